@@ -105,7 +105,7 @@ fn continuing_back() {
 /// Sets something that every instruction, or every access, must be held against, and that never happens.
 fn watch_nothing(session: &mut Session, memory: bool) {
     let trigger = if memory {
-        let target = Expression::parse("a[0]").unwrap().target(&session.scene()).unwrap();
+        let target = Expression::parse("a[0]").unwrap().target(&session.eval_context()).unwrap();
         Trigger::Watch(target, WatchMode::Change)
     } else {
         // The closing instruction after the kernel's own `ret` is never reached.
@@ -119,7 +119,7 @@ fn last_write() {
     // One block after the other: the first ends soon.
     let mut session = session_of(FILE, RunOptions { resident: Some(1), ..RunOptions::unwatched() });
     to_end(&mut session);
-    let target = Expression::parse("c[0]").unwrap().target(&session.scene()).unwrap();
+    let target = Expression::parse("c[0]").unwrap().target(&session.eval_context()).unwrap();
     let mut found = None;
     let elapsed = time(|| found = session.last(&target, &mut NeverInterrupt).touches.pop());
     println!("last c[0], written at {} of {}: {elapsed:.1?}", found.unwrap().time, session.recorded());

@@ -1,6 +1,6 @@
-//! The command line as the user types it.
+//! The arguments of the command line.
 //!
-//! The doc comments below are the help texts; `man/ptxdbg.1` is made from them, and a test holds the two together.
+//! The doc comments below are the help texts; `man/ptxdbg.1` is generated from them, and a test checks that it is up to date.
 
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
@@ -16,9 +16,9 @@ use crate::debug::bundle::{Manifest, is_bundle};
 use crate::debug::open::modules::Reading;
 use crate::debug::settings::{self, JOBS_MAX, ThemeName};
 use crate::debug::{LaunchChoice, Overrides, RESIDENT_MAX, Request, RunOptions};
+use crate::launch::expect_args::ToleranceArgs;
 use crate::launch::extents;
 use crate::launch::nvcc::Compiler;
-use crate::launch::wanted::GivenTolerance;
 use crate::machine::{CompletionChoice, DivergencePolicy, MemoryLimit, POLICIES, Schedule};
 use crate::ui::files;
 
@@ -249,7 +249,7 @@ pub struct Args {
 }
 
 impl Args {
-    /// How launches are run.
+    /// The options of runs.
     pub fn run_options(&self) -> RunOptions {
         let copies = self.completion.policy(self.seed);
         let Args { divergence, seed, resident, step_limit, memory_limit, checks, orders, .. } = *self;
@@ -258,7 +258,7 @@ impl Args {
         RunOptions { schedule, seed, copies, divergence, resident, step_limit, memory_limit, checks, orders, host: None }
     }
 
-    /// What is to be opened of these modules.
+    /// The request to open these modules.
     pub fn request(&self, modules: Vec<PathBuf>, launch: LaunchChoice) -> Request {
         let overrides = Overrides {
             kernel: self.kernel.clone(),
@@ -269,7 +269,7 @@ impl Args {
             dynamic_shared: self.dynamic_shared,
             params: self.arg.clone(),
             expect: self.expect.clone(),
-            tolerance: GivenTolerance { rtol: self.rtol, atol: self.atol },
+            tolerance: ToleranceArgs { rtol: self.rtol, atol: self.atol },
             folders: self.include.clone(),
             compiler: self.compiler(),
         };
@@ -287,19 +287,19 @@ impl Args {
         Compiler { nvcc: files::nvcc(), arguments }
     }
 
-    /// The severity from which on a finding makes the exit status 1.
+    /// The lowest severity with which a finding makes the exit status 1.
     pub fn failing(&self) -> Severity {
         if self.strict { Severity::Warning } else { Severity::Error }
     }
 }
 
-/// What `--checks` is for.
+/// Help of `--checks`.
 fn checks_help() -> String {
     let checkers = listed("and");
     format!("Which checkers watch the run: all, none, or a list of {checkers}; wrong addresses are always found")
 }
 
-/// Where commands come from.
+/// The source of debugger commands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ScriptSource {
     /// A file.
@@ -309,7 +309,7 @@ pub enum ScriptSource {
 }
 
 fn schedule_help() -> String {
-    let described = Schedule::WORDS.map(|(word, what)| format!("{word} ({what})"));
+    let described = Schedule::SYNTAX.map(|(word, what)| format!("{word} ({what})"));
     format!(
         "The order in which warps run: {}; with random, mbarrier.try_wait also comes back without its phase now and then",
         described.join(", ")
@@ -378,24 +378,24 @@ pub enum Color {
     Never,
 }
 
-/// What there is to say where the arguments do not lead to anything else.
+/// The output if the arguments are wrong, or ask for help or the version.
 pub struct ArgsMessage {
     /// Lines to print.
     pub text: String,
-    /// Whether they say what is wrong with the arguments; they are the help or the version otherwise.
+    /// True if they describe a mistake in the arguments; false for the help or the version.
     pub is_error: bool,
-    /// The format that the arguments ask for, as far as they can be read.
+    /// The format that the arguments select, even if others are wrong.
     pub format: Format,
 }
 
-/// The arguments of a process, its name being the first word.
+/// Parses the arguments of a process, the first of which is its name.
 ///
 /// # Errors
-/// They are not of this form, or ask for help or the version.
-pub fn of_words(words: &[OsString]) -> Result<Args, ArgsMessage> {
-    let format = format_of(words.iter().map(|word| word.to_string_lossy().into_owned()));
+/// They are wrong, or ask for help or the version.
+pub fn parse(raw: &[OsString]) -> Result<Args, ArgsMessage> {
+    let format = format_of(raw.iter().map(|arg| arg.to_string_lossy().into_owned()));
     let of_error = |error: clap::Error| ArgsMessage { text: error.render().to_string(), is_error: error.use_stderr(), format };
-    let args = command().try_get_matches_from(words).and_then(|matches| with_scripts(&matches)).map_err(of_error)?;
+    let args = command().try_get_matches_from(raw).and_then(|matches| with_scripts(&matches)).map_err(of_error)?;
     let Some(path) = args.kernels.iter().find(|path| is_bundle(path)) else { return Ok(args) };
     let wrong = |message: String| ArgsMessage { text: format!("ptxdbg: {message}\n"), is_error: true, format };
     if args.kernels.len() > 1 {
@@ -404,15 +404,15 @@ pub fn of_words(words: &[OsString]) -> Result<Args, ArgsMessage> {
     let manifest = Manifest::read(path).map_err(wrong)?;
     let options = manifest.options();
     for option in &options {
-        let why = command().try_get_matches_from(["ptxdbg", &option.word]).err();
+        let why = command().try_get_matches_from(["ptxdbg", &option.argument]).err();
         if let Some(why) = why {
             return Err(wrong(Manifest::wrong_option(path, option, &reason_of(&why))));
         }
     }
-    // What the user says comes later, and counts.
-    let (program, given) = words.split_at(words.len().min(1));
-    let words = program.iter().cloned().chain(options.into_iter().map(|option| option.word.into())).chain(given.iter().cloned());
-    let matches = command().args_override_self(true).try_get_matches_from(words).map_err(of_error)?;
+    // The arguments of the user come last, so they override those of the bundle.
+    let (program, given) = raw.split_at(raw.len().min(1));
+    let combined = program.iter().cloned().chain(options.into_iter().map(|option| option.argument.into())).chain(given.iter().cloned());
+    let matches = command().args_override_self(true).try_get_matches_from(combined).map_err(of_error)?;
     let mut args = with_scripts(&matches).map_err(of_error)?;
     // The launch file names modules that are linked.
     args.kernels = manifest.module_paths(path);
@@ -431,7 +431,7 @@ pub fn of_words(words: &[OsString]) -> Result<Args, ArgsMessage> {
     Ok(args)
 }
 
-/// What is wrong with a value, without the option that it is given to.
+/// The mistake in the value of an option, without the option's name.
 fn reason_of(error: &clap::Error) -> String {
     if let Some(source) = std::error::Error::source(error) {
         return source.to_string();
@@ -442,7 +442,7 @@ fn reason_of(error: &clap::Error) -> String {
     }
 }
 
-/// The format that arguments ask for which cannot be used.
+/// The format that arguments select, even if others are wrong.
 fn format_of(args: impl Iterator<Item = String>) -> Format {
     let mut args = args.peekable();
     let mut format = Format::Human;
@@ -457,7 +457,7 @@ fn format_of(args: impl Iterator<Item = String>) -> Format {
     format
 }
 
-/// The arguments, with the commands among them in the order given.
+/// The arguments, with `-x` and `-e` in their common order.
 fn with_scripts(matches: &ArgMatches) -> Result<Args, clap::Error> {
     let args = Args::from_arg_matches(matches)?;
     let indices = |name: &str| matches.indices_of(name).into_iter().flatten().collect::<Vec<usize>>();
@@ -468,7 +468,7 @@ fn with_scripts(matches: &ArgMatches) -> Result<Args, clap::Error> {
     Ok(Args { scripts: scripts.into_iter().map(|(_, script)| script).collect(), ..args })
 }
 
-/// The description that parsing, help and the manual page are made from.
+/// The definition from which the parser, the help and the manual page are generated.
 pub fn command() -> clap::Command {
     Args::command()
 }
@@ -518,7 +518,7 @@ mod tests {
 
     #[test]
     fn the_options_of_the_library_are_those_of_a_command_line_without() {
-        let args = of_words(&["ptxdbg", "k.ptx"].map(OsString::from)).map_err(|message| message.text);
+        let args = parse(&["ptxdbg", "k.ptx"].map(OsString::from)).map_err(|message| message.text);
         assert_eq!(args.map(|args| format!("{:?}", args.run_options())), Ok(format!("{:?}", RunOptions::default())));
     }
 
@@ -542,8 +542,8 @@ mod tests {
             &["--jobs", "0"],
             &["--jobs", "1025"],
         ] {
-            let words = std::iter::once("ptxdbg").chain(wrong.iter().copied());
-            assert!(Args::try_parse_from(words).is_err(), "{wrong:?}");
+            let raw = std::iter::once("ptxdbg").chain(wrong.iter().copied());
+            assert!(Args::try_parse_from(raw).is_err(), "{wrong:?}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What is done with files without running anything: `--list` and `--check`.
+//! Modes that run nothing: `--list` and `--check`.
 
 use std::io::{IsTerminal, Write};
 
@@ -7,7 +7,7 @@ use ptxdbg::base::Diagnostic;
 use ptxdbg::debug::asm::check_asm;
 use ptxdbg::debug::open::modules::{self, Problem};
 use ptxdbg::debug::open::{Module, open};
-use ptxdbg::ui::output::{Standard, say_error};
+use ptxdbg::ui::output::{Standard, print_error};
 use ptxdbg::ui::refusal::{Failure, Status};
 use ptxdbg::ui::text::sarif::Log;
 use ptxdbg::ui::text::{self, Style};
@@ -25,13 +25,13 @@ pub fn list(args: &Args) -> Result<Status, Failure> {
     let mut out = Standard::output();
     out.write_all(text::listing(&files, style).as_bytes())?;
     out.flush()?;
-    Ok(files.iter().map(|file| say_unread(&file.problems, style)).max().unwrap_or(Status::Well))
+    Ok(files.iter().map(|file| report_unread(&file.problems, style)).max().unwrap_or(Status::Well))
 }
 
-/// Says what cannot be read; in JSON it is among the records.
-fn say_unread(problems: &[Problem], style: Style) -> Status {
+/// Reports unreadable parts; in JSON they are among the records.
+fn report_unread(problems: &[Problem], style: Style) -> Status {
     if let Style::Human { .. } = style {
-        say_error(&text::unread(problems));
+        print_error(&text::unread(problems));
     }
     if problems.is_empty() { Status::Well } else { Status::Unusable }
 }
@@ -41,7 +41,7 @@ pub fn check(args: &Args) -> Result<Status, Failure> {
     let style = style(args, std::io::stdout().is_terminal());
     let (mut status, mut unread) = (Status::Well, Vec::new());
     let (mut out, mut log) = (Standard::output(), Log::default());
-    let mut say = |module: &Module| -> Result<(), Failure> {
+    let mut report = |module: &Module| -> Result<(), Failure> {
         log.diagnostics(&module.sources, &module.diagnostics);
         out.styled(&text::diagnostics(&module.sources, &module.diagnostics, style))?;
         if module.diagnostics.iter().any(Diagnostic::is_error) {
@@ -52,17 +52,17 @@ pub fn check(args: &Args) -> Result<Status, Failure> {
     let compiler = args.compiler();
     for path in &args.kernels {
         let (modules, problems) = modules::read_all(path, args.reading(&compiler))?;
-        modules.iter().try_for_each(&mut say)?;
+        modules.iter().try_for_each(&mut report)?;
         unread.extend(problems);
     }
     if !args.asm.is_empty() {
-        say(&check_asm(&args.asm, &args.arg)?)?;
+        report(&check_asm(&args.asm, &args.arg)?)?;
     }
     out.write_all(text::unread_records(&unread, style).as_bytes())?;
     write_log(&log, style, &mut out)?;
     out.flush()?;
-    status = status.max(say_unread(&unread, style));
-    // A module with errors has nothing that a launch could be held against.
+    status = status.max(report_unread(&unread, style));
+    // A launch cannot be checked against a module with errors.
     if status == Status::Well {
         for request in launch_requests(args) {
             open(&request)?;

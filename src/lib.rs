@@ -3,30 +3,31 @@
 //! # For other programs
 //!
 //! [`api`] is the library: modules, launches, runs, findings, fixes, bundles and sessions, with an example of each use. It follows semantic
-//! versioning: what compiles against it compiles against every later version with the same major number, or as long as that is 0, with the
-//! same minor one; CHANGELOG.md names what changes. Fields may be added to structs of answers and variants to their enums
+//! versioning: code that compiles against it compiles against every later version with the same major number, or, while that is 0, with the
+//! same minor one; CHANGELOG.md lists the changes. Fields may be added to structs of answers and variants to their enums
 //! ([`api::Outcome`], [`api::View`]) with a minor version, so match those with a wildcard and make structs of options with
-//! `..RunOptions::default()`. Its types may mention types of the layers below, whose fields can be read.
+//! `..RunOptions::default()`. Its types may refer to types of the layers below, whose fields can be read.
 //!
-//! **Every other module is the inside of the program.** It is public for the program itself, its tests, its fuzzers and the crates beside
-//! it, and may change with any version. What follows is about that inside.
+//! **Every other module is internal.** It is public for the program itself, its tests, its fuzzers and the other crates of the workspace,
+//! and may change with any version. The rest of this page describes these internals.
 //!
 //! # The model
 //!
 //! A *program* is a PTX module, checked and decoded: an array of instructions whose operands are register slots and addresses, and
-//! tables beside it for what only a person asks (names, places in the text). It never changes.
+//! separate tables for data that only the user sees (names, lines of the text). It never changes.
 //!
-//! A *machine* is a launched grid: blocks of warps of 32 lanes, and memory. The lanes of a warp stand in *groups*, each with its own
-//! program counter and call stack; a divergent branch splits a group, and groups that come to stand at the same place merge. A *tick*
-//! is one instruction issued for one group: time is the number of ticks since the first launch, a total order over everything that
-//! happens. A machine run twice does the same, bit for bit, on every host.
+//! A *machine* is a launched grid: blocks of warps of 32 lanes, and memory. The lanes of a warp form *groups* of converged lanes, each with
+//! its own program counter and call stack; a divergent branch splits a group, and groups that reach the same instruction merge. A *tick*
+//! is one instruction issued for one group: time is the number of ticks since the first launch, a total order over all events. Runs are
+//! deterministic, bit for bit, on every host.
 //!
-//! A *snapshot* is a clone of the machine: memory pages, register files and blocks are shared until one side writes. A *timeline* is a
-//! recorded run: snapshots, and the *inputs* by which the user changed the run. Going back in time is taking an earlier snapshot and
-//! running forward again with the same inputs.
+//! A *snapshot* is a clone of the machine: memory pages, register files and blocks are copy-on-write. A *timeline* is a recorded run:
+//! snapshots, and the *inputs* by which the user changed the run. Going back in time is restoring an earlier snapshot and running forward
+//! again with the same inputs.
 //!
-//! A *session* is a timeline and where the user stands in it: the *focus* is the thread looked at, a *goal* is what a run is for, a *stop*
-//! is where it came to and why. Breakpoints belong to the session, not to the run. Every action of a user is a *command line*.
+//! A *session* is a timeline and the current position in it: the *focus* is the selected thread, a *goal* is the condition that ends a
+//! run, a *stop* is the position where it ended and the reason. Breakpoints belong to the session, not to the run. Every action of a user
+//! is a *command line*.
 //!
 //! A run ends with a [`machine::Step`]: the budget is used up, all blocks have finished, an instruction faulted, or no warp can make
 //! progress. A fault of a kernel is an ordinary answer; a panic is a bug of ours.
@@ -35,9 +36,9 @@
 //!
 //! Each folder is a layer and may use only some of the others: `tests/tidy.rs` holds the table, README.md shows it.
 //!
-//! What is *not* there matters as much. `syntax` does not know which instructions exist, and `isa` does not know the tree. `program` does
-//! not change after `sema`. `machine` knows no breakpoints, no source text, and not that time can go backwards; nothing in it reads a
-//! clock, a random source or the environment. `debug` prints nothing, and `ui` never touches the machine.
+//! Some restrictions: `syntax` does not depend on the set of instructions, and `isa` does not depend on the tree. `program` does not change
+//! after `sema`. `machine` has no breakpoints, no source text, and no reverse execution; nothing in it reads a clock, a random source or
+//! the environment. `debug` prints nothing, and `ui` never accesses the machine.
 //!
 //! # How a kernel runs
 //!
@@ -48,10 +49,10 @@
 //!
 //! # How a command is executed
 //!
-//! A front end in [`ui`] hands a line to [`command`], whose table says how it is taken apart and which handler does it. A handler asks
-//! [`debug::session::Session`]: [`debug::resume`] runs until a stop, forwards or backwards, with a [`machine::Observer`] that notes what
-//! may be one; [`debug::timeline`] goes to any time; [`debug::expression`] and [`debug::view`] look. The answer is an
-//! [`command::Outcome`], which `ui::text` puts into words.
+//! A front end in [`ui`] passes a line to [`command`], whose table has its syntax and its handler. A handler calls
+//! [`debug::session::Session`]: [`debug::resume`] runs until a stop, forward or backward, with a [`machine::Observer`] that records
+//! candidates; [`debug::timeline`] goes to any time; [`debug::expression`] and [`debug::view`] inspect the machine. The answer is an
+//! [`command::Outcome`], which `ui::text` renders as text.
 
 pub mod api;
 

@@ -1,6 +1,6 @@
-//! The command line: reads the arguments, picks a front end, and ends with the exit status it answers.
+//! The command line: parses the arguments, runs a front end, and exits with its status.
 //!
-//! Results go to standard output, under `--check` diagnostics too; what keeps a request from being carried out goes to standard error.
+//! Results go to standard output, as do the diagnostics of `--check`; errors of a request go to standard error.
 //!
 //! A launch file holds *cases*: launches in order on the same memory, with the results that are expected. Without a launch file, the launch
 //! is *made up*: generated from the kernel itself. A *certificate* states that the findings of a case are the same in every order of its
@@ -19,7 +19,7 @@ use ptxdbg::api::Run;
 use ptxdbg::args::{self, Args, Color, Format, ScriptSource};
 #[cfg(feature = "tui")]
 use ptxdbg::base::save::cause;
-use ptxdbg::base::{cores, side_by_side};
+use ptxdbg::base::{cores, run_jobs};
 use ptxdbg::debug::asm::{OpenedAsm, open_asm};
 use ptxdbg::debug::certificate::Certificate;
 use ptxdbg::debug::fidelity::{Fidelity, fidelity};
@@ -37,13 +37,13 @@ use ptxdbg::ui::batch::{self, Ended};
 use ptxdbg::ui::console::Console;
 use ptxdbg::ui::fixing::Fixer;
 use ptxdbg::ui::host_memory;
-use ptxdbg::ui::output::{Output, Standard, goes_to, say_error};
-use ptxdbg::ui::refusal::{self, Failure, Status, complain, help_of_commands};
+use ptxdbg::ui::output::{Output, Standard, print_error, stdout_is};
+use ptxdbg::ui::refusal::{self, Failure, Status, help_of_commands, report_failure};
 #[cfg(feature = "tui")]
 use ptxdbg::ui::repl;
 use ptxdbg::ui::save_on_panic::save_on_panic;
 use ptxdbg::ui::script::Script;
-use ptxdbg::ui::terminal_kind::moves_the_cursor;
+use ptxdbg::ui::terminal_kind::supports_cursor_movement;
 use ptxdbg::ui::text::sarif::Log;
 use ptxdbg::ui::text::{self, Style};
 #[cfg(feature = "tui")]
@@ -56,14 +56,14 @@ fn main() -> ExitCode {
     ExitCode::from(command_line(&std::env::args_os().collect::<Vec<_>>()))
 }
 
-/// Does what the words of a command line say, the program's name first; the exit status. The Python package includes this file to be
-/// the command, too.
-pub fn command_line(words: &[OsString]) -> u8 {
+/// Executes the arguments of a process, the first of which is its name; returns the exit status. The Python package includes this file
+/// to provide the same command.
+pub fn command_line(raw_args: &[OsString]) -> u8 {
     #[cfg(feature = "tui")]
-    if restorer::is_wanted(words) {
+    if restorer::is_requested(raw_args) {
         return u8::from(restorer::run().is_err());
     }
-    let args = match args::of_words(words) {
+    let args = match args::parse(raw_args) {
         Ok(args) => args,
         Err(message) if message.is_error => {
             let style = format_style(message.format, Style::Human { color: false });
@@ -75,19 +75,19 @@ pub fn command_line(words: &[OsString]) -> u8 {
         && !args.list
         && let Some(note) = host_memory::note(args.memory_limit)
     {
-        say_error(&format!("ptxdbg: {note}"));
+        print_error(&format!("ptxdbg: {note}"));
     }
-    let done = check_arguments(&args).and_then(|help| match (help, args.list, args.check, args.verify) {
+    let status = check_arguments(&args).and_then(|help| match (help, args.list, args.check, args.verify) {
         (Some(help), ..) => Ok(refusal::answer(&help)),
         (None, true, ..) => files::list(&args),
         (None, _, true, _) => files::check(&args),
         (None, _, _, true) => verify(&args),
         (None, false, false, false) => start(&args),
     });
-    done.unwrap_or_else(|failure| complain(&failure, style(&args, std::io::stderr().is_terminal()))) as u8
+    status.unwrap_or_else(|failure| report_failure(&failure, style(&args, std::io::stderr().is_terminal()))) as u8
 }
 
-/// Writes the SARIF document of all findings, where that format is selected.
+/// Writes the SARIF document of all findings, if that format is selected.
 fn write_log(log: &Log, style: Style, out: &mut Standard) -> Result<(), Failure> {
     if let Style::Sarif = style {
         out.write_all(log.to_text().as_bytes())?;
@@ -107,12 +107,12 @@ fn verify(args: &Args) -> Result<Status, Failure> {
     let mut opened = Vec::new();
     for request in &requests {
         match open(request) {
-            // The expected results must be in a file.
+            // There is nothing to compare with.
             Ok(Opened { empty_sibling: Some(file), .. }) => {
                 return Err(Failure::Message(format!("{} is empty: it expects nothing", file.display())));
             }
             Ok(one) => opened.push(one),
-            // A module with errors fails as a whole; the others are verified all the same.
+            // A module with errors fails as a whole; the others are still verified.
             Err(OpenError::Module(module)) => verified.refuse(&module)?,
             Err(error) => return Err(error.into()),
         }
@@ -120,7 +120,7 @@ fn verify(args: &Args) -> Result<Status, Failure> {
     let cases: Vec<_> = opened.iter().flat_map(|one| one.plan.cases.iter().map(|case| (&one.program, case))).collect();
     let (criteria, options) = (Criteria { exact: args.exact, failing: args.failing() }, args.run_options());
     let fixer = Fixer::new(options.clone(), args.fix);
-    let work = |index: u64, _: &dyn Fn() -> bool| {
+    let job = |index: u64, _: &dyn Fn() -> bool| {
         let (program, case) = cases[index as usize];
         let mut report = verify_case_until(program, case, &options, criteria, interrupt::pressed)?;
         fixer.report(program, case, &mut report)?;
@@ -128,26 +128,26 @@ fn verify(args: &Args) -> Result<Status, Failure> {
     };
     let failed = RefCell::new(None);
     let jobs = args.jobs.map_or_else(cores, NonZeroUsize::get);
-    side_by_side(
+    run_jobs(
         jobs,
         cases.len() as u64,
-        work,
+        job,
         || failed.borrow().is_none(),
         |index, report| {
             if failed.borrow().is_some() {
                 return;
             }
-            let taken = report.map_err(Failure::from).and_then(|report| verified.take(cases[index as usize].0, report));
-            *failed.borrow_mut() = taken.err();
+            let added = report.map_err(Failure::from).and_then(|report| verified.add(cases[index as usize].0, report));
+            *failed.borrow_mut() = added.err();
         },
     );
     match failed.into_inner() {
         None => {
-            let status = verified.end(None)?;
+            let status = verified.finish(None)?;
             fixer.save(args.ptx.as_deref(), args.format == Format::Human).map_err(Failure::Message)?;
             Ok(status)
         }
-        Some(Failure::Interrupted(case)) => verified.end(Some(case)),
+        Some(Failure::Interrupted(case)) => verified.finish(Some(case)),
         Some(failure) => Err(failure),
     }
 }
@@ -191,17 +191,17 @@ impl Verified {
     }
 
     /// Counts and reports the result of a case; an error if it was interrupted.
-    fn take(&mut self, program: &Program, mut report: CaseReport) -> Result<(), Failure> {
+    fn add(&mut self, program: &Program, mut report: CaseReport) -> Result<(), Failure> {
         if interrupt::pressed() {
             return Err(Failure::Interrupted(report.name));
         }
         let style = self.style;
-        let well = report.failures.is_empty();
-        self.passed += usize::from(well);
-        self.failed += usize::from(!well);
+        let has_passed = report.failures.is_empty();
+        self.passed += usize::from(has_passed);
+        self.failed += usize::from(!has_passed);
         self.budget.limit_report(&mut report, matches!(style, Style::Json));
         self.log.case(&report);
-        if !well || matches!(style, Style::Json) && !report.findings.is_empty() {
+        if !has_passed || matches!(style, Style::Json) && !report.findings.is_empty() {
             self.out.write_all(text::case_report(&report, style).as_bytes())?;
         }
         self.fidelity.add(fidelity(program, &report.executed));
@@ -216,8 +216,8 @@ impl Verified {
         Ok(())
     }
 
-    /// Reports how many cases passed; an error with the case in which it was interrupted, if it was.
-    fn end(mut self, interrupted: Option<String>) -> Result<Status, Failure> {
+    /// Reports the totals; an error with the case in which it was interrupted, if it was.
+    fn finish(mut self, interrupted: Option<String>) -> Result<Status, Failure> {
         let Self { style, passed, failed, .. } = self;
         self.out.write_all(text::omitted(self.budget.omitted(), style).as_bytes())?;
         self.log.omitted(self.budget.omitted());
@@ -263,8 +263,8 @@ fn start(args: &Args) -> Result<Status, Failure> {
     if let Some(file) = &args.save_launch {
         return save_launch(&opened, file, args.format);
     }
-    if let Some(file) = opened.empty_sibling.as_ref().filter(|file| !goes_to(file)) {
-        say_error(&text::empty_sibling(file));
+    if let Some(file) = opened.empty_sibling.as_ref().filter(|file| !stdout_is(file)) {
+        print_error(&text::empty_sibling(file));
     }
     if !args.batch && !std::io::stdin().is_terminal() {
         scripts.extend(Script::standard_input());
@@ -275,11 +275,11 @@ fn start(args: &Args) -> Result<Status, Failure> {
     debug(args, opened, begin.into_iter().chain(scripts).collect(), prompt)
 }
 
-/// Writes the launch that would run, and says so where that is text for people and not the launch itself.
+/// Writes the launch that would run, and reports it, unless standard output is the launch itself or JSON.
 fn save_launch(opened: &Opened, file: &Path, format: Format) -> Result<Status, Failure> {
     let launch = opened.launch.as_ref().ok_or_else(|| Failure::Message("a statement has no launch".to_string()))?;
     let line = launch.save(file).map_err(Failure::Message)?;
-    if format == Format::Human && !goes_to(file) {
+    if format == Format::Human && !stdout_is(file) {
         let mut out = Standard::output();
         out.write_all(line.as_bytes())?;
         out.flush()?;
@@ -291,7 +291,7 @@ fn save_launch(opened: &Opened, file: &Path, format: Format) -> Result<Status, F
 fn statement(args: &Args) -> Result<OpenedAsm, Failure> {
     let statement = open_asm(&args.asm, &args.arg)?;
     let style = style(args, std::io::stderr().is_terminal());
-    say_error(&text::diagnostics(&statement.sources, &statement.warnings, style));
+    print_error(&text::diagnostics(&statement.sources, &statement.warnings, style));
     Ok(statement)
 }
 
@@ -300,7 +300,7 @@ fn run(args: &Args, opened: &Opened) -> Result<Status, Failure> {
     let style = style(args, std::io::stdout().is_terminal());
     let mut status = Status::Well;
     interrupt::listen_once();
-    say_differences(args, opened)?;
+    report_differences(args, opened)?;
     let mut out = Standard::output();
     if opened.made_up.is_none() {
         out.write_all(text::notes(&opened.notes, style).as_bytes())?;
@@ -311,10 +311,10 @@ fn run(args: &Args, opened: &Opened) -> Result<Status, Failure> {
         let known = opened.launch.as_ref().and_then(|launch| launch.known.as_ref());
         let is_whole = known.is_none_or(|known| known.params.is_empty());
         out.write_all(text::made_up(made_up, is_whole, reasons, style).as_bytes())?;
-        if let (Style::Human { .. }, Some(file)) = (style, opened.empty_sibling.as_ref().filter(|file| goes_to(file))) {
+        if let (Style::Human { .. }, Some(file)) = (style, opened.empty_sibling.as_ref().filter(|file| stdout_is(file))) {
             out.flush()?;
             out = Standard::error();
-            say_error(&format!("ptxdbg: the launch is written to {}, and the result here\n", file.display()));
+            print_error(&format!("ptxdbg: the launch is written to {}, and the result here\n", file.display()));
         }
     }
     let (mut total, mut log, mut budget) = (Fidelity::default(), Log::default(), FindingBudget::new(args.max_findings));
@@ -357,11 +357,11 @@ fn run(args: &Args, opened: &Opened) -> Result<Status, Failure> {
     Ok(status)
 }
 
-/// Rejects the session of a bundle that is about another program, and reports other differences.
-fn say_differences(args: &Args, opened: &Opened) -> Result<(), Failure> {
+/// Rejects a bundle's session of another program, and reports other differences.
+fn report_differences(args: &Args, opened: &Opened) -> Result<(), Failure> {
     let (Some(session), Some(case)) = (&args.session, opened.plan.cases.first()) else { return Ok(()) };
     let differences = Saved::compare(session, &opened.program, case, &args.run_options()).map_err(Failure::Message)?;
-    differences.iter().for_each(|line| say_error(&format!("ptxdbg: {line}\n")));
+    differences.iter().for_each(|line| print_error(&format!("ptxdbg: {line}\n")));
     Ok(())
 }
 
@@ -395,12 +395,12 @@ fn debug(args: &Args, opened: Opened, scripts: Vec<Script>, prompt: bool) -> Res
     save_on_panic(&shared, || converse(args, console, FrontendConfig { welcome, scripts, color, prompt }))
 }
 
-/// The state in which a front end begins.
+/// The initial state of a front end.
 struct FrontendConfig {
     welcome: String,
     scripts: Vec<Script>,
     color: bool,
-    /// Whether commands are typed after the scripts.
+    /// True if there is a prompt after the scripts.
     prompt: bool,
 }
 
@@ -425,28 +425,28 @@ fn converse(args: &Args, mut console: Console, config: FrontendConfig) -> Result
     Ok(match ended {
         Ended::Failed => Status::Unusable,
         Ended::Interrupted => Status::Interrupted,
-        Ended::Done | Ended::Quit if console.wrong => Status::Wrong,
+        Ended::Done | Ended::Quit if console.has_failed => Status::Wrong,
         Ended::Done | Ended::Quit => Status::Well,
     })
 }
 
-/// Why the prompt ended before the user left.
+/// The error that the terminal failed.
 #[cfg(feature = "tui")]
 fn no_terminal(error: std::io::Error) -> Failure {
     Failure::Message(format!("the terminal cannot be used: {}", cause(&error)))
 }
 
-/// Whether the terminal can show the screen, and the user wants it.
+/// True if the terminal can show the screen, and `--plain` is not set.
 fn can_show_screen(args: &Args) -> bool {
-    cfg!(feature = "tui") && !args.plain && moves_the_cursor()
+    cfg!(feature = "tui") && !args.plain && supports_cursor_movement()
 }
 
-/// The colours that were asked for, if there are to be any.
+/// The theme of the arguments, if colors are used.
 fn theme(args: &Args, color: bool) -> ThemeName {
     if color { args.theme } else { ThemeName::None }
 }
 
-/// The panes and the keys that were asked for.
+/// The layout and the key map of the arguments.
 #[cfg(feature = "tui")]
 fn screen(args: &Args) -> Result<Screen, Failure> {
     let mut layouts = LayoutStore::new(own_files::layouts());
@@ -454,20 +454,20 @@ fn screen(args: &Args) -> Result<Screen, Failure> {
     Ok(Screen::new(layout, tui::theme::Theme::default(), keys(args)?).with_layouts(layouts).with_folders(args.include.clone()))
 }
 
-/// The keys as shipped, with those of the user's own map if there is one and it is wanted.
+/// The shipped key map, with the user's if there is one and `--no-init` is not set.
 #[cfg(feature = "tui")]
 fn keys(args: &Args) -> Result<KeyMap, Failure> {
     let shipped = KeyMap::shipped();
     let Some(path) = own_files::keys().filter(|path| !args.no_init && path.is_file()) else { return Ok(shipped) };
     let text = read_text(&path).map_err(Failure::Message)?;
     match KeyMap::parse(&path.display().to_string(), text) {
-        Ok(own) => Ok(shipped.with(own)),
+        Ok(user) => Ok(shipped.with(user)),
         Err(LayoutError::Unreadable(message)) => Err(Failure::Message(message)),
         Err(LayoutError::Wrong(wrong)) => Err(Failure::File(wrong)),
     }
 }
 
-/// The start-up file, if there is one and it is wanted.
+/// The start-up file, if there is one and `--no-init` is not set.
 fn start_up(args: &Args) -> Result<Option<Script>, Failure> {
     let Some(path) = own_files::start_up().filter(|path| !args.no_init && path.is_file()) else { return Ok(None) };
     Script::read(&path).map(|script| Some(script.silently())).map_err(Failure::Message)
@@ -478,7 +478,7 @@ fn launch_requests(args: &Args) -> Vec<Request> {
     args.launch.iter().map(|file| args.request(args.kernels.clone(), LaunchChoice::File(file.clone()))).collect()
 }
 
-/// Rejects arguments that the argument parser cannot; returns the text of `ptxdbg help COMMAND`, where the arguments are that.
+/// Rejects arguments that the argument parser accepts; returns the text for `ptxdbg help COMMAND`.
 fn check_arguments(args: &Args) -> Result<Option<String>, Failure> {
     if args.kernels.is_empty() && args.launch.is_empty() && args.asm.is_empty() {
         return Err(Failure::Message("no file is given; try ptxdbg kernel.ptx, or ptxdbg --help".to_string()));
@@ -498,12 +498,12 @@ fn style(args: &Args, is_terminal: bool) -> Style {
     let color = match args.color {
         Color::Always => true,
         Color::Never => false,
-        Color::Auto => is_terminal && !no_color && moves_the_cursor(),
+        Color::Auto => is_terminal && !no_color && supports_cursor_movement(),
     };
     format_style(args.format, Style::Human { color })
 }
 
-/// The style of answers in a format; that of text for people is `human`.
+/// The style of a format; `human` for the human format.
 fn format_style(format: Format, human: Style) -> Style {
     match format {
         Format::Human => human,

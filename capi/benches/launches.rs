@@ -1,4 +1,4 @@
-//! What a small launch costs in process: 64 threads through `ptx_run`, by the same text again and again.
+//! Cost of a small launch in process: 64 threads through `ptx_run`, repeatedly with the same text.
 
 #![expect(clippy::print_stdout, reason = "a measurement prints what it measured")]
 

@@ -1,4 +1,4 @@
-//! What a call came to: a status, and for the last one that failed in a thread a text.
+//! Results of calls: a status, and a text for the last failure of a thread.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -12,13 +12,13 @@ use ptxdbg::api;
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// It was done.
+    /// Success.
     Ok = 0,
-    /// A null pointer, a text that is not UTF-8, an unknown word, a number out of range.
+    /// A null pointer, a text that is not UTF-8, an unknown name, a number out of range.
     InvalidArgument = 1,
-    /// The PTX holds mistakes.
+    /// The PTX has errors.
     InvalidModule = 2,
-    /// There is no such kernel or case, or the launch does not fit the kernel.
+    /// There is no such kernel or case, or the launch does not match the kernel.
     InvalidLaunch = 3,
     /// A reason outside the kernel.
     RunFailed = 4,
@@ -30,10 +30,10 @@ pub enum Status {
     InvalidCommand = 7,
 }
 
-/// Why a call fails.
+/// The failure of a call.
 #[derive(Debug)]
 pub struct Failure {
-    /// What it returns.
+    /// The returned status.
     pub status: Status,
     /// A line, or one for each mistake.
     pub message: String,
@@ -45,8 +45,8 @@ impl Failure {
         Self { status: Status::InvalidArgument, message: message.into() }
     }
 
-    /// What is refused with `status`; another error is a reason outside the kernel.
-    pub fn refused(status: Status, error: &api::Error) -> Self {
+    /// The failure with `status` for rejected input; other errors have a reason outside the kernel.
+    pub fn rejected(status: Status, error: &api::Error) -> Self {
         let (status, message) = match error {
             api::Error::Rejected(problems) => (status, problems.iter().map(line).collect::<Vec<_>>().join("\n")),
             api::Error::File(_) | api::Error::NoCase { .. } => (status, error.to_string()),
@@ -55,16 +55,18 @@ impl Failure {
         Self { status, message }
     }
 
-    /// The same of what was read from a file: where that cannot be used at all, it is the file that is refused.
+    /// [`Self::rejected`] for input from a file: if the file is unusable, the status is `InvalidFile`.
     pub fn of_file(status: Status, error: &api::Error) -> Self {
         match error {
-            api::Error::File(_) => Self::refused(Status::InvalidFile, error),
-            api::Error::Rejected(_) | api::Error::NoCase { .. } | api::Error::Run(_) | api::Error::Start(_) => Self::refused(status, error),
+            api::Error::File(_) => Self::rejected(Status::InvalidFile, error),
+            api::Error::Rejected(_) | api::Error::NoCase { .. } | api::Error::Run(_) | api::Error::Start(_) => {
+                Self::rejected(status, error)
+            }
         }
     }
 }
 
-/// A mistake and what would be right, in one line.
+/// A mistake and its fix, in one line.
 pub fn line(problem: &api::Problem) -> String {
     let help = problem.help.as_ref().map_or(String::new(), |help| format!("; help: {help}"));
     format!("{problem}{help}")
@@ -74,27 +76,27 @@ thread_local! {
     static LAST: RefCell<CString> = RefCell::new(CString::default());
 }
 
-/// Keeps why a call failed, and returns its status.
-fn keep(failure: &Failure) -> Status {
+/// Stores the message of a failure for [`ptxdbg_error`], and returns its status.
+fn store(failure: &Failure) -> Status {
     LAST.with(|last| *last.borrow_mut() = c_text(&failure.message));
     failure.status
 }
 
-/// Calls `act`; a panic is a status as well.
+/// Calls `act`; a panic becomes a status.
 pub fn guarded(act: impl FnOnce() -> Result<(), Failure>) -> Status {
     match catch_unwind(AssertUnwindSafe(act)) {
         Ok(Ok(())) => Status::Ok,
-        Ok(Err(failure)) => keep(&failure),
-        Err(panic) => keep(&defect(&*panic)),
+        Ok(Err(failure)) => store(&failure),
+        Err(panic) => store(&defect(&*panic)),
     }
 }
 
-/// What `look` sees in a handle, for functions that have no status; none of a panic.
-pub fn quietly<T, R>(look: impl FnOnce(&T) -> R, handle: &T) -> Option<R> {
-    catch_unwind(AssertUnwindSafe(|| look(handle))).map_err(|panic| keep(&defect(&*panic))).ok()
+/// The result of `get` for a handle, for functions without a status; `None` after a panic.
+pub fn guarded_get<T, R>(get: impl FnOnce(&T) -> R, handle: &T) -> Option<R> {
+    catch_unwind(AssertUnwindSafe(|| get(handle))).map_err(|panic| store(&defect(&*panic))).ok()
 }
 
-/// A panic, in words.
+/// The failure for a panic.
 fn defect(panic: &(dyn Any + Send)) -> Failure {
     let said = panic.downcast_ref::<&str>().map(ToString::to_string).or_else(|| panic.downcast_ref::<String>().cloned());
     Failure { status: Status::InternalError, message: format!("a defect of ptxdbg: {}", said.unwrap_or_default()) }

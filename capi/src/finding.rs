@@ -1,4 +1,4 @@
-//! Findings with their texts, as C sees them.
+//! Findings with their texts, in C's representation.
 
 use std::ffi::{CString, c_char};
 use std::ptr;
@@ -34,22 +34,22 @@ pub struct CFinding {
     second: *const CSide,
 }
 
-/// A finding, and what it points to. Moving it moves none of that.
+/// A finding, with the heap data that it points to, which does not move with it.
 pub struct OwnedFinding {
-    /// As C sees it.
-    pub seen: Box<CFinding>,
+    /// C's representation.
+    pub c: Box<CFinding>,
     _texts: Vec<CString>,
     _sides: [Option<Box<CSide>>; 2],
 }
 
-/// Texts that stay where they are.
+/// Texts with stable addresses.
 #[derive(Default)]
 struct Texts(Vec<CString>);
 
 impl Texts {
     fn keep(&mut self, text: &str) -> *const c_char {
         let text = c_text(text);
-        // The bytes of a text lie apart from it, so that the list may grow.
+        // The bytes of a text are on the heap, so the list may grow.
         let at = pointer(Some(&text));
         self.0.push(text);
         at
@@ -79,7 +79,7 @@ impl OwnedFinding {
         let mut texts = Texts::default();
         let sides = [&finding.first, &finding.second].map(|side| side.as_ref().map(|side| texts.side(side)));
         let [first, second] = sides.each_ref().map(|side| side.as_deref().map_or(ptr::null(), ptr::from_ref));
-        let seen = Box::new(CFinding {
+        let c = Box::new(CFinding {
             id: texts.keep(finding.id.word()),
             severity: match finding.severity {
                 Severity::Note => 0,
@@ -95,11 +95,11 @@ impl OwnedFinding {
             first,
             second,
         });
-        Self { seen, _texts: texts.0, _sides: sides }
+        Self { c, _texts: texts.0, _sides: sides }
     }
 }
 
-// SAFETY: what the pointers lead to belongs to it and never changes.
+// SAFETY: it owns the data that the pointers refer to, which never changes.
 unsafe impl Send for OwnedFinding {}
 // SAFETY: as above.
 unsafe impl Sync for OwnedFinding {}

@@ -1,11 +1,11 @@
-//! What came of trying the advice of findings.
+//! Results of trying the remedies of findings.
 
 use std::ffi::{CString, c_char};
 
 use ptxdbg::api::{FixReports, text};
 
 use crate::error::{Failure, Status};
-use crate::handle::{hand_out, seen, seen_text, take_back, used};
+use crate::handle::{create, free, get_or, get_text, required};
 use crate::options::COptions;
 use crate::plan::{CPlan, not_run};
 use crate::text::{c_text, pointer};
@@ -31,7 +31,7 @@ impl CFix {
 /// `ptxdbg_plan_fix`
 ///
 /// # Safety
-/// `plan` is a plan, `options` null or as the header says, `fix` a place for a pointer.
+/// `plan` is a plan, `options` null or as the header says, `fix` points to a pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ptxdbg_plan_fix(
     plan: *const CPlan,
@@ -42,7 +42,7 @@ pub unsafe extern "C" fn ptxdbg_plan_fix(
 ) -> Status {
     let make = || {
         // SAFETY: the caller says so.
-        let plan = unsafe { used(plan, "the plan")? };
+        let plan = unsafe { required(plan, "the plan")? };
         // SAFETY: the caller says so.
         let options = unsafe { plan.options(options)? };
         let fixed = plan.planned.fix(number, &options, Some(finding).filter(|number| *number > 0)).map_err(not_run)?;
@@ -50,7 +50,7 @@ pub unsafe extern "C" fn ptxdbg_plan_fix(
         Ok(CFix::of(&fixed.ok_or_else(none)?))
     };
     // SAFETY: the caller says so.
-    unsafe { hand_out(fix, make) }
+    unsafe { create(fix, make) }
 }
 
 /// `ptxdbg_fix_free`
@@ -60,7 +60,7 @@ pub unsafe extern "C" fn ptxdbg_plan_fix(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ptxdbg_fix_free(fix: *mut CFix) {
     // SAFETY: the caller says so.
-    unsafe { take_back(fix) }
+    unsafe { free(fix) }
 }
 
 /// `ptxdbg_fix_text`
@@ -70,7 +70,7 @@ pub unsafe extern "C" fn ptxdbg_fix_free(fix: *mut CFix) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ptxdbg_fix_text(fix: *const CFix) -> *const c_char {
     // SAFETY: the caller says so.
-    unsafe { seen_text(fix, |fix| pointer(Some(&fix.text))) }
+    unsafe { get_text(fix, |fix| pointer(Some(&fix.text))) }
 }
 
 /// `ptxdbg_fix_change_count`
@@ -80,7 +80,7 @@ pub unsafe extern "C" fn ptxdbg_fix_text(fix: *const CFix) -> *const c_char {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ptxdbg_fix_change_count(fix: *const CFix) -> usize {
     // SAFETY: the caller says so.
-    unsafe { seen(fix, 0, |fix| fix.changes.len()) }
+    unsafe { get_or(fix, 0, |fix| fix.changes.len()) }
 }
 
 /// `ptxdbg_fix_change`
@@ -90,7 +90,7 @@ pub unsafe extern "C" fn ptxdbg_fix_change_count(fix: *const CFix) -> usize {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ptxdbg_fix_change(fix: *const CFix, index: usize) -> *const c_char {
     // SAFETY: the caller says so.
-    unsafe { seen_text(fix, |fix| pointer(fix.changes.get(index))) }
+    unsafe { get_text(fix, |fix| pointer(fix.changes.get(index))) }
 }
 
 /// `ptxdbg_fix_module_count`
@@ -100,7 +100,7 @@ pub unsafe extern "C" fn ptxdbg_fix_change(fix: *const CFix, index: usize) -> *c
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ptxdbg_fix_module_count(fix: *const CFix) -> usize {
     // SAFETY: the caller says so.
-    unsafe { seen(fix, 0, |fix| fix.modules.len()) }
+    unsafe { get_or(fix, 0, |fix| fix.modules.len()) }
 }
 
 /// `ptxdbg_fix_module_name`
@@ -110,7 +110,7 @@ pub unsafe extern "C" fn ptxdbg_fix_module_count(fix: *const CFix) -> usize {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ptxdbg_fix_module_name(fix: *const CFix, index: usize) -> *const c_char {
     // SAFETY: the caller says so.
-    unsafe { seen_text(fix, |fix| pointer(fix.modules.get(index).map(|(name, _)| name))) }
+    unsafe { get_text(fix, |fix| pointer(fix.modules.get(index).map(|(name, _)| name))) }
 }
 
 /// `ptxdbg_fix_module_text`
@@ -120,5 +120,5 @@ pub unsafe extern "C" fn ptxdbg_fix_module_name(fix: *const CFix, index: usize) 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ptxdbg_fix_module_text(fix: *const CFix, index: usize) -> *const c_char {
     // SAFETY: the caller says so.
-    unsafe { seen_text(fix, |fix| pointer(fix.modules.get(index).map(|(_, text)| text))) }
+    unsafe { get_text(fix, |fix| pointer(fix.modules.get(index).map(|(_, text)| text))) }
 }

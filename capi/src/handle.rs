@@ -1,33 +1,33 @@
-//! What callers hold, and what they fill.
+//! Handles that callers own, and structs that callers fill.
 
 use std::ffi::c_char;
 use std::ptr;
 
-use crate::error::{Failure, Status, guarded, quietly};
+use crate::error::{Failure, Status, guarded, guarded_get};
 
-/// Makes a value for the caller and puts a pointer to it where `place` says; a null pointer where it cannot be made.
+/// Allocates the result of `make` for the caller and stores a pointer to it in `out`; a null pointer after a failure.
 ///
 /// # Safety
-/// `place` is null or a place for a pointer.
-pub unsafe fn hand_out<T>(place: *mut *mut T, make: impl FnOnce() -> Result<T, Failure>) -> Status {
+/// `out` is null or points to a pointer.
+pub unsafe fn create<T>(out: *mut *mut T, make: impl FnOnce() -> Result<T, Failure>) -> Status {
     guarded(|| {
-        if place.is_null() {
+        if out.is_null() {
             return Err(Failure::argument("the place for the result is a null pointer"));
         }
         // SAFETY: the caller says so.
-        unsafe { *place = ptr::null_mut() };
+        unsafe { *out = ptr::null_mut() };
         let made = Box::new(make()?);
         // SAFETY: the caller says so.
-        unsafe { *place = Box::into_raw(made) };
+        unsafe { *out = Box::into_raw(made) };
         Ok(())
     })
 }
 
-/// Takes back what [`hand_out`] has made.
+/// Frees a handle of [`create`].
 ///
 /// # Safety
 /// `handle` is null, or came from there and is not used afterwards.
-pub unsafe fn take_back<T>(handle: *mut T) {
+pub unsafe fn free<T>(handle: *mut T) {
     guarded(|| {
         if !handle.is_null() {
             // SAFETY: the caller says so.
@@ -37,69 +37,69 @@ pub unsafe fn take_back<T>(handle: *mut T) {
     });
 }
 
-/// What a handle stands for; `what` is its name in a message.
+/// The value of a handle; `what` is its name in a message.
 ///
 /// # Safety
-/// `handle` is null, or came from [`hand_out`] and lives for `'a`.
-pub unsafe fn used<'a, T>(handle: *const T, what: &str) -> Result<&'a T, Failure> {
+/// `handle` is null, or came from [`create`] and lives for `'a`.
+pub unsafe fn required<'a, T>(handle: *const T, what: &str) -> Result<&'a T, Failure> {
     // SAFETY: the caller says so.
     unsafe { handle.as_ref() }.ok_or_else(|| Failure::argument(format!("{what} is a null pointer")))
 }
 
-/// What `look` sees in a handle; what a null pointer stands for where there is none.
+/// The result of `get` for a handle; `none` for a null pointer.
 ///
 /// # Safety
-/// As of [`used`].
-pub unsafe fn seen<T, R>(handle: *const T, none: R, look: impl FnOnce(&T) -> R) -> R {
+/// As of [`required`].
+pub unsafe fn get_or<T, R>(handle: *const T, none: R, get: impl FnOnce(&T) -> R) -> R {
     // SAFETY: the caller says so.
     match unsafe { handle.as_ref() } {
-        Some(handle) => quietly(look, handle).unwrap_or(none),
+        Some(handle) => guarded_get(get, handle).unwrap_or(none),
         None => none,
     }
 }
 
-/// The same for a text.
+/// [`get_or`] for a text; a null pointer for a null pointer.
 ///
 /// # Safety
-/// As of [`used`].
-pub unsafe fn seen_text<T>(handle: *const T, look: impl FnOnce(&T) -> *const c_char) -> *const c_char {
+/// As of [`required`].
+pub unsafe fn get_text<T>(handle: *const T, get: impl FnOnce(&T) -> *const c_char) -> *const c_char {
     // SAFETY: the caller says so.
-    unsafe { seen(handle, ptr::null(), look) }
+    unsafe { get_or(handle, ptr::null(), get) }
 }
 
-/// A struct that callers fill, whose first member is its size in bytes as they know it.
+/// A struct that callers fill, whose first member is its size in bytes in the caller's header.
 ///
 /// # Safety
-/// Its representation is that of C, its first member is a `usize`, and zeros are a value of it.
+/// It is `repr(C)`, its first member is a `usize`, and all zeros are a valid value.
 pub unsafe trait Filled: Sized {
-    /// How C calls it.
+    /// Its name in C.
     const NAME: &'static str;
 }
 
-/// Bytes beyond which no struct goes: more is no size.
+/// Maximum size of a struct: more is a mistake.
 const SIZE_MAX: usize = 1 << 12;
 
-/// A copy of what a caller has filled, with zeros for what the caller does not know of; none of a null pointer.
+/// A copy of a struct that a caller has filled, with zeros for members that an older header does not have; `None` for a null pointer.
 ///
 /// # Safety
-/// `given` is null, or points to as many bytes as it says.
-pub unsafe fn filled<T: Filled>(given: *const T) -> Result<Option<T>, Failure> {
-    if given.is_null() {
+/// `from` is null, or points to the number of bytes in its first member.
+pub unsafe fn filled<T: Filled>(from: *const T) -> Result<Option<T>, Failure> {
+    if from.is_null() {
         return Ok(None);
     }
     let own = size_of::<T>();
     // SAFETY: the caller says so; the first member is the size.
-    let size = unsafe { given.cast::<usize>().read() };
+    let size = unsafe { from.cast::<usize>().read() };
     if !(size_of::<usize>()..=SIZE_MAX).contains(&size) {
         return Err(Failure::argument(format!("the size of a {0} is {size}: it is to be sizeof ({0}), {own}", T::NAME)));
     }
     // SAFETY: the caller says that there are as many bytes.
-    let bytes = unsafe { std::slice::from_raw_parts(given.cast::<u8>(), size) };
+    let bytes = unsafe { std::slice::from_raw_parts(from.cast::<u8>(), size) };
     if bytes.iter().skip(own).any(|byte| *byte != 0) {
         let message = format!("a {} says something that this version of the library does not know: it is of a newer header", T::NAME);
         return Err(Failure::argument(message));
     }
-    // SAFETY: zeros are a value of it, and so is what the caller has filled.
+    // SAFETY: zeros are a valid value, and so are the caller's bytes.
     let filled = unsafe {
         let mut filled: T = std::mem::zeroed();
         ptr::copy_nonoverlapping(bytes.as_ptr(), (&raw mut filled).cast::<u8>(), size.min(own));

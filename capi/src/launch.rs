@@ -6,7 +6,7 @@ use std::ffi::c_void;
 use ptxdbg::api::{DriverLaunch, HostMemory, Module, Run, RunOptions};
 
 use crate::error::{Failure, Status};
-use crate::handle::{Filled, filled, hand_out, used, values};
+use crate::handle::{Filled, create, filled, required, values};
 use crate::memory::{process_memory, write_back};
 use crate::module::CModule;
 use crate::options::{COptions, run_options};
@@ -39,24 +39,24 @@ unsafe impl Filled for CLaunch {
     const NAME: &'static str = "ptxdbg_launch";
 }
 
-/// What a run on the memory of the process started from.
-pub struct Started {
+/// The inputs of a run on the memory of the process.
+pub struct RunInputs {
     /// The module.
     pub module: Module,
     /// The launch.
     pub launch: DriverLaunch,
-    /// How it was run.
+    /// The options of the run.
     pub options: RunOptions,
-    /// The memory as it was.
+    /// The memory before the run.
     pub host: HostMemory,
 }
 
-/// Runs a launch on the memory of the process, and writes back what it left there.
+/// Runs a launch on the memory of the process, and writes its changes back.
 pub fn run(module: &Module, launch: &DriverLaunch, options: &RunOptions) -> Result<(Run, HostMemory), Failure> {
-    let planned = launch.planned(module).map_err(|error| Failure::refused(Status::InvalidLaunch, &error))?;
+    let planned = launch.planned(module).map_err(|error| Failure::rejected(Status::InvalidLaunch, &error))?;
     let host = process_memory();
     let options = RunOptions { host: Some(host.clone()), ..options.clone() };
-    let run = planned.run(0, &options).map_err(|error| Failure::refused(Status::RunFailed, &error))?;
+    let run = planned.run(0, &options).map_err(|error| Failure::rejected(Status::RunFailed, &error))?;
     write_back(&run.host_writes(&host))?;
     Ok((run, host))
 }
@@ -64,8 +64,8 @@ pub fn run(module: &Module, launch: &DriverLaunch, options: &RunOptions) -> Resu
 /// `ptxdbg_run`
 ///
 /// # Safety
-/// `module` is a module, `launch` and, unless it is null, `options` hold texts and values as the header says, and `result` is a place for
-/// a pointer.
+/// `module` is a module, `launch` and, unless it is null, `options` have texts and values as the header says, and `result` points to a
+/// pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ptxdbg_run(
     module: *const CModule,
@@ -75,13 +75,13 @@ pub unsafe extern "C" fn ptxdbg_run(
 ) -> Status {
     let make = || {
         // SAFETY: the caller says so.
-        let (module, launch, options) = unsafe { (used(module, "the module")?, driver_launch(launch)?, run_options(options)?) };
+        let (module, launch, options) = unsafe { (required(module, "the module")?, driver_launch(launch)?, run_options(options)?) };
         let options = options.unwrap_or_default();
         let (run, host) = run(&module.module, &launch, &options)?;
-        Ok(CResult::of(run, Some(Started { module: module.module.clone(), launch, options, host })))
+        Ok(CResult::of(run, Some(RunInputs { module: module.module.clone(), launch, options, host })))
     };
     // SAFETY: the caller says so.
-    unsafe { hand_out(result, make) }
+    unsafe { create(result, make) }
 }
 
 /// # Safety

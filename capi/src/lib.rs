@@ -1,6 +1,6 @@
-//! ptxdbg as a C library: `include/ptxdbg.h` says what each function does, and what it asks of its caller.
+//! ptxdbg as a C library: `include/ptxdbg.h` documents each function and its preconditions.
 //!
-//! Handles are opaque, errors are a status and a text of the thread, and no panic crosses the surface.
+//! Handles are opaque, errors are a status and a text of the thread, and no panic crosses the C boundary.
 
 mod error;
 mod finding;

@@ -1,6 +1,6 @@
-//! The memory of the process, from which kernels take pages: the one place that reads and writes addresses that nothing vouches for.
+//! The memory of the process, from which kernels take pages: the only file that accesses unchecked addresses.
 //!
-//! Linux is asked to copy: an address that is not mapped, or a page that may not be written, is an error of the call and no signal.
+//! Copies are system calls of Linux: an unmapped address or a page that may not be written is an error of the call, not a signal.
 
 use std::collections::BTreeMap;
 use std::ffi::c_void;
@@ -12,10 +12,10 @@ use ptxdbg::api::{HostMemory, HostRange, HostWrite, PAGE_BYTES, PageSource};
 
 use crate::error::{Failure, Status, guarded};
 
-/// The addresses at which a process has memory: what the interpreter places of its own lies between the two.
+/// The addresses at which a process has memory: the interpreter's own allocations are between the two ranges.
 pub const ADDRESSES: &[Range<u64>] = &[0..1 << 40, 0x5000_0000_0000..1 << 47];
 
-/// Bytes of a mapping on both sides of a touched address that are looked at as one piece.
+/// Maximum bytes of a mapping on both sides of an accessed address that become one extent.
 const REACH: u64 = 1 << 32;
 
 /// The registered ranges, by start.
@@ -51,33 +51,33 @@ pub extern "C" fn ptxdbg_unregister(start: *const c_void) -> Status {
     })
 }
 
-/// The memory that a run finds which knows of no ranges of its own: what is registered, or else all that is mapped.
+/// The memory of a run without explicit ranges: the registered ranges, or, if there are none, everything that is mapped.
 pub fn process_memory() -> HostMemory {
     let of = |(start, end): (&u64, &u64)| HostRange { addresses: *start..*end, name: format!("registered memory at {start:#x}") };
     let registered: Vec<HostRange> = registered().iter().map(of).collect();
     if registered.is_empty() {
-        return HostMemory::new(Box::new(ProcessMemory { finds_others: true, ..ProcessMemory::default() }), &[]);
+        return HostMemory::new(Box::new(ProcessMemory { includes_unregistered: true, ..ProcessMemory::default() }), &[]);
     }
     host_memory(&registered)
 }
 
-/// The memory at `ranges` alone, which may overlap. It must stay allocated as long as kernels run on it.
+/// Only the memory at `ranges`, which may overlap. It must stay allocated as long as kernels run on it.
 pub fn host_memory(ranges: &[HostRange]) -> HostMemory {
     let mut sorted: Vec<HostRange> = ranges.iter().filter(|range| !range.addresses.is_empty()).cloned().collect();
-    // Accesses of threads never cross 16 bytes, so memory begins at their multiples.
+    // Accesses are at most 16 bytes and aligned, so ranges are extended to multiples of 16.
     sorted.iter_mut().for_each(|range| range.addresses.start &= !15);
     sorted.sort_by_key(|range| range.addresses.start);
-    let mut apart: Vec<HostRange> = Vec::new();
+    let mut disjoint: Vec<HostRange> = Vec::new();
     for range in sorted {
-        match apart.last_mut() {
+        match disjoint.last_mut() {
             Some(last) if last.addresses.end > range.addresses.start => last.addresses.end = last.addresses.end.max(range.addresses.end),
-            _ => apart.push(range),
+            _ => disjoint.push(range),
         }
     }
-    HostMemory::new(Box::<ProcessMemory>::default(), &apart)
+    HostMemory::new(Box::<ProcessMemory>::default(), &disjoint)
 }
 
-/// Writes back what a kernel left.
+/// Writes the changes of a kernel to the memory of the process.
 pub fn write_back(writes: &[HostWrite]) -> Result<(), Failure> {
     for write in writes {
         let written = copy_to(write.address, &write.bytes);
@@ -92,21 +92,21 @@ pub fn write_back(writes: &[HostWrite]) -> Result<(), Failure> {
 /// The memory of this process.
 #[derive(Default)]
 struct ProcessMemory {
-    /// Whether what is mapped and not registered is there as well.
-    finds_others: bool,
-    /// What was mapped when that was looked at last, in order of address, and what touches as one.
+    /// True if it includes mapped memory that is not registered.
+    includes_unregistered: bool,
+    /// The mappings when they were last read, in order of address, with adjacent ones merged.
     mapped: Vec<Range<u64>>,
 }
 
 impl ProcessMemory {
-    /// The mapping that holds `address`, as far as that was looked at.
-    fn around(&self, address: u64) -> Option<Range<u64>> {
+    /// The cached mapping that contains `address`.
+    fn mapping_at(&self, address: u64) -> Option<Range<u64>> {
         let after = self.mapped.partition_point(|mapped| mapped.end <= address);
         self.mapped.get(after).filter(|mapped| mapped.contains(&address)).cloned()
     }
 
-    /// Looks at what is mapped now.
-    fn look(&mut self) {
+    /// Reads the current mappings.
+    fn refresh(&mut self) {
         self.mapped.clear();
         for mapping in readable(&fs::read_to_string("/proc/self/maps").unwrap_or_default()) {
             match self.mapped.last_mut() {
@@ -119,20 +119,20 @@ impl ProcessMemory {
 
 impl PageSource for ProcessMemory {
     fn extent(&mut self, address: u64) -> Option<Range<u64>> {
-        if !self.finds_others {
+        if !self.includes_unregistered {
             return None;
         }
-        if self.around(address).is_none() {
-            self.look();
+        if self.mapping_at(address).is_none() {
+            self.refresh();
         }
-        let around = self.around(address)?;
+        let mapping = self.mapping_at(address)?;
         let low = address.saturating_sub(REACH) & !(PAGE_BYTES as u64 - 1);
-        Some(around.start.max(low)..around.end.min(address.saturating_add(REACH)))
+        Some(mapping.start.max(low)..mapping.end.min(address.saturating_add(REACH)))
     }
 
     fn page(&mut self, address: u64) -> Option<Box<[u8; PAGE_BYTES]>> {
         let mut page = Box::new([0; PAGE_BYTES]);
-        // What follows the last byte of a registered range may not be there.
+        // The page may be mapped only up to the end of a registered range.
         (copy_from(address, &mut page[..]) > 0).then_some(page)
     }
 }
@@ -140,14 +140,14 @@ impl PageSource for ProcessMemory {
 /// The readable mappings of a `/proc/PID/maps`, in order of address.
 fn readable(maps: &str) -> impl Iterator<Item = Range<u64>> {
     maps.lines().filter_map(|line| {
-        let mut words = line.split(' ');
-        let (start, end) = words.next()?.split_once('-')?;
+        let mut fields = line.split(' ');
+        let (start, end) = fields.next()?.split_once('-')?;
         let number = |text: &str| u64::from_str_radix(text, 16).ok();
-        words.next()?.starts_with('r').then_some(number(start)?..number(end)?)
+        fields.next()?.starts_with('r').then_some(number(start)?..number(end)?)
     })
 }
 
-/// Copies from `address` on as much as there is; how many bytes.
+/// Copies as many bytes as are readable from `address` on; returns their number.
 fn copy_from(address: u64, to: &mut [u8]) -> usize {
     let local = libc::iovec { iov_base: to.as_mut_ptr().cast(), iov_len: to.len() };
     let remote = libc::iovec { iov_base: address as *mut c_void, iov_len: to.len() };
@@ -156,7 +156,7 @@ fn copy_from(address: u64, to: &mut [u8]) -> usize {
     usize::try_from(copied).unwrap_or(0)
 }
 
-/// Copies to `address` on as much as can be written; how many bytes.
+/// Copies as many bytes as are writable to `address` on; returns their number.
 fn copy_to(address: u64, from: &[u8]) -> usize {
     let local = libc::iovec { iov_base: from.as_ptr().cast_mut().cast(), iov_len: from.len() };
     let remote = libc::iovec { iov_base: address as *mut c_void, iov_len: from.len() };
@@ -179,7 +179,7 @@ mod tests {
     fn memory_that_is_there_is_found_and_other_is_not() {
         let data = vec![7_u8; 100_000];
         let address = data.as_ptr() as u64;
-        let mut process = ProcessMemory { finds_others: true, ..ProcessMemory::default() };
+        let mut process = ProcessMemory { includes_unregistered: true, ..ProcessMemory::default() };
         let extent = process.extent(address).unwrap_or_default();
         assert!(extent.start <= address && extent.end >= address + 100_000, "{extent:x?}");
         let inside = (address + 50_000) & !(PAGE_BYTES as u64 - 1);

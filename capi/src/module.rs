@@ -5,7 +5,7 @@ use std::ffi::{CString, c_char};
 use ptxdbg::api::Module;
 
 use crate::error::{Failure, Status, line};
-use crate::handle::{hand_out, seen, seen_text, take_back, values};
+use crate::handle::{create, free, get_or, get_text, values};
 use crate::memory::ADDRESSES;
 use crate::text::{c_text, pointer, required_text, text_at};
 
@@ -24,15 +24,15 @@ impl CModule {
     }
 }
 
-/// Reads PTX whose kernels run on the memory of the process.
+/// Parses PTX whose kernels run on the memory of the process.
 pub fn read(name: &str, text: &str) -> Result<Module, Failure> {
-    Module::from_text_avoiding(name, text, ADDRESSES).map_err(|error| Failure::refused(Status::InvalidModule, &error))
+    Module::from_text_avoiding(name, text, ADDRESSES).map_err(|error| Failure::rejected(Status::InvalidModule, &error))
 }
 
 /// `ptxdbg_module_create`
 ///
 /// # Safety
-/// `name` is null or a text, `text` points to `length` bytes, `module` to a place for a pointer.
+/// `name` is null or a text, `text` points to `length` bytes, `module` to a pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ptxdbg_module_create(
     name: *const c_char,
@@ -50,13 +50,13 @@ pub unsafe extern "C" fn ptxdbg_module_create(
         Ok(CModule::of(read(name.unwrap_or("module.ptx"), text)?))
     };
     // SAFETY: the caller says so.
-    unsafe { hand_out(module, make) }
+    unsafe { create(module, make) }
 }
 
 /// `ptxdbg_module_load`
 ///
 /// # Safety
-/// `path` is a text, `module` a place for a pointer.
+/// `path` is a text, `module` points to a pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ptxdbg_module_load(path: *const c_char, module: *mut *mut CModule) -> Status {
     let make = || {
@@ -66,7 +66,7 @@ pub unsafe extern "C" fn ptxdbg_module_load(path: *const c_char, module: *mut *m
         Ok(CModule::of(loaded.map_err(|error| Failure::of_file(Status::InvalidModule, &error))?))
     };
     // SAFETY: the caller says so.
-    unsafe { hand_out(module, make) }
+    unsafe { create(module, make) }
 }
 
 /// `ptxdbg_module_free`
@@ -76,7 +76,7 @@ pub unsafe extern "C" fn ptxdbg_module_load(path: *const c_char, module: *mut *m
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ptxdbg_module_free(module: *mut CModule) {
     // SAFETY: the caller says so.
-    unsafe { take_back(module) }
+    unsafe { free(module) }
 }
 
 /// `ptxdbg_module_kernel_count`
@@ -86,7 +86,7 @@ pub unsafe extern "C" fn ptxdbg_module_free(module: *mut CModule) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ptxdbg_module_kernel_count(module: *const CModule) -> usize {
     // SAFETY: the caller says so.
-    unsafe { seen(module, 0, |module| module.kernels.len()) }
+    unsafe { get_or(module, 0, |module| module.kernels.len()) }
 }
 
 /// `ptxdbg_module_kernel_name`
@@ -96,7 +96,7 @@ pub unsafe extern "C" fn ptxdbg_module_kernel_count(module: *const CModule) -> u
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ptxdbg_module_kernel_name(module: *const CModule, index: usize) -> *const c_char {
     // SAFETY: the caller says so.
-    unsafe { seen_text(module, |module| pointer(module.kernels.get(index))) }
+    unsafe { get_text(module, |module| pointer(module.kernels.get(index))) }
 }
 
 /// `ptxdbg_module_warning_count`
@@ -106,7 +106,7 @@ pub unsafe extern "C" fn ptxdbg_module_kernel_name(module: *const CModule, index
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ptxdbg_module_warning_count(module: *const CModule) -> usize {
     // SAFETY: the caller says so.
-    unsafe { seen(module, 0, |module| module.warnings.len()) }
+    unsafe { get_or(module, 0, |module| module.warnings.len()) }
 }
 
 /// `ptxdbg_module_warning`
@@ -116,5 +116,5 @@ pub unsafe extern "C" fn ptxdbg_module_warning_count(module: *const CModule) -> 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ptxdbg_module_warning(module: *const CModule, index: usize) -> *const c_char {
     // SAFETY: the caller says so.
-    unsafe { seen_text(module, |module| pointer(module.warnings.get(index))) }
+    unsafe { get_text(module, |module| pointer(module.warnings.get(index))) }
 }

@@ -1,4 +1,4 @@
-//! `ptx_run`: the one function by which other programs call an emulator, as GPU Ocelot has it.
+//! `ptx_run`: the function by which other programs call an emulator, compatible with GPU Ocelot.
 
 use std::collections::VecDeque;
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -13,19 +13,20 @@ use crate::launch::run;
 use crate::module::read;
 use crate::options::parsed;
 
-/// Modules that are kept, the newest last: a program launches the same ones again and again.
-const KEPT: usize = 256;
+/// Maximum of cached modules: a program launches the same ones repeatedly.
+const MODULES_MAX: usize = 256;
+/// Cached modules by text, the newest last.
 static MODULES: Mutex<VecDeque<(String, Module)>> = Mutex::new(VecDeque::new());
 
 /// The module of a text.
 fn module_of(text: &str) -> Result<Module, Failure> {
-    let kept = || MODULES.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((_, module)) = kept().iter().rev().find(|(known, _)| known == text) {
+    let cache = || MODULES.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, module)) = cache().iter().rev().find(|(known, _)| known == text) {
         return Ok(module.clone());
     }
     let module = read("kernel.ptx", text)?;
-    let mut modules = kept();
-    if modules.len() >= KEPT {
+    let mut modules = cache();
+    if modules.len() >= MODULES_MAX {
         modules.pop_front();
     }
     modules.push_back((text.to_string(), module.clone()));
@@ -72,7 +73,7 @@ pub unsafe extern "C" fn ptx_run(
         };
         let checks = std::env::var("PTXDBG_CHECKS").map_or(Ok(Checks::ALL), |word| parsed("PTXDBG_CHECKS", &word, Checks::parse))?;
         let (run, _) = run(&module, &launch, &RunOptions { checks, ..RunOptions::default() })?;
-        say(run.findings().iter().map(text::finding).collect::<String>().as_bytes());
+        write_error(run.findings().iter().map(text::finding).collect::<String>().as_bytes());
         is_clean = !run.findings().iter().any(|finding| finding.severity > Severity::Note);
         std::io::stdout().write_all(run.printed()).map_err(|error| Failure::argument(format!("cannot write standard output: {error}")))
     });
@@ -86,13 +87,13 @@ pub unsafe extern "C" fn ptx_run(
         | Status::InvalidFile
         | Status::InvalidCommand => {
             // SAFETY: the text of the thread lives until the next call that fails.
-            say(&[b"ptxdbg: ", unsafe { CStr::from_ptr(ptxdbg_error()) }.to_bytes(), b"\n"].concat());
+            write_error(&[b"ptxdbg: ", unsafe { CStr::from_ptr(ptxdbg_error()) }.to_bytes(), b"\n"].concat());
             2
         }
     }
 }
 
-/// Writes to standard error; where that is closed nothing can be reported.
-fn say(bytes: &[u8]) {
+/// Writes to standard error; errors cannot be reported.
+fn write_error(bytes: &[u8]) {
     let _ = std::io::stderr().write_all(bytes);
 }

@@ -1,4 +1,4 @@
-//! How a launch is run.
+//! Options of runs.
 
 use std::ffi::c_char;
 
@@ -31,12 +31,12 @@ unsafe impl Filled for COptions {
 /// `PTXDBG_NO_ORDERS`
 const NO_ORDERS: u32 = u32::MAX;
 
-/// What a word of the caller means, `name` being what it is for.
-pub fn parsed<T>(name: &str, word: &str, parse: impl Fn(&str) -> Result<T, String>) -> Result<T, Failure> {
-    parse(word).map_err(|message| Failure::argument(format!("{name} '{word}': {message}")))
+/// Parses the value of the option `name`.
+pub fn parsed<T>(name: &str, value: &str, parse: impl Fn(&str) -> Result<T, String>) -> Result<T, Failure> {
+    parse(value).map_err(|message| Failure::argument(format!("{name} '{value}': {message}")))
 }
 
-/// What a caller has filled; none of a null pointer.
+/// The options that a caller has filled; `None` for a null pointer.
 ///
 /// # Safety
 /// `options` is null or as the header says.

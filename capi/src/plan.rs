@@ -1,11 +1,11 @@
-//! Plans: launches with memory of their own.
+//! Plans: launches that allocate their memory.
 
 use std::ffi::{CString, c_char};
 
 use ptxdbg::api::{Error, Launch, Planned, RunOptions};
 
 use crate::error::{Failure, Status, guarded};
-use crate::handle::{hand_out, seen, seen_text, take_back, used};
+use crate::handle::{create, free, get_or, get_text, required};
 use crate::module::CModule;
 use crate::options::{COptions, run_options};
 use crate::result::CResult;
@@ -14,7 +14,7 @@ use crate::text::{c_text, pointer, required_text, text_at};
 /// `ptxdbg_plan`
 pub struct CPlan {
     pub(crate) planned: Planned,
-    /// How it is run where nothing is said.
+    /// The default options.
     options: RunOptions,
     cases: Vec<CString>,
 }
@@ -25,7 +25,7 @@ impl CPlan {
         Self { planned, options, cases }
     }
 
-    /// How it is run.
+    /// The options of a run; the default ones for a null pointer.
     ///
     /// # Safety
     /// `options` is null or as the header says.
@@ -35,18 +35,18 @@ impl CPlan {
     }
 }
 
-/// A reason for which a case cannot be run.
+/// The failure for an error of a run.
 pub fn not_run(error: Error) -> Failure {
     match error {
-        Error::NoCase { .. } => Failure::refused(Status::InvalidLaunch, &error),
-        Error::File(_) | Error::Rejected(_) | Error::Run(_) | Error::Start(_) => Failure::refused(Status::RunFailed, &error),
+        Error::NoCase { .. } => Failure::rejected(Status::InvalidLaunch, &error),
+        Error::File(_) | Error::Rejected(_) | Error::Run(_) | Error::Start(_) => Failure::rejected(Status::RunFailed, &error),
     }
 }
 
 /// `ptxdbg_plan_open`
 ///
 /// # Safety
-/// `path` is a text, `plan` a place for a pointer.
+/// `path` is a text, `plan` points to a pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ptxdbg_plan_open(path: *const c_char, plan: *mut *mut CPlan) -> Status {
     let make = || {
@@ -56,41 +56,41 @@ pub unsafe extern "C" fn ptxdbg_plan_open(path: *const c_char, plan: *mut *mut C
         Ok(CPlan::of(planned, options))
     };
     // SAFETY: the caller says so.
-    unsafe { hand_out(plan, make) }
+    unsafe { create(plan, make) }
 }
 
 /// `ptxdbg_plan_create`
 ///
 /// # Safety
-/// `module` is a module, `text` a text, `plan` a place for a pointer.
+/// `module` is a module, `text` a text, `plan` points to a pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ptxdbg_plan_create(module: *const CModule, text: *const c_char, plan: *mut *mut CPlan) -> Status {
     let make = || {
         // SAFETY: the caller says so.
-        let (module, text) = unsafe { (used(module, "the module")?, required_text(text, "the launch")?) };
+        let (module, text) = unsafe { (required(module, "the module")?, required_text(text, "the launch")?) };
         let planned = Launch::from_text(text).plan(&module.module);
-        Ok(CPlan::of(planned.map_err(|error| Failure::refused(Status::InvalidLaunch, &error))?, RunOptions::default()))
+        Ok(CPlan::of(planned.map_err(|error| Failure::rejected(Status::InvalidLaunch, &error))?, RunOptions::default()))
     };
     // SAFETY: the caller says so.
-    unsafe { hand_out(plan, make) }
+    unsafe { create(plan, make) }
 }
 
 /// `ptxdbg_plan_capture`
 ///
 /// # Safety
-/// `result` is a result, `plan` a place for a pointer.
+/// `result` is a result, `plan` points to a pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ptxdbg_plan_capture(result: *const CResult, plan: *mut *mut CPlan) -> Status {
     let make = || {
         // SAFETY: the caller says so.
-        let result = unsafe { used(result, "the result")? };
+        let result = unsafe { required(result, "the result")? };
         let none = || Failure::argument("the result is that of a plan, which can be run again itself");
-        let started = result.started.as_ref().ok_or_else(none)?;
-        let planned = started.launch.captured(&started.module, &started.host);
-        Ok(CPlan::of(planned.map_err(|error| Failure::refused(Status::RunFailed, &error))?, started.options.clone()))
+        let inputs = result.inputs.as_ref().ok_or_else(none)?;
+        let planned = inputs.launch.captured(&inputs.module, &inputs.host);
+        Ok(CPlan::of(planned.map_err(|error| Failure::rejected(Status::RunFailed, &error))?, inputs.options.clone()))
     };
     // SAFETY: the caller says so.
-    unsafe { hand_out(plan, make) }
+    unsafe { create(plan, make) }
 }
 
 /// `ptxdbg_plan_free`
@@ -100,7 +100,7 @@ pub unsafe extern "C" fn ptxdbg_plan_capture(result: *const CResult, plan: *mut 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ptxdbg_plan_free(plan: *mut CPlan) {
     // SAFETY: the caller says so.
-    unsafe { take_back(plan) }
+    unsafe { free(plan) }
 }
 
 /// `ptxdbg_plan_case_count`
@@ -110,7 +110,7 @@ pub unsafe extern "C" fn ptxdbg_plan_free(plan: *mut CPlan) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ptxdbg_plan_case_count(plan: *const CPlan) -> usize {
     // SAFETY: the caller says so.
-    unsafe { seen(plan, 0, |plan| plan.cases.len()) }
+    unsafe { get_or(plan, 0, |plan| plan.cases.len()) }
 }
 
 /// `ptxdbg_plan_case_name`
@@ -120,24 +120,24 @@ pub unsafe extern "C" fn ptxdbg_plan_case_count(plan: *const CPlan) -> usize {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ptxdbg_plan_case_name(plan: *const CPlan, number: usize) -> *const c_char {
     // SAFETY: the caller says so.
-    unsafe { seen_text(plan, |plan| pointer(plan.cases.get(number))) }
+    unsafe { get_text(plan, |plan| pointer(plan.cases.get(number))) }
 }
 
 /// `ptxdbg_plan_run`
 ///
 /// # Safety
-/// `plan` is a plan, `options` null or as the header says, `result` a place for a pointer.
+/// `plan` is a plan, `options` null or as the header says, `result` points to a pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ptxdbg_plan_run(plan: *const CPlan, number: usize, options: *const COptions, result: *mut *mut CResult) -> Status {
     let make = || {
         // SAFETY: the caller says so.
-        let plan = unsafe { used(plan, "the plan")? };
+        let plan = unsafe { required(plan, "the plan")? };
         // SAFETY: the caller says so.
         let options = unsafe { plan.options(options)? };
         Ok(CResult::of(plan.planned.run(number, &options).map_err(not_run)?, None))
     };
     // SAFETY: the caller says so.
-    unsafe { hand_out(result, make) }
+    unsafe { create(result, make) }
 }
 
 /// `ptxdbg_plan_bundle`
@@ -154,11 +154,11 @@ pub unsafe extern "C" fn ptxdbg_plan_bundle(
 ) -> Status {
     guarded(|| {
         // SAFETY: the caller says so.
-        let (plan, path, notes) = unsafe { (used(plan, "the plan")?, required_text(path, "the path")?, text_at(notes, "the notes")?) };
+        let (plan, path, notes) = unsafe { (required(plan, "the plan")?, required_text(path, "the path")?, text_at(notes, "the notes")?) };
         // SAFETY: the caller says so.
         let options = unsafe { plan.options(options)? };
         plan.planned.bundle(number, &options, path, notes.unwrap_or_default()).map_err(|error| match error {
-            Error::File(_) => Failure::refused(Status::InvalidFile, &error),
+            Error::File(_) => Failure::rejected(Status::InvalidFile, &error),
             Error::NoCase { .. } | Error::Rejected(_) | Error::Run(_) | Error::Start(_) => not_run(error),
         })
     })

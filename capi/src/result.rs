@@ -1,4 +1,4 @@
-//! What a run came to.
+//! Results of runs.
 
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::ptr;
@@ -7,26 +7,26 @@ use ptxdbg::api::{Certificate, Run, Severity, text};
 
 use crate::error::{Failure, Status, guarded};
 use crate::finding::{CFinding, OwnedFinding};
-use crate::handle::{seen, seen_text, take_back, used};
-use crate::launch::Started;
+use crate::handle::{free, get_or, get_text, required};
+use crate::launch::RunInputs;
 use crate::text::{c_text, pointer, required_text};
 
 /// `ptxdbg_result`
 pub struct CResult {
     run: Run,
-    /// Of a run on the memory of the process, what it started from.
-    pub(crate) started: Option<Started>,
+    /// The inputs of a run on the memory of the process.
+    pub(crate) inputs: Option<RunInputs>,
     findings: Vec<OwnedFinding>,
     buffers: Vec<CString>,
     certificate: CString,
     fidelity: CString,
-    /// With a zero byte after the last one.
+    /// The output of printf, with a zero byte at the end.
     printed: Vec<u8>,
 }
 
 impl CResult {
-    /// The texts of a run.
-    pub fn of(run: Run, started: Option<Started>) -> Self {
+    /// The result with the texts of a run.
+    pub fn of(run: Run, inputs: Option<RunInputs>) -> Self {
         let line = |text: String| c_text(text.trim_end());
         Self {
             findings: run.findings().iter().map(OwnedFinding::of).collect(),
@@ -35,7 +35,7 @@ impl CResult {
             fidelity: line(text::fidelity(&run.fidelity)),
             printed: run.printed().iter().copied().chain([0]).collect(),
             run,
-            started,
+            inputs,
         }
     }
 
@@ -51,7 +51,7 @@ impl CResult {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ptxdbg_result_free(result: *mut CResult) {
     // SAFETY: the caller says so.
-    unsafe { take_back(result) }
+    unsafe { free(result) }
 }
 
 /// `ptxdbg_result_finding_count`
@@ -61,7 +61,7 @@ pub unsafe extern "C" fn ptxdbg_result_free(result: *mut CResult) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ptxdbg_result_finding_count(result: *const CResult) -> usize {
     // SAFETY: the caller says so.
-    unsafe { seen(result, 0, |result| result.findings.len()) }
+    unsafe { get_or(result, 0, |result| result.findings.len()) }
 }
 
 /// `ptxdbg_result_finding`
@@ -70,9 +70,9 @@ pub unsafe extern "C" fn ptxdbg_result_finding_count(result: *const CResult) -> 
 /// `result` is null or a result.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ptxdbg_result_finding(result: *const CResult, index: usize) -> *const CFinding {
-    let finding = |result: &CResult| result.findings.get(index).map_or(ptr::null(), |finding| ptr::from_ref(&*finding.seen));
+    let finding = |result: &CResult| result.findings.get(index).map_or(ptr::null(), |finding| ptr::from_ref(&*finding.c));
     // SAFETY: the caller says so.
-    unsafe { seen(result, ptr::null(), finding) }
+    unsafe { get_or(result, ptr::null(), finding) }
 }
 
 /// `ptxdbg_result_is_wrong`
@@ -82,7 +82,7 @@ pub unsafe extern "C" fn ptxdbg_result_finding(result: *const CResult, index: us
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ptxdbg_result_is_wrong(result: *const CResult) -> c_int {
     // SAFETY: the caller says so.
-    unsafe { seen(result, 0, |result| c_int::from(result.is_wrong())) }
+    unsafe { get_or(result, 0, |result| c_int::from(result.is_wrong())) }
 }
 
 /// `ptxdbg_result_ticks`
@@ -92,7 +92,7 @@ pub unsafe extern "C" fn ptxdbg_result_is_wrong(result: *const CResult) -> c_int
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ptxdbg_result_ticks(result: *const CResult) -> u64 {
     // SAFETY: the caller says so.
-    unsafe { seen(result, 0, |result| result.run.launches().iter().map(|launch| launch.ticks).sum()) }
+    unsafe { get_or(result, 0, |result| result.run.launches().iter().map(|launch| launch.ticks).sum()) }
 }
 
 /// `ptxdbg_result_thread_instructions`
@@ -102,7 +102,7 @@ pub unsafe extern "C" fn ptxdbg_result_ticks(result: *const CResult) -> u64 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ptxdbg_result_thread_instructions(result: *const CResult) -> u64 {
     // SAFETY: the caller says so.
-    unsafe { seen(result, 0, |result| result.run.launches().iter().map(|launch| launch.thread_instructions).sum()) }
+    unsafe { get_or(result, 0, |result| result.run.launches().iter().map(|launch| launch.thread_instructions).sum()) }
 }
 
 /// `ptxdbg_result_is_certified`
@@ -113,7 +113,7 @@ pub unsafe extern "C" fn ptxdbg_result_thread_instructions(result: *const CResul
 pub unsafe extern "C" fn ptxdbg_result_is_certified(result: *const CResult) -> c_int {
     let is_certified = |result: &CResult| matches!(result.run.certificate, Some(Certificate::EveryOrder { .. }));
     // SAFETY: the caller says so.
-    unsafe { seen(result, 0, |result| c_int::from(is_certified(result))) }
+    unsafe { get_or(result, 0, |result| c_int::from(is_certified(result))) }
 }
 
 /// `ptxdbg_result_certificate`
@@ -123,7 +123,7 @@ pub unsafe extern "C" fn ptxdbg_result_is_certified(result: *const CResult) -> c
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ptxdbg_result_certificate(result: *const CResult) -> *const c_char {
     // SAFETY: the caller says so.
-    unsafe { seen_text(result, |result| pointer(Some(&result.certificate))) }
+    unsafe { get_text(result, |result| pointer(Some(&result.certificate))) }
 }
 
 /// `ptxdbg_result_fidelity`
@@ -133,7 +133,7 @@ pub unsafe extern "C" fn ptxdbg_result_certificate(result: *const CResult) -> *c
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ptxdbg_result_fidelity(result: *const CResult) -> *const c_char {
     // SAFETY: the caller says so.
-    unsafe { seen_text(result, |result| pointer(Some(&result.fidelity))) }
+    unsafe { get_text(result, |result| pointer(Some(&result.fidelity))) }
 }
 
 /// `ptxdbg_result_printed`
@@ -145,9 +145,9 @@ pub unsafe extern "C" fn ptxdbg_result_printed(result: *const CResult, length: *
     // SAFETY: the caller says so.
     unsafe {
         if let Some(length) = length.as_mut() {
-            *length = seen(result, 0, |result| result.printed.len() - 1);
+            *length = get_or(result, 0, |result| result.printed.len() - 1);
         }
-        seen_text(result, |result| result.printed.as_ptr().cast())
+        get_text(result, |result| result.printed.as_ptr().cast())
     }
 }
 
@@ -158,7 +158,7 @@ pub unsafe extern "C" fn ptxdbg_result_printed(result: *const CResult, length: *
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ptxdbg_result_buffer_count(result: *const CResult) -> usize {
     // SAFETY: the caller says so.
-    unsafe { seen(result, 0, |result| result.buffers.len()) }
+    unsafe { get_or(result, 0, |result| result.buffers.len()) }
 }
 
 /// `ptxdbg_result_buffer_name`
@@ -168,7 +168,7 @@ pub unsafe extern "C" fn ptxdbg_result_buffer_count(result: *const CResult) -> u
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ptxdbg_result_buffer_name(result: *const CResult, index: usize) -> *const c_char {
     // SAFETY: the caller says so.
-    unsafe { seen_text(result, |result| pointer(result.buffers.get(index))) }
+    unsafe { get_text(result, |result| pointer(result.buffers.get(index))) }
 }
 
 /// `ptxdbg_result_buffer`
@@ -185,7 +185,7 @@ pub unsafe extern "C" fn ptxdbg_result_buffer(
 ) -> Status {
     guarded(|| {
         // SAFETY: the caller says so.
-        let (result, name) = unsafe { (used(result, "the result")?, required_text(name, "the name")?) };
+        let (result, name) = unsafe { (required(result, "the result")?, required_text(name, "the name")?) };
         let buffer = result.run.buffer(name).ok_or_else(|| Failure::argument(format!("there is no buffer '{name}'")))?;
         if bytes.is_null() && length > 0 {
             return Err(Failure::argument("the place for the bytes is a null pointer"));

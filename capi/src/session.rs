@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use ptxdbg::api::{Interrupter, Prompt, PromptError};
 
 use crate::error::{Failure, Status, guarded};
-use crate::handle::{hand_out, seen, take_back, used};
+use crate::handle::{create, free, get_or, required};
 use crate::options::COptions;
 use crate::plan::{CPlan, not_run};
 use crate::text::{c_text, required_text};
@@ -18,7 +18,7 @@ pub struct CSession {
     interrupter: Interrupter,
 }
 
-/// Handles are used from any thread.
+/// Asserts that handles can be used from any thread.
 const _: () = {
     const fn is_shared<T: Send + Sync>() {}
     is_shared::<CSession>();
@@ -28,16 +28,16 @@ const _: () = {
 };
 
 impl CSession {
-    /// What `look` sees in it, when no command is executed.
-    fn look<R>(&self, look: impl FnOnce(&Prompt) -> R) -> R {
-        look(&self.prompt.lock().unwrap_or_else(PoisonError::into_inner))
+    /// The result of `get`, after the current command.
+    fn get<R>(&self, get: impl FnOnce(&Prompt) -> R) -> R {
+        get(&self.prompt.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 /// `ptxdbg_plan_session`
 ///
 /// # Safety
-/// `plan` is a plan, `options` null or as the header says, `session` a place for a pointer.
+/// `plan` is a plan, `options` null or as the header says, `session` points to a pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ptxdbg_plan_session(
     plan: *const CPlan,
@@ -47,7 +47,7 @@ pub unsafe extern "C" fn ptxdbg_plan_session(
 ) -> Status {
     let make = || {
         // SAFETY: the caller says so.
-        let plan = unsafe { used(plan, "the plan")? };
+        let plan = unsafe { required(plan, "the plan")? };
         // SAFETY: the caller says so.
         let options = unsafe { plan.options(options)? };
         let prompt = plan.planned.clone().prompt(number, &options).map_err(not_run)?;
@@ -55,7 +55,7 @@ pub unsafe extern "C" fn ptxdbg_plan_session(
         Ok(CSession { prompt: Mutex::new(prompt), interrupter })
     };
     // SAFETY: the caller says so.
-    unsafe { hand_out(session, make) }
+    unsafe { create(session, make) }
 }
 
 /// `ptxdbg_session_free`
@@ -65,13 +65,13 @@ pub unsafe extern "C" fn ptxdbg_plan_session(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ptxdbg_session_free(session: *mut CSession) {
     // SAFETY: the caller says so.
-    unsafe { take_back(session) }
+    unsafe { free(session) }
 }
 
 /// `ptxdbg_session_execute`
 ///
 /// # Safety
-/// `session` is a session, `lines` a text, `answer` null or a place for a pointer.
+/// `session` is a session, `lines` a text, `answer` null or points to a pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ptxdbg_session_execute(session: *mut CSession, lines: *const c_char, answer: *mut *mut c_char) -> Status {
     guarded(|| {
@@ -80,7 +80,7 @@ pub unsafe extern "C" fn ptxdbg_session_execute(session: *mut CSession, lines: *
             unsafe { *answer = ptr::null_mut() };
         }
         // SAFETY: the caller says so.
-        let (session, lines) = unsafe { (used(session, "the session")?, required_text(lines, "the command")?) };
+        let (session, lines) = unsafe { (required(session, "the session")?, required_text(lines, "the command")?) };
         let broken = || Failure { status: Status::InternalError, message: "the session is of no use after a defect of ptxdbg".to_string() };
         let done = session.prompt.lock().map_err(|_| broken())?.execute(lines);
         let (answered, failure) = match done {
@@ -103,7 +103,7 @@ pub unsafe extern "C" fn ptxdbg_session_execute(session: *mut CSession, lines: *
 pub unsafe extern "C" fn ptxdbg_session_interrupt(session: *mut CSession) -> Status {
     guarded(|| {
         // SAFETY: the caller says so.
-        unsafe { used(session, "the session")? }.interrupter.interrupt();
+        unsafe { required(session, "the session")? }.interrupter.interrupt();
         Ok(())
     })
 }
@@ -115,7 +115,7 @@ pub unsafe extern "C" fn ptxdbg_session_interrupt(session: *mut CSession) -> Sta
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ptxdbg_session_is_wrong(session: *mut CSession) -> c_int {
     // SAFETY: the caller says so.
-    unsafe { seen(session, 0, |session| c_int::from(session.look(Prompt::is_wrong))) }
+    unsafe { get_or(session, 0, |session| c_int::from(session.get(Prompt::is_wrong))) }
 }
 
 /// `ptxdbg_session_has_ended`
@@ -125,5 +125,5 @@ pub unsafe extern "C" fn ptxdbg_session_is_wrong(session: *mut CSession) -> c_in
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ptxdbg_session_has_ended(session: *mut CSession) -> c_int {
     // SAFETY: the caller says so.
-    unsafe { seen(session, 0, |session| c_int::from(session.look(Prompt::has_ended))) }
+    unsafe { get_or(session, 0, |session| c_int::from(session.get(Prompt::has_ended))) }
 }

@@ -1,21 +1,21 @@
-//! Texts across the surface.
+//! Texts across the C boundary.
 
 use std::ffi::{CStr, CString, c_char};
 use std::ptr;
 
 use crate::error::{Failure, guarded};
 
-/// A text with a zero byte at its end; one that it holds stands as U+FFFD.
+/// A text with a zero byte at its end; zero bytes in it become U+FFFD.
 pub fn c_text(text: &str) -> CString {
     CString::new(text.replace('\0', "\u{fffd}")).unwrap_or_default()
 }
 
-/// Where a text that there may be begins.
+/// The pointer to a text; null for `None`.
 pub fn pointer(text: Option<&CString>) -> *const c_char {
     text.map_or(ptr::null(), |text| text.as_ptr())
 }
 
-/// The text at `text`, none of a null pointer; `what` stands for it in a message.
+/// The text at `text`; `None` for a null pointer. `what` is its name in a message.
 ///
 /// # Safety
 /// `text` is null or points to a text that ends with a zero byte and lives for `'a`.
@@ -28,7 +28,7 @@ pub unsafe fn text_at<'a>(text: *const c_char, what: &str) -> Result<Option<&'a 
     text.to_str().map(Some).map_err(|_| Failure::argument(format!("{what} is not UTF-8")))
 }
 
-/// The same of a text that there must be.
+/// [`text_at`] with an error for a null pointer.
 ///
 /// # Safety
 /// As of [`text_at`].

@@ -1,5 +1,5 @@
 //! The C programs of this folder and those of `docs/c.md`, compiled against the header and linked with the library; those of this folder
-//! with sanitizers as well, where the compiler has them.
+//! also with sanitizers, if the compiler has them.
 
 #![expect(clippy::expect_used, reason = "a test that cannot begin fails")]
 
@@ -7,10 +7,10 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Flags that every program must get by with.
+/// Flags of all compilations.
 const STRICT: [&str; 6] = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-g"];
 
-/// The command that a build with debug assertions takes for a defect.
+/// The command that panics in a build with debug assertions.
 const PROVOKED: &str = "info target";
 
 fn root() -> &'static Path {
@@ -21,13 +21,13 @@ fn scratch() -> PathBuf {
     PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
 }
 
-/// Where cargo puts the library: beside the test.
+/// The folder of the library: that of the test.
 fn library_folder() -> PathBuf {
     let test = std::env::current_exe().expect("a test has a path");
     test.parent().expect("a test lies in a folder").to_path_buf()
 }
 
-/// Compiles and runs a program: whether it ends well, and what it says. None where there is no compiler that can.
+/// Compiles and runs a program: true if it succeeds, and its output. `None` without a compiler.
 fn outcome(source: &Path, name: &str, flags: &[&str]) -> Option<(bool, String)> {
     let folder = library_folder();
     let suffix = flags.join("").replace(['=', ',', '-'], "");
@@ -42,7 +42,7 @@ fn outcome(source: &Path, name: &str, flags: &[&str]) -> Option<(bool, String)> 
     let compiled = compile.output().ok()?;
     if !compiled.status.success() {
         let said = String::from_utf8_lossy(&compiled.stderr).into_owned();
-        // Where the sanitizer's library is missing the linker says so.
+        // The linker reports a missing sanitizer library.
         let is_missing = flags.iter().any(|flag| flag.starts_with("-fsanitize")) && said.contains("cannot find -lasan");
         return (!is_missing).then_some((false, said));
     }
@@ -102,7 +102,7 @@ fn read(path: &str) -> String {
     std::fs::read_to_string(root().join(path)).expect("the project can be read")
 }
 
-/// The names after `before` that begin as those of the surface do.
+/// The names of the C interface after each `before`.
 fn names(text: &str, before: &str) -> BTreeSet<String> {
     let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
     let name = |rest: &str| rest.split(|letter| !is_part(letter)).next().unwrap_or_default().to_string();
@@ -110,7 +110,7 @@ fn names(text: &str, before: &str) -> BTreeSet<String> {
     all.filter(|name| name.starts_with("ptxdbg_") || name == "ptx_run").collect()
 }
 
-/// The functions of the header: names that an opening parenthesis follows.
+/// The functions of the header: names before an opening parenthesis.
 fn declared() -> BTreeSet<String> {
     let header = read("include/ptxdbg.h");
     let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
@@ -130,7 +130,7 @@ fn header_library_and_documentation_have_the_same_functions() {
     assert_eq!(declared(), names(&read("../docs/c.md"), "`"));
 }
 
-/// The programs of the documentation, and what it says that they print.
+/// The programs of the documentation, with the output in it.
 #[test]
 fn the_programs_of_the_documentation_do_what_it_says() {
     let text = read("../docs/c.md");

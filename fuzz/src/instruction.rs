@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use arbitrary::{Error, Result, Unstructured};
 use ptxdbg::isa::{
-    ControlDecode, Count, Decode, Form, MbarrierDecode, Modifier, MoveDecode, OperandForm, OperandType, ParallelDecode, Role, ScalarType,
-    VideoDecode, table,
+    ControlDecode, Decode, Form, MbarrierDecode, Modifier, MoveDecode, OperandForm, OperandRole, OperandType, ParallelDecode,
+    RegisterCount, ScalarType, VideoDecode, table,
 };
 
 use super::operand::{address, braced, destination, register, shared_address, source};
@@ -37,14 +37,14 @@ impl Edition {
     fn has_form(self, form: &Form) -> bool {
         let row = form.row;
         let target = format!("{}{}", self.sm, self.suffix);
-        let is_gone = row.gone.is_some_and(|(version, sm)| version <= self.version && sm <= self.sm);
+        let is_gone = row.removed.is_some_and(|(version, sm)| version <= self.version && sm <= self.sm);
         let is_here = row.only.is_empty() || row.only.contains(&&*target);
-        let can_be_filled = form.places.iter().all(|place| !place.required || place.words.iter().any(|word| self.has(word.ptx, word.sm)));
+        let can_be_filled = form.slots.iter().all(|slot| !slot.required || slot.modifiers.iter().any(|word| self.has(word.ptx, word.sm)));
         self.has(row.ptx, row.sm)
             && is_here
             && can_be_filled
             && !is_gone
-            && !form.any_words
+            && !form.any_modifiers
             && !form.any_operands
             && is_straight(row.decode)
     }
@@ -67,7 +67,8 @@ pub const BONDS: &[Bond] = &[Bond::None, Bond::Together, Bond::Time];
 /// The forms that random code is made of, for every edition and every bond, which allows the looser ones.
 pub static FORMS: LazyLock<Vec<Vec<Vec<&'static Form>>>> = LazyLock::new(|| {
     let of = |edition: &Edition, bond: Bond| {
-        let names_tensor = |form: &Form| form.operands.iter().any(|operand| matches!(operand.registers, Some(Count::Dimensions(_))));
+        let names_tensor =
+            |form: &Form| form.operands.iter().any(|operand| matches!(operand.registers, Some(RegisterCount::Dimensions(_))));
         let fits = |form: &&'static Form| edition.has_form(form) && Bond::of(form.row.decode) <= bond && !names_tensor(form);
         table::all().iter().filter(fits).collect::<Vec<_>>()
     };
@@ -117,7 +118,7 @@ pub fn instruction(u: &mut Unstructured<'_>, edition: Edition, forms: &[&'static
     let texts: Vec<&str> = words.iter().map(|word| word.text).collect();
     let mut operands = Vec::new();
     for operand in &form.operands {
-        let stands = match operand.with {
+        let stands = match operand.only_with {
             Some(with) => with.split('|').any(|word| texts.contains(&word)),
             None => !operand.optional || u.ratio(1, 2)?,
         };
@@ -141,12 +142,12 @@ pub fn guard(u: &mut Unstructured<'_>) -> Result<String> {
     Ok(format!("@{not}{} ", register(u, ScalarType::Pred, false)?))
 }
 
-/// A word for every place that must be filled and for some that may be.
+/// A word for every slot that must be filled and for some that may be.
 fn words(u: &mut Unstructured<'_>, edition: Edition, form: &Form) -> Result<Vec<Modifier>> {
     let mut words = Vec::new();
-    for place in &form.places {
-        let fit: Vec<Modifier> = place.words.iter().filter(|word| edition.has(word.ptx, word.sm)).copied().collect();
-        if !fit.is_empty() && (place.required || u.ratio(1, 3)?) {
+    for slot in &form.slots {
+        let fit: Vec<Modifier> = slot.modifiers.iter().filter(|word| edition.has(word.ptx, word.sm)).copied().collect();
+        if !fit.is_empty() && (slot.required || u.ratio(1, 3)?) {
             words.push(*u.choose(&fit)?);
         }
     }
@@ -166,14 +167,14 @@ fn written(u: &mut Unstructured<'_>, form: &Form, operand: &OperandForm, words: 
         OperandType::Fixed(ty) => ty,
     };
     match operand.role {
-        Role::Address if Bond::of(form.row.decode) == Bond::Time => shared_address(u, operand),
-        Role::Address => address(u, &texts, last.bytes() * elements as u32),
-        Role::Dest => destination(u, operand, ty, elements),
-        Role::Source if operand.name == "mask" => member_mask(u),
-        Role::Source if matches!(form.row.decode, Decode::Parallel(ParallelDecode::Barrier(_))) => barrier_operand(u, operand, ty),
-        Role::Source => source(u, operand, ty, elements),
-        Role::Any => any(u, form.row.decode, ty, elements),
-        Role::Label => Err(Error::IncorrectFormat),
+        OperandRole::Address if Bond::of(form.row.decode) == Bond::Time => shared_address(u, operand),
+        OperandRole::Address => address(u, &texts, last.bytes() * elements as u32),
+        OperandRole::Dest => destination(u, operand, ty, elements),
+        OperandRole::Source if operand.name == "mask" => member_mask(u),
+        OperandRole::Source if matches!(form.row.decode, Decode::Parallel(ParallelDecode::Barrier(_))) => barrier_operand(u, operand, ty),
+        OperandRole::Source => source(u, operand, ty, elements),
+        OperandRole::Any => any(u, form.row.decode, ty, elements),
+        OperandRole::Label => Err(Error::IncorrectFormat),
     }
 }
 

@@ -26,7 +26,7 @@ static WORDS: LazyLock<Vec<String>> = LazyLock::new(|| {
     const DIRECTIVES: &[&str] =
         &["reg", "param", "global", "shared", "local", "const", "align", "entry", "func", "visible", "extern", "weak", "ptr", "maxntid"];
     let mut words: Vec<&str> =
-        table::all().iter().flat_map(|form| &form.places).flat_map(|place| &place.words).map(|word| word.text).collect();
+        table::all().iter().flat_map(|form| &form.slots).flat_map(|slot| &slot.modifiers).map(|word| word.text).collect();
     words.extend(DIRECTIVES);
     words.sort_unstable();
     words.dedup();

@@ -1,7 +1,7 @@
 //! Operands of random instructions: registers of the kernel, numbers that matter, and addresses in the thread's own memory.
 
 use arbitrary::{Result, Unstructured};
-use ptxdbg::isa::{Count, OperandForm, ScalarType, Space, TypeKind, agrees};
+use ptxdbg::isa::{OperandForm, RegisterCount, ScalarType, Space, TypeKind, agrees};
 
 /// The registers of a kernel that its instructions may read and write: type, name, how many.
 pub const REGISTERS: &[(ScalarType, &str, u32)] = &[
@@ -167,8 +167,8 @@ pub fn destination(u: &mut Unstructured<'_>, form: &OperandForm, ty: ScalarType,
 fn count(form: &OperandForm, elements: usize) -> Result<usize> {
     match form.registers {
         None => Ok(if form.vector { elements } else { 1 }),
-        Some(Count::Fixed(count)) => Ok(count),
-        Some(Count::Dimensions(_) | Count::Columns(_)) => Err(arbitrary::Error::IncorrectFormat),
+        Some(RegisterCount::Fixed(count)) => Ok(count),
+        Some(RegisterCount::Dimensions(_) | RegisterCount::Columns(_)) => Err(arbitrary::Error::IncorrectFormat),
     }
 }
 

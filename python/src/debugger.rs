@@ -1,4 +1,4 @@
-//! A run once more: as a bundle, in a session, or to find what wrote to memory.
+//! Replays of a run: as a bundle, in a session, or to find the writers of memory.
 
 use std::path::Path;
 
@@ -7,15 +7,15 @@ use pyo3::prelude::*;
 
 use crate::module::failed;
 
-/// All that a run started from.
+/// The inputs of a run.
 pub struct Replay {
     /// The module.
     pub module: Module,
     /// The launch.
     pub launch: DriverLaunch,
-    /// How it was run.
+    /// The options of the run.
     pub options: RunOptions,
-    /// The memory as it was.
+    /// The memory before the run.
     pub host: HostMemory,
 }
 
@@ -38,7 +38,7 @@ impl PyWriter {
         Self { place: writer.place, block: (bx, by, bz), thread: (x, y, z), tick: writer.time.0 }
     }
 
-    /// All of it, in one line.
+    /// The writer as text, in one line.
     pub fn words(&self) -> String {
         let ((bx, by, bz), (x, y, z)) = (self.block, self.thread);
         format!("{}, block ({bx},{by},{bz}) thread ({x},{y},{z}), t={}", self.place, self.tick)
@@ -53,13 +53,13 @@ impl PyWriter {
 }
 
 impl Replay {
-    /// The launch on a copy of the memory as it was, and how it is run there.
+    /// The launch on a copy of the memory before the run, and its options.
     fn captured(&self) -> PyResult<(Planned, RunOptions)> {
         let planned = self.launch.captured(&self.module, &self.host).map_err(|error| failed(&error))?;
         Ok((planned, RunOptions { host: None, ..self.options.clone() }))
     }
 
-    /// A session about it, before its first instruction.
+    /// A session of the run, before its first instruction.
     pub fn session(&self) -> PyResult<Prompt> {
         let (planned, options) = self.captured()?;
         planned.prompt(0, &options).map_err(|error| failed(&error))

@@ -1,5 +1,5 @@
-//! The native part of the Python package: modules, runs on the memory of the process, and what they came to. What a Python value is as a
-//! parameter, the Python part decides.
+//! The native part of the Python package: modules, runs on the memory of the process, and their results. The Python part converts
+//! arguments to parameters.
 
 #[path = "../../src/main.rs"]
 #[expect(dead_code, reason = "its main is that of a program, which a library has none of")]

@@ -19,7 +19,7 @@ pub struct PyPtx {
     text: Arc<str>,
 }
 
-/// All mistakes in words, a line each.
+/// All mistakes as text, a line each.
 pub fn failed(error: &Error) -> PyErr {
     let text = match error {
         Error::Rejected(problems) => problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"),

@@ -1,4 +1,4 @@
-//! What a run came to.
+//! Results of runs.
 
 use std::path::PathBuf;
 
@@ -103,7 +103,7 @@ impl PyFinding {
     }
 }
 
-/// A finding in the words of this package: keywords in place of options, and how a kernel finds memory that is no argument.
+/// A finding with the terms of this package: keywords instead of options, and advice for memory that is not an argument.
 fn in_python(mut finding: FindingText, program: &Program) -> FindingText {
     finding.message = finding.message.replace("--dynamic-shared BYTES", "shared=BYTES");
     if finding.id.word() == "memory.out_of_bounds" && finding.fix.is_empty() && is_address_of_memory(&finding, program) {
@@ -112,13 +112,13 @@ fn in_python(mut finding: FindingText, program: &Program) -> FindingText {
     finding
 }
 
-/// Whether the instruction at which a finding was noticed takes its address from what memory holds.
+/// True if the address of the instruction of a finding was loaded from memory.
 fn is_address_of_memory(finding: &FindingText, program: &Program) -> bool {
     let Some(side) = &finding.second else { return false };
     let Ok(kernel) = choose_kernel(program, Some(&finding.kernel)) else { return false };
     let origins = Origins::new(program, kernel);
-    let mut there = (0..program.code.len()).map(Pc::new).filter(|pc| program.place(*pc) == side.site.place);
-    there.any(|pc| origins.pointers(pc).is_empty() && !origins.of(pc).1.is_empty())
+    let mut pcs = (0..program.code.len()).map(Pc::new).filter(|pc| program.place(*pc) == side.site.place);
+    pcs.any(|pc| origins.pointers(pc).is_empty() && !origins.of(pc).1.is_empty())
 }
 
 #[pymethods]
@@ -138,7 +138,7 @@ impl PyFinding {
 }
 
 impl PyRun {
-    /// The texts of a run, which `replay` repeats.
+    /// The result with the texts of a run, which `replay` repeats.
     pub fn of(run: &Run, replay: Replay) -> Self {
         let (launches, program) = (run.launches(), replay.module.program());
         let style = text::Style::Human { color: false };

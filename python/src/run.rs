@@ -12,15 +12,15 @@ use crate::debugger::Replay;
 use crate::module::{PyPtx, failed};
 use crate::result::PyRun;
 
-/// Whether the user pressed Ctrl-C.
+/// True if the user pressed Ctrl-C.
 pub fn is_interrupted() -> bool {
     Python::attach(|py| py.check_signals().is_err())
 }
 
-/// Memory of an array: an address, a length, a name, and whether it may be written.
+/// Memory of an array: an address, a length, a name, and true if it is writable.
 type ArrayRange = (u64, u64, String, bool);
 
-/// The first byte of what a kernel left that no array which may be written holds, and the name of the array which does.
+/// The first byte that a kernel wrote to read-only arrays only, and the name of the array.
 fn read_only_write(ranges: &[ArrayRange], writes: &[HostWrite]) -> Option<(u64, String)> {
     let extent = |(start, length, ..): &ArrayRange| *start..start.saturating_add(*length);
     let writable: Vec<Range<u64>> = ranges.iter().filter(|range| range.3).map(extent).collect();
@@ -30,8 +30,8 @@ fn read_only_write(ranges: &[ArrayRange], writes: &[HostWrite]) -> Option<(u64, 
             let end = read_only.end.min(write.address + write.bytes.len() as u64);
             let mut at = read_only.start.max(write.address);
             // Another argument may be the same memory and be writable.
-            while let Some(over) = writable.iter().find(|over| over.contains(&at)) {
-                at = over.end;
+            while let Some(range) = writable.iter().find(|range| range.contains(&at)) {
+                at = range.end;
             }
             if at < end {
                 return Some((at, range.2.clone()));
@@ -41,7 +41,7 @@ fn read_only_write(ranges: &[ArrayRange], writes: &[HostWrite]) -> Option<(u64, 
     None
 }
 
-/// Says which statement writes at `address` of the read-only array `name`.
+/// The error that a statement writes at `address` of the read-only array `name`.
 fn refused(replay: &Replay, address: u64, name: &str) -> PyResult<PyErr> {
     let writer = replay.writers(&[(address, 1)])?.pop().flatten();
     let place = writer.map_or_else(String::new, |writer| format!(", at {}", writer.words()));

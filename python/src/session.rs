@@ -20,7 +20,7 @@ fn failed(error: PromptError) -> PyErr {
 }
 
 impl PySession {
-    /// About a session, before its first command: its questions are answered with yes.
+    /// Wraps a session before its first command, with confirmations off.
     pub fn of(mut prompt: Prompt) -> PyResult<Self> {
         prompt.execute("set confirm off").map_err(failed)?;
         Ok(Self { prompt: Mutex::new(prompt) })

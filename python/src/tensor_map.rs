@@ -1,4 +1,4 @@
-//! Tensor maps as the driver makes them.
+//! Tensor maps as encoded by the driver.
 
 use ptxdbg::isa::{L2Promotion, OutsideFill, Swizzle, TensorElement};
 use ptxdbg::program::{BoxShape, RANK_MAX, TensorMap};

@@ -1,4 +1,4 @@
-//! A launch with the memory that it ran on, kept.
+//! A launch with a copy of the memory that it ran on.
 
 use std::fs;
 use std::sync::Arc;
@@ -10,14 +10,14 @@ use crate::debug::HostMemory;
 use crate::launch::DriverLaunch;
 
 impl DriverLaunch {
-    /// The same launch on a copy of the memory that was taken of `host`, as it was before the launch: it can be run again in any order,
-    /// debugged, fixed and written to a [bundle](Planned::bundle), whatever the host does to its memory meanwhile. Memory that no run has
-    /// touched is known to be there and not what it holds: reading it is a fault of that kind.
+    /// This launch on a copy of the memory of `host` from before the launch: it can be run again in any order, debugged, fixed and
+    /// written to a [bundle](Planned::bundle), even if the host changes its memory meanwhile. Pages that no run has accessed are not
+    /// copied: reading one is a fault of its own kind.
     ///
     /// # Errors
-    /// There is no such kernel, the launch cannot be meant for it, or the copy cannot be written to a temporary folder.
+    /// There is no such kernel, the launch does not match it, or the copy cannot be written to a temporary folder.
     pub fn captured(&self, module: &Module, host: &HostMemory) -> Result<Planned, Error> {
-        // What keeps it from running is said of the launch, and not of the text that is made of it.
+        // Planned first, so that errors refer to the launch and not to the text that is generated from it.
         let whole = self.plan(module.program()).map_err(Error::File)?;
         let kernel = &module.program().functions[whole.launches[0].kernel.index()];
         let values = self.params.iter().zip(&kernel.params).map(|(value, param)| value[..param.bytes as usize].to_vec());

@@ -6,8 +6,8 @@ use crate::base::{Diagnostic, Severity, Sources};
 use crate::debug::timeline::StartError;
 use crate::debug::{OpenError, RunError};
 
-/// Why nothing can run, or why a run cannot continue for a reason outside the kernel. A mistake of the kernel is not an error: it is among
-/// the findings of a [`Run`](super::Run).
+/// The reason why nothing can run, or why a run cannot continue for a reason outside the kernel. A mistake of the kernel is not an error:
+/// it is among the findings of a [`Run`](super::Run).
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file cannot be used at all, in one line.
@@ -16,7 +16,7 @@ pub enum Error {
     /// Mistakes in a module, in a launch file or in an argument, in order of the text; at least one is an error.
     #[error("{}", first_error(.0))]
     Rejected(Vec<Problem>),
-    /// There is no case with this number. A case is one or more launches in order on the same memory; a launch file holds several.
+    /// There is no case with this number. A case is one or more launches in order on the same memory; a launch file may have several.
     #[error("there is no case {case}: the launch has {cases}")]
     NoCase {
         /// The number asked for, from 0.
@@ -32,10 +32,10 @@ pub enum Error {
     Start(#[from] StartError),
 }
 
-/// A mistake in a text, and where.
+/// A mistake in a text, with its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// Whether it is an error or a warning.
+    /// Error, warning or note.
     pub severity: Severity,
     /// Its stable kind, one lower-case word.
     pub code: &'static str,

@@ -1,4 +1,4 @@
-//! What is to be launched, and its plan.
+//! Launch configurations, and their plans.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,12 +12,11 @@ use super::run::Run;
 use super::session::Session;
 use crate::debug::bundle::{Manifest, is_bundle};
 use crate::debug::fix::{FixReports, fix_case};
-use crate::debug::open::{OpenedLaunch, open, open_driver, open_launch_file, open_words};
+use crate::debug::open::{OpenedLaunch, open, open_arguments, open_driver, open_launch_file};
 use crate::debug::{Interrupt, LaunchChoice, Opened, Overrides, Request, RunOptions, Writer, last_writers};
 use crate::launch::{Case, DriverLaunch, LaunchFile, LaunchFileError};
 
-/// What is to be launched, said piece by piece. Of what is not said a launch is made up: from the kernel's code, so that each thread has
-/// something to do.
+/// A builder of a launch. Values that are not set are made up: derived from the kernel's code, so that each thread has something to do.
 ///
 /// ```
 /// # use ptxdbg::api::{Launch, Module, RunOptions};
@@ -31,44 +30,44 @@ use crate::launch::{Case, DriverLaunch, LaunchFile, LaunchFileError};
 pub struct Launch {
     source: Source,
     overrides: Overrides,
-    /// Arguments given beside a launch file.
+    /// Arguments in addition to a launch file, which is an error.
     misplaced: Vec<String>,
 }
 
-/// Where a launch comes from.
+/// The source of a launch.
 #[derive(Clone, Debug)]
 enum Source {
-    /// Words for some of the parameters.
-    Words(Vec<String>),
+    /// Arguments for some of the parameters.
+    Arguments(Vec<String>),
     /// A launch file.
     File(PathBuf),
-    /// The text of one.
+    /// The text of a launch file.
     Text(String),
 }
 
 impl Default for Source {
     fn default() -> Self {
-        Source::Words(Vec::new())
+        Source::Arguments(Vec::new())
     }
 }
 
 impl Launch {
-    /// A launch of which nothing is said yet.
+    /// A launch with nothing set.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// What the launch file at `path` says (`ptxdbg-launch(5)`). The module that it names does not count.
+    /// The launch file at `path` (`ptxdbg-launch(5)`). The module that it names is ignored.
     pub fn from_file(path: impl Into<PathBuf>) -> Self {
         Self { source: Source::File(path.into()), ..Self::default() }
     }
 
-    /// What this text of a launch file says. Data files are relative to the folder of the module.
+    /// The text of a launch file. Data files are relative to the folder of the module.
     pub fn from_text(text: impl Into<String>) -> Self {
         Self { source: Source::Text(text.into()), ..Self::default() }
     }
 
-    /// The kernel; without it the first one.
+    /// The kernel; by default the first one.
     #[must_use]
     pub fn kernel(mut self, name: impl Into<String>) -> Self {
         self.overrides.kernel = Some(name.into());
@@ -103,25 +102,25 @@ impl Launch {
         self
     }
 
-    /// What a parameter is, as after `--arg`: `n=64`, `x=f32[64]=iota`, `x=@x.npy`. Files are relative to the current folder. It does not
-    /// go with a launch file, which says what all parameters are.
+    /// The value of a parameter, as after `--arg`: `n=64`, `x=f32[64]=iota`, `x=@x.npy`. Files are relative to the current folder. It
+    /// cannot be combined with a launch file, which has all parameters.
     #[must_use]
     pub fn arg(mut self, word: impl Into<String>) -> Self {
         match &mut self.source {
-            Source::Words(words) => words.push(word.into()),
+            Source::Arguments(words) => words.push(word.into()),
             Source::File(_) | Source::Text(_) => self.misplaced.push(word.into()),
         }
         self
     }
 
-    /// What a buffer must hold at the end, as after `--expect`: `out=1,2,3`, `out=@y.npy`.
+    /// The expected contents of a buffer at the end, as after `--expect`: `out=1,2,3`, `out=@y.npy`.
     #[must_use]
     pub fn expect(mut self, word: impl Into<String>) -> Self {
         self.overrides.expect.push(word.into());
         self
     }
 
-    /// How close it must be: an element may differ by `atol` and by `rtol` of the expected magnitude.
+    /// The tolerance: an element may differ by the sum of `atol` and `rtol` times the expected magnitude.
     #[must_use]
     pub fn tolerance(mut self, rtol: Option<f64>, atol: Option<f64>) -> Self {
         (self.overrides.tolerance.rtol, self.overrides.tolerance.atol) = (rtol, atol);
@@ -131,14 +130,14 @@ impl Launch {
     /// The launch of a kernel of `module`.
     ///
     /// # Errors
-    /// There is no such kernel, or an argument or the launch file cannot be meant for it.
+    /// There is no such kernel, or an argument or the launch file does not match it.
     pub fn plan(&self, module: &Module) -> Result<Planned, Error> {
         if let Some(word) = self.misplaced.first() {
             return Err(Error::File(format!("argument '{word}': a launch file says what all parameters are")));
         }
         let (path, program) = (module.path().to_path_buf(), Arc::clone(module.program()));
         let file = match &self.source {
-            Source::Words(words) => return Ok(Planned::of(open_words(path, program, words, &self.overrides)?)),
+            Source::Arguments(words) => return Ok(Planned::of(open_arguments(path, program, words, &self.overrides)?)),
             Source::File(file) => LaunchFile::read(file),
             Source::Text(text) => {
                 let folder = path.parent().unwrap_or(Path::new(""));
@@ -157,20 +156,19 @@ impl DriverLaunch {
     /// The launch of a kernel of `module`, ready to be run.
     ///
     /// # Errors
-    /// There is no such kernel, or the launch cannot be meant for it.
+    /// There is no such kernel, or the launch does not match it.
     pub fn planned(&self, module: &Module) -> Result<Planned, Error> {
         Ok(Planned::of(open_driver(Arc::clone(module.program()), self)?))
     }
 }
 
-/// Launches of a module, ready to be run or debugged. Of a launch file that is a suite each launch is a case of its own; a sequence is
-/// one case.
+/// Launches of a module, ready to be run or debugged. Each launch of a suite is a case; a sequence is one case.
 #[derive(Clone, Debug)]
 pub struct Planned {
     opened: Opened,
     /// The session file of a bundle.
     position: Option<PathBuf>,
-    /// Holds the files that it reads.
+    /// Keeps the folder of the files that it reads.
     folder: Option<Arc<TempDir>>,
 }
 
@@ -179,16 +177,16 @@ impl Planned {
         Self { opened, position: None, folder: None }
     }
 
-    /// The same, which reads files in a folder.
+    /// Keeps a folder alive whose files it reads.
     pub(super) fn reading(self, folder: Arc<TempDir>) -> Self {
         Self { folder: Some(folder), ..self }
     }
 
-    /// What the command line opens at `path`, and how it runs that: a module with the launch file beside it or a launch that is made up, a
-    /// launch file with the module that it names, or a [bundle](Self::bundle) with how it was run.
+    /// Opens `path` as the command line does: a module with its sibling launch file or a made-up launch, a launch file with the module
+    /// that it names, or a [bundle](Self::bundle) with its run options.
     ///
     /// # Errors
-    /// It cannot be read, or holds mistakes.
+    /// It cannot be read, or has mistakes.
     pub fn open(path: impl AsRef<Path>) -> Result<(Self, RunOptions), Error> {
         let path = path.as_ref();
         let request = |modules, launch, overrides| Request { modules, launch, overrides };
@@ -213,7 +211,7 @@ impl Planned {
         self.opened.plan.cases.iter().map(|case| case.name.as_str())
     }
 
-    /// The text of the launch file that says the same, in the module's folder: to be edited, and to be kept with a result.
+    /// The text of an equivalent launch file for the module's folder: to be edited, and to be saved with a result.
     pub fn launch_file(&self) -> Option<String> {
         self.opened.launch.as_ref().map(OpenedLaunch::sibling_text)
     }
@@ -221,12 +219,12 @@ impl Planned {
     /// Runs case number `case`, from 0, on fresh memory, to its end or its first fault.
     ///
     /// # Errors
-    /// There is no such case, or a reason outside the kernel; what the kernel does wrong is among the findings.
+    /// There is no such case, or a reason outside the kernel; mistakes of the kernel are findings.
     pub fn run(&self, case: usize, options: &RunOptions) -> Result<Run, Error> {
         self.run_until(case, options, || false)
     }
 
-    /// The same, up to where `interrupt`, which is asked many times a second, says so.
+    /// [`Self::run`], until `interrupt`, which is called many times a second, returns true.
     ///
     /// # Errors
     /// As of [`Self::run`].
@@ -234,8 +232,8 @@ impl Planned {
         Ok(Run::of_case(&self.opened.program, self.case(case)?, options, interrupt)?)
     }
 
-    /// The last thread that writes each of `ranges` of global memory, addresses and bytes, when case number `case` runs; none where no
-    /// kernel does. The case is run once more for it, exactly as [`Self::run`] runs it.
+    /// The last thread that writes each of `ranges` of global memory (address and bytes) when case number `case` runs; `None` if no
+    /// kernel does. The case is run again for it, exactly as by [`Self::run`].
     ///
     /// # Errors
     /// As of [`Self::run`].
@@ -243,9 +241,9 @@ impl Planned {
         Ok(last_writers(&self.opened.program, self.case(case)?, options, ranges)?)
     }
 
-    /// Tries what the finding of this number, from 1, proposes, or what all findings do, in copies of the program: a change holds if the
-    /// finding is gone and no new one has come, in this order and in others that show it. None where there is no such finding. Findings
-    /// have the numbers of a run that looks at no other order (`orders` is 0).
+    /// Tries the remedies of the finding of this number, from 1, or of all findings, in copies of the program: a change is accepted if the
+    /// finding is gone and there is no new one, in this order and in others that show it. `None` if there is no such finding. Findings
+    /// have the numbers of a run without other orders (`orders` is 0).
     ///
     /// ```
     /// use ptxdbg::api::{Module, Planned, RunOptions, text};
@@ -264,10 +262,10 @@ impl Planned {
         Ok(fix_case(&self.opened.program, self.case(case)?, options, finding, &mut || true)?)
     }
 
-    /// A session about case number `case`, from 0, that stands before its first instruction; of a bundle where it was written.
+    /// A session of case number `case`, from 0, stopped before its first instruction; for a bundle, at the position where it was written.
     ///
     /// # Errors
-    /// There is no such case, the device refuses its first launch, or its buffers cannot be filled.
+    /// There is no such case, the device rejects its first launch, or its buffers cannot be filled.
     pub fn session(self, case: usize, options: &RunOptions) -> Result<Session, Error> {
         let position = self.position.clone();
         let session = Session::new(self, case, options)?;
@@ -277,7 +275,7 @@ impl Planned {
         }
     }
 
-    /// The same, whose answers are text.
+    /// [`Self::session`] with answers as text.
     ///
     /// # Errors
     /// As of [`Self::session`].
@@ -285,7 +283,7 @@ impl Planned {
         Ok(self.session(case, options)?.into_prompt())
     }
 
-    /// Writes all that a run of case number `case` starts from to `path`: a bundle, which [`Self::open`] and `ptxdbg FILE` open on any
+    /// Writes everything needed to run case number `case` to `path`: a bundle, which [`Self::open`] and `ptxdbg FILE` open on any
     /// machine. `notes` is shown there.
     ///
     /// ```
@@ -302,7 +300,7 @@ impl Planned {
     /// ```
     ///
     /// # Errors
-    /// As of [`Self::session`]; a file of another kind is there, or it cannot be written.
+    /// As of [`Self::session`]; a file of another kind exists at `path`, or it cannot be written.
     pub fn bundle(&self, case: usize, options: &RunOptions, path: impl AsRef<Path>, notes: &str) -> Result<(), Error> {
         let session = self.clone().session(case, options)?;
         session.engine().bundle(path.as_ref(), notes).map(drop).map_err(Error::File)
@@ -313,7 +311,7 @@ impl Planned {
         cases.get(case).ok_or(Error::NoCase { case, cases: cases.len() })
     }
 
-    /// What a session about case number `case` is made of.
+    /// The plan and the folder for a session of case number `case`.
     pub(super) fn into_parts(self, case: usize, options: &RunOptions) -> Result<(Opened, Option<Arc<TempDir>>), Error> {
         self.case(case)?;
         if options.host.is_some() {

@@ -1,4 +1,4 @@
-//! PTX that was read and checked.
+//! Modules: PTX that has been parsed and checked.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -22,14 +22,14 @@ impl Module {
     /// Reads the PTX file at `path`; CUDA C++ (`.cu`) is compiled by `nvcc` first.
     ///
     /// # Errors
-    /// The file cannot be read, or holds mistakes.
+    /// The file cannot be read, or has mistakes.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         Self::checked(path.to_path_buf(), read_module(path)?)
     }
 
-    /// The same, with what the interpreter places in the address space, variables and the windows of shared and local memory, out of the
-    /// `occupied` ranges.
+    /// [`Self::load`], with the interpreter's variables and windows of shared and local memory outside of the `occupied` ranges of
+    /// the address space.
     ///
     /// # Errors
     /// As of [`Self::load`].
@@ -38,7 +38,7 @@ impl Module {
         Self::checked(path.to_path_buf(), read_module_at(path, &Compiler::default(), &Maps::avoiding(occupied))?)
     }
 
-    /// Reads PTX from memory. `name` stands for it in messages; files that a launch names are relative to its folder.
+    /// Parses PTX from memory. `name` is its name in messages; files that a launch names are relative to its folder.
     ///
     /// ```
     /// use ptxdbg::api::{Error, Module};
@@ -49,15 +49,15 @@ impl Module {
     /// ```
     ///
     /// # Errors
-    /// The text holds mistakes.
+    /// The text has mistakes.
     pub fn from_text(name: impl Into<PathBuf>, text: impl Into<String>) -> Result<Self, Error> {
         let name = name.into();
         let read = read_text_module(&name, text.into());
         Self::checked(name, read)
     }
 
-    /// The same, with what the interpreter places in the address space, variables and the windows of shared and local memory, out of the
-    /// `occupied` ranges.
+    /// [`Self::from_text`], with the interpreter's variables and windows of shared and local memory outside of the `occupied` ranges of
+    /// the address space.
     ///
     /// # Errors
     /// As of [`Self::from_text`].
@@ -75,12 +75,12 @@ impl Module {
         }
     }
 
-    /// The name it was read under.
+    /// Its path or name.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What is worth a warning, in order of the text.
+    /// The warnings, in order of the text.
     pub fn warnings(&self) -> &[Problem] {
         &self.warnings
     }

@@ -13,7 +13,7 @@ use crate::ui::bad_line::BadLine;
 use crate::ui::console::{Console, Flow, Frontend};
 use crate::ui::text;
 
-/// A session as the prompt has it, without a terminal: command lines in, text out.
+/// A session with the text interface of the prompt, without a terminal: command lines in, text out.
 ///
 /// ```
 /// use ptxdbg::api::{Launch, Module, RunOptions};
@@ -32,7 +32,7 @@ use crate::ui::text;
 /// prompt.execute("break 9")?;
 /// assert!(prompt.execute("run")?.starts_with("breakpoint 1\n"));
 /// assert_eq!(prompt.execute("print %r2")?, "%r2 = 0\n");
-/// // What takes several lines is given all of them.
+/// // A command of several lines is passed as a whole.
 /// prompt.execute("commands 1\necho seen\nend")?;
 /// assert!(prompt.execute("goto start\nrun")?.ends_with("seen\n"));
 /// assert!(prompt.execute("print %nothing").unwrap_err().to_string().contains("'%nothing'"));
@@ -43,27 +43,27 @@ pub struct Prompt {
     interrupted: Arc<AtomicBool>,
     was_interrupted: bool,
     has_ended: bool,
-    /// Holds the files that the session reads.
+    /// Keeps the folder of the files that the session reads.
     _folder: Option<Arc<TempDir>>,
 }
 
-/// Why a line was not done.
+/// The reason why a line was not executed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct PromptError {
-    /// What is wrong and what would be right, as the prompt prints it: some lines, without the last line feed.
+    /// The mistake and its fix, as the prompt prints them: some lines, without the last line feed.
     pub message: String,
-    /// What was answered before that.
+    /// The answers of the lines before it.
     pub answered: String,
 }
 
-/// Ends what a [`Prompt`] does, from any thread.
+/// Interrupts a command of a [`Prompt`], from any thread.
 #[derive(Clone, Debug)]
 pub struct Interrupter(Arc<AtomicBool>);
 
 impl Interrupter {
-    /// Stops the run of the command that is being executed where it is, as Ctrl-C does, and the lines after it are not executed; without
-    /// one, that of the next command.
+    /// Stops the run of the current command, as Ctrl-C does, and the lines after it are not executed; if there is none, that of the
+    /// next command.
     pub fn interrupt(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -75,22 +75,21 @@ impl Prompt {
         Self { console, interrupted: Arc::default(), was_interrupted: false, has_ended: false, _folder: folder }
     }
 
-    /// What ends a command that takes long.
+    /// A handle that interrupts commands.
     pub fn interrupter(&self) -> Interrupter {
         Interrupter(Arc::clone(&self.interrupted))
     }
 
-    /// Executes command lines, one after the other, and answers as the prompt does. A question, such as whether recorded history may be
-    /// dropped, cannot be asked and is an error: `set confirm off` has such commands done. What follows `quit` is not executed, here and
-    /// in later calls.
+    /// Executes command lines, one after the other, and answers as the prompt does. A command that needs confirmation, such as to drop
+    /// recorded history, is an error: `set confirm off` executes it. Lines after `quit` are not executed, here and in later calls.
     ///
     /// # Errors
-    /// A line cannot be done; those after it are not.
+    /// A line cannot be executed; those after it are not executed.
     pub fn execute(&mut self, lines: &str) -> Result<String, PromptError> {
         self.execute_until(lines, || false)
     }
 
-    /// The same, which `interrupt` stops as [`Interrupter::interrupt`] does: it is asked now and then while a kernel runs.
+    /// [`Self::execute`], until `interrupt`, which is called regularly while a kernel runs, returns true.
     ///
     /// # Errors
     /// As of [`Self::execute`].
@@ -100,12 +99,12 @@ impl Prompt {
         self.was_interrupted = false;
         let mut out: Vec<u8> = Vec::new();
         while let Some(line) = lines.rest.pop_front().filter(|_| !self.has_ended) {
-            // Memory takes all that is written.
-            let flow = self.console.line(&line, &mut lines, &mut out).unwrap_or(Flow::On);
+            // Writing to memory does not fail.
+            let flow = self.console.line(&line, &mut lines, &mut out).unwrap_or(Flow::Continue);
             self.was_interrupted = self.interrupted.swap(false, Ordering::Relaxed);
             match flow {
-                Flow::On if self.was_interrupted => break,
-                Flow::On => {}
+                Flow::Continue if self.was_interrupted => break,
+                Flow::Continue => {}
                 Flow::Quit => self.has_ended = true,
                 Flow::Interrupted => break,
                 Flow::Failed(failed) => {
@@ -117,23 +116,23 @@ impl Prompt {
         Ok(String::from_utf8_lossy(&out).into_owned())
     }
 
-    /// Whether the last lines that were executed were stopped.
+    /// True if the last call of [`Self::execute`] was interrupted.
     pub fn was_interrupted(&self) -> bool {
         self.was_interrupted
     }
 
-    /// Whether the kernel was seen to do something wrong.
+    /// True if a run has found a mistake of the kernel.
     pub fn is_wrong(&self) -> bool {
-        self.console.wrong
+        self.console.has_failed
     }
 
-    /// Whether `quit` was executed.
+    /// True after `quit` was executed.
     pub fn has_ended(&self) -> bool {
         self.has_ended
     }
 }
 
-/// Lines that are executed, of which a command may take some.
+/// The lines to execute; a command of several lines consumes some.
 struct Lines {
     rest: VecDeque<String>,
     interrupted: UntilInterrupted,
@@ -153,7 +152,7 @@ impl Frontend for Lines {
     }
 }
 
-/// Runs until [`Interrupter::interrupt`] is called, or a function says so.
+/// Runs until [`Interrupter::interrupt`] is called, or a function returns true.
 #[derive(Clone)]
 struct UntilInterrupted {
     interrupted: Arc<AtomicBool>,

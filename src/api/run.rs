@@ -1,4 +1,4 @@
-//! What a case came to.
+//! The result of a case.
 
 use std::sync::Arc;
 
@@ -13,23 +13,23 @@ use crate::launch::{Case, Element, PlannedBuffer};
 use crate::machine::Device;
 use crate::program::Program;
 
-/// A case that was run.
+/// The result of a run of a case.
 pub struct Run {
-    /// What it came to: launches, findings, what `printf` wrote, and the first elements of every buffer.
+    /// Launches, findings, the output of `printf`, and the first elements of every buffer.
     pub summary: Summary,
-    /// How the memory at its end compares with what the launch expects.
+    /// The comparison of the final memory with the expected contents.
     pub comparison: Comparison,
-    /// How far it can be trusted.
+    /// How far its results are those of the hardware, by opcode.
     pub fidelity: Fidelity,
-    /// Whether what was found holds for every order; none if something is wrong, or a checker did not watch.
+    /// The statement that the findings are the same in every order; `None` after errors, or if a checker was off.
     pub certificate: Option<Certificate>,
-    places: Vec<BufferPlace>,
-    /// The memory at the end; none if the device refused a launch.
+    buffers: Vec<BufferLocation>,
+    /// The final memory; `None` if the device rejected a launch.
     device: Option<Device>,
 }
 
-/// Where a buffer lies.
-struct BufferPlace {
+/// The location of a buffer.
+struct BufferLocation {
     name: String,
     element: Element,
     shape: Vec<u64>,
@@ -37,7 +37,7 @@ struct BufferPlace {
     address: u64,
 }
 
-/// What a buffer holds at the end.
+/// The final contents of a buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Buffer {
     /// Its name.
@@ -48,7 +48,7 @@ pub struct Buffer {
     pub shape: Vec<u64>,
     /// All its bytes, little-endian, row by row.
     pub bytes: Vec<u8>,
-    /// Its elements in words, as the command line prints them.
+    /// Its elements as text, as the command line prints them.
     pub values: Vec<String>,
 }
 
@@ -58,14 +58,14 @@ impl Buffer {
         self.bytes.chunks_exact(self.element.bytes() as usize).map(|bytes| self.element.read(bytes))
     }
 
-    /// The value of each element, rounded to an `f64` where it is an integer of more bits.
+    /// The value of each element, rounded to an `f64` if it is an integer of more bits.
     pub fn numbers(&self) -> impl Iterator<Item = f64> {
         self.bits().map(|bits| self.element.to_f64(bits))
     }
 }
 
 impl Run {
-    /// Runs `case`, up to where `interrupt` says so.
+    /// Runs `case` until `interrupt` returns true.
     ///
     /// # Errors
     /// Reasons outside the kernel.
@@ -73,22 +73,22 @@ impl Run {
         let run = run_case_until(program, case, options, interrupt)?;
         let comparison = compare_expected(program, case, options, &run)?;
         let device = run.device.clone();
-        let place = |(buffer, address): (&PlannedBuffer, &u64)| BufferPlace {
+        let location = |(buffer, address): (&PlannedBuffer, &u64)| BufferLocation {
             name: buffer.name.clone(),
             element: buffer.element,
             shape: buffer.shape.clone(),
             bytes: buffer.bytes,
             address: *address,
         };
-        let places = case.buffers.iter().zip(&run.addresses).map(place).collect();
+        let buffers = case.buffers.iter().zip(&run.addresses).map(location).collect();
         let summary = summarize(case, run)?;
         let fidelity = fidelity(program, &summary.executed);
         let found = (summary.findings.as_slice(), &summary.contention);
         let certificate = certificate((program, case), &summary.executed, found, options.checks).filter(|_| !summary.interrupted);
-        Ok(Self { summary, comparison, fidelity, certificate, places, device })
+        Ok(Self { summary, comparison, fidelity, certificate, buffers, device })
     }
 
-    /// What was found wrong, in the order in which it was noticed; what stopped the run is the last.
+    /// The findings in order of detection; the one that stopped the run is the last.
     ///
     /// ```
     /// # use ptxdbg::api::{Launch, Module, RunOptions, text};
@@ -113,28 +113,28 @@ impl Run {
         &self.summary.launches
     }
 
-    /// What `printf` wrote.
+    /// The output of `printf`.
     pub fn printed(&self) -> &[u8] {
         &self.summary.printed
     }
 
-    /// The names of the buffers that were made, in order of definition.
+    /// The names of the allocated buffers, in order of definition.
     pub fn buffer_names(&self) -> impl Iterator<Item = &str> {
-        self.places.iter().map(|place| place.name.as_str())
+        self.buffers.iter().map(|buffer| buffer.name.as_str())
     }
 
-    /// What it left in the memory of `host`, the one that it was run on ([`RunOptions::host`]), otherwise than it was.
+    /// The changes to the memory of `host`, the one that it was run on ([`RunOptions::host`]).
     pub fn host_writes(&self, host: &HostMemory) -> Vec<HostWrite> {
         self.device.as_ref().map_or_else(Vec::new, |device| host.writes(device))
     }
 
-    /// What the buffer called `name` holds at the end; none if there is no such buffer, or the memory is gone.
+    /// The final contents of the buffer called `name`; `None` if there is no such buffer, or the memory does not exist any more.
     pub fn buffer(&self, name: &str) -> Option<Buffer> {
-        let place = self.places.iter().find(|place| place.name == name)?;
-        let mut bytes = vec![0; usize::try_from(place.bytes).ok()?];
-        self.device.as_ref()?.read(place.address, &mut bytes).ok()?;
-        let element = place.element;
+        let buffer = self.buffers.iter().find(|buffer| buffer.name == name)?;
+        let mut bytes = vec![0; usize::try_from(buffer.bytes).ok()?];
+        self.device.as_ref()?.read(buffer.address, &mut bytes).ok()?;
+        let element = buffer.element;
         let values = bytes.chunks_exact(element.bytes() as usize).map(|bytes| element_text(element, element.read(bytes))).collect();
-        Some(Buffer { name: place.name.clone(), element, shape: place.shape.clone(), bytes, values })
+        Some(Buffer { name: buffer.name.clone(), element, shape: buffer.shape.clone(), bytes, values })
     }
 }

@@ -13,8 +13,8 @@ use crate::debug::RunOptions;
 use crate::debug::saved::Saved;
 use crate::debug::session::{self, InterruptCheck, NeverInterrupt};
 
-/// A debugging session: a recorded run, where one stands in it, breakpoints and settings. It takes the command lines that the prompt
-/// takes, and answers each with an [`Outcome`] in place of text.
+/// A debugging session: a recorded run, the current position in it, breakpoints and settings. It executes the command lines of the
+/// prompt, and answers each with an [`Outcome`] instead of text.
 ///
 /// ```
 /// use ptxdbg::api::{Launch, Module, Outcome, Reason, RunOptions, ValueText};
@@ -39,7 +39,7 @@ use crate::debug::session::{self, InterruptCheck, NeverInterrupt};
 /// let Outcome::Value { value, .. } = session.execute("print %r2")? else { panic!() };
 /// assert_eq!(value, ValueText::Scalar("21".to_string()));
 ///
-/// // Why a line is not done is an error, and leaves the session as it is.
+/// // A line that cannot be executed is an error, and does not change the session.
 /// let error = session.execute("print %r9").unwrap_err();
 /// assert_eq!(error.column("print %r9"), Some(7));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -47,7 +47,7 @@ use crate::debug::session::{self, InterruptCheck, NeverInterrupt};
 pub struct Session {
     engine: session::Session,
     state: CommandState,
-    /// Holds the files that it reads.
+    /// Keeps the folder of the files that it reads.
     folder: Option<Arc<TempDir>>,
 }
 
@@ -57,32 +57,32 @@ impl Session {
         Ok(Self { engine: session::Session::new(opened, case, options.clone())?, state: CommandState::default(), folder })
     }
 
-    /// The same where the session file at `path` says. Commands of breakpoints are left out, as a file may come from anywhere.
+    /// Moves to the position in the session file at `path`. Commands of breakpoints are dropped, as the file may be untrusted.
     pub(super) fn at(mut self, path: &Path) -> Result<Self, Error> {
         let mut saved = Saved::read(path).map_err(|error| Error::File(error.to_string()))?;
-        saved.leave_commands_out();
+        saved.remove_commands();
         self.engine.restore(saved, &mut NeverInterrupt).map_err(Error::File)?;
         Ok(self)
     }
 
-    /// The same, whose answers are text. What is kept between commands, such as what an empty line repeats, begins anew.
+    /// Changes to answers as text. State between commands, such as the command that an empty line repeats, is reset.
     pub fn into_prompt(self) -> Prompt {
         Prompt::new(self.engine, self.folder)
     }
 
-    /// Executes a command line, as it is typed at the prompt. What would discard recorded history is answered with [`Outcome::Ask`], and
-    /// not done: [`Self::confirm`] does it.
+    /// Executes a command line, as it is typed at the prompt. A command that would discard recorded history is answered with
+    /// [`Outcome::Ask`], and not executed: [`Self::confirm`] executes it.
     ///
-    /// What needs a front end is left to the caller: the lines of a script ([`Outcome::Source`]), commands of breakpoints
+    /// Commands that need a front end are left to the caller: the lines of a script ([`Outcome::Source`]), commands of breakpoints
     /// ([`Outcome::Collect`]) and layouts.
     ///
     /// # Errors
-    /// Why it was not done; nothing has changed then.
+    /// The reason why it was not executed; the session is then unchanged.
     pub fn execute(&mut self, line: &str) -> Result<Outcome, CommandError> {
         self.execute_with(line, &mut NeverInterrupt, false)
     }
 
-    /// Executes a command line that [`Outcome::Ask`] has asked about.
+    /// Executes a command line that was answered with [`Outcome::Ask`].
     ///
     /// # Errors
     /// As of [`Self::execute`].
@@ -98,7 +98,7 @@ impl Session {
         execute(line, &mut Context { session: &mut self.engine, state: &mut self.state, interrupt, confirmed })
     }
 
-    /// The session as the engine has it, for what no command shows. What it offers may change with any version.
+    /// The internal session, for state that no command shows. Its interface may change with any version.
     pub fn engine(&self) -> &session::Session {
         &self.engine
     }

@@ -1,4 +1,4 @@
-//! Answers in words, as the command line prints them: lines that end with a line feed, without colours.
+//! Answers as text, as the command line prints them: lines that end with a line feed, without colors.
 
 use crate::command::Outcome;
 use crate::debug::certificate::Certificate;
@@ -8,17 +8,17 @@ use crate::ui::text::{self, Style};
 
 pub use crate::ui::text::{finding, outcome, stop};
 
-/// Whether what was found holds for every order, or what depends on it.
+/// The statement that the findings are the same in every order, or what depends on the order.
 pub fn certificate(certificate: &Certificate) -> String {
     text::certificate("", certificate, Style::Human { color: false })
 }
 
-/// How far a run equals that of the hardware.
+/// How far the results of a run are those of the hardware.
 pub fn fidelity(fidelity: &Fidelity) -> String {
     text::fidelity(fidelity, Style::Human { color: false })
 }
 
-/// What came of trying the advice of findings.
+/// The results of trying the remedies of findings.
 pub fn fixes(reports: &FixReports) -> String {
     outcome(&Outcome::Fixed(reports.clone(), String::new()))
 }

@@ -1,8 +1,8 @@
-//! Numbers of things.
+//! Counts with a noun.
 
-/// `1 byte`, `2 bytes`; the plural of `thing` ends in s.
-pub fn counted(number: u64, thing: &str) -> String {
-    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
+/// `1 byte`, `2 bytes`; the plural of `noun` ends in s.
+pub fn counted(number: u64, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 #[cfg(test)]
@@ -10,7 +10,7 @@ mod tests {
     use super::counted;
 
     #[test]
-    fn one_thing_is_not_several() {
+    fn one_is_singular() {
         assert_eq!([0, 1, 2].map(|number| counted(number, "byte")), ["0 bytes", "1 byte", "2 bytes"]);
     }
 }

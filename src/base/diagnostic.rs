@@ -1,14 +1,14 @@
-//! What is wrong with a file, where, and what to do: made deep inside, drawn at the edge.
+//! Diagnostics of files, with span and fix: created by any layer, rendered by the front end.
 
 use super::Span;
 
-/// How bad a diagnostic or a finding is.
+/// The severity of a diagnostic or a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Worth knowing; nothing is wrong.
+    /// Information, not a mistake.
     Note,
-    /// Accepted, but likely not meant.
+    /// Accepted, but probably unintended.
     Warning,
     /// The file cannot be used as it is, or the kernel is wrong.
     Error,
@@ -28,29 +28,29 @@ impl Severity {
 /// The stable, lower-case kind of a diagnostic, shown as `error[modifier]`.
 pub type Code = &'static str;
 
-/// A further place that explains a diagnostic, such as an earlier declaration.
+/// A secondary span that explains a diagnostic, such as an earlier declaration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
     /// Its span in the text.
     pub span: Span,
-    /// What is to be seen there.
+    /// The explanation.
     pub text: String,
 }
 
-/// One thing that is wrong with a file.
+/// One mistake in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// How bad it is.
+    /// Its severity.
     pub severity: Severity,
     /// Its stable kind, one lower-case word: `syntax`, `modifier`, `type`, `name`, …
     pub code: Code,
-    /// What is wrong, in one line without a full stop.
+    /// The mistake, in one line without a full stop.
     pub message: String,
     /// The bytes that are wrong.
     pub span: Span,
-    /// Other places that matter.
+    /// Secondary spans.
     pub labels: Vec<Label>,
-    /// What would be right, if that is known.
+    /// The fix, if one is known.
     pub help: Option<String>,
 }
 
@@ -65,21 +65,21 @@ impl Diagnostic {
         Self { severity: Severity::Warning, ..Self::error(code, span, message) }
     }
 
-    /// Adds what would be right.
+    /// Adds a fix.
     #[must_use]
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    /// Adds another place.
+    /// Adds a secondary span.
     #[must_use]
     pub fn with_label(mut self, span: Span, text: impl Into<String>) -> Self {
         self.labels.push(Label { span, text: text.into() });
         self
     }
 
-    /// Whether it makes the file unusable.
+    /// True if it makes the file unusable.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }

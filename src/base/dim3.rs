@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// An extent or an index in x, y and z, as it is written: `(4,1,1)`.
+/// An extent or an index in x, y and z, displayed as `(4,1,1)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Dim3(pub [u32; 3]);
 

@@ -1,4 +1,4 @@
-//! Typed indices, and vectors that are indexed by them: a `FuncId` cannot be used where a `Pc` is wanted.
+//! Typed indices, and vectors that are indexed by them: a `FuncId` cannot be used as a `Pc`.
 
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut, Index, IndexMut};
@@ -73,7 +73,7 @@ impl<I: Id, T> IdVec<I, T> {
         Self { items: Vec::new(), ids: PhantomData }
     }
 
-    /// Adds an element, and gives its id.
+    /// Adds an element, and returns its id.
     pub fn push(&mut self, item: T) -> I {
         let id = I::at(self.items.len());
         self.items.push(item);
@@ -131,7 +131,7 @@ impl<I: Id, T> IndexMut<I> for IdVec<I, T> {
     }
 }
 
-/// The elements in order: what needs no id is asked of the slice.
+/// The elements in order, as a slice, for methods that need no id.
 impl<I, T> Deref for IdVec<I, T> {
     type Target = [T];
 

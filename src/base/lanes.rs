@@ -1,4 +1,4 @@
-//! Thirty-two lanes at a time: sets of lanes, and the arrays that hold one value a lane.
+//! Lanes of a warp: sets of lanes, and arrays with one value for each lane.
 
 use std::fmt;
 use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Not};
@@ -21,13 +21,13 @@ impl LaneMask {
     /// All lanes.
     pub const ALL: Self = Self(u32::MAX);
 
-    /// The set in which lane `i` is where bit `i` of a member mask, of a vote or of a predicate's lanes is one.
+    /// The set with lane `i` for bit `i` of a member mask, of a vote or of a predicate.
     #[inline(always)]
     pub const fn from_bits(bits: u32) -> Self {
         Self(bits)
     }
 
-    /// Bit `i` for lane `i`: how a register holds a set of lanes.
+    /// The mask as in a register: bit `i` for lane `i`.
     #[inline(always)]
     pub const fn bits(self) -> u32 {
         self.0
@@ -50,7 +50,7 @@ impl LaneMask {
         if count >= LANES as u32 { Self::ALL } else { Self((1 << count) - 1) }
     }
 
-    /// The lanes of all 32 for which `test` holds.
+    /// The lanes for which `test` is true.
     #[inline(always)]
     pub fn from_fn(test: impl Fn(usize) -> bool) -> Self {
         let mut bits = 0;
@@ -60,25 +60,25 @@ impl LaneMask {
         Self(bits)
     }
 
-    /// Whether the lane, which must be below 32, is in the set.
+    /// True if the lane, which must be below 32, is in the set.
     #[inline(always)]
     pub const fn contains(self, lane: usize) -> bool {
         self.0 & (1 << lane) != 0
     }
 
-    /// Whether all lanes of `other` are in the set.
+    /// True if all lanes of `other` are in the set.
     #[inline(always)]
     pub const fn contains_all(self, other: Self) -> bool {
         other.0 & !self.0 == 0
     }
 
-    /// Whether a lane is in both sets.
+    /// True if a lane is in both sets.
     #[inline(always)]
     pub const fn intersects(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
 
-    /// Whether there is no lane in it.
+    /// True if it has no lane.
     #[inline(always)]
     pub const fn is_empty(self) -> bool {
         self.0 == 0
@@ -113,7 +113,7 @@ impl LaneMask {
         })
     }
 
-    /// Those of its lanes for which `test` holds.
+    /// The lanes of the set for which `test` is true.
     #[inline]
     pub fn filter(self, test: impl Fn(usize) -> bool) -> Self {
         self.iter().filter(|lane| test(*lane)).collect()
@@ -236,7 +236,7 @@ mod tests {
     use super::LaneMask;
 
     #[test]
-    fn lanes_are_named_in_runs() {
+    fn lanes_are_listed_as_ranges() {
         assert_eq!(LaneMask::of(5).describe(), "lane 5");
         assert_eq!(LaneMask::from_bits(0xf000_000f).describe(), "lanes 0-3,28-31");
         assert_eq!(LaneMask::from_bits(0b10110).describe(), "lanes 1-2,4");

@@ -1,16 +1,16 @@
-//! Ids, sources, spans, diagnostics, saved files, sets of lanes, time: what every layer may use and what depends on no other layer.
+//! Ids, sources, spans, diagnostics, saved files, sets of lanes, time: types that every layer may use and that depend on no other layer.
 
 mod counted;
 mod diagnostic;
 mod dim3;
 mod id;
+mod jobs;
 pub mod lanes;
-mod original;
 mod ranges;
 mod read;
 pub mod save;
-mod side_by_side;
 mod source;
+mod source_paths;
 mod time;
 mod warp;
 
@@ -19,10 +19,10 @@ pub use diagnostic::{Code, Diagnostic, Label, Severity};
 pub use dim3::Dim3;
 pub(crate) use id::define_id;
 pub use id::{Id, IdVec};
-pub use original::original_places;
+pub use jobs::{cores, run_jobs};
 pub use ranges::ranges;
 pub use read::read_bounded;
-pub use side_by_side::{cores, side_by_side};
 pub use source::{Position, SourceFile, SourceId, Sources, Span, without_comments};
+pub use source_paths::source_paths;
 pub use time::Tick;
 pub use warp::WarpId;

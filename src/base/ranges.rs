@@ -1,6 +1,6 @@
-//! Lists of numbers in few characters.
+//! Lists of numbers as ranges.
 
-/// `0-3,7` for 0, 1, 2, 3 and 7; the numbers ascend.
+/// `0-3,7` for 0, 1, 2, 3 and 7; the numbers must ascend.
 pub fn ranges(numbers: &[u32]) -> String {
     let starts = numbers.iter().enumerate().filter(|(index, number)| *index == 0 || numbers[index - 1] + 1 != **number);
     let run = |(index, first): (usize, &u32)| {

@@ -1,16 +1,16 @@
-//! Reading files whole, up to a bound: a device, a pipe or a sparse file may have no end that memory could hold.
+//! Reading whole files up to a size limit: a device, a pipe or a sparse file may not fit in memory.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// The bytes of the file at `path`; none if there are more than `bytes_max`.
+/// The bytes of the file at `path`; `None` if there are more than `bytes_max`.
 ///
 /// # Errors
-/// What the system says of the file.
+/// The error of the operating system.
 pub fn read_bounded(path: &Path, bytes_max: u64) -> io::Result<Option<Vec<u8>>> {
     let file = File::open(path)?;
-    // A regular file says its size; what has no size is read up to the bound.
+    // A file without a size, such as a pipe, is read up to the limit.
     if file.metadata()?.len() > bytes_max {
         return Ok(None);
     }

@@ -1,26 +1,26 @@
-//! Files that are written whole or not at all.
+//! Atomic writes of files.
 //!
-//! The content goes to a temporary file in the same folder, is synced, and is renamed over the old file: whatever happens meanwhile, a full
-//! disk or the end of the process, the name has either all of the old or all of the new content. A device, a FIFO or a descriptor of the
-//! process cannot be replaced and is written to.
+//! The content is written to a temporary file in the same folder, synced, and renamed over the old file: even after a full disk or a
+//! crash, the name has either all of the old or all of the new content. A device, a FIFO or a descriptor of the process cannot be
+//! replaced and is written directly.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// The longest chain of symbolic links that is followed, as on Linux.
+/// Maximum of symbolic links that are followed, as on Linux.
 const LINKS_MAX: usize = 40;
 
 /// The file that a path denotes.
 enum Target {
     /// A regular file, with its metadata if it exists.
     Name(PathBuf, Option<Metadata>),
-    /// A file that can be written to but not replaced.
+    /// A file that can be written but not replaced.
     Stream(PathBuf),
 }
 
-/// Writes `parts`, one after the other, as the content of the file at `path`. Symbolic links are followed; an old file keeps its
-/// permissions, and where the system allows it its owner.
+/// Writes `parts`, concatenated, as the content of the file at `path`. Symbolic links are followed; an old file keeps its permissions,
+/// and its owner if the system allows it.
 ///
 /// # Errors
 /// The error of the system call that failed. An old regular file is then unchanged.
@@ -28,10 +28,10 @@ pub fn save(path: &Path, parts: &[&[u8]]) -> io::Result<()> {
     save_with(path, |file| parts.iter().try_for_each(|part| file.write_all(part)))
 }
 
-/// The same, with the content that `write` writes.
+/// [`save`] with the content that `write` writes.
 ///
 /// # Errors
-/// As those of [`save`], and those of `write`.
+/// As of [`save`], and those of `write`.
 pub fn save_with(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     match target(path)? {
         Target::Name(name, old) => replace(&name, old.as_ref(), write),
@@ -53,7 +53,7 @@ fn target(path: &Path) -> io::Result<Target> {
         if found.is_file() {
             return Ok(Target::Name(path, Some(found)));
         }
-        // A link in /proc denotes an open file, whatever its name is.
+        // A link in /proc denotes an open file, not a name.
         if !found.is_symlink() || fs::canonicalize(folder_of(&path))?.starts_with("/proc") {
             return Ok(Target::Stream(path));
         }
@@ -84,7 +84,7 @@ fn stream(name: &Path) -> io::Result<File> {
     OpenOptions::new().append(true).open(name)
 }
 
-/// Whether `folder` lists the descriptors of this process.
+/// True if `folder` lists the descriptors of this process.
 #[cfg(unix)]
 fn is_ours(folder: &Path) -> bool {
     folder.starts_with(format!("/proc/{}", std::process::id()))
@@ -102,7 +102,7 @@ fn replace(name: &Path, old: Option<&Metadata>, write: impl FnOnce(&mut File) ->
     }
     new.as_file().sync_all()?;
     new.persist(name).map_err(|error| error.error)?;
-    // The new name is on the disk when its folder is. Not every file system syncs folders.
+    // The rename is durable when the folder is synced. Not every file system syncs folders.
     let _ = File::open(folder).and_then(|folder| folder.sync_all());
     Ok(())
 }
@@ -113,13 +113,13 @@ fn temporary(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // Mode 0666, less the umask, as for any new file.
+        // Mode 0666 without the bits of the umask, as for any new file.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
     builder.tempfile_in(folder).map_err(|error| error.kind().into())
 }
 
-/// Gives the new file the owner of the old one; only a privileged process can, for others the file stays their own.
+/// Gives the new file the owner of the old one; this fails silently without privileges.
 fn keep_owner(new: &File, old: &Metadata) {
     #[cfg(unix)]
     {

@@ -1,4 +1,4 @@
-//! Source files, and places in them.
+//! Source files, and positions in them.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ impl Span {
     }
 }
 
-/// A place as it is written in messages.
+/// A line and column, as in messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
     /// Line, from 1.
@@ -89,7 +89,7 @@ impl SourceFile {
         rest.split('\n').next().unwrap_or(rest).trim_end_matches('\r')
     }
 
-    /// The line, from 1, that holds the byte at `offset`.
+    /// The line, from 1, of the byte at `offset`.
     pub fn line_of(&self, offset: u32) -> u32 {
         self.lines.partition_point(|start| *start <= offset) as u32
     }
@@ -103,7 +103,7 @@ impl SourceFile {
         Position { line, column }
     }
 
-    /// Offset of the character at `line` and `column`, both from 1; the end of the line, or of the text, where there is none.
+    /// Offset of the character at `line` and `column`, both from 1; the end of the line, or of the text, if there is none.
     pub fn offset(&self, line: u32, column: u32) -> u32 {
         let Some(start) = line.checked_sub(1).and_then(|index| self.lines.get(index as usize)) else { return self.text.len() as u32 };
         let text = self.line(line);
@@ -112,7 +112,7 @@ impl SourceFile {
     }
 }
 
-/// All the files of one session, shared cheaply.
+/// All files of one session; clones share them.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
     files: Vec<Arc<SourceFile>>,
@@ -141,7 +141,7 @@ impl Sources {
     }
 }
 
-/// The text with blanks in place of its comments (PTX ISA, "Comments"). It must have no strings.
+/// The text with its comments replaced by blanks (PTX ISA, "Comments"). It must have no strings.
 pub fn without_comments(text: &str) -> Cow<'_, str> {
     if !text.contains('/') {
         return Cow::Borrowed(text);

@@ -1,9 +1,9 @@
-//! The time of a run.
+//! Simulated time.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub, SubAssign};
 
-/// Time: warp-instructions issued since the first launch.
+/// Simulated time: the number of warp instructions issued since the first launch.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(transparent)]
 #[repr(transparent)]
@@ -12,7 +12,7 @@ pub struct Tick(pub u64);
 impl Tick {
     /// The start of the first launch.
     pub const START: Self = Self(0);
-    /// Later than anything that happens.
+    /// Later than every event.
     pub const MAX: Self = Self(u64::MAX);
 
     /// `ticks` later, or [`Tick::MAX`].
@@ -27,7 +27,7 @@ impl Tick {
         Self(self.0.saturating_sub(ticks))
     }
 
-    /// `ticks` earlier; none if that is before the start.
+    /// `ticks` earlier; `None` if that is before the start.
     pub fn checked_sub(self, ticks: u64) -> Option<Self> {
         self.0.checked_sub(ticks).map(Self)
     }
@@ -38,7 +38,7 @@ impl Tick {
         self.0.saturating_sub(earlier.0)
     }
 
-    /// Ticks between two times, whichever is first.
+    /// Ticks between two times in either order.
     pub const fn abs_diff(self, other: Self) -> u64 {
         self.0.abs_diff(other.0)
     }

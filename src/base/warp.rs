@@ -1,14 +1,14 @@
-//! The warps of a block, by number.
+//! Warp numbers within a block.
 
 use super::Id;
 
-/// A warp of a block, by its number there. A block has 32 warps at most.
+/// The number of a warp in its block, below 32.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(transparent)]
 pub struct WarpId(u8);
 
 impl WarpId {
-    /// Warps of a block at most.
+    /// Maximum of warps in a block.
     pub const COUNT: u32 = 32;
 
     /// The warp of this number.
@@ -27,7 +27,7 @@ impl WarpId {
         self.0 as u32
     }
 
-    /// Its number, as the index of a list with an entry for each warp of a block.
+    /// Its number, as an index into a list with an entry for each warp of a block.
     #[inline(always)]
     pub const fn index(self) -> usize {
         self.0 as usize
@@ -60,7 +60,7 @@ impl std::fmt::Display for WarpId {
 }
 
 impl std::hash::Hash for WarpId {
-    /// The number has the width that it has in states that were recorded: digests stay comparable.
+    /// Hashes 32 bits, as in recorded digests, so that these stay comparable.
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
         self.number().hash(state);
     }

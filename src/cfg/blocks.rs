@@ -1,4 +1,4 @@
-//! Cutting code into basic blocks, and the edges between them.
+//! The basic blocks of a function, and the edges between them.
 
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ pub(super) struct Graph {
     predecessors: Edges,
 }
 
-/// The neighbours of every block, one list after the other.
+/// The successors, or the predecessors, of every block: one list after the other.
 #[derive(Clone, Debug)]
 struct Edges {
     /// The start of the list of each block in `targets`, and the end.
@@ -29,7 +29,7 @@ struct Edges {
 }
 
 impl Edges {
-    /// Edges by their pairs, which must be sorted.
+    /// The edges `pairs`, which must be sorted.
     fn new(blocks: usize, pairs: &[(BlockId, BlockId)]) -> Self {
         let starts = (0..=blocks).map(|block| pairs.partition_point(|(from, _)| from.index() < block)).collect();
         Self { starts, targets: pairs.iter().map(|(_, to)| *to).collect() }
@@ -52,11 +52,11 @@ impl Graph {
         for block in 0..blocks {
             each_successor(program, starts[block + 1] - 1, &code, |to| pairs.push((BlockId::new(block), block_of(to))));
         }
-        Self::of_pairs(starts, pairs)
+        Self::from_edges(starts, pairs)
     }
 
-    /// The blocks that begin at `starts`, and the end of the code after them, with these edges.
-    fn of_pairs(starts: Vec<u32>, mut pairs: Vec<(BlockId, BlockId)>) -> Self {
+    /// The blocks with the edges `pairs`. `starts` has the first instruction of each block and, last, the end of the code.
+    fn from_edges(starts: Vec<u32>, mut pairs: Vec<(BlockId, BlockId)>) -> Self {
         let blocks = starts.len() - 1;
         pairs.sort_unstable();
         pairs.dedup();
@@ -66,15 +66,15 @@ impl Graph {
         Self { starts, successors, predecessors: Edges::new(blocks, &pairs) }
     }
 
-    /// The same blocks with the edges that ptxas sees: those from each block to where its jumps land.
-    pub(super) fn as_assembled(&self, program: &Program) -> Self {
+    /// The same blocks with the edges that ptxas sees: those after jump threading.
+    pub(super) fn with_threaded_jumps(&self, program: &Program) -> Self {
         let blocks = (0..self.len()).map(BlockId::new);
         let pairs = blocks.flat_map(|from| self.threaded_targets(program, from).flatten().map(move |to| (from, to))).collect();
-        Self::of_pairs(self.starts.clone(), pairs)
+        Self::from_edges(self.starts.clone(), pairs)
     }
 
-    /// The successors of `block` after jump threading: a jump to a block that only jumps leads to the target of that one. None for a jump
-    /// to a block that only ends the thread.
+    /// The successors of `block` after jump threading: a jump to a block that is only another jump leads to the target of the latter.
+    /// `None` for a jump to a block that only ends the thread.
     pub(super) fn threaded_targets<'a>(&'a self, program: &'a Program, block: BlockId) -> impl Iterator<Item = Option<BlockId>> + 'a {
         self.successors(block).iter().map(|next| self.threaded_target(program, *next))
     }
@@ -134,7 +134,7 @@ impl flow_graph::Graph for Graph {
     }
 }
 
-/// The first instructions of blocks: the entry, targets of branches, and what follows an instruction that can go elsewhere.
+/// The first instructions of blocks: the entry, the targets of branches, and each instruction after one that ends a block.
 fn leaders(program: &Program, code: &Range<u32>) -> Vec<u32> {
     let mut is_leader = vec![false; code.len()];
     let mut mark = |pc: u32| {
@@ -152,7 +152,7 @@ fn leaders(program: &Program, code: &Range<u32>) -> Vec<u32> {
     code.clone().zip(is_leader).filter_map(|(pc, is_leader)| is_leader.then_some(pc)).collect()
 }
 
-/// Whether control can go elsewhere than to the next instruction.
+/// True if the instruction is a branch, an exit, a return or a trap.
 fn ends_block(inst: &Inst) -> bool {
     matches!(
         inst.op,
@@ -162,7 +162,7 @@ fn ends_block(inst: &Inst) -> bool {
     )
 }
 
-/// Calls `visit` with every instruction that can follow the one at `pc`.
+/// Calls `visit` with every instruction that can execute after the one at `pc`.
 fn each_successor(program: &Program, pc: u32, code: &Range<u32>, mut visit: impl FnMut(u32)) {
     let inst = &program.code[pc as usize];
     inst.op.targets(program).iter().for_each(|target| visit(target.0));

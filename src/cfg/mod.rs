@@ -1,10 +1,9 @@
 //! Control flow of a function: blocks, dominators, loops, and reconvergence points.
 //!
-//! A [`ControlFlow`] is made once from a program and then only read. Everything in it is a dense vector by [`BlockId`]; blocks are numbered
-//! in the order of the text. A call returns to the next instruction and is no edge. Neither is a guarded `exit` or `ret`: lanes that leave
-//! there are gone, and the question is where the others reconverge. The scheduler reads
-//! [`frontier_order`] and, for warps with a stack, [`pushed_targets_of`]; checkers and analyses of registers go by the blocks and their
-//! edges; the rest is for display and diagnostics.
+//! A [`ControlFlow`] is immutable: dense vectors indexed by [`BlockId`]; blocks are numbered in the order of the text. A call returns to
+//! the next instruction and is no edge. A guarded `exit` or `ret` is no edge either: the graph shows where the remaining lanes
+//! reconverge. The scheduler reads [`frontier_order`] and, for warps with a reconvergence stack, [`pushed_targets_of`]; checkers and
+//! register analyses use the blocks and their edges; the rest is for display and diagnostics.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -68,17 +67,17 @@ impl ControlFlow {
         self.graph.predecessors(block)
     }
 
-    /// The nearest other block that every path from the entry to `block` passes; `None` for the entry and what it does not reach.
+    /// The immediate dominator of `block`; `None` for the entry and for unreachable blocks.
     pub fn idom(&self, block: BlockId) -> Option<BlockId> {
         self.idoms[block.index()]
     }
 
-    /// Whether every path from the entry to `below` passes `above`, as a block does itself.
-    pub fn dominates(&self, above: BlockId, below: BlockId) -> bool {
-        std::iter::successors(Some(below), |block| self.idom(*block)).any(|block| block == above)
+    /// True if every path from the entry to `block` passes `dominator`. A block dominates itself.
+    pub fn dominates(&self, dominator: BlockId, block: BlockId) -> bool {
+        std::iter::successors(Some(block), |block| self.idom(*block)).any(|above| above == dominator)
     }
 
-    /// The nearest other block that every path from `block` to an end of the function passes; `None` if there is none, or no path.
+    /// The immediate post-dominator of `block`; `None` if there is none, or if no path leads to an exit of the function.
     pub fn ipdom(&self, block: BlockId) -> Option<BlockId> {
         self.ipdoms[block.index()]
     }
@@ -88,7 +87,7 @@ impl ControlFlow {
         &self.loops
     }
 
-    /// The instruction where lanes that diverge at `pc`, the end of a block, reconverge: the start of its immediate post-dominator.
+    /// The instruction where lanes that diverge at `pc`, the last of a block, reconverge: the first of its immediate post-dominator.
     pub fn ipdom_pc(&self, pc: Pc) -> Option<Pc> {
         let reconvergence = self.ipdom(self.block_of(pc)?)?;
         Some(Pc(self.graph.code(reconvergence).start))
@@ -116,8 +115,8 @@ impl Blocks for ControlFlow {
     }
 }
 
-/// [`pushed_targets`] of what one kernel may execute, its own code and that of all device functions: by the pc of the last
-/// instruction of every block, as all branches are, and empty elsewhere.
+/// [`pushed_targets`] for the code that one kernel may execute: its own and that of all device functions. They are indexed by the pc of
+/// the branch, the last instruction of its block; other entries are empty.
 pub fn pushed_targets_of(program: &Program, kernel: FuncId) -> Vec<Box<[Pc]>> {
     let mut pushed_targets = vec![Box::default(); program.code.len()];
     for function in order::executed_by(program, kernel) {
@@ -130,9 +129,8 @@ pub fn pushed_targets_of(program: &Program, kernel: FuncId) -> Vec<Box<[Pc]>> {
     pushed_targets
 }
 
-/// The reconvergence points of warps with a stack, in one function: by block, the blocks where lanes that diverge at its end
-/// reconverge, the
-/// outermost first. They are what ptxas pushes with SSY and PBK for sm_6x and earlier.
+/// The reconvergence points of warps with a reconvergence stack, in one function: for each block, the targets that ptxas for sm_6x and
+/// earlier pushes with SSY and PBK before the branch at its end, the outermost first.
 pub fn pushed_targets(program: &Program, function: FuncId) -> Vec<Vec<BlockId>> {
     ssy::pushed(program, &Graph::new(program, function))
 }

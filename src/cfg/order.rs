@@ -1,14 +1,14 @@
-//! The static order of blocks by which the scheduler finds the least advanced lanes.
+//! The static order of blocks by which the scheduler finds the least advanced lanes of a warp.
 //!
-//! Of several groups of lanes, the one whose instruction has the smallest rank runs next ("thread frontiers"). The others then
-//! wait where they can be caught up with, provided that
+//! Of several groups of converged lanes, the one whose instruction has the smallest rank runs next ("thread frontiers"). The others
+//! wait, and are at a point that it can still reach, provided that
 //!
-//! - a block comes before every block it can reach, back edges aside, and
-//! - a loop is contiguous: all its blocks come before any of its exits, so that lanes which left it wait until the last one leaves.
+//! - a block comes before every block it can reach, except through back edges, and
+//! - a loop is contiguous: all its blocks come before any of its exits, so that lanes that have left it wait until the last one leaves.
 //!
 //! A reverse postorder has the first property and not the second. So the strongly connected components of the function are sorted
-//! topologically, and each loop is sorted in the same manner by itself, with the edges into its header cut. Where both properties leave a
-//! choice, the order of the text decides, because compilers put unlikely blocks last.
+//! topologically, and the inside of each loop likewise, without the edges to its header. Ties are broken by the order of the text,
+//! because compilers put unlikely blocks last.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -18,19 +18,20 @@ use super::loops::{Loop, Region, header};
 use crate::flow::reach;
 use crate::program::{FuncId, Program};
 
-/// Loops nested deeper are left in the order of the text: any order is right, and time must not grow with the square of a file.
+/// The insides of loops nested deeper than this stay in the order of the text: any order is correct, and the time must not be
+/// quadratic in the size of a file.
 pub(super) const DEPTH_MAX: u32 = 64;
 
-/// The rank of every instruction of `program`; ranks of one function can be compared.
+/// The rank of every instruction of `program`. Only ranks within one function are comparable.
 ///
-/// Unreachable code comes last in its function. Along a block ranks grow by one.
+/// Unreachable code comes last in its function. Within a block, ranks are consecutive.
 pub fn frontier_order(program: &Program) -> Vec<u32> {
-    order_of(program, functions(program))
+    ranks(program, functions(program))
 }
 
-/// The same for what one kernel may execute: its own code and that of all device functions. Other code has rank 0.
+/// The rank of every instruction that one kernel may execute, its own and those of all device functions. Other code has rank 0.
 pub fn frontier_order_of(program: &Program, kernel: FuncId) -> Vec<u32> {
-    order_of(program, executed_by(program, kernel))
+    ranks(program, executed_by(program, kernel))
 }
 
 /// The functions that a kernel may execute: itself and all device functions.
@@ -42,7 +43,7 @@ fn functions(program: &Program) -> impl Iterator<Item = FuncId> + use<> {
     (0..program.functions.len()).map(FuncId::new)
 }
 
-fn order_of(program: &Program, functions: impl Iterator<Item = FuncId>) -> Vec<u32> {
+fn ranks(program: &Program, functions: impl Iterator<Item = FuncId>) -> Vec<u32> {
     let mut ranks = vec![0; program.code.len()];
     for function in functions {
         let graph = Graph::new(program, function);
@@ -55,17 +56,17 @@ fn order_of(program: &Program, functions: impl Iterator<Item = FuncId>) -> Vec<u
     ranks
 }
 
-/// A step of the sorting that is still to be done.
+/// A pending step of the sort.
 enum Task {
-    /// One block, next in the order.
+    /// Append one block to the order.
     Block(BlockId),
-    /// A loop with number in the list of loops.
+    /// Sort the inside of the loop with this index.
     Loop(usize),
 }
 
-/// All blocks in their order, unreachable ones last, and the loops, outer ones before those inside them.
+/// All blocks in frontier order, unreachable ones last, and the loops, outer ones before those inside them.
 pub(super) fn order(graph: &Graph) -> (Vec<BlockId>, Vec<Loop>) {
-    let (reachable, unreachable) = reach(graph);
+    let (reachable, unreachable) = by_reachability(graph);
     let mut order = Vec::with_capacity(graph.len());
     let mut loops: Vec<Loop> = Vec::new();
     let mut tasks = Vec::new();
@@ -84,13 +85,13 @@ pub(super) fn order(graph: &Graph) -> (Vec<BlockId>, Vec<Loop>) {
     (order, loops)
 }
 
-/// The blocks that the entry reaches, and the others.
-pub(super) fn reach(graph: &Graph) -> (Vec<BlockId>, Vec<BlockId>) {
+/// The reachable blocks, and the unreachable ones.
+pub(super) fn by_reachability(graph: &Graph) -> (Vec<BlockId>, Vec<BlockId>) {
     let reached = reach::forward(graph, 0..graph.len().min(1));
     (0..graph.len()).map(BlockId::new).partition(|block| reached.contains(block.index()))
 }
 
-/// Sorts the components of `region`, the inside of loop `parent`, topologically, and pushes them onto `tasks` with the first on top.
+/// Sorts the components of `region`, the inside of loop `parent`, topologically, and pushes them on `tasks`, the first on top.
 fn sort(region: &Region<'_>, parent: Option<usize>, loops: &mut Vec<Loop>, tasks: &mut Vec<Task>) {
     let (component_of, components) = region.components();
     let depth = parent.map_or(0, |parent| loops[parent].depth) + 1;
@@ -108,22 +109,22 @@ fn sort(region: &Region<'_>, parent: Option<usize>, loops: &mut Vec<Loop>, tasks
     tasks.extend(sorted.into_iter().rev());
 }
 
-/// The components in topological order; of several that could be next, the one whose first block comes first in the text.
+/// The components in topological order; ties are broken by the position of the first block in the text.
 pub(super) fn topological(region: &Region<'_>, component_of: &[usize], components: &[Vec<usize>]) -> Vec<usize> {
-    let mut waiting = vec![0_usize; components.len()];
-    let mut following = vec![Vec::new(); components.len()];
+    let mut in_degrees = vec![0_usize; components.len()];
+    let mut successors = vec![Vec::new(); components.len()];
     for (from, to) in region.edges.iter().map(|(from, to)| (component_of[*from], component_of[*to])).filter(|(from, to)| from != to) {
-        waiting[to] += 1;
-        following[from].push(to);
+        in_degrees[to] += 1;
+        successors[from].push(to);
     }
     let key = |component: usize| Reverse((components[component][0], component));
-    let mut ready: BinaryHeap<_> = (0..components.len()).filter(|component| waiting[*component] == 0).map(key).collect();
+    let mut ready: BinaryHeap<_> = (0..components.len()).filter(|component| in_degrees[*component] == 0).map(key).collect();
     let mut sorted = Vec::with_capacity(components.len());
     while let Some(Reverse((_, component))) = ready.pop() {
         sorted.push(component);
-        for next in &following[component] {
-            waiting[*next] -= 1;
-            if waiting[*next] == 0 {
+        for next in &successors[component] {
+            in_degrees[*next] -= 1;
+            if in_degrees[*next] == 0 {
                 ready.push(key(*next));
             }
         }

@@ -1,4 +1,4 @@
-//! Loops that only wait until something changes.
+//! Wait loops: loops that only repeat a test until it succeeds (spin loops), without other effects.
 
 use std::collections::BTreeSet;
 
@@ -7,28 +7,28 @@ use crate::flow::result_uses::ResultUses;
 use crate::program::operands::{RegisterOperand, reads, writes};
 use crate::program::{Effect, Pc, Program};
 
-/// Whether all that the result of the instruction at `pc` decides is whether a loop around it goes on, which changes no memory and leaves
-/// nothing that counts its iterations.
+/// True if the result of the instruction at `pc` only controls when a loop around it ends, and the loop writes no memory and leaves no
+/// iteration count in a register that is read later.
 pub fn is_wait_loop(program: &Program, flow: &ControlFlow, result_uses: &mut ResultUses, pc: Pc) -> bool {
-    waits_alone(program, flow, result_uses, pc, None)
+    only_waits(program, flow, result_uses, pc, None)
 }
 
-/// The same of an atomic that tries to take a lock: the loop changes no memory but by it, and there is such a loop.
+/// True if the instruction at `pc` is an atomic that tries to acquire a lock in a wait loop: the loop writes no memory except by it.
 pub fn is_lock_loop(program: &Program, flow: &ControlFlow, result_uses: &mut ResultUses, pc: Pc) -> bool {
-    !result_uses.uses(program, pc).controls.is_empty() && waits_alone(program, flow, result_uses, pc, Some(pc))
+    !result_uses.uses(program, pc).controls.is_empty() && only_waits(program, flow, result_uses, pc, Some(pc))
 }
 
-/// Whether the result of the instruction at `pc` decides nothing else, where the loop may change memory by the instruction at `own`.
-fn waits_alone(program: &Program, flow: &ControlFlow, result_uses: &mut ResultUses, pc: Pc, own: Option<Pc>) -> bool {
+/// True if the result of the instruction at `pc` controls nothing but a loop around it, which writes no memory except by `lock`.
+fn only_waits(program: &Program, flow: &ControlFlow, result_uses: &mut ResultUses, pc: Pc, lock: Option<Pc>) -> bool {
     let uses = result_uses.uses(program, pc);
     let Some(block) = flow.block_of(pc) else { return false };
-    let writes = |at: Pc| own != Some(at) && program.code[at.index()].op.effects(program).has(Effect::WritesMemory);
-    let is_quiet = |around: &Loop| !code(flow, around).any(writes);
+    let writes = |at: Pc| lock != Some(at) && program.code[at.index()].op.effects(program).has(Effect::WritesMemory);
+    let writes_memory = |around: &Loop| code(flow, around).any(writes);
     let waits = |around: &Loop| {
         around.blocks.contains(&block)
             && uses.controls.iter().all(|at| is_inside(flow, around, *at))
-            && is_quiet(around)
-            && leaves_no_count(program, flow, around)
+            && !writes_memory(around)
+            && !leaves_count(program, flow, around)
     };
     !uses.is_unknown && uses.escaping_uses.is_empty() && (uses.controls.is_empty() || flow.loops().iter().any(waits))
 }
@@ -41,40 +41,41 @@ fn is_inside(flow: &ControlFlow, around: &Loop, at: Pc) -> bool {
     flow.block_of(at).is_some_and(|block| around.blocks.contains(&block))
 }
 
-/// Whether no register that an iteration of the loop computes from what an earlier one left is read after the loop, or ends it.
-fn leaves_no_count(program: &Program, flow: &ControlFlow, around: &Loop) -> bool {
-    let counts = counts(program, flow, around);
-    if counts.is_empty() {
-        return true;
+/// True if a loop-carried register is read after the loop, or by a branch that leaves it.
+fn leaves_count(program: &Program, flow: &ControlFlow, around: &Loop) -> bool {
+    let carried = loop_carried(program, flow, around);
+    if carried.is_empty() {
+        return false;
     }
-    let is_read = |at: Pc| reads(&program.code[at.index()], program).iter().any(|register| counts.contains(register));
+    let is_read = |at: Pc| reads(&program.code[at.index()], program).iter().any(|register| carried.contains(register));
     let ends = |at: Pc| {
         let leaves = |block| flow.successors(block).iter().any(|next| !around.blocks.contains(next));
         flow.block_of(at).is_some_and(|block| flow.code(block).end == at.0 + 1 && leaves(block))
     };
-    flow.blocks().flat_map(|(_, code)| code.map(Pc)).filter(|at| is_read(*at)).all(|at| is_inside(flow, around, at) && !ends(at))
+    flow.blocks().flat_map(|(_, code)| code.map(Pc)).filter(|at| is_read(*at)).any(|at| !is_inside(flow, around, at) || ends(at))
 }
 
-/// The registers that the loop computes from themselves, and what it computes from those.
-fn counts(program: &Program, flow: &ControlFlow, around: &Loop) -> BTreeSet<RegisterOperand> {
-    let steps: Vec<(Vec<RegisterOperand>, Vec<RegisterOperand>)> = code(flow, around)
+/// The registers that an iteration of the loop computes from their values in an earlier one, and those that it computes from them.
+fn loop_carried(program: &Program, flow: &ControlFlow, around: &Loop) -> BTreeSet<RegisterOperand> {
+    let operands: Vec<(Vec<RegisterOperand>, Vec<RegisterOperand>)> = code(flow, around)
         .map(|at| {
             let inst = &program.code[at.index()];
             (reads(inst, program).to_vec(), writes(inst, program).to_vec())
         })
         .collect();
-    let made_of = |start: &[RegisterOperand]| {
-        let mut made: BTreeSet<RegisterOperand> = BTreeSet::new();
-        let mut open = start.to_vec();
-        while let Some(register) = open.pop() {
-            let next = steps.iter().filter(|(read, _)| read.contains(&register)).flat_map(|(_, written)| written.iter().copied());
-            open.extend(next.filter(|written| made.insert(*written)).collect::<Vec<_>>());
+    let computed_from = |start: &[RegisterOperand]| {
+        let mut computed: BTreeSet<RegisterOperand> = BTreeSet::new();
+        let mut worklist = start.to_vec();
+        while let Some(register) = worklist.pop() {
+            let next = operands.iter().filter(|(read, _)| read.contains(&register)).flat_map(|(_, written)| written.iter().copied());
+            worklist.extend(next.filter(|written| computed.insert(*written)).collect::<Vec<_>>());
         }
-        made
+        computed
     };
-    let written: BTreeSet<RegisterOperand> = steps.iter().flat_map(|(_, written)| written.iter().copied()).collect();
-    let of_themselves: Vec<RegisterOperand> = written.into_iter().filter(|register| made_of(&[*register]).contains(register)).collect();
-    let mut counts = made_of(&of_themselves);
-    counts.extend(of_themselves);
-    counts
+    let written: BTreeSet<RegisterOperand> = operands.iter().flat_map(|(_, written)| written.iter().copied()).collect();
+    let depends_on_itself = |register: &RegisterOperand| computed_from(&[*register]).contains(register);
+    let recurrences: Vec<RegisterOperand> = written.into_iter().filter(depends_on_itself).collect();
+    let mut carried = computed_from(&recurrences);
+    carried.extend(recurrences);
+    carried
 }

@@ -26,17 +26,17 @@ impl FindingId {
         Self { severity: Severity::Warning, ..Self::error(word, meaning) }
     }
 
-    /// Two accesses that nothing orders, or not as their proxies need it.
+    /// A race: two accesses that nothing orders, or not across their proxies.
     pub(super) const fn race(word: &'static str, meaning: &'static str) -> Self {
         Self { is_race: true, ..Self::error(word, meaning) }
     }
 
-    /// The same, where the result may depend on order without a data race.
+    /// A warning about a race: the result may depend on the order without a data race.
     pub(super) const fn race_warning(word: &'static str, meaning: &'static str) -> Self {
         Self { severity: Severity::Warning, ..Self::race(word, meaning) }
     }
 
-    /// The same, true and harmless.
+    /// A note about a race that is harmless.
     pub(super) const fn race_note(word: &'static str, meaning: &'static str) -> Self {
         Self { severity: Severity::Note, ..Self::race(word, meaning) }
     }
@@ -46,7 +46,7 @@ impl FindingId {
         self.word
     }
 
-    /// Its severity, unless a single finding lowers it.
+    /// Its severity, which a single finding may lower.
     pub fn severity(self) -> Severity {
         self.severity
     }

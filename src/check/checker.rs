@@ -8,27 +8,27 @@ use super::reporter::Reporter;
 use crate::machine::{Event, EventMask, LaunchEnd, LaunchStart};
 use crate::program::Program;
 
-/// A checker of a case, from its first launch on. It knows of a run what events and the two ends of a launch say.
+/// A checker of a case, from its first launch on. Its input is the events and the beginning and end of each launch.
 pub trait Checker: Send + Sync {
-    /// A launch is about to issue its first instruction: what earlier ones did is ordered before all of it.
+    /// A launch is about to issue its first instruction: all operations of earlier launches are ordered before it.
     fn begin(&mut self, launch: &LaunchStart);
 
-    /// The kinds of events that it wants now. An access that changes them sets [`Reporter::asks`]; a launch that begins
-    /// and every other event may change them.
+    /// The kinds of events that it observes now. An access that changes them sets [`Reporter::mask_changed`]; the beginning of a launch
+    /// and every other event may change them without that.
     fn mask(&self) -> EventMask;
 
-    /// Handles an event of a kind that it wants. True if that is a new finding.
+    /// Handles an event of a kind in its mask. True if that is a new finding.
     fn event(&mut self, event: &Event<'_>, to: &mut Reporter<'_>) -> bool;
 
     /// The launch has ended: by itself, or by this fault.
     fn end(&mut self, end: &LaunchEnd, fault: Option<FindingId>, to: &mut Reporter<'_>);
 
-    /// Reads of memory that nothing had written, one for each instruction, whether what they gave was used or not.
+    /// Reads of unwritten memory, one for each instruction, whether their values were used or not.
     fn reads_of_unwritten(&self) -> &[Finding] {
         &[]
     }
 
-    /// Bytes that its tables take, and bytes of memory in the pages that they are about.
+    /// Bytes that its tables take, and bytes of memory in the pages that they cover.
     fn size(&self) -> (usize, usize) {
         (0, 0)
     }
@@ -37,7 +37,7 @@ pub trait Checker: Send + Sync {
     fn boxed_clone(&self) -> Box<dyn Checker>;
 }
 
-/// Makes a checker of a program that has seen nothing yet.
+/// Makes a checker of a program in its initial state.
 pub type MakeChecker = fn(&Arc<Program>) -> Box<dyn Checker>;
 
 /// A row of the registry.
@@ -45,10 +45,10 @@ pub type MakeChecker = fn(&Arc<Program>) -> Box<dyn Checker>;
 pub struct CheckerRow {
     /// The word users type.
     pub word: &'static str,
-    /// The mistakes that it looks for.
+    /// The mistakes that it looks for, as text.
     pub about: &'static str,
-    /// The mistakes that it finds.
+    /// The ids of these mistakes.
     pub findings: &'static [FindingId],
-    /// Makes the checker; none where the machine itself stops at such a mistake, which is always on.
+    /// Makes the checker; none if such a mistake is a trap of the machine, so that the checker is always on.
     pub make: Option<MakeChecker>,
 }

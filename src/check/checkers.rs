@@ -1,4 +1,4 @@
-//! The checkers that watch a run.
+//! The checkers that observe a run.
 
 use std::sync::Arc;
 
@@ -17,65 +17,65 @@ pub struct Checkers {
     program: Arc<Program>,
     findings: Findings,
     launch: usize,
-    watching: Vec<Watching>,
-    /// The events that any of them wants.
-    wanted: EventMask,
+    active: Vec<ActiveChecker>,
+    /// The events that any of them observes.
+    mask: EventMask,
 }
 
-/// A checker that watches.
-struct Watching {
+/// A checker that is switched on.
+struct ActiveChecker {
     id: CheckerId,
-    /// The events that it wants now.
-    wanted: EventMask,
+    /// The events that it observes now.
+    mask: EventMask,
     checker: Box<dyn Checker>,
 }
 
-impl Clone for Watching {
+impl Clone for ActiveChecker {
     fn clone(&self) -> Self {
-        Self { id: self.id, wanted: self.wanted, checker: self.checker.boxed_clone() }
+        Self { id: self.id, mask: self.mask, checker: self.checker.boxed_clone() }
     }
 }
 
 impl Clone for Checkers {
     fn clone(&self) -> Self {
-        let Self { checks, program, findings, launch, watching, wanted } = self;
+        let Self { checks, program, findings, launch, active, mask } = self;
         let (program, findings) = (Arc::clone(program), findings.clone());
-        Self { checks: *checks, program, findings, launch: *launch, watching: watching.clone(), wanted: *wanted }
+        Self { checks: *checks, program, findings, launch: *launch, active: active.clone(), mask: *mask }
     }
 }
 
 impl Checkers {
-    /// Checkers that have seen nothing yet.
+    /// Checkers in their initial state.
     pub fn new(program: &Arc<Program>, checks: Checks) -> Self {
-        let on = CheckerId::all().filter(|id| checks.has(*id));
-        let watching = on.filter_map(|id| Some(Watching { id, wanted: EventMask::NONE, checker: id.row().make?(program) }));
-        let (program, watching) = (Arc::clone(program), watching.collect());
-        let mut made = Self { checks, program, findings: Findings::default(), launch: 0, watching, wanted: EventMask::NONE };
-        made.ask();
+        let enabled = CheckerId::all().filter(|id| checks.has(*id));
+        let active = enabled.filter_map(|id| Some(ActiveChecker { id, mask: EventMask::NONE, checker: id.row().make?(program) }));
+        let (program, active) = (Arc::clone(program), active.collect());
+        let mut made = Self { checks, program, findings: Findings::default(), launch: 0, active, mask: EventMask::NONE };
+        made.update_masks();
         made
     }
 
-    /// Asks every checker what it wants now.
-    fn ask(&mut self) {
-        self.watching.iter_mut().for_each(|watching| watching.wanted = watching.checker.mask());
-        self.wanted = self.watching.iter().fold(EventMask::NONE, |all, watching| all.with(watching.wanted));
+    /// Updates the event masks of all checkers.
+    fn update_masks(&mut self) {
+        self.active.iter_mut().for_each(|active| active.mask = active.checker.mask());
+        self.mask = self.active.iter().fold(EventMask::NONE, |all, active| all.with(active.mask));
     }
 
-    /// A launch of the case, from 0, is about to issue its first instruction: what earlier ones did is ordered before all of it.
+    /// A launch of the case, from 0, is about to issue its first instruction: all operations of earlier launches are ordered before it.
     pub fn begin(&mut self, launch: usize, start: &LaunchStart) {
         assert!(launch >= self.launch, "launch {launch} after launch {}", self.launch);
         self.launch = launch;
-        self.watching.iter_mut().for_each(|watching| watching.checker.begin(start));
-        self.ask();
+        self.active.iter_mut().for_each(|active| active.checker.begin(start));
+        self.update_masks();
     }
 
     /// The launch has ended: by itself, or by this fault.
     pub fn end(&mut self, end: &LaunchEnd, fault: Option<FindingId>) {
-        let Self { program, findings, launch, watching, .. } = self;
-        for watching in watching {
-            let known = findings.list().len();
-            watching.checker.end(end, fault, &mut Reporter { program, findings, launch: *launch, asks: false });
-            watching.assert_listed(findings, known);
+        let Self { program, findings, launch, active, .. } = self;
+        for active in active {
+            let reported = findings.list().len();
+            active.checker.end(end, fault, &mut Reporter { program, findings, launch: *launch, mask_changed: false });
+            active.assert_listed(findings, reported);
         }
     }
 
@@ -84,16 +84,16 @@ impl Checkers {
         self.checks
     }
 
-    /// Bytes that the tables of the checkers take, and bytes of memory in the pages that they are about.
+    /// Bytes that the tables of the checkers take, and bytes of memory in the pages that they cover.
     pub fn size(&self) -> (usize, usize) {
-        let sizes = self.watching.iter().map(|watching| watching.checker.size());
+        let sizes = self.active.iter().map(|active| active.checker.size());
         sizes.fold((0, 0), |(tables, memory), (more, of)| (tables + more, memory + of))
     }
 
-    /// Reads of memory that nothing had written and that no race explains, whether what they gave was used or not.
+    /// Reads of unwritten memory that no race explains, whether their values were used or not.
     pub fn reads_of_unwritten(&self) -> impl Iterator<Item = &Finding> {
-        let reads = self.watching.iter().flat_map(|watching| watching.checker.reads_of_unwritten());
-        reads.filter(|read| !self.findings.knows_race(self.launch, read.second.place.pc))
+        let reads = self.active.iter().flat_map(|active| active.checker.reads_of_unwritten());
+        reads.filter(|read| !self.findings.has_race(self.launch, read.second.point.pc))
     }
 
     /// The findings so far.
@@ -102,10 +102,10 @@ impl Checkers {
     }
 }
 
-impl Watching {
-    /// Asserts that its findings after the first `known` are listed in its row.
-    fn assert_listed(&self, findings: &Findings, known: usize) {
-        let mut new = findings.list()[known..].iter();
+impl ActiveChecker {
+    /// Asserts that its findings after the first `reported` are listed in its row.
+    fn assert_listed(&self, findings: &Findings, reported: usize) {
+        let mut new = findings.list()[reported..].iter();
         let row = self.id.row();
         assert!(new.all(|finding| row.findings.contains(&finding.id)), "{} reports what its row does not list", self.id.word());
     }
@@ -114,27 +114,27 @@ impl Watching {
 impl Observer for Checkers {
     #[inline]
     fn mask(&self) -> EventMask {
-        self.wanted
+        self.mask
     }
 
     fn event(&mut self, event: &Event<'_>) -> bool {
         let kind = event.kind();
-        let Self { program, findings, launch, watching, .. } = self;
-        let mut to = Reporter { program, findings, launch: *launch, asks: false };
+        let Self { program, findings, launch, active, .. } = self;
+        let mut to = Reporter { program, findings, launch: *launch, mask_changed: false };
         let mut found = false;
-        let mut known = to.findings.list().len();
-        for watching in watching.iter_mut().filter(|watching| watching.wanted.has(kind)) {
-            if watching.checker.event(event, &mut to) {
+        let mut reported = to.findings.list().len();
+        for active in active.iter_mut().filter(|active| active.mask.has(kind)) {
+            if active.checker.event(event, &mut to) {
                 found = true;
-                watching.assert_listed(to.findings, known);
-                known = to.findings.list().len();
+                active.assert_listed(to.findings, reported);
+                reported = to.findings.list().len();
             }
         }
         // Accesses are most of a run, and change hardly any mask.
-        if to.asks || kind != EventKind::Access {
-            self.ask();
+        if to.mask_changed || kind != EventKind::Access {
+            self.update_masks();
         }
-        debug_assert!(self.watching.iter().all(|watching| watching.checker.mask() == watching.wanted), "what is wanted is known");
+        debug_assert!(self.active.iter().all(|active| active.checker.mask() == active.mask), "what is wanted is known");
         found
     }
 }

@@ -8,14 +8,14 @@ pub struct Checks(u32);
 
 impl Checks {
     /// All of them.
-    pub const ALL: Self = Self(switched());
+    pub const ALL: Self = Self(switchable());
     /// None.
     pub const NONE: Self = Self(0);
 
     /// The checkers that `text` names: `all`, `none`, or a list such as `race,init`.
     ///
     /// # Errors
-    /// A word that names no checker, in one line.
+    /// One line, if an argument names no checker.
     pub fn parse(text: &str) -> Result<Self, String> {
         if text == "none" {
             return Ok(Self::NONE);
@@ -31,22 +31,22 @@ impl Checks {
     /// The same with a checker switched; one that is always on stays so.
     #[must_use]
     pub fn with(self, checker: CheckerId, on: bool) -> Self {
-        let bit = switched() & 1 << checker.index();
+        let bit = switchable() & 1 << checker.index();
         Self(if on { self.0 | bit } else { self.0 & !bit })
     }
 }
 
 impl std::fmt::Display for Checks {
-    /// As [`Checks::parse`] takes it.
+    /// The text that [`Checks::parse`] accepts.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let switched = CheckerId::all().filter(|checker| !checker.is_always_on() && self.has(*checker));
-        let words: Vec<&str> = switched.map(CheckerId::word).collect();
+        let enabled = CheckerId::all().filter(|checker| !checker.is_always_on() && self.has(*checker));
+        let words: Vec<&str> = enabled.map(CheckerId::word).collect();
         f.write_str(&if words.is_empty() { "none".to_string() } else { words.join(",") })
     }
 }
 
-/// The checkers that can be switched on and off, by their places in the table.
-const fn switched() -> u32 {
+/// The checkers that can be switched on and off, as a bit mask by index in the table.
+const fn switchable() -> u32 {
     let (mut bits, mut index) = (0, 0);
     while index < CHECKERS.len() {
         bits |= (CHECKERS[index].make.is_some() as u32) << index;

@@ -1,19 +1,19 @@
-//! Strong accesses that conflict and that nothing orders: no race, but which of them comes first is chance.
+//! Conflicting strong accesses that nothing orders: no race, but their order depends on the schedule.
 
 use std::collections::BTreeSet;
 
 use crate::program::Pc;
 
-/// The accesses of the runs of a case whose results depend on the order.
+/// The accesses of the runs of a case whose results depend on the schedule.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contention {
     /// Pairs of instructions whose accesses were morally strong, conflicted, and were not ordered; the lower first.
     pairs: BTreeSet<(Pc, Pc)>,
     /// The pair that was added last.
     last: Option<(Pc, Pc)>,
-    /// Accesses that could not be compared because too many had touched the same bytes.
-    pub undecided: u64,
-    /// An access that raced with another one on bytes of which the launch says nothing.
+    /// The number of accesses that could not be compared, because too many had accessed the same bytes.
+    pub uncompared: u64,
+    /// An access that raced with another one on bytes that the launch ignores (`expect_ignoring`).
     pub ignored: Option<Pc>,
 }
 
@@ -30,19 +30,19 @@ impl Contention {
 
     /// Whether the pair that was added last is this one.
     #[inline]
-    pub fn was_last(&self, one: Pc, other: Pc) -> bool {
+    pub fn is_last_pair(&self, one: Pc, other: Pc) -> bool {
         self.last == Some((one.min(other), one.max(other)))
     }
 
-    /// Adds that of another launch.
+    /// Adds the contention of another launch.
     pub fn join(&mut self, other: &Self) {
         self.pairs.extend(&other.pairs);
-        self.undecided += other.undecided;
+        self.uncompared += other.uncompared;
         self.ignored = self.ignored.or(other.ignored);
     }
 
     /// The instructions that contended with the one at `pc`.
-    pub fn with(&self, pc: Pc) -> impl Iterator<Item = Pc> + '_ {
+    pub fn contending_with(&self, pc: Pc) -> impl Iterator<Item = Pc> + '_ {
         let other = move |(one, other): &(Pc, Pc)| match (*one == pc, *other == pc) {
             (true, _) => Some(*other),
             (false, true) => Some(*one),

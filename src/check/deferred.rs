@@ -1,33 +1,32 @@
-//! Findings that wait for the end of the launch: what looks like a mistake of its own may turn out to be one side of a race, which names
-//! the cause and is schedule-independent.
+//! Findings that are deferred to the end of the launch: a race found later at the same instruction may be their cause.
 
 use super::finding::{Finding, Findings, Pair, SideAction};
 use super::reporter::Reporter;
 
-/// Findings that wait.
+/// Findings that are not reported yet.
 #[derive(Clone, Default)]
 pub(super) struct DeferredFindings {
     findings: Findings,
 }
 
 impl DeferredFindings {
-    /// Holds a finding.
+    /// Defers a finding.
     pub fn defer(&mut self, finding: Finding) {
         assert!(!finding.id.is_race(), "a race gives way to none");
         self.findings.report(finding);
     }
 
-    /// Counts a mistake if it is held already, and says whether it is.
-    pub fn repeats(&mut self, pair: Pair) -> bool {
-        self.findings.repeats(pair)
+    /// Counts a finding again, if it is deferred already. True if it is.
+    pub fn count_again(&mut self, pair: Pair) -> bool {
+        self.findings.count_again(pair)
     }
 
-    /// Reports those that no race explains.
+    /// Reports the findings that no race explains.
     pub fn release(&mut self, to: &mut Reporter<'_>) {
         for finding in std::mem::take(&mut self.findings).list() {
             let sides = [Some(finding.second), finding.first].into_iter().flatten();
-            // A race of an instruction that uses a value explains no lack of it.
-            if !sides.filter(|side| side.action != SideAction::Use).any(|side| to.knows_race(side.place.pc)) {
+            // A race at the use of a value does not explain that the value is undefined.
+            if !sides.filter(|side| side.action != SideAction::Use).any(|side| to.has_race(side.point.pc)) {
                 to.report(finding.clone());
             }
         }

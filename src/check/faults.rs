@@ -1,4 +1,4 @@
-//! Mistakes at which a run stops by itself: what the machine does not let an instruction do, and what ends a launch.
+//! Mistakes at which a run stops: traps of instructions, and failures of a launch.
 
 use super::catalogue::FindingId;
 use super::checker::CheckerRow;
@@ -19,7 +19,7 @@ pub const MEMORY_READ_ONLY: FindingId = FindingId::error("memory.read_only", "th
 /// Local memory of a function that has returned.
 pub const MEMORY_USE_AFTER_EXIT: FindingId = FindingId::error("memory.use_after_exit", "local memory of a function that has returned");
 
-/// A page is read that the launch does not give: a stop, not a verdict.
+/// A page is read that the launch does not have: the run stops there without a verdict.
 pub const MEMORY_NOT_CAPTURED: FindingId =
     FindingId::error("memory.not_captured", "a page is read that the launch does not give, so the run cannot go on");
 

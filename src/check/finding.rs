@@ -1,22 +1,22 @@
 //! A finding, which a checker reports: a mistake of the kernel with its two sides, in terms of the machine (the simulated GPU).
 //!
-//! Times, instructions, threads and addresses are numbers here. `debug` gives them their names.
+//! Times, instructions, threads and addresses are numbers here; `debug` adds their names.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use super::catalogue::FindingId;
+use super::conflict_bytes::ConflictBytes;
 use super::contention::Contention;
 use super::remedy::Candidate;
-use super::sections::Reversible;
-use super::touched::Touched;
+use super::reversible_sections::ReversibleSections;
 use crate::base::Severity;
 use crate::isa::Space;
 use crate::machine::{IssuePoint, LaneMask};
 use crate::program::Pc;
 
-/// A mistake of the kernel. One for one cause: what the same two instructions do again is counted.
+/// A mistake of the kernel. There is one for each cause: repetitions by the same two instructions are counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// The id of the mistake.
@@ -25,25 +25,25 @@ pub struct Finding {
     pub severity: Severity,
     /// The number of the launch in the case, from 0.
     pub launch: usize,
-    /// The side at which it was detected: of two, the later in time.
+    /// The side at which it was detected, the later one of two.
     pub second: Side,
     /// The other side, where there is one.
     pub first: Option<Side>,
-    /// The bytes it is about.
+    /// The bytes of the conflict, or those accessed wrongly.
     pub memory: Option<MemoryRange>,
-    /// Of a race, the bytes of all pairs that are counted in it.
-    pub touched: Touched,
+    /// The bytes of all pairs counted in it, if it is a race.
+    pub conflict_bytes: ConflictBytes,
     /// Why it is wrong, in one line: the edge that is missing, or the rule that was broken.
     pub why: String,
     /// The proposed insertion or change, with its line, in one line.
     pub fix: String,
-    /// The same as changes that can be tried, the likeliest first.
+    /// The fix as changes that can be tried, the likeliest first.
     pub candidates: Vec<Candidate>,
-    /// Steps from the first side to the second, each in one line: what was ordered and what was not.
-    pub chain: Vec<Link>,
+    /// Steps from the first side to the second, each in one line: the synchronization, and what it lacks.
+    pub path: Vec<PathStep>,
     /// The number of times the same two instructions did it.
     pub count: u64,
-    /// Of a race, how far apart its two sides are.
+    /// The distance of its two sides, if it is a race.
     pub distance: Option<Distance>,
 }
 
@@ -65,13 +65,13 @@ pub enum Distance {
 /// One of the two sides of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Side {
-    /// The instruction, time, block and warp. Of an asynchronous copy, of the instruction that issued it.
-    pub place: IssuePoint,
+    /// The instruction, time, block and warp; for an asynchronous copy, those of its issue.
+    pub point: IssuePoint,
     /// The lanes.
     pub lanes: LaneMask,
     /// Their action.
     pub action: SideAction,
-    /// Bytes a lane; 0 where no memory is touched.
+    /// Bytes a lane; 0 if no memory is accessed.
     pub bytes: u32,
     /// The asynchronous copy that did it, if no lane did it directly.
     pub copy: Option<u64>,
@@ -85,7 +85,7 @@ pub enum SideAction {
     Read,
     /// Wrote memory.
     Write,
-    /// Read and wrote it indivisibly.
+    /// Read and wrote memory atomically.
     Atomic,
     /// Executed an instruction that synchronizes.
     Synchronize,
@@ -114,7 +114,7 @@ impl SideAction {
 pub struct MemoryRange {
     /// The space.
     pub space: Space,
-    /// Of shared memory, the block that it belongs to; of local memory, the block of the thread.
+    /// The block of shared memory, or of the thread of local memory.
     pub block: [u32; 3],
     /// The address in that space.
     pub address: u64,
@@ -124,14 +124,14 @@ pub struct MemoryRange {
 
 /// A step of the explanation why two sides are not ordered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Link {
-    /// The instruction, if the step is one.
-    pub place: Option<IssuePoint>,
+pub struct PathStep {
+    /// The instruction, if the step is one; none for missing synchronization.
+    pub point: Option<IssuePoint>,
     /// Its effect on the order, or the synchronization that is missing.
     pub text: String,
 }
 
-/// The findings of a run, one for one cause.
+/// The findings of a run, one for each cause.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Findings {
     list: Vec<Finding>,
@@ -139,14 +139,14 @@ pub struct Findings {
     counted_in: BTreeMap<Pair, usize>,
     /// Findings and repetitions so far.
     pub reported: u64,
-    /// The values that depended on the order.
+    /// The accesses whose results depended on the schedule.
     pub contention: Contention,
-    /// Critical sections that came in one order only.
-    pub reversible: Vec<Reversible>,
+    /// Critical sections that occurred in one order only.
+    pub reversible: Vec<ReversibleSections>,
 }
 
 impl Findings {
-    /// All of them, in the order in which they were detected first.
+    /// All findings, in the order of their first detection.
     pub fn list(&self) -> &[Finding] {
         &self.list
     }
@@ -156,69 +156,69 @@ impl Findings {
         self.counted_in.iter().filter(move |(_, counted)| **counted == index).map(|(pair, _)| *pair)
     }
 
-    /// Adds a finding, or counts it if the same instructions were reported for the same mistake. True if it is new.
+    /// Adds a finding, or counts it if the same instructions were reported for the same mistake. True if the finding is new.
     pub fn report(&mut self, finding: Finding) -> bool {
         self.report_unless(finding, |_, _| false)
     }
 
-    /// Adds a finding; or counts it where the same instructions were reported for the same mistake, or other ones whose cause `is_same`.
-    /// True if it is new.
+    /// Adds a finding; or counts it if the same instructions were reported for the same mistake, or others with a cause that `is_same`.
+    /// True if the finding is new.
     pub fn report_unless(&mut self, finding: Finding, mut is_same: impl FnMut(&Finding, &Finding) -> bool) -> bool {
         assert!(finding.count > 0, "a finding is one at least");
         assert!(finding.distance.is_none() || finding.id.is_race(), "{} has no reach", finding.id.word());
         self.reported += 1;
         let pair = finding.pair();
-        let known = self.counted_in.get(&pair).copied();
-        let same = known.or_else(|| self.list.iter().position(|known| is_same(known, &finding)));
+        let existing = self.counted_in.get(&pair).copied();
+        let same = existing.or_else(|| self.list.iter().position(|existing| is_same(existing, &finding)));
         self.counted_in.insert(pair, same.unwrap_or(self.list.len()));
         match same.map(|index| &mut self.list[index]) {
             None => self.list.push(finding),
-            Some(known) => {
-                let count = known.count + finding.count;
-                let mut touched = std::mem::take(&mut known.touched);
-                touched.join(&finding.touched);
-                if known.rank() < finding.rank() {
-                    *known = finding;
+            Some(existing) => {
+                let count = existing.count + finding.count;
+                let mut conflict_bytes = std::mem::take(&mut existing.conflict_bytes);
+                conflict_bytes.join(&finding.conflict_bytes);
+                if existing.rank() < finding.rank() {
+                    *existing = finding;
                 }
-                (known.count, known.touched) = (count, touched);
+                (existing.count, existing.conflict_bytes) = (count, conflict_bytes);
             }
         }
         same.is_none()
     }
 
-    /// Whether a race of a launch was found of an instruction, on either side.
-    pub fn knows_race(&self, launch: usize, pc: Pc) -> bool {
+    /// Whether an instruction is a side of a race that was found in a launch.
+    pub fn has_race(&self, launch: usize, pc: Pc) -> bool {
         let races = self.counted_in.keys().filter(|pair| pair.id.is_race() && pair.launch == launch);
         races.flat_map(|pair| [pair.sides.0, Some(pair.sides.1)]).flatten().any(|(at, _)| at == pc)
     }
 
-    /// The finding in which these instructions are counted.
-    fn known(&mut self, pair: Pair) -> Option<&mut Finding> {
+    /// The finding in which a pair of instructions is counted.
+    fn counted(&mut self, pair: Pair) -> Option<&mut Finding> {
         self.list.get_mut(*self.counted_in.get(&pair)?)
     }
 
-    /// Counts a repetition of a race of this severity whose sides are so far apart, and says whether that is all there is to it: it is
-    /// known, as severe, and of sides as far apart.
-    pub fn repeats_race(&mut self, pair: Pair, severity: Severity, distance: Distance, touched: &Touched) -> bool {
+    /// Counts a race of this severity and distance again, if the pair was reported with at least these. True if it was: then no new finding
+    /// is needed.
+    pub fn count_race_again(&mut self, pair: Pair, severity: Severity, distance: Distance, conflict_bytes: &ConflictBytes) -> bool {
         assert!(pair.id.is_race(), "{:?} has no reach", pair.id);
-        let Some(known) = self.known(pair).filter(|known| known.rank() >= (severity, Some(distance))) else { return false };
-        known.count += 1;
-        known.touched.join(touched);
+        let Some(existing) = self.counted(pair).filter(|existing| existing.rank() >= (severity, Some(distance))) else { return false };
+        existing.count += 1;
+        existing.conflict_bytes.join(conflict_bytes);
         self.reported += 1;
         true
     }
 
-    /// Counts a repetition of a known pair, and says whether it is known: cheaper than to make the finding first.
-    pub fn repeats(&mut self, pair: Pair) -> bool {
-        let known = self.known(pair);
-        let is_known = known.is_some();
-        known.into_iter().for_each(|finding| finding.count += 1);
+    /// Counts a pair again, if it was reported. True if it was: cheaper than making the finding first.
+    pub fn count_again(&mut self, pair: Pair) -> bool {
+        let existing = self.counted(pair);
+        let is_known = existing.is_some();
+        existing.into_iter().for_each(|finding| finding.count += 1);
         self.reported += u64::from(is_known);
         is_known
     }
 }
 
-/// A mistake of a launch and the instructions that make it, whichever came first.
+/// A mistake of a launch and the instructions of its sides, in no order of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Pair {
     id: FindingId,
@@ -227,12 +227,12 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// That of findings of `id` with these two sides.
+    /// The pair of findings of `id` with these two sides.
     pub fn new(id: FindingId, launch: usize, first: Option<&Side>, second: &Side) -> Self {
-        let of = |side: &Side| (side.place.pc, side.action);
-        let sides = match first.map(of) {
-            Some(first) if first > of(second) => (Some(of(second)), first),
-            first => (first, of(second)),
+        let key = |side: &Side| (side.point.pc, side.action);
+        let sides = match first.map(key) {
+            Some(first) if first > key(second) => (Some(key(second)), first),
+            first => (first, key(second)),
         };
         Self { id, launch, sides }
     }
@@ -242,21 +242,21 @@ impl Pair {
         self.id
     }
 
-    /// The instructions with what they did, in order; of a finding with one side, that.
+    /// The instructions and their actions, in order; only the second for a finding with one side.
     pub fn sides(&self) -> (Option<(Pc, SideAction)>, (Pc, SideAction)) {
         self.sides
     }
 
-    /// That of findings of `id` with one side.
-    pub fn lone(id: FindingId, launch: usize, side: (Pc, SideAction)) -> Self {
+    /// The pair of findings of `id` with one side.
+    pub fn single(id: FindingId, launch: usize, side: (Pc, SideAction)) -> Self {
         Self { id, launch, sides: (None, side) }
     }
 }
 
 impl Side {
-    /// Lanes that did something at `place` without touching memory.
-    pub fn new(place: IssuePoint, lanes: LaneMask, action: SideAction) -> Self {
-        Self { place, lanes, action, bytes: 0, copy: None }
+    /// An action of lanes at `point` without a memory access.
+    pub fn new(point: IssuePoint, lanes: LaneMask, action: SideAction) -> Self {
+        Self { point, lanes, action, bytes: 0, copy: None }
     }
 }
 
@@ -271,11 +271,11 @@ impl Finding {
             second,
             first: None,
             memory: None,
-            touched: Touched::default(),
+            conflict_bytes: ConflictBytes::default(),
             why,
             fix,
             candidates: Vec::new(),
-            chain: Vec::new(),
+            path: Vec::new(),
             count: 1,
             distance: None,
         }

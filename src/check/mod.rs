@@ -1,4 +1,4 @@
-//! Checkers: observers of a run that find mistakes which the machine alone does not stumble over.
+//! Checkers: observers of a run that find mistakes which are no traps of the machine.
 //!
 //! | checker | finds | folder |
 //! | --- | --- | --- |
@@ -8,17 +8,19 @@
 //! | neighbour | addresses computed from one variable that reach another one | `neighbour` |
 //! | memory | wrong addresses: the machine itself stops there, so it is always on | `faults` |
 //!
-//! Each has a row of [`CHECKERS`], which lists its mistakes and, but for memory, makes a [`Checker`]. They know of a run what its events
-//! say, and what the machine says of a launch before its first instruction and after its last. [`Checkers`] holds those that are switched
-//! on and hands events to them. What they report does not depend on the order in which warps ran or copies ended, as far as the kernel's
-//! own decisions do not.
+//! Each has a row of [`CHECKERS`], which lists its mistakes and, except for memory, makes a [`Checker`]. The input of a checker is the
+//! events of a run, and the state of a launch before its first instruction and after its last. [`Checkers`] has those that are switched on
+//! and passes events to them. The findings do not depend on the interleaving of warps and copies, unless the control flow of the kernel
+//! does.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
 mod catalogue;
+mod cause_comparison;
 mod checker;
 mod checkers;
 mod checks;
+mod conflict_bytes;
 mod contention;
 mod deferred;
 pub mod faults;
@@ -31,22 +33,20 @@ mod reachability;
 mod registry;
 mod remedy;
 mod reporter;
-mod same_cause;
-mod sections;
+mod reversible_sections;
 mod statement;
 pub mod sync;
-mod touched;
 
 pub use catalogue::FindingId;
+pub use cause_comparison::CauseComparison;
 pub use checker::{Checker, CheckerRow, MakeChecker};
 pub use checkers::Checkers;
 pub use checks::Checks;
+pub use conflict_bytes::ConflictBytes;
 pub use contention::Contention;
-pub use finding::{Distance, Finding, Findings, Link, MemoryRange, Pair, Side, SideAction};
+pub use finding::{Distance, Finding, Findings, MemoryRange, Pair, PathStep, Side, SideAction};
 pub use race::{Body, Language, SynchronizationPath, Term};
 pub use registry::{CHECKERS, CheckerId, findings, listed};
 pub use remedy::{BarrierLevel, Candidate, CopyKind, Position, Remedy};
 pub use reporter::Reporter;
-pub use same_cause::SameCause;
-pub use sections::Reversible;
-pub use touched::Touched;
+pub use reversible_sections::ReversibleSections;

@@ -1,9 +1,9 @@
 //! Addresses that are computed from one variable, or from the pointer to one buffer, and reach another one.
 //!
-//! What an address is computed from is decided before the run ([`crate::flow::address_base`]): the one variable or parameter in the sum
-//! that it is. An access costs one comparison with the bytes of that variable. Dynamic shared memory reaches to the end of the block's;
-//! of a parameter that points into a buffer it is the buffer. Nothing is said where an address has two bases, as that of a difference of
-//! pointers has, or comes out of memory.
+//! A static analysis ([`crate::flow::address_base`]) finds the base of an address: the one variable or parameter in the sum that computes
+//! it. An access is compared with the bytes of that variable, or of the buffer that the parameter points into. Dynamic shared memory
+//! extends to the end of the shared memory of the block. Addresses with two bases, as a difference of pointers has, or from memory are not
+//! checked.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -17,57 +17,57 @@ use super::reporter::Reporter;
 use crate::flow::address_base::{AddressBase, BasesOfValue, address_bases};
 use crate::isa::Space;
 use crate::machine::{AccessEvent, AccessKind, Event, EventKind, EventMask, LaneMask, LaunchEnd, LaunchStart, PreparedLaunch};
-use crate::program::{FuncId, Param, ParamPlace, Pc, Program, map, source_name};
+use crate::program::{FuncId, Param, ParamStorage, Pc, Program, map, source_name};
 
 /// An address computed from one variable reaches another one.
 pub const MEMORY_NEIGHBOUR: FindingId =
     FindingId::warning("memory.neighbour", "an address computed from one variable or buffer reaches another one");
 
-/// The checker of addresses that leave what they are computed from.
+/// The checker of addresses that are outside their base.
 pub(super) const ROW: CheckerRow = CheckerRow {
     word: "neighbour",
     about: "addresses computed from one variable or buffer that reach another one",
     findings: &[MEMORY_NEIGHBOUR],
-    make: Some(|program| Box::new(Neighbour::new(program))),
+    make: Some(|program| Box::new(NeighbourChecker::new(program))),
 };
 
-/// The bytes of an instruction whose function was not analyzed.
-const UNSEEN: Range<u64> = Range { start: u64::MAX, end: 0 };
+/// The range of an instruction whose function was not analyzed.
+const NOT_ANALYZED: Range<u64> = Range { start: u64::MAX, end: 0 };
 
-/// The bytes of an instruction that may access any.
+/// The range of an instruction that may access any byte.
 const ANYWHERE: Range<u64> = 0..u64::MAX;
 
-/// The memory accesses of a function, with what their addresses are computed from.
+/// The memory accesses of a function, with the bases of their addresses.
 type Accesses = Arc<Vec<(Pc, BasesOfValue)>>;
 
 /// The checker.
 #[derive(Clone)]
-struct Neighbour {
+struct NeighbourChecker {
     program: Arc<Program>,
-    /// The functions that were looked at.
-    known: BTreeMap<FuncId, Accesses>,
+    /// The functions that were analyzed.
+    analyzed: BTreeMap<FuncId, Accesses>,
     /// The launch that runs.
     prepared: Option<Arc<PreparedLaunch>>,
     /// The addresses of buffers and variables in global memory, in order.
     allocations: Vec<Range<u64>>,
-    /// By instruction, the bytes that it may touch.
+    /// By instruction, the addresses that it may access.
     within: Arc<Vec<Range<u64>>>,
-    /// The bases of the instructions that are neither [`UNSEEN`] nor [`ANYWHERE`].
+    /// The bases of the instructions that are neither [`NOT_ANALYZED`] nor [`ANYWHERE`].
     bases: BTreeMap<Pc, AddressBase>,
 }
 
-impl Neighbour {
+impl NeighbourChecker {
     fn new(program: &Arc<Program>) -> Self {
-        let (known, within, bases) = (BTreeMap::new(), Arc::default(), BTreeMap::new());
-        Self { program: Arc::clone(program), known, prepared: None, allocations: Vec::new(), within, bases }
+        let (analyzed, within, bases) = (BTreeMap::new(), Arc::default(), BTreeMap::new());
+        Self { program: Arc::clone(program), analyzed, prepared: None, allocations: Vec::new(), within, bases }
     }
 
-    /// The access leaves the bytes that it may touch, or its function was not looked at.
+    /// Checks an access outside its range, or of a function that was not analyzed yet.
     #[cold]
-    fn look(&mut self, event: &AccessEvent<'_>, to: &mut Reporter<'_>) -> bool {
-        let pc = event.place.pc;
-        if self.within[pc.index()] == UNSEEN {
-            self.enter(pc);
+    fn check(&mut self, event: &AccessEvent<'_>, to: &mut Reporter<'_>) -> bool {
+        let pc = event.point.pc;
+        if self.within[pc.index()] == NOT_ANALYZED {
+            self.analyze(pc);
         }
         let within = self.within[pc.index()].clone();
         let Some(base) = self.bases.get(&pc).copied().filter(|base| self.is_in_space(*base, event)) else { return false };
@@ -79,27 +79,27 @@ impl Neighbour {
             AccessKind::Write => SideAction::Write,
             AccessKind::Atomic => SideAction::Atomic,
         };
-        if lanes.is_empty() || to.repeats(MEMORY_NEIGHBOUR, (pc, action)) {
+        if lanes.is_empty() || to.count_again(MEMORY_NEIGHBOUR, (pc, action)) {
             return false;
         }
         to.report(self.finding(event, (lanes, action), (base, within)))
     }
 
-    /// Decides what the accesses of the function of `pc` may touch.
-    fn enter(&mut self, pc: Pc) {
+    /// Sets the ranges that the accesses of the function of `pc` may access.
+    fn analyze(&mut self, pc: Pc) {
         Arc::make_mut(&mut self.within)[pc.index()] = ANYWHERE;
         let program = Arc::clone(&self.program);
         let Some(function) = program.function_at(pc) else { return };
-        let accesses = Arc::clone(self.known.entry(function).or_insert_with(|| Arc::new(address_bases(&program, function))));
+        let accesses = Arc::clone(self.analyzed.entry(function).or_insert_with(|| Arc::new(address_bases(&program, function))));
         let code = program.functions[function.index()].code.clone();
         let mut within = std::mem::take(&mut self.within);
-        let of_function = Arc::make_mut(&mut within);
-        of_function[code.start as usize..code.end as usize].fill(ANYWHERE);
+        let ranges = Arc::make_mut(&mut within);
+        ranges[code.start as usize..code.end as usize].fill(ANYWHERE);
         for (pc, bases) in accesses.iter() {
             if let Some(base) = bases.unique(|base| self.bytes_of(base).is_some())
                 && let Some(bytes) = self.bytes_of(base)
             {
-                of_function[pc.index()] = bytes;
+                ranges[pc.index()] = bytes;
                 self.bases.insert(*pc, base);
             }
         }
@@ -160,8 +160,8 @@ impl Neighbour {
         let why =
             format!("the address is computed from {name}, and {} at {place}: that is another {what}'s memory", lanes_do(lanes, "access"));
         let fix = format!("keep the index inside {name}, or make {name} as large as the code needs it");
-        let side = Side { bytes: event.bytes, ..Side::new(event.place, lanes, action) };
-        let block = if event.space == Space::Shared { event.place.block } else { [0; 3] };
+        let side = Side { bytes: event.bytes, ..Side::new(event.point, lanes, action) };
+        let block = if event.space == Space::Shared { event.point.block } else { [0; 3] };
         let memory = MemoryRange { space: event.space, block, address, bytes: event.bytes };
         Finding { memory: Some(memory), ..Finding::new(MEMORY_NEIGHBOUR, side, why, fix) }
     }
@@ -170,19 +170,19 @@ impl Neighbour {
     fn param(&self, offset: u32) -> String {
         let kernel = self.prepared.as_ref().map(|prepared| &self.program.functions[prepared.config.kernel.index()]);
         let params = kernel.iter().flat_map(|kernel| &kernel.params);
-        let at = |param: &&Param| match param.place {
-            ParamPlace::Kernel(start) => (start..start + param.bytes).contains(&offset),
-            ParamPlace::Register(..) | ParamPlace::Frame(_) => false,
+        let at = |param: &&Param| match param.storage {
+            ParamStorage::Kernel(start) => (start..start + param.bytes).contains(&offset),
+            ParamStorage::Register(..) | ParamStorage::Frame(_) => false,
         };
         params.clone().find(at).map_or_else(|| format!("parameter byte {offset}"), |param| source_name(&param.name).to_string())
     }
 }
 
-impl Checker for Neighbour {
+impl Checker for NeighbourChecker {
     fn begin(&mut self, launch: &LaunchStart) {
         self.prepared = Some(Arc::clone(&launch.prepared));
         self.allocations.clone_from(&launch.allocations);
-        self.within = Arc::new(vec![UNSEEN; self.program.code.len()]);
+        self.within = Arc::new(vec![NOT_ANALYZED; self.program.code.len()]);
         self.bases.clear();
     }
 
@@ -193,9 +193,9 @@ impl Checker for Neighbour {
     #[inline]
     fn event(&mut self, event: &Event<'_>, to: &mut Reporter<'_>) -> bool {
         let Event::Access(event) = event else { return false };
-        let Some(within) = self.within.get(event.place.pc.index()) else { return false };
+        let Some(within) = self.within.get(event.point.pc.index()) else { return false };
         let is_inside = within.start <= event.min && event.max.saturating_add(u64::from(event.bytes)) <= within.end;
-        !is_inside && self.look(event, to)
+        !is_inside && self.check(event, to)
     }
 
     fn end(&mut self, _end: &LaunchEnd, _fault: Option<FindingId>, _to: &mut Reporter<'_>) {}

@@ -8,73 +8,73 @@ use smallvec::SmallVec;
 use crate::cfg::{BlockId, ControlFlow};
 use crate::flow::graph::Graph as _;
 use crate::flow::reach::closure;
-use crate::program::{Awaited, FuncId, Op, Pc, Program};
+use crate::program::{FuncId, Op, Pc, Program, WaitsFor};
 
-/// Ways through the functions of a program, found when they are asked for, and kept.
+/// Paths through the functions of a program: computed on demand and cached.
 #[derive(Clone, Default)]
 pub(super) struct Reachability {
     flows: BTreeMap<FuncId, ControlFlow>,
-    past: BTreeMap<(Pc, Pc), bool>,
+    bypassed: BTreeMap<(Pc, Pc), bool>,
     forward: BTreeMap<(Pc, Pc), bool>,
-    uncut: BTreeMap<(Pc, Pc, Cut), bool>,
+    without_barrier: BTreeMap<(Pc, Pc, BarrierKind), bool>,
 }
 
-/// The instructions that end a path on which two accesses are not ordered.
+/// Instructions at which a path without synchronization between two accesses ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Cut {
+pub(super) enum BarrierKind {
     /// Instructions that wait for other threads of the warp, the block or the cluster.
     Any,
     /// Instructions that wait for other warps.
-    OfBlock,
+    BlockWide,
 }
 
-impl Cut {
+impl BarrierKind {
     fn includes(self, op: &Op) -> bool {
-        match op.awaits() {
-            Some(Awaited::OtherWarps) => true,
-            Some(Awaited::OwnWarp) => self == Cut::Any,
+        match op.waits_for() {
+            Some(WaitsFor::OtherWarps) => true,
+            Some(WaitsFor::SameWarp) => self == BarrierKind::Any,
             None => false,
         }
     }
 }
 
 impl Reachability {
-    /// Whether threads that exit at `exit` without having reached `barrier` have bypassed it: code before their exit comes after the
-    /// barrier as well, and not before it. Threads that only exit, or left a loop whose next iteration has the barrier, have not. Where the
-    /// two are in different functions the answer is unknown: no finding.
+    /// Whether threads that exit at `exit` without having reached `barrier` have bypassed it: code before their exit is reachable from the
+    /// barrier, and the barrier not from the exit. Threads that only exit, or have left a loop whose next iteration has the barrier, have
+    /// not bypassed it. False if the two are in different functions.
     pub fn bypasses(&mut self, program: &Program, barrier: Pc, exit: Pc) -> bool {
-        let known = self.past.get(&(barrier, exit)).copied();
-        known.unwrap_or_else(|| {
+        let cached = self.bypassed.get(&(barrier, exit)).copied();
+        cached.unwrap_or_else(|| {
             let answer = self.flow(program, barrier, exit).is_some_and(|flow| bypasses(flow, barrier, exit));
-            self.past.insert((barrier, exit), answer);
+            self.bypassed.insert((barrier, exit), answer);
             answer
         })
     }
 
-    /// Whether two instructions lie in one basic block.
+    /// Whether two instructions are in one basic block.
     pub fn is_same_block(&mut self, program: &Program, one: Pc, other: Pc) -> bool {
         self.flow(program, one, other).is_some_and(|flow| flow.block_of(one) == flow.block_of(other))
     }
 
-    /// Whether control can flow from `from` to `to` without a back edge of a loop; false where they are in different functions.
+    /// Whether control can flow from `from` to `to` without a back edge of a loop; false if they are in different functions.
     pub fn reaches_without_back_edge(&mut self, program: &Program, from: Pc, to: Pc) -> bool {
-        let known = self.forward.get(&(from, to)).copied();
-        known.unwrap_or_else(|| {
+        let cached = self.forward.get(&(from, to)).copied();
+        cached.unwrap_or_else(|| {
             let answer =
-                self.flow(program, from, to).is_some_and(|flow| leads(flow, from, to, |above, block| !flow.dominates(above, block)));
+                self.flow(program, from, to).is_some_and(|flow| has_path(flow, from, to, |above, block| !flow.dominates(above, block)));
             self.forward.insert((from, to), answer);
             answer
         })
     }
 
-    /// Whether control can flow from `from` to `to`, round loops as well, without passing a `cut`; false where they are in different
-    /// functions.
-    pub fn reaches_uncut(&mut self, program: &Program, from: Pc, to: Pc, cut: Cut) -> bool {
-        let known = self.uncut.get(&(from, to, cut)).copied();
-        known.unwrap_or_else(|| {
-            let cuts = |pc: u32| program.code.get(pc as usize).is_some_and(|inst| cut.includes(&inst.op));
-            let answer = self.flow(program, from, to).is_some_and(|flow| reaches_uncut(flow, from, to, cuts));
-            self.uncut.insert((from, to, cut), answer);
+    /// Whether control can flow from `from` to `to`, also through back edges, without passing a barrier of this kind; false if they are in
+    /// different functions.
+    pub fn reaches_without_barrier(&mut self, program: &Program, from: Pc, to: Pc, kind: BarrierKind) -> bool {
+        let cached = self.without_barrier.get(&(from, to, kind)).copied();
+        cached.unwrap_or_else(|| {
+            let is_barrier = |pc: u32| program.code.get(pc as usize).is_some_and(|inst| kind.includes(&inst.op));
+            let answer = self.flow(program, from, to).is_some_and(|flow| reaches_without_barrier(flow, from, to, is_barrier));
+            self.without_barrier.insert((from, to, kind), answer);
             answer
         })
     }
@@ -99,13 +99,13 @@ fn bypasses(flow: &ControlFlow, barrier: Pc, exit: Pc) -> bool {
 
 /// Whether `to` can be executed after `from`.
 fn reaches(flow: &ControlFlow, from: Pc, to: Pc) -> bool {
-    leads(flow, from, to, |_, _| true)
+    has_path(flow, from, to, |_, _| true)
 }
 
-/// Whether a path leads from after `from` to `to` that passes no instruction of which `cuts` is true.
-fn reaches_uncut(flow: &ControlFlow, from: Pc, to: Pc, cuts: impl Fn(u32) -> bool) -> bool {
+/// Whether there is a path from after `from` to `to` without an instruction that `is_barrier`.
+fn reaches_without_barrier(flow: &ControlFlow, from: Pc, to: Pc, is_barrier: impl Fn(u32) -> bool) -> bool {
     let Some(start) = flow.block_of(from) else { return false };
-    let first = |code: Range<u32>| code.into_iter().find(|pc| *pc == to.0 || cuts(*pc));
+    let first = |code: Range<u32>| code.into_iter().find(|pc| *pc == to.0 || is_barrier(*pc));
     if let Some(pc) = first(from.0 + 1..flow.code(start).end) {
         return pc == to.0;
     }
@@ -118,15 +118,15 @@ fn reaches_uncut(flow: &ControlFlow, from: Pc, to: Pc, cuts: impl Fn(u32) -> boo
     found
 }
 
-/// Whether a path leads from `from` to `to` along edges that are `open`, a function of the two blocks of an edge.
-fn leads(flow: &ControlFlow, from: Pc, to: Pc, open: impl Fn(BlockId, BlockId) -> bool) -> bool {
+/// Whether there is a path from `from` to `to` along edges that `follows` accepts, by the target and source blocks of the edge.
+fn has_path(flow: &ControlFlow, from: Pc, to: Pc, follows: impl Fn(BlockId, BlockId) -> bool) -> bool {
     let (Some(start), Some(end)) = (flow.block_of(from), flow.block_of(to)) else { return false };
     if start == end && from < to {
         return true;
     }
     let next = |block: BlockId| {
-        let reachability = flow.successors(block).iter().filter(|next| open(**next, block));
-        reachability.map(|next| next.index()).collect::<SmallVec<[usize; 2]>>()
+        let successors = flow.successors(block).iter().filter(|next| follows(**next, block));
+        successors.map(|next| next.index()).collect::<SmallVec<[usize; 2]>>()
     };
     closure(flow.nodes(), next(start), |block| next(BlockId::new(block))).contains(end.index())
 }

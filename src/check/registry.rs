@@ -1,4 +1,4 @@
-//! The checkers that there are.
+//! The table of checkers.
 
 use std::cmp::Ordering;
 
@@ -24,7 +24,7 @@ impl CheckerId {
         &CHECKERS[self.index()]
     }
 
-    /// Its place in the table.
+    /// Its index in the table.
     pub(super) fn index(self) -> usize {
         usize::from(self.0)
     }
@@ -39,10 +39,10 @@ impl CheckerId {
         self.row().make.is_none()
     }
 
-    /// The checkers that `text` names, between commas or blanks; `all` is all of them.
+    /// The checkers that `text` names, separated by commas or blanks; `all` is all of them.
     ///
     /// # Errors
-    /// A word that names none, in one line.
+    /// One line, if an argument names no checker.
     pub fn named(text: &str) -> Result<Vec<Self>, String> {
         let words = text.split([',', ' ']).filter(|word| !word.is_empty());
         let named = words.map(|word| match Self::all().find(|checker| checker.word() == word) {
@@ -51,18 +51,18 @@ impl CheckerId {
             None => Err(format!("there is no checker '{word}': there are {}, and all of them", listed("and"))),
         });
         let named = named.collect::<Result<Vec<_>, _>>()?.concat();
-        if named.is_empty() { Err(format!("a checker is expected: {} or all", words_of(", "))) } else { Ok(named) }
+        if named.is_empty() { Err(format!("a checker is expected: {} or all", joined_words(", "))) } else { Ok(named) }
     }
 }
 
 /// The words of all checkers, as a list with `last` between the last two.
 pub fn listed(last: &str) -> String {
-    let words = words_of(", ");
+    let words = joined_words(", ");
     words.rsplit_once(", ").map_or(words.clone(), |(most, end)| format!("{most} {last} {end}"))
 }
 
-fn words_of(between: &str) -> String {
-    CHECKERS.iter().map(|row| row.word).collect::<Vec<_>>().join(between)
+fn joined_words(separator: &str) -> String {
+    CHECKERS.iter().map(|row| row.word).collect::<Vec<_>>().join(separator)
 }
 
 /// All mistakes: those of the checkers in the order of the table, and those that no checker looks for.
@@ -91,8 +91,8 @@ impl PartialOrd for FindingId {
 /// In the order of [`findings`].
 impl Ord for FindingId {
     fn cmp(&self, other: &Self) -> Ordering {
-        let place = |id: &Self| findings().position(|other| other == *id);
-        place(self).cmp(&place(other))
+        let index = |id: &Self| findings().position(|other| other == *id);
+        index(self).cmp(&index(other))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Changes to a program that may remove a finding, as data: what an advice says in words.
+//! Changes to a program that may remove a finding, as data; an advice has the same as text.
 //!
 //! An advice proposes [`Candidate`]s, the likeliest first. Nothing here is tried: the debugger makes each change in a copy of the
 //! program and runs it.
@@ -12,31 +12,31 @@ pub type Candidate = Vec<Remedy>;
 /// One change to a program, about instructions of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remedy {
-    /// All threads of a group meet on every way from one of two instructions to the other.
+    /// A barrier on every path from one of two instructions to the other.
     Barrier(BarrierLevel, Pc, Pc),
-    /// They meet at one place.
+    /// A barrier at one position.
     BarrierAt(BarrierLevel, Position),
-    /// The threads that execute one of two instructions, the first of them, and those that execute the other meet at a barrier of theirs.
+    /// A named barrier of the threads that execute the first instruction and those that execute the second.
     RoleBarrier(Pc, Pc),
     /// A fence of memory.
     Fence(Scope, Position),
     /// A fence between the generic and the async proxy.
     ProxyFence(Position),
-    /// An access, a fence or an operation on an mbarrier with other semantics: relaxed, acquire or release.
+    /// Other semantics (relaxed, acquire or release) of an access, a fence or an operation on an mbarrier.
     Order(Pc, Ordering),
-    /// The same with another scope.
+    /// Another scope of an access, a fence or an operation on an mbarrier.
     Scope(Pc, Scope),
     /// `cp.async.wait_group` that leaves this number of groups pending.
     WaitGroup(Pc, u32),
-    /// Thread (0,0,0) of the block alone executes the instruction, of those that would.
+    /// Only thread (0,0,0) of the block executes the instruction.
     FirstThread(Pc),
     /// A wait for the phase of the other parity.
     OtherParity(Pc),
     /// `cp.async.commit_group` before an instruction.
     Commit(Pc),
-    /// A wait, right there, for all copies of this kind that the thread has issued.
+    /// A wait at this position for all copies of this kind that the thread has issued.
     WaitAll(CopyKind, Position),
-    /// A load, an operation and a store of one place in one step, by this operation where there is one.
+    /// One atomic in place of a load, an operation and a store of one location; of this operation, if there is one.
     Atomic {
         /// The load.
         load: Pc,
@@ -58,12 +58,12 @@ pub enum BarrierLevel {
     Cluster,
 }
 
-/// A place in the code.
+/// A position in the code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Position {
-    /// Right before an instruction.
+    /// Immediately before an instruction.
     Before(Pc),
-    /// Right after it.
+    /// Immediately after an instruction.
     After(Pc),
 }
 
@@ -76,11 +76,11 @@ impl Position {
     }
 }
 
-/// Asynchronous operations that a thread waits for by groups.
+/// Asynchronous operations that a thread waits for by commit groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CopyKind {
     /// `cp.async`.
-    Lane,
+    CpAsync,
     /// Bulk copies from shared memory.
     Bulk,
     /// `wgmma`.
@@ -92,18 +92,18 @@ pub enum CopyKind {
 pub(super) struct Advice {
     /// In one line.
     pub text: String,
-    /// The likeliest first; nothing where no change of the program is meant.
+    /// The likeliest first; empty if no change of the program is proposed.
     pub candidates: Vec<Candidate>,
 }
 
 impl Advice {
-    /// Words with changes.
+    /// Text with changes.
     pub fn new(text: impl Into<String>, candidates: Vec<Candidate>) -> Self {
         Self { text: text.into(), candidates }
     }
 
-    /// Words alone.
-    pub fn words(text: impl Into<String>) -> Self {
+    /// Text alone.
+    pub fn text_only(text: impl Into<String>) -> Self {
         Self::new(text, Vec::new())
     }
 }

@@ -13,37 +13,36 @@ pub struct Reporter<'a> {
     pub findings: &'a mut Findings,
     /// The number of the running launch in the case.
     pub launch: usize,
-    /// Set by a checker that wants other kinds of events after an access.
-    pub asks: bool,
+    /// Set by a checker whose event mask an access has changed.
+    pub mask_changed: bool,
 }
 
 impl Reporter<'_> {
-    /// Adds a finding of this launch, or counts it where it has the cause of another one: the same statements do the same. True if it
-    /// is new.
+    /// Adds a finding of this launch, or counts it if it has the cause of another one: the same source statements. True if it is new.
     pub fn report(&mut self, finding: Finding) -> bool {
         let program = self.program;
-        self.findings.report_unless(Finding { launch: self.launch, ..finding }, |known, new| is_same_cause(program, known, new))
+        self.findings.report_unless(Finding { launch: self.launch, ..finding }, |earlier, new| is_same_cause(program, earlier, new))
     }
 
-    /// Counts a mistake without a first side at `place` if it is known, and says whether it is: cheaper than to make the finding first.
-    pub fn repeats(&mut self, id: FindingId, second: (Pc, SideAction)) -> bool {
-        self.findings.repeats(Pair::lone(id, self.launch, second))
+    /// Counts a finding without a first side again, if it was reported. True if it was: cheaper than making the finding first.
+    pub fn count_again(&mut self, id: FindingId, second: (Pc, SideAction)) -> bool {
+        self.findings.count_again(Pair::single(id, self.launch, second))
     }
 
-    /// Whether a race was found of an instruction, on either side.
-    pub fn knows_race(&self, pc: Pc) -> bool {
-        self.findings.knows_race(self.launch, pc)
+    /// Whether an instruction is a side of a race that was found.
+    pub fn has_race(&self, pc: Pc) -> bool {
+        self.findings.has_race(self.launch, pc)
     }
 }
 
-/// Whether two findings are one mistake of the same statements. Their fixes may differ by the names of registers.
-pub(super) fn is_same_cause(program: &Program, known: &Finding, new: &Finding) -> bool {
-    let first = match (&known.first, &new.first) {
+/// Whether two findings are the same mistake of the same source statements. Their fixes may differ by the names of registers.
+pub(super) fn is_same_cause(program: &Program, earlier: &Finding, new: &Finding) -> bool {
+    let first = match (&earlier.first, &new.first) {
         (None, None) => true,
-        (Some(known), Some(new)) => is_same_statement(program, known, new),
+        (Some(earlier), Some(new)) => is_same_statement(program, earlier, new),
         (None, Some(_)) | (Some(_), None) => false,
     };
-    (known.id, known.launch, known.severity) == (new.id, new.launch, new.severity)
+    (earlier.id, earlier.launch, earlier.severity) == (new.id, new.launch, new.severity)
         && first
-        && is_same_statement(program, &known.second, &new.second)
+        && is_same_statement(program, &earlier.second, &new.second)
 }

@@ -1,11 +1,11 @@
-//! The instructions that are one statement of the source.
+//! Instructions of one statement of the source.
 
 use super::finding::Side;
 use crate::program::{Pc, Program, SourceLine};
 
 /// Whether two accesses are one statement of the source: unrolled copies, or several accesses of one expression.
 pub(super) fn is_same_statement(program: &Program, one: &Side, other: &Side) -> bool {
-    one.action == other.action && is_same_line(program, one.place.pc, other.place.pc)
+    one.action == other.action && is_same_line(program, one.point.pc, other.point.pc)
 }
 
 /// Whether two instructions come from one line of the source, inlined by the same calls.
@@ -15,7 +15,7 @@ pub(super) fn is_same_line(program: &Program, one: Pc, other: Pc) -> bool {
 
 /// The file and line of an instruction, and of the calls that it was inlined by; none without a line.
 fn lines(program: &Program, pc: Pc) -> Option<Vec<(u32, u32)>> {
-    let own = program.source_lines.get(pc.index()).copied().flatten().filter(|place| place.line > 0)?;
-    let line = |place: SourceLine| (place.file, place.line);
+    let own = program.source_lines.get(pc.index()).copied().flatten().filter(|source| source.line > 0)?;
+    let line = |source: SourceLine| (source.file, source.line);
     Some([line(own)].into_iter().chain(program.call_sites.get(&pc).into_iter().flatten().copied().map(line)).collect())
 }

@@ -1,7 +1,7 @@
 //! What could stand at the cursor: candidates by the kind of the argument it is in.
 
 use super::lookup;
-use super::parse::first_word;
+use super::parse::first_token;
 use super::spec::{ArgKind, ArgSpec, CommandSpec};
 use super::table;
 use crate::debug::breakpoints::EVENTS;
@@ -45,14 +45,14 @@ impl KnownNames {
     /// Those of `session`, as its focused thread sees them.
     pub fn of(session: &Session) -> Self {
         let program = session.program();
-        let (registers, symbols) = scope::names(&session.scene()).into_iter().partition(|name| name.starts_with('%'));
+        let (registers, symbols) = scope::names(&session.eval_context()).into_iter().partition(|name| name.starts_with('%'));
         let functions = program.functions.iter().filter(|function| !function.code.is_empty());
         let locations = functions.flat_map(|function| {
             let labels = function.labels.iter().map(|(name, _)| name.to_string());
             std::iter::once(shown_name(&function.name).into_owned()).chain(labels)
         });
         let marks = session.marks.names().map(str::to_string).collect();
-        let mbarriers = mbarrier_views(&session.scene()).unwrap_or_default().into_iter().map(|each| each.name).collect();
+        let mbarriers = mbarrier_views(&session.eval_context()).unwrap_or_default().into_iter().map(|each| each.name).collect();
         let roles = session.roles.all().into_iter().map(|(role, _)| role.to_string()).collect();
         Self { registers, symbols, locations: locations.collect(), marks, mbarriers, roles, layouts: Vec::new() }
     }
@@ -221,7 +221,7 @@ fn candidates(kind: ArgKind, text: &str, names: &KnownNames) -> Vec<String> {
 
 /// The values of the setting that `text` starts with, or what an expression can name.
 fn assignment(text: &str, names: &KnownNames) -> Vec<String> {
-    let setting = SETTINGS.iter().find(|setting| setting.name == first_word(text.trim_start()));
+    let setting = SETTINGS.iter().find(|setting| setting.name == first_token(text.trim_start()));
     match setting.map(|setting| setting.kind) {
         Some(SettingKind::Choice(choices)) => choices.iter().map(|choice| (*choice).to_string()).collect(),
         Some(SettingKind::NumberOrAuto(_)) => vec!["auto".to_string()],
@@ -232,7 +232,7 @@ fn assignment(text: &str, names: &KnownNames) -> Vec<String> {
 
 /// Topics, commands and settings; after a group's name, its commands.
 fn topics(text: &str) -> Vec<String> {
-    let group = first_word(text.trim_start());
+    let group = first_token(text.trim_start());
     if lookup::group(&table::TABLE, group).is_some() && text.trim_start().contains(char::is_whitespace) {
         return continuations(group);
     }

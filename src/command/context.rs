@@ -54,7 +54,7 @@ pub struct Listed {
 impl Context<'_> {
     /// The instructions that a location stands for, seen from the focused lane.
     pub fn locate(&self, argument: &ArgumentText) -> Result<Resolved, CommandError> {
-        let here = self.session.scene().frame().ok().map(|frame| frame.pc);
+        let here = self.session.eval_context().frame().ok().map(|frame| frame.pc);
         let location = Location::parse(&argument.text).map_err(|error| argument.wrong(error))?;
         location.resolve(self.session.program(), here).map_err(|error| argument.wrong(error.at(0..argument.text.len())))
     }
@@ -69,37 +69,37 @@ impl Context<'_> {
 
     /// The value of an expression for the focused lane.
     pub fn value(&self, argument: &ArgumentText) -> Result<Value, CommandError> {
-        let value = self.expression(argument)?.evaluate(&self.session.scene());
+        let value = self.expression(argument)?.evaluate(&self.session.eval_context());
         value.map_err(|error| argument.wrong_from(error.column, error.to_string()))
     }
 
     /// The place that an expression names.
     pub fn target(&self, argument: &ArgumentText) -> Result<Target, CommandError> {
-        let target = self.expression(argument)?.target(&self.session.scene());
+        let target = self.expression(argument)?.target(&self.session.eval_context());
         target.map_err(|error| argument.wrong_from(error.column, error.to_string()))
     }
 
     /// The place that an expression names for some threads.
     pub fn target_for(&self, argument: &ArgumentText, threads: &ThreadFilter) -> Result<Target, CommandError> {
-        let target = self.expression(argument)?.target_for(&self.session.scene(), threads);
+        let target = self.expression(argument)?.target_for(&self.session.eval_context(), threads);
         target.map_err(|error| argument.wrong_from(error.column, error.to_string()))
     }
 
     /// An event that `catch` and `run-to` know.
     pub fn event(&self, argument: &ArgumentText) -> Result<Event, CommandError> {
-        let scene = self.session.scene();
-        Event::parse(&argument.text, |name| mbarrier_address(&scene, name)).map_err(|error| argument.wrong(error))
+        let eval_context = self.session.eval_context();
+        Event::parse(&argument.text, |name| mbarrier_address(&eval_context, name)).map_err(|error| argument.wrong(error))
     }
 
     /// Threads that a listing or a breakpoint is limited to.
     pub fn filter(&self, argument: &ArgumentText) -> Result<ThreadFilter, CommandError> {
-        let filter = ThreadFilter::parse(&argument.text, &self.session.scene().extents());
+        let filter = ThreadFilter::parse(&argument.text, &self.session.eval_context().extents());
         filter.map_err(|error| argument.wrong_from(error.column, error.message))
     }
 
     /// Why the focused thread stands nowhere.
     pub fn absence(&self) -> CommandError {
-        let error = self.session.scene().frame().err();
+        let error = self.session.eval_context().frame().err();
         CommandError::new(error.map_or_else(|| "there is no code here".to_string(), |error| error.to_string()))
     }
 

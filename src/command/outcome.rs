@@ -6,7 +6,7 @@ use crate::base::Tick;
 use crate::debug::breakpoints::BreakpointRow;
 use crate::debug::certificate::Certificate;
 use crate::debug::explain::Explanation;
-use crate::debug::explore::Explored;
+use crate::debug::explore::ExplorationReport;
 use crate::debug::fidelity::Fidelity;
 use crate::debug::findings::FindingText;
 use crate::debug::fix::FixReports;
@@ -70,7 +70,7 @@ pub enum Outcome {
         bytes: Option<String>,
     },
     /// The results of many orders (schedules).
-    Explored(Explored),
+    Explored(ExplorationReport),
     /// The results of trying the fixes of findings, and a line on the file that was written.
     Fixed(FixReports, String),
     /// The marks, in order of time.

@@ -62,7 +62,7 @@ fn unexpected(spec: &CommandSpec, call: &Call, rest: &ArgumentText) -> CommandEr
     let taken = spec.args.iter().rposition(|arg| call.arg(arg.name).is_some()).map_or(0, |last| last + 1);
     let possible: Vec<&ArgSpec> =
         spec.args[taken..].iter().filter(|arg| arg.lead.is_empty() && arg.kind != ArgKind::ThreadFilter).collect();
-    let word = ArgumentText { text: first_word(&rest.text).to_string(), start: rest.start };
+    let word = ArgumentText { text: first_token(&rest.text).to_string(), start: rest.start };
     let error = match possible.as_slice() {
         [only] => numbers(only.kind, rest).err(),
         [] => None,
@@ -82,7 +82,7 @@ fn unexpected(spec: &CommandSpec, call: &Call, rest: &ArgumentText) -> CommandEr
 
 fn parse_suffix(spec: &CommandSpec, line: &str, at: &mut usize) -> Result<Option<ArgumentText>, CommandError> {
     let Some(rest) = line[*at..].strip_prefix('/') else { return Ok(None) };
-    let text = first_word(rest).to_string();
+    let text = first_token(rest).to_string();
     let argument = ArgumentText { start: *at + 1, text };
     if spec.suffix == Suffix::None {
         let whole = ArgumentText { start: *at, text: format!("/{}", argument.text) };
@@ -119,7 +119,7 @@ fn take(arg: &ArgSpec, later: &[ArgSpec], rest: &ArgumentText) -> Result<Option<
 /// What follows the word that leads to `arg`; `None` if that word is not there.
 fn after_lead(arg: &ArgSpec, rest: &ArgumentText) -> Option<ArgumentText> {
     if arg.kind == ArgKind::ThreadFilter && arg.lead.is_empty() {
-        return FILTER_WORDS.contains(&first_word(&rest.text)).then(|| rest.clone());
+        return FILTER_WORDS.contains(&first_token(&rest.text)).then(|| rest.clone());
     }
     if arg.lead.is_empty() {
         return Some(rest.clone());
@@ -141,14 +141,14 @@ fn is_word(lead: &str) -> bool {
 /// Bytes of `text` that belong to `arg`.
 fn extent(arg: &ArgSpec, later: &[ArgSpec], text: &str) -> usize {
     if arg.kind.is_word() {
-        return first_word(text).len();
+        return first_token(text).len();
     }
     if (arg.kind.is_file() || arg.kind == ArgKind::Message) && text.starts_with('"') {
         let closing = text[1..].find('"').map_or(text.len(), |at| at + 2);
         return if arg.kind.is_file() { closing } else { text.len() };
     }
     if arg.kind.is_file() && later.iter().any(|arg| !arg.optional) {
-        return first_word(text).len();
+        return first_token(text).len();
     }
     let leads: Vec<&str> = later.iter().flat_map(leads).copied().collect();
     let is_lead = |(at, starts_word): &(usize, bool)| {
@@ -204,7 +204,7 @@ fn numbers(kind: ArgKind, argument: &ArgumentText) -> Result<Vec<u64>, CommandEr
 fn list(argument: &ArgumentText) -> Result<Vec<u64>, CommandError> {
     let mut numbers = Vec::new();
     for at in top_level(&argument.text).filter(|(_, starts_word)| *starts_word).map(|(at, _)| at) {
-        let word = ArgumentText { start: argument.start + at, text: first_word(&argument.text[at..]).to_string() };
+        let word = ArgumentText { start: argument.start + at, text: first_token(&argument.text[at..]).to_string() };
         let (first, last) = word.text.split_once('-').unwrap_or((&word.text, &word.text));
         let (Some(first), Some(last)) = (number(first), number(last)) else {
             return Err(word.error(format!("expected {}, not '{}'", ArgKind::Numbers.describe(), word.text)));
@@ -251,6 +251,6 @@ fn piece_from(line: &str, at: usize) -> ArgumentText {
     ArgumentText { text: rest.trim().to_string(), start }
 }
 
-pub(super) fn first_word(text: &str) -> &str {
+pub(super) fn first_token(text: &str) -> &str {
     text.split(char::is_whitespace).next().unwrap_or_default()
 }

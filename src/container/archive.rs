@@ -1,38 +1,38 @@
 //! Archives of objects: `lib.a`, and `.lib` on Windows.
 //!
-//! A file is a row of members after 8 bytes, each with a header of 60 bytes: a name, and in decimal its size. Long names lie in a member
-//! called `//` (System V, GNU, Windows) or before the bytes of the member (BSD).
+//! A file is a sequence of members after 8 magic bytes, each with a header of 60 bytes: a name, and its size in decimal. Long names are
+//! in a member called `//` (System V, GNU, Windows) or before the bytes of the member (BSD).
 
 use std::ops::Range;
 
 use super::input::Input;
 
-/// What an archive starts with.
+/// Magic of an archive.
 pub const MAGIC: &[u8] = b"!<arch>\n";
-/// What an archive starts with that names files in place of members.
+/// Magic of a thin archive, which names files instead of containing members.
 pub const THIN: &[u8] = b"!<thin>\n";
 
 const HEADER: u64 = 60;
-/// What ends the header of a member.
+/// The end of a member's header.
 const END: &[u8] = b"`\n";
-/// Bytes that are looked at together when the next header is searched.
+/// Bytes that are read at a time when the next header is searched.
 const SEARCH: u64 = 1 << 20;
-/// Damaged members after which no more are looked for.
+/// Maximum of damaged members, after which the search ends.
 const PROBLEMS_MAX: usize = 100;
-/// Bytes of the names of all members at most.
+/// Maximum bytes of the names of all members.
 const NAMES_BYTES: u64 = 64 << 20;
 
 /// A member of an archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// Where its bytes lie in the file.
+    /// Its byte range in the file.
     pub bytes: Range<u64>,
 }
 
-/// The members of the archive in `region` of `input`, in order, and what is wrong with it: offsets and words. After a damaged member the
-/// next header is looked for; of one that is cut off there is what is left.
+/// The members of the archive in `region` of `input`, in order, and its defects: offsets and descriptions. After a damaged member the
+/// next header is searched; a truncated member has the rest of the file.
 pub fn members(input: &mut Input, region: Range<u64>) -> (Vec<Member>, Vec<(u64, String)>) {
     let (mut members, mut problems, mut names) = (Vec::new(), Vec::new(), Vec::new());
     let mut at = region.start + MAGIC.len() as u64;
@@ -55,7 +55,7 @@ pub fn members(input: &mut Input, region: Range<u64>) -> (Vec<Member>, Vec<(u64,
     (members, problems)
 }
 
-/// What a member is called whose header at `at` cannot be used.
+/// The name of the damaged member with the header at `at`.
 fn name_of_damaged(input: &mut Input, at: u64, names: &[u8]) -> String {
     let own = input.read(at..at + 16).unwrap_or_default();
     let name = match own.trim_ascii_end() {
@@ -66,7 +66,7 @@ fn name_of_damaged(input: &mut Input, at: u64, names: &[u8]) -> String {
     name.filter(|name| !name.is_empty()).unwrap_or_else(|| "a damaged member".to_string())
 }
 
-/// Where the next header of a member lies in `region`, by its end and its size.
+/// Offset of the next member's header in `region`, recognized by its end and its size.
 fn next_header(input: &mut Input, region: Range<u64>) -> Option<u64> {
     let mut at = region.start;
     while at + HEADER <= region.end {
@@ -85,7 +85,7 @@ fn next_header(input: &mut Input, region: Range<u64>) -> Option<u64> {
     None
 }
 
-/// The member whose header lies at the start of `region`, if it is none of the tables that an archive has, and where the next one starts.
+/// The member with its header at the start of `region`, unless it is an index of the archive, and the offset of the next one.
 fn member(input: &mut Input, region: Range<u64>, names: &mut Vec<u8>) -> Result<(Option<Member>, u64), String> {
     let (at, left) = (region.start, region.end - region.start);
     if left < HEADER {
@@ -121,7 +121,7 @@ fn member(input: &mut Input, region: Range<u64>, names: &mut Vec<u8>) -> Result<
     Ok((member, end + end % 2))
 }
 
-/// The name at `offset` of the member that holds long names: up to `/`, a line's end or a zero.
+/// The name at `offset` of the member with long names: up to `/`, a line's end or a zero.
 fn long_name(names: &[u8], offset: u64) -> Result<String, String> {
     let from = usize::try_from(offset).ok().and_then(|offset| names.get(offset..));
     let from = from.filter(|from| !from.is_empty()).ok_or_else(|| format!("there is no long name at {offset}"))?;

@@ -1,8 +1,8 @@
-//! Bundles: one file with all that a session follows from, an archive (tar) packed with zstd, in a row of frames.
+//! Bundles: one file with everything needed to reproduce a session, a tar archive compressed with zstd, in a sequence of frames.
 //!
-//! What lies in a bundle is named by a path below it, as if the bundle were a folder: `bug.ptxcap/launch.ron`. [`read`], [`member`] and
-//! [`is_file`] take such paths and those of ordinary files alike, so that what reads a file need not know where it lies. A bundle is read
-//! as a stream, up to the member that is asked for: memory is needed for the member alone. It is written as a stream, too.
+//! A member of a bundle is named by a path below it, as if the bundle were a folder: `bug.ptxcap/launch.ron`. [`read`], [`member`] and
+//! [`is_file`] accept such paths as well as those of ordinary files, so that callers need not distinguish them. A bundle is read as a
+//! stream, up to the requested member: only that member is in memory. It is written as a stream, too.
 
 mod frames;
 
@@ -15,12 +15,12 @@ use tar::EntryType;
 use self::frames::{Frames, MAGIC, Packer};
 use crate::base::{read_bounded, save};
 
-/// Members of a bundle at most.
+/// Maximum of members of a bundle.
 const MEMBERS_MAX: usize = 1 << 12;
-/// Bytes of all members of a bundle at most: a small file may unpack to any size.
+/// Maximum bytes of all members of a bundle: a small file may unpack to any size.
 const BYTES_MAX: u64 = 16 << 30;
-/// When all bundles were made: equal sessions give equal bundles.
-const MADE: u64 = 0;
+/// The modification time of all members: equal sessions give equal bundles.
+const MODIFIED: u64 = 0;
 
 /// A bundle cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -38,23 +38,23 @@ pub fn launch_of(path: &Path) -> PathBuf {
     path.join(LAUNCH)
 }
 
-/// What a bundle holds: names and sizes in bytes, in order.
+/// The members of a bundle: names and sizes in bytes, in order.
 pub type Members = Vec<(String, u64)>;
 
-/// The bundle in which `path` lies, and the name of what lies there.
+/// The bundle and the name of the member that `path` refers to.
 fn member_of(path: &Path) -> Option<(&Path, String)> {
     let bundle = path.ancestors().skip(1).find(|above| above.is_file()).filter(|above| is_bundle(above))?;
     let name = path.strip_prefix(bundle).ok()?;
     Some((bundle, plain_name(name)?))
 }
 
-/// Whether a file is a bundle, by its first bytes.
+/// True if a file is a bundle, by its first bytes.
 pub fn is_bundle(path: &Path) -> bool {
     let mut head = [0; MAGIC.len()];
     path.is_file() && File::open(path).is_ok_and(|mut file| file.read_exact(&mut head).is_ok()) && head == MAGIC
 }
 
-/// The name of a member, if it is one that cannot lead out of a folder.
+/// The name of a member, if it is a relative path without `..`.
 fn plain_name(name: &Path) -> Option<String> {
     let parts: Option<Vec<&str>> = name
         .components()
@@ -68,22 +68,22 @@ fn plain_name(name: &Path) -> Option<String> {
     parts.filter(|parts| !parts.is_empty()).map(|parts| parts.join("/"))
 }
 
-/// Whether `path` is a place in a bundle.
+/// True if `path` is below a bundle.
 pub fn is_inside(path: &Path) -> bool {
     member_of(path).is_some()
 }
 
-/// Whether `name` can be the name of a member.
+/// True if `name` can be the name of a member.
 pub fn is_member_name(name: &str) -> bool {
     plain_name(Path::new(name)).is_some()
 }
 
-/// Whether there is a file at `path`, or below a bundle.
+/// True if `path` is a file or a member of a bundle.
 pub fn is_file(path: &Path) -> bool {
     path.is_file() || member_of(path).is_some_and(|(bundle, name)| matches!(find(bundle, &name, |_, _| Ok(())), Ok(Some(()))))
 }
 
-/// What `take` makes of the size and the bytes of the member at `path`; none if `path` lies in no bundle.
+/// Calls `take` with the size and the bytes of the member at `path`; `None` if `path` is not below a bundle.
 ///
 /// # Errors
 /// The bundle cannot be used, or has no such member; those of `take`.
@@ -92,10 +92,10 @@ pub fn member<T>(path: &Path, take: impl FnOnce(u64, &mut dyn Read) -> io::Resul
     Some(found(find(bundle, &name, take)))
 }
 
-/// The bytes of the file at `path`, or of the member of a bundle; none if there are more than `bytes_max`.
+/// The bytes of the file at `path`, or of the member of a bundle; `None` if there are more than `bytes_max`.
 ///
 /// # Errors
-/// What the system says of the file, or what is wrong with the bundle.
+/// The error of the operating system, or a defect of the bundle.
 pub fn read(path: &Path, bytes_max: u64) -> io::Result<Option<Vec<u8>>> {
     let Some((bundle, name)) = member_of(path) else { return read_bounded(path, bytes_max) };
     let taken = find(bundle, &name, |bytes, member| {
@@ -120,7 +120,7 @@ fn found<T>(found: Result<Option<T>, BundleError>) -> io::Result<T> {
     }
 }
 
-/// What `take` makes of the size and the bytes of the member `name`; none if there is no such member.
+/// Calls `take` with the size and the bytes of the member `name`; `None` if there is no such member.
 fn find<T>(bundle: &Path, name: &str, take: impl FnOnce(u64, &mut dyn Read) -> io::Result<T>) -> Result<Option<T>, BundleError> {
     let mut take = Some(take);
     let mut taken = None;
@@ -139,16 +139,16 @@ fn find<T>(bundle: &Path, name: &str, take: impl FnOnce(u64, &mut dyn Read) -> i
     Ok(taken)
 }
 
-/// The members of the bundle at `path`, all of which are unpacked once: what is damaged is found here.
+/// The members of the bundle at `path`, all of which are unpacked once to find damage.
 ///
 /// # Errors
-/// The bundle is damaged, is none, or has members that no bundle has, with the place.
+/// The file is damaged, is not a bundle, or has members that no bundle has.
 pub fn members(path: &Path) -> Result<Members, BundleError> {
     let file = File::open(path).map(BufReader::new);
     file.and_then(members_of).map_err(|error| BundleError { path: path.to_path_buf(), what: cause(&error) })
 }
 
-/// The same of the bytes of a bundle.
+/// [`members`] for the bytes of a bundle.
 ///
 /// # Errors
 /// As those of [`members`].
@@ -171,7 +171,7 @@ pub fn members_of(bundle: impl BufRead) -> io::Result<Members> {
 /// Calls `visit` for the members in order, until it returns false; an error names the member.
 fn walk(bundle: impl BufRead, mut visit: impl FnMut(&str, u64, &mut dyn Read) -> io::Result<bool>) -> io::Result<()> {
     let mut archive = tar::Archive::new(Frames::new(bundle)?.take(BYTES_MAX));
-    // Raw: long names and other extensions of the format, which a bundle has none of, are not read into memory.
+    // Raw: extensions of the format such as long names, which a bundle does not have, are not read into memory.
     for (number, entry) in archive.entries()?.raw(true).enumerate() {
         let wrong = |error: io::Error| io::Error::new(error.kind(), format!("member {}: {}", number + 1, cause(&error)));
         if number == MEMBERS_MAX {
@@ -179,7 +179,7 @@ fn walk(bundle: impl BufRead, mut visit: impl FnMut(&str, u64, &mut dyn Read) ->
         }
         let mut entry = entry.map_err(wrong)?;
         match entry.header().entry_type() {
-            // The folders in which other members lie.
+            // The folders of other members.
             EntryType::Directory => continue,
             EntryType::XHeader | EntryType::XGlobalHeader | EntryType::GNULongName | EntryType::GNULongLink => {
                 return Err(wrong(io::Error::other("it is an extension of the archive's format: pack with tar --format=ustar")));
@@ -194,7 +194,7 @@ fn walk(bundle: impl BufRead, mut visit: impl FnMut(&str, u64, &mut dyn Read) ->
         }
     }
     let mut frames = archive.into_inner();
-    let after = first_byte_but_zero(&mut frames)?;
+    let after = first_nonzero_byte(&mut frames)?;
     if frames.limit() == 0 {
         return Err(io::Error::other(format!("it unpacks to more than {BYTES_MAX} bytes")));
     }
@@ -204,13 +204,13 @@ fn walk(bundle: impl BufRead, mut visit: impl FnMut(&str, u64, &mut dyn Read) ->
     }
 }
 
-/// Reads `rest` to its end, in which an archive has zeros alone; the first byte that is none.
-fn first_byte_but_zero(rest: &mut impl Read) -> io::Result<Option<u8>> {
-    let (mut found, mut piece) = (None, vec![0; 64 << 10]);
+/// Reads `rest`, the zero padding of an archive, to its end; returns the first nonzero byte.
+fn first_nonzero_byte(rest: &mut impl Read) -> io::Result<Option<u8>> {
+    let (mut found, mut chunk) = (None, vec![0; 64 << 10]);
     loop {
-        match rest.read(&mut piece)? {
+        match rest.read(&mut chunk)? {
             0 => return Ok(found),
-            count => found = found.or_else(|| piece[..count].iter().copied().find(|byte| *byte != 0)),
+            count => found = found.or_else(|| chunk[..count].iter().copied().find(|byte| *byte != 0)),
         }
     }
 }
@@ -221,19 +221,19 @@ fn cause(error: &io::Error) -> String {
     text.split(" (os error").next().unwrap_or(&text).to_string()
 }
 
-/// What a member holds.
+/// The content of a member.
 #[derive(Clone, Debug)]
 pub enum Content {
     /// These bytes.
     Bytes(Vec<u8>),
-    /// What the file has, or the member of a bundle, when the bundle is written; of more bytes than this it is refused.
+    /// The content of the file or member at this path when the bundle is written; an error if it has more than this many bytes.
     File(PathBuf, u64),
 }
 
-/// Writes a bundle of these members to `path`, whole or not at all. Files are read piece by piece.
+/// Writes a bundle of these members to `path` atomically. Files are read in chunks.
 ///
 /// # Errors
-/// It or a file cannot be written or read, or is no bundle by the size or the names of its members.
+/// It cannot be written, a file cannot be read, or a member is too large.
 pub fn write(path: &Path, members: &[(String, Content)]) -> Result<(), BundleError> {
     assert!(members.len() <= MEMBERS_MAX, "a bundle of {} members", members.len());
     let fail = |error: io::Error| BundleError { path: path.to_path_buf(), what: cause(&error) };
@@ -249,25 +249,25 @@ pub fn write(path: &Path, members: &[(String, Content)]) -> Result<(), BundleErr
 }
 
 fn append_content(archive: &mut tar::Builder<impl Write>, name: &str, content: &Content) -> io::Result<()> {
-    let (place, most) = match content {
+    let (path, most) = match content {
         Content::Bytes(bytes) => return append(archive, name, bytes.len() as u64, &mut &bytes[..]),
-        Content::File(place, most) => (place, *most),
+        Content::File(path, most) => (path, *most),
     };
     let mut copy = |bytes: u64, content: &mut dyn Read| match bytes > most {
         true => Err(io::Error::other(format!("it has more than {most} bytes"))),
         false => append(archive, name, bytes, content),
     };
-    let copied = member(place, &mut copy).unwrap_or_else(|| {
-        let mut file = File::open(place)?;
+    let copied = member(path, &mut copy).unwrap_or_else(|| {
+        let mut file = File::open(path)?;
         let metadata = file.metadata()?;
         if metadata.is_file() {
             return copy(metadata.len(), &mut file);
         }
-        // What has no size is read as a whole.
-        let bytes = read_bounded(place, most)?.ok_or_else(|| io::Error::other(format!("it has more than {most} bytes")))?;
+        // A pipe has no size: it is read as a whole.
+        let bytes = read_bounded(path, most)?.ok_or_else(|| io::Error::other(format!("it has more than {most} bytes")))?;
         copy(bytes.len() as u64, &mut &bytes[..])
     });
-    copied.map_err(|error| io::Error::new(error.kind(), format!("cannot read {}: {}", place.display(), cause(&error))))
+    copied.map_err(|error| io::Error::new(error.kind(), format!("cannot read {}: {}", path.display(), cause(&error))))
 }
 
 /// Adds a member of `bytes` bytes, which `content` must have.
@@ -276,7 +276,7 @@ fn append(archive: &mut tar::Builder<impl Write>, name: &str, bytes: u64, conten
     header.set_path(name)?;
     header.set_size(bytes);
     header.set_mode(0o644);
-    header.set_mtime(MADE);
+    header.set_mtime(MODIFIED);
     header.set_cksum();
     let mut counted = content.take(bytes);
     archive.append(&header, &mut counted)?;
@@ -286,7 +286,7 @@ fn append(archive: &mut tar::Builder<impl Write>, name: &str, bytes: u64, conten
     }
 }
 
-/// The frames of a bundle with this archive in it.
+/// The frames of a bundle with the content `archive`.
 pub fn packed(archive: &[u8]) -> Vec<u8> {
     frames::packed(archive)
 }

@@ -1,30 +1,29 @@
-//! Texts that hold PTX between lines of another kind: what Numba prints of each kernel (`NUMBA_DUMP_ASSEMBLY`), with whatever else the
-//! program printed.
+//! Texts with PTX between other lines: Numba's dump of each kernel (`NUMBA_DUMP_ASSEMBLY`), mixed with other output of the program.
 
 use std::ops::Range;
 
 /// A module in such a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dumped {
-    /// The name that stands before it.
+    /// The name in the heading before it.
     pub name: String,
-    /// Its text.
+    /// Byte range of its text.
     pub bytes: Range<usize>,
 }
 
-/// Bytes in which the head of a module is looked for.
+/// Bytes in which `.version` is searched.
 const HEAD: usize = 64 << 10;
-/// Signs of a line that ends a module, at least.
+/// Minimum of `=` in a line that ends a module.
 const RULE_MIN: usize = 2;
-/// Longer names leave no room for dashes in the line of 80 signs before a module.
+/// Longer names leave no room for dashes in the heading of 80 characters.
 const LONG_NAME: usize = 60;
 
-/// Whether `text` begins as PTX does: with `.version`, after comments and white space.
+/// True if `text` begins with `.version`, after comments and white space.
 pub fn is_ptx(text: &str) -> bool {
-    super::words::Words::new(text).next() == Some(".version")
+    super::tokens::Tokens::new(text).next() == Some(".version")
 }
 
-/// The modules of a dump; none if `text` is PTX itself, or holds no module.
+/// The modules of a dump; none if `text` is PTX itself, or has no module.
 pub fn modules(text: &str) -> Vec<Dumped> {
     if is_ptx(text) {
         return Vec::new();
@@ -49,7 +48,7 @@ pub fn modules(text: &str) -> Vec<Dumped> {
     modules
 }
 
-/// The greatest boundary of a character up to `at`.
+/// The last character boundary up to `at`.
 fn floor(text: &str, at: usize) -> usize {
     (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }

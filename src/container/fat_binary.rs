@@ -1,7 +1,7 @@
-//! Fat binaries: what nvcc puts PTX and machine code into.
+//! Fat binaries: nvcc's container of PTX and machine code.
 //!
-//! The format is not documented; what is used of it here was found by looking at what the compilers of CUDA 10 to 13 write, and holds for
-//! all of it. A region is a row of fat binaries, each aligned to 8 bytes. All numbers are little-endian.
+//! The format is not documented; the fields below were derived from the output of the compilers of CUDA 10 to 13, and are the same in
+//! all of them. A region is a sequence of fat binaries, each aligned to 8 bytes. All numbers are little-endian.
 //!
 //! | bytes | of a fat binary |
 //! | --- | --- |
@@ -12,21 +12,21 @@
 //!
 //! | bytes | of an entry |
 //! | --- | --- |
-//! | 0..2 | kind: 1 is PTX, 2 a cubin, 8 what the compiler keeps for link time |
+//! | 0..2 | kind: 1 is PTX, 2 a cubin, 8 LTO IR |
 //! | 4..8 | bytes of this header: 64 and more |
 //! | 8..16 | bytes of the payload after it, with padding |
-//! | 16..20 | bytes of a packed payload, without padding; 0 of one that is not packed |
+//! | 16..20 | bytes of a compressed payload, without padding; 0 if it is not compressed |
 //! | 28..32 | target: 90 is sm_90 |
 //! | 32..36, 36..40 | offset from the header's start and length of the name of the source, if it has one |
 //! | 40..48 | flags: 0x2000 is an LZ4 block, 0x8000 a zstd frame; 0x100000 is sm_90a, 0x200000 sm_100f |
-//! | 56..64 | bytes of the unpacked payload; 0 of one that is not packed |
+//! | 56..64 | bytes of the decompressed payload; 0 if it is not compressed |
 
 use std::ops::Range;
 
 use super::input::{Fields, Input};
 use super::packing::Packing;
 
-/// What a fat binary starts with.
+/// Magic of a fat binary.
 pub const MAGIC: [u8; 4] = 0xba55_ed50_u32.to_le_bytes();
 
 const HEADER: u64 = 16;
@@ -34,11 +34,11 @@ const ENTRY_HEADER: u64 = 64;
 /// Bytes of an entry's header that are read: the options of the compiler may make it long.
 const ENTRY_READ: u64 = 4096;
 const ALIGN: u64 = 8;
-/// Bytes that are looked at when the start of the next fat binary is searched.
-const PIECE: u64 = 4096;
-/// The same where a fat binary may start anywhere.
+/// Bytes that are read at a time to skip padding before the next fat binary.
+const CHUNK: u64 = 4096;
+/// Bytes that are read at a time to search for fat binaries at any offset.
 const SEARCH: u64 = 1 << 20;
-/// Fat binaries that are found so at most.
+/// Maximum of fat binaries that such a search finds.
 const SEARCHED_MAX: usize = 1 << 16;
 
 const PTX: u16 = 1;
@@ -47,19 +47,19 @@ const LTO_IR: u16 = 8;
 
 const LZ4: u64 = 0x2000;
 const ZSTD: u64 = 0x8000;
-/// What compilers before CUDA 8 packed with.
+/// The compression of compilers before CUDA 8.
 const OLD: u64 = 0x1000;
 /// Letters after the number of a target.
 const VARIANTS: [(u64, &str); 2] = [(0x10_0000, "a"), (0x20_0000, "f")];
 
-/// What an entry holds.
+/// The kind of an entry's payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// PTX text.
     Ptx,
     /// Machine code.
     Cubin,
-    /// Code in the form that is compiled at link time.
+    /// Intermediate code for link-time optimization.
     LtoIr,
     /// Something else.
     Other,
@@ -68,15 +68,15 @@ pub enum Kind {
 /// An entry of a fat binary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// What it holds.
+    /// The kind of its payload.
     pub kind: Kind,
     /// The offset of its header in the file.
     pub header: u64,
-    /// Where its payload lies in the file, without padding if it is packed.
+    /// Byte range of its payload in the file, without padding if it is compressed.
     pub payload: Range<u64>,
-    /// How it is packed.
+    /// Its compression.
     pub packing: Packing,
-    /// Bytes of the unpacked payload, as the entry says; of one that is not packed those of the payload.
+    /// Bytes of the decompressed payload, as the header says; those of the payload if it is not compressed.
     pub size: u64,
     /// The target: `sm_90a`.
     pub target: String,
@@ -84,7 +84,7 @@ pub struct Entry {
     pub source: Option<String>,
 }
 
-/// The entries of the fat binaries in `region` of `input`, in order, and what is wrong there: offset and words.
+/// The entries of the fat binaries in `region` of `input`, in order, and defects: offsets and descriptions.
 pub fn entries(input: &mut Input, region: Range<u64>) -> (Vec<Entry>, Vec<(u64, String)>) {
     debug_assert!(region.start <= region.end);
     let mut walk = Walk { input, entries: Vec::new(), problems: Vec::new() };
@@ -101,7 +101,7 @@ pub fn entries(input: &mut Input, region: Range<u64>) -> (Vec<Entry>, Vec<(u64, 
     (walk.entries, walk.problems)
 }
 
-/// Where fat binaries lie in `region`, by what they begin with: for files whose sections cannot be read.
+/// Byte ranges of fat binaries in `region`, by their magic: for files whose sections cannot be read.
 ///
 /// # Errors
 /// The file cannot be read.
@@ -120,7 +120,7 @@ pub fn starts(input: &mut Input, region: Range<u64>) -> Result<Vec<Range<u64>>, 
                 at = end;
             }
             None if end == region.end => break,
-            // A header may lie across the end of the piece.
+            // A header may cross the end of the chunk.
             None => at = end - HEADER + 1,
         }
     }
@@ -134,11 +134,11 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Where the first byte lies that is not 0: fat binaries are padded with zeros. Their starts are aligned.
+    /// Offset of the first nonzero byte: fat binaries are padded with zeros.
     fn next_start(&mut self, region: Range<u64>) -> Option<u64> {
         let mut at = region.start;
         while at < region.end {
-            let end = region.end.min(at.saturating_add(PIECE));
+            let end = region.end.min(at.saturating_add(CHUNK));
             match self.input.read(at..end) {
                 Ok(bytes) => match bytes.iter().position(|byte| *byte != 0) {
                     Some(offset) => return Some(at + offset as u64),
@@ -153,7 +153,7 @@ impl Walk<'_> {
         None
     }
 
-    /// Reads the fat binary at the start of `region`; returns where the next one may start.
+    /// Reads the fat binary at the start of `region`; returns the offset at which the next one may start.
     fn fat_binary(&mut self, region: Range<u64>) -> Result<u64, (u64, String)> {
         let start = region.start;
         let wrong = |what: String| (start, what);
@@ -176,7 +176,7 @@ impl Walk<'_> {
             self.problems.push(wrong(format!("the fat binary says that it has {size} bytes, and {} are left", left - HEADER)));
         }
         self.fat_binary_entries(start.saturating_add(length)..end.min(region.end));
-        // Aligned within its object, which may lie anywhere in an archive.
+        // Aligned relative to its object, which may be at any offset of an archive.
         let length = (end - start).checked_next_multiple_of(ALIGN).unwrap_or(u64::MAX);
         Ok(start.saturating_add(length).min(region.end))
     }
@@ -194,7 +194,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Reads the entry at the start of `region`; returns where the next one starts.
+    /// Reads the entry at the start of `region`; returns the offset of the next one.
     fn entry(&mut self, region: Range<u64>) -> Result<u64, String> {
         let (at, left) = (region.start, region.end - region.start);
         if left < ENTRY_HEADER {

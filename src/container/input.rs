@@ -1,4 +1,4 @@
-//! Bytes that are read where they are wanted: a library of a gigabyte is listed from some kilobytes of it.
+//! Random access to files: a library of a gigabyte is listed by reading some kilobytes.
 
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::base::save::cause;
 
-/// Bytes that one reading may ask for: the greatest payload that is taken out of a file.
+/// Maximum bytes of one read: the largest payload that is extracted.
 const READ_BYTES: u64 = 512 << 20;
 
 trait Stream: Read + Seek + Send {}
@@ -23,7 +23,7 @@ impl Input {
     /// The regular file at `path`.
     ///
     /// # Errors
-    /// What the system says of the file.
+    /// The error of the operating system.
     pub fn open(path: &Path) -> io::Result<Self> {
         let file = File::open(path)?;
         let length = file.metadata()?.len();
@@ -36,7 +36,7 @@ impl Input {
         Self { stream: Box::new(Cursor::new(bytes)), length }
     }
 
-    /// How many there are.
+    /// The number of bytes.
     pub fn length(&self) -> u64 {
         self.length
     }
@@ -44,7 +44,7 @@ impl Input {
     /// The bytes of `range`.
     ///
     /// # Errors
-    /// There are none so far, it is too long, or the system does not give them: in a line, without the place.
+    /// The range is beyond the end, it is too long, or it cannot be read: in a line, without the file name.
     pub fn read(&mut self, range: Range<u64>) -> Result<Vec<u8>, String> {
         let Range { start, end } = range;
         if start > end || end > self.length {
@@ -67,13 +67,13 @@ impl Input {
     /// The first bytes, at most `count`.
     ///
     /// # Errors
-    /// The system does not give them.
+    /// They cannot be read.
     pub fn head(&mut self, count: u64) -> Result<Vec<u8>, String> {
         self.read(0..count.min(self.length))
     }
 }
 
-/// Little-endian numbers of a header that is as long as its reader asked for; 0 past its end.
+/// Little-endian numbers of a header; 0 beyond its end.
 pub struct Fields<'a>(pub &'a [u8]);
 
 impl Fields<'_> {

@@ -1,8 +1,9 @@
-//! Files that hold PTX among other things: programs, libraries and objects of Linux and Windows, archives, fat binaries, cubins, and
-//! texts in which programs print PTX.
+//! Files with embedded PTX: programs, libraries and objects of Linux and Windows, archives, fat binaries, cubins, and dumps of programs
+//! that print PTX.
 //!
-//! A [`Container`] has [`Module`]s, whose texts are unpacked when they are asked for. What a file is, its first bytes say. A part that
-//! cannot be read is a [`Problem`] with its place, and hides no other part. A [`bundle`] holds what a session follows from.
+//! A [`Container`] has [`Module`]s, whose texts are decompressed on request. The kind of a file is determined by its first bytes. A part
+//! that cannot be read is a [`Problem`] with its location, and does not affect other parts. A [`bundle`] has everything needed to
+//! reproduce a session.
 
 pub mod bundle;
 
@@ -16,7 +17,7 @@ mod packing;
 pub mod pipe;
 mod problem;
 mod sections;
-mod words;
+mod tokens;
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -29,48 +30,48 @@ use sections::Machine;
 
 pub use folder::files;
 pub use input::Input;
-pub use outline::{Kernel, Outline, Param, first_word, outline};
+pub use outline::{Kernel, Outline, Param, first_token, outline};
 pub use packing::Packing;
 pub use problem::Problem;
 
-/// Bytes by which the kind of a file is known.
+/// Bytes by which the kind of a file is determined.
 const HEAD_BYTES: u64 = 128;
-/// Bytes of the head of a text, in which `.version` is looked for.
+/// Bytes of a text in which `.version` is searched.
 const TEXT_HEAD_BYTES: u64 = 64 << 10;
-/// Bytes of a text with modules in it, at most.
+/// Maximum bytes of a dump.
 const DUMP_BYTES: u64 = 256 << 20;
-/// Bytes of all cubins of a file, at most, in which the text is looked for that they were made from.
+/// Maximum bytes of all cubins of a file in which PTX text is searched.
 const CUBIN_BYTES: u64 = 64 << 20;
 
-/// Where nvcc, and clang for CUDA, put fat binaries; of Windows programs, whose names have 8 bytes, the beginning.
+/// Sections with fat binaries of nvcc and clang; for Windows programs, the first 8 bytes of the name.
 const FAT_BINARIES: &[&str] = &[".nv_fatbin", ".nv_fatb"];
-/// The same for code that is linked with other code of the GPU.
+/// Such sections with relocatable device code.
 const RELOCATABLE: &[&str] = &["__nv_relfatbin", "__nv_rel"];
-/// Where a cubin has the text that it was made from: lines that end with a zero, without comments and `.loc`.
+/// Section of a cubin with the PTX from which it was assembled: lines that end with a zero, without comments and `.loc`.
 const CUBIN_TEXT: &str = ".nv_debug_ptx_txt";
 
-/// What an ELF file begins with.
+/// Magic of an ELF file.
 const ELF: &[u8] = b"\x7fELF";
-/// What objects begin with of which sections are read, beside ELF: programs of Windows, and its objects for x86-64 in both forms.
+/// Magics of other files with sections: programs of Windows, and its objects for x86-64 in both forms.
 const WINDOWS: &[&[u8]] = &[b"MZ", b"\x64\x86", b"\0\0\xff\xff"];
-/// Archives in archives at most: a file names itself as often as it likes.
-const ARCHIVES_DEEP: usize = 8;
-/// Digits of the hash that CuPy puts before what it keeps: those of MD5 and of SHA-1.
+/// Maximum nesting of archives: a crafted file may contain itself.
+const ARCHIVE_DEPTH_MAX: usize = 8;
+/// Digits of the hash at the start of a file of CuPy's cache: MD5 or SHA-1.
 const HASH_DIGITS: &[usize] = &[32, 40];
 
-/// A file that holds PTX among other things.
+/// A file with embedded PTX.
 pub struct Container {
     path: PathBuf,
     input: Input,
-    /// What it is, with an article.
+    /// A noun for it, with an article.
     what: &'static str,
     modules: Vec<Module>,
     problems: Vec<Problem>,
-    /// Cubins, with what they are packed in.
+    /// Cubins, with their compression.
     cubins: Vec<Module>,
-    /// The targets of code that is compiled at link time.
+    /// The targets of code for link-time optimization.
     lto_targets: Vec<String>,
-    /// Whether it has sections for code of a GPU, or is itself such code.
+    /// True if it has sections for device code, or is itself device code.
     has_device_sections: bool,
 }
 
@@ -79,33 +80,33 @@ pub struct Container {
 pub struct Module {
     /// The name under which `cuobjdump` extracts it: `app.2.sm_90a.ptx`.
     pub name: String,
-    /// The architecture it was compiled for: `sm_90a`; empty where only its text says so.
+    /// The architecture it was compiled for: `sm_90a`; empty if only its text has it.
     pub target: String,
-    /// The member of the archive that it lies in.
+    /// The archive member that contains it.
     pub member: Option<String>,
-    /// The name of the source that it was made from, where it is known; of a dump that of the kernel.
+    /// The name of its source file, if known; in a dump the kernel's name.
     pub source: Option<String>,
-    /// How it is packed.
+    /// Its compression.
     pub packing: Packing,
-    /// Whether it is the text in a cubin.
+    /// True if it is the text in a cubin.
     pub is_of_cubin: bool,
-    /// Where it lies in the file.
+    /// Byte range in the file.
     pub bytes: Range<u64>,
-    /// Bytes that it says it has when unpacked.
+    /// Bytes when decompressed, as its header says.
     size: u64,
-    /// The place for messages.
+    /// File, member, section and offset, for messages.
     place: String,
 }
 
-/// Where in a file something lies.
+/// A location in a file, for messages.
 #[derive(Clone, Copy)]
 struct Location<'a> {
     member: Option<&'a str>,
     section: Option<&'a str>,
 }
 
-/// The file at `path`, if it holds PTX among other things; nothing if it is a text with PTX alone or lies in a bundle, or if it is not
-/// there or cannot be opened: that is said when all of it is read.
+/// The file at `path`, if it has embedded PTX; `None` if it is a PTX text or in a bundle, or if it does not exist or cannot be opened,
+/// which is reported when its text is read.
 ///
 /// # Errors
 /// It cannot be read.
@@ -117,7 +118,7 @@ pub fn open(path: &Path) -> Result<Option<Container>, Problem> {
     input.map_or(Ok(None), |input| of_input(path, input))
 }
 
-/// The same of `input`, which is called `path` in messages.
+/// [`open`] for `input`, which is called `path` in messages.
 ///
 /// # Errors
 /// It cannot be read.
@@ -146,22 +147,22 @@ pub fn of_input(path: &Path, input: Input) -> Result<Option<Container>, Problem>
             container.push_text(rest, nowhere, None);
         }
         container.what = "a file of CuPy's cache";
-    } else if !container.dump().map_err(wrong)? {
+    } else if !container.add_dump().map_err(wrong)? {
         return Ok(None);
     }
     if container.modules.is_empty() {
-        container.look_into_cubins();
+        container.add_cubin_texts();
     }
-    container.number();
+    container.name_modules();
     Ok(Some(container))
 }
 
-/// Whether a file that begins so is read by its sections, or as a fat binary.
+/// True if a file with this head is read by its sections, or as a fat binary.
 fn is_object(head: &[u8]) -> bool {
     head.starts_with(ELF) || head.starts_with(&fat_binary::MAGIC) || WINDOWS.iter().any(|magic| head.starts_with(magic))
 }
 
-/// The digits of a hash before a cubin or PTX.
+/// The number of digits of a hash before a cubin or PTX.
 fn hash_digits(head: &[u8]) -> Option<usize> {
     let is_hash = |digits: &usize| head.get(..*digits).is_some_and(|hash| hash.iter().all(u8::is_ascii_hexdigit));
     let begins = |rest: &[u8]| rest.starts_with(ELF) || rest.starts_with(b"//") || rest.trim_ascii_start().starts_with(b".version");
@@ -169,7 +170,7 @@ fn hash_digits(head: &[u8]) -> Option<usize> {
 }
 
 impl Container {
-    /// What the file is, with an article.
+    /// A noun for the file, with an article.
     pub fn what(&self) -> &'static str {
         self.what
     }
@@ -179,27 +180,27 @@ impl Container {
         &self.modules
     }
 
-    /// What of it cannot be read.
+    /// The parts of it that cannot be read.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
     }
 
-    /// How many cubins it has.
+    /// The number of its cubins.
     pub fn cubins(&self) -> usize {
         self.cubins.len()
     }
 
-    /// The architectures for which it has code that is compiled at link time.
+    /// The architectures for which it has code for link-time optimization.
     pub fn lto_targets(&self) -> &[String] {
         &self.lto_targets
     }
 
-    /// Whether it has sections for code of a GPU, or is itself such code.
+    /// True if it has sections for device code, or is itself device code.
     pub fn has_device_sections(&self) -> bool {
         self.has_device_sections
     }
 
-    /// The path under which module `index` is read alone: that of the file if it is the only one, else its name below that path.
+    /// The path that selects module `index`: that of the file if it is the only one, else its name below that path.
     pub fn module_path(&self, index: usize) -> PathBuf {
         match self.modules.as_slice() {
             [_] => self.path.clone(),
@@ -253,14 +254,14 @@ impl Container {
         for archive::Member { name, bytes } in members {
             let name = outer.map_or(name.clone(), |outer| format!("{outer}({name})"));
             let location = Location { member: Some(&name), section: None };
-            let is_deep = name.matches('(').count() >= ARCHIVES_DEEP;
+            let is_deep = name.matches('(').count() >= ARCHIVE_DEPTH_MAX;
             match self.input.read(bytes.start..bytes.end.min(bytes.start + HEAD_BYTES)) {
                 Ok(head) if is_object(&head) => self.part(bytes, location),
                 Ok(head) if head.starts_with(archive::MAGIC) && is_deep => {
                     self.problem(location, Some(bytes.start), "an archive so deep in others is not looked into");
                 }
                 Ok(head) if head.starts_with(archive::MAGIC) => self.archive(bytes, Some(&name)),
-                // Other members are none of ours: an index, a text.
+                // Other members, such as an index or a text, have no PTX.
                 Ok(_) => {}
                 Err(why) => self.problem(location, Some(bytes.start), why),
             }
@@ -305,7 +306,7 @@ impl Container {
                 let location = Location { section: Some(&section.name), ..location };
                 let begin = start.saturating_add(section.bytes.start);
                 let end = start.saturating_add(section.bytes.end);
-                // Sections that lie in each other would be read as often as there are of them.
+                // Overlapping sections of a crafted file could be read arbitrarily often.
                 if walked.iter().any(|other| begin < other.end && other.start < end) {
                     return self.problem(location, Some(begin), "the section overlaps another one with fat binaries: the rest is not read");
                 }
@@ -320,7 +321,7 @@ impl Container {
         }
     }
 
-    /// The fat binaries in an object whose sections cannot be found: it may be cut off, and its table of sections lies at its end.
+    /// The fat binaries in an object without readable sections: it may be truncated, and its section table is at its end.
     fn without_sections(&mut self, region: Range<u64>, location: Location<'_>) {
         match fat_binary::starts(&mut self.input, region) {
             Ok(found) => found.into_iter().for_each(|region| self.fat_binaries(region, location)),
@@ -352,7 +353,7 @@ impl Container {
         }
     }
 
-    /// What lies in `bytes` as it is.
+    /// A module with the uncompressed content `bytes`.
     fn module(&self, bytes: Range<u64>, location: Location<'_>, source: Option<String>) -> Module {
         Module {
             name: String::new(),
@@ -372,8 +373,8 @@ impl Container {
         self.modules.push(module);
     }
 
-    /// Whether the file is a text with modules in it, which are taken.
-    fn dump(&mut self) -> Result<bool, String> {
+    /// Adds the modules of a dump; false if the file is not one.
+    fn add_dump(&mut self) -> Result<bool, String> {
         let head = self.input.head(TEXT_HEAD_BYTES)?;
         let is_binary = head.contains(&0);
         if is_binary || dump::is_ptx(&String::from_utf8_lossy(&head)) || self.input.length() > DUMP_BYTES {
@@ -387,11 +388,11 @@ impl Container {
         Ok(!self.modules.is_empty())
     }
 
-    /// Takes the texts in cubins, where there is no other; large ones are not unpacked for it.
-    fn look_into_cubins(&mut self) {
+    /// Adds the PTX texts in cubins; many large ones are not decompressed for it.
+    fn add_cubin_texts(&mut self) {
         let bytes = self.cubins.iter().fold(0, |bytes: u64, cubin| bytes.saturating_add(cubin.size));
-        let alone = matches!(self.cubins.as_slice(), [_]);
-        if bytes > CUBIN_BYTES && !alone {
+        let is_single = matches!(self.cubins.as_slice(), [_]);
+        if bytes > CUBIN_BYTES && !is_single {
             return;
         }
         for cubin in self.cubins.clone() {
@@ -406,8 +407,8 @@ impl Container {
         }
     }
 
-    /// Gives the modules their names, all of which differ: those that `cuobjdump` gives, or with a number where it gives one twice.
-    fn number(&mut self) {
+    /// Sets the unique names of the modules: those of `cuobjdump`, with a number if it uses a name twice.
+    fn name_modules(&mut self) {
         let mut taken = BTreeSet::new();
         let stem = self.path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
         for index in 0..self.modules.len() {
@@ -415,7 +416,7 @@ impl Container {
                 self.modules[index].target = self.text(index).map(|text| outline::outline(&text).target).unwrap_or_default();
             }
             let module = &mut self.modules[index];
-            // What an entry says that it is called goes before the name of the file.
+            // The name in an entry takes precedence over that of the file.
             let (first, own) = if module.name.is_empty() { (&stem, None) } else { (&module.name, Some(&module.name)) };
             let numbered = || format!("{first}.{}.{}.ptx", index + 1, module.target);
             let name = own.map(|own| format!("{own}.{}.ptx", module.target)).filter(|name| !taken.contains(name)).unwrap_or_else(numbered);
@@ -432,7 +433,7 @@ fn stem(source: &str) -> String {
     if stem.chars().all(|c| c == '.') { String::new() } else { stem.to_string() }
 }
 
-/// The text that the cubin which `input` is was made from, if it has it.
+/// The PTX text in the cubin `input`, if it has it.
 fn cubin_text(input: &mut Input) -> Result<Option<Vec<u8>>, String> {
     let whole = 0..input.length();
     let Some(object) = sections::object(input, whole)? else { return Err("it is no cubin".to_string()) };
@@ -442,21 +443,20 @@ fn cubin_text(input: &mut Input) -> Result<Option<Vec<u8>>, String> {
     Ok(Some(bytes).filter(|text| !text.is_empty()))
 }
 
-/// The container and the name of the module in it that `path` means: `app` and `app.2.sm_90a.ptx` of `app/app.2.sm_90a.ptx`, where `app`
-/// is a file.
+/// The container and the module name of a path such as `app/app.2.sm_90a.ptx`, where `app` is a file: `app` and `app.2.sm_90a.ptx`.
 pub fn split(path: &Path) -> Option<(&Path, &str)> {
     let (parent, name) = (path.parent()?, path.file_name()?.to_str()?);
-    // What lies in a bundle is read as if the bundle were a folder.
+    // Members of a bundle are read as if the bundle were a folder.
     let is_file = parent.is_file() && !bundle::is_bundle(parent);
-    (is_file || pipe::kept(parent).is_some()).then_some((parent, name))
+    (is_file || pipe::cached(parent).is_some()).then_some((parent, name))
 }
 
-/// The file that `path` lies in, where it means a module in a file; else the same.
+/// The container, if `path` refers to a module in one; else `path`.
 pub fn file_of(path: &Path) -> &Path {
     split(path).map_or(path, |(file, _)| file)
 }
 
-/// The folder in which files beside the module at `path` lie.
+/// The folder of the file with the module at `path`.
 pub fn folder_of(path: &Path) -> &Path {
     file_of(path).parent().unwrap_or(Path::new(""))
 }

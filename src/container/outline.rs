@@ -1,33 +1,33 @@
-//! The kernels of a PTX text, their parameters and their shared memory, without reading the code: a library of many modules is listed in
-//! the time that it takes to look at every byte once.
+//! The kernels of a PTX text, their parameters and their shared memory, in one pass without parsing the code, so that large libraries
+//! are listed quickly.
 //!
-//! What is not PTX gives an outline without kernels; what is wrong is said when the module is read.
+//! Text that is not PTX has an outline without kernels; errors are reported when the module is parsed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::words::Words;
+use super::tokens::Tokens;
 
-/// What there is to know of a module before it is read.
+/// A summary of a module before it is parsed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outline {
-    /// What `.version` says: `9.0`.
+    /// The number after `.version`: `9.0`.
     pub version: String,
     /// The architecture that `.target` names: `sm_90a`.
     pub target: String,
     /// The kernels with a body, in order.
     pub kernels: Vec<Kernel>,
-    /// The functions and variables that other modules can name.
+    /// The functions and variables that are visible to other modules.
     pub defines: Vec<Symbol>,
-    /// The functions and variables that it only declares, in order of their names.
+    /// The functions and variables that it only declares, sorted.
     pub needs: Vec<String>,
 }
 
-/// What a module defines for others.
+/// A definition that is visible to other modules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Symbol {
     /// Its name.
     pub name: String,
-    /// Whether other modules may define it as well.
+    /// True for `.weak` and `.common`: other modules may define it as well.
     pub is_weak: bool,
 }
 
@@ -38,9 +38,9 @@ pub struct Kernel {
     pub name: String,
     /// Its parameters, in order.
     pub params: Vec<Param>,
-    /// Bytes of static shared memory of the kernel and of all functions that it reaches; none where a size is an expression.
+    /// Bytes of static shared memory of the kernel and of all functions that it reaches; `None` if a size is an expression.
     pub shared: Option<u64>,
-    /// Whether it reaches dynamic shared memory.
+    /// True if it uses dynamic shared memory.
     pub dynamic_shared: bool,
 }
 
@@ -53,7 +53,7 @@ pub struct Param {
     pub ty: String,
     /// Elements, if it is an array.
     pub elements: Option<u64>,
-    /// Whether the module says that it is a pointer.
+    /// True if it is declared `.ptr`.
     pub is_pointer: bool,
 }
 
@@ -69,17 +69,17 @@ impl Param {
     }
 }
 
-/// The first word of a text after comments, and where it begins; none if there is none.
-pub fn first_word(text: &str) -> Option<(usize, &str)> {
-    let mut words = Words::new(text);
-    let word = words.next()?;
-    Some((words.position() - word.len(), word))
+/// The first token of a text after comments, and its offset.
+pub fn first_token(text: &str) -> Option<(usize, &str)> {
+    let mut tokens = Tokens::new(text);
+    let token = tokens.next()?;
+    Some((tokens.position() - token.len(), token))
 }
 
 /// The outline of `text`.
 pub fn outline(text: &str) -> Outline {
     let mut reader = Reader {
-        words: Words::new(text),
+        tokens: Tokens::new(text),
         outline: Outline::default(),
         variables: Vec::new(),
         functions: Vec::new(),
@@ -91,16 +91,16 @@ pub fn outline(text: &str) -> Outline {
     reader.finish()
 }
 
-/// A variable in shared memory, or a function: what a name in a body can mean.
+/// The declaration that a name in a body refers to: a variable in shared memory, or a function.
 #[derive(Clone, Copy)]
 enum Named {
     Variable(usize),
     Function(usize),
 }
 
-/// What a shared variable takes.
+/// The size of a shared variable.
 struct Variable {
-    /// Bytes; none if the size is an expression.
+    /// Bytes; `None` if the size is an expression.
     bytes: Option<u64>,
     align: u64,
     is_dynamic: bool,
@@ -108,36 +108,36 @@ struct Variable {
 
 #[derive(Default)]
 struct Function {
-    /// Its place in the list of kernels, if it is one.
+    /// Its index in the list of kernels, if it is one.
     kernel: Option<usize>,
     variables: BTreeSet<usize>,
     calls: BTreeSet<usize>,
 }
 
 struct Reader<'a> {
-    words: Words<'a>,
+    tokens: Tokens<'a>,
     outline: Outline,
     variables: Vec<Variable>,
     functions: Vec<Function>,
     names: BTreeMap<&'a str, Named>,
-    /// Functions and variables that are declared, perhaps elsewhere.
+    /// Functions and variables that are declared.
     declared: BTreeSet<&'a str>,
-    /// Those that are defined here.
+    /// Functions and variables that are defined.
     defined: BTreeSet<&'a str>,
 }
 
-/// What a declaration begins with that says which modules see it.
+/// Linkage directives of a declaration.
 const LINKAGE: [&str; 4] = [".extern", ".visible", ".weak", ".common"];
 
 impl<'a> Reader<'a> {
     fn module(&mut self) {
         let (mut is_extern, mut linkage) = (false, "");
-        while let Some(word) = self.words.next() {
-            match word {
-                word if LINKAGE.contains(&word) => linkage = word,
+        while let Some(token) = self.tokens.next() {
+            match token {
+                token if LINKAGE.contains(&token) => linkage = token,
                 ".global" | ".const" => self.variable(std::mem::take(&mut linkage)),
-                ".version" => self.outline.version = self.words.next().unwrap_or("").to_string(),
-                ".target" => self.outline.target = self.words.next().unwrap_or("").to_string(),
+                ".version" => self.outline.version = self.tokens.next().unwrap_or("").to_string(),
+                ".target" => self.outline.target = self.tokens.next().unwrap_or("").to_string(),
                 ".entry" => self.function(true, std::mem::take(&mut linkage)),
                 ".func" => self.function(false, std::mem::take(&mut linkage)),
                 ".shared" => {
@@ -148,43 +148,43 @@ impl<'a> Reader<'a> {
                 "{" => self.skip_block(),
                 _ => {}
             }
-            is_extern = word == ".extern" || is_extern && word.starts_with('.') && word != ".shared";
+            is_extern = token == ".extern" || is_extern && token.starts_with('.') && token != ".shared";
         }
     }
 
-    /// After `{`: up to its `}`.
+    /// Skips, after `{`, up to its `}`.
     fn skip_block(&mut self) {
         let mut depth = 1;
-        for word in self.words.by_ref() {
-            depth = depth + i32::from(word == "{") - i32::from(word == "}");
+        for token in self.tokens.by_ref() {
+            depth = depth + i32::from(token == "{") - i32::from(token == "}");
             if depth == 0 {
                 return;
             }
         }
     }
 
-    /// After `.global` or `.const` of a module: up to `;`.
+    /// Reads the variable after `.global` or `.const`, up to `;`.
     fn variable(&mut self, linkage: &str) {
-        while let Some(word) = self.words.next() {
-            match word {
+        while let Some(token) = self.tokens.next() {
+            match token {
                 ".align" => {
-                    self.words.next();
+                    self.tokens.next();
                 }
                 ".attribute" => {
-                    self.words.by_ref().find(|word| *word == ")");
+                    self.tokens.by_ref().find(|token| *token == ")");
                 }
-                word if word.starts_with('.') => {}
+                token if token.starts_with('.') => {}
                 ";" => return,
                 name => {
                     self.symbol(name, linkage, linkage != ".extern");
-                    self.words.by_ref().find(|word| *word == ";");
+                    self.tokens.by_ref().find(|token| *token == ";");
                     return;
                 }
             }
         }
     }
 
-    /// Notes what `name` is for other modules.
+    /// Records the linkage of `name`.
     fn symbol(&mut self, name: &'a str, linkage: &str, is_defined: bool) {
         if !is_defined {
             self.declared.insert(name);
@@ -193,18 +193,18 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// After `.entry` or `.func`: the head and the body, if it has one.
+    /// Reads, after `.entry` or `.func`, the head and the body, if there is one.
     fn function(&mut self, is_kernel: bool, linkage: &str) {
         if !is_kernel {
-            while self.words.peek().is_some_and(|word| word.starts_with('.') || word == "(") {
-                if self.words.next() == Some("(") {
+            while self.tokens.peek().is_some_and(|token| token.starts_with('.') || token == "(") {
+                if self.tokens.next() == Some("(") {
                     self.params();
                 }
             }
         }
-        let Some(name) = self.words.next() else { return };
-        let params = if self.words.peek() == Some("(") {
-            self.words.next();
+        let Some(name) = self.tokens.next() else { return };
+        let params = if self.tokens.peek() == Some("(") {
+            self.tokens.next();
             self.params()
         } else {
             Vec::new()
@@ -217,7 +217,7 @@ impl<'a> Reader<'a> {
                 self.functions.len() - 1
             }
         };
-        let opened = self.words.by_ref().find(|word| matches!(*word, "{" | ";"));
+        let opened = self.tokens.by_ref().find(|token| matches!(*token, "{" | ";"));
         if !is_kernel {
             self.symbol(name, linkage, opened == Some("{"));
         }
@@ -231,52 +231,51 @@ impl<'a> Reader<'a> {
         self.body(id);
     }
 
-    /// After `(`: the parameters up to `)`.
+    /// Reads, after `(`, the parameters up to `)`.
     fn params(&mut self) -> Vec<Param> {
         let (mut params, mut param) = (Vec::new(), Param::default());
-        while let Some(word) = self.words.next() {
-            match word {
+        while let Some(token) = self.tokens.next() {
+            match token {
                 ")" | "," => {
                     if !param.name.is_empty() {
                         params.push(std::mem::take(&mut param));
                     }
-                    if word == ")" {
+                    if token == ")" {
                         break;
                     }
                 }
                 ".align" => {
-                    self.words.next();
+                    self.tokens.next();
                 }
                 ".ptr" => param.is_pointer = true,
-                "[" => param.elements = Some(self.words.next().and_then(number).unwrap_or(0)),
-                word if word.strip_prefix('.').is_some_and(|ty| element_bytes(ty) > 0) => param.ty = word[1..].to_string(),
-                word if word.starts_with('.') || word == "]" => {}
-                word if param.name.is_empty() => param.name = word.to_string(),
+                "[" => param.elements = Some(self.tokens.next().and_then(number).unwrap_or(0)),
+                token if token.strip_prefix('.').is_some_and(|ty| element_bytes(ty) > 0) => param.ty = token[1..].to_string(),
+                token if token.starts_with('.') || token == "]" => {}
+                token if param.name.is_empty() => param.name = token.to_string(),
                 _ => {}
             }
         }
         params
     }
 
-    /// After the `{` of function `id`: what its code names, and the shared variables in it.
+    /// Reads, after the `{` of function `id`, the names in its code and its shared variables.
     fn body(&mut self, id: usize) {
         let (mut depth, mut is_extern) = (1, false);
-        while let Some(word) = self.words.next() {
-            match word {
-                "{" => depth += 1,
-                "}" => {
+        while let Some(token) = self.tokens.next() {
+            match token.as_bytes() {
+                b"{" => depth += 1,
+                b"}" => {
                     depth -= 1;
                     if depth == 0 {
                         return;
                     }
                 }
-                ".shared" => {
+                b".shared" => {
                     let declared = self.shared(is_extern);
                     self.functions[id].variables.extend(declared);
                 }
-                // Registers, numbers and opcodes are no names of functions and variables: most words are done with here.
-                word if word.starts_with(|c: char| c == '%' || c.is_ascii_digit()) || word.contains('.') => {}
-                word => match self.names.get(word) {
+                // Most tokens are registers, numbers, opcodes and punctuation, which name no function and no variable.
+                [b'A'..=b'Z' | b'a'..=b'z' | b'_' | b'$', rest @ ..] if !rest.contains(&b'.') => match self.names.get(token) {
                     Some(Named::Variable(variable)) => {
                         self.functions[id].variables.insert(*variable);
                     }
@@ -285,25 +284,26 @@ impl<'a> Reader<'a> {
                     }
                     None => {}
                 },
+                _ => {}
             }
-            is_extern = word == ".extern";
+            is_extern = token == ".extern";
         }
     }
 
-    /// After `.shared`: the variables up to `;`; returns their places in the list.
+    /// Reads, after `.shared`, the variables up to `;`; returns their indices.
     fn shared(&mut self, is_extern: bool) -> std::ops::Range<usize> {
         let (first, mut align, mut element, mut lanes) = (self.variables.len(), None, 0, 1);
-        while let Some(word) = self.words.next() {
-            match word {
+        while let Some(token) = self.tokens.next() {
+            match token {
                 ";" => break,
-                ".align" => align = self.words.next().and_then(number),
+                ".align" => align = self.tokens.next().and_then(number),
                 ".v2" => lanes = 2,
                 ".v4" => lanes = 4,
                 "=" => {
-                    self.words.by_ref().find(|word| *word == ";");
+                    self.tokens.by_ref().find(|token| *token == ";");
                     break;
                 }
-                word if word.starts_with('.') => element = element_bytes(&word[1..]),
+                token if token.starts_with('.') => element = element_bytes(&token[1..]),
                 "[" => self.extent(is_extern),
                 "," | "]" => {}
                 name => {
@@ -317,11 +317,11 @@ impl<'a> Reader<'a> {
         first..self.variables.len()
     }
 
-    /// After `[`: the extent of the variable declared last, up to `]`.
+    /// Reads, after `[`, the extent of the last variable, up to `]`.
     fn extent(&mut self, is_extern: bool) {
-        let words: Vec<&str> = self.words.by_ref().take_while(|word| *word != "]").collect();
+        let tokens: Vec<&str> = self.tokens.by_ref().take_while(|token| *token != "]").collect();
         let Some(variable) = self.variables.last_mut() else { return };
-        match words.as_slice() {
+        match tokens.as_slice() {
             [] if is_extern => variable.is_dynamic = true,
             [count] => variable.bytes = variable.bytes.zip(number(count)).map(|(bytes, count)| bytes.saturating_mul(count)),
             [] | [_, _, ..] => variable.bytes = None,
@@ -331,33 +331,33 @@ impl<'a> Reader<'a> {
     fn finish(mut self) -> Outline {
         for start in 0..self.functions.len() {
             let Some(kernel) = self.functions[start].kernel else { continue };
-            let (mut reached, mut left) = (BTreeSet::from([start]), vec![start]);
-            while let Some(function) = left.pop() {
-                left.extend(self.functions[function].calls.iter().copied().filter(|called| reached.insert(*called)));
+            let (mut reached, mut worklist) = (BTreeSet::from([start]), vec![start]);
+            while let Some(function) = worklist.pop() {
+                worklist.extend(self.functions[function].calls.iter().copied().filter(|called| reached.insert(*called)));
             }
             let variables: BTreeSet<usize> = reached.iter().flat_map(|function| &self.functions[*function].variables).copied().collect();
-            let place = |end: u64, variable: &usize| {
+            let allocate = |end: u64, variable: &usize| {
                 let Variable { bytes, align, is_dynamic } = self.variables[*variable];
                 if is_dynamic { Some(end) } else { end.checked_next_multiple_of(align)?.checked_add(bytes?) }
             };
             let kernel = &mut self.outline.kernels[kernel];
             kernel.dynamic_shared = variables.iter().any(|variable| self.variables[*variable].is_dynamic);
-            kernel.shared = variables.iter().try_fold(0, place);
+            kernel.shared = variables.iter().try_fold(0, allocate);
         }
         self.outline.needs = self.declared.difference(&self.defined).map(ToString::to_string).collect();
         self.outline
     }
 }
 
-fn number(word: &str) -> Option<u64> {
-    let word = word.trim_end_matches(['U', 'u']);
-    match word.strip_prefix("0x").or_else(|| word.strip_prefix("0X")) {
+fn number(token: &str) -> Option<u64> {
+    let token = token.trim_end_matches(['U', 'u']);
+    match token.strip_prefix("0x").or_else(|| token.strip_prefix("0X")) {
         Some(digits) => u64::from_str_radix(digits, 16).ok(),
-        None => word.parse().ok(),
+        None => token.parse().ok(),
     }
 }
 
-/// Bytes of an element of the type called `ty`; 0 of what is no type of a variable.
+/// Bytes of an element of the type called `ty`; 0 if it is not a type of variables.
 fn element_bytes(ty: &str) -> u64 {
     match ty {
         "b8" | "u8" | "s8" => 1,

@@ -1,31 +1,31 @@
-//! How the payload of an entry is packed, and how it is unpacked within bounds.
+//! Compression of entries' payloads, with bounds on decompression.
 
 use std::io::Read;
 
 use ruzstd::decoding::StreamingDecoder;
 
-/// Bytes that a decoder may hold beside its result. A frame that wants to look further back than that is refused.
+/// Maximum window of a decoder in bytes. A frame with a larger one is rejected.
 const WINDOW_BYTES: u64 = 64 << 20;
-/// Bytes of an unpacked payload at most: as many as a file of PTX may have.
+/// Maximum bytes of a decompressed payload: the same as of a PTX file.
 const UNPACKED_BYTES: u64 = 512 << 20;
-/// Bytes that one byte of an LZ4 block can stand for at most (LZ4 Block Format Description: a byte of a length adds at most 255).
+/// Maximum compression ratio of LZ4 (LZ4 Block Format Description: a byte of a length adds at most 255).
 const LZ4_RATIO: u64 = 255;
 
-/// How a payload is packed.
+/// The compression of a payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Packing {
-    /// As it is, perhaps with zeros after it.
+    /// Uncompressed, possibly with zero padding.
     Plain,
     /// One block of LZ4.
     Lz4,
     /// A frame of Zstandard.
     Zstd,
-    /// In a way that is not known here: the flags of the entry.
+    /// An unknown compression: the flags of the entry.
     Unknown(u64),
 }
 
 impl Packing {
-    /// What it is called.
+    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Packing::Plain => "plain",
@@ -35,10 +35,10 @@ impl Packing {
         }
     }
 
-    /// The payload that `bytes` are, which must come to `size` bytes if it is packed.
+    /// Decompresses `bytes`; the result must have `size` bytes if they are compressed.
     ///
     /// # Errors
-    /// The bytes are damaged, or do not come to `size` bytes, in a line. No more memory is taken than the bytes can stand for.
+    /// The bytes are damaged, or the result does not have `size` bytes, in a line. Allocations are bounded by the compression ratio.
     pub fn unpack(self, bytes: Vec<u8>, size: u64) -> Result<Vec<u8>, String> {
         if size > UNPACKED_BYTES && self != Packing::Plain {
             return Err(format!("it says it has {size} bytes when unpacked; {UNPACKED_BYTES} is the most that is read"));
@@ -70,7 +70,7 @@ fn zstd(bytes: &[u8], size: u64) -> Result<Vec<u8>, String> {
     let damaged = |why: String| format!("its zstd frame is damaged: {why}");
     let decoder = StreamingDecoder::new_with_max_window_size(bytes, WINDOW_BYTES).map_err(|error| damaged(error.to_string()))?;
     let mut unpacked = Vec::new();
-    // One byte more than is said shows that there is more.
+    // One byte more than `size` shows that there is more.
     decoder.take(size.saturating_add(1)).read_to_end(&mut unpacked).map_err(|error| damaged(error.to_string()))?;
     match unpacked.len() as u64 {
         written if written == size => Ok(unpacked),

@@ -1,18 +1,18 @@
-//! What is wrong with a file or a part of it.
+//! Defects of a file or a part of it.
 
 use std::fmt;
 
-/// A part of a file that cannot be read: where it is, and why.
+/// A part of a file that cannot be read: its location, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The file, and within it the member, the section and the offset in bytes, as far as they are known.
+    /// The file, and in it the member, the section and the byte offset, if known.
     pub place: String,
-    /// What is wrong there.
+    /// The defect.
     pub what: String,
 }
 
 impl Problem {
-    /// `what` is wrong at `place`.
+    /// The defect `what` at `place`.
     pub fn new(place: impl Into<String>, what: impl Into<String>) -> Self {
         let (place, what) = (place.into(), what.into());
         debug_assert!(!place.is_empty() && !what.is_empty());

@@ -1,7 +1,7 @@
 //! Sections of programs, libraries and objects: ELF, and PE and COFF of Windows.
 //!
-//! Only headers are read. The parser asks for ranges; those that are not there yet are read and it is started again, so that a file that
-//! names a table of gigabytes costs no memory.
+//! Only headers are read. The parser requests ranges; when one is missing, it is read and the parser restarted, so that memory is
+//! bounded even if a file claims a table of gigabytes.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -14,12 +14,12 @@ use object::{elf, pe};
 
 use super::input::Input;
 
-/// Bytes of all headers and names of a file at most.
+/// Maximum bytes of all headers and names of a file.
 const HEADER_BYTES: u64 = 64 << 20;
-/// Bytes that are read at once where the end of a name is not known.
-const NAME_PIECE: u64 = 64 << 10;
+/// Bytes that are read at once if the end of a name is not known.
+const NAME_CHUNK: u64 = 64 << 10;
 
-/// What kind of file sections are of.
+/// The target machine of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Machine {
     /// Machine code of a GPU.
@@ -31,35 +31,35 @@ pub enum Machine {
 /// A section that has bytes in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
-    /// What it is called; of a Windows program the first 8 bytes of it.
+    /// Its name; for a Windows program the first 8 bytes of it.
     pub name: String,
-    /// Where its bytes lie, from the start of the object.
+    /// Its byte range, relative to the start of the object.
     pub bytes: Range<u64>,
 }
 
-/// What an object is, and its sections.
+/// An object's machine and sections.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Object {
-    /// What its code is for.
+    /// The target of its code.
     pub machine: Machine,
     /// Its sections, in order.
     pub sections: Vec<Section>,
 }
 
-/// The object that lies in `region` of `input`; nothing if it is of no kind that is known here.
+/// The object in `region` of `input`; `None` if its format is unknown.
 ///
 /// # Errors
 /// Its headers are damaged, in a line.
 pub fn object(input: &mut Input, region: Range<u64>) -> Result<Option<Object>, String> {
     debug_assert!(region.start <= region.end && region.end <= input.length());
-    let mut ranges = Ranges { read: Vec::new(), wanted: Cell::new(None), length: region.end - region.start };
+    let mut ranges = Ranges { read: Vec::new(), missing: Cell::new(None), length: region.end - region.start };
     let mut bytes = 0;
     loop {
         let error = match parse(&ranges) {
             Ok(object) => return Ok(object),
             Err(error) => error,
         };
-        let Some(wanted) = ranges.wanted.take() else { return Err(format!("its headers are damaged: {error}")) };
+        let Some(wanted) = ranges.missing.take() else { return Err(format!("its headers are damaged: {error}")) };
         bytes += wanted.end - wanted.start;
         if bytes > HEADER_BYTES {
             return Err(format!("its headers and names are said to have more than {HEADER_BYTES} bytes"));
@@ -69,16 +69,16 @@ pub fn object(input: &mut Input, region: Range<u64>) -> Result<Option<Object>, S
     }
 }
 
-/// What was read of an object so far.
+/// The parts of an object that have been read.
 struct Ranges {
     read: Vec<(u64, Vec<u8>)>,
-    /// What was asked for last and is not there.
-    wanted: Cell<Option<Range<u64>>>,
+    /// The last requested range that was missing.
+    missing: Cell<Option<Range<u64>>>,
     length: u64,
 }
 
 impl Ranges {
-    /// What is there from `at` on.
+    /// The bytes that have been read from `at` on.
     fn from(&self, at: u64) -> impl Iterator<Item = &[u8]> {
         self.read.iter().filter_map(move |(start, bytes)| bytes.get(usize::try_from(at.checked_sub(*start)?).ok()?..))
     }
@@ -95,7 +95,7 @@ impl<'a> ReadRef<'a> for &'a Ranges {
             return Ok(&[]);
         }
         let found = self.from(at).find_map(|bytes| bytes.get(..usize::try_from(size).ok()?));
-        found.ok_or_else(|| self.wanted.set(Some(at..end)))
+        found.ok_or_else(|| self.missing.set(Some(at..end)))
     }
 
     fn read_bytes_at_until(self, range: Range<u64>, delimiter: u8) -> Result<&'a [u8], ()> {
@@ -104,13 +104,13 @@ impl<'a> ReadRef<'a> for &'a Ranges {
         }
         let most = usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
         let until = |bytes: &'a [u8]| bytes[..bytes.len().min(most)].split(|byte| *byte == delimiter).next().map(<[u8]>::len);
-        // What ends where the range does, or where a piece does, has no delimiter.
+        // A result that ends with the range, or with the bytes read so far, has no delimiter.
         let found = self.from(range.start).find_map(|bytes| bytes.get(..until(bytes).filter(|end| *end < bytes.len().min(most))?));
         found.ok_or_else(|| {
             let longest = self.from(range.start).map(<[u8]>::len).max().unwrap_or(0) as u64;
-            let wanted = range.start..range.end.min(range.start + NAME_PIECE);
+            let wanted = range.start..range.end.min(range.start + NAME_CHUNK);
             if longest < wanted.end - wanted.start {
-                self.wanted.set(Some(wanted));
+                self.missing.set(Some(wanted));
             }
         })
     }
@@ -125,12 +125,12 @@ fn parse(data: &Ranges) -> Result<Option<Object>, Error> {
         Ok(FileKind::Coff) => coff_object::<pe::ImageFileHeader>(data).map(Some),
         Ok(FileKind::CoffBig) => coff_object::<pe::AnonObjectHeaderBigobj>(data).map(Some),
         Ok(_) => Ok(None),
-        // What is not there yet must be read before anything can be said.
+        // After a missing range the error means nothing: the range is read first.
         Err(error) => {
-            let wanted = data.wanted.take();
-            let is_known_to_miss = wanted.is_none();
-            data.wanted.set(wanted);
-            if is_known_to_miss { Ok(None) } else { Err(error) }
+            let missing = data.missing.take();
+            let is_unknown_format = missing.is_none();
+            data.missing.set(missing);
+            if is_unknown_format { Ok(None) } else { Err(error) }
         }
     }
 }

@@ -12,7 +12,7 @@ pub struct ArgumentError {
     pub message: String,
     /// The bytes of the text that was parsed; none if it is about no part of it.
     pub span: Option<Range<usize>>,
-    /// How to fix it, if that is known.
+    /// How to fix it, if there is a proposal.
     pub help: Option<String>,
 }
 
@@ -29,20 +29,20 @@ impl ArgumentError {
         self
     }
 
-    /// Adds what would be right.
+    /// Adds the help: what would be right.
     #[must_use]
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    /// Adds `did you mean '..'?` if one of `known` is near enough to `word`. Letter case, a leading `$` or `%` and underscores do not
-    /// count.
+    /// Adds `did you mean '..'?` if one of `names` is near enough to `word`. Letter case, a leading `$` or `%` and underscores are
+    /// ignored.
     #[must_use]
-    pub fn with_nearest<'n>(self, word: &str, known: impl IntoIterator<Item = &'n str>) -> Self {
-        let known: Vec<(String, &str)> = known.into_iter().map(|name| (plain(name), name)).collect();
-        let near = nearest(&plain(word), known.iter().map(|(plain, _)| plain.as_str()));
-        match near.and_then(|near| known.iter().find(|(plain, _)| plain == near)) {
+    pub fn with_nearest<'n>(self, word: &str, names: impl IntoIterator<Item = &'n str>) -> Self {
+        let names: Vec<(String, &str)> = names.into_iter().map(|name| (normalized(name), name)).collect();
+        let near = nearest(&normalized(word), names.iter().map(|(normalized, _)| normalized.as_str()));
+        match near.and_then(|near| names.iter().find(|(normalized, _)| normalized == near)) {
             Some((_, name)) => self.with_help(format!("did you mean '{name}'?")),
             None => self,
         }
@@ -56,6 +56,6 @@ impl ArgumentError {
     }
 }
 
-fn plain(name: &str) -> String {
+fn normalized(name: &str) -> String {
     name.trim_start_matches(['$', '%']).chars().filter(|character| *character != '_').flat_map(char::to_lowercase).collect()
 }

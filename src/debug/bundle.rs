@@ -1,7 +1,7 @@
-//! Bundles of a session: what it follows from, in one file that opens on any machine, at the time where the session stood.
+//! Bundles: one file with all that a session needs, which opens on any machine at the time of the session.
 //!
-//! A bundle holds the text of the module, a launch file with the data files that it names, the sources that `.loc` names where they are
-//! at hand, a session file, and [`Manifest`], which says what these are called and how the run was made.
+//! A bundle holds the text of the module, a launch file with the data files that it names, the sources that `.loc` names if they can
+//! be read, a session file, and [`Manifest`]: the names of these members, and the options of the run.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use super::relaunch::NO_LAUNCH;
 use super::ron_text::{self, RonKind};
 use super::run::{RESIDENT_MAX, RunOptions};
 use super::session::Session;
-use crate::base::{SourceFile, Sources, counted, original_places};
+use crate::base::{SourceFile, Sources, counted, source_paths};
 use crate::check::Checks;
 use crate::container::bundle::{self, Content as Packed, LAUNCH};
 use crate::launch::rename_files;
@@ -37,44 +37,44 @@ const KIND: RonKind = RonKind {
     numbers: "seeds and counts are whole numbers that are not negative",
 };
 
-/// What a bundle holds, and how it was run.
+/// The members of a bundle, and the options of its run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename = "Bundle")]
 pub struct Manifest {
     version: u32,
     /// The member that is the module, or the first of those that are linked.
     pub module: String,
-    /// The members that are linked, in order; nothing where there is one module.
+    /// The members that are linked, in order; empty if there is one module.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub modules: Vec<String>,
-    /// The kernel that was chosen of a suite.
+    /// The kernel that was chosen from a suite.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<String>,
     /// Seed of everything that is random.
     pub seed: u64,
     /// The order of warps, as `--schedule` takes it.
     pub schedule: String,
-    /// When asynchronous copies end, as `--async` takes it.
+    /// When asynchronous copies complete, as `--async` takes it.
     pub copies: String,
-    /// Which lanes of a warp ran when they had diverged, as `--divergence` takes it.
+    /// The divergence policy, as `--divergence` takes it.
     pub divergence: String,
     /// Blocks resident at once at most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resident: Option<u32>,
-    /// The checkers that watched, as `--checks` takes them.
+    /// The checkers that ran, as `--checks` takes them.
     pub checks: String,
-    /// What the user wrote about it.
+    /// The user's notes.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub notes: String,
 }
 
 impl Manifest {
-    /// Reads what the bundle at `path` holds; all of it is unpacked once, so that a damaged one is refused here.
+    /// Reads the manifest of the bundle at `path`. All members are unpacked once, so that a damaged bundle is refused here.
     ///
     /// # Errors
     /// It is damaged, or not of this version, in one line with the place.
     pub fn read(path: &Path) -> Result<Self, String> {
-        // Other things are packed with zstd, too.
+        // Other files are compressed with zstd, too.
         let no_bundle = |why: String| {
             let name = path.display();
             format!("{why}; a bundle is what 'bundle FILE' in a session writes: if {name} is something else, unpack it (zstd -d {name})")
@@ -84,12 +84,12 @@ impl Manifest {
         if let Some(name) = [MANIFEST, LAUNCH, SESSION].into_iter().find(|name| lacks(name)) {
             return Err(no_bundle(format!("{}: it has no member '{name}'", path.display())));
         }
-        let place = path.join(MANIFEST);
-        let (text, mut sources) = (ron_text::read_text(&place)?, Sources::default());
-        let source = sources.add(SourceFile::new(place.display().to_string(), text));
+        let manifest_path = path.join(MANIFEST);
+        let (text, mut sources) = (ron_text::read_text(&manifest_path)?, Sources::default());
+        let source = sources.add(SourceFile::new(manifest_path.display().to_string(), text));
         let manifest = ron_text::parse::<Self>(&sources, source, &KIND).map_err(|error| {
             let at = sources.position(error.span);
-            format!("{}:{}:{}: {}", place.display(), at.line, at.column, error.message)
+            format!("{}:{}:{}: {}", manifest_path.display(), at.line, at.column, error.message)
         })?;
         if manifest.notes.chars().chain(path.to_string_lossy().chars()).any(char::is_control) {
             return Err(format!("{}: its notes, or its name, are of more than one line", path.display()));
@@ -107,10 +107,10 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// The options of the command line that run it so.
+    /// The command-line options that repeat the run.
     pub fn options(&self) -> Vec<ManifestOption> {
-        let option = |field, name: &str, value: String| ManifestOption { field, word: format!("--{name}={value}"), value };
-        let said = [
+        let option = |field, name: &str, value: String| ManifestOption { field, argument: format!("--{name}={value}"), value };
+        let always = [
             option("seed", "seed", self.seed.to_string()),
             option("schedule", "schedule", self.schedule.clone()),
             option("copies", "async", self.copies.clone()),
@@ -119,10 +119,10 @@ impl Manifest {
         ];
         let resident = self.resident.map(|blocks| option("resident", "resident", blocks.to_string()));
         let kernel = self.kernel.clone().map(|kernel| option("kernel", "kernel", kernel));
-        said.into_iter().chain(resident).chain(kernel).collect()
+        always.into_iter().chain(resident).chain(kernel).collect()
     }
 
-    /// The same as a run takes them; the bundle is at `path`.
+    /// The options as the engine takes them; the bundle is at `path`.
     ///
     /// # Errors
     /// One cannot be used, in one line.
@@ -146,12 +146,12 @@ impl Manifest {
         })
     }
 
-    /// The modules of the bundle at `path`, as far as its launch file does not name them.
+    /// The modules of the bundle at `path` that its launch file does not name.
     pub fn module_paths(&self, path: &Path) -> Vec<PathBuf> {
         if self.modules.is_empty() { vec![path.join(&self.module)] } else { Vec::new() }
     }
 
-    /// What is said of an option that cannot be used, of the bundle at `path`; `why` is what the command line says of it.
+    /// The message for an option of the bundle at `path` that cannot be used; `why` is the command line's message.
     pub fn wrong_option(path: &Path, option: &ManifestOption, why: &str) -> String {
         let ManifestOption { field, value, .. } = option;
         format!("{}: {field}: '{value}' cannot be used: {why}", path.join(MANIFEST).display())
@@ -168,22 +168,22 @@ impl Manifest {
     }
 }
 
-/// What a bundle says of how it was run, as the command line takes it.
+/// An option of the run, as a field of the manifest and as an argument of the command line.
 #[derive(Clone, Debug)]
 pub struct ManifestOption {
-    /// What says it.
+    /// The field of the manifest.
     pub field: &'static str,
-    /// What it says.
+    /// Its value.
     pub value: String,
-    /// The word of the command line.
-    pub word: String,
+    /// The argument of the command line.
+    pub argument: String,
 }
 
 impl Session {
-    /// Writes what this session follows from to a bundle at `path`, with what the user says of it; returns a line on it.
+    /// Writes a bundle of this session to `path`, with the user's notes; returns a line about it.
     ///
     /// # Errors
-    /// It is about a statement, there is a file of another kind, or a file cannot be read or written, in one line.
+    /// The session is of an `asm` statement, `path` is a file that is no bundle, or a file cannot be read or written, in one line.
     pub fn bundle(&self, path: &Path, notes: &str) -> Result<String, String> {
         if path.exists() && !is_bundle(path) {
             return Err(format!("{} is there and is no bundle, so it is left as it is: choose another name", path.display()));
@@ -202,14 +202,14 @@ impl Session {
         let mut content = opened.content.clone();
         content.name_modules(&[]);
         rename_files(&mut content, &|file: &mut String| {
-            let place = opened.folder.join(&*file);
+            let path = opened.folder.join(&*file);
             let mut data = data.borrow_mut();
-            let known = data.iter().position(|known| *known == place);
+            let known = data.iter().position(|known| *known == path);
             let number = known.unwrap_or_else(|| {
-                data.push(place.clone());
+                data.push(path.clone());
                 data.len() - 1
             });
-            *file = data_name(number, &place);
+            *file = data_name(number, &path);
         });
         content.name_modules(&names);
         let manifest = ron_text::to_text(&self.manifest(&names, notes)) + "\n";
@@ -217,21 +217,21 @@ impl Session {
         let mut members = vec![text(MANIFEST, manifest), text(LAUNCH, content.to_text() + "\n"), text(SESSION, self.saved().to_text())];
         members.extend(names.iter().zip(&modules).map(|(name, module)| text(name, module.text().to_string())));
         let data = data.into_inner().into_iter().enumerate();
-        members.extend(data.map(|(number, place)| (data_name(number, &place), Packed::File(place, DATA_BYTES_MAX))));
+        members.extend(data.map(|(number, path)| (data_name(number, &path), Packed::File(path, DATA_BYTES_MAX))));
         self.add_sources(&modules, &opened.folders, &mut members);
         Ok(members)
     }
 
-    /// Adds the sources that `.file` names, as far as they are at hand.
+    /// Adds the sources that `.file` names and that can be read.
     fn add_sources(&self, modules: &[&SourceFile], folders: &[PathBuf], members: &mut Vec<(String, Packed)>) {
         for (_, name) in &self.program().source_files {
-            let short = Path::new(name).file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
-            if short.is_empty() || members.iter().any(|(member, _)| *member == short) {
+            let file_name = Path::new(name).file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
+            if file_name.is_empty() || members.iter().any(|(member, _)| *member == file_name) {
                 continue;
             }
-            let places = modules.iter().flat_map(|module| original_places(name, Path::new(module.name()), folders));
-            let found = places.filter(|place| is_file(place)).find_map(|place| bundle::read(&place, SOURCE_BYTES_MAX).ok()?);
-            members.extend(found.map(|text| (short, Packed::Bytes(text))));
+            let places = modules.iter().flat_map(|module| source_paths(name, Path::new(module.name()), folders));
+            let found = places.filter(|path| is_file(path)).find_map(|path| bundle::read(&path, SOURCE_BYTES_MAX).ok()?);
+            members.extend(found.map(|text| (file_name, Packed::Bytes(text))));
         }
     }
 
@@ -254,7 +254,7 @@ impl Session {
     }
 }
 
-/// The names of modules in a bundle: that of its file for a sole one, and `modules/0/a.ptx` of those that are linked.
+/// The names of modules in a bundle: the file name of a single module, `modules/0/a.ptx` of linked ones.
 fn module_names(modules: &[&SourceFile]) -> Vec<String> {
     match modules {
         [sole] => vec![sole.short_name().to_string()],
@@ -263,7 +263,7 @@ fn module_names(modules: &[&SourceFile]) -> Vec<String> {
 }
 
 /// `data/0/x.npy`: the name of a data file in a bundle.
-fn data_name(number: usize, place: &Path) -> String {
-    let name = place.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
+fn data_name(number: usize, path: &Path) -> String {
+    let name = path.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
     format!("data/{number}/{name}")
 }

@@ -1,10 +1,10 @@
-//! Whether what was found in a run holds for every order of its launches: of warps, of blocks, and of copies that end.
+//! Certificates: whether the findings of a run hold for every order of its warps, its blocks and its completing copies.
 //!
-//! The happens-before relation of a run is that of every other run, if nothing that was left to chance decides which instructions are
-//! executed, which addresses they access, what they synchronize on, or what they store. Left to chance is what several threads access
-//! by strong operations that nothing orders (what an atomic returns; what an exchange, or a store, leaves; what a load reads), and what
-//! the instruction says of the machine: clocks, the multiprocessor, the lanes that execute together, whether a phase has ended yet.
-//! A loop that only waits until something changes decides nothing, if one thread changes it.
+//! The happens-before relation of a run is that of every other run if no value that depends on the order controls which instructions
+//! execute, which addresses they access, what they synchronize on, or what they store. Two kinds of values depend on the order: those that
+//! several threads access by unordered strong operations (what an atomic returns; what an exchange or a store leaves in memory; what a
+//! load reads), and those that an instruction reads of the machine (clocks, the multiprocessor, the lanes that execute together, whether a
+//! phase is complete). The condition of a loop that only waits for a change controls nothing, if one thread makes the change.
 //!
 //! Floats that several threads add to one location have the same sum but for its rounding.
 
@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use super::findings::{FindingText, Severity};
 use super::never_ran::NeverRan;
-use super::value_flow::{Decides, FollowedSources, ValueFlow, accessed_buffers};
+use super::value_flow::{FollowedSources, Influence, ValueFlow, accessed_buffers};
 use crate::cfg::{ControlFlow, is_wait_loop};
 use crate::check::{Checks, Contention};
 use crate::flow::result_uses::ResultUses;
@@ -22,8 +22,8 @@ use crate::isa::{AtomicFn, Ordering, SystemFn, TypeKind};
 use crate::launch::Case;
 use crate::program::{AtomicOp, ControlOp, FuncId, MbarrierOp, MemoryOp, MoveOp, Named, Op, Pc, Program};
 
-/// Registers whose value is chance.
-const REGISTERS: [&str; 4] = ["%clock", "%globaltimer", "%smid", "%warpid"];
+/// Special registers whose values differ from run to run.
+const NONDETERMINISTIC: [&str; 4] = ["%clock", "%globaltimer", "%smid", "%warpid"];
 
 /// A certificate: a statement on the other orders (schedules) of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -33,7 +33,7 @@ pub enum Certificate {
     EveryOrder {
         /// Whether results may differ in the rounding of sums.
         may_round_differently: bool,
-        /// What the launch, which is made up, does not lead to; so that other values may show other findings.
+        /// The memory accesses that a made-up launch never executed; other values may show other findings.
         #[serde(skip_serializing_if = "Option::is_none")]
         never_ran: Option<NeverRan>,
     },
@@ -53,11 +53,11 @@ pub struct Dependence {
     pub on: String,
     /// The line: `file.ptx:12`.
     pub place: String,
-    /// What it may influence, as a noun, and the line; none if it is a value that stays in memory.
+    /// What it may influence, as a noun, and the line; none for a value in memory that no instruction reads.
     pub decides: Option<(&'static str, String)>,
 }
 
-/// The certificate of a run that executed these instructions; none if a finding is an error or a checker did not run.
+/// The certificate of a run that `executed` these instructions; none if a finding is an error or a checker did not run.
 pub fn certificate(
     (program, case): (&Program, &Case),
     executed: &BTreeSet<Pc>,
@@ -67,8 +67,8 @@ pub fn certificate(
     if checks != Checks::ALL || findings.iter().any(|finding| finding.severity == Severity::Error) {
         return None;
     }
-    if contention.undecided > 0 {
-        return Some(Certificate::Undecided { accesses: contention.undecided });
+    if contention.uncompared > 0 {
+        return Some(Certificate::Undecided { accesses: contention.uncompared });
     }
     if let Some(warning) = findings.iter().find(|finding| finding.severity == Severity::Warning) {
         let place = warning
@@ -80,8 +80,8 @@ pub fn certificate(
         let on = "a race on bytes that expect_ignoring names".to_string();
         return Some(Certificate::Depends(Dependence { on, place: program.place(pc), decides: None }));
     }
-    let mut chances = Chances { program, contention, result_uses: ResultUses::default(), flows: BTreeMap::new() };
-    let found: Vec<(Pc, Chance)> = executed.iter().flat_map(|pc| chances.of(*pc).into_iter().map(|chance| (*pc, chance))).collect();
+    let mut classifier = Classifier { program, contention, result_uses: ResultUses::default(), flows: BTreeMap::new() };
+    let found: Vec<(Pc, OrderDependent)> = executed.iter().flat_map(|pc| classifier.of(*pc).into_iter().map(|part| (*pc, part))).collect();
     let mut certificate = judge((program, case), executed, &found);
     if let Certificate::EveryOrder { never_ran, .. } = &mut certificate {
         *never_ran = NeverRan::of_run(program, case, executed);
@@ -89,49 +89,55 @@ pub fn certificate(
     Some(certificate)
 }
 
-fn judge((program, case): (&Program, &Case), executed: &BTreeSet<Pc>, found: &[(Pc, Chance)]) -> Certificate {
+fn judge((program, case): (&Program, &Case), executed: &BTreeSet<Pc>, found: &[(Pc, OrderDependent)]) -> Certificate {
     let opcode = |pc: Pc| program.opcode(pc).map_or_else(String::new, |opcode| opcode.text.to_string());
-    if let Some((pc, _)) = found.iter().find(|(_, chance)| *chance == Chance::Memory) {
+    if let Some((pc, _)) = found.iter().find(|(_, part)| *part == OrderDependent::Memory) {
         let on = format!("what {} leaves in memory", opcode(*pc));
         return Certificate::Depends(Dependence { on, place: program.place(*pc), decides: None });
     }
-    if let Some((pc, _)) = found.iter().find(|(_, chance)| *chance == Chance::Allocation) {
+    if let Some((pc, _)) = found.iter().find(|(_, part)| *part == OrderDependent::Allocation) {
         return Certificate::Depends(Dependence { on: "the address that malloc returns".into(), place: program.place(*pc), decides: None });
     }
     if found.is_empty() {
         return Certificate::EveryOrder { may_round_differently: false, never_ran: None };
     }
     let mut flow = ValueFlow::of(program, executed, accessed_buffers(program, case));
-    for (pc, chance) in found {
+    for (pc, part) in found {
         let one = BTreeSet::from([*pc]);
-        let sources = match chance {
-            Chance::Result | Chance::Memory | Chance::Allocation => FollowedSources { results: one, ..FollowedSources::default() },
-            Chance::Rounding => FollowedSources { written: one, ..FollowedSources::default() },
+        let sources = match part {
+            OrderDependent::Result | OrderDependent::Memory | OrderDependent::Allocation => {
+                FollowedSources { results: one, ..FollowedSources::default() }
+            }
+            OrderDependent::Rounding => FollowedSources { written: one, ..FollowedSources::default() },
         };
-        let decided = flow.decided(&sources);
-        let more_than_rounding = |(decides, _): &(Decides, Pc)| *chance != Chance::Rounding || *decides != Decides::Stored;
-        let mut decision = decided.into_iter().find(more_than_rounding);
-        if decision.is_none() && *chance == Chance::Rounding {
+        let influences = flow.influences(&sources);
+        let more_than_rounding = |(influence, _): &(Influence, Pc)| *part != OrderDependent::Rounding || *influence != Influence::Stored;
+        let mut influenced = influences.into_iter().find(more_than_rounding);
+        if influenced.is_none() && *part == OrderDependent::Rounding {
             let results = flow.discrete();
             let first = results.first().copied();
-            let decided = flow.decided(&FollowedSources { results, ..FollowedSources::default() });
-            decision = decided.into_iter().next().map(|(decides, at)| (decides, first.unwrap_or(at)));
+            let influences = flow.influences(&FollowedSources { results, ..FollowedSources::default() });
+            influenced = influences.into_iter().next().map(|(influence, at)| (influence, first.unwrap_or(at)));
         }
-        if let Some((decides, at)) = decision {
-            let on = match chance {
-                Chance::Result | Chance::Memory | Chance::Allocation => format!("what {} returns", opcode(*pc)),
-                Chance::Rounding => format!("the rounding of what {} adds up", opcode(*pc)),
+        if let Some((influence, at)) = influenced {
+            let on = match part {
+                OrderDependent::Result | OrderDependent::Memory | OrderDependent::Allocation => format!("what {} returns", opcode(*pc)),
+                OrderDependent::Rounding => format!("the rounding of what {} adds up", opcode(*pc)),
             };
-            return Certificate::Depends(Dependence { on, place: program.place(*pc), decides: Some((decides.words(), program.place(at))) });
+            return Certificate::Depends(Dependence {
+                on,
+                place: program.place(*pc),
+                decides: Some((influence.words(), program.place(at))),
+            });
         }
     }
-    let may_round_differently = found.iter().any(|(_, chance)| *chance == Chance::Rounding);
+    let may_round_differently = found.iter().any(|(_, part)| *part == OrderDependent::Rounding);
     Certificate::EveryOrder { may_round_differently, never_ran: None }
 }
 
 /// The part of an instruction's effect that depends on the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Chance {
+enum OrderDependent {
     /// Its result.
     Result,
     /// The value that it leaves in memory.
@@ -142,51 +148,51 @@ enum Chance {
     Allocation,
 }
 
-struct Chances<'a> {
+struct Classifier<'a> {
     program: &'a Program,
     contention: &'a Contention,
     result_uses: ResultUses,
-    /// The control flow of the functions that were looked at.
+    /// The control flow of the functions analysed so far.
     flows: BTreeMap<FuncId, ControlFlow>,
 }
 
-impl Chances<'_> {
+impl Classifier<'_> {
     /// The parts of the effect of the instruction at `pc` that depend on the order.
-    fn of(&mut self, pc: Pc) -> Vec<Chance> {
+    fn of(&mut self, pc: Pc) -> Vec<OrderDependent> {
         let inst = &self.program.code[pc.index()];
         match &inst.op {
             Op::Atomic(op) => self.of_atomic(pc, op),
             Op::Memory(MemoryOp::Load { access, .. } | MemoryOp::LoadVector { access, .. }) if access.ordering != Ordering::Weak => {
-                let is_chance = self.is_contended(pc) && !(self.waits(pc) && self.has_one_writer(pc));
-                if is_chance { vec![Chance::Result] } else { Vec::new() }
+                let depends = self.is_contended(pc) && !(self.controls_only_wait(pc) && self.has_one_writer(pc));
+                if depends { vec![OrderDependent::Result] } else { Vec::new() }
             }
             Op::Memory(MemoryOp::Store { .. } | MemoryOp::StoreVector { .. }) => {
-                let is_chance = self.contention.with(pc).any(|other| self.writes(other));
-                if is_chance { vec![Chance::Memory] } else { Vec::new() }
+                let depends = self.contention.contending_with(pc).any(|other| self.writes(other));
+                if depends { vec![OrderDependent::Memory] } else { Vec::new() }
             }
             Op::Mbarrier(MbarrierOp::Wait { .. } | MbarrierOp::PendingCount { .. }) | Op::Move(MoveOp::ActiveMask { .. }) => {
-                self.unless_waiting(pc)
+                self.unless_only_wait(pc)
             }
-            // The result comes back in a parameter, which is not followed.
-            Op::Control(ControlOp::SystemCall { f: SystemFn::Malloc, .. }) => vec![Chance::Allocation],
-            _ if self.reads_chance(pc) => self.unless_waiting(pc),
+            // The result is returned in a parameter, which value flow does not follow.
+            Op::Control(ControlOp::SystemCall { f: SystemFn::Malloc, .. }) => vec![OrderDependent::Allocation],
+            _ if self.reads_nondeterministic(pc) => self.unless_only_wait(pc),
             _ => Vec::new(),
         }
     }
 
-    fn unless_waiting(&mut self, pc: Pc) -> Vec<Chance> {
-        if self.waits(pc) { Vec::new() } else { vec![Chance::Result] }
+    fn unless_only_wait(&mut self, pc: Pc) -> Vec<OrderDependent> {
+        if self.controls_only_wait(pc) { Vec::new() } else { vec![OrderDependent::Result] }
     }
 
-    fn of_atomic(&mut self, pc: Pc, op: &AtomicOp) -> Vec<Chance> {
+    fn of_atomic(&mut self, pc: Pc, op: &AtomicOp) -> Vec<OrderDependent> {
         if !self.is_contended(pc) {
             return Vec::new();
         }
         let (AtomicOp::Single { f, ty, .. } | AtomicOp::Vector { f, ty, .. }) = op;
-        let left = match f {
-            AtomicFn::Cas | AtomicFn::Exch => Some(Chance::Memory),
-            AtomicFn::Add if ty.kind() == TypeKind::Float => Some(Chance::Rounding),
-            // Operations of one kind give the same in any order; of several kinds they do not.
+        let stored = match f {
+            AtomicFn::Cas | AtomicFn::Exch => Some(OrderDependent::Memory),
+            AtomicFn::Add if ty.kind() == TypeKind::Float => Some(OrderDependent::Rounding),
+            // Operations of one kind give the same result in any order; operations of several kinds do not.
             AtomicFn::Add
             | AtomicFn::And
             | AtomicFn::Or
@@ -195,20 +201,20 @@ impl Chances<'_> {
             | AtomicFn::Dec
             | AtomicFn::Min
             | AtomicFn::Max => {
-                let is_other = |other: Pc| self.function(other).is_some_and(|of| of != *f) || self.stores(other);
-                self.contention.with(pc).any(is_other).then_some(Chance::Memory)
+                let is_other = |other: Pc| self.atomic_function(other).is_some_and(|of| of != *f) || self.stores(other);
+                self.contention.contending_with(pc).any(is_other).then_some(OrderDependent::Memory)
             }
         };
         let is_used = self.result_uses.is_result_used(self.program, pc);
-        left.into_iter().chain(is_used.then_some(Chance::Result)).collect()
+        stored.into_iter().chain(is_used.then_some(OrderDependent::Result)).collect()
     }
 
     fn is_contended(&self, pc: Pc) -> bool {
-        self.contention.with(pc).next().is_some()
+        self.contention.contending_with(pc).next().is_some()
     }
 
     /// The operation of the atomic at `pc`.
-    fn function(&self, pc: Pc) -> Option<AtomicFn> {
+    fn atomic_function(&self, pc: Pc) -> Option<AtomicFn> {
         let Op::Atomic(AtomicOp::Single { f, .. } | AtomicOp::Vector { f, .. }) = self.program.code[pc.index()].op else { return None };
         Some(f)
     }
@@ -218,24 +224,24 @@ impl Chances<'_> {
     }
 
     fn writes(&self, pc: Pc) -> bool {
-        self.stores(pc) || self.function(pc).is_some()
+        self.stores(pc) || self.atomic_function(pc).is_some()
     }
 
-    /// Whether the load at `pc` contends with stores alone, each of which contends with no other write.
+    /// True if the load at `pc` contends only with stores, and each of these with no other write.
     fn has_one_writer(&self, pc: Pc) -> bool {
-        let mut writers = self.contention.with(pc).filter(|other| self.writes(*other));
-        writers.all(|writer| self.stores(writer) && !self.contention.with(writer).any(|other| self.writes(other)))
+        let mut writers = self.contention.contending_with(pc).filter(|other| self.writes(*other));
+        writers.all(|writer| self.stores(writer) && !self.contention.contending_with(writer).any(|other| self.writes(other)))
     }
 
-    fn reads_chance(&self, pc: Pc) -> bool {
+    fn reads_nondeterministic(&self, pc: Pc) -> bool {
         self.program.mentions(pc).iter().any(|mention| match mention.named {
-            Named::Special(register) => REGISTERS.iter().any(|name| register.name().starts_with(name)),
+            Named::Special(register) => NONDETERMINISTIC.iter().any(|name| register.name().starts_with(name)),
             Named::Variable(_) | Named::Callee(_) => false,
         })
     }
 
-    /// Whether the result of the instruction at `pc` only decides whether a loop waits on.
-    fn waits(&mut self, pc: Pc) -> bool {
+    /// True if the result of the instruction at `pc` controls only whether a wait loop repeats.
+    fn controls_only_wait(&mut self, pc: Pc) -> bool {
         let Some(function) = self.program.function_at(pc) else { return false };
         let flow = self.flows.entry(function).or_insert_with(|| ControlFlow::new(self.program, function));
         is_wait_loop(self.program, flow, &mut self.result_uses, pc)

@@ -1,16 +1,16 @@
 //! The displays, shown at every stop: the session's list of arguments of `display`. Numbers count from 1 and are never used again.
 
+use super::eval_context::EvalContext;
 use super::expression::Expression;
-use super::scene::Scene;
 use super::value::{Format, Shown, ValueText};
 use super::view::undefined_lanes;
 
-/// All displays as they are in a scene.
-pub fn shown(displays: &[String], scene: &Scene<'_>) -> Vec<Shown> {
+/// All displays, evaluated in a context.
+pub fn shown(displays: &[String], context: &EvalContext<'_>) -> Vec<Shown> {
     let row = |(number, what): (usize, &str)| {
         let (format, text) = parts(what);
-        let undefined = undefined_lanes(scene, text);
-        Shown { number, what: what.to_string(), value: value(format, text, scene), undefined }
+        let undefined = undefined_lanes(context, text);
+        Shown { number, what: what.to_string(), value: value(format, text, context), undefined }
     };
     numbered(displays).map(row).collect()
 }
@@ -20,7 +20,7 @@ pub fn numbered(displays: &[String]) -> impl Iterator<Item = (usize, &str)> {
     displays.iter().enumerate().map(|(index, what)| (index + 1, what.as_str())).filter(|(_, what)| !what.is_empty())
 }
 
-/// Takes display number `number` back; false if there is none.
+/// Removes display number `number`; false if there is none.
 pub fn remove(displays: &mut [String], number: u64) -> bool {
     let index = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
     let entry = index.and_then(|index| displays.get_mut(index)).filter(|what| !what.is_empty());
@@ -35,8 +35,8 @@ fn parts(what: &str) -> (Option<Format>, &str) {
     }
 }
 
-fn value(format: Option<Format>, text: &str, scene: &Scene<'_>) -> Result<ValueText, String> {
+fn value(format: Option<Format>, text: &str, context: &EvalContext<'_>) -> Result<ValueText, String> {
     let expression = Expression::parse(text).map_err(|error| error.to_string())?;
-    let value = expression.evaluate(scene).map_err(|error| error.to_string())?;
-    Ok(value.text(scene, format))
+    let value = expression.evaluate(context).map_err(|error| error.to_string())?;
+    Ok(value.text(context, format))
 }

@@ -1,9 +1,9 @@
-//! Changes of a machine's state by hand: what `set` does, in a form that can be saved and made again.
+//! Edits: changes of the machine's state by `set`, as data that can be saved and applied again.
 
 use serde::{Deserialize, Serialize};
 
 use super::focus::Focus;
-use super::memory::{self, Bytes, MemoryError};
+use super::memory::{self, ByteRange, MemoryError};
 use crate::isa::Space;
 use crate::machine::{LaneMask, Machine};
 use crate::program::{Bank, Slot};
@@ -54,7 +54,7 @@ pub enum EditError {
         /// The slot.
         slot: Slot,
     },
-    /// The memory is not there or cannot be written.
+    /// The memory does not exist or cannot be written.
     #[error(transparent)]
     Memory(#[from] MemoryError),
 }
@@ -73,8 +73,8 @@ impl Edit {
                 if written { Ok(()) } else { Err(missing) }
             }
             Edit::Memory { space, owner, address, bytes } => {
-                let place = Bytes { space: *space, owner: *owner, address: *address, bytes: bytes.len() as u64 };
-                Ok(memory::write(machine, &place, bytes)?)
+                let range = ByteRange { space: *space, owner: *owner, address: *address, bytes: bytes.len() as u64 };
+                Ok(memory::write(machine, &range, bytes)?)
             }
         }
     }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::base::WarpId;
 use crate::check::FindingId;
 use crate::check::faults::{DEADLOCK, LAUNCH_BOUNDS, LIVELOCK, MEMORY_LIMIT};
-use crate::debug::causes::{self, Launched};
+use crate::debug::causes::{self, FaultedLaunch};
 use crate::debug::roles::{NO_ROLES, Roles};
 use crate::debug::site::{Site, source_lines};
 use crate::debug::units::format_bytes;
@@ -14,11 +14,11 @@ use crate::debug::waits;
 use crate::isa::Space;
 use crate::launch::{PlannedBuffer, PlannedLaunch};
 use crate::machine::{
-    Deadlock, Footprint, GroupState, IssuePoint, LaneMask, Machine, MemoryLimit, Trap, TrapKind, WaitReason, Waiter, held,
+    Deadlock, Footprint, GroupState, IssuePoint, LaneMask, Machine, MemoryLimit, Trap, TrapKind, WaitReason, Waiter, stack_wait,
 };
 use crate::program::{Function, Pc, Program, Variable, map};
 
-/// Groups named at most where threads wait or spin.
+/// Maximum number of waiting or spinning lane groups that are named.
 const WAITING_MAX: usize = 8;
 
 /// A launch that did not reach its end.
@@ -32,17 +32,17 @@ pub struct Fault {
     pub launch: usize,
     /// The message, in one line.
     pub message: String,
-    /// The origin of the wrong value, if that is known; else empty.
+    /// The origin of the wrong value, if it is known; otherwise empty.
     pub why: String,
-    /// The instruction, unless it is about no single one.
+    /// The instruction; none if the fault is about no single one.
     pub site: Option<Site>,
-    /// Lines of the source language that `.loc` gives for it: of a hang, those of all waiting threads.
+    /// Lines of the source language that `.loc` gives for it: of a deadlock or livelock, those of all waiting threads.
     pub source_lines: Vec<u32>,
     /// The waiting or spinning warps, and what each waits for.
     pub waiting: Vec<Waiting>,
     /// Number of further waits that `waiting` does not name.
     pub waiting_more: usize,
-    /// The values of a made-up launch that may have caused it; else empty.
+    /// The values of a made-up launch that may have caused it; otherwise empty.
     pub made_up: String,
 }
 
@@ -51,7 +51,7 @@ pub struct Fault {
 pub struct Waiting {
     /// Their position; of several warps, that of the first.
     pub site: Site,
-    /// The warps of the block whose same lanes stand there for the same reason.
+    /// The warps of the block that have the same lanes there for the same reason.
     pub warps: Vec<u32>,
     /// Their names: `consumer warps 1-3`.
     #[serde(skip)]
@@ -89,7 +89,7 @@ impl WaitKind {
             | WaitReason::Cluster(_)
             | WaitReason::Lanes { .. }
             | WaitReason::Reconvergence(_)
-            | WaitReason::Turn(_) => Self::Other,
+            | WaitReason::OtherSide(_) => Self::Other,
         }
     }
 }
@@ -105,14 +105,14 @@ pub(in crate::debug) struct FaultContext<'a> {
 }
 
 impl FaultContext<'_> {
-    /// The fault of `trap`, at which `machine` stands.
+    /// The fault of `trap`, at which `machine` stopped.
     pub fn trap(&self, trap: &Trap, machine: &Machine) -> Fault {
-        let launched = Launched { program: self.program, launch: self.launch, buffers: self.buffers };
-        let too_short = causes::too_short(launched, trap, machine).filter(|_| self.launch.is_of_words);
+        let launched = FaultedLaunch { program: self.program, launch: self.launch, buffers: self.buffers };
+        let too_short = causes::too_short(launched, trap, machine).filter(|_| self.launch.is_from_args);
         let origin = match (&too_short, causes::null_member(launched, trap).or_else(|| causes::null_parameter(launched, trap))) {
             (Some(_), _) => String::new(),
             (None, Some(member)) => member,
-            (None, None) => causes::origin(self.program, self.launch, trap.place.pc, true),
+            (None, None) => causes::origin(self.program, self.launch, trap.point.pc, true),
         };
         let fault = match self.unknown_shared(trap).or(too_short) {
             Some(message) => self.fault(LAUNCH_BOUNDS, message),
@@ -120,21 +120,21 @@ impl FaultContext<'_> {
         };
         let why = causes::null_loaded(launched, trap, machine).unwrap_or_default();
         let fault = Fault { made_up: origin, why, ..fault };
-        let source_lines = numbers(self.program, trap.place.pc);
-        Fault { site: Some(self.site(trap.place, trap.lanes)), source_lines, ..fault }
+        let source_lines = line_numbers(self.program, trap.point.pc);
+        Fault { site: Some(self.site(trap.point, trap.lanes)), source_lines, ..fault }
     }
 
-    /// The note on an access to dynamic shared memory where the launch gives none: the launch is wrong.
+    /// The message for an access to dynamic shared memory if the launch gives no size: the launch is wrong.
     fn unknown_shared(&self, trap: &Trap) -> Option<String> {
         let access = trap.access.filter(|access| matches!(access.space, Space::Shared | Space::SharedCluster | Space::Generic))?;
         let shared = |variable: &&Variable| variable.location.space == Space::Shared && variable.bytes == 0;
         let is_dynamic = self.program.variables.iter().any(|variable| shared(&variable));
-        // Generic addresses are distinguished by the message, which names the space that they are in.
+        // For a generic address, the message names the state space.
         let is_past = trap.kind == TrapKind::OutOfBounds && trap.message.starts_with("shared ");
         let end = map::SHARED_RESERVED + u64::from(self.kernel().shared_bytes);
         let is_past = is_past && (access.space == Space::Generic || access.address + u64::from(access.bytes) > end);
-        let wanted = self.launch.dynamic_shared == 0 && is_dynamic && is_past;
-        wanted.then(|| format!("dynamic shared memory is not known (0 bytes given): --dynamic-shared BYTES; {}", trap.message))
+        let is_size_unknown = self.launch.dynamic_shared == 0 && is_dynamic && is_past;
+        is_size_unknown.then(|| format!("dynamic shared memory is not known (0 bytes given): --dynamic-shared BYTES; {}", trap.message))
     }
 
     pub fn deadlock(&self, deadlock: &Deadlock) -> Fault {
@@ -143,22 +143,23 @@ impl FaultContext<'_> {
         self.with_waiting(fault, &deadlock.waiters)
     }
 
-    /// Threads spin for ever, and the others wait.
+    /// The fault of threads that spin forever, while the others wait.
     pub fn livelock(&self, deadlock: &Deadlock) -> Fault {
         let message = "threads spin forever: each has returned to the same state, and no other thread can change what it waits for";
         self.with_waiting(self.fault(LIVELOCK, format!("{message}{}", unstarted(deadlock))), &deadlock.waiters)
     }
 
-    /// The step limit was reached; every group that can still run is said to spin, and those are named that it keeps from running.
+    /// The fault of a reached step limit: every lane group that can still run is reported to spin; the groups that wait for it are named
+    /// too.
     pub fn unfinished(&self, machine: &Machine, limit: u64) -> Fault {
         let mut runners = Vec::new();
         for block in machine.resident_blocks() {
             for (number, warp) in block.warps.iter().enumerate() {
                 for group in &warp.groups {
                     let runs = (group.state == GroupState::Ready).then_some(WaitReason::Runs);
-                    let Some(reason) = runs.or_else(|| held(warp, group)) else { continue };
+                    let Some(reason) = runs.or_else(|| stack_wait(warp, group)) else { continue };
                     let place = IssuePoint { pc: group.pc, tick: machine.tick(), block: block.index, warp: WarpId::new(number as u32) };
-                    runners.push(Waiter { place, lanes: group.mask, reason });
+                    runners.push(Waiter { point: place, lanes: group.mask, reason });
                 }
             }
         }
@@ -166,17 +167,17 @@ impl FaultContext<'_> {
         self.with_waiting(fault, &runners)
     }
 
-    /// The run holds more simulated state than it may.
+    /// The fault of a run whose simulated state exceeds the limit.
     pub fn over_limit(&self, footprint: Footprint, limit: MemoryLimit) -> Fault {
         let [limit, global, blocks] = [limit.0, footprint.global, footprint.blocks].map(format_bytes);
-        let held = format!("{global} of global memory and {blocks} of registers, call frames, local and shared memory");
-        self.fault(MEMORY_LIMIT, format!("the run needs more simulated state than {limit}, the limit (--memory-limit): {held}"))
+        let used = format!("{global} of global memory and {blocks} of registers, call frames, local and shared memory");
+        self.fault(MEMORY_LIMIT, format!("the run needs more simulated state than {limit}, the limit (--memory-limit): {used}"))
     }
 
-    /// A launch that the device refuses.
+    /// The fault of a launch that the device refuses.
     pub fn refused(&self, message: String) -> Fault {
         let code = self.kernel().code.clone();
-        let source_lines = code.map(Pc).map(|pc| numbers(self.program, pc)).find(|lines| !lines.is_empty()).unwrap_or_default();
+        let source_lines = code.map(Pc).map(|pc| line_numbers(self.program, pc)).find(|lines| !lines.is_empty()).unwrap_or_default();
         Fault { source_lines, ..self.fault(LAUNCH_BOUNDS, message) }
     }
 
@@ -196,7 +197,7 @@ impl FaultContext<'_> {
         }
     }
 
-    /// The note on a fault that is about no address.
+    /// The note on a made-up launch, for a fault that is about no address.
     fn made_up(&self) -> String {
         causes::may_be(self.launch)
     }
@@ -204,17 +205,17 @@ impl FaultContext<'_> {
     fn with_waiting(&self, fault: Fault, waiters: &[Waiter]) -> Fault {
         let mut waiting: Vec<Waiting> = Vec::new();
         for waiter in waiters {
-            let site = self.site(waiter.place, waiter.lanes);
+            let site = self.site(waiter.point, waiter.lanes);
             let reason = waits::reason(self.program, self.launch.kernel, waiter);
             let alike = |other: &&mut Waiting| {
                 let same_place = (other.site.block, &other.site.place, other.site.lanes) == (site.block, &site.place, site.lanes);
                 same_place && other.reason == reason
             };
             match waiting.iter_mut().find(alike) {
-                Some(other) => other.warps.push(waiter.place.warp.number()),
+                Some(other) => other.warps.push(waiter.point.warp.number()),
                 None => {
-                    let (warp_names, warps) = (String::new(), vec![waiter.place.warp.number()]);
-                    let (pc, kind) = (waiter.place.pc, WaitKind::of(&waiter.reason));
+                    let (warp_names, warps) = (String::new(), vec![waiter.point.warp.number()]);
+                    let (pc, kind) = (waiter.point.pc, WaitKind::of(&waiter.reason));
                     waiting.push(Waiting { site, warps, warp_names, reason, pc, kind });
                 }
             }
@@ -222,14 +223,14 @@ impl FaultContext<'_> {
         waiting.iter_mut().for_each(|waiting| waiting.warp_names = NO_ROLES.warps(&waiting.warps));
         let waiting_more = waiting.len().saturating_sub(WAITING_MAX);
         waiting.truncate(WAITING_MAX);
-        let mut source_lines: Vec<u32> = waiters.iter().flat_map(|waiter| numbers(self.program, waiter.place.pc)).collect();
+        let mut source_lines: Vec<u32> = waiters.iter().flat_map(|waiter| line_numbers(self.program, waiter.point.pc)).collect();
         source_lines.sort_unstable();
         source_lines.dedup();
         Fault { waiting, waiting_more, source_lines, ..fault }
     }
 
-    fn site(&self, place: IssuePoint, lanes: LaneMask) -> Site {
-        Site::new(self.program, self.launch.block, place, lanes)
+    fn site(&self, issue: IssuePoint, lanes: LaneMask) -> Site {
+        Site::new(self.program, self.launch.block, issue, lanes)
     }
 
     pub fn kernel_name(&self) -> String {
@@ -242,7 +243,7 @@ impl FaultContext<'_> {
 }
 
 impl Fault {
-    /// The fault with what the warps it is about are called.
+    /// The fault with the role names of its warps.
     #[must_use]
     pub fn with_roles(mut self, roles: &Roles) -> Self {
         self.site = self.site.map(|site| site.with_role(roles));
@@ -254,11 +255,11 @@ impl Fault {
 }
 
 /// The lines of the source language that an instruction is of.
-fn numbers(program: &Program, pc: Pc) -> Vec<u32> {
+fn line_numbers(program: &Program, pc: Pc) -> Vec<u32> {
     source_lines(program, pc).into_iter().map(|place| place.line).collect()
 }
 
-/// The blocks that could not start, which may be what the others wait for.
+/// The number of blocks that could not start: the others may wait for them.
 fn unstarted(deadlock: &Deadlock) -> String {
     match deadlock.unstarted {
         0 => String::new(),

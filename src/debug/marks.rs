@@ -14,7 +14,7 @@ use crate::machine::Tick;
 pub struct Mark {
     /// The time.
     pub time: Tick,
-    /// The thread the user looked at.
+    /// The focused thread.
     pub focus: Focus,
     /// The line of the focused thread, as `file.ptx:12`; empty if it had exited.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -26,16 +26,16 @@ pub struct Mark {
 #[serde(transparent)]
 pub struct Marks(BTreeMap<String, Mark>);
 
-/// A time as `goto` names it.
+/// The argument of `goto`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Moment {
+pub enum TimeArgument {
     /// Before the first instruction.
     Start,
     /// After the last instruction, which may not have been executed yet.
     End,
     /// A time.
     Tick(Tick),
-    /// A marked time, and the thread that was looked at then.
+    /// A marked time, and the thread that was focused then.
     Mark(Mark),
 }
 
@@ -43,7 +43,7 @@ impl Marks {
     /// Marks a time; returns the mark of that name before.
     ///
     /// # Errors
-    /// The name could be taken for another moment.
+    /// The name means another time.
     pub fn set(&mut self, name: &str, mark: Mark) -> Result<Option<Mark>, ArgumentError> {
         check_name(name)?;
         Ok(self.0.insert(name.to_string(), mark))
@@ -77,12 +77,12 @@ impl Marks {
         self.0.keys().map(String::as_str)
     }
 
-    /// Whether there are none.
+    /// True if there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether every name is one that [`Self::set`] takes: those of a file may be any.
+    /// Checks that [`Self::set`] accepts every name: a file may hold any.
     pub(super) fn check(&self) -> Result<(), ArgumentError> {
         self.0.keys().try_for_each(|name| check_name(name))
     }
@@ -91,33 +91,33 @@ impl Marks {
     ///
     /// # Errors
     /// It is none of these.
-    pub fn moment(&self, text: &str, now: Tick) -> Result<Moment, ArgumentError> {
+    pub fn parse_time(&self, text: &str, now: Tick) -> Result<TimeArgument, ArgumentError> {
         let word = text.trim();
         let start = text.len() - text.trim_start().len();
-        self.parse(word, now).map_err(|error| error.at(start..start + word.len()))
+        self.parse_arg(word, now).map_err(|error| error.at(start..start + word.len()))
     }
 
-    fn parse(&self, word: &str, now: Tick) -> Result<Moment, ArgumentError> {
+    fn parse_arg(&self, word: &str, now: Tick) -> Result<TimeArgument, ArgumentError> {
         let no_time = || ArgumentError::new(format!("'{word}' is not a time")).with_help(HELP);
         match word {
             "" => Err(ArgumentError::new("a time is expected").with_help(HELP)),
-            "start" => Ok(Moment::Start),
-            "end" => Ok(Moment::End),
+            "start" => Ok(TimeArgument::Start),
+            "end" => Ok(TimeArgument::End),
             _ => {
                 if let Some(ticks) = word.strip_prefix('+') {
                     let ticks = grouped_number(ticks).ok_or_else(no_time)?;
-                    return Ok(Moment::Tick(now.saturating_add(ticks)));
+                    return Ok(TimeArgument::Tick(now.saturating_add(ticks)));
                 }
                 if let Some(ticks) = word.strip_prefix('-') {
                     let ticks = grouped_number(ticks).ok_or_else(no_time)?;
                     let early = || ArgumentError::new(format!("{ticks} ticks back is before the start: now is t={now}"));
-                    return now.checked_sub(ticks).map(Moment::Tick).ok_or_else(early);
+                    return now.checked_sub(ticks).map(TimeArgument::Tick).ok_or_else(early);
                 }
                 let number = word.strip_prefix("t=").unwrap_or(word);
                 if number.starts_with(|first: char| first.is_ascii_digit()) {
-                    return grouped_number(number).map(|ticks| Moment::Tick(Tick(ticks))).ok_or_else(no_time);
+                    return grouped_number(number).map(|ticks| TimeArgument::Tick(Tick(ticks))).ok_or_else(no_time);
                 }
-                self.get(word).cloned().map(Moment::Mark)
+                self.get(word).cloned().map(TimeArgument::Mark)
             }
         }
     }

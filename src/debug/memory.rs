@@ -1,24 +1,24 @@
 //! Memory as a thread sees it: bytes of any space, read and written by address.
 //!
-//! Generic addresses are taken apart first. Shared memory is that of the focused block, local memory that of the focused thread;
-//! `shared::cluster` addresses name the block by its rank in the cluster. Nothing is read that a kernel could not read: an error says
-//! what lies nearest to the address.
+//! Generic addresses are resolved to a state space first. Shared memory is that of the focused block, local memory that of the focused
+//! thread; `shared::cluster` addresses name the block by its rank in the cluster. Only memory that a kernel could read is read: an error
+//! names the object nearest to the address.
 
+use super::eval_context::{EvalContext, ThreadError};
 use super::focus::Focus;
 use super::names::symbols::{self, Object, RANK_SHIFT};
-use super::scene::{Scene, SceneError};
 use crate::base::counted;
 use crate::isa::Space;
 use crate::machine::{Allocation, Machine};
 use crate::program::map;
 
-/// Bytes between an address and an object up to which they are said to have to do with each other.
-const NEAR: u64 = 1 << 30;
+/// Greatest distance in bytes from an address at which an error gives the offset from the nearest object.
+const NEAR_DISTANCE: u64 = 1 << 30;
 
 /// Why bytes cannot be read or written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MemoryError {
-    /// There is nothing, or not all of it.
+    /// None, or not all, of the bytes exist.
     #[error("no {} memory at {address:#x}..{:#x}{}", .space.word(), .address.wrapping_add(*.bytes), nearby(.nearest.as_ref()))]
     NotThere {
         /// The space.
@@ -33,9 +33,9 @@ pub enum MemoryError {
     /// Parameters are fixed once the kernel is launched.
     #[error("kernel parameters cannot be changed once the kernel is launched")]
     ReadOnly,
-    /// The thread that owns the memory is not there.
+    /// The thread that owns the memory is not on the machine.
     #[error(transparent)]
-    Scene(#[from] SceneError),
+    Thread(#[from] ThreadError),
 }
 
 fn nearby(nearest: Option<&String>) -> String {
@@ -44,7 +44,7 @@ fn nearby(nearest: Option<&String>) -> String {
 
 /// A checked range of bytes, in the space that holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bytes {
+pub struct ByteRange {
     /// The space: never generic, never `shared::cluster`.
     pub space: Space,
     /// The block or thread that owns the shared or local memory.
@@ -58,51 +58,51 @@ pub struct Bytes {
 /// Finds the memory of `bytes` bytes at `address` of `space`, as the focused thread sees it.
 ///
 /// # Errors
-/// Not all of them are there.
-pub fn locate(scene: &Scene<'_>, space: Space, address: u64, bytes: u64) -> Result<Bytes, MemoryError> {
-    let (actual, at) = symbols::resolve(scene.program(), space, address);
+/// Not all of them exist.
+pub fn locate(context: &EvalContext<'_>, space: Space, address: u64, bytes: u64) -> Result<ByteRange, MemoryError> {
+    let (actual, at) = symbols::resolve(context.program(), space, address);
     let (actual, at, owner) = match actual {
         Space::Shared | Space::SharedCluster => {
-            let owner = owner_of(scene, actual, at).ok_or_else(|| not_there(scene, actual, at, bytes))?;
+            let owner = owner_of(context, actual, at).ok_or_else(|| not_there(context, actual, at, bytes))?;
             (Space::Shared, at & ((1 << RANK_SHIFT) - 1), owner)
         }
-        actual => (actual, at, scene.focus),
+        actual => (actual, at, context.focus),
     };
     let end = at.checked_add(bytes);
     let inside = |start: u64, limit: u64| at >= start && end.is_some_and(|end| end <= limit);
-    let device = scene.machine.device();
+    let device = context.machine.device();
     let covered = |region: &crate::machine::Region| {
         let is_known = |allocation: &Allocation| allocation.first_unknown(at, at, bytes).is_none();
         let holds = |allocation: &Allocation| at >= allocation.base && end.is_some_and(|end| end <= allocation.end());
         region.find(at).is_some_and(|allocation| holds(allocation) && is_known(allocation))
     };
-    let good = match actual {
+    let exists = match actual {
         Space::Generic | Space::Global => covered(device.global()),
         Space::Const => covered(device.constant_memory()),
         Space::Shared | Space::SharedCluster => {
-            scene.refocused(owner).block()?;
-            inside(scene.machine.shared_start(), scene.machine.shared_bytes())
+            context.refocused(owner).block()?;
+            inside(context.machine.shared_start(), context.machine.shared_bytes())
         }
-        Space::Local | Space::ParamFunc => inside(map::LOCAL_BASE, u64::from(scene.group()?.local_top)),
-        Space::Param => inside(0, scene.machine.config().params.len() as u64),
+        Space::Local | Space::ParamFunc => inside(map::LOCAL_BASE, u64::from(context.group()?.local_top)),
+        Space::Param => inside(0, context.machine.config().params.len() as u64),
     };
-    if good { Ok(Bytes { space: actual, owner, address: at, bytes }) } else { Err(not_there(scene, actual, at, bytes)) }
+    if exists { Ok(ByteRange { space: actual, owner, address: at, bytes }) } else { Err(not_there(context, actual, at, bytes)) }
 }
 
-/// Reads from `address` of `space` on into `out`.
+/// Fills `out` with the bytes from `address` of `space` on.
 ///
 /// # Errors
-/// Not all of it is there.
-pub fn read(scene: &Scene<'_>, space: Space, address: u64, out: &mut [u8]) -> Result<(), MemoryError> {
-    let found = locate(scene, space, address, out.len() as u64)?;
-    fill(scene.machine, &found, out).ok_or_else(|| not_there(scene, found.space, found.address, found.bytes))
+/// Not all of it exists.
+pub fn read(context: &EvalContext<'_>, space: Space, address: u64, out: &mut [u8]) -> Result<(), MemoryError> {
+    let found = locate(context, space, address, out.len() as u64)?;
+    fill(context.machine, &found, out).ok_or_else(|| not_there(context, found.space, found.address, found.bytes))
 }
 
-/// Reads bytes that [`locate`] found into `out`, which is as long; none if they are not there any more.
-pub fn fill(machine: &Machine, place: &Bytes, out: &mut [u8]) -> Option<()> {
-    let (device, at, owner) = (machine.device(), place.address, place.owner);
-    let end = at.checked_add(place.bytes)?;
-    match place.space {
+/// Reads bytes that [`locate`] found into `out`, which has the same length; none if they no longer exist.
+pub fn fill(machine: &Machine, range: &ByteRange, out: &mut [u8]) -> Option<()> {
+    let (device, at, owner) = (machine.device(), range.address, range.owner);
+    let end = at.checked_add(range.bytes)?;
+    match range.space {
         Space::Generic | Space::Global => device.read(at, out).ok()?,
         Space::Const => {
             let allocation = device.constant_memory().find(at).filter(|allocation| end <= allocation.end())?;
@@ -126,52 +126,52 @@ pub fn fill(machine: &Machine, place: &Bytes, out: &mut [u8]) -> Option<()> {
 /// Writes bytes that [`locate`] found.
 ///
 /// # Errors
-/// They are parameters, or not there any more.
-pub fn write(machine: &mut Machine, place: &Bytes, bytes: &[u8]) -> Result<(), MemoryError> {
-    let Focus { block, warp, lane, .. } = place.owner;
-    let written = match place.space {
-        Space::Generic | Space::Global => machine.write_global(place.address, bytes),
-        Space::Const => machine.write_constant(place.address, bytes),
-        Space::Shared | Space::SharedCluster => machine.write_shared(block, place.address, bytes),
-        Space::Local | Space::ParamFunc => machine.write_local((block, warp, lane), place.address, bytes),
+/// They are parameters, or no longer exist.
+pub fn write(machine: &mut Machine, range: &ByteRange, bytes: &[u8]) -> Result<(), MemoryError> {
+    let Focus { block, warp, lane, .. } = range.owner;
+    let written = match range.space {
+        Space::Generic | Space::Global => machine.write_global(range.address, bytes),
+        Space::Const => machine.write_constant(range.address, bytes),
+        Space::Shared | Space::SharedCluster => machine.write_shared(block, range.address, bytes),
+        Space::Local | Space::ParamFunc => machine.write_local((block, warp, lane), range.address, bytes),
         Space::Param => return Err(MemoryError::ReadOnly),
     };
-    let missing = MemoryError::NotThere { space: place.space, address: place.address, bytes: bytes.len() as u64, nearest: None };
+    let missing = MemoryError::NotThere { space: range.space, address: range.address, bytes: bytes.len() as u64, nearest: None };
     if written { Ok(()) } else { Err(missing) }
 }
 
-/// The thread whose block has the shared memory at `address`: the focused one, or of a `shared::cluster` address the block with that
-/// rank.
-fn owner_of(scene: &Scene<'_>, space: Space, address: u64) -> Option<Focus> {
+/// The thread whose block owns the shared memory at `address`: the focused one, or for a `shared::cluster` address one of the block with
+/// that rank.
+fn owner_of(context: &EvalContext<'_>, space: Space, address: u64) -> Option<Focus> {
     let rank = u32::try_from(address >> RANK_SHIFT).ok()?;
     if rank == 0 && space == Space::Shared {
-        return Some(scene.focus);
+        return Some(context.focus);
     }
-    let config = scene.machine.config();
+    let config = context.machine.config();
     let [columns, rows, layers] = config.cluster;
     if u64::from(rank) >= u64::from(columns) * u64::from(rows) * u64::from(layers) {
         return None;
     }
     let inside = [rank % columns, rank / columns % rows, rank / columns / rows];
-    let block = std::array::from_fn(|axis| scene.focus.block[axis] / config.cluster[axis] * config.cluster[axis] + inside[axis]);
-    Some(Focus { block, ..scene.focus })
+    let block = std::array::from_fn(|axis| context.focus.block[axis] / config.cluster[axis] * config.cluster[axis] + inside[axis]);
+    Some(Focus { block, ..context.focus })
 }
 
-fn not_there(scene: &Scene<'_>, space: Space, address: u64, bytes: u64) -> MemoryError {
+fn not_there(context: &EvalContext<'_>, space: Space, address: u64, bytes: u64) -> MemoryError {
     let in_shared = || {
-        let is_there = scene.block().is_ok() && matches!(space, Space::Global | Space::Generic);
-        is_there && (scene.machine.shared_start()..scene.machine.shared_bytes()).contains(&address)
+        let is_there = context.block().is_ok() && matches!(space, Space::Global | Space::Generic);
+        is_there && (context.machine.shared_start()..context.machine.shared_bytes()).contains(&address)
     };
     let nearest = match address {
         _ if in_shared() => {
-            let symbol = symbols::symbol(scene, Space::Shared, address).map_or(String::new(), |symbol| format!(", <{symbol}>"));
+            let symbol = symbols::symbol(context, Space::Shared, address).map_or(String::new(), |symbol| format!(", <{symbol}>"));
             Some(format!("it lies in the block's shared memory{symbol}: name the space, as in (shared u32*){address:#x}"))
         }
         0..4096 if matches!(space, Space::Global | Space::Generic) => Some("a null pointer".to_string()),
-        _ if matches!(space, Space::Global | Space::Generic) && !scene.machine.device().unknown(address, bytes).is_empty() => {
+        _ if matches!(space, Space::Global | Space::Generic) && !context.machine.device().unknown(address, bytes).is_empty() => {
             Some("the launch does not give this page, and nothing has written it".to_string())
         }
-        _ => nearest(&symbols::objects(scene, space), address, bytes),
+        _ => nearest(&symbols::objects(context, space), address, bytes),
     };
     MemoryError::NotThere { space, address, bytes, nearest }
 }
@@ -181,16 +181,16 @@ fn nearest(objects: &[Object], address: u64, bytes: u64) -> Option<String> {
     let end = |object: &Object| object.start.saturating_add(object.bytes);
     let distance = |object: &Object| if address < object.start { object.start - address } else { address.saturating_sub(end(object)) };
     let object = objects.iter().min_by_key(|object| distance(object))?;
-    let whole = format!("'{}' ({} at {:#x})", object.name, counted(object.bytes, "byte"), object.start);
-    Some(if distance(object) > NEAR {
-        format!("no object is nearby; the nearest is {whole}")
+    let object_text = format!("'{}' ({} at {:#x})", object.name, counted(object.bytes, "byte"), object.start);
+    Some(if distance(object) > NEAR_DISTANCE {
+        format!("no object is nearby; the nearest is {object_text}")
     } else if address < object.start {
-        format!("{} before the start of {whole}", counted(object.start - address, "byte"))
+        format!("{} before the start of {object_text}", counted(object.start - address, "byte"))
     } else if address == end(object) {
-        format!("just past the end of {whole}")
+        format!("just past the end of {object_text}")
     } else if address > end(object) {
-        format!("{} past the end of {whole}", counted(address - end(object), "byte"))
+        format!("{} past the end of {object_text}", counted(address - end(object), "byte"))
     } else {
-        format!("reaches {} past the end of {whole}", counted(address.saturating_add(bytes).saturating_sub(end(object)), "byte"))
+        format!("reaches {} past the end of {object_text}", counted(address.saturating_add(bytes).saturating_sub(end(object)), "byte"))
     })
 }

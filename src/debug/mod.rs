@@ -3,12 +3,12 @@
 //!
 //! Opening and verifying: [`open`](open::open) turns files into a program and a plan of launches; [`run_case`] runs the launches of
 //! one case in order on the same memory; [`verify_case`] compares the memory at their end and finds what wrote a wrong element;
-//! [`summarize`] says what a run came to.
+//! [`summarize`] reports the results of a run.
 //!
-//! Debugging: a [`session`] stands somewhere in a [`timeline`]; [`resume`] moves it, forwards and backwards, until one of its
-//! [`breakpoints`] or its goal stops it, and finds what wrote a value. A [`scene`] is the machine as the [`focus`]ed thread
-//! sees it: [`expression`]s are evaluated in it to [`value`]s, the [`view`]s are made from it, and [`explain`] says what its next
-//! instruction does. An [`edit`] changes it.
+//! Debugging: a [`session`] is at a time of a [`timeline`]; [`resume`] moves it, forwards and backwards, until one of its
+//! [`breakpoints`] or its goal stops it, and finds what wrote a value. An [`eval_context`] is the machine with a [`focus`]ed thread:
+//! [`expression`]s are evaluated in it to [`value`]s, the [`view`]s are made from it, and [`explain`] says what the next instruction
+//! does. An [`edit`] changes the machine.
 
 pub mod argument;
 pub mod arrays;
@@ -17,6 +17,7 @@ pub mod bundle;
 pub mod certificate;
 pub mod display;
 pub mod edit;
+pub mod eval_context;
 pub mod explain;
 pub mod explore;
 pub mod expression;
@@ -33,7 +34,6 @@ pub mod resume;
 pub mod roles;
 pub mod run;
 pub mod saved;
-pub mod scene;
 pub mod session;
 pub mod settings;
 pub mod stop;
@@ -74,4 +74,4 @@ pub use crate::launch::ron_text;
 pub use crate::launch::{Basis, NOT_FIRST, Overrides, RUNS_LONG, Reason};
 pub use crate::machine::{CompletionPolicyKind, DivergencePolicy, LaneMask, MemoryLimit, Schedule};
 pub use crate::program::{listed_name, shown_name};
-pub use crate::syntax::{WordKind, words};
+pub use crate::syntax::{TokenClass, classify_tokens};

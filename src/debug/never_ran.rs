@@ -1,4 +1,4 @@
-//! Which accesses to memory a made-up launch does not lead to: what is found says nothing of them.
+//! Memory accesses that a run of a made-up launch never executed: its findings do not cover them.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::isa::Space;
 use crate::launch::{Basis, Case};
 use crate::program::{ControlOp, Effect, FuncId, Inst, Op, Pc, Program};
 
-/// Instructions that access memory which threads share, and of which a run did not execute some that write it.
+/// The number of accesses to shared or global memory that a run did not execute, if some of them write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct NeverRan {
     /// Those that were not executed.
@@ -19,8 +19,8 @@ pub struct NeverRan {
 }
 
 impl NeverRan {
-    /// What a run of `case` that `executed` these instructions leaves out; none if it executed each that writes memory, or the values of
-    /// the launch are not made up.
+    /// The accesses that a run of `case`, which `executed` these instructions, left out; none if it executed every write, or no value of
+    /// the launch is made up.
     pub fn of_run(program: &Program, case: &Case, executed: &BTreeSet<Pc>) -> Option<Self> {
         let is_made_up = case.launches.iter().flat_map(|launch| &launch.reasons).any(|reason| reason.basis == Basis::Guessed);
         if !is_made_up {
@@ -30,9 +30,9 @@ impl NeverRan {
         let functions = closure(program.functions.len(), kernels, |function| callees(program, function));
         let code = functions.order().iter().flat_map(|function| program.functions[*function].code.clone()).map(Pc);
         let all: Vec<Pc> = code.filter(|pc| is_shared_access(program, &program.code[pc.index()])).collect();
-        let left: Vec<&Pc> = all.iter().filter(|pc| !executed.contains(pc)).collect();
+        let missing: Vec<&Pc> = all.iter().filter(|pc| !executed.contains(pc)).collect();
         let writes = |pc: &&Pc| program.code[pc.index()].op.effects(program).has(Effect::WritesMemory);
-        left.iter().any(writes).then_some(Self { instructions: left.len(), of: all.len() })
+        missing.iter().any(writes).then_some(Self { instructions: missing.len(), of: all.len() })
     }
 }
 
@@ -44,11 +44,11 @@ fn callees(program: &Program, function: usize) -> Vec<usize> {
     program.functions[function].code.clone().filter_map(called).collect()
 }
 
-/// Whether an instruction accesses memory that other threads reach.
+/// True if an instruction accesses memory that other threads can access.
 fn is_shared_access(program: &Program, inst: &Inst) -> bool {
     let is_private = match &inst.op {
         Op::Memory(op) => matches!(op.access().space, Space::Local | Space::Param | Space::ParamFunc | Space::Const),
-        // What the runtime does is no access of the kernel.
+        // An access of the runtime is no access of the kernel.
         Op::Control(_) => true,
         _ => false,
     };

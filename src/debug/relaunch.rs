@@ -1,12 +1,12 @@
-//! The launch of a session: shown as a launch file, and changed.
+//! The launch of a session: its launch file, and changes of it.
 
 use std::path::Path;
 use std::sync::Arc;
 
-use super::findings::Known as KnownFindings;
+use super::eval_context::Buffer;
+use super::findings::FindingLog;
 use super::focus::Focus;
 use super::open::{OpenedLaunch, contradictions, formals_of, made_up_with, name_params, variables_of};
-use super::scene::Buffer;
 use super::session::{InterruptCheck, Session};
 use super::stop::Stop;
 use super::timeline::Timeline;
@@ -14,40 +14,40 @@ use crate::base::Tick;
 use crate::base::{Diagnostic, SourceFile, SourceId, Sources, Span};
 use crate::launch::change::{Changed, Shape, change};
 use crate::launch::file::Launch;
-use crate::launch::variables::{Given, Names};
-use crate::launch::{self, Content, Element, Known, LaunchFile, Origin, Overrides, Plan};
+use crate::launch::variable_args::{Names, VariableArg};
+use crate::launch::{self, Content, Element, LaunchFacts, LaunchFile, Origin, Overrides, Plan};
 
 /// The message of a session without a launch file, which is about an `asm` statement.
 pub(super) const NO_LAUNCH: &str = "a statement has no launch";
 
 impl Session {
-    /// The text of the launch file at `path` that starts what this session is about.
+    /// The text of this session's launch file, as it is written to `path`.
     ///
     /// # Errors
-    /// It is about a statement.
+    /// The session is of an `asm` statement.
     pub fn launch_text(&self, path: &Path) -> Result<String, String> {
         let opened = self.opened_launch.as_ref().ok_or(NO_LAUNCH)?;
         Ok(opened.text_at(path))
     }
 
-    /// Writes the launch file that starts what this session is about to `path`; returns a line on it.
+    /// Writes this session's launch file to `path`; returns a line about it.
     ///
     /// # Errors
-    /// It is about a statement, there is a file of another kind, or it cannot be written, in one line.
+    /// The session is of an `asm` statement, `path` is a file of another kind, or it cannot be written, in one line.
     pub fn save_launch(&self, path: &Path) -> Result<String, String> {
         self.opened_launch.as_ref().ok_or(NO_LAUNCH)?.save(path)
     }
 
-    /// Changes the launch as `words` say, and starts anew with it. Breakpoints, displays and settings stay; what was recorded does not.
+    /// Changes the launch by these `arguments`, and starts it again. Breakpoints, displays and settings remain; the recording is discarded.
     ///
     /// # Errors
     /// The errors of the arguments, or of the launch that they would make, a line each; nothing has changed then.
-    pub fn relaunch(&mut self, words: &[&str], interrupt: &mut dyn InterruptCheck) -> Result<Stop, String> {
+    pub fn relaunch(&mut self, arguments: &[&str], interrupt: &mut dyn InterruptCheck) -> Result<Stop, String> {
         let mut opened = self.opened_launch.clone().ok_or(NO_LAUNCH)?;
         let kernel = self.case().launches[self.launch()].kernel;
         let mut sources = Sources::default();
-        let whole = sources.add(SourceFile::new("the launch", ""));
-        let named: Vec<_> = words.iter().map(|word| (sources.add(SourceFile::new("", *word)), *word)).collect();
+        let source = sources.add(SourceFile::new("the launch", ""));
+        let named: Vec<_> = arguments.iter().map(|argument| (sources.add(SourceFile::new("", *argument)), *argument)).collect();
         let (case, number) = (self.case_number, self.launch());
         let opened_module = opened.module.clone();
         let (folder, folders) = (opened.folder.clone(), opened.folders.clone());
@@ -66,20 +66,20 @@ impl Session {
         let launch = launch.clone();
         let mut reasons = Vec::new();
         if let Some(known) = &mut opened.known {
-            learn(known, &launch, &changed);
-            let wrong = contradictions(self.program(), kernel, known, |_| Span::new(whole, 0, 0));
-            if !wrong.is_empty() {
-                return Err(lines(&wrong));
+            add_changes(known, &launch, &changed);
+            let conflicts = contradictions(self.program(), kernel, known, |_| Span::new(source, 0, 0));
+            if !conflicts.is_empty() {
+                return Err(lines(&conflicts));
             }
-            let made = made_up_with(self.program(), kernel, known);
-            (opened.content, reasons) = (made.content, made.reasons);
+            let generated = made_up_with(self.program(), kernel, known);
+            (opened.content, reasons) = (generated.content, generated.reasons);
             keep_expectations(&mut opened.content, &launch);
         }
         let file = LaunchFile {
             content: opened.content.clone(),
             folder: opened.folder.clone(),
             sources,
-            origin: Origin::Arguments(whole),
+            origin: Origin::Arguments(source),
             given: Vec::new(),
             expected: Vec::new(),
         };
@@ -93,7 +93,7 @@ impl Session {
         Ok(self.seek_with_focus(Tick::START, interrupt))
     }
 
-    /// Begins with case number `number` of `plan` instead of the present one.
+    /// Starts case number `number` of `plan` instead of the current one.
     fn restart(&mut self, mut plan: Plan, number: usize) -> Result<(), String> {
         let case = Arc::new(plan.cases.swap_remove(number));
         let buffers = Buffer::of_case(&case);
@@ -101,9 +101,9 @@ impl Session {
         self.timeline = Timeline::new(Arc::clone(self.program()), case, options, Vec::new()).map_err(|error| error.to_string())?;
         self.forget_run(buffers);
         self.focus = Focus::first(self.timeline.machine());
-        let suppressions = std::mem::take(&mut self.known.suppressions);
-        self.known = KnownFindings::default();
-        self.known.suppressions = suppressions;
+        let suppressions = std::mem::take(&mut self.finding_log.suppressions);
+        self.finding_log = FindingLog::default();
+        self.finding_log.suppressions = suppressions;
         self.apply_settings();
         Ok(())
     }
@@ -112,11 +112,11 @@ impl Session {
 impl OpenedLaunch {
     /// Launch number `number` of case number `case`.
     fn launch_mut(&mut self, case: usize, number: usize) -> Option<&mut Launch> {
-        let wanted = self.kernel.clone();
+        let kernel = self.kernel.clone();
         match &mut self.content {
             Content::Launch(launch) => Some(launch),
             Content::Suite(list) => {
-                let chosen = |launch: &&mut Launch| launch.is_of(wanted.as_deref());
+                let chosen = |launch: &&mut Launch| launch.is_of(kernel.as_deref());
                 list.launches.iter_mut().filter(chosen).nth(case)
             }
             Content::Sequence(list) => list.launches.get_mut(number),
@@ -124,15 +124,15 @@ impl OpenedLaunch {
     }
 }
 
-/// Adds to what is known of a launch what `changed` names of `launch`.
-fn learn(known: &mut Known, launch: &Launch, changed: &Changed) {
+/// Adds the values of `launch` that `changed` names to `known`.
+fn add_changes(known: &mut LaunchFacts, launch: &Launch, changed: &Changed) {
     const WHY: &str = "'launch' says so";
     let extents = |(x, y, z): (u32, u32, u32)| ([x, y, z], WHY.to_string());
     known.params.extend(changed.params.iter().filter_map(|index| Some((*index, launch.params.get(*index)?.clone()))));
     for name in &changed.variables {
         known.variables.retain(|given| given.name != *name);
         if let (Some(init), Some(element)) = (launch.variables.get(name), launch.variable_types.get(name)) {
-            known.variables.push(Given { name: name.clone(), element: *element, init: init.clone(), source: SourceId(0) });
+            known.variables.push(VariableArg { name: name.clone(), element: *element, init: init.clone(), source: SourceId(0) });
         }
     }
     for shape in &changed.shapes {
@@ -147,21 +147,21 @@ fn learn(known: &mut Known, launch: &Launch, changed: &Changed) {
 
 /// Keeps the expected contents of the buffers of `launch`.
 fn keep_expectations(content: &mut Content, launch: &Launch) {
-    let Content::Launch(made) = content else { return };
-    made.expect_variables.clone_from(&launch.expect_variables);
-    made.variable_tolerances.clone_from(&launch.variable_tolerances);
+    let Content::Launch(generated) = content else { return };
+    generated.expect_variables.clone_from(&launch.expect_variables);
+    generated.variable_tolerances.clone_from(&launch.variable_tolerances);
     let is_expected = |(name, _): &(&String, &Element)| launch.expect_variables.contains_key(*name);
     let types = launch.variable_types.iter().filter(is_expected).map(|(name, element)| (name.clone(), *element));
-    made.variable_types.extend(types);
-    for (made, before) in made.params.iter_mut().zip(&launch.params) {
-        if let (Some(made), Some(before)) = (made.buffer_mut(), before.buffer()) {
-            made.expect.clone_from(&before.expect);
-            made.tolerance = before.tolerance;
+    generated.variable_types.extend(types);
+    for (generated, before) in generated.params.iter_mut().zip(&launch.params) {
+        if let (Some(generated), Some(before)) = (generated.buffer_mut(), before.buffer()) {
+            generated.expect.clone_from(&before.expect);
+            generated.tolerance = before.tolerance;
         }
     }
 }
 
-/// Mistakes, a line each, with what would be right.
+/// Errors with their help, one per line.
 fn lines(errors: &[Diagnostic]) -> String {
     let line = |error: &Diagnostic| match &error.help {
         Some(help) => format!("{} ({help})", error.message),

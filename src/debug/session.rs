@@ -6,18 +6,18 @@ use std::sync::Arc;
 use super::arrays::{self, ArrayType};
 use super::breakpoints::{Breakpoints, Event};
 use super::edit::{Edit, EditError};
+use super::eval_context::{Buffer, EvalContext};
 use super::explore::Exploration;
-use super::findings::Known;
+use super::findings::FindingLog;
 use super::focus::Focus;
 use super::marks::Marks;
 use super::names::inferred::InferredTypes;
 use super::names::scope;
 use super::open::{Opened, OpenedLaunch};
-use super::resume::{Spin, WarpPlace, flag_reads};
+use super::resume::{Spin, WarpKey, flag_reads};
 use super::roles::Roles;
 use super::run::{RunError, RunOptions};
 use super::saved::{Saved, SavedState};
-use super::scene::{Buffer, Scene};
 use super::settings::{SETTINGS, Settings};
 use super::stop::Stop;
 use super::timeline::{End, Input, StartError, Timeline};
@@ -42,27 +42,27 @@ pub struct Session {
     pub displays: Vec<String>,
     /// The roles of warps.
     pub roles: Roles,
-    /// The launch file that the launches were made from; none of an `asm` statement.
+    /// The launch file of the launches; none for an `asm` statement.
     pub(super) opened_launch: Option<OpenedLaunch>,
-    /// The number of the case that is run.
+    /// The number of the case that runs.
     pub(super) case_number: usize,
     /// Types of the buffers that the launches make.
     buffers: Vec<Buffer>,
     /// The inferred types of registers.
     inferred: InferredTypes,
     /// The findings.
-    pub(super) known: Known,
+    pub(super) finding_log: FindingLog,
     pub(super) navigation: NavigationHistory,
-    /// The machine as it was at the stop before.
+    /// The machine at the previous stop.
     pub(super) earlier: Option<Machine>,
     /// The event that the focused warp runs to (`run-to`).
-    pub(super) wanted_event: Option<Event>,
-    /// For each instruction, whether it reads a flag.
+    pub(super) run_to_event: Option<Event>,
+    /// For each instruction, true if it reads a flag.
     pub(super) flag_reads: Arc<Vec<bool>>,
     /// The flag that the stepped warp read last.
     pub(super) spin: Spin,
     /// The warp that ran last because the stepped one waited for a flag.
-    pub(super) gave_way_to: Option<WarpPlace>,
+    pub(super) yielded_to: Option<WarpKey>,
     /// The systematic exploration that `explore systematic continue` continues.
     pub(super) exploration: Option<Box<Exploration>>,
     /// The number of orders tried, while an exploration runs.
@@ -99,7 +99,7 @@ impl InterruptCheck for NeverInterrupt {
     }
 }
 
-/// The times the user stood at, for `back` and `forward`.
+/// The times that the user visited, for `back` and `forward`.
 #[derive(Default)]
 pub(super) struct NavigationHistory {
     times: Vec<Tick>,
@@ -107,7 +107,7 @@ pub(super) struct NavigationHistory {
 }
 
 impl Session {
-    /// A session about case number `case` of what was opened, standing before the first instruction.
+    /// A session of case number `case` of `opened`, before the first instruction.
     ///
     /// # Errors
     /// There is no such case, the device refuses its first launch, or its buffers cannot be filled.
@@ -137,13 +137,13 @@ impl Session {
             case_number,
             buffers,
             inferred,
-            known: Known::default(),
+            finding_log: FindingLog::default(),
             navigation,
             earlier: None,
-            wanted_event: None,
+            run_to_event: None,
             flag_reads,
             spin: Spin::default(),
-            gave_way_to: None,
+            yielded_to: None,
             exploration: None,
             orders_tried: None,
             log: Vec::new(),
@@ -155,7 +155,7 @@ impl Session {
         &self.program
     }
 
-    /// The case that is run.
+    /// The case that runs.
     pub fn case(&self) -> &Case {
         self.timeline.case()
     }
@@ -165,46 +165,46 @@ impl Session {
         self.timeline.machine()
     }
 
-    /// Bytes that `printf` has written up to now, since the first launch, and how many after them were too many to keep.
+    /// Bytes that `printf` has written since the first launch, and the number of bytes lost because the buffer is full.
     pub fn printed(&self) -> (usize, u64) {
         let printed = self.machine().device().printed();
         (printed.bytes().len(), printed.lost())
     }
 
-    /// The output of `printf` since it `had` written that much, as whole lines, and a note if some was lost; nothing if it has
-    /// not written as much.
+    /// The output of `printf` since it `had` written that much, as complete lines, and a note if some was lost; empty if it has written
+    /// less.
     pub fn printed_since(&self, had: (usize, u64)) -> Vec<u8> {
         let printed = self.machine().device().printed();
         let new = printed.bytes().get(had.0..).unwrap_or_default();
         view::printed(new.to_vec(), printed.lost().saturating_sub(had.1))
     }
 
-    /// The machine as the focused thread sees it.
-    pub fn scene(&self) -> Scene<'_> {
+    /// The evaluation context of the focused thread.
+    pub fn eval_context(&self) -> EvalContext<'_> {
         let names = self.case().launches.get(self.launch()).map(|launch| &launch.names);
-        let scene = Scene::at(self.machine(), self.focus).with_param_names(names);
-        scene.with_buffers(&self.buffers).with_usage(&self.inferred).with_roles(&self.roles)
+        let context = EvalContext::at(self.machine(), self.focus).with_param_names(names);
+        context.with_buffers(&self.buffers).with_inferred_types(&self.inferred).with_roles(&self.roles)
     }
 
-    /// The variable that `name` stands for where the focused thread stands.
+    /// The variable that `name` means in the scope of the focused thread.
     pub fn variable_called(&self, name: &str) -> Option<VarId> {
-        scope::variable_called(&self.scene(), name).and_then(|variable| arrays::id_of(&self.program, variable))
+        scope::variable_called(&self.eval_context(), name).and_then(|variable| arrays::id_of(&self.program, variable))
     }
 
-    /// Takes a variable for an array of a type from now on; without one, for what accesses show or its declaration says.
+    /// Sets the array type of a variable; without one, the type is inferred from accesses or declared.
     pub fn choose_type(&mut self, variable: VarId, ty: Option<ArrayType>) {
         self.inferred.arrays.choose(variable, ty);
     }
 
-    /// The times the user stood at, as far as `back` and `forward` go.
+    /// The times that the user visited, which `back` and `forward` reach.
     pub fn navigation(&self) -> &[Tick] {
         &self.navigation.times
     }
 
-    /// The machine as the focused thread saw it at the stop before, in time or as the user went; none before the first run.
-    pub fn earlier(&self) -> Option<Scene<'_>> {
-        let scene = |machine| Scene { machine, ..self.scene() };
-        self.earlier.as_ref().map(scene)
+    /// The context at the previous stop, by time or by navigation; none before the first run.
+    pub fn earlier(&self) -> Option<EvalContext<'_>> {
+        let context = |machine| EvalContext { machine, ..self.eval_context() };
+        self.earlier.as_ref().map(context)
     }
 
     /// The current time of the session.
@@ -217,12 +217,12 @@ impl Session {
         self.timeline.recorded()
     }
 
-    /// The end of the run, at [`Self::recorded`], if it has been run to its end.
+    /// The end of the run, at [`Self::recorded`], if it has been reached.
     pub fn ended(&self) -> Option<&End> {
         self.timeline.end()
     }
 
-    /// Whether going on from here executes what was not executed before.
+    /// True if continuing from here executes instructions for the first time.
     pub fn is_at_front(&self) -> bool {
         self.time() == self.recorded() && self.ended().is_none()
     }
@@ -232,13 +232,13 @@ impl Session {
         self.timeline.launch()
     }
 
-    /// Why the values of the present launch are what they are, if it is made up; else nothing.
+    /// The reasons for the values of the current launch, if it is made up; otherwise empty.
     pub fn reasons(&self) -> &[Reason] {
         self.case().launches.get(self.launch()).map_or(&[], |launch| &launch.reasons)
     }
 
-    /// The variables of the module that the launch gives values.
-    pub fn given_variables(&self) -> BTreeSet<VarId> {
+    /// The variables of the module that the launch initializes.
+    pub fn initialized_variables(&self) -> BTreeSet<VarId> {
         let given = self.case().launches.get(self.launch()).map_or(&[][..], |launch| &launch.variables);
         given.iter().map(|given| given.variable).collect()
     }
@@ -253,7 +253,7 @@ impl Session {
         self.program.functions.get(self.machine().config().kernel.index()).map_or("", |kernel| &kernel.name)
     }
 
-    /// Addresses of the buffers that were made so far, in the case's order.
+    /// Addresses of the buffers allocated so far, in the order of the case.
     pub fn addresses(&self) -> &[u64] {
         self.timeline.addresses()
     }
@@ -263,24 +263,24 @@ impl Session {
         self.timeline.inputs()
     }
 
-    /// Puts the settings in force that the engine itself acts on.
+    /// Applies the settings that the engine uses.
     pub fn apply_settings(&mut self) {
         self.timeline.set_snapshot_memory(self.settings.snapshot_memory);
     }
 
-    /// Changes the state now. What was recorded after now is dropped.
+    /// Applies `edits` at the current time. The recording after it is dropped.
     ///
     /// # Errors
     /// One of the changes cannot be made; nothing has changed then.
     pub fn edit(&mut self, edits: Vec<Edit>) -> Result<(), EditError> {
-        let mut tried = self.machine().clone();
-        edits.iter().try_for_each(|edit| edit.apply(&mut tried))?;
-        self.known.forget_from(self.time());
+        let mut copy = self.machine().clone();
+        edits.iter().try_for_each(|edit| edit.apply(&mut copy))?;
+        self.finding_log.forget_from(self.time());
         self.timeline.input(Input::Edits(edits));
         Ok(())
     }
 
-    /// Ends an asynchronous copy now. What was recorded after now is dropped.
+    /// Completes an asynchronous copy at the current time. The recording after it is dropped.
     ///
     /// # Errors
     /// There is no such copy in flight, or its mbarrier cannot take its bytes.
@@ -290,7 +290,7 @@ impl Session {
             Ok(false) => return Err(format!("no copy #{copy} is in flight")),
             Err(trap) => return Err(trap.message),
         }
-        self.known.forget_from(self.time());
+        self.finding_log.forget_from(self.time());
         self.timeline.input(Input::Complete(copy));
         Ok(())
     }
@@ -299,22 +299,22 @@ impl Session {
     pub fn saved(&self) -> Saved {
         let mut saved = Saved::new(&self.program, self.case(), self.timeline.options());
         saved.set_breakpoints(&self.breakpoints);
-        // Colours and threads are a matter of the machine, not of what is looked for.
+        // The theme and the number of jobs belong to the user's computer, not to the session.
         let settings = SETTINGS.iter().filter(|setting| !["theme", "jobs"].contains(&setting.name));
         saved.settings = settings.map(|setting| (setting.name.to_string(), (setting.get)(&self.settings))).collect();
         (saved.time, saved.focus, saved.state) = (self.time(), self.focus, Some(SavedState::of(self.machine())));
         (saved.marks, saved.displays, saved.roles) = (self.marks.clone(), self.displays.clone(), self.roles.clone());
         saved.set_types(&self.program, &self.inferred.arrays);
-        saved.suppressed = self.known.suppressions.clone();
+        saved.suppressed = self.finding_log.suppressions.clone();
         saved.inputs = self.inputs().to_vec();
         saved
     }
 
-    /// Takes up a session that was saved: the run begins again, and goes to where it stood. If buffers or parameters are others than when
-    /// it was saved, the log of the stop begins with warnings.
+    /// Restores a saved session: the run starts again and goes to the saved time. If buffers or parameters differ from the saved ones, the
+    /// log of the stop begins with warnings.
     ///
     /// # Errors
-    /// It is about another module or launch, or holds what cannot be; nothing has changed then.
+    /// It is of another module or launch, or inconsistent; nothing has changed then.
     pub fn restore(&mut self, saved: Saved, interrupt: &mut dyn InterruptCheck) -> Result<Stop, String> {
         saved.check(&self.program, self.case(), self.timeline.options())?;
         let differences = saved.differences(&self.program, self.case());
@@ -332,8 +332,8 @@ impl Session {
         (self.navigation, self.earlier) = (NavigationHistory::default(), None);
         self.inferred.arrays.clear();
         types.into_iter().for_each(|(variable, ty)| self.choose_type(variable, Some(ty)));
-        self.known = Known::default();
-        self.known.suppressions = saved.suppressed;
+        self.finding_log = FindingLog::default();
+        self.finding_log.suppressions = saved.suppressed;
         self.apply_settings();
         let mut stop = self.seek_with_focus(saved.time, interrupt);
         self.catch_up(interrupt);
@@ -343,11 +343,11 @@ impl Session {
         Ok(stop)
     }
 
-    /// Forgets what belongs to a run that is given up; the next one has these buffers.
+    /// Resets the state of the discarded run; the next one has these buffers.
     pub(super) fn forget_run(&mut self, buffers: Vec<Buffer>) {
         self.buffers = buffers;
         (self.marks, self.navigation, self.earlier) = (Marks::default(), NavigationHistory::default(), None);
-        (self.wanted_event, self.spin, self.gave_way_to) = (None, Spin::default(), None);
+        (self.run_to_event, self.spin, self.yielded_to) = (None, Spin::default(), None);
         self.log.clear();
         self.exploration = None;
     }
@@ -365,7 +365,7 @@ impl Session {
 }
 
 impl NavigationHistory {
-    /// Remembers a time the user came to; what lay ahead is forgotten.
+    /// Adds a visited time; those after the current one are removed.
     pub fn push(&mut self, time: Tick) {
         if self.times.get(self.at) == Some(&time) {
             return;
@@ -375,13 +375,13 @@ impl NavigationHistory {
         self.at = self.times.len() - 1;
     }
 
-    /// The time before the present one, which becomes the present one.
+    /// Goes to the visited time before the current one.
     pub fn back(&mut self) -> Option<Tick> {
         self.at = self.at.checked_sub(1)?;
         self.times.get(self.at).copied()
     }
 
-    /// The time that was left by going back.
+    /// Goes to the visited time after the current one.
     pub fn forward(&mut self) -> Option<Tick> {
         let time = self.times.get(self.at + 1).copied()?;
         self.at += 1;

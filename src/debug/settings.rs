@@ -7,26 +7,26 @@ use std::num::NonZeroUsize;
 use super::stop::{DivergentStep, StepUnit};
 use crate::base::cores;
 
-/// The values in force.
+/// The current values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// The threads that `stepi` steps.
     pub step_unit: StepUnit,
-    /// Which lanes a step follows where the focused lane has diverged from those that run.
+    /// What a step does if the focused lane has diverged from the lanes that run.
     pub divergent_step: DivergentStep,
     /// The kind of lines that `step` and `next` step.
     pub step_by: StepBy,
-    /// Bytes of snapshots kept for going back, at most.
+    /// Maximum bytes of snapshots for going back.
     pub snapshot_memory: u64,
     /// Lines that `list` shows.
     pub list_size: u32,
-    /// Whether to ask before recorded history is dropped.
+    /// True to ask before recorded history is dropped.
     pub confirm: bool,
     /// The findings that stop a run.
     pub stop_on: StopOn,
     /// The colours of the screen.
     pub theme: ThemeName,
-    /// Runs at the same time; none for as many as the machine has cores.
+    /// Maximum number of runs in parallel; none for the number of cores.
     pub jobs: Option<NonZeroUsize>,
 }
 
@@ -78,10 +78,10 @@ pub enum StopOn {
 /// The colours of the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum ThemeName {
-    /// For light text on a dark ground.
+    /// For light text on a dark background.
     #[default]
     Dark,
-    /// For dark text on a light ground.
+    /// For dark text on a light background.
     Light,
     /// No colours.
     None,
@@ -95,9 +95,9 @@ pub struct Setting {
     pub kind: SettingKind,
     /// The help, in one line.
     pub help: &'static str,
-    /// The value in force, as it would be typed.
+    /// The current value, as it would be typed.
     pub get: fn(&Settings) -> String,
-    /// Puts a value in force; it is of the setting's kind.
+    /// Sets the value, which is of the setting's kind.
     set: fn(&mut Settings, Value),
 }
 
@@ -121,10 +121,10 @@ enum Value {
     Number(u64),
 }
 
-/// Largest number of runs at the same time.
+/// Maximum of `jobs`.
 pub const JOBS_MAX: u64 = 1024;
 
-/// The word for what the machine decides.
+/// The value of `jobs` for the number of cores.
 const AUTO: &str = "auto";
 
 const SWITCH: &[&str] = &["off", "on"];
@@ -203,7 +203,7 @@ pub const SETTINGS: &[Setting] = &[
 ];
 
 impl Setting {
-    /// Sets it to what `text` says.
+    /// Sets it to the value `text`.
     ///
     /// # Errors
     /// The possible values, if `text` is not one of them.
@@ -278,7 +278,7 @@ pub fn bytes(text: &str) -> Option<u64> {
     digits.trim_end().parse::<u64>().ok()?.checked_mul(1 << shift)
 }
 
-/// The shortest way to say a number of bytes that [`bytes`] reads.
+/// The shortest text that [`bytes`] reads as this number of bytes.
 fn bytes_as_typed(bytes: u64) -> String {
     let unit = UNITS.iter().find(|(_, shift)| bytes > 0 && bytes.is_multiple_of(1 << shift));
     unit.map_or(bytes.to_string(), |(unit, shift)| format!("{}{unit}", bytes >> shift))
@@ -289,7 +289,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_setting_says_it_also_takes() {
+    fn setting_texts_can_be_read_again() {
         for setting in SETTINGS {
             let mut settings = Settings::default();
             let values: Vec<String> = match setting.kind {
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_value_changes_nothing_and_says_what_is_taken() {
+    fn an_invalid_value_is_refused_with_the_possible_values() {
         let mut settings = Settings::default();
         let unit = SETTINGS.iter().find(|setting| setting.name == "step-unit").map(|setting| setting.put(&mut settings, "thread"));
         assert_eq!(unit, Some(Err("step-unit takes lane, warp, block or grid, not 'thread'".to_string())));

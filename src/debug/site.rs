@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use crate::base::WarpId;
+use crate::debug::eval_context::{EvalContext, ThreadError};
 use crate::debug::focus::Focus;
 use crate::debug::roles::{NO_ROLES, Roles};
-use crate::debug::scene::{Scene, SceneError};
 use crate::machine::{IssuePoint, LaneMask, Tick, thread_index};
 use crate::program::{Pc, Program, SourceLine};
 
@@ -16,12 +16,11 @@ pub struct Site {
     pub place: String,
     /// The statement.
     pub statement: String,
-    /// `file.cu:7`, if `.loc` says so; of a function of another file that was put in place of its call, `header.h:9, from file.cu:7`.
+    /// `file.cu:7`, if `.loc` says so; of an inlined function of another file, `header.h:9, from file.cu:7`.
     pub source: Option<String>,
-    /// The same as files and lines: the PTX, then the source language and, of a function that was put in place of its call, where that
-    /// was called, innermost first.
+    /// The same as files and lines: the PTX, then the source language and, for an inlined function, its call sites, innermost first.
     pub lines: Vec<FileLine>,
-    /// Whether the statement is part of an `asm` statement of the source language.
+    /// True if the statement is part of an `asm` statement of the source language.
     pub inline_asm: bool,
     /// Block index.
     pub block: [u32; 3],
@@ -55,26 +54,26 @@ impl FileLine {
 }
 
 impl Site {
-    /// The instruction at `place` as `lanes` execute it; `extent` is the block's.
-    pub(in crate::debug) fn new(program: &Program, extent: [u32; 3], place: IssuePoint, lanes: LaneMask) -> Self {
-        let sources = source_lines(program, place.pc);
-        // What stands in a header says little; within a file the line itself does.
+    /// The instruction at `point` as `lanes` execute it; `extent` is the block's.
+    pub(in crate::debug) fn new(program: &Program, extent: [u32; 3], point: IssuePoint, lanes: LaneMask) -> Self {
+        let sources = source_lines(program, point.pc);
+        // A line of a header is shown with its call site; within one file the line is enough.
         let source = match sources.as_slice() {
-            [own, .., caller] if own.file != caller.file => Some(format!("{}, from {}", own.short(), caller.short())),
+            [inlined, .., caller] if inlined.file != caller.file => Some(format!("{}, from {}", inlined.short(), caller.short())),
             sources => sources.first().map(FileLine::short),
         };
         Self {
-            place: program.place(place.pc),
-            statement: program.text(place.pc).trim_end_matches(';').to_string(),
+            place: program.place(point.pc),
+            statement: program.text(point.pc).trim_end_matches(';').to_string(),
             source,
-            lines: ptx_line(program, place.pc).into_iter().chain(sources).collect(),
-            inline_asm: program.inline_asm(place.pc).is_some(),
-            block: place.block,
-            warp: place.warp.number(),
-            warp_name: NO_ROLES.warp(place.warp.number()),
+            lines: ptx_line(program, point.pc).into_iter().chain(sources).collect(),
+            inline_asm: program.inline_asm(point.pc).is_some(),
+            block: point.block,
+            warp: point.warp.number(),
+            warp_name: NO_ROLES.warp(point.warp.number()),
             lanes,
-            thread: thread_index(extent, place.warp.number(), lanes.first() as u32),
-            time: place.tick,
+            thread: thread_index(extent, point.warp.number(), lanes.first() as u32),
+            time: point.tick,
         }
     }
 
@@ -82,23 +81,23 @@ impl Site {
     ///
     /// # Errors
     /// The thread is not on the machine.
-    pub fn of(scene: &Scene<'_>) -> Result<Self, SceneError> {
-        let frame = scene.frame()?;
-        let Focus { block, warp, lane, .. } = scene.focus;
-        let pc = if scene.focus.frame == 0 { frame.group.current_pc() } else { frame.pc };
-        let place = IssuePoint { pc, tick: scene.machine.tick(), block, warp: WarpId::new(warp) };
-        let extent = scene.machine.config().block;
-        let site = Self::new(scene.program(), extent, place, frame.group.mask);
-        Ok(Self { thread: thread_index(extent, warp, lane), ..site.with_role(scene.roles) })
+    pub fn of(context: &EvalContext<'_>) -> Result<Self, ThreadError> {
+        let frame = context.frame()?;
+        let Focus { block, warp, lane, .. } = context.focus;
+        let pc = if context.focus.frame == 0 { frame.group.current_pc() } else { frame.pc };
+        let point = IssuePoint { pc, tick: context.machine.tick(), block, warp: WarpId::new(warp) };
+        let extent = context.machine.config().block;
+        let site = Self::new(context.program(), extent, point, frame.group.mask);
+        Ok(Self { thread: thread_index(extent, warp, lane), ..site.with_role(context.roles) })
     }
 
-    /// The site with what its warp is called.
+    /// The site with the role name of its warp.
     #[must_use]
     pub(in crate::debug) fn with_role(self, roles: &Roles) -> Self {
         Self { warp_name: roles.warp(self.warp), ..self }
     }
 
-    /// The thread that is looked at where one goes to it.
+    /// The thread that is focused when the user goes to the site.
     pub fn focus(&self) -> Focus {
         Focus { block: self.block, warp: self.warp, lane: self.lanes.first() as u32, frame: 0 }
     }
@@ -110,14 +109,14 @@ fn ptx_line(program: &Program, pc: Pc) -> Option<FileLine> {
     Some(FileLine { file: file.name().to_string(), line: file.line_of(span.start) })
 }
 
-/// The line of the source language that `.loc` names, and where its function was called if it was put in place, innermost first.
+/// The line of the source language that `.loc` names, and the call sites of its inlined function, innermost first.
 pub(in crate::debug) fn source_lines(program: &Program, pc: Pc) -> Vec<FileLine> {
-    let own = program.source_lines.get(pc.index()).copied().flatten();
+    let line = program.source_lines.get(pc.index()).copied().flatten();
     let callers = program.call_sites.get(&pc).into_iter().flatten().copied();
     let named = |place: SourceLine| {
         let (_, name) = program.source_files.iter().find(|(number, _)| *number == place.file)?;
         Some(FileLine { file: name.clone(), line: place.line })
     };
-    // Compilers write line 0 where there is none.
-    own.into_iter().chain(callers).filter(|place| place.line > 0).filter_map(named).collect()
+    // Compilers write line 0 for an unknown line.
+    line.into_iter().chain(callers).filter(|place| place.line > 0).filter_map(named).collect()
 }

@@ -3,10 +3,10 @@
 use serde::Serialize;
 
 use super::breakpoints::Event;
+use super::eval_context::ThreadError;
 use super::fault::Fault;
 use super::findings::FindingText;
 use super::focus::Focus;
-use super::scene::SceneError;
 use super::site::Site;
 use super::value::Shown;
 use super::watched_access::{WatchedAccess, WatchedAccessText};
@@ -18,7 +18,7 @@ use crate::program::Pc;
 pub enum Direction {
     /// Execute.
     Forward,
-    /// Go back through what was executed.
+    /// Go back in the recorded execution.
     Backward,
 }
 
@@ -27,7 +27,7 @@ pub enum Direction {
 pub enum Goal {
     /// Until something stops it.
     Continue,
-    /// The same from the start, where the first instruction may be a stop as well.
+    /// The same from the start, including a stop at the first instruction.
     Run,
     /// One instruction, `count` times.
     Instruction {
@@ -45,7 +45,7 @@ pub enum Goal {
     },
     /// Until the selected frame returns; backwards, to where it was called.
     Finish,
-    /// Until the focused lane is after the current line in the same frame: loops run to their end.
+    /// Until the focused lane is past the current line in the same frame: loops run to their end.
     Until,
     /// Until the focused lane is at one of these instructions; in the same frame or its callers if `this_frame`.
     Advance {
@@ -54,7 +54,7 @@ pub enum Goal {
         /// Whether the current frame's return stops as well (`until LOCATION`).
         this_frame: bool,
     },
-    /// Until the event of the focused warp.
+    /// Until this event of the focused warp.
     Event(Event),
 }
 
@@ -72,7 +72,7 @@ pub enum StepUnit {
     Grid,
 }
 
-/// Which lanes a step of a warp follows where the focused lane has diverged from those that run.
+/// What a step of a warp does if the focused lane has diverged from the lanes that run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum DivergentStep {
     /// The focus moves to a lane that runs.
@@ -82,8 +82,8 @@ pub enum DivergentStep {
     Wait,
 }
 
-/// A stop: the position of the session, and the reasons. Names and values are those of that moment, so that it can be printed, stored and
-/// sent after the session has moved on.
+/// A stop: the position of the session, and the reasons. Names and values are those at the stop, so that it can be printed, stored and sent
+/// after the session has moved on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Stop {
     /// Time.
@@ -93,7 +93,7 @@ pub struct Stop {
     /// The same as text, with the role of its warp: `block 1,0,0 producer warp 0 lane 5`.
     pub thread: String,
     /// The instruction that it executes next, or why there is none.
-    pub here: Result<Box<Site>, SceneError>,
+    pub here: Result<Box<Site>, ThreadError>,
     /// The thread that was focused before.
     pub before: Focus,
     /// Why the focus left that thread, if it is not on the machine.
@@ -102,7 +102,7 @@ pub struct Stop {
     pub launch: StoppedLaunch,
     /// The reasons.
     pub reasons: Vec<Reason>,
-    /// Instructions that other warps issued during a step, because the focused one needed them.
+    /// Instructions of other warps during a step that the focused warp needed to continue.
     pub others: Option<Others>,
     /// The number of findings that are not suppressed.
     pub findings: usize,
@@ -113,12 +113,12 @@ pub struct Stop {
 }
 
 impl Stop {
-    /// Whether the run is over: all threads have exited, or none can continue.
+    /// True if the run is over: all threads have exited, or none can continue.
     pub fn is_over(&self) -> bool {
         self.reasons.iter().any(|reason| matches!(reason, Reason::Ended | Reason::Fault(_) | Reason::Broken(_)))
     }
 
-    /// Whether the focus is on another thread than before.
+    /// True if another thread is focused than before.
     pub fn has_other_thread(&self) -> bool {
         let thread = |focus: &Focus| (focus.block, focus.warp, focus.lane);
         thread(&self.focus) != thread(&self.before)
@@ -134,7 +134,7 @@ pub struct StoppedLaunch {
     pub count: usize,
     /// Its kernel.
     pub kernel: String,
-    /// Whether it is not the launch of the last stop.
+    /// True if it is not the launch of the previous stop.
     pub is_new: bool,
 }
 
@@ -152,11 +152,11 @@ pub struct Others {
 pub enum Need {
     /// It waited at this barrier.
     Barrier(u32),
-    /// It waited for lanes of its own warp, or its turn was over.
+    /// It waited for lanes of its own warp, or its time slice was over.
     Turn,
     /// It spun on a flag that others must set.
     Flag,
-    /// The past is replayed as it was.
+    /// The recorded execution is replayed.
     Recorded,
 }
 
@@ -170,14 +170,14 @@ pub enum Reason {
         /// It was temporary and is gone.
         temporary: bool,
     },
-    /// A watched place was touched.
+    /// A watched target was accessed.
     Watchpoint {
         /// The access.
         watched_access: WatchedAccess,
         /// The same with names and values.
         text: Box<WatchedAccessText>,
     },
-    /// Something caught.
+    /// A catchpoint, or `run-to`.
     Caught {
         /// The catchpoint's number, or none for `run-to`.
         number: Option<u32>,

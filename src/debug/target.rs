@@ -41,11 +41,11 @@ pub struct RegisterTarget {
     pub bank: Bank,
     /// Its slot in the warp's register file: the frame's base is added already.
     pub slot: Slot,
-    /// Slots it takes: 2 for `.b128`, else 1.
+    /// Number of slots: 2 for `.b128`, otherwise 1.
     pub width: u32,
     /// Its declared type.
     pub ty: ScalarType,
-    /// Entry of the function the frame belongs to, and its depth: the register means nothing in other frames.
+    /// Entry of the function of the frame: the register is undefined in other frames.
     pub function_start: Pc,
     /// Calls in progress in that frame.
     pub depth: u32,
@@ -71,6 +71,6 @@ pub struct MemoryTarget {
     pub address: u64,
     /// Bytes.
     pub bytes: u64,
-    /// Type of what lies there: of an element of an array.
+    /// Type of the value; of an array, of an element.
     pub ty: ScalarType,
 }

@@ -1,7 +1,7 @@
 //! Memory to files and back: `dump` and `restore`.
 //!
-//! The ending of a file's name says what it is: `.npy` (NumPy) has element type and shape in front of the bytes, any other file holds the
-//! bytes as they are. Which memory it is, and of what type, is the caller's affair.
+//! The extension selects the format: `.npy` (NumPy) has the element type and the shape before the bytes, any other file holds only the
+//! bytes. The caller chooses the memory and its type.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -23,7 +23,7 @@ pub struct Layout {
 /// Why memory was not dumped or restored, in one line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TransferError {
-    /// The system does not give or take it.
+    /// The system cannot read or write it.
     #[error("cannot {verb} {file}: {cause}")]
     System {
         /// `read` or `write`.
@@ -37,28 +37,28 @@ pub enum TransferError {
     #[error("{0} {1}")]
     Contents(String, String),
     /// It is of another size.
-    #[error("{file} holds {found} bytes, and {wanted} bytes of memory are to be restored")]
+    #[error("{file} holds {found} bytes, and {expected} bytes of memory are to be restored")]
     Size {
         /// The file.
         file: String,
         /// Bytes it holds, headers not counted.
         found: u64,
-        /// Bytes wanted.
-        wanted: u64,
+        /// Bytes expected.
+        expected: u64,
     },
     /// It holds elements of another type.
-    #[error("{file} holds {found}, and the memory is of {wanted}")]
+    #[error("{file} holds {found}, and the memory is of {expected}")]
     Type {
         /// The file.
         file: String,
         /// The type of what it holds.
         found: String,
         /// The type of the memory.
-        wanted: &'static str,
+        expected: &'static str,
     },
 }
 
-/// The kind of a file, by the ending of its name.
+/// The format of a file, by its extension.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Format {
     Bytes,
@@ -66,7 +66,7 @@ enum Format {
 }
 
 impl Layout {
-    /// `count` elements of the type of a register or variable in one dimension. Types that no file knows become bits of their size.
+    /// `count` elements of the type of a register or variable in one dimension. Types that no file format has become bits of their size.
     pub fn of(ty: ScalarType, count: u64) -> Self {
         Self { element: element_of(ty), shape: vec![count.saturating_mul(u64::from(ty.bytes() / element_of(ty).bytes()).max(1))] }
     }
@@ -77,7 +77,7 @@ impl Layout {
     }
 }
 
-/// The element of files that a type of PTX is.
+/// The element type in files of a type of PTX.
 pub fn element_of(ty: ScalarType) -> Element {
     let bits = match ty.bytes() {
         1 => Element::B8,
@@ -89,10 +89,10 @@ pub fn element_of(ty: ScalarType) -> Element {
     same.filter(|element| element.kind() != Kind::Float || ty.kind() == TypeKind::Float).unwrap_or(bits)
 }
 
-/// Writes `bytes`, which are laid out so, to a file; returns the size of the file.
+/// Writes `bytes` of this layout to a file; returns the size of the file.
 ///
 /// # Errors
-/// The system does not take the file. Shape and bytes that do not belong together are refused.
+/// The system cannot write the file, or the layout is not of this number of bytes.
 pub fn dump(path: &Path, layout: &Layout, bytes: &[u8]) -> Result<u64, TransferError> {
     let format = format_of(path);
     if layout.bytes() != Some(bytes.len() as u64) {
@@ -104,7 +104,7 @@ pub fn dump(path: &Path, layout: &Layout, bytes: &[u8]) -> Result<u64, TransferE
     Ok((header.len() + bytes.len()) as u64)
 }
 
-/// Reads the bytes for memory of this layout from a file. The shape in a `.npy` file may be another if the number of elements is right.
+/// Reads the bytes for memory of this layout from a file. The shape in a `.npy` file may differ if the number of elements is equal.
 ///
 /// # Errors
 /// The file cannot be read, is of another size, or holds elements of another type.
@@ -116,15 +116,15 @@ pub fn restore(path: &Path, layout: &Layout) -> Result<Vec<u8>, TransferError> {
     let data_offset = if format == Format::Npy { check_header(path, &mut file, layout)? } else { 0 };
     let found = file_bytes.saturating_sub(data_offset);
     // No file has a size beyond 64 bits.
-    let wanted = layout.bytes().unwrap_or(u64::MAX);
-    if found != wanted {
-        return Err(TransferError::Size { file: name(path), found, wanted });
+    let expected = layout.bytes().unwrap_or(u64::MAX);
+    if found != expected {
+        return Err(TransferError::Size { file: name(path), found, expected });
     }
     file.seek(SeekFrom::Start(data_offset)).map_err(unreadable)?;
     let mut bytes = Vec::new();
-    file.take(wanted).read_to_end(&mut bytes).map_err(unreadable)?;
-    if bytes.len() as u64 != wanted {
-        return Err(TransferError::Size { file: name(path), found: bytes.len() as u64, wanted });
+    file.take(expected).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 != expected {
+        return Err(TransferError::Size { file: name(path), found: bytes.len() as u64, expected });
     }
     Ok(bytes)
 }
@@ -133,13 +133,13 @@ pub fn restore(path: &Path, layout: &Layout) -> Result<Vec<u8>, TransferError> {
 fn check_header(path: &Path, file: &mut File, layout: &Layout) -> Result<u64, TransferError> {
     let header = npy::read_header(file).map_err(|reason| TransferError::Contents(name(path), reason))?;
     if !header.fits(layout.element) {
-        return Err(TransferError::Type { file: name(path), found: header.element_name(), wanted: layout.element.name() });
+        return Err(TransferError::Type { file: name(path), found: header.element_name(), expected: layout.element.name() });
     }
     Ok(header.data_offset)
 }
 
 fn format_of(path: &Path) -> Format {
-    match path.extension().and_then(|ending| ending.to_str()) {
+    match path.extension().and_then(|extension| extension.to_str()) {
         Some("npy") => Format::Npy,
         _ => Format::Bytes,
     }

@@ -1,7 +1,7 @@
 //! Taint analysis of the results of some instructions: the addresses, branches, synchronization and stores that they influence.
 //!
-//! Registers are followed by name and memory by state space, of global memory the buffers that addresses are computed from, ignoring the
-//! order of instructions, over those that were executed. So every influence is found, and some that did not happen.
+//! The analysis is flow-insensitive, over the instructions that were executed. It follows registers by name, memory by state space, and
+//! global memory by the buffer from which the address is computed. It finds every influence, and some that did not happen.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,9 +16,9 @@ use crate::launch::{Case, ParamValue};
 use crate::program::operands::{self, RegisterOperands, Use, registers_of};
 use crate::program::{CallId, CallTarget, ControlOp, ConvertOp, Effect, FuncId, Inst, Op, Pc, Program, Purpose};
 
-/// What a value may influence, other than values of registers.
+/// An influence of a value on something other than a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Decides {
+pub enum Influence {
     /// An address.
     Address,
     /// The direction of a branch, or whether a thread executes an instruction.
@@ -29,7 +29,7 @@ pub enum Decides {
     Stored,
 }
 
-/// The values that are followed.
+/// The sources of the taint.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FollowedSources {
     /// The registers that these instructions write.
@@ -38,19 +38,19 @@ pub(super) struct FollowedSources {
     pub written: BTreeSet<Pc>,
 }
 
-impl Decides {
+impl Influence {
     /// The noun with its article: `an address`.
     pub fn words(self) -> &'static str {
         match self {
-            Decides::Address => "an address",
-            Decides::Branch => "a branch",
-            Decides::Synchronization => "a synchronization",
-            Decides::Stored => "what is stored",
+            Influence::Address => "an address",
+            Influence::Branch => "a branch",
+            Influence::Synchronization => "a synchronization",
+            Influence::Stored => "what is stored",
         }
     }
 }
 
-/// The memories that are followed, each as one cell.
+/// The state spaces that are followed, each as one cell.
 const SPACES: [Space; 6] = [Space::Generic, Space::Global, Space::Const, Space::Shared, Space::Local, Space::Param];
 
 /// The space in which an operation reads or writes values; mbarriers and tensor maps hold none.
@@ -58,7 +58,7 @@ fn value_space(op: &Op) -> Option<Space> {
     op.access().filter(|_| op.purpose() != Purpose::Parameter).map(|access| access.space)
 }
 
-/// Whether an operation makes integers, bits or truth values of what it reads.
+/// True if an operation computes integers, bits or truth values from its sources.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the others compute with floats, or move what they read")]
 fn is_discrete(op: &Op) -> bool {
     match op {
@@ -74,18 +74,18 @@ pub(super) struct ValueFlow<'a> {
     /// The instructions that were executed, each with its function.
     executed: Vec<(FuncId, Pc)>,
     cells: Cells,
-    /// Which cells are computed from which. Cells are the registers, then [`SPACES`], then all memory, all buffers, and each of them.
+    /// The cells that each cell is computed from. Cells are the registers, then [`SPACES`], then all memory, all buffers, and each buffer.
     taint: Taint,
     buffers: AccessedBuffers,
     /// The cells whose values depend on the sources.
     followed: FixedBitSet,
 }
 
-/// The buffers that loads, stores and atomics are to, by their numbers, as far as that is known.
+/// The number of the buffer that a load, store or atomic accesses, if it is known.
 pub(super) type AccessedBuffers = BTreeMap<Pc, usize>;
 
-/// The buffers of the launch of `case`, if that is one, that the accesses of its kernel are to whose addresses are computed from one of
-/// them. Where one reaches another buffer, that is a finding.
+/// The buffer of every access of the kernel whose address is computed from one buffer, if `case` has a single launch. An access that
+/// reaches another buffer is a finding.
 pub(super) fn accessed_buffers(program: &Program, case: &Case) -> AccessedBuffers {
     let [launch] = case.launches.as_slice() else { return AccessedBuffers::new() };
     let mut pointers = BTreeMap::new();
@@ -113,16 +113,16 @@ fn add_pointers(value: &ParamValue, offset: u64, pointers: &mut BTreeMap<u64, us
 impl<'a> ValueFlow<'a> {
     fn new(program: &'a Program, buffers: AccessedBuffers) -> Self {
         let cells = Cells::of_program(program);
-        let of_buffers = buffers.values().max().map_or(0, |last| last + 1);
-        let count = cells.count() + SPACES.len() + 2 + of_buffers;
+        let buffer_count = buffers.values().max().map_or(0, |last| last + 1);
+        let count = cells.count() + SPACES.len() + 2 + buffer_count;
         let (taint, followed) = (Taint::new(count), FixedBitSet::with_capacity(count));
         let mut flow = Self { program, executed: Vec::new(), cells, taint, buffers, followed };
-        SPACES.iter().for_each(|space| flow.taint.rule([flow.stored_in(*space)], [flow.all_memory()]));
-        (0..of_buffers).for_each(|buffer| flow.taint.rule([flow.buffer(buffer)], [flow.all_memory(), flow.all_buffers()]));
+        SPACES.iter().for_each(|space| flow.taint.add_rule([flow.stored_in(*space)], [flow.all_memory()]));
+        (0..buffer_count).for_each(|buffer| flow.taint.add_rule([flow.buffer(buffer)], [flow.all_memory(), flow.all_buffers()]));
         flow
     }
 
-    /// The flow of values by these instructions, which access `buffers`.
+    /// The flow of values through these instructions, which access `buffers`.
     pub fn of(program: &'a Program, executed: &BTreeSet<Pc>, buffers: AccessedBuffers) -> Self {
         let mut flow = Self::new(program, buffers);
         for id in (0..program.functions.len()).map(FuncId::new) {
@@ -138,7 +138,7 @@ impl<'a> ValueFlow<'a> {
     }
 
     /// The influences of the values of `sources`, with an instruction for each: the first after the first source, if there is one.
-    pub fn decided(&mut self, sources: &FollowedSources) -> BTreeMap<Decides, Pc> {
+    pub fn influences(&mut self, sources: &FollowedSources) -> BTreeMap<Influence, Pc> {
         let inst = |pc: Pc| &self.program.code[pc.index()];
         let computed = self.executed.iter().filter(|(_, pc)| sources.results.contains(pc));
         let results = computed.flat_map(|(id, pc)| self.written(*id, inst(*pc)));
@@ -146,19 +146,20 @@ impl<'a> ValueFlow<'a> {
         let memories = spaces.map(|(pc, access)| self.stored_by(pc, access.space));
         self.followed = self.taint.spread(results.chain(memories).collect::<Vec<_>>());
         let source = sources.results.iter().chain(&sources.written).min().copied();
-        let mut decided: BTreeMap<Decides, Pc> = BTreeMap::new();
+        let mut influences: BTreeMap<Influence, Pc> = BTreeMap::new();
         for (id, pc) in &self.executed {
-            self.decisions(*id, *pc).for_each(|decides| {
-                let at = decided.entry(decides).or_insert(*pc);
+            self.influences_of(*id, *pc).for_each(|influence| {
+                let at = influences.entry(influence).or_insert(*pc);
                 if source.is_some_and(|source| *at < source && *pc > source) {
                     *at = *pc;
                 }
             });
         }
-        decided
+        influences
     }
 
-    /// The instructions that make of the values followed last what a small difference may change as a whole: integers, bits, truth values.
+    /// The instructions that turn the values followed last into discrete ones (integers, bits, truth values), which a rounding difference
+    /// may change completely.
     pub fn discrete(&self) -> BTreeSet<Pc> {
         let is_discrete = |(function, pc): &&(FuncId, Pc)| {
             let inst = &self.program.code[pc.index()];
@@ -167,8 +168,8 @@ impl<'a> ValueFlow<'a> {
         self.executed.iter().filter(is_discrete).map(|(_, pc)| *pc).collect()
     }
 
-    /// The cell of what is stored through addresses of `space`: the shared memory of a block is that of its cluster, parameters of
-    /// functions are local.
+    /// The cell of values stored through addresses of `space`: the shared memory of a block counts as that of its cluster, parameters of
+    /// functions as local memory.
     fn stored_in(&self, space: Space) -> usize {
         let memory = match space {
             Space::Generic => 0,
@@ -193,18 +194,18 @@ impl<'a> ValueFlow<'a> {
         self.all_buffers() + 1 + number
     }
 
-    /// The cell of the buffer that the instruction at `pc` accesses, if it does so in global memory.
+    /// The cell of the buffer that the instruction at `pc` accesses; none outside global memory.
     fn buffer_at(&self, pc: Pc, space: Space) -> Option<usize> {
         let is_global = matches!(space, Space::Global | Space::Generic);
         self.buffers.get(&pc).filter(|_| is_global).map(|number| self.buffer(*number))
     }
 
-    /// The cell of what the instruction at `pc` stores through addresses of `space`.
+    /// The cell of values that the instruction at `pc` stores through addresses of `space`.
     fn stored_by(&self, pc: Pc, space: Space) -> usize {
         self.buffer_at(pc, space).unwrap_or_else(|| self.stored_in(space))
     }
 
-    /// The cells of what the instruction at `pc` may load through addresses of `space`.
+    /// The cells of values that the instruction at `pc` may load through addresses of `space`.
     fn loaded_by(&self, pc: Pc, space: Space) -> SmallVec<[usize; 2]> {
         match (self.buffer_at(pc, space), space) {
             (Some(buffer), _) => smallvec![buffer, self.stored_in(Space::Global), self.stored_in(Space::Generic)],
@@ -213,7 +214,7 @@ impl<'a> ValueFlow<'a> {
         }
     }
 
-    /// The cells of what may be loaded through addresses of `space` that are of no known buffer.
+    /// The cells of values that may be loaded through addresses of `space` of no known buffer.
     fn loaded_from(&self, space: Space) -> SmallVec<[usize; 2]> {
         match space {
             Space::Generic => smallvec![self.all_memory()],
@@ -233,7 +234,7 @@ impl<'a> ValueFlow<'a> {
         let loaded = if effects.has(Effect::ReadsMemory) { self.loaded_by(pc, space) } else { SmallVec::new() };
         if effects.has(Effect::WritesMemory) {
             self.store(function, inst, self.stored_by(pc, space));
-            self.taint.rule(loaded, self.written(function, inst));
+            self.taint.add_rule(loaded, self.written(function, inst));
         } else {
             self.compute(function, inst, loaded);
         }
@@ -244,7 +245,7 @@ impl<'a> ValueFlow<'a> {
         written.into_iter().flat_map(|register| self.cells.frame(function).of(register)).collect()
     }
 
-    /// The cells of the registers that `inst` uses in one of these ways.
+    /// The cells of the registers that `inst` has with one of the wanted uses.
     fn used(&self, function: FuncId, inst: &Inst, wanted: impl Fn(Use) -> bool) -> SmallVec<[usize; 4]> {
         let mut cells = SmallVec::new();
         registers_of(inst, self.program, |used, register| {
@@ -255,18 +256,19 @@ impl<'a> ValueFlow<'a> {
         cells
     }
 
-    /// The results of `inst` are computed from all that it reads and from `loaded`.
+    /// Adds the rule that the results of `inst` are computed from all that it reads and from `loaded`.
     fn compute(&mut self, function: FuncId, inst: &Inst, loaded: SmallVec<[usize; 2]>) {
         let read = self.used(function, inst, |used| used != Use::Write);
-        self.taint.rule(read.into_iter().chain(loaded), self.written(function, inst));
+        self.taint.add_rule(read.into_iter().chain(loaded), self.written(function, inst));
     }
 
     fn store(&mut self, function: FuncId, inst: &Inst, to: usize) {
         let stored = self.used(function, inst, |used| used == Use::Read || used == Use::Guard);
-        self.taint.rule(stored, [to]);
+        self.taint.add_rule(stored, [to]);
     }
 
-    /// Arguments go to the callee's parameters and its results come back; `.param` variables lie in local memory.
+    /// Adds the rules of a call, from arguments to parameters and from results to the caller's registers; `.param` variables are in local
+    /// memory.
     fn call(&mut self, caller: FuncId, call: CallId) {
         let site = &self.program.calls[call];
         let callees: Vec<FuncId> = match site.target {
@@ -281,17 +283,17 @@ impl<'a> ValueFlow<'a> {
         }
     }
 
-    /// If any of one side is made of a source, so may all of the other be.
-    fn pass(&mut self, (from, given): (FuncId, RegisterOperands), (to, taken): (FuncId, RegisterOperands)) {
+    /// Adds the rule that all of `to` may be computed from any of `from`.
+    fn pass(&mut self, (from, sources): (FuncId, RegisterOperands), (to, dests): (FuncId, RegisterOperands)) {
         let cells = |function: FuncId, registers: RegisterOperands| {
             let frame = *self.cells.frame(function);
             registers.into_iter().flat_map(move |register| frame.of(register))
         };
-        let (given, taken) = (cells(from, given), cells(to, taken));
-        self.taint.rule(given, taken);
+        let (sources, dests) = (cells(from, sources), cells(to, dests));
+        self.taint.add_rule(sources, dests);
     }
 
-    fn decisions(&self, function: FuncId, pc: Pc) -> impl Iterator<Item = Decides> + use<> {
+    fn influences_of(&self, function: FuncId, pc: Pc) -> impl Iterator<Item = Influence> + use<> {
         let inst = &self.program.code[pc.index()];
         let index = inst.op.purpose() == Purpose::Target;
         let address = self.reads(function, inst, |used| used == Use::Address);
@@ -300,15 +302,15 @@ impl<'a> ValueFlow<'a> {
         let stores = value_space(&inst.op).is_some() && inst.op.effects(self.program).has(Effect::WritesMemory);
         let stored = stores && self.reads(function, inst, |used| used == Use::Read);
         let kinds = [
-            (address, Decides::Address),
-            (branch, Decides::Branch),
-            (synchronization, Decides::Synchronization),
-            (stored, Decides::Stored),
+            (address, Influence::Address),
+            (branch, Influence::Branch),
+            (synchronization, Influence::Synchronization),
+            (stored, Influence::Stored),
         ];
-        kinds.into_iter().filter(|(holds, _)| *holds).map(|(_, decides)| decides)
+        kinds.into_iter().filter(|(applies, _)| *applies).map(|(_, influence)| influence)
     }
 
-    /// Whether a value of a source is in a register that `inst` uses in one of these ways.
+    /// True if a value computed from a source is in a register that `inst` has with one of the wanted uses.
     fn reads(&self, function: FuncId, inst: &Inst, wanted: impl Fn(Use) -> bool) -> bool {
         self.used(function, inst, wanted).iter().any(|cell| self.followed.contains(*cell))
     }

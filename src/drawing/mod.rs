@@ -1,10 +1,10 @@
-//! A drawing of a directed graph as plain data: the position of every box, and the corners of every edge. It depends on the sizes of the
-//! boxes and on the edges alone, not on the contents of the boxes.
+//! Layout of a directed graph as plain data: the position of every box, and the corners of every edge. It depends only on the sizes of
+//! the boxes and on the edges, not on the contents of the boxes.
 //!
-//! It is a layered drawing (Sugiyama, Tagawa and Toda, 1981). Back edges are set aside, the others go down: a box lies below all its
-//! predecessors. An edge over several layers has a dummy vertex in each of them. Boxes of a layer are ordered so that few edges cross, and
-//! moved towards their neighbours. Between two layers edges run across on rows of their own; back edges run up on columns left of all
-//! boxes.
+//! It is a layered layout (Sugiyama, Tagawa and Toda, 1981). Back edges are removed first; then a box is below all its predecessors. An
+//! edge over several layers has a dummy vertex in each of them. Boxes of a layer are ordered to reduce crossings, and moved towards
+//! their neighbors in the graph. Horizontal segments of edges have separate rows between two layers; back edges go up in columns left
+//! of all boxes.
 
 /// The size of a box to be drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,17 +18,17 @@ pub struct BoxSize {
 /// A drawing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Drawing {
-    /// Upper left corners of the boxes, in the order they were given.
+    /// Upper left corners of the boxes, in input order.
     pub corners: Vec<Point>,
     /// The edges.
     pub edges: Vec<DrawnEdge>,
-    /// Columns that all of it takes.
+    /// Columns of the whole drawing.
     pub width: usize,
-    /// Rows that all of it takes.
+    /// Rows of the whole drawing.
     pub height: usize,
 }
 
-/// A cell, from the upper left corner of the drawing.
+/// A character cell, relative to the upper left corner of the drawing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Point {
     /// Column.
@@ -44,7 +44,7 @@ pub struct DrawnEdge {
     pub from: usize,
     /// The box it enters, from above.
     pub to: usize,
-    /// Whether it is a back edge.
+    /// True for a back edge.
     pub back: bool,
     /// The corners of its polyline, from the cell below one box to the cell above the other.
     pub route: Vec<Point>,
@@ -55,19 +55,18 @@ const GAP: usize = 3;
 /// Passes over the layers, alternately downwards and upwards, in which they are ordered.
 const SWEEPS: usize = 6;
 
-/// Lays out boxes and the edges between them; the first box is where the function is entered. Edges to boxes that do not exist are left
-/// out.
+/// Lays out boxes and the edges between them; the first box is the entry of the function. Edges to boxes that do not exist are ignored.
 pub fn lay_out(sizes: &[BoxSize], edges: &[(usize, usize)]) -> Drawing {
     let edges: Vec<(usize, usize)> = edges.iter().copied().filter(|(from, to)| *from < sizes.len() && *to < sizes.len()).collect();
     let back = back_edges(sizes.len(), &edges);
     let layers = layers_of(sizes.len(), &edges, &back);
-    let mut net = Net::new(sizes, &edges, &back, &layers);
-    net.order();
-    net.place();
-    net.draw(sizes, &edges, &back)
+    let mut graph = LayeredGraph::new(sizes, &edges, &back, &layers);
+    graph.order_layers();
+    graph.assign_columns();
+    graph.draw(sizes, &edges, &back)
 }
 
-/// Which edges are back edges: those that lead to a box on the current path of a depth-first search.
+/// True for each back edge: one to a box on the current path of a depth-first search.
 fn back_edges(count: usize, edges: &[(usize, usize)]) -> Vec<bool> {
     let mut back = vec![false; edges.len()];
     let outgoing: Vec<Vec<usize>> = (0..count).map(|node| (0..edges.len()).filter(|edge| edges[*edge].0 == node).collect()).collect();
@@ -100,10 +99,10 @@ fn back_edges(count: usize, edges: &[(usize, usize)]) -> Vec<bool> {
     back
 }
 
-/// The layer of each box: one more than the lowest of those before it.
+/// The layer of each box: one below its lowest predecessor.
 fn layers_of(count: usize, edges: &[(usize, usize)], back: &[bool]) -> Vec<usize> {
     let mut layers = vec![0; count];
-    // Without back edges there is no cycle, so one round for each box suffices.
+    // Without back edges there is no cycle, so `count` passes suffice.
     for _ in 0..count {
         let mut changed = false;
         for ((from, to), _) in edges.iter().zip(back).filter(|(_, back)| !**back) {
@@ -120,11 +119,11 @@ fn layers_of(count: usize, edges: &[(usize, usize)], back: &[bool]) -> Vec<usize
 }
 
 /// Boxes and the dummy vertices of long edges, layer by layer.
-struct Net {
+struct LayeredGraph {
     nodes: Vec<Node>,
     /// Nodes of each layer, from left to right.
     layers: Vec<Vec<usize>>,
-    /// The nodes of each edge, from its first box over its dummy vertices to its last; nothing for a back edge.
+    /// The nodes of each edge, from its first box over its dummy vertices to its last; empty for a back edge.
     chains: Vec<Vec<usize>>,
 }
 
@@ -144,29 +143,29 @@ impl Node {
     }
 }
 
-impl Net {
+impl LayeredGraph {
     fn new(sizes: &[BoxSize], edges: &[(usize, usize)], back: &[bool], layer_of: &[usize]) -> Self {
         let count = layer_of.iter().max().map_or(0, |last| last + 1);
-        let mut net = Net { nodes: Vec::new(), layers: vec![Vec::new(); count], chains: Vec::new() };
+        let mut graph = LayeredGraph { nodes: Vec::new(), layers: vec![Vec::new(); count], chains: Vec::new() };
         for (size, layer) in sizes.iter().zip(layer_of) {
-            net.add(*size, *layer);
+            graph.add(*size, *layer);
         }
         for ((from, to), back) in edges.iter().zip(back) {
             let mut chain = Vec::new();
             if !back {
                 chain.push(*from);
                 for layer in layer_of[*from] + 1..layer_of[*to] {
-                    chain.push(net.add(BoxSize { width: 1, height: 0 }, layer));
+                    chain.push(graph.add(BoxSize { width: 1, height: 0 }, layer));
                 }
                 chain.push(*to);
                 for pair in chain.windows(2) {
-                    net.nodes[pair[0]].below.push(pair[1]);
-                    net.nodes[pair[1]].above.push(pair[0]);
+                    graph.nodes[pair[0]].below.push(pair[1]);
+                    graph.nodes[pair[1]].above.push(pair[0]);
                 }
             }
-            net.chains.push(chain);
+            graph.chains.push(chain);
         }
-        net
+        graph
     }
 
     fn add(&mut self, size: BoxSize, layer: usize) -> usize {
@@ -176,8 +175,8 @@ impl Net {
         node
     }
 
-    /// Orders every layer by the middle of the neighbours above, then below, a few times.
-    fn order(&mut self) {
+    /// Orders every layer by the mean position of the neighbors above, then below, for a few sweeps.
+    fn order_layers(&mut self) {
         let mut position = vec![0; self.nodes.len()];
         for sweep in 0..SWEEPS {
             let downwards = sweep % 2 == 0;
@@ -186,23 +185,23 @@ impl Net {
                 let layer = if downwards { step } else { count - 1 - step };
                 let nodes = &self.nodes;
                 let mut order: Vec<(usize, usize)> = Vec::new();
-                for (place, node) in self.layers[layer].iter().enumerate() {
+                for (index, node) in self.layers[layer].iter().enumerate() {
                     let near = if downwards { &nodes[*node].above } else { &nodes[*node].below };
                     let sum: usize = near.iter().map(|other| position[*other]).sum();
-                    // In 256ths, so that means of several neighbours compare.
-                    order.push((if near.is_empty() { place * 256 } else { sum * 256 / near.len() }, *node));
+                    // Fixed point, in 256ths.
+                    order.push((if near.is_empty() { index * 256 } else { sum * 256 / near.len() }, *node));
                 }
                 order.sort_by_key(|(key, _)| *key);
                 self.layers[layer] = order.into_iter().map(|(_, node)| node).collect();
-                for (place, node) in self.layers[layer].iter().enumerate() {
-                    position[*node] = place;
+                for (index, node) in self.layers[layer].iter().enumerate() {
+                    position[*node] = index;
                 }
             }
         }
     }
 
-    /// Gives every node its column: packed at first, then pulled towards its neighbours as far as the others of its layer let it.
-    fn place(&mut self) {
+    /// Assigns columns: packed at first, then moved towards the neighbors above and below as far as the layer allows.
+    fn assign_columns(&mut self) {
         for layer in &self.layers {
             let mut x = 0;
             for node in layer {
@@ -223,7 +222,7 @@ impl Net {
         self.nodes.iter_mut().for_each(|node| node.x -= least);
     }
 
-    /// Puts the dummy vertices of each edge above each other where the other nodes of their layers leave room.
+    /// Aligns the dummy vertices of each edge in one column, if the other nodes of their layers leave room.
     fn straighten(&mut self) {
         for chain in self.chains.clone() {
             let Some(dummies) = chain.get(1..chain.len().saturating_sub(1)).filter(|dummies| !dummies.is_empty()) else { continue };
@@ -236,7 +235,7 @@ impl Net {
         }
     }
 
-    /// Whether a dummy vertex can be at this column of its layer without a change of order.
+    /// True if a dummy vertex can be at this column of its layer without a change of order.
     fn has_room(&self, node: usize, column: usize) -> bool {
         let Some(layer) = self.layers.iter().find(|layer| layer.contains(&node)) else { return false };
         let at = layer.iter().position(|other| *other == node).unwrap_or(0);
@@ -245,18 +244,18 @@ impl Net {
         left.is_none_or(|left| left.x + left.width + 1 < column) && right.is_none_or(|right| column + 2 < right.x + 1)
     }
 
-    /// Moves the nodes of a layer towards the middle of their neighbours; where two would overlap, both are moved apart.
+    /// Moves the nodes of a layer towards the median of their neighbors, without overlaps.
     fn pull(&mut self, layer: usize, downwards: bool) {
         let order = self.layers[layer].clone();
-        let wanted: Vec<usize> = order.iter().map(|node| self.wanted(*node, downwards)).collect();
-        // Left to right as far left as wanted, right to left as far right as wanted: the mean keeps the order and the gaps.
-        let mut lefts = wanted.clone();
+        let preferred: Vec<usize> = order.iter().map(|node| self.preferred_column(*node, downwards)).collect();
+        // The mean of a pass from the left and a pass from the right keeps the order and the gaps.
+        let mut lefts = preferred.clone();
         for index in 1..order.len() {
             let after = lefts[index - 1] + self.nodes[order[index - 1]].width + GAP;
             lefts[index] = lefts[index].max(after);
         }
         let total = lefts.last().zip(order.last()).map_or(0, |(x, node)| x + self.nodes[*node].width);
-        let mut rights = wanted;
+        let mut rights = preferred;
         let mut end = total;
         for index in (0..order.len()).rev() {
             let width = self.nodes[order[index]].width;
@@ -272,8 +271,8 @@ impl Net {
         }
     }
 
-    /// The left column that puts a node's middle between its neighbours'.
-    fn wanted(&self, node: usize, downwards: bool) -> usize {
+    /// The left column with which a node's middle is at the median of its neighbors' middles.
+    fn preferred_column(&self, node: usize, downwards: bool) -> usize {
         let own = &self.nodes[node];
         let near = if downwards { &own.above } else { &own.below };
         if near.is_empty() {
@@ -313,7 +312,7 @@ impl Net {
         Drawing { corners, edges: drawn, width, height: rows.end }
     }
 
-    /// The rows of the box that a segment starts below; a segment from a dummy vertex starts below the whole layer.
+    /// The height of the box below which a segment starts; a segment from a dummy vertex starts below the whole layer.
     fn height_at(&self, from: usize, segment: &Segment, layer: usize) -> usize {
         if segment.is_first {
             self.nodes[from].height
@@ -330,7 +329,7 @@ impl Net {
         layer_of
     }
 
-    /// The segments of all edges. They run across in the channels between layers; channel `n` lies above layer `n`.
+    /// The segments of all edges. Their horizontal parts are in the channels between layers; channel `n` is above layer `n`.
     fn segments(&self, edges: &[(usize, usize)], back: &[bool], layer_of: &[usize]) -> Vec<Segment> {
         let mut segments = Vec::new();
         let mut back_column = 0;
@@ -374,7 +373,7 @@ impl Net {
         segments
     }
 
-    /// The column at which an edge leaves or enters a box: edges of a side share it evenly, in the order of where they go.
+    /// The column at which an edge leaves or enters a box: the edges are spread evenly over the side, ordered by their other ends.
     fn port(&self, edge: usize, node: usize, edges: &[(usize, usize)], leaves: bool) -> usize {
         let far = |index: usize| {
             let (from, to) = edges[index];
@@ -395,7 +394,7 @@ impl Net {
         own.x + (own.width * (at + 1) / (here.len() + 1)).min(own.width - 1)
     }
 
-    /// The rows of all layers and channels, and the row that each segment has in its channel.
+    /// The rows of all layers and channels, and the track (row within its channel) of each segment.
     fn rows(&self, segments: &[Segment]) -> (Rows, Vec<usize>) {
         let count = self.layers.len();
         let mut tracks = vec![0; segments.len()];
@@ -440,9 +439,9 @@ struct Segment {
     channel: usize,
     from: usize,
     to: usize,
-    /// The layer it comes down from; none if it comes up a column.
+    /// The layer it comes down from; `None` if it comes from a back edge's column.
     from_top: Option<usize>,
-    /// The layer it goes down to; none if it goes up a column.
+    /// The layer it goes down to; `None` if it goes to a back edge's column.
     to_bottom: Option<usize>,
     is_first: bool,
 }
@@ -486,9 +485,9 @@ mod tests {
         assert!(back[0].route.iter().any(|point| point.x < drawing.corners[1].x));
     }
 
-    /// Every graph of up to four boxes: boxes lie apart and inside, edges run straight from under one box to above the other.
+    /// Every graph of four boxes: boxes do not overlap, edges are rectilinear from below one box to above the other.
     #[test]
-    fn boxes_lie_apart_and_edges_run_between_them() {
+    fn boxes_do_not_overlap_and_edges_connect_them() {
         for bits in 0..1_u32 << 12 {
             let pairs = (0..4).flat_map(|from| (0..4).filter(move |to| *to != from).map(move |to| (from, to)));
             let edges: Vec<(usize, usize)> = pairs.enumerate().filter(|(at, _)| bits >> at & 1 == 1).map(|(_, pair)| pair).collect();

@@ -1,8 +1,8 @@
-//! The base of an address: the variable, or the kernel parameter, that pointer arithmetic starts at.
+//! The base of an address: the variable or kernel parameter at which the pointer arithmetic starts.
 //!
-//! Facts hold for a register in the whole function, whatever the order of execution: compilers write most registers once, and of a register
-//! that is used twice what holds of both values is known. Sums, moves and conversions of addresses keep what they start from; every other
-//! operation makes a number of its operands, such as a product that is an index. What is loaded from memory counts as a number too.
+//! The analysis is flow-insensitive: a fact holds for a register in the whole function. Compilers write most registers once; for a
+//! register that is reused, the fact covers all its values. Sums, moves and conversions of addresses keep the base; the result of every
+//! other operation is a number without a base, such as a product that is an index. So is a value loaded from memory.
 
 use smallvec::SmallVec;
 
@@ -18,14 +18,14 @@ use crate::program::{
 pub enum AddressBase {
     /// A variable.
     Variable(VarId),
-    /// The kernel parameter at this offset; a pointer or a number.
+    /// The kernel parameter at this byte offset; a pointer or a number.
     Param(u32),
 }
 
-/// Bases, in order.
+/// A sorted set of bases.
 type Bases = SmallVec<[AddressBase; 2]>;
 
-/// The bases in a value: those in it whichever way it was computed, and those in it one way or another.
+/// The bases of a value: `must` are in it however it was computed, `may` are in it in at least one of the ways.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BasesOfValue {
     must: Bases,
@@ -37,7 +37,7 @@ impl BasesOfValue {
         Self { must: SmallVec::from_slice(&[base]), may: SmallVec::from_slice(&[base]) }
     }
 
-    /// The one base for which `is_pointer` holds: none where there is more than one, or where the value can be without it.
+    /// The only base for which `is_pointer` is true; `None` if there are several, or if the value may lack it.
     pub fn unique(&self, mut is_pointer: impl FnMut(AddressBase) -> bool) -> Option<AddressBase> {
         let mut pointers = self.may.iter().copied().filter(|base| is_pointer(*base));
         let only = pointers.next().filter(|only| self.must.contains(only))?;
@@ -50,7 +50,7 @@ impl BasesOfValue {
         self
     }
 
-    /// True if that changes anything.
+    /// Merges the facts of another way to compute the value; true if they change.
     fn join(&mut self, other: &Self) -> bool {
         let before = (self.must.len(), self.may.len());
         self.must.retain(|base| other.must.contains(base));
@@ -67,26 +67,26 @@ fn add(bases: &mut Bases, more: &[AddressBase]) {
     }
 }
 
-/// A part of a sum.
+/// A term of a sum.
 #[derive(Clone, Copy)]
 enum Term {
     Register(usize),
     Base(AddressBase),
 }
 
-/// One way in which a register gets a value: the sum of the terms, and of numbers.
+/// An assignment: the register `to` gets the sum of `terms`, and of numbers.
 struct Sum {
     to: usize,
     terms: SmallVec<[Term; 2]>,
 }
 
-/// The loads, stores and atomics of a function whose addresses are computed from something, with the bases of each, in order.
+/// The loads, stores and atomics of a function whose addresses have a base, in order, each with its bases.
 pub fn address_bases(program: &Program, function: FuncId) -> Vec<(Pc, BasesOfValue)> {
     let cells = Cells { program, narrow: program.functions[function.index()].slots.b32 as usize };
     let code = program.functions[function.index()].code.clone();
     let parameters = parameter_registers(&program.functions[function.index()]);
-    let mut sums: Vec<Sum> = parameters.iter().filter_map(|own| cells.sum(own.bank, Dst(own.slot), SmallVec::new())).collect();
-    code.clone().map(Pc).for_each(|pc| cells.sums(pc, &mut sums));
+    let mut sums: Vec<Sum> = parameters.iter().filter_map(|d| cells.sum(d.bank, Dst(d.slot), SmallVec::new())).collect();
+    code.clone().map(Pc).for_each(|pc| cells.add_sums(pc, &mut sums));
     let size = cells.narrow + program.functions[function.index()].slots.b64 as usize;
     let values = solve(&sums, size);
     let of = |pc: Pc| {
@@ -97,7 +97,7 @@ pub fn address_bases(program: &Program, function: FuncId) -> Vec<(Pc, BasesOfVal
     code.map(Pc).filter_map(of).collect()
 }
 
-/// The least facts; none for a register that nothing writes.
+/// The least fixed point; `None` for a register that is never written.
 fn solve(sums: &[Sum], size: usize) -> Vec<Option<BasesOfValue>> {
     let mut values: Vec<Option<BasesOfValue>> = vec![None; size];
     let mut changes = true;
@@ -114,7 +114,7 @@ fn solve(sums: &[Sum], size: usize) -> Vec<Option<BasesOfValue>> {
     values
 }
 
-/// The bases of a sum; none as long as a part of it is not known.
+/// The bases of a sum; `None` while a term is unknown.
 fn value(values: &[Option<BasesOfValue>], terms: &[Term]) -> Option<BasesOfValue> {
     let parts = terms.iter().map(|term| match term {
         Term::Base(base) => Some(BasesOfValue::of(*base)),
@@ -123,9 +123,10 @@ fn value(values: &[Option<BasesOfValue>], terms: &[Term]) -> Option<BasesOfValue
     parts.reduce(|all, part| Some(all?.plus(&part?))).unwrap_or_else(|| Some(BasesOfValue::default()))
 }
 
-/// The registers of a function by number, first those of 32 bits.
+/// The numbering of the registers of a function: first those of 32 bits, then those of 64.
 struct Cells<'p> {
     program: &'p Program,
+    /// The number of 32-bit registers.
     narrow: usize,
 }
 
@@ -138,7 +139,7 @@ impl Cells<'_> {
         }
     }
 
-    /// The register gets the sum of some terms; none for one that holds no address.
+    /// The assignment of the sum of `terms` to `d`; `None` for a register that cannot hold an address.
     fn sum(&self, bank: Bank, d: Dst, terms: SmallVec<[Term; 2]>) -> Option<Sum> {
         let to = if d.is_sink() { None } else { self.cell(bank, d.0.index()) };
         to.map(|to| Sum { to, terms })
@@ -152,7 +153,7 @@ impl Cells<'_> {
         }
     }
 
-    /// The variable that the statement names, if it is one in shared or global memory.
+    /// The only variable that the statement names, if it is in shared or global memory.
     fn variable(&self, pc: Pc) -> Option<AddressBase> {
         let mut named = self.program.mentions(pc).iter().filter_map(|mention| match mention.named {
             Named::Variable(variable) => Some(variable),
@@ -171,17 +172,17 @@ impl Cells<'_> {
         }
     }
 
-    /// The offset of what a load reads of the parameters of the kernel.
-    fn param(&self, inst: &Inst) -> Option<u32> {
+    /// The byte offset, in the kernel parameters, that a load reads.
+    fn param_offset(&self, inst: &Inst) -> Option<u32> {
         let Op::Memory(MemoryOp::Load { access, address, .. } | MemoryOp::LoadVector { access, address, .. }) = inst.op else {
             return None;
         };
-        let constant = match (access.space, address.base) {
+        let (source, is_wide) = match (access.space, address.base) {
             (Space::Param, Base::Narrow(source)) => (source, false),
             (Space::Param, Base::Wide(source)) => (source, true),
             _ => return None,
         };
-        let start = match (constant.0.kind(), constant.1) {
+        let start = match (source.kind(), is_wide) {
             (SrcKind::Const(index), false) => u64::from(*self.program.consts32.get(index as usize)?),
             (SrcKind::Const(index), true) => *self.program.consts64.get(index as usize)?,
             (SrcKind::Reg(_) | SrcKind::Special(_), _) => return None,
@@ -189,19 +190,19 @@ impl Cells<'_> {
         u32::try_from(start.checked_add_signed(i64::from(address.offset))?).ok()
     }
 
-    /// Adds the sums by which an instruction computes registers.
-    fn sums(&self, pc: Pc, sums: &mut Vec<Sum>) {
+    /// Adds the assignments of an instruction to `sums`.
+    fn add_sums(&self, pc: Pc, sums: &mut Vec<Sum>) {
         let inst = &self.program.code[pc.index()];
         if let Some((bank, d, sources)) = summands(&inst.op) {
             let terms = |of: &[(Bank, Src)]| of.iter().filter_map(|(bank, source)| self.term(pc, *bank, *source)).collect();
             return sums.extend(sources.iter().filter_map(|of| self.sum(bank, d, terms(of))));
         }
-        let mut param = self.param(inst);
-        let mut made = writes(inst, self.program);
+        let mut param = self.param_offset(inst);
+        let mut written = writes(inst, self.program);
         if let Op::Control(ControlOp::Call { call, .. }) = inst.op {
-            made.extend(call_results(self.program, call));
+            written.extend(call_results(self.program, call));
         }
-        for register in made {
+        for register in written {
             let base = param.map(|offset| Term::Base(AddressBase::Param(offset)));
             sums.extend(self.sum(register.bank, Dst(register.slot), base.into_iter().collect()));
             param = param.and_then(|offset| offset.checked_add(if register.bank == Bank::B64 { 8 } else { 4 }));
@@ -209,10 +210,10 @@ impl Cells<'_> {
     }
 }
 
-/// A register, and the ways in which it gets a value: each the sum of these operands, and of numbers.
+/// A register and its alternative values: each is the sum of these operands, and of numbers.
 type Summands = (Bank, Dst, SmallVec<[SmallVec<[(Bank, Src); 2]>; 2]>);
 
-/// The terms that an instruction adds up, which may be addresses; none if it does anything else.
+/// The operands of an instruction that adds or copies values which may be addresses; `None` for other instructions.
 fn summands(op: &Op) -> Option<Summands> {
     let sum = |bank: Bank, d: Dst, terms: &[(Bank, Src)]| Some((bank, d, SmallVec::from_iter([SmallVec::from_slice(terms)])));
     if let Op::Move(MoveOp::Move { width, d, a }) = *op {
@@ -235,8 +236,8 @@ fn summands(op: &Op) -> Option<Summands> {
         return sum(Bank::of_wide(mode.d_bits == 64), d, &[(Bank::of_wide(mode.a_bits == 64), a)]);
     }
     if let Op::Select(SelectOp::Select { width, d, a, b, .. } | SelectOp::SelectSign { width, d, a, b, .. }) = *op {
-        let way = |source: Src| SmallVec::from_slice(&[(width.bank(), source)]);
-        return Some((width.bank(), d, SmallVec::from_iter([way(a), way(b)])));
+        let alternative = |source: Src| SmallVec::from_slice(&[(width.bank(), source)]);
+        return Some((width.bank(), d, SmallVec::from_iter([alternative(a), alternative(b)])));
     }
     None
 }

@@ -1,45 +1,45 @@
-//! Numbers for the registers of a program, so that what is known of them lies in a vector.
+//! Cells: dense numbers for the registers of a program, as indices into vectors of facts.
 
 use std::ops::Range;
 
 use crate::program::operands::RegisterOperand;
 use crate::program::{Bank, FuncId, Program, Slot, Slots};
 
-/// Numbers for the slots of one function's frame: of 32 bits, then of 64, then predicates.
+/// The cells of one function's frame: its 32-bit slots, then its 64-bit slots, then its predicates.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FrameCells {
-    /// The first number of each bank.
+    /// The first cell of each bank.
     starts: [u32; 3],
     end: u32,
 }
 
 impl FrameCells {
-    /// Numbers from `first` on.
+    /// The cells of `slots`, numbered from `first`.
     pub fn new(slots: Slots, first: u32) -> Self {
         let wide = first + slots.b32;
         let pred = wide + slots.b64;
         Self { starts: [first, wide, pred], end: pred + slots.pred }
     }
 
-    /// The number after the last.
+    /// The number after the last cell.
     pub fn end(&self) -> usize {
         self.end as usize
     }
 
-    /// The number of a slot.
+    /// The cell of a slot.
     #[inline]
     pub fn cell(&self, bank: Bank, slot: Slot) -> u32 {
         self.starts[bank as usize] + slot.0
     }
 
-    /// The numbers of the slots that a register takes.
+    /// The cells of the slots that a register operand consists of.
     pub fn of(&self, register: RegisterOperand) -> Range<usize> {
         let first = self.cell(register.bank, register.slot) as usize;
         first..first + register.width as usize
     }
 }
 
-/// Numbers for the registers of several functions of a program.
+/// The cells of several functions of a program.
 #[derive(Clone, Debug)]
 pub struct Cells {
     frames: Vec<FrameCells>,
@@ -68,7 +68,7 @@ impl Cells {
         self.count as usize
     }
 
-    /// The numbers of one function, which must be among the numbered ones.
+    /// The cells of one function, which must be among the numbered ones.
     #[inline]
     pub fn frame(&self, function: FuncId) -> &FrameCells {
         &self.frames[function.index()]

@@ -12,9 +12,9 @@ use crate::program::{ControlOp, Op, Program};
 /// A definition of a register that reaches a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Definition {
-    /// At the instruction with this number.
+    /// The instruction at this index of `Program::code`.
     At(usize),
-    /// Nowhere in the function: it is a parameter, or never written.
+    /// The entry of the function: the register is a parameter, or no write reaches the read.
     Entry,
 }
 
@@ -23,19 +23,19 @@ pub enum Definition {
 struct Write {
     register: RegisterOperand,
     at: usize,
-    /// Whether all lanes that come there write it.
+    /// True if all lanes that execute the instruction write it.
     is_certain: bool,
 }
 
 /// The writes of one function, and the paths from them.
 pub struct DefUse<B> {
     blocks: B,
-    /// In order of registers, and for each in order of the code.
+    /// Sorted by register, then by instruction.
     writes: Vec<Write>,
 }
 
 impl<B: Blocks> DefUse<B> {
-    /// Of the function that the instructions `code` are, which form `blocks`.
+    /// The writes of the function whose instructions are `code` and whose blocks are `blocks`.
     pub fn new(program: &Program, code: Range<usize>, blocks: B) -> Self {
         let mut found = Vec::new();
         for at in code {
@@ -58,11 +58,11 @@ impl<B: Blocks> DefUse<B> {
 
     /// The number of instructions that write `register`.
     pub fn write_count(&self, register: RegisterOperand) -> usize {
-        self.among(register, 0..usize::MAX).len()
+        self.writes_in(register, 0..usize::MAX).len()
     }
 
     /// The writes of `register` in `range`, in order.
-    fn among(&self, register: RegisterOperand, range: Range<usize>) -> &[Write] {
+    fn writes_in(&self, register: RegisterOperand, range: Range<usize>) -> &[Write] {
         let first = self.writes.partition_point(|write| (write.register, write.at) < (register, range.start));
         let end = self.writes.partition_point(|write| (write.register, write.at) < (register, range.end));
         &self.writes[first..end]
@@ -73,18 +73,18 @@ impl<B: Blocks> DefUse<B> {
         let mut found = Vec::new();
         let block = self.blocks.block_at(at);
         let before = self.blocks.code(block).start..at;
-        let open = self.definitions_in(register, block, before, &mut found);
-        let starts = open.then(|| self.blocks.predecessor_nodes(block)).into_iter().flatten();
+        let is_live_in = self.definitions_in(register, block, before, &mut found);
+        let starts = is_live_in.then(|| self.blocks.predecessor_nodes(block)).into_iter().flatten();
         closure(self.blocks.nodes(), starts, |block| {
-            let open = self.definitions_in(register, block, self.blocks.code(block), &mut found);
-            open.then(|| self.blocks.predecessor_nodes(block)).into_iter().flatten()
+            let is_live_in = self.definitions_in(register, block, self.blocks.code(block), &mut found);
+            is_live_in.then(|| self.blocks.predecessor_nodes(block)).into_iter().flatten()
         });
         found
     }
 
     /// Adds the definitions in `range`, a part of `block`; true if the register may come as it was from before the block.
     fn definitions_in(&self, register: RegisterOperand, block: usize, range: Range<usize>, found: &mut Vec<Definition>) -> bool {
-        let writes = self.among(register, range);
+        let writes = self.writes_in(register, range);
         let last = writes.iter().rposition(|write| write.is_certain);
         let mut add = |definition| {
             if !found.contains(&definition) {
@@ -98,20 +98,20 @@ impl<B: Blocks> DefUse<B> {
         last.is_none()
     }
 
-    /// Reaching definitions as [`Self::definitions`], but without the path from the entry past a register's only write: a register that
-    /// one instruction writes, without a guard, has no other value.
+    /// Reaching definitions as [`Self::definitions`], but a register that a single instruction writes, without a guard, has only that
+    /// definition: paths that bypass it are ignored.
     pub fn definitions_past_entry(&self, register: RegisterOperand, at: usize) -> Vec<Definition> {
-        match self.among(register, 0..usize::MAX) {
+        match self.writes_in(register, 0..usize::MAX) {
             [] => vec![Definition::Entry],
             [only] if only.is_certain => vec![Definition::At(only.at)],
             _ => self.definitions(register, at),
         }
     }
 
-    /// Whether `register` holds at `later` what it held at `at`, which is always executed before.
+    /// True if `register` has the same value at `later` as at `at`, which is always executed before.
     pub fn is_unchanged(&self, register: RegisterOperand, at: usize, later: usize) -> bool {
         if self.blocks.block_at(at) == self.blocks.block_at(later) && at < later {
-            return self.among(register, at..later).is_empty();
+            return self.writes_in(register, at..later).is_empty();
         }
         let definitions = self.definitions(register, at);
         definitions.len() == 1 && definitions == self.definitions(register, later)

@@ -1,6 +1,6 @@
 //! Definite assignment: the registers that every path from the entry writes.
 //!
-//! A guarded instruction may write nothing, so it assigns nothing for certain. A call writes its results when it returns.
+//! A guarded instruction does not write on every path. A call writes its results when it returns.
 
 use fixedbitset::FixedBitSet;
 
@@ -10,7 +10,7 @@ use super::solver::{Analysis, Direction, Lattice, solve};
 use crate::program::operands::{Use, call_results, parameter_registers, registers_of};
 use crate::program::{ControlOp, Function, Inst, Op, Program};
 
-/// Registers that are written for certain, by the numbers of [`FrameCells`].
+/// Registers that are written on every path, as cells of [`FrameCells`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assigned(pub FixedBitSet);
 
@@ -24,27 +24,27 @@ impl Lattice for Assigned {
     }
 }
 
-/// Definite assignment in one function.
+/// The analysis of definite assignment in one function.
 pub struct DefiniteAssignment<'a, B> {
     program: &'a Program,
     function: &'a Function,
     blocks: &'a B,
-    /// Numbers of the function's registers, from 0.
+    /// The cells of the function's registers, from 0.
     pub cells: FrameCells,
 }
 
 impl<'a, B: Blocks> DefiniteAssignment<'a, B> {
-    /// The question for `function`, whose control flow `blocks` is.
+    /// The analysis of `function`, whose control-flow graph is `blocks`.
     pub fn new(program: &'a Program, function: &'a Function, blocks: &'a B) -> Self {
         Self { program, function, blocks, cells: FrameCells::new(function.slots, 0) }
     }
 
-    /// The registers that are definitely assigned where each block begins; all of them in unreachable blocks.
+    /// The registers that are definitely assigned at the start of each block; all of them in unreachable blocks.
     pub fn before_blocks(&self) -> Vec<Assigned> {
         solve(self.blocks, self)
     }
 
-    /// Adds what `inst` writes for certain.
+    /// Adds the registers that `inst` writes unconditionally.
     pub fn execute(&self, inst: &Inst, assigned: &mut Assigned) {
         if inst.guard.is_some() {
             return;
@@ -71,9 +71,9 @@ impl<B: Blocks> Analysis for DefiniteAssignment<'_, B> {
     }
 
     fn start(&self, block: usize) -> Option<Assigned> {
-        let mut given = FixedBitSet::with_capacity(self.cells.end());
-        parameter_registers(self.function).iter().for_each(|register| given.insert_range(self.cells.of(*register)));
-        (block == 0).then_some(Assigned(given))
+        let mut parameters = FixedBitSet::with_capacity(self.cells.end());
+        parameter_registers(self.function).iter().for_each(|register| parameters.insert_range(self.cells.of(*register)));
+        (block == 0).then_some(Assigned(parameters))
     }
 
     fn transfer(&self, block: usize, assigned: &mut Assigned) {

@@ -1,4 +1,4 @@
-//! Graphs as the solver sees them.
+//! Directed graphs: the interface that the solver uses.
 
 use std::ops::Range;
 
@@ -6,9 +6,9 @@ use std::ops::Range;
 pub trait Graph {
     /// The number of nodes.
     fn nodes(&self) -> usize;
-    /// The nodes that an edge leads to from `node`.
+    /// The successors of `node`.
     fn successor_nodes(&self, node: usize) -> impl Iterator<Item = usize>;
-    /// The nodes from which an edge leads to `node`.
+    /// The predecessors of `node`.
     fn predecessor_nodes(&self, node: usize) -> impl Iterator<Item = usize>;
 }
 
@@ -35,27 +35,27 @@ pub struct Edges {
     predecessors: Lists,
 }
 
-/// A list of nodes for each node, one list after the other.
+/// Adjacency lists, one after the other.
 #[derive(Clone, Debug, Default)]
 struct Lists {
-    /// The start of each list in `nodes`, and the end.
+    /// The start of each node's list in `nodes`, and the end.
     starts: Vec<usize>,
     nodes: Vec<u32>,
 }
 
 impl Lists {
-    /// The second nodes of the pairs, by the first, in the order of the pairs.
+    /// The list of each node has the second nodes of its pairs, in the order of the pairs.
     fn new(nodes: usize, pairs: impl Iterator<Item = (u32, u32)> + Clone) -> Self {
         let mut starts = vec![0; nodes + 1];
         pairs.clone().for_each(|(from, _)| starts[from as usize + 1] += 1);
         for node in 0..nodes {
             starts[node + 1] += starts[node];
         }
-        let mut free = starts.clone();
+        let mut next = starts.clone();
         let mut lists = vec![0; starts[nodes]];
         for (from, to) in pairs {
-            lists[free[from as usize]] = to;
-            free[from as usize] += 1;
+            lists[next[from as usize]] = to;
+            next[from as usize] += 1;
         }
         Self { starts, nodes: lists }
     }
@@ -66,10 +66,10 @@ impl Lists {
 }
 
 impl Edges {
-    /// A graph of `nodes` nodes with these edges, as pairs of where they start and end; neighbours keep the order of the pairs.
+    /// A graph of `nodes` nodes with the edges `pairs` (from, to); successors and predecessors keep the order of the pairs.
     ///
     /// # Panics
-    /// If an edge names a node that is not there.
+    /// If an edge has a node that is not below `nodes`.
     pub fn new(nodes: usize, pairs: &[(u32, u32)]) -> Self {
         let successors = Lists::new(nodes, pairs.iter().copied());
         let predecessors = Lists::new(nodes, pairs.iter().map(|(from, to)| (*to, *from)));
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn neighbours_keep_the_order_of_the_edges() {
+    fn successors_keep_the_order_of_the_edges() {
         let graph = Edges::new(4, &[(2, 1), (0, 3), (2, 0), (0, 1), (2, 2)]);
         assert_eq!(graph.nodes(), 4);
         assert_eq!(graph.successor_nodes(0).collect::<Vec<_>>(), [3, 1]);

@@ -1,4 +1,4 @@
-//! Live instructions: those whose effect or result something needs. An assembler removes the others.
+//! Live instructions: those whose effect or result is needed. An assembler removes the others.
 
 use std::ops::Range;
 
@@ -10,11 +10,11 @@ use super::reach::closure;
 use crate::program::Program;
 use crate::program::operands::reads;
 
-/// The live ones among the instructions `code` of a function, counted from its start: those that are `needed` for themselves, and all
-/// that a value which they read may come from.
+/// The live instructions of a function, as indices into its `code`: those for which `needed` is true, and all whose result a live
+/// instruction may read.
 pub fn live<B: Blocks>(program: &Program, code: Range<usize>, def_use: &DefUse<B>, needed: impl Fn(usize) -> bool) -> FixedBitSet {
     let first = code.start;
-    let origins = |index: usize| {
+    let definitions = |index: usize| {
         let at = first + index;
         let read = reads(&program.code[at], program).into_iter();
         read.flat_map(move |register| def_use.definitions_past_entry(register, at)).filter_map(move |definition| match definition {
@@ -22,5 +22,5 @@ pub fn live<B: Blocks>(program: &Program, code: Range<usize>, def_use: &DefUse<B
             Definition::Entry => None,
         })
     };
-    closure(code.len(), (0..code.len()).filter(|index| needed(first + index)), origins).into_set()
+    closure(code.len(), (0..code.len()).filter(|index| needed(first + index)), definitions).into_set()
 }

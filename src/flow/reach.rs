@@ -12,12 +12,12 @@ pub struct Reached {
 }
 
 impl Reached {
-    /// Whether `node` was reached.
+    /// True if `node` was reached.
     pub fn contains(&self, node: usize) -> bool {
         self.set.contains(node)
     }
 
-    /// The nodes in the order in which they were reached: the starts first, then by the number of edges from there.
+    /// The nodes in breadth-first order, the starts first.
     pub fn order(&self) -> &[usize] {
         &self.order
     }
@@ -28,7 +28,7 @@ impl Reached {
     }
 }
 
-/// The starts and what they lead to, where `next` gives the nodes that one leads to. It is asked once for each node.
+/// The starts and all nodes reachable from them by the edges that `next` returns. `next` is called once for each node.
 pub fn closure<I: IntoIterator<Item = usize>>(
     nodes: usize,
     starts: impl IntoIterator<Item = usize>,
@@ -44,12 +44,12 @@ pub fn closure<I: IntoIterator<Item = usize>>(
     Reached { set, order }
 }
 
-/// The starts and all nodes that control can reach from there.
+/// The starts and all nodes that are reachable from them.
 pub fn forward(graph: &impl Graph, starts: impl IntoIterator<Item = usize>) -> Reached {
     closure(graph.nodes(), starts, |node| graph.successor_nodes(node))
 }
 
-/// The starts and what control can come there from.
+/// The starts and all nodes from which they are reachable.
 pub fn backward(graph: &impl Graph, starts: impl IntoIterator<Item = usize>) -> Reached {
     closure(graph.nodes(), starts, |node| graph.predecessor_nodes(node))
 }
@@ -72,9 +72,9 @@ mod tests {
     }
 
     #[test]
-    fn a_closure_follows_only_what_is_open() {
+    fn a_closure_follows_only_the_edges_that_next_returns() {
         let graph = Edges::new(6, EDGES);
-        let closed = |node: usize| graph.successor_nodes(node).filter(|next| *next != 3).collect::<Vec<_>>();
-        assert_eq!(closure(6, [0], closed).order(), [0, 2, 1]);
+        let without_3 = |node: usize| graph.successor_nodes(node).filter(|next| *next != 3).collect::<Vec<_>>();
+        assert_eq!(closure(6, [0], without_3).order(), [0, 2, 1]);
     }
 }

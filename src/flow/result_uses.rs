@@ -5,24 +5,24 @@ use std::collections::BTreeMap;
 use crate::program::operands::{RegisterOperand, reads, writes};
 use crate::program::{Bank, ControlOp, Inst, Op, Pc, Program};
 
-/// The uses of the results of instructions, by instruction; each is found when it is asked for.
+/// A cache of the uses of results, by instruction.
 #[derive(Clone, Default)]
 pub struct ResultUses(BTreeMap<Pc, ResultUse>);
 
-/// The uses of the result of one instruction, other than to compute values of registers.
+/// The uses of the result of one instruction, other than in computations of registers.
 #[derive(Clone, Default)]
 pub struct ResultUse {
-    /// The branches that it controls, and the instructions that it guards.
+    /// The branches and guarded instructions that it controls.
     pub controls: Vec<Pc>,
-    /// The instructions by which it escapes the registers: that store it, use it as an address, or have another effect.
+    /// The instructions through which it escapes from registers: they store it, use it as an address, or have another effect.
     pub escaping_uses: Vec<Pc>,
-    /// Whether the uses are unknown, since the function of the instruction is.
+    /// True if the uses are unknown, because the instruction is in no known function.
     pub is_unknown: bool,
 }
 
 impl ResultUses {
-    /// Whether the result of the instruction at `pc` is used for more than values of registers that are never read. Threads that ignore
-    /// the result of `mbarrier.test_wait` are not ordered after the phase, even if it has ended in this run.
+    /// True if the result of the instruction at `pc` controls an instruction or escapes from registers. Threads that ignore the result of
+    /// `mbarrier.test_wait` are not ordered after the phase, even if it has ended in this run.
     pub fn is_result_used(&mut self, program: &Program, pc: Pc) -> bool {
         let uses = self.uses(program, pc);
         uses.is_unknown || !uses.controls.is_empty() || !uses.escaping_uses.is_empty()
@@ -38,9 +38,9 @@ impl ResultUses {
 fn uses(program: &Program, pc: Pc) -> Option<ResultUse> {
     let code = program.functions[program.function_at(pc)?.index()].code.clone();
     let mut found = ResultUse::default();
-    let mut followed = writes(&program.code[pc.index()], program).to_vec();
+    let mut derived = writes(&program.code[pc.index()], program).to_vec();
     let mut next = 0;
-    while let Some(register) = followed.get(next).copied() {
+    while let Some(register) = derived.get(next).copied() {
         for at in code.clone().map(Pc) {
             let inst = &program.code[at.index()];
             if !reads(inst, program).contains(&register) {
@@ -52,8 +52,8 @@ fn uses(program: &Program, pc: Pc) -> Option<ResultUse> {
                 found.escaping_uses.push(at);
             }
             for result in writes(inst, program) {
-                if !followed.contains(&result) {
-                    followed.push(result);
+                if !derived.contains(&result) {
+                    derived.push(result);
                 }
             }
         }
@@ -62,7 +62,7 @@ fn uses(program: &Program, pc: Pc) -> Option<ResultUse> {
     Some(found)
 }
 
-/// Whether `register` is the guard of the instruction, or it selects the target of a branch.
+/// True if `register` is the guard of the instruction, or if the instruction is a branch.
 fn controls(inst: &Inst, register: RegisterOperand) -> bool {
     let guards = inst.guard.is_some_and(|guard| register.bank == Bank::Pred && guard.slot == register.slot);
     guards || matches!(inst.op, Op::Control(ControlOp::Branch { .. } | ControlOp::BranchIndexed { .. }))

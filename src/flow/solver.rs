@@ -1,4 +1,4 @@
-//! The solver: facts at the nodes of a graph, carried along its edges until they agree with all of them.
+//! The dataflow solver: propagates facts along the edges of a graph until a fixed point.
 
 use std::collections::BTreeSet;
 
@@ -7,9 +7,9 @@ use fixedbitset::FixedBitSet;
 use super::graph::Graph;
 use super::worklist::{Order, Worklist};
 
-/// A fact: what is known at a node. It can only change a limited number of times by joins.
+/// A fact: an element of a join semilattice of finite height.
 pub trait Lattice: Clone {
-    /// Makes it hold where either holds; true if that changed it.
+    /// Replaces `self` by the join of both; true if that changed it.
     fn join(&mut self, other: &Self) -> bool;
 }
 
@@ -29,7 +29,7 @@ impl<T: Ord + Clone> Lattice for BTreeSet<T> {
     }
 }
 
-/// The direction in which facts travel.
+/// The direction in which facts are propagated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// Along the edges.
@@ -38,30 +38,29 @@ pub enum Direction {
     Backward,
 }
 
-/// A question about the nodes of a graph.
+/// A dataflow analysis of the nodes of a graph.
 pub trait Analysis {
     /// The facts.
     type Fact: Lattice;
-    /// The direction in which it travels.
+    /// The direction in which the facts are propagated.
     const DIRECTION: Direction;
 
-    /// The fact of unreachable nodes, neutral under joins.
+    /// The fact of unreachable nodes: the neutral element of the join.
     fn bottom(&self) -> Self::Fact;
 
-    /// The fact at `node` if paths begin there.
+    /// The initial fact at `node` if it is a start.
     fn start(&self, node: usize) -> Option<Self::Fact>;
 
-    /// Makes the fact before `node` the one after it, in the direction of travel.
+    /// Turns the fact before `node` into the fact after it, in the direction of the analysis.
     fn transfer(&self, node: usize, fact: &mut Self::Fact);
 }
 
-/// The facts before every node, in the direction of travel: the least that hold on all paths from the starts. Nodes that no path leads
-/// to keep the bottom.
+/// The fact before every node, in the direction of the analysis: the least fixed point. Unreachable nodes have the bottom.
 pub fn solve<A: Analysis>(graph: &impl Graph, analysis: &A) -> Vec<A::Fact> {
     let count = graph.nodes();
     let mut facts = vec![analysis.bottom(); count];
-    let mut seen = FixedBitSet::with_capacity(count);
-    let mut open = Worklist::new(
+    let mut reached = FixedBitSet::with_capacity(count);
+    let mut worklist = Worklist::new(
         count,
         match A::DIRECTION {
             Direction::Forward => Order::Ascending,
@@ -71,21 +70,21 @@ pub fn solve<A: Analysis>(graph: &impl Graph, analysis: &A) -> Vec<A::Fact> {
     for node in 0..count {
         if let Some(start) = analysis.start(node) {
             facts[node].join(&start);
-            seen.insert(node);
-            open.push(node);
+            reached.insert(node);
+            worklist.push(node);
         }
     }
-    while let Some(node) = open.pop() {
+    while let Some(node) = worklist.pop() {
         let mut fact = facts[node].clone();
         analysis.transfer(node, &mut fact);
-        let carry = |next: usize| {
-            if facts[next].join(&fact) | !seen.put(next) {
-                open.push(next);
+        let propagate = |next: usize| {
+            if facts[next].join(&fact) | !reached.put(next) {
+                worklist.push(next);
             }
         };
         match A::DIRECTION {
-            Direction::Forward => graph.successor_nodes(node).for_each(carry),
-            Direction::Backward => graph.predecessor_nodes(node).for_each(carry),
+            Direction::Forward => graph.successor_nodes(node).for_each(propagate),
+            Direction::Backward => graph.predecessor_nodes(node).for_each(propagate),
         }
     }
     facts
@@ -96,7 +95,7 @@ mod tests {
     use super::super::graph::Edges;
     use super::*;
 
-    /// The nodes on paths to (or from) each node, itself left out.
+    /// The other nodes on paths to (or from) each node.
     struct Passed<const BACKWARD: bool>;
 
     impl<const BACKWARD: bool> Analysis for Passed<BACKWARD> {

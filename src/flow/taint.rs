@@ -1,30 +1,30 @@
-//! Taint: which cells the values of some cells have a part in.
+//! Taint: the cells whose values depend on those of the tainted cells.
 //!
-//! A cell is whatever holds a value: a register, a memory. A rule says that cells are made of others; order of execution does not count,
-//! so whatever may be tainted is found, and sometimes what is not.
+//! A cell holds a value: it is a register or a memory. A rule says that cells are computed from others. The analysis ignores the order of
+//! execution: it finds every cell that may be tainted, and sometimes more.
 
 use fixedbitset::FixedBitSet;
 
 use super::graph::Edges;
 use super::reach::forward;
 
-/// The rules: which cells are computed from which.
+/// The rules of the analysis.
 #[derive(Clone, Debug)]
 pub struct Taint {
     cells: usize,
-    /// Nodes: the cells, and one for each rule, so that a rule takes as many edges as it names cells.
+    /// Nodes: the cells, and one for each rule, so that a rule needs only as many edges as it has cells.
     nodes: usize,
     edges: Vec<(u32, u32)>,
 }
 
 impl Taint {
-    /// For the cells below `cells`, of which none is made of another.
+    /// No rules, for the cells below `cells`.
     pub fn new(cells: usize) -> Self {
         Self { cells, nodes: cells, edges: Vec::new() }
     }
 
-    /// The cells `to` are made of the cells `from`: where one of these is tainted, all of those are.
-    pub fn rule(&mut self, from: impl IntoIterator<Item = usize>, to: impl IntoIterator<Item = usize>) {
+    /// Adds a rule: the cells `to` are computed from the cells `from`. If one of `from` is tainted, all of `to` are.
+    pub fn add_rule(&mut self, from: impl IntoIterator<Item = usize>, to: impl IntoIterator<Item = usize>) {
         let rule = self.nodes as u32;
         let before = self.edges.len();
         self.edges.extend(from.into_iter().map(|cell| (cell as u32, rule)));
@@ -49,10 +49,10 @@ mod tests {
     #[test]
     fn taint_spreads_by_rules_in_any_order() {
         let mut taint = Taint::new(7);
-        taint.rule([2, 3], [4, 5]);
-        taint.rule([0, 1], [2]);
-        taint.rule([5], [0]);
-        taint.rule([], [6]);
+        taint.add_rule([2, 3], [4, 5]);
+        taint.add_rule([0, 1], [2]);
+        taint.add_rule([5], [0]);
+        taint.add_rule([], [6]);
         assert_eq!(taint.spread([1]).ones().collect::<Vec<_>>(), [0, 1, 2, 4, 5]);
         assert_eq!(taint.spread([4]).ones().collect::<Vec<_>>(), [4]);
         assert_eq!(taint.spread([]).count_ones(..), 0);

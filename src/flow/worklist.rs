@@ -1,79 +1,78 @@
-//! Nodes that wait to be visited, each once, in sweeps over their order.
+//! A worklist: a set of pending nodes, which are visited in sweeps over their order.
 
 use fixedbitset::FixedBitSet;
 
-/// In which order waiting nodes are visited.
+/// The order in which pending nodes are visited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// Sweeps from the first node to the last, over and over.
+    /// Repeated sweeps from the first node to the last.
     Ascending,
-    /// Sweeps from the last node to the first.
+    /// Repeated sweeps from the last node to the first.
     Descending,
-    /// A sweep up, a sweep down, and so on.
+    /// Sweeps in alternating directions, the first ascending.
     Alternating,
 }
 
-/// Nodes that wait. A sweep visits those that wait where it comes by; of a full list it is what a loop over all nodes would do, but for
-/// the nodes where nothing is new.
+/// A set of pending nodes, visited in sweeps.
 #[derive(Clone, Debug)]
 pub struct Worklist {
-    waiting: FixedBitSet,
+    pending: FixedBitSet,
     order: Order,
-    is_up: bool,
-    /// Nodes from here on are still to come in a sweep up, and nodes before it in a sweep down.
+    is_ascending: bool,
+    /// The position of the sweep: an ascending sweep continues with this node, a descending one with the node before it.
     at: usize,
 }
 
 impl Worklist {
-    /// A list for the nodes below `nodes`, of which none waits.
+    /// An empty list for the nodes below `nodes`.
     pub fn new(nodes: usize, order: Order) -> Self {
-        let is_up = order != Order::Descending;
-        Self { waiting: FixedBitSet::with_capacity(nodes), order, is_up, at: if is_up { 0 } else { nodes } }
+        let is_ascending = order != Order::Descending;
+        Self { pending: FixedBitSet::with_capacity(nodes), order, is_ascending, at: if is_ascending { 0 } else { nodes } }
     }
 
-    /// The same, where all of them wait.
+    /// A list where all nodes below `nodes` are pending.
     pub fn full(nodes: usize, order: Order) -> Self {
         let mut list = Self::new(nodes, order);
         list.push_all();
         list
     }
 
-    /// Lets all nodes wait.
+    /// Adds all nodes.
     pub fn push_all(&mut self) {
-        self.waiting.insert_range(..);
+        self.pending.insert_range(..);
     }
 
-    /// Lets `node` wait; without effect if it does.
+    /// Adds `node`, if it is not pending already.
     pub fn push(&mut self, node: usize) {
-        self.waiting.insert(node);
+        self.pending.insert(node);
     }
 
-    /// Takes the node that comes next, if one waits.
+    /// Removes and returns the next pending node of the sweep.
     pub fn pop(&mut self) -> Option<usize> {
-        let node = self.next_waiting().or_else(|| {
+        let node = self.next_pending().or_else(|| {
             self.begin_sweep();
-            self.next_waiting()
+            self.next_pending()
         })?;
-        self.waiting.remove(node);
-        self.at = if self.is_up { node + 1 } else { node };
+        self.pending.remove(node);
+        self.at = if self.is_ascending { node + 1 } else { node };
         Some(node)
     }
 
     /// Begins the next sweep.
     fn begin_sweep(&mut self) {
-        self.is_up = match self.order {
+        self.is_ascending = match self.order {
             Order::Ascending => true,
             Order::Descending => false,
-            Order::Alternating => !self.is_up,
+            Order::Alternating => !self.is_ascending,
         };
-        self.at = if self.is_up { 0 } else { self.waiting.len() };
+        self.at = if self.is_ascending { 0 } else { self.pending.len() };
     }
 
-    /// The nearest waiting node that the sweep has not passed.
-    fn next_waiting(&self) -> Option<usize> {
+    /// The next pending node in the current sweep.
+    fn next_pending(&self) -> Option<usize> {
         let bits = usize::BITS as usize;
-        let (words, at) = (self.waiting.as_slice(), self.at);
-        if self.is_up {
+        let (words, at) = (self.pending.as_slice(), self.at);
+        if self.is_ascending {
             let first = words.get(at / bits)? & (usize::MAX << (at % bits));
             let found = std::iter::once(first).chain(words.iter().skip(at / bits + 1).copied()).zip(at / bits..);
             return found.into_iter().find(|(word, _)| *word != 0).map(|(word, index)| index * bits + word.trailing_zeros() as usize);
@@ -88,7 +87,7 @@ impl Worklist {
 mod tests {
     use super::*;
 
-    /// The nodes in the order of their visits, where the visit of 70 adds 3, 70 and 150 to the worklist again.
+    /// The nodes in the order of their visits; the visit of 70 adds 3, 70 and 150 to the worklist again.
     fn visits(order: Order) -> Vec<usize> {
         let mut list = Worklist::new(200, order);
         [3, 70, 128, 199].iter().for_each(|node| list.push(*node));
@@ -111,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_waits_once() {
+    fn a_node_is_pending_once() {
         let mut list = Worklist::full(65, Order::Ascending);
         list.push(64);
         assert_eq!(std::iter::from_fn(|| list.pop()).count(), 65);

@@ -1,19 +1,19 @@
-//! What a C++ expression says by itself: the type and value of a constant, the type of a cast.
+//! C++ expressions whose type or value is evident: constants and casts.
 
 use crate::launch::{Element, Number};
 
 /// A scalar type of C++ on the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Type {
-    /// How it is written.
+    /// Its name.
     pub name: &'static str,
     /// Size in bytes.
     pub bytes: u32,
-    /// What it holds.
+    /// The PTX element type of the same size and kind; `None` for 128 bits.
     pub element: Option<Element>,
 }
 
-/// Names of types; the first of those with the same element is the one shown.
+/// Names of types; the first of those with the same element type is shown.
 #[rustfmt::skip]
 const TYPES: &[Type] = &[
     ty("bool", 1, Element::U8), ty("char", 1, Element::S8), ty("signed char", 1, Element::S8), ty("unsigned char", 1, Element::U8),
@@ -35,18 +35,18 @@ const fn ty(name: &'static str, bytes: u32, element: Element) -> Type {
 }
 
 impl Type {
-    /// Whether it holds numbers with a fraction.
+    /// True for floating-point types.
     pub fn is_float(self) -> bool {
         matches!(self.element, Some(Element::F32 | Element::F64))
     }
 
-    /// The type called `words`, if it is one; qualifiers say nothing.
-    fn named(words: &str) -> Option<Self> {
-        if words.trim_end().ends_with('*') {
+    /// The type called `name`, if it is one; qualifiers are ignored.
+    fn named(name: &str) -> Option<Self> {
+        if name.trim_end().ends_with('*') {
             return Some(POINTER);
         }
-        let words: Vec<&str> = words.split_whitespace().filter(|word| !matches!(*word, "const" | "volatile")).collect();
-        let name = words.join(" ");
+        let keywords: Vec<&str> = name.split_whitespace().filter(|keyword| !matches!(*keyword, "const" | "volatile")).collect();
+        let name = keywords.join(" ");
         let name = name.strip_prefix("std::").unwrap_or(&name);
         TYPES.iter().find(|ty| ty.name == name).copied()
     }
@@ -56,7 +56,7 @@ impl Type {
     }
 }
 
-/// What is known of an expression.
+/// The type and value of an expression, as far as they are evident.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Constant {
     /// Its type.
@@ -65,7 +65,7 @@ pub struct Constant {
     pub number: Option<Number>,
 }
 
-/// What the expression `text` says: `3u`, `-1.5f`, `(short)7`, `0x10`, `'a'`; of `(int)x` the type alone, of `x` nothing.
+/// The type and value of the expression `text`: `3u`, `-1.5f`, `(short)7`, `0x10`, `'a'`; only the type for `(int)x`, none for `x`.
 pub fn read(text: &str) -> Constant {
     let text = text.trim();
     if let Some((inside, after)) = text.strip_prefix('(').and_then(split_at_close) {
@@ -81,7 +81,7 @@ pub fn read(text: &str) -> Constant {
     }
 }
 
-/// The text before the bracket that closes one opened before `text`, and after it.
+/// The text before and after the `)` that matches a `(` before `text`.
 fn split_at_close(text: &str) -> Option<(&str, &str)> {
     let mut depth = 0_u32;
     let close = text.char_indices().find(|(_, c)| match c {
@@ -115,7 +115,7 @@ fn negated(constant: Constant) -> Constant {
         Number::Float(value) => Number::Float(-value),
     });
     match constant.ty {
-        // An unsigned number stays one.
+        // Negation of an unsigned number wraps.
         Some(ty) => cast(ty, Constant { ty: constant.ty, number }),
         None => Constant { ty: None, number },
     }

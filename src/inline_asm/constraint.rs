@@ -1,22 +1,22 @@
-//! Constraints: which register, or which text, an operand becomes ("Inline PTX Assembly in CUDA", 1.1.2).
+//! Constraints: the register, or the text, that replaces an operand ("Inline PTX Assembly in CUDA", 1.1.2).
 
 use super::constant::Type;
 use super::operand::Role;
 use crate::base::{Diagnostic, Span};
 use crate::launch::{Element, Kind};
 
-/// What a constraint letter asks for.
+/// A constraint letter.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Letter {
     /// The letter.
     pub letter: char,
-    /// What an operand becomes.
+    /// The replacement of an operand with this letter.
     pub lowering: Lowering,
-    /// What it takes, in words.
+    /// The accepted operands, as a phrase.
     pub takes: &'static str,
 }
 
-/// What an operand becomes in the template.
+/// The replacement of an operand in the template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lowering {
     /// A register.
@@ -27,10 +27,10 @@ pub enum Lowering {
         ty: &'static str,
         /// Its size in bytes.
         bytes: u32,
-        /// How its value is shown where nothing says more; none for 128 bits.
+        /// The default type by which its value is shown; `None` for 128 bits.
         element: Option<Element>,
     },
-    /// An integer written as a number.
+    /// An integer literal.
     Immediate,
     /// The characters of a constant array.
     Characters,
@@ -60,13 +60,13 @@ const fn register(
     Letter { letter, lowering: Lowering::Register { prefix, ty, bytes, element }, takes }
 }
 
-/// Letters that other code has and device code does not.
+/// Letters of host code that device code does not have.
 const HOST_LETTERS: &str = "mi";
-/// Signs before a letter that mean something elsewhere.
+/// Constraint modifiers of other compilers.
 const FOREIGN_MODIFIERS: &str = "%*#?!,=+&";
 
 impl Letter {
-    /// Whether a value of type `ty` can be its operand.
+    /// True if a value of type `ty` can be its operand.
     pub fn takes_type(&self, ty: Type) -> bool {
         match self.lowering {
             Lowering::Register { bytes, element, .. } => {
@@ -78,7 +78,7 @@ impl Letter {
         }
     }
 
-    /// Whether the bits of an element of this type can be its value: `h` also takes those of half precision.
+    /// True if the bits of an element of this type can be its value: `h` also accepts half precision.
     pub fn takes_element(&self, element: Element) -> bool {
         match self.lowering {
             Lowering::Register { bytes, element: Some(own), .. } => {
@@ -95,10 +95,10 @@ fn letters() -> String {
     LETTERS.iter().map(|row| format!("{} {}", row.letter, row.takes)).collect::<Vec<_>>().join(", ")
 }
 
-/// Reads the constraint `text`, which stands at `span`, of an output or an input.
+/// Parses the constraint `text` at `span` of an output or an input.
 ///
 /// # Errors
-/// What the compiler refuses.
+/// Constraints that the compiler rejects.
 pub fn read(text: &str, span: Span, is_output: bool) -> Result<(Role, &'static Letter), Diagnostic> {
     let error = |message: &str, help: &str| Err(Diagnostic::error("constraint", span, message).with_help(help));
     let letter = text.trim_start_matches(['=', '+', '&']);

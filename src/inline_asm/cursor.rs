@@ -1,8 +1,8 @@
-//! Reading C++ from left to right: blanks and comments are skipped, places are kept.
+//! A cursor over C++ text that skips blanks and comments and tracks positions.
 
 use crate::base::{Diagnostic, SourceId, Span};
 
-/// A place in the text of a statement.
+/// A position in the text of a statement.
 #[derive(Clone, Copy)]
 pub struct Cursor<'a> {
     source: SourceId,
@@ -11,32 +11,32 @@ pub struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// The beginning of `text`, which is that of `source`.
+    /// A cursor at the beginning of `text`, the text of `source`.
     pub fn new(source: SourceId, text: &'a str) -> Self {
         Self { source, text, at: 0 }
     }
 
-    /// What follows.
+    /// The rest of the text.
     pub fn rest(&self) -> &'a str {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    /// Offset of what follows.
+    /// The current offset.
     pub fn at(&self) -> u32 {
         self.at as u32
     }
 
-    /// The text.
+    /// The source of the text.
     pub fn source(&self) -> SourceId {
         self.source
     }
 
-    /// The bytes from `start` to here.
+    /// The text from `start` to the current offset, and its span.
     pub fn since(&self, start: u32) -> (&'a str, Span) {
         (self.text.get(start as usize..self.at).unwrap_or_default(), Span::new(self.source, start, self.at()))
     }
 
-    /// Goes on by `bytes`.
+    /// Advances by `bytes`.
     pub fn advance(&mut self, bytes: usize) {
         self.at = (self.at + bytes).min(self.text.len());
     }
@@ -56,13 +56,13 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The next character that is no blank.
+    /// The next character that is not a blank.
     pub fn peek(&mut self) -> Option<char> {
         self.skip_blank();
         self.rest().chars().next()
     }
 
-    /// Takes `sign` if it comes next.
+    /// Consumes `sign` if it is next.
     pub fn eat(&mut self, sign: char) -> bool {
         let is_next = self.peek() == Some(sign);
         if is_next {
@@ -71,15 +71,15 @@ impl<'a> Cursor<'a> {
         is_next
     }
 
-    /// Takes `sign`.
+    /// Consumes `sign`.
     ///
     /// # Errors
-    /// Something else comes next.
+    /// Another character is next.
     pub fn expect(&mut self, sign: char, help: &str) -> Result<(), Diagnostic> {
         if self.eat(sign) { Ok(()) } else { Err(self.unexpected(&format!("'{sign}'"), help)) }
     }
 
-    /// Takes the word that comes next; empty if none does.
+    /// Consumes the next identifier; empty if there is none.
     pub fn word(&mut self) -> &'a str {
         self.skip_blank();
         let rest = self.rest();
@@ -88,7 +88,7 @@ impl<'a> Cursor<'a> {
         rest.get(..length).unwrap_or_default()
     }
 
-    /// Takes everything up to a closing bracket without an opening one.
+    /// Consumes everything up to an unmatched closing bracket.
     pub fn balanced(&mut self) -> &'a str {
         let start = self.at();
         let (mut depth, mut quote, mut escaped) = (0_u32, None, false);
@@ -110,7 +110,7 @@ impl<'a> Cursor<'a> {
         self.since(start).0
     }
 
-    /// What comes next is not what must: an error there.
+    /// The error that `wanted` is expected at the current offset.
     pub fn unexpected(&mut self, wanted: &str, help: &str) -> Diagnostic {
         self.skip_blank();
         let next = self.rest().chars().next();

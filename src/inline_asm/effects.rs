@@ -1,24 +1,24 @@
-//! What an instruction does besides computing its outputs from its inputs, which is all that a compiler expects of a statement unless
-//! `volatile` and the clobber `"memory"` say more ("Inline PTX Assembly in CUDA", 1.2.2).
+//! Side effects of instructions, which a compiler does not expect of a statement without `volatile` and the clobber `"memory"` ("Inline
+//! PTX Assembly in CUDA", 1.2.2).
 
 use crate::isa::{SPECIAL_REGISTERS, SpecialKind};
 
-/// What an instruction does.
+/// A side effect of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Effect {
     /// It writes memory.
     Writes,
-    /// It reads memory that others may have written.
+    /// It reads memory that other instructions may have written.
     Reads,
     /// It waits for other threads or orders accesses to memory.
     Orders,
     /// Its result comes from the other lanes that execute it.
     Collective,
-    /// It reads this special register, which changes.
+    /// It reads this special register, whose value changes.
     Changes(&'static str),
 }
 
-/// Effects by the first word of the opcode.
+/// Effects by the first component of the opcode.
 const OPCODES: &[(&str, Effect)] = &[
     ("st", Effect::Writes),
     ("atom", Effect::Writes),
@@ -38,25 +38,25 @@ const OPCODES: &[(&str, Effect)] = &[
     ("activemask", Effect::Collective),
     ("elect", Effect::Collective),
 ];
-/// Words of loads from memory that nothing writes while the kernel runs.
+/// Modifiers of loads from memory that is constant while the kernel runs.
 const CONSTANT: &[&str] = &["const", "param", "nc"];
 
 impl Effect {
     /// The effect of the instruction with this opcode and these operands, if it has one.
     pub fn of(opcode: &str, operands: &str) -> Option<Self> {
-        let mut words = opcode.split('.');
-        let first = words.next().unwrap_or_default();
+        let mut components = opcode.split('.');
+        let first = components.next().unwrap_or_default();
         let effect = OPCODES.iter().find(|row| row.0 == first).map(|row| row.1);
-        let is_constant = effect == Some(Effect::Reads) && words.any(|word| CONSTANT.contains(&word));
+        let is_constant = effect == Some(Effect::Reads) && components.any(|modifier| CONSTANT.contains(&modifier));
         effect.filter(|_| !is_constant).or_else(|| changing(operands).map(Effect::Changes))
     }
 
-    /// Whether accesses to memory must not be moved over it.
+    /// True if accesses to memory must not be moved across it.
     pub fn needs_clobber(self) -> bool {
         matches!(self, Effect::Writes | Effect::Orders)
     }
 
-    /// What `opcode` does, as a message says it.
+    /// The effect of `opcode`, for messages.
     pub fn describe(self, opcode: &str) -> String {
         match self {
             Effect::Writes => format!("'{opcode}' writes memory"),

@@ -1,4 +1,4 @@
-//! String literals of C++: neighbours are one, escapes are resolved, raw strings are taken as they are.
+//! String literals of C++: adjacent literals are concatenated, escapes are resolved, raw strings are copied.
 
 use super::cursor::Cursor;
 use super::text::Text;
@@ -6,7 +6,7 @@ use crate::base::{Diagnostic, Span};
 
 const HELP: &str = r#"a string literal: "add.s32 %0, %1, %2;""#;
 
-/// Escapes of one letter and what they stand for.
+/// Escapes of one letter, with their values.
 const ESCAPES: &[(char, &str)] = &[
     ('n', "\n"),
     ('t', "\t"),
@@ -19,11 +19,11 @@ const ESCAPES: &[(char, &str)] = &[
     ('"', "\""),
     ('\'', "'"),
     ('?', "?"),
-    // A line that goes on in the next.
+    // A line continuation.
     ('\n', ""),
 ];
 
-/// Takes one string literal or several beside each other.
+/// Consumes one or several adjacent string literals.
 ///
 /// # Errors
 /// There is none, it has no end, or it is not one of `char`.
@@ -47,7 +47,7 @@ pub fn strings(cursor: &mut Cursor<'_>) -> Result<Text, Diagnostic> {
             _ => return Err(cursor.unexpected("a string literal", HELP)),
         }
         any = true;
-        text.close(cursor.at());
+        text.extend_to(cursor.at());
     }
 }
 
@@ -92,7 +92,7 @@ fn push_chars(body: &str, at: u32, text: &mut Text) {
     }
 }
 
-/// Appends `body`, which stands at `at`, with its escapes resolved; one that C++ does not know stands for its letter.
+/// Appends `body`, which is at `at`, with its escapes resolved; an unknown escape is its letter.
 pub fn unescape(body: &str, at: u32, text: &mut Text) {
     let mut offset = 0;
     while let Some(c) = body.get(offset..).and_then(|rest| rest.chars().next()) {
@@ -106,7 +106,7 @@ pub fn unescape(body: &str, at: u32, text: &mut Text) {
     }
 }
 
-/// Length with its backslash of the escape before `rest`, and what it stands for.
+/// The length of the escape before `rest`, with its backslash, and its value.
 fn escape(rest: &str) -> (usize, String) {
     let Some(c) = rest.chars().next() else { return (1, "\\".to_string()) };
     let number = |digits: &str, radix: u32, skipped: usize, most: usize| {

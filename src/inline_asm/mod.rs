@@ -1,17 +1,17 @@
-//! `asm` statements of CUDA C++, on their own: read as they stand in a source file, judged as the compiler would, and wrapped into a
-//! module with one kernel that executes the statement in every lane of one warp.
+//! Single `asm` statements of CUDA C++: parsed as in a source file, checked as by the compiler, and wrapped into a module with one kernel
+//! that executes the statement in every lane of one warp.
 //!
 //! ```text
 //! asm volatile("add.s32 %0, %1, %2;" : "=r"(x) : "r"(3), "r"(4));
 //! ```
 //!
-//! [`read`] takes the words of the command line apart into a [`Statement`]: a template, and operands, each with a constraint
-//! ([`constraint`]) and, where it is known, a type and a value ([`constant`]). Values of named operands come from further words
-//! ([`Statement::give`]). [`template::expand`] puts registers for `%0`, `%1`, …; [`scope::check`] finds what keeps the text from standing
-//! between other instructions, or from doing so twice. [`Wrapped`] is the module, in which every byte of the template knows where it came
-//! from, and [`wrap::launch`] its launch.
+//! [`read`] parses the arguments of the command line into a [`Statement`]: a template, and operands, each with a constraint
+//! ([`constraint`]) and, if evident, a type and a value ([`constant`]). Values of other operands come from further arguments
+//! ([`Statement::set_values`]). [`template::expand`] replaces `%0`, `%1`, … by registers; [`scope::check`] finds text that is invalid
+//! between other instructions, or if it is repeated. [`Wrapped`] is the module, which maps every byte of the template to its origin, and
+//! [`wrap::launch`] its launch.
 //!
-//! The rules are those of NVIDIA's "Inline PTX Assembly in CUDA", and where that is silent those of nvcc 13.0.
+//! The rules are those of NVIDIA's "Inline PTX Assembly in CUDA", and for unspecified details those of nvcc 13.0.
 
 mod constant;
 mod constraint;

@@ -1,16 +1,16 @@
-//! Operands: what stands in the template for which expression.
+//! Operands: their constraints, types and values.
 
 use super::constant::{self, Constant, Type};
 use super::constraint::{self, Letter, Lowering};
 use crate::base::{Diagnostic, SourceId, Span};
 use crate::launch::file::{Buffer, Init, Param};
-use crate::launch::parse_word;
+use crate::launch::parse_arg;
 use crate::launch::{Element, Number};
 
 /// Lanes that execute a statement: those of one warp.
 pub const LANES: u32 = 32;
 
-/// Whether an operand is read or written.
+/// The direction of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// `=`: written.
@@ -21,90 +21,91 @@ pub enum Role {
     Input,
 }
 
-/// What is put into an operand before the statement is executed.
+/// The initial value of an operand.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// The same number in every lane, or a buffer: for `l` its address, else an element for every lane.
     Param(Box<Param>),
     /// 128 bits.
     Wide(i128),
-    /// What stands in the template.
+    /// The text that replaces the operand in the template.
     Text(String),
 }
 
 /// An operand.
 #[derive(Clone, Debug)]
 pub struct Operand {
-    /// Whether it is read or written.
+    /// Its direction.
     pub role: Role,
-    /// What it becomes.
+    /// Its constraint letter.
     pub letter: &'static Letter,
     /// The constraint and the expression.
     pub span: Span,
-    /// The expression; empty where there is none.
+    /// The expression; empty if there is none.
     pub expression: String,
-    /// Its type, where that is known.
+    /// Its type, if known.
     pub ty: Option<Type>,
-    /// What it holds, once that is known.
+    /// Its initial value, once known.
     pub value: Option<Value>,
-    /// Where its value is said.
-    pub said: SourceId,
+    /// The source of its value.
+    pub value_source: SourceId,
 }
 
 impl Operand {
     /// The operand with this constraint, and this text between the parentheses after it.
     ///
     /// # Errors
-    /// A constraint, or a type, that the compiler refuses.
+    /// A constraint, or a type, that the compiler rejects.
     pub fn new(constraint: (&str, Span), expression: (&str, Span), is_output: bool) -> Result<Self, Diagnostic> {
         let (role, letter) = constraint::read(constraint.0, constraint.1, is_output)?;
-        let (text, place) = (expression.0.trim(), expression.1);
-        let said = place.source;
-        let mut operand = Self { role, letter, span: constraint.1.to(place), expression: text.to_string(), ty: None, value: None, said };
+        let (text, span) = (expression.0.trim(), expression.1);
+        let value_source = span.source;
+        let (whole, expression) = (constraint.1.to(span), text.to_string());
+        let mut operand = Self { role, letter, span: whole, expression, ty: None, value: None, value_source };
         if text.is_empty() {
-            return Err(Diagnostic::error("syntax", place, "the operand has no expression").with_help("\"r\"(x), \"r\"(3)"));
+            return Err(Diagnostic::error("syntax", span, "the operand has no expression").with_help("\"r\"(x), \"r\"(3)"));
         }
         let Constant { ty, number } = constant::read(text);
         if is_output && number.is_some() {
-            let error = Diagnostic::error("type", place, format!("'{text}' cannot be written: an output must be a modifiable lvalue"));
+            let error = Diagnostic::error("type", span, format!("'{text}' cannot be written: an output must be a modifiable lvalue"));
             return Err(error.with_help("name a variable: \"=r\"(x)"));
         }
-        operand.check_type(ty, place)?;
+        operand.check_type(ty, span)?;
         operand.ty = ty;
         if let Some(number) = number {
-            operand.value = Some(operand.number(number, ty.and_then(|ty| ty.element)).map_err(|message| wrong(place, message))?);
+            operand.value = Some(operand.number(number, ty.and_then(|ty| ty.element)).map_err(|message| wrong(span, message))?);
         } else if operand.letter.lowering == Lowering::Immediate && ty.is_none() && text.contains('"') {
-            return Err(wrong(place, format!("{text} is not an integer constant")));
+            return Err(wrong(span, format!("{text} is not an integer constant")));
         }
         Ok(operand)
     }
 
-    /// An operand in shorthand: `r=3`, `=r`, `C=.s32`. `value` is what follows the letter's `=`, with its place.
+    /// An operand in shorthand: `r=3`, `=r`, `C=.s32`. `value` is the text after the letter's `=`, with its span.
     ///
     /// # Errors
-    /// A constraint that the compiler refuses, or a value that does not fit it.
+    /// A constraint that the compiler rejects, or a value that does not match it.
     pub fn shorthand(constraint: (&str, Span), value: Option<(&str, Span)>, is_output: bool) -> Result<Self, Diagnostic> {
         let (role, letter) = constraint::read(constraint.0, constraint.1, is_output)?;
-        let (expression, said) = (String::new(), constraint.1.source);
-        let mut operand = Self { role, letter, span: constraint.1, expression, ty: None, value: None, said };
-        if let Some((text, place)) = value {
+        let (expression, value_source) = (String::new(), constraint.1.source);
+        let mut operand = Self { role, letter, span: constraint.1, expression, ty: None, value: None, value_source };
+        if let Some((text, span)) = value {
             if role == Role::Output {
-                return Err(wrong(place, "an operand that is only written has no value").with_help("'+' says that it is read as well"));
+                return Err(wrong(span, "an operand that is only written has no value").with_help("'+' says that it is read as well"));
             }
-            operand.span = operand.span.to(place);
-            let value = operand.read_value(text, place.source, "value");
-            operand.value = Some(value.map_err(|error| Diagnostic { span: place, ..error })?);
+            operand.span = operand.span.to(span);
+            let value = operand.read_value(text, span.source, "value");
+            operand.value = Some(value.map_err(|error| Diagnostic { span, ..error })?);
         }
         Ok(operand)
     }
 
-    fn check_type(&self, ty: Option<Type>, place: Span) -> Result<(), Diagnostic> {
+    fn check_type(&self, ty: Option<Type>, span: Span) -> Result<(), Diagnostic> {
         let (letter, text) = (self.letter.letter, &self.expression);
         if self.letter.lowering == Lowering::Characters {
             let named = ty.is_none() && !text.starts_with('"');
             let help = "name an array: static constexpr char type[] = \".s32\"; its characters are given with --arg .s32";
             let message = "the constant expression of a 'C' constraint must be the address of a variable";
-            return if named { Ok(()) } else { Err(Diagnostic::error("type", place, message).with_help(help)) };
+            return if named { Ok(()) } else { Err(Diagnostic::error("type", span, message).with_help(help)) };
         }
         match ty {
             Some(ty) if !self.letter.takes_type(ty) => {
@@ -117,36 +118,36 @@ impl Operand {
                 );
                 let other = constraint::letter_for(ty).map(|fits| format!("use \"{fits}\", or convert the operand"));
                 let help = other.unwrap_or("no letter takes 8 bits: convert it to short for \"h\" or to int for \"r\"".to_string());
-                Err(Diagnostic::error("type", place, message).with_help(help))
+                Err(Diagnostic::error("type", span, message).with_help(help))
             }
             _ => Ok(()),
         }
     }
 
-    /// Whether it becomes text that must be known when it is compiled.
+    /// True if it is replaced by text that must be known at compile time.
     pub fn is_text(&self) -> bool {
         !matches!(self.letter.lowering, Lowering::Register { .. })
     }
 
-    /// Whether its value must be given.
+    /// True if it needs a value and has none.
     pub fn lacks_value(&self) -> bool {
         self.value.is_none() && self.role != Role::Output
     }
 
-    /// Reads a value as a word of the command line says it: a number, `u32=7`, `f32[32]=iota`; of a `C` operand, its characters.
+    /// Parses a value from an argument of the command line: a number, `u32=7`, `f32[32]=iota`; for a `C` operand, its characters.
     ///
     /// # Errors
-    /// What cannot be read, or does not fit the constraint.
-    pub fn read_value(&self, word: &str, source: SourceId, name: &str) -> Result<Value, Diagnostic> {
-        let span = Span::new(source, 0, word.len() as u32);
+    /// It cannot be parsed, or does not match the constraint.
+    pub fn read_value(&self, arg: &str, source: SourceId, name: &str) -> Result<Value, Diagnostic> {
+        let span = Span::new(source, 0, arg.len() as u32);
         if self.letter.lowering == Lowering::Characters {
-            return Ok(Value::Text(word.to_string()));
+            return Ok(Value::Text(arg.to_string()));
         }
-        if let Some(number) = Number::parse(word.trim()) {
+        if let Some(number) = Number::parse(arg.trim()) {
             let element = self.ty.and_then(|ty| ty.element);
             return self.number(number, element).map_err(|message| wrong(span, message));
         }
-        let param = parse_word(word, source, name)?;
+        let param = parse_arg(arg, source, name)?;
         let element = match &param {
             Param::Buffer(_) if self.letter.letter == 'l' => return Ok(Value::Param(Box::new(param))),
             Param::Buffer(buffer) => {
@@ -161,13 +162,13 @@ impl Operand {
         match element.filter(|element| self.letter.takes_element(*element)) {
             Some(_) => Ok(Value::Param(Box::new(param))),
             None => {
-                let message = format!("'{word}' does not fit the constraint '{}', which takes {}", self.letter.letter, self.letter.takes);
+                let message = format!("'{arg}' does not fit the constraint '{}', which takes {}", self.letter.letter, self.letter.takes);
                 Err(wrong(span, message))
             }
         }
     }
 
-    /// A number as the value; `element` is its type, where that is known.
+    /// A number as the value; `element` is its type, if known.
     fn number(&self, number: Number, element: Option<Element>) -> Result<Value, String> {
         match (self.letter.lowering, number) {
             (Lowering::Register { element: None, .. }, Number::Integer(value)) => Ok(Value::Wide(value)),
@@ -178,7 +179,7 @@ impl Operand {
                 let element = element.ok_or_else(|| format!("{number} is not {}, as '{}' wants", self.letter.takes, self.letter.letter))?;
                 Ok(Value::Param(Box::new(Param::from_scalar(element, number))))
             }
-            // nvcc writes it as a signed number of its own size.
+            // nvcc writes it as a signed number of the same size.
             (Lowering::Immediate, Number::Integer(value)) => {
                 let signed = if element == Some(Element::U32) { Element::S32 } else { Element::S64 };
                 Ok(Value::Text(signed.to_integer(signed.wrap(value)).to_string()))
@@ -190,7 +191,7 @@ impl Operand {
     }
 }
 
-/// How many elements a buffer has, if the word says it.
+/// The number of elements of a buffer, if it is explicit.
 fn elements(buffer: &Buffer) -> Option<u64> {
     let listed = match &buffer.init {
         Init::Values(values) => Some(values.len() as u64),
@@ -200,6 +201,6 @@ fn elements(buffer: &Buffer) -> Option<u64> {
     buffer.len.or_else(shaped).or(listed)
 }
 
-fn wrong(place: Span, message: impl Into<String>) -> Diagnostic {
-    Diagnostic::error("value", place, message)
+fn wrong(span: Span, message: impl Into<String>) -> Diagnostic {
+    Diagnostic::error("value", span, message)
 }

@@ -1,4 +1,4 @@
-//! How the text of a statement fits between other instructions: whole statements, brackets that close, names that stay inside.
+//! Checks that the text of a statement is valid between other instructions: complete statements, balanced brackets, scoped names.
 
 use super::effects::Effect;
 use super::text::Text;
@@ -7,21 +7,21 @@ use crate::base::Diagnostic;
 /// Directives that declare names.
 const DECLARATIONS: &[&str] = &[".reg", ".local", ".shared", ".param", ".const", ".global"];
 
-/// What a statement says of itself besides its text.
+/// The effects that a statement declares outside of its template.
 #[derive(Clone, Copy, Debug)]
 pub struct DeclaredEffects {
-    /// Whether it is `volatile`; none where the template stands alone, without `asm`.
+    /// True if it is `volatile`; `None` for a template without `asm`.
     pub volatile: Option<bool>,
-    /// Whether it has outputs: without any, the compiler takes it as volatile.
+    /// True if it has outputs: without any, the compiler treats it as volatile.
     pub outputs: bool,
-    /// Whether it says that it changes memory.
+    /// True if it has the clobber `"memory"`.
     pub memory: bool,
 }
 
-/// What keeps `text` from standing between other instructions (errors), or from being there twice, as it is when the function around it
-/// is inlined or a loop unrolled (warnings; the guide's 1.2.1); and effects that the statement does not declare (warnings; 1.2.2).
-pub fn check(text: &Text, says: DeclaredEffects) -> Vec<Diagnostic> {
-    let mut scan = Scan { text, open: Vec::new(), statement: None, last: 0, says, diags: Vec::new() };
+/// Reports text that is invalid between other instructions (errors), text that is invalid if repeated, as by inlining and loop unrolling
+/// (warnings; the guide's 1.2.1), and effects that the statement does not declare (warnings; 1.2.2).
+pub fn check(text: &Text, declared: DeclaredEffects) -> Vec<Diagnostic> {
+    let mut scan = Scan { text, open: Vec::new(), statement: None, last: 0, declared, diags: Vec::new() };
     let mut at = 0;
     while let Some(rest) = text.as_str().get(at..).filter(|rest| !rest.is_empty()) {
         at += match skipped(rest) {
@@ -33,7 +33,7 @@ pub fn check(text: &Text, says: DeclaredEffects) -> Vec<Diagnostic> {
     scan.diags
 }
 
-/// Bytes of blanks or of a comment that `rest` begins with.
+/// Bytes of blanks or of a comment at the start of `rest`.
 fn skipped(rest: &str) -> usize {
     let end = |comment: &str, after: usize| rest.find(comment).map_or(rest.len(), |end| end + after);
     match () {
@@ -45,19 +45,19 @@ fn skipped(rest: &str) -> usize {
 
 struct Scan<'a> {
     text: &'a Text,
-    /// Places of brackets that are open, and whether each is a scope, not a list of operands.
+    /// Offsets of open braces; true for a scope, false for a vector operand.
     open: Vec<(usize, bool)>,
-    /// Where the statement begins that is being read.
+    /// Offset of the current PTX statement.
     statement: Option<usize>,
-    /// Where what was read last ends.
+    /// Offset after the last token.
     last: usize,
-    /// What the statement says; an effect that is reported counts as said.
-    says: DeclaredEffects,
+    /// The declared effects; a reported effect counts as declared.
+    declared: DeclaredEffects,
     diags: Vec<Diagnostic>,
 }
 
 impl Scan<'_> {
-    /// Reads what stands at `at`; its length.
+    /// Scans the token at `at`; returns its length.
     fn next(&mut self, at: usize, rest: &str) -> usize {
         let length = match rest.chars().next() {
             Some('"') => rest.get(1..).and_then(|inside| inside.find('"')).map_or(rest.len(), |end| end + 2),
@@ -88,7 +88,7 @@ impl Scan<'_> {
         length
     }
 
-    /// Whether the colon at `at` ends a label, which is reported where it would be there twice.
+    /// True if the colon at `at` ends a label, which is reported if repetition would duplicate it.
     fn label(&mut self, at: usize) -> bool {
         let Some(start) = self.statement else { return false };
         let name = self.text.as_str().get(start..at).unwrap_or_default().trim_end();
@@ -118,18 +118,18 @@ impl Scan<'_> {
         }
     }
 
-    /// Reports an effect that the statement does not declare.
+    /// Reports an effect if the statement does not declare it.
     fn effect(&mut self, effect: Effect, opcode: &str, at: std::ops::Range<usize>) {
         let span = self.text.span(at);
-        // A template that stands alone has no place for a clobber; that a barrier orders accesses is no news there.
-        let is_reported = self.says.memory || effect == Effect::Orders && self.says.volatile.is_none();
+        // A template without `asm` cannot have a clobber: that a barrier orders accesses is not reported for it.
+        let is_reported = self.declared.memory || effect == Effect::Orders && self.declared.volatile.is_none();
         if effect.needs_clobber() && !is_reported {
-            self.says.memory = true;
+            self.declared.memory = true;
             let warning = Diagnostic::warning("clobber", span, format!("{}, and the statement does not say so", effect.describe(opcode)));
             self.diags.push(warning.with_help("the compiler may move accesses over it: asm volatile(… : \"memory\")"));
         }
-        if self.says.volatile == Some(false) && self.says.outputs {
-            self.says.volatile = Some(true);
+        if self.declared.volatile == Some(false) && self.declared.outputs {
+            self.declared.volatile = Some(true);
             let warning = Diagnostic::warning("volatile", span, format!("{}, and the statement is not volatile", effect.describe(opcode)));
             self.diags.push(warning.with_help(
                 "the compiler may leave out, join and move statements whose outputs depend on their inputs alone: asm volatile(…)",

@@ -21,17 +21,17 @@ const QUALIFIERS: &[&str] = &["volatile", "__volatile__", "__volatile", "inline"
 /// An `asm` statement.
 #[derive(Clone, Debug)]
 pub struct Statement {
-    /// The template, its escapes resolved.
+    /// The template, with its escapes resolved.
     pub template: Text,
     /// The operands, outputs first.
     pub operands: Vec<Operand>,
-    /// Whether it has the clobber `"memory"`.
+    /// True if it has the clobber `"memory"`.
     pub clobbers_memory: bool,
-    /// Whether it is `volatile`; none where the template stands alone, without `asm`.
+    /// True if it is `volatile`; `None` for a template without `asm`.
     pub volatile: Option<bool>,
 }
 
-/// Reads a statement from one text (a whole statement, or what is inside its parentheses) or from two (template and operands). The texts
+/// Parses a statement from one text (a whole statement, or the text inside its parentheses) or from two (template and operands). The texts
 /// become files of `sources`. There is a statement if and only if no diagnostic is an error.
 pub fn read(sources: &mut Sources, texts: &[String]) -> (Option<Statement>, Vec<Diagnostic>) {
     let names = if texts.len() > 1 { ["template", "constraints"] } else { ["asm statement"; 2] };
@@ -205,7 +205,7 @@ impl Reader {
     }
 }
 
-/// Skips the qualifiers between keyword and parenthesis; whether `volatile` is among them.
+/// Skips the qualifiers between keyword and parenthesis; true if `volatile` is among them.
 fn qualifiers(cursor: &mut Cursor<'_>) -> Result<bool, Diagnostic> {
     let mut is_volatile = false;
     loop {

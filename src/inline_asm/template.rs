@@ -1,11 +1,10 @@
-//! From the template to PTX: what follows every `%`.
+//! Expansion of `%` references in the template to PTX.
 
 use super::statement::Statement;
 use super::text::Text;
 use crate::base::Diagnostic;
 
-/// The template with `names` for its operands, as nvcc puts them in, and what is wrong with it. A statement without operands is taken as
-/// it is.
+/// The template with operand references replaced by `names`, as by nvcc, and its mistakes. A statement without operands is not expanded.
 pub fn expand(statement: &Statement, names: &[String]) -> (Text, Vec<Diagnostic>) {
     let template = &statement.template;
     if names.is_empty() {
@@ -33,7 +32,7 @@ struct Expander<'a> {
 }
 
 impl Expander<'_> {
-    /// Copies bytes as they are.
+    /// Copies bytes unchanged.
     fn copy(&mut self, at: usize, length: usize) {
         for (offset, c) in self.template.as_str().get(at..at + length).unwrap_or_default().char_indices() {
             let from = at + offset;
@@ -41,7 +40,7 @@ impl Expander<'_> {
         }
     }
 
-    /// Puts in what the `%` at `at` means; returns how many bytes of the template it consumed.
+    /// Expands the `%` at `at`; returns the number of consumed bytes.
     fn reference(&mut self, at: usize) -> usize {
         let rest = self.template.as_str().get(at + 1..).unwrap_or_default();
         let digits = rest.chars().take_while(char::is_ascii_digit).count();

@@ -1,34 +1,34 @@
-//! Text that remembers where each of its bytes came from.
+//! Text that maps each of its bytes to its origin in a source.
 
 use std::ops::Range;
 
 use crate::base::{SourceId, Span};
 
-/// Text made from parts of a source: escapes resolved, operands put in.
+/// Text derived from a source: escapes resolved, operands expanded.
 #[derive(Clone, Debug)]
 pub struct Text {
     text: String,
-    /// Bytes of the source that each byte was made from.
+    /// For each byte, the range of the source from which it was derived.
     origins: Vec<Range<u32>>,
-    /// The whole of what it was made from.
+    /// The span of the source from which all of it was derived.
     whole: Span,
 }
 
 impl Text {
-    /// Nothing yet, made from the beginning of `source`.
+    /// An empty text at offset `at` of `source`.
     pub fn new(source: SourceId, at: u32) -> Self {
         Self { text: String::new(), origins: Vec::new(), whole: Span::new(source, at, at) }
     }
 
-    /// Appends `text`, which was made from the bytes `origin` as a whole.
+    /// Appends `text`, which was derived from the bytes `origin`.
     pub fn push(&mut self, text: &str, origin: Range<u32>) {
         self.text.push_str(text);
         self.origins.resize(self.text.len(), origin.clone());
         self.whole.end = self.whole.end.max(origin.end);
     }
 
-    /// What it was made from goes on to here, after the quotes.
-    pub fn close(&mut self, at: u32) {
+    /// Extends the span of the source to `at`, after the closing quotes.
+    pub fn extend_to(&mut self, at: u32) {
         self.whole.end = self.whole.end.max(at);
     }
 
@@ -37,19 +37,19 @@ impl Text {
         &self.text
     }
 
-    /// What all of it was made from.
+    /// The span of the source from which all of it was derived.
     pub fn whole(&self) -> Span {
         self.whole
     }
 
-    /// What the bytes `range` were made from; after the end, the last byte.
+    /// The source range of the bytes `range`; after the end, that of the last byte.
     pub fn origin(&self, range: Range<usize>) -> Range<u32> {
         let last = self.origins.len().saturating_sub(1);
         let at = |index: usize| self.origins.get(index.min(last)).cloned().unwrap_or(self.whole.start..self.whole.end);
         at(range.start).start..at(range.end.max(range.start + 1) - 1).end
     }
 
-    /// What the bytes `range` were made from, as a place.
+    /// The source span of the bytes `range`.
     pub fn span(&self, range: Range<usize>) -> Span {
         let origin = self.origin(range);
         Span::new(self.whole.source, origin.start, origin.end)

@@ -1,27 +1,27 @@
-//! Values that the command line gives to operands whose expression has none.
+//! Values from the command line for operands without a value.
 
 use super::operand::Role;
 use super::statement::Statement;
 use crate::base::{Diagnostic, SourceFile, Sources, Span};
 
 impl Statement {
-    /// Gives the words to the operands without a value, in order; each becomes a file of `sources`.
+    /// Sets the operands without a value to the arguments, in order; each becomes a file of `sources`.
     ///
     /// # Errors
-    /// Words that cannot be read or do not fit, and those for which there is no operand.
-    pub fn give(&mut self, sources: &mut Sources, words: &[String]) -> Vec<Diagnostic> {
+    /// Arguments that cannot be parsed or do not match, and those for which there is no operand.
+    pub fn set_values(&mut self, sources: &mut Sources, args: &[String]) -> Vec<Diagnostic> {
         let mut errors = Vec::new();
-        let mut wanting = self.operands.iter_mut().enumerate().filter(|(_, operand)| operand.lacks_value());
-        for (index, word) in words.iter().enumerate() {
-            let source = sources.add(SourceFile::new(format!("--arg {}", index + 1), word.as_str()));
-            let Some((number, operand)) = wanting.next() else {
-                let span = Span::new(source, 0, word.len() as u32);
+        let mut without_value = self.operands.iter_mut().enumerate().filter(|(_, operand)| operand.lacks_value());
+        for (index, arg) in args.iter().enumerate() {
+            let source = sources.add(SourceFile::new(format!("--arg {}", index + 1), arg.as_str()));
+            let Some((number, operand)) = without_value.next() else {
+                let span = Span::new(source, 0, arg.len() as u32);
                 errors.push(Diagnostic::error("arg", span, "there is no operand left that wants a value"));
                 continue;
             };
             let name = if operand.expression.is_empty() { format!("operand{number}") } else { operand.expression.clone() };
-            operand.said = source;
-            match operand.read_value(word, source, &name) {
+            operand.value_source = source;
+            match operand.read_value(arg, source, &name) {
                 Ok(value) => operand.value = Some(value),
                 Err(error) => errors.push(error),
             }
@@ -29,7 +29,7 @@ impl Statement {
         errors
     }
 
-    /// Operands that still lack a value, of those whose text is to be known when it is compiled or, with `all`, of all that are read.
+    /// Errors for operands without a value: all that are read, or, if not `all`, those that must be known at compile time.
     pub fn lacking(&self, all: bool) -> Vec<Diagnostic> {
         let lacking = self.operands.iter().enumerate().filter(|(_, operand)| operand.lacks_value() && (all || operand.is_text()));
         let error = |(number, operand): (usize, &super::Operand)| {

@@ -1,5 +1,5 @@
-//! The module around a statement, and its launch: one warp, a kernel that loads the operands, executes the template as nvcc would write
-//! it, and stores what it has written to a buffer for each output, an element for each lane.
+//! The module around a statement, and its launch: one warp, and a kernel that loads the operands, executes the template as nvcc would
+//! write it, and stores each output to a buffer with an element for each lane.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -15,40 +15,40 @@ use crate::base::{Diagnostic, SourceId, Sources, Span};
 use crate::launch::file::{Buffer, Compare, Content, Init, Launch, Param};
 use crate::launch::{Element, LaunchFile, Origin, ValuePath};
 
-/// What the module is called.
+/// The name of the module.
 pub const MODULE: &str = "asm.ptx";
-/// The kernel.
+/// The name of the kernel.
 const KERNEL: &str = "asm_statement";
 
-/// A module made for a statement.
+/// A module generated for a statement.
 #[derive(Debug)]
 pub struct Wrapped {
     /// Its text.
     pub text: String,
-    /// Where the template stands in it.
+    /// Byte range of the template in it.
     inside: Range<usize>,
     template: Text,
-    /// The register of every operand that is only read, with the number of the operand.
+    /// The register of every input operand, with the number of the operand.
     inputs: Vec<(String, usize)>,
 }
 
 impl Wrapped {
-    /// Where the template begins in it, in bytes.
+    /// Byte offset of the template in it.
     pub fn start(&self) -> u32 {
         self.inside.start as u32
     }
 
-    /// The number of the operand that is only read and lies in the register `name`.
+    /// The number of the input operand in the register `name`.
     pub fn input(&self, name: &str) -> Option<usize> {
         self.inputs.iter().find(|input| input.0 == name).map(|input| input.1)
     }
 
-    /// Whether `span` of the module lies in the template.
+    /// True if `span` of the module is in the template.
     pub fn is_inside(&self, span: Span) -> bool {
         self.inside.contains(&(span.start as usize))
     }
 
-    /// Where the part of the template came from that stands at `span` of the module; of what follows the template, its end.
+    /// The source span of the part of the template at `span` of the module; after the template, that of its end.
     pub fn origin(&self, span: Span) -> Span {
         let within = |at: u32| (at as usize).clamp(self.inside.start, self.inside.end) - self.inside.start;
         let (start, end) = (within(span.start), within(span.end));
@@ -56,7 +56,7 @@ impl Wrapped {
         if start > last { self.template.span(last..last + 1) } else { self.template.span(start..end) }
     }
 
-    /// `diagnostic` of the module as one of the statement. Labels of other lines stay where they are.
+    /// Maps the spans of a diagnostic of the module to the statement, except labels outside of the template.
     pub fn translate(&self, diagnostic: Diagnostic) -> Diagnostic {
         let mut diagnostic = Diagnostic { span: self.origin(diagnostic.span), ..diagnostic };
         for label in &mut diagnostic.labels {
@@ -68,17 +68,17 @@ impl Wrapped {
     }
 }
 
-/// How an operand gets its value.
+/// The source of an operand's value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Source {
-    /// It is the parameter.
+    /// The kernel parameter.
     Param,
-    /// It is the lane's element of the buffer the parameter points to.
+    /// The lane's element of the buffer that the parameter points to.
     Lane,
 }
 
 impl Operand {
-    /// How it gets its value; none if it is only written, or no register.
+    /// The source of its value; `None` if it is only written, or not a register.
     fn source(&self) -> Option<Source> {
         match (self.role, &self.value) {
             (Role::Output, _) => None,
@@ -88,20 +88,20 @@ impl Operand {
         }
     }
 
-    /// Whether it is stored at the end.
+    /// True if it is stored at the end.
     fn is_stored(&self) -> bool {
         self.role != Role::Input
     }
 }
 
-/// The module for a statement whose `n` and `C` operands have values, and what is wrong with the template; none if that is an error.
+/// The module for a statement whose `n` and `C` operands have values, and the template's diagnostics; `None` after an error.
 pub fn wrap(statement: &Statement) -> (Option<Wrapped>, Vec<Diagnostic>) {
     let names: Vec<String> = Registers::of(statement).names;
     let (expanded, mut diags) = template::expand(statement, &names);
     if !diags.iter().any(Diagnostic::is_error) {
         let outputs = statement.operands.iter().any(|operand| operand.role != Role::Input);
-        let says = DeclaredEffects { volatile: statement.volatile, outputs, memory: statement.clobbers_memory };
-        diags.extend(scope::check(&expanded, says));
+        let declared = DeclaredEffects { volatile: statement.volatile, outputs, memory: statement.clobbers_memory };
+        diags.extend(scope::check(&expanded, declared));
     }
     let is_usable = !diags.iter().any(Diagnostic::is_error);
     (is_usable.then(|| Writer::new(statement, names).write(expanded)), diags)
@@ -109,9 +109,9 @@ pub fn wrap(statement: &Statement) -> (Option<Wrapped>, Vec<Diagnostic>) {
 
 /// The registers of a module, numbered as nvcc does: each kind from 1.
 struct Registers {
-    /// Kinds with the type and the number of registers taken.
+    /// Prefixes, with the type and the number of allocated registers.
     kinds: Vec<(&'static str, &'static str, u32)>,
-    /// What stands for every operand.
+    /// The replacement of every operand.
     names: Vec<String>,
 }
 
@@ -120,7 +120,7 @@ impl Registers {
         let mut registers = Self { kinds: Vec::new(), names: Vec::new() };
         for operand in &statement.operands {
             let name = match (operand.letter.lowering, &operand.value) {
-                (Lowering::Register { prefix, ty, .. }, _) => registers.take(prefix, ty),
+                (Lowering::Register { prefix, ty, .. }, _) => registers.allocate(prefix, ty),
                 (_, Some(Value::Text(text))) => text.clone(),
                 _ => String::new(),
             };
@@ -129,8 +129,8 @@ impl Registers {
         registers
     }
 
-    /// The next register of a kind.
-    fn take(&mut self, prefix: &'static str, ty: &'static str) -> String {
+    /// Allocates the next register with a prefix.
+    fn allocate(&mut self, prefix: &'static str, ty: &'static str) -> String {
         let index = self.kinds.iter().position(|kind| kind.0 == prefix).unwrap_or_else(|| {
             self.kinds.push((prefix, ty, 0));
             self.kinds.len() - 1
@@ -143,7 +143,7 @@ impl Registers {
     }
 
     fn address(&mut self) -> String {
-        self.take("%rd", "b64")
+        self.allocate("%rd", "b64")
     }
 }
 
@@ -156,7 +156,7 @@ struct Writer<'a> {
     before: String,
     after: String,
     params: Vec<String>,
-    /// The register that holds the number of the lane, once it is wanted.
+    /// The register with the lane index, once it is used.
     lane: Option<String>,
 }
 
@@ -192,14 +192,14 @@ impl<'a> Writer<'a> {
         Wrapped { text, inside, template, inputs }
     }
 
-    /// A parameter of this type; its name.
+    /// Adds a parameter of this type; returns its name.
     fn param(&mut self, ty: &str, suffix: &str) -> String {
         let name = format!("{KERNEL}_param_{}", self.params.len());
         self.params.push(format!("{ty} {name}{suffix}"));
         name
     }
 
-    /// Instructions that put the value of an operand into its register, before the template.
+    /// Adds instructions before the template that load the value of an operand.
     fn load(&mut self, source: Source, (number, operand): (usize, &Operand), register: &str) {
         let Lowering::Register { ty, bytes, element, .. } = operand.letter.lowering else { return };
         let expression = if operand.expression.is_empty() { String::new() } else { format!(" {}", one_line(&operand.expression)) };
@@ -223,7 +223,7 @@ impl<'a> Writer<'a> {
         self.before.push_str(&lines);
     }
 
-    /// Instructions that store what an operand holds, after the template.
+    /// Adds instructions after the template that store an operand.
     fn store(&mut self, operand: &Operand, register: &str) {
         let Lowering::Register { ty, bytes, element, .. } = operand.letter.lowering else { return };
         let param = self.param(".b64", "");
@@ -239,12 +239,12 @@ impl<'a> Writer<'a> {
         self.after.push_str(&store);
     }
 
-    /// Instructions that compute the address of the lane's element of a buffer, and the register that holds it then.
+    /// Instructions that compute the address of the lane's element of a buffer, and the register with the address.
     fn element(&mut self, param: &str, bytes: u32) -> (String, String) {
         let mut setup = String::new();
         let lane = self.lane.clone().unwrap_or_else(|| {
-            let lane = self.registers.take("%r", "b32");
-            // Loads come before the template, and what is stored after it needs the number as well.
+            let lane = self.registers.allocate("%r", "b32");
+            // Read before the template, since stores after it use the lane index too.
             let _ = writeln!(self.before, "\tmov.u32 \t{lane}, %laneid;");
             self.lane = Some(lane.clone());
             lane
@@ -260,28 +260,28 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The launch of the module for a statement, all of whose operands have values; `sources` hold the words they were read from.
+/// The launch of the module for a statement, all of whose operands have values; `sources` has the arguments.
 pub fn launch(statement: &Statement, sources: &Sources) -> LaunchFile {
     let mut names = Names::default();
-    let (mut params, mut said): (Vec<Param>, Vec<SourceId>) = (Vec::new(), Vec::new());
+    let (mut params, mut value_sources): (Vec<Param>, Vec<SourceId>) = (Vec::new(), Vec::new());
     for (number, operand) in statement.operands.iter().enumerate() {
         if operand.is_stored() {
             params.push(Param::Buffer(output(operand, names.fresh(&operand.expression, number))));
-            said.push(operand.span.source);
+            value_sources.push(operand.span.source);
         }
         if operand.source().is_some() {
             params.extend(operand.value.as_ref().and_then(|value| param(value, || names.fresh(&operand.expression, number))));
-            said.push(operand.said);
+            value_sources.push(operand.value_source);
         }
     }
     let launch = Launch::new(Some(KERNEL.to_string()), [1; 3], [LANES, 1, 1], params);
-    let given = said.into_iter().enumerate().map(|(index, word)| (ValuePath::default().param(index), word)).collect();
+    let given = value_sources.into_iter().enumerate().map(|(index, source)| (ValuePath::default().param(index), source)).collect();
     let origin = Origin::Arguments(SourceId(0));
     let (content, folder) = (Content::Launch(launch), Path::new("").to_path_buf());
     LaunchFile { content, folder, sources: sources.clone(), origin, given, expected: Vec::new() }
 }
 
-/// Where an output goes: an element for each lane, of 128 bits two.
+/// The buffer of an output: an element for each lane, or two for 128 bits.
 fn output(operand: &Operand, name: String) -> Buffer {
     let shown = operand.ty.and_then(|ty| ty.element);
     let (elem, shape) = match operand.letter.lowering {
@@ -292,12 +292,12 @@ fn output(operand: &Operand, name: String) -> Buffer {
     Buffer { name, elem, len, shape, init: Init::Zero, expect: None, tolerance: None, compare: Compare::default() }
 }
 
-/// The parameter for a value; a buffer gets a name of its own.
+/// The parameter for a value; a buffer gets a unique name.
 fn param(value: &Value, name: impl FnOnce() -> String) -> Option<Param> {
     Some(match value {
         Value::Param(param) => {
             let Param::Buffer(buffer) = param.as_ref() else { return Some(param.as_ref().clone()) };
-            let len = buffer.len.or(buffer.shape.is_none().then_some(u64::from(LANES)).filter(|_| is_made(&buffer.init)));
+            let len = buffer.len.or(buffer.shape.is_none().then_some(u64::from(LANES)).filter(|_| is_generated(&buffer.init)));
             Param::Buffer(Buffer { name: name(), len, ..buffer.clone() })
         }
         Value::Wide(value) => Param::bytes(&value.to_le_bytes()),
@@ -305,17 +305,17 @@ fn param(value: &Value, name: impl FnOnce() -> String) -> Option<Param> {
     })
 }
 
-/// Whether a buffer can be of any length.
-fn is_made(init: &Init) -> bool {
+/// True if the contents can have any length.
+fn is_generated(init: &Init) -> bool {
     !matches!(init, Init::Values(_) | Init::File(_) | Init::Slice { .. })
 }
 
-/// Names of buffers, each once.
+/// Unique names of buffers.
 #[derive(Default)]
 struct Names(Vec<String>);
 
 impl Names {
-    /// The name of the operand with this expression; one with its number if that is no name, or another has it.
+    /// The name of the operand with this expression; one with its number if the expression is not an identifier.
     fn fresh(&mut self, expression: &str, number: usize) -> String {
         let is_name = !expression.is_empty() && expression.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         let plain = if is_name { expression.to_string() } else { format!("operand{number}") };

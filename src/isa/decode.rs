@@ -1,4 +1,4 @@
-//! What a row of the table decodes to.
+//! The operation that a row of the instruction table decodes to.
 
 #![allow(missing_docs, reason = "the variants are families of operations and functions documented there")]
 
@@ -7,13 +7,13 @@ use super::{
     IntUnary, MatrixFamily, MbarrierFn, ReduxFn, Shift, ShuffleMode, TestProperty, VideoFn, VoteMode,
 };
 
-/// The operation family a row decodes to, with the function that the row fixes. Types and modifiers come from the words.
+/// The operation family and function that a row decodes to. Types and other modifiers come from the opcode.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[rustfmt::skip]
 pub enum Decode {
-    /// Known, but not modelled: a run stops there.
+    /// Not modelled: a run stops there.
     Unsupported,
-    /// Without an effect that a deterministic machine could show.
+    /// No observable effect.
     Nop,
 
     /// Integer arithmetic.
@@ -50,7 +50,7 @@ pub enum Decode {
     Matrix(MatrixDecode),
     /// Dynamic stack allocation.
     Stack(StackDecode),
-    /// Branches, calls and ends.
+    /// Branches, calls and exits.
     Control(ControlDecode),
     /// Barriers and warp collectives.
     Parallel(ParallelDecode),
@@ -66,7 +66,7 @@ pub enum IntegerDecode {
     Ternary(IntTernary),
     MulWide,
     MadWide,
-    /// With the carry read or not; `.cc` says whether it is written.
+    /// True if the carry is read; `.cc` says that it is written.
     Carry(CarryFn, bool),
     Dot(DotFn),
 }
@@ -78,7 +78,7 @@ pub enum BitsDecode {
     Shift(Shift),
     Lop3,
     Lop3Pred(BoolOp),
-    /// `shf`, `bmsk`, `szext`, `fns` and `prmt`, by function; those with two sources have a zero for the third.
+    /// `shf`, `bmsk`, `szext`, `fns` and `prmt`; those with two sources have a zero as the third.
     Field32(BitField32),
     Extract,
     Insert,
@@ -100,12 +100,12 @@ pub enum FloatDecode {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[rustfmt::skip]
 pub enum VideoDecode {
-    /// A scalar video instruction; `.clamp` and `.wrap`, and the comparison, come from the words.
+    /// A scalar video instruction; `.clamp` and `.wrap`, and the comparison, come from the modifiers.
     Scalar(VideoFn),
     Shift(Shift),
     Set,
     Mad,
-    /// The same of 2 halves or 4 bytes.
+    /// The same on 2 halves or 4 bytes.
     Simd(VideoFn, u8),
     SimdSet(u8),
 }
@@ -168,7 +168,7 @@ pub enum MemoryDecode {
 pub enum AtomicDecode {
     Returning(AtomicFn),
     Reducing(AtomicFn),
-    /// Of vectors of floats; `.add .min .max` come from the words.
+    /// On vectors of floats; `.add .min .max` come from the modifiers.
     ReturningVector,
     ReducingVector,
 }
@@ -195,7 +195,7 @@ pub enum ImageDecode {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[rustfmt::skip]
 pub enum TensorDecode {
-    /// `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor`, and `cp.async.bulk.prefetch.tensor`, of which only the operands are checked.
+    /// `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor`, and `cp.async.bulk.prefetch.tensor`, whose operands are only checked.
     TensorCopy,
     /// `tensormap.replace`, `tensormap.cp_fenceproxy`.
     TensorMapReplace,
@@ -243,7 +243,7 @@ pub enum MbarrierDecode {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[rustfmt::skip]
 pub enum MatrixDecode {
-    /// `mma`, `mma.sp`, `wmma.mma`; shape, types and modes come from the words.
+    /// `mma`, `mma.sp`, `wmma.mma`; shape, types and modes come from the modifiers.
     Product(MatrixFamily),
     /// `wmma.load`, `wmma.store`, `ldmatrix`, `stmatrix`, `movmatrix`.
     FragmentLoad,
@@ -262,7 +262,7 @@ pub enum StackDecode {
     Restore,
 }
 
-/// Branches, calls and ends.
+/// Branches, calls and exits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[rustfmt::skip]
 pub enum ControlDecode {
@@ -286,7 +286,7 @@ pub enum ParallelDecode {
     Vote(VoteMode),
     Match,
     Redux(ReduxFn),
-    /// `redux.sync` of `f32`: the greatest, or the least.
+    /// `redux.sync` of `f32`: the maximum if `max`, otherwise the minimum.
     ReduxFloat { max: bool },
     Elect,
 }

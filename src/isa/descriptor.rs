@@ -1,19 +1,19 @@
-//! Matrix descriptors of `wgmma`: 64 bits that say where an operand lies in shared memory (PTX ISA, "Matrix Descriptor Format" and
-//! "Shared Memory Matrix Layout").
+//! Matrix descriptors of `wgmma`: 64 bits that describe the location and layout of an operand in shared memory (PTX ISA, "Matrix
+//! Descriptor Format" and "Shared Memory Matrix Layout").
 //!
-//! An operand is a matrix of M or N by K; its *index* is the row of A or the column of B. It lies in shared memory in chunks of 16 bytes
-//! that belong together, so [`SharedTile::chunks`] is all that a reader of it needs.
+//! An operand is a matrix of M or N by K; its *index* is the row of A or the column of B. In every layout chunks of 16 bytes are
+//! contiguous, so a reader of an operand only needs [`SharedTile::chunks`].
 //!
-//! Without swizzle, chunks lie in core matrices of 8 by 16 bytes, one after the other; with a swizzle of S bytes, in 8 rows of S bytes.
-//! For index x, byte b of its K, or element k of K, the chunk starts at this offset from the operand's start:
+//! Without swizzle, chunks form core matrices of 8 by 16 bytes, one after the other; with a swizzle of S bytes, 8 rows of S bytes.
+//! For index x and byte b along K, or element k along K, the chunk starts at this offset from the operand's start:
 //!
 //! | major | a chunk holds | without swizzle | with a swizzle |
 //! | --- | --- | --- | --- |
 //! | K | 16 bytes of K of one index | x/8 * stride + x%8 * 16 + b/16 * leading | x/8 * stride + x%8 * S + b%S + b/S * leading |
 //! | M, N | 8 indices of one k | x/8 * stride + k%8 * 16 + k/8 * leading | x/P * leading + k%8 * S + k/8 * stride + x%P * 2, P = S/2 |
 //!
-//! A swizzle then exchanges the chunks of a row: the number of the chunk in its row is xored with bits 7 to 9 of the address, which number
-//! rows of 128 bytes, less the base offset, modulo the chunks of a row. So the base offset is 0 where the swizzle's pattern starts at a
+//! A swizzle then permutes the chunks of a row: the number of the chunk in its row is xored with the number of the 128-byte row (bits 7 to
+//! 9 of the address) less the base offset, modulo the chunks of a row. So the base offset is 0 if the swizzle's pattern starts at a
 //! multiple of eight rows of memory. Without swizzle it has no effect. (The base offset was recorded for K-major operands only.)
 
 use std::iter::StepBy;
@@ -21,7 +21,7 @@ use std::ops::Range;
 
 use super::Swizzle;
 
-/// The direction in which neighbouring elements of an operand are neighbours in memory.
+/// The majorness of an operand: the dimension along which its elements are contiguous in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Major {
     /// Along K.
@@ -30,7 +30,7 @@ pub enum Major {
     MN,
 }
 
-/// Bytes that lie together whatever the swizzle.
+/// Bytes of a chunk, which are contiguous with every swizzle.
 pub const CHUNK: u32 = 16;
 
 /// A decoded descriptor. Addresses and offsets are in bytes.
@@ -51,7 +51,7 @@ pub struct MatrixDescriptor {
 }
 
 impl MatrixDescriptor {
-    /// The bits that no field has.
+    /// The bits that belong to no field.
     pub const RESERVED: u64 = 0x3ff1_c000_c000_c000;
 
     /// The descriptor in `bits`.
@@ -66,19 +66,19 @@ impl MatrixDescriptor {
         Self { bits, start: field(0), leading: field(16), stride: field(32), base_offset: (bits >> 49 & 7) as u8, swizzle }
     }
 
-    /// The bits that should be zero and are not.
+    /// The reserved bits that are set.
     pub fn reserved(self) -> u64 {
         self.bits & Self::RESERVED
     }
 
-    /// Where the byte goes that would lie at `address` without the swizzle.
+    /// The swizzled address of the byte that is at `address` without the swizzle.
     #[inline(always)]
     fn apply_swizzle(self, address: u32) -> u32 {
         let row = u64::from(address).wrapping_sub(u64::from(self.base_offset) * 128);
         address ^ (self.swizzle.apply(row) ^ row) as u32
     }
 
-    /// Address of the byte `byte` of the row of K of index `x`, in K-major order.
+    /// Address of byte `byte` along K of index `x`, in K-major order.
     #[inline(always)]
     pub fn k_major(self, x: u32, byte: u32) -> u32 {
         self.apply_swizzle(self.k_major_unswizzled(x, byte))
@@ -92,7 +92,7 @@ impl MatrixDescriptor {
         self.start + x / 8 * self.stride + x % 8 * span + spans * self.leading + within
     }
 
-    /// Address of the element of 16 bits of index `x` and `k`, in M- or N-major order.
+    /// Address of the 16-bit element at index `x` and `k`, in M- or N-major order.
     #[inline(always)]
     pub fn mn_major(self, x: u32, k: u32) -> u32 {
         self.apply_swizzle(self.mn_major_unswizzled(x, k))
@@ -110,15 +110,15 @@ impl MatrixDescriptor {
 /// An operand in shared memory, or the part of it that one warp reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SharedTile {
-    /// Where it lies.
+    /// Its descriptor.
     pub descriptor: MatrixDescriptor,
-    /// The order of the elements.
+    /// Its majorness.
     pub major: Major,
     /// The first index that is read.
     pub first: u32,
-    /// How many indices; a multiple of 8.
+    /// Number of indices; a multiple of 8.
     pub count: u32,
-    /// Bytes of K of one index; a multiple of 16.
+    /// Bytes along K of one index; a multiple of 16.
     pub bytes: u32,
 }
 
@@ -127,9 +127,9 @@ pub struct SharedTile {
 pub struct Chunk {
     /// Address in shared memory.
     pub address: u32,
-    /// Its index, or the first of them, counted from the tile's first.
+    /// Its first index, relative to the first of the tile.
     pub index: u32,
-    /// Of K-major operands the first byte of its K, of others its k.
+    /// In K-major operands its first byte along K, in others its k.
     pub k: u32,
 }
 
@@ -140,7 +140,7 @@ impl SharedTile {
         indices.flat_map(move |index| ks.clone().map(move |k| self.chunk(index, k)))
     }
 
-    /// Shows all chunks to `visit`, in the same order: what an iterator does, but faster.
+    /// Calls `visit` for all chunks in the same order, faster than the iterator.
     #[inline(always)]
     pub fn for_each_chunk(self, mut visit: impl FnMut(Chunk)) {
         let [indices, ks] = self.steps();
@@ -151,7 +151,7 @@ impl SharedTile {
         }
     }
 
-    /// Addresses between which all chunks begin. A swizzle moves them within rows of 128 bytes.
+    /// Lower and upper bound of the start addresses of all chunks. A swizzle moves them within rows of 128 bytes.
     pub fn bounds(self) -> (u32, u32) {
         let index = self.first + self.count.saturating_sub(1);
         let (low, high) = match self.major {
@@ -168,7 +168,7 @@ impl SharedTile {
         (low & !127, high | (128 - CHUNK))
     }
 
-    /// What the chunks of the tile begin with: their indices, and their bytes of K or their k.
+    /// The first indices of all chunks, and their first bytes along K or their k.
     fn steps(self) -> [StepBy<Range<u32>>; 2] {
         match self.major {
             Major::K => [(0..self.count).step_by(1), (0..self.bytes).step_by(CHUNK as usize)],
@@ -185,7 +185,7 @@ impl SharedTile {
         Chunk { address, index, k }
     }
 
-    /// The bytes it takes: ranges from an address to before another, in order, that neither touch nor overlap.
+    /// The bytes of the tile as half-open address ranges, in order, disjoint and not adjacent.
     pub fn ranges(self) -> Vec<(u32, u32)> {
         let mut addresses: Vec<u32> = self.chunks().map(|chunk| chunk.address).collect();
         addresses.sort_unstable();

@@ -1,7 +1,7 @@
 //! The scalar functions inside each operation family, and the types they work on.
 //!
-//! Instructions are factored: a family (`program::Op`) says how operands flow, a function of this file says what is computed
-//! from them, and a type says on what. `num` computes them; the rows of `table` name them.
+//! An operation is composed of a family (`program::Op`), which has its operands, a function of this file, and a type. `num` computes the
+//! functions; the rows of `table` name them.
 
 #![allow(missing_docs, reason = "variants are the words of PTX itself")]
 
@@ -18,7 +18,7 @@ pub enum IntType { U16, S16, U32, S32, U64, S64, U16x2, S16x2 }
 pub enum FloatType { F32, F64, F16, F16x2, BF16, BF16x2 }
 
 impl FloatType {
-    /// The type as declarations have it.
+    /// The type as a [`ScalarType`].
     pub fn scalar(self) -> ScalarType {
         match self {
             FloatType::F32 => ScalarType::F32,
@@ -62,9 +62,8 @@ pub enum BitCount { Popc, Clz, Bfind, BfindShift }
 pub enum IntBinary { Add, AddSat, Sub, SubSat, MulLo, MulHi, Mul24Lo, Mul24Hi, Div, Rem, Min, Max, MinRelu, MaxRelu, And, Or, Xor }
 
 impl IntBinary {
-    /// The bit of which an operand consists wholly if it decides the result, whatever the other operand is: a product with 0, or all ones
-    /// and anything.
-    pub fn decided_by(self) -> Option<bool> {
+    /// The absorbing element of the function, if it has one: false for all zeros (0 of a product), true for all ones (of `or`).
+    pub fn absorbing_bit(self) -> Option<bool> {
         match self {
             Self::And | Self::MulLo | Self::MulHi | Self::Mul24Lo | Self::Mul24Hi => Some(false),
             Self::Or => Some(true),
@@ -73,7 +72,7 @@ impl IntBinary {
         }
     }
 
-    /// Whether the result of an operand and itself does not depend on it.
+    /// True if the result does not depend on the operand when both operands are the same: x - x.
     pub fn cancels(self) -> bool {
         match self {
             Self::Xor | Self::Sub | Self::SubSat => true,
@@ -113,9 +112,9 @@ pub enum BitField32 {
     ShfLeftClamp, ShfLeftWrap, ShfRightClamp, ShfRightWrap,
 }
 
-/// One float in, one of the same type out. `Approx` functions are the special-function unit's; of `Known` ones the assembler knows the
-/// operand, so that the result is rounded to nearest instead (as the vendor's assembler folds them).
-/// `InverseEx2` is 2 to the power of the negative operand: no instruction of its own, but what two may become.
+/// One float in, one of the same type out. `Approx` functions are those of the special-function unit. `Known` ones have an operand that is
+/// constant at assembly time: the vendor's assembler folds them, rounded to nearest.
+/// `InverseEx2` is 2 to the power of the negated operand; it is not an instruction, but the result of a contraction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[rustfmt::skip]
 pub enum FloatUnary {
@@ -123,9 +122,9 @@ pub enum FloatUnary {
     RcpApproxKnown, InverseEx2Approx,
 }
 
-/// Two floats in, one of the same type out. `Known` quotients have a divisor that the assembler knows: its reciprocal is rounded to
-/// nearest, not what the special-function unit gives. `MulInverseEx2` is a * 2^-b, what two instructions may become. `MinNan` and `MaxNan`
-/// let NaN through; `XorSign` takes the magnitudes and the product's sign.
+/// Two floats in, one of the same type out. `Known` quotients have a divisor that is constant at assembly time: its reciprocal is rounded
+/// to nearest, not computed by the special-function unit. `MulInverseEx2` is a * 2^-b, the result of a contraction. `MinNan` and `MaxNan`
+/// propagate NaN; `XorSign` compares magnitudes, and the result has the product's sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[rustfmt::skip]
 pub enum FloatBinary {
@@ -133,27 +132,27 @@ pub enum FloatBinary {
     Min, Max, MinNan, MaxNan, MinXorSign, MaxXorSign, MinNanXorSign, MaxNanXorSign,
 }
 
-/// Three floats in, one of the same type out. `Oob` gives zero where a factor is the NaN that marks what is out of bounds.
+/// Three floats in, one of the same type out. `Oob` gives zero if a factor is the NaN that marks out-of-bounds elements.
 /// `MulSub` is a * b - c, `NegMulAdd` c - a * b and `NegMulSub` -(a * b) - c; with `c` a power of two `MulScaleUp` is a * b * c and
-/// `MulScaleDown` a * b / c: no instructions of their own, but what two may become.
+/// `MulScaleDown` a * b / c: these are not instructions, but results of contractions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[rustfmt::skip]
 pub enum FloatTernary { Fma, FmaRelu, FmaOob, FmaOobRelu, MulSub, NegMulAdd, NegMulSub, MulScaleUp, MulScaleDown }
 
-/// What is computed as a product of two floats, so that its rounding may be left to an operation after it.
+/// Functions that are computed as a product of two floats, so that a later operation can be contracted with the product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Factored {
     /// The product itself.
     Mul,
-    /// A fast quotient: the scaled dividend by the reciprocal of the scaled divisor, which the assembler may know.
+    /// A fast quotient: the scaled dividend times the reciprocal of the scaled divisor, which is constant at assembly time if `known`.
     Quotient { full: bool, known: bool, ftz: bool },
-    /// `rcp.approx.f32` of `b`: the scale by the reciprocal of the scaled operand.
+    /// `rcp.approx.f32` of `b`: the scale times the reciprocal of the scaled operand.
     Reciprocal,
-    /// The first operand by the reciprocal of 2 to the power of the second, [`FloatBinary::MulInverseEx2`].
+    /// The first operand times the reciprocal of 2 to the power of the second, [`FloatBinary::MulInverseEx2`].
     MulInverseEx2,
-    /// Nothing: `rcp.approx.ftz.f32` of `b`, which is kept.
+    /// Not a product: `rcp.approx.ftz.f32` of `b`, whose operand is saved as the second factor.
     RcpOperand,
-    /// Nothing: `ex2.approx.ftz.f32` of `b`, which is kept.
+    /// Not a product: `ex2.approx.ftz.f32` of `b`, whose operand is saved as the second factor.
     Ex2Operand,
 }
 
@@ -162,12 +161,12 @@ pub enum Factored {
 #[rustfmt::skip]
 pub enum AtomicFn { And, Or, Xor, Cas, Exch, Add, Inc, Dec, Min, Max }
 
-/// What `mbarrier` does to an mbarrier, waiting aside.
+/// Operations on an mbarrier other than waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[rustfmt::skip]
 pub enum MbarrierFn { Init, Inval, Arrive, ArriveExpectTx, ArriveNoComplete, Drop, DropExpectTx, DropNoComplete, ExpectTx, CompleteTx }
 
-/// Lane choice of `shfl`.
+/// Mode of `shfl`: the source lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[rustfmt::skip]
 pub enum ShuffleMode { Up, Down, Bfly, Idx }
@@ -177,12 +176,13 @@ pub enum ShuffleMode { Up, Down, Bfly, Idx }
 #[rustfmt::skip]
 pub enum VoteMode { All, Any, Uni, Ballot }
 
-/// Reduction over lanes by `redux.sync`: of integers, and of `f32` magnitudes (`abs`) or numbers, where a NaN wins (`nan`) or loses.
+/// Reduction over lanes by `redux.sync`: of integers, and of `f32` values or their magnitudes (`abs`); a NaN is propagated if `nan`,
+/// otherwise ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[rustfmt::skip]
 pub enum ReduxFn { Add, Min, Max, And, Or, Xor, MinF32 { abs: bool, nan: bool }, MaxF32 { abs: bool, nan: bool } }
 
-/// What a barrier does beside waiting.
+/// Operation of a barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[rustfmt::skip]
 pub enum BarrierFn { Sync, Arrive, RedPopc, RedAnd, RedOr }

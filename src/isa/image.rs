@@ -1,12 +1,11 @@
 //! The vocabulary of texture and surface instructions (PTX ISA, "Texture Instructions", "Surface Instructions", "Texture Sampler and
 //! Surface Types").
 //!
-//! An *image* is what a handle denotes: a texture (texels and how to read them), a sampler (only how to read), or a surface (texels to read
-//! and write).
+//! An *image* is the object that a handle denotes: a texture (texels and a sampler), a sampler, or a surface (texels to read and write).
 
 #![allow(missing_docs, reason = "variants are the words of PTX itself")]
 
-/// The kinds of opaque handles, `.texref`, `.samplerref` and `.surfref`.
+/// The opaque types `.texref`, `.samplerref` and `.surfref`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ImageKind {
     Texture,
@@ -15,7 +14,7 @@ pub enum ImageKind {
 }
 
 impl ImageKind {
-    /// The type that declares such a handle, without its dot.
+    /// The opaque type, without its dot.
     pub fn word(self) -> &'static str {
         match self {
             ImageKind::Texture => "texref",
@@ -24,7 +23,7 @@ impl ImageKind {
         }
     }
 
-    /// What it is called in messages.
+    /// The noun in messages.
     pub fn noun(self) -> &'static str {
         match self {
             ImageKind::Texture => "texture",
@@ -34,25 +33,25 @@ impl ImageKind {
     }
 }
 
-/// The geometry that an instruction names: how many coordinates there are, and what else chooses a texel.
+/// The geometry modifier of an instruction: the number of coordinates, and whether it selects a layer or a cube face.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[rustfmt::skip]
 pub enum Geometry { D1, D2, D3, A1d, A2d, Cube, Acube }
 
 impl Geometry {
-    /// The words of all.
+    /// The modifiers, without their dots.
     #[rustfmt::skip]
     pub const WORDS: &'static [(&'static str, Geometry)] = &[
         ("1d", Geometry::D1), ("2d", Geometry::D2), ("3d", Geometry::D3), ("a1d", Geometry::A1d), ("a2d", Geometry::A2d),
         ("cube", Geometry::Cube), ("acube", Geometry::Acube),
     ];
 
-    /// The word, without its dot.
+    /// The modifier, without its dot.
     pub fn word(self) -> &'static str {
         Self::WORDS[self as usize].0
     }
 
-    /// Coordinates, without the index of the layer.
+    /// Number of coordinates, without the layer index.
     pub fn coordinates(self) -> usize {
         match self {
             Geometry::D1 | Geometry::A1d => 1,
@@ -61,12 +60,12 @@ impl Geometry {
         }
     }
 
-    /// Whether the index of a layer comes before the coordinates.
+    /// True if a layer index precedes the coordinates.
     pub fn is_array(self) -> bool {
         matches!(self, Geometry::A1d | Geometry::A2d | Geometry::Acube)
     }
 
-    /// Whether the coordinates are a direction that chooses a face of a cube.
+    /// True if the coordinates are a direction that selects a face of a cube.
     pub fn is_cube(self) -> bool {
         matches!(self, Geometry::Cube | Geometry::Acube)
     }
@@ -80,31 +79,31 @@ pub enum SurfaceBounds {
     Zero,
 }
 
-/// How texels are combined.
+/// The filter mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Filter {
     /// The nearest one.
     #[default]
     Point,
-    /// A weighted mean of the two nearest in each dimension.
+    /// The weighted mean of the two nearest ones in each dimension.
     Linear,
 }
 
 /// The addressing mode: how a coordinate out of range is mapped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum AddressMode {
-    /// It starts again at the other side; of normalized coordinates only, otherwise as `Clamp`.
+    /// It wraps around; with normalized coordinates only, otherwise as `Clamp`.
     Wrap,
     /// The texel at the edge.
     #[default]
     Clamp,
-    /// It goes back from the edge; of normalized coordinates only, otherwise as `Clamp`.
+    /// It is mirrored at the edge; with normalized coordinates only, otherwise as `Clamp`.
     Mirror,
     /// The border's color.
     Border,
 }
 
-/// How a texture is read (PTX ISA, "Texture Sampler and Surface Types").
+/// The sampling parameters of a texture (PTX ISA, "Texture Sampler and Surface Types").
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sampler {
     /// `filter_mode`.
@@ -117,7 +116,7 @@ pub struct Sampler {
     pub border: [f32; 4],
 }
 
-/// What `txq` and `suq` ask for.
+/// The properties that `txq` and `suq` query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[rustfmt::skip]
 pub enum ImageQuery {
@@ -126,7 +125,7 @@ pub enum ImageQuery {
 }
 
 impl ImageQuery {
-    /// The words of all.
+    /// The modifiers, without their dots.
     #[rustfmt::skip]
     pub const WORDS: &'static [(&'static str, ImageQuery)] = {
         use ImageQuery::*;
@@ -139,7 +138,7 @@ impl ImageQuery {
         ]
     };
 
-    /// Whether samplers answer it.
+    /// True if it is a property of a sampler.
     pub fn is_of_sampler(self) -> bool {
         use ImageQuery::{AddrMode0, AddrMode1, AddrMode2, FilterMode, ForceUnnormalizedCoords};
         matches!(self, ForceUnnormalizedCoords | FilterMode | AddrMode0 | AddrMode1 | AddrMode2)
@@ -153,7 +152,7 @@ pub mod sampler_field {
     /// Values of `filter_mode`.
     pub const FILTERS: &[(&str, Filter)] = &[("nearest", Filter::Point), ("linear", Filter::Linear)];
 
-    /// Values of `addr_mode_0` and kin.
+    /// Values of `addr_mode_0`, `addr_mode_1` and `addr_mode_2`.
     pub const ADDRESS_MODES: &[(&str, AddressMode)] = &[
         ("wrap", AddressMode::Wrap),
         ("mirror", AddressMode::Mirror),

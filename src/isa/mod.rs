@@ -1,5 +1,5 @@
-//! The instruction set as data: types, modifiers, forms, operation families, special registers, and the `table` by chapter of the
-//! PTX manual. The one place that knows which instructions exist.
+//! The instruction set as data: types, modifiers, forms, operation families, special registers, and the instruction `table` by chapter of
+//! the PTX manual.
 
 mod decode;
 mod descriptor;
@@ -23,10 +23,10 @@ pub use crate::num::float::TestProperty;
 pub use crate::num::{Mode, Rounding};
 pub use decode::*;
 pub use descriptor::{CHUNK, Chunk, Major, MatrixDescriptor, SharedTile};
-pub use form::{Count, Form, Modifier, ModifierSlot, OperandForm, OperandType, Role, Row, agrees, is_bits_only};
+pub use form::{Form, Modifier, ModifierSlot, OperandForm, OperandRole, OperandType, RegisterCount, Row, agrees, is_bits_only};
 pub use function::*;
 pub use image::*;
-pub use matcher::{MatchError, Matched, match_words};
+pub use matcher::{MatchError, Matched, match_opcode};
 pub use matrix::*;
 pub use recorded::{Recorded, Trust, recorded, trust};
 pub use special::{SPECIAL_REGISTERS, SpecialKind, SpecialRegister, special_register};

@@ -1,9 +1,9 @@
-//! The reader of the notation that rows are written in (described in `form`), and the named sets of words it may use.
+//! The parser of the notation of rows (described in `form`), and its named sets of modifiers.
 
-use super::form::{Count, Form, Modifier, ModifierSlot, OperandForm, OperandType, Role, Row};
+use super::form::{Form, Modifier, ModifierSlot, OperandForm, OperandRole, OperandType, RegisterCount, Row};
 use super::{ScalarType, Space};
 
-/// Words that many rows share, as `<name>` in a place.
+/// Sets of modifiers that many rows share, written `<name>` in a slot.
 #[rustfmt::skip]
 const SETS: &[(&str, &str)] = &[
     ("round", ".rn|.rz|.rm|.rp"),
@@ -78,62 +78,62 @@ const SETS: &[(&str, &str)] = &[
     ("prefetch", ".L2::64B{7.4,75}|.L2::128B{7.4,75}|.L2::256B{7.4,80}"),
 ];
 
-/// Reads `row`.
+/// Parses `row`.
 ///
 /// # Panics
-/// If the row does not follow the notation: a mistake of ours, which the tests of the table find.
+/// If the row does not follow the notation, which the tests of the table exclude.
 pub(super) fn read(row: &'static Row) -> Form {
     let (words, operands) = row.syntax.split_once(char::is_whitespace).unwrap_or((row.syntax, ""));
     let end = words.find(['.', '-', '(', '[']).unwrap_or(words.len());
     let (opcode, rest) = words.split_at(end);
-    let any_words = rest.ends_with(".*");
-    let places = places(rest.trim_end_matches(".*"));
+    let any_modifiers = rest.ends_with(".*");
+    let slots = slots(rest.trim_end_matches(".*"));
     let operands = operands.trim();
     let any_operands = operands == "...";
     let operands =
         if any_operands { Vec::new() } else { split_operands(operands).map(|(text, optional)| operand(text, optional)).collect() };
-    Form { row, opcode, places, any_words, operands, any_operands }
+    Form { row, opcode, slots, any_modifiers, operands, any_operands }
 }
 
-/// The places of `-word.word(.a|.b)[.c]`.
-fn places(mut rest: &'static str) -> Vec<ModifierSlot> {
-    let mut places = Vec::new();
+/// Parses the slots in `-name.modifier(.a|.b)[.c]`.
+fn slots(mut rest: &'static str) -> Vec<ModifierSlot> {
+    let mut slots = Vec::new();
     while let Some(first) = rest.chars().next() {
         let (inner, end, required) = match first {
             '(' => (&rest[1..], ')', true),
             '[' => (&rest[1..], ']', false),
             _ => {
                 let end = rest[1..].find(['.', '-', '(', '[']).map_or(rest.len(), |at| at + 1);
-                places.push(ModifierSlot { words: vec![word(&rest[..end])], required: true, joined: first == '-' });
+                slots.push(ModifierSlot { modifiers: vec![modifier(&rest[..end])], required: true, in_name: first == '-' });
                 rest = &rest[end..];
                 continue;
             }
         };
         let close = inner.find(end).unwrap_or_else(|| fault("unclosed place in", rest));
-        let joined = inner.starts_with('-');
-        places.push(ModifierSlot { words: inner[..close].split('|').flat_map(words).collect(), required, joined });
+        let in_name = inner.starts_with('-');
+        slots.push(ModifierSlot { modifiers: inner[..close].split('|').flat_map(modifiers).collect(), required, in_name });
         rest = &inner[close + 1..];
     }
-    places
+    slots
 }
 
-/// The word or the set that `text` denotes.
-fn words(text: &'static str) -> Vec<Modifier> {
+/// The modifier or the set of modifiers that `text` denotes.
+fn modifiers(text: &'static str) -> Vec<Modifier> {
     match text.strip_prefix('<') {
-        None => vec![word(text)],
+        None => vec![modifier(text)],
         Some(name) => {
             let name = name.trim_end_matches('>');
             let set = SETS.iter().find(|set| set.0 == name).unwrap_or_else(|| fault("no set called", name));
-            set.1.split('|').map(word).collect()
+            set.1.split('|').map(modifier).collect()
         }
     }
 }
 
-/// PTX version and target that a word needs where a row says nothing else.
+/// PTX version and target that a modifier needs unless a row says otherwise.
 const NEEDS: &[(&str, (&str, &str))] = &[("ftz", ("1.4", "0"))];
 
-/// `.relaxed{6.0,70}`
-fn word(text: &'static str) -> Modifier {
+/// Parses `.relaxed{6.0,70}`.
+fn modifier(text: &'static str) -> Modifier {
     let text = text.strip_prefix(['.', '-']).unwrap_or_else(|| fault("no dot before", text));
     let (text, needs) = text.split_once('{').unwrap_or((text, ""));
     let usual = NEEDS.iter().find(|row| row.0 == text).map_or(("0.0", "0"), |row| row.1);
@@ -143,7 +143,7 @@ fn word(text: &'static str) -> Modifier {
     Modifier { text, ty: ScalarType::from_word(text), ptx: (number(major) as u8, number(minor) as u8), sm: number(sm) }
 }
 
-/// The operands of `d, [a], b[, c]` with whether they are optional.
+/// The operands of `d, [a], b[, c]`, each with true if it is optional.
 fn split_operands(text: &'static str) -> impl Iterator<Item = (&'static str, bool)> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -158,7 +158,7 @@ fn split_operands(text: &'static str) -> impl Iterator<Item = (&'static str, boo
     })
 }
 
-/// Where the first operand of `rest` ends: at a comma, at the bracket that closes it, or at the next optional operand.
+/// The end of the first operand of `rest`: a comma, the closing bracket, or the start of the next optional operand.
 fn operand_end(rest: &str) -> usize {
     let mut depth = 0;
     for (at, c) in rest.char_indices() {
@@ -174,7 +174,7 @@ fn operand_end(rest: &str) -> usize {
     rest.len()
 }
 
-/// `d:+`, `[!]c:pred`, `p[|q]`, `[a]`
+/// Parses `d:+`, `[!]c:pred`, `p[|q]`, `[a]`.
 fn operand(text: &'static str, optional: bool) -> OperandForm {
     let (text, with) = text.split_once(":with.").map_or((text, None), |(text, word)| (text, Some(word)));
     let (head, annotations) = text.split_once(':').unwrap_or((text, ""));
@@ -184,11 +184,11 @@ fn operand(text: &'static str, optional: bool) -> OperandForm {
     let pair = head.contains('|').then(|| !head.ends_with(']'));
     let name = head.trim_start_matches('[').split(['[', ']', '|', ',']).next().unwrap_or(head);
     let role = if address {
-        Role::Address
+        OperandRole::Address
     } else if matches!(name, "d" | "p" | "q") {
-        Role::Dest
+        OperandRole::Dest
     } else {
-        Role::Source
+        OperandRole::Source
     };
     let predicate = pair.is_some() || matches!(name, "p" | "q");
     let ty = if predicate && name != "d" { OperandType::Fixed(ScalarType::Pred) } else { OperandType::Last };
@@ -215,7 +215,7 @@ fn operand(text: &'static str, optional: bool) -> OperandForm {
         negatable,
         pair,
         optional,
-        with,
+        only_with: with,
     };
     for annotation in annotations.split(':').filter(|annotation| !annotation.is_empty()) {
         annotate(&mut operand, annotation);
@@ -241,15 +241,16 @@ fn annotate(operand: &mut OperandForm, annotation: &'static str) {
         "in.global" => operand.space = Some(Space::Global),
         "in.shared" => operand.space = Some(Space::Shared),
         "in.cluster" => operand.space = Some(Space::SharedCluster),
-        "xd" => operand.registers = Some(Count::Dimensions(0)),
-        "xn2" => operand.registers = Some(Count::Columns(2)),
-        "xn4" => operand.registers = Some(Count::Columns(4)),
+        "xd" => operand.registers = Some(RegisterCount::Dimensions(0)),
+        "xn2" => operand.registers = Some(RegisterCount::Columns(2)),
+        "xn4" => operand.registers = Some(RegisterCount::Columns(4)),
         "or-desc" => operand.or_descriptor = true,
-        "xd-2" => operand.registers = Some(Count::Dimensions(2)),
-        "label" => operand.role = Role::Label,
-        "any" => operand.role = Role::Any,
+        "xd-2" => operand.registers = Some(RegisterCount::Dimensions(2)),
+        "label" => operand.role = OperandRole::Label,
+        "any" => operand.role = OperandRole::Any,
         other if other.starts_with('x') => {
-            operand.registers = Some(Count::Fixed(other[1..].parse().unwrap_or_else(|_| fault("no number of registers in", other))));
+            operand.registers =
+                Some(RegisterCount::Fixed(other[1..].parse().unwrap_or_else(|_| fault("no number of registers in", other))));
         }
         other if other.starts_with('=') => {
             operand.constant_only = true;
@@ -269,7 +270,7 @@ fn annotate(operand: &mut OperandForm, annotation: &'static str) {
     }
 }
 
-/// Stops at a row that does not follow the notation.
+/// Panics on a row that does not follow the notation.
 #[expect(clippy::panic, reason = "the rows are part of the program, and a test reads them all")]
 fn fault(what: &str, text: &str) -> ! {
     panic!("instruction table: {what} '{text}'")

@@ -1,8 +1,8 @@
-//! What is known to be exact: the opcodes that kernels recorded on hardware executed, whose every result agreed bit for bit.
+//! Opcodes whose results are exact: they were executed by kernels recorded on hardware, and all results agreed bit for bit.
 //!
-//! `recorded.txt` has a line for each: the opcode as PTX spells it, the numbers of operands it was recorded with, and the suites that are
-//! about it, which are the names of launch files in `fixtures/hardware`; or `programs` for what only whole programs have, those of
-//! `fixtures/programs`. A test makes it from those files, and fails if it is not up to date.
+//! `recorded.txt` has a line for each: the opcode, the numbers of operands it was recorded with, and the suites that test it, which are
+//! names of launch files in `fixtures/hardware`; or `programs` for opcodes that only the programs of `fixtures/programs` use. A test
+//! generates it from those files, and fails if it is not up to date.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -18,18 +18,18 @@ pub struct Recorded {
     pub suites: Vec<&'static str>,
 }
 
-/// How far the result of an instruction can be trusted.
+/// The evidence for the result of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Trust {
-    /// It is what hardware was recorded to give, by these suites.
+    /// It agrees with recordings on hardware, by these suites.
     Recorded(&'static [&'static str]),
-    /// It is what the manual says; no recording has it.
+    /// It follows the manual; there is no recording.
     Manual,
-    /// It is near what hardware gives, but not always the same to the last bit.
+    /// It may differ from hardware in the last bits.
     Approximate,
 }
 
-/// How far an instruction with this opcode can be trusted.
+/// The evidence for the results of this opcode.
 pub fn trust(opcode: &str) -> Trust {
     match BY_OPCODE.get(opcode) {
         _ if is_filtered_in_three_dimensions(opcode) => Trust::Approximate,
@@ -38,7 +38,7 @@ pub fn trust(opcode: &str) -> Trust {
     }
 }
 
-/// Whether it may have to filter eight texels, whose weights are not known to the last bit.
+/// True if it may filter eight texels: the hardware's weights for them are not known exactly.
 fn is_filtered_in_three_dimensions(opcode: &str) -> bool {
     opcode.starts_with("tex.") && opcode.contains(".3d.") && opcode.ends_with(".f32")
 }
@@ -53,7 +53,7 @@ static RECORDED: LazyLock<Vec<Recorded>> = LazyLock::new(|| include_str!("record
 static BY_OPCODE: LazyLock<HashMap<&'static str, &'static Recorded>> =
     LazyLock::new(|| RECORDED.iter().map(|recorded| (recorded.opcode, recorded)).collect());
 
-/// A line: `wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 7,8 matrix_more wgmma`.
+/// Parses a line: `wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 7,8 matrix_more wgmma`.
 fn read(line: &'static str) -> Option<Recorded> {
     let mut words = line.split(' ');
     let (opcode, operands) = (words.next()?, words.next()?.split(',').filter_map(|count| count.parse().ok()).collect());

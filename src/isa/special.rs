@@ -2,23 +2,23 @@
 
 use super::ScalarType;
 
-/// How a special register behaves over a run.
+/// The variability of a special register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpecialKind {
-    /// The same during the whole life of a block; may differ by lane.
+    /// Constant while a block runs; may differ by lane.
     Fixed,
-    /// Changes while the block runs.
+    /// It changes while the block runs.
     Changing,
 }
 
 /// A predefined read-only register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SpecialRegister {
-    /// Its name with `%`; vector registers have one entry a component.
+    /// Its name with `%`; vector registers have one entry per component.
     pub name: &'static str,
     /// Type of a read.
     pub ty: ScalarType,
-    /// How it behaves.
+    /// Its variability.
     pub kind: SpecialKind,
     /// First PTX version.
     pub ptx: (u8, u8),
@@ -32,7 +32,7 @@ const fn row(name: &'static str, ty: ScalarType, kind: SpecialKind, ptx: (u8, u8
     SpecialRegister { name, ty, kind, ptx, sm, help }
 }
 
-/// All special registers. `machine` gives every one its value; an index into this table is a `program::SpecialRef`.
+/// All special registers. `machine` computes their values; an index into this table is a `program::SpecialRef`.
 #[rustfmt::skip]
 pub const SPECIAL_REGISTERS: &[SpecialRegister] = {
     use ScalarType::*;

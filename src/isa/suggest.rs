@@ -1,20 +1,20 @@
-//! "Did you mean": the nearest known word to one that is not known.
+//! "Did you mean": the valid word nearest to an unknown one.
 
 use std::cmp::Reverse;
 
 use strsim::levenshtein;
 
-/// The candidate with the fewest single-letter edits from `word`, if they are few for its length; of several, the one that begins
-/// most like it.
+/// The candidate with the smallest edit distance from `word`, if it is small for its length; of several, the one with the longest common
+/// prefix.
 pub fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let limit = 1 + word.chars().count() / 4;
     let scored = candidates.filter(|candidate| candidate.len().abs_diff(word.len()) <= limit);
-    let ranked = scored.map(|candidate| (levenshtein(word, candidate), Reverse(common_start(word, candidate)), candidate));
+    let ranked = scored.map(|candidate| (levenshtein(word, candidate), Reverse(common_prefix(word, candidate)), candidate));
     ranked.filter(|ranked| ranked.0 <= limit).min().map(|ranked| ranked.2)
 }
 
-/// Letters at the start that are the same.
-fn common_start(a: &str, b: &str) -> usize {
+/// Length of the common prefix, in characters.
+fn common_prefix(a: &str, b: &str) -> usize {
     a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count()
 }
 

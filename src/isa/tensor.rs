@@ -1,8 +1,7 @@
-//! The vocabulary of tensor maps and of the instructions that copy by them (PTX ISA, "Tensors", "cp.async.bulk.tensor",
-//! "tensormap.replace").
+//! Types and modifiers of tensor maps and tensor copies (PTX ISA, "Tensors", "cp.async.bulk.tensor", "tensormap.replace").
 //!
-//! A *tensor map* describes a tensor in global memory and a box of it; an instruction names a map and coordinates, and the box there is
-//! moved between global and shared memory.
+//! A *tensor map* describes a tensor in global memory and the size of a box; an instruction has a map and coordinates, and copies the box
+//! at these coordinates between global and shared memory.
 
 #![allow(missing_docs, reason = "variants are the words of PTX and of the driver API")]
 
@@ -45,7 +44,7 @@ impl TensorElement {
         Self::ALL.get(usize::try_from(number).ok()?).map(|row| row.0)
     }
 
-    /// The word of PTX, without its dot.
+    /// The modifier in PTX, without its dot.
     pub fn word(self) -> &'static str {
         Self::ALL[self as usize].1
     }
@@ -55,7 +54,8 @@ impl TensorElement {
         Self::ALL[self as usize].2
     }
 
-    /// Whether `cp.reduce.async.bulk.tensor` has the function for elements of this type. H200 was asked; the manual says less.
+    /// True if `cp.reduce.async.bulk.tensor` supports the function for elements of this type, as measured on an H200; the manual lists
+    /// fewer.
     pub fn reduces_by(self, f: AtomicFn) -> bool {
         use TensorElement::{BF16, F16, S32, S64, U32, U64};
         match f {
@@ -67,32 +67,32 @@ impl TensorElement {
         }
     }
 
-    /// Whether a load rounds elements to 10 bits after the point.
+    /// True if a load rounds elements to TF32, with 10 bits of mantissa.
     pub fn is_tf32(self) -> bool {
         matches!(self, TensorElement::TF32 | TensorElement::TF32Ftz)
     }
 
-    /// Whether a reduction flushes subnormal numbers.
+    /// True if a reduction flushes subnormal numbers.
     pub fn is_flushed(self) -> bool {
         matches!(self, TensorElement::F32Ftz | TensorElement::TF32Ftz)
     }
 
-    /// Whether elements outside the tensor can be NaN.
+    /// True if elements outside the tensor can be NaN.
     pub fn is_float(self) -> bool {
         use TensorElement::{BF16, F16, F32, F32Ftz, F64, TF32, TF32Ftz};
         matches!(self, F16 | BF16 | F32 | F32Ftz | F64 | TF32 | TF32Ftz)
     }
 }
 
-/// How channels are interleaved (PTX ISA, "Interleave layout").
+/// The interleave layout of channels (PTX ISA, "Interleave layout").
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Interleave {
-    /// They are not: the innermost dimension is that of elements.
+    /// No interleaving: the innermost dimension is that of elements.
     #[default]
     None,
-    /// In slices of 16 bytes, NC/8DHWC8: the innermost dimension is that of slices side by side.
+    /// Slices of 16 bytes, NC/8DHWC8: the innermost dimension is that of adjacent slices.
     B16,
-    /// In slices of 32 bytes, NC/16DHWC16.
+    /// Slices of 32 bytes, NC/16DHWC16.
     B32,
 }
 
@@ -110,10 +110,10 @@ impl Interleave {
     }
 }
 
-/// The span in bytes of shared memory within which 16-byte units change places (PTX ISA, "Swizzling Modes").
+/// The swizzle mode: the span of shared memory, in bytes, within which 16-byte units are permuted (PTX ISA, "Swizzling Modes").
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Swizzle {
-    /// They do not.
+    /// No swizzle.
     #[default]
     None,
     B32,
@@ -136,8 +136,8 @@ impl Swizzle {
         }
     }
 
-    /// Where the byte goes that would lie at `address` of shared memory: bits 7 to 9 of the address, which number rows of 128 bytes,
-    /// are added without carry to the number of the 16-byte unit in its span.
+    /// The swizzled address of the byte at `address` of shared memory: the number of its 16-byte unit in the span is xored with the number
+    /// of its 128-byte row, bits 7 to 9 of the address.
     #[inline]
     pub fn apply(self, address: u64) -> u64 {
         let units = self.span().map_or(1, |span| u64::from(span / 16));
@@ -145,12 +145,12 @@ impl Swizzle {
     }
 }
 
-/// What elements outside the tensor read as.
+/// The fill mode: the value of elements outside the tensor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum OutsideFill {
     #[default]
     Zero,
-    /// A NaN that denotes zero in a multiplication.
+    /// A NaN that `fma.oob` treats as zero.
     NanRequestZeroFma,
 }
 
@@ -158,7 +158,7 @@ impl OutsideFill {
     /// All, in the order of their numbers.
     pub const ALL: [OutsideFill; 2] = [OutsideFill::Zero, OutsideFill::NanRequestZeroFma];
 
-    /// The two bytes that are repeated. H200 fills floats of any size with the same NaN of 16 bits.
+    /// The two bytes that are repeated. An H200 fills floats of any size with the same 16-bit NaN.
     pub fn pattern(self) -> [u8; 2] {
         match self {
             OutsideFill::Zero => [0; 2],
@@ -167,7 +167,7 @@ impl OutsideFill {
     }
 }
 
-/// How much a load brings into the second-level cache: it changes no result.
+/// The L2 promotion size of a load, which affects no result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum L2Promotion {
     #[default]
@@ -182,17 +182,17 @@ impl L2Promotion {
     pub const ALL: [L2Promotion; 4] = [L2Promotion::None, L2Promotion::B64, L2Promotion::B128, L2Promotion::B256];
 }
 
-/// How an instruction walks through the tensor, which must be how its map was made.
+/// The mode of a tensor copy, which must be that of its map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TensorMode {
     /// A box (PTX ISA, "Tiled mode").
     Tile,
-    /// Pixels one after the other, row after row of a bounding box (PTX ISA, "im2col mode").
+    /// Consecutive pixels of a bounding box, row after row (PTX ISA, "im2col mode").
     Im2col,
 }
 
 impl TensorMode {
-    /// The word of PTX, without its dot.
+    /// The modifier in PTX, without its dot.
     pub fn word(self) -> &'static str {
         match self {
             TensorMode::Tile => "tile",
@@ -218,7 +218,7 @@ pub enum TensorField {
 }
 
 impl TensorField {
-    /// The words of all.
+    /// The modifiers, without their dots.
     #[rustfmt::skip]
     pub const WORDS: &'static [(&'static str, TensorField)] = &[
         ("global_address", TensorField::GlobalAddress), ("rank", TensorField::Rank), ("box_dim", TensorField::BoxDim),
@@ -228,17 +228,17 @@ impl TensorField {
         ("swizzle_atomicity", TensorField::SwizzleAtomicity), ("fill_mode", TensorField::FillMode),
     ];
 
-    /// The word, without its dot.
+    /// The modifier, without its dot.
     pub fn word(self) -> &'static str {
         Self::WORDS[self as usize].0
     }
 
-    /// Whether its new value has 64 bits.
+    /// True if its new value has 64 bits.
     pub fn is_wide(self) -> bool {
         matches!(self, TensorField::GlobalAddress | TensorField::GlobalStride)
     }
 
-    /// Whether there is one for each dimension.
+    /// True if there is one for each dimension.
     pub fn is_by_dimension(self) -> bool {
         use TensorField::{BoxDim, ElementStride, GlobalDim, GlobalStride};
         matches!(self, BoxDim | GlobalDim | GlobalStride | ElementStride)
@@ -263,8 +263,8 @@ mod tests {
         }
     }
 
-    /// Row 1 of 128 bytes: units 0 and 1 change places; row 5: bits 101, so unit 0 goes to place 5, 2 to 7; in spans of 64 bytes only the
-    /// low two bits count, in spans of 32 the lowest.
+    /// In row 1 of 128 bytes units 0 and 1 are exchanged; in row 5 unit 0 moves to position 5, unit 2 to position 7. In spans of 64 bytes
+    /// only the low two bits of the row are used, in spans of 32 the lowest.
     #[test]
     fn units_change_places_by_the_number_of_their_row() {
         assert_eq!(Swizzle::B128.apply(0x080), 0x090);

@@ -1,4 +1,4 @@
-//! The vocabulary of PTX: scalar types, state spaces and the other words after the dots.
+//! Scalar types, state spaces and other modifiers of PTX.
 
 #![allow(missing_docs, reason = "variants are the words of PTX itself")]
 
@@ -23,7 +23,7 @@ pub enum ScalarType {
 pub enum TypeKind {
     /// A truth value.
     Predicate,
-    /// Bits without a meaning of their own.
+    /// Untyped bits.
     Untyped,
     /// Unsigned integer, or a vector of two.
     Unsigned,
@@ -58,22 +58,22 @@ impl ScalarType {
         ]
     };
 
-    /// The type that PTX writes as `.word`.
+    /// The type named `word`, without a dot.
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.iter().find(|row| row.1 == word).map(|row| row.0)
     }
 
-    /// The word PTX writes after the dot.
+    /// The name in PTX, without the dot.
     pub fn word(self) -> &'static str {
         Self::ALL[self as usize].1
     }
 
-    /// Width in bits; a predicate counts one.
+    /// Width in bits; 1 for a predicate.
     pub fn bits(self) -> u32 {
         Self::ALL[self as usize].2
     }
 
-    /// Width in bytes in memory, rounded up; a predicate counts one.
+    /// Width in bytes in memory, rounded up; 1 for a predicate.
     pub fn bytes(self) -> u32 {
         self.bits().div_ceil(8)
     }
@@ -87,18 +87,18 @@ impl ScalarType {
 /// A state space as instructions and declarations name it (PTX ISA, "State Spaces").
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub enum Space {
-    /// No space named: the address carries it.
+    /// No space is named: a generic address.
     #[default]
     Generic,
     /// Visible to the whole grid.
     Global,
     /// Read-only, 64 KiB windows.
     Const,
-    /// A block's own shared memory (`.shared`, `.shared::cta`).
+    /// The shared memory of the executing block (`.shared`, `.shared::cta`).
     Shared,
     /// The shared memory of any block of the cluster (`.shared::cluster`).
     SharedCluster,
-    /// A thread's own memory.
+    /// Private to a thread.
     Local,
     /// Kernel parameters (`.param` in an entry, `.param::entry`).
     Param,
@@ -107,7 +107,7 @@ pub enum Space {
 }
 
 impl Space {
-    /// The word PTX writes, without the dot; `generic` for no word.
+    /// The name in PTX, without the dot; `generic` without one.
     pub fn word(self) -> &'static str {
         match self {
             Space::Generic => "generic",
@@ -121,16 +121,16 @@ impl Space {
     }
 }
 
-/// What every floating-point instruction may carry.
+/// Modifiers of floating-point instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct FloatMode {
     /// Rounding, `.ftz` and `.sat`.
-    pub words: Mode,
-    /// No rounding is named, so that a multiplication and an addition may become one operation.
+    pub modifiers: Mode,
+    /// True without a rounding modifier: a multiplication and an addition may be contracted.
     pub contract: bool,
 }
 
-/// How `setp`, `set` and predicate instructions combine truth values.
+/// The Boolean operator of `setp`, `set` and predicate instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[rustfmt::skip]
 pub enum BoolOp { And, Or, Xor }
@@ -141,28 +141,28 @@ pub enum BoolOp { And, Or, Xor }
 pub enum Ordering { #[default] Weak, Volatile, Relaxed, Acquire, Release, AcqRel, SeqCst, Mmio }
 
 impl Ordering {
-    /// Whether it releases (PTX ISA, "Release and Acquire Patterns").
+    /// True if it releases (PTX ISA, "Release and Acquire Patterns").
     pub fn releases(self) -> bool {
         matches!(self, Ordering::Release | Ordering::AcqRel | Ordering::SeqCst)
     }
 
-    /// Whether it acquires.
+    /// True if it acquires.
     pub fn acquires(self) -> bool {
         matches!(self, Ordering::Acquire | Ordering::AcqRel | Ordering::SeqCst)
     }
 }
 
-/// What a fence orders.
+/// The kind of a fence: the accesses or proxies that it orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum FenceKind {
     /// Accesses to memory.
     #[default]
     Memory,
-    /// The making of mbarriers.
+    /// The initialization of mbarriers.
     MbarrierInit,
-    /// Accesses through several addresses of the same memory.
+    /// Accesses through different virtual addresses of the same memory.
     ProxyAlias,
-    /// Accesses of threads and asynchronous ones.
+    /// Accesses by threads and by the async proxy.
     ProxyAsync,
     /// The same in global memory only.
     ProxyAsyncGlobal,
@@ -172,7 +172,7 @@ pub enum FenceKind {
     ProxyTensorMap,
 }
 
-/// Which threads an ordering reaches, narrowest first.
+/// The scope of an ordering, narrowest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[rustfmt::skip]
 pub enum Scope { #[default] None, Cta, Cluster, Gpu, Sys }

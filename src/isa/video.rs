@@ -72,9 +72,9 @@ pub struct VideoMadSpec {
     pub a: (VideoPart, bool),
     /// The part of `b`, and whether it is signed.
     pub b: (VideoPart, bool),
-    /// The product is taken negative.
+    /// The product is negated.
     pub negate_product: bool,
-    /// `c` is taken negative.
+    /// `c` is negated.
     pub negate_c: bool,
     /// `.po`: plus one.
     pub plus_one: bool,
@@ -99,7 +99,8 @@ pub struct VideoSimdSpec {
     pub sat: bool,
     /// `.add`: the results are added to `c`; otherwise they replace elements of it.
     pub accumulate: bool,
-    /// For each element of the result, element 0 first, which of the 4 halves or 8 bytes of the operands together is its `a`, and its `b`.
+    /// For each element of the result, element 0 first: the index of its `a`, and of its `b`, among the 4 halves or 8 bytes of both
+    /// operands.
     pub select: [[u8; 4]; 2],
     /// The elements that are computed, one bit each.
     pub mask: u8,

@@ -1,5 +1,5 @@
-//! What a device of compute capability 9.0 and a kernel's own directives allow a launch to be (CUDA C++ Programming Guide,
-//! "Technical Specifications per Compute Capability"; PTX ISA, "Performance-Tuning Directives" and "Cluster Dimension Directives").
+//! Launch limits of a device of compute capability 9.0 and of a kernel's directives (CUDA C++ Programming Guide, "Technical
+//! Specifications per Compute Capability"; PTX ISA, "Performance-Tuning Directives" and "Cluster Dimension Directives").
 
 use crate::program::{Function, Limits, map};
 
@@ -8,13 +8,13 @@ const BLOCK_MAX: [u32; 3] = [1024, 1024, 64];
 const GRID_MAX: [u32; 3] = [0x7fff_ffff, 65_535, 65_535];
 const CLUSTER_BLOCKS_MAX: u64 = 16;
 const SHARED_BYTES_MAX: u64 = 227 << 10;
-/// Multiprocessors of an H200, and what each of them holds at once.
+/// Multiprocessors of an H200; the next three are limits of each of them.
 const MULTIPROCESSORS: u64 = 132;
 const RESIDENT_BLOCKS_MAX: u64 = 32;
 const RESIDENT_WARPS_MAX: u64 = 64;
 const RESIDENT_SHARED_BYTES_MAX: u64 = 228 << 10;
 
-/// The shape of a launch, as far as it is bounded.
+/// The parts of a launch configuration that have limits.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     /// Blocks in x, y and z.
@@ -29,7 +29,7 @@ pub struct Shape {
     pub cooperative: bool,
 }
 
-/// Why `kernel` cannot be launched in this shape, if so.
+/// The reason why `kernel` cannot be launched in this shape, if there is one.
 pub fn violation(kernel: &Function, shape: &Shape) -> Option<String> {
     let checks =
         [device_extents(shape), directives(&kernel.limits, shape), clusters(shape), shared(kernel, shape), resident(kernel, shape)];

@@ -1,16 +1,16 @@
-//! A launch changed by words: `grid=4,2`, `n=64`, `x=@x.npy`.
+//! Changes to a launch by arguments of a command: `grid=4,2`, `n=64`, `x=@x.npy`.
 
 use std::path::Path;
 
+use super::arg_syntax::{ArgReader, extents, split};
 use super::element::Element;
 use super::file::Launch;
-use super::given::{self, Formal};
+use super::param_args::{self, Formal};
 use super::ron_advice::meant;
-use super::variables::{self, Names};
-use super::words::{Reader, extents, split};
+use super::variable_args::{self, Names};
 use crate::base::{Diagnostic, SourceId};
 
-/// What of a launch is not a parameter.
+/// A part of a launch that is not a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// Blocks.
@@ -23,11 +23,11 @@ pub enum Shape {
     DynamicShared,
 }
 
-/// The same by the names that launch files have for it.
+/// Each part with its name in launch files.
 const SHAPES: [(&str, Shape); 4] =
     [("grid", Shape::Grid), ("block", Shape::Block), ("cluster", Shape::Cluster), ("dynamic_shared", Shape::DynamicShared)];
 
-/// What words have said of a launch, changed or not.
+/// The parts of a launch that arguments have set, even to the value that they had.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changed {
     /// The parameters, by index.
@@ -38,38 +38,38 @@ pub struct Changed {
     pub shapes: Vec<Shape>,
 }
 
-/// Changes `launch`, of a kernel and a module with these `names`, as `words` say, each the text of its source; data files are relative to
-/// `folder`.
+/// Changes `launch`, of a kernel and a module with these `names`, as `args` say, each with its source; data files are
+/// relative to `folder`.
 ///
 /// # Errors
-/// Everything that is wrong with the words; nothing has changed then.
-pub fn change(launch: &mut Launch, words: &[(SourceId, &str)], names: Names<'_>, folder: &Path) -> Result<Changed, Vec<Diagnostic>> {
+/// Every mistake in the arguments; the launch is then unchanged.
+pub fn change(launch: &mut Launch, args: &[(SourceId, &str)], names: Names<'_>, folder: &Path) -> Result<Changed, Vec<Diagnostic>> {
     let (mut after, mut changed, mut errors) = (launch.clone(), Changed::default(), Vec::new());
     let (formals, mut params) = (names.params, Vec::new());
-    match variables::read(words, names, folder) {
+    match variable_args::read(args, names, folder) {
         Ok(given) => given.into_iter().for_each(|given| {
             changed.variables.push(given.name.clone());
             given.put(&mut after);
         }),
         Err(wrong) => errors.extend(wrong),
     }
-    for (source, word) in &names.not_of_variables(words) {
-        match SHAPES.iter().find(|(name, _)| *name == name_of(word) && !is_formal(word, formals)) {
+    for (source, arg) in &names.not_of_variables(args) {
+        match SHAPES.iter().find(|(name, _)| *name == name_of(arg) && !is_formal(arg, formals)) {
             Some((_, shape)) => {
-                errors.extend(reshape(&mut after, *shape, Reader { word, source: *source }).err());
+                errors.extend(reshape(&mut after, *shape, ArgReader { arg, source: *source }).err());
                 changed.shapes.push(*shape);
             }
-            None => match no_change(Reader { word, source: *source }, formals) {
+            None => match no_change(ArgReader { arg, source: *source }, formals) {
                 Some(error) => errors.push(error),
-                None => params.push((*source, *word)),
+                None => params.push((*source, *arg)),
             },
         }
     }
-    match given::read(&params, names, folder) {
+    match param_args::read(&params, names, folder) {
         Ok(given) => {
             for (index, (param, _)) in given {
                 if let Some(place) = after.params.get_mut(index) {
-                    place.give(param);
+                    place.set(param);
                 }
                 changed.params.push(index);
             }
@@ -83,31 +83,31 @@ pub fn change(launch: &mut Launch, words: &[(SourceId, &str)], names: Names<'_>,
     Ok(changed)
 }
 
-/// What is wrong with a word that changes nothing: it names no shape and no parameter, and its form says no value of one.
-fn no_change(reader: Reader<'_>, formals: &[Formal]) -> Option<Diagnostic> {
-    let word = reader.word;
-    let name = name_of(word);
-    let (ty, extents, value) = split(word);
-    let is_value = ty == "bytes" || Element::from_name(ty).is_some() || !word.starts_with(|first: char| first.is_ascii_alphabetic());
-    if let Some(meant) = meant(name, SHAPES.iter().map(|(name, _)| *name)).filter(|_| !is_value && !is_formal(word, formals)) {
-        let help = format!("did you mean '{meant}'? {meant}={}", &word[name.len() + 1..]);
-        return Some(reader.error(word, format!("'{name}' is neither a parameter nor a part of the shape"), &help));
+/// The error for an argument that changes nothing: it names no part of the shape and no parameter, and has no value for one.
+fn no_change(reader: ArgReader<'_>, formals: &[Formal]) -> Option<Diagnostic> {
+    let arg = reader.arg;
+    let name = name_of(arg);
+    let (ty, extents, value) = split(arg);
+    let is_value = ty == "bytes" || Element::from_name(ty).is_some() || !arg.starts_with(|first: char| first.is_ascii_alphabetic());
+    if let Some(meant) = meant(name, SHAPES.iter().map(|(name, _)| *name)).filter(|_| !is_value && !is_formal(arg, formals)) {
+        let help = format!("did you mean '{meant}'? {meant}={}", &arg[name.len() + 1..]);
+        return Some(reader.error(arg, format!("'{name}' is neither a parameter nor a part of the shape"), &help));
     }
-    let says_nothing = value.is_none() && extents.is_none() && !is_value && !word.contains(',');
-    says_nothing.then(|| reader.error(word, format!("'{word}' changes nothing"), "a change is NAME=VALUE: n=64, x=@x.npy, grid=4,2"))
+    let says_nothing = value.is_none() && extents.is_none() && !is_value && !arg.contains(',');
+    says_nothing.then(|| reader.error(arg, format!("'{arg}' changes nothing"), "a change is NAME=VALUE: n=64, x=@x.npy, grid=4,2"))
 }
 
-fn name_of(word: &str) -> &str {
-    word.split_once('=').map_or("", |(name, _)| name)
+fn name_of(arg: &str) -> &str {
+    arg.split_once('=').map_or("", |(name, _)| name)
 }
 
-/// Whether a parameter of the kernel has the name, which then means the parameter.
-fn is_formal(word: &str, formals: &[Formal]) -> bool {
-    formals.iter().any(|formal| formal.names.iter().any(|known| known == name_of(word)))
+/// True if a parameter of the kernel has the name; it takes precedence over a part of the shape.
+fn is_formal(arg: &str, formals: &[Formal]) -> bool {
+    formals.iter().any(|formal| formal.names.iter().any(|known| known == name_of(arg)))
 }
 
-fn reshape(launch: &mut Launch, shape: Shape, reader: Reader<'_>) -> Result<(), Diagnostic> {
-    let (name, value) = reader.word.split_once('=').unwrap_or((reader.word, ""));
+fn reshape(launch: &mut Launch, shape: Shape, reader: ArgReader<'_>) -> Result<(), Diagnostic> {
+    let (name, value) = reader.arg.split_once('=').unwrap_or((reader.arg, ""));
     let three = || -> Result<(u32, u32, u32), Diagnostic> {
         let [x, y, z] = extents(value).map_err(|message| reader.error(value, message, &format!("{name}=4,2")))?;
         Ok((x, y, z))
@@ -127,7 +127,7 @@ fn reshape(launch: &mut Launch, shape: Shape, reader: Reader<'_>) -> Result<(), 
 #[cfg(test)]
 mod tests {
     use super::super::file::{Content, Param};
-    use super::super::given::Own;
+    use super::super::param_args::ParamType;
     use super::super::read::LaunchFile;
     use super::super::{Element, Number};
     use super::*;
@@ -140,8 +140,8 @@ mod tests {
     }
 
     fn formals() -> Vec<Formal> {
-        let formal = |name: &str, own| Formal { names: vec![name.to_string()], own };
-        vec![formal("x", Own::Pointer(Some(Element::F32))), formal("n", Own::Scalar(Element::U32))]
+        let formal = |name: &str, ty| Formal { names: vec![name.to_string()], ty };
+        vec![formal("x", ParamType::Pointer(Some(Element::F32))), formal("n", ParamType::Scalar(Element::U32))]
     }
 
     fn names(params: &[Formal]) -> Names<'_> {
@@ -151,8 +151,8 @@ mod tests {
     #[test]
     fn shapes_and_parameters_are_changed() {
         let mut changed = launch();
-        let words = ["grid=4,2", "block=8x8", "cluster=2", "dynamic_shared=64", "n=7"].map(|word| (SourceId(0), word));
-        change(&mut changed, &words, names(&formals()), Path::new("")).unwrap();
+        let args = ["grid=4,2", "block=8x8", "cluster=2", "dynamic_shared=64", "n=7"].map(|arg| (SourceId(0), arg));
+        change(&mut changed, &args, names(&formals()), Path::new("")).unwrap();
         assert_eq!((changed.grid, changed.block, changed.cluster), ((4, 2, 1), (8, 8, 1), Some((2, 1, 1))));
         assert_eq!((changed.dynamic_shared, &changed.params[1]), (64, &Param::U32(Number::Integer(7))));
         assert_eq!(changed.params[0], launch().params[0]);
@@ -160,22 +160,22 @@ mod tests {
 
     #[test]
     fn words_that_change_nothing_are_refused_in_a_line() {
-        for (word, message, help) in [
+        for (arg, message, help) in [
             ("shared=64", "'shared' is neither a parameter nor a part of the shape", "did you mean 'dynamic_shared'? dynamic_shared=64"),
             ("Grid=4", "'Grid' is neither a parameter nor a part of the shape", "did you mean 'grid'? grid=4"),
             ("foo", "'foo' changes nothing", "a change is NAME=VALUE: n=64, x=@x.npy, grid=4,2"),
             ("n", "'n' changes nothing", "a change is NAME=VALUE: n=64, x=@x.npy, grid=4,2"),
         ] {
-            let errors = change(&mut launch(), &[(SourceId(0), word)], names(&formals()), Path::new("")).unwrap_err();
-            assert_eq!((&*errors[0].message, errors[0].help.as_deref(), errors.len()), (message, Some(help), 1), "{word}");
+            let errors = change(&mut launch(), &[(SourceId(0), arg)], names(&formals()), Path::new("")).unwrap_err();
+            assert_eq!((&*errors[0].message, errors[0].help.as_deref(), errors.len()), (message, Some(help), 1), "{arg}");
         }
     }
 
     #[test]
     fn a_mistake_changes_nothing() {
         let mut changed = launch();
-        let words = [(SourceId(0), "grid=4"), (SourceId(1), "block=0"), (SourceId(2), "m=3"), (SourceId(3), "dynamic_shared=many")];
-        let errors = change(&mut changed, &words, names(&formals()), Path::new("")).unwrap_err();
+        let args = [(SourceId(0), "grid=4"), (SourceId(1), "block=0"), (SourceId(2), "m=3"), (SourceId(3), "dynamic_shared=many")];
+        let errors = change(&mut changed, &args, names(&formals()), Path::new("")).unwrap_err();
         let messages: Vec<&str> = errors.iter().map(|error| error.message.as_str()).collect();
         assert_eq!(messages, ["no extent can be 0", "'many' is not a number of bytes", "'m' is neither a parameter nor a type"]);
         assert_eq!(changed, launch());

@@ -1,4 +1,4 @@
-//! Data files: looked at once when a launch file is resolved, read piece by piece when their bytes are needed.
+//! Data files: opened once for size and header when a launch file is resolved, read in chunks when their bytes are needed.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -10,7 +10,7 @@ use super::element::Element;
 use super::npy;
 use crate::container::bundle;
 
-/// Bytes of a data file in a bundle at most: it is unpacked into memory.
+/// Size limit of a data file in a bundle: it is unpacked into memory.
 const MEMBER_BYTES_MAX: u64 = 4 << 30;
 
 /// A data file that exists, with its size.
@@ -22,9 +22,9 @@ pub struct DataFile {
     pub bytes: u64,
     /// Header of a `.npy` file.
     pub npy: Option<npy::Header>,
-    /// Whether it is a member of a bundle.
+    /// True if it is a member of a bundle.
     is_member: bool,
-    /// The bytes of a member: they are unpacked once, when the first of them are needed.
+    /// The bytes of a member, unpacked on first use.
     unpacked: OnceLock<Result<Vec<u8>, String>>,
 }
 
@@ -33,22 +33,22 @@ pub struct DataFile {
 pub struct DataRange {
     /// The file.
     pub file: Arc<DataFile>,
-    /// Where the range starts.
+    /// Byte offset at which the range starts.
     pub offset: u64,
-    /// What is made of the bytes.
+    /// Conversion of the bytes.
     pub form: Form,
 }
 
-/// What is made of the bytes of a data file.
+/// Conversion of the bytes of a data file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// The same bytes.
+    /// No conversion.
     Same,
-    /// The bf16 nearest to each f32, ties to even.
+    /// Each f32 to the nearest bf16, ties to even.
     Bf16,
 }
 
-/// The data files of one launch file; each is looked at once.
+/// The data files of one launch file; each is inspected once.
 #[derive(Debug, Default)]
 pub struct DataFiles {
     known: BTreeMap<PathBuf, Result<Arc<DataFile>, String>>,
@@ -63,13 +63,13 @@ impl DataFiles {
         if let Some(known) = self.known.get(path) {
             return known.clone();
         }
-        let looked = look(path).map(Arc::new).map_err(|reason| format!("'{}' {reason}", path.display()));
-        self.known.insert(path.to_path_buf(), looked.clone());
-        looked
+        let file = inspect(path).map(Arc::new).map_err(|reason| format!("'{}' {reason}", path.display()));
+        self.known.insert(path.to_path_buf(), file.clone());
+        file
     }
 }
 
-fn look(path: &Path) -> Result<DataFile, String> {
+fn inspect(path: &Path) -> Result<DataFile, String> {
     let unreadable = |error: io::Error| format!("cannot be read: {}", plain(&error));
     if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npz")) {
         return Err("is an archive of arrays: save each as a .npy file".to_string());
@@ -96,10 +96,10 @@ fn unpack(path: &Path) -> Result<Vec<u8>, String> {
 }
 
 impl DataRange {
-    /// Fills `out` with what is made of the range, from byte `offset` of that on; both are multiples of an element's size.
+    /// Fills `out` with the converted range from byte `offset` on; `offset` and length are multiples of an element's size.
     ///
     /// # Errors
-    /// The file was changed or removed after it was looked at.
+    /// The file was changed or removed after it was inspected.
     pub fn read(&self, offset: u64, out: &mut [u8]) -> Result<(), DataError> {
         match self.form {
             Form::Same => self.read_bytes(offset, out),
@@ -109,9 +109,9 @@ impl DataRange {
                 let mut floats = vec![0; out.len() * ratio as usize];
                 self.read_bytes(offset.saturating_mul(u64::from(ratio)), &mut floats)?;
                 let elements = floats.chunks_exact(wide.bytes() as usize).zip(out.chunks_exact_mut(narrow.bytes() as usize));
-                for (float, place) in elements {
+                for (float, element) in elements {
                     let rounded = narrow.encode_float(wide.to_f64(wide.read(float)));
-                    place.copy_from_slice(&rounded.to_le_bytes()[..narrow.bytes() as usize]);
+                    element.copy_from_slice(&rounded.to_le_bytes()[..narrow.bytes() as usize]);
                 }
                 Ok(())
             }
@@ -140,17 +140,17 @@ impl DataRange {
     }
 }
 
-/// A data file that could be used before cannot be read any more.
+/// A data file that could be opened before can no longer be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("'{}' cannot be read: {reason}", path.display())]
 pub struct DataError {
     /// The file.
     pub path: PathBuf,
-    /// What the system says.
+    /// The message of the operating system.
     pub reason: String,
 }
 
-/// What the system says, without the number that Rust adds to it.
+/// The message of the operating system without the error number that Rust adds.
 pub fn plain(error: &io::Error) -> String {
     let text = error.to_string();
     let text = text.split(" (os error").next().unwrap_or(&text);

@@ -1,5 +1,5 @@
-//! All that a launch describes and that can be compared, wherever it stands: memory, buffers of parameters, and those in structures, maps,
-//! images and memory.
+//! Everything in a launch file that can be compared at the end: memory, buffers of parameters, and buffers in structures, tensor maps,
+//! images and the contents of memory.
 
 use super::element::Element;
 use super::file::{Buffer, Init, Launch, Memory, Param, Parts, Tolerance};
@@ -7,23 +7,23 @@ use super::image::{BufferRef, Image, Surface, Texture};
 use super::tensor_map::TensorMap;
 use super::value_path::ValuePath;
 
-/// A buffer, or memory.
+/// A buffer, or a range of memory.
 pub(super) struct Described<'a> {
-    /// Where it is described.
+    /// The path of its value in the launch file.
     pub place: ValuePath,
     /// Its name.
     pub name: String,
-    /// Its address, if one is said.
+    /// Its address, if the file has one.
     pub at: Option<u64>,
-    /// How it is compared.
+    /// The element type by which it is compared.
     pub elem: Element,
     /// What it must hold at the end.
     pub expect: &'a mut Option<Init>,
-    /// How close it must be.
+    /// The tolerance of the comparison.
     pub tolerance: &'a mut Option<Tolerance>,
 }
 
-/// What the launch at `place` describes, in the order of definition.
+/// The buffers and memory of the launch at `place`, in the order of definition.
 pub(super) fn described<'a>(launch: &'a mut Launch, place: &ValuePath) -> Vec<Described<'a>> {
     let mut all = Vec::new();
     let mut later = Vec::new();

@@ -1,4 +1,4 @@
-//! Maps in launch files, whose keys stand there once.
+//! Maps in launch files, with distinct keys.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,10 +6,10 @@ use std::marker::PhantomData;
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 
-/// Reads a map; a key that stands there twice is an error.
+/// Reads a map; a duplicate key is an error.
 ///
 /// # Errors
-/// It is no such map.
+/// It is not a map, or a key is there twice.
 pub fn distinct<'de, D, K, V>(deserializer: D) -> Result<BTreeMap<K, V>, D::Error>
 where
     D: Deserializer<'de>,

@@ -6,29 +6,29 @@ use super::bounds::{self, Shape};
 use super::file::{Content, Launch, Memory, Param};
 use super::plan::{Case, ParamValue, PlannedLaunch, PlannedParam};
 use super::resolve::choose_kernel;
-use crate::program::{ParamPlace, Program};
+use crate::program::{ParamStorage, Program};
 
-/// What is given to the driver.
+/// The arguments of `cuLaunchKernel`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DriverLaunch {
-    /// The kernel, by its own name or that of the source; without it the sole one of the module.
+    /// The kernel, by its mangled or its source name; `None` for the sole one of the module.
     pub kernel: Option<String>,
     /// Blocks in x, y and z.
     pub grid: [u32; 3],
     /// Threads of a block in x, y and z.
     pub block: [u32; 3],
-    /// Blocks of a cluster in x, y and z; without it what the kernel requires, or one.
+    /// Blocks of a cluster in x, y and z; `None` for what the kernel requires, or one.
     pub cluster: Option<[u32; 3]>,
     /// Bytes of dynamic shared memory.
     pub dynamic_shared: u32,
-    /// Whether the whole grid must be resident at once.
+    /// True if the whole grid must be resident at once.
     pub cooperative: bool,
-    /// The values of the parameters, one after the other, little-endian. Addresses are those of the memory that the run finds.
+    /// The values of the parameters in order, little-endian. Addresses are those of the memory that the run uses.
     pub params: Vec<Vec<u8>>,
 }
 
 impl DriverLaunch {
-    /// The launch of a kernel of `program`. A value that is longer than its parameter is cut, as the driver does.
+    /// The launch of a kernel of `program`. A value that is longer than its parameter is truncated, as the driver does.
     ///
     /// # Errors
     /// There is no such kernel, an extent is 0, or values are missing, too many or too short, in one line.
@@ -52,7 +52,7 @@ impl DriverLaunch {
             let value = value
                 .get(..bytes)
                 .ok_or_else(|| format!("parameter {index} ('{}') has {bytes} bytes, and {} are given", param.name, value.len()))?;
-            let ParamPlace::Kernel(offset) = param.place else { return Err(format!("'{}' is no parameter of a kernel", param.name)) };
+            let ParamStorage::Kernel(offset) = param.storage else { return Err(format!("'{}' is no parameter of a kernel", param.name)) };
             params.push(PlannedParam { offset, bytes: param.bytes, value: ParamValue::Bytes(value.to_vec()) });
         }
         let shape = Shape { grid, block, cluster, dynamic_shared, cooperative };
@@ -71,13 +71,13 @@ impl DriverLaunch {
             bounds: bounds::violation(function, &shape),
             findings: None,
             names: BTreeMap::new(),
-            is_of_words: false,
+            is_from_args: false,
             reasons: Vec::new(),
         };
         Ok(Case { name: function.name.to_string(), launches: vec![launch], buffers: Vec::new(), printed: None })
     }
 
-    /// The launch file that has the same effect, of the PTX file `module`, on this memory.
+    /// The content of a launch file for the PTX file `module` that has the same effect on `memory`.
     pub fn content(&self, module: &str, memory: Vec<Memory>) -> Content {
         let params = self.params.iter().map(|value| Param::bytes(value)).collect();
         Content::Launch(Launch {

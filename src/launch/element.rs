@@ -12,10 +12,10 @@ use super::half;
 #[rustfmt::skip]
 pub enum Element { U8, S8, B8, U16, S16, B16, U32, S32, B32, U64, S64, B64, F16, BF16, F32, F64 }
 
-/// What the bits of an [`Element`] mean.
+/// The meaning of the bits of an [`Element`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Nothing of their own; shown in hexadecimal.
+    /// Untyped; shown in hexadecimal.
     Bits,
     /// An unsigned integer.
     Unsigned,
@@ -62,12 +62,12 @@ impl Element {
         TABLE[self as usize].2
     }
 
-    /// What its bits mean.
+    /// The meaning of its bits.
     pub fn kind(self) -> Kind {
         TABLE[self as usize].3
     }
 
-    /// The smallest and the largest integer it holds. Untyped bits take signed and unsigned ones.
+    /// The smallest and the largest integer it can hold. Untyped elements accept signed and unsigned ones.
     fn range(self) -> (i128, i128) {
         let bits = self.bytes() * 8;
         let unsigned = (1_i128 << bits) - 1;
@@ -123,7 +123,7 @@ impl Element {
         }
     }
 
-    /// The value of `bits` as an integer; of floats and untyped elements, their bits.
+    /// The value of `bits` as an integer; for floats and untyped elements, the bits themselves.
     pub fn to_integer(self, bits: u64) -> i128 {
         let unused = 64 - self.bytes() * 8;
         match self.kind() {
@@ -152,7 +152,7 @@ impl Element {
     }
 }
 
-/// A number as it stands in a file: written without a point it is an integer.
+/// A number of a file: written without a point it is an integer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Number {
     /// An integer of up to 64 bits, signed or not.

@@ -14,50 +14,50 @@ use super::init::Contents;
 pub struct Expect {
     /// The elements: bytes or a file.
     pub contents: Contents,
-    /// How close each must be.
+    /// How close each must be to its expected value.
     pub tolerance: Tolerance,
-    /// With which of them an element is compared.
+    /// The expected element with which an element is compared.
     pub compare: Compare,
 }
 
-/// What of a buffer is compared, and how.
+/// The part of a buffer that is compared, and the tolerance.
 #[derive(Clone, Copy, Debug)]
 pub struct Compared<'a> {
     /// Type of its elements.
     pub element: Element,
-    /// How close each must be.
+    /// How close each must be to its expected value.
     pub tolerance: Tolerance,
     /// Its size in bytes.
     pub bytes: u64,
-    /// Its bytes that are not compared, in order of offset: an element with one of them is not.
+    /// Byte ranges that are not compared, in order of offset: an element with one of these bytes is skipped.
     pub ignored: &'a [Range<u64>],
-    /// Its bytes that are not known, in order of offset: an element is compared as if they were those that are expected.
+    /// Byte ranges of unknown value, in order of offset: in the comparison they equal the expected bytes.
     pub unknown: &'a [Range<u64>],
-    /// How many mismatches are kept.
+    /// The number of mismatches that are recorded.
     pub kept: usize,
 }
 
 impl Compared<'_> {
-    /// Whether some byte of element `index` is in `ranges`.
+    /// True if some byte of element `index` is in `ranges`.
     fn has_byte_in(&self, index: u64, ranges: &[Range<u64>]) -> bool {
         let size = u64::from(self.element.bytes());
         let (start, end) = (index * size, (index + 1) * size);
-        within(ranges, start..end).next().is_some()
+        overlapping(ranges, start..end).next().is_some()
     }
 
-    /// Puts what is expected at the bytes of a piece, which starts at byte `offset`, that are not known.
-    fn assume(&self, offset: u64, actual: &mut [u8], expected: &[u8]) {
-        let piece = offset..offset + expected.len() as u64;
-        for range in within(self.unknown, piece.clone()) {
-            let (start, end) = (range.start.max(piece.start) - offset, range.end.min(piece.end) - offset);
+    /// Replaces the unknown bytes of a chunk that starts at byte `offset` by the expected ones.
+    fn fill_unknown(&self, offset: u64, actual: &mut [u8], expected: &[u8]) {
+        let chunk = offset..offset + expected.len() as u64;
+        for range in overlapping(self.unknown, chunk.clone()) {
+            let (start, end) = (range.start.max(chunk.start) - offset, range.end.min(chunk.end) - offset);
             let bytes = start as usize..end as usize;
             actual[bytes.clone()].copy_from_slice(&expected[bytes]);
         }
     }
 }
 
-/// The ranges, of some in order, that have a byte of `part`.
-fn within(ranges: &[Range<u64>], part: Range<u64>) -> impl Iterator<Item = &Range<u64>> {
+/// The ranges, of sorted `ranges`, that overlap `part`.
+fn overlapping(ranges: &[Range<u64>], part: Range<u64>) -> impl Iterator<Item = &Range<u64>> {
     let first = ranges.partition_point(|range| range.end <= part.start);
     ranges[first..].iter().take_while(move |range| range.start < part.end)
 }
@@ -65,36 +65,36 @@ fn within(ranges: &[Range<u64>], part: Range<u64>) -> impl Iterator<Item = &Rang
 /// The outcome of a comparison.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Comparison {
-    /// How many elements are wrong.
+    /// The number of mismatches.
     pub wrong: u64,
-    /// The first of them.
+    /// The first mismatches.
     pub first: Vec<Mismatch>,
-    /// The first of those that are farthest from what they must be.
+    /// The mismatch with the largest difference; the first of equal ones.
     pub worst: Option<Mismatch>,
-    /// How far they are from what they must be.
+    /// Differences from the expected values.
     pub distance: Distance,
 }
 
-/// How far elements are from what they must be, and which tolerances would accept all of them.
+/// The largest difference from the expected values, and the tolerances that would accept all elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Distance {
     /// The largest difference.
     pub largest: f64,
-    /// The smallest absolute tolerance, with the relative one that there is.
+    /// The smallest sufficient absolute tolerance, with the present relative one.
     pub absolute: f64,
-    /// The smallest relative tolerance, with the absolute one that there is.
+    /// The smallest sufficient relative tolerance, with the present absolute one.
     pub relative: f64,
 }
 
 impl Distance {
-    /// Takes in an element; what is not finite makes everything infinite.
+    /// Adds an element; a difference that is not finite makes the results infinite.
     fn add(&mut self, tolerance: Tolerance, distance: f64, expected: f64) {
         let (absolute, relative) = tolerance.bounds();
         let finite = |distance: f64| if distance.is_finite() { distance } else { f64::INFINITY };
         let distance = finite(distance);
         let magnitude = expected.abs();
-        let open = (distance - absolute).max(0.0);
-        let ratio = if open == 0.0 { 0.0 } else { finite(open / magnitude) };
+        let excess = (distance - absolute).max(0.0);
+        let ratio = if excess == 0.0 { 0.0 } else { finite(excess / magnitude) };
         self.largest = self.largest.max(distance);
         self.absolute =
             self.absolute.max(raised(finite(distance - relative * magnitude), |bound| bound + relative * magnitude >= distance));
@@ -102,32 +102,32 @@ impl Distance {
     }
 }
 
-/// Puts ranges in order, those that overlap or touch as one.
+/// Sorts ranges and merges those that overlap or are adjacent.
 pub fn join_ranges(ranges: &mut Vec<Range<u64>>) {
     ranges.sort_unstable_by_key(|range| range.start);
     ranges.dedup_by(|next, range| {
-        let touches = next.start <= range.end;
-        range.end = if touches { range.end.max(next.end) } else { range.end };
-        touches
+        let merges = next.start <= range.end;
+        range.end = if merges { range.end.max(next.end) } else { range.end };
+        merges
     });
 }
 
-/// An element that is not what it must be.
+/// An element that differs from its expected value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mismatch {
     /// Its index.
     pub index: u64,
     /// Its bits.
     pub value: u64,
-    /// The bits it must have, or be close to.
+    /// The expected bits.
     pub expected: u64,
 }
 
 impl Expect {
-    /// Compares the elements of a buffer, which `read` copies from an offset on, as `compared` says.
+    /// Compares the elements of a buffer as `compared` says; `read` copies its bytes from an offset on.
     ///
     /// # Errors
-    /// A file cannot be read any more, or what `read` says.
+    /// A file can no longer be read, or an error of `read`.
     pub fn compare<E: From<DataError>>(
         &self,
         compared: &Compared<'_>,
@@ -140,12 +140,12 @@ impl Expect {
             actual.resize(expected.len(), 0);
             read(offset, &mut actual)?;
             if self.compare == Compare::Index {
-                compared.assume(offset, &mut actual, expected);
+                compared.fill_unknown(offset, &mut actual, expected);
             }
             match self.compare {
                 Compare::Index if actual == expected => {}
-                Compare::Index => comparison.add_piece(compared, offset, (&actual, expected)),
-                Compare::Multiset => multisets.add_piece(compared, offset, (&actual, expected)),
+                Compare::Index => comparison.add_chunk(compared, offset, (&actual, expected)),
+                Compare::Multiset => multisets.add_chunk(compared, offset, (&actual, expected)),
             }
             Ok(())
         })?;
@@ -154,15 +154,15 @@ impl Expect {
     }
 }
 
-/// `bound`, or the number a few steps above it that is `enough`: a difference or a quotient may have been rounded down.
-fn raised(bound: f64, enough: impl Fn(f64) -> bool) -> f64 {
+/// `bound`, or the first number a few steps above it that `is_enough`: a difference or a quotient may have been rounded down.
+fn raised(bound: f64, is_enough: impl Fn(f64) -> bool) -> f64 {
     const STEPS: usize = 4;
     let above = std::iter::successors(Some(bound), |bound| Some(bound.next_up()));
-    above.take(STEPS).find(|bound| enough(*bound)).unwrap_or(bound)
+    above.take(STEPS).find(|bound| is_enough(*bound)).unwrap_or(bound)
 }
 
 impl Comparison {
-    fn add_piece(&mut self, compared: &Compared<'_>, offset: u64, (actual, expected): (&[u8], &[u8])) {
+    fn add_chunk(&mut self, compared: &Compared<'_>, offset: u64, (actual, expected): (&[u8], &[u8])) {
         let Compared { element, tolerance, .. } = *compared;
         for (index, value, expected) in elements(element, offset, (actual, expected)) {
             if !tolerance.accepts(element, value, expected) && !compared.has_byte_in(index, compared.ignored) {
@@ -185,7 +185,7 @@ impl Comparison {
     }
 }
 
-/// Index, value and expected value of the elements of two pieces that start at byte `offset`.
+/// Index, value and expected value of the elements of two chunks that start at byte `offset`.
 fn elements<'a>(
     element: Element,
     offset: u64,
@@ -196,29 +196,29 @@ fn elements<'a>(
     (offset / size as u64..).zip(pairs).map(move |(index, (actual, expected))| (index, element.read(actual), element.read(expected)))
 }
 
-/// The elements of a buffer and those that it must hold in some order.
+/// The elements of a buffer, and the expected ones, which may be in another order.
 #[derive(Default)]
 struct Multisets {
-    /// Rank, bits and index of each.
+    /// Sort key, bits and index of each.
     actual: Vec<(i128, u64, u64)>,
-    /// Rank and bits of each.
+    /// Sort key and bits of each.
     expected: Vec<(i128, u64)>,
 }
 
 impl Multisets {
-    /// Adds the elements of two pieces. Of what is not known of an element no expected one can be said to be it.
-    fn add_piece(&mut self, compared: &Compared<'_>, offset: u64, (actual, expected): (&[u8], &[u8])) {
+    /// Adds the elements of two chunks. An element with unknown bytes is skipped: it could match any expected one.
+    fn add_chunk(&mut self, compared: &Compared<'_>, offset: u64, (actual, expected): (&[u8], &[u8])) {
         let element = compared.element;
         for (index, value, expected) in elements(element, offset, (actual, expected)) {
             if ![compared.ignored, compared.unknown].iter().any(|ranges| compared.has_byte_in(index, ranges)) {
-                self.actual.push((order(element, value), value, index));
-                self.expected.push((order(element, expected), expected));
+                self.actual.push((sort_key(element, value), value, index));
+                self.expected.push((sort_key(element, expected), expected));
             }
         }
     }
 
-    /// The elements that no expected one is left for, in order of index, each with one of those that none has. Of the expected ones that
-    /// accept an element it takes the one whose last acceptable element comes first: no choice leaves fewer without one.
+    /// A maximum matching of elements and expected ones: the unmatched elements in order of index, each paired with an unmatched
+    /// expected one. An element takes, of the expected ones that accept it, the one whose accepted range ends first.
     fn compare(mut self, compared: &Compared<'_>) -> Vec<Mismatch> {
         self.actual.sort_unstable();
         self.expected.sort_unstable();
@@ -226,40 +226,40 @@ impl Multisets {
             self.expected.iter().map(|expected| self.accepted(compared, *expected)).zip(0..).collect();
         accepted.sort_unstable_by_key(|(range, _)| range.start);
         let (mut extra, mut missing) = (Vec::new(), Vec::new());
-        let mut open = BinaryHeap::new();
+        let mut candidates = BinaryHeap::new();
         let mut rest = accepted.into_iter().peekable();
         for (at, (_, value, index)) in self.actual.iter().enumerate() {
-            while let Some((range, wanted)) = rest.next_if(|(range, _)| range.start <= at) {
-                open.push(Reverse((range.end, wanted)));
+            while let Some((range, expected)) = rest.next_if(|(range, _)| range.start <= at) {
+                candidates.push(Reverse((range.end, expected)));
             }
-            // Those that accept no element from here on are without one.
-            while open.peek().is_some_and(|Reverse((end, _))| *end <= at) {
-                missing.extend(open.pop().map(|Reverse((_, wanted))| wanted));
+            // An expected element whose range ends here stays unmatched.
+            while candidates.peek().is_some_and(|Reverse((end, _))| *end <= at) {
+                missing.extend(candidates.pop().map(|Reverse((_, expected))| expected));
             }
-            if open.pop().is_none() {
+            if candidates.pop().is_none() {
                 extra.push((*index, *value));
             }
         }
-        missing.extend(open.into_iter().map(|Reverse((_, wanted))| wanted).chain(rest.map(|(_, wanted)| wanted)));
+        missing.extend(candidates.into_iter().map(|Reverse((_, expected))| expected).chain(rest.map(|(_, expected)| expected)));
         assert_eq!(extra.len(), missing.len(), "a buffer has as many elements as are expected of it");
         missing.sort_unstable();
-        let expected = missing.into_iter().map(|wanted| self.expected[wanted].1);
+        let expected = missing.into_iter().map(|index| self.expected[index].1);
         let mut mismatches: Vec<Mismatch> =
             extra.into_iter().zip(expected).map(|((index, value), expected)| Mismatch { index, value, expected }).collect();
         mismatches.sort_unstable_by_key(|mismatch| mismatch.index);
         mismatches
     }
 
-    /// Which of the elements, in ascending order, are close enough to an expected one: those next to it on both sides.
-    fn accepted(&self, compared: &Compared<'_>, (rank, wanted): (i128, u64)) -> Range<usize> {
-        let is_close = |(_, value, _): &(i128, u64, u64)| compared.tolerance.accepts(compared.element, *value, wanted);
-        let (below, above) = self.actual.split_at(self.actual.partition_point(|(other, value, _)| (*other, *value) < (rank, wanted)));
+    /// The range of the sorted elements that are within the tolerance of an expected one.
+    fn accepted(&self, compared: &Compared<'_>, (key, expected): (i128, u64)) -> Range<usize> {
+        let is_close = |(_, value, _): &(i128, u64, u64)| compared.tolerance.accepts(compared.element, *value, expected);
+        let (below, above) = self.actual.split_at(self.actual.partition_point(|(other, value, _)| (*other, *value) < (key, expected)));
         below.partition_point(|element| !is_close(element))..below.len() + above.partition_point(is_close)
     }
 }
 
 impl Tolerance {
-    /// What it allows on its own, and as a part of the expected magnitude, where both add up.
+    /// The absolute and the relative bound, for tolerances in which they add up.
     fn bounds(self) -> (f64, f64) {
         match self {
             Tolerance::Bits | Tolerance::Ulp(_) | Tolerance::AbsOrRel(..) => (0.0, 0.0),
@@ -269,7 +269,7 @@ impl Tolerance {
         }
     }
 
-    /// Whether the element `value` counts as `expected`; both are bits.
+    /// True if the element `value` is close enough to `expected`; both are bits.
     pub fn accepts(self, element: Element, value: u64, expected: u64) -> bool {
         if value == expected || self == Tolerance::Bits {
             return value == expected;
@@ -291,23 +291,23 @@ impl Tolerance {
     }
 }
 
-/// How far the number of `a` is from that of `b`. Integers are subtracted as such: as floats neighbours of more than 53 bits are equal.
+/// The difference of the numbers `a` and `b`. Integers are not converted before: adjacent ones of more than 53 bits are one float.
 fn distance_of(element: Element, a: u64, b: u64) -> f64 {
     if element.kind() != Kind::Float {
         return steps_between(element, a, b) as f64;
     }
     let (a, b) = (element.to_f64(a), element.to_f64(b));
-    // The difference of equal infinities is no number, that of others is infinite.
+    // The difference of equal infinities is NaN.
     let is_same = a == b || a.is_nan() && b.is_nan();
     if is_same { 0.0 } else { (a - b).abs() }
 }
 
-/// How many representable values away `a` is from `b`. The zeros of both signs are one value.
+/// The number of representable values from `a` to `b` (ULP distance). The zeros of both signs are one value.
 fn steps_between(element: Element, a: u64, b: u64) -> u128 {
     rank(element, a).abs_diff(rank(element, b))
 }
 
-/// Where an element stands among all of its type; the zeros of both signs are one value.
+/// The index of an element among the values of its type in ascending order; the zeros of both signs are one value.
 fn rank(element: Element, bits: u64) -> i128 {
     match element.kind() {
         Kind::Float => {
@@ -319,8 +319,8 @@ fn rank(element: Element, bits: u64) -> i128 {
     }
 }
 
-/// The same with NaNs of both signs after everything else, where each counts as another.
-fn order(element: Element, bits: u64) -> i128 {
+/// [`rank`], but with NaNs of both signs after all numbers.
+fn sort_key(element: Element, bits: u64) -> i128 {
     let rank = rank(element, bits);
     if element.kind() == Kind::Float && element.to_f64(bits).is_nan() { rank.abs() } else { rank }
 }
@@ -392,7 +392,7 @@ mod tests {
         expect.compare(how, read).unwrap()
     }
 
-    /// Four elements of this type, of which two mismatches are kept.
+    /// Four elements of this type; two mismatches are recorded.
     fn four(element: Element, tolerance: Tolerance) -> Compared<'static> {
         Compared { element, tolerance, bytes: 4 * u64::from(element.bytes()), ignored: &[], unknown: &[], kept: 2 }
     }

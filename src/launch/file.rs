@@ -1,4 +1,4 @@
-//! What a launch file says, as data types that `serde` reads and writes. Their doc comments are the reference of the format.
+//! The content of a launch file, as data types that `serde` reads and writes. Their doc comments are the reference of the format.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::image::{BufferRef, Image, Sampler, Surface, Texture};
 use super::tensor_map::TensorMap;
 use crate::program::is_called;
 
-/// What a file holds.
+/// The content of a launch file.
 #[expect(clippy::large_enum_variant, reason = "there is one of them")]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -32,14 +32,14 @@ pub struct Launches {
     /// Instead of one: PTX files that are linked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub modules: Vec<String>,
-    /// What printf must have written, of a `Sequence`: a `File`.
+    /// The expected output of printf, of a `Sequence`: a `File`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub printed: Option<Init>,
     /// The launches in order.
     pub launches: Vec<Launch>,
 }
 
-/// How one kernel is started.
+/// One launch of a kernel.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Launch {
@@ -49,7 +49,7 @@ pub struct Launch {
     /// Instead of one: PTX files that are linked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub modules: Vec<String>,
-    /// The kernel; may be left out where the module has one only.
+    /// The kernel; may be omitted if the module has only one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<String>,
     /// Blocks in x, y and z.
@@ -62,47 +62,47 @@ pub struct Launch {
     /// Bytes of dynamic shared memory.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub dynamic_shared: u32,
-    /// Whether the whole grid is resident at once.
+    /// True if the whole grid is resident at once.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cooperative: bool,
-    /// The blocks that run, by their indices in x, y and z, if not all of them do. What only others would write keeps its value.
+    /// The blocks that run, by their indices in x, y and z, if not all of them do. Memory that only other blocks write keeps its value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocks: Option<Vec<(u32, u32, u32)>>,
-    /// Memory that is there before the launch and that no parameter defines.
+    /// Memory that exists before the launch and that no parameter defines.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub memory: Vec<Memory>,
-    /// One entry a kernel parameter.
+    /// One entry for each kernel parameter.
     pub params: Vec<Param>,
-    /// Textures, samplers and surfaces that variables of the module stand for, by the variables' names.
+    /// Textures, samplers and surfaces that variables of the module refer to, by the variables' names.
     #[serde(default, deserialize_with = "distinct", skip_serializing_if = "BTreeMap::is_empty")]
     pub bind: BTreeMap<String, Image>,
-    /// What `.const` and `.global` variables of the module hold from this launch on, by their names. `Values` and files may say fewer
-    /// elements than the variable has: the others stay as they are.
+    /// Contents of `.const` and `.global` variables of the module from this launch on, by their names. `Values` and files may have
+    /// fewer elements than the variable: the others are unchanged.
     #[serde(default, deserialize_with = "distinct", skip_serializing_if = "BTreeMap::is_empty")]
     pub variables: BTreeMap<String, Init>,
-    /// The types of the elements of those that are declared by the byte, as nvcc declares arrays, and of those in `expect_variables`.
+    /// Element types of variables that are declared as bytes, as nvcc declares arrays, also of those in `expect_variables`.
     #[serde(default, deserialize_with = "distinct", skip_serializing_if = "BTreeMap::is_empty")]
     pub variable_types: BTreeMap<String, Element>,
-    /// What `.global` variables of the module must hold at the end, by their names: `Values`, `File` or `Slice`, of all their elements.
+    /// Expected contents of `.global` variables of the module at the end, by their names: `Values`, `File` or `Slice`, of all elements.
     #[serde(default, deserialize_with = "distinct", skip_serializing_if = "BTreeMap::is_empty")]
     pub expect_variables: BTreeMap<String, Init>,
-    /// How close they must be to it.
+    /// Tolerances of these variables, by their names.
     #[serde(default, deserialize_with = "distinct", skip_serializing_if = "BTreeMap::is_empty")]
     pub variable_tolerances: BTreeMap<String, Tolerance>,
-    /// Bytes of buffers that nothing is said of when their launches are over, by the buffers' names: the first byte and how many. They are
-    /// not compared, and what is stored there without having been written is a note.
+    /// Byte ranges of buffers without expected contents, by the buffers' names: first byte and length. They are not compared, and
+    /// storing undefined data there is only a note.
     #[serde(default, deserialize_with = "distinct", skip_serializing_if = "BTreeMap::is_empty")]
     pub expect_ignoring: BTreeMap<String, Vec<(u64, u64)>>,
-    /// What printf must have written, of a launch on its own: a `File`.
+    /// The expected output of printf, of a launch outside a `Sequence`: a `File`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub printed: Option<Init>,
-    /// Which findings are right.
+    /// The expected findings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub findings: Option<ExpectedFindings>,
 }
 
 impl Launch {
-    /// A launch of which nothing else is said.
+    /// A launch with defaults for everything else.
     pub fn new(kernel: Option<String>, grid: [u32; 3], block: [u32; 3], params: Vec<Param>) -> Self {
         let triple = |[x, y, z]: [u32; 3]| (x, y, z);
         Self {
@@ -128,10 +128,10 @@ impl Launch {
         }
     }
 
-    /// Whether it is of the kernel `wanted`, by any name that it has; any launch is where none is wanted.
-    pub fn is_of(&self, wanted: Option<&str>) -> bool {
-        let is_it = |wanted: &str| self.kernel.as_deref().is_some_and(|kernel| kernel == wanted || is_called(wanted, kernel));
-        wanted.is_none_or(is_it)
+    /// True if it launches `kernel`, by any of its names; always true for `None`.
+    pub fn is_of(&self, kernel: Option<&str>) -> bool {
+        let is_launched = |name: &str| self.kernel.as_deref().is_some_and(|kernel| kernel == name || is_called(name, kernel));
+        kernel.is_none_or(is_launched)
     }
 }
 
@@ -139,10 +139,10 @@ fn is_zero(value: &u32) -> bool {
     *value == 0
 }
 
-/// What stands at some bytes of a structure or of memory, by the offset of the first of them.
+/// Values inside a structure or memory, by byte offset.
 pub type Parts = BTreeMap<u64, Param>;
 
-/// What a kernel parameter holds.
+/// The value of a kernel parameter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "scalars are named by their type")]
@@ -154,7 +154,7 @@ pub enum Param {
     Alias(String),
     /// The address of a buffer defined before, plus bytes.
     Offset(String, i64),
-    /// A struct by value: its bytes in hexadecimal, and what stands at some of them instead, by their offsets: addresses, tensor maps,
+    /// A struct by value: its bytes in hexadecimal, and values that replace some of them, by byte offset: addresses, tensor maps,
     /// handles of textures, samplers and surfaces, scalars. It is written `Bytes("..", at: {16: Alias("x")})`.
     Bytes(String, #[serde(default, deserialize_with = "distinct", skip_serializing_if = "BTreeMap::is_empty")] Parts),
     /// A tensor map by value over a buffer.
@@ -172,20 +172,20 @@ pub enum Param {
 }
 
 impl Param {
-    /// A value of these bytes.
+    /// A parameter with these bytes.
     pub fn bytes(bytes: &[u8]) -> Self {
         Param::Bytes(bytes.iter().map(|byte| format!("{byte:02x}")).collect(), Parts::new())
     }
 
-    /// Gives the parameter the value `given`; a buffer given to a tensor map is the array that the map describes, and one without a length
-    /// is as long as the one before.
-    pub fn give(&mut self, given: Self) {
-        match (self, given) {
+    /// Sets the value; a buffer set for a tensor map becomes the array that the map describes, and one without a length keeps the
+    /// length of the buffer that it replaces.
+    pub fn set(&mut self, value: Self) {
+        match (self, value) {
             (Param::TensorMap(map), Param::Buffer(buffer)) => map.describe(buffer),
-            (Param::Buffer(before), Param::Buffer(given)) if given.lacks_length() => {
-                *before = Buffer { len: before.len, shape: before.shape.take(), ..given };
+            (Param::Buffer(before), Param::Buffer(buffer)) if buffer.lacks_length() => {
+                *before = Buffer { len: before.len, shape: before.shape.take(), ..buffer };
             }
-            (param, given) => *param = given,
+            (param, value) => *param = value,
         }
     }
 
@@ -228,7 +228,7 @@ impl Param {
         }
     }
 
-    /// The same, to be changed.
+    /// The buffer this parameter defines, mutable.
     pub fn buffer_mut(&mut self) -> Option<&mut Buffer> {
         match self {
             Param::Buffer(buffer) => Some(buffer),
@@ -246,7 +246,7 @@ impl Param {
 pub struct Buffer {
     /// Its name.
     pub name: String,
-    /// How it is shown and compared.
+    /// The element type by which it is shown and compared.
     pub elem: Element,
     /// Number of elements.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -254,21 +254,21 @@ pub struct Buffer {
     /// Extent of every dimension, outermost first, instead of `len`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shape: Option<Vec<u64>>,
-    /// What it holds at the start.
+    /// Its initial contents.
     pub init: Init,
-    /// What it must hold at the end: `Values`, `File` or `Slice`, or the `Pages` of it that are compared.
+    /// Its expected contents at the end: `Values`, `File` or `Slice`, or the `Pages` of it that are compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expect: Option<Init>,
-    /// How close it must be.
+    /// The tolerance of the comparison.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tolerance: Option<Tolerance>,
-    /// With which expected element each is compared.
+    /// The expected element with which each element is compared.
     #[serde(default, skip_serializing_if = "is_by_index")]
     pub compare: Compare,
 }
 
 impl Buffer {
-    /// Whether nothing says how many elements it has.
+    /// True if nothing determines its number of elements.
     pub fn lacks_length(&self) -> bool {
         self.len.is_none() && self.shape.is_none() && self.init.is_generated()
     }
@@ -278,17 +278,17 @@ fn is_by_index(compare: &Compare) -> bool {
     *compare == Compare::Index
 }
 
-/// Memory that is there before a launch, whether a parameter leads to it or not.
+/// Memory that exists before a launch, whether a parameter points to it or not.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename = "Memory")]
 pub struct Memory {
-    /// Its name; one is made of the address where there is none.
+    /// Its name; the default is derived from the address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The address of its first byte, a multiple of 16; where there is room if it is left out.
+    /// The address of its first byte, a multiple of 16; chosen automatically if omitted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<u64>,
-    /// How it is shown and compared: bytes if nothing is said.
+    /// The element type by which it is shown and compared; bytes by default.
     #[serde(default = "bytes", skip_serializing_if = "is_bytes")]
     pub elem: Element,
     /// Number of elements.
@@ -297,15 +297,15 @@ pub struct Memory {
     /// Extents, outermost first; instead of `len`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shape: Option<Vec<u64>>,
-    /// What it holds at the start.
+    /// Its initial contents.
     pub init: Init,
-    /// What it must hold at the end: `Values`, `File` or `Slice`, or the `Pages` of it that are compared.
+    /// Its expected contents at the end: `Values`, `File` or `Slice`, or the `Pages` of it that are compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expect: Option<Init>,
-    /// How close it must be.
+    /// The tolerance of the comparison.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tolerance: Option<Tolerance>,
-    /// With which expected element each is compared.
+    /// The expected element with which each element is compared.
     #[serde(default, skip_serializing_if = "is_by_index")]
     pub compare: Compare,
 }
@@ -319,31 +319,31 @@ fn is_bytes(element: &Element) -> bool {
 }
 
 impl Memory {
-    /// Bytes at an address, of which nothing else is said.
+    /// Bytes at an address, with defaults for everything else.
     pub fn at(at: u64, len: u64, init: Init) -> Self {
         let (elem, compare) = (bytes(), Compare::Index);
         Self { name: None, at: Some(at), elem, len: Some(len), shape: None, init, expect: None, tolerance: None, compare }
     }
 
-    /// Its name; none where it has neither a name nor an address.
+    /// Its name; `None` if it has neither a name nor an address.
     pub fn name(&self) -> Option<String> {
         self.name.clone().or_else(|| self.at.map(|at| format!("memory_{at:x}")))
     }
 
-    /// The same as a buffer of this name.
+    /// A buffer of this name with the same contents.
     pub fn as_buffer(&self, name: String) -> Buffer {
         let Memory { name: _, at: _, elem, len, shape, init, expect, tolerance, compare } = self.clone();
         Buffer { name, elem, len, shape, init, expect, tolerance, compare }
     }
 }
 
-/// What a buffer holds at the start.
+/// The initial contents of a buffer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub enum Init {
     /// Zero bytes.
     Zero,
-    /// Nothing: a read before a write is a finding.
+    /// Undefined: a read before a write is a finding.
     Uninit,
     /// Every byte this value.
     Byte(u8),
@@ -353,12 +353,12 @@ pub enum Init {
     Iota {
         /// Element 0.
         start: Number,
-        /// Difference of neighbours.
+        /// Difference of adjacent elements.
         step: Number,
     },
     /// Evenly distributed pseudo-random elements: floats in `low..high`, integers in `low..=high`.
     Random {
-        /// Chooses the numbers; the same seed gives the same numbers everywhere.
+        /// Seed of the generator; the same seed gives the same numbers on every machine.
         seed: u64,
         /// The smallest value.
         low: Number,
@@ -367,26 +367,26 @@ pub enum Init {
     },
     /// The elements one by one.
     Values(Vec<Number>),
-    /// A whole data file. Of one that NumPy saved the elements must be of the buffer's type; those of float32 are rounded to nearest
-    /// even where the buffer's are bf16, which NumPy does not have.
+    /// A whole data file. The elements of one that NumPy saved must be of the buffer's type; but float32 is rounded to nearest even
+    /// for a buffer of bf16, which NumPy does not have.
     File(String),
     /// A part of a data file.
     Slice {
         /// The data file.
         file: String,
-        /// Where the part starts, in bytes.
+        /// Byte offset of the part.
         offset: u64,
     },
-    /// The pages that a capture has kept, in a data file: how many there are, then each with its offset, in ascending order; both numbers
-    /// are little-endian and have 8 bytes, a page has 4,096. Reading another page stops the run, until it has been written.
+    /// The pages that a capture has saved, in a data file: their number, then each with its offset, in ascending order; both numbers
+    /// are little-endian and have 8 bytes, a page has 4,096. Reading another page stops the run unless it has been written.
     Pages(String),
-    /// The same as another one but for what stands at some bytes, by their offsets: addresses, tensor maps, scalars. It is written
+    /// Other contents with some bytes replaced, by byte offset, by addresses, tensor maps or scalars. It is written
     /// `With(Zero, at: {8: Alias("x")})`.
     With(Box<Init>, Parts),
 }
 
 impl Init {
-    /// What it is but for what stands at some bytes, and that.
+    /// The contents without replaced bytes, and the replacements.
     pub fn split(&self) -> (&Init, Option<&Parts>) {
         match self {
             Init::With(init, parts) => (init, Some(parts)),
@@ -394,7 +394,7 @@ impl Init {
         }
     }
 
-    /// Whether it is a rule that says nothing of how many elements there are.
+    /// True if it is a rule, which does not determine the number of elements.
     pub fn is_generated(&self) -> bool {
         match self {
             Init::Zero | Init::Uninit | Init::Byte(_) | Init::Fill(_) | Init::Iota { .. } | Init::Random { .. } => true,
@@ -403,23 +403,23 @@ impl Init {
     }
 }
 
-/// With which expected element an element is compared.
+/// The expected element with which an element is compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Compare {
     /// With the one of the same index.
     #[default]
     Index,
-    /// With any: both hold the same elements the same number of times, in whatever order.
+    /// With any: both hold the same elements the same number of times, in any order.
     Multiset,
 }
 
-/// How close an element must be to the expected one. Under any but `Bits`, two NaNs are equal.
+/// How close an element must be to the expected one. Two NaNs are equal except with `Bits`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub enum Tolerance {
     /// The same bits.
     #[default]
     Bits,
-    /// At most this many representable values away.
+    /// At most this many representable values between them.
     Ulp(u64),
     /// |value - expected| at most this.
     Abs(f64),
@@ -431,7 +431,7 @@ pub enum Tolerance {
     AbsPlusRel(f64, f64),
 }
 
-/// Which findings a launch must have.
+/// The findings that a launch must have.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub enum ExpectedFindings {
@@ -439,7 +439,7 @@ pub enum ExpectedFindings {
     Clean,
     /// At least one of these, and no other.
     AnyOf {
-        /// Ids that are right.
+        /// The expected ids.
         ids: Vec<String>,
         /// The source line one of them must be on.
         #[serde(default, skip_serializing_if = "Option::is_none")]

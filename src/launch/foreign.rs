@@ -1,23 +1,23 @@
-//! Files that hold no PTX text, though a kernel may be in them: what they are, and how PTX is made of them.
+//! Kinds of files that may have a kernel but no PTX text, and how to get PTX from them.
 
 use std::path::Path;
 
 /// A kind of file that cannot be read as PTX.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Foreign {
-    /// What it is, with an article.
+    /// A noun for it, with an article.
     pub what: &'static str,
-    /// How to come by PTX; `FILE` stands for its name.
+    /// How to get PTX; `FILE` stands for its name.
     pub help: &'static str,
     extensions: &'static [&'static str],
-    /// Bytes that such a file starts with; none if it is text.
+    /// Bytes that the file starts with; empty for text.
     magic: &'static [u8],
 }
 
 const UNPACK: &str = "unpack it, and give the program, the library or the PTX that is in it";
 const COMPILE_IR: &str = "compile it to PTX with: llc -march=nvptx64 -mcpu=sm_90 FILE -o kernel.ptx";
 
-/// Every kind that is known; bytes are looked at first.
+/// Every known kind; the first bytes take precedence over the extension.
 const KINDS: &[Foreign] = &[
     Foreign { what: "LLVM bitcode", help: COMPILE_IR, extensions: &["bc"], magic: b"BC\xc0\xde" },
     Foreign { what: "a zip archive", help: UNPACK, extensions: &["zip", "whl"], magic: b"PK\x03\x04" },
@@ -41,7 +41,7 @@ const KINDS: &[Foreign] = &[
     Foreign { what: "machine code as text", help: "give the PTX that it was assembled from", extensions: &["sass"], magic: b"" },
 ];
 
-/// What the file at `path` is that starts with the bytes `head`, if it is one of the kinds known here.
+/// The kind of the file at `path`, which starts with the bytes `head`, if it is in `KINDS`.
 pub fn foreign(path: &Path, head: &[u8]) -> Option<Foreign> {
     let by_bytes = KINDS.iter().find(|kind| !kind.magic.is_empty() && head.starts_with(kind.magic));
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or("").to_ascii_lowercase();

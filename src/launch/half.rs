@@ -1,6 +1,6 @@
 //! The two 16-bit floating-point formats, to and from `f64`.
 
-/// A 16-bit format: a sign, exponent bits, and the given number of fraction bits below them.
+/// A 16-bit format: a sign, exponent bits, and `fraction_bits` below them.
 #[derive(Clone, Copy, Debug)]
 pub struct Format {
     fraction_bits: u32,
@@ -15,7 +15,7 @@ pub const BF16: Format = Format { fraction_bits: 7, bias: 127 };
 const F64_FRACTION_BITS: u32 = 52;
 const F64_BIAS: i32 = 1023;
 
-/// The value nearest to `value`, ties to even; past the largest finite one, infinity. A NaN becomes the quiet NaN of its sign.
+/// The value nearest to `value`, ties to even; infinity above the largest finite one. A NaN becomes the quiet NaN of its sign.
 pub fn from_f64(value: f64, format: Format) -> u16 {
     let sign = if value.is_sign_negative() { 0x8000 } else { 0 };
     let infinity = 0x7fff >> format.fraction_bits << format.fraction_bits;

@@ -1,4 +1,4 @@
-//! What a launch file says of textures, samplers and surfaces. As in `file`, the doc comments are the reference of the format.
+//! Textures, samplers and surfaces of a launch file. As in `file`, the doc comments are the reference of the format.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use super::element::Element;
 use super::file::Buffer;
 use crate::isa::{AddressMode, Filter};
 
-/// What the handle of a variable or parameter stands for.
+/// The object that the handle of a variable or parameter refers to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub enum Image {
@@ -19,7 +19,7 @@ pub enum Image {
 }
 
 impl Image {
-    /// What it is called.
+    /// The word for it in messages.
     pub fn noun(&self) -> &'static str {
         match self {
             Image::Texture(_) => "texture",
@@ -46,17 +46,17 @@ pub enum BufferRef {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename = "Texture")]
 pub struct Texture {
-    /// Where the texels lie: rows of texels one after the other, and planes, layers or faces.
+    /// The memory of the texels: row after row, plane, layer or face after the other.
     pub buffer: BufferRef,
     /// Width, height and depth in texels: one, two or three extents.
     pub shape: Vec<u32>,
     /// Layers of a layered texture.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub layers: Option<u32>,
-    /// Whether it is a cubemap, of six square faces: +x, -x, +y, -y, +z, -z.
+    /// True for a cubemap, of six square faces: +x, -x, +y, -y, +z, -z.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cube: bool,
-    /// Whether it is plain memory, as cudaResourceTypeLinear: one extent, no filtering, and zero outside it.
+    /// True for linear memory (cudaResourceTypeLinear): one extent, no filtering, and zero outside it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub linear_memory: bool,
     /// Channels of a texel: 1, 2 or 4.
@@ -68,13 +68,13 @@ pub struct Texture {
     /// How texels are combined.
     #[serde(default)]
     pub filter: Filter,
-    /// What becomes of coordinates out of range: one for all dimensions, or one for each.
+    /// The mode for coordinates out of range: one for all dimensions, or one for each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub address: Vec<AddressMode>,
-    /// Whether coordinates go from 0 to 1, and not to the extent.
+    /// True if coordinates range from 0 to 1, false if to the extent.
     #[serde(default)]
     pub normalized: bool,
-    /// What texels are read as.
+    /// The type that reads return.
     #[serde(default)]
     pub read: ReadMode,
     /// The border's color.
@@ -82,17 +82,17 @@ pub struct Texture {
     pub border: [f32; 4],
 }
 
-/// How to read texels, for instructions that name a sampler of its own.
+/// How to read texels, for instructions with a separate sampler operand.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename = "Sampler")]
 pub struct Sampler {
     /// How texels are combined.
     #[serde(default)]
     pub filter: Filter,
-    /// What becomes of coordinates out of range: one for all dimensions, or one for each.
+    /// The mode for coordinates out of range: one for all dimensions, or one for each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub address: Vec<AddressMode>,
-    /// Whether coordinates go to the extent even of textures whose coordinates go from 0 to 1.
+    /// True if coordinates range to the extent even for textures with normalized coordinates.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub force_unnormalized: bool,
     /// The border's color.
@@ -104,7 +104,7 @@ pub struct Sampler {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename = "Surface")]
 pub struct Surface {
-    /// Where the texels lie.
+    /// The memory of the texels.
     pub buffer: BufferRef,
     /// Width, height and depth in texels: one, two or three extents.
     pub shape: Vec<u32>,
@@ -119,10 +119,10 @@ pub struct Surface {
     pub elem: Option<Element>,
 }
 
-/// What texels are read as (cudaTextureReadMode).
+/// The type that reads of texels return (cudaTextureReadMode).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ReadMode {
-    /// Their own type.
+    /// The type of the texels.
     #[default]
     Element,
     /// Integers of 8 and 16 bits as floats from 0 or -1 to 1.

@@ -1,38 +1,38 @@
-//! What a buffer holds at the start, as a recipe: its bytes are made piece by piece, so they are never all in memory twice.
+//! Initial contents of a buffer, as a rule: its bytes are generated in chunks, so they are never all in memory twice.
 //!
 //! `Random` uses SplitMix64 (Steele, Lea, Flood 2014): element i is drawn from output i of the generator with the given seed, so
-//! the elements do not depend on where a piece starts, and are the same on every machine.
+//! the elements do not depend on the chunk, and are the same on every machine.
 
 use super::data::{DataError, DataRange};
 use super::element::{Element, Kind, Number};
 use super::pages::Pages;
 
-/// Bytes made at a time; a multiple of every element's size.
-const PIECE_BYTES: u64 = 1 << 20;
+/// Bytes of a chunk; a multiple of every element's size.
+const CHUNK_BYTES: u64 = 1 << 20;
 
-/// Takes pieces of a buffer, each with its offset.
+/// Receives the chunks of a buffer, each with its offset.
 pub type Sink<'a, E> = dyn FnMut(u64, &[u8]) -> Result<(), E> + 'a;
 
-/// What a buffer holds at the start.
+/// The initial or expected contents of a buffer.
 #[derive(Clone, Debug)]
 pub enum Contents {
-    /// Nothing: a read before a write is a finding.
+    /// Undefined: a read before a write is a finding.
     Uninit,
-    /// Every byte this value, so memory that is not touched need not exist.
+    /// Every byte this value, so memory that is not accessed is not allocated.
     Byte(u8),
-    /// Elements made from their index.
-    Made(Element, Recipe),
+    /// Elements computed from their index.
+    Generated(Element, Generator),
     /// These bytes.
     Bytes(Vec<u8>),
     /// Bytes of a file.
     File(DataRange),
-    /// Some pages, in a file; nothing is known of the others.
+    /// Some pages, in a file; the others are unknown.
     Pages(Pages),
 }
 
-/// How an element is made from its index.
+/// The rule that computes an element from its index.
 #[derive(Clone, Copy, Debug)]
-pub enum Recipe {
+pub enum Generator {
     /// The same bits for all.
     Fill(u64),
     /// start + i * step, exact for integers, which wrap.
@@ -49,58 +49,58 @@ pub enum Recipe {
 }
 
 impl Contents {
-    /// Hands the first `bytes` bytes to `sink`, in order, with the offset of each piece. `Uninit` and `Byte` hand over nothing:
-    /// they are a property of the allocation.
+    /// Passes the first `bytes` bytes to `sink`, in order, in chunks with their offsets. `Uninit` and `Byte` pass nothing: they are a
+    /// property of the allocation.
     ///
     /// # Errors
-    /// A file cannot be read any more, or what `sink` says.
+    /// A file can no longer be read, or an error of `sink`.
     pub fn fill<E: From<DataError>>(&self, bytes: u64, sink: &mut Sink<'_, E>) -> Result<(), E> {
         match self {
             Contents::Uninit | Contents::Byte(_) => Ok(()),
             Contents::Bytes(all) => sink(0, all),
-            Contents::Made(element, recipe) => pieces(bytes, |offset, piece| {
-                recipe.make(*element, offset / u64::from(element.bytes()), piece);
-                sink(offset, piece)
+            Contents::Generated(element, generator) => for_each_chunk(bytes, |offset, chunk| {
+                generator.generate(*element, offset / u64::from(element.bytes()), chunk);
+                sink(offset, chunk)
             }),
             Contents::Pages(pages) => pages.fill(bytes, sink),
-            Contents::File(range) => pieces(bytes, |offset, piece| {
-                range.read(offset, piece)?;
-                sink(offset, piece)
+            Contents::File(range) => for_each_chunk(bytes, |offset, chunk| {
+                range.read(offset, chunk)?;
+                sink(offset, chunk)
             }),
         }
     }
 }
 
-/// Calls `each` with the offset of every piece of `bytes` bytes and room for it.
-pub fn pieces<E>(bytes: u64, mut each: impl FnMut(u64, &mut [u8]) -> Result<(), E>) -> Result<(), E> {
-    let mut room = vec![0; bytes.min(PIECE_BYTES) as usize];
+/// Calls `each` for every chunk of `bytes` bytes with its offset and a scratch buffer of its size.
+pub fn for_each_chunk<E>(bytes: u64, mut each: impl FnMut(u64, &mut [u8]) -> Result<(), E>) -> Result<(), E> {
+    let mut scratch = vec![0; bytes.min(CHUNK_BYTES) as usize];
     let mut offset = 0;
     while offset < bytes {
-        let piece = (bytes - offset).min(PIECE_BYTES) as usize;
-        each(offset, &mut room[..piece])?;
-        offset += piece as u64;
+        let len = (bytes - offset).min(CHUNK_BYTES) as usize;
+        each(offset, &mut scratch[..len])?;
+        offset += len as u64;
     }
     Ok(())
 }
 
-impl Recipe {
-    /// Writes the elements from index `first` on into `piece`.
-    fn make(&self, element: Element, first: u64, piece: &mut [u8]) {
+impl Generator {
+    /// Writes the elements from index `first` on into `chunk`.
+    fn generate(&self, element: Element, first: u64, chunk: &mut [u8]) {
         let size = element.bytes() as usize;
-        for (index, place) in (first..).zip(piece.chunks_exact_mut(size)) {
-            place.copy_from_slice(&self.element(element, index).to_le_bytes()[..size]);
+        for (index, out) in (first..).zip(chunk.chunks_exact_mut(size)) {
+            out.copy_from_slice(&self.element(element, index).to_le_bytes()[..size]);
         }
     }
 
     /// The bits of element `index`.
     fn element(&self, element: Element, index: u64) -> u64 {
         match *self {
-            Recipe::Fill(bits) => bits,
-            Recipe::Iota(Number::Integer(start), Number::Integer(step)) if element.kind() != Kind::Float => {
+            Generator::Fill(bits) => bits,
+            Generator::Iota(Number::Integer(start), Number::Integer(step)) if element.kind() != Kind::Float => {
                 element.wrap(start.wrapping_add(step.wrapping_mul(i128::from(index))))
             }
-            Recipe::Iota(start, step) => element.encode_float(start.to_f64() + step.to_f64() * index as f64),
-            Recipe::Random { seed, low, high } => random(element, split_mix(seed, index), low, high),
+            Generator::Iota(start, step) => element.encode_float(start.to_f64() + step.to_f64() * index as f64),
+            Generator::Random { seed, low, high } => random(element, split_mix(seed, index), low, high),
         }
     }
 }
@@ -134,8 +134,8 @@ mod tests {
 
     fn bytes(contents: &Contents, bytes: u64) -> Vec<u8> {
         let mut all = vec![0; bytes as usize];
-        let filled: Result<(), DataError> = contents.fill(bytes, &mut |offset, piece| {
-            all[offset as usize..offset as usize + piece.len()].copy_from_slice(piece);
+        let filled: Result<(), DataError> = contents.fill(bytes, &mut |offset, chunk| {
+            all[offset as usize..offset as usize + chunk.len()].copy_from_slice(chunk);
             Ok(())
         });
         filled.unwrap();
@@ -152,28 +152,28 @@ mod tests {
     #[test]
     fn iota_counts_and_wraps() {
         let integer = Number::Integer;
-        let contents = Contents::Made(Element::U8, Recipe::Iota(integer(250), integer(3)));
+        let contents = Contents::Generated(Element::U8, Generator::Iota(integer(250), integer(3)));
         assert_eq!(bytes(&contents, 4), [250, 253, 0, 3]);
-        let contents = Contents::Made(Element::F32, Recipe::Iota(Number::Float(0.5), integer(-1)));
+        let contents = Contents::Generated(Element::F32, Generator::Iota(Number::Float(0.5), integer(-1)));
         assert_eq!(bytes(&contents, 8), [0.5_f32.to_le_bytes(), (-0.5_f32).to_le_bytes()].concat());
     }
 
     #[test]
     fn random_numbers_stay_between_the_bounds_and_reach_them() {
-        let recipe = Recipe::Random { seed: 7, low: Number::Integer(-1), high: Number::Integer(1) };
+        let recipe = Generator::Random { seed: 7, low: Number::Integer(-1), high: Number::Integer(1) };
         let drawn: Vec<i128> = (0..100).map(|index| Element::S16.to_integer(recipe.element(Element::S16, index))).collect();
         assert_eq!(drawn.iter().min(), Some(&-1));
         assert_eq!(drawn.iter().max(), Some(&1));
-        let all = Recipe::Random { seed: 7, low: Number::Integer(0), high: Number::Integer(u64::MAX.into()) };
+        let all = Generator::Random { seed: 7, low: Number::Integer(0), high: Number::Integer(u64::MAX.into()) };
         assert_eq!(all.element(Element::U64, 5), split_mix(7, 5));
-        let floats = Recipe::Random { seed: 7, low: Number::Integer(-1), high: Number::Integer(1) };
+        let floats = Generator::Random { seed: 7, low: Number::Integer(-1), high: Number::Integer(1) };
         assert!((0..100).map(|index| Element::F32.to_f64(floats.element(Element::F32, index))).all(|value| value.abs() <= 1.0));
     }
 
     #[test]
-    fn pieces_join_without_a_seam() {
-        let contents = Contents::Made(Element::U32, Recipe::Iota(Number::Integer(0), Number::Integer(1)));
-        let all = bytes(&contents, PIECE_BYTES * 2 + 12);
+    fn chunks_are_contiguous() {
+        let contents = Contents::Generated(Element::U32, Generator::Iota(Number::Integer(0), Number::Integer(1)));
+        let all = bytes(&contents, CHUNK_BYTES * 2 + 12);
         for (index, element) in all.chunks_exact(4).enumerate() {
             assert_eq!(Element::U32.read(element), index as u64);
         }

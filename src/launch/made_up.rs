@@ -1,8 +1,8 @@
-//! Made-up launches: made up from the kernel alone, or from one word for each parameter.
+//! Made-up launches: derived from the kernel alone, or from one argument for each parameter.
 //!
-//! A [`Study`] reads off the code which parameters are pointers and to what, which numbers end loops, and which shape of block the
-//! code is for. What cannot be read off is guessed: a [`Guess`] is a shape and a few numbers, from which the whole launch follows. The
-//! layer that runs kernels tries one guess after the other, and measures how much memory the kernel reaches.
+//! A [`Study`] derives from the code which parameters are pointers and to what, which numbers are loop bounds, and which block shape
+//! the code is for. The rest is guessed: a [`Guess`] is a shape and a few numbers, which determine the whole launch. The layer that
+//! runs kernels tries one guess after the other, and measures how much memory the kernel accesses.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -23,9 +23,9 @@ use std::path::Path;
 
 use super::element::{Kind, Number};
 use super::file::{Buffer, Content, Init, Launch, Param};
-use super::given::{Formal, Own};
+use super::param_args::{Formal, ParamType};
 use super::read::{LaunchFile, Origin};
-use super::variables;
+use super::variable_args;
 use crate::base::{SourceFile, Sources};
 use crate::isa::{OutsideFill, ScalarType, Swizzle, TensorElement, TypeKind};
 use crate::program::{self, FuncId, Function, Pc, Program};
@@ -37,63 +37,63 @@ pub use constants::constants_of;
 pub use flow::ParamPart;
 pub use origins::Origins;
 
-/// The number that sizes, strides and the ends of loops get, at least and at most.
+/// Minimum and maximum of the number that sizes, strides and loop bounds get.
 const SIZE: (u64, u64) = (16, 1024);
-/// At most where a loop ends at one.
+/// The maximum if one is a loop bound.
 const SIZE_OF_LOOPS: u64 = 128;
-/// At most where tiles of matrices are multiplied, which are up to 128 wide.
+/// The maximum if tiles of matrices are multiplied, which are up to 128 wide.
 const SIZE_OF_MATRICES: u64 = 256;
 /// Smaller numbers, for kernels that run long.
 const SIZES_SMALLER: [u64; 2] = [64, 16];
-/// Rounds of a loop in which the whole grid meets.
+/// Iterations of a loop in which the whole grid synchronizes.
 const ROUNDS_COOPERATIVE: u64 = 4;
 /// Larger numbers, for kernels whose tiles are wider.
 const SIZES_LARGER: [u64; 3] = [256, 512, 1024];
-/// Parts of what barrier objects expect that one tensor copy may bring.
+/// One tensor copy may transfer one half to one sixteenth of the bytes that an mbarrier expects.
 const BOX_PARTS: [u32; 4] = [2, 4, 8, 16];
-/// Bytes of a tensor copy where no mbarrier gives the count.
+/// Bytes of a tensor copy if no mbarrier expects a constant count.
 const BOX_BYTES: u32 = 8192;
 
-/// Why a number is an extent of the arrays that are given where another one fits as well.
+/// The reason for one of several matching extents of the user's arrays.
 pub const ONE_OF_SEVERAL: &str = "one of the extents with which the arrays fit";
 
 /// A made-up launch.
 #[derive(Clone, Debug)]
 pub struct MadeUp {
-    /// What a launch file would say.
+    /// The launch, as the content of a launch file.
     pub content: Content,
-    /// Why its values are what they are.
+    /// The reasons for its values.
     pub reasons: Vec<Reason>,
 }
 
-/// Why a value of a made-up launch is what it is.
+/// The reason for a value of a made-up launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reason {
-    /// Which value: `n = 64`, `block`, the name of a buffer.
+    /// The value: `n = 64`, `block`, the name of a buffer.
     pub what: String,
-    /// Why, as a phrase: `the loop at gemm.cu:9 ends at it`.
+    /// The reason, as a phrase: `the loop at gemm.cu:9 ends at it`.
     pub why: String,
-    /// The index of the parameter that it is about, if it is about one.
+    /// The index of the parameter whose value it is, if it is one's.
     pub param: Option<usize>,
-    /// What it rests on.
+    /// The source of the value.
     pub basis: Basis,
 }
 
-/// What the reason is called why a launch is not the one that is tried first.
+/// The name of the reason why a launch is not the one that was tried first.
 pub const NOT_FIRST: &str = "not the first guess";
 
-/// How such a reason ends where nothing but its length speaks against the first guess.
+/// The end of such a reason if the first guess was rejected only for its run time.
 pub const RUNS_LONG: &str = "the kernel runs long";
 
-/// What a value of a made-up launch rests on.
+/// The source of a value of a made-up launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Basis {
     /// The command line, or a file that a compiler wrote.
     Given,
-    /// The code, or the arrays that are given, leave no other.
+    /// The code, or the user's arrays, determine it.
     Derived,
-    /// Another value may be meant.
+    /// Another value is possible.
     Guessed,
 }
 
@@ -107,10 +107,10 @@ impl Reason {
     }
 }
 
-/// What is known of a launch beside the code: by the command line, and by files that a compiler wrote.
+/// Facts about a launch that are not in the code: from the command line, and from files that a compiler wrote.
 #[derive(Clone, Debug, Default)]
-pub struct Known {
-    /// Blocks in x, y and z, and the source of that.
+pub struct LaunchFacts {
+    /// Blocks in x, y and z, and the source of this fact.
     pub grid: Option<([u32; 3], String)>,
     /// Threads of a block.
     pub block: Option<([u32; 3], String)>,
@@ -120,47 +120,46 @@ pub struct Known {
     pub dynamic_shared: Option<(u32, String)>,
     /// Names of parameters, by index.
     pub names: BTreeMap<usize, String>,
-    /// Where the names are from, or why there are none.
+    /// The origin of the names, or why there are none.
     pub names_why: Option<String>,
     /// Types of the elements that pointers point to.
     pub elements: BTreeMap<usize, ScalarType>,
-    /// Numbers that follow from others, and why.
+    /// Numbers that follow from others, with reasons.
     pub numbers: BTreeMap<usize, (Number, String)>,
-    /// Pointers to scratch memory, with its bytes for each block; null where they are 0.
+    /// Pointers to scratch memory, with its bytes for each block; null if 0.
     pub scratch: BTreeMap<usize, u64>,
-    /// Whether the whole grid must be resident.
+    /// True if the whole grid must be resident.
     pub cooperative: bool,
-    /// Parameters that are not made up.
+    /// Parameters from the user.
     pub params: BTreeMap<usize, Param>,
-    /// What is given to variables of the module.
-    pub variables: Vec<variables::Given>,
-    /// Elements of a row of the arrays that are given, and the name of one, where all rows are as long.
+    /// Values from the user for variables of the module.
+    pub variables: Vec<variable_args::VariableArg>,
+    /// Elements of a row of the user's arrays, and the name of one, if all rows have the same length.
     pub row: Option<(u64, String)>,
-    /// Elements of the arrays that are given, and the name of one, where all have one dimension and are as long.
+    /// Elements of the user's arrays, and the name of one, if all have one dimension and the same length.
     pub length: Option<(u64, String)>,
-    /// The extents of the arrays that are given, each once.
+    /// The distinct extents of the user's arrays.
     pub extents: Vec<u64>,
-    /// The elements of the arrays that are given and have several extents, each once.
+    /// The distinct numbers of elements of the user's arrays with several dimensions.
     pub totals: Vec<u64>,
-    /// The parameters that are the extents, outermost first, and then the strides of the array of a tensor map, by the parameter that is
-    /// the map.
+    /// For the parameter that is a tensor map, the parameters that are the extents of its array, outermost first, and then the strides.
     pub map_parts: BTreeMap<usize, Vec<usize>>,
-    /// What tensor maps say.
-    pub maps: BTreeMap<usize, KnownMap>,
+    /// Facts about tensor maps.
+    pub maps: BTreeMap<usize, MapFacts>,
 }
 
-/// What is known of a tensor map.
+/// Facts about a tensor map from a compiler's files.
 #[derive(Clone, Debug)]
-pub struct KnownMap {
+pub struct MapFacts {
     /// Type of an element.
     pub element: Option<TensorElement>,
     /// Elements of the box in each dimension, innermost first.
     pub tile: Vec<u32>,
-    /// How 16-byte units change places.
+    /// The swizzle mode: the permutation of 16-byte units.
     pub swizzle: Swizzle,
-    /// What elements outside the tensor read as.
+    /// The value of elements outside the tensor.
     pub fill: OutsideFill,
-    /// The source of that.
+    /// The source of these facts.
     pub why: String,
 }
 
@@ -169,13 +168,13 @@ pub struct KnownMap {
 pub enum Integers {
     /// Numbers from 0 up.
     Counting,
-    /// Zeros: as an index they fit everywhere.
+    /// Zeros: a valid index of every array.
     Zero,
-    /// Numbers from 1 up: loops that wait for 1 or divide by two end.
+    /// Numbers from 1 up: loops that wait for 1 or divide by two terminate.
     FromOne,
 }
 
-/// What decides a launch.
+/// The choices that determine a launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Guess {
     /// Blocks in x, y and z.
@@ -186,46 +185,46 @@ pub struct Guess {
     pub cluster: [u32; 3],
     /// Bytes of dynamic shared memory.
     pub dynamic_shared: u32,
-    /// What sizes, strides and the ends of loops are.
+    /// The value of sizes, strides and loop bounds.
     pub size: u64,
-    /// What buffers of integers hold.
+    /// Contents of buffers of integers.
     pub integers: Integers,
-    /// Bytes that a tensor copy brings.
+    /// Bytes that a tensor copy transfers.
     pub box_bytes: Option<u32>,
-    /// Whether a run has shown that the block fits the tiles in shared memory.
+    /// True if a run has shown that the block matches the tiles in shared memory.
     pub block_fits: bool,
     /// Elements of buffers that were measured, by index of parameter.
     pub lens: BTreeMap<usize, u64>,
-    /// Extents of the arrays that are given, by index of the parameter that is one, and why.
+    /// Extents of the user's arrays, with reasons, by index of the parameter that gets one.
     pub extents: BTreeMap<usize, (u64, &'static str)>,
-    /// Why this guess and not the one before, if it is not the first.
+    /// The reason why this guess replaces an earlier one, if it is not the first.
     pub instead: Option<String>,
 }
 
-/// What is known of a kernel.
+/// The analysis of a kernel, with the facts that are not in its code.
 pub struct Study<'a> {
     program: &'a Program,
     kernel: &'a Function,
     id: FuncId,
     module: &'a str,
-    known: &'a Known,
+    known: &'a LaunchFacts,
     uses: Uses,
     features: KernelFeatures,
-    /// The words of parameters that point to integers for sure.
+    /// The parts of parameters that certainly point to integers.
     integers: Vec<flow::ParamPart>,
 }
 
 impl<'a> Study<'a> {
-    /// Reads the code of `kernel`; the module is called `module` in the launch.
-    pub fn new(program: &'a Program, kernel: FuncId, module: &'a str, known: &'a Known) -> Self {
+    /// Analyzes the code of `kernel`; the module is called `module` in the launch.
+    pub fn new(program: &'a Program, kernel: FuncId, module: &'a str, known: &'a LaunchFacts) -> Self {
         let flow = Flow::new(program, kernel);
         let bits = arithmetic::integers(&flow);
-        let integers = flow.words.iter().take(64).enumerate().filter(|(bit, _)| bits >> bit & 1 == 1).map(|(_, word)| *word).collect();
+        let integers = flow.parts.iter().take(64).enumerate().filter(|(bit, _)| bits >> bit & 1 == 1).map(|(_, part)| *part).collect();
         let (id, kernel) = (kernel, &program.functions[kernel.index()]);
         Self { program, kernel, id, module, known, uses: Uses::of(&flow), features: KernelFeatures::of(&flow), integers }
     }
 
-    /// The guess to begin with.
+    /// The first guess.
     pub fn first(&self) -> Guess {
         let block = self.known.block.as_ref().map_or_else(|| self.features.block(self.kernel).0, |known| known.0);
         self.with_block(block)
@@ -237,7 +236,7 @@ impl<'a> Study<'a> {
         let most = self.features.dynamic_most.unwrap_or(0);
         let dynamic_shared = self.known.dynamic_shared.as_ref().map_or(most, |known| known.0);
         let covered = (0..3).map(|index| u64::from(grid[index]) * u64::from(block[index])).max().unwrap_or(1);
-        let has_loops = self.uses.words.iter().any(|used| used.number.ends_loop.is_some());
+        let has_loops = self.uses.parts.iter().any(|used| used.number.ends_loop.is_some());
         let most = match (has_loops, self.features.multiplies()) {
             (true, true) => SIZE_OF_MATRICES,
             (true, false) => SIZE_OF_LOOPS,
@@ -261,14 +260,14 @@ impl<'a> Study<'a> {
         }
     }
 
-    /// Guesses for a kernel that `failed` says does not run with the `first` one, in the order in which they are worth a try. A deadlock is
-    /// not avoided by loops that run less often, nor by another block than the code or the command line names.
+    /// Further guesses for a kernel that does not run with the `first` one, for the reason `failed`, the most promising first. A
+    /// deadlock is not avoided by fewer iterations, nor by another block than the code or the command line names.
     pub fn others(&self, first: &Guess, failed: &str, is_deadlock: bool) -> Vec<Guess> {
         let mut others = Vec::new();
-        if self.uses.words.iter().any(|used| used.pointer.is_some_and(|pointer| pointer.reads)) {
+        if self.uses.parts.iter().any(|used| used.pointer.is_some_and(|pointer| pointer.reads)) {
             others.push(Guess { integers: Integers::Zero, instead: Some(format!("with integers from 0 up, {failed}")), ..first.clone() });
         }
-        if self.uses.words.iter().any(|used| used.word.param < self.kernel.params.len()) && self.uses.tensor_rank > 0 {
+        if self.uses.parts.iter().any(|used| used.part.param < self.kernel.params.len()) && self.uses.tensor_rank > 0 {
             for part in BOX_PARTS {
                 let box_bytes = Some(first.box_bytes.unwrap_or(BOX_BYTES) / part);
                 others.push(Guess { box_bytes, instead: Some(format!("with larger boxes, {failed}")), ..first.clone() });
@@ -284,56 +283,56 @@ impl<'a> Study<'a> {
         others
     }
 
-    /// Whether a word points to integers that the code reads and nothing gives.
-    fn holds_integers(&self, used: &uses::WordUse) -> bool {
+    /// True if a part points to integers that the code reads and the user did not define.
+    fn holds_integers(&self, used: &uses::PartUse) -> bool {
         let element = |pointer: &uses::PointerUse| pointer.element.and_then(values::memory_element);
         let is_float = |pointer: &uses::PointerUse| element(pointer).is_some_and(|element| element.kind() == Kind::Float);
-        used.pointer.is_some_and(|pointer| pointer.reads && !is_float(&pointer)) && !self.known.params.contains_key(&used.word.param)
+        used.pointer.is_some_and(|pointer| pointer.reads && !is_float(&pointer)) && !self.known.params.contains_key(&used.part.param)
     }
 
-    /// The guess to try where `long` runs without end.
+    /// The guess to try if `long` does not terminate.
     pub fn ending(&self, long: &Guess) -> Option<Guess> {
-        let reads = self.uses.words.iter().any(|used| self.holds_integers(used));
+        let reads = self.uses.parts.iter().any(|used| self.holds_integers(used));
         let instead = Some(format!("with integers from 0 up {RUNS_LONG}"));
         reads.then(|| Guess { integers: Integers::FromOne, instead, size: SIZE.0, extents: long.extents.clone(), ..self.first() })
     }
 
-    /// The parameters as words of the command line can name them: `n`, `param_2` and the name that the module has.
+    /// The parameters as arguments of the command line can name them: `n`, `param_2` and the name in the module.
     pub fn formals(&self) -> Vec<Formal> {
         let formal = |(index, formal): (usize, &program::Param)| {
             let named = self.known.names.get(&index).cloned();
             let names = named.into_iter().chain([formal.name.to_string(), format!("param_{index}")]).collect();
-            Formal { names, own: self.own(index, formal) }
+            Formal { names, ty: self.param_type(index, formal) }
         };
         self.kernel.params.iter().enumerate().map(formal).collect()
     }
 
-    /// What the code says of a parameter.
-    fn own(&self, index: usize, formal: &program::Param) -> Own {
+    /// The type of a parameter as its uses show it.
+    fn param_type(&self, index: usize, formal: &program::Param) -> ParamType {
         if self.is_map(formal) {
-            return Own::TensorMap(self.map_rank(index), Some(values::buffer_element(self.map_element(index))));
+            return ParamType::TensorMap(self.map_rank(index), Some(values::buffer_element(self.map_element(index))));
         }
         let whole = self.uses.whole(index, formal.bytes);
         if let Some(pointer) = whole.and_then(|used| used.pointer) {
             let known = self.known.elements.get(&index).copied();
             let ty = known.or(pointer.element);
-            let Some(element) = ty.and_then(values::memory_element) else { return Own::Pointer(None) };
+            let Some(element) = ty.and_then(values::memory_element) else { return ParamType::Pointer(None) };
             return match ty.map(ScalarType::kind) {
-                _ if known.is_some() => Own::Pointer(Some(element)),
-                Some(TypeKind::Float) => Own::Pointer(Some(element)),
-                _ if !self.is_of_integers(index) => Own::Moved(element),
-                _ if element.kind() == Kind::Bits => Own::Pointer(element.unsigned()),
-                _ => Own::Pointer(Some(element)),
+                _ if known.is_some() => ParamType::Pointer(Some(element)),
+                Some(TypeKind::Float) => ParamType::Pointer(Some(element)),
+                _ if !self.is_of_integers(index) => ParamType::AnyOfWidth(element),
+                _ if element.kind() == Kind::Bits => ParamType::Pointer(element.unsigned()),
+                _ => ParamType::Pointer(Some(element)),
             };
         }
-        values::element_of(formal, whole).map_or(Own::Struct(formal.bytes), Own::Scalar)
+        values::element_of(formal, whole).map_or(ParamType::Struct(formal.bytes), ParamType::Scalar)
     }
 
     fn is_of_integers(&self, index: usize) -> bool {
-        self.integers.iter().any(|word| word.param == index && word.offset == 0 && word.bytes == self.kernel.params[index].bytes)
+        self.integers.iter().any(|part| part.param == index && part.offset == 0 && part.bytes == self.kernel.params[index].bytes)
     }
 
-    /// The parameters that are given and that the kernel writes to, where nothing says how many blocks there are.
+    /// The user's parameters that the kernel writes to, if nothing determines the number of blocks.
     #[expect(clippy::wildcard_enum_match_arm, reason = "the other parameters are no buffers")]
     pub fn outputs(&self) -> Vec<usize> {
         let is_free = self.known.grid.is_none() && !self.features.cooperative;
@@ -341,7 +340,7 @@ impl<'a> Study<'a> {
             let whole = self.uses.whole(*index, self.kernel.params.get(*index).map_or(0, |formal| formal.bytes));
             whole.and_then(|used| used.pointer).is_some_and(|pointer| pointer.writes)
         };
-        // A tensor map over zeros is one of which nothing but the expected result is given.
+        // A tensor map over zeros is one for the result.
         let is_result = |index: &usize, buffer: &Buffer| {
             self.kernel.params.get(*index).is_some_and(|formal| self.is_map(formal)) && buffer.init == Init::Zero
         };
@@ -356,21 +355,21 @@ impl<'a> Study<'a> {
             .collect()
     }
 
-    /// The numbers that are not given and may be extents of arrays: they end loops, are compared or make addresses.
+    /// The numbers that the user left out and that may be extents of arrays: loop bounds, compared, or part of addresses.
     pub fn free_extents(&self) -> Vec<usize> {
         let is_part = |index: &usize| self.known.map_parts.values().any(|parts| parts.contains(index));
         let is_given = |index: &usize| self.known.params.contains_key(index) || self.known.numbers.contains_key(index);
         let is_free = |index: &usize| !is_given(index) && !is_part(index);
-        let counts = |index: &usize| {
+        let may_be_extent = |index: &usize| {
             let bytes = self.kernel.params[*index].bytes;
             let whole = self.uses.whole(*index, bytes).filter(|used| bytes >= 4 && used.pointer.is_none());
             whole.is_some_and(|used| used.number.is_extent() && used.number.handle.is_none())
         };
-        (0..self.kernel.params.len()).filter(is_free).filter(counts).collect()
+        (0..self.kernel.params.len()).filter(is_free).filter(may_be_extent).collect()
     }
 
-    /// What is known beside the code.
-    pub fn known(&self) -> &Known {
+    /// The facts that are not in the code.
+    pub fn known(&self) -> &LaunchFacts {
         self.known
     }
 
@@ -379,17 +378,17 @@ impl<'a> Study<'a> {
         self.features.ctaid_axes
     }
 
-    /// What a number gets that does nothing but end a loop.
-    fn rounds(&self, guess: &Guess) -> u64 {
+    /// The value of a number that is only a loop bound.
+    fn iterations(&self, guess: &Guess) -> u64 {
         if self.features.cooperative { guess.size.min(ROUNDS_COOPERATIVE) } else { guess.size }
     }
 
-    /// Whether a shape or a size that nothing decides may lead the kernel to memory that it does not write, or writes twice.
+    /// True if a shape or size that is guessed may make the kernel leave memory unwritten, or write it twice.
     pub fn may_misfit(&self) -> bool {
         self.has_free_block() || self.has_free_strides()
     }
 
-    /// Whether nothing decides the block, and the kernel has tiles in shared memory that one must fit.
+    /// True if the block is guessed and the kernel has tiles in shared memory that it must match.
     pub fn has_free_block(&self) -> bool {
         let limits = &self.kernel.limits;
         let decided = self.known.block.is_some() || limits.required_block.is_some();
@@ -398,10 +397,10 @@ impl<'a> Study<'a> {
 
     fn has_free_strides(&self) -> bool {
         let is_free = |index: usize| !self.known.params.contains_key(&index);
-        self.uses.words.iter().any(|used| used.pointer.is_none() && used.number.addressed.is_some() && is_free(used.word.param))
+        self.uses.parts.iter().any(|used| used.pointer.is_none() && used.number.addressed.is_some() && is_free(used.part.param))
     }
 
-    /// Guesses with other blocks for a kernel of which `found` says what is wrong with that of `guess`; none where the block is decided.
+    /// Guesses with other blocks for a kernel for which the block of `guess` is wrong because of `found`; none if the user gave the block.
     pub fn other_block_shapes(&self, guess: &Guess, found: &str) -> Vec<Guess> {
         if self.known.block.is_some() {
             return Vec::new();
@@ -412,29 +411,29 @@ impl<'a> Study<'a> {
         blocks.map(with).collect()
     }
 
-    /// Guesses with larger strides for a kernel of which `found` says what a checker finds in a run of `guess`.
+    /// Guesses with larger strides for a kernel; `found` describes the finding in a run of `guess`.
     pub fn larger(&self, guess: &Guess, found: &str) -> Vec<Guess> {
         let sizes = SIZES_LARGER.into_iter().filter(|size| *size > guess.size && self.has_free_strides());
         let instead = Some(format!("with smaller numbers, {found}"));
         sizes.map(|size| Guess { size, instead: instead.clone(), lens: BTreeMap::new(), ..guess.clone() }).collect()
     }
 
-    /// The same guess with smaller numbers, for a kernel that runs long; none if there are no smaller ones, or no number matters.
+    /// The same guess with smaller numbers, for a kernel that runs long; `None` if there are no smaller ones, or no number matters.
     pub fn smaller(&self, guess: &Guess) -> Option<Guess> {
         let is_free = |index: usize| !self.known.params.contains_key(&index);
-        let matters = self.uses.words.iter().any(|used| used.pointer.is_none() && is_free(used.word.param));
-        // Where the whole grid meets, it is the meeting that lasts.
+        let matters = self.uses.parts.iter().any(|used| used.pointer.is_none() && is_free(used.part.param));
+        // In a cooperative kernel, the barriers of the grid dominate the run time.
         let size = SIZES_SMALLER.into_iter().find(|size| *size < guess.size && !self.features.cooperative)?;
         let instead = guess.instead.clone().or_else(|| Some(format!("with larger numbers {RUNS_LONG}")));
         matters.then(|| Guess { size, instead, ..guess.clone() })
     }
 
-    /// Whether the number of bytes of dynamic shared memory is to be measured.
+    /// True if the size of dynamic shared memory is to be measured.
     pub fn measures_shared(&self) -> bool {
         self.known.dynamic_shared.is_none() && self.features.dynamic_most.is_some()
     }
 
-    /// The launch that follows from `guess`.
+    /// The launch that `guess` determines.
     pub fn launch(&self, guess: &Guess) -> MadeUp {
         let mut reasons = self.shape_reasons(guess);
         let mut params = Vec::new();
@@ -451,8 +450,8 @@ impl<'a> Study<'a> {
         reasons.extend(guess.instead.as_ref().map(|why| Reason::new(NOT_FIRST, why.clone()).based(Basis::Derived)));
         let triple = |[x, y, z]: [u32; 3]| (x, y, z);
         let cluster = (guess.cluster != self.kernel.limits.required_cluster.unwrap_or([1; 3])).then(|| triple(guess.cluster));
-        reasons.extend(self.constants().into_iter().map(|(name, word)| {
-            let why = format!("the kernel reads this constant, which the module does not initialize: zero; -a {word} gives it a value");
+        reasons.extend(self.constants().into_iter().map(|(name, argument)| {
+            let why = format!("the kernel reads this constant, which the module does not initialize: zero; -a {argument} gives it a value");
             Reason::new(name, why)
         }));
         let mut launch = Launch {
@@ -496,8 +495,7 @@ impl<'a> Study<'a> {
         reasons
     }
 
-    /// `gemm.cu:9`, or the place in the PTX where no line of the source language is known; of a function that was put in place of its
-    /// call, where that was called.
+    /// `gemm.cu:9`, or the line of the PTX if no line of the source language is known; for an inlined function, the line of the call.
     fn place(&self, pc: Pc) -> String {
         let program = self.program;
         let called = program.call_sites.get(&pc).and_then(|sites| sites.last()).copied();
@@ -514,7 +512,7 @@ fn extents([x, y, z]: [u32; 3]) -> String {
     format!("({x}, {y}, {z})")
 }
 
-/// A launch file that holds `content`, without a text.
+/// A launch file with this content and without a text.
 pub fn file_of(content: Content) -> LaunchFile {
     let mut sources = Sources::default();
     let whole = sources.add(SourceFile::new("the made-up launch", ""));

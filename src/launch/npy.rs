@@ -1,5 +1,5 @@
-//! NumPy's `.npy` files, versions 1 to 3: a magic word, a version, the length of a header, the header (a Python dictionary that
-//! says element type, order and shape), then the elements. Only little-endian numbers in C order are read.
+//! NumPy's `.npy` files, versions 1 to 3: a magic string, a version, the length of a header, the header (a Python dictionary with
+//! element type, order and shape), then the elements. Only little-endian numbers in C order are read.
 
 use std::io::Read;
 
@@ -9,10 +9,10 @@ const MAGIC: &[u8] = b"\x93NUMPY";
 /// Longest header that is read; one of a plain array has about 100 bytes.
 const HEADER_BYTES_MAX: u32 = 1 << 20;
 
-/// What the header of a file says.
+/// The header of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// Kind of element: `b` truth values, `i`, `u`, `f`, and `V` for bits that NumPy does not know.
+    /// Kind of element: `b` for bool, `i`, `u`, `f`, and `V` for a type that NumPy does not have.
     pub kind: char,
     /// Size of an element in bytes.
     pub element_bytes: u64,
@@ -28,7 +28,7 @@ impl Header {
         self.shape.iter().try_fold(1_u64, |product, extent| product.checked_mul(*extent))
     }
 
-    /// Whether the elements can fill a buffer of `element`.
+    /// True if the elements have the type `element`.
     pub fn fits(&self, element: Element) -> bool {
         let kind_fits = match element.kind() {
             Kind::Bits => true,
@@ -40,18 +40,18 @@ impl Header {
         kind_fits && self.element_bytes == u64::from(element.bytes())
     }
 
-    /// Whether the elements are rounded to fill a buffer of `element`: NumPy has no bf16, so an array of such numbers is of f32 there.
+    /// True if the elements are rounded to `element`: NumPy has no bf16, so an array of such numbers has type f32.
     pub fn is_rounded_to(&self, element: Element) -> bool {
         element == Element::BF16 && self.kind == 'f' && self.element_bytes == u64::from(Element::F32.bytes())
     }
 
-    /// Whether the elements can be those of a buffer of `element`: of its type, integers of the other signedness, or rounded to it.
+    /// True if the elements can fill a buffer of `element`: of its type, integers of the other signedness, or rounded to it.
     pub fn fills(&self, element: Element) -> bool {
         let is_integer = matches!(element.kind(), Kind::Unsigned | Kind::Signed) && matches!(self.kind, 'u' | 'i' | 'b');
         self.fits(element) || self.is_rounded_to(element) || is_integer && self.element_bytes == u64::from(element.bytes())
     }
 
-    /// The type of element that is meant; none for bits that NumPy does not know.
+    /// The element type; `None` for a type that NumPy does not have.
     pub fn element(&self) -> Option<Element> {
         let letter = match self.kind {
             'u' | 'b' => 'u',
@@ -62,7 +62,7 @@ impl Header {
         Element::from_name(&format!("{letter}{}", self.element_bytes * 8))
     }
 
-    /// The element type in NumPy's words.
+    /// NumPy's name of the element type.
     pub fn dtype(&self) -> String {
         let word = match self.kind {
             'b' => return "bool".to_string(),
@@ -74,7 +74,7 @@ impl Header {
         format!("{word}{}", 8 * self.element_bytes)
     }
 
-    /// The element type in the words of PTX; of types that PTX does not have, in NumPy's.
+    /// PTX's name of the element type; NumPy's for types that PTX does not have.
     pub fn element_name(&self) -> String {
         let letter = match self.kind {
             'i' => "s",
@@ -90,7 +90,7 @@ impl Header {
 /// Reads the header at the start of `file`.
 ///
 /// # Errors
-/// Why the file cannot be used, as the end of a sentence that starts with its name.
+/// The reason why the file cannot be used, as the end of a sentence that starts with its name.
 pub fn read_header(file: &mut impl Read) -> Result<Header, String> {
     let prelude = take(file, MAGIC.len() + 2)?;
     if !prelude.starts_with(MAGIC) {
@@ -112,7 +112,7 @@ pub fn read_header(file: &mut impl Read) -> Result<Header, String> {
     parse_header(header, data_offset)
 }
 
-/// The first bytes of a file that holds elements of `element` in this shape; the elements follow.
+/// The header of a file with elements of type `element` in this shape.
 pub fn header_bytes(element: Element, shape: &[u64]) -> Vec<u8> {
     let kind = match element.kind() {
         _ if element == Element::BF16 => "V",
@@ -133,9 +133,9 @@ pub fn header_bytes(element: Element, shape: &[u64]) -> Vec<u8> {
 }
 
 fn take(file: &mut impl Read, bytes: usize) -> Result<Vec<u8>, String> {
-    let mut taken = vec![0; bytes];
-    file.read_exact(&mut taken).map_err(|_| "ends inside its .npy header".to_string())?;
-    Ok(taken)
+    let mut read = vec![0; bytes];
+    file.read_exact(&mut read).map_err(|_| "ends inside its .npy header".to_string())?;
+    Ok(read)
 }
 
 fn parse_header(header: &str, data_offset: u64) -> Result<Header, String> {

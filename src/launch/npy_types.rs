@@ -1,59 +1,59 @@
-//! Arrays of NumPy and the types that kernels read: which of them go together, and what to do in NumPy where they do not.
+//! Compatibility of NumPy's array types with the types that kernels read, and how to convert an array in NumPy.
 
 use super::data::DataFile;
 use super::element::{Element, Kind};
-use super::given::Own;
 use super::npy::Header;
+use super::param_args::ParamType;
 use crate::base::counted;
 
-/// Why a file cannot be what a buffer holds.
+/// The reason why a file cannot be the contents of a buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Misfit {
-    /// What the file holds, as the start of a sentence.
+    /// The file's element type, as the start of a sentence.
     pub holds: String,
-    /// What to do in NumPy.
+    /// The conversion in NumPy.
     pub help: String,
 }
 
-/// The element type of a buffer that holds the data of `file` and is read as `own` by the kernel. Where the kernel says the width of an
-/// element only, elements of that width are taken and narrower ones, of which a word holds several.
+/// The element type of a buffer with the data of `file` that the kernel reads as `ty`. If only the width of an element is known,
+/// elements of that width and narrower ones are accepted.
 ///
 /// # Errors
-/// The elements of the file have another size, or are floats where the kernel reads integers, or the other way round.
-pub fn element_of(file: &DataFile, own: Own) -> Result<Element, Misfit> {
-    let is_moved = matches!(own, Own::Moved(_));
-    let (Some(header), Some(own)) = (&file.npy, own.element()) else {
+/// The elements of the file have another size, or are floats and the kernel reads integers, or the other way round.
+pub fn element_of(file: &DataFile, ty: ParamType) -> Result<Element, Misfit> {
+    let is_moved = matches!(ty, ParamType::AnyOfWidth(_));
+    let (Some(header), Some(ty)) = (&file.npy, ty.element()) else {
         let found = file.npy.as_ref().and_then(Header::element);
-        return Ok(own.element().or(found).unwrap_or(Element::B32));
+        return Ok(ty.element().or(found).unwrap_or(Element::B32));
     };
-    if header.is_rounded_to(own) {
-        return Ok(own);
+    if header.is_rounded_to(ty) {
+        return Ok(ty);
     }
-    let is_as_wide = |found: &Element| found.bytes() == own.bytes();
-    let taken = match (own.kind(), header.element()) {
-        (_, Some(found)) if is_moved || own.kind() == Kind::Bits => Some(found).filter(|found| found.bytes() <= own.bytes()),
-        (Kind::Unsigned | Kind::Signed, Some(found)) if !header.fits(own) => {
+    let is_as_wide = |found: &Element| found.bytes() == ty.bytes();
+    let taken = match (ty.kind(), header.element()) {
+        (_, Some(found)) if is_moved || ty.kind() == Kind::Bits => Some(found).filter(|found| found.bytes() <= ty.bytes()),
+        (Kind::Unsigned | Kind::Signed, Some(found)) if !header.fits(ty) => {
             Some(found).filter(|found| is_as_wide(found) && found.kind() != Kind::Float)
         }
-        (Kind::Bits | Kind::Unsigned | Kind::Signed | Kind::Float, _) => Some(own).filter(|own| header.fits(*own)),
+        (Kind::Bits | Kind::Unsigned | Kind::Signed | Kind::Float, _) => Some(ty).filter(|ty| header.fits(*ty)),
     };
-    taken.ok_or_else(|| misfit(file, header, own))
+    taken.ok_or_else(|| misfit(file, header, ty))
 }
 
 fn misfit(file: &DataFile, header: &Header, wanted: Element) -> Misfit {
     Misfit { holds: format!("'{}' holds elements of {}", file.path.display(), header.dtype()), help: saving(file, wanted) }
 }
 
-/// Why `file` cannot be what a buffer of `element` must hold at the end, if it cannot for the type of its elements.
+/// The reason why `file` cannot be the expected contents of a buffer of `element`, if its element type differs.
 pub fn unlike(file: &DataFile, element: Element) -> Option<Misfit> {
     let header = file.npy.as_ref().filter(|header| !header.fills(element))?;
     Some(misfit(file, header, element))
 }
 
-/// How an array is saved so that it fills a buffer of `element`.
+/// The NumPy statement that saves an array for a buffer of `element`.
 pub fn saving(file: &DataFile, element: Element) -> String {
     let name = file.path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-    // Compilers load signed words as unsigned ones: the file knows more of signs.
+    // Compilers load signed integers as unsigned ones: the file is better evidence.
     let has_sign = file.npy.as_ref().is_none_or(|header| !matches!(header.kind, 'u' | 'b'));
     let dtype = match element {
         Element::U8 | Element::B8 => "uint8",

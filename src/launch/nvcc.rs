@@ -1,18 +1,18 @@
-//! CUDA C++ to PTX by `nvcc`, where there is one.
+//! CUDA C++ to PTX by `nvcc`, if it is installed.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// How `nvcc` is called.
+/// The command line of `nvcc`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Compiler {
     /// The program, if there is one.
     pub nvcc: Option<PathBuf>,
-    /// Arguments beside `-ptx -lineinfo`, as words.
+    /// Arguments in addition to `-ptx -lineinfo`.
     pub arguments: Vec<String>,
 }
 
-/// Whether the file at `path` is CUDA C++ by its name.
+/// True if the file at `path` is CUDA C++ by its name.
 pub fn is_cuda(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "cu")
 }
@@ -20,16 +20,16 @@ pub fn is_cuda(path: &Path) -> bool {
 /// The PTX that `nvcc` makes of the CUDA C++ file at `path`.
 ///
 /// # Errors
-/// There is no `nvcc`, with the command that would do; or what it says.
+/// There is no `nvcc`, with the command to run; or the output of `nvcc`.
 pub fn compile(path: &Path, compiler: &Compiler) -> Result<String, String> {
     let name = path.display();
     if !path.is_file() {
         return Err(format!("cannot read {name}: no such file"));
     }
     let Some(nvcc) = &compiler.nvcc else {
-        let others = compiler.arguments.iter().filter(|word| !["-ptx", "-lineinfo"].contains(&word.as_str()));
-        let words = others.map(|word| format!(" {word}")).collect::<String>();
-        return Err(format!("{name} is CUDA C++ and no nvcc is found; where there is one: nvcc -ptx -lineinfo{words} {name}"));
+        let others = compiler.arguments.iter().filter(|argument| !["-ptx", "-lineinfo"].contains(&argument.as_str()));
+        let others = others.map(|argument| format!(" {argument}")).collect::<String>();
+        return Err(format!("{name} is CUDA C++ and no nvcc is found; where there is one: nvcc -ptx -lineinfo{others} {name}"));
     };
     let folder = tempfile::tempdir().map_err(|error| format!("cannot make a temporary folder: {error}"))?;
     run(nvcc, path, compiler, &folder.path().join("kernel.ptx"))

@@ -1,4 +1,4 @@
-//! Data files of pages that a capture has kept: `Init::Pages`.
+//! Data files of pages that a capture has saved: `Init::Pages`.
 
 use std::sync::Arc;
 
@@ -6,16 +6,16 @@ use super::data::{DataError, DataFile, DataRange, Form};
 
 /// Bytes of a page.
 pub const PAGE_BYTES: u64 = 4096;
-/// Bytes of a number.
-const NUMBER: u64 = 8;
+/// Bytes of the page count, and of an offset.
+const NUMBER_BYTES: u64 = 8;
 /// Bytes of a page with its offset.
-const RECORD: u64 = NUMBER + PAGE_BYTES;
+const RECORD_BYTES: u64 = NUMBER_BYTES + PAGE_BYTES;
 /// Pages that are read at a time.
-const RECORDS: u64 = 64;
+const RECORDS_PER_READ: u64 = 64;
 
 /// The bytes of a file of these pages, each with its offset, in ascending order.
 pub fn encode<'p>(pages: impl ExactSizeIterator<Item = (u64, &'p [u8; PAGE_BYTES as usize])>) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity((NUMBER + pages.len() as u64 * RECORD) as usize);
+    let mut bytes = Vec::with_capacity((NUMBER_BYTES + pages.len() as u64 * RECORD_BYTES) as usize);
     bytes.extend((pages.len() as u64).to_le_bytes());
     for (offset, page) in pages {
         bytes.extend(offset.to_le_bytes());
@@ -24,12 +24,12 @@ pub fn encode<'p>(pages: impl ExactSizeIterator<Item = (u64, &'p [u8; PAGE_BYTES
     bytes
 }
 
-/// A file of pages, looked at once.
+/// A file of pages.
 #[derive(Clone, Debug)]
 pub struct Pages {
     /// The file.
     pub file: Arc<DataFile>,
-    /// Where each page begins in the memory that they are of, in ascending order.
+    /// Offset of each page in its memory, in ascending order.
     pub offsets: Arc<[u64]>,
 }
 
@@ -37,18 +37,18 @@ impl Pages {
     /// The pages in `file`, of memory of `bytes` bytes.
     ///
     /// # Errors
-    /// What is wrong with the file, as the end of a sentence that begins with its name.
+    /// A mistake in the file, as the end of a sentence that begins with its name.
     pub fn read(file: Arc<DataFile>, bytes: u64) -> Result<Self, String> {
         let cannot = |error: DataError| format!("cannot be read: {}", error.reason);
-        if file.bytes < NUMBER {
+        if file.bytes < NUMBER_BYTES {
             return Err(format!("has {} bytes, and a file of pages begins with 8 that say how many there are", file.bytes));
         }
-        let mut first = [0; NUMBER as usize];
+        let mut first = [0; NUMBER_BYTES as usize];
         DataRange { file: Arc::clone(&file), offset: 0, form: Form::Same }.read(0, &mut first).map_err(cannot)?;
         let count = u64::from_le_bytes(first);
-        let wanted = count.checked_mul(RECORD).and_then(|pages| pages.checked_add(NUMBER));
+        let wanted = count.checked_mul(RECORD_BYTES).and_then(|pages| pages.checked_add(NUMBER_BYTES));
         if wanted != Some(file.bytes) {
-            let holds = (file.bytes - NUMBER) / RECORD;
+            let holds = (file.bytes - NUMBER_BYTES) / RECORD_BYTES;
             return Err(format!("says that it has {count} pages, and its {} bytes hold {holds}", file.bytes));
         }
         let mut offsets: Vec<u64> = Vec::new();
@@ -72,10 +72,10 @@ impl Pages {
         Ok(Self { file, offsets: offsets.into() })
     }
 
-    /// Hands each page to `sink`, of `bytes` bytes of memory, with its offset.
+    /// Passes each page of `bytes` bytes of memory to `sink`, with its offset.
     ///
     /// # Errors
-    /// The file was changed or removed, or what `sink` says.
+    /// The file was changed or removed, or an error of `sink`.
     pub fn fill<E: From<DataError>>(&self, bytes: u64, sink: &mut super::init::Sink<'_, E>) -> Result<(), E> {
         records(&self.file, self.offsets.len() as u64, |offset, page| {
             sink(offset, &page[..bytes.saturating_sub(offset).min(PAGE_BYTES) as usize])
@@ -85,13 +85,13 @@ impl Pages {
 
 /// Calls `each` with the offset and the bytes of every page of `file`, in order.
 fn records<E: From<DataError>>(file: &Arc<DataFile>, count: u64, mut each: impl FnMut(u64, &[u8]) -> Result<(), E>) -> Result<(), E> {
-    let range = DataRange { file: Arc::clone(file), offset: NUMBER, form: Form::Same };
-    let mut room = vec![0; (count.min(RECORDS) * RECORD) as usize];
-    for first in (0..count).step_by(RECORDS as usize) {
-        let piece = &mut room[..((count - first).min(RECORDS) * RECORD) as usize];
-        range.read(first * RECORD, piece)?;
-        for record in piece.chunks_exact(RECORD as usize) {
-            let (number, page) = record.split_at(NUMBER as usize);
+    let range = DataRange { file: Arc::clone(file), offset: NUMBER_BYTES, form: Form::Same };
+    let mut scratch = vec![0; (count.min(RECORDS_PER_READ) * RECORD_BYTES) as usize];
+    for first in (0..count).step_by(RECORDS_PER_READ as usize) {
+        let chunk = &mut scratch[..((count - first).min(RECORDS_PER_READ) * RECORD_BYTES) as usize];
+        range.read(first * RECORD_BYTES, chunk)?;
+        for record in chunk.chunks_exact(RECORD_BYTES as usize) {
+            let (number, page) = record.split_at(NUMBER_BYTES as usize);
             each(number.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)), page)?;
         }
     }

@@ -1,4 +1,4 @@
-//! What is to be run: launches with every name resolved, every size checked, and parameters ready but for the addresses.
+//! The plan of a run: launches with every name resolved, every size checked, and parameters complete except for the addresses.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -10,23 +10,23 @@ use super::init::Contents;
 use super::made_up::Reason;
 use crate::program::{Content, FuncId, Image, TensorMap, VarId};
 
-/// What a launch file asks for.
+/// A launch file, resolved.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Programs that know nothing of each other: each starts on fresh memory.
+    /// Independent cases: each starts on fresh memory.
     pub cases: Vec<Case>,
 }
 
 /// Launches that run in order on the same memory.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// How it is called in messages: the kernel, or for several launches the module.
+    /// Its name in messages: the kernel, or for several launches the module.
     pub name: String,
     /// The launches in order; at least one.
     pub launches: Vec<PlannedLaunch>,
     /// All their buffers, in the order of definition.
     pub buffers: Vec<PlannedBuffer>,
-    /// What printf must have written.
+    /// The expected output of printf.
     pub printed: Option<Vec<u8>>,
 }
 
@@ -39,88 +39,88 @@ pub struct PlannedLaunch {
     pub grid: [u32; 3],
     /// Threads of a block in x, y and z; none is 0.
     pub block: [u32; 3],
-    /// The blocks that run, if not all do, by their indices in the grid; of a cluster all or none.
+    /// The blocks that run, if not all do, by their indices in the grid; all or none of a cluster.
     pub blocks: Vec<[u32; 3]>,
     /// Blocks of a cluster in x, y and z; none is 0.
     pub cluster: [u32; 3],
     /// Bytes of dynamic shared memory.
     pub dynamic_shared: u32,
-    /// Whether the whole grid is resident at once.
+    /// True if the whole grid is resident at once.
     pub cooperative: bool,
-    /// What the parameters hold.
+    /// The values of the parameters.
     pub params: Vec<PlannedParam>,
     /// Textures, samplers and surfaces of parameters and of variables.
     pub images: Vec<PlannedImage>,
-    /// What it gives to variables of the module.
+    /// Contents that it assigns to variables of the module.
     pub variables: Vec<PlannedVariable>,
     /// Bytes of all parameters.
     pub param_size: u32,
-    /// Why the device would refuse it (finding `launch.bounds`).
+    /// The reason why the device would reject it (finding `launch.bounds`).
     pub bounds: Option<String>,
-    /// Which findings are right.
+    /// The expected findings.
     pub findings: Option<ExpectedFindings>,
-    /// What the source calls its parameters, by index, where that is known.
+    /// Names of its parameters in the source, by index, if known.
     pub names: BTreeMap<usize, String>,
-    /// Whether words of the command line, or the debugger, made it, and no launch file.
-    pub is_of_words: bool,
-    /// Why its values are what they are, if it is made up; else nothing.
+    /// True if it comes from arguments of the command line, or from the debugger, not from a launch file.
+    pub is_from_args: bool,
+    /// The reasons for its values, if it is made up.
     pub reasons: Vec<Reason>,
 }
 
 /// A texture, sampler or surface.
 #[derive(Clone, Debug)]
 pub struct PlannedImage {
-    /// What it is, with its texels at the address that they have in the buffer.
+    /// The image; the address of its texels is relative to the buffer.
     pub image: Image,
-    /// Index into [`Case::buffers`] of the one its texels lie in.
+    /// Index into [`Case::buffers`] of the buffer of its texels.
     pub buffer: Option<usize>,
 }
 
-/// What a launch gives to a variable of the module.
+/// Contents that a launch assigns to a variable of the module.
 #[derive(Clone, Debug)]
 pub struct PlannedVariable {
     /// The variable, `.const` or `.global`.
     pub variable: VarId,
-    /// What its first bytes hold from the launch on.
+    /// Contents of its first bytes from the launch on.
     pub contents: Contents,
-    /// How many bytes these are.
+    /// The number of these bytes.
     pub bytes: u64,
-    /// What stands at some of them instead.
+    /// Values that replace some of them.
     pub parts: Vec<PlannedPart>,
 }
 
-/// What stands at some bytes of a structure or of memory.
+/// A value inside a structure or memory.
 #[derive(Clone, Debug)]
 pub struct PlannedPart {
-    /// The first of them.
+    /// Byte offset.
     pub offset: u64,
-    /// How many there are.
+    /// Size in bytes.
     pub bytes: u32,
-    /// What stands there.
+    /// The value.
     pub value: ParamValue,
 }
 
 /// One kernel parameter.
 #[derive(Clone, Debug)]
 pub struct PlannedParam {
-    /// Where it lies among the parameters.
+    /// Byte offset among the parameters.
     pub offset: u32,
-    /// Its size.
+    /// Its size in bytes.
     pub bytes: u32,
-    /// What it holds.
+    /// Its value.
     pub value: ParamValue,
 }
 
-/// What a parameter holds.
+/// The value of a parameter.
 #[derive(Clone, Debug)]
 pub enum ParamValue {
     /// These bytes.
     Bytes(Vec<u8>),
-    /// These bytes, and what stands at some of them instead.
+    /// These bytes, with some of them replaced.
     Struct {
         /// The bytes.
         bytes: Vec<u8>,
-        /// What stands at some of them.
+        /// The values that replace some of them.
         parts: Vec<PlannedPart>,
     },
     /// The address of buffer `buffer` of the case, plus `add`.
@@ -134,7 +134,7 @@ pub enum ParamValue {
     TensorMap {
         /// Index into [`Case::buffers`].
         buffer: usize,
-        /// What it says, with its tensor at the address that it has in the buffer.
+        /// The map; the address of its tensor is relative to the buffer.
         map: Box<TensorMap>,
     },
 }
@@ -144,28 +144,27 @@ pub enum ParamValue {
 pub struct PlannedBuffer {
     /// Its name.
     pub name: String,
-    /// How it is shown and compared.
+    /// The element type by which it is shown and compared.
     pub element: Element,
     /// Extent of every dimension, outermost first.
     pub shape: Vec<u64>,
     /// Size in bytes.
     pub bytes: u64,
-    /// The `.global` variable of the module that it is, which has its place and its contents already.
+    /// The `.global` variable of the module that it is, which already has its address and contents.
     pub variable: Option<VarId>,
-    /// Bytes after it that only words may touch.
+    /// Bytes after it that only 32-bit accesses may reach.
     pub padding: u64,
-    /// The address that it has; where there is room if it asks for none.
+    /// Its address; chosen automatically if `None`.
     pub at: Option<u64>,
-    /// What it holds at the start.
+    /// Its initial contents.
     pub contents: Contents,
-    /// What stands at some of its bytes instead, which may be addresses of buffers that are defined later in the same launch.
+    /// Values that replace some of its bytes, including addresses of buffers that are defined later in the same launch.
     pub parts: Vec<PlannedPart>,
-    /// What it must hold at the end.
+    /// Its expected contents at the end.
     pub expect: Option<Expect>,
-    /// Its bytes of which nothing is said when the case is over (`expect_ignoring`), in order of offset: they are not compared, and may be
-    /// without definition.
+    /// Byte ranges without expected contents (`expect_ignoring`), in order of offset: they are not compared, and may be undefined.
     pub ignored: Vec<Range<u64>>,
-    /// The launch of the case that defines it, before which it is made.
+    /// The launch of the case that defines it, before which it is allocated.
     pub launch: usize,
 }
 
@@ -222,11 +221,11 @@ fn put(all: &mut [u8], offset: u64, bytes: u32, value: &ParamValue, addresses: &
             TensorMap { address, ..**map }.encode().to_vec()
         }
     };
-    let place = &mut all[offset as usize..][..bytes as usize];
-    place.iter_mut().zip(encoded).for_each(|(place, byte)| *place = byte);
+    let target = &mut all[offset as usize..][..bytes as usize];
+    target.iter_mut().zip(encoded).for_each(|(target, byte)| *target = byte);
 }
 
-/// `value` and all that stands in it.
+/// `value` and all values nested in it.
 pub fn values_of(value: &ParamValue) -> Vec<&ParamValue> {
     match value {
         ParamValue::Struct { parts, .. } => [value].into_iter().chain(parts.iter().flat_map(|part| values_of(&part.value))).collect(),

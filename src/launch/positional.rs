@@ -1,60 +1,60 @@
-//! The word `at:` of entries without names: `Bytes("..", at: {16: Alias("x")})`, `With(Zero, at: {..})`. RON has no such thing: fields
-//! of a tuple have no names. So the word is left out before the text is read, and put in where such text is written.
+//! The label `at:` of a tuple field: `Bytes("..", at: {16: Alias("x")})`, `With(Zero, at: {..})`. In RON, fields of a tuple have no
+//! names. So the label is removed before the text is parsed, and inserted into text that is written.
 
 use std::borrow::Cow;
 
-const WORD: &str = "at";
+const LABEL: &str = "at";
 
-/// `text` with blanks for the word, so that everything else stays where it is.
-pub fn without_word(text: &str) -> Cow<'_, str> {
+/// `text` with blanks for the label, so that the offsets of everything else are unchanged.
+pub fn without_label(text: &str) -> Cow<'_, str> {
     let mut blank = Cow::Borrowed(text);
-    for place in Scan::new(text).filter(|found| matches!(found.what, What::Word)).map(|found| found.range) {
-        let blanks = " ".repeat(place.len());
-        blank.to_mut().replace_range(place, &blanks);
+    for range in Scan::new(text).filter(|found| matches!(found.kind, FieldKind::Label)).map(|found| found.range) {
+        let blanks = " ".repeat(range.len());
+        blank.to_mut().replace_range(range, &blanks);
     }
     blank
 }
 
-/// `text`, which `ron` has written, with the word.
-pub fn with_word(text: &str) -> String {
+/// `text`, which `ron` has written, with the label.
+pub fn with_label(text: &str) -> String {
     let mut written = String::with_capacity(text.len());
     let mut copied = 0;
-    for found in Scan::new(text).filter(|found| matches!(found.what, What::Map)) {
+    for found in Scan::new(text).filter(|found| matches!(found.kind, FieldKind::Map)) {
         written.push_str(&text[copied..found.range.start]);
-        written.push_str(WORD);
+        written.push_str(LABEL);
         written.push_str(": ");
         copied = found.range.start;
     }
     written + &text[copied..]
 }
 
-/// What stands as the second of entries without names.
-enum What {
-    /// The word with its colon.
-    Word,
+/// The second of the fields without names.
+enum FieldKind {
+    /// The label with its colon.
+    Label,
     /// A map.
     Map,
 }
 
 struct Found {
-    what: What,
+    kind: FieldKind,
     range: std::ops::Range<usize>,
 }
 
-/// A bracket that is open.
-struct Open {
+/// An open bracket of any kind.
+struct OpenBracket {
     bracket: u8,
-    /// Which of its entries is being read.
+    /// Index of the entry that is being read.
     entry: usize,
-    /// Whether its first entry has a name.
+    /// True if its first entry has a name.
     is_named: bool,
 }
 
-/// Goes through a text that need not be right.
+/// Scans a text that may have syntax errors.
 struct Scan<'a> {
     text: &'a str,
     at: usize,
-    open: Vec<Open>,
+    open: Vec<OpenBracket>,
 }
 
 impl<'a> Scan<'a> {
@@ -66,7 +66,7 @@ impl<'a> Scan<'a> {
         &self.text.as_bytes()[self.at..]
     }
 
-    /// Steps over a string, a raw string, a character or a comment that begins here.
+    /// Skips a string, a raw string, a character or a comment that begins here.
     fn skip_opaque(&mut self) -> bool {
         let rest = self.rest();
         let hashes = rest.iter().skip(1).take_while(|byte| **byte == b'#').count();
@@ -87,8 +87,8 @@ impl<'a> Scan<'a> {
         true
     }
 
-    /// A word that begins here, and whether a colon follows it, with where that ends.
-    fn word(&self) -> Option<(&'a str, Option<usize>)> {
+    /// The identifier that begins here, and the offset after the colon if one follows.
+    fn identifier(&self) -> Option<(&'a str, Option<usize>)> {
         let length = self.rest().iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
         if length == 0 {
             return None;
@@ -109,26 +109,26 @@ impl Iterator for Scan<'_> {
                 continue;
             }
             let start = self.at;
-            if let Some((word, colon)) = self.word() {
+            if let Some((word, colon)) = self.identifier() {
                 self.at = colon.unwrap_or(start + word.len());
                 let Some(open) = self.open.last_mut().filter(|open| open.bracket == b'(') else { continue };
                 open.is_named |= open.entry == 0 && colon.is_some();
-                if let (Some(colon), 1, false, WORD) = (colon, open.entry, open.is_named, word) {
-                    return Some(Found { what: What::Word, range: start..colon });
+                if let (Some(colon), 1, false, LABEL) = (colon, open.entry, open.is_named, word) {
+                    return Some(Found { kind: FieldKind::Label, range: start..colon });
                 }
                 continue;
             }
             self.at += 1;
             let second = self.open.last().is_some_and(|open| open.bracket == b'(' && open.entry == 1 && !open.is_named);
             match byte {
-                b'(' | b'[' | b'{' => self.open.push(Open { bracket: byte, entry: 0, is_named: false }),
+                b'(' | b'[' | b'{' => self.open.push(OpenBracket { bracket: byte, entry: 0, is_named: false }),
                 b')' | b']' | b'}' => drop(self.open.pop()),
                 b',' => self.open.iter_mut().last().into_iter().for_each(|open| open.entry += 1),
-                // The rest of a letter outside of ASCII is no letter of its own.
+                // Skips the remaining bytes of a character outside of ASCII.
                 _ => self.at += (1..4).take_while(|more| !self.text.is_char_boundary((start + more).min(self.text.len()))).count(),
             }
             if byte == b'{' && second {
-                return Some(Found { what: What::Map, range: start..self.at });
+                return Some(Found { kind: FieldKind::Map, range: start..self.at });
             }
         }
         None
@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_word_is_left_out_and_put_in() {
+    fn the_label_is_removed_and_inserted() {
         for (written, read) in [
             ("Bytes(\"00\",at: {0:Alias(\"x\")})", "Bytes(\"00\",    {0:Alias(\"x\")})"),
             ("With(Fill(1),at: {0:Bytes(\"\",at: {})})", "With(Fill(1),    {0:Bytes(\"\",    {})})"),
@@ -184,21 +184,21 @@ mod tests {
             ("(\"(\\\"\",\"at: {\",'(')", "(\"(\\\"\",\"at: {\",'(')"),
             ("(r#\"\",at: {\"#, /* ( /* , */ */ at: {é})", "(r#\"\",at: {\"#, /* ( /* , */ */     {é})"),
         ] {
-            assert_eq!(without_word(written), read, "{written}");
-            assert_eq!(without_word(read), read, "{read}");
+            assert_eq!(without_label(written), read, "{written}");
+            assert_eq!(without_label(read), read, "{read}");
             let compact = |text: &str| text.replace(' ', "");
             if !written.contains("at:1") && !written.starts_with('[') {
-                assert_eq!(compact(&with_word(&compact(read))), compact(written), "{read}");
+                assert_eq!(compact(&with_label(&compact(read))), compact(written), "{read}");
             }
         }
     }
 
     #[test]
-    fn a_text_that_ends_anywhere_is_gone_through() {
+    fn a_text_that_ends_anywhere_is_scanned() {
         let whole = "Launch(/* a */ params: [Bytes(\"é\\\"\", at: {1: r##\"x\"##, 'a': ')'})] // é\n)";
         for end in (0..=whole.len()).filter(|end| whole.is_char_boundary(*end)) {
-            assert_eq!(without_word(&whole[..end]).len(), end);
-            assert!(with_word(&whole[..end]).len() >= end);
+            assert_eq!(without_label(&whole[..end]).len(), end);
+            assert!(with_label(&whole[..end]).len() >= end);
         }
     }
 }

@@ -17,17 +17,17 @@ pub struct LaunchFile {
     pub content: Content,
     /// The folder that its data files are relative to.
     pub folder: PathBuf,
-    /// Holds the text.
+    /// The collection with the text.
     pub sources: Sources,
     /// The text that a diagnostic about it points to.
     pub origin: Origin,
-    /// The parameters whose value a command-line argument gives, with that argument.
+    /// Parameters whose value comes from a command-line argument, with that argument.
     pub given: Vec<(ValuePath, SourceId)>,
-    /// The parameters whose expected final contents a command-line argument gives, with that argument.
+    /// Parameters whose expected contents come from a command-line argument, with that argument.
     pub expected: Vec<(ValuePath, SourceId)>,
 }
 
-/// Why a launch file cannot be used.
+/// The reason why a launch file cannot be used.
 #[derive(Debug)]
 pub enum LaunchFileError {
     /// It cannot be read as text, in one line.
@@ -36,7 +36,7 @@ pub enum LaunchFileError {
     Wrong(Box<(Sources, Vec<Diagnostic>)>),
 }
 
-/// The text that the values of a launch come from.
+/// The source of the values of a launch.
 #[derive(Clone, Debug)]
 pub enum Origin {
     /// The text of a launch file.
@@ -45,7 +45,7 @@ pub enum Origin {
     Arguments(SourceId),
 }
 
-/// Whether a launch file may be written to `path`: there is no file, a launch file, an empty file, or one that is not regular.
+/// Checks that a launch file may be written to `path`: there is no file, a launch file, an empty file, or one that is not regular.
 ///
 /// # Errors
 /// There is a file of another kind, in one line.
@@ -104,7 +104,7 @@ impl LaunchFile {
         }
     }
 
-    /// The address ranges of memory that the file places, with a margin; where it does not give the size, the size of the data.
+    /// The address ranges of memory with a fixed address, with a margin; without an explicit size, that of the data.
     pub fn occupied(&self) -> Vec<Range<u64>> {
         let memory = self.launches().into_iter().flat_map(|(_, launch)| &launch.memory);
         memory.filter_map(|memory| self.extent(memory)).collect()
@@ -134,7 +134,7 @@ impl LaunchFile {
         }
     }
 
-    /// The PTX files that it names to be linked, relative to its folder; none where it names a single one.
+    /// The PTX files that it names to be linked, relative to its folder; empty if it names a single one.
     pub fn modules(&self) -> &[String] {
         match &self.content {
             Content::Launch(launch) => &launch.modules,
@@ -159,7 +159,7 @@ impl LaunchFile {
 }
 
 impl Content {
-    /// The launches, in order, to be changed.
+    /// The launches, in order, mutable.
     pub fn launches_mut(&mut self) -> &mut [Launch] {
         match self {
             Content::Launch(launch) => std::slice::from_mut(launch),
@@ -167,7 +167,7 @@ impl Content {
         }
     }
 
-    /// Makes these the files of its module, or of those that are linked; none where it is to name none.
+    /// Sets the file of its module, or the files that are linked; no names remove them.
     pub fn name_modules(&mut self, names: &[String]) {
         let (module, modules) = match self {
             Content::Launch(launch) => (&mut launch.module, &mut launch.modules),
@@ -186,7 +186,7 @@ impl Content {
     }
 }
 
-/// How the text of a launch file is parsed. A made-up launch is one that is generated from the kernel.
+/// Messages for launch files. A made-up launch is one that is generated from the kernel.
 const KIND: RonKind = RonKind {
     code: "launch",
     whole: "a launch file is one Launch(..), Suite(..) or Sequence(..)",

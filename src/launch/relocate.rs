@@ -1,16 +1,16 @@
-//! A launch file in another folder: its module and its data files are named from there.
+//! A launch file in another folder: the paths of its module and its data files become relative to that folder.
 
 use std::path::{Component, Path, PathBuf};
 
 use super::file::{Buffer, Content, Init, Launch, Param};
 use super::image::{BufferRef, Image};
 
-/// Names the files that `content` names relative to folder `from` relative to folder `to`.
+/// Changes the paths in `content`, relative to folder `from`, to be relative to folder `to`.
 pub fn relocate(content: &mut Content, from: &Path, to: &Path) {
     rename_files(content, &|name: &mut String| *name = relative(&from.join(&*name), to).display().to_string());
 }
 
-/// Gives the files that `content` names, its module among them, the names that `renamed` makes of theirs.
+/// Applies `renamed` to all file names in `content`, including its module.
 pub fn rename_files(content: &mut Content, renamed: &dyn Fn(&mut String)) {
     if let Content::Suite(list) | Content::Sequence(list) = content {
         list.module.iter_mut().chain(&mut list.modules).for_each(renamed);
@@ -19,8 +19,7 @@ pub fn rename_files(content: &mut Content, renamed: &dyn Fn(&mut String)) {
     content.launches_mut().iter_mut().for_each(|launch| rename_launch(launch, renamed));
 }
 
-/// Names the file that `init` names relative to folder `from` so that it can be named in folder `to`: by its whole path, which a symbolic
-/// link on the way does not change.
+/// Makes the file names of `init`, relative to folder `from`, valid in folder `to`: absolute paths, which symbolic links do not affect.
 pub fn carry_init(init: &mut Init, from: &Path, to: &Path) {
     if from != to {
         let whole = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
@@ -28,7 +27,7 @@ pub fn carry_init(init: &mut Init, from: &Path, to: &Path) {
     }
 }
 
-/// The same for what a parameter's buffer holds.
+/// [`carry_init`] for the contents of a parameter's buffer.
 pub fn carry_param(param: &mut Param, from: &Path, to: &Path) {
     param.buffer_mut().into_iter().for_each(|buffer| carry_init(&mut buffer.init, from, to));
 }
@@ -75,8 +74,8 @@ fn rename_init(init: &mut Init, renamed: &dyn Fn(&mut String)) {
     }
 }
 
-/// `path` as it is called from folder `to`; both may be relative to the present folder. What is on another drive or cannot be found is
-/// named as a whole.
+/// `path` relative to folder `to`; both may be relative to the current folder. A path on another drive or without an absolute form is
+/// returned as it is.
 pub fn relative(path: &Path, to: &Path) -> PathBuf {
     let whole = |path: &Path| std::path::absolute(path).map(|path| plain(&path));
     let (Ok(path), Ok(to)) = (whole(path), whole(to)) else { return path.to_path_buf() };

@@ -1,5 +1,5 @@
-//! Launch file + program → plan. Everything that can be wrong with a launch file beyond its syntax is found here, all of it at
-//! once, before anything runs; every mistake points at its place in the text.
+//! Launch file + program → plan. All mistakes of a launch file beyond its syntax are found here, at once, before anything runs; each
+//! has its span in the text.
 
 mod blocks;
 mod buffer;
@@ -15,21 +15,21 @@ use std::path::PathBuf;
 
 use super::bounds::{self, Shape};
 use super::data::DataFiles;
+use super::expect_args::ToleranceArgs;
 use super::file::{Content, Init, Launch, Parts};
 use super::nvcc::Compiler;
 use super::plan::{Case, Plan, PlannedBuffer, PlannedImage, PlannedLaunch};
 use super::read::{LaunchFile, Origin};
 use super::value_path::ValuePath;
-use super::wanted::GivenTolerance;
 use crate::base::Diagnostic;
 use crate::program::{FuncId, Function, Program, demangled, shown_name};
 
-/// What the command line says instead of the launch file.
+/// Values of the command line that override the launch file.
 #[derive(Clone, Debug, Default)]
 pub struct Overrides {
-    /// The kernel; of a suite, its launches are those that are run.
+    /// The kernel; selects the launches of a suite.
     pub kernel: Option<String>,
-    /// The architecture of the module that is taken of a file with several: `sm_90`.
+    /// The architecture of the module that is chosen from a file with several: `sm_90`.
     pub arch: Option<String>,
     /// Blocks in x, y and z.
     pub grid: Option<[u32; 3]>,
@@ -39,20 +39,20 @@ pub struct Overrides {
     pub cluster: Option<[u32; 3]>,
     /// Bytes of dynamic shared memory.
     pub dynamic_shared: Option<u32>,
-    /// Parameters, a word each: `n=40`, `@x.npy`.
+    /// Arguments for parameters: `n=40`, `@x.npy`.
     pub params: Vec<String>,
-    /// What buffers must hold at the end, a word each: `out=@y.npy`.
+    /// Arguments with expected contents of buffers: `out=@y.npy`.
     pub expect: Vec<String>,
-    /// How close they must be to it.
-    pub tolerance: GivenTolerance,
-    /// Folders in which the text is looked for that a module was made from.
+    /// The tolerance of these.
+    pub tolerance: ToleranceArgs,
+    /// Folders in which the source of a module is looked for.
     pub folders: Vec<PathBuf>,
-    /// What compiles CUDA C++.
+    /// The compiler of CUDA C++.
     pub compiler: Compiler,
 }
 
 impl Overrides {
-    /// Puts into `content` what it says of grids, blocks, clusters and dynamic shared memory.
+    /// Overrides grids, blocks, clusters and dynamic shared memory in `content`.
     pub fn apply(&self, content: &mut Content) {
         let triple = |[x, y, z]: [u32; 3]| (x, y, z);
         for launch in content.launches_mut() {
@@ -67,7 +67,7 @@ impl Overrides {
 /// Resolves `file` for `program`, whose module is called `module` in messages.
 ///
 /// # Errors
-/// Everything that is wrong, in the order of the text.
+/// All mistakes, in the order of the text.
 pub fn plan(file: &LaunchFile, program: &Program, module: &str, overrides: &Overrides) -> Result<Plan, Vec<Diagnostic>> {
     let mut resolver = Resolver { file, program, overrides, files: DataFiles::default(), errors: Vec::new() };
     if file.module().is_some() && !file.modules().is_empty() {
@@ -88,20 +88,20 @@ struct Resolver<'a> {
     errors: Vec<Diagnostic>,
 }
 
-/// The buffers of one case as they are defined.
+/// The buffers of one case that are defined so far.
 #[derive(Default)]
 struct Scope {
     buffers: Vec<PlannedBuffer>,
     by_name: BTreeMap<String, usize>,
     places: Vec<ValuePath>,
-    /// Textures, samplers and surfaces whose handles stand in structures, memory and variables, which later launches reach as well.
+    /// Textures, samplers and surfaces whose handles are in structures, memory and variables, which later launches can use as well.
     images: Vec<PlannedImage>,
-    /// What stands at bytes of buffers and is resolved when all buffers of the launch are known.
-    pending: Vec<Pending>,
+    /// Values inside buffers that are resolved when all buffers of the launch are known.
+    unresolved: Vec<UnresolvedParts>,
 }
 
-/// What stands at some bytes of a buffer, as a launch file says it.
-struct Pending {
+/// Values inside a buffer, as the launch file has them.
+struct UnresolvedParts {
     buffer: usize,
     place: ValuePath,
     parts: Parts,
@@ -116,16 +116,16 @@ impl Resolver<'_> {
         self.errors.push(Diagnostic::error("launch", self.file.span(place), message).with_help(help));
     }
 
-    /// One case for each launch, or for each of the kernel that the command line names.
+    /// One case for each launch, or for each launch of the kernel that the command line names.
     fn suite(&mut self, launches: &[(ValuePath, &Launch)]) -> Vec<Case> {
         if launches.is_empty() {
             self.error(&ValuePath::default().field("launches"), "there is no launch");
         }
-        let alone = matches!(self.file.content, Content::Launch(_));
-        let wanted = self.overrides.kernel.as_deref().filter(|_| !alone);
-        let chosen = |launch: &Launch| launch.is_of(wanted);
-        if let Some(wanted) = wanted.filter(|_| !launches.iter().any(|(_, launch)| chosen(launch))) {
-            self.error(&ValuePath::default(), format!("no launch here is of kernel '{}'", shown_name(wanted)));
+        let is_single = matches!(self.file.content, Content::Launch(_));
+        let kernel = self.overrides.kernel.as_deref().filter(|_| !is_single);
+        let is_chosen = |launch: &Launch| launch.is_of(kernel);
+        if let Some(kernel) = kernel.filter(|_| !launches.iter().any(|(_, launch)| is_chosen(launch))) {
+            self.error(&ValuePath::default(), format!("no launch here is of kernel '{}'", shown_name(kernel)));
         }
         let printed = match &self.file.content {
             Content::Suite(list) => list.printed.as_ref(),
@@ -135,7 +135,7 @@ impl Resolver<'_> {
             self.error(&ValuePath::default().field("printed"), "the launches of a Suite are independent: say what each one prints in it");
         }
         let names = case_names(launches);
-        let chosen = launches.iter().zip(names).filter(|((_, launch), _)| chosen(launch));
+        let chosen = launches.iter().zip(names).filter(|((_, launch), _)| is_chosen(launch));
         chosen.map(|((place, launch), name)| self.case(name, &[(place.clone(), launch)], launch.printed.as_ref(), place)).collect()
     }
 
@@ -185,7 +185,7 @@ impl Resolver<'_> {
         images.extend(self.bound_images(index, place, launch, scope));
         let variables = self.variables(index, place, launch, scope);
         self.expected_variables(index, place, launch, scope);
-        self.pending_parts(index, scope);
+        self.resolve_parts(index, scope);
         images.extend(scope.images.iter().cloned());
         self.ignored(place, launch, scope);
         Some(PlannedLaunch {
@@ -203,15 +203,15 @@ impl Resolver<'_> {
             bounds: bounds::violation(function, &shape),
             findings: launch.findings.clone(),
             names: BTreeMap::new(),
-            is_of_words: matches!(self.file.origin, Origin::Arguments(_)),
+            is_from_args: matches!(self.file.origin, Origin::Arguments(_)),
             reasons: Vec::new(),
         })
     }
 
     /// The kernel that the launch names, or the sole one of the module.
     fn kernel(&mut self, place: &ValuePath, launch: &Launch) -> Option<FuncId> {
-        let alone = matches!(self.file.content, Content::Launch(_));
-        let name = self.overrides.kernel.as_ref().filter(|_| alone).or(launch.kernel.as_ref());
+        let is_single = matches!(self.file.content, Content::Launch(_));
+        let name = self.overrides.kernel.as_ref().filter(|_| is_single).or(launch.kernel.as_ref());
         match choose_kernel(self.program, name.map(String::as_str)) {
             Ok(kernel) => Some(kernel),
             Err((message, help)) => {
@@ -244,7 +244,7 @@ impl Resolver<'_> {
     }
 }
 
-/// The name of a case, with how many blocks of its launches run where not all do.
+/// The name of a case, with the number of blocks that run if not all do.
 fn partial_name(name: String, launches: &[PlannedLaunch]) -> String {
     let all = |launch: &PlannedLaunch| launch.grid.iter().map(|extent| u64::from(*extent)).product::<u64>();
     let run = |launch: &PlannedLaunch| if launch.blocks.is_empty() { all(launch) } else { launch.blocks.len() as u64 };
@@ -255,10 +255,10 @@ fn partial_name(name: String, launches: &[PlannedLaunch]) -> String {
     format!("{name}, only {run} of {all} blocks")
 }
 
-/// The kernel called `name`, by its full name or by that of the source, or the sole one.
+/// The kernel called `name`, mangled or as in the source, or the sole one.
 ///
 /// # Errors
-/// What is wrong, and what would be right.
+/// The mistake, and a fix.
 pub fn choose_kernel(program: &Program, name: Option<&str>) -> Result<FuncId, (String, String)> {
     let kernels: Vec<FuncId> = program.kernels().collect();
     let names: Vec<String> = kernels.iter().map(|id| as_in_source(program, *id)).collect();
@@ -280,13 +280,13 @@ pub fn choose_kernel(program: &Program, name: Option<&str>) -> Result<FuncId, (S
     }
 }
 
-/// The whole name of a kernel, as the source has it.
+/// The demangled name of a kernel.
 fn as_in_source(program: &Program, kernel: FuncId) -> String {
     let name = &program.functions[kernel.index()].name;
     demangled(name).unwrap_or_else(|| name.to_string())
 }
 
-/// The one kernel that the source calls `name`; `list` says which kernels there are.
+/// The one kernel that the source calls `name`; `list` is a sentence with all kernels.
 fn choose_by_plain_name(program: &Program, name: &str, list: String) -> Result<FuncId, (String, String)> {
     match program.kernels_called(name).as_slice() {
         [] => Err((format!("there is no kernel '{name}'"), list)),
@@ -299,7 +299,7 @@ fn choose_by_plain_name(program: &Program, name: &str, list: String) -> Result<F
     }
 }
 
-/// The kernel of each launch; where a kernel has several, numbered.
+/// The kernel of each launch; numbered if a kernel has several.
 fn case_names(launches: &[(ValuePath, &Launch)]) -> Vec<String> {
     let name = |launch: &Launch| launch.kernel.clone().unwrap_or_else(|| "launch".to_string());
     let mut total: BTreeMap<String, usize> = BTreeMap::new();

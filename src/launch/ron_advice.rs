@@ -1,24 +1,24 @@
-//! What a launch file that `ron` refuses should say at a place: the mistakes that come easily when such a file is written by hand,
-//! with the words that would be right there. The words also stand in for the mistake, so that the rest of the file can be read.
+//! Fixes for launch files that `ron` rejects: mistakes that are common in files written by hand, with correct text. The correct text
+//! also replaces the mistake, so that the rest of the file can be parsed.
 
 use super::element::{Element, Number};
 use super::value_path::{Part, parts_around};
 use crate::isa::nearest;
 
-/// What is wrong at a place of the text, and what would be right.
+/// A mistake in the text, and its fix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Advice {
-    /// Bytes of the text that are wrong; none where something is missing.
+    /// The wrong bytes of the text; empty if something is missing.
     pub wrong: std::ops::Range<usize>,
-    /// What is wrong.
+    /// The mistake.
     pub message: String,
-    /// What would be right, in a sentence.
+    /// The fix, in a sentence.
     pub help: String,
-    /// What stands in for the wrong bytes while the rest is read.
+    /// Text that replaces the wrong bytes while the rest is parsed.
     pub instead: String,
 }
 
-/// Advice on `text`, which is refused at byte `at` for the reason `error`; `None` where the mistake is not one of those known here.
+/// Advice on `text`, which is rejected at byte `at` for the reason `error`; `None` if the mistake is not one of those known here.
 pub fn advise(text: &str, at: usize, error: &ron::Error) -> Option<Advice> {
     let parts = parts_around(text, at);
     let advice = match error {
@@ -33,7 +33,7 @@ pub fn advise(text: &str, at: usize, error: &ron::Error) -> Option<Advice> {
         ron::Error::ExpectedComma => parts.iter().find_map(|part| of_value(text, part)).or_else(|| comma(text, at)),
         _ => parts.iter().find_map(|part| of_value(text, part)),
     };
-    // Words that change nothing are no advice.
+    // Text that changes nothing is no advice.
     advice.filter(|advice| text.get(advice.wrong.clone()) != Some(&advice.instead))
 }
 
@@ -56,7 +56,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("ids", "ids: [\"race.shared\"]"),
 ];
 
-/// A field that must be there and is not: the error stands at the closing bracket, at `at`.
+/// A missing field: the error is at the closing bracket, at `at`.
 fn missing(text: &str, part: &Part, at: usize, field: &str, outer: Option<&str>) -> Option<Advice> {
     let example = EXAMPLES.iter().find(|(name, _)| *name == field)?.1;
     let inside = text.get(part.start..at)?.trim_end();
@@ -70,7 +70,7 @@ fn missing(text: &str, part: &Part, at: usize, field: &str, outer: Option<&str>)
     })
 }
 
-/// A comma that is missing between two values, of which the second starts at `at`.
+/// A comma that is missing between two values, the second of which starts at `at`.
 fn comma(text: &str, at: usize) -> Option<Advice> {
     let (before, after) = text.split_at_checked(at)?;
     let is_value = |letter: char| letter.is_alphanumeric() || "\"[(-".contains(letter);
@@ -81,7 +81,7 @@ fn comma(text: &str, at: usize) -> Option<Advice> {
     Some(Advice { wrong: at..at, message, help, instead: ",".to_string() })
 }
 
-/// A field that does not exist; the one that is meant stands in for it, or else it is left out.
+/// A field that does not exist; a similar one replaces it, or it is removed.
 fn unknown(text: &str, part: &Part, around: Option<&Part>, expected: &[&str], outer: Option<&str>) -> Option<Advice> {
     text.get(part.named_at..part.end)?;
     let of = outer.map_or(String::new(), |outer| format!(" of {outer}"));
@@ -96,16 +96,16 @@ fn unknown(text: &str, part: &Part, around: Option<&Part>, expected: &[&str], ou
     Some(Advice { wrong: part.named_at..after_comma, message, help, instead: String::new() })
 }
 
-/// The one of `known` that is meant by `word`: the same in other letters, with a part of its name, or nearly the same.
+/// The one of `known` that `word` probably means: equal except for case, with a component of its name, or similar.
 pub(super) fn meant<'k>(word: &str, known: impl Iterator<Item = &'k str> + Clone) -> Option<&'k str> {
     let word = word.to_ascii_lowercase();
     let has_part = |name: &&str| name.split('_').any(|part| part == word);
     known.clone().find(|name| *name == word).or_else(|| known.clone().find(has_part)).or_else(|| nearest(&word, known))
 }
 
-/// Advice on one value, by the field that it stands in.
+/// Advice on the value of a field.
 fn of_value(text: &str, part: &Part) -> Option<Advice> {
-    // A parameter has no name, so what looks like one belongs to the value.
+    // A parameter has no name, so text that looks like one belongs to the value.
     let from = if part.within == "params" { part.named_at } else { part.start };
     let region = text.get(from..part.end)?;
     let value = region.trim();
@@ -124,10 +124,10 @@ fn of_value(text: &str, part: &Part) -> Option<Advice> {
     Some(Advice { wrong: start..start + value.len(), message, help, instead })
 }
 
-/// What is wrong, what would be right, and what stands in for it.
+/// The mistake, the fix, and the text that replaces it.
 type Message = (String, String, String);
 
-/// The numbers of `3x3`, `(3, 3)`, `[3, 3]` or `3`; `None` where there is anything else.
+/// The numbers of `3x3`, `(3, 3)`, `[3, 3]` or `3`; `None` for anything else.
 fn numbers(value: &str) -> Option<Vec<u64>> {
     let parts = value.split([',', 'x', '*', ' ', '(', ')', '[', ']']).filter(|part| !part.is_empty());
     parts
@@ -168,7 +168,7 @@ fn length(value: &str) -> Option<Message> {
     Some((message, format!("shape: [{}], in place of len", listed(&given)), product.to_string()))
 }
 
-/// What a buffer holds, as it is written where the word for it is not known.
+/// Contents of a buffer, written in another notation.
 fn contents(field: &str, value: &str) -> Option<Message> {
     let bare = value.trim_matches('"');
     let quoted = bare.len() != value.len();
@@ -185,7 +185,7 @@ fn contents(field: &str, value: &str) -> Option<Message> {
     Some((format!("'{value}' does not say what a buffer holds"), format!("{field}: {right}"), right))
 }
 
-/// What may be meant, and how it is written.
+/// Names of contents in other languages, with the text of a launch file.
 const INITS: &[(&str, &str)] = &[
     ("zero", "Zero"),
     ("zeros", "Zero"),
@@ -198,7 +198,7 @@ const INITS: &[(&str, &str)] = &[
     ("file", "File(\"x.npy\")"),
 ];
 
-/// Whether `text` looks like the name of a file.
+/// True if `text` looks like the name of a file.
 fn is_file(text: &str) -> bool {
     let extension = text.rsplit_once('.').map_or("", |(_, extension)| extension);
     !extension.is_empty()
@@ -206,7 +206,7 @@ fn is_file(text: &str) -> bool {
         && text.bytes().any(|byte| byte.is_ascii_alphabetic())
 }
 
-/// A bound without its kind.
+/// A tolerance without its kind.
 fn tolerance(value: &str) -> Option<Message> {
     let bound = Number::parse(value.trim_matches('"'))?.to_f64();
     let rel = format!("Rel({value})");
@@ -240,7 +240,7 @@ const ELEMENTS: &[(&str, Element)] = &[
     ("uint64", Element::U64),
 ];
 
-/// The element type that a word of PTX, C, Python or Triton means.
+/// The element type with this name in PTX, C, Python or Triton.
 fn element_called(word: &str) -> Option<Element> {
     let word = word.trim_matches('"').trim_start_matches('.').to_ascii_lowercase();
     Element::from_name(&word).or_else(|| ELEMENTS.iter().find(|(name, _)| *name == word).map(|(_, element)| *element))
@@ -259,7 +259,7 @@ fn word(field: &str, value: &str) -> Option<Message> {
     is_bare.then(|| (format!("{said} is not a string"), format!("{field}: \"{name}\""), format!("\"{name}\"")))
 }
 
-/// A parameter whose value is there but not its type.
+/// A parameter with a value and without a type.
 fn parameter(value: &str) -> Option<Message> {
     let bare = value.split_once(':').map_or(value, |(_, value)| value.trim());
     let scalar = |number: Number| match number {

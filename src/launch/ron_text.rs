@@ -1,4 +1,4 @@
-//! Files that users write in RON: reading them, and saying what is wrong in the words of the file.
+//! Reading files that users write in RON, and describing mistakes in the terms of the file.
 
 use std::path::Path;
 
@@ -7,20 +7,20 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::data::plain;
-use super::positional::{with_word, without_word};
+use super::positional::{with_label, without_label};
 use super::ron_advice::{Advice, advise};
 use crate::base::{Code, Diagnostic, SourceFile, SourceId, Sources, Span};
 use crate::container::bundle;
 
-/// What a kind of file is, for messages.
+/// Messages for a kind of file.
 pub struct RonKind {
     /// The code of its diagnostics.
     pub code: Code,
-    /// What a whole file is.
+    /// The form of a whole file.
     pub whole: &'static str,
-    /// Where a file that says nothing gets its text from.
+    /// The fix for an empty file.
     pub empty: &'static str,
-    /// Which numbers are in range.
+    /// The valid ranges of numbers.
     pub numbers: &'static str,
 }
 
@@ -32,7 +32,7 @@ const ERRORS_MAX: usize = 32;
 /// The text of the file at `path`.
 ///
 /// # Errors
-/// Why it cannot be read, in one line.
+/// The reason why it cannot be read, in one line.
 pub fn read_text(path: &Path) -> Result<String, String> {
     let name = path.display();
     let unreadable = |reason: String| format!("cannot read {name}: {reason}");
@@ -41,24 +41,24 @@ pub fn read_text(path: &Path) -> Result<String, String> {
     String::from_utf8(bytes).map_err(|error| unreadable(format!("it is not text: byte {} is not UTF-8", error.utf8_error().valid_up_to())))
 }
 
-/// The value that the text of `source` says.
+/// Parses the text of `source`.
 ///
 /// # Errors
-/// The first place that is not what such a file holds.
+/// The first syntax error.
 pub fn parse<T: DeserializeOwned>(sources: &Sources, source: SourceId, kind: &RonKind) -> Result<T, Diagnostic> {
     let file = sources.file(source);
     options().from_str(file.text()).map_err(|error| syntax_error(file, source, &error, kind))
 }
 
-/// The value that the text of `source` says.
+/// Parses the text of `source`.
 ///
 /// # Errors
-/// Every place that is not what a launch file holds, up to the first for which no advice is known, in the order of the text.
+/// The syntax errors in the order of the text, up to the first for which there is no advice.
 pub fn parse_with_hints<T: DeserializeOwned>(sources: &Sources, source: SourceId, kind: &RonKind) -> Result<T, Vec<Diagnostic>> {
     let file = sources.file(source);
-    let mut text = without_word(file.text());
+    let mut text = without_label(file.text());
     let mut errors = Vec::new();
-    // How far the text is longer than the file, up to the mistake that was last replaced: `ron` reads from front to back.
+    // The difference in length of the text and the file, up to the mistake that was last replaced: `ron` reads from front to back.
     let mut longer = 0_isize;
     while errors.len() < ERRORS_MAX {
         let error = match options().from_str(&text) {
@@ -83,14 +83,14 @@ pub fn parse_with_hints<T: DeserializeOwned>(sources: &Sources, source: SourceId
     Err(errors)
 }
 
-/// The text that says `value`, with the fields of the outer two levels on lines of their own.
+/// The text of `value`, with each field of the outer two levels on its own line.
 pub fn to_text<T: Serialize>(value: &T) -> String {
     let style = ron::ser::PrettyConfig::new().depth_limit(2).struct_names(false).new_line("\n");
     // Writing to a string fails on no value of our types.
-    as_written(&with_word(&options().to_string_pretty(value, style).unwrap_or_default()))
+    as_written(&with_label(&options().to_string_pretty(value, style).unwrap_or_default()))
 }
 
-/// `text` as one writes it: addresses in hexadecimal, and a variant called `None` as its name, which `ron` keeps apart from an option.
+/// `text` in the style of users: addresses in hexadecimal, and a variant called `None` as its name, which `ron` escapes.
 fn as_written(text: &str) -> String {
     let (mut plain, mut rest) = (String::with_capacity(text.len()), text);
     while let Some(at) = rest.find(['"', 'r', 'a']) {
@@ -133,7 +133,7 @@ fn options() -> ron::Options {
     ron::Options::default().with_default_extension(Extensions::IMPLICIT_SOME | Extensions::UNWRAP_VARIANT_NEWTYPES)
 }
 
-/// The place that `ron` names, and its wording in our style.
+/// The diagnostic of an error of `ron`, reworded in our style.
 fn syntax_error(file: &SourceFile, source: SourceId, error: &ron::error::SpannedError, kind: &RonKind) -> Diagnostic {
     let start = file.offset(error.span.start.line as u32, error.span.start.col as u32);
     let end = file.offset(error.span.end.line as u32, error.span.end.col as u32);
@@ -148,7 +148,7 @@ fn syntax_error(file: &SourceFile, source: SourceId, error: &ron::error::Spanned
     if help.is_empty() { diagnostic } else { diagnostic.with_help(help) }
 }
 
-/// Whether `text` holds white space and comments only.
+/// True if `text` has only white space and comments.
 pub fn is_blank(text: &str) -> bool {
     let mut rest = text.strip_prefix('\u{feff}').unwrap_or(text).trim_start();
     while !rest.is_empty() {
@@ -164,7 +164,7 @@ pub fn is_blank(text: &str) -> bool {
     true
 }
 
-/// What follows the block comment that `text` starts with; such comments nest.
+/// The text after the block comment at its start; such comments nest.
 fn after_block_comment(text: &str) -> Option<&str> {
     let mut rest = text.strip_prefix("/*")?;
     let mut open = 1;
@@ -176,7 +176,7 @@ fn after_block_comment(text: &str) -> Option<&str> {
     Some(rest)
 }
 
-/// What is wrong, and what would be right if that is known.
+/// The mistake, and the fix if one is known.
 fn reword(error: &ron::Error, kind: &RonKind) -> (String, String) {
     let of = |outer: &Option<String>| outer.as_ref().map_or(String::new(), |outer| format!(" of {outer}"));
     match error {
@@ -207,7 +207,7 @@ fn reword(error: &ron::Error, kind: &RonKind) -> (String, String) {
     }
 }
 
-/// What is missing where `ron` expects something else than what stands there.
+/// Messages for missing text, by `ron`'s error.
 const MISSING: &[(ron::Error, &str)] = &[
     (ron::Error::ExpectedArray, "a list is missing: [1, 2]"),
     (ron::Error::ExpectedArrayEnd, "a comma or a ']' is missing before this"),

@@ -1,4 +1,4 @@
-//! What a launch file says of a tensor map. As in `file`, the doc comments are the reference of the format.
+//! Tensor maps of a launch file. As in `file`, the doc comments are the reference of the format.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,49 +6,49 @@ use super::file::Buffer;
 use super::image::BufferRef;
 use crate::isa::{Interleave, L2Promotion, OutsideFill, Swizzle, TensorElement};
 
-/// A tensor map (cuTensorMapEncodeTiled, cuTensorMapEncodeIm2col): 128 opaque bytes that describe a tensor in global memory. It is made for
-/// tiles if `box` is given, and for im2col if `im2col` is.
+/// A tensor map (cuTensorMapEncodeTiled, cuTensorMapEncodeIm2col): 128 opaque bytes that describe a tensor in global memory. It has
+/// either `box`, for tiles, or `im2col`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TensorMap {
     /// The tensor's memory, from its first byte on.
     pub buffer: BufferRef,
-    /// Type of the tensor's elements, whatever those of the buffer are.
+    /// Type of the tensor's elements, independent of the buffer's.
     pub elem: TensorElement,
     /// Elements in each dimension, innermost first.
     pub dims: Vec<u64>,
-    /// Bytes from one index to the next, of all dimensions but the innermost.
+    /// Bytes from one index to the next, for all dimensions but the innermost.
     pub strides: Vec<u64>,
-    /// Step from one element of the box to the next in each dimension: 1 everywhere if left out.
+    /// Step from one element of the box to the next in each dimension: 1 everywhere if omitted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub element_strides: Vec<u32>,
-    /// How channels are interleaved.
+    /// The interleave mode of the channels.
     #[serde(default)]
     pub interleave: Interleave,
-    /// How 16-byte units change places in shared memory.
+    /// The swizzle mode: the permutation of 16-byte units in shared memory.
     #[serde(default)]
     pub swizzle: Swizzle,
-    /// How much a load brings into the cache, which changes no result.
+    /// The L2 promotion size, which changes no result.
     #[serde(default, skip_serializing_if = "is_none")]
     pub l2_promotion: L2Promotion,
-    /// What elements outside the tensor read as.
+    /// The value of elements outside the tensor.
     #[serde(default)]
     pub fill: OutsideFill,
     /// Elements of the box in each dimension.
     #[serde(rename = "box", default, skip_serializing_if = "Option::is_none")]
     pub tile: Option<Vec<u32>>,
-    /// The pixels of a copy, and the bounding box they lie in.
+    /// The pixels of a copy, and their bounding box.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub im2col: Option<Im2col>,
 }
 
-/// The pixels of a copy, and the bounding box they lie in.
+/// The pixels of a copy, and their bounding box.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Im2col {
     /// First pixel of the bounding box in each spatial dimension, innermost first.
     pub lower: Vec<i32>,
-    /// Its last pixel, from the last one of the tensor.
+    /// Its last pixel, relative to the last one of the tensor.
     pub upper: Vec<i32>,
     /// Channels of a pixel.
     pub channels: u32,
@@ -57,7 +57,7 @@ pub struct Im2col {
 }
 
 impl TensorMap {
-    /// Makes it the map of `buffer`: all of it, without gaps, if its shape is known.
+    /// Sets `buffer` as the tensor: all of it, contiguous, if its shape is known.
     pub fn describe(&mut self, buffer: Buffer) {
         if let Some(shape) = &buffer.shape {
             self.dims = shape.iter().rev().copied().collect();
@@ -67,7 +67,7 @@ impl TensorMap {
     }
 }
 
-/// Bytes from one index to the next of all dimensions but the innermost, of an array without gaps.
+/// Bytes from one index to the next, for all dimensions but the innermost, of a contiguous array.
 fn strides(dims: &[u64], elem: TensorElement) -> Vec<u64> {
     let sizes = dims.iter().scan(u64::from(elem.bytes()), |bytes, extent| {
         *bytes = bytes.saturating_mul(*extent);

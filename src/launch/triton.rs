@@ -1,7 +1,7 @@
-//! What Triton leaves beside the PTX: `NAME.json` says how the kernel is launched, and `NAME.ttir` how its parameters are called and what
-//! its pointers point to.
+//! Files that Triton writes to the folder of the PTX: `NAME.json` has the launch configuration, and `NAME.ttir` the names of the
+//! parameters and the element types of pointers.
 //!
-//! Both are of Triton 3.6; fields that are not known here are left alone, and older ones may lack some. A file of that name that
+//! The format is that of Triton 3.6; unknown fields are ignored, and files of older versions may lack some. A file of that name that
 //! another program wrote is not used: Triton's has the number of warps and the bytes of shared memory.
 
 mod ttir;
@@ -11,17 +11,17 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::element::Number;
-use super::made_up::{Known, KnownMap};
+use super::made_up::{LaunchFacts, MapFacts};
 use super::ron_text::read_text;
 use crate::base::{Diagnostic, SourceFile, SourceId, Sources, Span};
 use crate::isa::{OutsideFill, ScalarType, Swizzle, TensorElement};
 use crate::program::{Function, TENSOR_MAP_BYTES};
 use ttir::{Argument, Kind};
 
-/// Pointers to scratch memory that Triton adds after the parameters of a kernel, by their names, at most.
+/// Names of the pointers to scratch memory that Triton may add after the parameters of a kernel.
 const SCRATCH: [&str; 2] = ["global_scratch", "profile_scratch"];
 
-/// The fields of `NAME.json` that decide a launch.
+/// The fields of `NAME.json` that determine a launch.
 #[derive(Debug, Deserialize)]
 struct Metadata {
     name: Option<String>,
@@ -45,7 +45,7 @@ fn warp() -> u32 {
     32
 }
 
-/// What `tensordesc_meta` says of a tensor descriptor that the host makes.
+/// An entry of `tensordesc_meta`: a tensor descriptor that the host encodes.
 #[derive(Debug, Deserialize)]
 struct Descriptor {
     /// The number of the mode: none, 32, 64 or 128 bytes.
@@ -56,20 +56,20 @@ struct Descriptor {
     block_size: Vec<u32>,
 }
 
-/// A file with the name that it has in messages.
-struct TritonFiles {
+/// A file with its name in messages.
+struct TritonFile {
     name: String,
     source: SourceId,
 }
 
-/// What the files beside `module` say of a launch of `kernel`; nothing where there are none. Texts are added to `sources`.
+/// Reads the facts about a launch of `kernel` from Triton's files in the folder of `module`, if any. Texts are added to `sources`.
 ///
 /// # Errors
-/// Files that cannot be read, that are damaged, or that do not fit the kernel, with the place.
-pub fn known(module: &Path, kernel: &Function, sources: &mut Sources) -> Result<Known, Vec<Diagnostic>> {
+/// A file cannot be read, is damaged, or does not match the kernel; each error has its file and line.
+pub fn facts(module: &Path, kernel: &Function, sources: &mut Sources) -> Result<LaunchFacts, Vec<Diagnostic>> {
     let json = open(&module.with_extension("json"), sources)?;
     let ttir = open(&module.with_extension("ttir"), sources)?;
-    let mut known = Known::default();
+    let mut known = LaunchFacts::default();
     let metadata = match &json {
         Some(file) => metadata(file, sources).map_err(|error| vec![error])?,
         None => None,
@@ -87,7 +87,7 @@ pub fn known(module: &Path, kernel: &Function, sources: &mut Sources) -> Result<
             let span = Span::new(file.source, arguments.span.0 as u32, arguments.span.1 as u32);
             return Err(vec![Diagnostic::error("launch", span, message).with_help(OTHER_COMPILATION)]);
         }
-        arguments_known(&mut known, &arguments.list, &file.name);
+        argument_facts(&mut known, &arguments.list, &file.name);
     }
     if let (Some(metadata), Some(file)) = (&metadata, &json) {
         maps(&mut known, metadata, kernel, file).map_err(|error| vec![error])?;
@@ -97,36 +97,36 @@ pub fn known(module: &Path, kernel: &Function, sources: &mut Sources) -> Result<
     Ok(known)
 }
 
-/// What to do about files of different compilations.
+/// The fix for files of different compilations.
 const OTHER_COMPILATION: &str =
     "the files are not of one compilation: keep those of one folder of Triton's cache together, or give a launch file (-l)";
 
-fn open(path: &Path, sources: &mut Sources) -> Result<Option<TritonFiles>, Vec<Diagnostic>> {
+fn open(path: &Path, sources: &mut Sources) -> Result<Option<TritonFile>, Vec<Diagnostic>> {
     if !path.is_file() {
         return Ok(None);
     }
     let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     match read_text(path) {
-        Ok(text) => Ok(Some(TritonFiles { name, source: sources.add(SourceFile::new(path.display().to_string(), text)) })),
+        Ok(text) => Ok(Some(TritonFile { name, source: sources.add(SourceFile::new(path.display().to_string(), text)) })),
         Err(message) => {
             let source = sources.add(SourceFile::new(path.display().to_string(), ""));
-            Err(vec![Diagnostic::error("launch", Span::new(source, 0, 0), message).with_help(WAY_OUT)])
+            Err(vec![Diagnostic::error("launch", Span::new(source, 0, 0), message).with_help(DAMAGED_HELP)])
         }
     }
 }
 
-/// What to do about a file that is damaged.
-const WAY_OUT: &str = "compile the kernel again, remove the file, or give a launch file (-l)";
+/// The fix for a damaged file.
+const DAMAGED_HELP: &str = "compile the kernel again, remove the file, or give a launch file (-l)";
 
-/// What `NAME.json` says; none if another program wrote it.
-fn metadata(file: &TritonFiles, sources: &Sources) -> Result<Option<Metadata>, Diagnostic> {
+/// Parses `NAME.json`; `None` if another program wrote it.
+fn metadata(file: &TritonFile, sources: &Sources) -> Result<Option<Metadata>, Diagnostic> {
     let text = sources.file(file.source);
     let wrong = |error: &serde_json::Error| {
         let at = text.offset(error.line() as u32, error.column() as u32);
         let message = error.to_string();
         let message = message.split(" at line ").next().unwrap_or(&message);
         let message = format!("this is not what Triton writes of a launch: {message}");
-        Diagnostic::error("launch", Span::new(file.source, at, at), message).with_help(WAY_OUT)
+        Diagnostic::error("launch", Span::new(file.source, at, at), message).with_help(DAMAGED_HELP)
     };
     let value: serde_json::Value = serde_json::from_str(text.text()).map_err(|error| wrong(&error))?;
     if value.get("num_warps").is_none() || value.get("shared").is_none() {
@@ -135,12 +135,12 @@ fn metadata(file: &TritonFiles, sources: &Sources) -> Result<Option<Metadata>, D
     serde_json::from_str(text.text()).map(Some).map_err(|error| wrong(&error))
 }
 
-fn shape(known: &mut Known, metadata: &Metadata, kernel: &Function, file: &TritonFiles) -> Result<(), Diagnostic> {
+fn shape(known: &mut LaunchFacts, metadata: &Metadata, kernel: &Function, file: &TritonFile) -> Result<(), Diagnostic> {
     let says = format!("{} says so", file.name);
     let threads = metadata.num_warps.map(|warps| warps.saturating_mul(metadata.warp_size));
     if let Some(threads) = threads.filter(|threads| !(1..=1024).contains(threads)) {
         let message = format!("{} asks for {threads} threads of a block, and 1 to 1024 are possible", file.name);
-        return Err(Diagnostic::error("launch", Span::new(file.source, 0, 0), message).with_help(WAY_OUT));
+        return Err(Diagnostic::error("launch", Span::new(file.source, 0, 0), message).with_help(DAMAGED_HELP));
     }
     // Warps that a kernel adds for its own use are in .reqntid, and not in the metadata.
     if kernel.limits.required_block.is_none() {
@@ -153,7 +153,7 @@ fn shape(known: &mut Known, metadata: &Metadata, kernel: &Function, file: &Trito
     Ok(())
 }
 
-fn arguments_known(known: &mut Known, arguments: &[Argument], file: &str) {
+fn argument_facts(known: &mut LaunchFacts, arguments: &[Argument], file: &str) {
     for (index, argument) in arguments.iter().enumerate() {
         known.names.insert(index, argument.name.clone());
         match argument.kind {
@@ -175,14 +175,14 @@ fn arguments_known(known: &mut Known, arguments: &[Argument], file: &str) {
 }
 
 /// Tensor maps by value, in the order in which the metadata names them.
-fn maps(known: &mut Known, metadata: &Metadata, kernel: &Function, file: &TritonFiles) -> Result<(), Diagnostic> {
+fn maps(known: &mut LaunchFacts, metadata: &Metadata, kernel: &Function, file: &TritonFile) -> Result<(), Diagnostic> {
     let is_map = |param: &crate::program::Param| param.is_array && param.bytes as usize == TENSOR_MAP_BYTES;
     let maps: Vec<usize> = (0..kernel.params.len()).filter(|index| is_map(&kernel.params[*index])).collect();
     let said = metadata.tensordesc_meta.as_deref().unwrap_or(&[]);
     for (index, descriptor) in maps.into_iter().zip(said) {
         let wrong = |message: String| {
             let message = format!("{}: {message}", file.name);
-            Diagnostic::error("launch", Span::new(file.source, 0, 0), message).with_help(WAY_OUT)
+            Diagnostic::error("launch", Span::new(file.source, 0, 0), message).with_help(DAMAGED_HELP)
         };
         let swizzle = Swizzle::ALL.get(descriptor.swizzle as usize).copied();
         let swizzle = swizzle.ok_or_else(|| wrong(format!("{} is the number of no swizzle mode, which are 0 to 3", descriptor.swizzle)))?;
@@ -193,12 +193,12 @@ fn maps(known: &mut Known, metadata: &Metadata, kernel: &Function, file: &Triton
         }
         let tile: Vec<u32> = boxed(&descriptor.block_size, element, swizzle);
         let why = format!("{} says so", file.name);
-        known.maps.insert(index, KnownMap { element: Some(element), tile, swizzle, fill: OutsideFill::default(), why });
+        known.maps.insert(index, MapFacts { element: Some(element), tile, swizzle, fill: OutsideFill::default(), why });
     }
     Ok(())
 }
 
-/// The box of a copy, innermost dimension first. A tile is copied in pieces whose rows are not longer than the swizzle's.
+/// The box of a copy, innermost dimension first. Rows of a box are at most as long as the swizzle's.
 fn boxed(block: &[u32], element: TensorElement, swizzle: Swizzle) -> Vec<u32> {
     let mut tile: Vec<u32> = block.iter().rev().copied().collect();
     let row = match swizzle {
@@ -213,8 +213,8 @@ fn boxed(block: &[u32], element: TensorElement, swizzle: Swizzle) -> Vec<u32> {
     tile
 }
 
-/// The hidden pointers to scratch memory: a buffer for each block, or null where there is none.
-fn scratch(known: &mut Known, metadata: &Metadata, kernel: &Function, arguments: Option<usize>) {
+/// The hidden pointers to scratch memory: a buffer for each block, or null if there is none.
+fn scratch(known: &mut LaunchFacts, metadata: &Metadata, kernel: &Function, arguments: Option<usize>) {
     let pointers = || kernel.params.iter().rev().take_while(|param| param.pointer.is_some()).count();
     let first = arguments.unwrap_or(kernel.params.len() - pointers().min(SCRATCH.len()));
     let sizes = [metadata.global_scratch_size, metadata.profile_scratch_size];

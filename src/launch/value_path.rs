@@ -1,12 +1,12 @@
-//! Where in the text of a launch file a value stands.
+//! Spans of values in the text of a launch file.
 //!
-//! `ron` gives the place of what it refuses itself, but not of a value that turns out wrong later. Such a value is named by a
-//! [`ValuePath`], the way to it through fields and items, and only when an error is to be shown is the text walked along that way.
-//! The text has been read by `ron` before, so the walk need only know brackets, commas, strings and comments.
+//! `ron` reports the position of its own errors, but not of a value that is found to be wrong later. Such a value is named by a
+//! [`ValuePath`], the path to it through fields and items, and the text is scanned along that path only to show an error.
+//! `ron` has parsed the text before, so the scanner needs to know only brackets, commas, strings and comments.
 
 use crate::base::{SourceId, Sources, Span};
 
-/// The way to a value: `launches`, then item 3, then `params`, …
+/// The path of a value: `launches`, then item 3, then `params`, …
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ValuePath(Vec<Step>);
 
@@ -43,12 +43,12 @@ impl ValuePath {
         self.field("params").item(index)
     }
 
-    /// Whether it is about what a buffer must hold at the end.
+    /// True if it is the path of expected contents or a tolerance.
     pub fn is_of_expectation(&self) -> bool {
         self.0.iter().any(|step| matches!(step, Step::Field("expect" | "tolerance" | "expect_variables" | "variable_tolerances")))
     }
 
-    /// Whether the way leads through `outer`, or ends there.
+    /// True if the path is `outer` or inside it.
     pub fn is_within(&self, outer: &ValuePath) -> bool {
         self.0.starts_with(&outer.0)
     }
@@ -58,7 +58,7 @@ impl ValuePath {
     }
 }
 
-/// The span of the value at `place`, or of the innermost value on the way that the text has.
+/// The span of the value at `place`, or of the innermost value on the path that the text has.
 pub fn span(sources: &Sources, source: SourceId, place: &ValuePath) -> Span {
     let text = sources.file(source).text();
     let mut walk = Walk { bytes: text.as_bytes(), at: 0 };
@@ -76,25 +76,25 @@ pub fn span(sources: &Sources, source: SourceId, place: &ValuePath) -> Span {
     Span::new(source, start as u32, (start + value.len()) as u32)
 }
 
-/// A value of a text that need not be right: where it stands, and what it is called there.
+/// The region and the field name of a value in a text that may have errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part<'a> {
-    /// Where its region starts: after the colon, comma or bracket before it.
+    /// Start of its region: after the colon, comma or bracket before it.
     pub start: usize,
-    /// Where its region ends: at the comma or bracket after it.
+    /// End of its region: the comma or bracket after it.
     pub end: usize,
-    /// The field that it is the value of, empty for an item of a list.
+    /// The name of its field; empty for an item of a list.
     pub field: &'a str,
-    /// Where the field's name starts; [`Self::start`] without one.
+    /// Offset of the field's name; [`Self::start`] without one.
     pub named_at: usize,
-    /// The field that the value around it is the value of.
+    /// The name of the field of the enclosing value.
     pub within: &'a str,
 }
 
-/// Values in each other that are looked at: no launch file has as many.
+/// Maximum nesting depth: no launch file is as deep.
 const DEPTH_MAX: usize = 32;
 
-/// The values of `text` that stand around byte `at`, or end there, the innermost first.
+/// The values of `text` that enclose byte `at`, or end there, the innermost first.
 pub fn parts_around(text: &str, at: usize) -> Vec<Part<'_>> {
     let mut walk = Walk { bytes: text.as_bytes(), at: 0 };
     let mut parts = vec![Part { start: 0, end: text.len(), field: "", named_at: 0, within: "" }];
@@ -116,7 +116,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Of the values in the brackets of the value here, the last that stands around byte `at` or ends there.
+    /// The last element of the current value that encloses byte `at` or ends there.
     fn part_around<'t>(&mut self, text: &'t str, at: usize, within: &'t str) -> Option<Part<'t>> {
         let mut found = None;
         let mut start = self.open().then_some(self.at)?;
@@ -149,7 +149,7 @@ impl Walk<'_> {
         self.bytes[self.at.min(self.bytes.len())..].starts_with(word)
     }
 
-    /// Moves to the value that `step` leads to; false where there is none.
+    /// Moves to the value that `step` selects; false if there is none.
     fn enter(&mut self, step: &Step) -> bool {
         if !self.open() {
             return false;
@@ -173,7 +173,7 @@ impl Walk<'_> {
         false
     }
 
-    /// Steps over the name of a value and its opening bracket.
+    /// Skips the name of a value and its opening bracket.
     fn open(&mut self) -> bool {
         self.skip_word();
         self.skip_blank();
@@ -185,7 +185,7 @@ impl Walk<'_> {
         opens
     }
 
-    /// Steps over `name:` or `"name":` and returns the name, or stays.
+    /// Skips `name:` or `"name":` and returns the name; otherwise does not move.
     fn field_name(&mut self) -> &[u8] {
         let start = self.at;
         let quotes = usize::from(self.peek() == Some(b'"'));
@@ -212,7 +212,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Steps over one value, up to the comma or closing bracket after it.
+    /// Skips one value, up to the comma or closing bracket after it.
     fn skip_value(&mut self) {
         let mut depth = 0_usize;
         while let Some(byte) = self.peek() {
@@ -232,7 +232,7 @@ impl Walk<'_> {
         }
     }
 
-    /// From an opening quote to the closing one; a raw string ends with as many `#` as stand before it.
+    /// Moves from an opening quote to the closing one; a raw string ends with the same number of `#` as it starts with.
     fn skip_string(&mut self) {
         let hashes = self.bytes[..self.at].iter().rev().take_while(|byte| **byte == b'#').count();
         let raw = self.bytes[..self.at - hashes].last() == Some(&b'r');
@@ -247,7 +247,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Steps over white space and comments.
+    /// Skips white space and comments.
     fn skip_blank(&mut self) {
         loop {
             if self.peek().is_some_and(|byte| byte.is_ascii_whitespace()) {

@@ -16,7 +16,7 @@ use crate::machine::state::warp::Warp;
 use crate::program::operands::Use;
 use crate::program::{Access, Slot};
 
-/// Whether an access reads or writes.
+/// The kind of an access: a read, a write or both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccessKind {
     /// It reads.
@@ -30,15 +30,15 @@ pub enum AccessKind {
 /// The path by which memory is accessed (PTX ISA, "Proxies").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Proxy {
-    /// As loads and stores do.
+    /// The proxy of loads and stores.
     Generic,
-    /// As bulk and tensor copies and `wgmma` do.
+    /// The proxy of bulk and tensor copies and of `wgmma`.
     Async,
-    /// As textures and `ld.global.nc` do.
+    /// The proxy of texture reads and `ld.global.nc`.
     ReadOnly,
-    /// As tensor copies read their tensor maps.
+    /// The proxy by which tensor copies read their tensor maps.
     TensorMap,
-    /// As surfaces are read and written.
+    /// The proxy of surface reads and writes.
     Surface,
 }
 
@@ -46,14 +46,14 @@ pub enum Proxy {
 #[derive(Clone, Copy, Debug)]
 pub struct AccessEvent<'a> {
     /// The instruction, its thread block and warp, and the tick.
-    pub place: IssuePoint,
+    pub point: IssuePoint,
     /// The block.
     pub block_id: BlockId,
     /// The lanes.
     pub lanes: LaneMask,
-    /// Where warps have a stack, the lanes that run in lockstep with these; otherwise none.
+    /// The lanes that run in lockstep with these, under the stack policy; otherwise none.
     pub lockstep: LaneMask,
-    /// Whether it reads or writes.
+    /// The kind of the access.
     pub kind: AccessKind,
     /// Its semantics and scope, as the instruction names them; weak where it names none.
     pub semantics: Access,
@@ -61,7 +61,7 @@ pub struct AccessEvent<'a> {
     pub proxy: Proxy,
     /// The space the lanes' addresses are in, never `Generic`.
     pub space: Space,
-    /// Of shared memory, the block slot and the rank in its cluster of the block that it belongs to.
+    /// For shared memory: the block slot of the block that owns it, and the block's rank in its cluster.
     pub owner: (u32, u32),
     /// Address of each lane in that space; lanes outside `lanes` repeat one of them.
     pub addresses: &'a PerLane<u64>,
@@ -69,11 +69,11 @@ pub struct AccessEvent<'a> {
     pub min: u64,
     /// The highest.
     pub max: u64,
-    /// Bytes a lane.
+    /// Bytes per lane.
     pub bytes: u32,
     /// Calls in progress.
     pub depth: u32,
-    /// Of a store, what it writes and where; none where that lies in another block's shared memory.
+    /// The data of a store; none for a store to the shared memory of another block.
     pub store: Option<StoreData<'a>>,
 }
 
@@ -84,26 +84,26 @@ pub struct StoreData<'a> {
     pub elements: &'a [PerLane<u64>],
     /// Bytes of an element, 8 at most.
     pub element_bytes: u32,
-    /// The memory.
+    /// The pages of that memory.
     pub pages: &'a Pages,
     /// The address of its first byte.
     pub base: u64,
 }
 
 impl StoreData<'_> {
-    /// Whether the memory at `address` already holds what `lane` writes there.
-    pub fn is_there(&self, lane: usize, address: u64) -> bool {
+    /// True if the memory at `address` already holds the bytes that `lane` writes there.
+    pub fn already_holds(&self, lane: usize, address: u64) -> bool {
         let size = self.element_bytes as usize;
         let mut at = address - self.base;
         self.elements.iter().all(|element| {
-            let mut held = [0; 8];
-            self.pages.read(at, &mut held[..size]);
+            let mut present = [0; 8];
+            self.pages.read(at, &mut present[..size]);
             at += size as u64;
-            held[..size] == element[lane].to_le_bytes()[..size]
+            present[..size] == element[lane].to_le_bytes()[..size]
         })
     }
 
-    /// Whether two lanes write the same bytes.
+    /// True if two lanes write the same bytes.
     pub fn are_equal(&self, one: usize, other: usize) -> bool {
         let mask = u64::MAX >> (64 - 8 * self.element_bytes);
         self.elements.iter().all(|element| (element[one] ^ element[other]) & mask == 0)
@@ -132,12 +132,12 @@ pub enum CopyStage {
 pub struct CopyEvent<'a> {
     /// The copy.
     pub copy: &'a AsyncCopy,
-    /// The lanes whose part of the copy it is.
+    /// The lanes whose bytes reach the stage.
     pub lanes: LaneMask,
-    /// The change.
+    /// The stage.
     pub stage: CopyStage,
-    /// A digest of what a copy that is issued replaces in global memory: where, and with which bytes, as its source holds them now. None
-    /// of other copies, and later.
+    /// At issue, for a copy that overwrites global memory: a digest of the addresses and of the bytes that its source holds now. Otherwise
+    /// none.
     pub replaces: Option<u64>,
     /// The tick.
     pub tick: Tick,
@@ -147,19 +147,19 @@ pub struct CopyEvent<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MbarrierChange {
     /// `mbarrier.init`, with this expected arrival count.
-    Made(u32),
+    Initialized(u32),
     /// `mbarrier.inval`.
     Invalidated,
-    /// It contributes to the present phase.
+    /// A contribution to the current phase.
     Contributed(Contribution),
-    /// Its contribution completed this phase.
-    Ended(u64),
-    /// It tests whether the phase of a parity has completed.
+    /// A contribution completed the phase of this number.
+    PhaseCompleted(u64),
+    /// `test_wait` or `try_wait`: a test whether the phase of a parity has completed.
     Tested {
         /// The parity.
         parity: u32,
-        /// The result.
-        ended: bool,
+        /// True if the phase has completed.
+        completed: bool,
     },
 }
 
@@ -167,22 +167,22 @@ pub enum MbarrierChange {
 #[derive(Clone, Copy, Debug)]
 pub struct MbarrierEvent {
     /// The instruction and the tick; of a copy, those of its issue.
-    pub place: IssuePoint,
+    pub point: IssuePoint,
     /// The block of the threads; of a completed phase, the block that owns the mbarrier.
     pub block_id: BlockId,
     /// The lanes.
     pub lanes: LaneMask,
-    /// The block whose shared memory the object is in.
+    /// The block whose shared memory holds the mbarrier.
     pub block: [u32; 3],
-    /// Its block slot: its index among the resident blocks.
+    /// The block slot of that block.
     pub block_slot: u32,
-    /// Its address there.
+    /// The address of the mbarrier in its shared memory.
     pub address: u32,
-    /// The object's phase then; of lanes that contribute to several phases, each is reported for itself.
+    /// The current phase of the mbarrier. Lanes that contribute to several phases cause one event for each phase.
     pub phase: u64,
     /// The change.
     pub change: MbarrierChange,
-    /// Its semantics and scope, as the instruction names them; of a phase that has ended, weak.
+    /// Its semantics and scope, as the instruction names them; weak for a completed phase.
     pub semantics: Access,
 }
 
@@ -191,36 +191,36 @@ pub struct MbarrierEvent {
 pub enum WgmmaChange<'a> {
     /// `wgmma.fence`: register accesses before it are ordered before the `wgmma` after it.
     Fenced,
-    /// One was issued, and is in flight.
+    /// A multiplication was issued, and is in flight.
     Issued {
-        /// It. [`Wgmma::reads`] are the bytes of shared memory that it reads by the async proxy until it ends.
+        /// The multiplication. [`Wgmma::reads`] are the bytes of shared memory that it reads by the async proxy until it ends.
         wgmma: &'a Wgmma,
-        /// Whether its warp has ever executed `wgmma.fence`.
+        /// True if its warp has ever executed `wgmma.fence`.
         fenced: bool,
     },
-    /// The open group was committed, and is group `group` of the warp.
+    /// The uncommitted wgmma-group was committed, and is wgmma-group `group` of the warp.
     Committed {
         /// Its number, from 0.
         group: u32,
     },
-    /// The warp has waited for groups: all below `done` have ended.
+    /// The warp has waited for wgmma-groups: all below `done` have completed.
     Waited {
-        /// The number of the first group that may still be in flight.
+        /// The number of the first wgmma-group that may still be in flight.
         done: u32,
     },
-    /// One has ended: it has read its operands and written its accumulators. Under `lazy` this is reported when a warp of the warpgroup
-    /// waits for it; under `eager` and `random` it may come earlier, and orders nothing: only `Waited` does.
+    /// A multiplication has ended: it has read its operands and written its accumulators. Under `lazy` this is reported when a warp of the
+    /// warpgroup waits for it; under `eager` and `random` it may come earlier, and orders nothing: only `Waited` does.
     Ended(&'a Wgmma),
-    /// All lanes of the warp exited while it was in flight.
+    /// All lanes of the warp exited while the multiplication was in flight.
     Abandoned(&'a Wgmma),
-    /// An instruction other than `wgmma` is about to use a register that some `wgmma` of its function has for A or D.
-    Touched {
-        /// Whether it reads or writes.
+    /// An instruction is about to read or write a register that some `wgmma` of its function uses for A or D.
+    RegisterUsed {
+        /// The use: a read or a write.
         used: Use,
         /// The register's slot in the warp's 32-bit registers.
         slot: Slot,
-        /// The latest `wgmma` in flight that writes it, or, if `used` is a write, reads it; none if there is none. Under `eager` it stays
-        /// in flight for this purpose until its warp has waited for it.
+        /// The latest `wgmma` in flight that writes the register, or, if `used` is a write, reads it; none if there is none. For this
+        /// purpose a `wgmma` is in flight until its warp has waited for it, under `eager` too.
         wgmma: Option<&'a Wgmma>,
     },
 }
@@ -228,8 +228,8 @@ pub enum WgmmaChange<'a> {
 /// The asynchronous matrix multiplications of a warp change.
 #[derive(Clone, Copy, Debug)]
 pub struct WgmmaEvent<'a> {
-    /// The instruction that does it, and when; of what ends between two instructions, the one that issued it.
-    pub place: IssuePoint,
+    /// The instruction that causes the change; for a `wgmma` that ends between two instructions, the one that issued it.
+    pub point: IssuePoint,
     /// The block.
     pub block_id: BlockId,
     /// The lanes that execute it.
@@ -240,10 +240,10 @@ pub struct WgmmaEvent<'a> {
     pub tick: Tick,
 }
 
-/// A synchronization by threads, or a completion, that orders some threads after others.
+/// A synchronization, or the completion of one, that orders some threads after others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order<'a> {
-    /// They executed a fence.
+pub enum SyncKind<'a> {
+    /// The lanes executed a fence.
     Fence {
         /// Its kind: the operations and proxies that it orders.
         kind: FenceKind,
@@ -252,108 +252,108 @@ pub enum Order<'a> {
         /// Its scope.
         scope: Scope,
     },
-    /// They arrived at a barrier of the block, and wait there if it `waits`.
+    /// The lanes arrived at a barrier of the block.
     Arrived {
         /// Its number.
         id: u32,
-        /// Threads wanted, if the instruction names a number.
-        wanted: Option<u32>,
-        /// Whether they wait.
+        /// The thread count, if the instruction has one.
+        thread_count: Option<u32>,
+        /// True if the lanes wait for the barrier.
         waits: bool,
-        /// Whether all lanes of a warp must execute it together.
+        /// True if all lanes of a warp must execute the instruction together (`.aligned`).
         aligned: bool,
     },
-    /// A barrier of the block ended its phase. The lanes are none; those that had arrived are listed by warp.
+    /// A barrier of the block completed its phase. `lanes` of the event is empty.
     BarrierCompleted {
         /// Its number.
         id: u32,
-        /// The lanes that arrived.
+        /// The lanes that arrived, by warp.
         arrived: &'a [LaneMask],
     },
-    /// They reach a `bar.warp.sync`, which the other lanes of `members` must execute too.
+    /// The lanes reach a `bar.warp.sync`, which the other lanes of `members` must execute too.
     WarpSync {
         /// The lanes that synchronize.
         members: LaneMask,
     },
-    /// They reach a warp collective (`shfl`, `vote`, `match`, `redux`, `elect`) with the other lanes of `members`, which orders nothing.
-    /// Reported again when they had to wait for those.
+    /// The lanes reach a warp collective (`shfl`, `vote`, `match`, `redux`, `elect`) with the other lanes of `members`. It orders nothing.
+    /// Reported again if the lanes had to wait for others.
     Collective {
-        /// The lanes that take part.
+        /// The lanes of the member mask.
         members: LaneMask,
     },
-    /// They arrived at the barrier of the cluster.
+    /// The lanes arrived at the barrier of the cluster.
     ClusterArrived {
-        /// Whether that releases nothing.
+        /// True if the arrival has no release semantics (`.relaxed`).
         relaxed: bool,
-        /// Whether all lanes of a warp must execute it together.
+        /// True if all lanes of a warp must execute the instruction together (`.aligned`).
         aligned: bool,
     },
-    /// They wait for the barrier of the cluster, or continue if it has ended.
+    /// The lanes wait for the barrier of the cluster, or continue if its phase has completed.
     ClusterWaits,
-    /// The barrier of the cluster ended its phase, for the blocks in this many block slots from `first` on.
+    /// The barrier of the cluster completed its phase, for the blocks in `blocks` block slots from `first` on.
     ClusterBarrierCompleted {
         /// The first block slot.
         first: u32,
         /// The number of block slots.
         blocks: u32,
     },
-    /// They committed their groups of copies.
+    /// The lanes committed their groups of copies.
     Committed {
-        /// Of bulk copies, or of `cp.async`.
+        /// True for bulk copies, false for `cp.async`.
         bulk: bool,
     },
-    /// They have waited for groups of copies.
+    /// The lanes have waited for groups of copies.
     Awaited(CopyWait),
-    /// They exit.
+    /// The lanes exit.
     Exited,
 }
 
 /// The groups of copies that lanes have waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CopyWait {
-    /// Of bulk copies, or of `cp.async`.
+    /// True for bulk copies, false for `cp.async`.
     pub bulk: bool,
-    /// Only until their sources have been read.
+    /// True if the wait lasts only until the sources have been read (`.read`).
     pub read: bool,
-    /// The group that is not committed yet as well.
-    pub open: bool,
-    /// Closed groups that may be left.
+    /// True if the wait includes the uncommitted group.
+    pub uncommitted: bool,
+    /// Committed groups that may still be in flight after the wait.
     pub pending: u32,
 }
 
-/// A synchronization.
+/// Lanes synchronize, or a synchronization completes.
 #[derive(Clone, Copy, Debug)]
-pub struct OrderEvent<'a> {
-    /// The instruction and the tick; of a completion, the instruction that caused it.
-    pub place: IssuePoint,
+pub struct SyncEvent<'a> {
+    /// The instruction and the tick; for a completion, the instruction that caused it.
+    pub point: IssuePoint,
     /// The block.
     pub block_id: BlockId,
     /// The lanes.
     pub lanes: LaneMask,
     /// The synchronization.
-    pub order: Order<'a>,
+    pub kind: SyncKind<'a>,
 }
 
-/// Lanes are about to execute a warp collective (`shfl`, `vote`, `match`, `redux`, `elect`), as those that execute it at one place see it.
+/// Lanes at one instruction that are about to execute a warp collective (`shfl`, `vote`, `match`, `redux`, `elect`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Collective {
     /// The instruction, its thread block and warp, and the tick.
-    pub place: IssuePoint,
-    /// The lanes that execute it there.
+    pub point: IssuePoint,
+    /// The lanes that execute it at this instruction.
     pub lanes: LaneMask,
-    /// The lanes that take part, at this place and at others.
-    pub among: LaneMask,
-    /// Those that the member mask names.
+    /// The lanes that take part, at this instruction and at others.
+    pub participants: LaneMask,
+    /// The lanes that the member mask names.
     pub members: LaneMask,
-    /// Whether the instruction has a member mask.
+    /// True if the instruction has a member mask.
     pub has_mask: bool,
     /// The lanes of the warp that have not exited.
     pub live: LaneMask,
     /// Calls in progress.
     pub depth: u32,
-    /// Of a `shfl`, the lane from which each takes its value: its own where that it asks for is out of range.
+    /// For a `shfl`, the source lane of each lane: the lane itself if the source is out of range.
     pub sources: Option<PerLane<u32>>,
-    /// Of a `shfl`, the lanes of `lanes` whose source does not take part.
+    /// For a `shfl`, the lanes of `lanes` whose source lane does not take part.
     pub absent: LaneMask,
 }
 
@@ -361,40 +361,40 @@ pub struct Collective {
 #[derive(Clone, Copy, Debug)]
 pub struct Issue {
     /// The instruction, its thread block and warp, and the tick.
-    pub place: IssuePoint,
+    pub point: IssuePoint,
     /// The lanes of the group.
     pub lanes: LaneMask,
-    /// Those that execute it: the guard holds for them.
+    /// The lanes for which the guard holds, and which execute it.
     pub active: LaneMask,
-    /// Where their registers are.
+    /// The frame of their registers.
     pub frame: FrameBase,
     /// Calls in progress.
     pub depth: u32,
 }
 
-/// Something that happens in a run.
+/// An event of a run.
 #[derive(Clone, Copy)]
 pub enum Event<'a> {
-    /// Memory is about to be accessed. A pause comes when the instruction has been executed.
+    /// Memory is about to be accessed. A pause takes effect after the instruction.
     Access(AccessEvent<'a>),
-    /// Threads did something that orders them.
-    Order(OrderEvent<'a>),
+    /// Threads synchronize, or a synchronization completes.
+    Sync(SyncEvent<'a>),
     /// Lanes are about to execute a warp collective.
     Collective(&'a Collective),
-    /// Something has happened to an asynchronous copy.
+    /// An asynchronous copy reaches a stage.
     Copy(CopyEvent<'a>),
-    /// Something is done to an mbarrier, just before it happens; that a phase has ended is reported afterwards.
+    /// An mbarrier is about to change, or a phase of it has completed.
     Mbarrier(MbarrierEvent),
     /// The asynchronous matrix multiplications of a warp change.
     Wgmma(WgmmaEvent<'a>),
     /// An instruction is about to be issued; after a pause it is reported again.
     Before(&'a Issue, &'a Warp),
-    /// An instruction was issued and executed. The group's next pc is not yet written into the warp.
+    /// An instruction was executed. The group's next pc is not yet written into the warp.
     After(&'a Issue, &'a Warp),
-    /// Groups of a warp reconverged between two instructions, and these lanes are now one group at the place.
+    /// Groups of a warp reconverged between two instructions: these lanes are now one group at this pc.
     Reconverged(IssuePoint, LaneMask),
-    /// The instruction at the place made threads of the block arrive at a barrier or exit, which may have released others and, if they wait
-    /// for the result of a reduction, written their registers.
+    /// Threads of the block arrived at a barrier or exited. That may have released other threads and written the result of a barrier
+    /// reduction into their registers.
     Arrived(IssuePoint, &'a Block),
 }
 
@@ -404,11 +404,11 @@ pub enum Event<'a> {
 pub enum EventKind {
     /// [`Event::Access`].
     Access,
-    /// [`Event::Order`].
-    Order,
-    /// [`Event::Collective`] in which every lane's source takes part.
+    /// [`Event::Sync`].
+    Sync,
+    /// [`Event::Collective`] in which the source lane of every lane takes part.
     Collective,
-    /// [`Event::Collective`] by which some lane takes a value from one that does not take part.
+    /// [`Event::Collective`] in which the source lane of some lane does not take part.
     AbsentSource,
     /// [`Event::Copy`].
     Copy,
@@ -426,7 +426,7 @@ pub enum EventKind {
     Arrived,
 }
 
-/// A set of kinds of events. What is not in it costs nothing.
+/// A set of kinds of events. Events of other kinds cost nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EventMask(u16);
 
@@ -446,19 +446,19 @@ impl EventMask {
         Self(mask)
     }
 
-    /// Whether it holds `kind`.
+    /// True if the set contains `kind`.
     #[inline(always)]
     pub const fn has(self, kind: EventKind) -> bool {
         self.0 >> kind as u16 & 1 != 0
     }
 
-    /// Whether it holds any of `other`.
+    /// True if the set contains a kind of `other`.
     #[inline(always)]
     pub const fn has_any(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
 
-    /// The kinds of both.
+    /// The union of the sets.
     #[must_use]
     pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
@@ -470,7 +470,7 @@ impl Event<'_> {
     pub fn kind(&self) -> EventKind {
         match self {
             Event::Access(_) => EventKind::Access,
-            Event::Order(_) => EventKind::Order,
+            Event::Sync(_) => EventKind::Sync,
             Event::Collective(collective) if collective.absent.is_empty() => EventKind::Collective,
             Event::Collective(_) => EventKind::AbsentSource,
             Event::Copy(_) => EventKind::Copy,
@@ -484,19 +484,19 @@ impl Event<'_> {
     }
 }
 
-/// Something that watches a run.
+/// Receives the events of a run.
 pub trait Observer {
-    /// The kinds of events it wants, asked at every turn of a warp, between turns, after [`EventKind::AbsentSource`], and after
-    /// an access that reads.
+    /// The kinds of events that it receives. Queried in every time slice of a warp, between time slices, after [`EventKind::AbsentSource`],
+    /// and after an access that reads.
     fn mask(&self) -> EventMask;
 
-    /// Something happens, of a kind in the mask that was asked last. If it returns true the run pauses there with
-    /// [`Step::Paused`](crate::machine::Step::Paused), in the state in which a budget that ends at the same tick would leave it.
+    /// Receives an event of a kind in the last mask. If it returns true, the run pauses with
+    /// [`Step::Paused`](crate::machine::Step::Paused), in the same state as after a budget that ends at that tick.
     fn event(&mut self, event: &Event<'_>) -> bool;
 }
 
 impl dyn Observer + '_ {
-    /// Reports the event of kind `kind` that `make` makes, if it is wanted. True if the observer asks for a pause.
+    /// Reports the event that `make` returns, of kind `kind`, if the mask has that kind. True if the observer asks for a pause.
     pub(super) fn report<'e>(&mut self, kind: EventKind, make: impl FnOnce() -> Event<'e>) -> bool {
         self.mask().has(kind) && self.event(&make())
     }

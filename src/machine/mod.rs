@@ -1,20 +1,19 @@
 //! The deterministic interpreter: a grid of blocks, warps of 32 lanes, and the memory they share.
 //!
-//! Time is a number: a tick is one warp-instruction issued, and all of a launch is a total order of ticks. Everything a run can
-//! change is the value [`Machine`]; cloning it is a snapshot, cheap because registers, memory pages and blocks are shared until
-//! written. Everything a run cannot change is the [`Program`](crate::program::Program). The same machine run twice does the same,
-//! however its run is sliced by budgets: which warp runs next, and which lanes of it, follows from the machine's state alone
-//! ([`run::schedule`]).
+//! Time is a number: a tick is one warp-instruction issued, and all of a launch is a total order of ticks. Everything a run can change is
+//! the value [`Machine`]; cloning it is a snapshot, cheap because registers, memory pages and blocks are copied on write. Everything a run
+//! cannot change is the [`Program`](crate::program::Program). Two runs of the same machine are the same, whatever their budgets: the next
+//! warp and the lanes of it that run follow from the machine's state alone ([`run::schedule`]).
 //!
 //! The interpreter knows nothing of breakpoints, source text, or that time can go backwards.
 //!
-//! | room | holds |
+//! | module | contents |
 //! | --- | --- |
 //! | [`state`] | the data: the machine, its blocks, warps, registers and memory, a launch |
-//! | [`in_flight`] | what is under way asynchronously: copies, boxes of tensors, matrix multiplications |
-//! | [`exec`] | one instruction for the lanes of one group, a file a family |
-//! | [`run`] | many instructions: turns, waits, livelocks, snapshots |
-//! | [`event`] | what observers see |
+//! | [`in_flight`] | asynchronous operations in flight: copies, tensor copies, matrix multiplications |
+//! | [`exec`] | one instruction for the lanes of one group; one file per family |
+//! | [`run`] | many instructions: the scheduler, waits, livelocks, snapshots |
+//! | [`event`] | the events that observers receive |
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -27,22 +26,22 @@ mod state;
 
 pub use event::{
     AccessEvent, AccessKind, Collective, CopyEvent, CopyStage, CopyWait, Event, EventKind, EventMask, Issue, MbarrierChange, MbarrierEvent,
-    NullObserver, Observer, Order, OrderEvent, Proxy, WgmmaChange, WgmmaEvent,
+    NullObserver, Observer, Proxy, SyncEvent, SyncKind, WgmmaChange, WgmmaEvent,
 };
 pub use in_flight::policy::{CompletionChoice, CompletionPolicyKind, POLICIES, PolicyRow};
 pub use in_flight::tensor;
-pub use run::deadlock::held;
+pub use run::deadlock::stack_wait;
 pub use run::ends::{LaunchEnd, LaunchStart, UnfinishedBlock, UnfinishedGroup, UnfinishedWarp};
-pub use state::barrier::{BARRIERS, Ballot, Barrier, ClusterBarrier};
+pub use state::barrier::{BARRIERS, Barrier, BarrierReduction, ClusterBarrier};
 pub use state::block::Block;
 pub use state::coverage::{Coverage, Tally};
 pub use state::cursor::Cursor;
 pub use state::definedness::Definedness;
-pub use state::device::{Device, NotMapped, Taken};
+pub use state::device::{Device, NotFree, NotMapped};
 pub use state::digest::Digest;
 pub use state::footprint::{Footprint, MemoryLimit};
 pub use state::in_flight::InFlight;
-pub use state::in_flight::copy::{AsyncCopy, CopyCompletion, CopyKind, Destination, LaneCopies, MemoryOwner, POISON};
+pub use state::in_flight::copy::{AsyncCopy, CopyCompletion, CopyKind, LaneCopies, MemoryAddress, MemoryOwner, POISON};
 pub use state::in_flight::queue::WgmmaQueue;
 pub use state::in_flight::warpgroup::WARPS;
 pub use state::in_flight::wgmma::Wgmma;
@@ -53,7 +52,7 @@ pub use state::launch::{DEPTH_MAX, DivergencePolicy, Hold, Instrumentation, Laun
 pub use state::machine::Machine;
 pub use state::mbarrier::{Contribution, Mbarrier, MbarrierOperation, Phase};
 pub use state::memory::{Allocation, OutOfMemory, PAGE_BYTES, Region};
-pub use state::page_source::{OUTSIDE, PageSource};
+pub use state::page_source::{HOST_MEMORY, PageSource};
 pub use state::prepared::PreparedLaunch;
 pub use state::registers::{FrameBase, Registers};
 pub use state::runtime::Printed;

@@ -1,16 +1,16 @@
-//! Words of instructions in the terms of `num`.
+//! Conversions from modifiers of instructions to the types of `num`.
 
 use crate::isa::{FloatBinary, FloatType};
 use crate::num::float::Extremum;
 
-/// Whether a register holds two numbers of the type.
+/// True if a register holds two numbers of the type.
 pub(in crate::machine) fn is_packed(ty: FloatType) -> bool {
     matches!(ty, FloatType::F16x2 | FloatType::BF16x2)
 }
 
-/// The words of a minimum or maximum in the terms of `num`.
+/// The modifiers of a minimum or maximum.
 #[inline(always)]
-pub(in crate::machine) fn extremum_words(f: FloatBinary, ftz: bool) -> Extremum {
+pub(in crate::machine) fn extremum_of(f: FloatBinary, ftz: bool) -> Extremum {
     use FloatBinary::{MaxNan, MaxNanXorSign, MaxXorSign, MinNan, MinNanXorSign, MinXorSign};
     Extremum {
         ftz,

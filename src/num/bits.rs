@@ -1,26 +1,26 @@
-//! Bits (PTX ISA, "Logic and Shift Instructions", and `bfi bmsk szext fns prmt` of the integer chapter).
+//! Bit manipulation (PTX ISA, "Logic and Shift Instructions", and `bfi bmsk szext fns prmt` of the integer chapter).
 //!
-//! Shifts and `bfe` depend on the type and are methods of [`Int`]. Positions and lengths out of range do what an H200
-//! was recorded to do.
+//! Shifts and `bfe` depend on the type and are methods of [`Int`]. Positions and lengths out of range give the results recorded on an
+//! H200.
 
 use super::int::Int;
 
-/// How a count past the width is understood: `.clamp` or `.wrap`.
+/// The mode of shifts and lengths of more than 32 bits: `.clamp` or `.wrap`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Excess {
-    /// Counts from 32 on act as 32.
+pub enum CountMode {
+    /// Counts above 32 are taken as 32.
     Clamp,
-    /// Only the low 5 bits count.
+    /// Only the low 5 bits are used.
     Wrap,
 }
 
-impl Excess {
+impl CountMode {
     /// The count as a number from 0 to 32.
     #[inline(always)]
     fn limit(self, count: u32) -> u32 {
         match self {
-            Excess::Clamp => count.min(32),
-            Excess::Wrap => count & 31,
+            CountMode::Clamp => count.min(32),
+            CountMode::Wrap => count & 31,
         }
     }
 }
@@ -34,16 +34,16 @@ pub fn lop3(a: u32, b: u32, c: u32, lut: u8) -> u32 {
     pick(a, pick(b, quarter(6), quarter(4)), pick(b, quarter(2), quarter(0)))
 }
 
-/// `shf.l`: the upper word of `{high, low}` shifted left.
+/// `shf.l`: the upper 32 bits of `{high, low}` shifted left.
 #[inline(always)]
-pub fn shf_left(low: u32, high: u32, count: u32, excess: Excess) -> u32 {
-    ((pair(low, high) << excess.limit(count)) >> 32) as u32
+pub fn shf_left(low: u32, high: u32, count: u32, mode: CountMode) -> u32 {
+    ((pair(low, high) << mode.limit(count)) >> 32) as u32
 }
 
-/// `shf.r`: the lower word of `{high, low}` shifted right.
+/// `shf.r`: the lower 32 bits of `{high, low}` shifted right.
 #[inline(always)]
-pub fn shf_right(low: u32, high: u32, count: u32, excess: Excess) -> u32 {
-    (pair(low, high) >> excess.limit(count)) as u32
+pub fn shf_right(low: u32, high: u32, count: u32, mode: CountMode) -> u32 {
+    (pair(low, high) >> mode.limit(count)) as u32
 }
 
 #[inline(always)]
@@ -51,8 +51,8 @@ fn pair(low: u32, high: u32) -> u64 {
     u64::from(high) << 32 | u64::from(low)
 }
 
-/// `bfi.b32`: the low `length` bits of `field` put into `into` at `position`. Only the low 8 bits of both numbers count; what
-/// reaches past the top is dropped.
+/// `bfi.b32`: the low `length` bits of `field` inserted into `into` at `position`. Only the low 8 bits of `position` and `length` are
+/// used; bits beyond the top are dropped.
 #[inline(always)]
 pub fn bfi_32(field: u32, into: u32, position: u32, length: u32) -> u32 {
     let mask = low_ones(length & 0xff) as u32;
@@ -60,7 +60,7 @@ pub fn bfi_32(field: u32, into: u32, position: u32, length: u32) -> u32 {
     field | (into & !mask)
 }
 
-/// `bfi.b64`, as [`bfi_32`], but all 32 bits of both numbers count.
+/// `bfi.b64`, as [`bfi_32`], but all 32 bits of `position` and `length` are used.
 #[inline(always)]
 pub fn bfi_64(field: u64, into: u64, position: u32, length: u32) -> u64 {
     let mask = low_ones(length);
@@ -68,45 +68,44 @@ pub fn bfi_64(field: u64, into: u64, position: u32, length: u32) -> u64 {
     field | (into & !mask)
 }
 
-/// As many ones as asked for, at most 64, at the bottom.
+/// `count` ones, at most 64, in the low bits.
 #[inline(always)]
 fn low_ones(count: u32) -> u64 {
     !(!0u64).shl(count)
 }
 
-/// `bmsk`: `length` ones from `position` on.
+/// `bmsk`: `length` ones, the lowest at `position`.
 #[inline(always)]
-pub fn bmsk(position: u32, length: u32, excess: Excess) -> u32 {
-    (low_ones(excess.limit(length)) << excess.limit(position)) as u32
+pub fn bmsk(position: u32, length: u32, mode: CountMode) -> u32 {
+    (low_ones(mode.limit(length)) << mode.limit(position)) as u32
 }
 
 /// `szext.u32`: the low `length` bits.
 #[inline(always)]
-pub fn zero_extend(a: u32, length: u32, excess: Excess) -> u32 {
-    a & low_ones(excess.limit(length)) as u32
+pub fn zero_extend(a: u32, length: u32, mode: CountMode) -> u32 {
+    a & low_ones(mode.limit(length)) as u32
 }
 
-/// `szext.s32`: the low `length` bits with the sign of their top bit; of no bits zero.
+/// `szext.s32`: the low `length` bits, sign-extended; zero if `length` is 0.
 #[inline(always)]
-pub fn sign_extend(a: u32, length: u32, excess: Excess) -> u32 {
-    let unused = 32 - excess.limit(length);
+pub fn sign_extend(a: u32, length: u32, mode: CountMode) -> u32 {
+    let unused = 32 - mode.limit(length);
     (i64::from((i64::from(a as i32) << unused) as i32) >> unused) as u32
 }
 
-/// `fns`: position of the `offset`-th one of `mask` at or above `base` (below for a negative `offset`); of offset 0 `base` itself if
-/// that bit is set. All ones if there is none, but zero for the lowest
-/// `offset` of all.
+/// `fns`: position of the `offset`-th one of `mask` at or above `base` (below for a negative `offset`); for offset 0, `base` itself if
+/// that bit is set. All ones if there is none; zero if `offset` is `i32::MIN`.
 pub fn fns(mask: u32, base: u32, offset: i32) -> u32 {
     const NONE: u32 = !0;
     if offset == i32::MIN {
         return 0;
     }
-    let (step, mut wanted): (i32, u32) = if offset < 0 { (-1, offset.unsigned_abs()) } else { (1, offset.unsigned_abs().max(1)) };
+    let (step, mut remaining): (i32, u32) = if offset < 0 { (-1, offset.unsigned_abs()) } else { (1, offset.unsigned_abs().max(1)) };
     let mut position = base.min(32) as i32;
     while (0..32).contains(&position) {
         if mask >> position & 1 != 0 {
-            wanted -= 1;
-            if wanted == 0 {
+            remaining -= 1;
+            if remaining == 0 {
                 return position as u32;
             }
         }
@@ -118,7 +117,7 @@ pub fn fns(mask: u32, base: u32, offset: i32) -> u32 {
     NONE
 }
 
-/// `prmt`: each nibble of `selector` picks a byte of `{b, a}`; its top bit asks for that byte's sign instead.
+/// `prmt`: each nibble of `selector` picks a byte of `{b, a}`; if the top bit of the nibble is set, that byte's sign is replicated.
 #[inline(always)]
 pub fn prmt(a: u32, b: u32, selector: u32) -> u32 {
     let bytes = pair(a, b);
@@ -131,25 +130,25 @@ pub fn prmt(a: u32, b: u32, selector: u32) -> u32 {
     pick(0) | pick(1) | pick(2) | pick(3)
 }
 
-/// The modes of `prmt` whose third operand is a number from 0 to 3: each is four selectors of the plain form.
+/// The modes of `prmt` whose third operand is a number from 0 to 3: each is a table of four selectors of the form without a mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PrmtMode {
-    /// `.f4e`: four bytes upwards from the chosen one.
+    /// `.f4e`: four bytes upwards from the selected one.
     Forward4,
-    /// `.b4e`: four bytes downwards from the chosen one, wrapping.
+    /// `.b4e`: four bytes downwards from the selected one, wrapping.
     Backward4,
-    /// `.rc8`: the chosen byte four times.
+    /// `.rc8`: the selected byte four times.
     Replicate8,
-    /// `.ecl`: the bytes of `a`, none below the chosen one.
+    /// `.ecl`: the bytes of `a`, those below the selected one replaced by it.
     ClampLeft,
-    /// `.ecr`: the bytes of `a`, none above the chosen one.
+    /// `.ecr`: the bytes of `a`, those above the selected one replaced by it.
     ClampRight,
-    /// `.rc16`: the chosen half twice; bit 0 of the choice counts.
+    /// `.rc16`: the selected half twice; bit 0 of the operand selects it.
     Replicate16,
 }
 
 impl PrmtMode {
-    /// The selector that the choice `control` denotes; its low 2 bits count.
+    /// The selector for the third operand `control`, whose low 2 bits are used.
     #[inline(always)]
     pub fn selector(self, control: u32) -> u32 {
         let row: [u16; 4] = match self {

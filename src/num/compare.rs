@@ -1,6 +1,6 @@
 //! Comparison (PTX ISA, "Comparison and Selection Instructions").
 //!
-//! The same relations serve integers and floats; on integers the ordered and the unordered ones agree. `.lo .ls .hi .hs` are
+//! Integers and floats have the same relations; on integers the ordered and the unordered ones agree. `.lo .ls .hi .hs` are
 //! `.lt .le .gt .ge` of unsigned types. With `.ftz` the caller flushes the operands first ([`Float::flush`]).
 
 use super::float::Float;
@@ -21,7 +21,7 @@ pub enum Compare {
     Nan,
 }
 
-/// Whether the relation holds between `a` and `b`.
+/// True if the relation holds between `a` and `b`.
 #[inline(always)]
 pub fn holds<T: PartialOrd>(relation: Compare, a: T, b: T) -> bool {
     let (below, equal, above) = (a < b, a == b, a > b);
@@ -43,7 +43,7 @@ pub fn holds<T: PartialOrd>(relation: Compare, a: T, b: T) -> bool {
     }
 }
 
-/// The test of `slct` on a float: whether `c` is at least zero. -0 is; NaN is not.
+/// The test of `slct` on a float: true if `c` is at least zero, or -0; false for NaN.
 #[inline(always)]
 pub fn at_least_zero(c: f32, ftz: bool) -> bool {
     (if ftz { c.flush() } else { c }) >= 0.0

@@ -1,28 +1,27 @@
 //! `cvt` and `cvt.pack` (PTX ISA, "Data Movement and Conversion Instructions").
 //!
-//! Every conversion takes the source apart into an exact value and puts that together again as the destination, so all pairs of types
-//! are here at once: [`Conversion::apply`]. The functions at the end are conversions that programs do in their inner loops, for loops
-//! over lanes; they give the same results. So do Rust's casts from an integer to `f32` or `f64` (`.rn`), and from `f32` to `f64` and
-//! back (without `.ftz`).
+//! [`Conversion::apply`] decodes the source into an exact value and encodes that as the destination type, for all pairs of types. The
+//! functions at the end are fast versions of common conversions, with the same results. Rust's casts from an integer to `f32` or `f64`
+//! (`.rn`), and from `f32` to `f64` and back (without `.ftz`), have the same results, too.
 //!
 //! The conversion of a NaN, as recorded:
 //!
 //! | from | to | result |
 //! | --- | --- | --- |
-//! | `f64` | integer | the top bit of the integer alone |
-//! | other floats | 64-bit integer | the top bit alone |
+//! | `f64` | integer | only the top bit of the integer is set |
+//! | other floats | 64-bit integer | only the top bit is set |
 //! | other floats | smaller integers | zero |
-//! | `f64` | any float | sign and upper payload stay; quiet |
-//! | any float | `f64` | sign and payload stay; quiet. Of `f32` with `.ftz` that of the `f32` type's own NaN |
-//! | `f32`, `bf16` | `f32` | as it is; with `.ftz` or `.rni` and kin the type's own |
-//! | `f32` | `tf32` by `.rna` | cut off |
-//! | otherwise | | the own NaN of the type |
+//! | `f64` | any float | quiet, with the sign and the upper bits of the payload |
+//! | any float | `f64` | quiet, with sign and payload; from `f32` with `.ftz`, those of the canonical `f32` NaN |
+//! | `f32`, `bf16` | `f32` | unchanged; the canonical NaN with `.ftz`, `.rni .rzi .rmi .rpi` |
+//! | `f32` | `tf32` by `.rna` | truncated |
+//! | otherwise | | the canonical NaN of the type |
 
 use super::exact::{Exact, Format};
 use super::float::Float;
 use super::{Bf16, F16, Rounding};
 
-/// What kind of number a word holds.
+/// The kind of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// An unsigned integer of this many bits.
@@ -44,7 +43,7 @@ pub struct Conversion {
     pub rounding: Rounding,
     /// `.rni .rzi .rmi .rpi` between floats: round to an integral value.
     pub integral: bool,
-    /// `.ftz`: an `f32` source or result that is subnormal becomes zero; but not a source on the way to `f16`.
+    /// `.ftz`: an `f32` source or result that is subnormal becomes zero, except the source of a conversion to `f16`.
     pub ftz: bool,
     /// `.sat`: clamp to the range of an integer, to [0, 1] of a float.
     pub sat: bool,
@@ -54,10 +53,10 @@ pub struct Conversion {
     pub satfinite: bool,
 }
 
-/// A number taken apart.
+/// A decoded float.
 #[derive(Clone, Copy, Debug)]
 enum Value {
-    /// Sign, and the payload with its top bit at bit 51 as in `f64`.
+    /// The sign, and the payload with its top bit at bit 51 as in `f64`.
     Nan {
         negative: bool,
         payload: u64,
@@ -69,7 +68,7 @@ enum Value {
 }
 
 impl Conversion {
-    /// Converts the number in the low bits of `word`; the result is in the low bits, zeros above it.
+    /// Converts the number in the low bits of `word`; the result is in the low bits, zero-extended.
     pub fn apply(&self, word: u64) -> u64 {
         match (self.from, self.to) {
             (Kind::Float(from), Kind::Float(to)) => self.float_to_float(word, from, to),
@@ -80,12 +79,12 @@ impl Conversion {
     }
 
     fn float_to_float(&self, word: u64, from: Format, to: Format) -> u64 {
-        if self.copies(&from, &to) {
+        if self.is_move(&from, &to) {
             return word << (to.fraction - from.fraction);
         }
-        // On the way to `f16` alone a subnormal source is not flushed.
+        // A subnormal source is flushed, except in a conversion to `f16`.
         let word = if to == Format::F16 { word } else { self.flush_source(word, &from) };
-        let result = match take_apart(word, &from) {
+        let result = match decode(word, &from) {
             Value::Nan { .. } if self.sat => 0,
             Value::Nan { negative, payload } => return self.nan(negative, payload, &from, &to),
             Value::Infinite { negative } => (to.largest + 1) | sign_if(negative, &to),
@@ -96,8 +95,8 @@ impl Conversion {
         self.finish_float(result, &to)
     }
 
-    /// Whether the conversion is a mere move, which leaves a signalling NaN as it is.
-    fn copies(&self, from: &Format, to: &Format) -> bool {
+    /// True if the conversion is a move, which leaves a signalling NaN unchanged.
+    fn is_move(&self, from: &Format, to: &Format) -> bool {
         let same = from == to && matches!(*from, Format::F32 | Format::F64);
         (same || (*from == Format::BF16 && *to == Format::F32)) && !(self.integral || self.ftz || self.sat || self.relu)
     }
@@ -107,8 +106,8 @@ impl Conversion {
         let infinity = to.largest + 1;
         let upper = |payload: u64| infinity | payload >> (52 - to.fraction);
         if self.rounding == Rounding::NearestAway {
-            let cut = upper(payload) - u64::from(self.satfinite);
-            return cut | sign_if(negative, to);
+            let truncated = upper(payload) - u64::from(self.satfinite);
+            return truncated | sign_if(negative, to);
         }
         if self.ftz && *from == Format::F32 && *to == Format::F64 {
             return upper((from.nan & ones(from.fraction)) << (52 - from.fraction));
@@ -119,7 +118,7 @@ impl Conversion {
         to.nan
     }
 
-    /// Rounds to an integer; of the sign of a zero that comes out nothing is lost.
+    /// Rounds to an integer; a zero result keeps the sign.
     fn round_to_integral(&self, number: Exact) -> Exact {
         if number.power >= 0 {
             return number;
@@ -157,7 +156,7 @@ impl Conversion {
             Kind::Float(_) => return word,
         };
         let top = 1u64 << (bits - 1);
-        match take_apart(self.flush_source(word, &from), &from) {
+        match decode(self.flush_source(word, &from), &from) {
             Value::Nan { .. } => {
                 if from == Format::F64 || bits == 64 {
                     top
@@ -186,7 +185,7 @@ impl Conversion {
     }
 }
 
-/// The integer (or its encoding, for a float kind that the callers rule out) in the low bits of `word`.
+/// The integer in the low bits of `word`; callers pass no float kind.
 fn integer(kind: Kind, word: u64) -> Exact {
     let (negative, magnitude) = match kind {
         Kind::Signed(bits) => {
@@ -199,7 +198,7 @@ fn integer(kind: Kind, word: u64) -> Exact {
     Exact { negative, magnitude: u128::from(magnitude), power: 0 }
 }
 
-fn take_apart(word: u64, format: &Format) -> Value {
+fn decode(word: u64, format: &Format) -> Value {
     let negative = word & format.sign() != 0;
     let magnitude = word & !format.sign() & ones(format.fraction + format.exponent);
     if magnitude <= format.largest {
@@ -213,7 +212,7 @@ fn take_apart(word: u64, format: &Format) -> Value {
     Value::Nan { negative, payload: fraction << (52 - format.fraction) }
 }
 
-/// The integer nearest to (-1)^negative * magnitude that the type holds.
+/// The integer nearest to (-1)^negative * magnitude that the type can represent.
 fn clamp(negative: bool, magnitude: u128, bits: u32, signed: bool) -> u64 {
     let largest = if signed { ones(bits) >> 1 } else { ones(bits) };
     let lowest_magnitude = if signed { largest + 1 } else { 0 };
@@ -229,12 +228,12 @@ fn sign_if(negative: bool, format: &Format) -> u64 {
     if negative { format.sign() } else { 0 }
 }
 
-/// That many ones, from 1 to 64.
+/// `bits` ones in the low bits; `bits` is from 1 to 64.
 fn ones(bits: u32) -> u64 {
     !0 >> (64 - bits)
 }
 
-/// `cvt.pack.sat`: `a` and `b` clamped to fields of `bits` bits, `a` above `b`, and above them the low bits of `c`.
+/// `cvt.pack.sat`: `a` and `b` clamped to fields of `bits` bits; `b` is in the lowest bits, then `a`, then the low bits of `c`.
 pub fn pack(a: i32, b: i32, c: u32, bits: u32, signed: bool) -> u32 {
     let field = |x: i32| clamp(x < 0, u128::from(x.unsigned_abs()), bits, signed);
     ((u64::from(c) << (2 * bits)) | field(a) << bits | field(b)) as u32
@@ -252,13 +251,13 @@ pub fn integral_f32(a: f32, rounding: Rounding) -> f32 {
     }
 }
 
-/// `cvt.rni.s32.f32` and kin.
+/// `cvt.s32.f32` with any rounding.
 #[inline(always)]
 pub fn f32_to_i32(a: f32, rounding: Rounding) -> i32 {
     integral_f32(a, rounding) as i32
 }
 
-/// `cvt.rni.u32.f32` and kin.
+/// `cvt.u32.f32` with any rounding.
 #[inline(always)]
 pub fn f32_to_u32(a: f32, rounding: Rounding) -> u32 {
     integral_f32(a, rounding) as u32
@@ -282,21 +281,21 @@ pub fn f32_to_bf16(a: f32) -> Bf16 {
     Bf16::from_f64(f64::from(a))
 }
 
-/// The `.tf32` number nearest to the bits of an `f32`, to even, as tensor copies round: a NaN becomes the canonical one.
+/// The `.tf32` number nearest to the `f32` with these bits, ties to even, as tensor copies round; a NaN becomes the canonical one.
 pub fn round_to_tf32(bits: u32) -> u32 {
-    const CUT: u32 = 0x1fff;
+    const DROPPED: u32 = 0x1fff;
     if f32::from_bits(bits).is_nan() {
         return 0x7fff_e000;
     }
     let even = bits >> 13 & 1;
-    bits.wrapping_add(CUT / 2 + even) & !CUT
+    bits.wrapping_add(DROPPED / 2 + even) & !DROPPED
 }
 
 #[cfg(test)]
 mod tests {
     use super::round_to_tf32;
 
-    /// What an H200 made of elements that it loaded as `.tf32`.
+    /// The results on an H200 for elements that it loaded as `.tf32`.
     #[test]
     fn tf32_is_rounded_as_the_hardware_rounds() {
         let pairs = [

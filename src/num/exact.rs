@@ -1,8 +1,8 @@
-//! Exact numbers and the one place where they are rounded.
+//! Exact numbers, and rounding.
 //!
 //! [`Exact`] is a sign, an integer magnitude of up to 128 bits and a power of two. Sums, products, quotients and roots of numbers of any
-//! [`Format`] fit in it well enough to be rounded once and correctly: where bits must be dropped, the lowest bit kept remembers that
-//! something was lost ("sticky"), far below the precision of every format.
+//! [`Format`] fit in it well enough to be rounded once and correctly: if bits must be dropped, the lowest remaining bit is sticky (set if
+//! a dropped bit was one), far below the precision of every format.
 
 use super::Rounding;
 
@@ -15,7 +15,7 @@ pub struct Format {
     pub exponent: u32,
     /// The largest finite magnitude. Its successor is infinity, or NaN in a format without infinities.
     pub largest: u64,
-    /// The NaN that operations give.
+    /// The canonical NaN: the NaN result of operations.
     pub nan: u64,
 }
 
@@ -35,19 +35,19 @@ impl Format {
     /// `.e5m2`.
     pub const E5M2: Format = Format { fraction: 2, exponent: 5, largest: 0x7b, nan: 0x7f };
 
-    /// The sign bit alone, which is also the bit -0.
+    /// The sign bit, which is also the encoding of -0.
     #[inline(always)]
     pub const fn sign(&self) -> u64 {
         1 << (self.fraction + self.exponent)
     }
 
-    /// Power of two of the lowest fraction bit of a subnormal.
+    /// Exponent (of two) of the lowest fraction bit of a subnormal.
     #[inline(always)]
     pub const fn lowest_power(&self) -> i32 {
         2 - (1 << (self.exponent - 1)) - self.fraction as i32
     }
 
-    /// Takes a finite number apart.
+    /// Decodes a finite number.
     #[inline]
     pub fn unpack(&self, bits: u64) -> Exact {
         let hidden = 1u64 << self.fraction;
@@ -61,32 +61,32 @@ impl Format {
 /// A finite number, (-1)^negative * magnitude * 2^power. Zero has a sign, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exact {
-    /// Whether the number is below zero, or a zero is -0.
+    /// True if the number is below zero or is -0.
     pub negative: bool,
     /// The integer that `power` scales.
     pub magnitude: u128,
-    /// Power of two.
+    /// Exponent of the power of two.
     pub power: i32,
 }
 
 impl Exact {
-    /// The bits of the number of `format` that `rounding` chooses for this one; infinity or the largest number if it is too large.
+    /// The encoding of this number rounded to `format`; infinity or the largest number if it is too large.
     pub fn round(self, format: &Format, rounding: Rounding) -> u64 {
         let sign = if self.negative { format.sign() } else { 0 };
         if self.magnitude == 0 {
             return sign;
         }
         let leading = self.power + 127 - self.magnitude.leading_zeros() as i32;
-        // Power of two of the last place of the result. Above the subnormals it follows the leading bit.
+        // Exponent of the last place of the result. For normal numbers it follows from the leading bit.
         let last = (leading - format.fraction as i32).max(format.lowest_power());
-        let kept = self.rounded_to(last, rounding) as u64;
+        let quotient = self.rounded_to(last, rounding) as u64;
         // The hidden bit of a normal number adds one to the exponent field, and so does a carry out of the fraction.
-        let bits = (((last - format.lowest_power()) as u64) << format.fraction) + kept;
+        let bits = (((last - format.lowest_power()) as u64) << format.fraction) + quotient;
         sign | if bits > format.largest { self.overflow(format, rounding) } else { bits }
     }
 
-    /// Whether the number, rounded to the precision of `format` but to any exponent, is below every normal number of `format`. This is
-    /// when `.ftz` makes it zero.
+    /// True if the number, rounded to the precision of `format` with an unbounded exponent, is below every normal number of `format`:
+    /// `.ftz` flushes it to zero.
     pub fn is_tiny(self, format: &Format, rounding: Rounding) -> bool {
         if self.magnitude == 0 {
             return false;
@@ -107,29 +107,29 @@ impl Exact {
         format.largest + u64::from(outward)
     }
 
-    /// The magnitude as a multiple of 2^`last`, rounded. The caller sees to it that the result fits.
+    /// The magnitude as a multiple of 2^`last`, rounded. The caller ensures that the result fits.
     pub fn rounded_to(self, last: i32, rounding: Rounding) -> u128 {
         let shift = last - self.power;
         if shift <= 0 {
             return self.magnitude << -shift;
         }
-        let (kept, lost, half) = match shift {
+        let (quotient, dropped, half) = match shift {
             1..=127 => (self.magnitude >> shift, self.magnitude & ((1 << shift) - 1), 1u128 << (shift - 1)),
-            // All is lost. Beyond 128 it is less than half of the last place.
+            // All bits are dropped. Beyond 128 they are less than half of the last place.
             128 => (0, self.magnitude, 1 << 127),
             _ => (0, u128::from(self.magnitude != 0), u128::MAX),
         };
         let up = match rounding {
-            Rounding::Nearest => lost > half || (lost == half && kept & 1 != 0),
-            Rounding::NearestAway => lost >= half,
+            Rounding::Nearest => dropped > half || (dropped == half && quotient & 1 != 0),
+            Rounding::NearestAway => dropped >= half,
             Rounding::Zero => false,
-            Rounding::Down => self.negative && lost != 0,
-            Rounding::Up => !self.negative && lost != 0,
+            Rounding::Down => self.negative && dropped != 0,
+            Rounding::Up => !self.negative && dropped != 0,
         };
-        kept + u128::from(up)
+        quotient + u128::from(up)
     }
 
-    /// Brings the leading bit to bit `top`; right shifts are sticky. Zero stays zero.
+    /// Shifts the leading bit to bit `top`; right shifts are sticky. Zero stays zero.
     fn normalize(self, top: u32) -> Exact {
         if self.magnitude == 0 {
             return self;
@@ -139,15 +139,15 @@ impl Exact {
         Exact { magnitude, power: self.power - shift, ..self }
     }
 
-    /// The sum. Where opposite numbers cancel it is +0, or -0 if `rounding` is down; its low bits may be sticky.
+    /// The sum; its lowest bit may be sticky. The sum of opposite numbers is +0, or -0 if `rounding` is down.
     pub fn sum(self, other: Exact, rounding: Rounding) -> Exact {
         // Two bits above the leading bits leave room for a carry.
         let (a, b) = (self.normalize(125), other.normalize(125));
         if a.magnitude == 0 || b.magnitude == 0 {
-            let either = if a.magnitude == 0 { b } else { a };
+            let other = if a.magnitude == 0 { b } else { a };
             let both_zero = a.magnitude == b.magnitude;
-            let negative = if both_zero { zero_sign(a.negative, b.negative, rounding) } else { either.negative };
-            return Exact { negative, ..either };
+            let negative = if both_zero { zero_sign(a.negative, b.negative, rounding) } else { other.negative };
+            return Exact { negative, ..other };
         }
         let (a, b) = if a.power < b.power { (b, a) } else { (a, b) };
         let smaller = shift_right_sticky(b.magnitude, (a.power - b.power) as u32);
@@ -192,10 +192,10 @@ fn zero_sign(a: bool, b: bool, rounding: Rounding) -> bool {
     if a == b { a } else { rounding == Rounding::Down }
 }
 
-/// Shifts right; the lowest bit of the result is set if a one was lost.
+/// Shifts right; the lowest bit of the result is also set if a one was dropped.
 fn shift_right_sticky(magnitude: u128, shift: u32) -> u128 {
     match magnitude.checked_shr(shift) {
-        Some(kept) => kept | u128::from(kept << shift != magnitude),
+        Some(quotient) => quotient | u128::from(quotient << shift != magnitude),
         None => u128::from(magnitude != 0),
     }
 }

@@ -1,34 +1,34 @@
 //! Floating-point arithmetic (PTX ISA, "Floating Point Instructions" and "Half Precision Floating Point Instructions").
 //!
-//! One trait, [`Float`], says what is particular to a type: its format, its nearest-even operations, its NaN results. The instructions are
-//! functions over it. Rounding to nearest is done by the processor; the directed roundings go through [`Exact`].
-//! Infinities and NaNs come out the same in every rounding, so the nearest result serves for them.
+//! The trait [`Float`] has the properties of a type: its format, its nearest-even operations, its NaN results. The instructions are
+//! generic functions over it. The host processor rounds to nearest; the directed roundings use [`Exact`]. Infinities and NaNs are the
+//! same in every rounding, so they are taken from the nearest result.
 
 use super::exact::{Exact, Format};
 use super::{Mode, Rounding};
 
 /// A floating-point type: `f32`, `f64`, [`F16`](super::F16), [`Bf16`](super::Bf16).
 pub trait Float: Copy + PartialOrd {
-    /// How the type is encoded.
+    /// The encoding of the type.
     const FORMAT: Format;
     /// +0.
     const ZERO: Self;
     /// 1.
     const ONE: Self;
 
-    /// From the low bits of a word.
+    /// The number encoded in the low bits of `word`.
     fn from_word(word: u64) -> Self;
-    /// The encoding.
+    /// The encoding, zero-extended.
     fn word(self) -> u64;
-    /// a + b to nearest. A NaN result may be any NaN; so below.
+    /// a + b to nearest. A NaN result may be any NaN.
     fn nearest_add(self, b: Self) -> Self;
-    /// a * b to nearest.
+    /// a * b to nearest. A NaN result may be any NaN.
     fn nearest_mul(self, b: Self) -> Self;
-    /// a * b + c, rounded once, to nearest.
+    /// a * b + c, rounded once, to nearest. A NaN result may be any NaN.
     fn nearest_fma(self, b: Self, c: Self) -> Self;
-    /// The NaN that an operation gives: of `f64` the first NaN of the three, made quiet; otherwise the type's own.
+    /// The NaN result of an operation with these operands: for `f64` the first NaN among them, made quiet; otherwise the canonical NaN.
     fn nan_from(first: Self, second: Self, third: Self) -> Self;
-    /// Whether a * b + c, rounded to nearest with the precision of the type but any exponent, is below every normal number. The
+    /// True if a * b + c, rounded to nearest with the precision of the type and an unbounded exponent, is below every normal number. The
     /// operands are not subnormal.
     #[inline(always)]
     fn is_tiny(a: Self, b: Self, c: Self) -> bool {
@@ -36,23 +36,23 @@ pub trait Float: Copy + PartialOrd {
         finite && exact(a).product(exact(b)).sum(exact(c), Rounding::Nearest).is_tiny(&Self::FORMAT, Rounding::Nearest)
     }
 
-    /// The sign bit is flipped, of a NaN as well.
+    /// Flips the sign bit, of a NaN as well.
     fn flip_sign(self) -> Self;
-    /// The sign bit is taken from `sign`.
+    /// The number with the sign bit of `sign`.
     fn with_sign(self, sign: Self) -> Self;
-    /// Whether the sign bit is set.
+    /// True if the sign bit is set.
     fn sign_bit(self) -> bool;
-    /// Whether this is a NaN.
+    /// True for a NaN.
     fn is_nan(self) -> bool;
-    /// A subnormal number becomes a zero of the same sign.
+    /// Replaces a subnormal number by a zero of the same sign.
     fn flush(self) -> Self;
 
-    /// Whether this is neither infinite nor NaN.
+    /// True if this is neither infinite nor NaN.
     #[inline(always)]
     fn is_finite(self) -> bool {
         self.word() & !Self::FORMAT.sign() <= Self::FORMAT.largest
     }
-    /// The sign bit is cleared.
+    /// The number with a clear sign bit.
     #[inline(always)]
     fn magnitude(self) -> Self {
         self.with_sign(Self::ZERO)
@@ -106,7 +106,7 @@ pub fn mul<F: Float>(a: F, b: F, mode: Mode) -> F {
 /// a * b * scale, rounded once to nearest; `scale` is a power of two from an eighth to eight, which keeps the product exact in an `f64`.
 #[inline(always)]
 pub fn mul_scaled(a: f32, b: f32, scale: f64, mode: Mode) -> f32 {
-    // Scaled up, the result keeps the full precision.
+    // Scaled up, the result is not subnormal and has the full precision.
     const UP: f64 = 16_777_216.0;
     let (a, b) = (input(a, mode), input(b, mode));
     let product = f64::from(a) * f64::from(b) * scale;
@@ -160,7 +160,7 @@ pub fn div<F: Divide>(a: F, b: F, mode: Mode) -> F {
     let (a, b) = (input(a, mode), input(b, mode));
     let nearest = a.nearest_div(b);
     let rounded = match mode.rounding {
-        // No quotient of normal numbers is so little below a normal number that it matters where it is rounded.
+        // No quotient of normal numbers is so close below the normal numbers that rounding before the flush makes a difference.
         Rounding::Nearest => input(nearest, mode),
         _ if b == F::ZERO => nearest,
         _ => directed(nearest, mode, [a, b], || exact(a).quotient(exact(b))),
@@ -201,7 +201,7 @@ pub fn abs<F: Float>(a: F, mode: Mode) -> F {
     canonical(a.magnitude(), [a, a, a])
 }
 
-/// `copysign`: `b` with the sign of `a`; no NaN is touched beyond that.
+/// `copysign`: `b` with the sign of `a`; NaNs are otherwise unchanged.
 #[inline(always)]
 pub fn copysign<F: Float>(a: F, b: F) -> F {
     b.with_sign(a)
@@ -220,25 +220,25 @@ pub struct Extremum {
 
 /// `min`; -0 is below +0.
 #[inline(always)]
-pub fn min<F: Float>(a: F, b: F, words: Extremum) -> F {
-    extremum(a, b, words, |a, b| a < b || (a == b && a.sign_bit()))
+pub fn min<F: Float>(a: F, b: F, modifiers: Extremum) -> F {
+    extremum(a, b, modifiers, |a, b| a < b || (a == b && a.sign_bit()))
 }
 
 /// `max`; +0 is above -0.
 #[inline(always)]
-pub fn max<F: Float>(a: F, b: F, words: Extremum) -> F {
-    extremum(a, b, words, |a, b| a > b || (a == b && b.sign_bit()))
+pub fn max<F: Float>(a: F, b: F, modifiers: Extremum) -> F {
+    extremum(a, b, modifiers, |a, b| a > b || (a == b && b.sign_bit()))
 }
 
 #[inline(always)]
-fn extremum<F: Float>(a: F, b: F, words: Extremum, first_wins: impl Fn(F, F) -> bool) -> F {
-    let mode = Mode { ftz: words.ftz, ..Mode::default() };
+fn extremum<F: Float>(a: F, b: F, modifiers: Extremum, first_wins: impl Fn(F, F) -> bool) -> F {
+    let mode = Mode { ftz: modifiers.ftz, ..Mode::default() };
     let (a, b) = (input(a, mode), input(b, mode));
-    let (x, y) = if words.xorsign_abs { (a.magnitude(), b.magnitude()) } else { (a, b) };
+    let (x, y) = if modifiers.xorsign_abs { (a.magnitude(), b.magnitude()) } else { (a, b) };
     let chosen = if first_wins(x, y) || y.is_nan() { x } else { y };
-    let chosen = if words.xorsign_abs && (a.sign_bit() != b.sign_bit()) { chosen.flip_sign() } else { chosen };
-    let chosen = if words.nan && a.is_nan() { a } else { chosen };
-    let chosen = if words.nan && b.is_nan() { b } else { chosen };
+    let chosen = if modifiers.xorsign_abs && (a.sign_bit() != b.sign_bit()) { chosen.flip_sign() } else { chosen };
+    let chosen = if modifiers.nan && a.is_nan() { a } else { chosen };
+    let chosen = if modifiers.nan && b.is_nan() { b } else { chosen };
     canonical(chosen, [b, a, a])
 }
 
@@ -255,7 +255,7 @@ pub fn saturate<F: Float>(a: F) -> F {
     if above < F::ONE { above } else { F::ONE }
 }
 
-/// The properties `testp` asks for.
+/// The properties that `testp` tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TestProperty {
     /// Neither infinite nor NaN.
@@ -266,7 +266,7 @@ pub enum TestProperty {
     Number,
     /// NaN.
     NotANumber,
-    /// Finite and not subnormal. Zero counts as normal, as recorded.
+    /// Finite and not subnormal. Zero is normal, as recorded.
     Normal,
     /// Smaller than every normal number, but not zero.
     Subnormal,
@@ -274,9 +274,9 @@ pub enum TestProperty {
 
 /// `testp`.
 #[inline(always)]
-pub fn test<F: Float>(a: F, class: TestProperty) -> bool {
+pub fn test<F: Float>(a: F, property: TestProperty) -> bool {
     let subnormal = a != F::ZERO && a.flush() == F::ZERO;
-    match class {
+    match property {
         TestProperty::Finite => a.is_finite(),
         TestProperty::Infinite => !a.is_finite() && !a.is_nan(),
         TestProperty::Number => !a.is_nan(),
@@ -286,19 +286,19 @@ pub fn test<F: Float>(a: F, class: TestProperty) -> bool {
     }
 }
 
-/// `.ftz` of an operand, or of a result that was not rounded.
+/// Applies `.ftz` to an operand, or to a result that was not rounded.
 #[inline(always)]
 fn input<F: Float>(a: F, mode: Mode) -> F {
     if mode.ftz { a.flush() } else { a }
 }
 
-/// `.sat`, or the right NaN: of the first of `operands` that is one.
+/// Applies `.sat`; without it, replaces a NaN by the NaN result for `operands`.
 #[inline(always)]
 fn output<F: Float>(a: F, operands: [F; 3], mode: Mode) -> F {
     if mode.sat { saturate(a) } else { canonical(a, operands) }
 }
 
-/// The result with the right NaN, if it is one.
+/// Replaces a NaN by the NaN result for the operands.
 #[inline(always)]
 fn canonical<F: Float>(a: F, [first, second, third]: [F; 3]) -> F {
     if a.is_nan() { F::nan_from(first, second, third) } else { a }
@@ -351,7 +351,7 @@ impl Float for f32 {
     }
     #[inline(always)]
     fn is_tiny(a: f32, b: f32, c: f32) -> bool {
-        // Scaled up, the result keeps the full precision. Where that overflows, the true result cannot be tiny.
+        // Scaled up, the result is not subnormal and has the full precision. If it overflows, the true result cannot be tiny.
         const SCALE: f32 = 16_777_216.0;
         (a * SCALE).mul_add(b, c * SCALE).abs() < f32::MIN_POSITIVE * SCALE
     }
@@ -369,7 +369,7 @@ impl Float for f32 {
     }
     #[inline(always)]
     fn is_nan(self) -> bool {
-        // On the bits, because the compiler may drop the comparison of a result with itself and keep whatever NaN came out.
+        // Compares the bits: the compiler may remove the comparison of a result with itself, and keep a NaN of any payload.
         self.to_bits() & 0x7fff_ffff > 0x7f80_0000
     }
     #[inline(always)]
@@ -407,9 +407,9 @@ impl Float for f64 {
     #[inline(always)]
     fn nan_from(first: f64, second: f64, third: f64) -> f64 {
         const QUIET: u64 = 1 << 51;
-        let own = f64::from_bits(Self::FORMAT.nan);
+        let canonical = f64::from_bits(Self::FORMAT.nan);
         let quiet = |x: f64, other: f64| if x.is_nan() { f64::from_bits(x.to_bits() | QUIET) } else { other };
-        quiet(first, quiet(second, quiet(third, own)))
+        quiet(first, quiet(second, quiet(third, canonical)))
     }
     #[inline(always)]
     fn flip_sign(self) -> f64 {

@@ -1,7 +1,7 @@
 //! The 16-bit floating-point types.
 //!
-//! Their arithmetic goes through `f64`, which holds every sum and product of them well enough to be rounded again: only where a `bf16`
-//! product is added to a much smaller number does the rounding to `f64` have to leave a trace (round to odd).
+//! Their arithmetic is done in `f64`, whose results can be rounded again without a double rounding error. The exception is the sum of a
+//! `bf16` product and a much smaller number, which is rounded to odd first.
 
 use super::Mode;
 use super::exact::Format;
@@ -17,7 +17,7 @@ pub struct F16(pub u16);
 pub struct Bf16(pub u16);
 
 impl F16 {
-    /// The same number; a NaN stays some NaN.
+    /// The same number; a NaN becomes a NaN of any payload.
     #[inline(always)]
     pub fn to_f32(self) -> f32 {
         const SCALE: f32 = f32::from_bits((127 + 112) << 23);
@@ -28,7 +28,7 @@ impl F16 {
         f32::from_bits(scaled | special | u32::from(self.0 & 0x8000) << 16)
     }
 
-    /// The nearest number, ties to even; a NaN becomes the type's own.
+    /// The nearest number, ties to even; a NaN becomes the canonical one.
     #[inline(always)]
     pub fn from_f64(x: f64) -> F16 {
         F16(narrow(x, &Format::F16))
@@ -42,40 +42,40 @@ impl Bf16 {
         f32::from_bits(u32::from(self.0) << 16)
     }
 
-    /// The nearest number, ties to even; a NaN becomes the type's own.
+    /// The nearest number, ties to even; a NaN becomes the canonical one.
     #[inline(always)]
     pub fn from_f64(x: f64) -> Bf16 {
         Bf16(narrow(x, &Format::BF16))
     }
 }
 
-/// Rounds to nearest even: the last bit of a number of 1.5 * 2^52 last places is the last place. Without conversions to integers, so that
-/// a loop over it becomes one over vectors.
+/// Rounds to nearest even by adding a number whose last bit is the last place of the result. There are no conversions to integers, so
+/// that the compiler can vectorize a loop over it.
 #[inline(always)]
 fn narrow(x: f64, format: &Format) -> u16 {
     const BIAS: i32 = 1023;
     const OVERFLOW: f64 = f64::from_bits(((BIAS + 130) as u64) << 52);
     let power_of_two = |power: i32| f64::from_bits(((power + BIAS) as u64) << 52);
-    // NaN and whatever is far too large take the number that overflows.
+    // NaN and numbers that are far too large are replaced by a number that overflows.
     let magnitude = if x.abs() < OVERFLOW { x.abs() } else { OVERFLOW };
     let leading = (magnitude.to_bits() >> 52) as i32 - BIAS;
     let lowest = format.lowest_power();
     let last = (leading - format.fraction as i32).max(lowest);
     let magic = 1.5 * power_of_two(last + 52);
-    let kept = (magnitude + magic).to_bits().wrapping_sub(magic.to_bits()) as i32;
-    let bits = (((last - lowest) << format.fraction) + kept).min(format.largest as i32 + 1) as u16;
+    let units = (magnitude + magic).to_bits().wrapping_sub(magic.to_bits()) as i32;
+    let bits = (((last - lowest) << format.fraction) + units).min(format.largest as i32 + 1) as u16;
     let sign = ((x.to_bits() >> 48) & 0x8000) as u16;
     if x.is_nan() { format.nan as u16 } else { bits | sign }
 }
 
-/// `fma.oob`: zero if `a` or `b` is the NaN 0x7ff7 of either sign, with which tensor copies fill what is out of bounds.
+/// `fma.oob`: zero if `a` or `b` is the NaN 0x7ff7 of either sign, with which tensor copies fill elements that are out of bounds.
 #[inline(always)]
 pub fn fma_oob<F: Float>(a: F, b: F, c: F, mode: Mode) -> F {
-    let out_of_bounds = |x: F| x.word() & 0x7fff == 0x7ff7;
-    if out_of_bounds(a) || out_of_bounds(b) { F::ZERO } else { float::fma(a, b, c, mode) }
+    let is_out_of_bounds = |x: F| x.word() & 0x7fff == 0x7ff7;
+    if is_out_of_bounds(a) || is_out_of_bounds(b) { F::ZERO } else { float::fma(a, b, c, mode) }
 }
 
-/// a + b rounded to odd: the last bit of an inexact sum is one, so that rounding it again goes the right way.
+/// a + b rounded to odd: the last bit of an inexact sum is one, which prevents double rounding.
 #[inline(always)]
 fn add_to_odd(a: f64, b: f64) -> f64 {
     let sum = a + b;

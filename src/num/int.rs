@@ -1,13 +1,13 @@
 //! Integer arithmetic (PTX ISA, "Integer Arithmetic Instructions" and "Extended-Precision Integer Arithmetic Instructions").
 //!
-//! One trait, [`Int`], holds what every integer type can do; its methods are the instructions. Arithmetic wraps. What the manual leaves
-//! undefined is as recorded on an H200: a division by zero gives all ones, and so does its remainder, in every type and width.
+//! The methods of the trait [`Int`] are the instructions. Arithmetic wraps. Results that the manual leaves undefined are as recorded on
+//! an H200: the quotient and the remainder of a division by zero are all ones, in every type.
 
 /// An integer type of PTX: `u16 i16 u32 i32 u64 i64`.
 pub trait Int: Copy + Ord {
     /// Width in bits.
     const BITS: u32;
-    /// Whether the top bit is a sign.
+    /// True if the top bit is a sign.
     const SIGNED: bool;
     /// The type of the full product, twice as wide.
     type Wide;
@@ -34,33 +34,33 @@ pub trait Int: Copy + Ord {
     fn rem(self, b: Self) -> Self;
     /// `neg`.
     fn neg(self) -> Self;
-    /// `abs` (not named so, because the standard `abs` would hide it and may panic); the most negative value stays as it is.
+    /// `abs` (the standard `abs` would shadow that name, and may panic); the most negative value is unchanged.
     fn magnitude(self) -> Self;
     /// `sad`: `c` plus the distance of `self` and `b`.
     fn sad(self, b: Self, c: Self) -> Self;
-    /// `min.relu`, `max.relu` clamp a negative result to zero.
+    /// `.relu` of `min` and `max`: clamps a negative result to zero.
     fn relu(self) -> Self;
     /// `cnot`: 1 for zero, else 0.
     fn cnot(self) -> Self;
-    /// `shl` by any count; all bits leave at the width of the type.
+    /// `shl`; counts beyond the width of the type give zero.
     fn shl(self, count: u32) -> Self;
-    /// `shr` by any count; a signed type fills with its sign.
+    /// `shr`; counts beyond the width of the type give zero, or the sign in a signed type.
     fn shr(self, count: u32) -> Self;
     /// `bfind`: position of the highest bit that differs from the sign of a signed type, or of the highest one bit of an unsigned
     /// type; all ones if there is none.
     fn bfind(self) -> u32;
     /// `bfind.shiftamt`: the left shift that brings that bit to the top; all ones if there is none.
     fn bfind_shift(self) -> u32;
-    /// `bfe`: the field of `length` bits at `position`, extended by its top bit if the type is signed. A field that reaches
-    /// past the top is cut off there. In the 32-bit types only the low 8 bits of `position` and `length` count, in the 64-bit ones all.
+    /// `bfe`: the field of `length` bits at `position`, sign-extended if the type is signed. A field that reaches beyond the top is
+    /// truncated. In the 32-bit types only the low 8 bits of `position` and `length` are used, in the 64-bit ones all.
     fn bfe(self, position: u32, length: u32) -> Self;
     /// `add.cc`, `addc`: sum and carry out.
     fn add_carry(self, b: Self, carry: bool) -> (Self, bool);
-    /// `sub.cc` (with `carry` set), `subc`: difference and carry out. The carry means "no borrow", both ways.
+    /// `sub.cc` (with `carry` set), `subc`: difference and carry out. A carry of 1, in or out, means "no borrow".
     fn sub_carry(self, b: Self, carry: bool) -> (Self, bool);
 }
 
-/// Implements [`Int`] for a primitive type, given its unsigned twin and the type of twice the width.
+/// Implements [`Int`] for a primitive type; the arguments are the type, its unsigned counterpart, and the type of twice the width.
 macro_rules! int {
     ($t:ty, $unsigned:ty, $wide:ty) => {
         impl Int for $t {
@@ -139,7 +139,7 @@ macro_rules! int {
             }
             #[inline(always)]
             fn bfind(self) -> u32 {
-                // Leading zeros number the width where no bit is found, so the subtraction wraps to all ones.
+                // If no bit is found, the number of leading zeros is the width, and the subtraction wraps to all ones.
                 (<$t>::BITS - 1).wrapping_sub((self ^ self.sign_fill()).leading_zeros())
             }
             #[inline(always)]
@@ -178,7 +178,7 @@ macro_rules! int {
     };
 }
 
-/// The sign of a type that may have none.
+/// The sign of an integer, also of an unsigned type.
 trait Sign {
     /// All ones for a negative value, else zero.
     fn sign_fill(self) -> Self;
@@ -205,7 +205,7 @@ pub trait Int24: Int {
     fn mul24_hi(self, b: Self) -> Self;
 }
 
-/// Implements [`Int24`]: a shift up and down again keeps the low 24 bits and extends their sign.
+/// Implements [`Int24`]: a left and a right shift by 8 extract the low 24 bits and extend their sign.
 macro_rules! int24 {
     ($t:ty) => {
         impl Int24 for $t {
@@ -230,14 +230,14 @@ pub fn mad24_hi_sat(a: i32, b: i32, c: i32) -> i32 {
     a.mul24_hi(b).saturating_add(c)
 }
 
-/// Applies a function of 16-bit values to both halves of two words (`.u16x2`).
+/// Applies a function of 16-bit values to both halves of two 32-bit words (`.u16x2`).
 #[inline(always)]
 pub fn halves_u16(a: u32, b: u32, f: impl Fn(u16, u16) -> u16) -> u32 {
     let high = f((a >> 16) as u16, (b >> 16) as u16);
     (u32::from(high) << 16) | u32::from(f(a as u16, b as u16))
 }
 
-/// Applies a function of signed 16-bit values to both halves of two words (`.s16x2`).
+/// Applies a function of signed 16-bit values to both halves of two 32-bit words (`.s16x2`).
 #[inline(always)]
 pub fn halves_i16(a: u32, b: u32, f: impl Fn(i16, i16) -> i16) -> u32 {
     halves_u16(a, b, |a, b| f(a as i16, b as i16) as u16)
@@ -259,7 +259,7 @@ pub fn dp2a(a: u32, b: u32, c: u32, a_signed: bool, b_signed: bool, high: bool) 
     c.wrapping_add(product(0)).wrapping_add(product(1))
 }
 
-/// Byte `index` of a word, extended.
+/// Byte `index` of a 32-bit word, extended by its sign if `signed`.
 #[inline(always)]
 fn byte(word: u32, index: u32, signed: bool) -> i32 {
     let byte = (word >> (8 * index)) as u8;

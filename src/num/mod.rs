@@ -1,16 +1,16 @@
 //! Scalar and matrix arithmetic, bit for bit as an NVIDIA H200 (sm_90a) computes it; independent of the machine.
 //!
-//! Everything here is a function of plain numbers. Integers are Rust's; a float is an `f32`, an `f64`, an [`F16`] or a [`Bf16`], and
-//! instructions on floats take a [`Mode`]: the words `.rn .rz .rm .rp`, `.ftz` and `.sat`. Functions meant for loops over lanes are
-//! always inlined, and with a literal mode they reduce to a few instructions that vectorize; directed roundings go through exact
-//! integer arithmetic ([`exact`]).
+//! All functions here are functions of plain numbers. Integers are Rust's; a float is an `f32`, an `f64`, an [`F16`] or a [`Bf16`], and
+//! instructions on floats take a [`Mode`]: the modifiers `.rn .rz .rm .rp`, `.ftz` and `.sat`. Functions for loops over lanes are always
+//! inlined; with a literal mode they compile to a few instructions, and the loop is vectorized. Directed roundings use exact integer
+//! arithmetic ([`exact`]).
 //!
-//! Rules that hold throughout (PTX ISA, "Floating Point Instructions"; what it leaves open is recorded on the H200):
+//! Rules that hold for all of them (PTX ISA, "Floating Point Instructions"; where it leaves a result undefined, as recorded on the H200):
 //!
-//! - A NaN result of `f32` is `0x7fffffff`, of `f16` and `bf16` `0x7fff`, whatever NaN went in. Only `f64` keeps payloads.
-//! - `.ftz` takes subnormal inputs for zeros of the same sign, and a result that is subnormal once it has been rounded becomes such a zero.
+//! - A NaN result is canonical: `0x7fffffff` for `f32`, `0x7fff` for `f16` and `bf16`. Only `f64` operations propagate payloads.
+//! - `.ftz` replaces subnormal inputs, and results that are subnormal after rounding, by zeros of the same sign.
 //! - `.sat` clamps to [0, 1]; NaN and -0 become +0.
-//! - Nothing raises an exception or depends on a processor's mode.
+//! - No function raises an exception or depends on a mode of the host processor.
 
 pub mod atomic;
 pub mod bits;
@@ -27,7 +27,7 @@ pub mod video;
 
 pub use half::{Bf16, F16};
 
-/// Rounding of a result that its type cannot hold.
+/// Rounding of a result that its type cannot represent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Rounding {
     /// `.rn`: to nearest, ties to even.
@@ -43,7 +43,7 @@ pub enum Rounding {
     NearestAway,
 }
 
-/// The words of a floating-point instruction that change its result.
+/// The modifiers of a floating-point instruction that change its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Mode {
     /// `.rn .rz .rm .rp`.

@@ -1,5 +1,5 @@
-//! The arithmetic of texture lookups: coordinates with 8 bits of fraction, weights, and weighted means (CUDA C++ Programming Guide,
-//! "Texture Fetching"; what it leaves open is as an H200 was recorded to do it).
+//! The arithmetic of texture fetches: coordinates with 8 bits of fraction, weights, and weighted means (CUDA C++ Programming Guide,
+//! "Texture Fetching"; where it leaves a result undefined, as recorded on an H200).
 
 /// Bits of fraction of a coordinate in texels, and of a weight.
 pub const FRACTION_BITS: u32 = 8;
@@ -10,31 +10,31 @@ const FAR: i64 = 1 << 60;
 /// A weight of one.
 const ONE: i64 = 1 << FRACTION_BITS;
 
-/// Bits below the leading one of the greatest summand that a weighted mean still looks at.
+/// The number of bits below the leading bit of the greatest summand to which a weighted mean truncates its summands.
 const ALIGNED_BITS: i32 = 27;
 
-/// Bits of fraction that are kept of a coordinate before it is scaled.
+/// Bits of fraction to which a coordinate is truncated before it is scaled.
 const COORDINATE_BITS: i32 = 21;
 
-/// A coordinate scaled to texels, cut off (not rounded) to 21 bits of fraction before: the texel it falls into. NaN is zero; what is far
-/// outside stays far outside.
+/// The index of the texel that contains a coordinate: the coordinate is truncated to 21 bits of fraction, then scaled. NaN is zero;
+/// coordinates far outside are clamped.
 pub fn texel(x: f64, scale: u32) -> i64 {
     scaled(x, scale) >> COORDINATE_BITS
 }
 
-/// The same with [`FRACTION_BITS`] of fraction, rounded up from halfway.
+/// A coordinate in texels as a fixed-point number with [`FRACTION_BITS`] of fraction; ties are rounded up.
 pub fn fixed(x: f64, scale: u32) -> i64 {
     const SURPLUS: i32 = COORDINATE_BITS - FRACTION_BITS as i32;
     (scaled(x, scale) + (1 << (SURPLUS - 1))) >> SURPLUS
 }
 
 fn scaled(x: f64, scale: u32) -> i64 {
-    let cut = (x * (1_i64 << COORDINATE_BITS) as f64).floor() as i64;
-    cut.clamp(-FAR, FAR).saturating_mul(i64::from(scale)).clamp(-FAR, FAR)
+    let truncated = (x * (1_i64 << COORDINATE_BITS) as f64).floor() as i64;
+    truncated.clamp(-FAR, FAR).saturating_mul(i64::from(scale)).clamp(-FAR, FAR)
 }
 
-/// The weights of the texels around a point, from the fractions in each dimension, the first dimension changing fastest. They add up
-/// to one: every product of fractions is rounded, and what is not the product is the rest.
+/// The weights of the texels around a point, from its fraction in each dimension, the first dimension changing fastest. They add up to
+/// one: every product of fractions is rounded, and the complementary weight is the difference.
 pub fn weights(fractions: &[i64]) -> Vec<i64> {
     match *fractions {
         [] => vec![ONE],
@@ -47,22 +47,22 @@ pub fn weights(fractions: &[i64]) -> Vec<i64> {
     }
 }
 
-/// The weights of four texels that have `all` together, the right ones `x` and the lower ones `y`.
-fn plane(all: i64, x: i64, y: i64, fraction: i64) -> [i64; 4] {
+/// The weights of four texels, which add up to `total`, those of the right ones to `x` and those of the lower ones to `y`.
+fn plane(total: i64, x: i64, y: i64, fraction: i64) -> [i64; 4] {
     let both = part(x, fraction);
-    [all - x - y + both, x - both, y - both, both]
+    [total - x - y + both, x - both, y - both, both]
 }
 
-/// The part of a weight, rounded up from halfway.
+/// `weight` times `fraction`; ties are rounded up.
 fn part(weight: i64, fraction: i64) -> i64 {
     (weight * fraction + ONE / 2) >> FRACTION_BITS
 }
 
-/// The mean of values by weights that add up to one. The values are cut off at a distance below the greatest of those with a weight;
-/// their sum is rounded once, away from zero at halfway.
+/// The mean of values by weights that add up to one. The values are truncated at [`ALIGNED_BITS`] below the leading bit of the greatest;
+/// their sum is rounded once, ties away from zero.
 pub fn mean(values: impl Iterator<Item = (i64, f32)> + Clone) -> f32 {
     let values = values.filter(|(weight, _)| *weight != 0);
-    if let Some(special) = not_finite(values.clone()) {
+    if let Some(special) = special_mean(values.clone()) {
         return special;
     }
     let Some(greatest) = values.clone().map(|(_, value)| exponent(value)).max() else { return 0.0 };
@@ -70,16 +70,16 @@ pub fn mean(values: impl Iterator<Item = (i64, f32)> + Clone) -> f32 {
     round(sum, greatest - ALIGNED_BITS - FRACTION_BITS as i32)
 }
 
-/// The mean of fractions of `whole` by weights that add up to one, itself a fraction of it, rounded to nearest.
-pub fn mean_of_fractions(values: impl Iterator<Item = (i64, f32)>, whole: f32) -> f32 {
-    let sum: i64 = values.map(|(weight, value)| weight * f64::from(value * whole).round() as i64).sum();
-    ((sum + ONE / 2) >> FRACTION_BITS) as f32 / whole
+/// The mean, by weights that add up to one, of values that are multiples of 1 / `denominator`, rounded to the nearest such multiple.
+pub fn mean_of_fractions(values: impl Iterator<Item = (i64, f32)>, denominator: f32) -> f32 {
+    let sum: i64 = values.map(|(weight, value)| weight * f64::from(value * denominator).round() as i64).sum();
+    ((sum + ONE / 2) >> FRACTION_BITS) as f32 / denominator
 }
 
-/// A mean of halves, rounded to a half, away from zero at halfway.
+/// A mean of `f16` values, rounded to `f16`, ties away from zero.
 pub fn to_half(mean: f32) -> f32 {
     const LAST_PLACES: u32 = 13;
-    /// The place of the last bit of a subnormal half.
+    /// The smallest subnormal `f16`.
     const SMALLEST: f32 = 1.0 / (1 << 24) as f32;
     if mean.abs() < SMALLEST * 1024.0 {
         return (mean / SMALLEST).round() * SMALLEST;
@@ -91,7 +91,7 @@ pub fn to_half(mean: f32) -> f32 {
 }
 
 /// The mean if a value is infinite or NaN.
-fn not_finite(values: impl Iterator<Item = (i64, f32)>) -> Option<f32> {
+fn special_mean(values: impl Iterator<Item = (i64, f32)>) -> Option<f32> {
     let mut found: Option<f32> = None;
     for (_, value) in values.filter(|(_, value)| !value.is_finite()) {
         found = Some(found.map_or(value, |other| other + value));
@@ -99,12 +99,12 @@ fn not_finite(values: impl Iterator<Item = (i64, f32)>) -> Option<f32> {
     found.map(|value| if value.is_nan() { f32::from_bits(0x7fff_ffff) } else { value })
 }
 
-/// The exponent of the leading bit, that of the smallest normal number for what is smaller.
+/// The exponent of the leading bit; for subnormal numbers, that of the smallest normal number.
 fn exponent(value: f32) -> i32 {
     ((value.to_bits() >> 23 & 0xff) as i32).max(1) - 127
 }
 
-/// The value in units of 2^(`greatest` - [`ALIGNED_BITS`]), cut off towards zero.
+/// The value in units of 2^(`greatest` - [`ALIGNED_BITS`]), truncated towards zero.
 fn aligned(value: f32, greatest: i32) -> i64 {
     let bits = value.to_bits();
     let hidden = if bits >> 23 & 0xff == 0 { 0 } else { 1 << 23 };
@@ -113,17 +113,17 @@ fn aligned(value: f32, greatest: i32) -> i64 {
     if value.is_sign_negative() { -magnitude } else { magnitude }
 }
 
-/// `sum` * 2^`scale`, rounded to nearest, away from zero at halfway.
+/// `sum` * 2^`scale`, rounded to nearest, ties away from zero.
 fn round(sum: i64, scale: i32) -> f32 {
     let magnitude = sum.unsigned_abs();
     let surplus = (40 - magnitude.leading_zeros() as i32).max(-126 - 23 - scale);
-    let kept = if surplus > 0 { (magnitude + (1 << (surplus - 1))) >> surplus << surplus } else { magnitude };
-    // At most 24 bits are left, so nothing is rounded here.
-    let value = (kept as f64 * power_of_two(scale)) as f32;
+    let rounded = if surplus > 0 { (magnitude + (1 << (surplus - 1))) >> surplus << surplus } else { magnitude };
+    // At most 24 bits are left, so this conversion is exact.
+    let value = (rounded as f64 * power_of_two(scale)) as f32;
     if sum < 0 { -value } else { value }
 }
 
-/// 2^`power`, which must be that of a normal double.
+/// 2^`power`, which must be in the range of a normal double.
 fn power_of_two(power: i32) -> f64 {
     f64::from_bits(((power + 1023) as u64) << 52)
 }
@@ -136,7 +136,7 @@ mod tests {
     fn coordinates_are_rounded_up_from_halfway() {
         assert_eq!(fixed(1.5, 1), 384);
         assert_eq!(fixed(1.0 + 1.0 / 512.0, 1), 257);
-        // 10/13 is a little more than that as a float, but a little less when it is cut off.
+        // 10/13 is a little more than that as a float, but a little less when it is truncated.
         assert_eq!((texel(f64::from(10.0_f32 / 13.0), 13), fixed(f64::from(10.0_f32 / 13.0), 13)), (9, 2560));
         assert_eq!(fixed(-1.0 - 1.0 / 512.0, 1), -256);
     }
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_far_smaller_is_lost() {
+    fn much_smaller_values_are_truncated_to_zero() {
         assert_eq!(mean([(128, 1.0), (128, 3.0)].into_iter()), 2.0);
         // 2^-28 is 28 places below 1.
         assert_eq!(mean([(255, 1.0), (1, 1.0 / (1 << 28) as f32)].into_iter()), 255.0 / 256.0);

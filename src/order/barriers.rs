@@ -6,7 +6,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::clock::{VectorClock, join_into};
-use super::cluster::{ClusterBarrier, Passed};
+use super::cluster::{ClusterBarrier, PhaseClocks};
 use super::operation::Actor;
 use super::state::HappensBefore;
 use super::threads::{Arrival, Block};
@@ -15,41 +15,41 @@ use crate::base::{Id, Tick, WarpId};
 use crate::isa::Scope;
 
 impl HappensBefore {
-    /// Lanes arrive at barrier `id` of their block, and wait there if it `waits`.
+    /// Lanes arrive at barrier `id` of their block, and wait there if `waits`.
     pub fn arrive(&mut self, actor: Actor, id: u32, waits: bool) {
-        self.acting(actor).arrive(id as usize, actor.warp, actor.lanes, waits, actor.tick);
+        self.acting_block(actor).arrive(id as usize, actor.warp, actor.lanes, waits, actor.tick);
     }
 
-    /// A barrier of the block in `block_slot` ended its phase.
+    /// The phase of a barrier of the block in `block_slot` has completed.
     pub fn complete_barrier(&mut self, block_slot: u32, id: u32, tick: Tick) {
         if let Some(Some(block)) = self.blocks.get_mut(block_slot as usize) {
             block.complete_barrier(id as usize, tick);
         }
     }
 
-    /// Whether the phase of a barrier that ends now orders all that the block in `block_slot` did before all that it does after.
-    pub fn is_barrier_of_all(&self, block_slot: u32, id: u32) -> bool {
-        self.block(block_slot).is_some_and(|block| block.is_barrier_of_all(id as usize))
+    /// Whether the phase of a barrier that completes now orders all earlier operations of the block in `block_slot` before all later ones.
+    pub fn orders_whole_block(&self, block_slot: u32, id: u32) -> bool {
+        self.block(block_slot).is_some_and(|block| block.orders_whole_block(id as usize))
     }
 
     /// Lanes reach a `bar.warp.sync` of `members`.
     pub fn sync_warp(&mut self, actor: Actor, members: LaneMask) {
-        self.acting(actor).warp_sync(actor.warp, actor.lanes, members, actor.tick);
+        self.acting_block(actor).warp_sync(actor.warp, actor.lanes, members, actor.tick);
     }
 
-    /// Lanes do something together with all of `lockstep`, which run one instruction after the other: each knows what all did before.
-    /// Warps of architectures below sm_70, which have a stack, are relied on for that.
+    /// Lanes execute an instruction in lockstep with all of `lockstep`: the earlier operations of all happen before the next of each. Only
+    /// for warps with a SIMT stack (architectures below sm_70).
     pub fn run_in_lockstep(&mut self, actor: Actor, lockstep: LaneMask) {
         assert!(lockstep.contains_all(actor.lanes), "lanes run in lockstep with themselves");
-        let block = self.acting(actor);
+        let block = self.acting_block(actor);
         let (before, tick) = std::mem::replace(&mut block.warps[actor.warp].lockstep, (lockstep, actor.tick));
         if before != lockstep && !before.is_empty() {
-            // They part, or others have joined them.
-            block.leave_lockstep(actor.warp, before, tick);
+            // They diverge, or others have reconverged with them.
+            block.end_lockstep(actor.warp, before, tick);
         }
     }
 
-    /// The barrier of the cluster around `block_slot`.
+    /// The barrier of the cluster of `block_slot`.
     fn cluster_of(&mut self, block_slot: u32, number: u32) -> &mut ClusterBarrier {
         let size = self.cluster();
         let cluster = self.clusters.entry(block_slot - block_slot % size).or_default();
@@ -57,30 +57,30 @@ impl HappensBefore {
         cluster
     }
 
-    /// Lanes arrive at the barrier of their cluster; `relaxed`, they release only what they knew at a fence before.
+    /// Lanes arrive at the barrier of their cluster; if `relaxed`, they release only their clock at their last fence.
     pub fn arrive_at_cluster(&mut self, actor: Actor, relaxed: bool) {
         let Actor { block_slot, warp, lanes, tick } = actor;
-        let block = self.acting(actor);
+        let block = self.acting_block(actor);
         let completed = Some(Arc::new(block.released(warp, lanes, tick)));
-        let released = if relaxed { block.fenced(warp, lanes, Scope::Cluster).map(Arc::new) } else { completed.clone() };
+        let released = if relaxed { block.released_by_fences(warp, lanes, Scope::Cluster).map(Arc::new) } else { completed.clone() };
         let number = block.number;
-        self.cluster_of(block_slot, number).arrive(block_slot, warp, lanes, &Passed { released, completed });
+        self.cluster_of(block_slot, number).arrive(block_slot, warp, lanes, &PhaseClocks { released, completed });
     }
 
-    /// Lanes wait for the barrier of their cluster, or pass if it has ended.
+    /// Lanes wait for the barrier of their cluster, or continue if its phase has completed.
     pub fn wait_for_cluster(&mut self, actor: Actor) {
-        let number = self.acting(actor).number;
-        if let Some(passed) = self.cluster_of(actor.block_slot, number).wait(actor.block_slot, actor.warp, actor.lanes) {
-            self.acting(actor).pass_cluster(actor.warp, actor.lanes, &passed);
+        let number = self.acting_block(actor).number;
+        if let Some(clocks) = self.cluster_of(actor.block_slot, number).wait(actor.block_slot, actor.warp, actor.lanes) {
+            self.acting_block(actor).acquire_cluster_phase(actor.warp, actor.lanes, &clocks);
         }
     }
 
-    /// The barrier of the cluster around the block `number` in `block_slot` ended its phase.
+    /// The phase of the barrier of the cluster of block `number` in `block_slot` has completed.
     pub fn complete_cluster_barrier(&mut self, block_slot: u32, number: u32) {
-        let (waiting, passed) = self.cluster_of(block_slot, number).end();
+        let (waiting, clocks) = self.cluster_of(block_slot, number).complete();
         for (block_slot, warp, lanes) in waiting {
             if let Some(Some(block)) = self.blocks.get_mut(block_slot as usize) {
-                block.pass_cluster(warp, lanes, &passed);
+                block.acquire_cluster_phase(warp, lanes, &clocks);
             }
         }
     }
@@ -93,7 +93,7 @@ impl Block {
         self.barriers[id].push(Arrival { warp, lanes, clock });
     }
 
-    /// The phase of barrier `id` ends: what the arrivals released happens before the continuation of those that wait.
+    /// The phase of barrier `id` completes: the threads that wait acquire the clocks that the arrivals released.
     pub fn complete_barrier(&mut self, id: usize, tick: Tick) {
         let arrivals = std::mem::take(&mut self.barriers[id]);
         let arrived = self.waiting(&arrivals);
@@ -111,14 +111,14 @@ impl Block {
                 }
             };
             joined.join(&arrived.released(*lanes));
-            let before = self.warps[*warp].fenced_by(*lanes);
+            let before = self.warps[*warp].last_sc_fence(*lanes);
             before.iter().for_each(|before| join_into(&mut joined.before_fence, before));
         }
         let clock = Arc::new(joined);
         if self.warps.iter().zip(&arrived).all(|(warp, arrived)| *arrived == warp.live) {
-            self.known = Some(clock);
+            self.acquired = Some(clock);
             for warp in &mut self.warps {
-                (warp.known, warp.own) = (None, None);
+                (warp.acquired, warp.lane_state) = (None, None);
                 warp.lane_clocks.clear();
                 warp.lanewise.clear();
             }
@@ -129,7 +129,7 @@ impl Block {
         }
     }
 
-    /// The lanes of each warp that wait at a barrier where these have arrived.
+    /// The lanes of each warp that wait, of these arrivals.
     fn waiting(&self, arrivals: &[Arrival]) -> Vec<LaneMask> {
         let mut arrived = vec![LaneMask::NONE; self.warps.len()];
         for arrival in arrivals.iter().filter(|arrival| arrival.clock.is_none()) {
@@ -140,13 +140,13 @@ impl Block {
         arrived
     }
 
-    /// Whether those that have `arrived` and wait are all threads of the block.
+    /// Whether the lanes `arrived`, which wait, are all threads of the block.
     fn are_all(&self, arrivals: &[Arrival], arrived: &[LaneMask]) -> bool {
         self.warps.iter().zip(arrived).all(|(warp, arrived)| *arrived == warp.all) && arrivals.iter().all(|arrival| arrival.clock.is_none())
     }
 
     /// Whether all threads of the block, none of which has exited, wait at barrier `id`.
-    fn is_barrier_of_all(&self, id: usize) -> bool {
+    fn orders_whole_block(&self, id: usize) -> bool {
         let arrivals = &self.barriers[id];
         self.are_all(arrivals, &self.waiting(arrivals))
     }
@@ -156,37 +156,37 @@ impl Block {
         let number = self.number;
         self.all_before = tick + 1;
         for (index, warp) in self.warps.iter_mut().enumerate() {
-            warp.gather(number, WarpId::at(index));
-            if let Some(known) = warp.known.take() {
-                join_into(&mut self.known, &known);
+            warp.merge_lane_clocks(number, WarpId::at(index));
+            if let Some(clock) = warp.acquired.take() {
+                join_into(&mut self.acquired, &clock);
             }
         }
     }
 
-    /// Lanes reach a `bar.warp.sync` of `members`; when the last has arrived, each knows what all did.
+    /// Lanes reach a `bar.warp.sync` of `members`; when the last has arrived, each acquires the clocks of all.
     pub fn warp_sync(&mut self, warp: WarpId, lanes: LaneMask, members: LaneMask, tick: Tick) {
-        let of = &mut self.warps[warp];
-        let members = members & of.live;
+        let state = &mut self.warps[warp];
+        let members = members & state.live;
         let mut arrived = lanes;
-        of.syncs.retain(|(of, there)| {
-            let same = *of == members;
+        state.syncs.retain(|(other, there)| {
+            let same = *other == members;
             arrived |= if same { *there } else { LaneMask::NONE };
             !same
         });
         if !arrived.contains_all(members) {
-            return of.syncs.push((members, arrived));
+            return state.syncs.push((members, arrived));
         }
         self.synchronize_lanes(warp, arrived, tick);
     }
 
-    /// Lanes that ran in lockstep until `tick` run apart from then on.
-    fn leave_lockstep(&mut self, warp: WarpId, lanes: LaneMask, tick: Tick) {
+    /// Lanes that ran in lockstep until `tick` do not from then on.
+    fn end_lockstep(&mut self, warp: WarpId, lanes: LaneMask, tick: Tick) {
         let number = self.number;
-        let of = &mut self.warps[warp];
-        let live = lanes & of.live;
-        if lanes == of.all {
-            of.warp_before = of.warp_before.max(tick + 1);
-            of.gather(number, warp);
+        let state = &mut self.warps[warp];
+        let live = lanes & state.live;
+        if lanes == state.all {
+            state.warp_before = state.warp_before.max(tick + 1);
+            state.merge_lane_clocks(number, warp);
         } else if !live.is_empty() {
             let clock = Arc::new(self.released(warp, lanes, tick));
             self.acquire(warp, live, &clock);
@@ -195,10 +195,10 @@ impl Block {
 
     fn synchronize_lanes(&mut self, warp: WarpId, lanes: LaneMask, tick: Tick) {
         let number = self.number;
-        let of = &mut self.warps[warp];
-        if lanes == of.all {
-            (of.warp_before, of.synchronized_before) = (tick + 1, tick + 1);
-            of.gather(number, warp);
+        let state = &mut self.warps[warp];
+        if lanes == state.all {
+            (state.warp_before, state.synchronized_before) = (tick + 1, tick + 1);
+            state.merge_lane_clocks(number, warp);
         } else if lanes.count() > 1 {
             let clock = Arc::new(self.released(warp, lanes, tick));
             self.acquire(warp, lanes, &clock);
@@ -206,19 +206,19 @@ impl Block {
     }
 
     /// Lanes have waited for a phase of the barrier of the cluster.
-    pub fn pass_cluster(&mut self, warp: WarpId, lanes: LaneMask, passed: &Passed) {
-        passed.released.iter().for_each(|clock| self.acquire(warp, lanes, clock));
-        passed.completed.iter().for_each(|clock| join_into(&mut self.exit_clock, clock));
+    pub fn acquire_cluster_phase(&mut self, warp: WarpId, lanes: LaneMask, clocks: &PhaseClocks) {
+        clocks.released.iter().for_each(|clock| self.acquire(warp, lanes, clock));
+        clocks.completed.iter().for_each(|clock| join_into(&mut self.exit_clock, clock));
     }
 
     /// Lanes exit: a `bar.warp.sync` no longer waits for them.
     pub fn exit(&mut self, warp: WarpId, lanes: LaneMask, tick: Tick) {
-        let of = &mut self.warps[warp];
-        of.live &= !lanes;
-        let live = of.live;
+        let state = &mut self.warps[warp];
+        state.live &= !lanes;
+        let live = state.live;
         let complete: SmallVec<[LaneMask; 2]> =
-            of.syncs.iter().filter(|(members, arrived)| arrived.contains_all(*members & live)).map(|(_, arrived)| *arrived).collect();
-        of.syncs.retain(|(members, arrived)| !arrived.contains_all(*members & live));
+            state.syncs.iter().filter(|(members, arrived)| arrived.contains_all(*members & live)).map(|(_, arrived)| *arrived).collect();
+        state.syncs.retain(|(members, arrived)| !arrived.contains_all(*members & live));
         complete.into_iter().for_each(|lanes| self.synchronize_lanes(warp, lanes & live, tick));
     }
 }

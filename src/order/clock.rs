@@ -1,7 +1,7 @@
-//! Vector clocks: up to which time the operations of other threads happen before the next one of a thread.
+//! Vector clocks: for each other thread, the tick before which its operations happen before the next operation of a thread.
 //!
-//! Time is the tick of the run, which is a total order, so a vector clock needs no counters of its own. It is kept by block, and in a
-//! block by the largest units about which the same is known: all of it, warps, single threads.
+//! Time is the tick of the run, which is a total order, so a vector clock needs no counters of its own. It is compressed by
+//! block, and in a block to one entry for the whole block, a warp or a single thread.
 
 use std::sync::Arc;
 
@@ -9,29 +9,29 @@ use super::operation::{ASYNC_KINDS, Agent, AsyncKind, Operation};
 use crate::base::lanes::LaneMask;
 use crate::base::{Tick, WarpId};
 
-/// Threads of a warp, in one number with the warp: `warp * 32 + lane`.
+/// A thread of a block: `warp * 32 + lane`.
 pub type Thread = u16;
 
 /// The part of a vector clock about one block: for each of its threads the tick before which its operations happen before. An entry is
 /// stored for the widest unit that has it: all threads, a warp, or a thread.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CompressedClock {
-    /// Of every thread.
+    /// The tick of every thread.
     pub all_before: Tick,
-    /// Of every thread of a warp, by warp.
+    /// The ticks of warps, each for every thread of the warp.
     warps: Vec<(WarpId, Tick)>,
-    /// Of one thread, by thread.
+    /// The ticks of single threads.
     threads: Vec<(Thread, Tick)>,
 }
 
 impl CompressedClock {
-    /// The tick for all lanes of `lanes` of a warp.
-    pub fn of(&self, warp: WarpId, lanes: LaneMask) -> Tick {
-        let known = self.all_before.max(find(&self.warps, warp));
+    /// The lowest tick of `lanes` of a warp.
+    pub fn tick_of(&self, warp: WarpId, lanes: LaneMask) -> Tick {
+        let tick = self.all_before.max(find(&self.warps, warp));
         if self.threads.is_empty() {
-            return known;
+            return tick;
         }
-        lanes.iter().map(|lane| find(&self.threads, thread(warp, lane)).max(known)).min().unwrap_or(known)
+        lanes.iter().map(|lane| find(&self.threads, thread(warp, lane)).max(tick)).min().unwrap_or(tick)
     }
 
     /// Advances the entries of the lanes `lanes` of `warp` to `tick`; `all` are the lanes that the warp has.
@@ -42,11 +42,11 @@ impl CompressedClock {
         }
         if lanes == all {
             advance_entry(&mut self.warps, warp, tick);
-            self.threads.retain(|(thread, known)| thread / 32 != warp.number() as Thread || *known > tick);
+            self.threads.retain(|(thread, old)| thread / 32 != warp.number() as Thread || *old > tick);
         } else if find(&self.warps, warp) < tick {
             lanes.iter().for_each(|lane| advance_entry(&mut self.threads, thread(warp, lane), tick));
         }
-        debug_assert!(lanes.is_empty() || self.of(warp, lanes) >= tick, "what has happened is known");
+        debug_assert!(lanes.is_empty() || self.tick_of(warp, lanes) >= tick, "what has happened is known");
     }
 
     /// Joins `other`: the greater of each two entries.
@@ -69,13 +69,13 @@ impl CompressedClock {
             && covers(&self.threads, &other.threads, self.all_before)
     }
 
-    /// Learns that operations of every thread before `tick` are known.
+    /// Advances the entries of all threads to `tick`.
     pub fn advance_all(&mut self, tick: Tick) {
         self.join(&Self { all_before: tick, ..Self::default() });
     }
 }
 
-/// A use of another proxy than the generic one, with the memory that a proxy fence for it can be confined to.
+/// A proxy other than the generic one, with the memory that a proxy fence for it can be limited to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProxyKind {
     /// Asynchronous operations on shared memory, that of the cluster as well.
@@ -92,19 +92,19 @@ pub const PROXY_KINDS: usize = 3;
 /// The clock of one block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BlockClock {
-    /// Operations that threads did themselves.
-    pub own: CompressedClock,
-    /// The rest, which most programs have nothing of.
+    /// Operations that threads perform themselves.
+    pub synchronous: CompressedClock,
+    /// Asynchronous operations and proxy fences; none in most programs.
     asynchronous: Option<Arc<AsyncClock>>,
 }
 
 /// The clock of the asynchronous operations of one block, and of its proxy fences.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AsyncClock {
-    /// Operations that threads did themselves after which a proxy fence comes, by [`ProxyKind`].
-    pub fenced: [CompressedClock; PROXY_KINDS],
+    /// Operations that threads perform themselves and that a proxy fence follows, by [`ProxyKind`].
+    pub proxy_fenced: [CompressedClock; PROXY_KINDS],
     /// Asynchronous operations, by `AsyncKind`.
-    pub done: [CompressedClock; ASYNC_KINDS],
+    pub completed: [CompressedClock; ASYNC_KINDS],
     /// Copies that complete on an mbarrier, by their number in the block.
     pub copies: Intervals,
 }
@@ -115,19 +115,19 @@ impl BlockClock {
         self.asynchronous.as_deref()
     }
 
-    /// The same, made if it is missing, to be advanced or joined.
+    /// The mutable clock, created if there is none.
     pub fn asynchronous_mut(&mut self) -> &mut AsyncClock {
         Arc::make_mut(self.asynchronous.get_or_insert_default())
     }
 
     /// Joins `other`: the greater of each two entries.
     pub fn join(&mut self, other: &Self) {
-        self.own.join(&other.own);
+        self.synchronous.join(&other.synchronous);
         let Some(more) = &other.asynchronous else { return };
         match &mut self.asynchronous {
             None => self.asynchronous = Some(Arc::clone(more)),
-            Some(known) if Arc::ptr_eq(known, more) => {}
-            Some(known) => Arc::make_mut(known).join(more),
+            Some(own) if Arc::ptr_eq(own, more) => {}
+            Some(own) => Arc::make_mut(own).join(more),
         }
     }
 
@@ -138,33 +138,33 @@ impl BlockClock {
             (None, Some(other)) => **other == AsyncClock::default(),
             (Some(own), Some(other)) => Arc::ptr_eq(own, other) || own.covers(other),
         };
-        self.own.covers(&other.own) && covers_asynchronous
+        self.synchronous.covers(&other.synchronous) && covers_asynchronous
     }
 }
 
 impl AsyncClock {
     fn join(&mut self, other: &Self) {
-        self.fenced.iter_mut().zip(&other.fenced).for_each(|(own, other)| own.join(other));
-        self.done.iter_mut().zip(&other.done).for_each(|(own, other)| own.join(other));
+        self.proxy_fenced.iter_mut().zip(&other.proxy_fenced).for_each(|(own, other)| own.join(other));
+        self.completed.iter_mut().zip(&other.completed).for_each(|(own, other)| own.join(other));
         self.copies.join(&other.copies);
     }
 
     fn covers(&self, other: &Self) -> bool {
-        self.fenced.iter().zip(&other.fenced).all(|(own, other)| own.covers(other))
-            && self.done.iter().zip(&other.done).all(|(own, other)| own.covers(other))
+        self.proxy_fenced.iter().zip(&other.proxy_fenced).all(|(own, other)| own.covers(other))
+            && self.completed.iter().zip(&other.completed).all(|(own, other)| own.covers(other))
             && self.copies.covers(&other.copies)
     }
 }
 
-/// A vector clock: what happens before, by block number.
+/// A vector clock: the operations that happen before, by block number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VectorClock {
-    /// Shared among clocks: most of what a clock says of other blocks it has from another clock as it is.
+    /// Shared among clocks: most entries for other blocks are those of another clock, unchanged.
     blocks: Vec<(u32, Arc<BlockClock>)>,
-    /// The clock that the next `fence.sc` adds: of the releases, each after a `fence.sc` of its own thread, that were read since.
+    /// The clock that the next `fence.sc` acquires: the releases after a `fence.sc` of their thread that were read since the last one.
     pub after_fence: Option<Arc<VectorClock>>,
-    /// The part of the clock that lies before a `fence.sc` of a thread after which a barrier came: of at least the scope `.gpu`, without
-    /// such parts of its own. A later write takes it to the `fence.sc` of its reader (PTX ISA, "Fence-SC Order").
+    /// The part of the clock before a `fence.sc` of at least `.gpu` scope that a barrier follows. A later write passes it to the
+    /// `fence.sc` of its reader (PTX ISA, "Fence-SC Order"). Its own `before_fence` is none.
     pub before_fence: Option<Arc<VectorClock>>,
 }
 
@@ -176,12 +176,12 @@ impl VectorClock {
     }
 
     /// The clock of a block, if it has an entry.
-    pub fn of(&self, block: u32) -> Option<&BlockClock> {
+    pub fn get(&self, block: u32) -> Option<&BlockClock> {
         self.blocks.binary_search_by_key(&block, |(number, _)| *number).ok().map(|index| &*self.blocks[index].1)
     }
 
-    /// The same, made if it is missing, to be advanced or joined.
-    pub fn of_mut(&mut self, block: u32) -> &mut BlockClock {
+    /// The mutable clock, created if there is none.
+    pub fn get_mut(&mut self, block: u32) -> &mut BlockClock {
         let index = match self.blocks.binary_search_by_key(&block, |(number, _)| *number) {
             Ok(index) => index,
             Err(index) => {
@@ -205,11 +205,11 @@ impl VectorClock {
             return;
         }
         let mut at = 0;
-        for (block, known) in &other.blocks {
+        for (block, theirs) in &other.blocks {
             at += self.blocks[at..].iter().take_while(|(own, _)| own < block).count();
             match self.blocks.get_mut(at).filter(|(own, _)| own == block) {
-                Some((_, own)) => join_block(own, known),
-                None => self.blocks.insert(at, (*block, Arc::clone(known))),
+                Some((_, own)) => join_block(own, theirs),
+                None => self.blocks.insert(at, (*block, Arc::clone(theirs))),
             }
         }
         debug_assert!(self.blocks.is_sorted_by(|(one, _), (next, _)| one < next), "blocks are in order");
@@ -223,7 +223,7 @@ impl VectorClock {
             (Some(own), Some(other)) => Arc::ptr_eq(own, other) || own.covers(other),
         };
         let covers_fences = covers_fence(&self.after_fence, &other.after_fence) && covers_fence(&self.before_fence, &other.before_fence);
-        covers_fences && other.blocks.iter().all(|(block, known)| self.covers_block(*block, known))
+        covers_fences && other.blocks.iter().all(|(block, theirs)| self.covers_block(*block, theirs))
     }
 
     fn covers_block(&self, block: u32, other: &Arc<BlockClock>) -> bool {
@@ -231,77 +231,78 @@ impl VectorClock {
         own.is_some_and(|own| Arc::ptr_eq(own, other) || own.covers(other))
     }
 
-    /// Blocks of which something is known.
+    /// The number of blocks that have an entry.
     pub fn block_count(&self) -> usize {
         self.blocks.len()
     }
 
-    /// Whether anything is known of a block other than `block`.
-    pub fn knows_others(&self, block: u32) -> bool {
+    /// Whether a block other than `block` has an entry.
+    pub fn has_other_blocks(&self, block: u32) -> bool {
         self.blocks.iter().any(|(number, _)| *number != block)
     }
 
-    /// Lets everything known count as fenced as well: a proxy fence comes after it.
+    /// A proxy fence: everything in the clock is fenced now.
     pub fn fence(&mut self, proxies: &[ProxyKind]) {
-        for (_, known) in &mut self.blocks {
-            let known = Arc::make_mut(known);
-            let own = known.own.clone();
-            proxies.iter().for_each(|proxy| known.asynchronous_mut().fenced[*proxy as usize].join(&own));
+        for (_, clock) in &mut self.blocks {
+            let clock = Arc::make_mut(clock);
+            let synchronous = clock.synchronous.clone();
+            proxies.iter().for_each(|proxy| clock.asynchronous_mut().proxy_fenced[*proxy as usize].join(&synchronous));
         }
     }
 }
 
-/// The kinds of knowledge each of which is enough to know what `operation`, an operation of `kind`, did.
-pub fn kinds_of(kind: AsyncKind, operation: &Operation) -> impl Iterator<Item = AsyncKind> {
+/// The kinds whose entry, if it is after `operation` of kind `kind`, shows that the operation happens before.
+pub fn sufficient_kinds(kind: AsyncKind, operation: &Operation) -> impl Iterator<Item = AsyncKind> {
     let read = kind == AsyncKind::Bulk && operation.only_reads;
     [Some(kind), read.then_some(AsyncKind::BulkRead)].into_iter().flatten()
 }
 
-/// Whether `clock` holds what `lanes` of `operation` did.
-pub fn is_in(clock: &VectorClock, operation: &Operation, lanes: LaneMask) -> bool {
-    let Some(known) = clock.of(operation.block) else { return false };
-    let of = |ticks: &CompressedClock| ticks.of(operation.warp, lanes) > operation.tick;
-    let asynchronous = known.asynchronous();
+/// Whether `lanes` of `operation` happen before, by `clock`.
+pub fn includes(clock: &VectorClock, operation: &Operation, lanes: LaneMask) -> bool {
+    let Some(block_clock) = clock.get(operation.block) else { return false };
+    let is_before = |ticks: &CompressedClock| ticks.tick_of(operation.warp, lanes) > operation.tick;
+    let asynchronous = block_clock.asynchronous();
     match operation.agent {
-        Agent::Threads => of(&known.own),
-        Agent::Async(kind) => asynchronous.is_some_and(|known| kinds_of(kind, operation).any(|kind| of(&known.done[kind as usize]))),
-        Agent::Copy(number) => asynchronous.is_some_and(|known| known.copies.contains(number)),
+        Agent::Threads => is_before(&block_clock.synchronous),
+        Agent::Async(kind) => asynchronous
+            .is_some_and(|asynchronous| sufficient_kinds(kind, operation).any(|kind| is_before(&asynchronous.completed[kind as usize]))),
+        Agent::Copy(number) => asynchronous.is_some_and(|asynchronous| asynchronous.copies.contains(number)),
     }
 }
 
-/// Joins `more` into what is shared; of two of which one says all that the other does, that one is shared on.
-fn join_block(known: &mut Arc<BlockClock>, more: &Arc<BlockClock>) {
-    if Arc::ptr_eq(known, more) || known.covers(more) {
+/// Joins `more` into a shared clock. If one of the two covers the other, the result shares it instead of copying.
+fn join_block(shared: &mut Arc<BlockClock>, more: &Arc<BlockClock>) {
+    if Arc::ptr_eq(shared, more) || shared.covers(more) {
         return;
     }
-    if more.covers(known) {
-        *known = Arc::clone(more);
+    if more.covers(shared) {
+        *shared = Arc::clone(more);
     } else {
-        Arc::make_mut(known).join(more);
+        Arc::make_mut(shared).join(more);
     }
 }
 
-/// Joins `more` into what is shared, and shares it on where nothing was known before.
-pub fn join_into(known: &mut Option<Arc<VectorClock>>, more: &Arc<VectorClock>) {
-    match known {
-        None => *known = Some(Arc::clone(more)),
-        Some(known) => join_shared(known, more),
+/// Joins `more` into a shared clock; shares `more` if there was none.
+pub fn join_into(shared: &mut Option<Arc<VectorClock>>, more: &Arc<VectorClock>) {
+    match shared {
+        None => *shared = Some(Arc::clone(more)),
+        Some(shared) => join_shared(shared, more),
     }
 }
 
-/// Joins `more` into what is shared.
-pub fn join_shared(known: &mut Arc<VectorClock>, more: &Arc<VectorClock>) {
+/// Joins `more` into a shared clock.
+pub fn join_shared(shared: &mut Arc<VectorClock>, more: &Arc<VectorClock>) {
     // A thread that spins on a location acquires the same clock each time.
-    if !Arc::ptr_eq(known, more) && !known.covers(more) {
-        Arc::make_mut(known).join(more);
+    if !Arc::ptr_eq(shared, more) && !shared.covers(more) {
+        Arc::make_mut(shared).join(more);
     }
-    debug_assert!(known.covers(more), "a join holds both");
+    debug_assert!(shared.covers(more), "a join holds both");
 }
 
 /// A set of numbers that mostly come in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Intervals {
-    /// From each first number up to but not including the second, in order and apart.
+    /// From each first number up to but not including the second, in order and disjoint.
     ranges: Vec<(u32, u32)>,
 }
 
@@ -360,14 +361,14 @@ fn advance_entry<K: Ord + Copy>(list: &mut Vec<(K, Tick)>, key: K, tick: Tick) {
     }
 }
 
-/// Takes what `more`, which is in order as well, says later than `list`, and later than `all_before`.
+/// Merges the entries of `more` into `list`, both sorted: the later tick of each key, if it is later than `all_before`.
 fn merge<K: Ord + Copy>(list: &mut Vec<(K, Tick)>, more: &[(K, Tick)], all_before: Tick) {
     let mut at = 0;
     let mut missing = smallvec::SmallVec::<[(K, Tick); 32]>::new();
     for (key, tick) in more.iter().copied().filter(|(_, tick)| *tick > all_before) {
         at += list[at..].iter().take_while(|(other, _)| *other < key).count();
         match list.get_mut(at).filter(|(other, _)| *other == key) {
-            Some((_, known)) => *known = (*known).max(tick),
+            Some((_, old)) => *old = (*old).max(tick),
             None => missing.push((key, tick)),
         }
     }
@@ -377,12 +378,12 @@ fn merge<K: Ord + Copy>(list: &mut Vec<(K, Tick)>, more: &[(K, Tick)], all_befor
     }
 }
 
-/// Whether `more`, which is in order as well, says nothing later than `list` does, or than `all_before`.
+/// Whether no entry of `more` is later than that of `list`, both sorted, or than `all_before`.
 fn covers<K: Ord + Copy>(list: &[(K, Tick)], more: &[(K, Tick)], all_before: Tick) -> bool {
     let mut rest = list.iter();
     more.iter()
         .filter(|(_, tick)| *tick > all_before)
-        .all(|(key, tick)| rest.find(|(other, _)| other >= key).is_some_and(|known| known.0 == *key && known.1 >= *tick))
+        .all(|(key, tick)| rest.find(|(other, _)| other >= key).is_some_and(|entry| entry.0 == *key && entry.1 >= *tick))
 }
 
 #[cfg(test)]
@@ -405,19 +406,19 @@ mod tests {
     fn what_is_covered_adds_nothing() {
         let timed = |pairs: &[(Thread, u64)]| pairs.iter().map(|(thread, tick)| (*thread, Tick(*tick))).collect::<Vec<_>>();
         let list = |pairs: &[(Thread, u64)]| CompressedClock { all_before: Tick(3), warps: Vec::new(), threads: timed(pairs) };
-        let known = list(&[(1, 5), (4, 9)]);
+        let old = list(&[(1, 5), (4, 9)]);
         for (more, is_covered, joined) in [
             (list(&[]), true, vec![(1, 5), (4, 9)]),
             (list(&[(1, 5), (2, 3), (4, 7)]), true, vec![(1, 5), (4, 9)]),
             (list(&[(4, 10)]), false, vec![(1, 5), (4, 10)]),
             (list(&[(0, 4), (2, 8), (5, 4)]), false, vec![(0, 4), (1, 5), (2, 8), (4, 9), (5, 4)]),
         ] {
-            let mut both = known.clone();
+            let mut both = old.clone();
             both.join(&more);
-            assert_eq!((known.covers(&more), &both.threads), (is_covered, &timed(&joined)));
-            assert!(both.covers(&more) && both.covers(&known));
+            assert_eq!((old.covers(&more), &both.threads), (is_covered, &timed(&joined)));
+            assert!(both.covers(&more) && both.covers(&old));
         }
-        assert!(!known.covers(&CompressedClock { all_before: Tick(4), ..CompressedClock::default() }));
+        assert!(!old.covers(&CompressedClock { all_before: Tick(4), ..CompressedClock::default() }));
     }
 
     #[test]
@@ -426,15 +427,15 @@ mod tests {
         ticks.advance(WarpId::new(1), LaneMask::lowest(2), LaneMask::ALL, Tick(5));
         assert_eq!(
             (
-                ticks.of(WarpId::new(1), LaneMask::lowest(2)),
-                ticks.of(WarpId::new(1), LaneMask::lowest(3)),
-                ticks.of(WarpId::new(0), LaneMask::of(0))
+                ticks.tick_of(WarpId::new(1), LaneMask::lowest(2)),
+                ticks.tick_of(WarpId::new(1), LaneMask::lowest(3)),
+                ticks.tick_of(WarpId::new(0), LaneMask::of(0))
             ),
             (Tick(5), Tick::START, Tick::START)
         );
         ticks.advance(WarpId::new(1), LaneMask::ALL, LaneMask::ALL, Tick(7));
-        assert_eq!((ticks.of(WarpId::new(1), LaneMask::lowest(2)), ticks.threads.len()), (Tick(7), 0));
+        assert_eq!((ticks.tick_of(WarpId::new(1), LaneMask::lowest(2)), ticks.threads.len()), (Tick(7), 0));
         ticks.advance_all(Tick(9));
-        assert_eq!((ticks.of(WarpId::new(0), LaneMask::of(0)), ticks.warps.len()), (Tick(9), 0));
+        assert_eq!((ticks.tick_of(WarpId::new(0), LaneMask::of(0)), ticks.warps.len()), (Tick(9), 0));
     }
 }

@@ -1,27 +1,27 @@
-//! The clocks of the lanes of a warp where they differ by the number of the lane alone.
+//! Lanewise clocks: the clocks of the lanes of a warp where they differ by the number of the lane alone.
 //!
-//! A warp whose lanes release and acquire locations of their own, each the location of the lane with its number in other warps (a tile of
-//! sums that several blocks add to), has one such clock in place of a clock for each lane.
+//! If lane i releases to and acquires from the location of lane i of other warps (a tile of sums that several blocks add to), one
+//! lanewise clock replaces a clock for each lane.
 
 use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::clock::{VectorClock, is_in};
+use super::clock::{VectorClock, includes};
 use super::operation::{Agent, Operation};
 use crate::base::lanes::LaneMask;
 use crate::base::{Tick, WarpId};
 
-/// The clock of each lane of a warp: a part that every lane has, and of other warps the lane with its own number.
+/// The clock of each lane of a warp: a common part, and entries of other warps, each for the lane with the same number.
 #[derive(Clone, Debug, Default)]
 pub struct LanewiseClock {
     /// The part that is the same for every lane.
-    all: VectorClock,
-    /// The warps of whose lanes the one with the lane's own number is known, in order of block and warp.
+    common: VectorClock,
+    /// The entries of other warps for the lane with the same number, in order of block and warp.
     warps: SmallVec<[WarpEntry; 2]>,
 }
 
-/// Such clocks, each with its lanes.
+/// Lanewise clocks, each with its lanes.
 pub type LanewiseClocks = SmallVec<[(LaneMask, Arc<LanewiseClock>); 2]>;
 
 /// The entry of one warp.
@@ -37,52 +37,52 @@ struct WarpEntry {
 
 impl LanewiseClock {
     /// A clock that is the same for every lane.
-    pub fn new(all: VectorClock) -> Self {
-        assert!(all.after_fence.is_none() && all.before_fence.is_none(), "clocks of fences are kept lane by lane");
-        Self { all, warps: SmallVec::new() }
+    pub fn new(common: VectorClock) -> Self {
+        assert!(common.after_fence.is_none() && common.before_fence.is_none(), "clocks of fences are kept lane by lane");
+        Self { common, warps: SmallVec::new() }
     }
 
-    /// Advances the entry of the lane with the lane's own number of a warp, which was launched with `lanes`, to `tick`.
+    /// Advances the entry of a warp, which was launched with `lanes`, for the lane with the same number to `tick`.
     pub fn advance(&mut self, block: u32, warp: WarpId, lanes: LaneMask, tick: Tick) {
         self.add(WarpEntry { block, warp, lanes, tick });
     }
 
     /// Joins `other`: the greater of each two entries.
     pub fn join(&mut self, other: &Self) {
-        self.all.join(&other.all);
+        self.common.join(&other.common);
         other.warps.iter().for_each(|entry| self.add(*entry));
     }
 
-    /// What `lanes` know together.
-    pub fn of(&self, lanes: LaneMask) -> VectorClock {
-        let mut clock = self.all.clone();
+    /// The joined clock of `lanes`.
+    pub fn joined(&self, lanes: LaneMask) -> VectorClock {
+        let mut clock = self.common.clone();
         for entry in &self.warps {
-            clock.of_mut(entry.block).own.advance(entry.warp, lanes & entry.lanes, entry.lanes, entry.tick);
+            clock.get_mut(entry.block).synchronous.advance(entry.warp, lanes & entry.lanes, entry.lanes, entry.tick);
         }
         clock
     }
 
     /// The part that every lane has.
-    pub fn of_all(&self) -> &VectorClock {
-        &self.all
+    pub fn common(&self) -> &VectorClock {
+        &self.common
     }
 
-    /// Whether lane `lane` knows what lane `other` of `operation` did.
-    pub fn knows(&self, lane: usize, operation: &Operation, other: usize) -> bool {
+    /// Whether lane `other` of `operation` happens before lane `lane`.
+    pub fn includes(&self, lane: usize, operation: &Operation, other: usize) -> bool {
         let is_of_same_number = || {
             let found = self.warps.binary_search_by_key(&(operation.block, operation.warp), |entry| (entry.block, entry.warp));
             lane == other && operation.agent == Agent::Threads && found.is_ok_and(|index| self.warps[index].tick > operation.tick)
         };
-        is_in(&self.all, operation, LaneMask::of(other)) || is_of_same_number()
+        includes(&self.common, operation, LaneMask::of(other)) || is_of_same_number()
     }
 
-    /// Whether anything is known of a block other than `block`.
-    pub fn knows_others(&self, block: u32) -> bool {
-        self.all.knows_others(block) || self.warps.iter().any(|entry| entry.block != block)
+    /// Whether a block other than `block` has an entry.
+    pub fn has_other_blocks(&self, block: u32) -> bool {
+        self.common.has_other_blocks(block) || self.warps.iter().any(|entry| entry.block != block)
     }
 
     fn add(&mut self, entry: WarpEntry) {
-        match self.warps.binary_search_by_key(&(entry.block, entry.warp), |known| (known.block, known.warp)) {
+        match self.warps.binary_search_by_key(&(entry.block, entry.warp), |other| (other.block, other.warp)) {
             Ok(index) => self.warps[index].tick = self.warps[index].tick.max(entry.tick),
             Err(index) => self.warps.insert(index, entry),
         }
@@ -96,25 +96,25 @@ mod tests {
     use crate::base::lanes::{LaneMask, PerLane};
     use crate::base::{Tick, WarpId};
     use crate::isa::{FenceKind, Ordering, Scope};
-    use crate::order::{Actor, Agent, HappensBefore, Operation, Strong};
+    use crate::order::{Actor, Agent, HappensBefore, Operation, StrongAccess};
 
     const BLOCKS: u32 = 3;
     const WARPS: u32 = 2;
 
-    /// Something that lanes of a warp do.
+    /// An action of lanes of a warp.
     #[derive(Clone, Copy, Debug)]
     enum Action {
         /// A strong access, with the lane whose location lane 0 accesses.
-        Access(Strong, usize),
+        Access(StrongAccess, usize),
         Fence(Ordering),
         WarpBarrier,
         BlockBarrier,
     }
 
     fn action() -> impl Strategy<Value = Action> {
-        let strong = |reads, writes, ordering| Strong { reads, writes, is_reduction: false, ordering, scope: Scope::Gpu, bytes: 4 };
-        let narrow = Strong { scope: Scope::Cta, ..strong(true, true, Ordering::AcqRel) };
-        let access = |strong: Strong, shift| Just(Action::Access(strong, shift));
+        let strong = |reads, writes, ordering| StrongAccess { reads, writes, is_reduction: false, ordering, scope: Scope::Gpu, bytes: 4 };
+        let narrow = StrongAccess { scope: Scope::Cta, ..strong(true, true, Ordering::AcqRel) };
+        let access = |strong: StrongAccess, shift| Just(Action::Access(strong, shift));
         prop_oneof![
             8 => access(strong(true, true, Ordering::AcqRel), 0),
             2 => access(strong(true, true, Ordering::AcqRel), 1),
@@ -164,7 +164,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// Lanes that act together know what they would know if they acted one after the other.
+        /// Lanes that act together have the clocks that they would have if they acted one after the other.
         #[test]
         fn lanes_together_know_what_lanes_one_by_one_know(
             steps in prop::collection::vec((0..BLOCKS, 0..WARPS, action(), 0..3u64, 0..4u8), 1..40)

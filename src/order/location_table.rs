@@ -1,4 +1,4 @@
-//! A table by location. Neighbours are mostly accessed together, so it is kept by lines of memory.
+//! A map by location, stored by lines of memory: adjacent locations are mostly accessed together.
 
 use std::collections::BTreeMap;
 
@@ -48,7 +48,7 @@ impl<T> LocationTable<T> {
         Some(&mut line[index].1)
     }
 
-    /// The value of a location, made if there is none.
+    /// The value of a location, created if there is none.
     pub fn get_or_insert_with(&mut self, key: LocationKey, make: impl FnOnce() -> T) -> &mut T {
         let (line, offset) = line_of(key);
         let line = self.lines.entry(line).or_default();
@@ -59,7 +59,7 @@ impl<T> LocationTable<T> {
         &mut line[index].1
     }
 
-    /// The values of several locations, of which neighbours come one after the other.
+    /// The values of several locations, with adjacent ones one after the other.
     pub fn all_of(&self, keys: impl Iterator<Item = LocationKey>) -> impl Iterator<Item = Option<&T>> {
         let mut last: Option<(LineKey, &[(u8, T)])> = None;
         keys.map(move |key| {
@@ -73,7 +73,7 @@ impl<T> LocationTable<T> {
         })
     }
 
-    /// Sets the values of several locations, of which neighbours come one after the other.
+    /// Sets the values of several locations, with adjacent ones one after the other.
     pub fn set_all(&mut self, values: impl Iterator<Item = (LocationKey, T)>) {
         let mut values = values.map(|(key, value)| (line_of(key), value)).peekable();
         while let Some(((key, _), _)) = values.peek() {

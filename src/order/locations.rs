@@ -1,7 +1,7 @@
 //! Release and acquire patterns through memory (PTX ISA, "Release and Acquire Patterns", "Observation order").
 //!
-//! A location keeps the clocks that were released by the writes whose value, directly or by a chain of read-modify-writes, it holds. A
-//! strong read of it acquires them at once if it is an acquire, and otherwise at the reader's next fence.
+//! A location has the clocks released by the write whose value it holds, and by the earlier writes of its chain of read-modify-writes. A
+//! strong read acquires them immediately if it is an acquire, and otherwise at the reader's next fence.
 
 use crate::base::WarpId;
 use std::sync::Arc;
@@ -17,19 +17,19 @@ use crate::isa::Scope;
 /// A thread: block number, warp and lane.
 pub type Writer = (u32, WarpId, u8);
 
-/// Entries of clocks that a location keeps releaser by releaser; of more, the releases of the first blocks are known together only.
-const KEPT_ENTRIES: usize = 1 << 12;
+/// The most clock entries that a location has by releasing block; beyond that, the clocks of the first blocks are only joined.
+const MAX_ENTRIES: usize = 1 << 12;
 
-/// What was released with the value of a location.
+/// The clocks released with the value of a location.
 #[derive(Clone, Debug)]
 enum Location {
     /// Clocks, by writes of any kind.
     Released(ReleasedClocks),
-    /// The clock of one lane, by the last of read-modify-writes each of which acquired what the one before it had released.
+    /// The clock of one lane, by the last of a chain of read-modify-writes, each of which acquired the release of the previous one.
     Lanewise(LanewiseRelease),
 }
 
-/// What a lane of a warp released together with the other lanes, in a scope as wide as the grid.
+/// A release by one lane together with the other lanes of its warp, in a scope as wide as the grid.
 #[derive(Clone, Debug)]
 struct LanewiseRelease {
     writer: Writer,
@@ -42,27 +42,27 @@ struct LanewiseRelease {
 struct ReleasedClocks {
     /// The clocks, by scope.
     released: Vec<Released>,
-    /// The last strong write: by which thread, and in which scope.
+    /// The thread and the scope of the last strong write.
     last: Option<(Writer, Scope)>,
 }
 
-/// Whether a write's release takes a `fence.sc` to be acquired.
+/// The part that `fence.sc` plays in acquiring a write's release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ScFence {
-    /// Nothing: the pattern synchronizes with any acquire pattern.
+pub enum ScFenceRole {
+    /// None: the pattern synchronizes with any acquire pattern.
     Unrelated,
-    /// The pattern begins with one: a `fence.sc` of any thread that comes after the read orders the two as well.
-    Enough,
-    /// One lies before the write, in another thread or without a pattern: a `fence.sc` after the read alone comes after it (PTX ISA,
-    /// "Fence-SC Order").
-    Needed,
+    /// The release pattern begins with a `fence.sc`: a `fence.sc` of any thread after the read orders the two as well.
+    Sufficient,
+    /// A `fence.sc` precedes the write, in another thread or without a release pattern: only a `fence.sc` after the read follows it (PTX
+    /// ISA, "Fence-SC Order").
+    Required,
 }
 
 /// The clocks that were released through a location in one scope.
 #[derive(Clone, Debug)]
 struct Released {
     scope: Scope,
-    sc: ScFence,
+    sc: ScFenceRole,
     /// The clocks by the block of the releasing threads, in order.
     by_block: SmallVec<[(u32, Arc<VectorClock>); 1]>,
     /// The joined clock of several blocks, released in a scope as wide as the grid.
@@ -75,12 +75,12 @@ pub struct Locations {
     table: LocationTable<Location>,
 }
 
-/// What a read of a location acquires.
+/// The clock that a read of a location acquires.
 pub enum AcquireResult {
-    /// This clock, by a fence of at least this scope; and whether it takes a `fence.sc`.
-    Seen(Scope, ScFence, Arc<VectorClock>),
-    /// This clock if the scopes were wider.
-    Missed(Arc<VectorClock>),
+    /// This clock, by a fence of at least this scope.
+    InScope(Scope, ScFenceRole, Arc<VectorClock>),
+    /// This clock, if the scopes were wider.
+    OutOfScope(Arc<VectorClock>),
 }
 
 impl Location {
@@ -88,9 +88,9 @@ impl Location {
     fn clocks(&mut self) -> &mut ReleasedClocks {
         if let Location::Lanewise(LanewiseRelease { writer, scope, clock }) = self {
             let (block, _, lane) = *writer;
-            let clock = Arc::new(clock.of(LaneMask::of(usize::from(lane))));
+            let clock = Arc::new(clock.joined(LaneMask::of(usize::from(lane))));
             let by_block = smallvec::smallvec![(block, clock)];
-            let released = vec![Released { scope: (*scope).min(Scope::Gpu), sc: ScFence::Unrelated, by_block, all: None }];
+            let released = vec![Released { scope: (*scope).min(Scope::Gpu), sc: ScFenceRole::Unrelated, by_block, all: None }];
             *self = Location::Released(ReleasedClocks { released, last: Some((*writer, *scope)) });
         }
         let Location::Released(clocks) = self else { unreachable!("what was released lanewise is clocks now") };
@@ -106,7 +106,7 @@ impl ReleasedClocks {
 }
 
 impl Released {
-    /// Adds what a thread of `block` released.
+    /// Adds a clock that a thread of `block` released.
     fn add(&mut self, block: u32, clock: &Arc<VectorClock>) {
         match self.by_block.binary_search_by_key(&block, |(block, _)| *block) {
             Ok(index) => join_shared(&mut self.by_block[index].1, clock),
@@ -119,62 +119,62 @@ impl Released {
         }
         if let Some(all) = &mut self.all {
             join_shared(all, clock);
-            self.forget();
+            self.limit_entries();
         }
         assert!(self.by_block.is_sorted_by(|(one, _), (next, _)| one < next), "releases are by block");
     }
 
-    /// Keeps the clocks of single blocks small.
-    fn forget(&mut self) {
+    /// Drops the clocks of the first blocks beyond [`MAX_ENTRIES`]; the joined clock has them.
+    fn limit_entries(&mut self) {
         let mut entries = 0;
         let mut dropped = self.by_block.len();
-        while dropped > 0 && entries + self.by_block[dropped - 1].1.block_count() <= KEPT_ENTRIES {
+        while dropped > 0 && entries + self.by_block[dropped - 1].1.block_count() <= MAX_ENTRIES {
             dropped -= 1;
             entries += self.by_block[dropped].1.block_count();
         }
         self.by_block.drain(..dropped);
     }
 
-    /// The clocks that a thread of `block` may acquire, each with the scope that it takes. If it does so `at_once`, the joined clock of
-    /// several blocks in the widest scope is all of them.
-    fn released_to(&self, block: u32, cluster: u32, at_once: bool) -> impl Iterator<Item = (Scope, &Arc<VectorClock>)> {
-        let near = match self.all {
+    /// The clocks that a thread of `block` may acquire, each with the scope that this needs. If the read `acquires` in the widest scope,
+    /// the joined clock of several blocks replaces theirs.
+    fn released_to(&self, block: u32, cluster: u32, acquires: bool) -> impl Iterator<Item = (Scope, &Arc<VectorClock>)> {
+        let in_cluster = match self.all {
             None => 0..self.by_block.len(),
-            Some(_) if at_once => 0..0,
+            Some(_) if acquires => 0..0,
             Some(_) => {
                 let first = block - block % cluster;
                 let before = |end: u32| self.by_block.partition_point(|(block, _)| *block < end);
                 before(first)..before(first.saturating_add(cluster))
             }
         };
-        let near = self.by_block[near].iter().map(move |(releaser, clock)| (scope_of(*releaser, block, cluster), clock));
-        near.chain(self.all.iter().map(|all| (Scope::Gpu, all)))
+        let in_cluster = self.by_block[in_cluster].iter().map(move |(releaser, clock)| (scope_of(*releaser, block, cluster), clock));
+        in_cluster.chain(self.all.iter().map(|all| (Scope::Gpu, all)))
     }
 }
 
 impl Locations {
-    /// Whether nothing was released through any.
+    /// Whether nothing was released through any location.
     pub fn is_empty(&self) -> bool {
         self.table.is_empty()
     }
 
-    /// A strong write by a thread in a scope, which `keeps` what the location holds if it is part of a read-modify-write, and releases
-    /// `clocks`: each in a scope. A cluster has `cluster` blocks.
+    /// A strong write by a thread in a scope, which releases `clocks`, each in a scope. A write that is part of a read-modify-write retains
+    /// the clocks of the location. A cluster has `cluster` blocks.
     pub fn write(
         &mut self,
         key: LocationKey,
         (writer, scope): (Writer, Scope),
-        keeps: bool,
+        is_read_modify_write: bool,
         cluster: u32,
-        clocks: Vec<(Scope, ScFence, Arc<VectorClock>)>,
+        clocks: Vec<(Scope, ScFenceRole, Arc<VectorClock>)>,
     ) {
         if clocks.is_empty() && self.table.get_mut(key).is_none() {
             return;
         }
         let location = self.table.get_or_insert_with(key, || Location::Released(ReleasedClocks::default())).clocks();
-        // Later writes of a thread to the same location release again what it released before.
-        let is_same = location.last.is_some_and(|(last, _)| last == writer);
-        if !is_same && (!keeps || !location.is_observed(scope, writer.0, cluster)) {
+        // Later writes of a thread to the same location release its earlier releases as well.
+        let is_same_writer = location.last.is_some_and(|(last, _)| last == writer);
+        if !is_same_writer && (!is_read_modify_write || !location.is_observed(scope, writer.0, cluster)) {
             location.released.clear();
         }
         location.last = Some((writer, scope));
@@ -187,26 +187,26 @@ impl Locations {
         }
     }
 
-    /// A strong read in a scope, which acquires at once or not, by a thread of `block`, whose cluster has `cluster` blocks.
+    /// A strong read in a scope, which is an acquire if `acquires`, by a thread of `block`, whose cluster has `cluster` blocks.
     pub fn read(
         &mut self,
         key: LocationKey,
-        (scope, at_once): (Scope, bool),
+        (scope, acquires): (Scope, bool),
         block: u32,
         cluster: u32,
     ) -> impl Iterator<Item = AcquireResult> {
         let location = self.table.get_mut(key).map(|location| &*location.clocks());
         let is_observed = location.is_some_and(|location| location.is_observed(scope, block, cluster));
         location.map_or(&[][..], |location| &location.released).iter().flat_map(move |released| {
-            let at_once = at_once && scope >= Scope::Gpu;
-            released.released_to(block, cluster, at_once).map(move |(needed, clock)| {
+            let acquires = acquires && scope >= Scope::Gpu;
+            released.released_to(block, cluster, acquires).map(move |(needed, clock)| {
                 let clock = Arc::clone(clock);
-                if is_observed && released.sc == ScFence::Needed {
-                    AcquireResult::Seen(Scope::Gpu, released.sc, clock)
+                if is_observed && released.sc == ScFenceRole::Required {
+                    AcquireResult::InScope(Scope::Gpu, released.sc, clock)
                 } else if is_observed && released.scope.min(scope) >= needed {
-                    AcquireResult::Seen(needed, released.sc, clock)
+                    AcquireResult::InScope(needed, released.sc, clock)
                 } else {
-                    AcquireResult::Missed(clock)
+                    AcquireResult::OutOfScope(clock)
                 }
             })
         })
@@ -231,8 +231,8 @@ impl LaneLocations<'_> {
         (self.memory, self.addresses[lane], self.bytes)
     }
 
-    /// Whether they are seen to be apart, because they are in order.
-    pub fn are_apart(&self) -> bool {
+    /// Whether the locations are in ascending order and do not overlap.
+    pub fn are_disjoint(&self) -> bool {
         let mut last = None;
         self.lanes.iter().all(|lane| {
             let address = self.addresses[lane];
@@ -242,11 +242,11 @@ impl LaneLocations<'_> {
 }
 
 impl Locations {
-    /// The clocks that read-modify-writes by `of` in a scope as wide as the grid acquire, each with its lanes; none where a location was
-    /// written in another way than by such a read-modify-write of the lane with the same number.
-    pub fn read_lanewise(&self, of: &LaneLocations<'_>) -> Option<LanewiseClocks> {
+    /// The clocks that read-modify-writes of `locations` in a scope as wide as the grid acquire, each with its lanes; none if the last
+    /// write of a location was not such a read-modify-write by the lane with the same number.
+    pub fn read_lanewise(&self, locations: &LaneLocations<'_>) -> Option<LanewiseClocks> {
         let mut clocks = LanewiseClocks::new();
-        for (lane, location) in of.lanes.iter().zip(self.table.all_of(of.lanes.iter().map(|lane| of.key(lane)))) {
+        for (lane, location) in locations.lanes.iter().zip(self.table.all_of(locations.lanes.iter().map(|lane| locations.key(lane)))) {
             let LanewiseRelease { writer, clock, .. } = match location {
                 None => continue,
                 Some(Location::Released(_)) => return None,
@@ -255,7 +255,7 @@ impl Locations {
             if usize::from(writer.2) != lane {
                 return None;
             }
-            match clocks.iter_mut().find(|(_, known)| Arc::ptr_eq(known, clock)) {
+            match clocks.iter_mut().find(|(_, other)| Arc::ptr_eq(other, clock)) {
                 Some((lanes, _)) => *lanes |= LaneMask::of(lane),
                 None => clocks.push((LaneMask::of(lane), Arc::clone(clock))),
             }
@@ -263,17 +263,23 @@ impl Locations {
         Some(clocks)
     }
 
-    /// Read-modify-writes by `of`, lanes of a warp of a block, release `clock` in `scope`.
-    pub fn write_lanewise(&mut self, of: &LaneLocations<'_>, (block, warp): (u32, WarpId), scope: Scope, clock: &Arc<LanewiseClock>) {
+    /// Read-modify-writes of `locations` by lanes of a warp of a block release `clock` in `scope`.
+    pub fn write_lanewise(
+        &mut self,
+        locations: &LaneLocations<'_>,
+        (block, warp): (u32, WarpId),
+        scope: Scope,
+        clock: &Arc<LanewiseClock>,
+    ) {
         assert!(scope >= Scope::Gpu, "what is released lanewise is observed by every thread of the grid");
-        self.table.set_all(of.lanes.iter().map(|lane| {
+        self.table.set_all(locations.lanes.iter().map(|lane| {
             let release = LanewiseRelease { writer: (block, warp, lane as u8), scope, clock: Arc::clone(clock) };
-            (of.key(lane), Location::Lanewise(release))
+            (locations.key(lane), Location::Lanewise(release))
         }));
     }
 }
 
-/// The narrowest scope that holds threads of both blocks.
+/// The narrowest scope that includes threads of both blocks.
 pub fn scope_of(a: u32, b: u32, cluster: u32) -> Scope {
     if a == b {
         Scope::Cta

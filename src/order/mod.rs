@@ -1,8 +1,8 @@
-//! Which operations of a run happen before which, by the PTX memory model (PTX ISA, "Memory Consistency Model").
+//! The happens-before relation of a run by the PTX memory model (PTX ISA, "Memory Consistency Model").
 //!
-//! [`HappensBefore`] is plain data: what every thread has acquired, as vector clocks whose counter is the time of the run. Synchronization
-//! of threads updates it, and it answers whether an operation happens before the next operation of a thread. It holds no findings and no
-//! text. The synchronizations:
+//! [`HappensBefore`] is plain data: the vector clock of every thread, whose counter is the tick of the run. Synchronization of threads
+//! updates it, and it answers whether an operation happens before the next operation of a thread. It holds no findings and no text. The
+//! synchronizations:
 //!
 //! | synchronization | file |
 //! | --- | --- |
@@ -10,10 +10,10 @@
 //! | fences, also between proxies | `fences` |
 //! | release and acquire patterns through memory, with their scopes | `patterns`, `locations`, `location_table`, `lanewise` |
 //! | asynchronous operations that are waited for in groups | `groups` |
-//! | mbarriers, and the copies that complete on them | `objects`, `object` |
+//! | mbarriers, and the copies that complete on them | `mbarriers`, `mbarrier_state` |
 //!
-//! Asynchronous copies are threads of their own, which know what their issuer knew and are known to those that wait for them. The
-//! structure is that of Flanagan and Freund, "FastTrack" (2009): an epoch is a tick, and clocks are shared and layered ([`clock`],
+//! An asynchronous copy is a thread of its own: it begins with the clock of its issuer, and threads that wait for it acquire its clock. The
+//! structure is that of Flanagan and Freund, "FastTrack" (2009): an epoch is a tick. Clocks are shared and layered ([`clock`],
 //! [`threads`]), so that a barrier of a whole block is one number.
 
 mod barriers;
@@ -24,18 +24,18 @@ mod groups;
 mod lanewise;
 mod location_table;
 mod locations;
-mod object;
-mod objects;
+mod mbarrier_state;
+mod mbarriers;
 mod operation;
 mod patterns;
 mod state;
 mod threads;
 
 pub use clock::{ProxyKind, VectorClock};
-pub use locations::{ScFence, scope_of};
-pub use object::ObjectKey;
-pub use objects::ObjectUse;
+pub use locations::{ScFenceRole, scope_of};
+pub use mbarrier_state::MbarrierKey;
+pub use mbarriers::MbarrierSemantics;
 pub use operation::{Actor, Agent, AsyncKind, Operation};
-pub use patterns::Strong;
+pub use patterns::StrongAccess;
 pub use state::HappensBefore;
-pub use threads::{Block, Queue, Warp};
+pub use threads::{Block, GroupKind, Warp};

@@ -1,16 +1,16 @@
-//! Operations, between which happens-before is a relation: those of lanes of a warp, or those that they have put in flight.
+//! Operations, the elements of happens-before: those of lanes of a warp, and the asynchronous ones that lanes have issued.
 
 use crate::base::lanes::LaneMask;
 use crate::base::{Tick, WarpId};
 
-/// Asynchronous operations that a thread issued and that become known in the order in which it issued them.
+/// The kinds of asynchronous operations whose completion a thread observes in the order in which it issued them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AsyncKind {
     /// `cp.async`.
-    Lane,
-    /// Bulk copies that belong to groups.
+    CpAsync,
+    /// Bulk copies in commit groups.
     Bulk,
-    /// Only that such copies have read their source.
+    /// The reads of their source by such copies.
     BulkRead,
     /// `wgmma.mma_async`.
     Wgmma,
@@ -33,7 +33,7 @@ pub enum Agent {
 /// An operation.
 #[derive(Clone, Copy, Debug)]
 pub struct Operation {
-    /// When; of an asynchronous one, when it was issued.
+    /// Its tick; of an asynchronous operation, the tick at which it was issued.
     pub tick: Tick,
     /// The block, in order of launch.
     pub block: u32,
@@ -47,14 +47,14 @@ pub struct Operation {
     pub only_reads: bool,
 }
 
-/// Lanes of a warp that do something now.
+/// The lanes of a warp that act now.
 #[derive(Clone, Copy, Debug)]
 pub struct Actor {
     /// The block slot of their block.
     pub block_slot: u32,
     /// Their warp.
     pub warp: WarpId,
-    /// They.
+    /// The lanes.
     pub lanes: LaneMask,
     /// The tick.
     pub tick: Tick,

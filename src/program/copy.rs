@@ -1,6 +1,6 @@
-//! Asynchronous copies. There are few of them, so what they do lies in a table beside the code.
+//! Asynchronous copies. They are rare, so an instruction holds an index into a table of their operands.
 
-use super::operands::Walk;
+use super::operands::OperandVisitor;
 use super::{Access, Address, Bank, ListId, PredSrc, Src};
 use crate::base::define_id;
 use crate::isa::{AtomicFn, ScalarType, Space, TensorMode};
@@ -19,15 +19,15 @@ pub struct SpaceAddress {
     pub address: Address,
 }
 
-/// The part of its source that a `cp.async` reads; the rest reads as zeros.
+/// The `src-size` or `ignore-src` operand of `cp.async`: how much of the source is read; the rest of the destination is zeros.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Kept {
+pub enum SourceSize {
     /// All of it.
     All,
     /// This many bytes, a 32-bit value.
     Bytes(Src),
-    /// Nothing where the predicate holds.
-    Unless(PredSrc),
+    /// Nothing in lanes where the predicate is true.
+    IgnoredIf(PredSrc),
 }
 
 /// The completion mechanism of a bulk copy.
@@ -35,7 +35,7 @@ pub enum Kept {
 pub enum Completion {
     /// The bulk group of the thread.
     BulkGroup,
-    /// The bytes it brings to this mbarrier.
+    /// `complete_tx` of the copied bytes on this mbarrier.
     Mbarrier(SpaceAddress),
 }
 
@@ -51,7 +51,7 @@ pub enum CopyOp {
         /// 4, 8 or 16.
         bytes: u32,
         /// The part of the source that is read.
-        kept: Kept,
+        source_size: SourceSize,
     },
     /// `cp.async.bulk`, `cp.reduce.async.bulk`: each lane copies a block of `bytes` bytes, a 32-bit value.
     Bulk {
@@ -82,22 +82,22 @@ pub enum CopyOp {
         values: ListId,
         /// The reduction with the destination, if it does not replace it.
         reduction: Option<AtomicFn>,
-        /// The mbarrier it brings its bytes to.
+        /// The mbarrier on which it performs `complete_tx` of its bytes.
         mbarrier: SpaceAddress,
     },
-    /// `cp.async.mbarrier.arrive`: arrives when the lane's `cp.async` so far have ended.
+    /// `cp.async.mbarrier.arrive`: arrives when the earlier `cp.async` of the lane have completed.
     Arrive {
         /// Semantics of the arrival, and the space of the mbarrier.
         access: Access,
         /// The mbarrier.
         mbarrier: Address,
-        /// `.noinc`: the arrival is one of those the phase wants, and not an additional one.
-        counted: bool,
+        /// `.noinc`: the pending count of the phase is not incremented for this arrival.
+        noinc: bool,
     },
 }
 
 /// `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor`: each lane copies a box of a tensor. It is a load if it completes on an
-/// mbarrier, and else a store or a reduction.
+/// mbarrier, otherwise a store or a reduction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TensorCopy {
     /// Tiled, or im2col.
@@ -118,18 +118,18 @@ pub struct TensorCopy {
     pub multicast: Option<Src>,
 }
 
-impl Walk<'_> {
+impl OperandVisitor<'_> {
     pub(super) fn async_copy(&mut self, copy: CopyId) {
         let program = self.program;
         let copy = &program.copies[copy];
         match copy {
-            CopyOp::Lanes { to, from, bytes: _, kept } => {
+            CopyOp::Lanes { to, from, bytes: _, source_size } => {
                 self.address(to.address);
                 self.address(from.address);
-                match *kept {
-                    Kept::All => {}
-                    Kept::Bytes(bytes) => self.read(Bank::B32, bytes),
-                    Kept::Unless(predicate) => self.predicate(predicate),
+                match *source_size {
+                    SourceSize::All => {}
+                    SourceSize::Bytes(bytes) => self.read(Bank::B32, bytes),
+                    SourceSize::IgnoredIf(predicate) => self.predicate(predicate),
                 }
             }
             CopyOp::Bulk { to, from, bytes, reduction: _, completion, multicast, byte_mask } => {
@@ -153,7 +153,7 @@ impl Walk<'_> {
                 self.address(mbarrier.address);
                 self.sources(*values).iter().for_each(|value| self.read(Bank::of_wide(ty.bits() == 64), *value));
             }
-            CopyOp::Arrive { access: _, mbarrier, counted: _ } => self.address(*mbarrier),
+            CopyOp::Arrive { access: _, mbarrier, noinc: _ } => self.address(*mbarrier),
         }
     }
 }

@@ -1,7 +1,7 @@
-//! Texture and surface instructions. There are few of them, so what they do lies in a table beside the code.
+//! Texture and surface instructions. They are rare, so an instruction holds an index into a table of their operands.
 
 use super::op::{Effect, Effects, Family, Purpose};
-use super::operands::{Use, Walk};
+use super::operands::{OperandVisitor, Use};
 use super::{Bank, Dst, Program, Src};
 use crate::base::define_id;
 use crate::isa::{AtomicFn, Geometry, ImageKind, ImageQuery, ScalarType, SurfaceBounds};
@@ -11,42 +11,43 @@ define_id!(
     ImageId, "image"
 );
 
-/// Where an instruction finds the handle of its texture, sampler or surface.
+/// The operand from which an instruction reads the handle of its texture, sampler or surface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Handle {
-    /// A 64-bit value: in a register, or the address of a variable of the module, which is its handle.
+pub enum HandleSource {
+    /// A 64-bit value: a register, or the address of a module variable, which serves as its handle.
     Value(Src),
-    /// In the kernel's parameters, from this byte on.
+    /// A kernel parameter, by its byte offset.
     Param(u32),
 }
 
-/// What a texture or surface instruction does with its operands.
+/// The operation of a texture or surface instruction, with its operands.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ImageAccess {
     /// The function.
     pub f: ImageFn,
-    /// The texture or surface; of a query, perhaps the sampler.
-    pub image: Handle,
+    /// The texture or surface; the sampler, in a query of one.
+    pub image: HandleSource,
     /// The sampler, in the independent mode.
-    pub sampler: Option<Handle>,
-    /// How many coordinates there are. Queries have none.
+    pub sampler: Option<HandleSource>,
+    /// The number of coordinates. Unused in queries.
     pub geometry: Geometry,
     /// 32-bit operands: the index of the layer of an array, then the coordinates, then the offsets in texels if there are any.
-    pub place: Box<[Src]>,
-    /// What is stored or combined with memory; of lookups the level, or the gradients, which choose among a single one.
+    pub coordinates: Box<[Src]>,
+    /// The values that are stored or combined with memory. In lookups the level of detail or the gradients: they have no effect, since
+    /// textures have one level.
     pub values: Box<[Src]>,
-    /// What is written: a predicate for `IsHandle`.
+    /// The destinations; a predicate for `IsHandle`.
     pub dests: Box<[Dst]>,
-    /// Whether values and results are 64-bit registers.
+    /// True if values and results are 64-bit registers.
     pub wide: bool,
-    /// The predicate that says that the texels are resident, which they always are.
+    /// The predicate destination that reports whether the texels are resident: always true.
     pub resident: Dst,
 }
 
 /// The functions of texture and surface instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ImageFn {
-    /// `tex`: four components as `to`, or two pairs of halves.
+    /// `tex`: four components of type `to`, or two pairs of halves.
     Sample {
         /// `.u32`, `.s32`, `.f32`, `.f16` or `.f16x2`.
         to: ScalarType,
@@ -64,7 +65,7 @@ pub enum ImageFn {
     Store(u8, SurfaceBounds),
     /// `sust.p`.
     StoreFormatted(SurfaceBounds),
-    /// `sured`, in bytes or, `formatted`, in texels along x.
+    /// `sured`: the x coordinate counts bytes or, if `formatted`, texels.
     Reduce {
         /// The function.
         f: AtomicFn,
@@ -75,14 +76,14 @@ pub enum ImageFn {
         /// The mode of accesses out of bounds.
         bounds: SurfaceBounds,
     },
-    /// `txq`, `suq`: asked of such a handle.
+    /// `txq`, `suq` of a handle of this kind.
     Query(ImageQuery, ImageKind),
     /// `istypep`.
     IsHandle(ImageKind),
 }
 
 impl ImageAccess {
-    /// What it does beside writing registers. What is known of a handle lies in memory as well.
+    /// Its effects other than writing registers. Queries count as reads: the properties of a texture are in memory as well.
     pub fn effects(&self) -> Effects {
         match self.f {
             ImageFn::Sample { .. } | ImageFn::Gather { .. } | ImageFn::Load(..) | ImageFn::Query(..) | ImageFn::IsHandle(_) => {
@@ -95,19 +96,19 @@ impl ImageAccess {
 }
 
 impl Family for ImageId {
-    fn operands(&self, walk: &mut Walk<'_>) {
-        let program = walk.program;
+    fn operands(&self, visitor: &mut OperandVisitor<'_>) {
+        let program = visitor.program;
         let access = &program.images[*self];
         for handle in [Some(access.image), access.sampler].into_iter().flatten() {
-            if let Handle::Value(source) = handle {
-                walk.source(Use::Address, Bank::B64, source, 1);
+            if let HandleSource::Value(source) = handle {
+                visitor.source(Use::Address, Bank::B64, source, 1);
             }
         }
-        access.place.iter().for_each(|source| walk.source(Use::Address, Bank::B32, *source, 1));
-        access.values.iter().for_each(|source| walk.read(Bank::of_wide(access.wide), *source));
+        access.coordinates.iter().for_each(|source| visitor.source(Use::Address, Bank::B32, *source, 1));
+        access.values.iter().for_each(|source| visitor.read(Bank::of_wide(access.wide), *source));
         let bank = if matches!(access.f, ImageFn::IsHandle(_)) { Bank::Pred } else { Bank::of_wide(access.wide) };
-        access.dests.iter().for_each(|d| walk.write(bank, *d));
-        walk.write(Bank::Pred, access.resident);
+        access.dests.iter().for_each(|d| visitor.write(bank, *d));
+        visitor.write(Bank::Pred, access.resident);
     }
 
     fn effects(&self, program: &Program) -> Effects {

@@ -1,8 +1,8 @@
-//! Where things lie: the address map that `sema` places variables in and `machine` serves.
+//! The address map: `sema` assigns variables addresses in it, and `machine` allocates memory by it.
 //!
-//! Addresses are made up but fixed, so a run is the same everywhere and a printed address can be typed back. Regions are far
-//! apart, allocations inside a region are separated by unmapped space, and null is mapped nowhere. Only where a launch has memory at an
-//! address of its own is a region elsewhere: see [`Maps::avoiding`].
+//! Addresses are fixed, so a run is the same on every host and a printed address can be typed back. Regions are far apart,
+//! allocations inside a region are separated by unmapped space, and null is not mapped. A region moves only if the launch requests
+//! memory at addresses that overlap it: see [`Maps::avoiding`].
 
 use std::ops::Range;
 
@@ -25,9 +25,9 @@ pub struct Map {
     pub local_window: u64,
     /// Addresses of functions, for indirect calls.
     pub functions: u64,
-    /// Start of the memory that `malloc` gives.
+    /// Start of the memory that `malloc` allocates from.
     pub heap: u64,
-    /// Where the blocks of a cooperative launch find the memory over which they synchronize (`%envreg1`, `%envreg2`).
+    /// Address of the memory through which the blocks of a cooperative launch synchronize (`%envreg1`, `%envreg2`).
     pub workspace: u64,
 }
 
@@ -77,45 +77,45 @@ impl Default for Maps {
 }
 
 impl Maps {
-    /// Maps of which no region but that of buffers, which go where there is room, lies in the `occupied` ranges. One that finds no other
-    /// place stays where it is.
+    /// Maps whose regions avoid the `occupied` ranges, except the region of buffers, which are allocated around them. A region for which
+    /// there is no other free range keeps its default address.
     pub fn avoiding(occupied: &[Range<u64>]) -> Self {
         Self { wide: MAP64.avoiding(occupied, 64), narrow: MAP32.avoiding(occupied, 32) }
     }
 
-    /// The maps of a program that there is.
+    /// The map of an existing program, for both widths.
     pub fn of(map: Map) -> Self {
         Self { wide: map, narrow: map }
     }
 
-    /// The map for `.address_size` 32 or 64.
+    /// The map for an `.address_size` of 32 or 64.
     pub fn of_width(&self, address_bits: u32) -> Map {
         if address_bits == 32 { self.narrow } else { self.wide }
     }
 }
 
-/// A region of the address space that is not made of buffers.
-struct Fixed<'m> {
+/// A region of the address space other than that of buffers.
+struct FixedRegion<'m> {
     /// Its name, as the end of a sentence.
-    what: &'static str,
+    name: &'static str,
     start: &'m mut u64,
     bytes: u64,
 }
 
 impl Map {
-    fn fixed(&mut self, address_bits: u32) -> [Fixed<'_>; 8] {
+    fn fixed_regions(&mut self, address_bits: u32) -> [FixedRegion<'_>; 8] {
         let (variables_bytes, shared_bytes) =
             if address_bits == 32 { (MAP32.heap - MAP32.variables, WINDOW_BYTES) } else { (VARIABLES_BYTES, 2 * WINDOW_BYTES) };
         let Map { variables, buffers: _, const_window, param_window, shared_window, local_window, functions, heap, workspace } = self;
         [
-            Fixed { what: "the variables of the module", start: variables, bytes: variables_bytes },
-            Fixed { what: "the window of constant memory", start: const_window, bytes: WINDOW_BYTES },
-            Fixed { what: "the window of parameters", start: param_window, bytes: WINDOW_BYTES },
-            Fixed { what: "the window of shared memory", start: shared_window, bytes: shared_bytes },
-            Fixed { what: "the window of local memory", start: local_window, bytes: WINDOW_BYTES },
-            Fixed { what: "the addresses of functions", start: functions, bytes: WINDOW_BYTES },
-            Fixed { what: "the memory of malloc", start: heap, bytes: HEAP_WINDOW },
-            Fixed { what: "the memory of cooperative launches", start: workspace, bytes: GUARD_BYTES },
+            FixedRegion { name: "the variables of the module", start: variables, bytes: variables_bytes },
+            FixedRegion { name: "the window of constant memory", start: const_window, bytes: WINDOW_BYTES },
+            FixedRegion { name: "the window of parameters", start: param_window, bytes: WINDOW_BYTES },
+            FixedRegion { name: "the window of shared memory", start: shared_window, bytes: shared_bytes },
+            FixedRegion { name: "the window of local memory", start: local_window, bytes: WINDOW_BYTES },
+            FixedRegion { name: "the addresses of functions", start: functions, bytes: WINDOW_BYTES },
+            FixedRegion { name: "the memory of malloc", start: heap, bytes: HEAP_WINDOW },
+            FixedRegion { name: "the memory of cooperative launches", start: workspace, bytes: GUARD_BYTES },
         ]
     }
 
@@ -124,39 +124,39 @@ impl Map {
         self.variables + if address_bits == 32 { MAP32.buffers - MAP32.variables } else { VARIABLES_BYTES }
     }
 
-    /// Everything but buffers: what it is, and where.
+    /// Name and range of each region except that of buffers.
     pub fn regions(mut self, address_bits: u32) -> [(&'static str, Range<u64>); 8] {
-        self.fixed(address_bits).map(|fixed| (fixed.what, *fixed.start..*fixed.start + fixed.bytes))
+        self.fixed_regions(address_bits).map(|region| (region.name, *region.start..*region.start + region.bytes))
     }
 
     fn avoiding(mut self, occupied: &[Range<u64>], address_bits: u32) -> Self {
         let (first, end) = if address_bits == 32 { (WINDOW_BYTES, 1 << 32) } else { (1 << 40, ADDRESSES_END) };
         let regions = self.regions(address_bits);
-        let is_hit = |range: &Range<u64>| occupied.iter().any(|occupied| overlap(occupied, range));
-        let mut taken: Vec<Range<u64>> = occupied.to_vec();
-        taken.extend(regions.iter().map(|(_, range)| range.clone()).filter(|range| !is_hit(range)));
-        for fixed in self.fixed(address_bits) {
-            if is_hit(&(*fixed.start..*fixed.start + fixed.bytes))
-                && let Some(found) = free(&taken, fixed.bytes, first, end)
+        let overlaps = |range: &Range<u64>| occupied.iter().any(|occupied| overlap(occupied, range));
+        let mut used: Vec<Range<u64>> = occupied.to_vec();
+        used.extend(regions.iter().map(|(_, range)| range.clone()).filter(|range| !overlaps(range)));
+        for region in self.fixed_regions(address_bits) {
+            if overlaps(&(*region.start..*region.start + region.bytes))
+                && let Some(found) = free(&used, region.bytes, first, end)
             {
-                *fixed.start = found;
-                taken.push(found..found + fixed.bytes);
+                *region.start = found;
+                used.push(found..found + region.bytes);
             }
         }
         self
     }
 }
 
-/// Whether two ranges have an address in common.
+/// True if two ranges have an address in common.
 pub fn overlap(one: &Range<u64>, other: &Range<u64>) -> bool {
     one.start < other.end && other.start < one.end
 }
 
-/// The first place from `first` on for `bytes` bytes that end before `end` and are in none of the ranges that are `taken`.
-fn free(taken: &[Range<u64>], bytes: u64, first: u64, end: u64) -> Option<u64> {
+/// The lowest address from `first` on where `bytes` bytes fit below `end` without overlapping a range in `used`.
+fn free(used: &[Range<u64>], bytes: u64, first: u64, end: u64) -> Option<u64> {
     let mut at = first;
     while at.checked_add(bytes)? <= end {
-        let Some(next) = taken.iter().filter(|range| overlap(range, &(at..at + bytes))).map(|range| range.end).max() else {
+        let Some(next) = used.iter().filter(|range| overlap(range, &(at..at + bytes))).map(|range| range.end).max() else {
             return Some(at);
         };
         at = next.checked_next_multiple_of(WINDOW_BYTES)?;
@@ -176,12 +176,12 @@ impl Map {
         }
     }
 
-    /// Bytes of the generic window of a space: of shared memory for 16 blocks of a cluster, or for 8 where addresses have 32 bits.
+    /// Bytes of the generic window of a space: of shared memory for 16 blocks of a cluster, or for 8 if addresses have 32 bits.
     fn window_bytes(&self, space: Space) -> u64 {
         if space == Space::Shared && self.shared_window > u64::from(u32::MAX) { 2 * WINDOW_BYTES } else { WINDOW_BYTES }
     }
 
-    /// The space whose generic window holds `address`, and where the window starts; global if none does.
+    /// The space whose generic window contains `address`, and the start of the window; global if none does.
     pub fn window_of(&self, address: u64) -> (Space, u64) {
         let windows = [Space::Shared, Space::Local, Space::Const, Space::Param].map(|space| (space, self.window_start(space)));
         let found = windows.into_iter().find(|(space, start)| address.wrapping_sub(*start) < self.window_bytes(*space));
@@ -195,11 +195,11 @@ pub const WINDOW_BYTES: u64 = 1 << 27;
 /// Bytes of addresses of variables in global memory, in 64-bit modules.
 const VARIABLES_BYTES: u64 = MAP64.buffers - MAP64.variables;
 
-/// Of what the addresses that memory of a launch asks for are multiples, so that no access of a thread crosses a page of it. The driver's
-/// are multiples of 256, those of a host program's memory of 16.
-pub const ALIGN_AT: u64 = 16;
+/// Alignment of the addresses that a launch may request for its memory, so that no access of a thread crosses a page of it. The driver
+/// allocates at multiples of 256, a host program at multiples of 16.
+pub const REQUESTED_ALIGN: u64 = 16;
 
-/// The lowest address that memory of a launch can ask for.
+/// The lowest address that a launch may request for its memory.
 pub const ADDRESSES_START: u64 = 256;
 
 /// The end of the addresses of the devices that are modelled.
@@ -208,23 +208,23 @@ pub const ADDRESSES_END: u64 = 1 << 49;
 /// Bits of an address inside the shared memory of one block of a cluster; the bits above them are the block's rank.
 pub const SHARED_OFFSET_BITS: u32 = 24;
 
-/// Where the shared memory of the block of rank `rank` begins in the window of shared memory.
+/// Offset of the shared memory of the block of rank `rank` in the window of shared memory.
 pub fn shared_base(rank: u32) -> u64 {
     u64::from(rank) << SHARED_OFFSET_BITS
 }
 
-/// Unmapped bytes kept between two allocations, and their common alignment.
+/// Unmapped bytes between two allocations, and the alignment of both.
 pub const GUARD_BYTES: u64 = 4096;
 
-/// Alignment of allocations in global memory, as the CUDA driver gives it at least.
+/// Alignment of allocations in global memory, the least that the CUDA driver guarantees.
 pub const ALLOCATION_ALIGN: u64 = 512;
 
 /// Shared memory that is reserved at the start of every block's window (sm_80 and later: 1 KiB). Programs that name it by
-/// `%reserved_smem_offset_*` may access it: barriers of cooperative groups' tiles of several warps are there. It starts as zeros, where
-/// an H200 leaves what was there before; those barriers work with both.
+/// `%reserved_smem_offset_*` may access it: cooperative groups put the barriers of multi-warp tiles there. It starts as zeros; on an
+/// H200 it holds what the previous block left. Those barriers work with both.
 pub const SHARED_RESERVED: u64 = 1024;
 
-/// First address of constant variables in the const space; null is not one.
+/// First address of constant variables in the const space; it is not null.
 pub const CONST_BASE: u64 = 256;
 
 /// First address of a thread's local memory in the local space.
@@ -233,10 +233,10 @@ pub const LOCAL_BASE: u64 = 256;
 /// Bytes of local memory of one thread at most, all frames together.
 pub const LOCAL_BYTES: u64 = 512 << 10;
 
-/// Bytes of the memory over which the blocks of a cooperative launch synchronize.
+/// Bytes of the memory through which the blocks of a cooperative launch synchronize.
 pub const WORKSPACE_BYTES: u64 = 64;
 
-/// Bytes of addresses that `malloc` can give.
+/// Bytes of the address range of `malloc`.
 pub const HEAP_WINDOW: u64 = 1 << 27;
 
 /// Distance between addresses of functions.
@@ -247,18 +247,18 @@ pub fn function_address(map: &Map, index: u32) -> u64 {
     map.functions + u64::from(index) * FUNCTION_STRIDE
 }
 
-/// The handle of texture, sampler or surface number `index` of a launch, in modules of 32 bits too.
+/// The handle of texture, sampler or surface number `index` of a launch, in 32-bit modules too.
 pub fn image_handle(index: u64) -> u64 {
     IMAGE_HANDLES + index * IMAGE_STRIDE
 }
 
-/// The first handle that a launch makes up; no memory is there.
+/// The first handle that a launch assigns; no memory is mapped there.
 const IMAGE_HANDLES: u64 = 0x7e60_0000_0000;
 
 /// Distance between handles.
 const IMAGE_STRIDE: u64 = 64;
 
-/// The function number whose address this is, if it is one.
+/// The number of the function at `address`, if there is one.
 pub fn function_of_address(map: &Map, address: u64) -> Option<u32> {
     let offset = address.checked_sub(map.functions)?;
     (offset % FUNCTION_STRIDE == 0).then_some(offset / FUNCTION_STRIDE).and_then(|index| u32::try_from(index).ok())

@@ -1,8 +1,8 @@
-//! Matrix instructions of a warp (PTX ISA, "Warp Level Matrix Instructions"). There are few of them, so what they do lies in a table
-//! beside the code.
+//! Matrix instructions of a warp (PTX ISA, "Warp Level Matrix Instructions"). They are rare, so an instruction holds an index into a table
+//! of their operands.
 
 use super::op::{Effect, Effects, Family};
-use super::operands::Walk;
+use super::operands::OperandVisitor;
 use super::{Access, Address, Bank, Dst, ListId, Program, Src};
 use crate::base::define_id;
 use crate::isa::{Fragment, Matrix, MatrixFamily, Rounding, ScalarType, Shape};
@@ -12,7 +12,7 @@ define_id!(
     MatrixId, "matrix"
 );
 
-/// What a matrix instruction does. Registers of a fragment are in the order of the manual.
+/// The operation of a matrix instruction. Registers of a fragment are in the order of the manual.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MatrixOp {
     /// `mma`, `mma.sp`, `wmma.mma`.
@@ -37,7 +37,7 @@ pub enum MatrixOp {
 /// D = A * B + C.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MatrixMultiply {
-    /// What is multiplied, and how.
+    /// Shape, types and modifiers.
     pub kind: MultiplyKind,
     /// D, in [`Program::dests`](super::Program).
     pub d: ListId,
@@ -47,31 +47,31 @@ pub struct MatrixMultiply {
     pub b: ListId,
     /// C.
     pub c: ListId,
-    /// What says which columns a sparse A keeps, a 32-bit value, and which lanes have it.
+    /// The metadata operand of a sparse A, a 32-bit value, and the sparsity selector: which lanes provide it.
     pub metadata: Option<(Src, u32)>,
 }
 
-/// What a multiplication does beyond its registers: instructions of one kind share their tables.
+/// Everything of a multiplication except its registers: instructions of one kind share their lookup tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MultiplyKind {
-    /// Which instruction.
+    /// The instruction.
     pub family: MatrixFamily,
     /// Rows and columns.
     pub shape: Shape,
-    /// Types of the elements of D, A, B and C. `B1` has none in [`ScalarType`]: it is `B32`, and K counts words.
+    /// Types of the elements of D, A, B and C. `.b1` is represented as `B32`, and K then counts 32-bit words.
     pub types: [ScalarType; 4],
     /// A is `.col`.
     pub a_by_columns: bool,
     /// B is `.row`.
     pub b_by_rows: bool,
-    /// The words that change the result.
+    /// The modifier that changes the result.
     pub mode: MultiplyMode,
 }
 
-/// The words of a multiplication that change its result.
+/// The modifiers of a multiplication that change its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MultiplyMode {
-    /// `.rn` and kin, of `.f64`; nearest where there is none.
+    /// `.rn`, `.rz`, `.rm`, `.rp` of `.f64`; to nearest without a modifier.
     Round(Rounding),
     /// `.satfinite`.
     Saturate,
@@ -82,7 +82,7 @@ pub enum MultiplyMode {
 }
 
 impl MultiplyKind {
-    /// One of its fragments.
+    /// The fragment of one of its matrices.
     pub fn fragment(&self, matrix: Matrix) -> Fragment {
         let [d, a, b, c] = self.types;
         let (ty, swapped) = match matrix {
@@ -95,7 +95,7 @@ impl MultiplyKind {
     }
 }
 
-/// A fragment that goes between registers and memory.
+/// A fragment that is loaded or stored.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FragmentAccess {
     /// The fragment.
@@ -104,31 +104,31 @@ pub struct FragmentAccess {
     pub registers: ListId,
     /// The space, and how it is accessed.
     pub access: Access,
-    /// Where the matrix starts.
+    /// Address of the matrix.
     pub address: Address,
-    /// `.col`: columns lie one after the other in memory, not rows.
+    /// `.col`: the matrix is column-major in memory.
     pub by_columns: bool,
     /// Bits of an element in memory.
     pub bits: u32,
-    /// Elements from one row, or column, to the next, a 32-bit value; as many as it has where it is left out.
+    /// Elements from one row, or column, to the next, a 32-bit value. Without it rows or columns are contiguous.
     pub stride: Option<Src>,
 }
 
-/// Matrices of 8 by 8 halves that go between registers and shared memory, row by row.
+/// Matrices of 8 by 8 halves that are loaded from or stored to shared memory, row by row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RowsAccess {
     /// One for each matrix.
     pub registers: ListId,
     /// The space, and how it is accessed.
     pub access: Access,
-    /// Of each lane that has a row, its address.
+    /// The address of a row, in each lane that provides one.
     pub address: Address,
     /// `.trans`.
     pub transposed: bool,
 }
 
 impl MatrixOp {
-    /// What it does beside writing registers.
+    /// Its effects other than writing registers.
     pub fn effects(&self) -> Effects {
         match self {
             Self::Multiply(_) | Self::Transpose { .. } => Effects::of(&[Effect::Collective]),
@@ -140,38 +140,38 @@ impl MatrixOp {
 
 impl Family for MatrixId {
     /// The registers of fragments are 64 bits wide for elements of `.f64`, and 32 otherwise.
-    fn operands(&self, walk: &mut Walk<'_>) {
-        let op = &walk.program.matrices[*self];
+    fn operands(&self, visitor: &mut OperandVisitor<'_>) {
+        let op = &visitor.program.matrices[*self];
         match op {
             MatrixOp::Multiply(multiply) => {
                 let [d, a, b, c] = multiply.kind.types;
-                walk.read_fragment(multiply.a, a);
-                walk.read_fragment(multiply.b, b);
-                walk.read_fragment(multiply.c, c);
-                multiply.metadata.iter().for_each(|(metadata, _)| walk.read(Bank::of_wide(false), *metadata));
-                walk.write_fragment(multiply.d, d);
+                visitor.read_fragment(multiply.a, a);
+                visitor.read_fragment(multiply.b, b);
+                visitor.read_fragment(multiply.c, c);
+                multiply.metadata.iter().for_each(|(metadata, _)| visitor.read(Bank::of_wide(false), *metadata));
+                visitor.write_fragment(multiply.d, d);
             }
             MatrixOp::Load(access) => {
-                walk.address(access.address);
-                access.stride.iter().for_each(|stride| walk.read(Bank::of_wide(false), *stride));
-                walk.write_fragment(access.registers, access.fragment.ty);
+                visitor.address(access.address);
+                access.stride.iter().for_each(|stride| visitor.read(Bank::of_wide(false), *stride));
+                visitor.write_fragment(access.registers, access.fragment.ty);
             }
             MatrixOp::Store(access) => {
-                walk.address(access.address);
-                access.stride.iter().for_each(|stride| walk.read(Bank::of_wide(false), *stride));
-                walk.read_fragment(access.registers, access.fragment.ty);
+                visitor.address(access.address);
+                access.stride.iter().for_each(|stride| visitor.read(Bank::of_wide(false), *stride));
+                visitor.read_fragment(access.registers, access.fragment.ty);
             }
             MatrixOp::LoadRows(access) => {
-                walk.address(access.address);
-                walk.write_fragment(access.registers, ScalarType::B32);
+                visitor.address(access.address);
+                visitor.write_fragment(access.registers, ScalarType::B32);
             }
             MatrixOp::StoreRows(access) => {
-                walk.address(access.address);
-                walk.read_fragment(access.registers, ScalarType::B32);
+                visitor.address(access.address);
+                visitor.read_fragment(access.registers, ScalarType::B32);
             }
             MatrixOp::Transpose { d, a } => {
-                walk.read(Bank::of_wide(false), *a);
-                walk.write(Bank::of_wide(false), *d);
+                visitor.read(Bank::of_wide(false), *a);
+                visitor.write(Bank::of_wide(false), *d);
             }
         }
     }
@@ -181,7 +181,7 @@ impl Family for MatrixId {
     }
 }
 
-impl Walk<'_> {
+impl OperandVisitor<'_> {
     fn read_fragment(&mut self, list: ListId, ty: ScalarType) {
         let sources: &[Src] = self.sources(list);
         sources.iter().for_each(|source| self.read(Bank::of_wide(ty == ScalarType::F64), *source));

@@ -1,8 +1,8 @@
-//! The immutable executable form of a module: what `sema` makes of a file and everything after it reads.
+//! The immutable executable form of a module, which `sema` builds and all later layers read.
 //!
-//! All code of a module lies in one vector; a [`Pc`] is an index into it, so a program counter is one word and code addresses order like
-//! the text. Operands are slots ([`operand`](self)), addresses are numbers ([`map`]), and names, spans and lines lie in tables beside the
-//! code, used only for diagnostics and display.
+//! All code of a module is in one vector; a [`Pc`] is an index into it, so code addresses have the order of the text. Operands are register
+//! slots ([`operand`](self)), addresses are numbers ([`map`]), and names, spans and lines are in separate tables, used only for
+//! diagnostics and display.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -17,7 +17,7 @@ pub mod operands;
 mod statement;
 mod tensor_map;
 mod texels;
-mod walk;
+mod visitor;
 mod wgmma;
 
 use std::collections::BTreeMap;
@@ -26,14 +26,14 @@ use std::sync::Arc;
 use crate::base::{IdVec, SourceId, Sources, Span, define_id};
 use crate::isa::{ImageKind, Sampler, ScalarType, Space};
 
-pub use copy::{Completion, CopyId, CopyOp, Kept, SpaceAddress, TensorCopy};
-pub use image::{Handle, ImageAccess, ImageFn, ImageId};
+pub use copy::{Completion, CopyId, CopyOp, SourceSize, SpaceAddress, TensorCopy};
+pub use image::{HandleSource, ImageAccess, ImageFn, ImageId};
 pub use matrix::{FragmentAccess, MatrixId, MatrixMultiply, MatrixOp, MultiplyKind, MultiplyMode, RowsAccess};
 pub use names::{demangled, is_called, listed_name, plain_name, qualified_name, short_name, shown_name, source_name};
 pub use op::*;
 pub use operand::{Address, Bank, Base, Dst, Location, PredSrc, Src, SrcKind};
 pub use statement::{Mention, Named, Opcode, OpcodeId, Statement};
-pub use tensor_map::{BoxShape, FieldError, NotAMap, RANK_MAX, TENSOR_MAP_BYTES, TensorMap};
+pub use tensor_map::{BoxShape, FieldError, RANK_MAX, TENSOR_MAP_BYTES, TensorMap, TensorMapError};
 pub use texels::{Content, Image, Texels, Texture, find};
 pub use wgmma::{WgmmaA, WgmmaId, WgmmaOp};
 
@@ -42,7 +42,7 @@ define_id!(
     Pc, "pc"
 );
 define_id!(
-    /// A slot of a bank of registers: counted from the start of the frame, or over the whole bank where it says so.
+    /// A register slot: an index into a bank, relative to the start of the frame unless stated otherwise.
     #[derive(Default)]
     #[repr(transparent)]
     Slot, "slot"
@@ -60,7 +60,7 @@ define_id!(
     CallId, "call"
 );
 define_id!(
-    /// A list of operands: an index into [`Program::sources`] or [`Program::dests`], whichever the operation names.
+    /// A list of operands: an index into [`Program::sources`] or [`Program::dests`], depending on the operation.
     ListId, "list"
 );
 define_id!(
@@ -79,21 +79,21 @@ pub struct Program {
     pub address_bits: u32,
     /// The address map.
     pub map: map::Map,
-    /// All code, function after function. Every function's code ends with a `Return` or `Exit` of ours, so a `Pc` never runs off it.
+    /// All code, function after function. `sema` ends every function with a `Return`, so a `Pc` never runs past its end.
     pub code: Vec<Inst>,
-    /// The statement each instruction was made from, in the same order; the closing `Return` has the closing brace.
+    /// Span of the statement of each instruction, in the same order; for the final `Return` that of the closing brace.
     pub spans: Vec<Span>,
-    /// The parts of each statement, in the same order; none of closing braces.
+    /// The parts of each statement, in the same order; `None` for closing braces.
     pub statements: Vec<Option<Statement>>,
     /// The opcodes of the module, each spelling once.
     pub opcodes: Vec<Opcode>,
     /// The positions of the operands of all statements, statement by statement.
     pub operand_spans: Vec<Span>,
-    /// The names in operands, statement by statement.
+    /// The names that operands refer to, statement by statement.
     pub mentions: Vec<Mention>,
-    /// `.loc` in force at each instruction; `None` where there is none.
+    /// The line of the last `.loc` before each instruction, if any.
     pub source_lines: Vec<Option<SourceLine>>,
-    /// Of instructions of a function that the compiler has put in place of its call: where that was called, innermost first.
+    /// For instructions of inlined functions: the source lines of the inlined calls, innermost first.
     pub call_sites: BTreeMap<Pc, Vec<SourceLine>>,
     /// The text between `// begin inline asm` and `// end inline asm`, which compilers write around the text of an `asm` statement, in
     /// order.
@@ -129,13 +129,13 @@ pub struct Program {
     pub matrices: IdVec<MatrixId, MatrixOp>,
     /// The operations of asynchronous matrix multiplications.
     pub wgmmas: IdVec<WgmmaId, WgmmaOp>,
-    /// Why the instructions that are not modelled are not, as shown to the user.
+    /// The reason why each unsupported instruction is not modelled, as shown to the user.
     pub unsupported: IdVec<UnsupportedId, String>,
     /// Multiplications and additions that are rounded once, in order of the additions.
-    pub contracted: Vec<Contraction>,
+    pub contractions: Vec<Contraction>,
     /// The texts all spans point into.
     pub sources_text: Sources,
-    /// Those that it is made of: one, or the modules that are linked, in order.
+    /// The texts of the module itself: one, or those of the linked modules, in order.
     pub modules: Vec<SourceId>,
 }
 
@@ -151,7 +151,7 @@ pub struct SharedAddresses {
 /// A contraction by the vendor's assembler: one operation made of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ContractionKind {
-    /// A product, or what is computed as one, and its addition or subtraction are rounded once (`fma`).
+    /// A product (see [`crate::isa::Factored`]) and its addition or subtraction are rounded once (`fma`).
     Sum,
     /// A product and its multiplication by a power of two are rounded once.
     Scale,
@@ -159,15 +159,15 @@ pub enum ContractionKind {
     Inverse,
 }
 
-/// Two operations that the vendor's assembler makes one of: `taker` takes the operands of `given` in place of its result.
+/// Two operations that the vendor's assembler fuses: `second` is computed from the operands of `first` instead of its rounded result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Contraction {
     /// The kind of contraction.
-    pub how: ContractionKind,
+    pub kind: ContractionKind,
     /// The second one: the addition, the scaling or the reciprocal.
-    pub taker: Pc,
-    /// The first one, whose result the other one does not take.
-    pub given: Pc,
+    pub second: Pc,
+    /// The first one, whose rounded result the second one does not use.
+    pub first: Pc,
 }
 
 /// A special register by its index in [`crate::isa::SPECIAL_REGISTERS`].
@@ -181,7 +181,7 @@ impl SpecialRef {
     }
 }
 
-/// A place in the source language, from `.loc`.
+/// A source position, from `.loc`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SourceLine {
     /// Number of the `.file` directive.
@@ -199,7 +199,7 @@ pub struct Function {
     pub name: Arc<str>,
     /// The declaration of the name.
     pub span: Span,
-    /// Whether it is a kernel.
+    /// True if it is a kernel.
     pub is_kernel: bool,
     /// Its code, `start..end`; empty for a function that is only declared.
     pub code: std::ops::Range<u32>,
@@ -207,18 +207,18 @@ pub struct Function {
     pub params: Vec<Param>,
     /// Return parameters in order.
     pub results: Vec<Param>,
-    /// Slots of each bank a frame needs.
+    /// The slots that a frame needs in each bank.
     pub slots: Slots,
     /// Bytes of local memory a frame needs: `.local` variables and call parameters; a multiple of 16.
     pub frame_bytes: u32,
     /// Bytes of shared memory before its dynamic part, from [`map::SHARED_RESERVED`] on: the static variables of a kernel and of all
-    /// functions it can reach. 0 for functions that are no kernels.
+    /// functions it can reach. 0 for functions that are not kernels.
     pub shared_bytes: u32,
     /// Bytes of kernel parameters.
     pub param_bytes: u32,
     /// Declarations of registers, in order, for the debugger.
     pub registers: Vec<Register>,
-    /// Slots of those that code names.
+    /// The slots of the registers that code uses.
     pub placement: Placement,
     /// Labels, in order of address.
     pub labels: Vec<(Arc<str>, Pc)>,
@@ -239,8 +239,8 @@ pub struct Slots {
 
 /// A declaration of registers: one, a vector, or many (`%r<100>`).
 ///
-/// Registers are numbered bank by bank as they are declared, and those that code names get slots ([`Placement`]), each its own:
-/// neighbouring declarations and scopes never share any. Compilers declare far more registers than they use.
+/// Registers are numbered bank by bank as they are declared, and those that code uses get slots ([`Placement`]). No two registers share a
+/// slot. Compilers declare far more registers than they use.
 #[derive(Clone, Debug)]
 pub struct Register {
     /// Its name with `%` if it has one; of `%r<100>` the part before the number, `%r`.
@@ -260,7 +260,7 @@ pub struct Register {
 }
 
 impl Register {
-    /// Numbers, and slots, of one component: 2 for `.b128`, else 1.
+    /// Numbers, and slots, of one component: 2 for `.b128`, otherwise 1.
     pub fn width(&self) -> u32 {
         if self.ty.bits() > 64 { 2 } else { 1 }
     }
@@ -288,21 +288,21 @@ pub struct Param {
     pub bytes: u32,
     /// Alignment in bytes.
     pub align: u32,
-    /// Whether it was declared as an array.
+    /// True if it was declared as an array.
     pub is_array: bool,
     /// The opaque type, if it is one: its value is a handle.
     pub opaque: Option<ImageKind>,
     /// `.ptr` space of a kernel parameter, if declared.
     pub pointer: Option<Space>,
-    /// The component of a vector register that it is, and their number: such a parameter is split into its components, in order.
+    /// For a component of a vector register: its index and the number of components. A vector parameter is split into its components.
     pub component: Option<(u32, u32)>,
     /// Its storage.
-    pub place: ParamPlace,
+    pub storage: ParamStorage,
 }
 
 /// The storage of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ParamPlace {
+pub enum ParamStorage {
     /// `.reg`: a slot of the callee's frame.
     Register(Bank, Slot),
     /// `.param` of a function: offset in the callee's frame of local memory.
@@ -339,16 +339,16 @@ pub struct Variable {
     pub ty: ScalarType,
     /// Extent of every dimension, outermost first; empty for a scalar.
     pub shape: Vec<u64>,
-    /// Whether it was declared with dimensions, those of a vector left aside.
+    /// True if it was declared with dimensions, other than those of a vector type.
     pub is_array: bool,
     /// Its location. For `Local`, the offset in the frame of `function`, or the address of a variable of the module.
     pub location: Location,
     /// Size in bytes; 0 for `extern .shared x[]`, which denotes the dynamic shared memory: it starts at [`map::SHARED_RESERVED`] +
-    /// `Function::shared_bytes` of the kernel, and `location` says nothing.
+    /// `Function::shared_bytes` of the kernel, and `location` is not used.
     pub bytes: u64,
     /// Alignment in bytes.
     pub align: u32,
-    /// The initial bytes, shorter than `bytes` where the rest is zero; global and const only.
+    /// The initial bytes, shorter than `bytes` if the rest is zero; global and const only.
     pub init: Vec<u8>,
     /// The function it is declared in.
     pub function: Option<FuncId>,
@@ -374,17 +374,17 @@ impl Program {
     pub fn shared_variable(&self, kernel: FuncId, address: u64, shared_bytes: u64) -> Option<SharedVariable<'_>> {
         let dynamic = map::SHARED_RESERVED + u64::from(self.functions[kernel.index()].shared_bytes);
         let shared = self.variables.iter().filter(|variable| variable.location.space == Space::Shared);
-        let own = shared
+        let visible = shared
             .filter(|variable| variable.function.is_none_or(|function| function == kernel || !self.functions[function.index()].is_kernel));
-        let mut placed = own.map(|variable| match variable.bytes {
+        let mut ranges = visible.map(|variable| match variable.bytes {
             0 => SharedVariable { name: &variable.name, start: dynamic, bytes: shared_bytes.saturating_sub(dynamic) },
             bytes => SharedVariable { name: &variable.name, start: variable.location.address, bytes },
         });
-        placed.rfind(|variable| (variable.start..variable.start + variable.bytes).contains(&address))
+        ranges.rfind(|variable| (variable.start..variable.start + variable.bytes).contains(&address))
     }
 }
 
-/// A call: what it calls and how arguments travel.
+/// A call: its target, and how arguments and results are passed.
 #[derive(Clone, Debug)]
 pub struct CallSite {
     /// The callee.
@@ -396,7 +396,7 @@ pub struct CallSite {
 }
 
 impl CallTarget {
-    /// The function that is called by its name.
+    /// The callee of a direct call.
     pub fn direct(&self) -> Option<FuncId> {
         match self {
             CallTarget::Direct(callee) => Some(*callee),
@@ -410,20 +410,20 @@ impl CallTarget {
 pub enum CallTarget {
     /// A function of the module.
     Direct(FuncId),
-    /// The function whose address ([`map::function_address`]) the register holds: 64-bit if `wide`. `candidates` is empty where only
-    /// a prototype is known.
+    /// The function whose address ([`map::function_address`]) the register holds: 64-bit if `wide`. `candidates` is empty if only a
+    /// prototype is given.
     Indirect {
         /// The address.
         address: Src,
-        /// Whether it is a 64-bit value.
+        /// True if it is a 64-bit value.
         wide: bool,
         /// `.calltargets`, or empty.
         candidates: Vec<FuncId>,
     },
 }
 
-/// One side of an argument or result, as the caller sees it. It fits the parameter in width, but either side may be a register or
-/// lie in memory: a value can be passed for a `.param` parameter, and a `.param` variable for a register.
+/// The caller's side of an argument or result. It has the width of the parameter, but either side may be a register or in memory: a value
+/// can be passed for a `.param` parameter, and a `.param` variable for a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallArg {
     /// A register or constant passed by value; for results, the register (`Dst.0` as slot).
@@ -437,7 +437,7 @@ pub enum CallArg {
         /// Size in bytes.
         bytes: u32,
     },
-    /// `_` where a result is dropped.
+    /// `_`: the result is discarded.
     Ignored,
 }
 
@@ -447,7 +447,7 @@ pub struct Placement {
     b32: Vec<Option<Slot>>,
     b64: Vec<Option<Slot>>,
     pred: Vec<Option<Slot>>,
-    /// Slots given away.
+    /// The slots assigned so far.
     pub slots: Slots,
 }
 
@@ -459,14 +459,14 @@ impl Slot {
         Self(self.0 + count)
     }
 
-    /// This slot of a frame that starts at `base`, counted over the whole bank.
+    /// This slot of a frame that starts at `base`, as an index into the bank.
     #[inline(always)]
     #[must_use]
     pub fn in_frame(self, base: Slot) -> Self {
         Self(base.0 + self.0)
     }
 
-    /// It and those after it, `count` in all.
+    /// `count` slots, starting with this one.
     #[inline]
     pub fn run(self, count: u32) -> impl DoubleEndedIterator<Item = Self> + Clone {
         (self.0..self.0 + count).map(Self)
@@ -475,35 +475,35 @@ impl Slot {
 
 impl Placement {
     /// The slot of register `number` of a bank, and of the next `width - 1` after it; assigned now if it has none.
-    pub fn place(&mut self, bank: Bank, number: u32, width: u32) -> Slot {
-        let (placed, next) = match bank {
+    pub fn assign(&mut self, bank: Bank, number: u32, width: u32) -> Slot {
+        let (assigned, next) = match bank {
             Bank::B32 => (&mut self.b32, &mut self.slots.b32),
             Bank::B64 => (&mut self.b64, &mut self.slots.b64),
             Bank::Pred => (&mut self.pred, &mut self.slots.pred),
         };
         let end = (number + width) as usize;
-        if placed.len() < end {
-            placed.resize(end, None);
+        if assigned.len() < end {
+            assigned.resize(end, None);
         }
-        if let Some(slot) = placed[number as usize] {
+        if let Some(slot) = assigned[number as usize] {
             return slot;
         }
         let slot = Slot(*next);
         *next += width;
-        for (place, slot) in placed[number as usize..end].iter_mut().zip(slot.run(width)) {
-            *place = Some(slot);
+        for (entry, slot) in assigned[number as usize..end].iter_mut().zip(slot.run(width)) {
+            *entry = Some(slot);
         }
         slot
     }
 
-    /// The slot of register `number` of a bank; none if no code names it.
+    /// The slot of register `number` of a bank; `None` if no code uses it.
     pub fn slot(&self, bank: Bank, number: u32) -> Option<Slot> {
-        let placed = match bank {
+        let assigned = match bank {
             Bank::B32 => &self.b32,
             Bank::B64 => &self.b64,
             Bank::Pred => &self.pred,
         };
-        placed.get(number as usize).copied().flatten()
+        assigned.get(number as usize).copied().flatten()
     }
 }
 
@@ -518,27 +518,28 @@ impl Program {
         (0..self.functions.len()).map(FuncId::new).filter(|id| self.functions[id.index()].is_kernel)
     }
 
-    /// The kernels that `name` means: the one called so in the module, or else those that the source calls so, as [`is_called`] says.
+    /// The kernels that `name` denotes: the one with exactly this name in the module, otherwise all whose source name matches
+    /// ([`is_called`]).
     pub fn kernels_called(&self, name: &str) -> Vec<FuncId> {
-        let is_called = |id: &FuncId| &*self.functions[id.index()].name == name;
-        match self.kernels().find(is_called) {
+        let is_exact = |id: &FuncId| &*self.functions[id.index()].name == name;
+        match self.kernels().find(is_exact) {
             Some(exact) => vec![exact],
             None => self.kernels().filter(|id| names::is_called(&self.functions[id.index()].name, name)).collect(),
         }
     }
 
-    /// The shortest name that the source has for a kernel and that means no other one.
-    pub fn kernel_word(&self, id: FuncId) -> String {
-        let whole = &*self.functions[id.index()].name;
-        let names = [plain_name(whole).map(str::to_string), qualified_name(whole), demangled(whole)];
-        let sole = names.into_iter().flatten().find(|name| self.kernels_called(name).len() == 1);
-        sole.unwrap_or_else(|| whole.to_string())
+    /// The shortest source name of a kernel that is unambiguous in the module.
+    pub fn shortest_name(&self, id: FuncId) -> String {
+        let mangled = &*self.functions[id.index()].name;
+        let names = [plain_name(mangled).map(str::to_string), qualified_name(mangled), demangled(mangled)];
+        let unambiguous = names.into_iter().flatten().find(|name| self.kernels_called(name).len() == 1);
+        unambiguous.unwrap_or_else(|| mangled.to_string())
     }
 
-    /// The functions and kernels that `name` means, in the same way.
+    /// The functions and kernels that `name` denotes, by the same rule as [`Program::kernels_called`].
     pub fn functions_called(&self, name: &str) -> Vec<FuncId> {
-        let called = |function: &Function| is_called(&function.name, name);
-        let all = || (0..self.functions.len()).map(FuncId::new).filter(|id| called(&self.functions[id.index()]));
+        let matches = |function: &Function| is_called(&function.name, name);
+        let all = || (0..self.functions.len()).map(FuncId::new).filter(|id| matches(&self.functions[id.index()]));
         self.function(name).map_or_else(|| all().collect(), |exact| vec![exact])
     }
 
@@ -552,16 +553,16 @@ impl Program {
         self.spans.get(pc.index()).map_or(0, |span| self.sources_text.file(span.source).line_of(span.start))
     }
 
-    /// The inline asm that the statement at `pc` is of.
+    /// The inline asm that contains the statement at `pc`.
     pub fn inline_asm(&self, pc: Pc) -> Option<Span> {
         self.spans.get(pc.index()).and_then(|span| self.inline_asm_at(span.source, span.start))
     }
 
-    /// The inline asm that holds the byte at `offset` of `file`.
+    /// The inline asm that contains the byte at `offset` of `file`.
     pub fn inline_asm_at(&self, file: SourceId, offset: u32) -> Option<Span> {
-        let place = Span::new(file, offset, offset);
-        let begun = self.inline_asm.partition_point(|region| (region.source, region.start) <= (place.source, place.start));
-        let region = self.inline_asm.get(begun.checked_sub(1)?)?;
+        let at = Span::new(file, offset, offset);
+        let started = self.inline_asm.partition_point(|region| (region.source, region.start) <= (at.source, at.start));
+        let region = self.inline_asm.get(started.checked_sub(1)?)?;
         (region.source == file && offset < region.end).then_some(*region)
     }
 
@@ -572,14 +573,14 @@ impl Program {
         format!("{}:{}", file.short_name(), file.line_of(span.start))
     }
 
-    /// The contraction by which the instruction at `taker` takes the operands of another one, if any.
-    pub fn contracted_given(&self, taker: Pc) -> Option<Contraction> {
-        let index = self.contracted.binary_search_by_key(&taker, |contracted| contracted.taker).ok()?;
-        self.contracted.get(index).copied()
+    /// The contraction whose second operation is the instruction at `second`, if any.
+    pub fn contraction_into(&self, second: Pc) -> Option<Contraction> {
+        let index = self.contractions.binary_search_by_key(&second, |contraction| contraction.second).ok()?;
+        self.contractions.get(index).copied()
     }
 
-    /// The instructions that take the operands of the one at `given`, in order.
-    pub fn contracted_takers(&self, given: Pc) -> impl Iterator<Item = Contraction> {
-        self.contracted.iter().filter(move |contracted| contracted.given == given).copied()
+    /// The contractions whose first operation is the instruction at `first`, in order of the second ones.
+    pub fn contractions_from(&self, first: Pc) -> impl Iterator<Item = Contraction> {
+        self.contractions.iter().filter(move |contraction| contraction.first == first).copied()
     }
 }

@@ -1,4 +1,4 @@
-//! Names of functions and variables as the author of a kernel wrote them (C++ ABI for Itanium, "5.1.2 General Structure").
+//! Demangling: names of functions and variables as in the source (C++ ABI for Itanium, "5.1.2 General Structure").
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -7,38 +7,38 @@ use std::rc::Rc;
 
 use cpp_demangle::{BorrowedSymbol, DemangleOptions, DemangleWrite};
 
-/// `full` of `_ZZ13ring_mbarrierE4full`: a variable of a function by the name that it has there. Other names stay as they are.
+/// The source name of a function's local variable: `full` for `_ZZ13ring_mbarrierE4full`. Other names are returned unchanged.
 pub fn short_name(name: &str) -> &str {
     let last = || {
         let inner = name.strip_prefix("_ZZ")?;
         inner.match_indices('E').find_map(|(at, _)| {
             let rest = &inner[at + 1..];
             let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-            let (length, own) = rest.split_at(digits);
+            let (length, identifier) = rest.split_at(digits);
             // After the name there may be a number that distinguishes variables of one name.
             let length = length.parse().ok()?;
-            let (own, tail) = own.split_at_checked(length)?;
-            (length > 0 && (tail.is_empty() || tail.starts_with('_'))).then_some(own)
+            let (identifier, tail) = identifier.split_at_checked(length)?;
+            (length > 0 && (tail.is_empty() || tail.starts_with('_'))).then_some(identifier)
         })
     };
     last().unwrap_or(name)
 }
 
-/// The last identifier of a mangled C++ name, and what follows it: `gemm` and `IfEEvPT_` of `_ZN3lin4gemmIfEEvPT_`. None of a name that is
-/// not mangled, or damaged.
+/// The last identifier of a mangled C++ name, and the rest: `gemm` and `IfEEvPT_` of `_ZN3lin4gemmIfEEvPT_`. `None` if the name is not a
+/// valid mangled name.
 fn last_identifier(name: &str) -> Option<(&str, &str)> {
     let encoding = name.strip_prefix("_Z")?;
     let nested = encoding.strip_prefix('N');
     let (mut rest, mut last) = (nested.unwrap_or(encoding), None);
     loop {
         // `L` before an identifier: internal linkage.
-        let own = rest.strip_prefix('L').unwrap_or(rest);
-        let digits = own.len() - own.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        let counted = rest.strip_prefix('L').unwrap_or(rest);
+        let digits = counted.len() - counted.trim_start_matches(|c: char| c.is_ascii_digit()).len();
         if digits == 0 {
             return last.map(|last| (last, rest));
         }
-        let (length, own) = own.split_at(digits);
-        let (identifier, tail) = own.split_at_checked(length.parse().ok()?)?;
+        let (length, after) = counted.split_at(digits);
+        let (identifier, tail) = after.split_at_checked(length.parse().ok()?)?;
         (last, rest) = (Some(identifier), tail);
         if nested.is_none() {
             return Some((identifier, tail));
@@ -51,16 +51,16 @@ pub fn plain_name(mangled: &str) -> Option<&str> {
     last_identifier(mangled).map(|(name, _)| name)
 }
 
-/// Characters of a demangled name at most: names of templates can stand for texts without end.
+/// Most bytes of a demangled name: substitutions let a short mangled name expand exponentially.
 const DEMANGLED_MAX: usize = 4096;
-/// Names that are kept demangled at most.
-const KEPT_MAX: usize = 4096;
+/// Most names in the cache of demangled names.
+const CACHED_MAX: usize = 4096;
 
-/// What a mangled name stands for.
+/// The demangled forms of a name.
 #[derive(Debug)]
 struct Demangled {
     /// `void lin::scale<float>(float*, int)`
-    whole: String,
+    full: String,
     /// The same without result: `lin::scale<float>(float*, int)`.
     signature: String,
     /// And without parameters: `lin::scale<float>`.
@@ -68,53 +68,53 @@ struct Demangled {
 }
 
 thread_local! {
-    /// Names that were demangled: what is shown is drawn again and again.
-    static KEPT: RefCell<BTreeMap<Box<str>, Option<Rc<Demangled>>>> = const { RefCell::new(BTreeMap::new()) };
+    /// The cache of demangled names: the screen is redrawn often.
+    static CACHE: RefCell<BTreeMap<Box<str>, Option<Rc<Demangled>>>> = const { RefCell::new(BTreeMap::new()) };
 }
 
-/// What `mangled` stands for; none of a name that is not mangled, too long, or of which no right text can be made.
+/// The demangled forms of `mangled`; `None` if it is not mangled, its demangled name is too long, or demangling fails.
 fn lookup(mangled: &str) -> Option<Rc<Demangled>> {
     if !mangled.starts_with("_Z") {
         return None;
     }
-    KEPT.with_borrow_mut(|kept| {
-        if let Some(known) = kept.get(mangled) {
-            return known.clone();
+    CACHE.with_borrow_mut(|cache| {
+        if let Some(cached) = cache.get(mangled) {
+            return cached.clone();
         }
-        if kept.len() >= KEPT_MAX {
-            kept.clear();
+        if cache.len() >= CACHED_MAX {
+            cache.clear();
         }
-        let made = demangle(mangled).map(Rc::new);
-        kept.insert(mangled.into(), made.clone());
-        made
+        let names = demangle(mangled).map(Rc::new);
+        cache.insert(mangled.into(), names.clone());
+        names
     })
 }
 
 fn demangle(mangled: &str) -> Option<Demangled> {
     let symbol = BorrowedSymbol::new(mangled.as_bytes()).ok()?;
     let text = |options: &DemangleOptions| {
-        let mut text = Bounded(String::new());
+        let mut text = BoundedText(String::new());
         symbol.structured_demangle(&mut text, options).ok()?;
         without_empty_packs(text.0)
     };
-    let whole = text(&DemangleOptions::new())?;
+    let full = text(&DemangleOptions::new())?;
     let signature = text(&DemangleOptions::new().no_return_type())?;
     let qualified = text(&DemangleOptions::new().no_params().no_return_type())?;
-    Some(Demangled { whole, signature, qualified })
+    Some(Demangled { full, signature, qualified })
 }
 
-/// The text without the commas that empty parameter packs leave: `pack<>(int*)` of `pack<>(int*, )`. None if commas are left that separate
-/// nothing.
+/// The text without the commas that empty parameter packs leave: `pack<>(int*)` for `pack<>(int*, )`. `None` if commas that separate
+/// nothing remain.
 fn without_empty_packs(text: String) -> Option<String> {
     let text = text.replace(", )", ")").replace(", >", ">");
     let is_wrong = ["(, ", "<, ", ", ,", ", )", ", >"].iter().any(|comma| text.contains(comma)) || text.ends_with(", ");
     (!is_wrong).then_some(text)
 }
 
-/// A text that takes no more than it may.
-struct Bounded(String);
+/// A text of at most [`DEMANGLED_MAX`] bytes: writing more is an error.
+struct BoundedText(String);
 
-impl DemangleWrite for Bounded {
+impl DemangleWrite for BoundedText {
     fn write_string(&mut self, part: &str) -> std::fmt::Result {
         if self.0.len() + part.len() > DEMANGLED_MAX {
             return Err(std::fmt::Error);
@@ -124,10 +124,10 @@ impl DemangleWrite for Bounded {
     }
 }
 
-/// `void scale<float>(float*, float, int)` of `_Z5scaleIfEvPT_S0_i`; none of a name that is not mangled, or too long.
+/// `void scale<float>(float*, float, int)` for `_Z5scaleIfEvPT_S0_i`; `None` if the name is not mangled, or too long demangled.
 pub fn demangled(mangled: &str) -> Option<String> {
-    let of_linked = || linked(mangled).and_then(|(own, number)| Some(format!("{}${number}", lookup(own)?.whole)));
-    lookup(mangled).map(|names| names.whole.clone()).or_else(of_linked)
+    let of_linked = || linked_parts(mangled).and_then(|(name, number)| Some(format!("{}${number}", lookup(name)?.full)));
+    lookup(mangled).map(|names| names.full.clone()).or_else(of_linked)
 }
 
 /// The same without parameters and result: `scale<float>`, `filters::smooth`.
@@ -135,8 +135,8 @@ pub fn qualified_name(mangled: &str) -> Option<String> {
     lookup(mangled).map(|names| names.qualified.clone())
 }
 
-/// What is shown for a name of the module: `lin::scale<float>` for `_ZN3lin5scaleIfEEvPT_i`, `full` for a variable of a function. What
-/// follows the name, such as `#2`, is kept, and so is a name that is not mangled.
+/// The displayed form of a name of the module: `lin::scale<float>` for `_ZN3lin5scaleIfEEvPT_i`, `full` for a local variable. A suffix
+/// such as `#2` is preserved, and a name that is not mangled is returned unchanged.
 pub fn shown_name(name: &str) -> Cow<'_, str> {
     if !name.starts_with("_Z") {
         return Cow::Borrowed(name);
@@ -147,39 +147,40 @@ pub fn shown_name(name: &str) -> Cow<'_, str> {
     if short.len() < mangled.len() {
         return Cow::Owned(format!("{short}{rest}"));
     }
-    match (lookup(mangled), linked(mangled)) {
+    match (lookup(mangled), linked_parts(mangled)) {
         (Some(names), _) => Cow::Owned(format!("{}{rest}", names.qualified)),
-        (None, Some((own, number))) => Cow::Owned(format!("{}${number}{rest}", shown_name(own))),
+        (None, Some((name, number))) => Cow::Owned(format!("{}${number}{rest}", shown_name(name))),
         (None, None) => Cow::Borrowed(name),
     }
 }
 
-/// `_Z6helperi` and `2` of `_Z6helperi$2`: a name that is a module's own, and the number of the module among those that are linked.
-fn linked(mangled: &str) -> Option<(&str, &str)> {
-    let (own, number) = mangled.rsplit_once('$')?;
-    (!number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit())).then_some((own, number))
+/// `_Z6helperi` and `2` of `_Z6helperi$2`: a name with internal linkage, and the number of its module among the linked ones.
+fn linked_parts(mangled: &str) -> Option<(&str, &str)> {
+    let (name, number) = mangled.rsplit_once('$')?;
+    (!number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit())).then_some((name, number))
 }
 
-/// The same with all that distinguishes names, for lists: `lin::scale<float>(float*, int)::tile` for a variable of a function.
+/// The displayed form with parameter types, for lists, where names must differ: `lin::scale<float>(float*, int)::tile` for a local
+/// variable.
 pub fn listed_name(name: &str) -> Cow<'_, str> {
     lookup(name).map_or(Cow::Borrowed(name), |names| Cow::Owned(names.signature.clone()))
 }
 
-/// Whether `name` means the function called `mangled` in its module: it is that name, or that of the source with or without namespaces,
-/// template arguments, parameters and result. White space does not matter.
+/// True if `name` denotes the function `mangled`: it is that name, or its source name with or without namespaces, template arguments,
+/// parameters and result. White space does not matter.
 pub fn is_called(mangled: &str, name: &str) -> bool {
     if mangled == name {
         return true;
     }
-    // Most names of a large library need not be demangled for it.
+    // A cheap test first, so that most names of a large library are not demangled.
     if !identifier_of(name).is_some_and(|identifier| mangled.contains(identifier)) {
         return false;
     }
-    let wanted = without_space(name);
-    plain_name(mangled) == Some(&*wanted) || lookup(mangled).is_some_and(|names| names.mean(&wanted))
+    let name = without_space(name);
+    plain_name(mangled) == Some(&*name) || lookup(mangled).is_some_and(|names| names.matches(&name))
 }
 
-/// The identifier that every mangled form of the function `name` holds: `scale` of `void lin::scale<float>(float*, int)`; empty where
+/// The identifier that every mangled form of the function `name` contains: `scale` for `void lin::scale<float>(float*, int)`; empty if
 /// there is none.
 fn identifier_of(name: &str) -> Option<&str> {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$');
@@ -192,23 +193,23 @@ fn identifier_of(name: &str) -> Option<&str> {
 }
 
 impl Demangled {
-    /// Whether `wanted`, a name without white space, is one of those that the function has.
-    fn mean(&self, wanted: &str) -> bool {
-        let [whole, signature, qualified] = [&self.whole, &self.signature, &self.qualified].map(|text| without_space(text));
+    /// True if `name`, which has no white space, is one of the function's names.
+    fn matches(&self, name: &str) -> bool {
+        let [full, signature, qualified] = [&self.full, &self.signature, &self.qualified].map(|text| without_space(text));
         let (bare, params) = (without_arguments(&qualified), signature.strip_prefix(&*qualified).unwrap_or(""));
-        let names = [bare.to_string(), format!("{bare}{params}"), signature, qualified];
-        wanted == whole || names.iter().any(|name| name.ends_with(wanted) && is_component(name, name.len() - wanted.len()))
+        let all = [bare.to_string(), format!("{bare}{params}"), signature, qualified];
+        name == full || all.iter().any(|other| other.ends_with(name) && is_component_start(other, other.len() - name.len()))
     }
 }
 
-/// Whether a name's component starts at `at`: at its beginning, or after `::` outside of brackets.
-fn is_component(name: &str, at: usize) -> bool {
+/// True if a component of the qualified name starts at `at`: at its beginning, or after a `::` outside of `<>` and `()`.
+fn is_component_start(name: &str, at: usize) -> bool {
     let before = &name[..at];
-    let depth = |open: char, close: char| before.matches(open).count() == before.matches(close).count();
-    at < name.len() && (at == 0 || before.ends_with("::")) && depth('<', '>') && depth('(', ')')
+    let is_balanced = |open: char, close: char| before.matches(open).count() == before.matches(close).count();
+    at < name.len() && (at == 0 || before.ends_with("::")) && is_balanced('<', '>') && is_balanced('(', ')')
 }
 
-/// `lin::scale` of `lin::scale<float>`.
+/// `lin::scale` for `lin::scale<float>`.
 fn without_arguments(qualified: &str) -> &str {
     let mut depth = 0_i64;
     let opening = qualified.char_indices().rev().find(|(_, c)| {
@@ -225,8 +226,8 @@ fn without_space(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace()).collect()
 }
 
-/// The name that CUDA C++ has for a variable: `coef` of `_ZN3abcL4coefE`, `full` of `_ZZ13ring_mbarrierE4full`. Other names stay as they
-/// are.
+/// The CUDA C++ name of a variable: `coef` for `_ZN3abcL4coefE`, `full` for `_ZZ13ring_mbarrierE4full`. Other names are returned
+/// unchanged.
 pub fn source_name(name: &str) -> &str {
     match last_identifier(name) {
         Some((last, "" | "E")) => last,

@@ -1,23 +1,23 @@
-//! Where operands live: register slots, constants, special registers and addresses, all resolved before the run.
+//! Resolved operands: register slots, constants, special registers and addresses.
 
 use super::Slot;
 use crate::isa::{FloatType, IntType, ScalarType, Space, Width};
 
-/// A bank of registers of one lane: one slot holds one register.
+/// A register class, and the bank that holds its registers for one lane: one slot per register.
 ///
-/// 8- and 16-bit registers live zero-extended in 32-bit slots; a `.b128` takes two neighbouring 64-bit slots, low half first.
+/// 8- and 16-bit registers are zero-extended to a 32-bit slot; a `.b128` takes two adjacent 64-bit slots, low half first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Bank {
     /// Registers of up to 32 bits.
     B32,
-    /// Registers of 64 bits, and halves of 128.
+    /// Registers of 64 bits, and halves of 128-bit registers.
     B64,
     /// Predicates.
     Pred,
 }
 
 impl Bank {
-    /// The bank of values of 64 bits if `is_wide`, else of 32.
+    /// The bank of 64-bit values if `is_wide`, otherwise of 32-bit values.
     pub fn of_wide(is_wide: bool) -> Self {
         if is_wide { Bank::B64 } else { Bank::B32 }
     }
@@ -66,16 +66,15 @@ impl FloatType {
     }
 }
 
-/// A register slot of the current function's frame that is written; the bank follows from the operation.
-/// [`Dst::SINK`] is the bit bucket `_`.
+/// A destination: a register slot of the current frame; the bank follows from the operation. [`Dst::SINK`] is the bit bucket `_`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Dst(pub Slot);
 
 impl Dst {
-    /// The destination `_`: the result is dropped.
+    /// The destination `_`: the result is discarded.
     pub const SINK: Dst = Dst(Slot(u32::MAX));
 
-    /// Whether the result is dropped.
+    /// True if the result is discarded.
     #[inline(always)]
     pub fn is_sink(self) -> bool {
         self == Self::SINK
@@ -88,18 +87,18 @@ impl std::fmt::Debug for Dst {
     }
 }
 
-/// A value that is read, packed into one word; the bank follows from the operation.
+/// A source: a [`SrcKind`] packed into 32 bits; the bank follows from the operation.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Src(u32);
 
-/// What a [`Src`] denotes.
+/// The kinds of sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SrcKind {
     /// A slot of the current function's frame.
     Reg(Slot),
     /// An entry of `Program::consts32`, `consts64`, the same for all lanes.
     Const(u32),
-    /// An entry of `Program::specials`: a 32-bit special register that never changes during a block's life.
+    /// An entry of `Program::specials`: a 32-bit special register that does not change while a block runs.
     Special(u32),
 }
 
@@ -126,7 +125,7 @@ impl Src {
         Self::new(SrcKind::Reg(slot))
     }
 
-    /// The neighbouring slot or constant: the high half of 128 bits.
+    /// The next slot or constant: the high half of 128 bits.
     #[inline(always)]
     #[must_use]
     pub fn next(self) -> Self {
@@ -155,7 +154,7 @@ impl std::fmt::Debug for Src {
     }
 }
 
-/// A predicate that is read: a slot, perhaps negated, or a constant.
+/// A predicate source: a slot, perhaps negated, or a constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PredSrc {
     /// Always this value.
@@ -169,14 +168,14 @@ pub enum PredSrc {
     },
 }
 
-/// Where an address starts from.
+/// The base of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Base {
     /// A 32-bit value, zero-extended.
     Narrow(Src),
     /// A 64-bit value.
     Wide(Src),
-    /// The current frame's block of local memory: `.local` variables and call parameters of a function.
+    /// The current frame in local memory, which holds the `.local` variables and call parameters of a function.
     Frame,
 }
 
@@ -185,13 +184,13 @@ pub enum Base {
 /// An absolute address (a variable, a kernel parameter, a number) is a constant base.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Address {
-    /// Where it starts.
+    /// The base.
     pub base: Base,
     /// Bytes added to it.
     pub offset: i32,
 }
 
-/// A place in memory a variable or parameter was given.
+/// The memory location of a variable or parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Location {
     /// The space.

@@ -1,23 +1,24 @@
-//! Which registers an instruction reads and writes.
+//! The registers that an instruction reads and writes.
 //!
-//! An [`Op`] names slots only; their banks follow from its types and widths, as `machine::exec` reads them. Slots count from the base
-//! of the frame that executes the instruction. A `call` reads its arguments; its results are written when the callee returns, into
-//! the frame of the caller: [`call_results`]. A `ret` reads what [`result_registers`] names.
+//! The operands of an [`Op`] are slots; their banks follow from its types and widths. Slots are relative to the base of the frame that
+//! executes the instruction. A `call` reads its arguments; its results are written to the caller's frame when the callee returns:
+//! [`call_results`]. A `ret` reads the [`result_registers`].
 //!
 //! [`Op`]: super::Op
 
 use super::{Bank, Inst, Program};
 
-pub(super) use super::walk::Walk;
-pub use super::walk::{RegisterOperand, RegisterOperands, Use, argument_register, call_results, parameter_registers, result_registers};
+pub(super) use super::visitor::OperandVisitor;
+pub use super::visitor::{RegisterOperand, RegisterOperands, Use, argument_register, call_results, parameter_registers, result_registers};
 
-/// Shows `visit` every register that `inst` uses, what it reads before what it writes. One that is used twice is shown twice.
+/// Calls `visit` for every register that `inst` uses, first those that it reads, then those that it writes. A register that is used twice
+/// is visited twice.
 pub fn registers_of(inst: &Inst, program: &Program, mut visit: impl FnMut(Use, RegisterOperand)) {
-    let mut walk = Walk { program, visit: &mut visit };
+    let mut visitor = OperandVisitor { program, visit: &mut visit };
     if let Some(guard) = inst.guard {
-        walk.show(Use::Guard, Bank::Pred, guard.slot, 1);
+        visitor.visit_slot(Use::Guard, Bank::Pred, guard.slot, 1);
     }
-    inst.op.operands(&mut walk);
+    inst.op.operands(&mut visitor);
 }
 
 /// The registers that `inst` reads: its guard, the base of its address and its sources.
@@ -25,20 +26,20 @@ pub fn reads(inst: &Inst, program: &Program) -> RegisterOperands {
     collect(inst, program, |used| used != Use::Write)
 }
 
-/// The registers that `inst` writes when it is executed; none for a call, whose results come when it returns.
+/// The registers that `inst` writes when it is executed; none for a call, whose results are written when it returns.
 pub fn writes(inst: &Inst, program: &Program) -> RegisterOperands {
     collect(inst, program, |used| used == Use::Write)
 }
 
-/// The registers that the addresses of `inst` start from.
+/// The base registers of the addresses of `inst`.
 pub fn address_registers(inst: &Inst, program: &Program) -> RegisterOperands {
     collect(inst, program, |used| used == Use::Address)
 }
 
-fn collect(inst: &Inst, program: &Program, wanted: impl Fn(Use) -> bool) -> RegisterOperands {
+fn collect(inst: &Inst, program: &Program, matches: impl Fn(Use) -> bool) -> RegisterOperands {
     let mut registers = RegisterOperands::new();
     registers_of(inst, program, |used, register| {
-        if wanted(used) && !registers.contains(&register) {
+        if matches(used) && !registers.contains(&register) {
             registers.push(register);
         }
     });

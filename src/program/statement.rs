@@ -1,5 +1,4 @@
-//! The statements that instructions were made from, as `sema` has read them: their parts are cut once, and nothing after it takes a text
-//! apart again.
+//! The statements of instructions, split into their parts by `sema`, so that no later layer parses text again.
 
 use std::ops::Range;
 
@@ -12,17 +11,17 @@ define_id!(
     OpcodeId, "opcode"
 );
 
-/// An opcode with its modifiers, and what it is in the instruction table. Statements with the same spelling share it.
+/// An opcode with its modifiers, and the form that it matches. Statements with the same spelling share it.
 #[derive(Clone, Debug)]
 pub struct Opcode {
-    /// As it is written, `ld.global.v2.f32`, without white space and comments between its words.
+    /// Its text, `ld.global.v2.f32`, without white space and comments.
     pub text: Box<str>,
-    /// The form of the instruction table that it matches, its words and its types.
+    /// The form of the instruction table that it matches, its modifiers and its types.
     pub matched: Matched,
 }
 
 impl Opcode {
-    /// The opcode that `written` spells, which may have white space and comments between its words.
+    /// The opcode written as `written`, which may contain white space and comments.
     pub fn new(written: &str, matched: Matched) -> Self {
         Self { text: without_comments(written).split_whitespace().collect(), matched }
     }
@@ -36,24 +35,25 @@ impl Opcode {
 /// The parts of a statement.
 #[derive(Clone, Debug)]
 pub struct Statement {
-    /// What its opcode is.
+    /// Its opcode.
     pub opcode: OpcodeId,
-    /// The position of the opcode, from its first word to its last one.
+    /// The position of the opcode, its modifiers included.
     pub opcode_span: Span,
     /// The position of the name of the predicate before it.
     pub guard: Option<Span>,
     /// The positions of its operands: entries of [`Program::operand_spans`](super::Program).
     pub operands: Range<u32>,
-    /// What its operands name: entries of [`Program::mentions`](super::Program).
+    /// The names that its operands refer to: entries of [`Program::mentions`](super::Program).
     pub mentions: Range<u32>,
 }
 
-/// What an operand names, if that is no register of the program: in decoded code the address of a variable is a number like others.
+/// The thing that a name in an operand denotes, other than a declared register. Decoded code does not show it: there the address of a
+/// variable is a constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Named {
     /// A variable.
     Variable(VarId),
-    /// A special register; each component where a whole vector is named.
+    /// A special register; every component if a vector is named.
     Special(SpecialRef),
     /// The function that is called.
     Callee(FuncId),
@@ -62,19 +62,19 @@ pub enum Named {
 /// A name in a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mention {
-    /// What it denotes.
+    /// The thing that it denotes.
     pub named: Named,
     /// Its position.
     pub span: Span,
 }
 
 impl Program {
-    /// The parts of the statement at `pc`; none of the closing brace of a function.
+    /// The parts of the statement at `pc`; `None` for the closing brace of a function.
     pub fn statement(&self, pc: Pc) -> Option<&Statement> {
         self.statements.get(pc.index())?.as_ref()
     }
 
-    /// The opcode of the statement at `pc`; none of the closing brace of a function.
+    /// The opcode of the statement at `pc`; `None` for the closing brace of a function.
     pub fn opcode(&self, pc: Pc) -> Option<&Opcode> {
         self.opcodes.get(self.statement(pc)?.opcode.index())
     }
@@ -92,19 +92,19 @@ impl Program {
         self.operand_spans.get(range.start as usize..range.end as usize).unwrap_or(&[])
     }
 
-    /// The names of variables and special registers in the statement at `pc`, in the order in which they are read; one that occurs once may
-    /// be there twice.
+    /// The names of variables and special registers in the statement at `pc`, in the order in which they were resolved; a name may be
+    /// listed twice.
     pub fn mentions(&self, pc: Pc) -> &[Mention] {
         let range = self.statement(pc).map_or(0..0, |statement| statement.mentions.clone());
         self.mentions.get(range.start as usize..range.end as usize).unwrap_or(&[])
     }
 
-    /// The operands of the statement at `pc`, in order, without comments and with white space folded.
+    /// The operands of the statement at `pc`, in order, without comments and with white space collapsed.
     pub fn operand_texts(&self, pc: Pc) -> Vec<String> {
         self.operands(pc).iter().map(|span| folded(self.sources_text.text(*span))).collect()
     }
 
-    /// The text of the statement at `pc`, without comments and with white space folded.
+    /// The text of the statement at `pc`, without comments and with white space collapsed.
     pub fn text(&self, pc: Pc) -> String {
         folded(self.spans.get(pc.index()).map_or("", |span| self.sources_text.text(*span)))
     }

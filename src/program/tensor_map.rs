@@ -1,5 +1,5 @@
-//! Tensor maps: the arguments of `cuTensorMapEncodeTiled` and `cuTensorMapEncodeIm2col`. `bytes` makes of them the 128 bytes that a kernel
-//! sees, `replace` changes a field of them, and `rules` says what the driver would reject.
+//! Tensor maps: the arguments of `cuTensorMapEncodeTiled` and `cuTensorMapEncodeIm2col`. `bytes` encodes them into the 128 bytes that a
+//! kernel receives, `replace` changes a field, and `rules` finds the errors for which the driver rejects a map.
 
 mod bytes;
 mod replace;
@@ -7,55 +7,55 @@ mod rules;
 
 use crate::isa::{Interleave, L2Promotion, OutsideFill, Swizzle, TensorElement, TensorMode};
 
-pub use bytes::NotAMap;
+pub use bytes::TensorMapError;
 pub use rules::FieldError;
 
 /// Bytes of a tensor map (PTX ISA, "Tensor-map").
 pub const TENSOR_MAP_BYTES: usize = 128;
 
-/// Dimensions of a tensor at most.
+/// Most dimensions of a tensor.
 pub const RANK_MAX: usize = 5;
 
-/// A tensor in global memory and how a box of it is taken. Dimensions go from the innermost out; those from `rank` on
-/// mean nothing: one element each.
+/// A tensor in global memory, and the box that one copy transfers. Dimensions are ordered from the innermost out; those from `rank` on are
+/// unused and have one element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TensorMap {
-    /// Where the tensor starts.
+    /// Address of the tensor.
     pub address: u64,
-    /// Its elements.
+    /// Type of its elements.
     pub element: TensorElement,
-    /// How many dimensions it has.
+    /// Number of dimensions.
     pub rank: usize,
-    /// Elements of each dimension; of an interleaved tensor, slices in the dimension of channels, and in the others pixels.
+    /// Elements of each dimension; in an interleaved tensor, slices in the channel dimension, and pixels in the others.
     pub dims: [u64; RANK_MAX],
     /// Bytes from one index to the next, of all dimensions but the innermost.
     pub strides: [u64; RANK_MAX - 1],
-    /// What a copy takes.
+    /// The box of one copy.
     pub shape: BoxShape,
-    /// Step from one element of the box to the next in each dimension. The first counts in interleaved tensors only.
+    /// Step from one element of the box to the next in each dimension. The first is used in interleaved tensors only.
     pub element_strides: [u32; RANK_MAX],
-    /// How channels are interleaved.
+    /// The interleaving of channels.
     pub interleave: Interleave,
-    /// How 16-byte units change places in shared memory.
+    /// The permutation of 16-byte units in shared memory.
     pub swizzle: Swizzle,
-    /// How much a load brings into the cache.
+    /// The L2 promotion size of a load.
     pub promotion: L2Promotion,
-    /// What elements outside the tensor read as.
+    /// The value of elements outside the tensor.
     pub fill: OutsideFill,
 }
 
-/// What one copy takes of a tensor.
+/// The elements that one copy transfers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BoxShape {
-    /// Elements from first to last in each dimension, whether stepped over or not.
+    /// The extent of the box in each dimension, including elements that are stepped over.
     Tile([u32; RANK_MAX]),
-    /// This many channels of this many pixels, which follow each other within a bounding box.
+    /// `channels` channels of `pixels` consecutive pixels of a bounding box.
     Im2col {
         /// First pixel of the bounding box in each spatial dimension, innermost first.
         lower: [i32; RANK_MAX - 2],
-        /// Its last pixel, from the last one of the tensor.
+        /// Its last pixel, relative to the last one of the tensor.
         upper: [i32; RANK_MAX - 2],
-        /// Elements of a pixel; in interleaved tensors, a slice always.
+        /// Elements of a pixel; in interleaved tensors always a slice.
         channels: u32,
         /// Pixels of a copy.
         pixels: u32,
@@ -63,7 +63,7 @@ pub enum BoxShape {
 }
 
 impl TensorMap {
-    /// What 128 zero bytes say, of which `tensormap.replace` may make a map.
+    /// The map that 128 zero bytes encode, as a start for `tensormap.replace`.
     pub const EMPTY: TensorMap = TensorMap {
         address: 0,
         element: TensorElement::U8,
@@ -78,7 +78,7 @@ impl TensorMap {
         fill: OutsideFill::Zero,
     };
 
-    /// How a copy must walk that uses this map.
+    /// The mode that an instruction which uses this map must have.
     pub fn mode(&self) -> TensorMode {
         match self.shape {
             BoxShape::Tile(_) => TensorMode::Tile,

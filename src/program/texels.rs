@@ -1,9 +1,9 @@
-//! Textures, samplers and surfaces: what handles denote in a launch.
+//! Textures, samplers and surfaces: the objects that handles denote in a launch.
 //!
-//! An image lies in a buffer of global memory, texel after texel, row after row, plane after plane (or layer, or face of a cube, or face
-//! after face of layer after layer); every texel has its channels side by side. The hardware stores them in an order of its own, which no
-//! program can see. A handle is an opaque 64-bit value: that of a variable of the module is its address, that of a parameter is made up
-//! by the launch ([`map::image_handle`](super::map::image_handle)).
+//! An image is stored in a buffer of global memory in row-major order, plane after plane (planes of the depth, layers, or faces of a cube;
+//! of layered cubes all faces of a layer, then the next layer); the channels of a texel are adjacent. The layout of the hardware is
+//! different, but no program can observe it. A handle is an opaque 64-bit value: for a module variable its address, for a parameter one
+//! that the launch assigns ([`map::image_handle`](super::map::image_handle)).
 
 use std::sync::Arc;
 
@@ -12,33 +12,33 @@ use crate::isa::{ChannelType, Geometry, ImageKind, Sampler};
 /// A texture, sampler or surface of a launch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Image {
-    /// The value that denotes it.
+    /// Its handle.
     pub handle: u64,
-    /// How it is called in messages: the variable, or the buffer.
+    /// Its name in messages: that of the variable, or of the buffer.
     pub name: Arc<str>,
     /// Its content.
     pub content: Content,
 }
 
-/// What a handle denotes.
+/// The object that a handle denotes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content {
-    /// Texels and how to read them.
+    /// Texels with their sampling parameters.
     Texture(Texture),
-    /// How to read texels.
+    /// The sampling parameters.
     Sampler(Sampler),
     /// Texels to read and write.
     Surface(Texels),
 }
 
-/// Texels and how to read them.
+/// Texels with their sampling parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Texture {
     /// The texels.
     pub texels: Texels,
-    /// How they are read where the instruction names no sampler.
+    /// The sampler if the instruction names none.
     pub sampler: Sampler,
-    /// Coordinates go from 0 to 1, not to the extent.
+    /// Coordinates are normalized: from 0 to 1, not to the extent.
     pub normalized: bool,
     /// Integers of 8 and 16 bits are read as floats from 0 or -1 to 1.
     pub normalized_float: bool,
@@ -47,24 +47,24 @@ pub struct Texture {
 /// Texels in global memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Texels {
-    /// Where the first one lies.
+    /// Address of the first one.
     pub address: u64,
     /// Type of a channel.
     pub channel: ChannelType,
     /// Channels of a texel: 1, 2 or 4.
     pub channels: u32,
-    /// Width, height and depth in texels; 1 where there is no such dimension.
+    /// Width, height and depth in texels; 1 if there is no such dimension.
     pub extent: [u32; 3],
-    /// What it looks like to instructions.
+    /// The geometry that instructions must name.
     pub geometry: Geometry,
     /// Layers of an array, or 1.
     pub layers: u32,
-    /// Plain memory, not an array of CUDA's: only whole numbers address it.
+    /// Linear memory, not a CUDA array: coordinates are integers.
     pub linear: bool,
 }
 
 impl Image {
-    /// Which kind of handle it has.
+    /// The kind of its handle.
     pub fn kind(&self) -> ImageKind {
         match self.content {
             Content::Texture(_) => ImageKind::Texture,
@@ -89,7 +89,7 @@ impl Texels {
         u64::from(self.channel.bytes()) * u64::from(self.channels)
     }
 
-    /// Whether components are read as floats.
+    /// True if components are read as floats.
     pub fn is_float(&self, normalized_float: bool) -> bool {
         match self.channel {
             ChannelType::F16 | ChannelType::F32 => true,
@@ -98,12 +98,12 @@ impl Texels {
         }
     }
 
-    /// Dimensions that have an extent of their own.
+    /// Number of dimensions; 2 for the faces of a cube.
     pub fn dimensions(&self) -> usize {
         if self.geometry.is_cube() { 2 } else { self.geometry.coordinates() }
     }
 
-    /// Planes one after the other: of the depth, or the faces, or the layers.
+    /// Number of planes: depth times faces times layers.
     pub fn planes(&self) -> u64 {
         let faces = if self.geometry.is_cube() { 6 } else { 1 };
         u64::from(self.extent[2]) * u64::from(self.layers) * faces
@@ -115,14 +115,14 @@ impl Texels {
         rows.checked_mul(u64::from(self.extent[0]))?.checked_mul(self.texel_bytes())
     }
 
-    /// Where byte `x` of row `y` of plane `plane` lies.
+    /// Address of byte `x` of row `y` of plane `plane`.
     pub fn byte(&self, x: u64, y: u64, plane: u64) -> u64 {
         let row = u64::from(self.extent[0]) * self.texel_bytes();
         self.address + (plane * u64::from(self.extent[1]) + y) * row + x
     }
 }
 
-/// The image with this handle, among images in order of handle.
+/// The image with this handle, in a list sorted by handle.
 pub fn find(images: &[Image], handle: u64) -> Option<&Image> {
     images.binary_search_by_key(&handle, |image| image.handle).ok().and_then(|index| images.get(index))
 }

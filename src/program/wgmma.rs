@@ -1,7 +1,7 @@
-//! Asynchronous matrix multiplications of a warpgroup (PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions"). There are few of
-//! them, so what they do lies in a table beside the code.
+//! Asynchronous matrix multiplications of a warpgroup (PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions"). They are rare, so an
+//! instruction holds an index into a table of their operands.
 
-use super::operands::Walk;
+use super::operands::OperandVisitor;
 use super::{Bank, Dst, PredSrc, Src};
 use crate::base::define_id;
 use crate::isa::{Fragment, Major, Matrix, MatrixFamily, ScalarType, Shape};
@@ -16,7 +16,7 @@ define_id!(
 pub struct WgmmaOp {
     /// Rows and columns.
     pub shape: Shape,
-    /// Types of the elements of D, A and B. `.b1` is `B32`, and K counts words.
+    /// Types of the elements of D, A and B. `.b1` is represented as `B32`, and K then counts 32-bit words.
     pub types: [ScalarType; 3],
     /// The registers of the warp's part of D, 32 bits each.
     pub d: Box<[Dst]>,
@@ -24,11 +24,11 @@ pub struct WgmmaOp {
     pub a: WgmmaA,
     /// The descriptor of B, a 64-bit value.
     pub b: Src,
-    /// How B lies.
+    /// Majorness of B in shared memory.
     pub b_major: Major,
-    /// What says which columns a sparse A keeps, a 32-bit value, and which lanes have it.
+    /// The metadata operand of a sparse A, a 32-bit value, and the sparsity selector: which lanes provide it.
     pub metadata: Option<(Src, u32)>,
-    /// `scale-d`: whether D is added.
+    /// `scale-d`: true if D is added.
     pub accumulate: PredSrc,
     /// `imm-scale-a` is -1.
     pub negate_a: bool,
@@ -41,28 +41,28 @@ pub struct WgmmaOp {
 /// Operand A of a `wgmma`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum WgmmaA {
-    /// In shared memory: its descriptor, a 64-bit value, and how it lies.
+    /// In shared memory: its descriptor, a 64-bit value, and its majorness.
     Shared(Src, Major),
     /// In four registers of 32 bits.
     Registers(Box<[Src]>),
 }
 
 impl WgmmaOp {
-    /// A or D, as its registers hold it; of a sparse A the columns are those that are kept.
+    /// The register fragment of A or D; for a sparse A only its stored columns.
     pub fn fragment(&self, matrix: Matrix) -> Fragment {
         let [d, a, _] = self.types;
-        let shape = Shape { k: self.kept(), ..self.shape };
+        let shape = Shape { k: self.stored_k(), ..self.shape };
         Fragment { family: MatrixFamily::Wgmma, shape, matrix, ty: if matrix == Matrix::A { a } else { d }, swapped: false }
     }
 
-    /// Elements of a row of A.
-    pub fn kept(&self) -> u32 {
+    /// Stored elements of a row of A: half of K if it is sparse.
+    pub fn stored_k(&self) -> u32 {
         if self.metadata.is_some() { self.shape.k / 2 } else { self.shape.k }
     }
 }
 
-impl Walk<'_> {
-    /// `wgmma.mma_async`: the accumulators are read as well, unless it is known that they are not added.
+impl OperandVisitor<'_> {
+    /// `wgmma.mma_async`: the accumulators are read as well, unless `scale-d` is the constant false.
     pub(super) fn wgmma(&mut self, wgmma: WgmmaId) {
         let op = &self.program.wgmmas[wgmma];
         match &op.a {

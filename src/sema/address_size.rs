@@ -1,7 +1,7 @@
-//! How wide addresses are in a module without `.address_size` (PTX ISA, "PTX Module Directives: .address_size").
+//! The address size of a module without `.address_size` (PTX ISA, "PTX Module Directives: .address_size").
 //!
-//! The directive came with PTX 2.3, and the manual takes 32 bits where it is missing. The vendor's assembler looks at the code, and so
-//! 64-bit modules of older compilers work: addresses have 32 bits if a 32-bit register is one in global or generic memory, else 64.
+//! The directive was introduced in PTX 2.3, and the manual says that the default is 32 bits. The vendor's assembler infers it from the
+//! code, so that 64-bit modules of older compilers work: 32 bits if a 32-bit register is used as a global or generic address, otherwise 64.
 
 use crate::isa::ScalarType;
 use crate::syntax::tree::{Block, Expr, ExprKind, Function, Instruction, Item, Module, OperandKind, Statement, Variable};
@@ -9,7 +9,7 @@ use crate::syntax::tree::{Block, Expr, ExprKind, Function, Instruction, Item, Mo
 /// Spaces whose addresses have 32 bits in every module.
 const NARROW_SPACES: &[&str] = &["shared", "local", "const", "param"];
 
-/// 32 or 64, as the code of `module` has it.
+/// Infers 32 or 64 from the code of `module`.
 pub(super) fn infer(module: &Module<'_>) -> u32 {
     let functions = module.items.iter().filter_map(|item| if let Item::Function(function) = item { Some(function) } else { None });
     if functions.into_iter().any(|function| has_narrow_address(function)) { 32 } else { 64 }
@@ -17,20 +17,20 @@ pub(super) fn infer(module: &Module<'_>) -> u32 {
 
 fn has_narrow_address(function: &Function<'_>) -> bool {
     let mut registers: Vec<&Variable<'_>> = function.results.iter().chain(&function.params).filter(|param| is_register(param)).collect();
-    function.body.as_ref().is_some_and(|body| block_has_one(body, &mut registers))
+    function.body.as_ref().is_some_and(|body| block_has_narrow_address(body, &mut registers))
 }
 
-/// Whether `block` has one, where `registers` are those declared around it.
-fn block_has_one<'t, 'a>(block: &'t Block<'a>, registers: &mut Vec<&'t Variable<'a>>) -> bool {
-    let around = registers.len();
+/// True if an instruction of `block` has a narrow address; `registers` are those declared in enclosing scopes.
+fn block_has_narrow_address<'t, 'a>(block: &'t Block<'a>, registers: &mut Vec<&'t Variable<'a>>) -> bool {
+    let outer = registers.len();
     for statement in &block.statements {
         let found = match statement {
             Statement::Variable(variable) => {
                 registers.extend(is_register(variable).then_some(&**variable));
                 false
             }
-            Statement::Block(inner) => block_has_one(inner, registers),
-            Statement::Instruction(instruction) => is_one(instruction, registers),
+            Statement::Block(inner) => block_has_narrow_address(inner, registers),
+            Statement::Instruction(instruction) => uses_narrow_address(instruction, registers),
             Statement::Label(_)
             | Statement::Loc(_)
             | Statement::Pragma { .. }
@@ -43,7 +43,7 @@ fn block_has_one<'t, 'a>(block: &'t Block<'a>, registers: &mut Vec<&'t Variable<
             return true;
         }
     }
-    registers.truncate(around);
+    registers.truncate(outer);
     false
 }
 
@@ -51,8 +51,8 @@ fn is_register(variable: &Variable<'_>) -> bool {
     variable.space.text == "reg"
 }
 
-/// Whether an address of `instruction`, in global or generic memory, is a 32-bit register.
-fn is_one(instruction: &Instruction<'_>, registers: &[&Variable<'_>]) -> bool {
+/// True if a global or generic address of `instruction` is in a 32-bit register.
+fn uses_narrow_address(instruction: &Instruction<'_>, registers: &[&Variable<'_>]) -> bool {
     let names_narrow_space = |word: &str| NARROW_SPACES.iter().any(|space| word.trim().starts_with(space));
     if instruction.opcode.text.split('.').any(names_narrow_space) {
         return false;
@@ -81,7 +81,7 @@ fn base_name<'a>(address: &Expr<'a>) -> Option<&'a str> {
     }
 }
 
-/// Whether the declaration is that of the register `name`: itself, or `%r<30>` of `%r7`.
+/// True if the declaration `register` declares `name`: by that name, or as `%r<30>` for `%r7`.
 fn declares(register: &Variable<'_>, name: &str) -> bool {
     let number = name.strip_prefix(register.name.text);
     number.is_some_and(|number| if register.count.is_some() { number.parse::<u32>().is_ok() } else { number.is_empty() })

@@ -1,19 +1,19 @@
-//! The body of a function: statement after statement into code, with its scopes, registers, frame and labels.
+//! Translation of a function's body into code, with its scopes, registers, frame and labels.
 
 use std::collections::{BTreeMap, HashSet};
 
 use super::builder::ModuleBuilder;
 use super::const_expr;
+use super::decode_context::{NumberedRegister, RegisterRef};
 use super::insert::Insertions;
 use super::labels::{self, Labels};
-use super::operands::{NumberedRegister, RegisterRef};
 use super::parameter;
 use super::scope::{self, Symbol};
 use super::variable::{self, Region, VariableLayout};
 use crate::base::{Diagnostic, Span};
 use crate::isa::ScalarType;
 use crate::program::{
-    Bank, ControlOp, FuncId, Function, Inst, Op, Param, ParamPlace, Pc, Placement, Register, Slot, Slots, SourceLine, Statement as Parts,
+    Bank, ControlOp, FuncId, Function, Inst, Op, Param, ParamStorage, Pc, Placement, Register, Slot, Slots, SourceLine, Statement as Parts,
     TableId, map,
 };
 use crate::syntax::tree::{Block, Loc, Name, Statement, Variable};
@@ -21,19 +21,19 @@ use crate::syntax::tree::{Block, Loc, Name, Statement, Variable};
 /// Most registers of one function.
 const REGISTERS_MAX: u64 = 1 << 20;
 
-/// Calls within calls that were put in place, followed outwards from an instruction at most.
+/// Most nested inlined calls that are recorded for an instruction.
 const CALLS_MAX: usize = 16;
 
-/// PTX versions that directives in a body came with.
+/// PTX versions that introduced directives of a body.
 pub(super) const PRAGMA_SINCE: (u8, u8) = (2, 0);
 const PARAM_VARIABLES: (u8, u8) = (2, 0);
 const INDIRECT_CALLS_SINCE: (u8, u8) = (2, 1);
 const BRANCH_TARGETS_SINCE: (u8, u8) = (6, 0);
 
-/// Every frame begins at a multiple of this.
+/// Alignment of every frame.
 pub(super) const FRAME_ALIGN: u32 = 16;
 
-/// Parameters of what an indirect call can reach.
+/// The parameters of the functions that an indirect call can reach.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Prototype {
     pub(super) params: Vec<Param>,
@@ -55,26 +55,26 @@ pub(super) struct BodyBuilder<'m, 'a> {
     placement: Placement,
     frame: Region,
     pub(super) registers: Vec<Register>,
-    /// Operations before the instruction that is being decoded.
+    /// Operations to insert before the instruction that is being decoded.
     before: Vec<Op>,
     insertions: Insertions,
-    /// Parameters of a kernel that its body declares, as PTX before 1.4 has it.
+    /// Space of the parameters that the body of a kernel declares in PTX before 1.4.
     pub(super) bank: Region,
-    /// Registers whose scope is open, innermost last, and where each open scope starts among them.
+    /// The registers of all open scopes, innermost last, and the start of each open scope in that list.
     open_registers: Vec<usize>,
     open_scopes: Vec<usize>,
     blocks_entered: usize,
     line: Option<SourceLine>,
-    /// Where the function that `line` is of was called, if it was put in place of its call; innermost first.
+    /// The call sites of the function that contains `line`, if it is inlined; innermost first.
     call_sites: Vec<SourceLine>,
-    /// The same for each place named so far.
-    known_sites: BTreeMap<SourceLine, Vec<SourceLine>>,
+    /// The same for each line of an earlier `.loc`.
+    call_sites_by_line: BTreeMap<SourceLine, Vec<SourceLine>>,
 }
 
 impl<'m, 'a> BodyBuilder<'m, 'a> {
     /// Opens the scope of function `id`, which holds its parameters and its body.
     pub(super) fn new(module: &'m mut ModuleBuilder<'a>, id: FuncId, is_kernel: bool) -> Self {
-        // The registers of the module in a scope of their own, which the function's names may hide.
+        // The registers of the module are in a separate scope, so that names of the function may hide them.
         module.scopes.open();
         let frame_start = if is_kernel { module.local_bytes() } else { 0 };
         let mut builder = Self {
@@ -96,7 +96,7 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
             blocks_entered: 0,
             line: None,
             call_sites: Vec::new(),
-            known_sites: BTreeMap::new(),
+            call_sites_by_line: BTreeMap::new(),
         };
         builder.bank = parameter::parameter_bank(builder.module.header.version);
         builder.declare_module_registers();
@@ -117,7 +117,7 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
         &mut self.module.program.functions[self.id.index()]
     }
 
-    /// Where errors go.
+    /// The diagnostics of the module.
     pub(super) fn diags(&mut self) -> &mut Vec<Diagnostic> {
         &mut self.module.diags
     }
@@ -127,13 +127,13 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
         self.module.scopes.declare(name, symbol, count)
     }
 
-    /// Closes the scope of a declaration, which has no body.
+    /// Closes the scopes of a declaration without a body.
     pub(super) fn abandon(self) {
         self.module.scopes.close();
         self.module.scopes.close();
     }
 
-    /// Makes the code of `body`, and completes the function's entry.
+    /// Generates the code of `body`, and completes the function's entry.
     pub(super) fn build(mut self, body: &Block<'a>, span: Span) {
         let (start, first_table) = (self.here(), TableId::new(self.module.program.tables.len()));
         self.labels = Labels::new(body, start);
@@ -178,7 +178,7 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
                         decoder.decode(instruction, self, &mut errors).unwrap_or(Inst { guard: None, op: Op::Control(ControlOp::Trap) });
                     let statement = decoder.statement(instruction, &mut self.module.program, first_mention);
                     self.push(inst, instruction.span, statement);
-                    // An unknown name is reported where it is first used.
+                    // An unknown name is reported at its first use only.
                     errors.retain(|error| error.code != "name" || reported.insert(error.message.clone()));
                     self.module.diags.append(&mut errors);
                 }
@@ -243,7 +243,7 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
         self.module.scopes.close();
     }
 
-    /// Declares the labels of the block that has just been entered.
+    /// Declares the labels of the block that was entered last.
     fn declare_labels(&mut self) {
         for (name, pc) in self.labels.of_block(self.blocks_entered) {
             if let Err(error) = self.module.scopes.declare(name, Symbol::Label(pc), None) {
@@ -270,34 +270,34 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
         }
     }
 
-    /// `.loc`: of a call within a call that was put in place as well, the outer one was named before.
+    /// Handles `.loc`. For nested inlined calls, an earlier `.loc` has given the outer call site.
     fn set_line(&mut self, loc: &Loc<'a>) -> Result<(), Diagnostic> {
-        let place = |(file, line, column)| SourceLine { file, line, column };
-        let line = place((loc.file, loc.line, loc.column));
-        let outer = |site: SourceLine| self.known_sites.get(&site).into_iter().flatten().copied();
+        let source_line = |(file, line, column)| SourceLine { file, line, column };
+        let line = source_line((loc.file, loc.line, loc.column));
+        let outer = |site: SourceLine| self.call_sites_by_line.get(&site).into_iter().flatten().copied();
         let call_sites: Vec<SourceLine> =
-            loc.inlined_at.map(place).map_or(Vec::new(), |site| std::iter::once(site).chain(outer(site)).take(CALLS_MAX).collect());
+            loc.inlined_at.map(source_line).map_or(Vec::new(), |site| std::iter::once(site).chain(outer(site)).take(CALLS_MAX).collect());
         if !self.counts_lines_of_asm(line, loc.span) {
             self.call_sites = call_sites.clone();
             self.line = Some(line);
         }
-        let result = match loc.inlined_at.map(place) {
-            Some(site) if !self.module.places.contains(&site) => {
+        let result = match loc.inlined_at.map(source_line) {
+            Some(site) if !self.module.loc_lines.contains(&site) => {
                 let error = Diagnostic::error("directive", loc.span, "'inlined_at' names a place that no '.loc' before it does");
                 Err(error.with_help("a '.loc' of the place that calls stands before those of the code that is put there"))
             }
             _ => Ok(()),
         };
-        self.known_sites.insert(line, call_sites);
-        self.module.places.insert(line);
+        self.call_sites_by_line.insert(line, call_sites);
+        self.module.loc_lines.insert(line);
         if let Some((label, _)) = loc.function {
             self.module.function_names.push((self.id, label));
         }
         result
     }
 
-    /// Whether a `.loc` is one that LLVM writes before each line of the text of an `asm` statement: the line of the statement and as many
-    /// more, which are lines of that text and not of the source.
+    /// True if a `.loc` is one that LLVM writes before each line of the text of an `asm` statement: it counts up from the line of the
+    /// statement, so it denotes lines of that text and not of the source.
     fn counts_lines_of_asm(&self, line: SourceLine, span: Span) -> bool {
         let is_counted = |before: SourceLine| (before.file, before.column) == (line.file, line.column) && before.line <= line.line;
         self.line.is_some_and(is_counted) && self.module.program.inline_asm_at(span.source, span.start).is_some()
@@ -354,7 +354,7 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
         Ok(())
     }
 
-    /// Declares the registers of a `.reg` declaration and returns the first.
+    /// Declares the registers of a `.reg` declaration; returns the first.
     fn register(&mut self, variable: &Variable<'a>) -> Result<NumberedRegister, Diagnostic> {
         let layout = variable::layout(variable)?;
         variable::check_available(variable, layout.ty, &self.module.header)?;
@@ -383,7 +383,7 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
         Ok(first)
     }
 
-    /// How many registers of a bank are declared.
+    /// The number of declared registers of a bank.
     fn declared_in(&mut self, bank: Bank) -> &mut u32 {
         match bank {
             Bank::Pred => &mut self.declared.pred,
@@ -392,13 +392,13 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
         }
     }
 
-    /// Numbers for `count` registers; they denote slots until code names them.
+    /// Allocates numbers for `count` registers; slots are assigned when code uses them.
     fn numbers(&mut self, layout: &VariableLayout, count: u64, name: Name<'_>) -> Result<NumberedRegister, Diagnostic> {
         let bank = layout.ty.bank();
         let next = self.declared_in(bank);
         let first = NumberedRegister { bank, number: *next, ty: layout.ty };
-        let wanted = count.saturating_mul(u64::from(layout.components * scope::slots_of(first)));
-        match wanted.checked_add(u64::from(*next)).filter(|total| *total <= REGISTERS_MAX) {
+        let needed = count.saturating_mul(u64::from(layout.components * scope::slots_of(first)));
+        match needed.checked_add(u64::from(*next)).filter(|total| *total <= REGISTERS_MAX) {
             Some(total) => *next = total as u32,
             None => {
                 let message = format!("'{}<{count}>' declares too many registers", name.text);
@@ -409,29 +409,29 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
         Ok(first)
     }
 
-    /// Adds an operation before the instruction that is being decoded.
-    pub(super) fn put_before(&mut self, op: Op) {
+    /// Queues an operation to insert before the instruction that is being decoded.
+    pub(super) fn queue_before(&mut self, op: Op) {
         self.before.push(op);
     }
 
-    /// A register that the text does not declare, for the instruction that is being decoded.
-    pub(super) fn add_register(&mut self, ty: ScalarType, name: String) -> RegisterRef {
+    /// Declares a temporary register for the instruction that is being decoded.
+    pub(super) fn add_temporary(&mut self, ty: ScalarType, name: String) -> RegisterRef {
         let bank = ty.bank();
         let next = self.declared_in(bank);
         let number = *next;
         *next += 1;
         let here = self.here().0;
         self.registers.push(Register { name: name.into(), count: None, components: 1, ty, bank, number, scope: here..here + 1 });
-        self.placed(NumberedRegister { bank, number, ty })
+        self.register_ref(NumberedRegister { bank, number, ty })
     }
 
-    /// The register with its slot, where the declaration had its number.
-    pub(super) fn placed(&mut self, declared: NumberedRegister) -> RegisterRef {
-        let slot = self.placement.place(declared.bank, declared.number, scope::slots_of(declared));
+    /// The register with its slot, which is assigned at its first use.
+    pub(super) fn register_ref(&mut self, declared: NumberedRegister) -> RegisterRef {
+        let slot = self.placement.assign(declared.bank, declared.number, scope::slots_of(declared));
         RegisterRef { bank: declared.bank, slot, ty: declared.ty }
     }
 
-    /// Declares a parameter of a function that is no kernel: a register or a place in the frame.
+    /// Declares a parameter of a device function: a register or a location in the frame.
     pub(super) fn function_parameter(&mut self, variable: &Variable<'a>) -> Result<Vec<Param>, Diagnostic> {
         let layout = variable::layout(variable)?;
         parameter::check_memory_parameter(variable, &layout)?;
@@ -448,14 +448,15 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
             "reg" => {
                 let first = self.register(variable)?;
                 let component = |index: u32| NumberedRegister { number: first.number + index, ..first };
-                let registers: Vec<RegisterRef> = (0..layout.components).map(|index| self.placed(component(index))).collect();
-                let places: Vec<ParamPlace> = registers.iter().map(|register| ParamPlace::Register(register.bank, register.slot)).collect();
-                parameter::register_params(variable, &layout, &places)
+                let registers: Vec<RegisterRef> = (0..layout.components).map(|index| self.register_ref(component(index))).collect();
+                let storages: Vec<ParamStorage> =
+                    registers.iter().map(|register| ParamStorage::Register(register.bank, register.slot)).collect();
+                parameter::register_params(variable, &layout, &storages)
             }
             "param" => {
                 parameter::check_vector_in_param(variable, &layout)?;
                 let offset = self.frame.allocate(layout.bytes, layout.align, variable.name.span)?;
-                Ok(vec![parameter::param(variable, &layout, ParamPlace::Frame(offset as u32))?])
+                Ok(vec![parameter::param(variable, &layout, ParamStorage::Frame(offset as u32))?])
             }
             other => {
                 let error = Diagnostic::error("space", variable.space.span, format!("a parameter cannot be '.{other}'"));
@@ -503,7 +504,7 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
         Ok(table)
     }
 
-    /// Parameters of a prototype; where they lie is the callee's business.
+    /// Parameters of a prototype; their storage is a placeholder, since each callee has its own.
     fn prototype_params(&mut self, variables: &[Variable<'a>]) -> Result<Vec<Param>, Diagnostic> {
         let read = |variable: &Variable<'a>| {
             let layout = variable::layout(variable)?;
@@ -512,11 +513,11 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
             match variable.space.text {
                 "param" => {
                     parameter::check_vector_in_param(variable, &layout)?;
-                    Ok(vec![parameter::param(variable, &layout, ParamPlace::Frame(0))?])
+                    Ok(vec![parameter::param(variable, &layout, ParamStorage::Frame(0))?])
                 }
                 _ => {
-                    let places = vec![ParamPlace::Register(Bank::B32, Slot::default()); layout.components as usize];
-                    parameter::register_params(variable, &layout, &places)
+                    let storages = vec![ParamStorage::Register(Bank::B32, Slot::default()); layout.components as usize];
+                    parameter::register_params(variable, &layout, &storages)
                 }
             }
         };
@@ -526,7 +527,7 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
     /// The instruction after `label`.
     ///
     /// # Errors
-    /// No such label here, or a name of something else.
+    /// There is no such label in scope, or the name denotes something else.
     pub(super) fn label(&self, label: Name<'a>) -> Result<Pc, Diagnostic> {
         match self.module.scopes.find(label.text) {
             Some((Symbol::Label(pc), _)) => Ok(pc),

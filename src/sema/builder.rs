@@ -1,4 +1,4 @@
-//! The module under construction, as data: what was declared so far, and where the next variable of each space goes.
+//! The module under construction, as data: the declarations so far, and the next free address of each space.
 
 use std::collections::{HashMap, HashSet};
 
@@ -25,27 +25,27 @@ pub(super) struct ModuleBuilder<'a> {
     pub(super) diags: Vec<Diagnostic>,
     pub(super) constants: Constants,
     pub(super) decoder: Decoder<'a>,
-    /// How far each function's declarations have been read.
+    /// The declarations of each function read so far.
     pub(super) progress: Vec<Progress>,
     /// Declarations of `.reg` at module scope.
     pub(super) registers: Vec<tree::Variable<'a>>,
-    /// How many registers of the module were declared before each function.
+    /// The number of module registers declared before each function.
     pub(super) module_slots: Vec<Slots>,
-    /// Places that a `.loc` has named.
-    pub(super) places: HashSet<SourceLine>,
-    /// Labels after `function_name` of `.loc`, with the functions they are in.
+    /// The lines of all `.loc` directives so far.
+    pub(super) loc_lines: HashSet<SourceLine>,
+    /// Labels after `function_name` of `.loc`, with the functions that contain them.
     pub(super) function_names: Vec<(FuncId, tree::Name<'a>)>,
     /// Labels in sections of debug data.
     pub(super) section_labels: HashMap<&'a str, Span>,
-    /// `.local` variables of the module lie before those of every kernel.
+    /// Free space for `.local` variables of the module, which precede those of every kernel.
     pub(super) local: Region,
     pub(super) local_bytes: u64,
     pub(super) global: Region,
-    /// Free space of every constant bank; one bank unless `.const[N]` says otherwise.
+    /// Free space of every constant bank; one bank unless `.const[N]` is used.
     pub(super) banks: Vec<Region>,
-    /// Variables of the module, as their definitions say, or `.extern` declarations without one.
+    /// Variables of the module, by their definitions, or by `.extern` declarations if there is none.
     pub(super) declared: HashMap<&'a str, Declared>,
-    /// The first call of each function that has no body in any module and is none of the device runtime, with the callee.
+    /// The first call of each function that has no body in any module and is not in the device runtime, with the callee.
     pub(super) undefined_calls: Vec<(FuncId, Span)>,
 }
 
@@ -54,12 +54,12 @@ pub(super) struct Declared {
     pub(super) layout: VariableLayout,
     pub(super) id: VarId,
     pub(super) span: Span,
-    /// Whether no definition has come yet.
+    /// True until a definition is found.
     pub(super) is_extern: bool,
 }
 
 impl<'a> ModuleBuilder<'a> {
-    /// An empty module; `index` and `shared` say what is to come.
+    /// An empty module; `index` and `shared` describe its declarations.
     pub(super) fn new(header: Header, index: Index<'a>, shared: SharedLayout, diags: Vec<Diagnostic>, maps: &Maps) -> Self {
         let map = maps.of_width(header.address_bits);
         let program = Program {
@@ -86,7 +86,7 @@ impl<'a> ModuleBuilder<'a> {
             progress,
             registers: Vec::new(),
             module_slots,
-            places: HashSet::new(),
+            loc_lines: HashSet::new(),
             function_names: Vec::new(),
             section_labels: HashMap::new(),
             local: Region { noun: "local memory", next: 0, end: map::LOCAL_BYTES },
@@ -99,20 +99,20 @@ impl<'a> ModuleBuilder<'a> {
     }
 }
 
-/// How far the declarations of a function have been read.
+/// The declarations of a function read so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Progress {
     /// The first declaration or the definition.
     pub(super) declared: Option<Span>,
     /// The definition.
     pub(super) defined: Option<Span>,
-    /// Whether it was declared `.extern`.
+    /// True if it was declared `.extern`.
     pub(super) is_extern: bool,
-    /// What the last declaration says of its linkage.
+    /// The linkage in the last declaration that has one.
     pub(super) linkage: Option<Linkage>,
 }
 
-/// A function of which nothing but the name is known yet.
+/// An entry for a function whose declaration has not been read yet.
 pub(super) fn undeclared(name: tree::Name<'_>) -> Function {
     Function {
         name: name.text.into(),

@@ -1,12 +1,12 @@
-//! Calls: targets, prototypes, and how arguments and results travel (PTX ISA, "call").
+//! Calls: targets, prototypes, and passing of arguments and results (PTX ISA, "call").
 
 use super::body::{BodyBuilder, Prototype};
-use super::operands::{Operands, RegisterRef, Value};
+use super::decode_context::{DecodeContext, RegisterRef, Value};
 use super::scope::Symbol;
 use crate::base::{Diagnostic, Span};
 use crate::isa::{ScalarType, Space, SystemFn, TypeKind};
 use crate::program::{
-    Bank, CallArg, CallId, CallSite, CallTarget, ControlOp, Dst, FuncId, MoveOp, Named, Op, Param, ParamPlace, PredSrc, Src, VarId, map,
+    Bank, CallArg, CallId, CallSite, CallTarget, ControlOp, Dst, FuncId, MoveOp, Named, Op, Param, ParamStorage, PredSrc, Src, VarId, map,
     shown_name,
 };
 use crate::syntax::tree::{Expr, ExprKind, Name, Operand, OperandKind};
@@ -28,11 +28,11 @@ pub(super) fn call<'a>(builder: &mut BodyBuilder<'_, 'a>, operands: &[Operand<'a
     let parts = split(operands, span)?;
     let (target, prototype, callee) = target(builder, &parts)?;
     for other in others(builder, &target) {
-        arguments(builder, parts.results, &other.results, Role::Result, &callee, span)?;
-        arguments(builder, parts.args, &other.params, Role::Argument, &callee, span)?;
+        arguments(builder, parts.results, &other.results, CallOperand::Result, &callee, span)?;
+        arguments(builder, parts.args, &other.params, CallOperand::Argument, &callee, span)?;
     }
-    let results = arguments(builder, parts.results, &prototype.results, Role::Result, &callee, span)?;
-    let args = arguments(builder, parts.args, &prototype.params, Role::Argument, &callee, span)?;
+    let results = arguments(builder, parts.results, &prototype.results, CallOperand::Result, &callee, span)?;
+    let args = arguments(builder, parts.args, &prototype.params, CallOperand::Argument, &callee, span)?;
     if let CallTarget::Direct(id) = target
         && !builder.module.index.functions[id.index()].has_body
     {
@@ -50,7 +50,7 @@ pub(super) fn call<'a>(builder: &mut BodyBuilder<'_, 'a>, operands: &[Operand<'a
     Ok(Op::Control(ControlOp::Call { call: add_call(builder, CallSite { target, args, results }), uniform }))
 }
 
-/// The prototypes of all functions but the first that an indirect call may reach by its list.
+/// The prototypes of all functions in the target list of an indirect call, except the first.
 fn others(builder: &BodyBuilder<'_, '_>, target: &CallTarget) -> Vec<Prototype> {
     match target {
         CallTarget::Direct(_) => Vec::new(),
@@ -92,7 +92,7 @@ fn split<'o, 'a>(operands: &'o [Operand<'a>], span: Span) -> Result<Parts<'o, 'a
     }
 }
 
-/// What is called, with its parameters and its name for messages.
+/// The target, with its parameters and its name for messages.
 fn target<'a>(builder: &mut BodyBuilder<'_, 'a>, parts: &Parts<'_, 'a>) -> Result<(CallTarget, Prototype, String), Diagnostic> {
     let ExprKind::Name(text) = parts.target.kind else {
         return Err(Diagnostic::error("operand", parts.target.span, "a function or a register is called, not an expression"));
@@ -165,8 +165,8 @@ fn indirect<'a>(
     Ok((CallTarget::Indirect { address: Src::reg(register.slot), wide, candidates }, prototype, name.text.to_string()))
 }
 
-/// The functions whose addresses an array in `.global` or `.const` memory holds initially: a call may name it for its targets (PTX ISA,
-/// "call").
+/// The functions whose addresses an array in `.global` or `.const` memory is initialized with: a call may name such an array as its list of
+/// targets (PTX ISA, "call").
 #[expect(clippy::wildcard_enum_match_arm, reason = "the other types hold no addresses")]
 fn functions_of(builder: &BodyBuilder<'_, '_>, table: VarId, span: Span) -> Result<Vec<FuncId>, Diagnostic> {
     let program = &builder.module.program;
@@ -198,25 +198,25 @@ fn functions_of(builder: &BodyBuilder<'_, '_>, table: VarId, span: Span) -> Resu
     Ok(functions)
 }
 
-/// Which side of a call an operand is on.
+/// The kind of a call operand.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Role {
+enum CallOperand {
     Argument,
     Result,
 }
 
-impl Role {
+impl CallOperand {
     fn word(self) -> &'static str {
         match self {
-            Role::Argument => "argument",
-            Role::Result => "result",
+            CallOperand::Argument => "argument",
+            CallOperand::Result => "result",
         }
     }
 
     fn noun(self) -> &'static str {
         match self {
-            Role::Argument => "an argument",
-            Role::Result => "a result",
+            CallOperand::Argument => "an argument",
+            CallOperand::Result => "a result",
         }
     }
 }
@@ -225,17 +225,17 @@ fn arguments<'a>(
     builder: &mut BodyBuilder<'_, 'a>,
     operands: &[Operand<'a>],
     params: &[Param],
-    role: Role,
+    kind: CallOperand,
     callee: &str,
     span: Span,
 ) -> Result<Vec<CallArg>, Diagnostic> {
     let is_first = |param: &&Param| param.component.is_none_or(|(index, _)| index == 0);
     let count = params.iter().filter(is_first).count();
     if operands.len() != count {
-        let place = operands.first().map_or(span, |first| operands.iter().fold(first.span, |all, operand| all.to(operand.span)));
+        let operands_span = operands.first().map_or(span, |first| operands.iter().fold(first.span, |all, operand| all.to(operand.span)));
         let plural = if count == 1 { "" } else { "s" };
-        let message = format!("'{callee}' has {count} {}{plural}, and {} are given", role.word(), operands.len());
-        return Err(Diagnostic::error("count", place, message));
+        let message = format!("'{callee}' has {count} {}{plural}, and {} are given", kind.word(), operands.len());
+        return Err(Diagnostic::error("count", operands_span, message));
     }
     let mut passed = Vec::with_capacity(params.len());
     let mut rest = params;
@@ -245,10 +245,10 @@ fn arguments<'a>(
         if let OperandKind::Expr(expr) = &operand.kind
             && let Some(registers) = vector_register(builder, expr)
         {
-            passed.extend(vector_argument(builder, &registers, &rest[..formal], role, operand.span)?);
+            passed.extend(vector_argument(builder, &registers, &rest[..formal], kind, operand.span)?);
         } else if formal == 1 {
-            passed.push(argument(builder, operand, first, role)?);
-        } else if is_dropped(operand, role) {
+            passed.push(argument(builder, operand, first, kind)?);
+        } else if is_dropped(operand, kind) {
             passed.extend(std::iter::repeat_n(CallArg::Ignored, formal));
         } else {
             let message = format!("a vector register of {formal} '.{}' is needed here", first.ty.word());
@@ -259,8 +259,8 @@ fn arguments<'a>(
     Ok(passed)
 }
 
-fn is_dropped(operand: &Operand<'_>, role: Role) -> bool {
-    role == Role::Result && matches!(&operand.kind, OperandKind::Expr(Expr { kind: ExprKind::Name("_"), .. }))
+fn is_dropped(operand: &Operand<'_>, kind: CallOperand) -> bool {
+    kind == CallOperand::Result && matches!(&operand.kind, OperandKind::Expr(Expr { kind: ExprKind::Name("_"), .. }))
 }
 
 /// The components of a vector register, if `expr` names one.
@@ -272,18 +272,19 @@ fn vector_register<'a>(builder: &mut BodyBuilder<'_, 'a>, expr: &Expr<'a>) -> Op
     if let Ok(Value::Vector(registers)) = builder.resolve(expr) { Some(registers) } else { None }
 }
 
-/// A vector register is passed for what has its size, and components that are no smaller; of an argument, several of them may make one.
+/// A vector register can be passed for a parameter of the same size whose components are not smaller; for an argument, several components
+/// may be packed into one.
 fn vector_argument(
     builder: &mut BodyBuilder<'_, '_>,
     registers: &[RegisterRef],
     params: &[Param],
-    role: Role,
+    kind: CallOperand,
     span: Span,
 ) -> Result<Vec<CallArg>, Diagnostic> {
     let (from, to) = (registers.first().map_or(0, |register| register.ty.bits()), params.first().map_or(0, |param| param.ty.bits()));
-    let in_registers = params.iter().all(|param| matches!(param.place, ParamPlace::Register(..)) && param.ty != ScalarType::Pred);
+    let in_registers = params.iter().all(|param| matches!(param.storage, ParamStorage::Register(..)) && param.ty != ScalarType::Pred);
     let fits = from * registers.len() as u32 == to * params.len() as u32 && from <= to && in_registers;
-    if !fits || from != to && role == Role::Result {
+    if !fits || from != to && kind == CallOperand::Result {
         let ty = |bits: u32, count: usize| format!("{count} times {bits} bits");
         let message = format!("a vector register of {} is passed for {}", ty(from, registers.len()), ty(to, params.len()));
         return Err(Diagnostic::error("type", span, message));
@@ -292,20 +293,20 @@ fn vector_argument(
         return Ok(registers.iter().map(|register| CallArg::Value(register.bank, Src::reg(register.slot))).collect());
     }
     let packed = registers.chunks((to / from) as usize).map(|parts| {
-        let whole = if to == 64 { ScalarType::B64 } else { ScalarType::B32 };
-        let (sum, sources) = (builder.unnamed(whole, "packed".to_string()), parts.iter().map(|part| Src::reg(part.slot)));
+        let ty = if to == 64 { ScalarType::B64 } else { ScalarType::B32 };
+        let (packed, sources) = (builder.temporary(ty, "packed".to_string()), parts.iter().map(|part| Src::reg(part.slot)));
         let sources: Vec<Src> = sources.collect();
         let parts = builder.source_list(&sources);
-        builder.before(Op::Move(MoveOp::Pack { part: from as u8, parts, d: Dst(sum.slot) }));
-        CallArg::Value(sum.bank, Src::reg(sum.slot))
+        builder.insert_before(Op::Move(MoveOp::Pack { part: from as u8, parts, d: Dst(packed.slot) }));
+        CallArg::Value(packed.bank, Src::reg(packed.slot))
     });
     Ok(packed.collect())
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "every other value is refused")]
-fn argument<'a>(builder: &mut BodyBuilder<'_, 'a>, operand: &Operand<'a>, param: &Param, role: Role) -> Result<CallArg, Diagnostic> {
+fn argument<'a>(builder: &mut BodyBuilder<'_, 'a>, operand: &Operand<'a>, param: &Param, kind: CallOperand) -> Result<CallArg, Diagnostic> {
     let OperandKind::Expr(expr) = &operand.kind else {
-        let message = format!("this cannot be passed as {}", role.noun());
+        let message = format!("this cannot be passed as {}", kind.noun());
         return Err(Diagnostic::error("operand", operand.span, message).with_help("registers, constants and '.param' variables can"));
     };
     if let ExprKind::Name(name) = expr.kind
@@ -320,8 +321,8 @@ fn argument<'a>(builder: &mut BodyBuilder<'_, 'a>, operand: &Operand<'a>, param:
     }
     match builder.resolve(expr)? {
         Value::Register(register) => register_argument(register, param, operand.span),
-        Value::Sink if role == Role::Result => Ok(CallArg::Ignored),
-        value @ (Value::Int { .. } | Value::Float(_) | Value::Float32Bits(_) | Value::Float64Bits(_)) if role == Role::Argument => {
+        Value::Sink if kind == CallOperand::Result => Ok(CallArg::Ignored),
+        value @ (Value::Int { .. } | Value::Float(_) | Value::Float32Bits(_) | Value::Float64Bits(_)) if kind == CallOperand::Argument => {
             constant_argument(builder, &value, param, operand.span)
         }
         Value::Symbol { location, .. } if matches!(location.space, Space::Param | Space::ParamFunc) => {
@@ -329,7 +330,7 @@ fn argument<'a>(builder: &mut BodyBuilder<'_, 'a>, operand: &Operand<'a>, param:
             Err(error.with_help("load it, and pass the register"))
         }
         _ => {
-            let message = format!("this cannot be passed as {}", role.noun());
+            let message = format!("this cannot be passed as {}", kind.noun());
             Err(Diagnostic::error("operand", operand.span, message).with_help("registers, constants and '.param' variables can"))
         }
     }
@@ -372,7 +373,7 @@ fn param_text(param: &Param) -> String {
     if matches!(&*param.name, "" | "_") { format!("a parameter of {shape}") } else { format!("parameter '{}' of {shape}", param.name) }
 }
 
-/// Whether a value of one type can be passed for another: of equal width, and not a float for an integer.
+/// True if a value of type `passed` can be passed for `wanted`: of equal width, and not a float for an integer.
 fn compatible(passed: ScalarType, wanted: ScalarType) -> bool {
     let is_untyped = |ty: ScalarType| ty.kind() == TypeKind::Untyped;
     let is_int = |ty: ScalarType| matches!(ty.kind(), TypeKind::Signed | TypeKind::Unsigned);

@@ -1,9 +1,9 @@
 //! Constant expressions (PTX ISA, "Constants" and "Constant Expressions").
 //!
-//! Every value is a `.s64`, a `.u64` or a `.f64`. Two integers of unlike type make their operation unsigned; `%` is always
-//! unsigned; a shift and a conditional have the type of the operand they pass on; comparisons and logical operators give `.s64`.
-//! Arithmetic wraps, and shift counts are taken modulo 64. Floats and integers do not mix. The reader bounds the number of operators
-//! of an expression, so recursion is no danger.
+//! Every value is a `.s64`, a `.u64` or a `.f64`. An operation on integers of different types is unsigned; `%` is always unsigned; a
+//! shift has the type of its left operand, a conditional that of the selected one; comparisons and logical operators give `.s64`.
+//! Arithmetic wraps, and shift counts are taken modulo 64. Floats and integers cannot be mixed. The parser limits the number of operators
+//! of an expression, so recursion is bounded.
 
 use crate::base::{Diagnostic, Span};
 use crate::syntax::tree::{BinaryOp, Expr, ExprKind, UnaryOp};
@@ -15,7 +15,7 @@ pub(super) enum Constant {
     Int {
         /// Its bits.
         value: u64,
-        /// Whether its type is `.u64`.
+        /// True if its type is `.u64`.
         unsigned: bool,
     },
     /// A double.
@@ -32,7 +32,7 @@ pub(super) const WARP_SIZE: Constant = Constant::Int { value: 32, unsigned: fals
 /// Computes `expr`.
 ///
 /// # Errors
-/// Names other than `WARP_SZ`, addresses, operands of unlike kind, and division by zero.
+/// Names other than `WARP_SZ`, addresses, mixed integers and floats, and division by zero.
 pub(super) fn evaluate(expr: &Expr<'_>) -> Result<Constant, Diagnostic> {
     match &expr.kind {
         ExprKind::Int { value, unsigned } => Ok(Constant::Int { value: *value, unsigned: *unsigned }),
@@ -73,7 +73,7 @@ pub(super) fn evaluate_int(expr: &Expr<'_>) -> Result<u64, Diagnostic> {
     }
 }
 
-/// Computes `expr`, which must be a count or size: an integer that is not negative.
+/// Computes `expr`, which must be a count or size: a non-negative integer.
 ///
 /// # Errors
 /// Those of [`evaluate_int`], and a negative number.
@@ -96,7 +96,7 @@ fn integer(constant: Constant, span: Span) -> Result<(u64, bool), Diagnostic> {
     }
 }
 
-/// The number a floating-point constant is, `None` for an integer.
+/// The value of a floating-point constant; `None` for an integer.
 fn float(constant: Constant) -> Option<f64> {
     match constant {
         Constant::Int { .. } => None,

@@ -1,15 +1,15 @@
-//! The constants and special registers of a program, each kept once.
+//! The interned constants and special registers of a program.
 
 use std::collections::HashMap;
 
 use crate::program::{Program, SpecialRef, Src, SrcKind};
 
-/// Constants of the program, each kept once.
+/// Indices of the constants that the program has already.
 #[derive(Debug, Default)]
 pub(super) struct Constants {
     narrow: HashMap<u32, u32>,
     wide: HashMap<u64, u32>,
-    /// Addresses of shared memory, which are kept apart from numbers of the same value.
+    /// Addresses of shared memory, which are distinct from numbers of the same value.
     shared_narrow: HashMap<u32, u32>,
     shared_wide: HashMap<u64, u32>,
     specials: HashMap<u16, u32>,
@@ -28,13 +28,13 @@ impl Constants {
 
     /// An address in shared memory.
     pub(super) fn shared_address(&mut self, program: &mut Program, address: u64, wide: bool) -> Src {
-        let (index, known) = if wide {
+        let (index, addresses) = if wide {
             (intern(&mut self.shared_wide, &mut program.consts64, address), &mut program.shared_addresses.wide)
         } else {
             (intern(&mut self.shared_narrow, &mut program.consts32, address as u32), &mut program.shared_addresses.narrow)
         };
-        if !known.contains(&index) {
-            known.push(index);
+        if !addresses.contains(&index) {
+            addresses.push(index);
         }
         Src::new(SrcKind::Const(index))
     }
@@ -50,9 +50,9 @@ impl Constants {
     }
 }
 
-/// The index of `value` in `table`, which `known` mirrors.
-fn intern<T: Copy + Eq + std::hash::Hash>(known: &mut HashMap<T, u32>, table: &mut Vec<T>, value: T) -> u32 {
-    *known.entry(value).or_insert_with(|| {
+/// The index of `value` in `table`, which is added if necessary; `indices` is the inverse of `table`.
+fn intern<T: Copy + Eq + std::hash::Hash>(indices: &mut HashMap<T, u32>, table: &mut Vec<T>, value: T) -> u32 {
+    *indices.entry(value).or_insert_with(|| {
         table.push(value);
         (table.len() - 1) as u32
     })

@@ -1,4 +1,4 @@
-//! From a file or a text to a program.
+//! Loading of a program from a file or a text.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,18 +9,18 @@ use crate::program::Program;
 use crate::program::map::Maps;
 use crate::syntax;
 
-/// Bytes of a file at most: the greatest modules that libraries hold have some 15 MB.
+/// Largest file in bytes. The largest modules in libraries have about 15 MB.
 const FILE_BYTES: u64 = 512 << 20;
 
-/// Why a file could not be read as text.
+/// The error for a file that cannot be read as text.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// The system does not give it.
+    /// The operating system reports an error.
     #[error("cannot read {}: {cause}", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the operating system.
         #[source]
         cause: std::io::Error,
     },
@@ -33,7 +33,7 @@ pub enum FileError {
         byte: u8,
         /// The offset of the first such byte.
         offset: usize,
-        /// What it may be.
+        /// A guess at the kind of file.
         hint: &'static str,
     },
     /// It is too large.
@@ -44,21 +44,21 @@ pub enum FileError {
     },
 }
 
-/// A program, if there is no error, and what is wrong with its text.
+/// A program, if there is no error, and the diagnostics.
 pub type Loaded = (Option<Arc<Program>>, Vec<Diagnostic>);
 
 /// Reads and analyzes the file at `path`, which is added to `sources`.
 ///
 /// # Errors
-/// A file that cannot be read, is too large, or is not text. What is wrong with its text is a diagnostic.
+/// A file that cannot be read, is too large, or is not text. Errors in its text are diagnostics.
 pub fn load_file(sources: &mut Sources, path: &Path) -> Result<Loaded, FileError> {
     load_file_at(sources, path, &Maps::default())
 }
 
-/// The same, with variables and windows where `maps` say.
+/// The same, with the address map of `maps`.
 ///
 /// # Errors
-/// As those of [`load_file`].
+/// Those of [`load_file`].
 pub fn load_file_at(sources: &mut Sources, path: &Path, maps: &Maps) -> Result<Loaded, FileError> {
     let text = read_file(path)?;
     Ok(load_at(sources, path.to_string_lossy(), text, maps))
@@ -69,7 +69,7 @@ pub fn load_file_at(sources: &mut Sources, path: &Path, maps: &Maps) -> Result<L
 /// # Errors
 /// A file that cannot be read, is too large, or is not text.
 pub fn read_file(path: &Path) -> Result<String, FileError> {
-    if let Some(bytes) = pipe::kept(path) {
+    if let Some(bytes) = pipe::cached(path) {
         return into_text(path, bytes.to_vec());
     }
     let unreadable = |cause| FileError::Unreadable { path: path.to_path_buf(), cause };
@@ -77,8 +77,7 @@ pub fn read_file(path: &Path) -> Result<String, FileError> {
     into_text(path, bytes)
 }
 
-/// What ends a text of C, which NVRTC gives and programs write to files with it, is no part of it: bytes of 0 with nothing but white space
-/// after them.
+/// Removes the terminator of a C string, which programs that use NVRTC write to files: zero bytes with only white space after them.
 fn without_terminator(mut bytes: Vec<u8>) -> Vec<u8> {
     let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
     if bytes[end..].iter().all(|byte| *byte == 0 || byte.is_ascii_whitespace()) {
@@ -107,21 +106,21 @@ fn into_text(path: &Path, bytes: Vec<u8>) -> Result<String, FileError> {
 
 /// Reads and analyzes `text`, which is added to `sources` as a file called `name`.
 ///
-/// Where something could not be read, unknown names are not reported: what was not read may declare them.
+/// After a syntax error unknown names are not reported: the text that could not be parsed may declare them.
 pub fn load(sources: &mut Sources, name: impl Into<String>, text: impl Into<String>) -> Loaded {
     load_at(sources, name, text, &Maps::default())
 }
 
-/// The same, with variables and windows where `maps` say.
+/// The same, with the address map of `maps`.
 pub fn load_at(sources: &mut Sources, name: impl Into<String>, text: impl Into<String>, maps: &Maps) -> Loaded {
     let id = sources.add(SourceFile::new(name, text));
     let file = sources.file(id).clone();
     let (module, mut diags) = syntax::parse(id, file.text());
-    let is_whole = !diags.iter().any(Diagnostic::is_error);
+    let is_complete = !diags.iter().any(Diagnostic::is_error);
     let (program, found) = super::analyze(sources.clone(), id, &module, maps);
-    diags.extend(found.into_iter().filter(|diag| is_whole || diag.code != "name"));
+    diags.extend(found.into_iter().filter(|diag| is_complete || diag.code != "name"));
     diags.sort_by_key(|diag| diag.span);
-    (program.filter(|_| is_whole).map(Arc::new), diags)
+    (program.filter(|_| is_complete).map(Arc::new), diags)
 }
 
 /// Reads and analyzes the texts of one module, or of several that are linked, each with the name of its file.
@@ -132,20 +131,20 @@ pub fn load_texts(sources: &mut Sources, texts: Vec<(String, String)>, maps: &Ma
     }
 }
 
-/// Reads and analyzes several texts, each with the name of its file, as modules that are linked, with variables and windows where `maps`
-/// say. The files are added to `sources`, in order.
+/// Reads and analyzes several texts, each with the name of its file, as linked modules with the address map of `maps`. The files are added
+/// to `sources`, in order.
 pub fn load_linked(sources: &mut Sources, texts: Vec<(String, String)>, maps: &Maps) -> Loaded {
     let ids: Vec<SourceId> = texts.into_iter().map(|(name, text)| sources.add(SourceFile::new(name, text))).collect();
     let files: Vec<Arc<SourceFile>> = ids.iter().map(|id| sources.file(*id).clone()).collect();
     let (mut modules, mut diags) = (Vec::new(), Vec::new());
     for (id, file) in ids.iter().zip(&files) {
-        let (module, wrong) = syntax::parse(*id, file.text());
+        let (module, errors) = syntax::parse(*id, file.text());
         modules.push(module);
-        diags.extend(wrong);
+        diags.extend(errors);
     }
-    let is_whole = !diags.iter().any(Diagnostic::is_error);
+    let is_complete = !diags.iter().any(Diagnostic::is_error);
     let (program, found) = super::analyze_linked(sources.clone(), &ids, modules, maps);
-    diags.extend(found.into_iter().filter(|diag| is_whole || diag.code != "name"));
+    diags.extend(found.into_iter().filter(|diag| is_complete || diag.code != "name"));
     diags.sort_by_key(|diag| diag.span);
-    (program.filter(|_| is_whole).map(Arc::new), diags)
+    (program.filter(|_| is_complete).map(Arc::new), diags)
 }

@@ -1,17 +1,17 @@
-//! Functions and kernels: their parameters, their directives, and that all their declarations agree.
+//! Functions and kernels: parameters, directives, and consistency of all their declarations.
 
 use super::body::{BodyBuilder, PRAGMA_SINCE};
 use super::builder::{ModuleBuilder, Progress, undeclared};
 use super::const_expr;
+use super::decode_context::DecodeContext;
 use super::header::Header;
-use super::operands::Operands;
 use super::parameter::{PARAMETER_LIST, is_anonymous, kernel_end, kernel_parameter, parameter_bank};
 use super::scope::Symbol;
 use crate::base::{Diagnostic, Span};
-use crate::program::{FuncId, Function, Limits, Param, ParamPlace};
+use crate::program::{FuncId, Function, Limits, Param, ParamStorage};
 use crate::syntax::tree::{self, FunctionDirective, Linkage, Name};
 
-/// First PTX version in which a kernel may be declared apart from its definition.
+/// First PTX version in which a kernel may be declared without a body.
 const KERNEL_PROTOTYPES: (u8, u8) = (3, 0);
 
 /// Analyzes a declaration or definition at module scope.
@@ -65,10 +65,10 @@ pub(super) fn analyze<'a>(module: &mut ModuleBuilder<'a>, function: &tree::Funct
     }
 }
 
-/// Checks that a function which another module defines is declared alike here.
+/// Checks that the declaration of a function agrees with its definition in another module.
 pub(super) fn compare<'a>(module: &mut ModuleBuilder<'a>, function: &tree::Function<'a>) {
     let name = function.name;
-    // A name that is a variable's is reported where both are declared.
+    // A name that is also a variable is reported elsewhere.
     let Some(id) = module.index.number(name.text) else { return };
     check_signature(function, &module.header, &mut module.diags);
     let mut builder = BodyBuilder::new(module, id, function.is_kernel);
@@ -83,7 +83,7 @@ pub(super) fn compare<'a>(module: &mut ModuleBuilder<'a>, function: &tree::Funct
     builder.abandon();
 }
 
-/// `.func fAlias;` of an alias: a second name for function `id`.
+/// Declares an alias, `.func fAlias;`: a second name for function `id`.
 fn declare_alias<'a>(module: &mut ModuleBuilder<'a>, function: &tree::Function<'a>, id: FuncId) {
     let name = function.name;
     if function.body.is_some() {
@@ -132,7 +132,7 @@ const NEWER_DIRECTIVES: &[(&str, (u8, u8), u32)] = &[
     ("blocksareclusters", (9, 0), 90),
 ];
 
-/// Checks what kernels and functions may have in their heads: results, several of them, and directives.
+/// Checks the results and directives in the header of a kernel or function.
 fn check_signature(function: &tree::Function<'_>, header: &Header, diags: &mut Vec<Diagnostic>) {
     if let Some(result) = function.results.first().filter(|_| function.is_kernel) {
         let error = Diagnostic::error("linkage", result.span, "a kernel returns nothing");
@@ -170,7 +170,7 @@ fn check_signature(function: &tree::Function<'_>, header: &Header, diags: &mut V
     }
 }
 
-/// What differs between an earlier declaration and this one.
+/// A description of the first difference between an earlier declaration and this one.
 fn difference(earlier: &Function, is_kernel: bool, params: &[Param], results: &[Param]) -> Option<String> {
     if earlier.is_kernel != is_kernel {
         return Some("a kernel in one place, a function in the other".to_string());
@@ -180,7 +180,7 @@ fn difference(earlier: &Function, is_kernel: bool, params: &[Param], results: &[
     }
     let pairs = earlier.params.iter().zip(params).chain(earlier.results.iter().zip(results));
     let differing = pairs.map(|(old, new)| {
-        let word = if std::mem::discriminant(&old.place) != std::mem::discriminant(&new.place) {
+        let word = if std::mem::discriminant(&old.storage) != std::mem::discriminant(&new.storage) {
             "state space"
         } else if (old.ty, old.bytes, old.is_array) != (new.ty, new.bytes, new.is_array) {
             "type"
@@ -194,7 +194,7 @@ fn difference(earlier: &Function, is_kernel: bool, params: &[Param], results: &[
     differing.flatten().next()
 }
 
-/// Checks that definition and declarations come once and in order; returns the place of an earlier declaration.
+/// Checks for duplicate definitions and inconsistent linkage; returns the span of an earlier declaration.
 fn check_order(module: &mut ModuleBuilder<'_>, function: &tree::Function<'_>, id: FuncId) -> Option<Span> {
     let name = function.name;
     let progress = &mut module.progress[id.index()];
@@ -215,7 +215,7 @@ fn check_order(module: &mut ModuleBuilder<'_>, function: &tree::Function<'_>, id
                 Diagnostic::error("linkage", name.span, format!("'{}' is declared '.extern' but defined in this module", name.text));
             Some(error.with_label(first, "declared '.extern' here").with_help("declare it without '.extern'"))
         }
-        // What is said once holds for declarations after it that say nothing; what the linker made one has been compared.
+        // A declaration without linkage has that of an earlier one; declarations of linked modules were compared by `link`.
         (None, _) if earlier.is_some_and(|earlier| earlier.source == name.span.source) && differs => {
             let error = Diagnostic::error("linkage", name.span, format!("'{}' is declared with another linkage before", name.text));
             Some(error.with_label(first, "the first declaration is here").with_help("write the same before all its declarations"))
@@ -229,14 +229,14 @@ fn check_order(module: &mut ModuleBuilder<'_>, function: &tree::Function<'_>, id
     earlier
 }
 
-/// Whether a parameter goes in or comes out.
+/// The direction of a parameter.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Direction {
     Input,
     Result,
 }
 
-/// Declares the parameters of a function in its scope; wrong ones are reported and left out.
+/// Declares the parameters of a function in its scope; invalid ones are reported and skipped.
 fn parameters<'a>(
     builder: &mut BodyBuilder<'_, 'a>,
     function: &tree::Function<'a>,
@@ -252,7 +252,7 @@ fn parameters<'a>(
             builder.function_parameter(variable)
         };
         let declared = declared.and_then(|declared| {
-            let in_memory = declared.iter().all(|param| !matches!(param.place, ParamPlace::Register(..)));
+            let in_memory = declared.iter().all(|param| !matches!(param.storage, ParamStorage::Register(..)));
             if !is_anonymous(variable.name) && in_memory {
                 let index = params.len();
                 let symbol = if direction == Direction::Input { Symbol::Param(index) } else { Symbol::Result(index) };
@@ -268,7 +268,7 @@ fn parameters<'a>(
     params
 }
 
-/// The earlier of two readings of the same directive stays.
+/// Merges the limits of two declarations; of the same directive, the earlier value is used.
 fn merge(earlier: Limits, later: Limits) -> Limits {
     Limits {
         required_block: earlier.required_block.or(later.required_block),
@@ -288,15 +288,15 @@ fn limits(directives: &[FunctionDirective<'_>], diags: &mut Vec<Diagnostic>) -> 
             diags.push(error);
         }
     }
-    let place = |name: &str| directives.iter().find(|directive| directive.name.text == name).map(|directive| directive.name.span);
+    let span_of = |name: &str| directives.iter().find(|directive| directive.name.text == name).map(|directive| directive.name.span);
     for (one, other) in [("maxntid", "reqntid"), ("maxclusterrank", "reqnctapercluster")] {
-        if let (Some(first), Some(second)) = (place(one), place(other)) {
+        if let (Some(first), Some(second)) = (span_of(one), span_of(other)) {
             let error = Diagnostic::error("directive", first.max(second), format!("'.{one}' and '.{other}' exclude each other"));
             diags.push(error.with_label(first.min(second), "the other one is here"));
         }
     }
-    if let Some(span) = place("blocksareclusters")
-        && (place("reqntid").is_none() || place("reqnctapercluster").is_none())
+    if let Some(span) = span_of("blocksareclusters")
+        && (span_of("reqntid").is_none() || span_of("reqnctapercluster").is_none())
     {
         diags.push(Diagnostic::error("directive", span, "'.blocksareclusters' needs '.reqntid' and '.reqnctapercluster'"));
     }
@@ -314,26 +314,26 @@ fn limit(directive: &FunctionDirective<'_>, limits: &mut Limits) -> Result<(), D
         "minnctapersm" => {
             dimensions(directive)?;
         }
-        // The reader lets no other names through than those of directives, and the rest only advise the assembler.
+        // The parser accepts names of directives only, and the remaining ones are hints for the assembler.
         _ => {}
     }
     Ok(())
 }
 
-/// One to three positive numbers, the missing ones 1.
+/// One to three positive numbers; missing ones are 1.
 fn dimensions(directive: &FunctionDirective<'_>) -> Result<[u32; 3], Diagnostic> {
     numbers(directive, 1)
 }
 
-/// The numbers of a directive of clusters: where all are 0 it asks for nothing, and a 0 beside others counts as 1.
+/// The numbers of a cluster directive: `None` if all are 0; otherwise a 0 is taken as 1.
 fn cluster_dimensions(directive: &FunctionDirective<'_>) -> Result<Option<[u32; 3]>, Diagnostic> {
     let count = directive.values.len().min(3);
     let dimensions = numbers(directive, 0)?;
-    let asks = dimensions[..count].iter().any(|dimension| *dimension > 0);
-    Ok(asks.then(|| dimensions.map(|dimension| dimension.max(1))))
+    let is_set = dimensions[..count].iter().any(|dimension| *dimension > 0);
+    Ok(is_set.then(|| dimensions.map(|dimension| dimension.max(1))))
 }
 
-/// One to three numbers, `least` at least; those that are left out are 1.
+/// One to three numbers of at least `least`; missing ones are 1.
 fn numbers(directive: &FunctionDirective<'_>, least: u32) -> Result<[u32; 3], Diagnostic> {
     let name = directive.name;
     if !(1..=3).contains(&directive.values.len()) {

@@ -5,7 +5,7 @@ use crate::syntax::tree::{Item, Module, Name};
 
 use super::{address_size, suggest};
 
-/// What the directives at the head of a module say.
+/// The directives at the start of a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Header {
     /// PTX version, major and minor.
@@ -14,11 +14,11 @@ pub(super) struct Header {
     pub(super) target: (u32, Option<char>),
     /// 32 or 64.
     pub(super) address_bits: u32,
-    /// `.target .., debug`: code is to be left as it is written.
+    /// `.target .., debug`: code is not optimized.
     pub(super) is_debug: bool,
     /// `.target .., map_f64_to_f32`: targets without `.f64` instructions may use them.
     pub(super) maps_f64: bool,
-    /// `.target .., texmode_independent`: samplers are objects of their own.
+    /// `.target .., texmode_independent`: samplers are separate objects.
     pub(super) has_samplers: bool,
 }
 
@@ -41,27 +41,27 @@ const TARGETS: &[(&str, (u8, u8))] = &[
     ("sm_121", (8, 8)), ("sm_121a", (8, 8)), ("sm_121f", (8, 8)),
 ];
 
-/// Instead of `sm_`: `compute_20` is taken for `sm_20`.
+/// Prefix of virtual architectures: `compute_20` is treated as `sm_20`.
 const VIRTUAL: &str = "compute_";
 
 /// First PTX version that has `.address_size` (PTX ISA, ".address_size").
 const ADDRESS_SIZE_SINCE: (u8, u8) = (2, 3);
 
-/// Words of `.target` beside the architecture.
+/// Options of `.target` other than the architecture.
 const TARGET_OPTIONS: &[&str] = &["texmode_unified", "texmode_independent", "debug", MAP_F64];
 
-/// The word that lets targets without `.f64` instructions have them. The manual says that they then compute in `.f32`; the assembler
-/// for today's GPUs leaves them as they are, and so are they executed.
+/// The option that allows `.f64` instructions on targets without them. The manual says that they are then computed in `.f32`; ptxas for
+/// current GPUs does not change them, and neither does the simulator.
 const MAP_F64: &str = "map_f64_to_f32";
 
 impl Header {
-    /// The error for `what`, which needs PTX version `ptx` and target `sm`, if the file says less.
+    /// The error for `what`, which needs PTX version `ptx` and target `sm`, if the module's are lower.
     pub(super) fn require(&self, ptx: (u8, u8), sm: u32, what: &str, span: Span) -> Result<(), Diagnostic> {
         require((self.version, self.target), (ptx, sm), what, span)
     }
 }
 
-/// The error for `what`, which needs a PTX version and a target, if those that the file names are older.
+/// The error for `what`, which needs PTX version `ptx` and target `sm`, if `version` or `target` is lower.
 pub(super) fn require(
     (version, target): ((u8, u8), (u32, Option<char>)),
     (ptx, sm): ((u8, u8), u32),
@@ -84,29 +84,29 @@ pub(super) fn target_name(target: (u32, Option<char>)) -> String {
     format!("sm_{}{}", target.0, target.1.map(String::from).unwrap_or_default())
 }
 
-/// Assumed where a directive is missing or wrong, so that the rest of the file can be checked.
+/// The header for missing or invalid directives, so that the rest of the file can be checked.
 const FALLBACK: Header =
     Header { version: (9, 0), target: (90, Some('a')), address_bits: 64, is_debug: false, maps_f64: false, has_samplers: false };
 
-/// Reads the directives at the head of `module`; `file` is a place to report what is missing.
+/// Reads the directives at the start of `module`; `file` is the span for reports of missing ones.
 pub(super) fn read(module: &Module<'_>, file: Span, diags: &mut Vec<Diagnostic>) -> Header {
     let mut items = module.items.iter().peekable();
     let version = match items.next_if(|item| matches!(item, Item::Version { .. })) {
         Some(Item::Version { major, minor, span }) => check_version(*major, *minor, *span, diags),
         _ => {
-            let place = items.peek().map_or(file, |item| span_of(item));
-            let error = Diagnostic::error("version", place, "the module does not begin with '.version'");
+            let span = items.peek().map_or(file, |item| span_of(item));
+            let error = Diagnostic::error("version", span, "the module does not begin with '.version'");
             diags.push(error.with_help("the first directive names the PTX version, such as '.version 9.0'"));
-            return Header { version: FALLBACK.version, ..read_late(module) };
+            return Header { version: FALLBACK.version, ..read_unordered(module) };
         }
     };
     let target = match items.next_if(|item| matches!(item, Item::Target { .. })) {
         Some(Item::Target { names, span }) => check_target(names, version, *span, diags),
         _ => {
-            let place = items.peek().map_or(file, |item| span_of(item));
-            let error = Diagnostic::error("target", place, "'.version' is not followed by '.target'");
+            let span = items.peek().map_or(file, |item| span_of(item));
+            let error = Diagnostic::error("target", span, "'.version' is not followed by '.target'");
             diags.push(error.with_help("the second directive names the architecture, such as '.target sm_90a'"));
-            return Header { version, ..read_late(module) };
+            return Header { version, ..read_unordered(module) };
         }
     };
     while let Some(Item::Target { names, span }) = items.next_if(|item| matches!(item, Item::Target { .. })) {
@@ -125,14 +125,14 @@ pub(super) fn read(module: &Module<'_>, file: Span, diags: &mut Vec<Diagnostic>)
     Header { version, target, address_bits, is_debug, maps_f64, has_samplers }
 }
 
-/// Whether a `.target` of the module has this word beside the architecture.
+/// True if a `.target` of the module has this option.
 fn has_option(module: &Module<'_>, option: &str) -> bool {
     let names = module.items.iter().filter_map(|item| if let Item::Target { names, .. } = item { Some(names) } else { None });
     names.flatten().any(|name| name.text == option)
 }
 
-/// The best guess for a module whose head is in disorder: the rest is checked with what its directives say wherever they are.
-fn read_late(module: &Module<'_>) -> Header {
+/// The header for a module whose directives are out of order: they are used wherever they are, so that the rest can be checked.
+fn read_unordered(module: &Module<'_>) -> Header {
     let mut header = FALLBACK;
     for item in &module.items {
         match item {
@@ -171,8 +171,8 @@ fn check_target(names: &[Name<'_>], version: (u8, u8), span: Span, diags: &mut V
             continue;
         }
         let digits = name.text.strip_prefix(VIRTUAL);
-        let is_it = |row: &str| row == name.text || digits.is_some_and(|digits| row.strip_prefix("sm_") == Some(digits));
-        let Some(row) = TARGETS.iter().find(|row| is_it(row.0)) else {
+        let matches = |row: &str| row == name.text || digits.is_some_and(|digits| row.strip_prefix("sm_") == Some(digits));
+        let Some(row) = TARGETS.iter().find(|row| matches(row.0)) else {
             let words = TARGETS.iter().map(|row| row.0).chain(TARGET_OPTIONS.iter().copied());
             let error = Diagnostic::error("target", name.span, format!("unknown target '{}'", name.text));
             diags.push(suggest::with_nearest(error, name.text, words));
@@ -200,7 +200,7 @@ fn check_target(names: &[Name<'_>], version: (u8, u8), span: Span, diags: &mut V
     })
 }
 
-/// `sm_90a` as 90 and `a`.
+/// Parses `sm_90a` as 90 and `a`.
 fn target_number(name: &str) -> Option<(u32, Option<char>)> {
     let digits = name.strip_prefix("sm_").or(name.strip_prefix(VIRTUAL))?;
     let number = digits.trim_end_matches(|character: char| !character.is_ascii_digit());
@@ -219,7 +219,7 @@ fn check_address_size(bits: u32, version: (u8, u8), span: Span, diags: &mut Vec<
     bits
 }
 
-/// The place of an item.
+/// The span of an item.
 fn span_of(item: &Item<'_>) -> Span {
     match item {
         Item::Version { span, .. }

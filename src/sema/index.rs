@@ -1,4 +1,4 @@
-//! What a module declares, before any of it is analyzed: numbers of functions, bodies, aliases.
+//! An index of the declarations of a module, built before its analysis: functions, bodies, aliases.
 
 use std::collections::HashMap;
 
@@ -6,25 +6,25 @@ use crate::base::Span;
 use crate::program::FuncId;
 use crate::syntax::tree::{Block, Function, Item, Module, Name};
 
-/// The functions of a module and the places of its names.
+/// The functions of a module and the spans of its names.
 #[derive(Debug, Default)]
 pub(super) struct Index<'a> {
-    /// Functions in order of first appearance, as `Program::functions` numbers them. Aliases have no number of their own.
+    /// Functions in order of first appearance, as `Program::functions` numbers them. Aliases have no entry.
     pub(super) functions: Vec<Entry<'a>>,
-    /// Numbers by name; an alias has the number of what it denotes.
+    /// Numbers by name; an alias has the number of its target.
     pub(super) numbers: HashMap<&'a str, FuncId>,
-    /// Where each name of the module is first declared.
+    /// The span of the first declaration of each name of the module.
     pub(super) declared: HashMap<&'a str, Span>,
 }
 
 /// A function or kernel.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry<'a> {
-    /// Its name, where it first appears.
+    /// Its name, with the span of its first appearance.
     pub(super) name: Name<'a>,
-    /// Whether it is a kernel.
+    /// True if it is a kernel.
     pub(super) is_kernel: bool,
-    /// Whether it has a body anywhere in the module.
+    /// True if it has a body anywhere in the module.
     pub(super) has_body: bool,
 }
 
@@ -73,7 +73,7 @@ impl<'a> Index<'a> {
         }
     }
 
-    /// The function of this name, alias or not.
+    /// The function called `name`, or whose alias it is.
     pub(super) fn number(&self, name: &str) -> Option<FuncId> {
         self.numbers.get(name).copied()
     }

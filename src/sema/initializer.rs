@@ -18,12 +18,10 @@ const FUNCTIONS_SINCE: (u8, u8) = (2, 1);
 /// Most initialized bytes of one variable.
 const BYTES_MAX: u64 = 1 << 30;
 
-/// The initial bytes of `variable`, without trailing zeros that no value of the list writes; an unsized array gets the length of its
-/// list.
+/// The initial bytes of `variable`, up to the last initialized element; an unsized array gets the length of its list.
 ///
 /// # Errors
-/// Lists that do not have the variable's shape, values that do not fit its type, addresses of what is not in global or constant
-/// memory.
+/// Lists that do not have the variable's shape, values of the wrong type, and addresses that are not in global or constant memory.
 pub(super) fn bytes(
     module: &ModuleBuilder<'_>,
     variable: &Variable<'_>,
@@ -49,7 +47,7 @@ pub(super) fn bytes(
 /// The sampling modes in the initializer of an opaque variable (`.texref`, `.samplerref`, `.surfref`); the launch supplies the image.
 ///
 /// # Errors
-/// What is no list of fields, and values that a field of a sampler does not take.
+/// The initializer is not a list of fields, or a field of a sampler has an invalid value.
 pub(super) fn sampler(init: &Init<'_>) -> Result<Sampler, Diagnostic> {
     let not_fields = || {
         let error = Diagnostic::error("type", span_of(init), "a handle is initialized by a list of fields");
@@ -199,7 +197,7 @@ impl Writer<'_, '_> {
         Ok((value & mask) >> shift)
     }
 
-    /// The address that `name`, `generic(name)` or one of these plus a constant denotes; `None` if there is no name in it.
+    /// The value of an address expression: `name`, `generic(name)` or one of these plus a constant; `None` if it contains no name.
     fn address(&self, expr: &Expr<'_>) -> Result<Option<u64>, Diagnostic> {
         let mut offset = 0_u64;
         let mut base = expr;
@@ -274,7 +272,7 @@ fn int_bits(constant: Constant) -> Option<u64> {
     }
 }
 
-/// Bits of a `.f32` or `.f64`. The assembler copies the digits of `0f..` as they are, into a double as well.
+/// Bits of a `.f32` or `.f64`. The assembler copies the bits of `0f..` unchanged, also into a double.
 fn float_bits(constant: Constant, ty: ScalarType) -> Option<u64> {
     let value = match constant {
         Constant::Int { .. } => return None,
@@ -285,13 +283,13 @@ fn float_bits(constant: Constant, ty: ScalarType) -> Option<u64> {
     Some(if ty == ScalarType::F32 { u64::from(f32_bits(value)) } else { value.to_bits() })
 }
 
-/// Bits for a `.bN`: a float becomes a `.f32` in 32 bits, and the low bits of a `.f64` in any other width.
+/// Bits for a `.bN`: of a float those of a `.f32` in 32 bits, and the low bits of a `.f64` in any other width.
 fn untyped_bits(constant: Constant, ty: ScalarType) -> u64 {
     let float = if ty == ScalarType::B32 { ScalarType::F32 } else { ScalarType::F64 };
     int_bits(constant).or_else(|| float_bits(constant, float)).unwrap_or(0)
 }
 
-/// `value` as a single, a NaN with its sign and the upper bits of its payload.
+/// `value` rounded to single precision; a NaN keeps its sign and the upper bits of its payload.
 pub(super) fn f32_bits(value: f64) -> u32 {
     if value.is_nan() {
         let bits = value.to_bits();

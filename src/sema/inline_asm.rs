@@ -1,4 +1,4 @@
-//! Inline assembly: the text of `asm` statements, which compilers put between two comments, each on a line of its own.
+//! Inline assembly: the text of `asm` statements, which compilers write between two comments, each on a separate line.
 //!
 //! ```text
 //! // begin inline asm
@@ -11,7 +11,7 @@ use crate::base::{SourceId, Span};
 const BEGIN: &str = "// begin inline asm";
 const END: &str = "// end inline asm";
 
-/// The lines between every such pair of comments in `text`, which is that of `file`. A comment without its partner marks nothing.
+/// The lines between every pair of these comments in `text`, the text of `file`. A comment without its counterpart is ignored.
 pub(super) fn regions(file: SourceId, text: &str) -> Vec<Span> {
     let (mut regions, mut at) = (Vec::new(), 0);
     while let Some((_, start)) = marker(text, BEGIN, at) {
@@ -22,7 +22,7 @@ pub(super) fn regions(file: SourceId, text: &str) -> Vec<Span> {
     regions
 }
 
-/// Where the line of the next `comment` from `at` on starts, and where the line after it does.
+/// The start of the line of the next `comment` from `at` on, and of the line after it.
 fn marker(text: &str, comment: &str, mut at: usize) -> Option<(usize, usize)> {
     loop {
         let found = at + text.get(at..)?.find(comment)?;

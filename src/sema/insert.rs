@@ -1,32 +1,32 @@
-//! Operations that precede the instruction of a statement because they compute one of its operands: put into the code of a function when
-//! all its statements are read, since every label before that counts an instruction for a statement.
+//! Insertion of operations that compute an operand of the instruction after them. They are inserted when all statements of a function are
+//! decoded, since labels are numbered with one instruction per statement.
 
 use super::body::BodyBuilder;
 use crate::program::{ControlOp, Inst, Op, Pc, TableId};
 
-/// What to insert before which instructions of a function, in order.
+/// The code to insert before instructions of a function, in order.
 #[derive(Debug, Default)]
 pub(super) struct Insertions {
     all: Vec<(Pc, Vec<Inst>)>,
 }
 
 impl Insertions {
-    /// `code` is to be inserted before the instruction at `pc`, which comes after those of earlier calls.
+    /// Adds `code` to insert before the instruction at `pc`, which must increase from call to call.
     pub(super) fn add(&mut self, pc: Pc, code: Vec<Inst>) {
         assert!(self.all.last().is_none_or(|last| last.0.0 < pc.0), "insertions come in order");
         self.all.push((pc, code));
     }
 
-    /// Where the statement whose instruction is at `pc` begins once all is in place.
+    /// The first pc, after all insertions, of the statement whose instruction is at `pc`.
     fn moved(&self, pc: Pc) -> Pc {
-        let before = self.all.iter().take_while(|(place, _)| place.0 < pc.0);
+        let before = self.all.iter().take_while(|(at, _)| at.0 < pc.0);
         Pc(pc.0 + before.map(|(_, code)| code.len() as u32).sum::<u32>())
     }
 }
 
 impl BodyBuilder<'_, '_> {
-    /// Puts all of `insertions` into the code of this function, which begins at `start`, and moves what names a place in it; its branch
-    /// tables are those from `first_table` on.
+    /// Applies `insertions` to the code of this function, which begins at `start`, and relocates all references to it; its branch tables
+    /// are those from `first_table` on.
     pub(super) fn insert(&mut self, insertions: &Insertions, start: Pc, first_table: TableId) {
         if insertions.all.is_empty() {
             return;
@@ -42,8 +42,8 @@ impl BodyBuilder<'_, '_> {
             *target = moved(*target);
         }
         let sites = program.call_sites.split_off(&start);
-        for (place, code) in insertions.all.iter().rev() {
-            let (at, count) = (place.index(), code.len());
+        for (first, code) in insertions.all.iter().rev() {
+            let (at, count) = (first.index(), code.len());
             let (span, line) = (program.spans[at], program.source_lines[at]);
             let statement = program.statements[at].clone();
             program.code.splice(at..at, code.iter().copied());
@@ -52,7 +52,7 @@ impl BodyBuilder<'_, '_> {
             program.source_lines.splice(at..at, std::iter::repeat_n(line, count));
         }
         for (pc, site) in sites {
-            let inserted = insertions.all.iter().find(|(place, _)| *place == pc).map_or(0, |(_, code)| code.len() as u32);
+            let inserted = insertions.all.iter().find(|(at, _)| *at == pc).map_or(0, |(_, code)| code.len() as u32);
             let first = moved(pc).0;
             (first..=first + inserted).for_each(|at| drop(program.call_sites.insert(Pc(at), site.clone())));
         }

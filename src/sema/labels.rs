@@ -1,7 +1,7 @@
-//! The labels of a body with the instructions they precede.
+//! The labels of a body, with their addresses.
 //!
-//! A label can be used anywhere in its block and in the blocks nested in it, also before its definition. So all labels of a body are
-//! numbered first, and a block's are declared when it is entered.
+//! A label can be used anywhere in its block and in nested blocks, also before its definition. So the addresses of all labels of a body are
+//! computed first, and those of a block are declared when it is entered.
 
 use crate::base::Diagnostic;
 use crate::program::Pc;
@@ -12,12 +12,12 @@ use crate::syntax::tree::{Block, Name, Statement};
 pub(super) struct Labels<'a> {
     /// In order of address.
     pub(super) all: Vec<(Name<'a>, Pc)>,
-    /// Positions in `all` by block; blocks are numbered in the order they are entered.
+    /// Indices into `all` by block; blocks are numbered in the order in which they are entered.
     blocks: Vec<Vec<usize>>,
 }
 
 impl<'a> Labels<'a> {
-    /// The labels of `body`, whose first instruction is `start`; every instruction takes one [`Pc`].
+    /// The labels of `body`, whose first instruction is at `start`; every statement has one instruction.
     pub(super) fn new(body: &Block<'a>, start: Pc) -> Self {
         let mut labels = Labels { all: Vec::new(), blocks: vec![Vec::new()] };
         let mut pc = start.0;
@@ -43,7 +43,7 @@ impl<'a> Labels<'a> {
         labels
     }
 
-    /// The labels of the block that is entered as number `block`.
+    /// The labels of block number `block`.
     pub(super) fn of_block(&self, block: usize) -> impl Iterator<Item = (Name<'a>, Pc)> + '_ {
         self.blocks.get(block).into_iter().flatten().map(|index| self.all[*index])
     }
@@ -67,7 +67,7 @@ pub(super) fn check_no_table(statement: &Statement<'_>) -> Result<(), Diagnostic
     Err(error.with_help(format!("instructions name it by that: 'label: .{word} ..;'")))
 }
 
-/// Whether the label before `statement` names a table and not an instruction.
+/// True if a label before `statement` names a table and not an instruction.
 pub(super) fn is_table(statement: &Statement<'_>) -> bool {
     matches!(statement, Statement::BranchTargets { .. } | Statement::CallTargets { .. } | Statement::CallPrototype { .. })
 }

@@ -1,5 +1,5 @@
-//! Several modules as one, as the linker makes one program of them (PTX ISA, "Linking Directives"): `.extern` of one is what is visible in
-//! another, of weak definitions one counts, and names that are a module's own stay apart.
+//! Linking of several modules into one (PTX ISA, "Linking Directives"): `.extern` declarations are resolved to visible definitions of other
+//! modules, one of several weak definitions is chosen, and names with internal linkage are renamed if they clash.
 
 mod agreement;
 mod names;
@@ -13,21 +13,21 @@ use crate::syntax::tree::{Expr, ExprKind, Function, Init, Item, Linkage, Module,
 
 use names::{files_from, rename};
 
-/// The names of each module that another one has as well, with those that stand for them.
+/// For each module, the internal names that clash with names of other modules, with their replacements.
 pub(super) type Renames = Vec<BTreeMap<String, String>>;
 
-/// Names of `modules` that are their own and denote something else in another one. They are called by the number of the module, from 1:
+/// Replacements for internal names of `modules` that another module has too: the name with the number of its module, from 1, as in
 /// `helper$2`.
 pub(super) fn renames(modules: &[Module<'_>]) -> Renames {
-    let own: Vec<BTreeSet<&str>> = modules.iter().map(|module| own_names(module).collect()).collect();
-    let shared: Vec<BTreeSet<&str>> = modules.iter().map(|module| shared_names(module).collect()).collect();
-    let all: BTreeSet<&str> = own.iter().chain(&shared).flatten().copied().collect();
+    let internal: Vec<BTreeSet<&str>> = modules.iter().map(|module| internal_names(module).collect()).collect();
+    let external: Vec<BTreeSet<&str>> = modules.iter().map(|module| external_names(module).collect()).collect();
+    let all: BTreeSet<&str> = internal.iter().chain(&external).flatten().copied().collect();
     let clashes = |number: usize, name: &str| {
-        let is_shared = shared.iter().enumerate().any(|(other, names)| other != number && names.contains(name));
-        is_shared || own[..number].iter().any(|names| names.contains(name))
+        let is_external = external.iter().enumerate().any(|(other, names)| other != number && names.contains(name));
+        is_external || internal[..number].iter().any(|names| names.contains(name))
     };
     let renamed = |number: usize| {
-        let clashing = own[number].iter().filter(|name| clashes(number, name));
+        let clashing = internal[number].iter().filter(|name| clashes(number, name));
         clashing.map(|name| (name.to_string(), free_name(name, number, &all))).collect()
     };
     (0..modules.len()).map(renamed).collect()
@@ -41,11 +41,11 @@ fn free_name(name: &str, number: usize, all: &BTreeSet<&str>) -> String {
     free
 }
 
-/// Names of functions and variables that no other module sees, and labels of debug data.
-fn own_names<'m>(module: &'m Module<'_>) -> impl Iterator<Item = &'m str> {
+/// Names of functions and variables that are not visible in other modules, and labels of debug data.
+fn internal_names<'m>(module: &'m Module<'_>) -> impl Iterator<Item = &'m str> {
     module.items.iter().flat_map(|item| match item {
         Item::Variable(variable) if variable.linkage.is_none() => vec![variable.name.text],
-        Item::Function(function) if !is_shared(function) => vec![function.name.text],
+        Item::Function(function) if !is_external(function) => vec![function.name.text],
         Item::Alias { name, .. } => vec![name.text],
         Item::Section { labels, .. } => labels.iter().map(|label| label.text).collect(),
         Item::Variable(_)
@@ -59,11 +59,11 @@ fn own_names<'m>(module: &'m Module<'_>) -> impl Iterator<Item = &'m str> {
     })
 }
 
-/// Names that mean the same in all modules.
-fn shared_names<'m>(module: &'m Module<'_>) -> impl Iterator<Item = &'m str> {
+/// Names with external linkage, which denote the same in all modules.
+fn external_names<'m>(module: &'m Module<'_>) -> impl Iterator<Item = &'m str> {
     module.items.iter().filter_map(|item| match item {
         Item::Variable(variable) if variable.linkage.is_some() => Some(variable.name.text),
-        Item::Function(function) if is_shared(function) => Some(function.name.text),
+        Item::Function(function) if is_external(function) => Some(function.name.text),
         Item::Variable(_)
         | Item::Function(_)
         | Item::Alias { .. }
@@ -77,57 +77,57 @@ fn shared_names<'m>(module: &'m Module<'_>) -> impl Iterator<Item = &'m str> {
     })
 }
 
-/// Kernels are seen by the driver whatever is said of them.
-fn is_shared(function: &Function<'_>) -> bool {
+/// True if the function has external linkage. Kernels always have it.
+fn is_external(function: &Function<'_>) -> bool {
     function.is_kernel || function.linkage.is_some()
 }
 
-/// The header of all, if those of the modules go together; `starts` are the places of the modules.
+/// The header of the linked module; incompatible headers are reported at `starts`, the starts of the modules.
 pub(super) fn header(headers: &[Header], starts: &[Span], diags: &mut Vec<Diagnostic>) -> Header {
-    let mut whole = headers[0];
+    let mut merged = headers[0];
     for (header, start) in headers.iter().zip(starts).skip(1) {
         let differs = |help: &str, here: String, there: String| {
             let error = Diagnostic::error("link", *start, format!("this module is for {here}, and those before it for {there}"));
             error.with_label(starts[0], "the first one").with_help(help)
         };
-        match common_target(header.target, whole.target) {
-            Some(target) => whole.target = target,
+        match common_target(header.target, merged.target) {
+            Some(target) => merged.target = target,
             None => {
                 let help = "modules that are linked run on one device: their targets have one major version";
-                diags.push(differs(help, target_name(header.target), target_name(whole.target)));
+                diags.push(differs(help, target_name(header.target), target_name(merged.target)));
             }
         }
-        if header.address_bits != whole.address_bits {
+        if header.address_bits != merged.address_bits {
             let bits = |header: &Header| format!("addresses of {} bits", header.address_bits);
-            diags.push(differs("modules that are linked have one size of addresses", bits(header), bits(&whole)));
+            diags.push(differs("modules that are linked have one size of addresses", bits(header), bits(&merged)));
         }
-        whole.version = whole.version.max(header.version);
-        whole.is_debug |= header.is_debug;
-        whole.maps_f64 |= header.maps_f64;
-        whole.has_samplers |= header.has_samplers;
+        merged.version = merged.version.max(header.version);
+        merged.is_debug |= header.is_debug;
+        merged.maps_f64 |= header.maps_f64;
+        merged.has_samplers |= header.has_samplers;
     }
-    whole
+    merged
 }
 
-/// The least device that runs code of both targets, as nvlink 13.0 links them: code runs on devices of the same major version and no lower
-/// minor one, and that of `sm_90a` and the like on that very device alone.
+/// The lowest target that runs code of both, as nvlink 13.0 links them: code runs on devices of the same major version and at least its
+/// minor version, and code of `sm_90a` and the like only on exactly that device.
 fn common_target(one: (u32, Option<char>), other: (u32, Option<char>)) -> Option<(u32, Option<char>)> {
     let (low, high) = if one.0 <= other.0 { (one, other) } else { (other, one) };
-    // Of suffixes that of one device, `a`, says more than that of its family, `f`.
+    // The suffix of one device, `a`, is more specific than that of a family, `f`.
     let suffix = [Some('a'), Some('f')].into_iter().find(|suffix| [low.1, high.1].contains(suffix)).flatten();
     let runs = low.0 == high.0 || low.0 / 10 == high.0 / 10 && low.1 != Some('a');
     runs.then_some((high.0, if low.0 == high.0 { suffix } else { high.1.or(low.1) }))
 }
 
-/// Modules as one.
+/// The linked module.
 pub(super) struct Linked<'a> {
     /// It has one definition of each name.
     pub(super) module: Module<'a>,
-    /// Functions that come again after their definition in another module, which says the same of them.
+    /// Declarations of functions after their definition in another module, to be compared with it.
     pub(super) repeated: Vec<Function<'a>>,
 }
 
-/// The modules as one, in order, with the names that `renames` gives.
+/// Links the modules, in order, after applying `renames`.
 pub(super) fn link<'a>(mut modules: Vec<Module<'a>>, renames: &'a Renames, diags: &mut Vec<Diagnostic>) -> Linked<'a> {
     let mut files = 0;
     for (module, renames) in modules.iter_mut().zip(renames) {
@@ -142,14 +142,14 @@ pub(super) fn link<'a>(mut modules: Vec<Module<'a>>, renames: &'a Renames, diags
     for (number, module) in modules.into_iter().enumerate() {
         let mut here = Vec::new();
         for item in module.items {
-            let kept = match item {
+            let linked = match item {
                 Item::Version { .. } | Item::Target { .. } | Item::AddressSize { .. } if number > 0 => None,
-                Item::Variable(variable) => one_variable(variable, &chosen, &declarations, &defined),
-                Item::Function(function) if is_shared(&function) && defined.contains(function.name.text) => {
+                Item::Variable(variable) => linked_variable(variable, &chosen, &declarations, &defined),
+                Item::Function(function) if is_external(&function) && defined.contains(function.name.text) => {
                     repeated.push(*function);
                     None
                 }
-                Item::Function(function) => Some(one_function(function, &chosen)),
+                Item::Function(function) => Some(linked_function(function, &chosen)),
                 other @ (Item::Version { .. }
                 | Item::Target { .. }
                 | Item::AddressSize { .. }
@@ -159,19 +159,19 @@ pub(super) fn link<'a>(mut modules: Vec<Module<'a>>, renames: &'a Renames, diags
                 | Item::Pragma { .. }
                 | Item::Section { .. }) => Some(other),
             };
-            here.extend(kept.as_ref().and_then(definition).map(|found| found.name.text));
-            items.extend(kept);
+            here.extend(linked.as_ref().and_then(definition).map(|found| found.name.text));
+            items.extend(linked);
         }
         defined.extend(here);
     }
     Linked { module: Module { items }, repeated }
 }
 
-/// What an item defines for all modules.
+/// An external definition of an item.
 #[derive(Clone, Copy)]
 struct Definition<'a> {
     name: Name<'a>,
-    /// That of a kernel is visible, whatever is said of it.
+    /// A kernel without linkage is `.visible`.
     linkage: Linkage,
     /// Bytes of a variable.
     size: u64,
@@ -180,7 +180,7 @@ struct Definition<'a> {
 fn definition<'a>(item: &Item<'a>) -> Option<Definition<'a>> {
     let found = match item {
         Item::Variable(variable) => Definition { name: variable.name, linkage: variable.linkage?, size: size(variable) },
-        Item::Function(function) if function.body.is_some() && is_shared(function) => {
+        Item::Function(function) if function.body.is_some() && is_external(function) => {
             Definition { name: function.name, linkage: function.linkage.unwrap_or(Linkage::Visible), size: 0 }
         }
         Item::Function(_)
@@ -196,8 +196,8 @@ fn definition<'a>(item: &Item<'a>) -> Option<Definition<'a>> {
     (found.linkage != Linkage::Extern).then_some(found)
 }
 
-/// The definition that counts of each name: the strong one, the first weak one, or of common variables the largest. Two strong ones are an
-/// error with both places.
+/// The chosen definition of each name: the strong one, the first weak one, or the largest common variable. Two strong ones are an error
+/// with both spans.
 fn choose(modules: &[Module<'_>], diags: &mut Vec<Diagnostic>) -> HashMap<String, Span> {
     let mut chosen: HashMap<String, (Definition<'_>, usize)> = HashMap::new();
     let all = modules.iter().enumerate().flat_map(|(number, module)| module.items.iter().map(move |item| (number, item)));
@@ -207,7 +207,7 @@ fn choose(modules: &[Module<'_>], diags: &mut Vec<Diagnostic>) -> HashMap<String
             chosen.insert(name.to_string(), (found, number));
             continue;
         };
-        // Twice in one module is an error of that module.
+        // A second definition in one module is reported when that module is analyzed.
         if of == number {
             continue;
         }
@@ -229,15 +229,15 @@ fn choose(modules: &[Module<'_>], diags: &mut Vec<Diagnostic>) -> HashMap<String
     chosen.into_iter().map(|(name, (found, _))| (name, found.name.span)).collect()
 }
 
-/// Bytes of a variable; what cannot be declared is reported where it is analyzed.
+/// Bytes of a variable; 0 if its declaration is invalid, which is reported by the analysis.
 fn size(variable: &Variable<'_>) -> u64 {
     layout(variable).map_or(0, |layout| layout.bytes)
 }
 
-/// The variables that count, by name, as other modules may declare them.
+/// `.extern` declarations of the chosen variables, by name.
 type Declarations<'a> = HashMap<&'a str, Variable<'a>>;
 
-/// Those of the definitions in `chosen`; an array that is as long as its list has the length of that.
+/// The declarations of the definitions in `chosen`; an unsized array gets the length of its initializer list.
 fn declarations<'a>(modules: &[Module<'a>], chosen: &HashMap<String, Span>) -> Declarations<'a> {
     let mut declarations = Declarations::new();
     for item in modules.iter().flat_map(|module| &module.items) {
@@ -254,21 +254,21 @@ fn declarations<'a>(modules: &[Module<'a>], chosen: &HashMap<String, Span>) -> D
     declarations
 }
 
-/// The variable, as a declaration if another definition counts; nothing where that has been before.
-fn one_variable<'a>(
+/// The variable, as a declaration if another definition is chosen; `None` if it is defined already.
+fn linked_variable<'a>(
     mut variable: Variable<'a>,
     chosen: &HashMap<String, Span>,
     declarations: &Declarations<'a>,
     defined: &BTreeSet<&str>,
 ) -> Option<Item<'a>> {
-    let is_shared = variable.linkage.is_some();
-    if is_shared && defined.contains(variable.name.text) {
+    let is_external = variable.linkage.is_some();
+    if is_external && defined.contains(variable.name.text) {
         return None;
     }
     let is_elsewhere = chosen.get(variable.name.text).is_some_and(|chosen| chosen.source != variable.name.span.source);
-    if let Some(declared) = declarations.get(variable.name.text).filter(|_| is_shared && is_elsewhere) {
+    if let Some(declared) = declarations.get(variable.name.text).filter(|_| is_external && is_elsewhere) {
         if variable.linkage == Some(Linkage::Extern) {
-            // A declaration without a length has that of the definition, so that it has its place.
+            // An unsized declaration gets the length of the definition, so that its address can be allocated.
             if matches!(variable.shape.first(), Some(None)) && declared.shape.len() == variable.shape.len() {
                 variable.shape.clone_from(&declared.shape);
             }
@@ -281,11 +281,11 @@ fn one_variable<'a>(
     Some(Item::Variable(variable))
 }
 
-/// The same of a function that no module before defines.
-fn one_function<'a>(mut function: Box<Function<'a>>, chosen: &HashMap<String, Span>) -> Item<'a> {
+/// The function, as a declaration if another module has its chosen definition.
+fn linked_function<'a>(mut function: Box<Function<'a>>, chosen: &HashMap<String, Span>) -> Item<'a> {
     let name = function.name.text;
-    // What another module defines is declared here, as a function of the same module would be.
-    if is_shared(&function) && chosen.get(name).is_some_and(|chosen| chosen.source != function.name.span.source) {
+    // A function that another module defines is declared like one of the same module.
+    if is_external(&function) && chosen.get(name).is_some_and(|chosen| chosen.source != function.name.span.source) {
         (function.linkage, function.body) = (Some(Linkage::Visible), None);
     }
     Item::Function(function)

@@ -1,9 +1,10 @@
-//! From the syntax tree to a program: names, types, layout, code.
+//! Semantic analysis: from the syntax tree to a program with resolved names, types, addresses and code.
 //!
-//! A module is read twice. First its [`index`] numbers the functions and [`shared`] lays out shared memory, which depends on the reach of
-//! each function. Then its items are analyzed in order, as PTX wants declarations before their use: [`module`] gives variables their places
-//! and initial bytes, [`function`] reads parameters and directives, and [`body`] turns statements into code, one instruction each, by
-//! [`decode`], to which it answers through the trait `operands::Operands` what names denote. All errors of a file are reported.
+//! A module is analyzed in two passes. First its [`index`] numbers the functions and [`shared`] lays out shared memory, which depends on
+//! the call graph. Then its items are analyzed in order, since PTX requires declarations before uses: [`module`] allocates variables and
+//! computes their initial bytes, [`function`] analyzes parameters and directives, and [`body`] translates each statement into one
+//! instruction with [`decode`], for which it resolves names through the trait `decode_context::DecodeContext`. All errors of a file are
+//! reported.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -15,6 +16,7 @@ mod const_expr;
 mod constants;
 mod contract;
 mod decode;
+mod decode_context;
 mod file;
 mod function;
 mod header;
@@ -26,7 +28,6 @@ mod labels;
 mod link;
 mod module;
 mod module_registers;
-mod operands;
 mod parameter;
 mod resolve;
 mod scope;
@@ -43,7 +44,7 @@ pub use file::{FileError, Loaded, load, load_at, load_file, load_file_at, load_l
 
 /// Turns a module that was read from file `id` of `sources` into a program.
 ///
-/// The program is there if and only if no diagnostic is an error. Its variables and windows are where `maps` say.
+/// It is `Some` if and only if no diagnostic is an error. Its address map is that of `maps`.
 pub fn analyze(sources: Sources, id: SourceId, module: &Module<'_>, maps: &Maps) -> (Option<Program>, Vec<Diagnostic>) {
     let mut diags = Vec::new();
     let header = header::read(module, Span::new(id, 0, 0), &mut diags);
@@ -52,7 +53,7 @@ pub fn analyze(sources: Sources, id: SourceId, module: &Module<'_>, maps: &Maps)
 
 /// Turns modules that were read from files `ids` of `sources` into one program, as the linker does.
 ///
-/// The program is there if and only if no diagnostic is an error.
+/// It is `Some` if and only if no diagnostic is an error.
 pub fn analyze_linked(sources: Sources, ids: &[SourceId], modules: Vec<Module<'_>>, maps: &Maps) -> (Option<Program>, Vec<Diagnostic>) {
     assert!(!modules.is_empty() && ids.len() == modules.len(), "each module is of a file");
     let mut diags = Vec::new();
@@ -62,13 +63,13 @@ pub fn analyze_linked(sources: Sources, ids: &[SourceId], modules: Vec<Module<'_
     let renames = link::renames(&modules);
     let linked = link::link(modules, &renames, &mut diags);
     if diags.iter().any(|diag| diag.code == "link") {
-        // What does not go together makes no module, in which more would be wrong.
+        // Modules that cannot be linked are not analyzed further, since that would give follow-up errors.
         return (None, diags);
     }
     analyze_as(sources, ids, (&linked.module, &linked.repeated, header), diags, maps)
 }
 
-/// Turns the module that all of `ids` are into a program; functions are `repeated` that are to be as they are in it.
+/// Turns the module linked from `ids` into a program; `repeated` are declarations to compare with its functions.
 fn analyze_as(
     sources: Sources,
     ids: &[SourceId],

@@ -1,4 +1,4 @@
-//! The module under construction: what all its functions share.
+//! Module scope: variables, directives and final checks.
 
 use std::collections::BTreeSet;
 
@@ -17,13 +17,13 @@ use crate::program::map::{self};
 use crate::program::{FuncId, Location, Program, VarId, Variable};
 use crate::syntax::tree::{self, Linkage};
 
-/// Bytes of constant memory that a module (of PTX 1.x and 2.x, a bank) can declare.
+/// Bytes of constant memory that a module can declare; in PTX 1.x and 2.x, each bank.
 const CONST_BYTES: u64 = 64 << 10;
 
-/// Unknown names that get a suggestion; searching one takes time in a large file.
+/// Most unknown names with a suggestion: the search is slow in a large file.
 const SUGGESTIONS_MAX: usize = 100;
 
-/// First PTX version whose functions follow a calling convention: it has no registers and no local variables of the module.
+/// First PTX version with a calling convention, which allows no registers and no local variables at module scope.
 const CALLING_CONVENTION: (u8, u8) = (3, 0);
 
 /// First PTX version with `.section`, and without `@@DWARF`.
@@ -33,24 +33,24 @@ const SECTION_SINCE: (u8, u8) = (2, 0);
 const MODULE_PRAGMA: &str = "nounroll";
 
 impl<'a> ModuleBuilder<'a> {
-    /// Bytes of local memory that variables of the module take, in all.
+    /// Total bytes of local memory of module variables.
     pub(super) fn local_bytes(&self) -> u64 {
         self.local_bytes
     }
 
-    /// Makes room for the `.local` variables of the module, wherever in it they are declared.
+    /// Reserves space for the `.local` variables of the module before its functions are analyzed.
     pub(super) fn reserve_local(&mut self, module: &tree::Module<'a>) {
         let variables =
             module.items.iter().filter_map(|item| if let tree::Item::Variable(variable) = item { Some(variable) } else { None });
         let mut region = self.local;
         for variable in variables.filter(|variable| variable.space.text == "local") {
-            // What is wrong is reported when it is declared.
+            // Errors are reported when the variable is analyzed.
             variable::layout(variable).and_then(|layout| region.allocate(layout.bytes, layout.align, variable.name.span)).ok();
         }
         self.local_bytes = region.next;
     }
 
-    /// Declares a variable at module scope and gives it its place and initial bytes.
+    /// Declares a variable at module scope, and allocates and initializes it.
     pub(super) fn module_variable(&mut self, variable: &tree::Variable<'a>) {
         if let Err(error) = self.try_module_variable(variable) {
             self.diags.push(error);
@@ -80,15 +80,15 @@ impl<'a> ModuleBuilder<'a> {
         if variable.linkage == Some(Linkage::Common) && variable.space.text != "global" {
             return Err(Diagnostic::error("linkage", variable.span, "'.common' variables must be '.global'"));
         }
-        if self.declared_before(variable, &layout)? {
+        if self.redeclare(variable, &layout)? {
             return Ok(());
         }
         let id = self.variable(variable, layout.clone(), None)?;
-        self.keep_declared(variable, layout, id);
+        self.record_declared(variable, layout, id);
         Ok(())
     }
 
-    /// A `.reg` at module scope: every function declares it for itself.
+    /// A `.reg` at module scope: every function declares it again.
     fn module_register(&mut self, variable: &tree::Variable<'a>, layout: &VariableLayout) -> Result<(), Diagnostic> {
         if layout.is_array() || variable.init.is_some() {
             return Err(Diagnostic::error("space", variable.name.span, "a register is not an array and has no initial value"));
@@ -97,32 +97,32 @@ impl<'a> ModuleBuilder<'a> {
         Ok(())
     }
 
-    /// A name of the module must not be that of a special register.
+    /// Checks that a name at module scope is not that of a special register.
     pub(super) fn check_module_name(&self, name: tree::Name<'_>) -> Result<(), Diagnostic> {
-        let known = |register: &SpecialRegister| {
-            let is_it = register.name.split('.').next() == Some(name.text);
-            is_it && self.header.require(register.ptx, register.sm, "", name.span).is_ok()
+        let matches = |register: &SpecialRegister| {
+            let is_same = register.name.split('.').next() == Some(name.text);
+            is_same && self.header.require(register.ptx, register.sm, "", name.span).is_ok()
         };
-        if !name.text.starts_with('%') || !SPECIAL_REGISTERS.iter().any(known) {
+        if !name.text.starts_with('%') || !SPECIAL_REGISTERS.iter().any(matches) {
             return Ok(());
         }
         let error = Diagnostic::error("duplicate", name.span, format!("'{}' is a special register", name.text));
         Err(error.with_help("give it another name; in a function a register may be called so"))
     }
 
-    fn keep_declared(&mut self, variable: &tree::Variable<'a>, mut layout: VariableLayout, id: VarId) {
+    fn record_declared(&mut self, variable: &tree::Variable<'a>, mut layout: VariableLayout, id: VarId) {
         let is_extern = variable.linkage == Some(Linkage::Extern);
         if !is_extern {
-            // An array that is as long as its list has its length now.
+            // An unsized array has the length of its initializer now.
             let shape = &self.program.variables[id.index()].shape;
-            (layout.shape.iter_mut().zip(shape)).for_each(|(extent, known)| *extent = *known);
+            (layout.shape.iter_mut().zip(shape)).for_each(|(extent, final_extent)| *extent = *final_extent);
             layout.is_unsized = false;
         }
         self.declared.insert(variable.name.text, Declared { layout, id, span: variable.name.span, is_extern });
     }
 
-    /// Whether `variable` only repeats an `.extern` declaration, or is repeated by one.
-    fn declared_before(&mut self, variable: &tree::Variable<'a>, layout: &VariableLayout) -> Result<bool, Diagnostic> {
+    /// Handles a declaration of a variable that is declared already, if one of the two is `.extern`; returns true if so.
+    fn redeclare(&mut self, variable: &tree::Variable<'a>, layout: &VariableLayout) -> Result<bool, Diagnostic> {
         let name = variable.name;
         let Some((Symbol::Variable(id), _)) = self.scopes.find(name.text) else { return Ok(false) };
         let Some(earlier) = self.declared.get_mut(name.text) else { return Ok(false) };
@@ -134,14 +134,14 @@ impl<'a> ModuleBuilder<'a> {
         let first_span = earlier.span;
         let first = |error: Diagnostic| error.with_label(first_span, format!("'{}' is {label} here", name.text));
         let was_extern = earlier.is_extern;
-        // A definition is one, whatever is wrong with it.
+        // An invalid definition counts as well, so that no second error follows.
         earlier.is_extern &= is_extern;
         if variable.linkage.is_none() {
             let error =
                 Diagnostic::error("linkage", name.span, format!("'{}' is '.extern' above, but this definition is not visible", name.text));
             return Err(first(error).with_help("write '.visible' before the definition"));
         }
-        // Where the declaration is of another module, the linker has compared them.
+        // Declarations of other modules were compared by `link`.
         let is_elsewhere = first_span.source != name.span.source;
         if !is_elsewhere && !earlier.layout.is_like(layout) {
             let message = format!("'{}' has another type here than in its {what}", name.text);
@@ -150,7 +150,7 @@ impl<'a> ModuleBuilder<'a> {
         let gives_size = was_extern && earlier.layout.is_unsized && !layout.is_unsized && variable.space.text != "shared";
         if !is_extern || gives_size {
             self.define(variable, layout.clone(), id)?;
-            self.keep_declared(variable, layout.clone(), id);
+            self.record_declared(variable, layout.clone(), id);
         }
         Ok(true)
     }
@@ -158,7 +158,7 @@ impl<'a> ModuleBuilder<'a> {
     /// Declares a `.global`, `.const` or `.shared` variable in the innermost scope.
     ///
     /// # Errors
-    /// A name taken, no space left, an initializer that is wrong.
+    /// The name is declared already, the space is exhausted, or the initializer is invalid.
     pub(super) fn variable(
         &mut self,
         variable: &tree::Variable<'a>,
@@ -192,7 +192,7 @@ impl<'a> ModuleBuilder<'a> {
         Ok(id)
     }
 
-    /// Gives the declared variable `id` its size, initial bytes and place.
+    /// Sets size, initial bytes and address of the declared variable `id`.
     fn define(&mut self, variable: &tree::Variable<'a>, mut layout: VariableLayout, id: VarId) -> Result<(), Diagnostic> {
         let space = self.program.variables[id.index()].location.space;
         let is_extern = variable.linkage == Some(Linkage::Extern);
@@ -220,15 +220,15 @@ impl<'a> ModuleBuilder<'a> {
             return Err(error.with_help("give the first dimension, an initializer, or '.extern' if it is defined elsewhere"));
         }
         if space == Space::Const && is_extern && layout.is_unsized && variable.bank.is_some() {
-            // It is the whole bank.
+            // It covers the whole bank.
             let row = layout.shape.iter().skip(1).fold(layout.element_bytes(), |bytes, length| bytes.saturating_mul(*length));
             layout.set_length((CONST_BYTES / row.max(1)).max(1), variable.name)?;
         }
-        // Code after an '.extern' declaration of the same size has its address already.
+        // After an '.extern' declaration of the same size code may use the address already.
         let declared = &self.program.variables[id.index()];
         let address = match declared.location.address {
             address if address != 0 && declared.bytes == layout.bytes => address,
-            _ => self.place(variable, &layout, space, id)?,
+            _ => self.allocate(variable, &layout, space, id)?,
         };
         let sampler = match (&variable.init, layout.opaque) {
             (Some(init), Some(_)) => Some(Box::new(initializer::sampler(init)?)),
@@ -264,7 +264,7 @@ impl<'a> ModuleBuilder<'a> {
         Err(error.with_help("write '.target .., texmode_independent', or put what it says into the '.texref'"))
     }
 
-    /// `.pragma` at module scope, where the only one known is `nounroll` (PTX ISA, "Pragma Strings").
+    /// `.pragma` at module scope, where only `nounroll` is allowed (PTX ISA, "Pragma Strings").
     pub(super) fn module_pragma(&mut self, texts: &[tree::Name<'a>], span: Span) {
         self.diags.extend(self.header.require(PRAGMA_SINCE, 0, "'.pragma'", span).err());
         for text in texts.iter().filter(|text| text.text != MODULE_PRAGMA) {
@@ -273,8 +273,8 @@ impl<'a> ModuleBuilder<'a> {
         }
     }
 
-    /// The address of a variable in its space; frames place theirs later.
-    fn place(&mut self, variable: &tree::Variable<'a>, layout: &VariableLayout, space: Space, id: VarId) -> Result<u64, Diagnostic> {
+    /// Allocates the address of a variable in its space; those in frames are allocated by the function's body.
+    fn allocate(&mut self, variable: &tree::Variable<'a>, layout: &VariableLayout, space: Space, id: VarId) -> Result<u64, Diagnostic> {
         let span = variable.name.span;
         match space {
             Space::Global => {
@@ -287,7 +287,7 @@ impl<'a> ModuleBuilder<'a> {
                 let offset = self.local.allocate(layout.bytes, layout.align, span)?;
                 Ok(map::LOCAL_BASE + offset)
             }
-            Space::Const => self.place_const(variable, layout),
+            Space::Const => self.allocate_const(variable, layout),
             Space::Shared => {
                 Ok(self.shared.address(self.program.variables[id.index()].function, variable.name.span).unwrap_or(map::SHARED_RESERVED))
             }
@@ -295,7 +295,7 @@ impl<'a> ModuleBuilder<'a> {
         }
     }
 
-    fn place_const(&mut self, variable: &tree::Variable<'a>, layout: &VariableLayout) -> Result<u64, Diagnostic> {
+    fn allocate_const(&mut self, variable: &tree::Variable<'a>, layout: &VariableLayout) -> Result<u64, Diagnostic> {
         let bank = match &variable.bank {
             None => 0,
             Some(bank) => self.constant_bank(bank, variable)?,
@@ -333,15 +333,15 @@ impl<'a> ModuleBuilder<'a> {
         }
     }
 
-    /// The program, unless something is wrong, and all that is.
+    /// The program, unless there are errors, and all diagnostics.
     pub(super) fn finish(mut self, sources: Sources) -> (Option<Program>, Vec<Diagnostic>) {
         self.check_externs();
         self.check_undefined_calls();
         function::check_defined(&mut self);
         self.check_function_names();
-        let handed_over = if self.diags.iter().any(Diagnostic::is_error) { Ok(()) } else { module_registers::hand_over(&mut self) };
-        self.diags.extend(handed_over.err());
-        // Frames overlap at multiples of the strictest alignment of any.
+        let passed = if self.diags.iter().any(Diagnostic::is_error) { Ok(()) } else { module_registers::pass_in_calls(&mut self) };
+        self.diags.extend(passed.err());
+        // The size of each frame is a multiple of the largest alignment, so that all frames are aligned.
         let frames = self.program.variables.iter().filter(|variable| matches!(variable.location.space, Space::Local | Space::ParamFunc));
         let align = frames.map(|variable| variable.align).fold(FRAME_ALIGN, u32::max);
         for function in &mut self.program.functions {
@@ -374,7 +374,7 @@ impl<'a> ModuleBuilder<'a> {
         }
     }
 
-    /// Reports labels after `function_name` that no section has, in functions that a kernel reaches: of others there is no code.
+    /// Reports labels after `function_name` that no section has, in kernels and called functions: for others no code is generated.
     fn check_function_names(&mut self) {
         let is_kernel = |id: &FuncId| self.program.functions[id.index()].is_kernel;
         let called: BTreeSet<FuncId> = self.program.calls.iter().filter_map(|site| site.target.direct()).collect();
@@ -391,12 +391,12 @@ impl<'a> ModuleBuilder<'a> {
         self.diags.extend(errors);
     }
 
-    /// Reports `.extern` variables that no definition followed. Without a size they cannot be used, unless they are dynamic shared
-    /// memory; with one they are variables like any other, which the vendor's assembler warns of as well.
+    /// Reports `.extern` variables without a definition. Without a size they cannot be used, unless they are dynamic shared memory; with
+    /// one they are allocated like others, with a warning as in ptxas.
     fn check_externs(&mut self) {
-        let mut open: Vec<_> = self.declared.drain().filter(|(_, declared)| declared.is_extern).collect();
-        open.sort_by_key(|(_, declared)| declared.span);
-        for (name, declared) in open {
+        let mut undefined: Vec<_> = self.declared.drain().filter(|(_, declared)| declared.is_extern).collect();
+        undefined.sort_by_key(|(_, declared)| declared.span);
+        for (name, declared) in undefined {
             let message = format!("'{name}' is declared '.extern' but defined nowhere in this module");
             let variable = &self.program.variables[declared.id.index()];
             let is_dynamic = declared.layout.is_unsized && variable.bytes == 0 && variable.location.space == Space::Shared;
@@ -413,8 +413,8 @@ impl<'a> ModuleBuilder<'a> {
         }
     }
 
-    /// Reports calls of functions that none of several modules defines. A module alone is one of those that it needs, as `ptxas -c` takes
-    /// it: there such a call is reported when it is reached.
+    /// Reports calls of functions that none of several modules defines. A single module may be incomplete, as for `ptxas -c`: such a call
+    /// is then reported when it is executed.
     fn check_undefined_calls(&mut self) {
         if self.program.modules.len() < 2 {
             return;
@@ -427,23 +427,23 @@ impl<'a> ModuleBuilder<'a> {
         }
     }
 
-    /// What the linker says of a name that none of several modules defines.
+    /// The linker's error for a name that none of several modules defines.
     fn undefined_reference(&self, name: &str, span: Span) -> Diagnostic {
         let error = Diagnostic::error("link", span, format!("'{name}' is declared '.extern' but defined in none of the modules"));
         self.with_hidden(error, name)
     }
 
-    /// The same with what would help: a definition that its own module alone sees.
+    /// The error with help: it points out an internal definition of the name in another module.
     fn with_hidden(&self, error: Diagnostic, name: &str) -> Diagnostic {
-        let own = format!("{name}$");
-        let hidden = self.index.declared.iter().filter(|(declared, _)| declared.starts_with(&own)).map(|(_, span)| *span).min();
+        let renamed = format!("{name}$");
+        let hidden = self.index.declared.iter().filter(|(declared, _)| declared.starts_with(&renamed)).map(|(_, span)| *span).min();
         match hidden {
             Some(hidden) => error.with_label(hidden, "this one is seen in its own module alone").with_help("write '.visible' before it"),
             None => error.with_help("define it '.visible' in one of them"),
         }
     }
 
-    /// The error for a name that is not declared here; `noun` says what was looked for.
+    /// The error for a name that is not in scope; `noun` is the expected kind of name.
     pub(super) fn unknown_name(&self, name: &str, span: Span, noun: &str) -> Diagnostic {
         let error = Diagnostic::error("name", span, format!("unknown {noun} '{name}'"));
         if let Some(later) = self.index.declared.get(name) {

@@ -1,8 +1,8 @@
-//! Registers of the module, which PTX before 3.0 has: one for each thread, in all functions.
+//! Registers at module scope, which PTX before 3.0 has: one per thread, shared by all functions.
 //!
-//! Every function declares them for itself, so that its code finds them in its own frame. A call hands over those that the callee or what
-//! it calls uses, and takes them back when it returns: as further parameters and results, which no text shows. There is no recursion
-//! and no indirect call in such a module, as its calls follow no calling convention.
+//! Every function declares them again, so that they are in its frame. A call passes those that the callee, directly or indirectly, uses as
+//! hidden parameters, and copies them back as hidden results. Recursion and indirect calls are not possible in such a module, since there
+//! is no calling convention.
 
 use std::collections::BTreeSet;
 
@@ -12,36 +12,36 @@ use crate::flow::graph::Edges;
 use crate::flow::reach::closure;
 use crate::flow::solver::{Analysis, Direction, solve};
 use crate::isa::ScalarType;
-use crate::program::{Bank, CallArg, CallTarget, ControlOp, FuncId, Function, Op, Param, ParamPlace, PredSrc, Program, Slot, Slots, Src};
+use crate::program::{Bank, CallArg, CallTarget, ControlOp, FuncId, Function, Op, Param, ParamStorage, PredSrc, Program, Slot, Slots, Src};
 
 /// A register by its bank and number, the same in all functions.
-type Shared = (Bank, u32);
+type ModuleRegister = (Bank, u32);
 
-/// Hands the module's registers over in all calls; `slots` says how many each function knew.
+/// Passes the module's registers in all calls.
 ///
 /// # Errors
-/// Recursion, and calls of what has no body here.
-pub(super) fn hand_over(module: &mut ModuleBuilder<'_>) -> Result<(), Diagnostic> {
+/// Recursion, indirect calls, and calls of functions without a body.
+pub(super) fn pass_in_calls(module: &mut ModuleBuilder<'_>) -> Result<(), Diagnostic> {
     if module.registers.is_empty() && module.local_bytes() == 0 {
         return Ok(());
     }
     let callees: Vec<BTreeSet<usize>> = module.program.functions.iter().map(|function| callees(&module.program, function)).collect();
     check_calls(&module.program, &callees)?;
-    let own = module.program.functions.iter().zip(&module.module_slots).map(|(function, slots)| own(function, *slots)).collect();
+    let direct = module.program.functions.iter().zip(&module.module_slots).map(|(function, slots)| used_by(function, *slots)).collect();
     let calls: Vec<(u32, u32)> =
         callees.iter().zip(0..).flat_map(|(callees, caller)| callees.iter().map(move |callee| (caller, *callee as u32))).collect();
-    let used = solve(&Edges::new(callees.len(), &calls), &Used(own));
+    let used = solve(&Edges::new(callees.len(), &calls), &Used(direct));
     for (index, registers) in used.iter().enumerate() {
-        place(&mut module.program, FuncId::new(index), registers, &callees, &used);
+        add_params(&mut module.program, FuncId::new(index), registers, &callees, &used);
     }
     Ok(())
 }
 
-/// The registers that each function's code names, for the question which it or what it calls uses.
-struct Used(Vec<BTreeSet<Shared>>);
+/// The registers that each function's code uses directly; the analysis adds those of its callees.
+struct Used(Vec<BTreeSet<ModuleRegister>>);
 
 impl Analysis for Used {
-    type Fact = BTreeSet<Shared>;
+    type Fact = BTreeSet<ModuleRegister>;
     const DIRECTION: Direction = Direction::Backward;
 
     fn bottom(&self) -> Self::Fact {
@@ -52,7 +52,7 @@ impl Analysis for Used {
         self.0.get(function).cloned()
     }
 
-    /// A caller needs all that its callee uses.
+    /// The identity: a caller needs all registers that its callees use.
     fn transfer(&self, _: usize, _: &mut Self::Fact) {}
 }
 
@@ -69,14 +69,14 @@ fn callees(program: &Program, function: &Function) -> BTreeSet<usize> {
     called.collect()
 }
 
-/// The registers of the module that the code of `function` names.
-fn own(function: &Function, known: Slots) -> BTreeSet<Shared> {
-    let banks = [(Bank::B32, known.b32), (Bank::B64, known.b64), (Bank::Pred, known.pred)];
+/// The registers of the module that the code of `function` uses; `declared` is the number of module registers at its declaration.
+fn used_by(function: &Function, declared: Slots) -> BTreeSet<ModuleRegister> {
+    let banks = [(Bank::B32, declared.b32), (Bank::B64, declared.b64), (Bank::Pred, declared.pred)];
     let all = banks.into_iter().flat_map(|(bank, count)| (0..count).map(move |number| (bank, number)));
     all.filter(|(bank, number)| function.placement.slot(*bank, *number).is_some()).collect()
 }
 
-/// Calls go to functions of the module, and not in circles.
+/// Checks that all calls are direct, to functions of the module, and not recursive.
 fn check_calls(program: &Program, callees: &[BTreeSet<usize>]) -> Result<(), Diagnostic> {
     let refused = |function: &Function, what: &str| {
         let message = format!("'{}' {what}, which does not go with registers or local variables of the module", function.name);
@@ -100,10 +100,17 @@ fn check_calls(program: &Program, callees: &[BTreeSet<usize>]) -> Result<(), Dia
     Ok(())
 }
 
-/// Gives `registers` slots in function `id`, makes them its parameters and results, and hands those of each callee over at its calls.
-fn place(program: &mut Program, id: FuncId, registers: &BTreeSet<Shared>, callees: &[BTreeSet<usize>], used: &[BTreeSet<Shared>]) {
+/// Assigns `registers` slots in function `id`, makes them its parameters and results, and passes those of each callee at its calls.
+fn add_params(
+    program: &mut Program,
+    id: FuncId,
+    registers: &BTreeSet<ModuleRegister>,
+    callees: &[BTreeSet<usize>],
+    used: &[BTreeSet<ModuleRegister>],
+) {
     let function = &mut program.functions[id.index()];
-    let slots: Vec<(Shared, Slot)> = registers.iter().map(|shared| (*shared, function.placement.place(shared.0, shared.1, 1))).collect();
+    let slots: Vec<(ModuleRegister, Slot)> =
+        registers.iter().map(|register| (*register, function.placement.assign(register.0, register.1, 1))).collect();
     function.slots = function.placement.slots;
     if !function.is_kernel {
         let params: Vec<Param> = slots.iter().map(|((bank, number), slot)| param(function, *bank, *number, *slot)).collect();
@@ -118,8 +125,8 @@ fn place(program: &mut Program, id: FuncId, registers: &BTreeSet<Shared>, callee
         let Op::Control(ControlOp::Call { call, .. }) = inst.op else { continue };
         let site = &mut program.calls[call];
         let CallTarget::Direct(callee) = site.target else { continue };
-        let handed = slots.iter().filter(|(shared, _)| used[callee.index()].contains(shared));
-        let args: Vec<CallArg> = handed.map(|((bank, _), slot)| argument(*bank, *slot)).collect();
+        let passed = slots.iter().filter(|(register, _)| used[callee.index()].contains(register));
+        let args: Vec<CallArg> = passed.map(|((bank, _), slot)| argument(*bank, *slot)).collect();
         site.args.extend(&args);
         site.results.extend(args);
     }
@@ -146,6 +153,6 @@ fn param(function: &Function, bank: Bank, number: u32, slot: Slot) -> Param {
         opaque: None,
         pointer: None,
         component: None,
-        place: ParamPlace::Register(bank, slot),
+        storage: ParamStorage::Register(bank, slot),
     }
 }

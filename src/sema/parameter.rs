@@ -1,35 +1,35 @@
-//! Parameters of functions: what their declarations say, and where they lie.
+//! Declarations of parameters of functions, and their storage.
 
 use super::variable::{self, Region, VariableLayout};
 use crate::base::Diagnostic;
 use crate::isa::{ScalarType, Space};
-use crate::program::{Param, ParamPlace};
+use crate::program::{Param, ParamStorage};
 use crate::syntax::tree::{self, Name};
 
 /// Bytes of kernel parameters, before and since PTX 8.1.
 const PARAM_BYTES_OLD: u64 = 4352;
 const PARAM_BYTES: u64 = 32764;
 
-/// First PTX version whose kernels have their parameters in a list; before, they are in the body.
+/// First PTX version whose kernels declare parameters in a list; before, they are declared in the body.
 pub(super) const PARAMETER_LIST: (u8, u8) = (1, 4);
 
-/// Where a kernel's parameter ends.
+/// End of a kernel parameter in the parameter bank.
 pub(super) fn kernel_end(param: &Param) -> Option<u32> {
-    if let ParamPlace::Kernel(offset) = param.place { Some(offset + param.bytes) } else { None }
+    if let ParamStorage::Kernel(offset) = param.storage { Some(offset + param.bytes) } else { None }
 }
 
-/// Whether a parameter of a prototype has no name.
+/// True if a parameter of a prototype has no name.
 pub(super) fn is_anonymous(name: Name<'_>) -> bool {
     matches!(name.text, "" | "_")
 }
 
-/// The space that a kernel's parameters lie in, empty.
+/// An empty parameter bank of a kernel.
 pub(super) fn parameter_bank(version: (u8, u8)) -> Region {
     let end = if version >= (8, 1) { PARAM_BYTES } else { PARAM_BYTES_OLD };
     Region { noun: "the kernel's parameter space", next: 0, end }
 }
 
-/// The parameter of a kernel that `variable` declares, with its place in `bank`.
+/// The parameter of a kernel that `variable` declares, allocated in `bank`.
 pub(super) fn kernel_parameter(bank: &mut Region, variable: &tree::Variable<'_>) -> Result<Param, Diagnostic> {
     let layout = variable::layout(variable)?;
     check_memory_parameter(variable, &layout)?;
@@ -49,7 +49,7 @@ pub(super) fn kernel_parameter(bank: &mut Region, variable: &tree::Variable<'_>)
         ));
     }
     let offset = bank.allocate(layout.bytes, layout.align, variable.name.span)?;
-    let mut param = param(variable, &layout, ParamPlace::Kernel(offset as u32))?;
+    let mut param = param(variable, &layout, ParamStorage::Kernel(offset as u32))?;
     param.pointer = variable.pointer.as_ref().map_or(Ok(None), pointer_space)?;
     Ok(param)
 }
@@ -65,13 +65,13 @@ pub(super) fn check_memory_parameter(variable: &tree::Variable<'_>, layout: &Var
     Ok(())
 }
 
-/// The error for an alignment after the type, which only parameters of kernels have.
+/// The error for an alignment after the type, which only parameters of kernels may have.
 pub(super) fn check_bare_align(variable: &tree::Variable<'_>) -> Result<(), Diagnostic> {
     let Some(align) = &variable.bare_align else { return Ok(()) };
     Err(Diagnostic::error("syntax", align.span, "an alignment stands before the type").with_help("write '.param .align 8 .b8 name[16]'"))
 }
 
-/// The error for a vector in `.param` space of a function, which has none.
+/// The error for a vector in `.param` space of a function, which is not allowed.
 pub(super) fn check_vector_in_param(variable: &tree::Variable<'_>, layout: &VariableLayout) -> Result<(), Diagnostic> {
     if layout.components == 1 || variable.space.text != "param" {
         return Ok(());
@@ -80,27 +80,27 @@ pub(super) fn check_vector_in_param(variable: &tree::Variable<'_>, layout: &Vari
     Err(error.with_help("declare an array of bytes with the alignment of the vector, or pass a vector register"))
 }
 
-/// The parameters that a vector register is, or the one that a register is, which lie at `places`.
+/// The parameters that a `.reg` declaration makes, one per component, stored in `storages`.
 pub(super) fn register_params(
     variable: &tree::Variable<'_>,
     layout: &VariableLayout,
-    places: &[ParamPlace],
+    storages: &[ParamStorage],
 ) -> Result<Vec<Param>, Diagnostic> {
     let scalar = VariableLayout { bytes: u64::from(layout.ty.bytes()), components: 1, ..layout.clone() };
-    let count = places.len() as u32;
-    let component = |(place, index): (&ParamPlace, u32)| {
-        let one = param(variable, &scalar, *place)?;
+    let count = storages.len() as u32;
+    let component = |(storage, index): (&ParamStorage, u32)| {
+        let one = param(variable, &scalar, *storage)?;
         if count == 1 {
             return Ok(one);
         }
         let name = format!("{}.{}", variable.name.text, ["x", "y", "z", "w"][index as usize & 3]);
         Ok(Param { name: name.into(), component: Some((index, count)), ..one })
     };
-    places.iter().zip(0..).map(component).collect()
+    storages.iter().zip(0..).map(component).collect()
 }
 
-/// The parameter that `variable` declares, which lies at `place`.
-pub(super) fn param(variable: &tree::Variable<'_>, layout: &VariableLayout, place: ParamPlace) -> Result<Param, Diagnostic> {
+/// The parameter that `variable` declares, stored in `storage`.
+pub(super) fn param(variable: &tree::Variable<'_>, layout: &VariableLayout, storage: ParamStorage) -> Result<Param, Diagnostic> {
     let bytes = u32::try_from(layout.bytes).map_err(|_| {
         Diagnostic::error("size", variable.name.span, format!("parameter '{}' of {} bytes is too large", variable.name.text, layout.bytes))
     })?;
@@ -113,7 +113,7 @@ pub(super) fn param(variable: &tree::Variable<'_>, layout: &VariableLayout, plac
         opaque: layout.opaque,
         pointer: None,
         component: None,
-        place,
+        storage,
     })
 }
 

@@ -1,21 +1,21 @@
-//! What operands denote: names and constant expressions become registers, addresses and values.
+//! Resolution of operands: names and constant expressions to registers, addresses and values.
 
 use super::body::BodyBuilder;
 use super::const_expr::{self, Constant};
 use super::decode::OF_MODULE;
+use super::decode_context::{DecodeContext, NumberedRegister, RegisterRef, Value};
 use super::header::F64_TARGET;
-use super::operands::{NumberedRegister, Operands, RegisterRef, Value};
 use super::scope::{self, Symbol};
 use crate::base::{Diagnostic, Span};
 use crate::isa::{SPECIAL_REGISTERS, ScalarType, Space, special_register};
 use crate::program::map::Map;
 use crate::program::{
-    CopyId, CopyOp, Dst, FuncId, ImageAccess, ImageId, ListId, Location, MatrixId, MatrixOp, Mention, Named, Op, Param, ParamPlace, Pc,
+    CopyId, CopyOp, Dst, FuncId, ImageAccess, ImageId, ListId, Location, MatrixId, MatrixOp, Mention, Named, Op, Param, ParamStorage, Pc,
     SpecialRef, Src, TableId, UnsupportedId, WgmmaId, WgmmaOp,
 };
 use crate::syntax::tree::{BinaryOp, Expr, ExprKind, Name, Operand, UnaryOp};
 
-impl<'a> Operands<'a> for BodyBuilder<'_, 'a> {
+impl<'a> DecodeContext<'a> for BodyBuilder<'_, 'a> {
     fn version(&self) -> (u8, u8) {
         self.module.header.version
     }
@@ -82,12 +82,12 @@ impl<'a> Operands<'a> for BodyBuilder<'_, 'a> {
         }
     }
 
-    fn before(&mut self, op: Op) {
-        self.put_before(op);
+    fn insert_before(&mut self, op: Op) {
+        self.queue_before(op);
     }
 
-    fn unnamed(&mut self, ty: ScalarType, name: String) -> RegisterRef {
-        self.add_register(ty, name)
+    fn temporary(&mut self, ty: ScalarType, name: String) -> RegisterRef {
+        self.add_temporary(ty, name)
     }
 
     fn const32(&mut self, value: u32) -> Src {
@@ -172,7 +172,7 @@ impl<'a> Operands<'a> for BodyBuilder<'_, 'a> {
 
     fn unsupported(&mut self, why: String) -> UnsupportedId {
         let reasons = &mut self.module.program.unsupported;
-        // The few reasons of a module repeat in a row.
+        // Equal reasons are usually consecutive.
         if reasons.last() != Some(&why) {
             reasons.push(why);
         }
@@ -181,7 +181,7 @@ impl<'a> Operands<'a> for BodyBuilder<'_, 'a> {
 }
 
 impl<'a> BodyBuilder<'_, 'a> {
-    /// What a name denotes.
+    /// Resolves a name.
     fn name(&mut self, name: &str, span: Span) -> Result<Value, Diagnostic> {
         if let Some((symbol, declared)) = self.module.scopes.find(name) {
             return self.symbol(name, symbol, span, declared);
@@ -209,7 +209,7 @@ impl<'a> BodyBuilder<'_, 'a> {
         }
     }
 
-    /// Notes what a name in a statement denotes.
+    /// Records the resolution of a name in a statement.
     pub(super) fn mention(&mut self, named: Named, span: Span) {
         self.module.program.mentions.push(Mention { named, span });
     }
@@ -224,8 +224,8 @@ impl<'a> BodyBuilder<'_, 'a> {
     fn symbol(&mut self, name: &str, symbol: Symbol, span: Span, declared: Span) -> Result<Value, Diagnostic> {
         if let Symbol::Register { first, components } = symbol {
             return Ok(match components {
-                1 => Value::Register(self.placed(first)),
-                _ => Value::Vector((0..components).map(|index| self.placed(component_of(first, index))).collect()),
+                1 => Value::Register(self.register_ref(first)),
+                _ => Value::Vector((0..components).map(|index| self.register_ref(component_of(first, index))).collect()),
             });
         }
         if let Symbol::Variable(id) = symbol {
@@ -236,14 +236,14 @@ impl<'a> BodyBuilder<'_, 'a> {
             Symbol::Variable(id) => {
                 let variable = &self.module.program.variables[id.index()];
                 let mut location = variable.location;
-                // Where dynamic shared memory starts depends on whose code this is.
+                // The start of dynamic shared memory depends on the function.
                 if location.space == Space::Shared && variable.bytes == 0 {
                     location.address = self.module.shared.dynamic_start(self.id).unwrap_or(location.address);
                 }
                 if location.space == Space::Local && variable.function.is_none() {
                     location.address |= OF_MODULE;
                 }
-                // Of a vector the components are the innermost dimension.
+                // The components of a vector are its innermost dimension.
                 let is_array = variable.is_array;
                 Ok(Value::Symbol { location, ty: variable.ty, opaque: variable.opaque, is_array })
             }
@@ -270,7 +270,7 @@ impl<'a> BodyBuilder<'_, 'a> {
         };
         let index = match component {
             _ if components == 1 && first.ty.bits() == 32 && is_selector(component) => {
-                return Ok(Value::Modified { register: self.placed(first), negated: false });
+                return Ok(Value::Modified { register: self.register_ref(first), negated: false });
             }
             "x" | "r" => 0,
             "y" | "g" => 1,
@@ -288,13 +288,13 @@ impl<'a> BodyBuilder<'_, 'a> {
                 format!("'{vector}' has {components} component{}", if components == 1 { "" } else { "s" }),
             ));
         }
-        Ok(Value::Register(self.placed(component_of(first, index))))
+        Ok(Value::Register(self.register_ref(component_of(first, index))))
     }
 
     /// The function that a name in a call denotes.
     ///
     /// # Errors
-    /// Unknown names, and what cannot be called.
+    /// Unknown names, and symbols that cannot be called.
     pub(super) fn callable(&self, name: Name<'a>) -> Result<FuncId, Diagnostic> {
         match self.module.scopes.find(name.text) {
             Some((Symbol::Function(id), declared)) if self.module.index.functions[id.index()].is_kernel => {
@@ -311,13 +311,13 @@ impl<'a> BodyBuilder<'_, 'a> {
     }
 }
 
-/// `b0`, `h1`, `b7654`: the bytes or halves a video instruction selects.
+/// True for a selector of bytes or halves of a video instruction: `b0`, `h1`, `b7654`.
 fn is_selector(component: &str) -> bool {
     let digits = component.trim_start_matches(['b', 'h']);
     component.len() == digits.len() + 1 && matches!(digits.len(), 1..=4) && digits.bytes().all(|digit| digit.is_ascii_digit())
 }
 
-/// What an unknown name probably was to be.
+/// The probable kind of an unknown name.
 fn noun_for(name: &str) -> &'static str {
     if name.starts_with('%') { "register" } else { "name" }
 }
@@ -328,15 +328,15 @@ fn component_of(first: NumberedRegister, index: u32) -> NumberedRegister {
 
 fn parameter(param: &Param) -> Value {
     let ty = param.ty;
-    let (space, offset) = match param.place {
-        ParamPlace::Kernel(offset) => (Space::Param, offset),
-        ParamPlace::Frame(offset) => (Space::ParamFunc, offset),
-        ParamPlace::Register(bank, slot) => return Value::Register(RegisterRef { bank, slot, ty }),
+    let (space, offset) = match param.storage {
+        ParamStorage::Kernel(offset) => (Space::Param, offset),
+        ParamStorage::Frame(offset) => (Space::ParamFunc, offset),
+        ParamStorage::Register(bank, slot) => return Value::Register(RegisterRef { bank, slot, ty }),
     };
     Value::Symbol { location: Location { space, address: u64::from(offset) }, ty, opaque: param.opaque, is_array: param.is_array }
 }
 
-/// The special register called `name`, or a whole vector.
+/// The special register called `name`, a scalar or a vector.
 fn special(name: &str) -> Option<Value> {
     let register = |name: &str| special_register(name).map(|index| SpecialRef(index as u16));
     if let Some(single) = register(name) {
@@ -368,7 +368,7 @@ fn check_added(expr: &Expr<'_>) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-/// `a + 4 + 8` as `a` and 12; `None` for the offset if something added is no constant.
+/// Splits `a + 4 + 8` into `a` and 12; the offset is `None` if an addend is not a constant.
 fn split_offset<'e, 'a>(expr: &'e Expr<'a>) -> (&'e Expr<'a>, Option<u64>) {
     let mut base = expr;
     let mut offset = Some(0_u64);

@@ -1,20 +1,20 @@
 //! Names and their scopes: the module, a function, and the blocks nested in it.
 //!
-//! All live declarations lie on one stack, innermost scope on top; two maps lead from a name to its latest declaration, which
-//! remembers the one it hides. A parameterized declaration `%r<100>` is one entry however many registers it makes, found by its
-//! prefix `%r`; so a look-up costs two probes at any depth, and closing a scope pops its entries.
+//! All live declarations are on one stack, innermost scope on top; two maps give the latest declaration of a name, which has the index of
+//! the one it hides. A parameterized declaration `%r<100>` (a *family*) is one entry, found by its prefix `%r`; so a look-up needs two
+//! probes at any depth, and closing a scope pops its entries.
 
 use std::collections::HashMap;
 
-use super::operands::NumberedRegister;
+use super::decode_context::NumberedRegister;
 use crate::base::{Diagnostic, Span};
 use crate::program::{FuncId, Pc, TableId, VarId};
 use crate::syntax::tree::Name;
 
-/// What a declared name denotes.
+/// A declared symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Symbol {
-    /// A register, or a vector of `components` registers in neighbouring slots.
+    /// A register, or a vector of `components` registers in adjacent slots.
     Register {
         /// The first component.
         first: NumberedRegister,
@@ -40,7 +40,7 @@ pub(super) enum Symbol {
 }
 
 impl Symbol {
-    /// What it is, with its article, as messages say it.
+    /// The noun with its article, in messages.
     pub(super) fn noun(self) -> &'static str {
         match self {
             Symbol::Register { .. } => "a register",
@@ -55,7 +55,7 @@ impl Symbol {
     }
 }
 
-/// Names that have a meaning of their own everywhere (PTX ISA, "Identifiers" and "Predefined Constants").
+/// Predefined identifiers (PTX ISA, "Identifiers" and "Predefined Constants").
 const RESERVED: &[&str] = &["_", "WARP_SZ"];
 
 /// The error for a name that cannot be declared.
@@ -66,7 +66,7 @@ pub(super) fn check_reserved(name: Name<'_>) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-/// Slots that one register of type `ty` takes: two for `.b128`.
+/// Number of slots of a register: two for `.b128`.
 pub(super) fn slots_of(register: NumberedRegister) -> u32 {
     register.ty.bits().div_ceil(64).max(1)
 }
@@ -84,19 +84,19 @@ struct Declared<'a> {
     hidden: Option<usize>,
 }
 
-/// The names that can be used at one place of the file.
+/// The names in scope at the current position.
 #[derive(Debug, Default)]
 pub(super) struct Scopes<'a> {
     singles: HashMap<&'a str, usize>,
     families: HashMap<&'a str, usize>,
     /// Live declarations, innermost scope last.
     live: Vec<Declared<'a>>,
-    /// Where each open scope starts in `live`; the module's is implied.
+    /// The start of each open scope in `live`, except that of the module.
     starts: Vec<usize>,
 }
 
 impl<'a> Scopes<'a> {
-    /// What `name` denotes here, and where it was declared.
+    /// The symbol that `name` denotes in the current scope, and the span of its declaration.
     pub(super) fn find(&self, name: &str) -> Option<(Symbol, Span)> {
         let single = self.singles.get(name).copied();
         match (single, self.find_numbered(name)) {
@@ -137,7 +137,7 @@ impl<'a> Scopes<'a> {
         Ok(())
     }
 
-    /// The name that a new declaration would declare a second time in the innermost scope, and the place of the first.
+    /// The name that a new declaration would declare a second time in the innermost scope, and the span of the first.
     fn clash(&self, name: &str, count: Option<u32>) -> Option<(String, Span)> {
         let start = self.starts.last().copied().unwrap_or(0);
         let here = |index: Option<usize>| index.filter(|index| *index >= start).map(|index| self.live[index].span);
@@ -163,7 +163,7 @@ impl<'a> Scopes<'a> {
         self.starts.push(self.live.len());
     }
 
-    /// Closes the innermost scope: what it declared is dropped.
+    /// Closes the innermost scope and removes its declarations.
     pub(super) fn close(&mut self) {
         let start = self.starts.pop().unwrap_or(0);
         for declared in self.live.drain(start..).rev() {
@@ -175,12 +175,12 @@ impl<'a> Scopes<'a> {
         }
     }
 
-    /// Names that can be used here, those of parameterized declarations left out.
+    /// Names in scope, except those of parameterized declarations.
     pub(super) fn singles(&self) -> impl Iterator<Item = &'a str> + '_ {
         self.live.iter().filter(|declared| declared.count.is_none()).map(|declared| declared.name)
     }
 
-    /// The size of the innermost family that `name` would belong to if it were larger: `%r12` of `%r<10>`.
+    /// The prefix and size of the innermost family for which the number of `name` is too large: `%r12` with `%r<10>`.
     pub(super) fn outgrown_family(&self, name: &str) -> Option<(&'a str, u32)> {
         let (prefix, _) = split_number(name)?;
         let family = self.live[*self.families.get(prefix)?];
@@ -206,7 +206,7 @@ fn nth(symbol: Symbol, number: u32) -> Symbol {
     }
 }
 
-/// `%r12` as `%r` and 12; `None` if the name does not end with a number.
+/// Splits `%r12` into `%r` and 12; `None` if the name does not end with a number.
 fn split_number(name: &str) -> Option<(&str, u32)> {
     let prefix = name.trim_end_matches(|character: char| character.is_ascii_digit());
     let number = name.get(prefix.len()..)?.parse().ok()?;

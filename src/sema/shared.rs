@@ -1,11 +1,11 @@
-//! Where shared variables lie.
+//! Layout of shared variables.
 //!
-//! A shared variable has one address for the whole module, because its address is a constant in code that several kernels may reach. Yet a
-//! kernel pays only for what it reaches: variables that no kernel reaches together may overlap. So each is put, in order of declaration,
-//! after everything that any kernel reaching it has so far.
+//! A shared variable has one address in the module, because it is a constant in code that several kernels may reach. But a kernel only
+//! needs space for the variables that it reaches: variables of different kernels may overlap. So each variable is allocated, in order of
+//! declaration, after all earlier variables of all kernels that reach it.
 //!
-//! Dynamic shared memory (`.extern .shared x[]`) begins after a kernel's static variables. Code that several kernels reach needs one
-//! answer, so these kernels agree on the furthest.
+//! Dynamic shared memory (`.extern .shared x[]`) starts after a kernel's static variables. Kernels that reach the same function which uses
+//! it have the same start, the maximum of theirs.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -18,16 +18,16 @@ use crate::flow::solver::{Analysis, Direction, Lattice, solve};
 use crate::program::{FuncId, map};
 use crate::syntax::tree::{Block, Expr, ExprKind, Init, Item, Module, Operand, OperandKind, Statement, Variable};
 
-/// Static shared memory a kernel can declare.
+/// Most bytes of static shared memory of a kernel.
 const STATIC_BYTES: u64 = 227 << 10;
 
-/// Alignment of dynamic shared memory at least.
+/// Minimum alignment of dynamic shared memory.
 const DYNAMIC_ALIGN: u32 = 16;
 
 /// Addresses of shared variables.
 #[derive(Debug, Default)]
 pub(super) struct SharedLayout {
-    /// By the place of the variable's name.
+    /// By the span of the variable's name.
     addresses: HashMap<Span, u64>,
     /// End of static shared memory, by kernel.
     ends: HashMap<FuncId, u64>,
@@ -36,12 +36,12 @@ pub(super) struct SharedLayout {
 }
 
 impl SharedLayout {
-    /// The address of the variable declared at `name`; of dynamic shared memory, the one that `function` sees.
+    /// The address of the variable declared at `name`; for dynamic shared memory that in `function`.
     pub(super) fn address(&self, function: Option<FuncId>, name: Span) -> Option<u64> {
         self.addresses.get(&name).copied().or_else(|| self.dynamic_start(function?))
     }
 
-    /// Where dynamic shared memory starts for the code of `function`.
+    /// Start of dynamic shared memory in the code of `function`.
     pub(super) fn dynamic_start(&self, function: FuncId) -> Option<u64> {
         self.dynamic.get(&function).copied()
     }
@@ -51,24 +51,24 @@ impl SharedLayout {
         self.ends.get(&kernel).map_or(0, |end| end - map::SHARED_RESERVED)
     }
 
-    /// Lays out the shared variables of `module`, and reports kernels that have too many.
+    /// Lays out the shared variables of `module`, and reports kernels that exceed the limit.
     pub(super) fn new(module: &Module<'_>, index: &Index<'_>, diags: &mut Vec<Diagnostic>) -> Self {
         let variables = collect(module, index);
         if variables.is_empty() {
             return Self::default();
         }
-        let mentions = Mentions::new(module, index, &variables);
+        let references = References::new(module, index, &variables);
         let kernels: Vec<FuncId> = (0..index.functions.len()).map(FuncId::new).filter(|id| index.functions[id.index()].is_kernel).collect();
-        let reach: Vec<Reached> = kernels.iter().map(|kernel| mentions.reached_from(*kernel)).collect();
+        let reach: Vec<Reached> = kernels.iter().map(|kernel| references.reached_from(*kernel)).collect();
         let mut layout = Self::default();
-        let ends = layout.place(&variables, &mentions.users(&reach, variables.len()), kernels.len());
-        layout.place_dynamic(&variables, &mentions, &kernels, &reach, ends);
+        let ends = layout.assign_static(&variables, &references.users(&reach, variables.len()), kernels.len());
+        layout.assign_dynamic(&variables, &references, &kernels, &reach, ends);
         layout.check(&kernels, index, diags);
         layout
     }
 
-    /// Places the static variables, of which `users` says what kernels reach them; returns the end for every kernel.
-    fn place(&mut self, variables: &[SharedVariable<'_>], users: &[BTreeSet<usize>], kernels: usize) -> Vec<u64> {
+    /// Assigns addresses to the static variables; `users` are the kernels that reach each. Returns the end for every kernel.
+    fn assign_static(&mut self, variables: &[SharedVariable<'_>], users: &[BTreeSet<usize>], kernels: usize) -> Vec<u64> {
         let mut ends = vec![map::SHARED_RESERVED; kernels];
         for (variable, users) in variables.iter().zip(users).filter(|(variable, _)| !variable.layout.is_unsized) {
             let base = users.iter().map(|kernel| ends[*kernel]).max().unwrap_or(map::SHARED_RESERVED);
@@ -79,28 +79,28 @@ impl SharedLayout {
         ends
     }
 
-    fn place_dynamic(
+    fn assign_dynamic(
         &mut self,
         variables: &[SharedVariable<'_>],
-        mentions: &Mentions,
+        references: &References,
         kernels: &[FuncId],
         reach: &[Reached],
         mut ends: Vec<u64>,
     ) {
-        let open: Vec<usize> = (0..variables.len()).filter(|number| variables[*number].layout.is_unsized).collect();
-        let align = open.iter().map(|number| variables[*number].layout.align).max().unwrap_or(1).max(DYNAMIC_ALIGN);
+        let dynamic: Vec<usize> = (0..variables.len()).filter(|number| variables[*number].layout.is_unsized).collect();
+        let align = dynamic.iter().map(|number| variables[*number].layout.align).max().unwrap_or(1).max(DYNAMIC_ALIGN);
         let users: Vec<usize> =
-            (0..mentions.shared.len()).filter(|f| open.iter().any(|number| mentions.shared[*f].contains(number))).collect();
+            (0..references.shared.len()).filter(|f| dynamic.iter().any(|number| references.shared[*f].contains(number))).collect();
         for (kernel, end) in ends.iter_mut().enumerate() {
             if users.iter().any(|user| reach[kernel].contains(*user)) {
                 *end = align_up(*end, align).unwrap_or(u64::MAX);
             }
         }
-        // Kernels that reach the same user agree; one agreement can force another.
+        // Kernels that reach the same user have the same start, transitively.
         let reached = |kernel: usize| users.iter().zip(kernels.len()..).filter(move |(user, _)| reach[kernel].contains(**user));
         let pairs = (0..kernels.len()).flat_map(|kernel| reached(kernel).map(move |(_, node)| (kernel as u32, node as u32)));
-        let both_ways: Vec<(u32, u32)> = pairs.flat_map(|(kernel, user)| [(kernel, user), (user, kernel)]).collect();
-        let agreed = solve(&Edges::new(kernels.len() + users.len(), &both_ways), &Agreement(ends));
+        let edges: Vec<(u32, u32)> = pairs.flat_map(|(kernel, user)| [(kernel, user), (user, kernel)]).collect();
+        let agreed = solve(&Edges::new(kernels.len() + users.len(), &edges), &Agreement(ends));
         self.ends = kernels.iter().copied().zip(agreed.iter().map(|end| end.0)).collect();
         self.dynamic = users.iter().map(|user| FuncId::new(*user)).zip(agreed[kernels.len()..].iter().map(|end| end.0)).collect();
     }
@@ -118,7 +118,7 @@ impl SharedLayout {
     }
 }
 
-/// The end of a kernel's static shared memory, or the furthest of several.
+/// The end of a kernel's static shared memory, or the maximum of several.
 #[derive(Clone, Copy)]
 struct End(u64);
 
@@ -130,8 +130,8 @@ impl Lattice for End {
     }
 }
 
-/// What the ends of the kernels are by themselves. Nodes are the kernels, and after them the users of dynamic shared memory; edges join
-/// a kernel and the users that it reaches.
+/// The initial ends of the kernels. Nodes are the kernels, then the functions that use dynamic shared memory; edges connect a kernel and
+/// the users that it reaches.
 struct Agreement(Vec<u64>);
 
 impl Analysis for Agreement {
@@ -158,7 +158,7 @@ struct SharedVariable<'a> {
     function: Option<FuncId>,
 }
 
-/// All shared variables in order. Declarations that are wrong are left out here and reported when they are analyzed.
+/// All shared variables in order. Invalid declarations are skipped here and reported by the analysis.
 fn collect<'a>(module: &Module<'a>, index: &Index<'a>) -> Vec<SharedVariable<'a>> {
     let mut variables = Vec::new();
     let mut add = |variable: &Variable<'a>, function| {
@@ -208,22 +208,22 @@ fn statements<'m, 'a>(body: &'m Block<'a>) -> impl Iterator<Item = &'m Statement
     })
 }
 
-/// What the code of each function mentions, by function number.
-struct Mentions {
+/// The functions and shared variables that the code of each function refers to, by function number.
+struct References {
     /// Functions it calls or takes the address of.
     functions: Vec<BTreeSet<usize>>,
     /// Shared variables it uses or declares.
     shared: Vec<BTreeSet<usize>>,
-    /// Whether it calls through a register, to anything whose address is taken.
+    /// True if it has indirect calls, to any function whose address is taken.
     indirect: Vec<bool>,
     /// Functions whose address is taken somewhere.
     address_taken: BTreeSet<usize>,
 }
 
-impl Mentions {
+impl References {
     fn new(module: &Module<'_>, index: &Index<'_>, variables: &[SharedVariable<'_>]) -> Self {
         let count = index.functions.len();
-        let mut mentions = Self {
+        let mut references = Self {
             functions: vec![BTreeSet::new(); count],
             shared: vec![BTreeSet::new(); count],
             indirect: vec![false; count],
@@ -233,7 +233,7 @@ impl Mentions {
         for (number, variable) in variables.iter().enumerate() {
             match variable.function {
                 Some(function) => {
-                    mentions.shared[function.index()].insert(number);
+                    references.shared[function.index()].insert(number);
                 }
                 None => module_shared.entry(variable.name).or_default().push(number),
             }
@@ -241,28 +241,28 @@ impl Mentions {
         for (id, body) in index::bodies(module, index) {
             let function = id.index();
             for statement in statements(body) {
-                mentions.indirect[function] |= matches!(statement, Statement::CallPrototype { .. });
+                references.indirect[function] |= matches!(statement, Statement::CallPrototype { .. });
                 let is_call = matches!(statement, Statement::Instruction(instruction) if instruction.opcode.text.starts_with("call"));
                 each_name(statement, &mut |name| {
                     if let Some(called) = index.number(name) {
-                        mentions.functions[function].insert(called.index());
+                        references.functions[function].insert(called.index());
                         if !is_call {
-                            mentions.address_taken.insert(called.index());
+                            references.address_taken.insert(called.index());
                         }
                     }
-                    mentions.shared[function].extend(module_shared.get(name).into_iter().flatten());
+                    references.shared[function].extend(module_shared.get(name).into_iter().flatten());
                 });
             }
         }
         for item in &module.items {
             if let Item::Variable(Variable { init: Some(init), .. }) = item {
-                each_initial_name(init, &mut |name| mentions.address_taken.extend(index.number(name).map(FuncId::index)));
+                each_initial_name(init, &mut |name| references.address_taken.extend(index.number(name).map(FuncId::index)));
             }
         }
-        mentions
+        references
     }
 
-    /// Which functions can run when `kernel` runs.
+    /// The functions that `kernel` reaches in the call graph.
     fn reached_from(&self, kernel: FuncId) -> Reached {
         closure(self.functions.len(), [kernel.index()], |function| {
             let any = self.address_taken.iter().filter(move |_| self.indirect[function]);
@@ -270,7 +270,7 @@ impl Mentions {
         })
     }
 
-    /// The kernels that reach each of `count` shared variables, where `reach` says which functions each kernel reaches.
+    /// The kernels that reach each of `count` shared variables; `reach` has the functions that each kernel reaches.
     fn users(&self, reach: &[Reached], count: usize) -> Vec<BTreeSet<usize>> {
         let mut users = vec![BTreeSet::new(); count];
         for (kernel, reached) in reach.iter().enumerate() {
@@ -320,7 +320,7 @@ fn each_initial_name<'a>(init: &Init<'a>, visit: &mut impl FnMut(&'a str)) {
     }
 }
 
-/// The name that an address expression starts from, registers left out.
+/// The base name of an address expression, unless it is a register.
 fn base_name<'a>(expr: &Expr<'a>) -> Option<&'a str> {
     let mut expr = expr;
     loop {

@@ -1,11 +1,11 @@
-//! "Did you mean": the known name nearest to an unknown one.
+//! "Did you mean": the declared name nearest to an unknown one.
 
 use crate::base::Diagnostic;
 use crate::isa::nearest;
 
 /// Adds `did you mean '..'?` to `error` if one of `known` is near enough to `word`.
 ///
-/// Letter case, a leading `$` or `%` and underscores do not count, so `LBB0_3` is near `$L__BB0_3`.
+/// Letter case, a leading `$` or `%` and underscores are ignored, so `LBB0_3` is near `$L__BB0_3`.
 pub(super) fn with_nearest<'n>(error: Diagnostic, word: &str, known: impl IntoIterator<Item = &'n str>) -> Diagnostic {
     let known: Vec<(String, &str)> = known.into_iter().map(|name| (plain(name), name)).collect();
     let near = nearest(&plain(word), known.iter().map(|(plain, _)| plain.as_str()));

@@ -1,4 +1,4 @@
-//! What a declaration says about a variable, register or parameter: its type, shape, size and alignment.
+//! Declarations of variables, registers and parameters: type, shape, size and alignment.
 
 use super::const_expr;
 use super::header::Header;
@@ -13,38 +13,38 @@ const DECLARABLE: &[ScalarType] = {
     &[Pred, B8, B16, B32, B64, B128, U8, U16, U32, U64, S8, S16, S32, S64, F16, F16x2, F32, F64]
 };
 
-/// Types that came later: the first PTX version and target that have them (PTX ISA, "Fundamental Types").
+/// Newer types: the first PTX version and target that have them (PTX ISA, "Fundamental Types").
 const NEWER: &[(ScalarType, (u8, u8), u32)] = &[(ScalarType::F16x2, (4, 2), 53), (ScalarType::B128, (8, 3), 70)];
 
-/// Opaque types (PTX ISA, "Texture Sampler and Surface Types"): a program passes on their values, which are handles, but cannot read them.
+/// Opaque types (PTX ISA, "Texture Sampler and Surface Types"): a program can pass their values, which are handles, but not read them.
 const OPAQUE: &[ImageKind] = &[ImageKind::Texture, ImageKind::Sampler, ImageKind::Surface];
 
 /// Type, shape, size and alignment of a declared variable.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct VariableLayout {
-    /// Element type; an opaque type counts as `.b64`.
+    /// Element type; `.b64` for an opaque type.
     pub(super) ty: ScalarType,
     /// The opaque type, if it is one: its value is a handle.
     pub(super) opaque: Option<ImageKind>,
     /// Elements of a vector, or 1.
     pub(super) components: u32,
-    /// Dimensions of the array, outermost first; the first is 0 where it is `[]`.
+    /// Dimensions of the array, outermost first; the first is 0 for `[]`.
     pub(super) shape: Vec<u64>,
-    /// Whether it is an unsized array: the first dimension is `[]`.
+    /// True if it is an unsized array: the first dimension is `[]`.
     pub(super) is_unsized: bool,
-    /// Size in bytes; of an unsized array, 0.
+    /// Size in bytes; 0 for an unsized array.
     pub(super) bytes: u64,
     /// Alignment in bytes, a power of two.
     pub(super) align: u32,
 }
 
 impl VariableLayout {
-    /// Whether it is an array.
+    /// True if it is an array.
     pub(super) fn is_array(&self) -> bool {
         !self.shape.is_empty()
     }
 
-    /// Whether a variable declared so may be declared like `other` as well: the first extent may be left out.
+    /// True if both can be declarations of the same variable: they agree, except that the first extent may be omitted.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         let skipped = usize::from(self.is_unsized || other.is_unsized);
         let inner = |layout: &Self| layout.shape.iter().skip(skipped).copied().collect::<Vec<u64>>();
@@ -52,7 +52,7 @@ impl VariableLayout {
             && inner(self) == inner(other)
     }
 
-    /// Bytes of one element of the array, which is a vector's whole.
+    /// Bytes of one element of the array, which may be a vector.
     pub(super) fn element_bytes(&self) -> u64 {
         u64::from(self.ty.bytes()) * u64::from(self.components)
     }
@@ -63,7 +63,7 @@ impl VariableLayout {
         self.shape.iter().copied().chain(components).collect()
     }
 
-    /// Sizes an unsized array to `length` elements of its first dimension.
+    /// Sets the first dimension of an unsized array to `length`.
     ///
     /// # Errors
     /// The size does not fit 64 bits.
@@ -128,7 +128,7 @@ fn declared_type(name: Name<'_>) -> Result<ScalarType, Diagnostic> {
 /// Checks that the module's version and target have the type of a declaration.
 ///
 /// # Errors
-/// They do not.
+/// They do not have it.
 pub(super) fn check_available(variable: &Variable<'_>, ty: ScalarType, header: &Header) -> Result<(), Diagnostic> {
     let Some((_, (major, minor), sm)) = NEWER.iter().find(|row| row.0 == ty) else { return Ok(()) };
     if header.version >= (*major, *minor) && header.target.0 >= *sm {
@@ -170,7 +170,7 @@ fn shape(variable: &Variable<'_>) -> Result<Vec<u64>, Diagnostic> {
     variable.shape.iter().enumerate().map(length).collect()
 }
 
-/// The alignment `expr` names.
+/// The alignment that `expr` denotes.
 ///
 /// # Errors
 /// Not a power of two that fits 32 bits.
@@ -187,10 +187,10 @@ pub(super) fn align_up(offset: u64, align: u32) -> Option<u64> {
     offset.checked_next_multiple_of(u64::from(align))
 }
 
-/// Hands out places one after the other, each aligned, from `next` on and below `end`.
+/// A bump allocator of a region: aligned addresses from `next` on and below `end`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Region {
-    /// What it is, for messages.
+    /// Its noun in messages.
     pub(super) noun: &'static str,
     /// First free address.
     pub(super) next: u64,
@@ -199,14 +199,14 @@ pub(super) struct Region {
 }
 
 impl Region {
-    /// A place for `bytes` bytes.
+    /// Allocates `bytes` bytes.
     ///
     /// # Errors
-    /// There is not enough space left.
+    /// There is not enough free space.
     pub(super) fn allocate(&mut self, bytes: u64, align: u32, span: Span) -> Result<u64, Diagnostic> {
         let start = align_up(self.next, align);
-        let place = start.and_then(|start| Some((start, start.checked_add(bytes)?))).filter(|(_, end)| *end <= self.end);
-        let Some((start, end)) = place else {
+        let range = start.and_then(|start| Some((start, start.checked_add(bytes)?))).filter(|(_, end)| *end <= self.end);
+        let Some((start, end)) = range else {
             let message =
                 format!("{bytes} bytes do not fit into {}, which has {} bytes left", self.noun, self.end.saturating_sub(self.next));
             return Err(Diagnostic::error("size", span, message));

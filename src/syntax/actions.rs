@@ -1,4 +1,4 @@
-//! What the grammar does with what it has read: builds the nodes of the tree.
+//! The actions of the grammar, which build the nodes of the tree.
 
 use lalrpop_util::ParseError;
 
@@ -9,7 +9,7 @@ use super::tree::{
 };
 use crate::base::{Diagnostic, SourceId, Span};
 
-/// One statement, not yet in its place in the tree.
+/// One statement, before it is added to the tree.
 #[allow(clippy::large_enum_variant, reason = "there is one at a time")]
 pub(super) enum ParsedStatement<'a> {
     /// A directive.
@@ -18,7 +18,7 @@ pub(super) enum ParsedStatement<'a> {
     Variables(Vec<Variable<'a>>),
     /// A function without its body.
     Header(Box<FunctionParts<'a>>),
-    /// What only a body can hold.
+    /// A statement that is valid in a body only.
     Statement(Box<Statement<'a>>),
 }
 
@@ -29,13 +29,13 @@ pub(super) struct FunctionParts<'a> {
     pub is_closed: bool,
 }
 
-/// What is allowed between the space of a variable and its type.
+/// A directive between the space of a variable and its type.
 pub(super) enum Layout<'a> {
     Align(Expr<'a>),
     Attributes(Vec<Attribute<'a>>),
 }
 
-/// All of a variable but its name.
+/// The part of a variable's declaration before its name.
 #[derive(Clone)]
 pub(super) struct VariableType<'a> {
     space: Name<'a>,
@@ -47,7 +47,7 @@ pub(super) struct VariableType<'a> {
     pointer: Option<Pointer<'a>>,
 }
 
-/// A name of a declaration, with what belongs to it alone.
+/// A name in a declaration, with its count, shape and initializer.
 pub(super) struct Declarator<'a> {
     pub name: Name<'a>,
     pub count: Option<Expr<'a>>,
@@ -55,20 +55,20 @@ pub(super) struct Declarator<'a> {
     pub init: Option<Init<'a>>,
 }
 
-/// A word of `.branchtargets`.
+/// A label in `.branchtargets`.
 pub(super) struct Target<'a> {
     pub name: Name<'a>,
     pub count: Option<Expr<'a>>,
 }
 
-/// An operator before its operand.
+/// A prefix operator.
 pub(super) enum Prefix {
     Operator(UnaryOp),
     Cast { unsigned: bool },
 }
 
-/// The directives between a function's parameters and its body (PTX ISA, "Performance-Tuning Directives" and kin). What numbers each
-/// takes, and since when, is not a matter of syntax.
+/// The directives between a function's parameters and its body (PTX ISA, "Performance-Tuning Directives" and others). `sema` checks their
+/// numbers and versions.
 const FUNCTION_DIRECTIVES: [&str; 12] = [
     "maxnreg",
     "maxntid",
@@ -84,10 +84,10 @@ const FUNCTION_DIRECTIVES: [&str; 12] = [
     "blocksareclusters",
 ];
 
-/// Why a statement that has the right shape is refused nevertheless.
+/// The error for a statement that the grammar or an action rejects.
 pub(super) type SyntaxError<'a> = ParseError<u32, Token<'a>, Box<Diagnostic>>;
 
-/// The file being read: what the grammar needs to make names and spans.
+/// The file that is parsed, from which the actions make names and spans.
 #[derive(Clone, Copy)]
 pub(super) struct File<'a> {
     pub source: SourceId,
@@ -126,7 +126,7 @@ impl<'a> File<'a> {
         Ok(Box::new(Item::Version { major, minor, span }))
     }
 
-    /// A number that the tree keeps in 32 bits.
+    /// A number that must fit in 32 bits.
     pub fn small(self, start: u32, number: Number, end: u32) -> Result<u32, SyntaxError<'a>> {
         u32::try_from(number.value)
             .map_err(|_| self.reject(self.span(start, end), format!("{} is too large here", number.value), "the largest is 4294967295"))
@@ -158,7 +158,7 @@ const VERSION_HELP: &str = "write it like '.version 8.0'";
 const LOC_HELP: &str = "an inlined place is written '.loc 1 2 3, function_name LABEL, inlined_at 1 2 3'";
 
 impl<'a> Loc<'a> {
-    /// With `function_name label+4` and `inlined_at 1 2 3`, if the two words are these.
+    /// Adds `function_name label+4` and `inlined_at 1 2 3`; rejects other words in their positions.
     pub(super) fn inlined(
         self,
         file: File<'a>,
@@ -246,7 +246,7 @@ impl<'a> File<'a> {
         Ok(Box::new(Statement::BranchTargets { targets, span: self.span(start, end) }))
     }
 
-    /// An instruction. Parentheses around a whole operand mean nothing, but for `call`, whose lists they are.
+    /// An instruction. Parentheses around an operand are removed, except in `call`, where they enclose lists.
     pub fn instruction(
         self,
         start: u32,
@@ -267,12 +267,12 @@ impl<'a> File<'a> {
         Operand { kind: OperandKind::Vector(operands), span: self.span(start, end) }
     }
 
-    /// A register and its component with something between them: `%tid .x`.
+    /// A register and its component with white space or a comment between them: `%tid .x`.
     pub fn apart(self, start: u32, end: u32) -> Operand<'a> {
         plain_operand(self.expr(start, ExprKind::Name(self.slice(start, end)), end))
     }
 
-    /// An expression as an operand: `!p` and `p|q` of names are no arithmetic.
+    /// An expression as an operand: `!p` and `p|q` of names are not arithmetic.
     pub fn operand(self, expr: Expr<'a>) -> Operand<'a> {
         let span = expr.span;
         let kind = match expr.kind {
@@ -304,7 +304,7 @@ impl<'a> File<'a> {
         Operand { kind, span: self.span(start, end) }
     }
 
-    /// A group inside an expression: it must hold one expression. Its span takes in the parentheses.
+    /// A parenthesized expression; a list is rejected. Its span includes the parentheses.
     pub fn parenthesized(self, start: u32, operands: Vec<Operand<'a>>, end: u32) -> Result<Expr<'a>, SyntaxError<'a>> {
         let span = self.span(start, end);
         match expression_of(OperandKind::List(operands)) {
@@ -349,7 +349,7 @@ impl From<Number> for ExprKind<'_> {
     }
 }
 
-/// The beginning of a list, with room for the operands of most instructions.
+/// A list of one element, with capacity for the operands of most instructions.
 pub(super) fn list_of<T>(first: T) -> Vec<T> {
     let mut list = Vec::with_capacity(4);
     list.push(first);
@@ -365,7 +365,7 @@ fn plain_operand(expr: Expr<'_>) -> Operand<'_> {
     Operand { kind: OperandKind::Expr(expr), span }
 }
 
-/// `(3+2)` as `3+2`. A list with names in it stays one.
+/// Replaces `(3+2)` by `3+2`. A list that contains names is not changed.
 fn remove_parentheses(operand: &mut Operand<'_>) {
     if !matches!(operand.kind, OperandKind::List(_)) {
         return;
@@ -377,7 +377,7 @@ fn remove_parentheses(operand: &mut Operand<'_>) {
     };
 }
 
-/// Whether an expression holds names, that of a constant left aside.
+/// True if an expression contains names other than `WARP_SZ`.
 fn has_names(kind: &ExprKind<'_>) -> bool {
     match kind {
         ExprKind::Name(name) => *name != "WARP_SZ",
@@ -390,7 +390,7 @@ fn has_names(kind: &ExprKind<'_>) -> bool {
     }
 }
 
-/// Undoes [`File::operand`] and the reading of parentheses as a list, where an operand turns out to be part of an expression.
+/// The expression that an operand or list of one element was parsed from: the inverse of [`File::operand`].
 fn expression_of(kind: OperandKind<'_>) -> Option<ExprKind<'_>> {
     match kind {
         OperandKind::Expr(expr) => Some(expr.kind),

@@ -1,5 +1,5 @@
-//! Wording of syntax errors: what was expected, what was found instead, how to fix it. All of it is here, but for statements that have the
-//! right shape and are rejected for another reason (`actions`) or are in the wrong place (`assemble`).
+//! Messages of syntax errors: the expected and the found token, and a correction. Exceptions are errors that the grammar's actions report
+//! (`actions`), and statements at a wrong position (`tree_builder`).
 
 use lalrpop_util::ParseError;
 
@@ -7,13 +7,13 @@ use super::actions::{File, SyntaxError};
 use super::lexer::{LexError, Spanned, Token};
 use crate::base::{Diagnostic, Span};
 
-/// Plain words for a set of terminals of the grammar. Terminals are separated by spaces.
+/// A name for a set of terminals of the grammar. Terminals are separated by spaces.
 struct NamedSet {
-    /// The set is meant if all of these are expected.
+    /// The name is used if all of these are expected.
     signs: &'static str,
-    /// What to call it; nothing if it is not worth mentioning.
+    /// Its name in messages; empty to omit the set.
     name: &'static str,
-    /// These are mentioned no more.
+    /// The terminals that the name replaces.
     members: &'static str,
 }
 
@@ -57,8 +57,8 @@ const TERMINALS: [(&str, &str); 6] = [
     ("Dwarf", "'@@DWARF'"),
 ];
 
-/// The diagnostic for a statement that the parser rejected; the last token before the place of the error ended at `previous_end`, and
-/// `next` is the token that begins the next statement, if the text continues.
+/// The diagnostic for a statement that the parser rejected; the last token before the error ends at `previous_end`, and `next` is the token
+/// that begins the next statement, if there is one.
 pub(super) fn describe(file: File<'_>, previous_end: u32, next: Option<Spanned<'_>>, error: &SyntaxError<'_>) -> Diagnostic {
     match error {
         ParseError::User { error } => (**error).clone(),
@@ -70,7 +70,7 @@ pub(super) fn describe(file: File<'_>, previous_end: u32, next: Option<Spanned<'
         }
         ParseError::UnrecognizedToken { token: (start, token, end), expected } => {
             let found = quote(file.slice(*start, *end));
-            let message = format!("expected {}, found {found}", list(&words(expected)));
+            let message = format!("expected {}, found {found}", list(&descriptions(expected)));
             let error = Diagnostic::error("syntax", file.span(*start, *end), message);
             let lacks_comma = matches!(token, Token::Ident(_) | Token::Dotted(_) | Token::Int(_)) && is_expected(expected, ",");
             if lacks_comma { error.with_help("put ',' between the two") } else { error }
@@ -83,7 +83,7 @@ pub(super) fn describe(file: File<'_>, previous_end: u32, next: Option<Spanned<'
     }
 }
 
-/// The diagnostic for text that is no token.
+/// The diagnostic for text that is not a token.
 pub(super) fn describe_mistake(file: File<'_>, mistake: LexError, span: Span) -> Diagnostic {
     let found = quote(file.slice(span.start, span.end));
     let (message, help) = match mistake {
@@ -94,18 +94,18 @@ pub(super) fn describe_mistake(file: File<'_>, mistake: LexError, span: Span) ->
         ),
         LexError::IntTooLarge => (format!("{found} does not fit 64 bits"), "the largest integer is 0xFFFFFFFFFFFFFFFF"),
         LexError::FloatTooLarge => (format!("{found} is beyond the range of '.f64'"), "infinity is written 0d7FF0000000000000"),
-        LexError::OpenString => ("the string is not closed on its line".to_owned(), "close it with '\"'"),
-        LexError::OpenComment => ("the comment is not closed".to_owned(), "close it with '*/'"),
+        LexError::UnclosedString => ("the string is not closed on its line".to_owned(), "close it with '\"'"),
+        LexError::UnclosedComment => ("the comment is not closed".to_owned(), "close it with '*/'"),
         LexError::Preprocessor => ("preprocessor directives are not supported".to_owned(), "run a C preprocessor over the file first"),
         LexError::TooDeep => ("brackets are nested more than 256 deep".to_owned(), "split the statement"),
         LexError::TooLong => ("the expression has more than 256 operators".to_owned(), "split the expression, or work out parts of it"),
     };
-    // What is not closed reaches to the end of the line or file; only its beginning is of interest.
-    let end = if matches!(mistake, LexError::OpenString | LexError::OpenComment) { span.start + 1 } else { span.end };
+    // Unclosed strings and comments extend to the end of the line or file; only their beginning is shown.
+    let end = if matches!(mistake, LexError::UnclosedString | LexError::UnclosedComment) { span.start + 1 } else { span.end };
     Diagnostic::error("syntax", Span { end, ..span }, message).with_help(help)
 }
 
-/// The unexpected token, if it seems that the statement before it just lacks its `;`: it is on a new line and can begin a statement.
+/// The unexpected token, if probably only the `;` before it is missing: it is on a new line and can begin a statement.
 pub(super) fn token_of_next_statement<'a>(file: File<'a>, previous_end: u32, error: &SyntaxError<'a>) -> Option<Spanned<'a>> {
     let ParseError::UnrecognizedToken { token, expected } = error else { return None };
     let can_end = is_expected(expected, ";");
@@ -117,10 +117,10 @@ pub(super) fn token_of_next_statement<'a>(file: File<'a>, previous_end: u32, err
     (can_end && on_new_line && can_begin).then_some(*token)
 }
 
-/// The diagnostic for a statement that stops short at `at`. Its place is the token `next`, which is in the way, as that of every other
-/// syntax error is; what lacks something is shown beside it.
+/// The diagnostic for a statement that is incomplete at `at`. Its span is the token `next`, like that of other syntax errors; a label shows
+/// the incomplete statement.
 fn unfinished(file: File<'_>, at: u32, next: Option<Spanned<'_>>, expected: &[String]) -> Diagnostic {
-    let wanted = list(&words(expected));
+    let wanted = list(&descriptions(expected));
     let error = match next {
         Some((start, _, end)) => {
             let message = format!("expected {wanted} before {}", quote(file.slice(start, end)));
@@ -135,25 +135,25 @@ fn is_expected(expected: &[String], terminal: &str) -> bool {
     expected.iter().any(|other| other.trim_matches('"') == terminal)
 }
 
-/// The expected terminals in words, the most specific first. The parser gives their names as the grammar has them: `Int`, `";"`.
-fn words(expected: &[String]) -> Vec<String> {
-    let mut left: Vec<&str> = expected.iter().map(|terminal| terminal.trim_matches('"')).collect();
-    let mut words = Vec::new();
+/// Descriptions of the expected terminals, the most specific first. The parser gives their names in the grammar: `Int`, `";"`.
+fn descriptions(expected: &[String]) -> Vec<String> {
+    let mut remaining: Vec<&str> = expected.iter().map(|terminal| terminal.trim_matches('"')).collect();
+    let mut descriptions = Vec::new();
     for set in &NAMED_SETS {
-        if set.signs.split(' ').all(|sign| left.contains(&sign)) {
-            left.retain(|terminal| set.members.split(' ').all(|member| member != *terminal));
-            words.extend(Some(set.name.to_owned()).filter(|name| !name.is_empty()));
+        if set.signs.split(' ').all(|sign| remaining.contains(&sign)) {
+            remaining.retain(|terminal| set.members.split(' ').all(|member| member != *terminal));
+            descriptions.extend(Some(set.name.to_owned()).filter(|name| !name.is_empty()));
         }
     }
-    let word = |terminal: &str| match TERMINALS.iter().find(|(name, _)| *name == terminal) {
-        Some((_, word)) => (*word).to_owned(),
+    let describe = |terminal: &str| match TERMINALS.iter().find(|(name, _)| *name == terminal) {
+        Some((_, description)) => (*description).to_owned(),
         None => format!("'{terminal}'"),
     };
-    words.extend(left.into_iter().map(word));
-    words
+    descriptions.extend(remaining.into_iter().map(describe));
+    descriptions
 }
 
-/// `a, b or c`
+/// Joins them as `a, b or c`.
 fn list(words: &[String]) -> String {
     match words {
         [] => "nothing more".to_owned(),
@@ -162,7 +162,7 @@ fn list(words: &[String]) -> String {
     }
 }
 
-/// Text of the file as part of a message: on one line and not too long.
+/// Text of the file for a message: on one line and truncated.
 fn quote(text: &str) -> String {
     const MAX_CHARS: usize = 32;
     let shown: String = text.chars().take(MAX_CHARS).flat_map(char::escape_debug).collect();

@@ -1,8 +1,8 @@
-//! Binary operators: their precedence, and what a flat chain of them means.
+//! Binary operators: their precedence, and parsing of a flat chain of them.
 
 use super::tree::{BinaryOp, Expr, ExprKind};
 
-/// `a + b * c` as it is read: operands with operators between them.
+/// `a + b * c` as the grammar parses it: a flat list of operands with operators between them.
 #[derive(Debug)]
 pub(super) struct Chain<'a> {
     pub first: Expr<'a>,
@@ -33,34 +33,33 @@ const OPERATORS: [(BinaryOp, &str, u8); 18] = [
 ];
 
 impl BinaryOp {
-    /// How it is written.
+    /// Its spelling.
     pub fn text(self) -> &'static str {
         OPERATORS[self as usize].1
     }
 
-    /// How tightly it binds; more is tighter.
+    /// Its precedence; higher binds tighter.
     pub fn precedence(self) -> u8 {
         OPERATORS[self as usize].2
     }
 }
 
-/// Gives a chain its structure.
+/// Turns a chain into a tree.
 pub(super) fn chain_to_expr(chain: Chain<'_>) -> Expr<'_> {
-    // Operands that wait for their right side, with the operator between them: precedences strictly rise.
-    let mut waiting: Vec<(Expr<'_>, BinaryOp)> = Vec::new();
+    // Left operands whose right operand is incomplete, with their operators, in order of strictly increasing precedence.
+    let mut stack: Vec<(Expr<'_>, BinaryOp)> = Vec::new();
     let mut last = chain.first;
     for (operator, next) in chain.rest {
-        last = join(&mut waiting, last, operator.precedence());
-        waiting.push((last, operator));
+        last = reduce(&mut stack, last, operator.precedence());
+        stack.push((last, operator));
         last = next;
     }
-    join(&mut waiting, last, 0)
+    reduce(&mut stack, last, 0)
 }
 
-/// Pops the left operands whose operator binds at least as tightly as `precedence`, innermost first, and makes `right` the right side of
-/// each.
-fn join<'a>(waiting: &mut Vec<(Expr<'a>, BinaryOp)>, mut right: Expr<'a>, precedence: u8) -> Expr<'a> {
-    while let Some((left, operator)) = waiting.pop_if(|(_, operator)| operator.precedence() >= precedence) {
+/// Pops the left operands whose operator binds at least as tightly as `precedence`, innermost first, and combines each with `right`.
+fn reduce<'a>(stack: &mut Vec<(Expr<'a>, BinaryOp)>, mut right: Expr<'a>, precedence: u8) -> Expr<'a> {
+    while let Some((left, operator)) = stack.pop_if(|(_, operator)| operator.precedence() >= precedence) {
         let span = left.span.to(right.span);
         right = Expr { kind: ExprKind::Binary(operator, Box::new(left), Box::new(right)), span };
     }

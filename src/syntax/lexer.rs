@@ -1,14 +1,14 @@
-//! Characters to tokens.
+//! The lexer.
 //!
-//! A dotted opcode such as `ld.global.v2.f32` is one token when nothing is between its words, and so is a register with its component,
-//! `%tid.x`: what a word means is decided by its position, never by its spelling, so a register may be called `add`. Directive words are
-//! tokens of their own; every other word after a dot (`.b32`, `.v4`, `.maxntid`) is a [`Token::Dot`].
+//! A dotted opcode such as `ld.global.v2.f32` is one token if it contains no white space, and so is a register with its component,
+//! `%tid.x`: the meaning of a word depends on its position, never on its spelling, so a register may be called `add`. Each directive is a
+//! separate token; every other word after a dot (`.b32`, `.v4`, `.maxntid`) is a [`Token::Dot`].
 //!
-//! Text that is no token becomes [`Token::Bad`], so that the parser reads it in order like anything else.
+//! Invalid text becomes [`Token::Bad`], so that the parser reads it in order like other tokens.
 
 use logos::Logos;
 
-/// A token with the offsets of its first byte and of the byte after it.
+/// A token with its start and end offset in bytes.
 pub(super) type Spanned<'a> = (u32, Token<'a>, u32);
 
 /// An integer literal.
@@ -19,27 +19,27 @@ pub(super) struct Number {
     pub unsigned: bool,
 }
 
-/// Why text is not accepted, where the grammar cannot say it.
+/// The error of a token that the lexer rejects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum LexError {
-    /// A character that starts no token.
+    /// A character that cannot start a token.
     #[default]
     Character,
-    /// Starts with a digit and is no number.
+    /// A word that starts with a digit and is not a number.
     Number,
     /// An octal or binary integer of more than 64 bits, or another of more than 65.
     IntTooLarge,
     /// A decimal beyond the range of `.f64`.
     FloatTooLarge,
-    /// `"` without its partner on the line.
-    OpenString,
+    /// `"` without a closing one on the line.
+    UnclosedString,
     /// `/*` without `*/`.
-    OpenComment,
-    /// `#include` and kin.
+    UnclosedComment,
+    /// `#include` and other preprocessor directives.
     Preprocessor,
     /// Brackets nested too deeply.
     TooDeep,
-    /// An expression of too many operators.
+    /// An expression with too many operators.
     TooLong,
 }
 
@@ -80,8 +80,8 @@ pub(super) enum Token<'a> {
     Dwarf(&'a str),
 
     #[regex(r"[0-9][0-9a-zA-Z_$]*", |_| LexError::Number, priority = 3)]
-    #[regex(r#""[^"\n]*"#, |_| LexError::OpenString, priority = 1)]
-    #[regex(r"/\*([^*]|\*+[^*/])*\**", |_| LexError::OpenComment)]
+    #[regex(r#""[^"\n]*"#, |_| LexError::UnclosedString, priority = 1)]
+    #[regex(r"/\*([^*]|\*+[^*/])*\**", |_| LexError::UnclosedComment)]
     #[regex(r"#[^\n]*", |_| LexError::Preprocessor, priority = 1, allow_greedy = true)]
     Bad(LexError),
 
@@ -149,11 +149,11 @@ pub(super) enum Token<'a> {
     #[token(".callprototype")] CallPrototype,
 }
 
-/// Cuts a text into tokens.
+/// An iterator over the tokens of a text.
 pub(super) struct Lexer<'a> {
     tokens: logos::Lexer<'a, Token<'a>>,
     /// The token after a run of bad characters, found while looking for the end of the run.
-    ahead: Option<Spanned<'a>>,
+    lookahead: Option<Spanned<'a>>,
 }
 
 impl<'a> Lexer<'a> {
@@ -163,7 +163,7 @@ impl<'a> Lexer<'a> {
         if text.starts_with('\u{feff}') {
             tokens.bump('\u{feff}'.len_utf8());
         }
-        Self { tokens, ahead: None }
+        Self { tokens, lookahead: None }
     }
 
     fn read(&mut self) -> Option<Spanned<'a>> {
@@ -172,12 +172,12 @@ impl<'a> Lexer<'a> {
         Some((span.start as u32, token, span.end as u32))
     }
 
-    /// Joins the bad characters that follow one another, so that binary data is one mistake rather than thousands.
+    /// Merges consecutive invalid characters into one token, so that binary data is one error rather than thousands.
     #[cold]
     fn join_bad_characters(&mut self, start: u32, mut end: u32) -> Spanned<'a> {
         loop {
-            self.ahead = self.read();
-            match self.ahead {
+            self.lookahead = self.read();
+            match self.lookahead {
                 Some((next, Token::Bad(LexError::Character), next_end)) if next == end => end = next_end,
                 _ => return (start, Token::Bad(LexError::Character), end),
             }
@@ -190,7 +190,7 @@ impl<'a> Iterator for Lexer<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Spanned<'a>> {
-        let token = self.ahead.take().or_else(|| self.read())?;
+        let token = self.lookahead.take().or_else(|| self.read())?;
         match token {
             (start, Token::Bad(LexError::Character), end) => Some(self.join_bad_characters(start, end)),
             other => Some(other),
@@ -212,7 +212,7 @@ fn integer<'a>(lex: &mut logos::Lexer<'a, Token<'a>>) -> Result<Number, LexError
     };
     let value = match u64::from_str_radix(digits, radix) {
         Ok(value) => value,
-        // Of a number of 65 bits the low 64 count.
+        // A number of 65 bits is truncated to 64, as in ptxas.
         Err(_) if matches!(radix, 10 | 16) => match u128::from_str_radix(digits, radix) {
             Ok(value) if value >> 65 == 0 => value as u64,
             _ => return Err(LexError::IntTooLarge),

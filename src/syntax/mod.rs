@@ -1,25 +1,25 @@
-//! From text to tree.
+//! Parsing: from text to a syntax tree.
 //!
 //! ```text
 //! text ─ lexer ─▶ tokens ─ statements ─▶ one statement's tokens ─ grammar ─▶ statement ─ tree_builder ─▶ tree
 //! ```
 //!
-//! A statement is parsed by itself. If it is wrong, `error` words the mistake, the rest of the statement is skipped and the next one
-//! is read, so every mistake of a file is reported and the rest of a function survives. The tree knows words, not instructions: what
-//! an opcode is and whether its operands make sense is decided later.
+//! Each statement is parsed separately. If it is invalid, `error` makes the diagnostic, the rest of the statement is skipped and the next
+//! one is parsed, so all errors of a file are reported and the rest of a function is retained. The tree does not depend on the instruction
+//! set: `sema` checks opcodes and operands.
 //!
-//! Nothing a file contains can make this fail otherwise: brackets and scopes nest at most 256 deep, the number of diagnostics is
-//! bounded, and time and memory grow with the length of the text.
+//! No input can make the parser fail in another way: brackets and scopes nest at most 256 deep, the number of diagnostics is bounded, and
+//! time and memory are linear in the length of the text.
 
 mod actions;
 mod error;
 mod expression;
+mod highlight;
 mod lexer;
 mod printer;
 mod problems;
 mod statements;
 mod tree_builder;
-mod words;
 
 pub mod tree;
 
@@ -32,17 +32,17 @@ lalrpop_util::lalrpop_mod!(
 
 use crate::base::{Diagnostic, SourceId, Span};
 use actions::File;
+pub use highlight::{TokenClass, classify_tokens};
 use lexer::{LexError, Token};
 use problems::Problems;
 use statements::Statements;
 use tree_builder::TreeBuilder;
-pub use words::{WordKind, words};
 
 /// Reads a PTX file (PTX ISA, "Syntax" and "Directives", versions 1.4 to 9.x).
 ///
-/// `source` is the id under which spans refer to `text`. What could not be read is missing in the tree and reported: if no diagnostic
-/// is an error, the tree is the whole file. Diagnostics are ordered by place; after 100 of them a note says how many more there are,
-/// and after 1000 the file is not read further.
+/// `source` is the id of `text` in spans. Statements that cannot be parsed are reported and missing in the tree: if no diagnostic is an
+/// error, the tree is complete. Diagnostics are ordered by span; after 100 of them a note says how many more there are, and after 1000 the
+/// rest of the file is not parsed.
 pub fn parse<'a>(source: SourceId, text: &'a str) -> (tree::Module<'a>, Vec<Diagnostic>) {
     let mut problems = Problems::default();
     let Ok(length) = u32::try_from(text.len()) else {
@@ -92,11 +92,11 @@ fn recover<'a>(
         Some(token) => statements.unread(token),
         None => {
             if let Some((start, end)) = statements.skip_rest() {
-                problems.add(error::describe_mistake(file, LexError::OpenComment, file.span(start, end)));
+                problems.add(error::describe_mistake(file, LexError::UnclosedComment, file.span(start, end)));
             }
         }
     }
-    if statements.is_head() {
+    if statements.is_function_header() {
         let [_, end] = statements.ends();
         builder.recover_header(file.span(first, end), problems);
     }

@@ -1,6 +1,6 @@
-//! Trees to text: every node of the tree displays as the PTX it was read from, in a uniform layout.
+//! Printing of trees: every node of the tree displays as PTX, in a uniform layout.
 //!
-//! Parsing what was printed gives the same tree again, but for the places. Parentheses are written where precedence asks for them.
+//! Parsing the output gives the same tree, except for spans. Parentheses are written where precedence requires them.
 
 use std::fmt::{Display, Formatter, Result};
 
@@ -173,7 +173,7 @@ fn statement(f: &mut Formatter<'_>, statement: &Statement<'_>, depth: usize) -> 
     }
 }
 
-/// The braces of `block` are indented by `depth` steps, what is between them by one more.
+/// Writes `block`; its braces are indented by `depth` steps, its statements by one more.
 fn block(f: &mut Formatter<'_>, block: &Block<'_>, depth: usize) -> Result {
     const STEP: usize = 4;
     f.write_str("{\n")?;
@@ -234,10 +234,10 @@ impl Display for Expr<'_> {
     }
 }
 
-/// Binds tighter than every operator with two operands.
+/// A precedence higher than that of every binary operator.
 const TIGHTEST: u8 = u8::MAX;
 
-/// Writes `expr` where only what binds at least as tightly as `precedence` needs no parentheses.
+/// Writes `expr`, in parentheses if it binds less tightly than `precedence`.
 fn expression(f: &mut Formatter<'_>, expr: &Expr<'_>, precedence: u8) -> Result {
     match &expr.kind {
         ExprKind::Name(name) => f.write_str(name),
@@ -267,7 +267,7 @@ fn expression(f: &mut Formatter<'_>, expr: &Expr<'_>, precedence: u8) -> Result 
     }
 }
 
-/// Writes what `content` writes, between parentheses if they are needed.
+/// Calls `content`, between parentheses if `is_needed`.
 fn enclosed(f: &mut Formatter<'_>, is_needed: bool, content: impl Fn(&mut Formatter<'_>) -> Result) -> Result {
     if !is_needed {
         return content(f);
@@ -278,7 +278,7 @@ fn enclosed(f: &mut Formatter<'_>, is_needed: bool, content: impl Fn(&mut Format
 }
 
 impl UnaryOp {
-    /// How it is written.
+    /// Its spelling.
     pub fn text(self) -> &'static str {
         match self {
             UnaryOp::Plus => "+",
@@ -309,7 +309,7 @@ impl<T: Display> Display for Comma<'_, T> {
     }
 }
 
-/// The part with a space after it, if there is one.
+/// Writes `part` with a space after it, if it is present.
 fn optional(f: &mut Formatter<'_>, part: Option<&impl Display>) -> Result {
     part.map_or(Ok(()), |part| write!(f, "{part} "))
 }

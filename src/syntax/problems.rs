@@ -1,11 +1,11 @@
-//! The diagnostics of one file, of which there are not too many.
+//! The diagnostics of one file, limited in number.
 
 use crate::base::{Diagnostic, Severity, Span};
 
-/// How many diagnostics of a file are shown; of the others only their number.
+/// Most diagnostics of a file that are shown; the others are only counted.
 const MAX_SHOWN: usize = 100;
 
-/// After this many errors a file is no PTX, and reading on would only cost time.
+/// Number of errors after which the rest of a file is not parsed, since it is probably not PTX.
 const MAX_COUNTED: usize = 1000;
 
 /// Collects diagnostics.
@@ -24,12 +24,12 @@ impl Problems {
         }
     }
 
-    /// Whether the rest of the file is not worth reading.
+    /// True if the rest of the file is not to be parsed.
     pub fn are_too_many(&self) -> bool {
         self.hidden >= MAX_COUNTED - MAX_SHOWN
     }
 
-    /// All of them by place. If there were more than are shown, a note at `end`, where reading ended.
+    /// All diagnostics, ordered by span. If some are not shown, a note is added at `end`, where parsing ended.
     pub fn finish(mut self, end: Span) -> Vec<Diagnostic> {
         let note = match self.hidden {
             0 => None,

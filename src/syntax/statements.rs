@@ -1,56 +1,55 @@
-//! Tokens to statements: where one statement ends and the next begins, known before it is parsed.
+//! Splitting of the token stream into statements, before they are parsed.
 //!
-//! The parser reads one statement at a time, so a mistake in one cannot harm the next: the rest of a bad statement is skipped and
-//! that is all there is to recovery. Braces of scopes are statements of their own, which keeps nesting out of the grammar.
-//! A statement ends
+//! The parser parses one statement at a time, so an error in one does not affect the next: recovery is skipping the rest of the statement.
+//! Braces of scopes are separate statements, so the grammar has no nested scopes. A statement ends
 //!
 //! - after `;`, and after the `:` of a label;
 //! - before the `{` or `}` of a scope (a brace of a vector, an initializer or a section belongs to its statement);
-//! - before a word that only ever begins one (`@`, `.visible`, `.loc`, ..), so that a missing `;` costs one statement;
-//! - after a string that is not closed on its line, because the `;` will be in it;
-//! - where the few directives that have no `;` (`.version 9.0`) can go no further.
+//! - before a token that can only begin one (`@`, `.visible`, `.loc`, ..), so that a missing `;` affects one statement only;
+//! - after a string that is not closed on its line, because the `;` is in it;
+//! - before a token that cannot continue a directive without `;` (`.version 9.0`).
 
 use super::lexer::{LexError, Lexer, Spanned, Token};
 
-/// How deep brackets of one statement, and scopes of one function, may nest. Trees are walked by recursion.
+/// Maximum nesting of brackets in a statement, and of scopes in a function. It bounds recursion over the tree.
 pub(super) const MAX_DEPTH: u32 = 256;
 
-/// How many operators one expression may have, for the same reason: `- - - 1` nests without brackets.
+/// Maximum number of operators in an expression, for the same reason: `- - - 1` nests without brackets.
 const MAX_OPERATORS: u32 = 256;
 
-/// What decides where a statement ends.
+/// The kind of a statement, which determines where it ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// Ends with `;`.
     Plain,
-    /// A function up to its body or `;`.
-    Head,
+    /// The header of a function, up to its body or `;`.
+    FunctionHeader,
     /// A directive without `;`.
-    Open,
+    NoSemicolon,
     /// `.section NAME { .. }`
     Section,
 }
 
-/// Whether a token is part of the statement being read.
+/// The position of a token relative to the current statement.
 enum TokenPosition {
     Inside,
     Last,
     Outside,
 }
 
-/// The statements of a text, one at a time: as an iterator it gives the tokens of the current one.
+/// The statements of a text, one at a time: an iterator over the tokens of the current statement.
 pub(super) struct Statements<'a> {
     lexer: Lexer<'a>,
-    ahead: Option<Spanned<'a>>,
-    /// The last token handed out.
+    lookahead: Option<Spanned<'a>>,
+    /// The last token returned.
     previous: Token<'a>,
-    /// Where the last two tokens handed out ended, the last one second.
+    /// The ends of the last two tokens returned, the last one second.
     ends: [u32; 2],
-    /// Tokens of the current statement handed out so far.
+    /// Number of tokens of the current statement returned so far.
     count: u32,
     ended: bool,
     kind: Kind,
-    /// Open braces that are no scopes.
+    /// Open braces that are not scopes.
     lists: u32,
     /// Open brackets of every kind.
     depth: u32,
@@ -62,7 +61,7 @@ impl<'a> Statements<'a> {
     pub(super) fn new(text: &'a str) -> Self {
         Self {
             lexer: Lexer::new(text),
-            ahead: None,
+            lookahead: None,
             previous: Token::Semi,
             ends: [0; 2],
             count: 0,
@@ -74,65 +73,65 @@ impl<'a> Statements<'a> {
         }
     }
 
-    /// Starts the next statement and gives its first token, which stays unread; `None` at the end of the text.
+    /// Starts the next statement and returns its first token without consuming it; `None` at the end of the text.
     pub(super) fn start(&mut self) -> Option<Spanned<'a>> {
         let first = self.peek()?;
         (self.count, self.ended) = (0, false);
         (self.lists, self.depth, self.operators) = (0, 0, 0);
         self.kind = match first.1 {
-            Token::Version | Token::Target | Token::AddressSize | Token::File | Token::Loc => Kind::Open,
+            Token::Version | Token::Target | Token::AddressSize | Token::File | Token::Loc => Kind::NoSemicolon,
             Token::Section => Kind::Section,
-            Token::Entry | Token::Func => Kind::Head,
+            Token::Entry | Token::Func => Kind::FunctionHeader,
             _ => Kind::Plain,
         };
         Some(first)
     }
 
-    /// Reads the one token that [`start`](Self::start) gave: the brace of a scope.
+    /// Consumes the token that [`start`](Self::start) returned, the brace of a scope, as a complete statement.
     pub(super) fn take_brace(&mut self) {
-        if let Some(brace) = self.ahead.take() {
+        if let Some(brace) = self.lookahead.take() {
             self.advance(brace);
         }
         self.ended = true;
     }
 
-    /// Drops what is left of the current statement. Gives the place of a comment without end in it, which hides the rest of the file.
+    /// Skips the rest of the current statement. Returns the position of an unclosed comment in it, which hides the rest of the file.
     pub(super) fn skip_rest(&mut self) -> Option<(u32, u32)> {
-        let mut open_comment = None;
+        let mut unclosed_comment = None;
         for (start, token, end) in self {
-            if token == Token::Bad(LexError::OpenComment) {
-                open_comment = Some((start, end));
+            if token == Token::Bad(LexError::UnclosedComment) {
+                unclosed_comment = Some((start, end));
             }
         }
-        open_comment
+        unclosed_comment
     }
 
-    /// Ends the current statement before `token`, the last one read, which becomes the first of the next.
+    /// Ends the current statement before `token`, the last one returned, which becomes the first of the next.
     pub(super) fn unread(&mut self, token: Spanned<'a>) {
-        self.ahead = Some(token);
+        self.lookahead = Some(token);
         self.ended = true;
     }
 
     /// The token that begins the next statement, once the current one has ended before it.
     pub(super) fn next_statement(&self) -> Option<Spanned<'a>> {
-        self.ahead.filter(|_| self.ended)
+        self.lookahead.filter(|_| self.ended)
     }
 
-    /// Whether the current statement is the head of a function.
-    pub(super) fn is_head(&self) -> bool {
-        self.kind == Kind::Head
+    /// True if the current statement is the header of a function.
+    pub(super) fn is_function_header(&self) -> bool {
+        self.kind == Kind::FunctionHeader
     }
 
-    /// Where the last two tokens read ended, the last one second.
+    /// The ends of the last two tokens returned, the last one second.
     pub(super) fn ends(&self) -> [u32; 2] {
         self.ends
     }
 
     fn peek(&mut self) -> Option<Spanned<'a>> {
-        if self.ahead.is_none() {
-            self.ahead = self.lexer.next();
+        if self.lookahead.is_none() {
+            self.lookahead = self.lexer.next();
         }
-        self.ahead
+        self.lookahead
     }
 
     fn advance(&mut self, (_, token, end): Spanned<'a>) {
@@ -141,26 +140,26 @@ impl<'a> Statements<'a> {
         self.count += 1;
     }
 
-    fn place(&mut self, token: Token<'a>) -> TokenPosition {
+    fn classify(&mut self, token: Token<'a>) -> TokenPosition {
         if self.count == 0 {
-            let is_whole = matches!(token, Token::Semi | Token::Dwarf(_) | Token::Bad(LexError::Preprocessor));
-            return if is_whole { TokenPosition::Last } else { TokenPosition::Inside };
+            let is_complete = matches!(token, Token::Semi | Token::Dwarf(_) | Token::Bad(LexError::Preprocessor));
+            return if is_complete { TokenPosition::Last } else { TokenPosition::Inside };
         }
         match token {
-            Token::Bad(LexError::OpenString) => TokenPosition::Last,
-            Token::LBrace => self.place_open_brace(),
-            Token::RBrace => self.place_close_brace(),
-            Token::Semi if self.kind == Kind::Head && matches!(self.previous, Token::Str(_)) => TokenPosition::Inside,
+            Token::Bad(LexError::UnclosedString) => TokenPosition::Last,
+            Token::LBrace => self.classify_open_brace(),
+            Token::RBrace => self.classify_close_brace(),
+            Token::Semi if self.kind == Kind::FunctionHeader && matches!(self.previous, Token::Str(_)) => TokenPosition::Inside,
             Token::Semi => TokenPosition::Last,
-            _ if self.kind == Kind::Open && !self.continues_open_directive(token) => TokenPosition::Outside,
-            Token::Pragma if self.kind == Kind::Head => TokenPosition::Inside,
-            // A declaration of a function may lack its `;`, and then what comes next is no part of it.
-            _ if self.kind == Kind::Head && self.depth == 0 && begins_declaration(token) => TokenPosition::Outside,
-            // The `;` of a `.pragma` in a head: only another directive continues the function.
+            _ if self.kind == Kind::NoSemicolon && !self.continues_directive(token) => TokenPosition::Outside,
+            Token::Pragma if self.kind == Kind::FunctionHeader => TokenPosition::Inside,
+            // The `;` of a function declaration may be missing; then a declaration of a variable begins the next statement.
+            _ if self.kind == Kind::FunctionHeader && self.depth == 0 && begins_declaration(token) => TokenPosition::Outside,
+            // After the `;` of a `.pragma` in a header, only another directive continues the function.
             _ if self.previous == Token::Semi && !matches!(token, Token::Dot(_)) => TokenPosition::Outside,
             Token::Colon if self.count == 1 && matches!(self.previous, Token::Ident(_) | Token::Dotted(_)) => TokenPosition::Last,
             Token::Entry | Token::Func if self.count == 1 && is_linkage(self.previous) => {
-                self.kind = Kind::Head;
+                self.kind = Kind::FunctionHeader;
                 TokenPosition::Inside
             }
             _ if only_begins(token) => TokenPosition::Outside,
@@ -168,10 +167,10 @@ impl<'a> Statements<'a> {
         }
     }
 
-    fn place_open_brace(&mut self) -> TokenPosition {
+    fn classify_open_brace(&mut self) -> TokenPosition {
         let is_list = match self.previous {
             Token::Comma | Token::LParen | Token::LBracket | Token::LBrace | Token::Pipe | Token::Equal => true,
-            Token::Ident(_) | Token::Dotted(_) | Token::Dot(_) => self.kind != Kind::Head,
+            Token::Ident(_) | Token::Dotted(_) | Token::Dot(_) => self.kind != Kind::FunctionHeader,
             _ => false,
         };
         if is_list {
@@ -182,18 +181,19 @@ impl<'a> Statements<'a> {
         }
     }
 
-    fn place_close_brace(&mut self) -> TokenPosition {
+    fn classify_close_brace(&mut self) -> TokenPosition {
         match self.lists.checked_sub(1) {
             None => TokenPosition::Outside,
-            Some(left) => {
-                self.lists = left;
-                if left == 0 && self.kind == Kind::Section { TokenPosition::Last } else { TokenPosition::Inside }
+            Some(open) => {
+                self.lists = open;
+                if open == 0 && self.kind == Kind::Section { TokenPosition::Last } else { TokenPosition::Inside }
             }
         }
     }
 
-    /// `.loc 1 2 3` ends where `add.u32` begins: a word belongs to it unless it follows a number or a string.
-    fn continues_open_directive(&self, token: Token<'a>) -> bool {
+    /// True if `token` continues a directive without `;`: a word does unless it follows a number or a string, so `.loc 1 2 3` ends before
+    /// `add.u32`.
+    fn continues_directive(&self, token: Token<'a>) -> bool {
         match token {
             Token::Int(_) | Token::Decimal(_) | Token::Str(_) | Token::Comma | Token::Plus | Token::Bad(_) => true,
             Token::Ident(_) => !matches!(self.previous, Token::Int(_) | Token::Decimal(_) | Token::Str(_)),
@@ -201,8 +201,9 @@ impl<'a> Statements<'a> {
         }
     }
 
-    /// Replaces a token that would make the tree too deep. No expression continues after a comma or a word with a dot, but for `(.s64)`.
-    fn limit(&mut self, token: Token<'a>) -> Token<'a> {
+    /// Replaces a token that would make the tree too deep by an error. A comma or a word with a dot, except in `(.s64)`, ends an
+    /// expression.
+    fn limit_nesting(&mut self, token: Token<'a>) -> Token<'a> {
         match token {
             Token::LParen | Token::LBracket | Token::LBrace => self.depth = self.depth.saturating_add(1),
             Token::RParen | Token::RBracket | Token::RBrace => self.depth = self.depth.saturating_sub(1),
@@ -229,7 +230,7 @@ impl<'a> Iterator for Statements<'a> {
             return None;
         }
         let next = self.peek()?;
-        match self.place(next.1) {
+        match self.classify(next.1) {
             TokenPosition::Outside => {
                 self.ended = true;
                 return None;
@@ -237,8 +238,8 @@ impl<'a> Iterator for Statements<'a> {
             TokenPosition::Last => self.ended = true,
             TokenPosition::Inside => {}
         }
-        self.ahead = None;
-        let token = self.limit(next.1);
+        self.lookahead = None;
+        let token = self.limit_nesting(next.1);
         self.advance(next);
         Some((next.0, token, next.2))
     }
@@ -248,7 +249,7 @@ fn is_linkage(token: Token<'_>) -> bool {
     matches!(token, Token::Extern | Token::Visible | Token::Weak | Token::Common)
 }
 
-/// Whether `token` can be nothing but the first of a statement.
+/// True if `token` can only be the first of a statement.
 fn only_begins(token: Token<'_>) -> bool {
     // `.weak` is a modifier of `ld` and `st` as well.
     is_linkage(token) && token != Token::Weak
@@ -270,8 +271,8 @@ fn only_begins(token: Token<'_>) -> bool {
         )
 }
 
-/// Whether `token` is the space that begins the declaration of a variable, or `.weak` before it: in the head of a function a space is in
-/// parentheses only.
+/// True if `token` is the space that begins the declaration of a variable, or `.weak` before it: in the header of a function spaces are
+/// only inside parentheses.
 fn begins_declaration(token: Token<'_>) -> bool {
     matches!(
         token,

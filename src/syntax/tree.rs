@@ -1,9 +1,9 @@
-//! The syntax tree: the file as written, borrowed from its text. It knows statements, not instructions: an opcode is a word with dotted
-//! words after it, and whether they make sense is `sema`'s question.
+//! The syntax tree, which borrows from the text of the file. It is independent of the instruction set: an opcode is a word with dotted
+//! words after it, which `sema` checks.
 
 use crate::base::Span;
 
-/// A word of the file.
+/// A word of the file, with its span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Name<'a> {
     /// Its text, with `%`, `$` or `_` as written; without a leading dot for directives and modifiers.
@@ -15,7 +15,7 @@ pub struct Name<'a> {
 /// A whole file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Module<'a> {
-    /// Its directives, declarations and functions in order. What could not be read is missing here and reported beside.
+    /// Its directives, declarations and functions in order, without those that could not be parsed.
     pub items: Vec<Item<'a>>,
 }
 
@@ -41,7 +41,7 @@ pub enum Item<'a> {
     },
     /// `.address_size 64`
     AddressSize {
-        /// As written; only 32 and 64 have a meaning.
+        /// As written; only 32 and 64 are valid.
         bits: u32,
         /// The whole directive.
         span: Span,
@@ -52,7 +52,7 @@ pub enum Item<'a> {
     Function(Box<Function<'a>>),
     /// `.alias fAlias, fAliasee;`
     Alias {
-        /// The further name.
+        /// The alias.
         name: Name<'a>,
         /// The function that it names.
         target: Name<'a>,
@@ -77,7 +77,7 @@ pub enum Item<'a> {
         /// The whole directive.
         span: Span,
     },
-    /// `.section NAME { .. }` or `@@DWARF ..`: debug data, kept as text only.
+    /// `.section NAME { .. }` or `@@DWARF ..`: debug data, stored as text only.
     Section {
         /// `debug_str`, or `@@DWARF`.
         name: &'a str,
@@ -106,13 +106,13 @@ pub enum Linkage {
 /// A kernel or function.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Function<'a> {
-    /// `.extern` and kin.
+    /// `.extern`, `.visible`, `.weak` or `.common`.
     pub linkage: Option<Linkage>,
-    /// `.entry` rather than `.func`.
+    /// True for `.entry`, false for `.func`.
     pub is_kernel: bool,
     /// Its name.
     pub name: Name<'a>,
-    /// `.attribute(..)` words.
+    /// The attributes in `.attribute(..)`.
     pub attributes: Vec<Attribute<'a>>,
     /// Return parameters.
     pub results: Vec<Variable<'a>>,
@@ -137,7 +137,7 @@ pub struct FunctionDirective<'a> {
     pub texts: Vec<Name<'a>>,
 }
 
-/// A word of `.attribute(..)`.
+/// An attribute in `.attribute(..)`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Attribute<'a> {
     /// `managed`, `unified`.
@@ -146,10 +146,10 @@ pub struct Attribute<'a> {
     pub values: Vec<Expr<'a>>,
 }
 
-/// A declaration of one variable: `.global .align 4 .b8 x[16] = {..}`; a declaration with a list gives one for each.
+/// A declaration of one variable: `.global .align 4 .b8 x[16] = {..}`; a declaration of several variables becomes one for each.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variable<'a> {
-    /// `.extern` and kin.
+    /// `.extern`, `.visible`, `.weak` or `.common`.
     pub linkage: Option<Linkage>,
     /// `reg`, `sreg`, `const`, `global`, `local`, `param`, `shared`, `tex`, `surf`, without the dot.
     pub space: Name<'a>,
@@ -157,11 +157,11 @@ pub struct Variable<'a> {
     pub bank: Option<Expr<'a>>,
     /// `.align`.
     pub align: Option<Expr<'a>>,
-    /// `.attribute(..)` words.
+    /// The attributes in `.attribute(..)`.
     pub attributes: Vec<Attribute<'a>>,
     /// `.v2` or `.v4`.
     pub vector: Option<Name<'a>>,
-    /// The type's word: `b32`, `f16x2`, `texref`, `pred`, ...
+    /// The type's name: `b32`, `f16x2`, `texref`, `pred`, ...
     pub ty: Name<'a>,
     /// `.ptr .space .align N` of a kernel parameter.
     pub pointer: Option<Pointer<'a>>,
@@ -169,11 +169,11 @@ pub struct Variable<'a> {
     pub bare_align: Option<Expr<'a>>,
     /// Its name; `_` in a prototype.
     pub name: Name<'a>,
-    /// `%r<100>`: how many registers.
+    /// `%r<100>`: the number of registers.
     pub count: Option<Expr<'a>>,
     /// Dimensions, outermost first; `None` for `[]`.
     pub shape: Vec<Option<Expr<'a>>>,
-    /// What follows `=`.
+    /// The initializer after `=`.
     pub init: Option<Init<'a>>,
     /// The whole declaration.
     pub span: Span,
@@ -197,9 +197,9 @@ pub enum Init<'a> {
     List(Vec<Init<'a>>, Span),
     /// `addr_mode_0 = wrap` in the list of a `.samplerref`.
     Field {
-        /// What is set.
+        /// The field.
         name: Name<'a>,
-        /// To what.
+        /// Its value.
         value: Box<Expr<'a>>,
     },
 }
@@ -222,7 +222,7 @@ pub enum Statement<'a> {
     Instruction(Instruction<'a>),
     /// A register or variable.
     Variable(Box<Variable<'a>>),
-    /// `{ .. }`, a scope of its own.
+    /// `{ .. }`, a nested scope.
     Block(Block<'a>),
     /// `.loc`
     Loc(Loc<'a>),
@@ -233,7 +233,7 @@ pub enum Statement<'a> {
         /// The whole directive.
         span: Span,
     },
-    /// `label: .branchtargets A, B;` (the label is a statement of its own before it)
+    /// `label: .branchtargets A, B;` (the label is a separate statement before it)
     BranchTargets {
         /// Labels, in the order of the index.
         targets: Vec<Name<'a>>,
@@ -253,12 +253,12 @@ pub enum Statement<'a> {
         results: Vec<Variable<'a>>,
         /// Input parameters.
         params: Vec<Variable<'a>>,
-        /// `.noreturn` and kin.
+        /// `.noreturn` and other directives.
         directives: Vec<FunctionDirective<'a>>,
         /// The whole directive.
         span: Span,
     },
-    /// `.section`, `.file`, `@@DWARF` inside a body: kept as text only.
+    /// `.section`, `.file`, `@@DWARF` inside a body: stored as text only.
     Section {
         /// All of it, as written.
         text: &'a str,
@@ -286,13 +286,13 @@ pub struct Loc<'a> {
     pub span: Span,
 }
 
-/// `@!p opcode.word.word a, b, c;`
+/// `@!p opcode.modifier.type a, b, c;`
 #[derive(Clone, Debug, PartialEq)]
 pub struct Instruction<'a> {
     /// `@p` or `@!p`.
     pub guard: Option<Guard<'a>>,
-    /// The whole dotted opcode as written, `ld.global.v2.f32`; PTX allows spaces and comments between the words, so it may contain
-    /// some. A constant bank of PTX 1.x is part of it: `ld.const[3].f32`.
+    /// The complete opcode as written, `ld.global.v2.f32`; it may contain white space and comments, which PTX allows between the words. A
+    /// constant bank of PTX 1.x is part of it: `ld.const[3].f32`.
     pub opcode: Name<'a>,
     /// Operands in order.
     pub operands: Vec<Operand<'a>>,
@@ -305,11 +305,11 @@ pub struct Instruction<'a> {
 pub struct Guard<'a> {
     /// The predicate.
     pub name: Name<'a>,
-    /// Whether it is negated.
+    /// True if it is negated.
     pub negate: bool,
 }
 
-/// An operand and its place.
+/// An operand and its span.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Operand<'a> {
     /// Its kind.
@@ -318,7 +318,7 @@ pub struct Operand<'a> {
     pub span: Span,
 }
 
-/// The shapes an operand can have.
+/// The kinds of operands.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OperandKind<'a> {
     /// A register, variable, label, function, number, constant expression, `var+4`, `%tid.x`, `_`.
@@ -348,16 +348,16 @@ pub struct Expr<'a> {
     pub span: Span,
 }
 
-/// The shapes an expression can have (PTX ISA, "Constants" and "Constant Expressions").
+/// The kinds of expressions (PTX ISA, "Constants" and "Constant Expressions").
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExprKind<'a> {
     /// A name: register with component (`%tid.x`, `%v.y`), variable, label, `_`, `WARP_SZ`.
     Name(&'a str),
-    /// An integer; `unsigned` if it carries `U` or does not fit `.s64`.
+    /// An integer; `unsigned` if it has the suffix `U` or does not fit `.s64`.
     Int {
         /// Its bits.
         value: u64,
-        /// It is of type `.u64` rather than `.s64`.
+        /// True for `.u64`, false for `.s64`.
         unsigned: bool,
     },
     /// `1.5`: a 64-bit float.
@@ -368,22 +368,22 @@ pub enum ExprKind<'a> {
     Float64Bits(u64),
     /// `-a`, `~a`, `!a`, `+a`
     Unary(UnaryOp, Box<Expr<'a>>),
-    /// `a + b` and kin
+    /// `a + b` and other binary operations
     Binary(BinaryOp, Box<Expr<'a>>, Box<Expr<'a>>),
     /// `c ? a : b`
     Conditional(Box<Expr<'a>>, Box<Expr<'a>>, Box<Expr<'a>>),
     /// `(.s64) a` or `(.u64) a`
     Cast {
-        /// To `.u64` rather than `.s64`.
+        /// True for `.u64`, false for `.s64`.
         unsigned: bool,
-        /// What is cast.
+        /// The operand.
         inner: Box<Expr<'a>>,
     },
     /// `generic(a)`
     Generic(Box<Expr<'a>>),
     /// `0xFF00(a)`: the masked and shifted bytes of an address
     Mask {
-        /// Which bytes, all ones in each.
+        /// The mask, with all ones in the selected bytes.
         mask: u64,
         /// The address.
         inner: Box<Expr<'a>>,

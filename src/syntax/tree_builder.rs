@@ -1,4 +1,4 @@
-//! Statements to a tree: keeps the open scopes, and reports statements and braces where they make no sense.
+//! Building of the tree from statements: it tracks open scopes, and reports statements and braces at invalid positions.
 
 use super::actions::{FunctionParts, ParsedStatement};
 use super::problems::Problems;
@@ -8,28 +8,28 @@ use crate::base::{Diagnostic, Span};
 
 /// An open brace.
 enum Scope<'a> {
-    /// The body of a function; of none if its header could not be read, so that the body is checked nevertheless.
+    /// The body of a function; `None` if its header could not be parsed, so that the body is still checked.
     Body(Option<Box<Function<'a>>>),
     /// A scope inside a body.
     Inner,
 }
 
-/// Where the next brace or statement belongs.
+/// The tree under construction, with its open scopes.
 #[derive(Default)]
 pub(super) struct TreeBuilder<'a> {
     module: Module<'a>,
-    /// From the body of the current function inwards, each with its opening brace.
+    /// The open scopes, from the body of the current function inwards, each with its opening brace.
     scopes: Vec<(Scope<'a>, Span, Block<'a>)>,
-    /// A function header that waits for its body; it holds no function if it could not be read.
+    /// A function header whose body may follow; its function is `None` if it could not be parsed.
     header: Option<(Option<Box<Function<'a>>>, Span)>,
-    /// Scopes inside the innermost one that the limit allows.
+    /// Number of open scopes beyond the limit.
     too_deep: u32,
-    /// A statement outside of functions has been reported, and those that follow it need not be.
+    /// True after a statement outside of functions was reported, so that those after it are not.
     has_reported_outside: bool,
 }
 
 impl<'a> TreeBuilder<'a> {
-    /// Puts a statement into its place.
+    /// Adds a statement to the tree.
     pub fn add(&mut self, statement: ParsedStatement<'a>, problems: &mut Problems) {
         self.end_header(problems);
         match statement {
@@ -55,14 +55,14 @@ impl<'a> TreeBuilder<'a> {
         }
     }
 
-    /// The statement at `span` was the header of a function and could not be read, which has been reported.
+    /// Handles the header of a function at `span` that could not be parsed, which is reported already.
     pub fn recover_header(&mut self, span: Span, problems: &mut Problems) {
         self.end_header(problems);
         self.end_function_before(span, problems);
         self.header = Some((None, span));
     }
 
-    /// `{`
+    /// Opens a scope at `{`.
     pub fn open(&mut self, brace: Span, problems: &mut Problems) {
         let scope = match self.header.take() {
             Some((function, _)) => Scope::Body(function),
@@ -84,11 +84,11 @@ impl<'a> TreeBuilder<'a> {
         self.too_deep = self.too_deep.saturating_add(1);
     }
 
-    /// `}`
+    /// Closes the innermost scope at `}`.
     pub fn close(&mut self, brace: Span, problems: &mut Problems) {
         self.end_header(problems);
-        if let Some(left) = self.too_deep.checked_sub(1) {
-            self.too_deep = left;
+        if let Some(remaining) = self.too_deep.checked_sub(1) {
+            self.too_deep = remaining;
             return;
         }
         if self.scopes.is_empty() {
@@ -102,7 +102,7 @@ impl<'a> TreeBuilder<'a> {
         self.close_innermost(Some(brace));
     }
 
-    /// The end of the file, which is at `end`.
+    /// Closes all scopes at the end of the file, `end`, and returns the tree.
     pub fn finish(mut self, end: Span, problems: &mut Problems) -> Module<'a> {
         self.end_header(problems);
         if let Some((_, brace, _)) = self.scopes.last() {
@@ -112,7 +112,7 @@ impl<'a> TreeBuilder<'a> {
         self.into_partial_tree()
     }
 
-    /// The tree of what has been read, where the rest of the file is of no interest.
+    /// The tree of the statements so far, when the rest of the file is not parsed.
     pub fn into_partial_tree(mut self) -> Module<'a> {
         self.close_all();
         self.module
@@ -146,7 +146,7 @@ impl<'a> TreeBuilder<'a> {
         }
     }
 
-    /// Functions do not nest: one that starts inside another shows where a `}` is missing.
+    /// Functions do not nest: one that starts inside another means that a `}` is missing before it.
     fn end_function_before(&mut self, name: Span, problems: &mut Problems) {
         if let Some((_, brace, _)) = self.scopes.last() {
             let error = Diagnostic::error("syntax", name, "a function starts inside another: '}' is missing before it");
@@ -155,8 +155,8 @@ impl<'a> TreeBuilder<'a> {
         }
     }
 
-    /// Called where a body can no longer follow. A `.func` without one is a declaration, and the vendor's assembler does without its `;`;
-    /// a kernel whose last directive is a `.pragma` ends with the `;` of that.
+    /// Ends a header that has no body. For a `.func` it is a declaration, whose `;` ptxas does not require; a kernel whose last directive
+    /// is a `.pragma` ends with the `;` of that.
     fn end_header(&mut self, problems: &mut Problems) {
         let Some((Some(function), span)) = self.header.take() else { return };
         if function.is_kernel && function.directives.last().is_none_or(|directive| directive.texts.is_empty()) {
@@ -195,7 +195,7 @@ impl<'a> TreeBuilder<'a> {
             Statement::BranchTargets { span, .. } => ("'.branchtargets'", *span),
             Statement::CallTargets { span, .. } => ("'.calltargets'", *span),
             Statement::CallPrototype { span, .. } => ("'.callprototype'", *span),
-            // The parser makes none of these outside of a body.
+            // The parser returns these as items outside of a body.
             Statement::Variable(_) | Statement::Block(_) | Statement::Loc(_) | Statement::Pragma { .. } | Statement::Section { .. } => {
                 return;
             }
@@ -212,7 +212,7 @@ impl<'a> TreeBuilder<'a> {
     }
 }
 
-/// A directive inside a body, or its word and place if it belongs to the top of a file.
+/// A directive inside a body as a statement, or its name and span if it is valid at module scope only.
 fn item_as_statement(item: Item<'_>) -> Result<Statement<'_>, (&'static str, Span)> {
     match item {
         Item::Loc(loc) => Ok(Statement::Loc(loc)),

@@ -1,4 +1,4 @@
-//! Lines of commands that are no text.
+//! Command lines that are not valid UTF-8 or cannot be read.
 
 use crate::base::save::cause;
 use crate::command::CommandError;
@@ -6,22 +6,22 @@ use crate::command::CommandError;
 /// A line with a byte that is not UTF-8.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadLine {
-    /// The line, with U+FFFD for what is not UTF-8; empty if it could not be read at all.
+    /// The line, with U+FFFD in place of bytes that are not UTF-8; empty if it could not be read.
     pub line: String,
-    /// What is wrong with it.
+    /// The error.
     pub error: CommandError,
-    /// Where it stands, unless it was just typed at a prompt.
+    /// File and line, unless it was typed at a prompt.
     pub place: Option<String>,
 }
 
 impl BadLine {
-    /// A line that the system did not give.
+    /// A line that could not be read.
     pub fn unreadable(error: &std::io::Error) -> Self {
         Self { line: String::new(), error: CommandError::new(format!("cannot be read: {}", cause(error))), place: None }
     }
 }
 
-/// The text that the bytes of a line are.
+/// Decodes the bytes of a line as UTF-8.
 ///
 /// # Errors
 /// A byte is not UTF-8: the first such byte and its column.

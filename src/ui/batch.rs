@@ -1,31 +1,30 @@
-//! Scripts without a prompt: one after the other, with an exit status.
+//! Batch mode: scripts executed one after the other without a prompt.
 
 use std::io::{self, Write};
 
 use super::console::{Console, Flow};
 use super::interrupt;
-use super::output::{Standard, say_error};
+use super::output::{Standard, print_error};
 use super::script::Script;
 use super::text;
 
-/// How scripts ended.
+/// The result of executing scripts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// All lines were done.
+    /// All lines were executed.
     Done,
-    /// A line could not be done.
+    /// A line failed.
     Failed,
     /// Ctrl-C was pressed.
     Interrupted,
-    /// A line said to leave.
+    /// A line was `quit`.
     Quit,
 }
 
-/// Executes scripts up to the first line that cannot be done; of standard input also what follows it. What could not be done goes to
-/// standard error.
+/// Executes scripts up to the first line that fails; for standard input also the lines after it. Errors go to standard error.
 ///
 /// # Errors
-/// Standard output cannot be written any more.
+/// Standard output cannot be written.
 pub fn run(console: &mut Console, scripts: impl IntoIterator<Item = Script>, color: bool) -> io::Result<Ended> {
     interrupt::listen_once();
     let mut out = Standard::output();
@@ -33,7 +32,7 @@ pub fn run(console: &mut Console, scripts: impl IntoIterator<Item = Script>, col
     for mut script in scripts {
         loop {
             match console.script(&mut script, None, &mut out)? {
-                Flow::On => break,
+                Flow::Continue => break,
                 Flow::Interrupted => {
                     out.flush()?;
                     return Ok(Ended::Interrupted);
@@ -42,8 +41,8 @@ pub fn run(console: &mut Console, scripts: impl IntoIterator<Item = Script>, col
                 Flow::Failed(failed) => {
                     ended = Ended::Failed;
                     out.flush()?;
-                    say_error(&text::failed(&failed, color));
-                    if !script.keeps_on() {
+                    print_error(&text::failed(&failed, color));
+                    if !script.continues_on_error() {
                         return Ok(ended);
                     }
                 }

@@ -1,7 +1,7 @@
-//! One command after the other: executes a line, writes its outcome, and carries out what it asks of the front end.
+//! The command loop: executes lines, writes their outcomes, and performs the requests that commands make to the front end.
 //!
-//! The prompt and scripts differ in where lines and answers come from ([`Frontend`]); all else is here, so that a command does and
-//! says the same in both.
+//! The prompt and scripts read lines and answers from different sources ([`Frontend`]); everything else is here, so that a command
+//! behaves the same in both.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -13,83 +13,83 @@ use super::interrupt;
 use super::output::Output;
 #[cfg(debug_assertions)]
 use super::provoke;
-use super::script::{Reading, Script};
+use super::script::{Script, ScriptFrontend};
 use super::text;
 use crate::command::{CommandError, CommandState, Context, LayoutRequest, Outcome, execute, says_nothing};
 use crate::debug::findings::{FindingText, Severity};
 use crate::debug::session::{InterruptCheck, Session};
 use crate::debug::stop::{Reason, Stop};
 
-/// Scripts that execute scripts: no deeper than this.
+/// The maximum nesting of scripts that execute scripts.
 const SOURCE_DEPTH_MAX: usize = 16;
-/// What stands before a line of a script.
+/// The prompt that is written before an echoed line of a script.
 pub const PROMPT: &str = "(ptxdbg) ";
 
-/// A session, and what has been said about it.
+/// A session and the state of its command loop.
 pub struct Console {
     /// Locked while a command is executed, and not while a question is asked.
     session: Arc<Mutex<Session>>,
     state: CommandState,
     /// Questions are answered with yes.
     yes: bool,
-    /// The severity from which on a finding says that something is wrong with the kernel.
+    /// The lowest severity of a finding that makes the run fail.
     pub failing: Severity,
-    /// Whether the kernel was seen to do something wrong.
-    pub wrong: bool,
-    /// Scripts that are being executed, one by the other.
+    /// True if a fault or a finding of that severity was reported.
+    pub has_failed: bool,
+    /// The nesting of the scripts that are being executed.
     depth: usize,
 }
 
-/// Where lines come from.
+/// The source of command lines and answers.
 pub trait Frontend {
-    /// The next line of a command that takes several, or why it is none; nothing at the end.
+    /// The next line of a command that takes several lines; `None` at the end of the input.
     fn more(&mut self, prompt: &str, out: &mut dyn Write) -> io::Result<Option<Result<String, BadLine>>>;
-    /// The answer to a question; none if questions cannot be asked.
+    /// The answer to a yes-or-no question; `None` if questions cannot be asked.
     fn confirm(&mut self, question: &str, out: &mut dyn Write) -> io::Result<Option<bool>>;
-    /// Asked while the kernel runs.
+    /// The check for Ctrl-C while the kernel runs.
     fn interrupt(&mut self) -> Box<dyn InterruptCheck>;
-    /// Changes the layout of the screen, or saves it; what there is to say.
+    /// Changes or saves the layout of the screen; returns the message for the user.
     fn layout(&mut self, _: &LayoutRequest) -> Result<String, CommandError> {
         Err(no_screen())
     }
 }
 
-/// Why nothing can be laid out.
+/// The error of a layout command without a screen.
 pub fn no_screen() -> CommandError {
     CommandError::new("there is no screen here").with_help("ptxdbg opens it on a terminal, where neither --plain nor --batch is given")
 }
 
-/// What a line led to.
+/// The control flow after a line.
 pub enum Flow {
-    /// The next line can follow.
-    On,
-    /// The line was not done.
+    /// Continue with the next line.
+    Continue,
+    /// The line failed.
     Failed(Failed),
-    /// Ctrl-C was pressed while a script was executed: what follows in it is not.
+    /// Ctrl-C was pressed while a script was executed: the rest of it is skipped.
     Interrupted,
-    /// The end.
+    /// The session ends.
     Quit,
 }
 
-/// A line that was not done.
+/// A line that failed.
 pub struct Failed {
     /// The line.
     pub line: String,
     /// The error.
     pub error: CommandError,
-    /// The place in a script that the line executed, and its lines already written.
+    /// File and line, if the line is in a script.
     pub place: Option<String>,
 }
 
 impl Console {
-    /// A console about a session; with `yes`, questions are answered with yes.
+    /// A console for a session; with `yes`, questions are answered with yes.
     pub fn new(session: Session, yes: bool) -> Self {
         Self {
             session: Arc::new(Mutex::new(session)),
             state: CommandState::default(),
             yes,
             failing: Severity::Error,
-            wrong: false,
+            has_failed: false,
             depth: 0,
         }
     }
@@ -99,20 +99,20 @@ impl Console {
         locked(&self.session)
     }
 
-    /// The session, for another thread that looks at it while a question is asked.
+    /// The session, for another thread that reads it while a question is asked.
     pub fn shared(&self) -> Arc<Mutex<Session>> {
         Arc::clone(&self.session)
     }
 
-    /// What an empty line stands for now.
+    /// The command that an empty line repeats.
     pub fn repeated(&self) -> Option<&str> {
         self.state.again.as_deref()
     }
 
-    /// Executes a line, and the commands of the breakpoints that it stops at.
+    /// Executes a line, and the commands of the breakpoints at which it stops.
     ///
     /// # Errors
-    /// Nothing can be written any more.
+    /// The output cannot be written.
     pub fn line(&mut self, line: &str, frontend: &mut dyn Frontend, out: &mut dyn Output) -> io::Result<Flow> {
         let mut pending = VecDeque::from([line.to_string()]);
         while let Some(line) = pending.pop_front() {
@@ -121,7 +121,7 @@ impl Console {
             }
             let written = self.session().printed();
             let commands = self.breakpoint_commands();
-            let outcome = match self.confirmed(&line, frontend, out)? {
+            let outcome = match self.execute_confirmed(&line, frontend, out)? {
                 Ok(outcome) => outcome,
                 Err(error) => return Ok(Flow::Failed(Failed { line, error, place: None })),
             };
@@ -134,10 +134,10 @@ impl Console {
                     let lines = pending.len();
                     pending.retain(|line| line != "silent");
                     out.printed(&self.session().printed_since(written))?;
-                    self.stopped(&stop, pending.len() < lines, out)?;
+                    self.write_stop(&stop, pending.len() < lines, out)?;
                 }
                 Outcome::Collect(numbers) => match collect(&mut pending, frontend, out)? {
-                    Ok(lines) => self.give_commands(&numbers, &lines),
+                    Ok(lines) => self.set_commands(&numbers, &lines),
                     Err(bad) => return Ok(Flow::Failed(bad.into())),
                 },
                 Outcome::Layout(request) => match frontend.layout(&request) {
@@ -145,22 +145,27 @@ impl Console {
                     Err(error) => return Ok(Flow::Failed(Failed { line, error, place: None })),
                 },
                 Outcome::Source(path) => match self.source(&path, frontend, out)? {
-                    Flow::On => {}
+                    Flow::Continue => {}
                     other => return Ok(other),
                 },
                 Outcome::Printed(bytes) => out.printed(&bytes)?,
                 Outcome::Explored(explored) => {
-                    self.wrong |= explored.is_wrong(self.failing);
+                    self.has_failed |= explored.is_wrong(self.failing);
                     out.write_all(text::explored(&explored).as_bytes())?;
                 }
                 said => out.write_all(text::outcome(&said).as_bytes())?,
             }
         }
-        Ok(Flow::On)
+        Ok(Flow::Continue)
     }
 
-    /// Executes a line; what it asks is answered.
-    fn confirmed(&mut self, line: &str, frontend: &mut dyn Frontend, out: &mut dyn Write) -> io::Result<Result<Outcome, CommandError>> {
+    /// Executes a line; if it asks a question, asks the front end and executes it again with the answer.
+    fn execute_confirmed(
+        &mut self,
+        line: &str,
+        frontend: &mut dyn Frontend,
+        out: &mut dyn Write,
+    ) -> io::Result<Result<Outcome, CommandError>> {
         let question = match self.execute(line, frontend, self.yes) {
             Ok(Outcome::Ask(question)) => question,
             done => return Ok(done),
@@ -183,11 +188,11 @@ impl Console {
         execute(line, &mut Context { session: &mut session, state: &mut self.state, interrupt: &mut *interrupt, confirmed })
     }
 
-    /// Writes a stop and what is displayed at stops, unless its commands begin with `silent`.
-    fn stopped(&mut self, stop: &Stop, silent: bool, out: &mut dyn Write) -> io::Result<()> {
+    /// Writes a stop and the displays, unless its commands begin with `silent`.
+    fn write_stop(&mut self, stop: &Stop, silent: bool, out: &mut dyn Write) -> io::Result<()> {
         let failing = self.failing;
         let is_error = |finding: &FindingText| finding.severity >= failing;
-        self.wrong |=
+        self.has_failed |=
             stop.reasons.iter().any(|reason| matches!(reason, Reason::Fault(_))) || self.session().findings().iter().any(is_error);
         if silent {
             return Ok(());
@@ -198,15 +203,15 @@ impl Console {
         out.write_all(text.as_bytes())
     }
 
-    /// The commands of each breakpoint that has some. They are copied before a run, because a temporary one is gone when it has stopped.
+    /// The commands of each breakpoint that has some, copied before a run, because a temporary breakpoint is deleted when it stops.
     fn breakpoint_commands(&self) -> Vec<(u32, Vec<String>)> {
         let session = self.session();
         let breakpoints = session.breakpoints.iter().filter(|breakpoint| !breakpoint.commands.is_empty());
         breakpoints.map(|breakpoint| (breakpoint.number, breakpoint.commands.clone())).collect()
     }
 
-    /// Gives commands to breakpoints; one that was deleted meanwhile gets none.
-    fn give_commands(&mut self, numbers: &[u32], lines: &[String]) {
+    /// Sets the commands of breakpoints; deleted ones are skipped.
+    fn set_commands(&mut self, numbers: &[u32], lines: &[String]) {
         let mut session = self.session();
         for number in numbers {
             if let Ok(breakpoint) = session.breakpoints.get_mut(*number) {
@@ -231,10 +236,10 @@ impl Console {
         flow
     }
 
-    /// Executes the lines of a script, up to the first that cannot be done. Questions go to `asked`, if given.
+    /// Executes the lines of a script, up to the first that fails. Questions go to `asked`, if there is one.
     ///
     /// # Errors
-    /// Nothing can be written any more.
+    /// The output cannot be written.
     pub fn script(&mut self, script: &mut Script, mut asked: Option<&mut dyn Frontend>, out: &mut dyn Output) -> io::Result<Flow> {
         while let Some(line) = script.next_line() {
             let line = match line {
@@ -246,14 +251,14 @@ impl Console {
             };
             script.echo(PROMPT, &line, out)?;
             let asked = asked.as_mut().map(|frontend| &mut **frontend as &mut dyn Frontend);
-            match self.line(&line, &mut Reading { script, asked }, out)? {
-                Flow::On if interrupt::pressed() => return Ok(Flow::Interrupted),
-                Flow::On => {}
+            match self.line(&line, &mut ScriptFrontend { script, asked }, out)? {
+                Flow::Continue if interrupt::pressed() => return Ok(Flow::Interrupted),
+                Flow::Continue => {}
                 Flow::Failed(failed) => return Ok(Flow::Failed(Failed { place: failed.place.or(script.place()), ..failed })),
                 flow @ (Flow::Interrupted | Flow::Quit) => return Ok(flow),
             }
         }
-        Ok(Flow::On)
+        Ok(Flow::Continue)
     }
 }
 
@@ -268,8 +273,8 @@ impl From<BadLine> for Failed {
     }
 }
 
-/// The lines up to the `end` that belongs to them: of the commands that are being executed, or else of the front. If one of them is no
-/// text, they are read to the end all the same.
+/// Reads lines up to the matching `end`, from the pending commands or else from the front end. Lines after one that is not UTF-8 are read,
+/// too.
 fn collect(pending: &mut VecDeque<String>, frontend: &mut dyn Frontend, out: &mut dyn Write) -> io::Result<Result<Vec<String>, BadLine>> {
     let mut lines = Vec::new();
     let (mut depth, mut first_bad) = (0, None);

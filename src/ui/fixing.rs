@@ -1,4 +1,4 @@
-//! `--fix`: the advice of the findings of whole runs, tried, and what holds written as PTX.
+//! `--fix`: tries the fixes that findings propose, and writes those that hold as PTX.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -11,24 +11,24 @@ use crate::debug::findings::FindingText;
 use crate::debug::fix::{Case, FixReports, Program, fix_case};
 use crate::debug::{CaseReport, Failure, RunError, RunOptions};
 
-/// Tries what findings advise, and keeps the changes that hold.
+/// Tries the fixes that findings propose, and retains the changes that hold.
 pub struct Fixer {
     options: RunOptions,
-    is_wanted: bool,
-    /// Those of each case that has some.
-    held: Mutex<Vec<FixReports>>,
+    is_enabled: bool,
+    /// The reports of each case with changes that hold.
+    successful: Mutex<Vec<FixReports>>,
 }
 
 impl Fixer {
-    /// One that does nothing unless it `is_wanted`.
-    pub fn new(options: RunOptions, is_wanted: bool) -> Self {
-        Self { options, is_wanted, held: Mutex::new(Vec::new()) }
+    /// A fixer; it does nothing unless `is_enabled`.
+    pub fn new(options: RunOptions, is_enabled: bool) -> Self {
+        Self { options, is_enabled, successful: Mutex::new(Vec::new()) }
     }
 
-    /// Adds the results to the findings of a report.
+    /// Tries the fixes of the findings of a case report, and adds the results to these.
     ///
     /// # Errors
-    /// Reasons outside the kernel.
+    /// A run failed for a reason outside the kernel.
     pub fn report(&self, program: &Arc<Program>, case: &Case, report: &mut CaseReport) -> Result<(), RunError> {
         let Some(fixed) = self.findings(program, case, &mut report.findings)? else { return Ok(()) };
         for failure in &mut report.failures {
@@ -40,17 +40,17 @@ impl Fixer {
         Ok(())
     }
 
-    /// The same in the findings of a run.
+    /// Tries the fixes of the findings of a run, and adds the results to these.
     ///
     /// # Errors
-    /// Reasons outside the kernel.
+    /// A run failed for a reason outside the kernel.
     pub fn run(&self, program: &Arc<Program>, case: &Case, findings: &mut [FindingText]) -> Result<(), RunError> {
         self.findings(program, case, findings)?.into_iter().for_each(|fixed| self.keep(fixed));
         Ok(())
     }
 
     fn findings(&self, program: &Arc<Program>, case: &Case, findings: &mut [FindingText]) -> Result<Option<FixReports>, RunError> {
-        if !self.is_wanted || findings.is_empty() {
+        if !self.is_enabled || findings.is_empty() {
             return Ok(None);
         }
         let fixed = fix_case(program, case, &self.options, None, &mut || !interrupt::pressed())?;
@@ -59,24 +59,24 @@ impl Fixer {
     }
 
     fn keep(&self, fixed: FixReports) {
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        held.extend(Some(fixed).filter(|fixed| !fixed.texts.is_empty()));
+        let mut successful = self.successful.lock().unwrap_or_else(PoisonError::into_inner);
+        successful.extend(Some(fixed).filter(|fixed| !fixed.texts.is_empty()));
     }
 
-    /// Writes the changed PTX to `path`, if there is one, and where `is_said` a line on it to standard output.
+    /// Writes the changed PTX to `path`, if there is one, and, if `is_reported`, a line about it to standard output.
     ///
     /// # Errors
-    /// No change held, changes held for several launches, or it cannot be written, in one line.
-    pub fn save(self, path: Option<&Path>, is_said: bool) -> Result<(), String> {
+    /// No change holds, changes hold for several launches, or it cannot be written: a message of one line.
+    pub fn save(self, path: Option<&Path>, is_reported: bool) -> Result<(), String> {
         let Some(path) = path else { return Ok(()) };
-        let held = self.held.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let line = match held.as_slice() {
+        let successful = self.successful.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let line = match successful.as_slice() {
             [] => return Err(format!("no change held, so {} is not written", path.display())),
             [one] => one.save(path)?,
             [_, _, ..] => return Err("changes held for several launches, and --ptx writes one: name its kernel with -k".into()),
         };
         let mut out = Standard::output();
-        let line = if is_said { line.as_bytes() } else { &[] };
+        let line = if is_reported { line.as_bytes() } else { &[] };
         out.write_all(line).and_then(|()| out.flush()).map_err(|error| format!("cannot write standard output: {}", cause(&error)))
     }
 }

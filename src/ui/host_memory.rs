@@ -1,11 +1,11 @@
-//! How much memory the host has, held against what a run may need.
+//! The memory of the host, compared with the memory limit of a run.
 
 use std::path::Path;
 
 use crate::debug::format_bytes;
 
-/// What is to be said at the start if the host has less memory than the simulated state may take; nothing if it has enough, or does not
-/// say how much it has.
+/// The note at the start if the host has less memory than the simulated state may take; `None` if it has enough, or if its memory is
+/// unknown.
 pub fn note(limit: u64) -> Option<String> {
     let host = host_bytes(&read("/proc/meminfo"), &read("/sys/fs/cgroup/memory.max"))?;
     (host < limit).then(|| {
@@ -18,7 +18,7 @@ fn read(path: impl AsRef<Path>) -> String {
     std::fs::read_to_string(path).unwrap_or_default()
 }
 
-/// The memory that `meminfo` names, or that the control group allows if that is less.
+/// The total memory in `meminfo`, or the limit of the control group if that is lower.
 fn host_bytes(meminfo: &str, group: &str) -> Option<u64> {
     let total = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:")?.strip_suffix("kB")?.trim().parse::<u64>().ok());
     let total = total.and_then(|kilobytes| kilobytes.checked_mul(1 << 10));
@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_least_of_machine_and_control_group_counts() {
+    fn the_lower_of_host_memory_and_control_group_is_used() {
         let meminfo = "MemTotal:       16318480 kB\nMemFree:         1318480 kB\n";
         assert_eq!(host_bytes(meminfo, "max\n"), Some(16_318_480 << 10));
         assert_eq!(host_bytes(meminfo, "1048576\n"), Some(1 << 20));
@@ -39,7 +39,7 @@ mod tests {
     }
 
     #[test]
-    fn enough_memory_is_no_matter() {
+    fn there_is_no_note_if_the_memory_is_enough() {
         assert_eq!(note(1), None);
     }
 }

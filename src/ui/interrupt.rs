@@ -7,10 +7,10 @@ use signal_hook::consts::SIGINT;
 
 use crate::debug::session::{InterruptCheck, Session};
 
-/// Whether it was pressed; none until [`listen`] was called.
+/// True if Ctrl-C was pressed; unset until [`listen`] is called.
 static PRESSED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
-/// From now on Ctrl-C does not end the process. What cannot be set up leaves it as it was.
+/// Installs a handler for SIGINT, so that Ctrl-C does not end the process. If that fails, Ctrl-C ends the process as before.
 pub fn listen() {
     PRESSED.get_or_init(|| {
         let pressed = Arc::new(AtomicBool::new(false));
@@ -19,28 +19,28 @@ pub fn listen() {
     });
 }
 
-/// The same, but pressed a second time it does.
+/// As [`listen`], but a second Ctrl-C ends the process.
 pub fn listen_once() {
     PRESSED.get_or_init(|| {
         let pressed = Arc::new(AtomicBool::new(false));
-        // The one registered first is called first.
+        // The handler that is registered first is called first.
         let _ = signal_hook::flag::register_conditional_default(SIGINT, Arc::clone(&pressed))
             .and_then(|_| signal_hook::flag::register(SIGINT, Arc::clone(&pressed)));
         pressed
     });
 }
 
-/// Forgets what was pressed before.
+/// Clears an earlier Ctrl-C.
 pub fn forget() {
     set(false);
 }
 
-/// Ctrl-C came as a key.
+/// Records a Ctrl-C that was read as a key.
 pub fn press() {
     set(true);
 }
 
-/// Whether Ctrl-C was pressed.
+/// True if Ctrl-C was pressed.
 pub fn pressed() -> bool {
     PRESSED.get().is_some_and(|pressed| pressed.load(Ordering::Relaxed))
 }
@@ -51,7 +51,7 @@ fn set(value: bool) {
     }
 }
 
-/// Runs until Ctrl-C is pressed.
+/// An interrupt check that is true until Ctrl-C is pressed.
 pub struct UntilInterrupted;
 
 impl InterruptCheck for UntilInterrupted {

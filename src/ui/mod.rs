@@ -1,4 +1,4 @@
-//! Front ends: they draw what the engine answers and never touch the machine.
+//! Front ends: they show the outcomes of commands and never access the machine.
 
 pub mod bad_line;
 pub mod batch;

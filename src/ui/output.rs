@@ -1,7 +1,7 @@
-//! Standard output and standard error: the edge where text meets a terminal.
+//! Standard output and standard error.
 //!
-//! What people read is made [`visible`](super::visible) whatever it is written to; what a kernel printed goes to a file or a pipe byte for
-//! byte, and only a terminal gets it made visible.
+//! Control characters in our own text are always made [`visible`](super::visible); what a kernel printed is written to a file or a pipe
+//! byte for byte, and made visible only on a terminal.
 
 use std::fs::{self, File};
 use std::io::{self, IsTerminal, Write};
@@ -11,9 +11,9 @@ use std::path::Path;
 
 use super::visible::{visible_bytes, visible_styled};
 
-/// What takes the answers of commands. What is written to it is text of no colours.
+/// The output of commands. Text that is written to it has no colours.
 pub trait Output: Write {
-    /// Takes what a kernel printed.
+    /// Writes what a kernel printed.
     ///
     /// # Errors
     /// It cannot be written.
@@ -39,12 +39,12 @@ impl Standard {
         Self { is_terminal: out.is_terminal(), out: Box::new(out) }
     }
 
-    /// Whether it is a terminal.
+    /// True if it is a terminal.
     pub fn is_terminal(&self) -> bool {
         self.is_terminal
     }
 
-    /// Writes text in which escape sequences set the colours that we chose.
+    /// Writes text with escape sequences for colours.
     ///
     /// # Errors
     /// It cannot be written.
@@ -70,22 +70,21 @@ impl Output for Standard {
     }
 }
 
-/// Keeps all as it is.
+/// Writes all bytes unchanged.
 impl Output for Vec<u8> {
     fn printed(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.write_all(bytes)
     }
 }
 
-/// Whether standard output goes to the file at `path`.
-pub fn goes_to(path: &Path) -> bool {
-    let of_output = io::stdout().as_fd().try_clone_to_owned().and_then(|fd| File::from(fd).metadata());
-    let both = of_output.and_then(|output| Ok((output, fs::metadata(path)?)));
+/// True if standard output is the file at `path`.
+pub fn stdout_is(path: &Path) -> bool {
+    let output = io::stdout().as_fd().try_clone_to_owned().and_then(|fd| File::from(fd).metadata());
+    let both = output.and_then(|output| Ok((output, fs::metadata(path)?)));
     both.is_ok_and(|(output, file)| (output.dev(), output.ino()) == (file.dev(), file.ino()))
 }
 
-/// Writes to standard error text in which escape sequences set the colours that we chose. If it cannot be written, the exit status still
-/// shows it.
-pub fn say_error(text: &str) {
+/// Writes text with escape sequences for colours to standard error. A write error is ignored: the exit status shows the failure.
+pub fn print_error(text: &str) {
     let _ = io::stderr().write_all(visible_styled(text).as_bytes());
 }

@@ -1,4 +1,4 @@
-//! How far a long run has come, in a line.
+//! The progress of a long run, as one line of text.
 
 use std::time::{Duration, Instant};
 
@@ -6,54 +6,54 @@ use super::text::grouped;
 use crate::base::Tick;
 use crate::debug::session::Progress;
 
-/// A run shorter than this says nothing.
+/// Shorter runs are not reported.
 const DELAY: Duration = Duration::from_millis(700);
 /// Time between two reports.
 const INTERVAL: Duration = Duration::from_millis(200);
 
-/// A run is looked at many times a second; where this much time has passed between two looks, the process was stopped (Ctrl-Z).
+/// Progress is checked many times a second; if this much time has passed since the last check, the process was stopped (Ctrl-Z).
 const STOPPED: Duration = Duration::from_secs(1);
 
-/// The reports of one command's runs.
+/// The progress reports of one command's runs.
 pub struct Reports {
     begun: Instant,
-    looked: Instant,
-    said: Option<Instant>,
-    /// Where the run was when it was first looked at.
+    last_check: Instant,
+    last_report: Option<Instant>,
+    /// The time of the run at the first check.
     first: Option<Tick>,
 }
 
 impl Reports {
-    /// Of a command that begins now.
+    /// The reports of a command that begins now.
     pub fn new() -> Self {
         let now = Instant::now();
-        Self { begun: now, looked: now, said: None, first: None }
+        Self { begun: now, last_check: now, last_report: None, first: None }
     }
 
-    /// Whether anything was reported.
-    pub fn has_said(&self) -> bool {
-        self.said.is_some()
+    /// True if anything was reported.
+    pub fn has_reported(&self) -> bool {
+        self.last_report.is_some()
     }
 
-    /// Time that passed while the process was stopped does not count.
-    fn context(&mut self, now: Instant) {
-        let passed = now - self.looked;
+    /// Excludes the time for which the process was stopped.
+    fn exclude_stopped_time(&mut self, now: Instant) {
+        let passed = now - self.last_check;
         if passed > STOPPED {
             self.begun += passed;
         }
-        self.looked = now;
+        self.last_check = now;
     }
 
-    /// What there is to say now, if it is time to.
-    pub fn due(&mut self, progress: Progress) -> Option<String> {
+    /// The next report, if it is due.
+    pub fn next_report(&mut self, progress: Progress) -> Option<String> {
         let now = Instant::now();
-        self.context(now);
+        self.exclude_stopped_time(now);
         let first = *self.first.get_or_insert(progress.time);
         let elapsed = now - self.begun;
-        if elapsed < DELAY || self.said.is_some_and(|said| now - said < INTERVAL) {
+        if elapsed < DELAY || self.last_report.is_some_and(|last_report| now - last_report < INTERVAL) {
             return None;
         }
-        self.said = Some(now);
+        self.last_report = Some(now);
         if let Some(orders) = progress.orders {
             return Some(format!("{} orders  {:.0} s  Ctrl-C stops", grouped(orders), elapsed.as_secs_f64()));
         }
@@ -78,11 +78,11 @@ mod tests {
         let mut reports = Reports::new();
         let begun = reports.begun;
         let after = |millis| begun + Duration::from_millis(millis);
-        reports.context(after(500));
+        reports.exclude_stopped_time(after(500));
         assert_eq!(reports.begun, begun);
-        reports.context(after(60_500));
+        reports.exclude_stopped_time(after(60_500));
         assert_eq!(reports.begun, after(60_000));
-        reports.context(after(60_900));
+        reports.exclude_stopped_time(after(60_900));
         assert_eq!(after(60_900) - reports.begun, Duration::from_millis(900));
     }
 }

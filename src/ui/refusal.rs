@@ -1,10 +1,10 @@
-//! How the program ends: its exit status, and what keeps it from doing what was asked for, in words.
+//! The exit status of the program, and the errors that end it.
 //!
-//! People read that on standard error. Programs, which asked for JSON or SARIF, get it on standard output as well.
+//! The errors are written to standard error; with JSON or SARIF also, as records, to standard output.
 
 use std::io::{ErrorKind, Write};
 
-use super::output::{Standard, say_error};
+use super::output::{Standard, print_error};
 use super::text::sarif::Log;
 use super::text::{self, Style};
 use crate::base::save::cause;
@@ -14,31 +14,31 @@ use crate::command::help;
 use crate::command::table::TABLE;
 use crate::debug::{OpenError, RunError};
 
-/// How the program ends.
+/// The exit status.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Status {
-    /// All is well.
+    /// Nothing is wrong.
     Well = 0,
     /// Something is wrong with the kernel.
     Wrong = 1,
     /// The command line or a file cannot be used.
     Unusable = 2,
-    /// Ctrl-C came before the end: 128 and the number of SIGINT, as shells count.
+    /// Ctrl-C was pressed before the end: 128 plus the number of SIGINT, as in shells.
     Interrupted = 130,
 }
 
-/// Why the program ends before it has done what was asked for.
+/// The error that ends the program.
 pub enum Failure {
-    /// In one line.
+    /// A message of one line.
     Message(String),
-    /// Nothing could be run.
+    /// No file could be opened to run.
     Open(OpenError),
-    /// A file of the user's own is not what such a file holds.
+    /// An error in a layout file or a key map of the user.
     #[cfg(feature = "tui")]
     File(Box<(Sources, Diagnostic)>),
-    /// Ctrl-C came before everything was verified: in this case.
+    /// Ctrl-C was pressed while the case of this name was verified.
     Interrupted(String),
-    /// The reader of standard output has gone, which needs no words.
+    /// The reader of standard output has closed it; no message is written.
     Silent,
 }
 
@@ -63,35 +63,35 @@ impl From<RunError> for Failure {
     }
 }
 
-/// What `ptxdbg help WORDS` prints: the help of the prompt, without one.
+/// The output of `ptxdbg help WORDS`: the help on commands.
 ///
 /// # Errors
-/// There is nothing of that name.
-pub fn help_of_commands(words: &str) -> Result<String, Failure> {
-    if words.trim().is_empty() {
+/// There is no command or topic of that name.
+pub fn help_of_commands(topic: &str) -> Result<String, Failure> {
+    if topic.trim().is_empty() {
         return Ok(help::topics(&TABLE) + "\nThe commands are typed at the prompt; ptxdbg --help explains the command line.\n");
     }
-    help::about(&TABLE, words).map_err(|error| {
+    help::about(&TABLE, topic).map_err(|error| {
         let hint = error.help.map_or(String::new(), |help| format!("; {help}"));
         Failure::Message(format!("help: {}{hint}; ptxdbg --help explains the command line", error.message))
     })
 }
 
-/// Writes text that was asked for to standard output.
+/// Writes `text` to standard output.
 pub fn answer(text: &str) -> Status {
     let mut out = Standard::output();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Failure::from) {
         Ok(()) => Status::Well,
-        Err(failure) => complain(&failure, Style::Human { color: false }),
+        Err(failure) => report_failure(&failure, Style::Human { color: false }),
     }
 }
 
-/// Says why nothing was done.
-pub fn complain(failure: &Failure, style: Style) -> Status {
+/// Writes the error that ends the program.
+pub fn report_failure(failure: &Failure, style: Style) -> Status {
     let (sources, diagnostics, status) = match failure {
         Failure::Silent => return Status::Unusable,
-        Failure::Interrupted(case) => return say(&format!("interrupted in {case}"), style, Status::Interrupted),
-        Failure::Message(message) | Failure::Open(OpenError::File(message)) => return say(message, style, Status::Unusable),
+        Failure::Interrupted(case) => return write_message(&format!("interrupted in {case}"), style, Status::Interrupted),
+        Failure::Message(message) | Failure::Open(OpenError::File(message)) => return write_message(message, style, Status::Unusable),
         Failure::Open(OpenError::Module(module)) => (&module.sources, &module.diagnostics[..], Status::Wrong),
         #[cfg(feature = "tui")]
         Failure::File(wrong) => (&wrong.0, std::slice::from_ref(&wrong.1), Status::Unusable),
@@ -99,7 +99,7 @@ pub fn complain(failure: &Failure, style: Style) -> Status {
     };
     let text = match style {
         Style::Human { .. } => {
-            say_error(&text::diagnostics(sources, diagnostics, style));
+            print_error(&text::diagnostics(sources, diagnostics, style));
             return status;
         }
         Style::Json => text::diagnostics(sources, diagnostics, style),
@@ -112,22 +112,22 @@ pub fn complain(failure: &Failure, style: Style) -> Status {
     if write(&text).is_err() { Status::Unusable } else { status }
 }
 
-/// Says why the command line cannot be used: `message`, in `lines` to people.
+/// Writes why the command line cannot be used: `lines` to standard error, `message` in records.
 pub fn refuse(message: &str, lines: &str, style: Style) -> Status {
-    say_error(lines);
-    report_to_programs(message, style);
+    print_error(lines);
+    write_record(message, style);
     Status::Unusable
 }
 
-/// Says a line on standard error.
-fn say(message: &str, style: Style, status: Status) -> Status {
-    say_error(&format!("ptxdbg: {message}\n"));
-    report_to_programs(message, style);
+/// Writes a message of one line.
+fn write_message(message: &str, style: Style, status: Status) -> Status {
+    print_error(&format!("ptxdbg: {message}\n"));
+    write_record(message, style);
     status
 }
 
-/// Says what went wrong on standard output to programs. If it cannot be written, the exit status still shows it.
-fn report_to_programs(message: &str, style: Style) {
+/// Writes the error as a record to standard output, with JSON or SARIF. A write error is ignored: the exit status shows the failure.
+fn write_record(message: &str, style: Style) {
     let text = match style {
         Style::Human { .. } => return,
         Style::Json => text::error(message),

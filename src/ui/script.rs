@@ -1,5 +1,5 @@
-//! Commands from files, from the command line and from standard input, executed without a prompt. Each is written before its answer,
-//! so that what is written reads as a session.
+//! Scripts: commands from files, from the command line and from standard input, executed without a prompt. Each line is echoed before its
+//! output, so that the output reads like a session.
 
 use std::io::{self, BufRead, Write};
 use std::path::Path;
@@ -11,32 +11,33 @@ use crate::base::read_bounded;
 use crate::command::{CommandError, LayoutRequest};
 use crate::debug::session::InterruptCheck;
 
-/// Bytes of a file of commands at most.
+/// The maximum size of a file of commands, in bytes.
 const BYTES_MAX: u64 = 64 << 20;
 
-/// Lines to execute, and where they come from.
+/// Lines to execute.
 pub struct Script {
+    /// The name of the source in messages.
     name: String,
     lines: Box<dyn Iterator<Item = Result<String, BadLine>>>,
-    /// Lines given out.
+    /// The number of lines that have been read.
     at: usize,
-    /// Whether lines are written before their answers.
+    /// True if lines are written before their output.
     echo: bool,
-    /// Whether it goes on after a line that could not be done.
-    keeps_on: bool,
+    /// True if execution continues after a line that failed.
+    continues_on_error: bool,
 }
 
 impl Script {
-    /// The lines of `text`; `name` is how messages call where they come from.
+    /// The lines of `text`; `name` is the name of the source in messages.
     pub fn new(name: impl Into<String>, text: &str) -> Self {
         let lines: Vec<_> = text.lines().map(|line| Ok(line.to_string())).collect();
-        Self { name: name.into(), lines: Box::new(lines.into_iter()), at: 0, echo: true, keeps_on: false }
+        Self { name: name.into(), lines: Box::new(lines.into_iter()), at: 0, echo: true, continues_on_error: false }
     }
 
     /// The lines of a file.
     ///
     /// # Errors
-    /// It cannot be read, in one line.
+    /// It cannot be read: a message of one line.
     pub fn read(path: &Path) -> Result<Self, String> {
         let name = path.display();
         let bytes = read_bounded(path, BYTES_MAX).map_err(|error| format!("{name}: {error}"))?;
@@ -51,68 +52,67 @@ impl Script {
         Ok(Self::new(name.to_string(), &lines.join("\n")))
     }
 
-    /// The lines of standard input, as they come; nothing if there is not even one. As at a prompt, a line that cannot be done does not
-    /// keep the next from being done.
+    /// The lines of standard input, read one by one; `None` if it is empty. As at a prompt, execution continues after a line that failed.
     pub fn standard_input() -> Option<Self> {
         let mut is_over = false;
         let mut lines = io::stdin().lock().split(b'\n').map_while(move |line| {
             let line = line.map_err(|error| BadLine::unreadable(&error));
-            // What cannot be read once cannot be read again.
+            // Nothing is read after a read error.
             (!std::mem::replace(&mut is_over, line.is_err())).then(|| line.and_then(|line| text_of(without_return(line))))
         });
         let first = lines.next()?;
         let lines = Box::new(std::iter::once(first).chain(lines));
-        Some(Self { name: "standard input".to_string(), lines, at: 0, echo: true, keeps_on: true })
+        Some(Self { name: "standard input".to_string(), lines, at: 0, echo: true, continues_on_error: true })
     }
 
-    /// Its lines are not written.
+    /// The script without echo.
     pub fn silently(self) -> Self {
         Self { echo: false, ..self }
     }
 
-    /// Whether it goes on after a line that could not be done.
-    pub fn keeps_on(&self) -> bool {
-        self.keeps_on
+    /// True if execution continues after a line that failed.
+    pub fn continues_on_error(&self) -> bool {
+        self.continues_on_error
     }
 
-    /// The next line, or why it is none.
+    /// The next line.
     pub fn next_line(&mut self) -> Option<Result<String, BadLine>> {
         let line = self.lines.next()?;
         self.at += 1;
-        Some(line.map_err(|bad| BadLine { place: Some(self.exact_place()), ..bad }))
+        Some(line.map_err(|bad| BadLine { place: Some(self.numbered_place()), ..bad }))
     }
 
-    /// Where the line stands that was given out last, `setup.ptxdbg:3`; none if it was just typed.
+    /// File and line of the line that was read last, `setup.ptxdbg:3`; `None` for standard input.
     pub fn place(&self) -> Option<String> {
-        (!self.keeps_on).then(|| self.exact_place())
+        (!self.continues_on_error).then(|| self.numbered_place())
     }
 
-    /// The same of typed lines too: `standard input:3`.
-    fn exact_place(&self) -> String {
+    /// As [`Self::place`], but also for standard input: `standard input:3`.
+    fn numbered_place(&self) -> String {
         format!("{}:{}", self.name, self.at)
     }
 
-    /// Writes a line as if it had been typed at a prompt.
+    /// Writes a line after the prompt, unless echo is off.
     pub fn echo(&self, prompt: &str, line: &str, out: &mut dyn Write) -> io::Result<()> {
         if self.echo { writeln!(out, "{prompt}{line}") } else { Ok(()) }
     }
 }
 
-/// A line without the carriage return that some editors put before a line feed.
+/// A line without the carriage return at its end, if it has one.
 fn without_return(mut line: Vec<u8>) -> Vec<u8> {
     line.pop_if(|byte| *byte == b'\r');
     line
 }
 
-/// A script, and where its questions go.
-pub struct Reading<'a> {
+/// The front end of a script that is being executed.
+pub struct ScriptFrontend<'a> {
     /// The script.
     pub script: &'a mut Script,
-    /// Where questions go; none if they cannot be asked.
+    /// The front end that is asked questions; `None` if they cannot be asked.
     pub asked: Option<&'a mut dyn Frontend>,
 }
 
-impl Frontend for Reading<'_> {
+impl Frontend for ScriptFrontend<'_> {
     fn more(&mut self, prompt: &str, out: &mut dyn Write) -> io::Result<Option<Result<String, BadLine>>> {
         let line = self.script.next_line();
         if let Some(Ok(line) | Err(BadLine { line, .. })) = &line {

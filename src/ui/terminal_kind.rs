@@ -1,10 +1,10 @@
-//! What the terminal can do, by the name that the variable TERM gives it.
+//! The capabilities of the terminal, by its name in the environment variable TERM.
 
-/// Terminals that only write one line below the other; an empty name is one that is not known.
-const TYPEWRITERS: [&str; 4] = ["", "dumb", "cons25", "emacs"];
+/// Terminals without cursor movement. An empty name is an unknown terminal.
+const DUMB_TERMINALS: [&str; 4] = ["", "dumb", "cons25", "emacs"];
 
-/// Whether the terminal understands sequences that move the cursor and set colours.
-pub fn moves_the_cursor() -> bool {
+/// True if the terminal supports escape sequences that move the cursor and set colours.
+pub fn supports_cursor_movement() -> bool {
     let kind = std::env::var("TERM").unwrap_or_default();
-    !TYPEWRITERS.contains(&kind.as_str())
+    !DUMB_TERMINALS.contains(&kind.as_str())
 }

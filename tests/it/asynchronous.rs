@@ -71,7 +71,7 @@ fn the_stage_that_hangs_is_never_full() {
 fn what_is_missing_is_reported_under_every_policy() {
     for policy in POLICIES {
         let session = session("debug/ring.ron", policy, &["continue"]);
-        let views = view::mbarrier_views(&session.scene()).unwrap();
+        let views = view::mbarrier_views(&session.eval_context()).unwrap();
         let full = views.iter().find(|each| each.name == "full[1]").unwrap();
         assert_eq!(
             (full.phase, full.arrivals, transaction_bytes(&full.bytes)),

@@ -311,7 +311,7 @@ fn messages_show_values_as_print_does() {
     let mut session = session();
     let stop = stop_at(&mut session, "$L__BB1_4", "%r18 == 27");
     assert_eq!(stop.focus.lane, 26);
-    let text = |source: &str| LogMessage::parse(source).unwrap().text(&session.scene());
+    let text = |source: &str| LogMessage::parse(source).unwrap().text(&session.eval_context());
     assert_eq!(text("\"n is %d\\n\", %r18"), "n is 27");
     assert_eq!(
         text("\"%u|%x|0x%04x|%-6d|%6d|%o|%t|%llu|%%|%s\",%r18,%r18,%r18,%r18,%r18,%r18,%r18,%r18,%r18"),
@@ -382,12 +382,12 @@ fn rows_say_what_each_is() {
     });
     list.add(Breakpoint::new(Trigger::Event(Event::Call), "call"));
     let rows = breakpoint_rows(&list, &program);
-    let heads: Vec<_> = rows.iter().map(|row| (row.number, row.kind, row.disposition, row.what.as_str(), row.places.len())).collect();
+    let heads: Vec<_> = rows.iter().map(|row| (row.number, row.kind, row.disposition, row.what.as_str(), row.locations.len())).collect();
     assert_eq!(
         heads,
         [(1, "breakpoint", "del", "collatz.cu:13", 2), (2, "dprintf", "keep", "*0,\"hi\"", 1), (3, "catchpoint", "keep", "call", 0)]
     );
-    let place = &rows[0].places[0];
+    let place = &rows[0].locations[0];
     assert_eq!(
         (place.function.as_str(), place.place.as_str(), place.text.as_str()),
         ("collatz", "collatz.ptx:62", "setp.eq.s32 %p2, %r18, 1;")

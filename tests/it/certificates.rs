@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use ptxdbg::base::side_by_side;
+use ptxdbg::base::run_jobs;
 use ptxdbg::check::Checks;
 use ptxdbg::debug::certificate::{Certificate, certificate};
 use ptxdbg::debug::open::open;
@@ -84,7 +84,7 @@ fn try_certified(folder: &str, seeds: u64) -> (usize, usize, Vec<String>) {
                 differs.then(|| format!("{} {:?} {} {:?}", case.name, options.schedule, options.seed, options.copies))
             };
             let jobs = std::thread::available_parallelism().map_or(1, usize::from);
-            side_by_side(jobs, orders.len() as u64, work, || true, |_, problem| problems.extend(problem));
+            run_jobs(jobs, orders.len() as u64, work, || true, |_, problem| problems.extend(problem));
         }
     }
     (certified, runs, problems)

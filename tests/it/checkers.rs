@@ -71,7 +71,7 @@ fn problems_of(file: &Path) -> Vec<String> {
     let here = text.lines().position(|line| line.ends_with("// here")).map_or(0, |index| index as u32 + 1);
     let opened = opened(file);
     let line =
-        |finding: &Finding| [Some(finding.second), finding.first].map(|side| side.map_or(0, |side| opened.program.line(side.place.pc)));
+        |finding: &Finding| [Some(finding.second), finding.first].map(|side| side.map_or(0, |side| opened.program.line(side.point.pc)));
     let mut problems = Vec::new();
     for options in orders() {
         let how = format!("{name}, {:?} {:?}", options.schedule, options.copies);

@@ -24,7 +24,7 @@ fn shape(target: &str, body: &str) -> String {
 
 fn name(inst: &Inst) -> Option<String> {
     match inst.op {
-        Op::Float(FloatOp::KeepingProduct { f, .. }) => Some(kept(f).to_string()),
+        Op::Float(FloatOp::ProductWithFactors { f, .. }) => Some(kept(f).to_string()),
         Op::Convert(ConvertOp::Single { .. }) => Some("Convert".to_string()),
         Op::Float(FloatOp::Unary { f, .. }) => Some(format!("{f:?}")),
         Op::Float(FloatOp::Binary { f, .. }) => Some(format!("{f:?}")),
@@ -286,8 +286,8 @@ fn what_was_joined_is_listed() {
     let (program, _) = ptxdbg::sema::load(&mut ptxdbg::base::Sources::default(), "test.ptx", module);
     let program = program.unwrap();
     let pc = |index: u32| ptxdbg::program::Pc(index);
-    assert_eq!(program.contracted_takers(pc(1)).map(|contracted| contracted.taker).collect::<Vec<_>>(), [pc(3), pc(4)]);
-    let given = |taker| program.contracted_given(taker).map(|contracted| contracted.given);
+    assert_eq!(program.contractions_from(pc(1)).map(|contraction| contraction.second).collect::<Vec<_>>(), [pc(3), pc(4)]);
+    let given = |taker| program.contraction_into(taker).map(|contraction| contraction.first);
     assert_eq!((given(pc(3)), given(pc(4))), (Some(pc(1)), Some(pc(1))));
-    assert_eq!(program.contracted.len(), 2);
+    assert_eq!(program.contractions.len(), 2);
 }

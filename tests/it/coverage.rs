@@ -20,9 +20,9 @@ fn ways(time: u64) -> Session {
 }
 
 fn flow(session: &Session) -> CfgView {
-    let scene = session.scene();
+    let context = session.eval_context();
     let kernel = (0..).map(FuncId).find(|id| session.program().functions[id.index()].is_kernel);
-    view::control_flow(&scene, kernel.unwrap())
+    view::control_flow(&context, kernel.unwrap())
 }
 
 /// Lanes that entered a block, and how many went on to each block after it.
@@ -40,7 +40,7 @@ fn to(block: &str, lanes: u64) -> (String, u64) {
 /// The lanes of warp `warp` in which the register is undefined.
 fn undefined(session: &mut Session, warp: u32, name: &str) -> u32 {
     session.focus.warp = warp;
-    let rows = view::registers(&session.scene(), |each| each == name, true, None).unwrap();
+    let rows = view::registers(&session.eval_context(), |each| each == name, true, None).unwrap();
     rows[0].undefined.bits()
 }
 

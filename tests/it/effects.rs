@@ -8,7 +8,7 @@ use std::path::Path;
 use ptxdbg::debug::open::read_module;
 use ptxdbg::debug::{RunOptions, start_case};
 use ptxdbg::launch::{LaunchFile, Overrides, plan};
-use ptxdbg::machine::{AccessKind, CopyStage, Event, EventKind, EventMask, Issue, Observer, Order, WgmmaChange};
+use ptxdbg::machine::{AccessKind, CopyStage, Event, EventKind, EventMask, Issue, Observer, SyncKind, WgmmaChange};
 use ptxdbg::program::{Effect, Pc, Program};
 
 /// Checks every event against the effects of the instruction that it comes from.
@@ -32,17 +32,17 @@ impl Held<'_> {
     fn follows(&mut self, issue: &Issue) {
         let Some(last) = self.last.replace(*issue) else { return };
         let same =
-            (last.place.block, last.place.warp, last.lanes, last.depth) == (issue.place.block, issue.place.warp, issue.lanes, issue.depth);
-        if same && last.active == last.lanes && issue.place.tick == last.place.tick + 1 && issue.place.pc.0 != last.place.pc.0 + 1 {
-            self.expect(last.place.pc, Effect::Branches);
+            (last.point.block, last.point.warp, last.lanes, last.depth) == (issue.point.block, issue.point.warp, issue.lanes, issue.depth);
+        if same && last.active == last.lanes && issue.point.tick == last.point.tick + 1 && issue.point.pc.0 != last.point.pc.0 + 1 {
+            self.expect(last.point.pc, Effect::Branches);
         }
     }
 }
 
 impl Observer for Held<'_> {
     fn mask(&self) -> EventMask {
-        use EventKind::{Access, Before, Collective, Copy, Mbarrier, Order, Wgmma};
-        EventMask::of(&[Access, Before, Copy, Collective, Mbarrier, Order, Wgmma])
+        use EventKind::{Access, Before, Collective, Copy, Mbarrier, Sync, Wgmma};
+        EventMask::of(&[Access, Before, Copy, Collective, Mbarrier, Sync, Wgmma])
     }
 
     fn event(&mut self, event: &Event<'_>) -> bool {
@@ -54,27 +54,30 @@ impl Observer for Held<'_> {
                     AccessKind::Atomic => (true, true),
                 };
                 let doing = [(reads, Effect::ReadsMemory), (writes, Effect::WritesMemory)];
-                doing.into_iter().filter(|(does, _)| *does).for_each(|(_, effect)| self.expect(access.place.pc, effect));
+                doing.into_iter().filter(|(does, _)| *does).for_each(|(_, effect)| self.expect(access.point.pc, effect));
             }
-            Event::Order(event) => match event.order {
-                Order::Fence { .. } | Order::WarpSync { .. } | Order::ClusterWaits | Order::Awaited(_) => {
-                    self.expect(event.place.pc, Effect::Orders);
+            Event::Sync(event) => match event.kind {
+                SyncKind::Fence { .. } | SyncKind::WarpSync { .. } | SyncKind::ClusterWaits | SyncKind::Awaited(_) => {
+                    self.expect(event.point.pc, Effect::Orders);
                 }
-                Order::Arrived { waits, .. } => {
-                    self.expect(event.place.pc, Effect::Orders);
+                SyncKind::Arrived { waits, .. } => {
+                    self.expect(event.point.pc, Effect::Orders);
                     if waits {
-                        self.expect(event.place.pc, Effect::Blocks);
+                        self.expect(event.point.pc, Effect::Blocks);
                     }
                 }
-                Order::Collective { .. } => self.expect(event.place.pc, Effect::Collective),
-                Order::Committed { .. } => self.expect(event.place.pc, Effect::Asynchronous),
-                Order::BarrierCompleted { .. } | Order::ClusterArrived { .. } | Order::ClusterBarrierCompleted { .. } | Order::Exited => {}
+                SyncKind::Collective { .. } => self.expect(event.point.pc, Effect::Collective),
+                SyncKind::Committed { .. } => self.expect(event.point.pc, Effect::Asynchronous),
+                SyncKind::BarrierCompleted { .. }
+                | SyncKind::ClusterArrived { .. }
+                | SyncKind::ClusterBarrierCompleted { .. }
+                | SyncKind::Exited => {}
             },
-            Event::Collective(collective) => self.expect(collective.place.pc, Effect::Collective),
+            Event::Collective(collective) => self.expect(collective.point.pc, Effect::Collective),
             Event::Copy(event) if event.stage == CopyStage::Issued => self.expect(event.copy.issued.pc, Effect::Asynchronous),
             Event::Wgmma(event) => {
                 if let WgmmaChange::Issued { .. } = event.change {
-                    self.expect(event.place.pc, Effect::Asynchronous);
+                    self.expect(event.point.pc, Effect::Asynchronous);
                 }
             }
             Event::Before(issue, _) => self.follows(issue),

@@ -4,8 +4,8 @@
 
 use crate::look::{LaneLocation, location};
 use proptest::prelude::*;
+use ptxdbg::debug::eval_context::EvalContext;
 use ptxdbg::debug::expression::Expression;
-use ptxdbg::debug::scene::Scene;
 use ptxdbg::debug::target::Target;
 use ptxdbg::debug::value::{Format, Pattern, Value, ValueText};
 use ptxdbg::machine::LaneMask;
@@ -19,17 +19,17 @@ const AT_BRANCH: u64 = 21;
 
 const LOOKING: &str = "small/looking.ron";
 
-fn text(scene: &Scene<'_>, expression: &str) -> String {
-    shown(scene, expression, None)
+fn text(context: &EvalContext<'_>, expression: &str) -> String {
+    shown(context, expression, None)
 }
 
-fn shown(scene: &Scene<'_>, expression: &str, format: Option<Format>) -> String {
+fn shown(context: &EvalContext<'_>, expression: &str, format: Option<Format>) -> String {
     let parsed = match Expression::parse(expression) {
         Ok(parsed) => parsed,
         Err(error) => return format!("{}: {error}", error.column),
     };
-    match parsed.evaluate(scene) {
-        Ok(value) => match value.text(scene, format) {
+    match parsed.evaluate(context) {
+        Ok(value) => match value.text(context, format) {
             ValueText::Scalar(text) => text,
             ValueText::Lanes(lanes) => format!("{} {:?}", lanes.ty, lanes.pattern),
             ValueText::Array(array) => format!("{} {}{}", array.ty, array.elements.join(" "), if array.more { " ..." } else { "" }),
@@ -40,9 +40,9 @@ fn shown(scene: &Scene<'_>, expression: &str, format: Option<Format>) -> String 
 
 #[track_caller]
 fn assert_texts(location: &LaneLocation, (warp, lane): (u32, u32), expected: &[(&str, &str)]) {
-    let scene = location.scene(warp, lane);
+    let context = location.eval_context(warp, lane);
     for (expression, text) in expected {
-        assert_eq!(self::text(&scene, expression), *text, "{expression}");
+        assert_eq!(self::text(&context, expression), *text, "{expression}");
     }
 }
 
@@ -78,7 +78,7 @@ fn registers_have_the_values_the_kernel_gave_them() {
         (0, 8),
         &[("%p1", "false"), ("!%p1", "true"), ("%r5", "0"), ("%tid.x", "8"), ("%laneid", "8"), ("%clock", "17")],
     );
-    let other = at_call.scene(0, 5);
+    let other = at_call.eval_context(0, 5);
     assert_eq!(text(&other, "%wide >> 1"), "0: 128 bits can be shown and compared for equality, and nothing else");
     assert_eq!(text(&other, "%wide == %wide"), "true");
     assert_eq!(text(&other, "%unused"), "0: '%unused' is declared, but no instruction names it: it has no value");
@@ -89,7 +89,7 @@ fn registers_have_the_values_the_kernel_gave_them() {
 #[test]
 fn numbers_of_8_bits_are_shown_exactly() {
     let at_call = location(LOOKING, AT_CALL);
-    let scene = at_call.scene(0, 5);
+    let context = at_call.eval_context(0, 5);
     // Exponent and fraction bits, and the largest pattern that is a number: OCP 8-bit floating point, table 1.
     for (ty, exponent, fraction, largest) in [("e4m3", 4, 3, 0x7e_u32), ("e5m2", 5, 2, 0x7b)] {
         for bits in 0..=largest {
@@ -97,8 +97,8 @@ fn numbers_of_8_bits_are_shown_exactly() {
             let bias = (1 << (exponent - 1)) - 1;
             let whole = if field == 0 { rest } else { rest | 1 << fraction };
             let value = f64::from(whole) * 2_f64.powi(field.max(1) as i32 - bias - fraction);
-            assert_eq!(text(&scene, &format!("({ty})(b8){bits}")).parse(), Ok(value), "{ty} {bits:#x}");
-            assert_eq!(text(&scene, &format!("({ty})(b8){}", bits | 0x80)).parse(), Ok(-value), "{ty} {bits:#x}");
+            assert_eq!(text(&context, &format!("({ty})(b8){bits}")).parse(), Ok(value), "{ty} {bits:#x}");
+            assert_eq!(text(&context, &format!("({ty})(b8){}", bits | 0x80)).parse(), Ok(-value), "{ty} {bits:#x}");
         }
     }
 }
@@ -106,19 +106,19 @@ fn numbers_of_8_bits_are_shown_exactly() {
 #[test]
 fn lanes_are_ranges_and_lists_of_them() {
     let at_call = location(LOOKING, AT_CALL);
-    let scene = at_call.scene(0, 5);
+    let context = at_call.eval_context(0, 5);
     let affine = |base: &str, stride: &str| format!("b32 Affine {{ base: \"{base}\", stride: \"{stride}\" }}");
     for range in ["%r1@0-7", "%r1@0..7", "%r1 @ 0-7", "%r1@0-3,4-7", "%r1@0,1,2..7"] {
-        assert_eq!(text(&scene, range), affine("0", "1"), "{range}");
-        let Value::Lanes(lanes) = Expression::parse(range).unwrap().evaluate(&scene).unwrap() else { panic!("{range}") };
+        assert_eq!(text(&context, range), affine("0", "1"), "{range}");
+        let Value::Lanes(lanes) = Expression::parse(range).unwrap().evaluate(&context).unwrap() else { panic!("{range}") };
         assert_eq!(lanes.mask, LaneMask::lowest(8), "{range}");
     }
-    let Value::Lanes(lanes) = Expression::parse("%r1@0-3,8").unwrap().evaluate(&scene).unwrap() else { panic!("a value a lane") };
+    let Value::Lanes(lanes) = Expression::parse("%r1@0-3,8").unwrap().evaluate(&context).unwrap() else { panic!("a value a lane") };
     assert_eq!(lanes.mask, LaneMask::from_bits(0x10f));
     // With blanks on both sides it is a difference.
-    assert_eq!(text(&scene, "%r1@5 - 2"), "s32 Uniform(\"3\")");
-    assert_eq!(text(&scene, "(%r1@5)-2"), "s32 Uniform(\"3\")");
-    assert_eq!(text(&scene, "sum(%r1@0-3,8)"), "14");
+    assert_eq!(text(&context, "%r1@5 - 2"), "s32 Uniform(\"3\")");
+    assert_eq!(text(&context, "(%r1@5)-2"), "s32 Uniform(\"3\")");
+    assert_eq!(text(&context, "sum(%r1@0-3,8)"), "14");
     assert_eq!(Expression::parse("%r1@0..3,8").unwrap().to_string(), "%r1@0-3,8");
 }
 
@@ -181,30 +181,30 @@ fn memory_is_read_by_name_index_and_address() {
             ("low", "25 <low>"),
         ],
     );
-    let scene = at_call.scene(0, 5);
+    let context = at_call.eval_context(0, 5);
     assert_eq!(
-        text(&scene, "x[64]"),
+        text(&context, "x[64]"),
         "0: no global memory at 0x7f2000000100..0x7f2000000104: just past the end of 'x' (256 bytes at 0x7f2000000000)"
     );
-    assert_eq!(text(&scene, "*(u32*)0"), "0: no global memory at 0x0..0x4: a null pointer");
-    assert_eq!(text(&scene, "tile[4][0]"), "0: no shared memory at 0x480..0x484: just past the end of 'tile' (128 bytes at 0x400)");
+    assert_eq!(text(&context, "*(u32*)0"), "0: no global memory at 0x0..0x4: a null pointer");
+    assert_eq!(text(&context, "tile[4][0]"), "0: no shared memory at 0x480..0x484: just past the end of 'tile' (128 bytes at 0x400)");
 }
 
 #[test]
 fn lanes_are_summed_up() {
     let at_branch = location(LOOKING, AT_BRANCH);
-    let scene = at_branch.scene(0, 5);
+    let context = at_branch.eval_context(0, 5);
     let affine = |base: &str, stride: &str| format!("b32 {:?}", Pattern::Affine { base: base.to_string(), stride: stride.to_string() });
-    assert_eq!(text(&scene, "%r1@*"), affine("0", "1"));
-    assert_eq!(text(&scene, "%r2@*"), affine("0", "4"));
-    assert_eq!(text(&scene, "%r6@4..7"), affine("0", "8"));
-    assert_eq!(text(&scene, "(%r1 * 3 + 7)@*"), "s32 Affine { base: \"7\", stride: \"3\" }");
-    assert_eq!(text(&scene, "%r1@* + %r1"), "s32 Affine { base: \"5\", stride: \"1\" }");
-    assert_eq!(text(&scene, "%r3@*"), "b32 Uniform(\"64\")");
-    assert_eq!(text(&scene, "%p1@*"), "pred Few([(\"false\", 0xffffff00), (\"true\", 0x000000ff)])");
-    assert_eq!(text(&scene, "%r5@*"), "b32 Mixed { min: Some(\"0\"), max: Some(\"3\"), differing: 24 }");
-    assert_eq!(text(&scene, "x[%r1@*]"), "f32 Affine { base: \"1\", stride: \"0.5\" }");
-    assert_eq!(text(&scene, "%r1@31"), "b32 Uniform(\"31\")");
+    assert_eq!(text(&context, "%r1@*"), affine("0", "1"));
+    assert_eq!(text(&context, "%r2@*"), affine("0", "4"));
+    assert_eq!(text(&context, "%r6@4..7"), affine("0", "8"));
+    assert_eq!(text(&context, "(%r1 * 3 + 7)@*"), "s32 Affine { base: \"7\", stride: \"3\" }");
+    assert_eq!(text(&context, "%r1@* + %r1"), "s32 Affine { base: \"5\", stride: \"1\" }");
+    assert_eq!(text(&context, "%r3@*"), "b32 Uniform(\"64\")");
+    assert_eq!(text(&context, "%p1@*"), "pred Few([(\"false\", 0xffffff00), (\"true\", 0x000000ff)])");
+    assert_eq!(text(&context, "%r5@*"), "b32 Mixed { min: Some(\"0\"), max: Some(\"3\"), differing: 24 }");
+    assert_eq!(text(&context, "x[%r1@*]"), "f32 Affine { base: \"1\", stride: \"0.5\" }");
+    assert_eq!(text(&context, "%r1@31"), "b32 Uniform(\"31\")");
 }
 
 #[test]
@@ -322,7 +322,7 @@ fn literals_and_floating_point_types_keep_their_bits() {
 #[test]
 fn formats_show_the_bits() {
     let at_call = location(LOOKING, AT_CALL);
-    let scene = at_call.scene(0, 5);
+    let context = at_call.eval_context(0, 5);
     let cases = [
         ("%r1", 'x', "0x5"),
         ("%r1", 'z', "0x00000005"),
@@ -339,40 +339,40 @@ fn formats_show_the_bits() {
         ("$pc", 'd', "21"),
     ];
     for (expression, letter, expected) in cases {
-        assert_eq!(shown(&scene, expression, Format::from_letter(letter)), expected, "{expression} /{letter}");
+        assert_eq!(shown(&context, expression, Format::from_letter(letter)), expected, "{expression} /{letter}");
     }
 }
 
 #[test]
 fn frames_of_callers_can_be_looked_at() {
     let in_call = location(LOOKING, IN_CALL);
-    let mut scene = in_call.scene(0, 5);
-    assert_eq!(text(&scene, "%t0"), "40");
-    assert_eq!(text(&scene, "in"), "20");
-    assert_eq!(text(&scene, "%r2"), "0: nothing here is called '%r2'");
-    scene.focus.frame = 1;
-    assert_eq!(text(&scene, "%r2"), "20");
-    assert_eq!(text(&scene, "%r2@*"), "b32 Affine { base: \"0\", stride: \"4\" }");
-    assert_eq!(text(&scene, "scratch[1]"), "20");
-    scene.focus.frame = 2;
-    assert_eq!(text(&scene, "%r2"), "0: there is no frame 2: the frames are 0 to 1");
+    let mut context = in_call.eval_context(0, 5);
+    assert_eq!(text(&context, "%t0"), "40");
+    assert_eq!(text(&context, "in"), "20");
+    assert_eq!(text(&context, "%r2"), "0: nothing here is called '%r2'");
+    context.focus.frame = 1;
+    assert_eq!(text(&context, "%r2"), "20");
+    assert_eq!(text(&context, "%r2@*"), "b32 Affine { base: \"0\", stride: \"4\" }");
+    assert_eq!(text(&context, "scratch[1]"), "20");
+    context.focus.frame = 2;
+    assert_eq!(text(&context, "%r2"), "0: there is no frame 2: the frames are 0 to 1");
 }
 
 #[test]
 fn threads_that_are_not_there_are_said_to_be_absent() {
     let start = location(LOOKING, 0);
-    let mut later = start.scene(0, 0);
+    let mut later = start.eval_context(0, 0);
     later.focus.block = [1, 0, 0];
     assert_eq!(text(&later, "%r1"), "0: block (1,0,0) has not started: 1 of 2 have");
     assert_eq!(text(&later, "table[1][0]"), "4");
     let running = location(LOOKING, 1);
-    assert_eq!(text(&running.scene(2, 0), "%r1"), "0: there is no warp 2: the block's are 0 to 1");
-    let mut far = running.scene(0, 0);
+    assert_eq!(text(&running.eval_context(2, 0), "%r1"), "0: there is no warp 2: the block's are 0 to 1");
+    let mut far = running.eval_context(0, 0);
     far.focus.block = [0, 1, 0];
     assert_eq!(text(&far, "%r1"), "0: there is no block (0,1,0): the grid's are (0,0,0) to (1,0,0)");
     let ended = location(LOOKING, u64::MAX);
-    assert_eq!(text(&ended.scene(0, 0), "%r1"), "0: block (0,0,0) has finished");
-    assert_eq!(text(&ended.scene(0, 0), "(u32)x[0]"), "0", "%r7 was stored over it as bits");
+    assert_eq!(text(&ended.eval_context(0, 0), "%r1"), "0: block (0,0,0) has finished");
+    assert_eq!(text(&ended.eval_context(0, 0), "(u32)x[0]"), "0", "%r7 was stored over it as bits");
 }
 
 #[test]
@@ -408,7 +408,7 @@ fn mistakes_are_reported_with_their_column() {
     assert!(Expression::parse(&"(".repeat(100_000)).is_err());
     assert!(Expression::parse(&"-".repeat(100_000)).is_err());
     assert!(Expression::parse(&format!("1{}", " + 1".repeat(10_000))).is_err());
-    assert_eq!(text(&location(LOOKING, 0).scene(0, 0), &format!("1{}", " + 1".repeat(400))), "401");
+    assert_eq!(text(&location(LOOKING, 0).eval_context(0, 0), &format!("1{}", " + 1".repeat(400))), "401");
 }
 
 #[test]
@@ -432,19 +432,19 @@ fn the_remainder_and_registers_are_distinguished() {
 fn places_can_be_watched_and_set() {
     let mut at_call = location(LOOKING, AT_CALL);
     let parse = |text: &str| Expression::parse(text).unwrap();
-    let scene = at_call.scene(0, 5);
-    let Target::Register(all) = parse("%r2@*").target(&scene).unwrap() else { panic!("a register is wanted") };
+    let context = at_call.eval_context(0, 5);
+    let Target::Register(all) = parse("%r2@*").target(&context).unwrap() else { panic!("a register is wanted") };
     assert_eq!((all.name.as_str(), all.lanes, all.width), ("%r2", LaneMask::ALL, 1));
-    let Target::Memory(memory) = parse("tile[1]").target(&scene).unwrap() else { panic!("memory is wanted") };
+    let Target::Memory(memory) = parse("tile[1]").target(&context).unwrap() else { panic!("memory is wanted") };
     assert_eq!((memory.address, memory.bytes), (1024 + 32, 32));
     assert_eq!(
-        parse("1 + 2").target(&scene).unwrap_err().to_string(),
+        parse("1 + 2").target(&context).unwrap_err().to_string(),
         "this is a value, not a place: a register or something in memory is wanted"
     );
 
     let set = |location: &mut LaneLocation, place: &str, value: &str| {
-        let scene = location.scene(0, 5);
-        let edits = parse(place).assign(&scene, &parse(value).evaluate(&scene).unwrap());
+        let context = location.eval_context(0, 5);
+        let edits = parse(place).assign(&context, &parse(value).evaluate(&context).unwrap());
         for edit in edits.map_err(|error| error.to_string())? {
             let saved = serde_json::to_string(&edit).unwrap();
             assert_eq!(serde_json::from_str::<ptxdbg::debug::edit::Edit>(&saved).unwrap(), edit);
@@ -489,9 +489,9 @@ fn untyped_registers_are_what_instructions_take_them_for() {
     let mut at_call = location(LOOKING, AT_CALL);
     // Only `add.f32` reads %r9; %r1 is read by integer instructions.
     let place = Expression::parse("%r9").unwrap();
-    let scene = at_call.scene(0, 5);
-    let value = Expression::parse("1.5").unwrap().evaluate(&scene).unwrap();
-    for edit in place.assign(&scene, &value).unwrap() {
+    let context = at_call.eval_context(0, 5);
+    let value = Expression::parse("1.5").unwrap().evaluate(&context).unwrap();
+    for edit in place.assign(&context, &value).unwrap() {
         edit.apply(&mut at_call.machine).unwrap();
     }
     assert_texts(
@@ -499,17 +499,17 @@ fn untyped_registers_are_what_instructions_take_them_for() {
         (0, 5),
         &[("%r9", "1.5"), ("%r9 * 2", "3"), ("(b32)%r9", "1069547520"), ("%r9@5", "f32 Uniform(\"1.5\")"), ("%r1", "5")],
     );
-    let scene = Scene { inferred: None, ..at_call.scene(0, 5) };
-    assert_eq!(text(&scene, "%r9"), "1069547520");
-    assert_eq!(shown(&scene, "%r9", Some(Format::Float)), "1.5");
+    let context = EvalContext { inferred: None, ..at_call.eval_context(0, 5) };
+    assert_eq!(text(&context, "%r9"), "1069547520");
+    assert_eq!(shown(&context, "%r9", Some(Format::Float)), "1.5");
 }
 
 #[test]
 fn a_condition_is_cheap() {
     let at_call = location(LOOKING, AT_CALL);
     let condition = Expression::parse("%r2 == 20 && %tid.x < 32 && %p1").unwrap();
-    let scene = at_call.scene(0, 5);
-    let holds = (0..100_000).filter(|_| condition.evaluate(&scene).unwrap().is_true()).count();
+    let context = at_call.eval_context(0, 5);
+    let holds = (0..100_000).filter(|_| condition.evaluate(&context).unwrap().is_true()).count();
     assert_eq!(holds, 100_000);
 }
 
@@ -583,9 +583,9 @@ proptest! {
         let text: String = indices.iter().map(|index| PIECES[*index]).collect();
         if let Ok(parsed) = Expression::parse(&text) {
             AT_CALL_ONCE.with(|at_call| {
-                let scene = at_call.scene(0, 5);
-                let _ = parsed.evaluate(&scene).map(|value| value.text(&scene, None));
-                let _ = parsed.target(&scene);
+                let context = at_call.eval_context(0, 5);
+                let _ = parsed.evaluate(&context).map(|value| value.text(&context, None));
+                let _ = parsed.target(&context);
             });
         }
     }

@@ -6,11 +6,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use ptxdbg::debug::fidelity::{Decides, Fidelity, fidelity};
+use ptxdbg::debug::fidelity::{Fidelity, Influence, fidelity};
 use ptxdbg::debug::open::open;
 use ptxdbg::debug::{LaunchChoice, Opened, Overrides, Request, RunOptions, Trust, verify_case};
 use ptxdbg::isa::table::SECTIONS;
-use ptxdbg::isa::{Decode, Row, match_words, recorded};
+use ptxdbg::isa::{Decode, Row, match_opcode, recorded};
 use ptxdbg::program::Pc;
 
 fn root() -> PathBuf {
@@ -104,7 +104,7 @@ fn the_recorded_opcodes_are_those_of_the_recordings() {
 fn suites_by_row() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
     let mut rows: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for recorded in recorded() {
-        for matched in recorded.operands.iter().filter_map(|operands| match_words(recorded.opcode, *operands).ok()) {
+        for matched in recorded.operands.iter().filter_map(|operands| match_opcode(recorded.opcode, *operands).ok()) {
             rows.entry(matched.form.row.syntax).or_default().extend(&recorded.suites);
         }
     }
@@ -150,7 +150,7 @@ fn a_run_of_recorded_opcodes_is_exact() {
     let fidelity = trusted("debug/walk.ron");
     assert!(fidelity.opcodes.iter().any(|row| row.opcode == "mad.lo.s32" || row.opcode == "mul.lo.u32"));
     assert!(fidelity.opcodes.iter().all(|row| row.trust != Trust::Approximate), "{fidelity:?}");
-    assert!(fidelity.decided.is_empty());
+    assert!(fidelity.influences.is_empty());
 }
 
 #[test]
@@ -170,6 +170,6 @@ fn approximate_values_are_followed_to_what_they_decide() {
         fidelity.opcodes.iter().filter(|row| row.trust == Trust::Approximate).map(|row| row.opcode.as_str()).collect();
     assert_eq!(approximate, ["tex.3d.v4.f32.f32"]);
     let place = |line: u32| format!("approximate.ptx:{line}");
-    // Red goes through shared memory into an index; green decides a branch; no barrier depends on either.
-    assert_eq!(fidelity.decided, [(Decides::Address, place(30)), (Decides::Branch, place(33))]);
+    // Red goes through shared memory into an index; green influence a branch; no barrier depends on either.
+    assert_eq!(fidelity.influences, [(Influence::Address, place(30)), (Influence::Branch, place(33))]);
 }

@@ -66,11 +66,11 @@ fn checkers_find_the_same_when_they_come_later() {
     let end = go(&mut unwatched, Direction::Forward);
     assert!(unwatched.findings().is_empty() && found(&end).is_none());
     unwatched.seek(Tick(20), &mut NeverInterrupt);
-    assert!(unwatched.switch(&CheckerId::named("race,init,sync").unwrap(), true, &mut NeverInterrupt));
+    assert!(unwatched.switch_checkers(&CheckerId::named("race,init,sync").unwrap(), true, &mut NeverInterrupt));
     assert_eq!(unwatched.time(), Tick(20));
     assert!(!watched.findings().is_empty());
     assert_eq!(unwatched.findings(), watched.findings());
-    assert!(unwatched.switch(&CheckerId::named("race").unwrap(), false, &mut NeverInterrupt));
+    assert!(unwatched.switch_checkers(&CheckerId::named("race").unwrap(), false, &mut NeverInterrupt));
     assert!(!unwatched.findings().iter().any(|finding| finding.id.checker().map(CheckerId::word) == Some("race")));
 }
 

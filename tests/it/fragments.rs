@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test of a fragment that is not there fails")]
 
-use ptxdbg::isa::{Fragment, KeptElement, Layout, Matrix, MatrixFamily, Position, ScalarType, Shape, Sparsity};
+use ptxdbg::isa::{FactorInB, Fragment, Layout, Matrix, MatrixFamily, Position, ScalarType, Shape, Sparsity};
 
 use Matrix::{A, B, C, D};
 use MatrixFamily::{Mma, MmaSparse, Wgmma, Wmma};
@@ -137,16 +137,16 @@ fn metadata_say_which_columns_are_kept() {
             lane_of.set(lane);
             0xe4e4_e4e4
         };
-        let kept = Sparsity::new(Shape::from_word(shape).unwrap(), ty).kept(row, element, selector, register);
+        let kept = Sparsity::new(Shape::from_word(shape).unwrap(), ty).factor_in_b(row, element, selector, register);
         (kept, lane_of.get())
     };
     // Row 11 is the fourth of the upper half: its quad is lanes 12 to 15.
-    assert_eq!(kept("m16n8k16", F16, 11, 5, 2), (KeptElement::Row(4 * 2 + 1), 14));
-    assert_eq!(kept("m16n8k32", BF16, 3, 10, 1), (KeptElement::Row(4 * 5 + 2), 15));
-    assert_eq!(kept("m16n8k32", S8, 11, 3, 1), (KeptElement::Row(4 + 3), 15));
-    assert_eq!(kept("m16n8k64", S8, 3, 17, 0), (KeptElement::Row(4 * 8 + 1), 14));
-    assert_eq!(kept("m16n8k64", S4, 3, 5, 0), (KeptElement::Row(8 + 2 * 2 + 1), 12));
+    assert_eq!(kept("m16n8k16", F16, 11, 5, 2), (FactorInB::Row(4 * 2 + 1), 14));
+    assert_eq!(kept("m16n8k32", BF16, 3, 10, 1), (FactorInB::Row(4 * 5 + 2), 15));
+    assert_eq!(kept("m16n8k32", S8, 11, 3, 1), (FactorInB::Row(4 + 3), 15));
+    assert_eq!(kept("m16n8k64", S8, 3, 17, 0), (FactorInB::Row(4 * 8 + 1), 14));
+    assert_eq!(kept("m16n8k64", S4, 3, 5, 0), (FactorInB::Row(8 + 2 * 2 + 1), 12));
     // 0x4: halves 0 and 1, which are the first element; 0xe: halves 2 and 3, the second.
-    assert_eq!(kept("m16n8k8", TF32, 3, 2, 0), (KeptElement::Halves([(4, 0), (4, 1)]), 12));
-    assert_eq!(kept("m16n8k8", TF32, 3, 3, 0), (KeptElement::Halves([(7, 0), (7, 1)]), 12));
+    assert_eq!(kept("m16n8k8", TF32, 3, 2, 0), (FactorInB::Halves([(4, 0), (4, 1)]), 12));
+    assert_eq!(kept("m16n8k8", TF32, 3, 3, 0), (FactorInB::Halves([(7, 0), (7, 1)]), 12));
 }

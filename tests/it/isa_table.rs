@@ -5,15 +5,15 @@
 use std::collections::HashSet;
 
 use ptxdbg::isa::table::{SECTIONS, all, opcodes};
-use ptxdbg::isa::{Form, MatchError, OperandType, Role, ScalarType, match_words};
+use ptxdbg::isa::{Form, MatchError, OperandRole, OperandType, ScalarType, match_opcode};
 
 /// The form `opcode` stands for, as its row writes it.
 fn found(opcode: &str, operands: usize) -> &'static str {
-    match_words(opcode, operands).unwrap().form.row.syntax
+    match_opcode(opcode, operands).unwrap().form.row.syntax
 }
 
 fn refused(opcode: &str) -> MatchError {
-    match_words(opcode, 3).unwrap_err()
+    match_opcode(opcode, 3).unwrap_err()
 }
 
 /// What of `opcode` is wrong, why, and what would be right.
@@ -39,7 +39,7 @@ fn every_row_is_read_and_has_help_and_a_version() {
 #[test]
 fn every_word_of_a_row_is_a_word() {
     for form in all() {
-        for word in form.places.iter().flat_map(|place| &place.words) {
+        for word in form.slots.iter().flat_map(|slot| &slot.modifiers) {
             assert!(
                 !word.text.is_empty() && word.text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_:.".contains(&byte)),
                 "'{}' in {}",
@@ -55,14 +55,14 @@ fn every_word_of_a_row_is_a_word() {
 fn no_row_stands_twice() {
     let mut seen = HashSet::new();
     for form in all() {
-        assert!(seen.insert((form.row.syntax, form.row.gone.is_some())), "{} twice", form.row.syntax);
+        assert!(seen.insert((form.row.syntax, form.row.removed.is_some())), "{} twice", form.row.syntax);
     }
 }
 
 #[test]
 fn an_operand_has_a_type_the_opcode_can_give_it() {
-    let types = |form: &Form| form.places.iter().filter(|place| place.words.iter().any(|word| word.ty.is_some())).count();
-    for form in all().iter().filter(|form| !form.any_words) {
+    let types = |form: &Form| form.slots.iter().filter(|slot| slot.modifiers.iter().any(|word| word.ty.is_some())).count();
+    for form in all().iter().filter(|form| !form.any_modifiers) {
         for operand in &form.operands {
             let needed = match operand.ty {
                 OperandType::Nth(index) => index + 1,
@@ -77,8 +77,8 @@ fn an_operand_has_a_type_the_opcode_can_give_it() {
 #[test]
 fn words_that_bring_an_operand_are_words_of_the_row() {
     for form in all() {
-        for word in form.operands.iter().filter_map(|operand| operand.with).flat_map(|words| words.split('|')) {
-            assert!(form.places.iter().any(|place| place.words.iter().any(|other| other.text == word)), "{word} of {}", form.row.syntax);
+        for word in form.operands.iter().filter_map(|operand| operand.only_with).flat_map(|words| words.split('|')) {
+            assert!(form.slots.iter().any(|slot| slot.modifiers.iter().any(|other| other.text == word)), "{word} of {}", form.row.syntax);
         }
     }
 }
@@ -86,8 +86,8 @@ fn words_that_bring_an_operand_are_words_of_the_row() {
 #[test]
 fn a_destination_comes_first() {
     for form in all() {
-        let after_source = form.operands.iter().skip_while(|operand| operand.role == Role::Dest);
-        assert!(after_source.clone().all(|operand| operand.role != Role::Dest), "{}", form.row.syntax);
+        let after_source = form.operands.iter().skip_while(|operand| operand.role == OperandRole::Dest);
+        assert!(after_source.clone().all(|operand| operand.role != OperandRole::Dest), "{}", form.row.syntax);
     }
 }
 
@@ -111,7 +111,7 @@ fn words_come_in_any_order_and_with_spaces() {
     assert_eq!(found("ld . global .v2. f32", 2), found("ld.v2.f32.global", 2));
     assert_eq!(found("max.ftz.xorsign.abs.f32", 3), found("max.ftz.f32", 3));
     assert_eq!(found("ld.const[3].f32", 2), found("ld.const.f32", 2));
-    let matched = match_words("cvt.rn.f32.s8", 2).unwrap();
+    let matched = match_opcode("cvt.rn.f32.s8", 2).unwrap();
     assert_eq!(matched.types.as_slice(), [ScalarType::F32, ScalarType::S8]);
     assert!(matched.has("rn") && !matched.has("rz"));
 }
@@ -124,7 +124,7 @@ fn the_number_of_operands_chooses_among_forms() {
 
 #[test]
 fn types_fill_their_slots_in_order() {
-    assert!(match_words("cvt.rn.f32.s32", 2).is_ok());
+    assert!(match_opcode("cvt.rn.f32.s32", 2).is_ok());
     assert_eq!(
         report("cvt.rn.s32.f32"),
         (".rn", "'.rn' does not apply to '.s32.f32'".into(), "'cvt.s32.f32' takes .rni .rzi .rmi .rpi .ftz .sat".into())

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
 use ptxdbg::base::{Diagnostic, Sources};
-use ptxdbg::launch::{Known, LaunchFile, LaunchFileError, Overrides, Plan, Study, npy, plan};
+use ptxdbg::launch::{LaunchFacts, LaunchFile, LaunchFileError, Overrides, Plan, Study, npy, plan};
 use ptxdbg::program::Program;
 use ptxdbg::sema;
 
@@ -482,7 +482,7 @@ fn a_launch_outside_the_bounds_is_planned_and_says_so() {
 #[test]
 fn a_made_up_launch_has_a_buffer_for_every_pointer() {
     let program = program(MODULE);
-    let known = Known::default();
+    let known = LaunchFacts::default();
     let study = Study::new(&program, program.function("scale").unwrap(), "module.ptx", &known);
     let expected = "\
 Launch(

@@ -196,9 +196,9 @@ fn twenty_thousand_blocks_are_shown_at_once() {
     let overrides = Overrides { params: vec!["u32[1]".to_string()], ..Overrides::default() };
     let request = Request { modules: vec![path.into()], launch: LaunchChoice::MadeUp, overrides };
     let session = Session::new(open(&request).unwrap(), 0, RunOptions::unwatched()).unwrap();
-    let scene = session.scene();
+    let context = session.eval_context();
     let begun = ThreadTime::now();
-    let view = control_flow(&scene, scene.machine.config().kernel);
+    let view = control_flow(&context, context.machine.config().kernel);
     let near = view.around_focus(40);
     assert!(begun.elapsed() < Duration::from_secs(1), "{:?}", begun.elapsed());
     assert_eq!((view.blocks.len(), near.blocks.len()), (20_002, 40));

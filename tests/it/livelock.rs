@@ -194,7 +194,7 @@ fn a_barrier_between_two_waits_is_progress() {
         let (step, tick) = run(body, 1, schedule);
         // Warp 0 waits for warp 1, which has ended.
         assert!(
-            matches!(&step, Step::Deadlock(deadlock) if deadlock.waiters.iter().all(|waiter| waiter.place.warp == ptxdbg::machine::WarpId::new(0))),
+            matches!(&step, Step::Deadlock(deadlock) if deadlock.waiters.iter().all(|waiter| waiter.point.warp == ptxdbg::machine::WarpId::new(0))),
             "{step:?} at {tick}"
         );
     }

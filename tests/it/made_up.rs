@@ -13,9 +13,9 @@ use ptxdbg::debug::certificate::Certificate;
 use ptxdbg::debug::never_ran::NeverRan;
 use ptxdbg::debug::open::{OpenError, open};
 use ptxdbg::debug::{LaunchChoice, Opened, Overrides, Request, RunOptions, run_case, verify_case};
-use ptxdbg::launch::given::Own;
-use ptxdbg::launch::wanted::GivenTolerance;
-use ptxdbg::launch::{Element, Kind, Known, LaunchFile, ParamValue, Study};
+use ptxdbg::launch::expect_args::ToleranceArgs;
+use ptxdbg::launch::param_args::ParamType;
+use ptxdbg::launch::{Element, Kind, LaunchFacts, LaunchFile, ParamValue, Study};
 use ptxdbg::sema;
 
 fn fixtures() -> PathBuf {
@@ -385,7 +385,7 @@ fn a_triton_kernel_is_compared_with_arrays() {
     save(&folder, "y", [rows, columns], &y);
     let words = vec![format!("in_ptr=@{}", folder.join("x.npy").display()), format!("n_cols={columns}")];
     let expect = vec![format!("out_ptr=@{}", folder.join("y.npy").display())];
-    let overrides = Overrides { params: words, expect, tolerance: GivenTolerance { rtol: Some(1e-5), atol: None }, ..Overrides::default() };
+    let overrides = Overrides { params: words, expect, tolerance: ToleranceArgs { rtol: Some(1e-5), atol: None }, ..Overrides::default() };
     let modules = vec![fixtures().join("triton/sm_90/softmax.ptx")];
     let opened = open(&Request { modules, launch: LaunchChoice::MadeUp, overrides }).unwrap();
     assert_eq!(opened.plan.cases[0].launches[0].grid, [rows as u32, 1, 1]);
@@ -408,23 +408,23 @@ fn the_types_that_kernels_read_are_those_of_their_arrays() {
         let program = program.unwrap();
         for (_, launch) in file.launches() {
             let kernel = program.function(launch.kernel.as_deref().unwrap()).unwrap();
-            let formals = Study::new(&program, kernel, "", &Known::default()).formals();
+            let formals = Study::new(&program, kernel, "", &LaunchFacts::default()).formals();
             for (formal, param) in formals.iter().zip(&launch.params) {
                 let Some(buffer) = param.buffer() else { continue };
                 let is_float = |element: Element| element.kind() == Kind::Float;
-                let agrees = match formal.own {
+                let agrees = match formal.ty {
                     // Four fp8 numbers in a word.
-                    Own::Pointer(Some(Element::B8)) if buffer.name == "q" => true,
-                    Own::Pointer(Some(_)) if buffer.elem.kind() == Kind::Bits => true,
-                    Own::Pointer(Some(own)) | Own::TensorMap(_, Some(own)) => {
+                    ParamType::Pointer(Some(Element::B8)) if buffer.name == "q" => true,
+                    ParamType::Pointer(Some(_)) if buffer.elem.kind() == Kind::Bits => true,
+                    ParamType::Pointer(Some(own)) | ParamType::TensorMap(_, Some(own)) => {
                         own.bytes() == buffer.elem.bytes() && is_float(own) == is_float(buffer.elem)
                     }
-                    Own::Moved(own) => buffer.elem.bytes() <= own.bytes(),
-                    Own::Pointer(None) | Own::TensorMap(_, None) | Own::Scalar(_) | Own::Struct(_) => true,
+                    ParamType::AnyOfWidth(own) => buffer.elem.bytes() <= own.bytes(),
+                    ParamType::Pointer(None) | ParamType::TensorMap(_, None) | ParamType::Scalar(_) | ParamType::Struct(_) => true,
                 };
                 if !agrees {
                     let kernel = launch.kernel.as_deref().unwrap();
-                    wrong.push(format!("{}: {kernel} {}: {:?} is read as {:?}", path.display(), buffer.name, buffer.elem, formal.own));
+                    wrong.push(format!("{}: {kernel} {}: {:?} is read as {:?}", path.display(), buffer.name, buffer.elem, formal.ty));
                 }
             }
         }

@@ -46,7 +46,7 @@ fn without_selector(word: &str) -> &str {
 
 /// Whether an instruction has become one operation with another one, whose operands it reads then.
 fn is_contracted(program: &Program, pc: Pc) -> bool {
-    program.contracted_given(pc).is_some()
+    program.contraction_into(pc).is_some()
 }
 
 /// The slots of the registers that the text of an instruction names: `%r7`, `%v.x`, `p`, and all of `%v` alone.
@@ -84,7 +84,7 @@ fn check_names(program: &Program) -> usize {
         for pc in function.code.clone().map(Pc) {
             let inst = &program.code[pc.index()];
             // What is not modelled reads nothing: the run stops there. The last instruction is ours. What is kept has no name.
-            if matches!(inst.op, Op::Unsupported { .. } | Op::Nop | Op::Float(FloatOp::KeepingProduct { .. }))
+            if matches!(inst.op, Op::Unsupported { .. } | Op::Nop | Op::Float(FloatOp::ProductWithFactors { .. }))
                 || pc.0 + 1 == function.code.end
                 || is_contracted(program, pc)
             {

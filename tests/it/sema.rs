@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use ptxdbg::base::{Diagnostic, Sources};
 use ptxdbg::program::{
-    CallArg, CallId, CallTarget, ControlOp, Function, MoveOp, Op, Param, ParamPlace, Program, Register, Slot, Variable, map,
+    CallArg, CallId, CallTarget, ControlOp, Function, MoveOp, Op, Param, ParamStorage, Program, Register, Slot, Variable, map,
 };
 use ptxdbg::sema;
 
@@ -267,14 +267,14 @@ fn parameters_have_their_places() {
         ".func (.param .b64 r) f(.reg .b32 a, .param .align 8 .b8 b[12], .reg .pred c) { .local .align 16 .b8 l[4]; ret; }
         .entry k(.param .u8 a, .param .u64 b, .param .align 16 .b8 c[20], .param .u64 .ptr .global .align 8 d) { ret; }",
     );
-    let places = |params: &[Param]| params.iter().map(|param| param.place).collect::<Vec<_>>();
+    let places = |params: &[Param]| params.iter().map(|param| param.storage).collect::<Vec<_>>();
     let (f, k) = (function(&program, "f"), function(&program, "k"));
     let bank = ptxdbg::program::Bank::B32;
     let pred = ptxdbg::program::Bank::Pred;
-    assert_eq!(places(&f.results), [ParamPlace::Frame(0)]);
-    assert_eq!(places(&f.params), [ParamPlace::Register(bank, Slot(0)), ParamPlace::Frame(8), ParamPlace::Register(pred, Slot(0))]);
+    assert_eq!(places(&f.results), [ParamStorage::Frame(0)]);
+    assert_eq!(places(&f.params), [ParamStorage::Register(bank, Slot(0)), ParamStorage::Frame(8), ParamStorage::Register(pred, Slot(0))]);
     assert_eq!((variable(&program, "l").location.address, f.frame_bytes), (32, 48));
-    assert_eq!(places(&k.params), [0, 8, 16, 40].map(ParamPlace::Kernel));
+    assert_eq!(places(&k.params), [0, 8, 16, 40].map(ParamStorage::Kernel));
     assert_eq!((k.param_bytes, k.params[3].pointer), (48, Some(ptxdbg::isa::Space::Global)));
 }
 

@@ -10,7 +10,7 @@ use ptxdbg::debug::breakpoints::{Breakpoint, Breakpoints, Condition, Event, Loca
 use ptxdbg::debug::edit::Edit;
 use ptxdbg::debug::expression::Expression;
 use ptxdbg::debug::focus::{Focus, ThreadFilter};
-use ptxdbg::debug::marks::{Mark, Marks, Moment, grouped_number};
+use ptxdbg::debug::marks::{Mark, Marks, TimeArgument, grouped_number};
 use ptxdbg::debug::open::{Opened, open};
 use ptxdbg::debug::saved::{Saved, SavedError};
 use ptxdbg::debug::session::{NeverInterrupt, Session};
@@ -47,18 +47,18 @@ fn moments_are_read() {
     let mut marks = Marks::default();
     marks.set("before-loop", mark(9_101)).unwrap();
     marks.set("late", mark(20)).unwrap();
-    let moment = |text: &str| marks.moment(text, Tick(1_000));
+    let time = |text: &str| marks.parse_time(text, Tick(1_000));
     for text in ["9101", "9,101", "9_101", "t=9,101", " 9101 "] {
-        assert_eq!(moment(text), Ok(Moment::Tick(Tick(9_101))), "{text}");
+        assert_eq!(time(text), Ok(TimeArgument::Tick(Tick(9_101))), "{text}");
     }
-    assert_eq!(moment("+1,000"), Ok(Moment::Tick(Tick(2_000))));
-    assert_eq!(moment("-1000"), Ok(Moment::Tick(Tick::START)));
-    assert_eq!(moment("start"), Ok(Moment::Start));
-    assert_eq!(moment("end"), Ok(Moment::End));
-    assert_eq!(moment("before-loop"), Ok(Moment::Mark(mark(9_101))));
-    assert_eq!(moment("+18446744073709551615"), Ok(Moment::Tick(Tick::MAX)));
+    assert_eq!(time("+1,000"), Ok(TimeArgument::Tick(Tick(2_000))));
+    assert_eq!(time("-1000"), Ok(TimeArgument::Tick(Tick::START)));
+    assert_eq!(time("start"), Ok(TimeArgument::Start));
+    assert_eq!(time("end"), Ok(TimeArgument::End));
+    assert_eq!(time("before-loop"), Ok(TimeArgument::Mark(mark(9_101))));
+    assert_eq!(time("+18446744073709551615"), Ok(TimeArgument::Tick(Tick::MAX)));
     let error = |text: &str| {
-        let error = moment(text).unwrap_err();
+        let error = time(text).unwrap_err();
         (error.message, error.span.unwrap(), error.help.unwrap_or_default())
     };
     assert_eq!(
@@ -68,7 +68,7 @@ fn moments_are_read() {
     assert_eq!(error("befor-loop"), ("there is no mark 'befor-loop'".to_string(), 0..10, "did you mean 'before-loop'?".to_string()));
     assert_eq!(error("x"), ("there is no mark 'x'".to_string(), 0..1, "marks: before-loop, late".to_string()));
     for text in ["9,10", "9,1011", ",101", "9,,101", "1234,567", "12x", "0x10", "t=", "+", "-x", "18446744073709551616"] {
-        assert!(moment(text).is_err(), "{text}");
+        assert!(time(text).is_err(), "{text}");
     }
     assert_eq!(marks.by_time().iter().map(|(name, _)| *name).collect::<Vec<_>>(), ["late", "before-loop"]);
     assert_eq!(marks.delete("late"), Ok(mark(20)));
@@ -78,7 +78,7 @@ fn moments_are_read() {
         assert!(marks.set(name, mark(1)).is_err(), "{name}");
     }
     assert_eq!(
-        Marks::default().moment("x", Tick::START).unwrap_err().help.unwrap(),
+        Marks::default().parse_time("x", Tick::START).unwrap_err().help.unwrap(),
         "no time is marked: 'mark NAME' marks the present one"
     );
     assert_eq!((grouped_number("1,234,567"), grouped_number("1,234567"), grouped_number("")), (Some(1_234_567), None, None));
@@ -299,8 +299,8 @@ fn a_session_goes_on_where_it_was_saved() {
     let should_continue = |session: &mut Session| session.resume(&Goal::Continue, Direction::Forward, &mut NeverInterrupt).unwrap();
     should_continue(&mut first);
     let edits = Expression::parse("%r18").unwrap();
-    let value = Expression::parse("81").unwrap().evaluate(&first.scene()).unwrap();
-    let edits = edits.assign(&first.scene(), &value).unwrap();
+    let value = Expression::parse("81").unwrap().evaluate(&first.eval_context()).unwrap();
+    let edits = edits.assign(&first.eval_context(), &value).unwrap();
     first.edit(edits).unwrap();
     first.marks.set("edited", Mark { time: first.time(), focus: first.focus, place: String::new() }).unwrap();
     for _ in 0..5 {
@@ -437,7 +437,7 @@ proptest! {
     fn any_moment_is_answered(text in "([-+]|t=|[0-9]{0,21}|[,_]|[a-z]{0,3}|é| ){0,6}", now in any::<u64>()) {
         let mut marks = Marks::default();
         marks.set("ab", mark(3)).unwrap();
-        if let Err(error) = marks.moment(&text, Tick(now)) {
+        if let Err(error) = marks.parse_time(&text, Tick(now)) {
             prop_assert!(error.span.is_none_or(|span| text.get(span).is_some()));
         }
     }

@@ -24,7 +24,7 @@ fn code(session: &Session, place: &str) -> Breakpoint {
 }
 
 fn target(session: &Session, text: &str) -> Target {
-    Expression::parse(text).unwrap().target(&session.scene()).unwrap()
+    Expression::parse(text).unwrap().target(&session.eval_context()).unwrap()
 }
 
 fn line(session: &Session, pc: ptxdbg::program::Pc) -> u32 {
@@ -127,13 +127,13 @@ fn events_are_caught() {
         assert!(matches!(stop.reasons[..], [Reason::Caught { number: Some(1), .. }]), "{event:?} {:?}", stop.reasons);
         let back = go(&mut session, Direction::Backward);
         let here = if event == Event::Divergence { back } else { session.seek(stop.time, &mut NeverInterrupt) };
-        assert_eq!(line(&session, session.scene().group().unwrap().pc), expected, "{event:?} at {}", here.time);
+        assert_eq!(line(&session, session.eval_context().group().unwrap().pc), expected, "{event:?} at {}", here.time);
     }
     let mut session = session("debug/walk.ron", 0);
     session.breakpoints.add(Breakpoint::new(Trigger::Event(Event::Reconvergence), ""));
     let stop = go(&mut session, Direction::Forward);
     assert!(matches!(stop.reasons[..], [Reason::Caught { lanes: LaneMask::ALL, .. }]), "{:?}", stop.reasons);
-    assert_eq!(line(&session, session.scene().group().unwrap().pc), 28, "the branches join");
+    assert_eq!(line(&session, session.eval_context().group().unwrap().pc), 28, "the branches join");
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn a_warp_that_waits_for_a_flag_lets_others_run() {
         let stop = session.resume(&step, Direction::Forward, &mut NeverInterrupt).unwrap();
         assert_eq!(stop.focus.warp, 0);
         needed = needed.or(stop.others);
-        if line(&session, session.scene().group().unwrap().pc) == 20 {
+        if line(&session, session.eval_context().group().unwrap().pc) == 20 {
             break;
         }
     }
@@ -185,7 +185,7 @@ fn a_warp_that_waits_for_a_flag_lets_others_run() {
     assert_eq!(others.need, Need::Flag);
     // Three instructions, one more, a hundred rounds of three, and the store that changes the flag; not the return.
     assert_eq!(others.instructions, 3 + 1 + 300 + 1);
-    assert_eq!(line(&session, session.scene().group().unwrap().pc), 20, "it is past its loop");
+    assert_eq!(line(&session, session.eval_context().group().unwrap().pc), 20, "it is past its loop");
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn edits_fork_the_run_and_are_replayed() {
     session.seek_end(&mut NeverInterrupt);
     let end = session.recorded();
     session.seek(end - 20, &mut NeverInterrupt);
-    let edits = Expression::parse("%r3").unwrap().target(&session.scene()).unwrap();
+    let edits = Expression::parse("%r3").unwrap().target(&session.eval_context()).unwrap();
     let Target::Register(register) = edits else { panic!() };
     let (bank, slot) = (register.bank, register.slot);
     let edit = ptxdbg::debug::edit::Edit::Register { block: [0, 0, 0], warp: 0, lanes: LaneMask::ALL, bank, slot, value: 7 };

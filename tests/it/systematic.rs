@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use ptxdbg::check::Checks;
-use ptxdbg::debug::explore::{End, Explored, Strategy};
+use ptxdbg::debug::explore::{End, ExplorationReport, Strategy};
 use ptxdbg::debug::open::open;
 use ptxdbg::debug::session::{NeverInterrupt, Session};
 use ptxdbg::debug::{LaunchChoice, Overrides, Request, RunOptions, Schedule, run_case};
@@ -209,14 +209,14 @@ impl Drop for Written {
     }
 }
 
-fn systematic(session: &mut Session, preemptions: u32) -> Explored {
+fn systematic(session: &mut Session, preemptions: u32) -> ExplorationReport {
     let explored = session.explore(Strategy::Systematic { preemptions }, ALL, &mut NeverInterrupt).unwrap();
     assert!(explored.systematic.unwrap().is_complete, "not all orders were tried");
     explored
 }
 
 /// What the orders that are named for the outcomes of an exploration leave.
-fn left(session: &Session, explored: &Explored, threads: usize) -> BTreeSet<Left> {
+fn left(session: &Session, explored: &ExplorationReport, threads: usize) -> BTreeSet<Left> {
     let replayed = |replay: &Option<String>| {
         let words = replay.as_deref().unwrap_or("--schedule in-order");
         let schedule = Schedule::parse(words.split(' ').nth(1).unwrap()).unwrap();
@@ -292,8 +292,8 @@ fn all_orders_of_small_programs_are_tried_once_each() {
     assert!(2 * tried < all, "{tried} orders of {all} interleavings");
 }
 
-/// A kernel for a table of words and one word a block, `code` of which has the number of the block in `%r0`, the table at `%rd1` and its own
-/// word at `%rd2`.
+/// A kernel for a table of words and one word a block, `code` of which has the number of the block in `%r0`, the table at `%rd1` and its
+/// own word at `%rd2`.
 fn written(name: &str, code: &str) -> Written {
     let text = format!(
         ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 table, .param .u64 out)\n{{\n\t.reg .pred %p<4>;\n\t.reg \
@@ -303,8 +303,8 @@ fn written(name: &str, code: &str) -> Written {
     Written::new(name, &text)
 }
 
-/// "Last zero" (Abdulla, Aronis, Jonsson and Sagonas, "Optimal Dynamic Partial Order Reduction", 2014): one thread looks for the last zero of
-/// an array, the others each add one to their left neighbour. Their table 1 has 64 traces for 5 and 3,328 for 10.
+/// "Last zero" (Abdulla, Aronis, Jonsson and Sagonas, "Optimal Dynamic Partial Order Reduction", 2014): one thread looks for the last zero
+/// of an array, the others each add one to their left neighbour. Their table 1 has 64 traces for 5 and 3,328 for 10.
 #[test]
 fn last_zero_has_as_many_orders_as_in_the_literature() {
     let last_zero = |n: u32| {
@@ -320,8 +320,8 @@ fn last_zero_has_as_many_orders_as_in_the_literature() {
     assert_eq!([2, 5].map(last_zero), [5, 64]);
 }
 
-/// "Indexer" (Flanagan and Godefroid, 2005): each thread inserts four messages into a hash table of 128 places by compare-and-swap. Up to 11
-/// threads do not meet; 12 have 8 traces.
+/// "Indexer" (Flanagan and Godefroid, 2005): each thread inserts four messages into a hash table of 128 places by compare-and-swap. Up to
+/// 11 threads do not meet; 12 have 8 traces.
 #[test]
 fn indexer_has_as_many_orders_as_in_the_literature() {
     let code = "\tmov.u32 %r1, 0;\nMESSAGE:\n\tadd.u32 %r1, %r1, 1;\n\tmad.lo.u32 %r2, %r1, 11, %r0;\n\tmul.lo.u32 %r3, %r2, 7;\n\tand.b32 %r3, %r3, \
@@ -354,7 +354,7 @@ fn dining_philosophers_starve_in_one_order() {
         explored.outcomes.iter().filter(|outcome| matches!(outcome.end, End::Stopped(_))).map(|outcome| outcome.orders).collect();
     assert_eq!(stopped, [1], "{:?}", explored.outcomes);
     // The turn is taken from a philosopher that has one fork; the second one waits for it, and the third for the second.
-    let finished = |explored: &Explored| explored.outcomes.iter().all(|outcome| matches!(outcome.end, End::Finished));
+    let finished = |explored: &ExplorationReport| explored.outcomes.iter().all(|outcome| matches!(outcome.end, End::Finished));
     assert!(finished(&systematic(&mut session, 0)));
     assert!(!finished(&systematic(&mut session, 1)));
 }
@@ -388,8 +388,8 @@ fn holders_of_a_ticket_lock_come_in_every_order() {
         @%p1 bra WAIT;\n\tld.global.u32 %r3, [%rd1+8];\n\tmad.lo.u32 %r3, %r3, 4, %r0;\n\tst.global.u32 [%rd1+8], %r3;\n\tadd.u32 %r2, %r2, 1;\n\t\
         st.release.gpu.global.u32 [%rd1+4], %r2;";
     let explored = systematic(&mut written("ticket", code).session(3, &[3, 3]), UNBOUNDED);
-    // In each of the 6 orders of the holders, the second may poll in vain before it is served, and the third before the second is served and
-    // after that.
+    // In each of the 6 orders of the holders, the second may poll in vain before it is served, and the third before the second is served
+    // and after that.
     assert_eq!((explored.tried, explored.outcomes.len(), explored.found.len()), (6 * 8, 6, 0), "{:?}", explored.found);
 }
 

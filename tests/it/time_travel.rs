@@ -28,7 +28,7 @@ fn digest_at(session: &mut Session, time: u64) -> u64 {
 fn lines(session: &mut Session, goal: &Goal, direction: Direction, count: usize) -> Vec<u32> {
     let line = |session: &mut Session| {
         run(session, goal, direction);
-        let pc = session.scene().group().unwrap().pc;
+        let pc = session.eval_context().group().unwrap().pc;
         session.program().line(pc)
     };
     (0..count).map(|_| line(session)).collect()
@@ -117,7 +117,7 @@ fn a_divergent_warp_is_followed_or_waited_for() {
     waiting.settings.divergent_step = DivergentStep::Wait;
     run(&mut waiting, &Goal::Instruction { count: 5, over_calls: false }, Direction::Forward);
     assert_eq!(waiting.focus.lane, 0);
-    let pc = waiting.scene().group().unwrap().pc;
+    let pc = waiting.eval_context().group().unwrap().pc;
     assert_eq!(waiting.program().line(pc), 8, "lane 0 has entered triple");
 }
 
@@ -187,7 +187,7 @@ fn a_step_back_over_a_call_stops_at_a_breakpoint_inside() {
     let back = Goal::Line { count: 1, over_calls: true };
     let stop = run(&mut session, &back, Direction::Backward);
     assert!(matches!(stop.reasons[..], [Reason::Breakpoint { .. }]), "{:?}", stop.reasons);
-    assert_eq!(session.program().line(session.scene().group().unwrap().pc), 8);
+    assert_eq!(session.program().line(session.eval_context().group().unwrap().pc), 8);
     session.breakpoints.delete(number).unwrap();
     assert_eq!(lines(&mut session, &back, Direction::Backward, 1), [26], "the call whose first instruction was next");
 }

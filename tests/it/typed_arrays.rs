@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ptxdbg::base::{Diagnostic, Sources};
-use ptxdbg::debug::arrays::{Inferred, Known, given, infer, type_words, why};
+use ptxdbg::debug::arrays::{Inference, Inferred, infer, parse_array_type, type_words, why};
 use ptxdbg::isa::{ScalarType, Space};
 use ptxdbg::program::{Program, short_name};
 
@@ -65,10 +65,10 @@ fn shown(program: &Program, function: &str, name: &str) -> (String, bool) {
     let found = variables().find(|(variable, _)| is_it(name, function, variable));
     let (variable, known) = found.unwrap_or_else(|| panic!("{function} has no array '{name}'"));
     match known {
-        Known::Typed(Inferred { ty, sign_shows, .. }) => {
-            (type_words(ty.ty, &ty.shape, variable.bytes == 0 && variable.location.space == Space::Shared), *sign_shows)
+        Inference::Typed(Inferred { ty, is_sign_known, .. }) => {
+            (type_words(ty.ty, &ty.shape, variable.bytes == 0 && variable.location.space == Space::Shared), *is_sign_known)
         }
-        Known::Bytes(_) => ("bytes".to_string(), true),
+        Inference::Bytes(_) => ("bytes".to_string(), true),
     }
 }
 
@@ -92,9 +92,9 @@ fn accesses_show_what_the_source_declares() {
             _ => (name, declared(declaration)),
         };
         let program = program(&fixture(&format!("{module}.ptx")));
-        let (shown, sign_shows) = shown(&program, function, name);
+        let (shown, is_sign_known) = shown(&program, function, name);
         // Integers whose sign does not show are taken to have one.
-        let agrees = shown == wanted || !sign_shows && shown == wanted.replacen('u', "s", 1);
+        let agrees = shown == wanted || !is_sign_known && shown == wanted.replacen('u', "s", 1);
         if !agrees {
             wrong.push(format!("{row}: {shown}, not {wanted}"));
         }
@@ -186,12 +186,12 @@ fn accesses_that_disagree_leave_bytes() {
 fn a_given_type_fills_the_variable() {
     let program = one("");
     let variable = &program.variables[0];
-    let ty = |text: &str| given(text, variable, None).map(|ty| type_words(ty.ty, &ty.shape, false));
+    let ty = |text: &str| parse_array_type(text, variable, None).map(|ty| type_words(ty.ty, &ty.shape, false));
     assert_eq!(ty("f32[16][16]").as_deref(), Ok("f32[16][16]"));
     assert_eq!(ty("float").as_deref(), Ok("f32[256]"));
     assert_eq!(ty("half[][32]").as_deref(), Ok("f16[16][32]"));
     assert_eq!(ty("unsigned char [4] [256]").as_deref(), Ok("u8[4][256]"));
-    assert_eq!(given("f64", variable, None).unwrap().ty, ScalarType::F64);
+    assert_eq!(parse_array_type("f64", variable, None).unwrap().ty, ScalarType::F64);
     for wrong in [
         "",
         "flaot",
@@ -227,5 +227,5 @@ fn memory_that_is_used_anew_stays_bytes() {
     let program = program(&fixture("compilers/nvcc_block_sort_sm_86.ptx"));
     let known = infer(&program);
     let shared: Vec<_> = known.iter().filter(|(id, _)| program.variables[id.index()].location.space == Space::Shared).collect();
-    assert!(matches!(shared[..], [(_, Known::Bytes(_))]), "{shared:?}");
+    assert!(matches!(shared[..], [(_, Inference::Bytes(_))]), "{shared:?}");
 }

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use ptxdbg::base::Sources;
-use ptxdbg::isa::match_words;
+use ptxdbg::isa::match_opcode;
 use ptxdbg::sema::load;
 
 /// Instructions on which we differ from the assembler, and why.
@@ -160,8 +160,8 @@ fn conversions_are_those_of_the_assembler() {
     assert_eq!(all.len(), 23_200);
     // On sm_90a, for which the verdicts are.
     let accepts = |opcode: &str| {
-        let matched = match_words(opcode, 2).ok()?;
-        let words = matched.words.iter().flatten();
+        let matched = match_opcode(opcode, 2).ok()?;
+        let words = matched.modifiers.iter().flatten();
         words.map(|word| word.sm).chain([matched.form.row.sm]).all(|sm| sm <= 90).then_some(())
     };
     let accepted: BTreeSet<&str> = all.iter().map(String::as_str).filter(|opcode| accepts(opcode).is_some()).collect();

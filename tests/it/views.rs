@@ -5,10 +5,10 @@
 use std::collections::BTreeSet;
 
 use crate::look::{LaneLocation, location};
+use ptxdbg::debug::eval_context::EvalContext;
 use ptxdbg::debug::explain::explain;
 use ptxdbg::debug::expression::Expression;
 use ptxdbg::debug::focus::{Extents, Focus, FocusChange, ThreadFilter};
-use ptxdbg::debug::scene::Scene;
 use ptxdbg::debug::view::{self, Examine, ExamineError};
 use ptxdbg::machine::LaneMask;
 use ptxdbg::ui::text::{frames, launch, symbols, table::table, threads, value, view as words};
@@ -27,12 +27,12 @@ fn assert_lines(text: &str, expected: &[&str]) {
 }
 
 fn explained(location: &LaneLocation, lane: u32) -> String {
-    words::explanation(&explain(&location.scene(0, lane), None).unwrap())
+    words::explanation(&explain(&location.eval_context(0, lane), None).unwrap())
 }
 
-fn examined(scene: &Scene<'_>, letters: &str, address: &str) -> String {
-    let start = Expression::parse(address).unwrap().evaluate(scene).unwrap();
-    match view::examine(scene, &Examine::default().with(letters).unwrap(), &start) {
+fn examined(context: &EvalContext<'_>, letters: &str, address: &str) -> String {
+    let start = Expression::parse(address).unwrap().evaluate(context).unwrap();
+    match view::examine(context, &Examine::default().with(letters).unwrap(), &start) {
         Ok(examined) => words::examined(&examined, letters.contains('i')),
         Err(error) => format!("{error}\n"),
     }
@@ -42,7 +42,7 @@ fn examined(scene: &Scene<'_>, letters: &str, address: &str) -> String {
 fn the_launch_says_what_its_parameters_hold() {
     let at_call = location(LOOKING, AT_CALL);
     assert_lines(
-        &table(&launch::launch(&view::launch(&at_call.scene(0, 0), &BTreeSet::new()), (0, 1), &[])),
+        &table(&launch::launch(&view::launch(&at_call.eval_context(0, 0), &BTreeSet::new()), (0, 1), &[])),
         &[
             "kernel  looking",
             "grid    (2,1,1), 2 blocks",
@@ -60,7 +60,7 @@ fn blocks_in_the_same_condition_are_one_row() {
     let all = ThreadFilter::default();
     let at_barrier = location(LOOKING, AT_BARRIER);
     assert_lines(
-        &table(&threads::blocks(&view::blocks(&at_barrier.scene(0, 0), &all))),
+        &table(&threads::blocks(&view::blocks(&at_barrier.eval_context(0, 0), &all))),
         &[
             "  from     to       blocks  state",
             "* (0,0,0)  (0,0,0)       1  32 threads at barrier 0, 32 threads ready",
@@ -69,7 +69,7 @@ fn blocks_in_the_same_condition_are_one_row() {
     );
     let ended = location(LOOKING, u64::MAX);
     assert_lines(
-        &table(&threads::blocks(&view::blocks(&ended.scene(0, 0), &all))),
+        &table(&threads::blocks(&view::blocks(&ended.eval_context(0, 0), &all))),
         &["  from     to       blocks  state", "* (0,0,0)  (1,0,0)       2  finished"],
     );
 }
@@ -79,13 +79,13 @@ fn warps_lanes_and_threads_are_coalesced() {
     let all = ThreadFilter::default();
     let start = location(LOOKING, 0);
     assert_lines(
-        &table(&threads::warps(&view::warps(&start.scene(0, 0), &all).unwrap())),
+        &table(&threads::warps(&view::warps(&start.eval_context(0, 0), &all).unwrap())),
         &["  warp  state  lanes  at", "* 0-1   ready  0-31   looking.ptx:32 <looking>  mov.u32 %r1, %laneid"],
     );
     let diverged = location(LOOKING, DIVERGED);
-    let scene = diverged.scene(0, 5);
+    let context = diverged.eval_context(0, 5);
     assert_lines(
-        &table(&threads::warps(&view::warps(&scene, &all).unwrap())),
+        &table(&threads::warps(&view::warps(&context, &all).unwrap())),
         &[
             "  warp  state  lanes  at",
             "* 0     ready  0-7    looking.ptx:54 <low>         mov.b32 %r7, 200",
@@ -94,32 +94,32 @@ fn warps_lanes_and_threads_are_coalesced() {
         ],
     );
     assert_lines(
-        &table(&threads::lanes(&view::lanes(&scene, &all).unwrap())),
+        &table(&threads::lanes(&view::lanes(&context, &all).unwrap())),
         &[
             "  lanes  threads             state  at",
             "* 0-7    (0,0,0) … (7,0,0)   ready  looking.ptx:54 <low>         mov.b32 %r7, 200",
             "  8-31   (8,0,0) … (31,0,0)  ready  looking.ptx:51 <looking+19>  mov.b32 %r7, 100",
         ],
     );
-    let few = ThreadFilter::parse("warp 0 lane 6-9", &scene.extents()).unwrap();
+    let few = ThreadFilter::parse("warp 0 lane 6-9", &context.extents()).unwrap();
     assert_lines(
-        &table(&threads::threads(&view::threads(&scene, &few))),
+        &table(&threads::threads(&view::threads(&context, &few))),
         &[
             "block    warps  lanes  threads  state  at",
             "(0,0,0)  0      6-7          2  ready  looking.ptx:54 <low>         mov.b32 %r7, 200",
             "(0,0,0)  0      8-9          2  ready  looking.ptx:51 <looking+19>  mov.b32 %r7, 100",
         ],
     );
-    let none = ThreadFilter::parse("block 1,0,0", &scene.extents()).unwrap();
-    assert_lines(&table(&threads::threads(&view::threads(&scene, &none))), &["no such thread is on the machine"]);
-    assert_eq!(view::warps(&scene, &none).unwrap_err().to_string(), "block (1,0,0) has not started: 1 of 2 have");
+    let none = ThreadFilter::parse("block 1,0,0", &context.extents()).unwrap();
+    assert_lines(&table(&threads::threads(&view::threads(&context, &none))), &["no such thread is on the machine"]);
+    assert_eq!(view::warps(&context, &none).unwrap_err().to_string(), "block (1,0,0) has not started: 1 of 2 have");
 }
 
 #[test]
 fn barriers_say_which_threads_are_missing() {
     let deadlock = location("faults/barrier_deadlock.ron", u64::MAX);
     assert_lines(
-        &table(&threads::barriers(&view::barriers(&deadlock.scene(0, 0), &ThreadFilter::default()).unwrap())),
+        &table(&threads::barriers(&view::barriers(&deadlock.eval_context(0, 0), &ThreadFilter::default()).unwrap())),
         &[
             "  barrier  phase   arrived  waiting  missing  at",
             "*       1      0  32 of 64  warp 0   warp 1   barrier_deadlock.ptx:24 <first>",
@@ -131,9 +131,9 @@ fn barriers_say_which_threads_are_missing() {
 #[test]
 fn calls_and_locals_are_those_of_the_selected_frame() {
     let in_call = location(LOOKING, IN_CALL);
-    let mut scene = in_call.scene(0, 5);
+    let mut context = in_call.eval_context(0, 5);
     assert_lines(
-        &table(&frames::stack(&view::backtrace(&scene, 10).unwrap())),
+        &table(&frames::stack(&view::backtrace(&context, 10).unwrap())),
         &[
             "  #  function  at",
             "* 0  twice     looking.ptx:13 <twice+1>     mov.b32 out, %t0",
@@ -141,12 +141,12 @@ fn calls_and_locals_are_those_of_the_selected_frame() {
         ],
     );
     assert_lines(
-        &value::registers(&view::registers(&scene, |_| true, true, None).unwrap()),
+        &value::registers(&view::registers(&context, |_| true, true, None).unwrap()),
         &["out  b32: 0 (uniform)", "in   b32: 0, 4, .. 124 (affine: 4*lane)", "%t0  b32: 0, 8, .. 248 (affine: 8*lane)"],
     );
-    scene.focus.frame = 1;
+    context.focus.frame = 1;
     assert_lines(
-        &table(&frames::locals(&view::locals(&scene, None).unwrap())),
+        &table(&frames::locals(&view::locals(&context, None).unwrap())),
         &[
             "name     kind   type    value",
             "data     param  u64     0x7f2000000000 <x>",
@@ -155,7 +155,7 @@ fn calls_and_locals_are_those_of_the_selected_frame() {
         ],
     );
     assert_lines(
-        &value::registers(&view::registers(&scene, |name| name.starts_with("%f") || name == "%rd1", false, None).unwrap()),
+        &value::registers(&view::registers(&context, |name| name.starts_with("%f") || name == "%rd1", false, None).unwrap()),
         &["%f1   f32  0.1", "%f2   f32  -nan(0x400001)", "%f3   f32  0", "%fd1  f64  0.1", "%rd1  b64  0x7f2000000000 <x>"],
     );
 }
@@ -163,9 +163,9 @@ fn calls_and_locals_are_those_of_the_selected_frame() {
 #[test]
 fn names_and_where_they_lie() {
     let at_call = location(LOOKING, AT_CALL);
-    let scene = at_call.scene(0, 0);
+    let context = at_call.eval_context(0, 0);
     assert_lines(
-        &table(&symbols::symbols(&view::symbols(&scene, "a"), "a")),
+        &table(&symbols::symbols(&view::symbols(&context, "a"), "a")),
         &[
             "name     kind    type              address  bytes  in",
             "table    global  s32[2][3]  0x7f1000000000     24",
@@ -174,7 +174,7 @@ fn names_and_where_they_lie() {
         ],
     );
     assert_lines(
-        &table(&symbols::shared(&view::shared(&scene))),
+        &table(&symbols::shared(&view::shared(&context))),
         &[
             "name                  type       address  bytes",
             "(kept by the system)                 0x0   1024",
@@ -182,7 +182,7 @@ fn names_and_where_they_lie() {
         ],
     );
     assert_lines(
-        &table(&symbols::allocations(&view::allocations(&scene))),
+        &table(&symbols::allocations(&view::allocations(&context))),
         &[
             "name   kind             type              address  bytes",
             "table  global variable  s32[2][3]  0x7f1000000000     24",
@@ -195,7 +195,7 @@ fn names_and_where_they_lie() {
 #[test]
 fn divergence_says_where_groups_meet() {
     let diverged = location(LOOKING, DIVERGED);
-    let view = view::divergence(&diverged.scene(0, 5)).unwrap();
+    let view = view::divergence(&diverged.eval_context(0, 5)).unwrap();
     assert_eq!(view.reconvergence.unwrap().0, 26, "join is the 22nd instruction of the kernel, which begins at 4");
     assert_lines(
         &words::divergence(&view),
@@ -211,7 +211,7 @@ fn divergence_says_where_groups_meet() {
 fn groups_of_a_loop_reconverge_after_it() {
     for ticks in 0..400 {
         let loops = location("programs/bfs_frontier.ron", ticks);
-        let Ok(view) = view::divergence(&loops.scene(0, 0)) else { continue };
+        let Ok(view) = view::divergence(&loops.eval_context(0, 0)) else { continue };
         let lanes = view.groups.iter().fold(view.exited, |lanes, group| {
             assert!(!lanes.intersects(group.lanes), "a lane is in one group");
             lanes | group.lanes
@@ -227,10 +227,10 @@ fn groups_of_a_loop_reconverge_after_it() {
 #[test]
 fn control_flow_shows_where_threads_are() {
     let diverged = location(LOOKING, DIVERGED);
-    let scene = diverged.scene(0, 5);
-    let function = scene.frame().unwrap().function;
+    let context = diverged.eval_context(0, 5);
+    let function = context.frame().unwrap().function;
     assert_lines(
-        &words::control_flow(&view::control_flow(&scene, function)),
+        &words::control_flow(&view::control_flow(&context, function)),
         &[
             "looking",
             "  entry 32-50  → bb1, low  meet at join  32 threads of other warps",
@@ -244,11 +244,11 @@ fn control_flow_shows_where_threads_are() {
 #[test]
 fn the_listing_shows_lanes_and_breakpoints() {
     let diverged = location(LOOKING, DIVERGED);
-    let scene = diverged.scene(0, 5);
-    let (file, line) = view::current_line(&scene);
+    let context = diverged.eval_context(0, 5);
+    let (file, line) = view::current_line(&context);
     assert_eq!(line, 54);
     assert_lines(
-        &words::listing(&view::list(&scene, file, 50..56, &[ptxdbg::program::Pc(23)])),
+        &words::listing(&view::list(&context, file, 50..56, &[ptxdbg::program::Pc(23)])),
         &[
             "   50          @%p1 bra low;",
             "●  51  [8-31]      mov.b32 %r7, 100;",
@@ -258,7 +258,7 @@ fn the_listing_shows_lanes_and_breakpoints() {
             "   55          join:",
         ],
     );
-    assert_eq!(view::list(&scene, file, 60..1000, &[]).lines.last().unwrap().number, 64);
+    assert_eq!(view::list(&context, file, 60..1000, &[]).lines.last().unwrap().number, 64);
 }
 
 #[test]
@@ -296,29 +296,29 @@ fn an_instruction_is_explained_by_running_it() {
     assert!(explained_at(22).contains("lanes 8-31 of the warp run first"), "{}", explained_at(22));
     assert!(explained_at(28).contains("the lane then waits: at barrier 0"), "{}", explained_at(28));
     assert!(explained_at(29).contains("waits here: at barrier 0"), "{}", explained_at(29));
-    assert!(explain(&location(LOOKING, u64::MAX).scene(0, 0), None).is_none(), "no thread is left to execute anything");
+    assert!(explain(&location(LOOKING, u64::MAX).eval_context(0, 0), None).is_none(), "no thread is left to execute anything");
 }
 
 #[test]
 fn memory_is_examined_in_rows() {
     let at_call = location(LOOKING, AT_CALL);
-    let scene = at_call.scene(0, 5);
+    let context = at_call.eval_context(0, 5);
     assert_lines(
-        &examined(&scene, "6xw", "x"),
+        &examined(&context, "6xw", "x"),
         &["0x7f2000000000 <x>:     0x3f800000  0x3fc00000  0x40000000  0x40200000", "0x7f2000000010 <x+16>:  0x40400000  0x40600000"],
     );
-    assert_lines(&examined(&scene, "3", "&x[1]"), &["0x7f2000000004 <x+4>:  1.5    2  2.5"]);
-    assert_lines(&examined(&scene, "2d", "table[1]"), &["0x7f100000000c <table+12>:  4  5"]);
-    assert_lines(&examined(&scene, "2i", "$pc"), &["=> 21 <looking+17>:  call (%r6), twice, (%r2)", "   22 <looking+18>:  @%p1 bra low"]);
+    assert_lines(&examined(&context, "3", "&x[1]"), &["0x7f2000000004 <x+4>:  1.5    2  2.5"]);
+    assert_lines(&examined(&context, "2d", "table[1]"), &["0x7f100000000c <table+12>:  4  5"]);
+    assert_lines(&examined(&context, "2i", "$pc"), &["=> 21 <looking+17>:  call (%r6), twice, (%r2)", "   22 <looking+18>:  @%p1 bra low"]);
     assert_lines(
-        &examined(&scene, "9f", "&x[62]"),
+        &examined(&context, "9f", "&x[62]"),
         &[
             "0x7f20000000f8 <x+248>:    32  32.5",
             "no global memory at 0x7f2000000100..0x7f2000000104: just past the end of 'x' (256 bytes at 0x7f2000000000)",
         ],
     );
-    assert_lines(&examined(&scene, "x", "0"), &["no global memory at 0x0..0x4: a null pointer"]);
-    assert_lines(&examined(&scene, "x", "1.5"), &["a value of type f64 is not an address"]);
+    assert_lines(&examined(&context, "x", "0"), &["no global memory at 0x0..0x4: a null pointer"]);
+    assert_lines(&examined(&context, "x", "1.5"), &["a value of type f64 is not an address"]);
     assert_eq!(Examine::default().with("4q"), Err(ExamineError::Letter('q')));
     assert_eq!(Examine::default().with("99999999999999999999x"), Err(ExamineError::Count(u64::MAX)));
 }
@@ -326,10 +326,10 @@ fn memory_is_examined_in_rows() {
 #[test]
 fn values_are_printed_in_words() {
     let diverged = location(LOOKING, DIVERGED);
-    let scene = diverged.scene(0, 5);
+    let context = diverged.eval_context(0, 5);
     let printed = |text: &str| {
-        let value = Expression::parse(text).unwrap().evaluate(&scene).unwrap();
-        value::printed(text, &value.text(&scene, None), ptxdbg::debug::LaneMask::NONE)
+        let value = Expression::parse(text).unwrap().evaluate(&context).unwrap();
+        value::printed(text, &value.text(&context, None), ptxdbg::debug::LaneMask::NONE)
     };
     assert_eq!(printed("%r1"), "%r1 = 5\n");
     assert_eq!(printed("%r2@*"), "%r2@* b32: 0, 4, .. 124 (affine: 4*lane)\n");

@@ -157,7 +157,7 @@ impl Observer for Steps {
     fn event(&mut self, event: &Event<'_>) -> bool {
         let Event::Wgmma(event) = event else { return false };
         let (BlockId { number, .. }, lanes): (_, LaneMask) = (event.block_id, event.lanes);
-        if event.place.warp != ptxdbg::machine::WarpId::new(3) || number != 0 || lanes != LaneMask::ALL {
+        if event.point.warp != ptxdbg::machine::WarpId::new(3) || number != 0 || lanes != LaneMask::ALL {
             return false;
         }
         self.0.push(match event.change {
@@ -169,9 +169,9 @@ impl Observer for Steps {
             WgmmaChange::Waited { done } => format!("wait {done}"),
             WgmmaChange::Ended(wgmma) => format!("end #{}", wgmma.id),
             WgmmaChange::Abandoned(wgmma) => format!("lost #{}", wgmma.id),
-            WgmmaChange::Touched { used, wgmma: Some(wgmma), .. } => format!("touch {used:?} #{}", wgmma.id),
-            WgmmaChange::Touched { used: Use::Write, wgmma: None, .. } => return false,
-            WgmmaChange::Touched { used, wgmma: None, .. } => format!("{used:?}"),
+            WgmmaChange::RegisterUsed { used, wgmma: Some(wgmma), .. } => format!("touch {used:?} #{}", wgmma.id),
+            WgmmaChange::RegisterUsed { used: Use::Write, wgmma: None, .. } => return false,
+            WgmmaChange::RegisterUsed { used, wgmma: None, .. } => format!("{used:?}"),
         });
         false
     }

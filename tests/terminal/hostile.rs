@@ -55,7 +55,7 @@ fn the_plain_prompt_writes_text() {
     pty.ended();
     let answers: Vec<u8> = without_echo(&pty.written());
     let text = String::from_utf8(answers).unwrap();
-    let wrong: Vec<char> = text.chars().filter(|c| ptxdbg::ui::visible::acts(*c) && !"\r\n".contains(*c)).collect();
+    let wrong: Vec<char> = text.chars().filter(|c| ptxdbg::ui::visible::is_terminal_control(*c) && !"\r\n".contains(*c)).collect();
     assert!(wrong.is_empty(), "{wrong:?} in {}", text.escape_debug());
 }
 

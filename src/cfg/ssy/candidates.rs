@@ -1,4 +1,4 @@
-//! The possible reconvergence points, in the order in which ptxas decides on them.
+//! The possible reconvergence points, in the order in which ptxas considers them.
 
 use std::cmp::Reverse;
 
@@ -6,25 +6,25 @@ use super::super::blocks::BlockId;
 use super::shape::{Ending, Shape};
 use crate::flow::reach::closure;
 
-/// Where a target is pushed on the reconvergence stack.
+/// The point where a target is pushed on the reconvergence stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum PushPoint {
     /// Before the branch that ends this block.
     At(BlockId),
-    /// Where this loop is entered.
+    /// Before the loop with this index.
     Before(usize),
 }
 
-/// What makes lanes reconverge at a block.
+/// The reason why lanes reconverge at a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reason {
     /// Several paths lead there.
     Join,
     /// Several back edges lead to the header of a loop.
     BackEdge,
-    /// Lanes leave a loop for it, in different iterations.
+    /// It is the exit of a loop, which lanes leave in different iterations.
     LoopExit,
-    /// The same, at a latch: a branch whose other side goes back to the header, in a loop that has other exits too.
+    /// It is the exit at a latch, a branch whose other successor is the loop header, in a loop with other exits too.
     LatchExit,
 }
 
@@ -35,20 +35,20 @@ pub(super) struct Candidate {
     pub(super) target: BlockId,
     pub(super) push_point: PushPoint,
     pub(super) reason: Reason,
-    /// The innermost loop in which lanes reconverge there.
+    /// The innermost loop inside which the lanes reconverge.
     innermost_loop: Option<usize>,
-    /// Of one innermost_loop, lower classes come first.
+    /// [`CERTAIN`], [`LATCH`] or [`PARTIAL`]: within one loop, lower classes come first.
     class: u8,
 }
 
-/// Every path from where the lanes diverge leads to the candidate, or to an end of the function.
+/// Every path from the branch at which the lanes diverge leads to the candidate, or to an exit of the function.
 const CERTAIN: u8 = 0;
 /// The exit at the latch of a loop with other exits.
 const LATCH: u8 = 1;
 /// Some paths bypass it.
 const PARTIAL: u8 = 2;
 
-/// All candidates, outer loops before inner ones, and of equals the last one first.
+/// All candidates, outer loops before inner ones; in one class the last block first.
 pub(super) fn candidates(shape: &Shape) -> Vec<Candidate> {
     let mut found: Vec<Candidate> = shape.order.iter().filter_map(|block| join(shape, *block)).collect();
     for index in 0..shape.loops.len() {
@@ -60,10 +60,10 @@ pub(super) fn candidates(shape: &Shape) -> Vec<Candidate> {
     found
 }
 
-/// The push point before all loops around `block` that `target` is not in.
-fn outside(shape: &Shape, block: BlockId, target: BlockId) -> PushPoint {
-    let left = shape.loops_of(block).filter(|around| !shape.is_in(*around, target)).last();
-    left.map_or(PushPoint::At(block), PushPoint::Before)
+/// The push point for a branch at `block`: before the outermost loop around it that does not contain `target`.
+fn push_point(shape: &Shape, block: BlockId, target: BlockId) -> PushPoint {
+    let outermost = shape.loops_of(block).filter(|around| !shape.is_in(*around, target)).last();
+    outermost.map_or(PushPoint::At(block), PushPoint::Before)
 }
 
 /// A block that several paths lead to.
@@ -79,7 +79,7 @@ fn join(shape: &Shape, target: BlockId) -> Option<Candidate> {
     let ends = |ending: Ending| from.iter().any(|block| shape.endings[block.index()] == ending);
     let never_diverges = shape.endings[branching.index()] == Ending::Uniform || class == PARTIAL && ends(Ending::Uniform);
     let only_by_table = class == PARTIAL && shape.endings[branching.index()] == Ending::Indexed && !ends(Ending::Conditional);
-    let candidate = Candidate { target, push_point: outside(shape, branching, target), reason: Reason::Join, innermost_loop, class };
+    let candidate = Candidate { target, push_point: push_point(shape, branching, target), reason: Reason::Join, innermost_loop, class };
     (!never_diverges && !only_by_table).then_some(candidate)
 }
 
@@ -99,13 +99,13 @@ fn back_edge_target(shape: &Shape, index: usize) -> Option<Candidate> {
     Some(Candidate { target: found.header, push_point, reason: Reason::BackEdge, innermost_loop: Some(index), class: CERTAIN })
 }
 
-/// Where lanes leave the loop `index`.
+/// Adds the candidates at the exits of the loop `index`.
 fn add_exits(shape: &Shape, index: usize, candidates: &mut Vec<Candidate>) {
     let found = &shape.loops[index];
     let is_latch = |block: BlockId| found.latches.contains(&block);
     let candidate = |(from, target): (BlockId, BlockId), reason, class| {
         let innermost_loop = shape.innermost[target.index()];
-        Candidate { target, push_point: outside(shape, from, target), reason, innermost_loop, class }
+        Candidate { target, push_point: push_point(shape, from, target), reason, innermost_loop, class }
     };
     let Some(first) = found.exits.first().copied() else { return };
     let is_entered_once = |target: BlockId| shape.entries(target).count() < 2;
@@ -113,7 +113,7 @@ fn add_exits(shape: &Shape, index: usize, candidates: &mut Vec<Candidate>) {
         candidates.extend(is_entered_once(first.1).then(|| candidate(first, Reason::LoopExit, CERTAIN)));
         return;
     }
-    let top = shape.end_of_line(found.header);
+    let top = shape.end_of_chain(found.header);
     let tested_at_top = !is_latch(top) && !found.exits.iter().any(|(from, _)| is_latch(*from));
     for exit in found.exits.iter().filter(|(from, target)| tested_at_top && *from == top && is_entered_once(*target)) {
         let innermost_loop = shape.innermost[exit.1.index()];
@@ -121,23 +121,24 @@ fn add_exits(shape: &Shape, index: usize, candidates: &mut Vec<Candidate>) {
     }
     let mut targets: Vec<BlockId> = found.exits.iter().map(|(_, target)| *target).collect();
     targets.dedup();
-    if targets.iter().all(|target| shape.graph.predecessors(*target).len() == 1) && !shape.come_together(&targets) {
+    if targets.iter().all(|target| shape.graph.predecessors(*target).len() == 1) && !shape.have_common_post_dominator(&targets) {
         let inside = found.exits.iter().find(|(from, _)| !is_latch(*from));
         candidates.extend(inside.or(found.exits.last()).map(|exit| candidate(*exit, Reason::LoopExit, CERTAIN)));
     }
-    // A loop inside with the same header comes next.
-    let holds_another = shape.loops.get(index + 1).is_some_and(|next| next.header == found.header);
-    if let ([latch], false) = (found.latches.as_slice(), holds_another) {
+    // An inner loop with the same header is the next in the list.
+    let shares_header = shape.loops.get(index + 1).is_some_and(|next| next.header == found.header);
+    if let ([latch], false) = (found.latches.as_slice(), shares_header) {
         let at_latch = found.exits.iter().filter(|(from, target)| from == latch && is_entered_once(*target));
         candidates.extend(at_latch.map(|exit| candidate(*exit, Reason::LatchExit, LATCH)));
     }
 }
 
-/// Whether all paths from `branching` on inside the loop lead to `target`, except those that end the function or leave the loop.
+/// [`CERTAIN`] if all paths from `branching` inside the loop lead to `target`, except those that exit the function or leave the loop;
+/// else [`PARTIAL`].
 fn class(shape: &Shape, branching: BlockId, target: BlockId, innermost_loop: Option<usize>) -> u8 {
     let header = innermost_loop.map(|around| shape.loops[around].header);
-    // Edges that neither lead to the target nor leave the innermost loop, nor go back inside of it.
-    let is_open = |block: BlockId, next: BlockId| {
+    // True for edges that neither lead to the target nor leave the innermost loop, and are no back edges of inner loops.
+    let is_followed = |block: BlockId, next: BlockId| {
         let is_next_iteration = Some(next) == header;
         let is_outside = innermost_loop.is_some_and(|around| !shape.is_in(around, next));
         !(next == target || shape.is_back(block, next) && !is_next_iteration || is_outside || shape.is_dead_end(next))
@@ -146,9 +147,10 @@ fn class(shape: &Shape, branching: BlockId, target: BlockId, innermost_loop: Opt
     closure(shape.graph.len(), [branching.index()], |block| {
         let block = BlockId::new(block);
         let successors = shape.graph.successors(block);
-        is_partial = is_partial || successors.is_empty() || successors.iter().any(|next| Some(*next) == header && is_open(block, *next));
-        let open = !is_partial;
-        successors.iter().filter(move |next| open && is_open(block, **next)).map(|next| next.index())
+        let reaches_header = || successors.iter().any(|next| Some(*next) == header && is_followed(block, *next));
+        is_partial = is_partial || successors.is_empty() || reaches_header();
+        let is_certain = !is_partial;
+        successors.iter().filter(move |next| is_certain && is_followed(block, **next)).map(|next| next.index())
     });
     if is_partial { PARTIAL } else { CERTAIN }
 }

@@ -1,16 +1,16 @@
-//! Where lanes of a warp with a reconvergence stack reconverge: the targets that ptxas for sm_6x and earlier pushes on it.
+//! The reconvergence points of warps with a reconvergence stack: the targets that ptxas for sm_6x and earlier pushes with SSY and PBK.
 //!
-//! The hardware does not look for post-dominators: lanes reconverge at the target of an SSY or PBK that they executed before. This is where
-//! ptxas puts these instructions. A target is pushed
+//! The hardware computes no post-dominators: lanes reconverge at the target of an SSY or PBK that they have executed. This module models
+//! where ptxas puts these instructions. A target is pushed
 //!
 //! - for a block that several paths lead to, before the branch at which these paths diverge, or before the loop they leave;
 //! - for the exit of a loop, before the loop;
-//! - for the header of a loop with several back edges, in every iteration. A back edge whose loop can be left for one place only,
-//!   inside of the others, is a loop of its own.
+//! - for the header of a loop with several back edges, in every iteration. A back edge whose natural loop has a single exit target,
+//!   inside the outer loop, is treated as a nested loop.
 //!
-//! Outer loops are decided on before inner ones; in a loop first what all paths lead to, then the exit after a latch, then the rest,
-//! the last first. A target is left out that cannot be pushed together with those before it ([`nesting`]): only one entry of a stack can be
-//! reached by skipping inner ones. A block whose only path is to an end is no reason to wait.
+//! Candidates are chosen for outer loops before inner ones; within a loop, first the blocks that all paths lead to, then the exit at a
+//! latch, then the others, each from last to first. A candidate is skipped if it cannot be pushed together with those chosen before
+//! ([`nesting`]): only one entry of a stack can be reached by skipping inner ones. A block that only leads to an exit is no candidate.
 
 mod candidates;
 mod nesting;
@@ -22,7 +22,7 @@ use candidates::candidates;
 use nesting::Nesting;
 use shape::{Ending, Shape};
 
-/// By block: the targets that are pushed when lanes diverge at a branch at its end, the outermost first.
+/// For each block, the targets that are pushed before the branch at its end, the outermost first.
 pub(super) fn pushed(program: &Program, graph: &Graph) -> Vec<Vec<BlockId>> {
     if graph.len() == 0 {
         return Vec::new();
@@ -40,7 +40,7 @@ pub(super) fn pushed(program: &Program, graph: &Graph) -> Vec<Vec<BlockId>> {
     pushed
 }
 
-/// Where the branch that ends `block` leads if all its paths are the same: ptxas leaves it out.
+/// The target of the branch that ends `block` if all its paths are the same: ptxas removes the branch.
 fn only_successor(program: &Program, graph: &Graph, block: BlockId) -> Option<BlockId> {
     if let [next] = graph.successors(block) {
         return Some(*next);

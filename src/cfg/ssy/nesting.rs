@@ -1,4 +1,4 @@
-//! Which candidates can be pushed on one reconvergence stack together.
+//! The choice of candidates that can be pushed on one reconvergence stack together.
 //!
 //! ptxas has two instructions that bring a lane to a reconvergence point: SYNC goes to the innermost entry of the stack, BRK to the
 //! innermost entry that a PBK has pushed, skipping those inside it. So at most one entry of a stack can be a target of BRK.
@@ -11,8 +11,8 @@ use super::super::order::DEPTH_MAX;
 use super::candidates::{Candidate, PushPoint, Reason};
 use super::shape::{Ending, Shape};
 
-/// The budget of block visits for one function: once it is spent, no more candidates are chosen. Where lanes reconverge does not change
-/// what they compute, and time must not grow with the square of a file.
+/// The budget of block visits for one function: once it is spent, no more candidates are chosen. The reconvergence points do not change
+/// what lanes compute, and the time must not be quadratic in the size of a file.
 const VISITS_MAX: usize = 1 << 20;
 
 /// A stack of pushed targets, interned: the index of its innermost entry in [`Nesting::entries`]; 0 for the empty stack.
@@ -47,12 +47,12 @@ pub(super) struct Nesting<'a> {
     entries: Vec<StackEntry>,
     interned: BTreeMap<(StackId, usize), StackId>,
     blocks: Vec<StackState>,
-    /// By candidate: the number of edges to it that skip entries inside it, which takes a BRK.
+    /// For each candidate, the number of break edges: edges to it that skip inner entries, which takes a BRK.
     break_edges: Vec<u32>,
-    /// By candidate: the number of edges to outer candidates that skip it.
+    /// For each candidate, the number of edges to outer candidates that skip it.
     skipped: Vec<u32>,
-    /// Break edges from branches by a table.
-    table_breaks: u32,
+    /// The number of break edges from `brx.idx`.
+    indexed_breaks: u32,
     visits_left: usize,
 }
 
@@ -68,12 +68,12 @@ impl<'a> Nesting<'a> {
             blocks: vec![StackState::default(); shape.graph.len()],
             break_edges: Vec::new(),
             skipped: Vec::new(),
-            table_breaks: 0,
+            indexed_breaks: 0,
             visits_left: VISITS_MAX,
         }
     }
 
-    /// By block: the targets on the stack before the branch at its end that lanes can reach from there, the outermost first.
+    /// For each block, the targets on the stack before the branch at its end that lanes can reach from there, the outermost first.
     pub(super) fn targets(&self) -> Vec<Vec<BlockId>> {
         let live = self.live_targets();
         let target = |(block, candidate): (usize, usize)| live[block].contains(&candidate).then(|| self.chosen[candidate].target);
@@ -86,31 +86,31 @@ impl<'a> Nesting<'a> {
         targets.collect()
     }
 
-    /// By block: the candidates on the stack before the branch at its end that lanes can reach from there before they are popped.
+    /// For each block, the candidates on the stack before the branch at its end that lanes can reach from there before they are popped.
     fn live_targets(&self) -> Vec<Vec<usize>> {
         let shape = self.shape;
         let mut live: Vec<Vec<usize>> = vec![Vec::new(); self.blocks.len()];
-        let mut open: Vec<(BlockId, usize)> = Vec::new();
+        let mut worklist: Vec<(BlockId, usize)> = Vec::new();
         for block in &shape.order {
             let stack = self.blocks[block.index()].at_end;
             let arrivals = shape.graph.successors(*block).iter().filter_map(|to| self.entry_of(stack, *to));
-            open.extend(arrivals.map(|entry| (*block, self.entries[entry].candidate)));
+            worklist.extend(arrivals.map(|entry| (*block, self.entries[entry].candidate)));
         }
         let is_on_stack = |stack: StackId, candidate: usize| self.entries_of(stack).any(|(_, other)| other == candidate);
-        while let Some((block, candidate)) = open.pop() {
+        while let Some((block, candidate)) = worklist.pop() {
             if live[block.index()].contains(&candidate) {
                 continue;
             }
             live[block.index()].push(candidate);
             if is_on_stack(self.blocks[block.index()].at_start, candidate) {
                 let before = shape.graph.predecessors(block).iter().filter(|from| is_on_stack(self.blocks[from.index()].at_end, candidate));
-                open.extend(before.map(|from| (*from, candidate)));
+                worklist.extend(before.map(|from| (*from, candidate)));
             }
         }
         live
     }
 
-    /// Chooses `candidate` if it can be pushed together with those chosen before and ptxas has a reason to.
+    /// Chooses `candidate` if it can be pushed together with those chosen before and ptxas would push it.
     pub(super) fn choose(&mut self, candidate: Candidate) {
         if self.chosen.iter().any(|other| (other.target, other.push_point) == (candidate.target, candidate.push_point)) {
             return;
@@ -120,15 +120,15 @@ impl<'a> Nesting<'a> {
         self.break_edges.push(0);
         self.skipped.push(0);
         self.add_to_pushes(index);
-        let holds = self.changes_after(candidate.push_point).is_some_and(|mut changes| {
-            self.exchange(&mut changes);
-            let holds = self.has_valid_breaks() && !self.is_bypassed(&candidate, &changes) && self.is_proper(&candidate, &changes);
-            if !holds {
-                self.exchange(&mut changes);
+        let is_chosen = self.changes_after(candidate.push_point).is_some_and(|mut changes| {
+            self.swap_stacks(&mut changes);
+            let is_valid = self.has_valid_breaks() && !self.is_bypassed(&candidate, &changes) && self.nests(&candidate, &changes);
+            if !is_valid {
+                self.swap_stacks(&mut changes);
             }
-            holds
+            is_valid
         });
-        if !holds {
+        if !is_chosen {
             self.pushes.values_mut().for_each(|pushed| pushed.retain(|other| *other != index));
             self.chosen.pop();
             self.break_edges.pop();
@@ -147,14 +147,14 @@ impl<'a> Nesting<'a> {
         pushed.sort_by_key(|index| Reverse(rank(index)));
     }
 
-    /// The entries of `stack`, the innermost first: the stack that ends with it, and its candidate.
+    /// The entries of `stack`, the innermost first, each with its candidate.
     fn entries_of(&self, stack: StackId) -> impl Iterator<Item = (StackId, usize)> + '_ {
         let stacks = std::iter::successors(Some(stack), |stack| Some(self.entries[*stack].outer));
         stacks.take_while(|stack| *stack != 0).map(|stack| (stack, self.entries[stack].candidate))
     }
 
-    /// Recomputes the stacks after a candidate was added at `push_point`; none if two paths to a block disagree, the nesting is too
-    /// deep or the budget of visits is spent.
+    /// Recomputes the stacks after a candidate was added at `push_point`; `None` if two paths lead to a block with different stacks,
+    /// the nesting is too deep or the budget of visits is spent.
     fn changes_after(&mut self, push_point: PushPoint) -> Option<Changes> {
         let shape = self.shape;
         let first = match push_point {
@@ -172,8 +172,8 @@ impl<'a> Nesting<'a> {
             }
         };
         let mut changes = Changes::from([(first, self.state_of(first, at_start)?)]);
-        let mut open = vec![first];
-        while let Some(block) = open.pop() {
+        let mut worklist = vec![first];
+        while let Some(block) = worklist.pop() {
             self.visits_left = self.visits_left.checked_sub(1)?;
             for next in shape.graph.successors(block) {
                 let at_start = self.across_edge(block, *next, changes[&block].at_end)?;
@@ -185,21 +185,21 @@ impl<'a> Nesting<'a> {
                     return None;
                 }
                 changes.insert(*next, self.state_of(*next, at_start)?);
-                open.push(*next);
+                worklist.push(*next);
             }
         }
-        self.agree(&changes).then_some(changes)
+        self.paths_agree(&changes).then_some(changes)
     }
 
-    /// Whether all paths to the changed blocks come with the same stack.
-    fn agree(&mut self, changes: &Changes) -> bool {
+    /// True if all paths to each changed block lead there with the same stack.
+    fn paths_agree(&mut self, changes: &Changes) -> bool {
         let shape = self.shape;
         changes.iter().all(|(block, pushed)| {
             if block.index() == 0 && self.enter(0, *block, |_| true) != Some(pushed.at_start) {
                 return false;
             }
-            let reached = |from: &&BlockId| shape.rank[from.index()] != u32::MAX;
-            shape.graph.predecessors(*block).iter().filter(reached).all(|from| {
+            let is_reachable = |from: &&BlockId| shape.rank[from.index()] != u32::MAX;
+            shape.graph.predecessors(*block).iter().filter(is_reachable).all(|from| {
                 let before = changes.get(from).unwrap_or(&self.blocks[from.index()]).at_end;
                 self.across_edge(*from, *block, before) == Some(pushed.at_start)
             })
@@ -213,9 +213,9 @@ impl<'a> Nesting<'a> {
 
     /// The stack at the start of `to` if lanes come from `from` with `stack`.
     fn across_edge(&mut self, from: BlockId, to: BlockId, stack: StackId) -> Option<StackId> {
-        let left = self.entry_of(stack, to).map_or(stack, |entry| self.entries[entry].outer);
+        let popped = self.entry_of(stack, to).map_or(stack, |entry| self.entries[entry].outer);
         let shape = self.shape;
-        self.enter(left, to, |around| !shape.is_in(around, from))
+        self.enter(popped, to, |around| !shape.is_in(around, from))
     }
 
     /// The innermost entry of `stack` whose target is `to`.
@@ -230,7 +230,7 @@ impl<'a> Nesting<'a> {
         entered.into_iter().try_fold(stack, |stack, around| self.push(stack, PushPoint::Before(around)))
     }
 
-    /// Pushes the candidates of `push_point` on `stack`; none if it nests too deeply.
+    /// Pushes the candidates of `push_point` on `stack`; `None` if it nests too deeply.
     fn push(&mut self, stack: StackId, push_point: PushPoint) -> Option<StackId> {
         let (entries, interned) = (&mut self.entries, &mut self.interned);
         self.pushes.get(&push_point).into_iter().flatten().try_fold(stack, |outer, candidate| {
@@ -243,22 +243,22 @@ impl<'a> Nesting<'a> {
         })
     }
 
-    /// Exchanges the stacks of these blocks with `changes`.
-    fn exchange(&mut self, changes: &mut Changes) {
+    /// Swaps the stacks of these blocks with those in `changes`.
+    fn swap_stacks(&mut self, changes: &mut Changes) {
         for (block, pushed) in changes {
-            self.count(*block, u32::wrapping_sub);
+            self.count_breaks(*block, u32::wrapping_sub);
             std::mem::swap(&mut self.blocks[block.index()], pushed);
-            self.count(*block, u32::wrapping_add);
+            self.count_breaks(*block, u32::wrapping_add);
         }
     }
 
-    /// Adds the break edges from `block` to the counts, or subtracts them, as `change` does.
-    fn count(&mut self, block: BlockId, change: fn(u32, u32) -> u32) {
+    /// Adds the break edges from `block` to the counts, or subtracts them: `change` is the operation.
+    fn count_breaks(&mut self, block: BlockId, change: fn(u32, u32) -> u32) {
         let (shape, stack) = (self.shape, self.blocks[block.index()].at_end);
         for to in shape.graph.successors(block) {
             let Some(entry) = self.entry_of(stack, *to).filter(|entry| *entry != stack) else { continue };
-            let by_table = shape.endings[block.index()] == Ending::Indexed && !shape.is_dead_end(*to);
-            self.table_breaks = change(self.table_breaks, u32::from(by_table));
+            let is_indexed = shape.endings[block.index()] == Ending::Indexed && !shape.is_dead_end(*to);
+            self.indexed_breaks = change(self.indexed_breaks, u32::from(is_indexed));
             let candidate = self.entries[entry].candidate;
             self.break_edges[candidate] = change(self.break_edges[candidate], 1);
             let mut inner = stack;
@@ -270,13 +270,13 @@ impl<'a> Nesting<'a> {
         }
     }
 
-    /// Whether no branch by a table breaks, and no target of break edges is skipped by others: BRK would stop at the inner one.
+    /// True if no `brx.idx` breaks, and no target of break edges is skipped by others: BRK would stop at the inner one.
     fn has_valid_breaks(&self) -> bool {
         let mut counts = self.break_edges.iter().zip(&self.skipped);
-        self.table_breaks == 0 && counts.all(|(break_edges, skipped)| *break_edges == 0 || *skipped == 0)
+        self.indexed_breaks == 0 && counts.all(|(break_edges, skipped)| *break_edges == 0 || *skipped == 0)
     }
 
-    /// Whether lanes that leave an inner loop early bypass the target of `last`, where all other lanes reconverge.
+    /// True if lanes that leave an inner loop early bypass the target of `last`, where all other lanes reconverge.
     fn is_bypassed(&self, last: &Candidate, changes: &Changes) -> bool {
         if last.reason != Reason::Join {
             return false;
@@ -288,8 +288,8 @@ impl<'a> Nesting<'a> {
         };
         let holds_push_point = |found: usize| matches!(last.push_point, PushPoint::At(block) if shape.is_in(found, block));
         let leaves = |from: BlockId, to: BlockId| {
-            let mut left = shape.loops_of(from).filter(|found| !shape.is_in(*found, to) && shape.loops[*found].has_several_exits);
-            around.is_none_or(|around| shape.is_in(around, to)) && left.any(|found| !holds_push_point(found))
+            let mut exited = shape.loops_of(from).filter(|found| !shape.is_in(*found, to) && shape.loops[*found].has_several_exits);
+            around.is_none_or(|around| shape.is_in(around, to)) && exited.any(|found| !holds_push_point(found))
         };
         let mut bypassing: Vec<BlockId> = Vec::new();
         for block in changes.keys() {
@@ -303,12 +303,12 @@ impl<'a> Nesting<'a> {
         if bypassing.is_empty() {
             return false;
         }
-        let reaching = shape.coming_to(last.target, avoided);
+        let reaching = shape.blocks_reaching(last.target, avoided);
         bypassing.into_iter().any(|to| !reaching.contains(to.index()))
     }
 
-    /// Whether a chosen exit at a latch nests properly: from the target of each inner entry, lanes can reach that of the next outer one.
-    fn is_proper(&self, last: &Candidate, changes: &Changes) -> bool {
+    /// True if a chosen exit at a latch nests properly: the target of each next outer entry is reachable from that of the inner one.
+    fn nests(&self, last: &Candidate, changes: &Changes) -> bool {
         if last.reason != Reason::LatchExit {
             return true;
         }
@@ -316,8 +316,8 @@ impl<'a> Nesting<'a> {
         let mut pairs: Vec<(usize, usize)> = Vec::new();
         for block in changes.keys() {
             let stack: Vec<usize> = self.entries_of(self.blocks[block.index()].at_end).map(|(_, candidate)| candidate).collect();
-            let next_to = stack.iter().copied().zip(stack.iter().copied().skip(1));
-            pairs.extend(next_to.filter(|(inner, outer)| *inner == index || *outer == index));
+            let adjacent = stack.iter().copied().zip(stack.iter().copied().skip(1));
+            pairs.extend(adjacent.filter(|(inner, outer)| *inner == index || *outer == index));
         }
         pairs.sort_unstable();
         pairs.dedup();
@@ -326,7 +326,7 @@ impl<'a> Nesting<'a> {
                 PushPoint::At(block) => Some(block),
                 PushPoint::Before(_) => None,
             };
-            self.shape.coming_to(self.chosen[outer].target, avoided).contains(self.chosen[inner].target.index())
+            self.shape.blocks_reaching(self.chosen[outer].target, avoided).contains(self.chosen[inner].target.index())
         })
     }
 }

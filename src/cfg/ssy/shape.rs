@@ -1,70 +1,69 @@
-//! The blocks of a function as ptxas sees them for warps with a reconvergence stack: loops with one back edge each, and dominators.
+//! The control flow of a function as ptxas analyzes it for warps with a reconvergence stack: loops, exits and dominators.
 
 use std::collections::BTreeSet;
 
 use super::super::blocks::{BlockId, Graph};
 use super::super::dominance::{dominators, post_dominators};
 use super::super::loops::{Region, header};
-use super::super::order::{DEPTH_MAX, reach, topological};
+use super::super::order::{DEPTH_MAX, by_reachability, topological};
 use crate::flow::graph::Graph as _;
 use crate::flow::reach::{Reached, closure};
 use crate::program::{ControlOp, Op, Program};
 
-/// Of loops with more back edges to one header, none is looked for inside another: time must not grow with the square of a file.
+/// Loops with more back edges to one header are not split into nested ones: the time must not be quadratic in the size of a file.
 const LATCHES_MAX: usize = 64;
 
-/// How control leaves a block.
+/// The way in which control leaves a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
-    /// It has one successor, or ends.
+    /// It has one successor, or none.
     Plain,
     /// A branch at which lanes may diverge.
     Conditional,
     /// A branch with a guard, marked `.uni`: lanes do not diverge at it.
     Uniform,
-    /// A branch by a table.
+    /// `brx.idx`, a branch by a table.
     Indexed,
 }
 
-/// A loop. A header may be that of several loops, one inside the other.
+/// A loop. Nested loops may share a header.
 #[derive(Clone, Debug)]
 pub(super) struct Loop {
-    /// Where it is entered.
     pub(super) header: BlockId,
-    /// The loop around it.
+    /// The enclosing loop.
     pub(super) parent: Option<usize>,
     /// 1 for an outermost loop.
     pub(super) depth: u32,
-    /// The loops inside are those that come next, up to this one.
+    /// The index after the last of the loops inside it, which follow it in the list.
     end: usize,
-    /// The blocks that jump back.
+    /// The blocks with a back edge to the header.
     pub(super) latches: Vec<BlockId>,
-    /// Edges that leave it, those of earlier blocks first.
+    /// The edges that leave it, those of earlier blocks first.
     pub(super) exits: Vec<(BlockId, BlockId)>,
-    /// Whether they lead to several blocks.
+    /// True if they lead to several blocks.
     pub(super) has_several_exits: bool,
 }
 
-/// What of a function bears on its reconvergence points.
+/// The control-flow properties of a function from which its reconvergence points follow.
 pub(super) struct Shape {
     pub(super) graph: Graph,
-    /// The blocks that can be reached, each before those that it leads to, back edges aside.
+    /// The reachable blocks in topological order, ignoring back edges.
     pub(super) order: Vec<BlockId>,
-    /// The position of each block in `order`; `u32::MAX` for blocks that cannot be reached.
+    /// The index of each block in `order`; `u32::MAX` for unreachable blocks.
     pub(super) rank: Vec<u32>,
     pub(super) endings: Vec<Ending>,
     /// Outer loops before those inside them.
     pub(super) loops: Vec<Loop>,
     /// The innermost loop of each block.
     pub(super) innermost: Vec<Option<usize>>,
-    back: BTreeSet<(BlockId, BlockId)>,
+    back_edges: BTreeSet<(BlockId, BlockId)>,
     idoms: Vec<Option<BlockId>>,
     ipdoms: Vec<Option<BlockId>>,
-    /// How many blocks dominate each.
-    heights: Vec<u32>,
+    /// The depth of each block in the dominator tree.
+    depths: Vec<u32>,
 }
 
-/// A step of [`Shape::sort`] that is still to be done.
+/// A pending step of [`Shape::sort`].
 enum Task {
     /// Appends a block to the order.
     Block(BlockId),
@@ -74,7 +73,7 @@ enum Task {
 
 impl Shape {
     pub(super) fn new(program: &Program, graph: &Graph) -> Self {
-        let graph = graph.as_assembled(program);
+        let graph = graph.with_threaded_jumps(program);
         let endings = (0..graph.len()).map(|block| ending(program, &graph, BlockId::new(block))).collect();
         let blocks = graph.len();
         let mut shape = Self {
@@ -86,17 +85,17 @@ impl Shape {
             endings,
             loops: Vec::new(),
             innermost: vec![None; blocks],
-            back: BTreeSet::new(),
-            heights: vec![0; blocks],
+            back_edges: BTreeSet::new(),
+            depths: vec![0; blocks],
         };
         shape.sort();
-        shape.measure();
+        shape.complete();
         shape
     }
 
-    /// Finds loops and the order of the blocks.
+    /// Finds the loops and the order of the blocks.
     fn sort(&mut self) {
-        let (reachable, _) = reach(&self.graph);
+        let (reachable, _) = by_reachability(&self.graph);
         let mut tasks = Vec::new();
         self.push_sorted(reachable, None, &mut tasks);
         while let Some(task) = tasks.pop() {
@@ -116,9 +115,9 @@ impl Shape {
         }
     }
 
-    /// Pushes the strongly connected components of `blocks`, the body of a loop, on `tasks` with the first on top.
+    /// Pushes the strongly connected components of `blocks`, the body of a loop, on `tasks`, the first on top.
     fn push_sorted(&self, blocks: Vec<BlockId>, inside: Option<usize>, tasks: &mut Vec<Task>) {
-        let region = Region::without(&self.graph, blocks, |from, to| self.back.contains(&(from, to)));
+        let region = Region::without_cut_edges(&self.graph, blocks, |from, to| self.back_edges.contains(&(from, to)));
         let (component_of, components) = region.components();
         let sorted = topological(&region, &component_of, &components);
         for component in sorted.into_iter().rev() {
@@ -131,7 +130,7 @@ impl Shape {
         }
     }
 
-    /// Adds the loop that `blocks` form to the loops.
+    /// Adds the loop that consists of `blocks`.
     fn add_loop(&mut self, blocks: &[BlockId], parent: Option<usize>) -> usize {
         let inside = self.loops.len();
         let header = header(&self.graph, blocks).unwrap_or(BlockId(0));
@@ -142,47 +141,47 @@ impl Shape {
         let exits = blocks.iter().flat_map(|from| self.graph.successors(*from).iter().map(move |to| (*from, *to)));
         let exits: Vec<(BlockId, BlockId)> = exits.filter(|(_, to)| !is_inside(to)).collect();
         let has_several_exits = exits.iter().any(|(_, to)| *to != exits[0].1);
-        self.back.extend(latches.iter().map(|latch| (*latch, header)));
+        self.back_edges.extend(latches.iter().map(|latch| (*latch, header)));
         blocks.iter().for_each(|block| self.innermost[block.index()] = Some(inside));
         let depth = parent.map_or(0, |parent| self.loops[parent].depth) + 1;
         self.loops.push(Loop { header, parent, depth, end: inside + 1, latches, exits, has_several_exits });
         inside
     }
 
-    /// Of the blocks that jump back to `header`, the latches of the outermost loop. A back edge whose natural loop has one exit target,
-    /// inside the outer loop, makes an inner loop of its own.
+    /// The latches of the outermost of the loops with this `header`. A back edge whose natural loop has one exit target, inside the outer
+    /// loop, forms an inner loop.
     fn outer_latches(&self, header: BlockId, mut latches: Vec<BlockId>, is_inside: &impl Fn(&BlockId) -> bool) -> Vec<BlockId> {
         let mut inner = BTreeSet::from([header]);
         while latches.len() > 1 {
-            let is_own = |natural: &BTreeSet<BlockId>| {
+            let is_inner_loop = |natural: &BTreeSet<BlockId>| {
                 let others = latches.iter().filter(|latch| natural.contains(latch)).count();
                 others == 1 && self.only_exit(natural).is_some_and(|to| is_inside(&to))
             };
             let naturals = latches.iter().map(|latch| self.with_back_edge(&inner, *latch, is_inside)).enumerate();
-            let Some((index, natural)) = naturals.into_iter().find(|(_, natural)| is_own(natural)) else { break };
+            let Some((index, natural)) = naturals.into_iter().find(|(_, natural)| is_inner_loop(natural)) else { break };
             inner = natural;
             latches.remove(index);
         }
         latches
     }
 
-    /// The blocks of `inner` and those inside from which control can reach `latch` without passing them.
+    /// The blocks of `inner`, and the blocks of the loop from which control can reach `latch` without passing those.
     fn with_back_edge(&self, inner: &BTreeSet<BlockId>, latch: BlockId, is_inside: &impl Fn(&BlockId) -> bool) -> BTreeSet<BlockId> {
-        let is_free = |block: &BlockId| is_inside(block) && !inner.contains(block);
-        let before = |block: usize| self.graph.predecessor_nodes(block).filter(|from| is_free(&BlockId::new(*from)));
+        let is_new = |block: &BlockId| is_inside(block) && !inner.contains(block);
+        let before = |block: usize| self.graph.predecessor_nodes(block).filter(|from| is_new(&BlockId::new(*from)));
         let path = closure(self.graph.len(), Some(latch.index()).filter(|_| !inner.contains(&latch)), before);
         inner.iter().copied().chain(path.order().iter().map(|block| BlockId::new(*block))).collect()
     }
 
-    /// The block that control leaves `blocks` for, if it is a single one.
+    /// The target of the edges that leave `blocks`, if they have a single one.
     fn only_exit(&self, blocks: &BTreeSet<BlockId>) -> Option<BlockId> {
         let mut exits = blocks.iter().flat_map(|from| self.graph.successors(*from)).filter(|to| !blocks.contains(to));
         let first = exits.next()?;
         exits.all(|other| other == first).then_some(*first)
     }
 
-    /// The last block of the straight line of blocks that begins with `block`.
-    pub(super) fn end_of_line(&self, block: BlockId) -> BlockId {
+    /// The last block of the chain of blocks with one successor and one predecessor that begins with `block`.
+    pub(super) fn end_of_chain(&self, block: BlockId) -> BlockId {
         let mut block = block;
         for _ in 0..self.graph.len() {
             match self.graph.successors(block) {
@@ -193,13 +192,13 @@ impl Shape {
         block
     }
 
-    /// Whether `block` has one predecessor and only leads to an end.
+    /// True if `block` has one predecessor and only leads to an exit.
     pub(super) fn is_dead_end(&self, block: BlockId) -> bool {
-        self.graph.predecessors(block).len() == 1 && self.graph.successors(self.end_of_line(block)).is_empty()
+        self.graph.predecessors(block).len() == 1 && self.graph.successors(self.end_of_chain(block)).is_empty()
     }
 
-    /// Completes the loops with what is inside them, sorts their exits, and counts the dominators of each block.
-    fn measure(&mut self) {
+    /// Sets the `end` of each loop, sorts its exits, and computes the depth of each block in the dominator tree.
+    fn complete(&mut self) {
         for inner in (0..self.loops.len()).rev() {
             if let Some(parent) = self.loops[inner].parent {
                 debug_assert!(parent < inner, "outer loops come first");
@@ -210,7 +209,7 @@ impl Shape {
             found.exits.sort_by_key(|(from, _)| self.rank[from.index()]);
         }
         for block in &self.order {
-            self.heights[block.index()] = self.idom(*block).map_or(0, |above| self.heights[above.index()] + 1);
+            self.depths[block.index()] = self.idom(*block).map_or(0, |above| self.depths[above.index()] + 1);
         }
     }
 
@@ -218,30 +217,30 @@ impl Shape {
         self.idoms[block.index()]
     }
 
-    /// Whether the edge leads back to the header of a loop.
+    /// True for the back edges of loops.
     pub(super) fn is_back(&self, from: BlockId, to: BlockId) -> bool {
-        self.back.contains(&(from, to))
+        self.back_edges.contains(&(from, to))
     }
 
-    /// The blocks from which control can reach `block`, back edges aside.
+    /// The reachable predecessors of `block`, except those with a back edge to it.
     pub(super) fn entries(&self, block: BlockId) -> impl Iterator<Item = BlockId> + '_ {
-        let reached = |from: &BlockId| self.rank[from.index()] != u32::MAX;
-        self.graph.predecessors(block).iter().copied().filter(reached).filter(move |from| !self.is_back(*from, block))
+        let is_reachable = |from: &BlockId| self.rank[from.index()] != u32::MAX;
+        self.graph.predecessors(block).iter().copied().filter(is_reachable).filter(move |from| !self.is_back(*from, block))
     }
 
-    /// The lowest block that dominates all of these, as a block does itself.
+    /// The nearest common dominator of the blocks; a block dominates itself.
     pub(super) fn common_dominator(&self, mut blocks: impl Iterator<Item = BlockId>) -> Option<BlockId> {
         let first = blocks.next()?;
         blocks.try_fold(first, |mut a, mut b| {
             while a != b {
-                if self.heights[a.index()] >= self.heights[b.index()] { a = self.idom(a)? } else { b = self.idom(b)? }
+                if self.depths[a.index()] >= self.depths[b.index()] { a = self.idom(a)? } else { b = self.idom(b)? }
             }
             Some(a)
         })
     }
 
-    /// Whether there is a block that all paths from these on lead to.
-    pub(super) fn come_together(&self, blocks: &[BlockId]) -> bool {
+    /// True if the blocks have a common post-dominator.
+    pub(super) fn have_common_post_dominator(&self, blocks: &[BlockId]) -> bool {
         let path = |block: BlockId| std::iter::successors(Some(block), |block| self.ipdoms[block.index()]);
         let mut paths = blocks.iter().map(|block| path(*block).collect::<BTreeSet<_>>());
         let Some(first) = paths.next() else { return true };
@@ -253,15 +252,15 @@ impl Shape {
         std::iter::successors(self.innermost[block.index()], |inner| self.loops[*inner].parent)
     }
 
-    /// Whether `block` is in the loop.
+    /// True if `block` is in the loop with the index `found`.
     pub(super) fn is_in(&self, found: usize, block: BlockId) -> bool {
         self.innermost[block.index()].is_some_and(|inner| (found..self.loops[found].end).contains(&inner))
     }
 
     /// The blocks from which control can reach `target` without passing `avoided`.
-    pub(super) fn coming_to(&self, target: BlockId, avoided: Option<BlockId>) -> Reached {
-        let is_open = |block: usize| block == target.index() || Some(BlockId::new(block)) != avoided;
-        closure(self.graph.len(), [target.index()], |block| self.graph.predecessor_nodes(block).filter(move |_| is_open(block)))
+    pub(super) fn blocks_reaching(&self, target: BlockId, avoided: Option<BlockId>) -> Reached {
+        let is_entered = |block: usize| block == target.index() || Some(BlockId::new(block)) != avoided;
+        closure(self.graph.len(), [target.index()], |block| self.graph.predecessor_nodes(block).filter(move |_| is_entered(block)))
     }
 }
 

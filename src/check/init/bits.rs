@@ -1,4 +1,4 @@
-//! A set of bytes of a run of memory, one bit a byte, in pages that exist once one of their bytes is in it.
+//! A set of bytes of memory: one bit a byte, in pages that are allocated when one of their bytes is added.
 
 use triomphe::Arc;
 
@@ -10,7 +10,7 @@ const WORD: u64 = 64;
 
 type Page = [u64; (PAGE_BYTES / WORD) as usize];
 
-/// A set of bytes. A clone shares what is not changed afterwards.
+/// A set of bytes. A clone shares the pages that are not changed afterwards.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Bytes {
     pages: Vec<Option<Arc<Page>>>,
@@ -33,7 +33,7 @@ impl Bytes {
         debug_assert!(self.contains(start, bytes), "what was added is there");
     }
 
-    /// Takes out `bytes` bytes from `start` on.
+    /// Removes `bytes` bytes from `start` on.
     pub fn remove(&mut self, start: u64, bytes: u64) {
         each_word(start, bytes, |page, word, bits| {
             if let Some(Some(page)) = self.pages.get_mut(page)
@@ -55,8 +55,8 @@ impl Bytes {
     }
 }
 
-/// Shows `visit` the bits of every word that `bytes` bytes from `start` on lie in, with the numbers of page and word, until it says
-/// false. True if it never does.
+/// Calls `visit` with page, word and bits for every 64-bit word of the `bytes` bytes from `start` on, until it returns false. True if it
+/// never does.
 #[inline(always)]
 fn each_word(start: u64, bytes: u64, mut visit: impl FnMut(usize, usize, u64) -> bool) -> bool {
     let end = start.saturating_add(bytes);
@@ -78,7 +78,7 @@ mod tests {
     use super::Bytes;
 
     #[test]
-    fn bytes_are_held_one_by_one() {
+    fn bytes_are_separate() {
         let mut bytes = Bytes::default();
         bytes.add(4090, 10);
         assert!(bytes.contains(4090, 10) && bytes.contains(4095, 2) && bytes.contains(4099, 1));

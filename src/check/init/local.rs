@@ -17,7 +17,7 @@ pub(super) struct LocalBytes {
 }
 
 impl LocalBytes {
-    /// Adds what the access covers.
+    /// Adds the bytes of the access.
     pub fn add(&mut self, event: &AccessEvent<'_>) {
         for (lanes, address) in by_address(event) {
             (0..u64::from(event.bytes)).for_each(|offset| self.add_byte(lanes, address + offset));
@@ -27,7 +27,7 @@ impl LocalBytes {
 
     fn add_byte(&mut self, lanes: LaneMask, address: u64) {
         assert!(!lanes.is_empty(), "a byte is written by some lane");
-        let (page, at) = place(address);
+        let (page, at) = page_of(address);
         if page >= self.pages.len() {
             self.pages.resize(page + 1, None);
         }
@@ -37,9 +37,9 @@ impl LocalBytes {
         }
     }
 
-    /// The byte at `address` holds nothing defined in `lanes` any more.
+    /// The byte at `address` becomes undefined in `lanes`.
     pub fn remove_byte(&mut self, lanes: LaneMask, address: u64) {
-        let (page, at) = place(address);
+        let (page, at) = page_of(address);
         if let Some(Some(page)) = self.pages.get_mut(page) {
             Arc::make_mut(page)[at] &= !lanes;
         }
@@ -47,14 +47,14 @@ impl LocalBytes {
 
     /// The lanes of `lanes` that have not written the byte at `address`.
     pub fn missing(&self, lanes: LaneMask, address: u64) -> LaneMask {
-        let (page, at) = place(address);
+        let (page, at) = page_of(address);
         match self.pages.get(page) {
             Some(Some(page)) => lanes & !page[at],
             _ => lanes,
         }
     }
 
-    /// Whether the access covers nothing else.
+    /// Whether all bytes of the access are written.
     pub fn contains(&self, event: &AccessEvent<'_>) -> bool {
         by_address(event).all(|(lanes, address)| (0..u64::from(event.bytes)).all(|offset| self.missing(lanes, address + offset).is_empty()))
     }
@@ -63,12 +63,12 @@ impl LocalBytes {
 /// The lanes of an access by the address they access: all of them at once if that is the same.
 fn by_address<'e>(event: &'e AccessEvent<'_>) -> impl Iterator<Item = (LaneMask, u64)> + 'e {
     let first = event.addresses[0];
-    let together = event.addresses.iter().all(|address| *address == first);
-    let all = together.then_some((event.lanes, first));
-    let each = (if together { LaneMask::NONE } else { event.lanes }).iter().map(|lane| (LaneMask::of(lane), event.addresses[lane]));
+    let is_same_address = event.addresses.iter().all(|address| *address == first);
+    let all = is_same_address.then_some((event.lanes, first));
+    let each = (if is_same_address { LaneMask::NONE } else { event.lanes }).iter().map(|lane| (LaneMask::of(lane), event.addresses[lane]));
     all.into_iter().chain(each)
 }
 
-fn place(address: u64) -> (usize, usize) {
+fn page_of(address: u64) -> (usize, usize) {
     (address as usize / PAGE_BYTES, address as usize % PAGE_BYTES)
 }

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::bits::Bytes;
 use super::local::LocalBytes;
 use super::params::ParamBytes;
-use super::registers::{Cause, Origin, Reported};
+use super::registers::{Cause, Origin, OriginText};
 use super::undefined::UndefinedBytes;
-use super::unwritten::whose;
+use super::unwritten::unwritten_text;
 use super::used;
 use crate::base::Severity;
 use crate::check::finding::{Finding, MemoryRange, Side, SideAction};
@@ -16,8 +16,8 @@ use crate::check::init::catalogue::MEMORY_UNINITIALIZED;
 use crate::check::lane_text::lanes_do;
 use crate::isa::Space;
 use crate::machine::{
-    AccessEvent, AccessKind, CopyEvent, CopyKind, CopyStage, Destination, Issue, IssuePoint, LANES, LaneMask, LaunchStart, MbarrierChange,
-    MbarrierEvent, MemoryOwner, PreparedLaunch, Warp, WgmmaChange, WgmmaEvent,
+    AccessEvent, AccessKind, CopyEvent, CopyKind, CopyStage, Issue, IssuePoint, LANES, LaneMask, LaunchStart, MbarrierChange,
+    MbarrierEvent, MemoryAddress, MemoryOwner, PreparedLaunch, Warp, WgmmaChange, WgmmaEvent,
 };
 use crate::program::operands::RegisterOperand;
 use crate::program::{Program, map};
@@ -25,11 +25,11 @@ use crate::program::{Program, map};
 /// Bytes of an mbarrier.
 const MBARRIER_BYTES: u64 = 8;
 
-/// The largest size of a buffer, not compared after the launch, through which undefined values are followed.
-const FOLLOWED: u64 = 1 << 28;
+/// The largest size of an uncompared buffer through which undefined values are tracked, in bytes.
+const MAX_TRACKED: u64 = 1 << 28;
 
-/// The unit of bulk copies: a copy whose source lacks less than this has padding there.
-const UNIT: u64 = 16;
+/// The unit of bulk copies in bytes: fewer unwritten bytes in the source of a copy are taken to be padding.
+const BULK_UNIT: u64 = 16;
 
 /// The written bytes of all memory that is uninitialized when a launch begins.
 #[derive(Clone, Default)]
@@ -46,15 +46,15 @@ pub(super) struct Memory {
     prepared: Option<Arc<PreparedLaunch>>,
 }
 
-/// Whether a stored value outlives the launch.
+/// The lifetime of a stored value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Outlives {
-    /// It does not.
-    Nothing,
-    /// It does.
+pub(super) enum Lifetime {
+    /// It ends with the launch.
     Launch,
-    /// It does, in a buffer that is not compared although others are.
-    Uncompared,
+    /// It outlives the launch.
+    Output,
+    /// It outlives the launch in a buffer that is not compared although others are.
+    UncomparedOutput,
 }
 
 /// A region of global memory that was uninitialized.
@@ -75,9 +75,9 @@ struct BlockBytes {
     shared: Bytes,
     /// The bytes of shared memory written with undefined values.
     undefined: UndefinedBytes,
-    /// By warp.
+    /// The written bytes of local memory, by warp.
     local: Vec<LocalBytes>,
-    /// By warp, the bytes written with undefined values: byte b of lane l at 32 b + l.
+    /// The bytes of local memory written with undefined values, by warp: byte b of lane l has the index 32 b + l.
     undefined_local: Vec<UndefinedBytes>,
 }
 
@@ -89,7 +89,7 @@ impl Memory {
         self.params.clear();
         self.uncompared = [&launch.uncompared[..], &launch.ignored].concat();
         for range in &launch.undefined {
-            if !self.undefined.iter().any(|known| known.range == *range) {
+            if !self.undefined.iter().any(|region| region.range == *range) {
                 self.undefined.push(UndefinedRegion {
                     range: range.clone(),
                     written: Bytes::default(),
@@ -105,7 +105,7 @@ impl Memory {
         match event.space {
             Space::Shared | Space::SharedCluster => {
                 let bytes = &mut self.block(event.block_id.number, event.owner.0).shared;
-                if !passes(bytes, 0, event) {
+                if !needs_no_finding(bytes, 0, event) {
                     return false;
                 }
                 if event.kind == AccessKind::Write {
@@ -115,7 +115,7 @@ impl Memory {
             Space::Global | Space::Generic => {
                 let first = event.addresses[0];
                 let Some(region) = self.undefined.iter_mut().find(|region| region.range.contains(&first)) else { return true };
-                if !passes(&region.written, region.range.start, event) {
+                if !needs_no_finding(&region.written, region.range.start, event) {
                     return false;
                 }
                 if event.kind == AccessKind::Write {
@@ -128,8 +128,7 @@ impl Memory {
         true
     }
 
-    /// Parameters of functions are handed over without an access, so nothing there counts as unwritten; what is stored there can be
-    /// undefined.
+    /// Parameters of functions are passed without an access, so none is unwritten; but an undefined value can be stored there.
     fn access_local(&mut self, event: &AccessEvent<'_>) -> bool {
         if event.space == Space::ParamFunc && !self.params.is_empty() {
             match event.kind {
@@ -148,21 +147,27 @@ impl Memory {
         true
     }
 
-    /// The lanes that read what is undefined, each with the bytes of it as bits. A copy of a structure includes the padding in it, which
-    /// does not count.
+    /// The lanes that read undefined bytes, each with these as a bit mask. Padding that is only copied with its structure is left out.
     #[cold]
-    pub fn lacking(&mut self, event: &AccessEvent<'_>, program: &Program) -> Vec<(usize, u64)> {
-        let lacks = |lane: usize| {
+    pub fn undefined_reads(&mut self, event: &AccessEvent<'_>, program: &Program) -> Vec<(usize, u64)> {
+        let undefined_bytes = |lane: usize| {
             let start = event.addresses[lane];
             let bytes = (start..start + u64::from(event.bytes)).zip(0..);
             bytes
                 .filter(|(address, _)| !self.is_written(event, lane, *address))
-                .fold(0, |lacks, (_, offset)| lacks | 1_u64 << (offset & 63))
+                .fold(0, |undefined_bytes, (_, offset)| undefined_bytes | 1_u64 << (offset & 63))
         };
         assert!(event.bytes > 0, "an access is of some bytes");
         let all = u64::MAX >> (64 - u64::from(event.bytes.clamp(1, 64)));
-        let matters = |lacks: u64| lacks == all || event.kind == AccessKind::Atomic || used::uses(program, event.place.pc, lacks);
-        event.lanes.iter().map(|lane| (lane, lacks(lane))).filter(|(_, lacks)| *lacks != 0 && matters(*lacks)).collect()
+        let is_used = |undefined_bytes: u64| {
+            undefined_bytes == all || event.kind == AccessKind::Atomic || used::are_used(program, event.point.pc, undefined_bytes)
+        };
+        event
+            .lanes
+            .iter()
+            .map(|lane| (lane, undefined_bytes(lane)))
+            .filter(|(_, undefined_bytes)| *undefined_bytes != 0 && is_used(*undefined_bytes))
+            .collect()
     }
 
     fn is_written(&self, event: &AccessEvent<'_>, lane: usize, address: u64) -> bool {
@@ -171,42 +176,42 @@ impl Memory {
         match event.space {
             Space::Shared | Space::SharedCluster => block.is_some_and(|block| block.shared.contains(address, 1)),
             Space::Local => {
-                let local = block.and_then(|block| block.local.get(event.place.warp.index()));
+                let local = block.and_then(|block| block.local.get(event.point.warp.index()));
                 local.is_some_and(|local| local.missing(LaneMask::of(lane), address).is_empty())
             }
-            Space::ParamFunc => self.params.get(&event.place, lane, address).is_none(),
+            Space::ParamFunc => self.params.get(&event.point, lane, address).is_none(),
             Space::Generic | Space::Global | Space::Const | Space::Param => {
                 self.region(address).is_none_or(|region| region.written.contains(address - region.range.start, 1))
             }
         }
     }
 
-    /// The origin of the undefined value of a byte that a lane reads: the origin of the value stored there, or this read.
+    /// The origin of the undefined byte that a lane reads: that of the value stored there, or this read.
     pub fn origin(&mut self, event: &AccessEvent<'_>, (register, lane): (RegisterOperand, usize), address: u64) -> Origin {
         let stored = match event.space {
             Space::Shared | Space::SharedCluster => self.block(event.block_id.number, event.owner.0).undefined.get(address),
             Space::Local => {
                 let block = self.block(event.block_id.number, event.block_id.block_slot);
-                block.undefined_local.get(event.place.warp.index()).and_then(|bytes| bytes.get(LANES as u64 * address + lane as u64))
+                block.undefined_local.get(event.point.warp.index()).and_then(|bytes| bytes.get(LANES as u64 * address + lane as u64))
             }
-            Space::ParamFunc => self.params.get(&event.place, lane, address),
+            Space::ParamFunc => self.params.get(&event.point, lane, address),
             Space::Generic | Space::Global | Space::Const | Space::Param => {
                 self.region(address).and_then(|region| region.undefined.get(address))
             }
         };
         let unwritten = || {
-            let memory = MemoryRange { space: event.space, block: self.owner_of(event), address, bytes: event.bytes };
-            Origin { place: event.place, lane, register, cause: Cause::Memory(memory) }
+            let memory = MemoryRange { space: event.space, block: self.owning_block(event), address, bytes: event.bytes };
+            Origin { point: event.point, lane, register, cause: Cause::Memory(memory) }
         };
         stored.unwrap_or_else(unwritten)
     }
 
-    /// The block whose memory an access is to.
-    fn owner_of(&self, event: &AccessEvent<'_>) -> [u32; 3] {
+    /// The block whose memory an access is to, by its index.
+    fn owning_block(&self, event: &AccessEvent<'_>) -> [u32; 3] {
         match event.space {
             Space::SharedCluster => self.index_of(self.number_of(event.block_id.number, event.owner.0)),
             Space::Generic | Space::Global | Space::Const | Space::Shared | Space::Local | Space::Param | Space::ParamFunc => {
-                event.place.block
+                event.point.block
             }
         }
     }
@@ -223,18 +228,18 @@ impl Memory {
         }
     }
 
-    /// `lane` stores something undefined in `bytes` bytes from `address` on. What comes into memory that outlives the launch and is
-    /// compared then is followed no further.
-    pub fn undefine(&mut self, event: &AccessEvent<'_>, lane: usize, (address, bytes): (u64, u64), origin: Origin) -> Outlives {
+    /// `lane` stores an undefined value in `bytes` bytes from `address` on. It is not tracked further in memory that is compared after the
+    /// launch.
+    pub fn undefine(&mut self, event: &AccessEvent<'_>, lane: usize, (address, bytes): (u64, u64), origin: Origin) -> Lifetime {
         match event.space {
             Space::Shared | Space::SharedCluster => {
                 let block = self.block(event.block_id.number, event.owner.0);
                 block.shared.remove(address, bytes);
                 block.undefined.set(address, bytes, origin);
-                Outlives::Nothing
+                Lifetime::Launch
             }
             Space::Local => {
-                let warp = event.place.warp.index();
+                let warp = event.point.warp.index();
                 self.local(event);
                 let block = self.block(event.block_id.number, event.block_id.block_slot);
                 block.undefined_local.resize_with(block.local.len(), UndefinedBytes::default);
@@ -242,22 +247,22 @@ impl Memory {
                     block.local[warp].remove_byte(LaneMask::of(lane), at);
                     block.undefined_local[warp].set(LANES as u64 * at + lane as u64, 1, origin);
                 }
-                Outlives::Nothing
+                Lifetime::Launch
             }
             Space::ParamFunc => {
-                self.params.undefine(&event.place, lane, (address, bytes), origin);
-                Outlives::Nothing
+                self.params.undefine(&event.point, lane, (address, bytes), origin);
+                Lifetime::Launch
             }
             Space::Generic | Space::Global | Space::Const | Space::Param => self.undefine_global((address, bytes), origin),
         }
     }
 
     /// The same of global memory.
-    fn undefine_global(&mut self, (address, bytes): (u64, u64), origin: Origin) -> Outlives {
-        let is_whole = |range: &&Range<u64>| range.contains(&address) && address.saturating_add(bytes) <= range.end;
-        let Some(range) = self.uncompared.iter().find(is_whole).cloned() else { return Outlives::Launch };
-        if range.end - range.start > FOLLOWED {
-            return Outlives::Uncompared;
+    fn undefine_global(&mut self, (address, bytes): (u64, u64), origin: Origin) -> Lifetime {
+        let contains_all = |range: &&Range<u64>| range.contains(&address) && address.saturating_add(bytes) <= range.end;
+        let Some(range) = self.uncompared.iter().find(contains_all).cloned() else { return Lifetime::Output };
+        if range.end - range.start > MAX_TRACKED {
+            return Lifetime::UncomparedOutput;
         }
         if self.region(address).is_none() {
             let mut written = Bytes::default();
@@ -268,54 +273,54 @@ impl Memory {
             region.written.remove(address - region.range.start, bytes);
             region.undefined.set(address, bytes, origin);
         }
-        Outlives::Uncompared
+        Lifetime::UncomparedOutput
     }
 
-    /// Whether a parameter of a function held anything undefined.
+    /// Whether a parameter of a function was undefined.
     pub fn follows_params(&self) -> bool {
         !self.params.is_empty()
     }
 
-    /// A call or a return hands over parameters.
-    pub fn hand_over(&mut self, issue: &Issue, warp: &Warp, program: &Program) {
+    /// A call or a return passes parameters.
+    pub fn pass_params(&mut self, issue: &Issue, warp: &Warp, program: &Program) {
         if !self.params.is_empty() {
-            self.params.hand_over(issue, warp, program);
+            self.params.pass_params(issue, warp, program);
         }
     }
 
-    /// The finding for an access that uses the undefined value itself: it reads it into no register, or writes it to memory.
+    /// The finding for an access that is itself the use: it reads the value into no register, or writes it to memory.
     pub fn immediate_use(&self, event: &AccessEvent<'_>, lanes: LaneMask, address: u64, program: &Program) -> Finding {
         let action = if event.kind == AccessKind::Atomic { SideAction::Atomic } else { SideAction::Read };
-        let side = Side { bytes: event.bytes, ..Side::new(event.place, lanes, action) };
-        let memory = MemoryRange { space: event.space, block: self.owner_of(event), address, bytes: event.bytes };
+        let side = Side { bytes: event.bytes, ..Side::new(event.point, lanes, action) };
+        let memory = MemoryRange { space: event.space, block: self.owning_block(event), address, bytes: event.bytes };
         finding(side, memory, &lanes_do(lanes, "read"), program)
     }
 
-    /// The source of a copy must have been written when it is issued; its destination counts as written from then on. A copy to shared
-    /// memory moves undefined bytes as they are.
+    /// The source of a copy must have been written at its issue; its destination is written from then on. A copy to shared memory moves
+    /// undefined bytes without a finding.
     pub fn copy(&mut self, event: &CopyEvent<'_>, program: &Program) -> Option<Finding> {
         if event.stage != CopyStage::Issued {
             return None;
         }
         let copy = event.copy;
-        let moved = moved(&copy.work, event.lanes);
+        let moved = moved_bytes(&copy.kind, event.lanes);
         if !moved.is_empty() {
             moved.into_iter().for_each(|moved| self.move_bytes(copy.block_id.number, copy.issued, moved));
             return None;
         }
         let mut missing = None;
-        copy.work.reads(event.lanes, |from, bytes| {
-            if missing.is_none() && !self.holds(copy.block_id.number, from, bytes) {
-                missing = self.gap(copy.block_id.number, from, bytes);
+        copy.kind.visit_reads(event.lanes, |from, bytes| {
+            if missing.is_none() && !self.is_range_written(copy.block_id.number, from, bytes) {
+                missing = self.first_unwritten(copy.block_id.number, from, bytes);
             }
         });
-        let reduces = matches!(&copy.work, CopyKind::Bulk { reduction: Some(_), .. } | CopyKind::StAsync { reduction: Some(_), .. });
+        let reduces = matches!(&copy.kind, CopyKind::Bulk { reduction: Some(_), .. } | CopyKind::StAsync { reduction: Some(_), .. });
         let mut written = Vec::new();
-        copy.work.writes(event.lanes, |at, bytes| written.push((at, bytes)));
+        copy.kind.visit_writes(event.lanes, |at, bytes| written.push((at, bytes)));
         let is_uncompared = !reduces && !written.is_empty() && written.iter().all(|(at, bytes)| self.is_uncompared(*at, *bytes));
         for (at, bytes) in written {
-            if reduces && missing.is_none() && !self.holds(copy.block_id.number, at, bytes) {
-                missing = self.gap(copy.block_id.number, at, bytes);
+            if reduces && missing.is_none() && !self.is_range_written(copy.block_id.number, at, bytes) {
+                missing = self.first_unwritten(copy.block_id.number, at, bytes);
             }
             self.mark_written(copy.block_id.number, at, bytes);
         }
@@ -330,19 +335,20 @@ impl Memory {
         })
     }
 
-    /// Whether nothing looks at a place after the launch, where others are compared.
-    fn is_uncompared(&self, at: Destination, bytes: u64) -> bool {
-        let is_whole = |range: &Range<u64>| range.contains(&at.address) && at.address.saturating_add(bytes) <= range.end;
-        at.owner == MemoryOwner::Global && self.uncompared.iter().any(is_whole)
+    /// Whether the bytes at a destination are not compared after the launch, though others are.
+    fn is_uncompared(&self, at: MemoryAddress, bytes: u64) -> bool {
+        let contains_all = |range: &Range<u64>| range.contains(&at.address) && at.address.saturating_add(bytes) <= range.end;
+        at.owner == MemoryOwner::Global && self.uncompared.iter().any(contains_all)
     }
 
-    /// A copy moves bytes to shared memory: what is undefined of them is so there, with where it comes from.
-    fn move_bytes(&mut self, issuer: u64, issued: IssuePoint, Moved { lane, from, to, read, bytes }: Moved) {
-        let is_whole = self.holds(issuer, from, read);
-        let lacking: Vec<(u64, Option<Origin>)> = match is_whole {
+    /// A copy moves bytes to shared memory: undefined ones stay undefined, with their origins.
+    fn move_bytes(&mut self, issuer: u64, issued: IssuePoint, MovedBytes { lane, from, to, read, bytes }: MovedBytes) {
+        let is_all_written = self.is_range_written(issuer, from, read);
+        let undefined_bytes: Vec<(u64, Option<Origin>)> = match is_all_written {
             true => Vec::new(),
             false => {
-                let missing = (0..read).filter(|at| !self.holds(issuer, Destination { address: from.address + at, ..from }, 1));
+                let missing =
+                    (0..read).filter(|at| !self.is_range_written(issuer, MemoryAddress { address: from.address + at, ..from }, 1));
                 missing.collect::<Vec<u64>>().into_iter().map(|at| (at, self.stored_in(issuer, from, from.address + at))).collect()
             }
         };
@@ -352,25 +358,25 @@ impl Memory {
             MemoryOwner::Global => (Space::Global, [0; 3]),
             MemoryOwner::Block { index, .. } => (Space::Shared, index),
         };
-        let first = lacking.first().map_or(0, |(at, _)| *at);
-        let memory = MemoryRange { space, block: owner, address: from.address + first, bytes: (read - first).min(UNIT) as u32 };
-        let unwritten = Origin { place: issued, lane, register: Origin::NO_REGISTER, cause: Cause::Memory(memory) };
+        let first = undefined_bytes.first().map_or(0, |(at, _)| *at);
+        let memory = MemoryRange { space, block: owner, address: from.address + first, bytes: (read - first).min(BULK_UNIT) as u32 };
+        let unwritten = Origin { point: issued, lane, register: Origin::NO_REGISTER, cause: Cause::Memory(memory) };
         let block = self.block(issuer, block_slot);
-        for (at, origin) in lacking {
+        for (at, origin) in undefined_bytes {
             block.shared.remove(to.address + at, 1);
             block.undefined.set(to.address + at, 1, origin.unwrap_or(unwritten));
         }
     }
 
     /// The origin of the value stored in a byte, if that is undefined.
-    fn stored_in(&mut self, issuer: u64, of: Destination, address: u64) -> Option<Origin> {
+    fn stored_in(&mut self, issuer: u64, of: MemoryAddress, address: u64) -> Option<Origin> {
         match of.owner {
             MemoryOwner::Global => self.region(address).and_then(|region| region.undefined.get(address)),
             MemoryOwner::Block { block_slot, .. } => self.block(issuer, block_slot).undefined.get(address),
         }
     }
 
-    /// A finding about undefined memory that an asynchronous operation reads, which names what brought it there, if that is known.
+    /// A finding about undefined memory that an asynchronous operation reads, with the origin of the value if that is known.
     fn finding_with_origin(&self, side: Side, memory: MemoryRange, reader: &str, program: &Program) -> Finding {
         let origin = match memory.space {
             Space::Shared | Space::SharedCluster => {
@@ -382,39 +388,43 @@ impl Memory {
                 self.region(memory.address).and_then(|region| region.undefined.get(memory.address))
             }
         };
-        match origin.and_then(|origin| Reported::new(program, Origin::NO_REGISTER, &[(origin.lane, origin)])) {
+        match origin.and_then(|origin| OriginText::new(program, Origin::NO_REGISTER, &[(origin.lane, origin)])) {
             None => finding(side, memory, reader, program),
-            Some(Reported { origin, from, why, fix, .. }) => {
+            Some(OriginText { origin, from, why, fix, .. }) => {
                 let why = format!("{reader} {} bytes that hold nothing defined{why}", memory.bytes);
-                let first = origin.side(side.place, from);
+                let first = origin.side(side.point, from);
                 Finding { memory: Some(memory), first, ..Finding::new(origin.id(), side, why, fix) }
             }
         }
     }
 
-    /// The shared memory that a `wgmma` reads must have been written when it is issued.
+    /// The shared memory that a `wgmma` reads must have been written at its issue.
     pub fn wgmma(&mut self, event: &WgmmaEvent<'_>, program: &Program) -> Option<Finding> {
         let WgmmaChange::Issued { wgmma, .. } = event.change else { return None };
-        let owner = MemoryOwner::Block { block_slot: event.block_id.block_slot, index: event.place.block };
+        let owner = MemoryOwner::Block { block_slot: event.block_id.block_slot, index: event.point.block };
         let missing = wgmma.reads().find_map(|(start, end)| {
-            let (from, bytes) = (Destination { owner, address: u64::from(start) }, u64::from(end - start));
-            if self.holds(event.block_id.number, from, bytes) { None } else { self.gap(event.block_id.number, from, bytes) }
+            let (from, bytes) = (MemoryAddress { owner, address: u64::from(start) }, u64::from(end - start));
+            if self.is_range_written(event.block_id.number, from, bytes) {
+                None
+            } else {
+                self.first_unwritten(event.block_id.number, from, bytes)
+            }
         });
         missing.map(|memory| {
-            let side = Side { bytes: memory.bytes, copy: Some(wgmma.id), ..Side::new(event.place, event.lanes, SideAction::Read) };
+            let side = Side { bytes: memory.bytes, copy: Some(wgmma.id), ..Side::new(event.point, event.lanes, SideAction::Read) };
             self.finding_with_origin(side, memory, "this wgmma reads", program)
         })
     }
 
-    /// `mbarrier.init` writes the object.
+    /// `mbarrier.init` writes the bytes of the mbarrier.
     pub fn mbarrier(&mut self, event: &MbarrierEvent) {
-        if let (MbarrierChange::Made(_), Some(prepared)) = (event.change, &self.prepared) {
+        if let (MbarrierChange::Initialized(_), Some(prepared)) = (event.change, &self.prepared) {
             let Some(number) = prepared.block_number(event.block) else { return };
             self.block(number, event.block_slot).shared.add(u64::from(event.address), MBARRIER_BYTES);
         }
     }
 
-    fn holds(&mut self, issuer: u64, at: Destination, bytes: u64) -> bool {
+    fn is_range_written(&mut self, issuer: u64, at: MemoryAddress, bytes: u64) -> bool {
         match at.owner {
             MemoryOwner::Global => {
                 self.region(at.address).is_none_or(|region| region.written.contains(at.address - region.range.start, bytes))
@@ -423,11 +433,11 @@ impl Memory {
         }
     }
 
-    /// The first unit from `at` on of which nothing was written.
-    fn gap(&mut self, issuer: u64, at: Destination, bytes: u64) -> Option<MemoryRange> {
-        let units = (0..bytes.div_ceil(UNIT)).map(|unit| (at.address + unit * UNIT, UNIT.min(bytes - unit * UNIT)));
+    /// The first unit from `at` on that has no written byte.
+    fn first_unwritten(&mut self, issuer: u64, at: MemoryAddress, bytes: u64) -> Option<MemoryRange> {
+        let units = (0..bytes.div_ceil(BULK_UNIT)).map(|unit| (at.address + unit * BULK_UNIT, BULK_UNIT.min(bytes - unit * BULK_UNIT)));
         let is_empty = |(address, bytes): &(u64, u64)| {
-            (*address..address + bytes).all(|address| !self.holds(issuer, Destination { address, ..at }, 1))
+            (*address..address + bytes).all(|address| !self.is_range_written(issuer, MemoryAddress { address, ..at }, 1))
         };
         let (address, bytes) = units.into_iter().find(is_empty)?;
         let (space, block) = match at.owner {
@@ -437,7 +447,7 @@ impl Memory {
         Some(MemoryRange { space, block, address, bytes: bytes as u32 })
     }
 
-    fn mark_written(&mut self, issuer: u64, at: Destination, bytes: u64) {
+    fn mark_written(&mut self, issuer: u64, at: MemoryAddress, bytes: u64) {
         match at.owner {
             MemoryOwner::Global => {
                 let region = self.undefined.iter_mut().find(|region| region.range.contains(&at.address));
@@ -451,7 +461,7 @@ impl Memory {
         self.undefined.iter().find(|region| region.range.contains(&address))
     }
 
-    /// The block in a block slot of the cluster of the block `issuer`; what the one before it in that block slot wrote is dropped.
+    /// The block in a block slot of the cluster of the block `issuer`; the state of the previous block in that block slot is dropped.
     #[inline]
     fn block(&mut self, issuer: u64, block_slot: u32) -> &mut BlockBytes {
         let (number, index) = (self.number_of(issuer, block_slot), block_slot as usize);
@@ -463,7 +473,7 @@ impl Memory {
         if block.number != number {
             *block = BlockBytes { number, ..BlockBytes::default() };
             if self.prepared.as_ref().is_some_and(|prepared| prepared.shared_start < map::SHARED_RESERVED) {
-                // What the system reserves starts as zeros.
+                // The reserved part of shared memory starts as zeros.
                 block.shared.add(0, map::SHARED_RESERVED);
             }
         }
@@ -471,7 +481,7 @@ impl Memory {
     }
 
     fn local(&mut self, event: &AccessEvent<'_>) -> &mut LocalBytes {
-        let warp = event.place.warp.index();
+        let warp = event.point.warp.index();
         let warps = &mut self.block(event.block_id.number, event.block_id.block_slot).local;
         if warp >= warps.len() {
             warps.resize_with(warp + 1, LocalBytes::default);
@@ -479,7 +489,7 @@ impl Memory {
         &mut warps[warp]
     }
 
-    /// The number of the block in a block slot of the cluster of the block `issuer`: a cluster takes neighbouring block slots and numbers,
+    /// The number of the block in a block slot of the cluster of the block `issuer`: a cluster has adjacent block slots and numbers,
     /// by rank.
     fn number_of(&self, issuer: u64, block_slot: u32) -> u64 {
         match self.prepared.as_ref().map_or(1, |prepared| prepared.cluster_blocks as u64) {
@@ -494,61 +504,62 @@ impl Memory {
 }
 
 /// Bytes that a copy of a lane moves to shared memory: `read` bytes, and zeros up to `bytes`.
-struct Moved {
+struct MovedBytes {
     lane: usize,
-    from: Destination,
-    to: Destination,
+    from: MemoryAddress,
+    to: MemoryAddress,
     read: u64,
     bytes: u64,
 }
 
 /// The bytes that a copy moves to shared memory as they are.
-fn moved(work: &CopyKind, lanes: LaneMask) -> Vec<Moved> {
+fn moved_bytes(work: &CopyKind, lanes: LaneMask) -> Vec<MovedBytes> {
     match work {
         CopyKind::CpAsync(copies) => {
-            let of_lane = |lane: usize| Moved {
+            let of_lane = |lane: usize| MovedBytes {
                 lane,
-                from: Destination { owner: MemoryOwner::Global, address: copies.from[lane] },
-                to: Destination { owner: copies.owner, address: u64::from(copies.to[lane]) },
-                read: u64::from(copies.kept[lane]),
+                from: MemoryAddress { owner: MemoryOwner::Global, address: copies.from[lane] },
+                to: MemoryAddress { owner: copies.owner, address: u64::from(copies.to[lane]) },
+                read: u64::from(copies.source_sizes[lane]),
                 bytes: u64::from(copies.bytes),
             };
             lanes.iter().map(of_lane).collect()
         }
         CopyKind::Bulk { from, to, bytes, reduction: None, mask: u16::MAX, .. } if to.owner != MemoryOwner::Global => {
             let bytes = u64::from(*bytes);
-            vec![Moved { lane: lanes.first(), from: *from, to: *to, read: bytes, bytes }]
+            vec![MovedBytes { lane: lanes.first(), from: *from, to: *to, read: bytes, bytes }]
         }
         CopyKind::Bulk { .. } | CopyKind::Tensor(_) | CopyKind::StAsync { .. } | CopyKind::CpAsyncArrive => Vec::new(),
     }
 }
 
-/// Whether an access needs no finding: it only writes, or all that it reads was written.
+/// Whether an access needs no finding: it only writes, or all bytes that it reads were written.
 #[inline]
-fn passes(written: &Bytes, base: u64, event: &AccessEvent<'_>) -> bool {
+fn needs_no_finding(written: &Bytes, base: u64, event: &AccessEvent<'_>) -> bool {
     if event.kind == AccessKind::Write {
         return true;
     }
     let (low, high) = (event.min, event.max);
     let bytes = u64::from(event.bytes);
-    // Mostly everything around was written, which is one question for all lanes.
+    // In most cases the whole range around the addresses is written: one check for all lanes.
     high - low <= 64 * bytes && written.contains(low - base, high - low + bytes)
         || event.lanes.iter().all(|lane| written.contains(event.addresses[lane] - base, bytes))
 }
 
-/// Adds what an access covers.
+/// Adds the bytes of an access.
 #[inline]
 fn mark_written(written: &mut Bytes, base: u64, event: &AccessEvent<'_>) {
     let (first, bytes) = (event.addresses[0], u64::from(event.bytes));
-    let stray = event.addresses.iter().zip(0..).fold(0, |stray, (address, lane)| stray | (address.wrapping_sub(first) ^ (lane * bytes)));
-    if stray == 0 && event.lanes == LaneMask::ALL {
+    let misplaced =
+        event.addresses.iter().zip(0..).fold(0, |misplaced, (address, lane)| misplaced | (address.wrapping_sub(first) ^ (lane * bytes)));
+    if misplaced == 0 && event.lanes == LaneMask::ALL {
         return written.add(first - base, 32 * bytes);
     }
     event.lanes.iter().for_each(|lane| written.add(event.addresses[lane] - base, bytes));
 }
 
 fn finding(side: Side, memory: MemoryRange, reader: &str, program: &Program) -> Finding {
-    let (whose, fix) = whose(memory, program);
-    let why = format!("{reader} {} bytes before any thread wrote them: {whose}", memory.bytes);
+    let (reason, fix) = unwritten_text(memory, program);
+    let why = format!("{reader} {} bytes before any thread wrote them: {reason}", memory.bytes);
     Finding { memory: Some(memory), ..Finding::new(MEMORY_UNINITIALIZED, side, why, fix.to_string()) }
 }

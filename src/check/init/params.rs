@@ -1,4 +1,4 @@
-//! Undefined values in the parameters of functions, which calls and returns hand over in local memory without an access.
+//! Undefined values in the parameters of functions, which calls and returns copy in local memory without an access event.
 
 use std::collections::BTreeMap;
 
@@ -6,19 +6,19 @@ use super::registers::Origin;
 use super::undefined::UndefinedBytes;
 use crate::base::WarpId;
 use crate::machine::{AccessEvent, Issue, IssuePoint, LANES, LaneMask, Warp};
-use crate::program::{CallArg, CallTarget, ControlOp, Op, Param, ParamPlace, Program};
+use crate::program::{CallArg, CallTarget, ControlOp, Op, Param, ParamStorage, Program};
 
-/// Bytes after which a frame of a function starts at a multiple.
+/// Alignment of the frame of a function, in bytes.
 const FRAME_ALIGN: u32 = 16;
 
-/// The parameters that hold something undefined, by block and warp: byte b of lane l at 32 b + l.
+/// The undefined bytes of parameters, by block and warp: byte b of lane l has the index 32 b + l.
 #[derive(Clone, Default)]
 pub(super) struct ParamBytes {
     warps: BTreeMap<([u32; 3], WarpId), UndefinedBytes>,
 }
 
 impl ParamBytes {
-    /// Whether no parameter ever held anything undefined.
+    /// Whether no parameter was ever undefined.
     pub fn is_empty(&self) -> bool {
         self.warps.is_empty()
     }
@@ -28,36 +28,36 @@ impl ParamBytes {
         self.warps.clear();
     }
 
-    /// `lane` stores something undefined in `bytes` bytes from `address` on.
-    pub fn undefine(&mut self, place: &IssuePoint, lane: usize, (address, bytes): (u64, u64), origin: Origin) {
-        let of_warp = self.warps.entry((place.block, place.warp)).or_default();
+    /// `lane` stores an undefined value in `bytes` bytes from `address` on.
+    pub fn undefine(&mut self, point: &IssuePoint, lane: usize, (address, bytes): (u64, u64), origin: Origin) {
+        let of_warp = self.warps.entry((point.block, point.warp)).or_default();
         (address..address + bytes).for_each(|at| of_warp.set(key(lane, at), 1, origin));
     }
 
-    /// An access writes, something defined unless [`Self::undefine`] follows.
+    /// An access writes a defined value, unless [`Self::undefine`] follows.
     pub fn overwrite(&mut self, event: &AccessEvent<'_>) {
-        let Some(of_warp) = self.warps.get_mut(&(event.place.block, event.place.warp)) else { return };
+        let Some(of_warp) = self.warps.get_mut(&(event.point.block, event.point.warp)) else { return };
         for lane in event.lanes.iter() {
             (0..u64::from(event.bytes)).for_each(|offset| of_warp.clear(key(lane, event.addresses[lane] + offset)));
         }
     }
 
     /// The origin of the undefined value of a byte of `lane`.
-    pub fn get(&self, place: &IssuePoint, lane: usize, address: u64) -> Option<Origin> {
-        self.warps.get(&(place.block, place.warp))?.get(key(lane, address))
+    pub fn get(&self, point: &IssuePoint, lane: usize, address: u64) -> Option<Origin> {
+        self.warps.get(&(point.block, point.warp))?.get(key(lane, address))
     }
 
-    /// Whether an access covers anything undefined.
+    /// Whether an access reads undefined bytes.
     pub fn is_read(&self, event: &AccessEvent<'_>) -> bool {
-        let is_undefined = |lane: usize, offset: u64| self.get(&event.place, lane, event.addresses[lane] + offset).is_some();
+        let is_undefined = |lane: usize, offset: u64| self.get(&event.point, lane, event.addresses[lane] + offset).is_some();
         event.lanes.iter().any(|lane| (0..u64::from(event.bytes)).any(|offset| is_undefined(lane, offset)))
     }
 
-    /// A call is about to hand over its arguments, or a return its results.
-    pub fn hand_over(&mut self, issue: &Issue, warp: &Warp, program: &Program) {
-        let Some(of_warp) = self.warps.get_mut(&(issue.place.block, issue.place.warp)) else { return };
+    /// A call is about to pass its arguments, or a return its results.
+    pub fn pass_params(&mut self, issue: &Issue, warp: &Warp, program: &Program) {
+        let Some(of_warp) = self.warps.get_mut(&(issue.point.block, issue.point.warp)) else { return };
         let Some(group) = warp.groups.iter().find(|group| group.mask.contains_all(issue.active)) else { return };
-        let Op::Control(op) = program.code[issue.place.pc.index()].op else { return };
+        let Op::Control(op) = program.code[issue.point.pc.index()].op else { return };
         if let ControlOp::Call { call, .. } = op
             && let CallTarget::Direct(callee) = program.calls[call].target
         {
@@ -76,7 +76,7 @@ impl ParamBytes {
     }
 }
 
-/// The address in the frame at `frame` of an argument or a result in memory, and its size in bytes.
+/// Address and size in bytes of an argument or a result in memory, for the frame at `frame`.
 fn of_argument(argument: &CallArg, frame: u32) -> Option<(u32, u32)> {
     match *argument {
         CallArg::Frame { offset, bytes } => Some((frame + offset, bytes)),
@@ -84,11 +84,11 @@ fn of_argument(argument: &CallArg, frame: u32) -> Option<(u32, u32)> {
     }
 }
 
-/// The same of a parameter of the function whose frame starts there.
+/// Address and size in bytes of a parameter of the function whose frame is at `frame`.
 fn of_param(param: &Param, frame: u32) -> Option<(u32, u32)> {
-    match param.place {
-        ParamPlace::Frame(offset) => Some((frame + offset, param.bytes)),
-        ParamPlace::Register(..) | ParamPlace::Kernel(_) => None,
+    match param.storage {
+        ParamStorage::Frame(offset) => Some((frame + offset, param.bytes)),
+        ParamStorage::Register(..) | ParamStorage::Kernel(_) => None,
     }
 }
 
@@ -104,7 +104,7 @@ fn copy(of_warp: &mut UndefinedBytes, lanes: LaneMask, from: Option<(u32, u32)>,
     }
 }
 
-/// The number of a byte of a lane.
+/// The index of a byte of a lane.
 fn key(lane: usize, address: u64) -> u64 {
     LANES as u64 * address + lane as u64
 }

@@ -9,7 +9,7 @@ use super::registers::{Origin, OriginId, OriginTable};
 /// Bytes that a page covers.
 const PAGE_BYTES: u64 = 256;
 
-/// The origins of what bytes hold. What it says of a byte counts as long as nothing defined is written there.
+/// The origins of the values of bytes. An entry is valid until a defined value is written to the byte.
 #[derive(Clone, Default)]
 pub(super) struct UndefinedBytes {
     pages: BTreeMap<u64, Arc<[OriginId; PAGE_BYTES as usize]>>,

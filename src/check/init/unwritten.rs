@@ -4,8 +4,8 @@ use crate::check::finding::MemoryRange;
 use crate::isa::Space;
 use crate::program::{Program, map};
 
-/// Why unwritten memory holds nothing defined, and what to do about it.
-pub(super) fn whose(memory: MemoryRange, program: &Program) -> (&'static str, &'static str) {
+/// The reason why memory is undefined, and the fix.
+pub(super) fn unwritten_text(memory: MemoryRange, program: &Program) -> (&'static str, &'static str) {
     let start = program.map.heap;
     let heap = start..start + map::HEAP_WINDOW;
     match memory.space {

@@ -1,25 +1,26 @@
-//! Whether what a load brings is used, or only copied: a structure is copied with the padding in it, which is never written.
+//! Distinguishes loaded values that are used from those that are only copied: structures are copied with their padding, which is never
+//! written.
 
 use crate::program::operands::{RegisterOperand, reads, writes};
 use crate::program::{MemoryOp, Op, Pc, Program};
 
-/// Whether the bytes of `lacks`, as bits, that the load at `pc` brings reach a register that anything but a store reads. Of what is no
-/// load it is taken to be so.
-pub(super) fn uses(program: &Program, pc: Pc, lacks: u64) -> bool {
+/// Whether a register that receives bytes of `undefined_bytes`, a bit mask, from the load at `pc` is read by anything but a store. True if
+/// the instruction is no load.
+pub(super) fn are_used(program: &Program, pc: Pc, undefined_bytes: u64) -> bool {
     let inst = &program.code[pc.index()];
     let Op::Memory(MemoryOp::Load { bits, .. } | MemoryOp::LoadVector { bits, .. }) = inst.op else { return true };
     let element = u32::from(bits).div_ceil(8);
     let dests = writes(inst, program);
     let mut index = 0_u32;
-    // A component that is dropped has no register, which shifts the others: then any of them may be the one.
-    let exact = dests.len() as u32 * element >= 64 - lacks.leading_zeros();
-    let brings = |_: &&RegisterOperand| {
+    // A discarded component has no register, which shifts the others: then any of them may receive the bytes.
+    let is_exact = dests.len() as u32 * element >= 64 - undefined_bytes.leading_zeros();
+    let is_undefined = |_: &&RegisterOperand| {
         let start = index * element;
         index += 1;
-        !exact || lacks >> start.min(63) & ((1 << element.min(63)) - 1) != 0
+        !is_exact || undefined_bytes >> start.min(63) & ((1 << element.min(63)) - 1) != 0
     };
-    let lacking: Vec<RegisterOperand> = dests.iter().filter(brings).copied().collect();
-    lacking.iter().any(|register| is_computed_with(program, pc, *register))
+    let undefined_registers: Vec<RegisterOperand> = dests.iter().filter(is_undefined).copied().collect();
+    undefined_registers.iter().any(|register| is_computed_with(program, pc, *register))
 }
 
 /// Whether any instruction of the function reads the register for anything but to store it.

@@ -1,4 +1,4 @@
-//! Atomics of one block on the same words: they need no order among themselves, and only the newest is kept.
+//! Atomics of one block on the same location: they need no order among themselves, and only the newest is retained.
 
 use super::access::AccessSet;
 use super::detector::Detector;
@@ -6,21 +6,21 @@ use super::shadow::Entry;
 use crate::check::finding::SideAction;
 
 impl Detector<'_> {
-    /// The entry of a unit with the atomic among those that touched it.
-    pub(super) fn joined(&mut self, entry: Entry) -> Entry {
+    /// The entry of a unit with the atomic added to its atomics.
+    pub(super) fn with_atomic(&mut self, entry: Entry) -> Entry {
         self.contention.add(self.log.newest(entry.writes).pc, self.access.pc);
-        Entry { writes: self.log.atomics(entry.writes, self.own), ..entry }
+        Entry { writes: self.log.atomics(entry.writes, self.access_ref), ..entry }
     }
 
-    /// Whether the access is an atomic that joins those of an entry, which need no order among themselves.
-    pub(super) fn joins_atomics(&self, entry: &Entry) -> bool {
+    /// Whether an entry has only atomics that need no order with the access, which is an atomic as well.
+    pub(super) fn extends_atomics(&self, entry: &Entry) -> bool {
         let older = entry.writes;
         if self.access.action != SideAction::Atomic || older.is_none() || !entry.reads.is_none() {
             return false;
         }
-        let is_alone = match self.log.what(older) {
+        let is_alone = match self.log.access_set(older) {
             AccessSet::AtomicsByWarps(_) => true,
-            AccessSet::Exact | AccessSet::Overwritten => older.is_one() || self.log.members(older).nth(1).is_none(),
+            AccessSet::Exact | AccessSet::Overwritten => older.is_single() || self.log.members(older).nth(1).is_none(),
             AccessSet::Overflowed(_) => false,
         };
         let newest = self.log.newest(older);

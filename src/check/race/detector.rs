@@ -1,6 +1,6 @@
-//! Whether an access races with what was done to the same memory before, and what its shadow says afterwards.
+//! Compares an access with the earlier accesses to the same memory, and updates the shadow of that memory.
 
-use super::access::{Access, AccessSet, Log, Overflow, Ref};
+use super::access::{Access, AccessRef, AccessSet, Log, Overflow};
 use super::lane_addresses::LaneAddresses;
 use super::shadow::{Entry, Shadow};
 use super::unrecorded::UnrecordedReads;
@@ -10,15 +10,15 @@ use crate::check::finding::SideAction;
 use crate::machine::{LaneMask, PerLane, Proxy};
 use crate::order::{Agent, Block, Operation, ProxyKind, scope_of};
 
-/// Unordered accesses to a unit of global memory that are kept apart; of more only the newest ones are kept.
-const KEPT: usize = 64;
+/// The most unordered accesses to a unit of global memory that are retained; of more, only the newest ones.
+const MAX_ACCESSES: usize = 64;
 
-/// The same while [`MANY`] accesses or more are kept of all memory.
-const KEPT_OF_MANY: usize = 8;
-const MANY: usize = 1 << 13;
+/// The same if the log has at least [`LARGE_LOG`] accesses.
+const MAX_ACCESSES_IN_LARGE_LOG: usize = 8;
+const LARGE_LOG: usize = 1 << 13;
 
-/// Reads of one warp that nothing orders, kept of a unit. Two by different lanes are enough: any write there races with one of them.
-const READS_OF_A_WARP: usize = 2;
+/// The most unordered reads of a unit by one warp that are retained. Two by different lanes are enough: any write races with one of them.
+const MAX_READS_OF_WARP: usize = 2;
 
 /// Two accesses that race.
 #[derive(Clone, Copy, Debug)]
@@ -29,11 +29,11 @@ pub(super) struct Conflict {
     pub first_lanes: LaneMask,
     /// The lanes of the later one.
     pub second_lanes: LaneMask,
-    /// A byte that both touch.
+    /// A byte that both access.
     pub address: u64,
     /// The kind of conflict.
     pub kind: ConflictKind,
-    /// The later one reads what the earlier one wrote.
+    /// Whether the later one reads the value that the earlier one wrote.
     pub is_read: bool,
 }
 
@@ -46,9 +46,9 @@ pub(super) enum ConflictKind {
     Unfenced,
     /// Nothing orders them, and both are plain stores of one instruction, which write the same bytes.
     SameValue,
-    /// Nothing orders them; a load and a store that are morally strong to each other, neither of which synchronizes.
+    /// Nothing orders a load and a store that are morally strong to each other and do not synchronize.
     Strong,
-    /// They are lanes of a warp, which only running in lockstep orders.
+    /// They are lanes of a warp that only running in lockstep orders.
     Lockstep,
 }
 
@@ -56,24 +56,24 @@ pub(super) enum ConflictKind {
 pub(super) struct Detector<'a> {
     /// All accesses.
     pub log: &'a mut Log,
-    /// Reads of the same memory that its shadow does not hold yet.
+    /// Reads of the same memory that are not in its shadow yet.
     pub unrecorded: Option<&'a mut UnrecordedReads>,
     /// The block of the accessing warp.
     pub block: &'a Block,
     /// Blocks of a cluster.
     pub cluster: u32,
-    /// Whether what it touches is global memory.
+    /// Whether it accesses global memory.
     pub is_global: bool,
     /// The conflicts found.
     pub conflicts: &'a mut Vec<Conflict>,
-    /// The accesses whose results depend on the order.
+    /// The accesses whose results depend on the interleaving.
     pub contention: &'a mut Contention,
     /// The access.
     pub access: Access,
     /// Its position in the log.
-    pub own: Ref,
-    /// Whether it is worth a note that lanes rely on lockstep.
-    pub notes_lockstep: bool,
+    pub access_ref: AccessRef,
+    /// Whether it is still to be reported that lanes rely on lockstep.
+    pub reports_lockstep: bool,
     /// The lanes that run in lockstep with it; none where threads are scheduled independently.
     pub lockstep: LaneMask,
     /// The entry with which the access is compared.
@@ -82,7 +82,7 @@ pub(super) struct Detector<'a> {
     pub transitions: Transitions,
 }
 
-/// A cache of the transitions of entries by the access that is compared: the last ones of each hash.
+/// A direct-mapped cache of the transitions of entries by the access that is compared.
 #[derive(Clone, Copy)]
 pub(super) struct Transitions([(Entry, Entry); 8]);
 
@@ -90,49 +90,49 @@ impl Transitions {
     /// No transition.
     pub const NONE: Self = Self([(Entry::NEVER, Entry::NEVER); 8]);
 
-    fn slot(entry: Entry) -> usize {
+    fn index(entry: Entry) -> usize {
         (entry.writes.0 ^ entry.reads.0.rotate_left(1)) as usize % 8
     }
 
     pub fn after(&self, before: Entry) -> Option<Entry> {
-        let (known, after) = self.0[Self::slot(before)];
-        (known == before).then_some(after)
+        let (cached, after) = self.0[Self::index(before)];
+        (cached == before).then_some(after)
     }
 
     fn add(&mut self, before: Entry, after: Entry) {
-        self.0[Self::slot(before)] = (before, after);
+        self.0[Self::index(before)] = (before, after);
     }
 }
 
-/// The relation of two accesses where both touch the same bytes.
+/// The happens-before relation of two accesses to the same bytes.
 enum HbRelation {
     /// The earlier one happens before the later one.
     Before,
     /// These lanes of the two are not ordered.
     Concurrent(LaneMask, LaneMask),
-    /// Ordered, but not across the proxies; these lanes.
+    /// These lanes of the two are ordered, but not across the proxies.
     Unfenced(LaneMask, LaneMask),
-    /// Ordered, but these lanes by lockstep only.
+    /// These lanes of the two are ordered by lockstep only.
     Lockstep(LaneMask, LaneMask),
 }
 
 impl Detector<'_> {
-    /// Compares what every lane touches.
-    pub fn lanes(&mut self, shadow: &mut Shadow, addresses: &PerLane<u64>) {
+    /// Compares the bytes that every lane accesses.
+    pub fn compare_lanes(&mut self, shadow: &mut Shadow, addresses: &PerLane<u64>) {
         let Access { op: Operation { lanes, .. }, bytes, lane_addresses, .. } = self.access;
-        let LaneAddresses::Tile(tile) = lane_addresses else { return self.scattered(shadow, addresses) };
-        if self.is_strong_write() && tile.coincides(lanes) {
+        let LaneAddresses::Tile(tile) = lane_addresses else { return self.compare_scattered(shadow, addresses) };
+        if self.is_strong_write() && tile.has_shared_address(lanes) {
             self.contention.add(self.access.pc, self.access.pc);
         }
-        let clashes = self.is_weak_write() && tile.coincides(lanes);
-        if let Some(place) = tile.place().filter(|_| clashes) {
+        let races_with_itself = self.is_weak_write() && tile.has_shared_address(lanes);
+        if let Some(address) = tile.common_address().filter(|_| races_with_itself) {
             let first = LaneMask::of(lanes.first());
-            self.conflict_with_itself(place, first, lanes & !first);
-            return self.range(shadow, place, u64::from(bytes));
+            self.conflict_with_itself(address, first, lanes & !first);
+            return self.compare_range(shadow, address, u64::from(bytes));
         }
-        match tile.runs(lanes, bytes).filter(|_| !clashes) {
-            Some(runs) => runs.into_iter().for_each(|(start, bytes)| self.range(shadow, start, bytes)),
-            None => self.scattered(shadow, addresses),
+        match tile.runs(lanes, bytes).filter(|_| !races_with_itself) {
+            Some(runs) => runs.into_iter().for_each(|(start, bytes)| self.compare_range(shadow, start, bytes)),
+            None => self.compare_scattered(shadow, addresses),
         }
     }
 
@@ -145,50 +145,50 @@ impl Detector<'_> {
         self.access.action != SideAction::Read && self.access.strong.is_some()
     }
 
-    /// Whether lanes clash if they write to the same place.
+    /// Whether the access is a weak write, whose lanes race with each other if they write the same bytes.
     pub(super) fn is_weak_write(&self) -> bool {
         self.access.action == SideAction::Write && self.access.strong.is_none()
     }
 
-    /// Records reads that were set aside before the access that is compared.
-    fn record(&mut self, shadow: &mut Shadow, reads: &UnrecordedReads) {
-        let (access, own, compared) = (self.access, self.own, self.compared);
+    /// Records unrecorded reads before the access that is compared.
+    fn record_reads(&mut self, shadow: &mut Shadow, reads: &UnrecordedReads) {
+        let (access, access_ref, compared) = (self.access, self.access_ref, self.compared);
         for index in 0..reads.len() {
             let addresses;
             (self.access, addresses) = reads.access(index, self.block.number, self.log);
-            self.own = self.log.push(self.access);
+            self.access_ref = self.log.push(self.access);
             self.transitions = Transitions::NONE;
-            self.lanes(shadow, &addresses);
+            self.compare_lanes(shadow, &addresses);
         }
-        (self.access, self.own, self.compared, self.transitions) = (access, own, compared, Transitions::NONE);
+        (self.access, self.access_ref, self.compared, self.transitions) = (access, access_ref, compared, Transitions::NONE);
     }
 
-    /// Records the reads that were set aside, if one of them may touch the bytes from `address` on.
+    /// Records the unrecorded reads, if one of them may access the `bytes` bytes from `address` on.
     pub(super) fn record_reads_of(&mut self, shadow: &mut Shadow, address: u64, bytes: u64) {
-        if let Some(unrecorded) = self.unrecorded.as_mut().filter(|reads| reads.touches(address, bytes)) {
+        if let Some(unrecorded) = self.unrecorded.as_mut().filter(|reads| reads.may_access(address, bytes)) {
             let reads = unrecorded.take();
-            self.record(shadow, &reads);
+            self.record_reads(shadow, &reads);
         }
     }
 
-    /// Compares the bytes from `address` on.
-    pub fn range(&mut self, shadow: &mut Shadow, mut address: u64, mut bytes: u64) {
+    /// Compares the access with the entries of the `bytes` bytes from `address` on.
+    pub fn compare_range(&mut self, shadow: &mut Shadow, mut address: u64, mut bytes: u64) {
         self.record_reads_of(shadow, address, bytes);
         while bytes > 0 {
             let (entries, unit) = shadow.units(address, bytes);
             let done = entries.len() as u64 * unit;
             assert!(done > 0 && done <= bytes, "{done} of {bytes} bytes from {address:#x} on");
-            self.entries(entries, address, unit);
+            self.update_entries(entries, address, unit);
             (address, bytes) = (address + done, bytes - done);
         }
     }
 
-    fn entries(&mut self, entries: &mut [Entry], address: u64, unit: u64) {
+    fn update_entries(&mut self, entries: &mut [Entry], address: u64, unit: u64) {
         let mut index = 0;
         while index < entries.len() {
             let from = entries[index];
-            let known = self.transitions.after(from);
-            let (to, is_address_independent) = match known {
+            let cached = self.transitions.after(from);
+            let (to, is_address_independent) = match cached {
                 Some(after) => (after, true),
                 None => self.transition(from, address + index as u64 * unit),
             };
@@ -203,17 +203,17 @@ impl Detector<'_> {
         }
     }
 
-    /// The new entry of the unit at `address`, whose transition is not known yet, and whether it is the same for every unit with the same
-    /// old entry: then it is known from now on.
+    /// The new entry of the unit at `address`, and whether it is the same for every unit with the same old entry: then the transition is
+    /// cached.
     pub(super) fn transition(&mut self, before: Entry, address: u64) -> (Entry, bool) {
-        let (after, is_address_independent) = self.entry(before, address);
+        let (after, is_address_independent) = self.compute_entry(before, address);
         if is_address_independent {
             self.transitions.add(before, after);
         }
         (after, is_address_independent)
     }
 
-    fn entry(&mut self, entry: Entry, address: u64) -> (Entry, bool) {
+    fn compute_entry(&mut self, entry: Entry, address: u64) -> (Entry, bool) {
         self.compared = entry;
         if self.access.action == SideAction::Read {
             let address_independent = self.compare(entry.writes, address).1;
@@ -221,8 +221,8 @@ impl Detector<'_> {
             debug_assert!(!reads.is_none(), "a read is remembered");
             return (Entry { reads, ..entry }, address_independent);
         }
-        if self.joins_atomics(&entry) {
-            return (self.joined(entry), true);
+        if self.extends_atomics(&entry) {
+            return (self.with_atomic(entry), true);
         }
         let (writes, writes_address_independent) = self.compare(entry.writes, address);
         let (reads, reads_address_independent) = self.compare(entry.reads, address);
@@ -232,65 +232,66 @@ impl Detector<'_> {
         (Entry { writes, reads }, writes_address_independent && reads_address_independent)
     }
 
-    /// Weighs the access against those of `older`: which of them are not ordered before it, and whether that holds for any unit.
-    fn compare(&mut self, older: Ref, address: u64) -> (Ref, bool) {
+    /// Compares the access with those of `older`: the ones that are not ordered before it, and whether these are the same for any unit.
+    fn compare(&mut self, older: AccessRef, address: u64) -> (AccessRef, bool) {
         if older.is_none() {
             return (older, true);
         }
-        match self.log.what(older) {
+        match self.log.access_set(older) {
             AccessSet::Exact | AccessSet::Overwritten => self.compare_all(older, address),
             AccessSet::Overflowed(overflow) => self.compare_many(older, overflow, address),
             AccessSet::AtomicsByWarps(warps) => (self.compare_atomics(older, warps, address), false),
         }
     }
 
-    fn compare_all(&mut self, older: Ref, address: u64) -> (Ref, bool) {
-        if older.is_one()
+    fn compare_all(&mut self, older: AccessRef, address: u64) -> (AccessRef, bool) {
+        if older.is_single()
             && !self.is_same_access(older)
             && let (HbRelation::Before, address_independent) = self.hb_relation(self.log.get(older), address)
         {
-            return (Ref::default(), address_independent);
+            return (AccessRef::default(), address_independent);
         }
-        let (mut left, mut all_left, mut address_independent) = (smallvec::SmallVec::<[(Ref, bool); KEPT_OF_MANY]>::new(), true, true);
+        let (mut retained, mut all_retained, mut address_independent) =
+            (smallvec::SmallVec::<[(AccessRef, bool); MAX_ACCESSES_IN_LARGE_LOG]>::new(), true, true);
         for (member, is_overwritten) in self.members(older) {
             let other = *self.log.get(member);
             if self.is_same_access(member) {
-                // The later access finds the earlier one here.
+                // Another lane of this instruction has accessed the unit already.
                 address_independent = false;
-                left.push((member, is_overwritten));
+                retained.push((member, is_overwritten));
                 self.compare_with_itself(&other, address);
                 continue;
             }
-            let (hb_relation, holds) = self.hb_relation(&other, address);
+            let (hb_relation, is_uniform) = self.hb_relation(&other, address);
             // The values of two stores of one instruction are compared address by address.
-            address_independent &= holds && !self.is_same_store(&other);
+            address_independent &= is_uniform && !self.is_same_store(&other);
             match hb_relation {
-                HbRelation::Before => all_left = false,
-                HbRelation::Concurrent(..) if self.asks_for_observer(&other) && self.is_observed(member, address) => {
-                    (all_left, address_independent) = (false, false);
+                HbRelation::Before => all_retained = false,
+                HbRelation::Concurrent(..) if self.matters_if_observed(&other) && self.is_observed(member, address) => {
+                    (all_retained, address_independent) = (false, false);
                 }
                 HbRelation::Concurrent(first, second) => {
                     self.conflict(&other, first, second, address, ConflictKind::Unordered);
-                    left.push((member, is_overwritten));
+                    retained.push((member, is_overwritten));
                 }
                 HbRelation::Unfenced(first, second) => {
                     self.conflict(&other, first, second, address, ConflictKind::Unfenced);
-                    all_left = false;
+                    all_retained = false;
                 }
                 HbRelation::Lockstep(first, second) => {
                     self.conflict(&other, first, second, address, ConflictKind::Lockstep);
-                    all_left = false;
+                    all_retained = false;
                 }
             }
         }
-        if all_left {
+        if all_retained {
             return (older, address_independent);
         }
-        (self.log.several(&left), address_independent)
+        (self.log.list_of(&retained), address_independent)
     }
 
-    /// The accesses of a reference, each with whether a later write has replaced what it wrote.
-    fn members(&self, reference: Ref) -> smallvec::SmallVec<[(Ref, bool); KEPT_OF_MANY]> {
+    /// The accesses of a reference, each with whether a later write has overwritten it.
+    fn members(&self, reference: AccessRef) -> smallvec::SmallVec<[(AccessRef, bool); MAX_ACCESSES_IN_LARGE_LOG]> {
         let mut members = self.log.members(reference);
         let mut all = smallvec::SmallVec::new();
         while let Some(member) = members.next() {
@@ -299,27 +300,27 @@ impl Detector<'_> {
         all
     }
 
-    /// Whether an access is the one that is checked, seen by another lane of it.
-    fn is_same_access(&self, one: Ref) -> bool {
+    /// Whether an access is the one that is compared, or part of the same copy.
+    fn is_same_access(&self, one: AccessRef) -> bool {
         let copy = self.access.copy;
-        one == self.own || copy != 0 && self.log.get(one).copy == copy
+        one == self.access_ref || copy != 0 && self.log.get(one).copy == copy
     }
 
-    /// The same where more accesses were made than are kept apart.
-    fn compare_many(&mut self, older: Ref, overflow: Overflow, address: u64) -> (Ref, bool) {
+    /// [`Self::compare`] for more accesses than are retained.
+    fn compare_many(&mut self, older: AccessRef, overflow: Overflow, address: u64) -> (AccessRef, bool) {
         let members: smallvec::SmallVec<[Access; 2]> = self.log.members(older).map(|member| *self.log.get(member)).collect();
         let (number, warp) = (self.block.number, self.access.op.warp);
         let is_same_block = |access: &&Access| access.op.block == number;
         let newest = members[0];
         let is_independent = !self.is_same_store(&newest);
         if members.len() == 1 && newest.op.block == number && newest.op.tick < self.block.all_before {
-            return (Ref::default(), is_independent);
+            return (AccessRef::default(), is_independent);
         }
-        if overflow == Overflow::Chain && self.asks_for_observer(&newest) && self.is_newest_observed(older, address) {
-            return (Ref::default(), false);
+        if overflow == Overflow::Chain && self.matters_if_observed(&newest) && self.is_newest_observed(older, address) {
+            return (AccessRef::default(), false);
         }
         match members.iter().find(|access| !is_same_block(access)) {
-            Some(other) if !self.block.knows_others(warp) => {
+            Some(other) if !self.block.has_other_blocks(warp) => {
                 self.conflict(
                     other,
                     other.lanes_at(address, self.log),
@@ -328,33 +329,34 @@ impl Detector<'_> {
                     ConflictKind::Unordered,
                 );
             }
-            _ if self.may_conflict(&newest) => self.contention.undecided += 1,
+            _ if self.may_conflict(&newest) => self.contention.uncompared += 1,
             _ => self.contention.add(newest.pc, self.access.pc),
         }
         (older, is_independent)
     }
 
-    /// The same of atomics by several warps of a block, of which only the newest is known.
-    fn compare_atomics(&mut self, older: Ref, warps: u32, address: u64) -> Ref {
+    /// [`Self::compare`] for atomics by several warps of a block, of which only the newest is retained.
+    fn compare_atomics(&mut self, older: AccessRef, warps: u32, address: u64) -> AccessRef {
         let (newest, warp) = (*self.log.newest(older), self.access.op.warp);
-        let known = |of: u32| self.block.happens_before_all(warp, &Operation { warp: WarpId::new(of), lanes: LaneMask::ALL, ..newest.op });
+        let is_before =
+            |number: u32| self.block.happens_before_all(warp, &Operation { warp: WarpId::new(number), lanes: LaneMask::ALL, ..newest.op });
         let mut rest = warps;
-        let mut by = std::iter::from_fn(|| {
-            let of = (rest != 0).then_some(rest.trailing_zeros())?;
+        let mut numbers = std::iter::from_fn(|| {
+            let number = (rest != 0).then_some(rest.trailing_zeros())?;
             rest &= rest - 1;
-            Some(of)
+            Some(number)
         });
-        if newest.op.block == self.block.number && newest.op.tick < self.block.all_before || by.all(known) {
-            return Ref::default();
+        if newest.op.block == self.block.number && newest.op.tick < self.block.all_before || numbers.all(is_before) {
+            return AccessRef::default();
         }
-        if self.asks_for_observer(&newest) && self.is_newest_observed(older, address) {
-            return Ref::default();
+        if self.matters_if_observed(&newest) && self.is_newest_observed(older, address) {
+            return AccessRef::default();
         }
         if self.may_conflict(&newest) {
             match self.hb_relation(&newest, address).0 {
                 HbRelation::Concurrent(first, second) => self.conflict(&newest, first, second, address, ConflictKind::Unordered),
                 HbRelation::Unfenced(first, second) => self.conflict(&newest, first, second, address, ConflictKind::Unfenced),
-                HbRelation::Before | HbRelation::Lockstep(..) => self.contention.undecided += 1,
+                HbRelation::Before | HbRelation::Lockstep(..) => self.contention.uncompared += 1,
             }
         } else {
             self.contention.add(newest.pc, self.access.pc);
@@ -362,59 +364,59 @@ impl Detector<'_> {
         older
     }
 
-    fn add(&mut self, older: Ref) -> Ref {
-        if self.log.members(older).next() == Some(self.own) {
+    fn add(&mut self, older: AccessRef) -> AccessRef {
+        if self.log.members(older).next() == Some(self.access_ref) {
             return older;
         }
-        let kept = if self.log.len() < MANY { KEPT } else { KEPT_OF_MANY };
-        if self.is_global && (matches!(self.log.what(older), AccessSet::Overflowed(_)) || self.log.count(older) >= kept) {
+        let limit = if self.log.len() < LARGE_LOG { MAX_ACCESSES } else { MAX_ACCESSES_IN_LARGE_LOG };
+        if self.is_global && (matches!(self.log.access_set(older), AccessSet::Overflowed(_)) || self.log.count(older) >= limit) {
             let overflow = if self.continues_chain(older) { Overflow::Chain } else { Overflow::Mixed };
-            return self.log.too_many(older, self.own, overflow);
+            return self.log.add_overflowed(older, self.access_ref, overflow);
         }
-        self.log.add(older, self.own)
+        self.log.add(older, self.access_ref)
     }
 
-    /// Adds a read to those that nothing orders before it.
-    fn add_read(&mut self, older: Ref) -> Ref {
+    /// Adds the access to the reads that are not ordered before it.
+    fn add_read(&mut self, older: AccessRef) -> AccessRef {
         if older.is_none() {
-            return self.own;
+            return self.access_ref;
         }
-        if matches!(self.log.what(older), AccessSet::Overflowed(_)) {
-            return self.log.too_many(older, self.own, Overflow::Mixed);
+        if matches!(self.log.access_set(older), AccessSet::Overflowed(_)) {
+            return self.log.add_overflowed(older, self.access_ref, Overflow::Mixed);
         }
-        let (mut of_warp, mut has_observer) = (1, false);
-        let mut left = smallvec::SmallVec::<[Ref; KEPT_OF_MANY]>::new();
-        let mut all_left = true;
+        let (mut of_warp, mut has_reader) = (1, false);
+        let mut retained = smallvec::SmallVec::<[AccessRef; MAX_ACCESSES_IN_LARGE_LOG]>::new();
+        let mut all_retained = true;
         for member in self.log.members(older) {
-            if self.must_keep_read(member, &mut of_warp) || self.must_keep_observer(member, &mut has_observer) {
-                left.push(member);
+            if self.must_retain_read(member, &mut of_warp) || self.must_retain_as_reader(member, &mut has_reader) {
+                retained.push(member);
             } else {
-                all_left = false;
+                all_retained = false;
             }
         }
-        let kept = match left.len() {
-            0 => return self.own,
-            _ if all_left => older,
-            _ => left.into_iter().rev().fold(Ref::default(), |older, member| self.log.add(older, member)),
+        let retained = match retained.len() {
+            0 => return self.access_ref,
+            _ if all_retained => older,
+            _ => retained.into_iter().rev().fold(AccessRef::default(), |older, member| self.log.add(older, member)),
         };
-        self.add(kept)
+        self.add(retained)
     }
 
-    /// Whether an earlier read must be kept beside this one, which is the `of_warp`th of its warp with those that were kept so far.
-    fn must_keep_read(&self, read: Ref, of_warp: &mut usize) -> bool {
+    /// Whether an earlier read must be retained beside the access; `of_warp` counts the reads of its warp retained so far.
+    fn must_retain_read(&self, read: AccessRef, of_warp: &mut usize) -> bool {
         let (access, other) = (&self.access, self.log.get(read));
-        if read == self.own || self.block.happens_before_all(access.op.warp, &other.op) || self.is_same(other) {
+        if read == self.access_ref || self.block.happens_before_all(access.op.warp, &other.op) || self.is_same_thread(other) {
             return false;
         }
         if (other.op.block, other.op.warp, other.op.agent) != (access.op.block, access.op.warp, access.op.agent) {
             return true;
         }
         *of_warp += 1;
-        *of_warp <= READS_OF_A_WARP
+        *of_warp <= MAX_READS_OF_WARP
     }
 
-    /// Whether an earlier access was by the same thread wherever the two overlap.
-    fn is_same(&self, other: &Access) -> bool {
+    /// Whether, wherever the access and `other` overlap, both are by the same thread.
+    fn is_same_thread(&self, other: &Access) -> bool {
         let Operation { block, warp, agent, lanes, .. } = self.access.op;
         if (other.op.block, other.op.warp, other.op.agent) != (block, warp, agent) || agent != Agent::Threads {
             return false;
@@ -422,60 +424,62 @@ impl Detector<'_> {
         other.op.lanes == lanes && lanes.count() == 1 || self.is_lane_to_lane(other)
     }
 
-    /// Whether, wherever the access and `other` overlap, it is in lanes of the same number.
+    /// Whether, wherever the access and `other` overlap, both are by lanes with the same number.
     fn is_lane_to_lane(&self, other: &Access) -> bool {
         let Access { lane_addresses, bytes, .. } = self.access;
-        other.lane_addresses == lane_addresses && other.bytes == bytes && lane_addresses.is_apart(bytes)
+        other.lane_addresses == lane_addresses && other.bytes == bytes && lane_addresses.is_disjoint(bytes)
     }
 
-    /// The relation of an earlier access to this one at `address`, and whether it is the same wherever the two overlap.
+    /// The relation of an earlier access to this one at `address`, and whether it is the same wherever they overlap.
     fn hb_relation(&self, other: &Access, address: u64) -> (HbRelation, bool) {
         let access = &self.access;
         debug_assert!(other.op.tick <= access.op.tick, "the shadow holds what came before");
-        let crosses = other.action != SideAction::Read && other.proxy != access.proxy && access.proxy != Proxy::Generic;
-        if self.notes_lockstep
+        let crosses_proxies = other.action != SideAction::Read && other.proxy != access.proxy && access.proxy != Proxy::Generic;
+        if self.reports_lockstep
             && let Some(relation) = self.ordered_by_lockstep(other, address)
         {
             return (relation, false);
         }
         let fenced = || self.is_fenced(other, |memory| self.block.all_fenced_before(memory, access.op.warp, &other.op));
         let are_kept_in_order = other.strong.is_some() && access.strong.is_some();
-        let in_lockstep = || !self.notes_lockstep && are_kept_in_order && self.is_in_lockstep(other, other.op.lanes);
-        if (self.block.happens_before_all(access.op.warp, &other.op) || self.is_same(other) || in_lockstep()) && (!crosses || fenced()) {
-            return (HbRelation::Before, true);
-        }
-        if self.is_lane_to_lane(other)
-            && (access.op.lanes & other.op.lanes).iter().all(|lane| self.happens_before(lane, other, lane, crosses))
+        let in_lockstep = || !self.reports_lockstep && are_kept_in_order && self.is_in_lockstep(other, other.op.lanes);
+        if (self.block.happens_before_all(access.op.warp, &other.op) || self.is_same_thread(other) || in_lockstep())
+            && (!crosses_proxies || fenced())
         {
             return (HbRelation::Before, true);
         }
-        let lone = access.op.lanes.count() == 1;
-        if lone && other.op.lanes.iter().all(|by| self.happens_before(access.op.lanes.first(), other, by, crosses)) {
+        if self.is_lane_to_lane(other)
+            && (access.op.lanes & other.op.lanes).iter().all(|lane| self.happens_before(lane, other, lane, crosses_proxies))
+        {
+            return (HbRelation::Before, true);
+        }
+        let is_single_lane = access.op.lanes.count() == 1;
+        if is_single_lane && other.op.lanes.iter().all(|by| self.happens_before(access.op.lanes.first(), other, by, crosses_proxies)) {
             return (HbRelation::Before, true);
         }
         let (first, second) = (other.lanes_at(address, self.log), access.lanes_at(address, self.log));
-        if !crosses && !self.block.has_lane_precision(access.op.warp, &other.op) {
+        if !crosses_proxies && !self.block.has_lane_precision(access.op.warp, &other.op) {
             return (HbRelation::Concurrent(first, second), true);
         }
-        let mut by_lockstep = None;
+        let mut lockstep_only = None;
         for lane in second.iter() {
             for by in first.iter() {
                 if !self.block.happens_before(access.op.warp, lane, &other.op, by) {
                     if self.is_in_lockstep(other, LaneMask::of(by)) {
-                        by_lockstep = Some(HbRelation::Lockstep(LaneMask::of(by), LaneMask::of(lane)));
+                        lockstep_only = Some(HbRelation::Lockstep(LaneMask::of(by), LaneMask::of(lane)));
                         continue;
                     }
                     return (HbRelation::Concurrent(LaneMask::of(by), LaneMask::of(lane)), false);
                 }
-                if crosses && !self.happens_before(lane, other, by, true) {
+                if crosses_proxies && !self.happens_before(lane, other, by, true) {
                     return (HbRelation::Unfenced(LaneMask::of(by), LaneMask::of(lane)), false);
                 }
             }
         }
-        (by_lockstep.unwrap_or(HbRelation::Before), false)
+        (lockstep_only.unwrap_or(HbRelation::Before), false)
     }
 
-    /// That lanes are ordered only because they ran in lockstep until they diverged after the earlier access.
+    /// The relation of lanes that are ordered only because they ran in lockstep until they diverged after the earlier access.
     fn ordered_by_lockstep(&self, other: &Access, address: u64) -> Option<HbRelation> {
         let warp = &self.block.warps[self.access.op.warp];
         let until = warp.synchronized_before.max(self.block.all_before);
@@ -488,27 +492,27 @@ impl Detector<'_> {
         Some(HbRelation::Lockstep(LaneMask::of(by), LaneMask::of(second.first())))
     }
 
-    /// Whether lanes of an earlier access run in lockstep with those of this one, which orders them where warps have a stack.
+    /// Whether `lanes` of an earlier access run in lockstep with those of this one, which orders them if warps have a SIMT stack.
     fn is_in_lockstep(&self, other: &Access, lanes: LaneMask) -> bool {
         let is_earlier = other.op.tick < self.access.op.tick && other.op.agent == Agent::Threads;
         let is_of_warp = other.op.warp == self.access.op.warp && other.op.block == self.block.number;
         self.lockstep.contains_all(lanes) && is_of_warp && is_earlier
     }
 
-    /// Whether `lane` knows what lane `by` of `other` did and, if it `crosses` proxies, that a fence comes after it.
-    fn happens_before(&self, lane: usize, other: &Access, by: usize, crosses: bool) -> bool {
+    /// Whether lane `by` of `other` happens before `lane` and, if `crosses_proxies`, with a proxy fence between.
+    fn happens_before(&self, lane: usize, other: &Access, by: usize, crosses_proxies: bool) -> bool {
         let warp = self.access.op.warp;
         let fenced = || self.is_fenced(other, |memory| self.block.fenced_before(memory, warp, lane, &other.op, by));
-        self.block.happens_before(warp, lane, &other.op, by) && (!crosses || fenced())
+        self.block.happens_before(warp, lane, &other.op, by) && (!crosses_proxies || fenced())
     }
 
-    /// Whether what `other` did is visible through the proxy of the access once it is known, if `known_fenced` says whether such a proxy
-    /// fence is known to come after it.
+    /// Whether `other`, which happens before the access, is visible through its proxy; `known_fenced` answers whether a proxy fence lies
+    /// between.
     fn is_fenced(&self, other: &Access, known_fenced: impl Fn(ProxyKind) -> bool) -> bool {
         match (other.proxy, self.access.proxy) {
             (Proxy::Generic, Proxy::Async) => known_fenced(if self.is_global { ProxyKind::AsyncGlobal } else { ProxyKind::AsyncShared }),
             (Proxy::Generic, Proxy::TensorMap) => known_fenced(ProxyKind::TensorMap),
-            // Nothing in the same launch makes a write visible there.
+            // Nothing in the same launch makes a write visible through these proxies.
             (_, Proxy::ReadOnly | Proxy::Surface) => self.access.action != SideAction::Read,
             _ => true,
         }
@@ -516,7 +520,7 @@ impl Detector<'_> {
 
     pub(super) fn may_conflict(&self, other: &Access) -> bool {
         let writes = |access: &Access| access.action != SideAction::Read;
-        // Of two writes through surfaces the model says nothing.
+        // The model does not order two writes through surfaces.
         let both_surfaces = other.proxy == Proxy::Surface && self.access.proxy == Proxy::Surface;
         let conflicts = if both_surfaces { writes(other) != writes(&self.access) } else { writes(other) || writes(&self.access) };
         conflicts && !self.is_morally_strong(other)
@@ -550,7 +554,7 @@ impl Detector<'_> {
         }
     }
 
-    /// Another lane of the same instruction has touched the same bytes.
+    /// Another lane of the same instruction has accessed the same bytes.
     fn compare_with_itself(&mut self, other: &Access, address: u64) {
         let lanes = self.access.lanes_at(address, self.log);
         let first = LaneMask::of(lanes.first());
@@ -565,7 +569,8 @@ impl Detector<'_> {
     }
 }
 
-/// PTX ISA, "Morally Strong Operations": such accesses do not race. Vectors are sets of accesses to their elements.
+/// Whether two accesses are morally strong, so that they do not race (PTX ISA, "Morally Strong Operations"). Vectors are sets of accesses
+/// to their elements.
 pub(super) fn are_morally_strong(one: &Access, other: &Access, cluster: u32) -> bool {
     let (Some(a), Some(b)) = (one.strong, other.strong) else { return false };
     a.min(b) >= scope_of(one.op.block, other.op.block, cluster) && one.element == other.element

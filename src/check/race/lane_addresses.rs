@@ -1,7 +1,6 @@
 //! The addresses of the lanes of an access, compressed.
 //!
-//! The threads of a warp are mostly in a row, or in the rows of a tile, and so are their addresses: those are two distances. What is
-//! scattered is kept address by address.
+//! The threads of a warp mostly access one row, or the rows of a tile: a base and two strides. Other addresses are stored one by one.
 
 use smallvec::SmallVec;
 
@@ -12,29 +11,29 @@ use crate::machine::{LANES, LaneMask, PerLane};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LaneAddresses {
     /// In evenly spaced rows.
-    Tile(Strided),
-    /// Anywhere: an index into the log's scattered addresses.
+    Tile(LaneTile),
+    /// Irregular: an index into the log's scattered addresses.
     Scattered(u32),
-    /// All lanes touch all of it.
+    /// Every lane accesses all bytes.
     All,
 }
 
-/// Rows of lanes: lane `i` is at `base + i % width * stride + i / width * row`. Where all lanes are evenly spaced they are one row.
+/// Rows of lanes: lane `i` is at `base + i % width * stride + i / width * row`. A single stride is one row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Strided {
-    /// The address of lane 0, or the one it would have.
+pub(super) struct LaneTile {
+    /// The address of lane 0, extrapolated if lane 0 is not active.
     base: u64,
-    /// Bytes from a lane to the next; 0 if those of a row are at the same place.
+    /// Bytes from a lane to the next; 0 if all lanes of a row have the same address.
     stride: i32,
     /// Bytes from a row to the next.
     row: i32,
     width: Width,
 }
 
-/// Rows of the narrowest tile.
+/// The most rows of a tile.
 const ROWS: usize = 8;
 
-/// Lanes of a row.
+/// The number of lanes of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Width {
     /// All of them: there is one row.
@@ -57,27 +56,27 @@ impl Width {
         }
     }
 
-    /// The widest at the end of whose first row lane `stray` can be the first that is out of line.
-    fn before(stray: usize) -> Option<Self> {
+    /// The widest of at most `stray` lanes: lane `stray` is the first whose address does not continue the first row.
+    fn up_to(stray: usize) -> Option<Self> {
         Self::NARROW.into_iter().find(|width| width.lanes() <= stray)
     }
 }
 
 impl LaneAddresses {
-    /// The lanes of `lanes` that touched the byte at `address`, each of them `bytes` bytes.
+    /// The lanes of `lanes` that access the byte at `address`, if each accesses `bytes` bytes.
     pub fn lanes_at(&self, lanes: LaneMask, bytes: u32, address: u64, log: &Log) -> LaneMask {
-        let touches = |start: u64| address.wrapping_sub(start) < u64::from(bytes);
+        let accesses = |start: u64| address.wrapping_sub(start) < u64::from(bytes);
         match self {
             LaneAddresses::All => lanes,
-            LaneAddresses::Tile(tile) => lanes.filter(|lane| touches(tile.address(lane))),
+            LaneAddresses::Tile(tile) => lanes.filter(|lane| accesses(tile.address(lane))),
             LaneAddresses::Scattered(index) => {
                 let addresses = log.scattered(*index);
-                lanes.filter(|lane| touches(addresses[lane]))
+                lanes.filter(|lane| accesses(addresses[lane]))
             }
         }
     }
 
-    /// The address of `lane`; none where all lanes access all of the bytes.
+    /// The address of `lane`; none if all lanes access all bytes.
     pub fn address(&self, lane: usize, log: &Log) -> Option<u64> {
         match self {
             LaneAddresses::All => None,
@@ -86,22 +85,22 @@ impl LaneAddresses {
         }
     }
 
-    /// The index in the log's table of addresses, if they are there.
+    /// The index in the log's table of scattered addresses, if they are scattered.
     pub fn scattered(&mut self) -> Option<&mut u32> {
         if let LaneAddresses::Scattered(index) = self { Some(index) } else { None }
     }
 
-    /// Whether no two lanes touch the same byte, if each touches `bytes` bytes; false also where that was not computed.
-    pub fn is_apart(&self, bytes: u32) -> bool {
-        let LaneAddresses::Tile(Strided { stride, row, width, .. }) = self else { return false };
+    /// Whether no two lanes access the same byte, if each accesses `bytes` bytes; false also if that is not known.
+    pub fn is_disjoint(&self, bytes: u32) -> bool {
+        let LaneAddresses::Tile(LaneTile { stride, row, width, .. }) = self else { return false };
         let (stride, row) = (stride.unsigned_abs(), u64::from(row.unsigned_abs()));
         let row_bytes = u64::from(stride) * (width.lanes() as u64 - 1) + u64::from(bytes);
         stride >= bytes && (*width == Width::Warp || row >= row_bytes)
     }
 }
 
-impl Strided {
-    /// The tile that the addresses of `lanes` make, if they make one.
+impl LaneTile {
+    /// The tile of the addresses of `lanes`, if they form one.
     pub fn of(lanes: LaneMask, addresses: &PerLane<u64>) -> Option<Self> {
         assert!(!lanes.is_empty(), "a tile is of some lanes");
         if lanes == LaneMask::ALL {
@@ -116,31 +115,31 @@ impl Strided {
         let stride = step(addresses[first], addresses[second], second - first)?;
         let base = addresses[first].wrapping_sub((i64::from(stride) * first as i64) as u64);
         let row = Self { base, stride, row: 0, width: Width::Warp };
-        if row.holds(lanes, addresses) {
+        if row.matches(lanes, addresses) {
             return Some(row);
         }
         let stray = lanes.iter().find(|lane| addresses[*lane] != row.address(*lane))?;
-        let flat = Self { width: Width::before(stray)?, ..row };
+        let flat = Self { width: Width::up_to(stray)?, ..row };
         let tile = Self { row: step(flat.address(stray), addresses[stray], stray / flat.width.lanes())?, ..flat };
-        tile.holds(lanes, addresses).then_some(tile)
+        tile.matches(lanes, addresses).then_some(tile)
     }
 
-    /// The tile of a whole warp: most accesses are of one.
+    /// The tile of the addresses of all lanes, the common case.
     fn of_all(addresses: &PerLane<u64>) -> Option<Self> {
         let base = addresses[0];
         let stride = step(base, addresses[1], 1)?;
-        if is_even(addresses, 1, stride) {
+        if is_strided(addresses, 1, stride) {
             return Some(Self { base, stride, row: 0, width: Width::Warp });
         }
         let of_rows = |width: Width| {
             let row = step(base, addresses[width.lanes()], 1)?;
-            let holds = is_even(&addresses[..width.lanes()], 1, stride) && is_even(addresses, width.lanes(), row);
-            holds.then_some(Self { base, stride, row, width })
+            let matches = is_strided(&addresses[..width.lanes()], 1, stride) && is_strided(addresses, width.lanes(), row);
+            matches.then_some(Self { base, stride, row, width })
         };
         Width::NARROW.into_iter().find_map(of_rows)
     }
 
-    fn holds(&self, lanes: LaneMask, addresses: &PerLane<u64>) -> bool {
+    fn matches(&self, lanes: LaneMask, addresses: &PerLane<u64>) -> bool {
         lanes.iter().all(|lane| addresses[lane] == self.address(lane))
     }
 
@@ -155,17 +154,17 @@ impl Strided {
         std::array::from_fn(|lane| self.address(lane))
     }
 
-    /// The address of all lanes, if it is the same.
-    pub fn place(&self) -> Option<u64> {
+    /// The address of all lanes, if they have the same.
+    pub fn common_address(&self) -> Option<u64> {
         (self.stride == 0 && (self.row == 0 || self.width == Width::Warp)).then_some(self.base)
     }
 
-    /// Whether several of `lanes` are at the same place.
-    pub fn coincides(&self, lanes: LaneMask) -> bool {
+    /// Whether several of `lanes` have the same address.
+    pub fn has_shared_address(&self, lanes: LaneMask) -> bool {
         lanes.count() > 1 && (self.stride == 0 || self.row == 0 && self.width != Width::Warp)
     }
 
-    /// The bytes that `lanes` touch, `bytes` bytes each, as runs of start and length; none where there are gaps in a row.
+    /// The bytes that `lanes` access, `bytes` bytes each, as ranges of start and length; none if there are gaps in a row.
     pub fn runs(&self, lanes: LaneMask, bytes: u32) -> Option<SmallVec<[(u64, u64); ROWS]>> {
         let (width, rows) = (self.width.lanes(), LANES / self.width.lanes());
         let columns = |row: usize| LaneMask::from_bits(lanes.bits() >> (row * width)) & LaneMask::lowest(width as u32);
@@ -183,7 +182,7 @@ impl Strided {
         Some(runs)
     }
 
-    /// The range that some columns of a row access; none where there are gaps.
+    /// The range that some columns of a row access; none if there are gaps.
     fn run(&self, row: usize, columns: LaneMask, bytes: u32) -> Option<(u64, u64)> {
         assert!(!columns.is_empty(), "a run is of some lanes");
         let (first, count) = (columns.first(), columns.count());
@@ -196,14 +195,14 @@ impl Strided {
     }
 }
 
-/// Whether every place lies `step` bytes after the one that is `concurrent_lanes` places before it.
+/// Whether every address is `step` bytes after the one a fixed number of lanes before it.
 #[inline(always)]
-fn is_even(places: &[u64], concurrent_lanes: usize, step: i32) -> bool {
+fn is_strided(places: &[u64], concurrent_lanes: usize, step: i32) -> bool {
     let pairs = places.iter().zip(&places[concurrent_lanes..]);
     pairs.fold(0, |wrong, (one, other)| wrong | other.wrapping_sub(*one) ^ i64::from(step) as u64) == 0
 }
 
-/// Bytes from one of `count` evenly spaced places to the next.
+/// The stride of `count` steps from the address `from` to `to`; none if it is no integer.
 fn step(from: u64, to: u64, count: usize) -> Option<i32> {
     let distance = to.wrapping_sub(from) as i64;
     let step = i32::try_from(distance / count as i64).ok()?;
@@ -214,8 +213,8 @@ fn step(from: u64, to: u64, count: usize) -> Option<i32> {
 mod tests {
     use super::*;
 
-    fn tile(lanes: LaneMask, address: impl Fn(u64) -> u64) -> Option<Strided> {
-        Strided::of(lanes, &std::array::from_fn(|lane| address(lane as u64)))
+    fn tile(lanes: LaneMask, address: impl Fn(u64) -> u64) -> Option<LaneTile> {
+        LaneTile::of(lanes, &std::array::from_fn(|lane| address(lane as u64)))
     }
 
     #[test]
@@ -225,20 +224,26 @@ mod tests {
         assert_eq!(row.runs(LaneMask::from_bits(0xff0), 4).unwrap().as_slice(), [(0x110, 32)]);
         assert!(
             row.runs(LaneMask::from_bits(0b101), 4).is_none()
-                && LaneAddresses::Tile(row).is_apart(4)
-                && !LaneAddresses::Tile(row).is_apart(8)
+                && LaneAddresses::Tile(row).is_disjoint(4)
+                && !LaneAddresses::Tile(row).is_disjoint(8)
         );
     }
 
     #[test]
     fn threads_of_a_tile_touch_a_run_for_each_row() {
         let columns = tile(LaneMask::ALL, |lane| 0x100 + lane % 16 * 4).unwrap();
-        assert_eq!((columns.runs(LaneMask::ALL, 4).unwrap().as_slice(), columns.coincides(LaneMask::ALL)), (&[(0x100, 64)][..], true));
+        assert_eq!(
+            (columns.runs(LaneMask::ALL, 4).unwrap().as_slice(), columns.has_shared_address(LaneMask::ALL)),
+            (&[(0x100, 64)][..], true)
+        );
         let rows = tile(LaneMask::ALL, |lane| 0x100 + lane / 16 * 64).unwrap();
-        assert_eq!((rows.runs(LaneMask::ALL, 4).unwrap().as_slice(), rows.coincides(LaneMask::ALL)), (&[(0x100, 4), (0x140, 4)][..], true));
+        assert_eq!(
+            (rows.runs(LaneMask::ALL, 4).unwrap().as_slice(), rows.has_shared_address(LaneMask::ALL)),
+            (&[(0x100, 4), (0x140, 4)][..], true)
+        );
         let tile = tile(LaneMask::ALL, |lane| 0x100 + lane / 8 * 1024 + lane % 8 * 4).unwrap();
         assert_eq!(tile.runs(LaneMask::from_bits(0xff_ff0f), 4).unwrap().as_slice(), [(0x100, 16), (0x500, 32), (0x900, 32)]);
-        assert!(LaneAddresses::Tile(tile).is_apart(4) && !tile.coincides(LaneMask::ALL));
+        assert!(LaneAddresses::Tile(tile).is_disjoint(4) && !tile.has_shared_address(LaneMask::ALL));
         assert_eq!(LaneAddresses::Tile(tile).lanes_at(LaneMask::ALL, 4, 0x506, &Log::default()), LaneMask::of(9));
     }
 

@@ -2,28 +2,29 @@
 //!
 //! # Algorithm
 //!
-//! Happens-before as the PTX memory model defines it (PTX ISA, "Memory Consistency Model"), over the run as it went: [`crate::order`] keeps
-//! what every thread knows of the others. Copies are threads of their own ([`copies`]). What other blocks of a cluster do to the shared
-//! memory of a block must be known to it when it exits ([`exits`]). [`shadow`] holds for every byte its last writer and its readers since;
-//! [`detector`] compares an access with them; most reads of shared memory need no record ([`recording`]). A write
-//! that is ordered after everything before it replaces it all (Flanagan and Freund, "FastTrack", 2009).
+//! Happens-before as the PTX memory model defines it (PTX ISA, "Memory Consistency Model"), in the order of the run: [`crate::order`] has
+//! the vector clocks of the threads. An asynchronous copy is a thread of its own ([`copies`]). Accesses of other blocks of a cluster to the
+//! shared memory of a block must happen before its exit ([`exits`]). [`shadow`] has for every byte its last writers and its readers since;
+//! [`detector`] compares an access with them; most reads of shared memory need no record ([`recording`]). A write that is ordered after
+//! all earlier accesses replaces them (Flanagan and Freund, "FastTrack", 2009).
 //!
-//! A write that a strong read observed is ordered before what follows the read ([`observed`]). Where warps have a stack, as below sm_70,
-//! lanes that execute instructions together are ordered by that, unless the assembler may exchange the instructions ([`lockstep`]).
+//! A write that a strong read observed is ordered before the operations after the read ([`observed`]). Lanes of warps with a SIMT stack
+//! (below sm_70) that execute instructions in lockstep are ordered by that, unless the assembler may reorder the instructions
+//! ([`lockstep`]).
 //!
-//! Accesses that are morally strong to each other do not race. What does not depend on the interleaving is reported whichever
-//! interleaving ran; what the threads decide by what they read from each other, they decide as in this one.
+//! Accesses that are morally strong to each other do not race. The findings are those of every interleaving in which the threads take the
+//! same branches as in this one.
 //!
 //! # What it can miss
 //!
-//! - Races on a path through the kernel that this input does not take, or that an atomic's outcome did not take this time.
-//! - Of more than 64 warps that touched the same bytes of global memory unordered, eight once thousands of accesses are remembered, only
-//!   the newest is reported. If the grid synchronizes by itself, a write after them is taken to be ordered.
-//! - The reserved part of shared memory, where the toolkit's libraries work: all lanes of a warp write the result of a cooperative
-//!   group's reduction to the same place. What strong accesses there order counts.
+//! - Races on a path through the kernel that this run does not take, because of its input or of the result of an atomic.
+//! - Of more than 64 warps with unordered accesses to the same bytes of global memory (eight if the log is large), only the newest is
+//!   reported. If the kernel itself synchronizes the grid, a write after them is taken to be ordered.
+//! - The reserved part of shared memory, which the toolkit's libraries use: all lanes of a warp write the result of a cooperative group's
+//!   reduction to the same location. Strong accesses there do order threads.
 //!
-//! A volatile access counts as relaxed in the scope of the system. Fences of other threads of the block count where only one thread has
-//! read the flag (the usual "last block" pattern), if both are `fence.sc`, as `__threadfence()` is.
+//! A volatile access is taken to be relaxed in system scope. If only one thread has read a flag (the usual "last block" pattern), fences of
+//! other threads of its block order them as well if both are `fence.sc`, as `__threadfence()` is.
 
 mod access;
 mod advice;
@@ -32,6 +33,7 @@ pub mod catalogue;
 mod cause;
 mod copies;
 mod detector;
+mod exemption;
 mod exits;
 mod lane_addresses;
 mod lockstep;
@@ -41,7 +43,6 @@ mod recording;
 mod report;
 mod scattered;
 mod shadow;
-mod tolerated;
 mod unordered;
 mod unrecorded;
 mod wgmma;
@@ -75,50 +76,50 @@ use crate::check::reporter::Reporter;
 use crate::flow::result_uses::ResultUses;
 use crate::isa::{Ordering, Scope, Space};
 use crate::machine::{
-    AccessEvent, AccessKind, BlockId, CopyWait, Event, EventKind, EventMask, IssuePoint, LaneMask, LaunchEnd, LaunchStart, Order,
-    OrderEvent, PerLane, PreparedLaunch,
+    AccessEvent, AccessKind, BlockId, CopyWait, Event, EventKind, EventMask, IssuePoint, LaneMask, LaunchEnd, LaunchStart, PerLane,
+    PreparedLaunch, SyncEvent, SyncKind,
 };
-use crate::order::{Actor, Agent, AsyncKind, HappensBefore, Operation, Strong};
+use crate::order::{Actor, Agent, AsyncKind, HappensBefore, Operation, StrongAccess};
 use crate::program::{self, AtomicOp, MemoryOp, Op, Pc, Program, map};
 
 /// The race checker of a case.
 #[derive(Clone)]
-struct Race {
+struct RaceChecker {
     program: Arc<Program>,
     prepared: Option<Arc<PreparedLaunch>>,
     /// The happens-before relation.
-    order: HappensBefore,
+    hb: HappensBefore,
     /// The shadow of global memory.
     global: Option<Box<Shadow>>,
-    /// That of the shared memory of the block in a block slot.
+    /// The shadows of the shared memory of blocks, by block slot.
     shared: Vec<Option<Box<Shadow>>>,
-    /// Reads that it does not hold yet.
+    /// The reads that are not in them yet, by block slot.
     unrecorded: Vec<UnrecordedReads>,
     /// The accesses that the shadow of global memory refers to.
     log: Log,
-    /// The accesses that the shadows of shared memory refer to: it is swept often, and they are small.
+    /// The accesses that the shadows of shared memory refer to: a log of its own, since it is swept often.
     shared_log: Log,
     contention: Contention,
-    /// Bytes of global memory of which the launch says nothing.
+    /// Bytes of global memory that `expect_ignoring` names.
     ignored: Vec<Range<u64>>,
     conflicts: Vec<Conflict>,
-    /// Whether it was said that lanes rely on lockstep.
-    is_lockstep_noted: bool,
-    /// The lanes that run in lockstep with those that access memory now, where warps have a stack.
+    /// Whether it was reported that lanes rely on lockstep.
+    is_lockstep_reported: bool,
+    /// The lanes that run in lockstep with those that access memory now; none if threads are scheduled independently.
     lockstep: LaneMask,
-    /// Accesses to the shared memory of blocks that may have exited by then.
+    /// Findings about accesses to the shared memory of blocks that may have exited.
     deferred: DeferredFindings,
     reachability: Reachability,
     result_uses: ResultUses,
     updates: Updates,
     sync_accesses: SyncAccesses,
     unordered: UnorderedFindings,
-    /// Whether the assembler may exchange two accesses, as far as that was asked.
-    exchanged: BTreeMap<(Pc, Pc), bool>,
-    /// The stores that have written different values to one place, by threads that nothing orders.
-    differing: BTreeSet<Pc>,
-    /// Digests of what copies have replaced in global memory, by their numbers.
-    replaced: BTreeMap<u64, u64>,
+    /// A cache: whether the assembler may reorder two accesses.
+    reordered: BTreeMap<(Pc, Pc), bool>,
+    /// The stores by unordered threads that have written different values to one location.
+    differing_stores: BTreeSet<Pc>,
+    /// Digests of the bytes that copies have replaced in global memory, by number of the copy.
+    replaced_digests: BTreeMap<u64, u64>,
 }
 
 /// Memory: global, or the shared memory of the block in a block slot.
@@ -128,12 +129,12 @@ enum ShadowMemory {
     Block(u32),
 }
 
-impl Race {
+impl RaceChecker {
     pub fn new(program: &Arc<Program>) -> Self {
         Self {
             program: Arc::clone(program),
             prepared: None,
-            order: HappensBefore::new(0, 1),
+            hb: HappensBefore::new(0, 1),
             global: None,
             shared: Vec::new(),
             unrecorded: Vec::new(),
@@ -142,7 +143,7 @@ impl Race {
             contention: Contention::default(),
             ignored: Vec::new(),
             conflicts: Vec::new(),
-            is_lockstep_noted: false,
+            is_lockstep_reported: false,
             lockstep: LaneMask::NONE,
             deferred: DeferredFindings::default(),
             reachability: Reachability::default(),
@@ -150,9 +151,9 @@ impl Race {
             updates: Updates::default(),
             sync_accesses: SyncAccesses::default(),
             unordered: UnorderedFindings::new(program),
-            exchanged: BTreeMap::new(),
-            differing: BTreeSet::new(),
-            replaced: BTreeMap::new(),
+            reordered: BTreeMap::new(),
+            differing_stores: BTreeSet::new(),
+            replaced_digests: BTreeMap::new(),
         }
     }
 }
@@ -162,19 +163,19 @@ pub(super) const ROW: CheckerRow = CheckerRow {
     word: "race",
     about: "accesses to the same memory that nothing orders",
     findings: catalogue::FINDINGS,
-    make: Some(|program| Box::new(Race::new(program))),
+    make: Some(|program| Box::new(RaceChecker::new(program))),
 };
 
-impl Checker for Race {
+impl Checker for RaceChecker {
     fn begin(&mut self, LaunchStart { prepared, ignored, .. }: &LaunchStart) {
         let config = &prepared.config;
-        let order = HappensBefore::new(config.block.iter().product(), config.blocks_of_cluster());
-        *self = Self { prepared: Some(Arc::clone(prepared)), ignored: ignored.clone(), order, ..Self::new(&self.program) };
+        let hb = HappensBefore::new(config.block.iter().product(), config.blocks_of_cluster());
+        *self = Self { prepared: Some(Arc::clone(prepared)), ignored: ignored.clone(), hb, ..Self::new(&self.program) };
     }
 
     fn mask(&self) -> EventMask {
         const MASK: EventMask =
-            EventMask::of(&[EventKind::Access, EventKind::Order, EventKind::Copy, EventKind::Mbarrier, EventKind::Wgmma]);
+            EventMask::of(&[EventKind::Access, EventKind::Sync, EventKind::Copy, EventKind::Mbarrier, EventKind::Wgmma]);
         MASK
     }
 
@@ -185,18 +186,18 @@ impl Checker for Race {
     }
 
     fn size(&self) -> (usize, usize) {
-        let of = |size: fn(&Shadow) -> usize| self.shadows().map(size).sum::<usize>();
+        let total = |size: fn(&Shadow) -> usize| self.shadows().map(size).sum::<usize>();
         let unrecorded: usize = self.unrecorded.iter().map(UnrecordedReads::bytes).sum();
         let logs = self.log.bytes() + self.shared_log.bytes();
-        (of(Shadow::bytes) + logs + unrecorded, of(Shadow::covered))
+        (total(Shadow::bytes) + logs + unrecorded, total(Shadow::covered))
     }
 
     fn event(&mut self, event: &Event<'_>, to: &mut Reporter<'_>) -> bool {
         match event {
             Event::Access(access) => return self.access(access, to),
-            Event::Order(order) => self.order(order),
+            Event::Sync(sync) => self.sync(sync),
             Event::Copy(copy) => return self.copy(copy, to),
-            Event::Mbarrier(object) => return self.mbarrier(object, to),
+            Event::Mbarrier(mbarrier) => return self.mbarrier(mbarrier, to),
             Event::Wgmma(wgmma) => return self.wgmma(wgmma, to),
             // A warp collective orders nothing.
             Event::Collective(_) | Event::Before(..) | Event::After(..) | Event::Reconverged(..) | Event::Arrived(..) => {}
@@ -209,10 +210,10 @@ impl Checker for Race {
     }
 }
 
-impl Race {
+impl RaceChecker {
     /// Lanes access memory.
     fn access(&mut self, event: &AccessEvent<'_>, to: &mut Reporter<'_>) -> bool {
-        let owner = match event.space {
+        let memory = match event.space {
             Space::Global | Space::Generic => ShadowMemory::Global,
             Space::Shared | Space::SharedCluster => ShadowMemory::Block(event.owner.0),
             Space::Local | Space::ParamFunc | Space::Param | Space::Const => return false,
@@ -223,99 +224,99 @@ impl Race {
         }
         self.lockstep = event.lockstep;
         if !event.lockstep.is_empty() {
-            self.order.run_in_lockstep(actor(event.block_id, &event.place, event.lanes), event.lockstep);
+            self.hb.run_in_lockstep(actor(event.block_id, &event.point, event.lanes), event.lockstep);
         }
         if event.semantics.ordering != Ordering::Weak {
-            self.record(event.block_id.block_slot);
+            self.record_reads(event.block_id.block_slot);
             if event.semantics.ordering.acquires() && event.kind != AccessKind::Write {
-                self.note_acquired(owner, event);
+                self.record_acquire_contention(memory, event);
             }
-            self.order_through(owner, event);
-            if let ShadowMemory::Block(_) = owner {
-                self.unordered.note(event.block_id.number as u32, event);
+            self.synchronize(memory, event);
+            if let ShadowMemory::Block(_) = memory {
+                self.unordered.add_synchronizing(event.block_id.number as u32, event);
             }
         }
-        if owner != ShadowMemory::Global && event.max < map::SHARED_RESERVED {
+        if memory != ShadowMemory::Global && event.max < map::SHARED_RESERVED {
             return false;
         }
-        if self.sets_aside(event) {
+        if self.try_leave_unrecorded(event) {
             return false;
         }
-        let access = self.plain(owner, event);
-        self.check(owner, event.block_id.block_slot, access, event.addresses);
+        let access = self.access_of(memory, event);
+        self.check(memory, event.block_id.block_slot, access, event.addresses);
         self.compare_values(event, &access);
-        self.report(owner, event.block_id.block_slot, &access, to)
+        self.report(memory, event.block_id.block_slot, &access, to)
     }
 
-    /// Records that the acquire of an access depends on the order: the write that it reads is ordered before it by that acquire alone.
-    fn note_acquired(&mut self, owner: ShadowMemory, event: &AccessEvent<'_>) {
-        let Self { order, global, shared, log, shared_log, contention, .. } = self;
-        let (shadow, log) = match owner {
+    /// Adds the acquire of an access to the contention if it alone orders the write that it reads before it: that depends on the schedule.
+    fn record_acquire_contention(&mut self, memory: ShadowMemory, event: &AccessEvent<'_>) {
+        let Self { hb, global, shared, log, shared_log, contention, .. } = self;
+        let (shadow, log) = match memory {
             ShadowMemory::Global => (global.as_mut(), log),
             ShadowMemory::Block(block_slot) => (shared.get_mut(block_slot as usize).and_then(Option::as_mut), shared_log),
         };
-        let (Some(shadow), Some(block)) = (shadow, order.block(event.block_id.block_slot)) else { return };
-        let warp = WarpId::new(event.place.warp.number());
+        let (Some(shadow), Some(block)) = (shadow, hb.block(event.block_id.block_slot)) else { return };
+        let warp = WarpId::new(event.point.warp.number());
         for lane in event.lanes.iter() {
             let address = event.addresses[lane];
             let (entries, _) = shadow.units(address, u64::from(event.bytes));
             let Some(entry) = entries.first().filter(|entry| !entry.writes.is_none()) else { continue };
             let newest = log.newest(entry.writes);
-            // One lane is enough.
-            if contention.was_last(newest.pc, event.place.pc) {
+            // One pair of lanes is enough.
+            if contention.is_last_pair(newest.pc, event.point.pc) {
                 continue;
             }
             let by = newest.lanes_at(address, log);
             if newest.strong.is_some() && !by.is_empty() && !block.happens_before(warp, lane, &newest.op, by.first()) {
-                contention.add(newest.pc, event.place.pc);
+                contention.add(newest.pc, event.point.pc);
             }
         }
     }
 
-    /// Finds the conflicts of plain stores of one instruction that write the same bytes. They are found address by address, and counted
-    /// once for two accesses.
+    /// Marks the conflicts of plain stores of one instruction that write equal values. There is a conflict for each address: one for each
+    /// pair of accesses is retained.
     fn compare_values(&mut self, event: &AccessEvent<'_>, access: &Access) {
         let Some(store) = event.store.filter(|_| access.strong.is_none()) else { return };
         let is_plain = |first: &Access| first.action == SideAction::Write && first.strong.is_none() && first.copy == 0;
-        let (conflicts, differing) = (&mut self.conflicts, &mut self.differing);
+        let (conflicts, differing_stores) = (&mut self.conflicts, &mut self.differing_stores);
         for conflict in conflicts.iter_mut().filter(|conflict| is_plain(&conflict.first) && conflict.kind == ConflictKind::Unordered) {
             let writer = conflict.first_lanes.first();
             let other = if (conflict.first.op.tick, conflict.first.op.warp) == (access.op.tick, access.op.warp) {
                 conflict.second_lanes.filter(|lane| !store.are_equal(writer, lane))
             } else {
-                // Accesses of one size are apart or at the same place, and an earlier store is what memory holds.
-                conflict.second_lanes.filter(|lane| !store.is_there(lane, event.addresses[lane]))
+                // Accesses of one size are disjoint or to the same bytes, and memory holds the value of the earlier store.
+                conflict.second_lanes.filter(|lane| !store.already_holds(lane, event.addresses[lane]))
             };
-            // What the first of several earlier stores left was overwritten since: it was the same if no two of them have differed.
+            // The first of several earlier stores has been overwritten: its value was the same if no two of them have differed.
             if !other.is_empty() {
                 conflict.second_lanes = other;
-                differing.extend([conflict.first.pc, access.pc]);
-            } else if conflict.first.pc == access.pc && !differing.contains(&access.pc) {
+                differing_stores.extend([conflict.first.pc, access.pc]);
+            } else if conflict.first.pc == access.pc && !differing_stores.contains(&access.pc) {
                 conflict.kind = ConflictKind::SameValue;
             }
         }
-        let of = |conflict: &Conflict| (conflict.first.op.tick, conflict.first.op.block, conflict.first.op.warp, conflict.kind);
-        let mut seen = Vec::new();
+        let key = |conflict: &Conflict| (conflict.first.op.tick, conflict.first.op.block, conflict.first.op.warp, conflict.kind);
+        let mut retained = Vec::new();
         self.conflicts.retain(|conflict| {
-            let is_new = !seen.contains(&of(conflict));
+            let is_new = !retained.contains(&key(conflict));
             if is_new {
-                seen.push(of(conflict));
+                retained.push(key(conflict));
             }
             is_new || conflict.first.pc != access.pc
         });
     }
 
-    fn plain(&mut self, owner: ShadowMemory, event: &AccessEvent<'_>) -> Access {
+    fn access_of(&mut self, memory: ShadowMemory, event: &AccessEvent<'_>) -> Access {
         let action = match event.kind {
             AccessKind::Read => SideAction::Read,
             AccessKind::Write => SideAction::Write,
             AccessKind::Atomic => SideAction::Atomic,
         };
         let is_weak = event.semantics.ordering == Ordering::Weak;
-        let element = if is_weak { event.bytes } else { element_bytes(&self.program.code[event.place.pc.index()].op, event.bytes) };
+        let element = if is_weak { event.bytes } else { element_bytes(&self.program.code[event.point.pc.index()].op, event.bytes) };
         Access {
-            op: operation(event.block_id, &event.place, event.lanes, (Agent::Threads, action)),
-            pc: event.place.pc,
+            op: operation(event.block_id, &event.point, event.lanes, (Agent::Threads, action)),
+            pc: event.point.pc,
             action,
             is_mbarrier: false,
             strong: strength(&event.semantics),
@@ -323,13 +324,13 @@ impl Race {
             proxy: event.proxy,
             bytes: event.bytes,
             element,
-            lane_addresses: self.lane_addresses(owner, event.lanes, event.addresses),
+            lane_addresses: self.lane_addresses(memory, event.lanes, event.addresses),
             copy: 0,
         }
     }
 
-    fn lane_addresses(&mut self, owner: ShadowMemory, lanes: LaneMask, addresses: &PerLane<u64>) -> LaneAddresses {
-        self.log_of(owner).lane_addresses(lanes, addresses)
+    fn lane_addresses(&mut self, memory: ShadowMemory, lanes: LaneMask, addresses: &PerLane<u64>) -> LaneAddresses {
+        self.log_of(memory).lane_addresses(lanes, addresses)
     }
 
     fn log_of(&mut self, memory: ShadowMemory) -> &mut Log {
@@ -340,32 +341,32 @@ impl Race {
     }
 
     /// Checks an access of lanes of the block in `block_slot`.
-    fn check(&mut self, owner: ShadowMemory, block_slot: u32, access: Access, addresses: &PerLane<u64>) {
-        self.with_detector(owner, block_slot, access, |detector, shadow| detector.lanes(shadow, addresses));
+    fn check(&mut self, memory: ShadowMemory, block_slot: u32, access: Access, addresses: &PerLane<u64>) {
+        self.with_detector(memory, block_slot, access, |detector, shadow| detector.compare_lanes(shadow, addresses));
     }
 
-    /// Calls `compare` for an access that a warp of the block in `block_slot` does or has issued.
+    /// Calls `compare` with a detector for an access by the block in `block_slot`, or by a copy that it has issued.
     fn with_detector(
         &mut self,
-        owner: ShadowMemory,
+        memory: ShadowMemory,
         block_slot: u32,
         access: Access,
         mut compare: impl FnMut(&mut Detector<'_>, &mut Shadow),
     ) {
-        let Self { order, global, shared, unrecorded, log, shared_log, conflicts, contention, lockstep, is_lockstep_noted, .. } = self;
-        let (shadow, unrecorded, log) = match owner {
+        let Self { hb, global, shared, unrecorded, log, shared_log, conflicts, contention, lockstep, is_lockstep_reported, .. } = self;
+        let (shadow, unrecorded, log) = match memory {
             ShadowMemory::Global => (global, None, log),
             ShadowMemory::Block(block_slot) => match shared.get_mut(block_slot as usize) {
-                Some(shadow) if order.block(block_slot).is_some() => (shadow, unrecorded.get_mut(block_slot as usize), shared_log),
+                Some(shadow) if hb.block(block_slot).is_some() => (shadow, unrecorded.get_mut(block_slot as usize), shared_log),
                 _ => return,
             },
         };
-        let Some(block) = order.block(block_slot) else { return };
+        let Some(block) = hb.block(block_slot) else { return };
         assert!(block.number == access.op.block || access.op.agent != Agent::Threads, "an access is checked for the block that does it");
-        let own = log.push(access);
-        let (is_global, cluster) = (owner == ShadowMemory::Global, order.cluster());
+        let access_ref = log.push(access);
+        let (is_global, cluster) = (memory == ShadowMemory::Global, hb.cluster());
         let lockstep = if access.op.agent == Agent::Threads { *lockstep } else { LaneMask::NONE };
-        let notes_lockstep = !*is_lockstep_noted;
+        let reports_lockstep = !*is_lockstep_reported;
         let (compared, transitions) = (Entry::default(), Transitions::NONE);
         let mut detector = Detector {
             log,
@@ -376,16 +377,16 @@ impl Race {
             conflicts,
             contention,
             access,
-            own,
-            notes_lockstep,
+            access_ref,
+            reports_lockstep,
             lockstep,
             compared,
             transitions,
         };
         compare(&mut detector, shadow.get_or_insert_default());
         // Conflicts refer to the log until they are reported.
-        if self.conflicts.is_empty() && self.log_of(owner).is_full() {
-            self.sweep(owner);
+        if self.conflicts.is_empty() && self.log_of(memory).is_full() {
+            self.sweep(memory);
         }
     }
 
@@ -393,7 +394,7 @@ impl Race {
         self.global.iter().chain(self.shared.iter().flatten()).map(|shadow| &**shadow)
     }
 
-    /// Throws away the accesses to `memory`, or to all shared memory, that no shadow refers to, if that is worth its time.
+    /// Sweeps the log of `memory`, if enough was added to it: removes the accesses that no shadow refers to.
     fn sweep(&mut self, memory: ShadowMemory) {
         let Self { log, shared_log, global, shared, .. } = self;
         let (log, shadows) = match memory {
@@ -403,14 +404,14 @@ impl Race {
         if log.is_worth_a_sweep(shadows.iter().flatten().map(|shadow| shadow.len()).sum()) {
             let mut sweep = Sweep::new(log);
             shadows.iter().flatten().for_each(|shadow| shadow.mark(&mut sweep));
-            let swept = sweep.end();
-            shadows.iter_mut().flatten().for_each(|shadow| shadow.follow(&swept));
+            let relocations = sweep.finish();
+            shadows.iter_mut().flatten().for_each(|shadow| shadow.relocate(&relocations));
         }
     }
 
-    /// The block of an event, which may be new in its block slot.
+    /// Starts the state of the block of an event, if it is new in its block slot.
     fn enter(&mut self, block_id: BlockId) {
-        if self.order.enter(block_id.block_slot, block_id.number as u32) {
+        if self.hb.enter(block_id.block_slot, block_id.number as u32) {
             let block_slot = block_id.block_slot as usize;
             if self.shared.len() <= block_slot {
                 self.shared.resize_with(block_slot + 1, || None);
@@ -422,29 +423,30 @@ impl Race {
         debug_assert!((block_id.block_slot as usize) < self.shared.len(), "a block in a block slot has a place for its shadow");
     }
 
-    /// A block of the same cluster, which may not have done anything yet: they lie side by side.
+    /// The same for another block of the cluster, which may have had no event yet: blocks of a cluster have adjacent block slots.
     fn enter_peer(&mut self, BlockId { number, block_slot }: BlockId, peer: u32) {
         let number = (number + u64::from(peer)).saturating_sub(u64::from(block_slot));
         assert!(
-            u64::from(block_slot.abs_diff(peer)) < u64::from(self.order.cluster()),
+            u64::from(block_slot.abs_diff(peer)) < u64::from(self.hb.cluster()),
             "block slot {peer} is of another cluster than block slot {block_slot}"
         );
         self.enter(BlockId { number, block_slot: peer });
     }
 
     /// A strong access acquires the clocks of its locations, and releases to them.
-    fn order_through(&mut self, owner: ShadowMemory, event: &AccessEvent<'_>) {
-        let memory = if let ShadowMemory::Block(block_slot) = owner { block_slot + 1 } else { 0 };
+    fn synchronize(&mut self, memory: ShadowMemory, event: &AccessEvent<'_>) {
+        let number = if let ShadowMemory::Block(block_slot) = memory { block_slot + 1 } else { 0 };
         let (reads, writes) = (event.kind != AccessKind::Write, event.kind != AccessKind::Read);
         let scope = strength(&event.semantics).unwrap_or(Scope::Sys);
-        let op = &self.program.code[event.place.pc.index()].op;
+        let op = &self.program.code[event.point.pc.index()].op;
         let element = element_bytes(op, event.bytes);
-        let how = Strong { reads, writes, is_reduction: op.is_reduction(), ordering: event.semantics.ordering, scope, bytes: element };
-        self.note_signal(memory, event, (reads, writes), scope);
-        let actor = actor(event.block_id, &event.place, event.lanes);
-        self.order.release_acquire(actor, memory, event.addresses, how);
+        let strong =
+            StrongAccess { reads, writes, is_reduction: op.is_reduction(), ordering: event.semantics.ordering, scope, bytes: element };
+        self.record_sync_access(number, event, (reads, writes), scope);
+        let actor = actor(event.block_id, &event.point, event.lanes);
+        self.hb.release_acquire(actor, number, event.addresses, strong);
         for skip in (element..event.bytes).step_by(element as usize) {
-            self.order.release_acquire(actor, memory, &event.addresses.map(|address| address + u64::from(skip)), how);
+            self.hb.release_acquire(actor, number, &event.addresses.map(|address| address + u64::from(skip)), strong);
         }
     }
 
@@ -453,81 +455,86 @@ impl Race {
         let are_threads = access.op.agent == Agent::Threads && conflict.first.op.agent == Agent::Threads;
         if conflict.is_read && are_threads {
             let actor = Actor { block_slot, warp: access.op.warp, lanes: conflict.second_lanes, tick: access.op.tick };
-            self.order.read_after_fence(actor, &conflict.first.op, conflict.first_lanes.first());
+            self.hb.read_after_fence(actor, &conflict.first.op, conflict.first_lanes.first());
         }
     }
 
-    /// Remembers a strong access to one place, which may be a flag or a lock.
-    fn note_signal(&mut self, memory: u32, event: &AccessEvent<'_>, (reads, writes): (bool, bool), scope: Scope) {
+    /// Records a strong access to one location, which may be a flag or a lock.
+    fn record_sync_access(&mut self, number: u32, event: &AccessEvent<'_>, (reads, writes): (bool, bool), scope: Scope) {
         let address = event.addresses[event.lanes.first()];
         if event.lanes.iter().any(|lane| event.addresses[lane] != address) {
             return;
         }
-        let signal = SyncAccess::new((memory, address), event.block_id, &event.place, event.lanes, (event.semantics.ordering, scope));
+        let sync_access = SyncAccess::new((number, address), event.block_id, &event.point, event.lanes, (event.semantics.ordering, scope));
         if reads {
-            self.sync_accesses.note_read(signal);
+            self.sync_accesses.add_read(sync_access);
         }
         if writes {
-            self.sync_accesses.note_write(signal);
+            self.sync_accesses.add_write(sync_access);
         }
     }
 
-    /// A synchronization of threads.
-    fn order(&mut self, event: &OrderEvent<'_>) {
-        let OrderEvent { place, block_id, lanes, order } = *event;
+    /// Threads synchronize.
+    fn sync(&mut self, event: &SyncEvent<'_>) {
+        let SyncEvent { point, block_id, lanes, kind } = *event;
         self.enter(block_id);
-        let actor = actor(block_id, &place, lanes);
-        if !self.unrecorded[block_id.block_slot as usize].is_empty() && self.may_order_some(block_id.block_slot, order) {
-            self.record(block_id.block_slot);
+        let actor = actor(block_id, &point, lanes);
+        if !self.unrecorded[block_id.block_slot as usize].is_empty() && self.may_order_partially(block_id.block_slot, kind) {
+            self.record_reads(block_id.block_slot);
         }
-        match order {
-            Order::Fence { kind, ordering, scope } => self.order.fence(actor, kind, ordering, scope),
-            Order::Arrived { id, waits, .. } => self.order.arrive(actor, id, waits),
-            Order::BarrierCompleted { id, .. } => {
+        match kind {
+            SyncKind::Fence { kind, ordering, scope } => self.hb.fence(actor, kind, ordering, scope),
+            SyncKind::Arrived { id, waits, .. } => self.hb.arrive(actor, id, waits),
+            SyncKind::BarrierCompleted { id, .. } => {
                 self.unrecorded[block_id.block_slot as usize].clear();
-                self.order.complete_barrier(block_id.block_slot, id, place.tick);
+                self.hb.complete_barrier(block_id.block_slot, id, point.tick);
             }
-            Order::WarpSync { members } => self.order.sync_warp(actor, members),
-            Order::Committed { bulk } => self.order.commit(actor, bulk),
-            Order::Awaited(CopyWait { bulk, read, open, pending }) => {
-                let kind = match (bulk, read) {
-                    (false, _) => AsyncKind::Lane,
+            SyncKind::WarpSync { members } => self.hb.sync_warp(actor, members),
+            SyncKind::Committed { bulk } => self.hb.commit(actor, bulk),
+            SyncKind::Awaited(CopyWait { bulk, read, uncommitted, pending }) => {
+                let copies = match (bulk, read) {
+                    (false, _) => AsyncKind::CpAsync,
                     (true, false) => AsyncKind::Bulk,
                     (true, true) => AsyncKind::BulkRead,
                 };
-                if kind == AsyncKind::Lane {
-                    let by = (block_id.number as u32, WarpId::new(place.warp.number()));
-                    self.sync_accesses.note_wait(GroupWait { by, tick: place.tick, pc: place.pc, pending: if open { 0 } else { pending } });
+                if copies == AsyncKind::CpAsync {
+                    let by = (block_id.number as u32, WarpId::new(point.warp.number()));
+                    self.sync_accesses.add_wait(GroupWait {
+                        by,
+                        tick: point.tick,
+                        pc: point.pc,
+                        pending: if uncommitted { 0 } else { pending },
+                    });
                 }
-                self.order.wait(actor, kind, open, pending);
+                self.hb.wait(actor, copies, uncommitted, pending);
             }
-            Order::ClusterArrived { relaxed, .. } => self.order.arrive_at_cluster(actor, relaxed),
-            Order::ClusterWaits => self.order.wait_for_cluster(actor),
-            Order::ClusterBarrierCompleted { .. } => self.order.complete_cluster_barrier(block_id.block_slot, block_id.number as u32),
-            Order::Exited => {
-                self.order.exit(actor);
-                if self.order.cluster() > 1 {
-                    self.leave(event);
+            SyncKind::ClusterArrived { relaxed, .. } => self.hb.arrive_at_cluster(actor, relaxed),
+            SyncKind::ClusterWaits => self.hb.wait_for_cluster(actor),
+            SyncKind::ClusterBarrierCompleted { .. } => self.hb.complete_cluster_barrier(block_id.block_slot, block_id.number as u32),
+            SyncKind::Exited => {
+                self.hb.exit(actor);
+                if self.hb.cluster() > 1 {
+                    self.check_exit(event);
                 }
             }
             // A warp collective orders nothing.
-            Order::Collective { .. } => {}
+            SyncKind::Collective { .. } => {}
         }
     }
 }
 
 /// The lanes of a block that execute an instruction.
-fn actor(block_id: BlockId, place: &IssuePoint, lanes: LaneMask) -> Actor {
-    Actor { block_slot: block_id.block_slot, warp: WarpId::new(place.warp.number()), lanes, tick: place.tick }
+fn actor(block_id: BlockId, point: &IssuePoint, lanes: LaneMask) -> Actor {
+    Actor { block_slot: block_id.block_slot, warp: WarpId::new(point.warp.number()), lanes, tick: point.tick }
 }
 
-/// The operation of lanes of a block at an instruction, or the one that they put in flight there.
-fn operation(block_id: BlockId, place: &IssuePoint, lanes: LaneMask, (agent, action): (Agent, SideAction)) -> Operation {
+/// The operation of lanes of a block at an instruction, or the asynchronous one that they issue there.
+fn operation(block_id: BlockId, point: &IssuePoint, lanes: LaneMask, (agent, action): (Agent, SideAction)) -> Operation {
     let only_reads = action == SideAction::Read;
-    Operation { tick: place.tick, block: block_id.number as u32, warp: WarpId::new(place.warp.number()), lanes, agent, only_reads }
+    Operation { tick: point.tick, block: block_id.number as u32, warp: WarpId::new(point.warp.number()), lanes, agent, only_reads }
 }
 
-/// Bytes of the scalars that an instruction accesses, which accesses `bytes` bytes a lane (PTX ISA, "Vector Data-types").
+/// Bytes of each scalar of an instruction that accesses `bytes` bytes a lane (PTX ISA, "Vector Data-types").
 fn element_bytes(op: &Op, bytes: u32) -> u32 {
     let bits = if let Op::Memory(MemoryOp::LoadVector { bits, .. } | MemoryOp::StoreVector { bits, .. }) = op {
         u32::from(*bits)

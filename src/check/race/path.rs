@@ -1,39 +1,38 @@
-//! The synchronization path from the first side of a race to the second one, as far as it goes: the steps of the thread of the first side
-//! that may release it, the warps that are ordered after it and the steps that order them, and the steps of the thread of the second side
-//! that may acquire it.
+//! The synchronization path from the first side of a race towards the second one: the steps of the first thread that may release, the steps
+//! by which other warps become ordered after the first side, and the steps of the second thread that may acquire.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::Race;
+use super::RaceChecker;
 use crate::base::WarpId;
 use crate::base::lanes::LANES;
 use crate::check::checker::Checker;
-use crate::check::finding::{Findings, Link, Side};
+use crate::check::finding::{Findings, PathStep, Side};
 use crate::check::reporter::Reporter;
 use crate::isa::{FenceKind, Ordering, Scope};
 use crate::machine::{
-    AccessEvent, AccessKind, BlockId, Contribution, Event, EventMask, IssuePoint, LaneMask, LaunchStart, MbarrierChange, Observer, Order,
+    AccessEvent, AccessKind, BlockId, Contribution, Event, EventMask, IssuePoint, LaneMask, LaunchStart, MbarrierChange, Observer, SyncKind,
 };
 use crate::order::{Agent, Block, Operation, VectorClock};
 use crate::program::Program;
 
-/// The most steps that are recorded of each of the two threads, and of all others together.
-const KEPT: usize = 8;
+/// The most steps that are retained of each of the two threads, and of all others together.
+const MAX_STEPS: usize = 8;
 
 /// Observes a launch from its beginning to the second side of one of its races.
 pub struct SynchronizationPath {
     program: Arc<Program>,
-    race: Race,
-    /// The findings of the checker on the way, which are reported already.
+    race: RaceChecker,
+    /// The findings of the checker, which are reported already.
     findings: Findings,
     sides: [Side; 2],
     /// The operation of the first side, once it has happened.
     first: Option<Operation>,
     /// The lanes that are ordered after it, by block and warp.
-    informed: BTreeMap<([u32; 3], u32), LaneMask>,
+    ordered_lanes: BTreeMap<([u32; 3], u32), LaneMask>,
     /// The steps of the first thread, of the second thread, and of others that became ordered after the first side.
-    steps: [Vec<Link>; 3],
+    steps: [Vec<PathStep>; 3],
 }
 
 /// The threads that execute a step.
@@ -46,7 +45,7 @@ enum StepSource {
 
 /// An operation that may synchronize.
 struct Step {
-    place: IssuePoint,
+    point: IssuePoint,
     block_id: BlockId,
     lanes: LaneMask,
     kind: StepKind,
@@ -75,14 +74,14 @@ enum StepKind {
     WarpSync {
         members: LaneMask,
     },
-    ObjectArrival {
+    MbarrierArrival {
         ordering: Ordering,
     },
-    ObjectWait {
+    MbarrierWait {
         ordering: Ordering,
     },
     Commit,
-    CopiesAwaited {
+    CopyWait {
         pending: u32,
     },
     ClusterArrival {
@@ -94,10 +93,10 @@ enum StepKind {
 }
 
 impl SynchronizationPath {
-    /// Of the race between `first` and `second`. It is to observe their launch from its beginning, and the instruction of `second` last.
+    /// The path of the race between `first` and `second`. It observes their launch from its beginning up to the instruction of `second`.
     pub fn new(program: &Arc<Program>, first: Side, second: Side, launch: &LaunchStart) -> Self {
-        assert!(first.place.tick <= second.place.tick, "the first side of a race is the earlier one");
-        let mut race = Race::new(program);
+        assert!(first.point.tick <= second.point.tick, "the first side of a race is the earlier one");
+        let mut race = RaceChecker::new(program);
         race.begin(launch);
         Self {
             program: Arc::clone(program),
@@ -105,85 +104,86 @@ impl SynchronizationPath {
             findings: Findings::default(),
             sides: [first, second],
             first: None,
-            informed: BTreeMap::new(),
+            ordered_lanes: BTreeMap::new(),
             steps: [Vec::new(), Vec::new(), Vec::new()],
         }
     }
 
     /// The steps in the order of time, and last the warps that are ordered after the first side.
-    pub fn links(mut self) -> Vec<Link> {
-        let reach = self.reach();
-        let mut links: Vec<Link> = self.steps.iter_mut().flat_map(std::mem::take).collect();
-        links.sort_by_key(|link| link.place.map(|place| place.tick));
-        links.extend(reach.map(|text| Link { place: None, text }));
-        links
+    pub fn into_steps(mut self) -> Vec<PathStep> {
+        let ordered = self.ordered_warps_text();
+        let mut steps: Vec<PathStep> = self.steps.iter_mut().flat_map(std::mem::take).collect();
+        steps.sort_by_key(|step| step.point.map(|point| point.tick));
+        steps.extend(ordered.map(|text| PathStep { point: None, text }));
+        steps
     }
 
     /// The warps that are ordered after the first side when the second one happens, as text.
-    fn reach(&self) -> Option<String> {
+    fn ordered_warps_text(&self) -> Option<String> {
         self.first?;
-        let own = |(block, warp): &([u32; 3], u32)| (*block, *warp) == (self.sides[0].place.block, self.sides[0].place.warp.number());
+        let is_first_warp =
+            |(block, warp): &([u32; 3], u32)| (*block, *warp) == (self.sides[0].point.block, self.sides[0].point.warp.number());
         let mut blocks: BTreeMap<[u32; 3], Vec<u32>> = BTreeMap::new();
-        self.informed.keys().filter(|key| !own(key)).for_each(|(block, warp)| blocks.entry(*block).or_default().push(*warp));
+        self.ordered_lanes.keys().filter(|key| !is_first_warp(key)).for_each(|(block, warp)| blocks.entry(*block).or_default().push(*warp));
         let text = |(block, warps): (&[u32; 3], &Vec<u32>)| {
             let [x, y, z] = block;
             let warps: Vec<String> = warps.iter().map(u32::to_string).collect();
             let plural = if warps.len() == 1 { "warp" } else { "warps" };
             format!("{plural} {} of block ({x},{y},{z})", warps.join(", "))
         };
-        let known: Vec<String> = blocks.iter().take(KEPT).map(text).collect();
-        let more = blocks.len().saturating_sub(KEPT);
+        let texts: Vec<String> = blocks.iter().take(MAX_STEPS).map(text).collect();
+        let more = blocks.len().saturating_sub(MAX_STEPS);
         let more = if more == 0 { String::new() } else { format!(" and {more} more blocks") };
-        Some(match known.is_empty() {
+        Some(match texts.is_empty() {
             true => "no other warp is ordered after the first access by then".into(),
-            false => format!("ordered after the first access by then: {}{more}; not the lanes of the second access", known.join(", ")),
+            false => format!("ordered after the first access by then: {}{more}; not the lanes of the second access", texts.join(", ")),
         })
     }
 
-    fn follow(&mut self, step: &Step) {
-        if step.place.tick < self.sides[0].place.tick || step.place.tick > self.sides[1].place.tick {
+    fn add_step(&mut self, step: &Step) {
+        if step.point.tick < self.sides[0].point.tick || step.point.tick > self.sides[1].point.tick {
             return;
         }
         self.start_tracking(step);
-        let learned = self.inform(step);
-        let whose = self.whose(step);
-        let text = match whose {
+        let newly_ordered = self.newly_ordered_warps(step);
+        let source = self.source_of(step);
+        let text = match source {
             StepSource::First => step.kind.text_of_first(self.releases(step)),
-            StepSource::Second if !learned.is_empty() => Some("its lanes are ordered after the first access from here on".into()),
+            StepSource::Second if !newly_ordered.is_empty() => Some("its lanes are ordered after the first access from here on".into()),
             StepSource::Second => step.kind.text_of_second(self.acquires(step)),
-            StepSource::Others if learned.is_empty() && self.may_release(step) => step.kind.text_of_first(self.releases(step)),
+            StepSource::Others if newly_ordered.is_empty() && self.may_release(step) => step.kind.text_of_first(self.releases(step)),
             StepSource::Others => None,
         };
-        let (whose, text) = match text {
-            Some(text) => (whose, text),
-            None if learned.is_empty() || matches!(step.kind, StepKind::Exit) => return,
-            None => (StepSource::Others, step.kind.text_of_others(&learned)),
+        let (source, text) = match text {
+            Some(text) => (source, text),
+            None if newly_ordered.is_empty() || matches!(step.kind, StepKind::Exit) => return,
+            None => (StepSource::Others, step.kind.text_of_others(&newly_ordered)),
         };
-        self.keep(whose, Link { place: Some(step.place), text });
+        self.push_step(source, PathStep { point: Some(step.point), text });
     }
 
-    /// Records a step: of the steps of one statement, for the first thread the first one, for the others the last.
-    fn keep(&mut self, whose: StepSource, link: Link) {
-        let kept = &mut self.steps[whose as usize];
-        let pc = |link: &Link| link.place.map(|place| (place.pc, place.block, place.warp));
-        let known = kept.iter().position(|known| pc(known) == pc(&link));
-        match (whose, known) {
+    /// Adds a step. Of repeated steps of one instruction, the first one of the first thread and the last one of the others are retained.
+    fn push_step(&mut self, source: StepSource, step: PathStep) {
+        let retained = &mut self.steps[source as usize];
+        let pc = |step: &PathStep| step.point.map(|point| (point.pc, point.block, point.warp));
+        let existing = retained.iter().position(|existing| pc(existing) == pc(&step));
+        match (source, existing) {
             (StepSource::First, Some(_)) => {}
             (StepSource::Second, Some(at)) => {
-                kept.remove(at);
-                kept.push(link);
+                retained.remove(at);
+                retained.push(step);
             }
-            (StepSource::First | StepSource::Others, _) if kept.len() >= KEPT => {}
-            (StepSource::First | StepSource::Second | StepSource::Others, _) => kept.push(link),
+            (StepSource::First | StepSource::Others, _) if retained.len() >= MAX_STEPS => {}
+            (StepSource::First | StepSource::Second | StepSource::Others, _) => retained.push(step),
         }
-        if kept.len() > KEPT {
-            kept.remove(0);
+        if retained.len() > MAX_STEPS {
+            retained.remove(0);
         }
     }
 
-    fn whose(&self, step: &Step) -> StepSource {
+    fn source_of(&self, step: &Step) -> StepSource {
         let is =
-            |side: &Side| (step.place.block, step.place.warp) == (side.place.block, side.place.warp) && step.lanes.intersects(side.lanes);
+            |side: &Side| (step.point.block, step.point.warp) == (side.point.block, side.point.warp) && step.lanes.intersects(side.lanes);
         match (is(&self.sides[0]), is(&self.sides[1])) {
             (true, _) => StepSource::First,
             (false, true) => StepSource::Second,
@@ -193,38 +193,38 @@ impl SynchronizationPath {
 
     /// Sets the operation of the first side at the first step of its block after it.
     fn start_tracking(&mut self, step: &Step) {
-        let Side { place, lanes, copy, .. } = self.sides[0];
-        if self.first.is_some() || copy.is_some() || step.place.block != place.block {
+        let Side { point, lanes, copy, .. } = self.sides[0];
+        if self.first.is_some() || copy.is_some() || step.point.block != point.block {
             return;
         }
-        let (block, warp) = (step.block_id.number as u32, place.warp);
-        self.first = Some(Operation { tick: place.tick, block, warp, lanes, agent: Agent::Threads, only_reads: false });
-        self.informed.insert((place.block, warp.number()), lanes);
+        let (block, warp) = (step.block_id.number as u32, point.warp);
+        self.first = Some(Operation { tick: point.tick, block, warp, lanes, agent: Agent::Threads, only_reads: false });
+        self.ordered_lanes.insert((point.block, warp.number()), lanes);
     }
 
-    /// The warps of which lanes become ordered after the first side by a step.
-    fn inform(&mut self, step: &Step) -> Vec<u32> {
-        let (Some(first), Some(block)) = (self.first, self.race.order.block(step.block_id.block_slot)) else { return Vec::new() };
-        let own = step.place.warp.number();
-        let warps = if step.kind.is_of_block() { 0..self.race.order.warps() as u32 } else { own..own + 1 };
-        let mut learned = Vec::new();
+    /// The warps with lanes that become ordered after the first side by a step.
+    fn newly_ordered_warps(&mut self, step: &Step) -> Vec<u32> {
+        let (Some(first), Some(block)) = (self.first, self.race.hb.block(step.block_id.block_slot)) else { return Vec::new() };
+        let own_warp = step.point.warp.number();
+        let warps = if step.kind.is_of_block() { 0..self.race.hb.warps() as u32 } else { own_warp..own_warp + 1 };
+        let mut newly_ordered = Vec::new();
         for warp in warps {
-            let know = lanes_after(block, WarpId::new(warp), &first);
-            let informed = self.informed.entry((step.place.block, warp)).or_insert(LaneMask::NONE);
-            if !(know & !*informed).is_empty() {
-                learned.push(warp);
+            let ordered = lanes_after(block, WarpId::new(warp), &first);
+            let already = self.ordered_lanes.entry((step.point.block, warp)).or_insert(LaneMask::NONE);
+            if !(ordered & !*already).is_empty() {
+                newly_ordered.push(warp);
             }
-            *informed |= know;
+            *already |= ordered;
         }
-        self.informed.retain(|_, lanes| !lanes.is_empty());
-        learned
+        self.ordered_lanes.retain(|_, lanes| !lanes.is_empty());
+        newly_ordered
     }
 
     /// Whether lanes that are ordered after the first side may release it by a step.
     fn may_release(&self, step: &Step) -> bool {
-        let informed = self.informed.get(&(step.place.block, step.place.warp.number())).copied().unwrap_or(LaneMask::NONE);
-        matches!(step.kind, StepKind::Access { writes: true, .. } | StepKind::Fence { .. } | StepKind::ObjectArrival { .. })
-            && step.lanes.intersects(informed)
+        let ordered = self.ordered_lanes.get(&(step.point.block, step.point.warp.number())).copied().unwrap_or(LaneMask::NONE);
+        matches!(step.kind, StepKind::Access { writes: true, .. } | StepKind::Fence { .. } | StepKind::MbarrierArrival { .. })
+            && step.lanes.intersects(ordered)
     }
 
     /// Whether a strong write releases the first side, and in which scope.
@@ -233,39 +233,39 @@ impl SynchronizationPath {
         if ordering.releases() {
             return Some(scope);
         }
-        let (first, block) = (self.first?, self.race.order.block(step.block_id.block_slot)?);
-        let fences = block.warps[step.place.warp].fences.iter().filter(|fenced| fenced.lanes.intersects(step.lanes));
-        let after = fences.filter(|fenced| is_in(&fenced.clock.released(fenced.lanes & step.lanes), &first));
+        let (first, block) = (self.first?, self.race.hb.block(step.block_id.block_slot)?);
+        let fences = block.warps[step.point.warp].fences.iter().filter(|fenced| fenced.lanes.intersects(step.lanes));
+        let after = fences.filter(|fenced| includes(&fenced.clock.released(fenced.lanes & step.lanes), &first));
         after.map(|fenced| fenced.scope.min(scope)).max()
     }
 
     /// Whether a strong read of the second thread observes a release after the first side.
-    fn acquires(&self, step: &Step) -> Observed {
-        let (Some(first), Some(block)) = (self.first, self.race.order.block(step.block_id.block_slot)) else { return Observed::Nothing };
-        let warp = &block.warps[step.place.warp];
-        let holds = |clock: &VectorClock| is_in(clock, &first);
+    fn acquires(&self, step: &Step) -> Observation {
+        let (Some(first), Some(block)) = (self.first, self.race.hb.block(step.block_id.block_slot)) else { return Observation::Nothing };
+        let warp = &block.warps[step.point.warp];
+        let holds = |clock: &VectorClock| includes(clock, &first);
         let second = self.sides[1].lanes;
         if warp.deferred.iter().any(|acquire| acquire.lanes.intersects(second) && holds(&acquire.clock)) {
-            return Observed::Deferred;
+            return Observation::Deferred;
         }
-        let is_missed = warp.missed.iter().any(|(lanes, clock)| lanes.intersects(second) && holds(clock));
-        if is_missed { Observed::Missed } else { Observed::Nothing }
+        let is_out_of_scope = warp.out_of_scope.iter().any(|(lanes, clock)| lanes.intersects(second) && holds(clock));
+        if is_out_of_scope { Observation::OutOfScope } else { Observation::Nothing }
     }
 }
 
-/// Whether lanes have observed a release.
+/// The way in which lanes have observed a release.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Observed {
-    /// It takes a fence to acquire it.
+enum Observation {
+    /// A later fence acquires it.
     Deferred,
-    /// Its scope or theirs does not hold both threads.
-    Missed,
+    /// Its scope or theirs does not include both threads.
+    OutOfScope,
     Nothing,
 }
 
-/// Whether an operation is in a clock.
-fn is_in(clock: &VectorClock, operation: &Operation) -> bool {
-    clock.of(operation.block).is_some_and(|known| known.own.of(operation.warp, operation.lanes) > operation.tick)
+/// Whether a clock includes an operation.
+fn includes(clock: &VectorClock, operation: &Operation) -> bool {
+    clock.get(operation.block).is_some_and(|block_clock| block_clock.synchronous.tick_of(operation.warp, operation.lanes) > operation.tick)
 }
 
 /// The lanes of a warp that are ordered after an operation.
@@ -282,9 +282,9 @@ impl Observer for SynchronizationPath {
 
     fn event(&mut self, event: &Event<'_>) -> bool {
         let Self { program, race, findings, .. } = self;
-        race.event(event, &mut Reporter { program, findings, launch: 0, asks: false });
+        race.event(event, &mut Reporter { program, findings, launch: 0, mask_changed: false });
         if let Some(step) = Step::of(event) {
-            self.follow(&step);
+            self.add_step(&step);
         }
         false
     }
@@ -293,23 +293,23 @@ impl Observer for SynchronizationPath {
 impl Step {
     /// The step of an event; none if it does not synchronize.
     fn of(event: &Event<'_>) -> Option<Self> {
-        let (place, block_id, lanes, kind) = match event {
-            Event::Access(access) => (access.place, access.block_id, access.lanes, StepKind::of_access(access)?),
-            Event::Order(event) => (event.place, event.block_id, event.lanes, StepKind::of_order(&event.order)?),
+        let (point, block_id, lanes, kind) = match event {
+            Event::Access(access) => (access.point, access.block_id, access.lanes, StepKind::of_access(access)?),
+            Event::Sync(event) => (event.point, event.block_id, event.lanes, StepKind::of_sync(&event.kind)?),
             Event::Mbarrier(object) => {
                 let ordering = object.semantics.ordering;
                 let what = match object.change {
                     MbarrierChange::Contributed(Contribution::Arrived(_) | Contribution::Dropped(_)) => {
-                        StepKind::ObjectArrival { ordering }
+                        StepKind::MbarrierArrival { ordering }
                     }
-                    MbarrierChange::Tested { ended: true, .. } => StepKind::ObjectWait { ordering },
+                    MbarrierChange::Tested { completed: true, .. } => StepKind::MbarrierWait { ordering },
                     MbarrierChange::Contributed(Contribution::ExpectTx(_) | Contribution::CompleteTx(_))
-                    | MbarrierChange::Tested { ended: false, .. }
-                    | MbarrierChange::Made(_)
+                    | MbarrierChange::Tested { completed: false, .. }
+                    | MbarrierChange::Initialized(_)
                     | MbarrierChange::Invalidated
-                    | MbarrierChange::Ended(_) => return None,
+                    | MbarrierChange::PhaseCompleted(_) => return None,
                 };
-                (object.place, object.block_id, object.lanes, what)
+                (object.point, object.block_id, object.lanes, what)
             }
             Event::Copy(_)
             | Event::Wgmma(_)
@@ -319,7 +319,7 @@ impl Step {
             | Event::Reconverged(..)
             | Event::Arrived(..) => return None,
         };
-        Some(Self { place, block_id, lanes, kind })
+        Some(Self { point, block_id, lanes, kind })
     }
 }
 
@@ -329,24 +329,24 @@ impl StepKind {
         Some(Self::Access { reads: access.kind != AccessKind::Write, writes: access.kind != AccessKind::Read, ordering, scope })
     }
 
-    fn of_order(order: &Order<'_>) -> Option<Self> {
-        Some(match *order {
-            Order::Fence { kind: FenceKind::Memory, scope, .. } => Self::Fence { scope },
-            Order::Fence { .. } => Self::ProxyFence,
-            Order::Arrived { id, .. } => Self::Arrival { barrier: id },
-            Order::BarrierCompleted { id, .. } => Self::Completion { barrier: id },
-            Order::WarpSync { members } => Self::WarpSync { members },
-            Order::ClusterArrived { relaxed, .. } => Self::ClusterArrival { is_relaxed: relaxed },
-            Order::ClusterWaits => Self::ClusterWait,
-            Order::ClusterBarrierCompleted { .. } => Self::ClusterCompletion,
-            Order::Committed { .. } => Self::Commit,
-            Order::Awaited(wait) => Self::CopiesAwaited { pending: if wait.open { 0 } else { wait.pending } },
-            Order::Exited => Self::Exit,
-            Order::Collective { .. } => return None,
+    fn of_sync(kind: &SyncKind<'_>) -> Option<Self> {
+        Some(match *kind {
+            SyncKind::Fence { kind: FenceKind::Memory, scope, .. } => Self::Fence { scope },
+            SyncKind::Fence { .. } => Self::ProxyFence,
+            SyncKind::Arrived { id, .. } => Self::Arrival { barrier: id },
+            SyncKind::BarrierCompleted { id, .. } => Self::Completion { barrier: id },
+            SyncKind::WarpSync { members } => Self::WarpSync { members },
+            SyncKind::ClusterArrived { relaxed, .. } => Self::ClusterArrival { is_relaxed: relaxed },
+            SyncKind::ClusterWaits => Self::ClusterWait,
+            SyncKind::ClusterBarrierCompleted { .. } => Self::ClusterCompletion,
+            SyncKind::Committed { .. } => Self::Commit,
+            SyncKind::Awaited(wait) => Self::CopyWait { pending: if wait.uncommitted { 0 } else { wait.pending } },
+            SyncKind::Exited => Self::Exit,
+            SyncKind::Collective { .. } => return None,
         })
     }
 
-    /// Whether lanes of other warps may learn something by it.
+    /// Whether lanes of other warps may become ordered by it.
     fn is_of_block(self) -> bool {
         match self {
             Self::Completion { .. } | Self::ClusterCompletion | Self::Arrival { .. } | Self::ClusterArrival { .. } | Self::Exit => true,
@@ -354,18 +354,18 @@ impl StepKind {
             | Self::Fence { .. }
             | Self::ProxyFence
             | Self::WarpSync { .. }
-            | Self::ObjectArrival { .. }
-            | Self::ObjectWait { .. }
+            | Self::MbarrierArrival { .. }
+            | Self::MbarrierWait { .. }
             | Self::Commit
-            | Self::CopiesAwaited { .. }
+            | Self::CopyWait { .. }
             | Self::ClusterWait => false,
         }
     }
 
-    /// The text of a step of the first thread: whether it releases the first side.
+    /// The text of a step of the first thread, which releases the first side in the scope `released`, if it does.
     fn text_of_first(self, released: Option<Scope>) -> Option<String> {
         Some(match self {
-            Self::Access { writes: false, .. } | Self::Completion { .. } | Self::ClusterCompletion | Self::ObjectWait { .. } => {
+            Self::Access { writes: false, .. } | Self::Completion { .. } | Self::ClusterCompletion | Self::MbarrierWait { .. } => {
                 return None;
             }
             Self::Access { writes: true, .. } => match released {
@@ -376,37 +376,37 @@ impl StepKind {
             },
             Self::Fence { scope } => format!("its strong writes from here on release what came before, in {} scope", scope_word(scope)),
             Self::Commit => "commits the group of its copies".into(),
-            Self::CopiesAwaited { pending } => format!("waits for its copies: {pending} groups may stay pending"),
+            Self::CopyWait { pending } => format!("waits for its copies: {pending} groups may stay pending"),
             Self::ProxyFence
             | Self::Arrival { .. }
             | Self::WarpSync { .. }
-            | Self::ObjectArrival { .. }
+            | Self::MbarrierArrival { .. }
             | Self::ClusterArrival { .. }
             | Self::ClusterWait
             | Self::Exit => return self.text_of_either(),
         })
     }
 
-    /// The text of a step of the second thread: whether it acquires the first side.
-    fn text_of_second(self, observed: Observed) -> Option<String> {
+    /// The text of a step of the second thread, by its observation of a release.
+    fn text_of_second(self, observed: Observation) -> Option<String> {
         Some(match self {
-            Self::Access { reads: false, .. } | Self::Completion { .. } | Self::ClusterCompletion | Self::ObjectArrival { .. } => {
+            Self::Access { reads: false, .. } | Self::Completion { .. } | Self::ClusterCompletion | Self::MbarrierArrival { .. } => {
                 return None;
             }
             Self::Access { ordering, .. } => match (observed, ordering.acquires()) {
-                (Observed::Deferred, _) => {
+                (Observation::Deferred, _) => {
                     "reads what was released after the first access, without .acquire: a fence after it would acquire it"
                 }
-                (Observed::Missed, _) => "reads what was released after the first access in a scope that does not hold both threads",
-                (Observed::Nothing, true) => "acquires, but what it reads was not released after the first access",
-                (Observed::Nothing, false) => "a strong read without .acquire: it acquires nothing without a fence after it",
+                (Observation::OutOfScope, _) => "reads what was released after the first access in a scope that does not hold both threads",
+                (Observation::Nothing, true) => "acquires, but what it reads was not released after the first access",
+                (Observation::Nothing, false) => "a strong read without .acquire: it acquires nothing without a fence after it",
             }
             .into(),
             Self::Fence { scope } => format!("acquires what its strong reads before have seen, in {} scope", scope_word(scope)),
-            Self::ObjectWait { ordering: Ordering::Relaxed } => "sees the phase of an mbarrier end; .relaxed acquires nothing".into(),
-            Self::ObjectWait { .. } => "acquires what was released before the arrivals at the phase of an mbarrier".into(),
+            Self::MbarrierWait { ordering: Ordering::Relaxed } => "sees the phase of an mbarrier end; .relaxed acquires nothing".into(),
+            Self::MbarrierWait { .. } => "acquires what was released before the arrivals at the phase of an mbarrier".into(),
             Self::Commit => return None,
-            Self::CopiesAwaited { pending } => format!("waits for its own copies: {pending} groups may stay pending"),
+            Self::CopyWait { pending } => format!("waits for its own copies: {pending} groups may stay pending"),
             Self::ProxyFence
             | Self::Arrival { .. }
             | Self::WarpSync { .. }
@@ -421,8 +421,8 @@ impl StepKind {
             Self::ProxyFence => "a proxy fence".into(),
             Self::Arrival { barrier } => format!("arrives at barrier {barrier}"),
             Self::WarpSync { members } => format!("synchronizes with lanes {} of its warp", members.list()),
-            Self::ObjectArrival { ordering: Ordering::Relaxed } => "arrives at an mbarrier; .relaxed releases nothing".into(),
-            Self::ObjectArrival { .. } => "arrives at an mbarrier, which releases what came before".into(),
+            Self::MbarrierArrival { ordering: Ordering::Relaxed } => "arrives at an mbarrier; .relaxed releases nothing".into(),
+            Self::MbarrierArrival { .. } => "arrives at an mbarrier, which releases what came before".into(),
             Self::ClusterArrival { is_relaxed: true } => "arrives at the barrier of the cluster; .relaxed releases nothing".into(),
             Self::ClusterArrival { is_relaxed: false } => "arrives at the barrier of the cluster".into(),
             Self::ClusterWait => "waits at the barrier of the cluster".into(),
@@ -430,9 +430,9 @@ impl StepKind {
             Self::Access { .. }
             | Self::Fence { .. }
             | Self::Completion { .. }
-            | Self::ObjectWait { .. }
+            | Self::MbarrierWait { .. }
             | Self::Commit
-            | Self::CopiesAwaited { .. }
+            | Self::CopyWait { .. }
             | Self::ClusterCompletion => return None,
         })
     }
@@ -447,10 +447,10 @@ impl StepKind {
             Self::ClusterArrival { .. } | Self::ClusterCompletion | Self::ClusterWait => {
                 format!("the barrier of the cluster orders {warps} after the first access")
             }
-            Self::ObjectWait { .. } => format!("the end of a phase of an mbarrier orders {warps} after the first access"),
+            Self::MbarrierWait { .. } => format!("the end of a phase of an mbarrier orders {warps} after the first access"),
             Self::WarpSync { .. } => format!("bar.warp.sync orders lanes of {warps} after the first access"),
             Self::Access { .. } | Self::Fence { .. } => format!("{warps} acquires what was released after the first access"),
-            Self::ProxyFence | Self::ObjectArrival { .. } | Self::Commit | Self::CopiesAwaited { .. } | Self::Exit => {
+            Self::ProxyFence | Self::MbarrierArrival { .. } | Self::Commit | Self::CopyWait { .. } | Self::Exit => {
                 format!("{warps} is ordered after the first access")
             }
         }

@@ -1,4 +1,4 @@
-//! Accesses whose lanes touch memory anywhere.
+//! Accesses whose lanes have irregular addresses.
 
 use super::access::Access;
 use super::detector::Detector;
@@ -8,9 +8,9 @@ use crate::machine::{LaneMask, PerLane};
 use crate::order::Operation;
 
 impl Detector<'_> {
-    /// Compares what lanes touch that lie anywhere: neighbours together, and what they share once.
-    pub(super) fn scattered(&mut self, shadow: &mut Shadow, addresses: &PerLane<u64>) {
-        if !self.is_weak_write() && self.lane_by_lane(shadow, addresses) {
+    /// Compares the bytes of lanes with irregular addresses: adjacent ones as one range, and shared ones once.
+    pub(super) fn compare_scattered(&mut self, shadow: &mut Shadow, addresses: &PerLane<u64>) {
+        if !self.is_weak_write() && self.compare_lane_by_lane(shadow, addresses) {
             return;
         }
         let Access { op: Operation { lanes, .. }, bytes, .. } = self.access;
@@ -19,7 +19,7 @@ impl Detector<'_> {
         for lane in lanes.iter() {
             let address = addresses[lane];
             let inside = |(start, end, _): &&(u64, u64, usize)| address >= *start && address + bytes <= *end;
-            // Those that share something mostly share it with a neighbour, or with the first.
+            // Lanes that share bytes mostly share them with the previous lane, or with the first.
             let shared = runs.last().filter(inside).or_else(|| runs.first().filter(inside)).copied();
             match (shared, runs.last_mut()) {
                 (Some((.., first)), _) => {
@@ -35,11 +35,11 @@ impl Detector<'_> {
                 _ => runs.push((address, address + bytes, lane)),
             }
         }
-        runs.into_iter().for_each(|(start, end, _)| self.range(shadow, start, end - start));
+        runs.into_iter().for_each(|(start, end, _)| self.compare_range(shadow, start, end - start));
     }
 
-    /// The same lane by lane, where all lie in one page of the shadow. False, with nothing changed, where they do not.
-    fn lane_by_lane(&mut self, shadow: &mut Shadow, addresses: &PerLane<u64>) -> bool {
+    /// The same lane by lane, if all are in one page of the shadow. Otherwise false, with nothing changed.
+    fn compare_lane_by_lane(&mut self, shadow: &mut Shadow, addresses: &PerLane<u64>) -> bool {
         let Access { op: Operation { lanes, .. }, bytes, .. } = self.access;
         let (mut min, mut max, mut bits) = (u64::MAX, 0, 0);
         for lane in lanes.iter() {
@@ -60,19 +60,19 @@ impl Detector<'_> {
         for lane in lanes.iter() {
             let first = ((addresses[lane] - min) >> shift) as usize;
             for (index, entry) in entries[first..first + (bytes >> shift) as usize].iter_mut().enumerate() {
-                *entry = self.after(*entry, addresses[lane] + ((index as u64) << shift));
+                *entry = self.updated_entry(*entry, addresses[lane] + ((index as u64) << shift));
             }
         }
         true
     }
 
-    /// The new entry of the unit at `address`, which another lane may have touched already.
-    fn after(&mut self, before: Entry, address: u64) -> Entry {
+    /// The new entry of the unit at `address`, which another lane of the access may have updated already.
+    fn updated_entry(&mut self, before: Entry, address: u64) -> Entry {
         if let Some(after) = self.transitions.after(before) {
             return after;
         }
-        let touched = if self.access.action == SideAction::Read { before.reads } else { before.writes };
-        if self.log.members(touched).next() == Some(self.own) {
+        let last_accesses = if self.access.action == SideAction::Read { before.reads } else { before.writes };
+        if self.log.members(last_accesses).next() == Some(self.access_ref) {
             if self.is_strong_write() {
                 self.contention.add(self.access.pc, self.access.pc);
             }

@@ -1,29 +1,29 @@
-//! The shadow of memory: for every word that was touched, its last writer and its readers since.
+//! Shadow memory: for every unit of memory that was accessed, its last writers and its readers since.
 //!
-//! A page of it has one entry for four bytes, until something narrower or less aligned touches it: then one for two, or for each.
+//! A page has one entry for four bytes, until a narrower or less aligned access splits it into units of two bytes or one.
 
 use std::collections::BTreeMap;
 
-use super::access::{Ref, Sweep, Swept};
+use super::access::{AccessRef, Relocations, Sweep};
 
 /// Bytes of memory whose shadow is one page.
 const PAGE: u64 = 4096;
 
-/// Pages found last.
+/// The number of pages in the lookup cache.
 const CACHE: usize = 16;
 
-/// The entry of one unit of memory: its last writes and reads.
+/// The shadow of one unit of memory: its last writes and reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) struct Entry {
     /// The latest writes: those that nothing orders before a newer one.
-    pub writes: Ref,
+    pub writes: AccessRef,
     /// Reads since.
-    pub reads: Ref,
+    pub reads: AccessRef,
 }
 
 impl Entry {
     /// An entry that no unit of memory has.
-    pub const NEVER: Self = Self { writes: Ref(u32::MAX), reads: Ref(u32::MAX) };
+    pub const NEVER: Self = Self { writes: AccessRef(u32::MAX), reads: AccessRef(u32::MAX) };
 }
 
 #[derive(Clone, Debug)]
@@ -74,7 +74,7 @@ impl Shadow {
         &mut self.pages[self.cache[slot].1 as usize]
     }
 
-    /// Entries that there are.
+    /// The number of entries.
     pub fn len(&self) -> usize {
         self.pages.iter().map(|page| page.entries.len()).sum()
     }
@@ -84,7 +84,7 @@ impl Shadow {
         self.len() * size_of::<Entry>()
     }
 
-    /// Bytes of memory in the pages that were touched.
+    /// Bytes of memory in the pages that were accessed.
     pub fn covered(&self) -> usize {
         self.pages.len() * PAGE as usize
     }
@@ -97,12 +97,12 @@ impl Shadow {
         })
     }
 
-    /// Marks what it refers to.
+    /// Marks the accesses that it refers to.
     pub fn mark(&self, sweep: &mut Sweep<'_>) {
         let mut last = Entry::default();
         for page in &self.pages {
             for entry in &page.entries {
-                // Neighbours are mostly equal.
+                // Adjacent entries are mostly equal.
                 if *entry != last {
                     last = *entry;
                     sweep.mark(last.writes);
@@ -112,14 +112,14 @@ impl Shadow {
         }
     }
 
-    /// Takes all references to where their accesses are now.
-    pub fn follow(&mut self, swept: &Swept) {
+    /// Updates all references after a sweep.
+    pub fn relocate(&mut self, relocations: &Relocations) {
         let (mut from, mut to) = (Entry::default(), Entry::default());
         for page in &mut self.pages {
             for entry in &mut page.entries {
                 if *entry != from {
                     from = *entry;
-                    to = Entry { writes: swept.moved(from.writes), reads: swept.moved(from.reads) };
+                    to = Entry { writes: relocations.relocated(from.writes), reads: relocations.relocated(from.reads) };
                 }
                 *entry = to;
             }
@@ -128,7 +128,7 @@ impl Shadow {
 }
 
 impl Page {
-    /// Makes its units no larger than `unit`.
+    /// Splits its units to at most `1 << unit` bytes.
     fn split(&mut self, unit: u8) {
         if unit < self.unit {
             let times = 1 << (self.unit - unit);
@@ -146,11 +146,11 @@ mod tests {
     #[test]
     fn a_narrow_access_splits_the_page() {
         let mut shadow = Shadow::default();
-        let word = Entry { writes: Ref(7), reads: Ref(0) };
+        let word = Entry { writes: AccessRef(7), reads: AccessRef(0) };
         shadow.units(8, 4).0.fill(word);
         let (entries, unit) = shadow.units(9, 1);
         assert_eq!((entries.len(), unit, entries[0]), (1, 1, word));
-        entries[0].reads = Ref(3);
+        entries[0].reads = AccessRef(3);
         assert_eq!(shadow.units(8, 4).0.iter().map(|entry| entry.reads.0).collect::<Vec<_>>(), [0, 3, 0, 0]);
         assert_eq!(shadow.units(12, 4).0[0], Entry::default());
     }

@@ -1,12 +1,12 @@
-//! Volatile and relaxed accesses to shared memory that nothing orders: no data race by the memory model, but a value that depends on the
-//! order, and that the kernel keeps.
+//! Unordered volatile and relaxed accesses to shared memory: no data race by the memory model, but the value that is read depends on the
+//! interleaving, and the kernel uses it.
 //!
-//! A load that decides whether it is executed again is a poll, and what a load of the same loop validates is read again where it is torn
-//! (a seqlock); neither is reported. Nor is a location that threads synchronize through.
+//! Not reported are polls (loads that control whether they are executed again), loads that another load of the same loop validates (a
+//! seqlock), and locations through which threads synchronize.
 
 use std::collections::BTreeSet;
 
-use super::Race;
+use super::RaceChecker;
 use super::access::Access;
 use crate::check::finding::{Finding, SideAction};
 use crate::check::reporter::Reporter;
@@ -14,18 +14,18 @@ use crate::isa::{Ordering, Space};
 use crate::machine::{AccessEvent, AccessKind};
 use crate::program::{self, MemoryOp, Op, Pc, Program};
 
-/// Places for which a finding of one pair of instructions is held back.
-const PLACES: usize = 16;
+/// The most locations for which findings of one pair of instructions are deferred.
+const MAX_LOCATIONS: usize = 16;
 
 /// A location of shared memory: the block, and the address.
 type Location = (u32, u64);
 
-/// The findings that are held back until it is known through which locations threads synchronize.
+/// The findings that are deferred until the locations through which threads synchronize are known.
 #[derive(Clone, Default)]
 pub(super) struct UnorderedFindings {
     /// Whether the program has volatile or relaxed loads and stores that may be of shared memory.
     pub is_possible: bool,
-    held: Vec<(Location, Finding)>,
+    deferred: Vec<(Location, Finding)>,
     synchronizing: BTreeSet<Location>,
 }
 
@@ -36,8 +36,8 @@ impl UnorderedFindings {
         Self { is_possible: kinds.len() == 2, ..Self::default() }
     }
 
-    /// Remembers through which locations of shared memory threads synchronize.
-    pub fn note(&mut self, block: u32, event: &AccessEvent<'_>) {
+    /// Adds the locations of shared memory through which an access synchronizes.
+    pub fn add_synchronizing(&mut self, block: u32, event: &AccessEvent<'_>) {
         let is_read_modify_write = event.kind == AccessKind::Atomic;
         let synchronizes = event.semantics.ordering.acquires() || event.semantics.ordering.releases();
         if self.is_possible && (is_read_modify_write || synchronizes) {
@@ -45,19 +45,19 @@ impl UnorderedFindings {
         }
     }
 
-    /// Holds a finding about a location back until the end of the launch.
-    pub fn hold(&mut self, location: Location, finding: Finding) {
+    /// Defers a finding about a location until the end of the launch.
+    pub fn defer(&mut self, location: Location, finding: Finding) {
         let pair = finding.pair();
-        let places = self.held.iter().filter(|(_, held)| held.pair() == pair).count();
-        match self.held.iter_mut().find(|(at, held)| *at == location && held.pair() == pair) {
-            Some((_, known)) => known.count += 1,
-            None if places < PLACES => self.held.push((location, finding)),
+        let locations = self.deferred.iter().filter(|(_, deferred)| deferred.pair() == pair).count();
+        match self.deferred.iter_mut().find(|(at, deferred)| *at == location && deferred.pair() == pair) {
+            Some((_, earlier)) => earlier.count += 1,
+            None if locations < MAX_LOCATIONS => self.deferred.push((location, finding)),
             None => {}
         }
     }
 }
 
-/// Whether it is a volatile or relaxed load (false) or store (true) that may be of shared memory.
+/// The kind of a volatile or relaxed access that may be to shared memory: load (false) or store (true).
 fn relaxed_kind(op: &Op) -> Option<bool> {
     let Op::Memory(op) = op else { return None };
     let (access, stores) = match op {
@@ -68,23 +68,23 @@ fn relaxed_kind(op: &Op) -> Option<bool> {
     (may_be_shared && matches!(access.ordering, Ordering::Volatile | Ordering::Relaxed)).then_some(stores)
 }
 
-impl Race {
-    /// Whether the order of a load and a store that are strong decides something that the kernel keeps.
-    pub(super) fn is_order_kept(&mut self, first: &Access, second: &Access) -> bool {
+impl RaceChecker {
+    /// Whether the kernel uses the loaded value, which depends on the order of a strong load and a strong store.
+    pub(super) fn is_order_observable(&mut self, first: &Access, second: &Access) -> bool {
         let load = if first.action == SideAction::Read { first.pc } else { second.pc };
         !self.result_uses.uses(&self.program, load).escaping_uses.is_empty() && !self.is_validated(load)
     }
 
-    /// Whether the load lies in a loop that the result of a strong load in it leaves or repeats.
+    /// Whether the load is in a loop whose exit depends on a strong load in it.
     fn is_validated(&mut self, load: Pc) -> bool {
         let Self { program, reachability, result_uses, .. } = self;
         let Some(flow) = reachability.flow(program, load, load) else { return false };
         let Some(block) = flow.block_of(load) else { return false };
-        flow.loops().iter().filter(|around| around.blocks.contains(&block)).any(|around| {
-            let code = || around.blocks.iter().flat_map(|block| flow.code(*block)).map(Pc);
-            let leaves = |at: &Pc| {
+        flow.loops().iter().filter(|natural_loop| natural_loop.blocks.contains(&block)).any(|natural_loop| {
+            let code = || natural_loop.blocks.iter().flat_map(|block| flow.code(*block)).map(Pc);
+            let exits_loop = |at: &Pc| {
                 flow.block_of(*at).is_some_and(|block| {
-                    around.blocks.contains(&block) && flow.successors(block).iter().any(|next| !around.blocks.contains(next))
+                    natural_loop.blocks.contains(&block) && flow.successors(block).iter().any(|next| !natural_loop.blocks.contains(next))
                 })
             };
             let is_strong = |access: &program::Access| access.ordering != Ordering::Weak;
@@ -92,18 +92,18 @@ impl Race {
                 let op = &program.code[at.index()].op;
                 matches!(op, Op::Memory(MemoryOp::Load { access, .. } | MemoryOp::LoadVector { access, .. }) if is_strong(access))
             };
-            code().filter(is_strong_load).any(|at| result_uses.uses(program, at).controls.iter().any(leaves))
+            code().filter(is_strong_load).any(|at| result_uses.uses(program, at).controls.iter().any(exits_loop))
         })
     }
 
-    /// Reports the findings that were held back, but for locations that threads synchronize through.
+    /// Reports the deferred findings, except for locations through which threads synchronize.
     pub(super) fn release_unordered(&mut self, to: &mut Reporter<'_>) {
-        for (location, finding) in std::mem::take(&mut self.unordered.held) {
+        for (location, finding) in std::mem::take(&mut self.unordered.deferred) {
             if self.unordered.synchronizing.contains(&location) {
                 continue;
             }
             let Self { program, reachability, .. } = self;
-            to.findings.report_unless(finding, |known, finding| super::cause::is_same(program, reachability, known, finding));
+            to.findings.report_unless(finding, |earlier, finding| super::cause::is_same(program, reachability, earlier, finding));
         }
     }
 }

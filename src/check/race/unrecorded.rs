@@ -1,23 +1,23 @@
-//! Reads of shared memory that the shadow does not hold yet.
+//! Reads of shared memory that are not in its shadow yet.
 
 use super::access::{Access, Log};
-use super::lane_addresses::{LaneAddresses, Strided};
+use super::lane_addresses::{LaneAddresses, LaneTile};
 use crate::base::WarpId;
 use crate::check::finding::SideAction;
 use crate::machine::{LaneMask, PerLane, Proxy, Tick};
 use crate::order::{Agent, Operation};
 use crate::program::Pc;
 
-/// Reads that are kept aside for a block.
-const KEPT: usize = 512;
+/// The most unrecorded reads of a block.
+const MAX_READS: usize = 512;
 
-/// Bytes of shared memory that one bit stands for.
+/// Bytes of shared memory that one bit covers.
 const UNIT: u64 = 256;
 
-/// Bits for the shared memory of a block; the last one stands for all that lies beyond as well.
+/// Bits for the shared memory of a block; the last one covers all bytes beyond as well.
 const UNITS: u64 = 1024;
 
-/// A plain read, as small as it can be kept.
+/// A plain read, in compact form.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct UnrecordedRead {
     pub tick: Tick,
@@ -32,19 +32,19 @@ pub(super) struct UnrecordedRead {
 #[derive(Clone, Copy, Debug)]
 enum Addresses {
     /// In evenly spaced rows.
-    Tile(Strided),
-    /// Anywhere: an index into the scattered addresses.
+    Tile(LaneTile),
+    /// Irregular: an index into the scattered addresses.
     Scattered(u32),
 }
 
-/// The reads of the shared memory of one block that are kept aside.
+/// The unrecorded reads of the shared memory of one block.
 #[derive(Clone, Debug, Default)]
 pub(super) struct UnrecordedReads {
     reads: Vec<(UnrecordedRead, Addresses)>,
     /// The addresses of the lanes of reads that make no tile: shared memory has addresses of 32 bits.
     scattered: Vec<PerLane<u32>>,
     /// The units that they access, a bit for each.
-    touched: [u64; (UNITS / 64) as usize],
+    accessed: [u64; (UNITS / 64) as usize],
 }
 
 impl UnrecordedRead {
@@ -67,7 +67,7 @@ impl UnrecordedRead {
     }
 }
 
-/// The units that the `bytes` bytes from `address` on lie in.
+/// The units of the `bytes` bytes from `address` on.
 fn units(address: u64, bytes: u64) -> impl Iterator<Item = (usize, u64)> {
     let unit = |address: u64| (address / UNIT).min(UNITS - 1);
     (unit(address)..=unit(address + bytes - 1)).map(|unit| ((unit / 64) as usize, 1 << (unit % 64)))
@@ -79,16 +79,16 @@ impl UnrecordedReads {
         self.reads.is_empty()
     }
 
-    /// Whether no more are kept.
+    /// Whether there is no room for more.
     pub fn are_full(&self) -> bool {
-        self.reads.len() >= KEPT
+        self.reads.len() >= MAX_READS
     }
 
-    /// Keeps a read by lanes with these addresses, of some of the `bytes` bytes from `address` on.
+    /// Adds a read by lanes with these addresses, of some of the `bytes` bytes from `address` on.
     pub fn push(&mut self, read: UnrecordedRead, addresses: &PerLane<u64>, (address, bytes): (u64, u64)) {
         assert!(bytes > 0 && !self.are_full(), "a read touches something, and there is room for it");
-        units(address, bytes).for_each(|(word, bit)| self.touched[word] |= bit);
-        let addresses = Strided::of(read.lanes, addresses).map_or_else(|| self.scatter(addresses), Addresses::Tile);
+        units(address, bytes).for_each(|(word, bit)| self.accessed[word] |= bit);
+        let addresses = LaneTile::of(read.lanes, addresses).map_or_else(|| self.scatter(addresses), Addresses::Tile);
         self.reads.push((read, addresses));
     }
 
@@ -102,7 +102,7 @@ impl UnrecordedReads {
         self.reads.len()
     }
 
-    /// The read of an index as an access of the block of this number that is about to be added to `log`, and the addresses of its lanes.
+    /// The read at `index` as an access of this block that is about to be added to `log`, and the addresses of its lanes.
     pub fn access(&self, index: usize, block: u32, log: &mut Log) -> (Access, PerLane<u64>) {
         let (read, addresses) = &self.reads[index];
         match addresses {
@@ -114,9 +114,9 @@ impl UnrecordedReads {
         }
     }
 
-    /// Whether one of them may touch the `bytes` bytes from `address` on.
-    pub fn touches(&self, address: u64, bytes: u64) -> bool {
-        !self.reads.is_empty() && units(address, bytes).any(|(word, bit)| self.touched[word] & bit != 0)
+    /// Whether one of them may access the `bytes` bytes from `address` on.
+    pub fn may_access(&self, address: u64, bytes: u64) -> bool {
+        !self.reads.is_empty() && units(address, bytes).any(|(word, bit)| self.accessed[word] & bit != 0)
     }
 
     /// Takes all of them, oldest first.
@@ -124,9 +124,9 @@ impl UnrecordedReads {
         std::mem::take(self)
     }
 
-    /// Forgets all of them: whatever comes is ordered after them.
+    /// Removes all of them: all later accesses are ordered after them.
     pub fn clear(&mut self) {
-        self.touched = Default::default();
+        self.accessed = Default::default();
         self.reads.clear();
         self.scattered.clear();
     }
@@ -147,15 +147,15 @@ mod tests {
         let (warp, lanes) = (WarpId::new(0), LaneMask::ALL);
         let read = UnrecordedRead { tick: Tick(3), pc: Pc(1), warp, lanes, bytes: (4, 4) };
         let mut reads = UnrecordedReads::default();
-        assert!(!reads.touches(0, 1 << 20) && reads.is_empty());
+        assert!(!reads.may_access(0, 1 << 20) && reads.is_empty());
         reads.push(read, &addresses, (0x3fc, 0x80));
-        let touched = |reads: &UnrecordedReads| [0x2ff, 0x300, 0x400, 0x4ff, 0x500].map(|address| reads.touches(address, 1));
-        assert_eq!(touched(&reads), [false, true, true, true, false]);
-        assert!(reads.touches(0, 0x301) && !reads.touches(0, 0x300));
+        let accessed = |reads: &UnrecordedReads| [0x2ff, 0x300, 0x400, 0x4ff, 0x500].map(|address| reads.may_access(address, 1));
+        assert_eq!(accessed(&reads), [false, true, true, true, false]);
+        assert!(reads.may_access(0, 0x301) && !reads.may_access(0, 0x300));
         assert_eq!(reads.take().len(), 1);
-        assert_eq!(touched(&reads), [false; 5]);
+        assert_eq!(accessed(&reads), [false; 5]);
         reads.push(read, &addresses, (UNIT * UNITS * 2, 4));
-        assert!(reads.touches(UNIT * UNITS, 1) && reads.touches(UNIT * UNITS - 1, 1) && !reads.touches(0, UNIT));
+        assert!(reads.may_access(UNIT * UNITS, 1) && reads.may_access(UNIT * UNITS - 1, 1) && !reads.may_access(0, UNIT));
     }
 
     #[test]

@@ -1,26 +1,26 @@
-//! Why the two sides of a race are not ordered.
+//! The reasons why the two sides of a race are not ordered, as text.
 
 use super::access::Access;
 use super::advice::{Language, is_same_thread};
 use super::detector::Conflict;
-use super::report::{LoopIteration, Relation};
+use super::report::{LoopIterations, Relation};
 use crate::check::catalogue::FindingId;
 use crate::check::finding::Distance;
 use crate::check::race::catalogue::{RACE_LOCKSTEP, RACE_PROXY, RACE_SAME_VALUE, RACE_SCOPE, RACE_SHARED_WAW, RACE_UNORDERED};
 use crate::machine::Proxy;
 use crate::order::{Agent, AsyncKind};
 
-/// Why running in lockstep does not order two accesses.
-pub(super) const WHY_EXCHANGED: &str = "the lanes run these instructions together, but one of them is plain, and ptxas moves a \
+/// The reason why running in lockstep does not order two accesses.
+pub(super) const WHY_REORDERED: &str = "the lanes run these instructions together, but one of them is plain, and ptxas moves a \
      load over a store that it sees to be to other bytes of its thread: volatile accesses keep their order, and so do any with a membar \
      between";
 
-/// Why nothing orders a conflict.
+/// The reason why nothing orders the two sides of a conflict.
 pub(super) fn why(id: FindingId, language: Language, relation: Relation, conflict: &Conflict, access: &Access) -> String {
     let first = &conflict.first;
     if id == RACE_PROXY {
-        let outside = [first, access].into_iter().find(|access| matches!(access.proxy, Proxy::ReadOnly | Proxy::Surface));
-        return match outside.unwrap_or(access).proxy {
+        let unordered_proxy = [first, access].into_iter().find(|access| matches!(access.proxy, Proxy::ReadOnly | Proxy::Surface));
+        return match unordered_proxy.unwrap_or(access).proxy {
             Proxy::Surface => {
                 "accesses through a surface lie outside the memory model: what a launch writes need not be seen through one, nor what it \
                  writes through one otherwise"
@@ -57,12 +57,12 @@ pub(super) fn why(id: FindingId, language: Language, relation: Relation, conflic
     if id == RACE_SCOPE {
         return "they are ordered only by operations whose scope does not hold both threads".into();
     }
-    if relation.sizes {
+    if relation.sizes_differ {
         return "strong operations of different sizes that overlap are a mixed-size race: no axiom of the memory model holds for the program"
             .into();
     }
-    let turns =
-        if relation.turns == LoopIteration::Next { "it is the read in one turn of the loop and the write in the next; " } else { "" };
+    let iteration =
+        if relation.iterations == LoopIterations::Next { "it is the read in one turn of the loop and the write in the next; " } else { "" };
     let missing = match relation.distance {
         Distance::Instruction if id == RACE_SHARED_WAW && language == Language::Triton => {
             "lanes of one instruction write the same bytes, and not the same values: the compiler takes what each of them has reduced for \
@@ -75,10 +75,10 @@ pub(super) fn why(id: FindingId, language: Language, relation: Relation, conflic
         Distance::Cluster => "no barrier of the cluster lies between, nor a release in .cluster scope that the other block acquires",
         Distance::Grid => "blocks of a grid run in any order: no release in .gpu scope by the one that the other acquires lies between",
     };
-    format!("{turns}{missing}")
+    format!("{iteration}{missing}")
 }
 
-/// Why it is not ordered, if an asynchronous operation is part of it.
+/// The reason why they are not ordered, if one is an asynchronous operation.
 fn why_async(first: &Access, second: &Access) -> Option<String> {
     let copy = if first.op.agent == Agent::Threads { second } else { first };
     let same_thread = is_same_thread(first, second);
@@ -89,10 +89,10 @@ fn why_async(first: &Access, second: &Access) -> Option<String> {
         }
         _ if first.op.agent == Agent::Threads => "the copy was issued with nothing that orders it after the access".into(),
         Agent::Async(AsyncKind::Wgmma) => "the wgmma is in flight until wgmma.wait_group".into(),
-        Agent::Async(AsyncKind::Lane) if same_thread => {
+        Agent::Async(AsyncKind::CpAsync) if same_thread => {
             "the copy is in flight until its thread waits for its group: cp.async.wait_group".into()
         }
-        Agent::Async(AsyncKind::Lane) => {
+        Agent::Async(AsyncKind::CpAsync) => {
             "a wait covers only the copies of the thread that waits: it must wait, and then both must meet".into()
         }
         Agent::Async(_) if second.copy != 0 && !same_thread => {

@@ -1,15 +1,15 @@
-//! Mbarriers: their life, their bytes, and waits that order nothing (PTX ISA, "mbarrier").
+//! Mbarriers: their lifetime, their expected bytes, and waits that order nothing (PTX ISA, "mbarrier").
 //!
-//! - Made again while it is in use: `mbarrier.reinit`. Touched by anything but mbarrier instructions: `mbarrier.overlap`.
-//! - The bytes that an object expects, over its whole life, against those that came: `mbarrier.tx_mismatch` in a deadlock, or when its
+//! - Initialized again while it is in use: `mbarrier.reinit`. Accessed by anything but mbarrier instructions: `mbarrier.overlap`.
+//! - The bytes that an mbarrier expects in its lifetime differ from those completed: `mbarrier.tx_mismatch` in a deadlock, or when its
 //!   block has exited.
-//! - A wait by parity is answered that the phase before the present one has ended. A thread that gets this answer twice at one instruction,
-//!   and has arrived somewhere in between, meant the next phase, which is in use by then or later: `mbarrier.phase`. Waiting twice for the
-//!   same phase without that is redundant but right, and so is the first wait of a producer, by the other parity, on a new object.
+//! - A wait by parity succeeds if the previous phase has that parity. If a thread waits successfully for the same phase twice at one
+//!   instruction, with an arrival in between, the second wait was meant for the next phase: `mbarrier.phase`, once that phase is in use.
+//!   Without the arrival the wait is redundant but right, and so is the first wait of a producer, by the other parity, on a new mbarrier.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::copies::WaitedArrival;
+use super::copies::ArrivalRef;
 use crate::base::WarpId;
 use crate::check::deferred::DeferredFindings;
 use crate::check::finding::{Finding, MemoryRange, Side, SideAction};
@@ -22,7 +22,7 @@ use crate::machine::{
     MbarrierEvent, MemoryOwner, Tick, UnfinishedBlock,
 };
 
-/// Bytes of an object.
+/// Bytes of an mbarrier.
 const BYTES: u64 = 8;
 
 /// The key of an mbarrier: block slot of its block, and address in its shared memory.
@@ -31,42 +31,42 @@ type MbarrierKey = (u32, u32);
 /// The mbarriers of the blocks on the machine.
 #[derive(Clone, Default)]
 pub(super) struct Mbarriers {
-    objects: BTreeMap<MbarrierKey, Object>,
-    /// By block slot, the addresses from the first object to the end of the last.
+    mbarriers: BTreeMap<MbarrierKey, MbarrierState>,
+    /// The addresses from the first mbarrier to the end of the last, by block slot.
     extents: Vec<(u64, u64)>,
     /// The number of arrivals of each warp at any barrier.
     arrivals: BTreeMap<([u32; 3], u32), u64>,
-    /// Arrivals of copies that are still to come, and whose copies their threads have waited for themselves.
-    waited_arrival: BTreeSet<u64>,
+    /// Pending arrivals of copies that their threads have waited for themselves.
+    waited_arrivals: BTreeSet<u64>,
     deferred: DeferredFindings,
 }
 
 /// An mbarrier.
 #[derive(Clone)]
-struct Object {
+struct MbarrierState {
     block: [u32; 3],
-    made: Side,
+    init: Side,
     /// Whether an operation has been done on it.
     used: bool,
-    /// Whether it was invalidated.
-    ended: bool,
-    /// The latest phase that anything was contributed to.
+    /// Whether it is invalidated.
+    invalidated: bool,
+    /// The latest phase with an arrival or bytes.
     contributed: Option<u64>,
-    /// Bytes expected and not come.
+    /// Bytes expected minus bytes completed.
     bytes: i64,
     /// The last operation that expected bytes.
     expected: Option<Side>,
-    /// Answers that a phase has ended, the latest of each instruction and warp.
-    answers: Vec<Answer>,
-    /// Waits that were meant for a phase without contributions so far.
-    doubtful: Vec<(u64, Finding)>,
+    /// Successful waits, the latest of each instruction and warp.
+    completed_tests: Vec<CompletedTest>,
+    /// Repeated waits that were meant for a phase without arrivals or bytes so far.
+    unconfirmed: Vec<(u64, Finding)>,
     /// Copies that completed phases without a wait so far.
-    unawaited: Vec<(u64, Side)>,
+    unawaited_copies: Vec<(u64, Side)>,
 }
 
-/// The answer that lanes got: the phase before `phase` has ended.
+/// A successful wait of lanes: the phase before `phase` has completed.
 #[derive(Clone, Copy)]
-struct Answer {
+struct CompletedTest {
     side: Side,
     phase: u64,
     /// The number of arrivals of the warp at any barrier then.
@@ -79,69 +79,69 @@ impl Mbarriers {
         *self = Self::default();
     }
 
-    /// A warp arrives at a barrier of any kind, which lets others continue.
-    pub fn arrives(&mut self, place: &IssuePoint) {
-        *self.arrivals.entry((place.block, place.warp.number())).or_default() += 1;
+    /// A warp arrives at a barrier of any kind, which may release other warps.
+    pub fn arrives(&mut self, point: &IssuePoint) {
+        *self.arrivals.entry((point.block, point.warp.number())).or_default() += 1;
     }
 
     /// An operation on an mbarrier.
     pub fn event(&mut self, event: &MbarrierEvent, to: &mut Reporter<'_>) -> bool {
         self.drop_previous(event);
-        let at = (event.block_slot, event.address);
+        let key = (event.block_slot, event.address);
         match event.change {
-            MbarrierChange::Made(_) => return self.initialized(event, to),
+            MbarrierChange::Initialized(_) => return self.initialized(event, to),
             MbarrierChange::Invalidated => {
-                if let Some(object) = self.objects.remove(&at) {
-                    self.objects.insert(at, Object { ended: true, ..object });
+                if let Some(mbarrier) = self.mbarriers.remove(&key) {
+                    self.mbarriers.insert(key, MbarrierState { invalidated: true, ..mbarrier });
                 }
-                self.measure(event.block_slot);
+                self.update_extent(event.block_slot);
             }
             MbarrierChange::Contributed(what) => {
                 if matches!(what, Contribution::Arrived(_) | Contribution::Dropped(_)) {
-                    self.arrives(&event.place);
+                    self.arrives(&event.point);
                 }
-                return self.objects.get_mut(&at).is_some_and(|object| object.contributed(event, what, to));
+                return self.mbarriers.get_mut(&key).is_some_and(|mbarrier| mbarrier.contributed(event, what, to));
             }
-            MbarrierChange::Tested { ended: true, .. } => {
-                let arrivals = self.arrivals.get(&(event.place.block, event.place.warp.number())).copied().unwrap_or(0);
-                return self.objects.get_mut(&at).is_some_and(|object| object.tested(event, arrivals, to));
+            MbarrierChange::Tested { completed: true, .. } => {
+                let arrivals = self.arrivals.get(&(event.point.block, event.point.warp.number())).copied().unwrap_or(0);
+                return self.mbarriers.get_mut(&key).is_some_and(|mbarrier| mbarrier.tested(event, arrivals, to));
             }
-            MbarrierChange::Tested { ended: false, .. } | MbarrierChange::Ended(_) => {}
+            MbarrierChange::Tested { completed: false, .. } | MbarrierChange::PhaseCompleted(_) => {}
         }
         false
     }
 
     fn initialized(&mut self, event: &MbarrierEvent, to: &mut Reporter<'_>) -> bool {
         assert!(!event.lanes.is_empty(), "an object is made by some lane");
-        let side = Side::new(event.place, event.lanes, SideAction::Synchronize);
-        let at = (event.block_slot, event.address);
-        let before = self.objects.insert(at, Object::new(event.block, side));
-        self.measure(event.block_slot);
-        let Some(before) = before.filter(|before| before.used && !before.ended) else { return false };
+        let side = Side::new(event.point, event.lanes, SideAction::Synchronize);
+        let key = (event.block_slot, event.address);
+        let previous = self.mbarriers.insert(key, MbarrierState::new(event.block, side));
+        self.update_extent(event.block_slot);
+        let Some(previous) = previous.filter(|previous| previous.used && !previous.invalidated) else { return false };
         let why = "the object was made before, has been used since, and mbarrier.inval has not ended its use".to_string();
         let fix = "make each object once, before its first use, or end its use with mbarrier.inval first".to_string();
         let memory = Some(memory(event.block, event.address));
-        to.report(Finding { first: Some(before.made), memory, ..Finding::new(MBARRIER_REINIT, side, why, fix) })
+        to.report(Finding { first: Some(previous.init), memory, ..Finding::new(MBARRIER_REINIT, side, why, fix) })
     }
 
-    /// The objects of the block that was in the block slot before are judged and dropped.
+    /// Checks and drops the mbarriers of the previous block in the block slot.
     fn drop_previous(&mut self, event: &MbarrierEvent) {
-        let own = (event.block_slot, 0)..=(event.block_slot, u32::MAX);
-        if self.objects.range(own.clone()).next().is_none_or(|(_, object)| object.block == event.block) {
+        let range = (event.block_slot, 0)..=(event.block_slot, u32::MAX);
+        if self.mbarriers.range(range.clone()).next().is_none_or(|(_, mbarrier)| mbarrier.block == event.block) {
             return;
         }
-        let old: Vec<MbarrierKey> = self.objects.range(own).map(|(at, _)| *at).collect();
+        let old: Vec<MbarrierKey> = self.mbarriers.range(range).map(|(at, _)| *at).collect();
         for at in old {
-            self.objects.remove(&at).into_iter().for_each(|object| object.finish(at, false, &mut self.deferred));
+            self.mbarriers.remove(&at).into_iter().for_each(|mbarrier| mbarrier.finish(at, false, &mut self.deferred));
         }
-        self.measure(event.block_slot);
+        self.update_extent(event.block_slot);
     }
 
-    fn measure(&mut self, block_slot: u32) {
+    fn update_extent(&mut self, block_slot: u32) {
         let mut live = self
-            .objects
+            .mbarriers
             .range((block_slot, 0)..=(block_slot, u32::MAX))
-            .filter(|(_, object)| !object.ended)
+            .filter(|(_, mbarrier)| !mbarrier.invalidated)
             .map(|((_, at), _)| u64::from(*at));
         let extent = live.next().map_or((0, 0), |first| (first, live.next_back().unwrap_or(first) + BYTES));
         assert!(extent.0 <= extent.1, "the last object is not before the first");
@@ -152,19 +152,22 @@ impl Mbarriers {
         self.extents[index] = extent;
     }
 
-    /// Shared memory is about to be accessed by something that is no mbarrier instruction.
+    /// Shared memory is about to be accessed by an instruction that is no mbarrier instruction.
     #[inline]
     pub fn access(&mut self, event: &AccessEvent<'_>, to: &mut Reporter<'_>) -> bool {
         let Some((start, end)) = self.extents.get(event.owner.0 as usize).filter(|(start, end)| start < end) else { return false };
         let bytes = u64::from(event.bytes);
-        let near = event.addresses.iter().fold(false, |near, address| near | (*address < *end && address + bytes > *start));
-        near && self.touched(event, to)
+        let may_overlap =
+            event.addresses.iter().fold(false, |may_overlap, address| may_overlap | (*address < *end && address + bytes > *start));
+        may_overlap && self.overlapping_access(event, to)
     }
 
     #[cold]
-    fn touched(&self, event: &AccessEvent<'_>, to: &mut Reporter<'_>) -> bool {
+    fn overlapping_access(&self, event: &AccessEvent<'_>, to: &mut Reporter<'_>) -> bool {
         let block_slot = event.owner.0;
-        for ((_, address), object) in self.objects.range((block_slot, 0)..=(block_slot, u32::MAX)).filter(|(_, object)| !object.ended) {
+        for ((_, address), mbarrier) in
+            self.mbarriers.range((block_slot, 0)..=(block_slot, u32::MAX)).filter(|(_, mbarrier)| !mbarrier.invalidated)
+        {
             let (start, bytes) = (u64::from(*address), u64::from(event.bytes));
             let touches = |lane: usize| event.addresses[lane] < start + BYTES && event.addresses[lane] + bytes > start;
             let lanes = event.lanes.filter(touches);
@@ -174,76 +177,87 @@ impl Mbarriers {
                     AccessKind::Write => SideAction::Write,
                     AccessKind::Atomic => SideAction::Atomic,
                 };
-                let side = Side { bytes: event.bytes, ..Side::new(event.place, lanes, action) };
-                return to.report(overlap(object, *address, side));
+                let side = Side { bytes: event.bytes, ..Side::new(event.point, lanes, action) };
+                return to.report(overlap(mbarrier, *address, side));
             }
         }
         false
     }
 
-    /// The threads of an arrival have waited for its copies themselves: its phase needs no wait.
-    pub fn mark_waited(&mut self, arrival: WaitedArrival) {
-        if !arrival.is_there {
-            self.waited_arrival.insert(arrival.id);
-        } else if let Some(object) = self.objects.get_mut(&arrival.at) {
-            object.unawaited.retain(|(_, side)| side.copy != Some(arrival.id));
+    /// The threads of an arrival have waited for its copies themselves: the phase needs no wait.
+    pub fn mark_waited(&mut self, arrival: ArrivalRef) {
+        if !arrival.has_arrived {
+            self.waited_arrivals.insert(arrival.id);
+        } else if let Some(mbarrier) = self.mbarriers.get_mut(&arrival.at) {
+            mbarrier.unawaited_copies.retain(|(_, side)| side.copy != Some(arrival.id));
         }
     }
 
-    /// A copy is issued, reads, or ends: it must not write to mbarriers, and completes bytes of one.
+    /// A copy is issued, reads, or completes: it must not write to mbarriers, and completes bytes of one.
     pub fn copy(&mut self, event: &CopyEvent<'_>, to: &mut Reporter<'_>) -> bool {
         let copy = event.copy;
         let side = Side { copy: Some(copy.id), ..Side::new(copy.issued, event.lanes, SideAction::Write) };
         if event.stage == CopyStage::Ended
-            && let CopyCompletion::Mbarrier { owner: MemoryOwner::Block { block_slot, .. }, address, bytes } = copy.ends
-            && let Some(object) = self.objects.get_mut(&(block_slot, address))
+            && let CopyCompletion::Mbarrier { owner: MemoryOwner::Block { block_slot, .. }, address, bytes } = copy.completion
+            && let Some(mbarrier) = self.mbarriers.get_mut(&(block_slot, address))
         {
-            object.completed_bytes(i64::from(bytes), Some(side).filter(|_| !self.waited_arrival.remove(&copy.id)));
+            mbarrier.completed_bytes(i64::from(bytes), Some(side).filter(|_| !self.waited_arrivals.remove(&copy.id)));
         }
-        let mut hit = None;
+        let mut overlapped = None;
         if event.stage == CopyStage::Issued {
-            copy.work.writes(event.lanes, |at, bytes| {
+            copy.kind.visit_writes(event.lanes, |at, bytes| {
                 if let MemoryOwner::Block { block_slot, .. } = at.owner {
-                    let live = self.objects.range((block_slot, 0)..=(block_slot, u32::MAX)).filter(|(_, object)| !object.ended);
+                    let live = self.mbarriers.range((block_slot, 0)..=(block_slot, u32::MAX)).filter(|(_, mbarrier)| !mbarrier.invalidated);
                     let inside = |address: u32| u64::from(address) < at.address + bytes && u64::from(address) + BYTES > at.address;
-                    hit = hit.or(live.map(|((_, address), _)| (block_slot, *address)).find(|(_, address)| inside(*address)));
+                    overlapped = overlapped.or(live.map(|((_, address), _)| (block_slot, *address)).find(|(_, address)| inside(*address)));
                 }
             });
         }
-        let object = hit.and_then(|at| Some((self.objects.get(&at)?, at.1)));
-        object.is_some_and(|(object, address)| to.report(overlap(object, address, side)))
+        let mbarrier = overlapped.and_then(|at| Some((self.mbarriers.get(&at)?, at.1)));
+        mbarrier.is_some_and(|(mbarrier, address)| to.report(overlap(mbarrier, address, side)))
     }
 
-    /// No warp can make progress: reports objects that wait for bytes without a copy that brings them.
+    /// No warp can make progress: reports mbarriers that wait for bytes that no copy completes.
     pub fn deadlock(&self, end: &LaunchEnd, to: &mut Reporter<'_>) {
         for block in &end.blocks {
             let block_slot = block.id.block_slot;
-            for ((_, address), object) in
-                self.objects.range((block_slot, 0)..=(block_slot, u32::MAX)).filter(|(_, object)| object.bytes != 0)
+            for ((_, address), mbarrier) in
+                self.mbarriers.range((block_slot, 0)..=(block_slot, u32::MAX)).filter(|(_, mbarrier)| mbarrier.bytes != 0)
             {
                 let waiter = waiter(block, *address, end.tick);
                 if let Some(waiter) = waiter.filter(|_| !end.awaited.contains(&(block_slot, *address))) {
-                    to.report(object.mismatch(*address, waiter));
+                    to.report(mbarrier.mismatch(*address, waiter));
                 }
             }
         }
     }
 
-    /// The launch has ended, or `is_aborted` short by a fault: judges the objects of blocks that have exited.
+    /// The launch has ended, by a fault if `is_aborted`: checks the mbarriers of blocks that have exited.
     pub fn end(&mut self, end: &LaunchEnd, is_aborted: bool, to: &mut Reporter<'_>) {
-        for (at, object) in std::mem::take(&mut self.objects) {
-            if !end.blocks.iter().any(|block| block.index == object.block) {
-                object.finish(at, is_aborted, &mut self.deferred);
+        for (at, mbarrier) in std::mem::take(&mut self.mbarriers) {
+            if !end.blocks.iter().any(|block| block.index == mbarrier.block) {
+                mbarrier.finish(at, is_aborted, &mut self.deferred);
             }
         }
         self.deferred.release(to);
     }
 }
 
-impl Object {
-    fn new(block: [u32; 3], made: Side) -> Self {
-        let (answers, doubtful, unawaited) = (Vec::new(), Vec::new(), Vec::new());
-        Self { block, made, used: false, ended: false, contributed: None, bytes: 0, expected: None, answers, doubtful, unawaited }
+impl MbarrierState {
+    fn new(block: [u32; 3], init: Side) -> Self {
+        let (completed_tests, unconfirmed, unawaited_copies) = (Vec::new(), Vec::new(), Vec::new());
+        Self {
+            block,
+            init,
+            used: false,
+            invalidated: false,
+            contributed: None,
+            bytes: 0,
+            expected: None,
+            completed_tests,
+            unconfirmed,
+            unawaited_copies,
+        }
     }
 
     fn contributed(&mut self, event: &MbarrierEvent, what: Contribution, to: &mut Reporter<'_>) -> bool {
@@ -252,53 +266,53 @@ impl Object {
         match what {
             Contribution::ExpectTx(bytes) => {
                 self.bytes += i64::from(bytes);
-                self.expected = Some(Side::new(event.place, event.lanes, SideAction::Synchronize));
+                self.expected = Some(Side::new(event.point, event.lanes, SideAction::Synchronize));
             }
             Contribution::CompleteTx(bytes) => self.bytes -= i64::from(bytes),
             Contribution::Arrived(_) | Contribution::Dropped(_) => {}
         }
         self.contributed = Some(event.phase);
-        let meant = self.doubtful.iter().filter(|(phase, _)| *phase <= event.phase).map(|(_, finding)| finding.clone());
-        let found = meant.fold(false, |found, finding| to.report(finding) | found);
-        self.doubtful.retain(|(phase, _)| *phase > event.phase);
+        let confirmed = self.unconfirmed.iter().filter(|(phase, _)| *phase <= event.phase).map(|(_, finding)| finding.clone());
+        let found = confirmed.fold(false, |found, finding| to.report(finding) | found);
+        self.unconfirmed.retain(|(phase, _)| *phase > event.phase);
         found
     }
 
-    /// A copy has completed on the object. Its phase needs a wait, without which it is the `side` of a finding, if that is given.
+    /// A copy has completed on the mbarrier. If `side` is given, the phase needs a wait, without which this is the side of a finding.
     fn completed_bytes(&mut self, bytes: i64, side: Option<Side>) {
         self.used = true;
         self.bytes -= bytes;
         let phase = self.contributed.unwrap_or(0);
         let Some(side) = side else { return };
-        match self.unawaited.iter_mut().find(|(_, other)| other.place.pc == side.place.pc) {
+        match self.unawaited_copies.iter_mut().find(|(_, other)| other.point.pc == side.point.pc) {
             Some(known) => *known = (phase, side),
-            None => self.unawaited.push((phase, side)),
+            None => self.unawaited_copies.push((phase, side)),
         }
     }
 
     fn tested(&mut self, event: &MbarrierEvent, arrivals: u64, to: &mut Reporter<'_>) -> bool {
         assert!(!event.lanes.is_empty(), "some lane tests");
         self.used = true;
-        self.unawaited.retain(|(phase, _)| *phase >= event.phase);
-        let side = Side::new(event.place, event.lanes, SideAction::Synchronize);
-        let answer = Answer { side, phase: event.phase, arrivals };
-        let same = |other: &&mut Answer| {
+        self.unawaited_copies.retain(|(phase, _)| *phase >= event.phase);
+        let side = Side::new(event.point, event.lanes, SideAction::Synchronize);
+        let test = CompletedTest { side, phase: event.phase, arrivals };
+        let same = |other: &&mut CompletedTest| {
             let (a, b) = (&other.side, &side);
-            (a.place.pc, a.place.block, a.place.warp) == (b.place.pc, b.place.block, b.place.warp) && a.lanes.intersects(b.lanes)
+            (a.point.pc, a.point.block, a.point.warp) == (b.point.pc, b.point.block, b.point.warp) && a.lanes.intersects(b.lanes)
         };
-        let Some(before) = self.answers.iter_mut().find(same) else {
-            self.answers.push(answer);
+        let Some(previous) = self.completed_tests.iter_mut().find(same) else {
+            self.completed_tests.push(test);
             return false;
         };
-        let before = std::mem::replace(before, answer);
-        if before.phase != answer.phase || before.arrivals == answer.arrivals {
+        let previous = std::mem::replace(previous, test);
+        if previous.phase != test.phase || previous.arrivals == test.arrivals {
             return false;
         }
-        let finding = twice(event, &before);
+        let finding = repeated_wait(event, &previous);
         if self.contributed.is_some_and(|phase| phase >= event.phase) {
             return to.report(finding);
         }
-        self.doubtful.push((event.phase, finding));
+        self.unconfirmed.push((event.phase, finding));
         false
     }
 
@@ -312,15 +326,15 @@ impl Object {
         Finding { first, memory, ..Finding::new(MBARRIER_TX_MISMATCH, second, why, fix) }
     }
 
-    /// Its block has exited. Where the run `is_aborted`, bytes may have been on their way.
+    /// Its block has exited. If the run `is_aborted`, copies may have been in flight.
     fn finish(self, (_, address): MbarrierKey, is_aborted: bool, deferred: &mut DeferredFindings) {
         let side = match self.expected {
             Some(side) => Some(side).filter(|_| self.bytes < 0 || self.bytes > 0 && !is_aborted),
-            None => self.unawaited.last().map(|(_, side)| *side).filter(|_| self.bytes < 0),
+            None => self.unawaited_copies.last().map(|(_, side)| *side).filter(|_| self.bytes < 0),
         };
         side.into_iter().for_each(|side| deferred.defer(Finding { first: None, ..self.mismatch(address, side) }));
-        // What other blocks bring must have come before the exit: that is the race checker's question.
-        for (_, side) in self.unawaited.iter().filter(|(_, side)| side.place.block == self.block) {
+        // The race checker checks that copies of other blocks complete before the exit.
+        for (_, side) in self.unawaited_copies.iter().filter(|(_, side)| side.point.block == self.block) {
             let why = "no thread waited for the phase of the mbarrier that this copy completes, and its block has exited".to_string();
             let fix = "wait for the phase before what the copy writes is used, and before the block exits".to_string();
             let memory = Some(memory(self.block, address));
@@ -333,35 +347,35 @@ fn memory(block: [u32; 3], address: u32) -> MemoryRange {
     MemoryRange { space: Space::Shared, block, address: u64::from(address), bytes: BYTES as u32 }
 }
 
-/// A group that waits for a phase of the object at `address`.
+/// Converged lanes that wait for a phase of the mbarrier at `address`.
 fn waiter(block: &UnfinishedBlock, address: u32, tick: Tick) -> Option<Side> {
     let mut groups = block.warps.iter().zip(0..).flat_map(|(warp, number)| warp.groups.iter().map(move |group| (number, group)));
     let (warp, group) = groups.find(|(_, group)| group.state == GroupState::AtMbarrier { address })?;
-    let place = IssuePoint { pc: group.pc, tick, block: block.index, warp: WarpId::new(warp) };
-    Some(Side::new(place, group.lanes, SideAction::Synchronize))
+    let point = IssuePoint { pc: group.pc, tick, block: block.index, warp: WarpId::new(warp) };
+    Some(Side::new(point, group.lanes, SideAction::Synchronize))
 }
 
-fn twice(event: &MbarrierEvent, before: &Answer) -> Finding {
+fn repeated_wait(event: &MbarrierEvent, previous: &CompletedTest) -> Finding {
     let described = match event.phase.checked_sub(1) {
         Some(phase) => format!("phase {phase} has ended"),
         None => "the phase before the first has ended".to_string(),
     };
     let why = format!(
         "{} once more that {described}, and had waited for that before: this wait orders nothing, and was meant for phase {}",
-        lanes_do(event.lanes & before.side.lanes, "learn"),
+        lanes_do(event.lanes & previous.side.lanes, "learn"),
         event.phase
     );
     let fix = "wait for the other parity after each phase: flip it every time the thread comes round to the object".to_string();
-    let second = Side::new(event.place, event.lanes, SideAction::Synchronize);
+    let second = Side::new(event.point, event.lanes, SideAction::Synchronize);
     let memory = Some(memory(event.block, event.address));
-    Finding { first: Some(before.side), memory, ..Finding::new(MBARRIER_PHASE, second, why, fix) }
+    Finding { first: Some(previous.side), memory, ..Finding::new(MBARRIER_PHASE, second, why, fix) }
 }
 
-fn overlap(object: &Object, address: u32, side: Side) -> Finding {
+fn overlap(mbarrier: &MbarrierState, address: u32, side: Side) -> Finding {
     let does = if side.action == SideAction::Read { "read" } else { "write" };
     let writer = if side.copy.is_some() { "this copy writes".to_string() } else { lanes_do(side.lanes, does) };
     let why = format!("{writer} the eight bytes of a live mbarrier object, which only mbarrier instructions may touch");
     let fix = "do not access the object in other ways before mbarrier.inval; often an index is out of range".to_string();
-    let (first, memory) = (Some(object.made), Some(memory(object.block, address)));
+    let (first, memory) = (Some(mbarrier.init), Some(memory(mbarrier.block, address)));
     Finding { first, memory, ..Finding::new(MBARRIER_OVERLAP, side, why, fix) }
 }

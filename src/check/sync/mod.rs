@@ -4,14 +4,14 @@
 //! | rule | file |
 //! | --- | --- |
 //! | the lanes of a warp agree on an aligned barrier; a phase has one count, which can be reached | `barrier` |
-//! | masks name the lanes that arrive | `mask` |
-//! | mbarriers are initialized once, accessed by nothing else, and get the bytes they expect; the result of a wait is used | `mbarrier` |
-//! | copies of groups are waited for | `copies` |
-//! | a wait at the barrier of the cluster comes after an arrival; shared memory of other blocks is there | `cluster` |
+//! | member masks name the lanes that arrive | `mask` |
+//! | mbarriers are initialized once, accessed by no other instruction, and receive the expected bytes; waits are used | `mbarrier` |
+//! | copies in commit groups are waited for | `copies` |
+//! | a wait at the barrier of the cluster comes after an arrival; shared memory of other blocks exists when it is accessed | `cluster` |
 //! | `wgmma` is fenced, and waited for | `wgmma` |
-//! | locks are taken in one order | `locks` |
+//! | locks are acquired in one order | `locks` |
 //!
-//! Each rule keeps a small state that the events of a run update. It reports when an instruction breaks it, when a block has finished, or
+//! Each rule has a small state that the events of a run update. It reports when an instruction breaks it, when a block has finished, or
 //! in a deadlock. A finding at the end of a launch is dropped if the same instruction raced: the race is the cause. The machine reports a
 //! deadlock; a broken rule that leads to it is reported here as well.
 //!
@@ -42,12 +42,12 @@ use crate::check::reachability::Reachability;
 use crate::check::reporter::Reporter;
 use crate::isa::Space;
 use crate::machine::{
-    AccessEvent, CopyEvent, Event, EventKind, EventMask, LaunchEnd, LaunchStart, MbarrierChange, MbarrierEvent, Order, OrderEvent,
+    AccessEvent, CopyEvent, Event, EventKind, EventMask, LaunchEnd, LaunchStart, MbarrierChange, MbarrierEvent, SyncEvent, SyncKind,
 };
 
 /// The checker of synchronization.
 #[derive(Clone, Default)]
-struct Sync {
+struct SyncChecker {
     barriers: Barriers,
     masks: Masks,
     mbarriers: Mbarriers,
@@ -63,10 +63,10 @@ pub(super) const ROW: CheckerRow = CheckerRow {
     word: "sync",
     about: "barriers, masks, mbarriers, groups of copies",
     findings: catalogue::FINDINGS,
-    make: Some(|program| Box::new(Sync { locks: Locks::new(program), ..Sync::default() })),
+    make: Some(|program| Box::new(SyncChecker { locks: Locks::new(program), ..SyncChecker::default() })),
 };
 
-impl Checker for Sync {
+impl Checker for SyncChecker {
     fn begin(&mut self, launch: &LaunchStart) {
         let config = &launch.prepared.config;
         self.barriers.begin(config.block.iter().product());
@@ -80,14 +80,14 @@ impl Checker for Sync {
 
     fn mask(&self) -> EventMask {
         const MASK: EventMask =
-            EventMask::of(&[EventKind::Access, EventKind::Order, EventKind::Copy, EventKind::Mbarrier, EventKind::Wgmma]);
+            EventMask::of(&[EventKind::Access, EventKind::Sync, EventKind::Copy, EventKind::Mbarrier, EventKind::Wgmma]);
         MASK
     }
 
     fn event(&mut self, event: &Event<'_>, to: &mut Reporter<'_>) -> bool {
         match event {
             Event::Access(access) => self.access(access, to),
-            Event::Order(order) => self.order(order, to),
+            Event::Sync(order) => self.order(order, to),
             Event::Copy(copy) => self.copy(copy, to),
             Event::Mbarrier(object) => self.mbarrier(object, to),
             Event::Wgmma(wgmma) => self.wgmmas.event(wgmma, to),
@@ -101,7 +101,7 @@ impl Checker for Sync {
             end.blocks.iter().for_each(|block| mask::deadlock(block, end.tick, to));
             self.mbarriers.deadlock(end, to);
         } else {
-            self.masks.spinning(end, to);
+            self.masks.report_spinning(end, to);
         }
         let is_aborted = fault.is_some_and(|id| id != DEADLOCK && id != LIVELOCK);
         self.mbarriers.end(end, is_aborted, to);
@@ -115,7 +115,7 @@ impl Checker for Sync {
     }
 }
 
-impl Sync {
+impl SyncChecker {
     /// Memory is about to be accessed. True if that is a new finding, as for all handlers below.
     #[inline]
     fn access(&mut self, event: &AccessEvent<'_>, to: &mut Reporter<'_>) -> bool {
@@ -125,44 +125,44 @@ impl Sync {
     }
 
     /// A synchronization operation orders threads.
-    fn order(&mut self, event: &OrderEvent<'_>, to: &mut Reporter<'_>) -> bool {
-        match event.order {
-            Order::Arrived { id, wanted, aligned, .. } => {
-                self.mbarriers.arrives(&event.place);
-                self.barriers.of(event.block_id).arrived(event, (id, aligned), wanted, to)
+    fn order(&mut self, event: &SyncEvent<'_>, to: &mut Reporter<'_>) -> bool {
+        match event.kind {
+            SyncKind::Arrived { id, thread_count, aligned, .. } => {
+                self.mbarriers.arrives(&event.point);
+                self.barriers.of(event.block_id).arrived(event, (id, aligned), thread_count, to)
             }
-            Order::BarrierCompleted { id, .. } => {
+            SyncKind::BarrierCompleted { id, .. } => {
                 self.locks.barrier_completed(event.block_id.number);
                 self.barriers.of(event.block_id).released(id, &mut self.reachability, to)
             }
-            Order::WarpSync { members } | Order::Collective { members } => {
-                let live = self.barriers.of(event.block_id).live(event.place.warp.number());
-                self.masks.uses_mask(event, members, matches!(event.order, Order::WarpSync { .. }), live, to)
+            SyncKind::WarpSync { members } | SyncKind::Collective { members } => {
+                let live = self.barriers.of(event.block_id).live(event.point.warp.number());
+                self.masks.uses_mask(event, members, matches!(event.kind, SyncKind::WarpSync { .. }), live, to)
             }
-            Order::ClusterArrived { aligned, .. } => {
-                self.mbarriers.arrives(&event.place);
+            SyncKind::ClusterArrived { aligned, .. } => {
+                self.mbarriers.arrives(&event.point);
                 self.barriers.of(event.block_id).arrived(event, (CLUSTER, aligned), None, to) | self.clusters.arrives(event, to)
             }
-            Order::ClusterWaits => self.clusters.waits(event, to),
-            Order::ClusterBarrierCompleted { first, blocks } => {
+            SyncKind::ClusterWaits => self.clusters.waits(event, to),
+            SyncKind::ClusterBarrierCompleted { first, blocks } => {
                 self.clusters.released(event.block_id);
                 self.barriers.cluster_released(first..first + blocks, &mut self.reachability, to)
             }
-            Order::Committed { bulk } => {
+            SyncKind::Committed { bulk } => {
                 self.copies.committed(event, bulk);
                 false
             }
-            Order::Awaited(wait) => {
+            SyncKind::Awaited(wait) => {
                 self.copies.awaited(event, wait).into_iter().for_each(|arrival| self.mbarriers.mark_waited(arrival));
                 false
             }
-            Order::Exited => self.exited(event, to),
-            Order::Fence { .. } => false,
+            SyncKind::Exited => self.exited(event, to),
+            SyncKind::Fence { .. } => false,
         }
     }
 
-    fn exited(&mut self, event: &OrderEvent<'_>, to: &mut Reporter<'_>) -> bool {
-        let live = self.barriers.of(event.block_id).live(event.place.warp.number());
+    fn exited(&mut self, event: &SyncEvent<'_>, to: &mut Reporter<'_>) -> bool {
+        let live = self.barriers.of(event.block_id).live(event.point.warp.number());
         let found = self.masks.exited(event, live, &mut self.reachability, to);
         self.copies.exited(event, live, to.program);
         self.barriers.of(event.block_id).exited(event);
@@ -177,7 +177,7 @@ impl Sync {
 
     /// An operation on an mbarrier.
     fn mbarrier(&mut self, event: &MbarrierEvent, to: &mut Reporter<'_>) -> bool {
-        if matches!(event.change, MbarrierChange::Tested { ended: true, .. }) {
+        if matches!(event.change, MbarrierChange::Tested { completed: true, .. }) {
             self.clusters.waited(event.block_id.number);
         }
         self.mbarriers.event(event, to)

@@ -1,6 +1,6 @@
 //! The rules of `wgmma.fence`, `commit_group` and `wait_group` (PTX ISA, "wgmma.fence", "wgmma.wait_group").
 //!
-//! The first `wgmma` of a warp needs a fence before it, and so does one whose registers another instruction has touched since the last
+//! The first `wgmma` of a warp needs a fence before it, and so does one whose registers another instruction has accessed since the last
 //! fence. A warp that issues one must wait for it before it exits.
 
 use std::collections::BTreeMap;
@@ -14,41 +14,41 @@ use crate::program::Slot;
 /// The accesses of warps to registers that `wgmma` uses.
 #[derive(Clone, Default)]
 pub(super) struct Wgmmas {
-    /// The instruction that touched a register since the last fence of its warp, by block, warp and slot of the register.
-    touched: BTreeMap<(u64, u32, Slot), IssuePoint>,
+    /// The instruction that accessed a register since the last fence of its warp, by block, warp and slot of the register.
+    accessed: BTreeMap<(u64, u32, Slot), IssuePoint>,
 }
 
 impl Wgmmas {
     /// A `wgmma` is fenced, issued, committed, waited for or ends. True if that is a new finding.
     pub fn event(&mut self, event: &WgmmaEvent<'_>, to: &mut Reporter<'_>) -> bool {
-        let (block, warp) = (event.block_id.number, event.place.warp);
+        let (block, warp) = (event.block_id.number, event.point.warp);
         match event.change {
             WgmmaChange::Fenced => {
-                self.touched.retain(|(of, by, _), _| (*of, *by) != (block, warp.number()));
+                self.accessed.retain(|(of, by, _), _| (*of, *by) != (block, warp.number()));
                 false
             }
-            WgmmaChange::Touched { slot, wgmma: None, .. } => {
-                self.touched.insert((block, warp.number(), slot), event.place);
+            WgmmaChange::RegisterUsed { slot, wgmma: None, .. } => {
+                self.accessed.insert((block, warp.number(), slot), event.point);
                 false
             }
             WgmmaChange::Issued { wgmma, fenced } => self.issued(event, wgmma, fenced, to),
             WgmmaChange::Abandoned(wgmma) => abandoned(event, wgmma, to),
-            WgmmaChange::Committed { .. } | WgmmaChange::Waited { .. } | WgmmaChange::Ended(_) | WgmmaChange::Touched { .. } => false,
+            WgmmaChange::Committed { .. } | WgmmaChange::Waited { .. } | WgmmaChange::Ended(_) | WgmmaChange::RegisterUsed { .. } => false,
         }
     }
 
     fn issued(&self, event: &WgmmaEvent<'_>, wgmma: &Wgmma, fenced: bool, to: &mut Reporter<'_>) -> bool {
-        let second = Side::new(event.place, event.lanes, SideAction::Use);
+        let second = Side::new(event.point, event.lanes, SideAction::Use);
         let fix = "execute wgmma.fence.sync.aligned between the registers' last use and the wgmma".to_string();
         if !fenced {
             let why = "no wgmma.fence was executed before the first wgmma of the warp".to_string();
             return to.report(Finding::new(WGMMA_SEQUENCE, second, why, fix));
         }
-        let (block, warp) = (event.block_id.number, event.place.warp);
+        let (block, warp) = (event.block_id.number, event.point.warp);
         let mut slots = wgmma.accumulators.iter().chain(&wgmma.fragments);
-        let Some(place) = slots.find_map(|slot| self.touched.get(&(block, warp.number(), *slot))) else { return false };
+        let Some(point) = slots.find_map(|slot| self.accessed.get(&(block, warp.number(), *slot))) else { return false };
         let why = "a register of the wgmma was touched after the last wgmma.fence of the warp".to_string();
-        let first = Some(Side::new(*place, event.lanes, SideAction::Use));
+        let first = Some(Side::new(*point, event.lanes, SideAction::Use));
         to.report(Finding { first, ..Finding::new(WGMMA_SEQUENCE, second, why, fix) })
     }
 }

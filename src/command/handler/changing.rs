@@ -37,7 +37,7 @@ fn assign(context: &mut Context<'_>, argument: &ArgumentText) -> Answer {
     let value = part(argument, at + 1, argument.text.len());
     let target = context.expression(&place)?;
     let new = context.value(&value)?;
-    let edits = target.assign(&context.session.scene(), &new).map_err(|error| match error {
+    let edits = target.assign(&context.session.eval_context(), &new).map_err(|error| match error {
         AssignmentError::IssuePoint(error) => place.wrong_from(error.column, error.to_string()),
         AssignmentError::Value(message) => value.error(message),
     })?;
@@ -45,9 +45,9 @@ fn assign(context: &mut Context<'_>, argument: &ArgumentText) -> Answer {
         return Ok(question);
     }
     context.session.edit(edits).map_err(|error| place.error(error.to_string()))?;
-    let value = context.value(&place)?.text(&context.session.scene(), None);
+    let value = context.value(&place)?.text(&context.session.eval_context(), None);
     let (in_flight, bytes) = (super::looking::in_flight(context, &place), super::looking::declared_as_bytes(context, &place, "set"));
-    let undefined = view::undefined_lanes(&context.session.scene(), &place.text);
+    let undefined = view::undefined_lanes(&context.session.eval_context(), &place.text);
     Ok(Outcome::Value { in_flight, bytes, what: place.text, value, undefined, unrounded_uses: None })
 }
 
@@ -113,8 +113,8 @@ pub fn dump(context: &mut Context<'_>, call: &Call) -> Answer {
     let (file, memory) = (call.required("FILE")?, call.required("MEMORY")?);
     let (place, layout) = range(context, memory)?;
     let mut bytes = vec![0; usize::try_from(place.bytes).map_err(|_| memory.error("this is more than fits in memory"))?];
-    let scene = context.session.scene().refocused(place.owner);
-    memory::read(&scene, place.space, place.address, &mut bytes).map_err(|error| memory.error(error.to_string()))?;
+    let eval_context = context.session.eval_context().refocused(place.owner);
+    memory::read(&eval_context, place.space, place.address, &mut bytes).map_err(|error| memory.error(error.to_string()))?;
     let written = transfer::dump(Path::new(&file.text), &layout, &bytes).map_err(|error| file.error(error.to_string()))?;
     Ok(Outcome::Text(format!("{} written to {}\n", counted(written, "byte"), file.text)))
 }

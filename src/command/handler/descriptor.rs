@@ -18,5 +18,5 @@ pub fn descriptor(context: &mut Context<'_>, call: &Call) -> Result<Outcome, Com
     let Value::Scalar(Scalar { bits, .. }) = context.value(argument)? else {
         return Err(argument.error("a descriptor is one value of 64 bits"));
     };
-    Ok(Outcome::View(View::Descriptor(view::descriptor(&context.session.scene(), bits as u64, major))))
+    Ok(Outcome::View(View::Descriptor(view::descriptor(&context.session.eval_context(), bits as u64, major))))
 }

@@ -39,7 +39,7 @@ pub fn cuda(context: &mut Context<'_>, call: &Call) -> Answer {
 
 /// Moves the focus to what `words` say, which start at byte `start` of the line.
 fn change(context: &mut Context<'_>, words: &str, start: usize) -> Answer {
-    let extents = context.session.scene().extents();
+    let extents = context.session.eval_context().extents();
     let change = FocusChange::parse(words, &extents, &context.session.focus).map_err(|error| {
         let at = start + error.column;
         CommandError::at(at..at + 1, error.message)
@@ -49,7 +49,7 @@ fn change(context: &mut Context<'_>, words: &str, start: usize) -> Answer {
 }
 
 fn here(context: &Context<'_>) -> Outcome {
-    let site = Site::of(&context.session.scene()).map_err(|error| error.to_string());
+    let site = Site::of(&context.session.eval_context()).map_err(|error| error.to_string());
     Outcome::Focus { focus: context.session.focus.describe(&context.session.roles), site: site.map(Box::new) }
 }
 
@@ -60,7 +60,7 @@ pub fn frame(context: &mut Context<'_>, call: &Call) -> Answer {
 
 pub fn up(context: &mut Context<'_>, call: &Call) -> Answer {
     let frame = u64::from(context.session.focus.frame);
-    let last = context.session.scene().frames().map_or(0, |frames| frames.len() as u64).saturating_sub(1);
+    let last = context.session.eval_context().frames().map_or(0, |frames| frames.len() as u64).saturating_sub(1);
     if frame == last {
         return Err(CommandError::new("this is the outermost frame: the kernel itself"));
     }
@@ -79,7 +79,7 @@ pub fn down(context: &mut Context<'_>, call: &Call) -> Answer {
 fn select(context: &mut Context<'_>, number: u64) -> Answer {
     let before = context.session.focus;
     context.session.focus.frame = u32::try_from(number).unwrap_or(u32::MAX);
-    if let Err(error) = context.session.scene().frame() {
+    if let Err(error) = context.session.eval_context().frame() {
         context.session.focus = before;
         return Err(CommandError::new(error.to_string()));
     }
@@ -98,17 +98,18 @@ pub fn role(context: &mut Context<'_>, call: &Call) -> Answer {
                     .with_help("go on to where they have, or name them: role NAME warp N")
             })?;
             session.roles = guess.roles();
-            return Ok(Outcome::View(View::RoleGuess(view::role_guess(&session.scene(), &guess))));
+            return Ok(Outcome::View(View::RoleGuess(view::role_guess(&session.eval_context(), &guess))));
         }
         (Some("clear"), _, None) => {
             session.roles.clear();
             return Ok(Outcome::Nothing);
         }
         (Some(_), Some(name), Some(argument)) => {
-            let warps = roles::parse_warps(&argument.text, session.scene().extents().warps()).map_err(|error| argument.wrong(error))?;
+            let warps =
+                roles::parse_warps(&argument.text, session.eval_context().extents().warps()).map_err(|error| argument.wrong(error))?;
             session.roles.set(&name.text, &warps).map_err(|error| name.wrong(error))?;
         }
         _ => return Err(call.missing("WARPS")),
     }
-    Ok(Outcome::View(View::Roles(view::roles(&context.session.scene()))))
+    Ok(Outcome::View(View::Roles(view::roles(&context.session.eval_context()))))
 }

@@ -15,9 +15,9 @@ pub fn fragment(context: &mut Context<'_>, call: &Call) -> Result<Outcome, Comma
     let error = |error: FragmentError| match error {
         FragmentError::Name(_) | FragmentError::Count { .. } => name.error(error.to_string()),
         FragmentError::Register(_) => registers.error(error.to_string()),
-        FragmentError::Scene(_) => CommandError::new(error.to_string()),
+        FragmentError::Thread(_) => CommandError::new(error.to_string()),
     };
-    let fragment = view::fragment(&context.session.scene(), &name.text, &names, format).map_err(error)?;
+    let fragment = view::fragment(&context.session.eval_context(), &name.text, &names, format).map_err(error)?;
     let element = call.argument("ROW,COLUMN").map(|argument| coordinates(argument).map(|at| (argument, at))).transpose()?;
     let lane = call.number("N");
     if element.is_none() && lane.is_none() {
@@ -29,7 +29,7 @@ pub fn fragment(context: &mut Context<'_>, call: &Call) -> Result<Outcome, Comma
     let elements = fragment.elements(|row, column, cell| is_wanted(row, column, cell.lane));
     match element {
         Some((argument, at)) if elements.is_empty() => {
-            Err(argument.error(match view::other_holder(&context.session.scene(), &name.text, at) {
+            Err(argument.error(match view::other_holder(&context.session.eval_context(), &name.text, at) {
                 Some(warp) => format!("warp {warp} holds this element: 'warp {warp}' goes there"),
                 None => "the fragment has no such element".to_string(),
             }))

@@ -21,16 +21,16 @@ type Answer = Result<Outcome, CommandError>;
 pub fn print(context: &mut Context<'_>, call: &Call) -> Answer {
     let format = call.format()?;
     let argument = call.required("EXPRESSION")?;
-    let value = context.value(argument)?.text(&context.session.scene(), format);
-    let unrounded_uses = view::unrounded_uses(&context.session.scene(), &argument.text);
+    let value = context.value(argument)?.text(&context.session.eval_context(), format);
+    let unrounded_uses = view::unrounded_uses(&context.session.eval_context(), &argument.text);
     let bytes = declared_as_bytes(context, argument, "p");
-    let undefined = view::undefined_lanes(&context.session.scene(), &argument.text);
+    let undefined = view::undefined_lanes(&context.session.eval_context(), &argument.text);
     Ok(Outcome::Value { what: argument.text.clone(), value, undefined, unrounded_uses, in_flight: in_flight(context, argument), bytes })
 }
 
 /// That an expression is about an array that is declared by the byte, and what `command` is for its elements; none of another one.
 pub fn declared_as_bytes(context: &Context<'_>, argument: &ArgumentText, command: &str) -> Option<String> {
-    let retyped = context.expression(argument).ok()?.retyped(&context.session.scene())?;
+    let retyped = context.expression(argument).ok()?.retyped(&context.session.eval_context())?;
     let (name, text, ty, why) = (&retyped.name, &retyped.text, retyped.ty.word(), &retyped.why);
     Some(format!("{name} is declared as bytes, and {why}: '{command} {text}' takes them for {ty}, 'type {name} {ty}' from now on"))
 }
@@ -39,13 +39,13 @@ pub fn declared_as_bytes(context: &Context<'_>, argument: &ArgumentText, command
 pub fn array_type(context: &mut Context<'_>, call: &Call) -> Answer {
     let session = &mut *context.session;
     let Some(name) = call.argument("VARIABLE") else {
-        return Ok(Outcome::View(View::ArrayTypes(view::array_types(&session.scene()))));
+        return Ok(Outcome::View(View::ArrayTypes(view::array_types(&session.eval_context()))));
     };
     let Some(id) = session.variable_called(&name.text) else {
-        let known = view::array_types(&session.scene());
+        let known = view::array_types(&session.eval_context());
         let names = known.iter().map(|row| row.name.as_str());
         let error = ArgumentError::new(format!("no variable of the module is called '{}' here", name.text));
-        let is_buffer = session.scene().buffers.iter().any(|buffer| buffer.name == name.text);
+        let is_buffer = session.eval_context().buffers.iter().any(|buffer| buffer.name == name.text);
         return Err(name.wrong(match is_buffer {
             true => error.with_help("it is a buffer of the launch, which says its type"),
             false => error.with_nearest(&name.text, names),
@@ -56,21 +56,21 @@ pub fn array_type(context: &mut Context<'_>, call: &Call) -> Answer {
         Some(argument) if argument.text.trim() == "auto" => session.choose_type(id, None),
         Some(argument) => {
             let variable = &session.program().variables[id.index()];
-            let dynamic = view::dynamic_bytes(&session.scene(), variable);
-            let chosen = arrays::given(&argument.text, variable, dynamic).map_err(|error| argument.wrong(error))?;
+            let dynamic = view::dynamic_bytes(&session.eval_context(), variable);
+            let chosen = arrays::parse_array_type(&argument.text, variable, dynamic).map_err(|error| argument.wrong(error))?;
             session.choose_type(id, Some(chosen));
         }
     }
-    Ok(Outcome::View(View::ArrayTypes(vec![view::array_type(&context.session.scene(), id)])))
+    Ok(Outcome::View(View::ArrayTypes(vec![view::array_type(&context.session.eval_context(), id)])))
 }
 
 /// What is in flight and will write the place that an expression names.
 pub fn in_flight(context: &Context<'_>, argument: &ArgumentText) -> Option<String> {
-    let scene = context.session.scene();
-    match context.expression(argument).ok()?.target(&scene).ok()? {
-        Target::Register(target) => view::accumulator_in_flight(&scene, &target),
+    let eval_context = context.session.eval_context();
+    match context.expression(argument).ok()?.target(&eval_context).ok()? {
+        Target::Register(target) => view::accumulator_in_flight(&eval_context, &target),
         Target::Memory(MemoryTarget { space, address, bytes, owner, .. }) => {
-            view::in_flight(&scene.refocused(owner), space, address, bytes)
+            view::in_flight(&eval_context.refocused(owner), space, address, bytes)
         }
     }
 }
@@ -85,7 +85,7 @@ pub fn display(context: &mut Context<'_>, call: &Call) -> Answer {
 }
 
 fn displays_now(context: &Context<'_>) -> Vec<Shown> {
-    display::shown(&context.session.displays, &context.session.scene())
+    display::shown(&context.session.displays, &context.session.eval_context())
 }
 
 pub fn undisplay(context: &mut Context<'_>, call: &Call) -> Answer {
@@ -119,7 +119,7 @@ pub fn examine(context: &mut Context<'_>, call: &Call) -> Answer {
         (None, Some(next)) => (None, Value::Scalar(next)),
         (None, None) => return Err(call.missing("ADDRESS")),
     };
-    let examined = view::examine(&context.session.scene(), &examine, &start).map_err(|error| match argument {
+    let examined = view::examine(&context.session.eval_context(), &examine, &start).map_err(|error| match argument {
         Some(argument) => argument.error(error.to_string()),
         None => CommandError::new(error.to_string()),
     })?;
@@ -134,7 +134,7 @@ pub fn list(context: &mut Context<'_>, call: &Call) -> Answer {
     let (file, lines) = match (call.argument("LOCATION"), before) {
         (None, Some(Listed { file, lines, .. })) => (file, lines.end..lines.end.saturating_add(size)),
         (None, None) => {
-            let (file, line) = view::current_line(&context.session.scene());
+            let (file, line) = view::current_line(&context.session.eval_context());
             (file, window(line, size))
         }
         (Some(minus), Some(Listed { file, lines, .. })) if minus.text == "-" => (file, lines.start.saturating_sub(size)..lines.start),
@@ -142,7 +142,7 @@ pub fn list(context: &mut Context<'_>, call: &Call) -> Answer {
     };
     let mut marks: Vec<_> = context.session.breakpoints.iter().flat_map(|breakpoint| breakpoint.pcs().to_vec()).collect();
     marks.sort_unstable();
-    let listing = view::list(&context.session.scene(), file, lines.clone(), &marks);
+    let listing = view::list(&context.session.eval_context(), file, lines.clone(), &marks);
     if listing.lines.is_empty() {
         return Err(CommandError::new(format!("{} has {}", listing.file, counted(u64::from(listing.line_count), "line"))));
     }
@@ -158,7 +158,7 @@ fn window(line: u32, size: u32) -> Range<u32> {
 
 /// The lines that `10,20` or a location stands for.
 fn lines_at(context: &Context<'_>, argument: &ArgumentText, size: u32) -> Result<(SourceId, Range<u32>), CommandError> {
-    let (current, _) = view::current_line(&context.session.scene());
+    let (current, _) = view::current_line(&context.session.eval_context());
     let range = argument.text.split_once(',').and_then(|(first, last)| Some((first.trim().parse().ok()?, last.trim().parse().ok()?)));
     if let Some((first, last)) = range {
         let last: u32 = last;

@@ -81,7 +81,7 @@ pub fn suppress(context: &mut Context<'_>, call: &Call) -> Answer {
         let text = if suppressed.is_empty() { "nothing is suppressed\n".to_string() } else { suppressed.concat() };
         return Ok(Outcome::Text(text));
     };
-    let symbols = scope::names(&context.session.scene());
+    let symbols = scope::names(&context.session.eval_context());
     let shown = context.session.findings();
     let known = shown.iter().filter_map(|finding| finding.memory.as_ref()?.symbol.clone());
     let symbols: Vec<String> = symbols.into_iter().chain(known).collect();
@@ -108,7 +108,7 @@ pub fn switch(context: &mut Context<'_>, call: &Call, on: bool) -> Answer {
     if !on && matches!(checkers[..], [only] if only.is_always_on()) {
         return Err(argument.error("wrong addresses are always found: a run cannot continue after one"));
     }
-    let done = context.session.switch(&checkers, on, context.interrupt);
+    let done = context.session.switch_checkers(&checkers, on, context.interrupt);
     let interrupted = if done { "" } else { "interrupted: the rest is looked through when the run continues\n" };
     let count = context.session.findings().len();
     let findings = if count == 1 { "finding" } else { "findings" };

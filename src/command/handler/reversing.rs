@@ -5,7 +5,7 @@ use crate::command::call::Call;
 use crate::command::context::Context;
 use crate::command::error::CommandError;
 use crate::command::outcome::Outcome;
-use crate::debug::marks::{Mark, Moment};
+use crate::debug::marks::{Mark, TimeArgument};
 use crate::debug::resume::History;
 use crate::debug::session::{InterruptCheck, Session};
 use crate::debug::stop::Stop;
@@ -17,12 +17,12 @@ type Answer = Result<Outcome, CommandError>;
 
 pub fn goto(context: &mut Context<'_>, call: &Call) -> Answer {
     let argument = call.required("TICK")?;
-    let moment = context.session.marks.moment(&argument.text, context.session.time()).map_err(|error| argument.wrong(error))?;
-    match moment {
-        Moment::Start => arrived(context.session.seek(Tick::START, context.interrupt)),
-        Moment::End => arrived(context.session.seek_end(context.interrupt)),
-        Moment::Tick(tick) => arrived(context.session.seek(tick, context.interrupt)),
-        Moment::Mark(mark) => {
+    let time = context.session.marks.parse_time(&argument.text, context.session.time()).map_err(|error| argument.wrong(error))?;
+    match time {
+        TimeArgument::Start => arrived(context.session.seek(Tick::START, context.interrupt)),
+        TimeArgument::End => arrived(context.session.seek_end(context.interrupt)),
+        TimeArgument::Tick(tick) => arrived(context.session.seek(tick, context.interrupt)),
+        TimeArgument::Mark(mark) => {
             context.session.focus = mark.focus;
             arrived(context.session.seek(mark.time, context.interrupt))
         }
@@ -45,7 +45,7 @@ fn arrived(stop: Stop) -> Answer {
 
 pub fn mark(context: &mut Context<'_>, call: &Call) -> Answer {
     let argument = call.required("NAME")?;
-    let place = Site::of(&context.session.scene()).map_or(String::new(), |site| site.place);
+    let place = Site::of(&context.session.eval_context()).map_or(String::new(), |site| site.place);
     let mark = Mark { time: context.session.time(), focus: context.session.focus, place };
     context.session.marks.set(&argument.text, mark).map_err(|error| argument.wrong(error))?;
     Ok(Outcome::Nothing)
@@ -84,8 +84,8 @@ fn search(context: &mut Context<'_>, call: &Call, find: fn(&mut Session, &Target
     let argument = call.required("PLACE")?;
     let target = context.target(argument)?;
     let history = find(context.session, &target, context.interrupt);
-    let scene = context.session.scene();
-    let touches = history.touches.iter().map(|watched_access| WatchedAccessText::new(&scene, watched_access)).collect();
+    let eval_context = context.session.eval_context();
+    let touches = history.touches.iter().map(|watched_access| WatchedAccessText::new(&eval_context, watched_access)).collect();
     // Of a whole array the elements are shown as they were written.
     let bytes = super::looking::declared_as_bytes(context, argument, call.spec.name).filter(|_| argument.text.contains('['));
     Ok(Outcome::Touches { what: argument.text.clone(), touches, interrupted: history.interrupted, bytes })

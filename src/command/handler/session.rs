@@ -25,7 +25,7 @@ pub fn load(context: &mut Context<'_>, call: &Call) -> Result<Outcome, CommandEr
     let file = call.required("FILE")?;
     let path = Path::new(&file.text);
     let mut saved = Saved::read(path).map_err(|error| file.error(error.to_string()))?;
-    let left_out = if is_inside(path) { saved.leave_commands_out() } else { 0 };
+    let left_out = if is_inside(path) { saved.remove_commands() } else { 0 };
     let mut stop = context.session.restore(saved, context.interrupt).map_err(|message| file.error(message))?;
     if left_out > 0 {
         let breakpoints = counted(left_out, "breakpoint");

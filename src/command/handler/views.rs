@@ -1,18 +1,18 @@
 //! The commands that list and explain. Each answers with a view: rows of data on the *machine*, the simulated GPU, where it has stopped. A
-//! *scene* is the stopped machine as the focused thread sees it.
+//! *eval_context* is the stopped machine as the focused thread sees it.
 
 use crate::command::argument_text::ArgumentText;
 use crate::command::call::Call;
 use crate::command::context::Context;
 use crate::command::error::CommandError;
 use crate::command::outcome::{Outcome, View};
+use crate::debug::eval_context::{EvalContext, ThreadError};
 use crate::debug::explain;
 use crate::debug::fidelity;
 use crate::debug::focus::ThreadFilter;
 use crate::debug::names::mbarriers::mbarrier_address;
 use crate::debug::names::scope;
 use crate::debug::nearest;
-use crate::debug::scene::{Scene, SceneError};
 use crate::debug::view;
 
 /// Frames that a backtrace shows without a number.
@@ -22,26 +22,31 @@ const FRAMES: usize = 100;
 type Answer = Result<Outcome, CommandError>;
 
 /// A view that cannot fail.
-pub fn of_scene(context: &Context<'_>, view: impl Fn(&Scene<'_>) -> View) -> Answer {
-    shown(view(&context.session.scene()))
+pub fn of_eval_context(context: &Context<'_>, view: impl Fn(&EvalContext<'_>) -> View) -> Answer {
+    shown(view(&context.session.eval_context()))
 }
 
 /// The kernels of the module.
 pub fn kernels(context: &mut Context<'_>, _: &Call) -> Answer {
-    shown(View::Kernels(view::kernels(&context.session.scene())))
+    shown(View::Kernels(view::kernels(&context.session.eval_context())))
 }
 
 /// How the kernel that runs was launched, and which launch of the case it is.
 pub fn launch(context: &mut Context<'_>, _: &Call) -> Answer {
     let session = &context.session;
     let (number, count, reasons) = (session.launch(), session.launches(), session.reasons().to_vec());
-    shown(View::Launch { launch: Box::new(view::launch(&session.scene(), &session.given_variables())), number, count, reasons })
+    shown(View::Launch {
+        launch: Box::new(view::launch(&session.eval_context(), &session.initialized_variables())),
+        number,
+        count,
+        reasons,
+    })
 }
 
 /// A view of the threads that the argument THREADS names.
-pub fn threads(context: &Context<'_>, call: &Call, view: impl Fn(&Scene<'_>, &ThreadFilter) -> Result<View, SceneError>) -> Answer {
+pub fn threads(context: &Context<'_>, call: &Call, view: impl Fn(&EvalContext<'_>, &ThreadFilter) -> Result<View, ThreadError>) -> Answer {
     let filter = call.argument("THREADS").map(|argument| context.filter(argument)).transpose()?.unwrap_or_default();
-    shown(view(&context.session.scene(), &filter).map_err(absent)?)
+    shown(view(&context.session.eval_context(), &filter).map_err(absent)?)
 }
 
 fn shown(view: View) -> Answer {
@@ -49,21 +54,25 @@ fn shown(view: View) -> Answer {
 }
 
 /// The error for a thread that is not resident.
-fn absent(error: SceneError) -> CommandError {
+fn absent(error: ThreadError) -> CommandError {
     CommandError::new(error.to_string())
 }
 
 /// All mbarriers, or the one at an address or with a name.
 pub fn mbarriers(context: &mut Context<'_>, call: &Call) -> Answer {
-    let scene = context.session.scene();
-    let Some(argument) = call.argument("MBARRIER") else { return shown(View::MbarrierList(view::mbarrier_views(&scene).map_err(absent)?)) };
-    let all = view::mbarrier_views(&scene).map_err(absent)?;
+    let eval_context = context.session.eval_context();
+    let Some(argument) = call.argument("MBARRIER") else {
+        return shown(View::MbarrierList(view::mbarrier_views(&eval_context).map_err(absent)?));
+    };
+    let all = view::mbarrier_views(&eval_context).map_err(absent)?;
     let mut named: Vec<_> =
         all.iter().filter(|each| each.name == argument.text || each.array() == Some(argument.text.as_str())).cloned().collect();
     if named.is_empty() {
-        let of_value = || context.expression(argument).ok()?.evaluate(&scene).ok().and_then(|value| view::shared_address(&scene, &value));
-        let address = mbarrier_address(&scene, &argument.text).or_else(of_value);
-        named = all.iter().filter(|each| each.block == scene.focus.block && Some(each.address) == address).cloned().collect();
+        let of_value = || {
+            context.expression(argument).ok()?.evaluate(&eval_context).ok().and_then(|value| view::shared_address(&eval_context, &value))
+        };
+        let address = mbarrier_address(&eval_context, &argument.text).or_else(of_value);
+        named = all.iter().filter(|each| each.block == eval_context.focus.block && Some(each.address) == address).cloned().collect();
     }
     if named.is_empty() {
         let near = nearest(&argument.text, all.iter().map(|each| each.name.as_str()));
@@ -80,29 +89,29 @@ pub fn pipeline(context: &mut Context<'_>, _: &Call) -> Answer {
 
 pub fn backtrace(context: &mut Context<'_>, call: &Call) -> Answer {
     let limit = call.number("N").map_or(FRAMES, |number| usize::try_from(number).unwrap_or(usize::MAX));
-    shown(View::Stack(view::backtrace(&context.session.scene(), limit).map_err(absent)?))
+    shown(View::Stack(view::backtrace(&context.session.eval_context(), limit).map_err(absent)?))
 }
 
 pub fn explain(context: &mut Context<'_>, call: &Call) -> Answer {
     let resolved = call.argument("LOCATION").map(|argument| context.locate(argument)).transpose()?;
     let pc = resolved.and_then(|resolved| resolved.pcs.first().copied());
-    match explain::explain(&context.session.scene(), pc) {
+    match explain::explain(&context.session.eval_context(), pc) {
         Some(explanation) => shown(View::Explanation(Box::new(explanation))),
         None => Err(context.absence()),
     }
 }
 
 pub fn control_flow(context: &mut Context<'_>, call: &Call) -> Answer {
-    let scene = context.session.scene();
+    let eval_context = context.session.eval_context();
     let function = match call.argument("FUNCTION") {
-        None => Some(scene.current_function()),
-        Some(argument) => context.locate(argument)?.pcs.first().and_then(|pc| scene.program().function_at(*pc)),
+        None => Some(eval_context.current_function()),
+        Some(argument) => context.locate(argument)?.pcs.first().and_then(|pc| eval_context.program().function_at(*pc)),
     };
-    function.map_or_else(|| Err(context.absence()), |function| shown(View::ControlFlow(view::control_flow(&scene, function))))
+    function.map_or_else(|| Err(context.absence()), |function| shown(View::ControlFlow(view::control_flow(&eval_context, function))))
 }
 
 pub fn divergence(context: &mut Context<'_>, _: &Call) -> Answer {
-    shown(View::Divergence(view::divergence(&context.session.scene()).map_err(absent)?))
+    shown(View::Divergence(view::divergence(&context.session.eval_context()).map_err(absent)?))
 }
 
 pub fn registers(context: &mut Context<'_>, call: &Call) -> Answer {
@@ -113,10 +122,10 @@ pub fn registers(context: &mut Context<'_>, call: &Call) -> Answer {
         Some(start) => register.starts_with(start),
         None => name.is_empty() || register == name,
     };
-    let scene = context.session.scene();
-    let rows = view::registers(&scene, wanted, all_lanes, format).map_err(absent)?;
+    let eval_context = context.session.eval_context();
+    let rows = view::registers(&eval_context, wanted, all_lanes, format).map_err(absent)?;
     if rows.is_empty() && whole.text != "*" {
-        let known = scope::names(&scene);
+        let known = scope::names(&eval_context);
         let near = nearest(name, known.iter().map(String::as_str));
         return Err(whole.error(format!("there is no register '{name}' here")).with_nearest(near));
     }
@@ -125,25 +134,25 @@ pub fn registers(context: &mut Context<'_>, call: &Call) -> Answer {
 
 pub fn locals(context: &mut Context<'_>, call: &Call) -> Answer {
     let format = call.format()?;
-    shown(View::Locals(view::locals(&context.session.scene(), format).map_err(absent)?))
+    shown(View::Locals(view::locals(&context.session.eval_context(), format).map_err(absent)?))
 }
 
 pub fn symbols(context: &mut Context<'_>, call: &Call) -> Answer {
     let part = call.text("NAME").unwrap_or_default();
-    shown(View::Symbols { rows: view::symbols(&context.session.scene(), part), part: part.to_string() })
+    shown(View::Symbols { rows: view::symbols(&context.session.eval_context(), part), part: part.to_string() })
 }
 
 pub fn target(context: &mut Context<'_>, _: &Call) -> Answer {
-    shown(View::Target(view::target(&context.session.scene())))
+    shown(View::Target(view::target(&context.session.eval_context())))
 }
 
 pub fn source(context: &mut Context<'_>, call: &Call) -> Answer {
-    let scene = context.session.scene();
+    let eval_context = context.session.eval_context();
     let pc = match call.argument("LOCATION") {
         Some(argument) => context.locate(argument)?.pcs.first().copied(),
-        None => scene.frame().ok().map(|frame| frame.pc),
+        None => eval_context.frame().ok().map(|frame| frame.pc),
     };
-    match pc.and_then(|pc| view::source_place(&scene, pc)) {
+    match pc.and_then(|pc| view::source_place(&eval_context, pc)) {
         Some(place) => shown(View::Source(place)),
         None => Err(context.absence()),
     }

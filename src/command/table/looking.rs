@@ -173,7 +173,7 @@ pub const COMMANDS: &[CommandSpec] = &[
         summary: "List warps: where they stand and what they do",
         help: "Lists the warps of the focused block, or of others: their lanes, where they stand, whether they wait. Equal rows are one.",
         examples: &["info warps", "info warps block 1,0,0"],
-        handler: |context, call| views::threads(context, call, |scene, filter| view::warps(scene, filter).map(View::Warps)),
+        handler: |context, call| views::threads(context, call, |eval_context, filter| view::warps(eval_context, filter).map(View::Warps)),
         ..PLAIN
     },
     CommandSpec {
@@ -182,7 +182,7 @@ pub const COMMANDS: &[CommandSpec] = &[
         summary: "List the blocks: waiting, on the machine, finished",
         help: "Lists the blocks on the machine and counts those that have not started and those that have finished.",
         examples: &["info blocks"],
-        handler: |context, call| views::threads(context, call, |scene, filter| Ok(View::Blocks(view::blocks(scene, filter)))),
+        handler: |context, call| views::threads(context, call, |eval_context, filter| Ok(View::Blocks(view::blocks(eval_context, filter)))),
         ..PLAIN
     },
     CommandSpec {
@@ -193,7 +193,7 @@ pub const COMMANDS: &[CommandSpec] = &[
         help: "Lists the lanes of the focused warp with their threads and where they stand. Equal rows are one; lanes that a \
             predicate turns off have a row of their own.",
         examples: &["info lanes"],
-        handler: |context, call| views::threads(context, call, |scene, filter| view::lanes(scene, filter).map(View::Lanes)),
+        handler: |context, call| views::threads(context, call, |eval_context, filter| view::lanes(eval_context, filter).map(View::Lanes)),
         ..PLAIN
     },
     CommandSpec {
@@ -202,7 +202,9 @@ pub const COMMANDS: &[CommandSpec] = &[
         summary: "List threads by where they stand",
         help: "Lists the threads on the machine, in ranges that stand at the same place.",
         examples: &["info threads", "info threads block 0 warp 1"],
-        handler: |context, call| views::threads(context, call, |scene, filter| Ok(View::Threads(view::threads(scene, filter)))),
+        handler: |context, call| {
+            views::threads(context, call, |eval_context, filter| Ok(View::Threads(view::threads(eval_context, filter))))
+        },
         ..PLAIN
     },
     CommandSpec {
@@ -211,7 +213,9 @@ pub const COMMANDS: &[CommandSpec] = &[
         summary: "List the barriers in use: which threads have arrived, which are missing",
         help: "Lists the barriers of the focused block that threads wait at.",
         examples: &["info barriers"],
-        handler: |context, call| views::threads(context, call, |scene, filter| view::barriers(scene, filter).map(View::Barriers)),
+        handler: |context, call| {
+            views::threads(context, call, |eval_context, filter| view::barriers(eval_context, filter).map(View::Barriers))
+        },
         ..PLAIN
     },
     CommandSpec {
@@ -237,7 +241,9 @@ pub const COMMANDS: &[CommandSpec] = &[
             it will write. Below them the groups of each warp that have something in flight: open, or committed, and whether \
             a thread waits for them.",
         examples: &["info async", "info async warp 0"],
-        handler: |context, call| views::threads(context, call, |scene, filter| Ok(View::InFlight(view::copies(scene, filter)))),
+        handler: |context, call| {
+            views::threads(context, call, |eval_context, filter| Ok(View::InFlight(view::copies(eval_context, filter))))
+        },
         ..PLAIN
     },
     CommandSpec {
@@ -255,7 +261,7 @@ pub const COMMANDS: &[CommandSpec] = &[
         summary: "List the shared variables of the focused block",
         help: "Lists the shared variables with their addresses, sizes and first values.",
         examples: &["info shared"],
-        handler: |context, _| views::of_scene(context, |scene| View::Shared(view::shared(scene))),
+        handler: |context, _| views::of_eval_context(context, |eval_context| View::Shared(view::shared(eval_context))),
         ..PLAIN
     },
     CommandSpec {
@@ -263,7 +269,7 @@ pub const COMMANDS: &[CommandSpec] = &[
         summary: "List the buffers in global memory",
         help: "Lists the buffers of the launch and the module's variables in global memory: addresses, sizes and first values.",
         examples: &["info allocations"],
-        handler: |context, _| views::of_scene(context, |scene| View::Allocations(view::allocations(scene))),
+        handler: |context, _| views::of_eval_context(context, |eval_context| View::Allocations(view::allocations(eval_context))),
         ..PLAIN
     },
     CommandSpec {

@@ -1,23 +1,23 @@
-//! zstd frames, one after the other: bytes are packed in pieces, each into a frame of its own, and read as if there were one.
+//! Sequences of zstd frames: bytes are compressed in chunks, each to one frame, and read as one stream.
 
 use std::io::{self, BufRead, Read, Write};
 
 use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
-/// What a zstd frame begins with (RFC 8878, 3.1.1).
+/// Magic of a zstd frame (RFC 8878, 3.1.1).
 pub const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
-/// Bytes of a piece.
-const PIECE: usize = 4 << 20;
-/// Bytes of a piece that show whether it can be packed.
+/// Bytes of a chunk.
+const CHUNK: usize = 4 << 20;
+/// Bytes of a chunk that are compressed first to see if compression saves anything.
 const SAMPLE: usize = 16 << 10;
-/// A piece is packed if a sample of it becomes shorter by this part at least, and stored as it is otherwise: packing noise takes long.
-const SAVED_PART: usize = 16;
+/// A chunk is compressed if its sample becomes shorter by at least this fraction, otherwise stored: compressing noise is slow.
+const SAVED_FRACTION: usize = 16;
 
-/// What `R` holds in frames.
+/// The decompressed content of frames in `R`.
 pub struct Frames<R: BufRead> {
-    /// None between two frames, and after the last one.
+    /// `None` between two frames, and after the last one.
     decoder: Option<StreamingDecoder<R, FrameDecoder>>,
 }
 
@@ -58,47 +58,47 @@ impl<R: BufRead> Read for Frames<R> {
     }
 }
 
-/// The frames with `bytes` in them.
+/// The frames with the content `bytes`.
 pub fn packed(bytes: &[u8]) -> Vec<u8> {
-    bytes.chunks(PIECE).chain(bytes.is_empty().then_some(bytes)).flat_map(packed_piece).collect()
+    bytes.chunks(CHUNK).chain(bytes.is_empty().then_some(bytes)).flat_map(packed_chunk).collect()
 }
 
-/// The frame with `piece` in it.
-fn packed_piece(piece: &[u8]) -> Vec<u8> {
-    let sample = &piece[..piece.len().min(SAMPLE)];
-    let is_noise = || compress_to_vec(sample, CompressionLevel::Fastest).len() > SAMPLE - SAMPLE / SAVED_PART;
+/// The frame with the content `chunk`.
+fn packed_chunk(chunk: &[u8]) -> Vec<u8> {
+    let sample = &chunk[..chunk.len().min(SAMPLE)];
+    let is_noise = || compress_to_vec(sample, CompressionLevel::Fastest).len() > SAMPLE - SAMPLE / SAVED_FRACTION;
     let is_stored = sample.len() == SAMPLE && is_noise();
-    compress_to_vec(piece, if is_stored { CompressionLevel::Uncompressed } else { CompressionLevel::Fastest })
+    compress_to_vec(chunk, if is_stored { CompressionLevel::Uncompressed } else { CompressionLevel::Fastest })
 }
 
-/// Packs what is written to it into frames.
+/// Compresses the bytes that are written to it into frames.
 pub struct Packer<W: Write> {
     into: W,
-    piece: Vec<u8>,
-    /// Whether a frame was written: there is at least one.
+    chunk: Vec<u8>,
+    /// True after a frame was written: there is at least one.
     has_frame: bool,
 }
 
 impl<W: Write> Packer<W> {
     /// A packer whose frames go to `into`.
     pub fn new(into: W) -> Self {
-        Self { into, piece: Vec::new(), has_frame: false }
+        Self { into, chunk: Vec::new(), has_frame: false }
     }
 
-    /// Writes what is left.
+    /// Writes the last frame.
     ///
     /// # Errors
-    /// Those of what it writes to.
+    /// An error of the underlying writer.
     pub fn finish(mut self) -> io::Result<()> {
-        if !self.piece.is_empty() || !self.has_frame {
+        if !self.chunk.is_empty() || !self.has_frame {
             self.pack()?;
         }
         self.into.flush()
     }
 
     fn pack(&mut self) -> io::Result<()> {
-        self.into.write_all(&packed_piece(&self.piece))?;
-        self.piece.clear();
+        self.into.write_all(&packed_chunk(&self.chunk))?;
+        self.chunk.clear();
         self.has_frame = true;
         Ok(())
     }
@@ -106,9 +106,9 @@ impl<W: Write> Packer<W> {
 
 impl<W: Write> Write for Packer<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let taken = bytes.len().min(PIECE - self.piece.len());
-        self.piece.extend_from_slice(&bytes[..taken]);
-        if self.piece.len() == PIECE {
+        let taken = bytes.len().min(CHUNK - self.chunk.len());
+        self.chunk.extend_from_slice(&bytes[..taken]);
+        if self.chunk.len() == CHUNK {
             self.pack()?;
         }
         Ok(taken)
@@ -129,22 +129,22 @@ mod tests {
     }
 
     #[test]
-    fn pieces_are_read_as_one() {
+    fn frames_are_read_as_one() {
         let mut random = 1_u32;
         let noise: Vec<u8> = std::iter::repeat_with(|| {
             random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             (random >> 24) as u8
         })
-        .take(PIECE + 5)
+        .take(CHUNK + 5)
         .collect();
-        for bytes in [Vec::new(), vec![7], vec![0; 3 * PIECE], vec![0; PIECE], noise] {
+        for bytes in [Vec::new(), vec![7], vec![0; 3 * CHUNK], vec![0; CHUNK], noise] {
             let mut written = Vec::new();
             let mut packer = Packer::new(&mut written);
             packer.write_all(&bytes).unwrap();
             packer.finish().unwrap();
             assert!(unpacked(&written).unwrap() == bytes && written == packed(&bytes), "{}", bytes.len());
         }
-        assert!(packed(&vec![0; 3 * PIECE]).len() < 10_000);
+        assert!(packed(&vec![0; 3 * CHUNK]).len() < 10_000);
     }
 
     #[test]

@@ -1,79 +1,86 @@
-//! From the accesses to a variable to the type of its elements and the extents of its dimensions.
+//! Infers the type of a variable's elements and the extents of its dimensions from its accesses.
 
 use super::accesses::Access;
 use super::evidence::ElementUse;
-use super::known::{ArrayType, Inferred, Known, UntypedReason};
+use super::inference::{ArrayType, Inference, Inferred, UntypedReason};
 use crate::isa::{ScalarType, TypeKind};
 use crate::program::{Pc, Variable};
 
-/// Dimensions at most.
-const DIMENSIONS: usize = 4;
+/// Maximum number of dimensions.
+const DIMENSIONS_MAX: usize = 4;
 
-/// What one access takes elements for.
+/// The element that one access shows.
 #[derive(Clone, Copy, PartialEq)]
 enum Element {
     Float(ScalarType),
     Int(u32),
-    /// Bits of any type, this many bytes at once.
+    /// Bits of an unknown type, this many bytes.
     Bits(u32),
-    /// It says nothing.
-    Nothing,
+    /// Not known.
+    Unknown,
 }
 
-/// What the accesses to `variable` show its elements to be.
-pub fn infer(variable: &Variable, accesses: &[Access]) -> Known {
-    match element(accesses).and_then(|(ty, signs)| Ok((ty, signs, fitting(variable, ty)?))) {
-        Err(doubt) => Known::Bytes(doubt),
-        Ok((ty, sign_shows, at)) => {
+/// The type that the accesses to `variable` show.
+pub fn infer(variable: &Variable, accesses: &[Access]) -> Inference {
+    match common_type(accesses).and_then(|(ty, is_sign_known)| Ok((ty, is_sign_known, check_fit(variable, ty)?))) {
+        Err(reason) => Inference::Bytes(reason),
+        Ok((ty, is_sign_known, at)) => {
             let (shape, rows) = shape(variable, accesses, u64::from(ty.bytes()));
-            Known::Typed(Inferred { ty: ArrayType { ty, shape }, sign_shows, rows, at: at.or(accesses.first().map(|access| access.pc)) })
+            Inference::Typed(Inferred {
+                ty: ArrayType { ty, shape },
+                is_sign_known,
+                rows,
+                at: at.or(accesses.first().map(|access| access.pc)),
+            })
         }
     }
 }
 
-/// The type on which all accesses agree, and whether its sign shows.
+/// The type on which all accesses agree, and whether its signedness is known.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the other elements are integers")]
-fn element(accesses: &[Access]) -> Result<(ScalarType, bool), UntypedReason> {
+fn common_type(accesses: &[Access]) -> Result<(ScalarType, bool), UntypedReason> {
     if let Some(object) = accesses.iter().find(|access| access.object.is_some()) {
         return of_objects(accesses, object);
     }
     let mut chosen: Option<(Element, Pc)> = None;
-    let mut taken = ElementUse::default();
+    let mut usage = ElementUse::default();
     for access in accesses {
         let element = element_of(access)?;
-        if matches!(element, Element::Bits(_) | Element::Nothing) {
+        if matches!(element, Element::Bits(_) | Element::Unknown) {
             continue;
         }
-        let signed = access.word.filter(|ty| ty.kind() == TypeKind::Signed);
-        taken = taken.and(access.taken).and(signed.map_or(ElementUse::default(), ElementUse::for_type));
+        let signed = access.named_type.filter(|ty| ty.kind() == TypeKind::Signed);
+        usage = usage.union(access.usage).union(signed.map_or(ElementUse::default(), ElementUse::for_type));
         match chosen {
             None => chosen = Some((element, access.pc)),
-            Some((known, _)) if known == element => {}
-            Some((known, at)) => return Err(UntypedReason::Differ((at, words(known)), (access.pc, words(element)))),
+            Some((chosen_element, _)) if chosen_element == element => {}
+            Some((chosen_element, at)) => {
+                return Err(UntypedReason::Differ((at, describe(chosen_element)), (access.pc, describe(element))));
+            }
         }
     }
     let (bits, pc) = narrowest(accesses)?;
     let Some((element, at)) = chosen else {
         // Bits that are masked and inverted are those of an unsigned integer.
-        let bitwise = accesses.iter().any(|access| access.taken.bitwise);
-        let ty = if bitwise { integer(bits, ElementUse { unsigned: true, ..ElementUse::default() }) } else { untyped(bits) };
+        let bitwise = accesses.iter().any(|access| access.usage.bitwise);
+        let ty = if bitwise { integer_type(bits, ElementUse { unsigned: true, ..ElementUse::default() }) } else { bits_type(bits) };
         return ty.map(|ty| (ty, !bitwise)).ok_or(UntypedReason::Unused);
     };
     let size = size_of(element);
     if let Some(other) = other_member(accesses, u64::from(size), element) {
-        return Err(UntypedReason::Differ((at, words(element)), (other.pc, words(Element::Bits(other.bytes)))));
+        return Err(UntypedReason::Differ((at, describe(element)), (other.pc, describe(Element::Bits(other.bytes)))));
     }
     if bits > 0 && !bits.is_multiple_of(size) {
-        return Err(UntypedReason::Differ((at, words(element)), (pc, words(Element::Bits(bits)))));
+        return Err(UntypedReason::Differ((at, describe(element)), (pc, describe(Element::Bits(bits)))));
     }
     Ok(match element {
         Element::Float(ty) => (ty, true),
-        _ => (integer(size, taken).ok_or(UntypedReason::Unused)?, taken.signed || taken.unsigned),
+        _ => (integer_type(size, usage).ok_or(UntypedReason::Unused)?, usage.signed || usage.unsigned),
     })
 }
 
-/// An access that says nothing, to a part of every row that no access with a type comes to: in a structure it may be a member of another
-/// type, which is only copied.
+/// An untyped access to a part of every row that no typed access reaches: it may be a member of a structure, of another type, that is only
+/// copied.
 fn other_member(accesses: &[Access], size: u64, element: Element) -> Option<&Access> {
     let strides = || accesses.iter().flat_map(|access| access.form.strides.iter().copied().chain([access.form.step]));
     let row = strides().filter(|stride| *stride > 0).min().unwrap_or(u64::MAX);
@@ -85,68 +92,69 @@ fn other_member(accesses: &[Access], size: u64, element: Element) -> Option<&Acc
         let first = access.form.offset.rem_euclid(i64::try_from(row).unwrap_or(i64::MAX)).unsigned_abs() / size;
         first..first + (u64::from(access.bytes) * u64::from(access.count) / size).max(1)
     };
-    let is_typed = |access: &&Access| !matches!(element_of(access), Ok(Element::Bits(_) | Element::Nothing));
+    let is_typed = |access: &&Access| !matches!(element_of(access), Ok(Element::Bits(_) | Element::Unknown));
     let typed: Vec<_> = accesses.iter().filter(is_typed).map(parts).collect();
-    // What matrices are loaded from has one type.
-    if accesses.iter().any(|access| access.bytes == 0 && element_of(access) != Ok(Element::Nothing)) {
+    // An array that matrices are loaded from has one type.
+    if accesses.iter().any(|access| access.bytes == 0 && element_of(access) != Ok(Element::Unknown)) {
         return None;
     }
-    let comes_to = |part: u64| typed.iter().any(|parts| parts.contains(&part));
-    // The word of an integer is that of an integer, though floats are copied by it as well.
-    let agrees = |access: &Access| matches!(element, Element::Int(_)) && access.word.is_some_and(|ty| ty.kind() == TypeKind::Unsigned);
-    accesses.iter().find(|access| !is_typed(access) && !agrees(access) && parts(access).any(|part| !comes_to(part)))
+    let is_reached = |part: u64| typed.iter().any(|parts| parts.contains(&part));
+    // An access of an integer type agrees with integers, though floats may be copied with it as well.
+    let agrees =
+        |access: &Access| matches!(element, Element::Int(_)) && access.named_type.is_some_and(|ty| ty.kind() == TypeKind::Unsigned);
+    accesses.iter().find(|access| !is_typed(access) && !agrees(access) && parts(access).any(|part| !is_reached(part)))
 }
 
-/// An array of mbarriers is one of words of 64 bits.
+/// The type of an array of mbarriers: 64-bit words.
 fn of_objects(accesses: &[Access], object: &Access) -> Result<(ScalarType, bool), UntypedReason> {
-    let is_same = |access: &&Access| access.object != object.object && access.bytes != object.bytes;
-    match accesses.iter().find(is_same) {
+    let differs = |access: &&Access| access.object != object.object && access.bytes != object.bytes;
+    match accesses.iter().find(differs) {
         None if object.bytes == 8 => Ok((ScalarType::B64, false)),
         None => Err(UntypedReason::Object(object.pc, object.object.unwrap_or_default())),
         Some(other) => {
-            let numbers = element_of(other).map_or("something else".to_string(), words);
+            let numbers = element_of(other).map_or("something else".to_string(), describe);
             Err(UntypedReason::Differ((object.pc, object.object.unwrap_or_default().to_string()), (other.pc, numbers)))
         }
     }
 }
 
 fn element_of(access: &Access) -> Result<Element, UntypedReason> {
-    if let Some(ty) = access.word.filter(|ty| ty.kind() == TypeKind::Float) {
+    if let Some(ty) = access.named_type.filter(|ty| ty.kind() == TypeKind::Float) {
         let single = ElementUse::for_type(ty).floats().next().unwrap_or(ty);
         return Ok(Element::Float(single));
     }
-    let mut floats = access.taken.floats();
-    let int = access.taken.int_bytes(access.bytes);
+    let mut floats = access.usage.floats();
+    let int = access.usage.int_bytes(access.bytes);
     match (floats.next(), floats.next()) {
         (Some(a), Some(b)) => Err(UntypedReason::Differ((access.pc, a.word().to_string()), (access.pc, b.word().to_string()))),
         (Some(float), None) if int > 0 => {
-            Err(UntypedReason::Differ((access.pc, float.word().to_string()), (access.pc, words(Element::Int(int)))))
+            Err(UntypedReason::Differ((access.pc, float.word().to_string()), (access.pc, describe(Element::Int(int)))))
         }
         (Some(float), None) => Ok(Element::Float(float)),
-        // A register may be wider than what is loaded into it.
+        // A register may be wider than the value loaded into it.
         (None, _) if int > 0 => Ok(Element::Int(int)),
-        (None, _) if access.word.is_some_and(|ty| ty.kind() == TypeKind::Signed) => Ok(Element::Int(access.bytes)),
-        (None, _) if access.bytes == 0 => Ok(Element::Nothing),
+        (None, _) if access.named_type.is_some_and(|ty| ty.kind() == TypeKind::Signed) => Ok(Element::Int(access.bytes)),
+        (None, _) if access.bytes == 0 => Ok(Element::Unknown),
         (None, _) => Ok(Element::Bits(access.bytes)),
     }
 }
 
-/// Bytes of the narrowest of the accesses that say how wide they are, of which all others are multiples; 0 if none does.
+/// Bytes of the narrowest access with a known width, which must divide all other widths; 0 if no width is known.
 fn narrowest(accesses: &[Access]) -> Result<(u32, Pc), UntypedReason> {
-    let wide = |access: &&Access| matches!(element_of(access), Ok(Element::Bits(_)));
-    let Some(least) = accesses.iter().filter(wide).min_by_key(|access| access.bytes) else { return Ok((0, Pc(0))) };
-    // Two halves may be copied as one word, but words that are copied byte by byte are no bytes.
+    let has_width = |access: &&Access| matches!(element_of(access), Ok(Element::Bits(_)));
+    let Some(least) = accesses.iter().filter(has_width).min_by_key(|access| access.bytes) else { return Ok((0, Pc(0))) };
+    // Two 16-bit elements may be copied as 32 bits, but elements that are copied byte by byte are not bytes.
     let differs = |access: &&Access| access.bytes != least.bytes && least.bytes == 1 || !access.bytes.is_multiple_of(least.bytes);
-    match accesses.iter().filter(wide).find(differs) {
+    match accesses.iter().filter(has_width).find(differs) {
         Some(other) => {
-            Err(UntypedReason::Differ((least.pc, words(Element::Bits(least.bytes))), (other.pc, words(Element::Bits(other.bytes)))))
+            Err(UntypedReason::Differ((least.pc, describe(Element::Bits(least.bytes))), (other.pc, describe(Element::Bits(other.bytes)))))
         }
         None => Ok((least.bytes, least.pc)),
     }
 }
 
-/// That elements of a type fill the variable and stand where they may; the instruction that shows the type is not known here.
-fn fitting(variable: &Variable, ty: ScalarType) -> Result<Option<Pc>, UntypedReason> {
+/// Checks that elements of a type fill the variable and are aligned; the instruction that shows the type is not known here.
+fn check_fit(variable: &Variable, ty: ScalarType) -> Result<Option<Pc>, UntypedReason> {
     let size = u64::from(ty.bytes());
     let is_aligned = u64::from(variable.align).is_multiple_of(size) || variable.bytes > 0 && variable.location.address.is_multiple_of(size);
     if variable.bytes.is_multiple_of(size) && is_aligned { Ok(None) } else { Err(UntypedReason::Size(ty)) }
@@ -156,27 +164,27 @@ fn size_of(element: Element) -> u32 {
     match element {
         Element::Float(ty) => ty.bytes(),
         Element::Int(bytes) | Element::Bits(bytes) => bytes,
-        Element::Nothing => 1,
+        Element::Unknown => 1,
     }
 }
 
-fn words(element: Element) -> String {
+fn describe(element: Element) -> String {
     match element {
         Element::Float(ty) => ty.word().to_string(),
         Element::Int(bytes) => format!("integers of {} bits", bytes * 8),
         Element::Bits(1) => "bytes".to_string(),
         Element::Bits(bytes) => format!("words of {} bits", bytes * 8),
-        Element::Nothing => "bits".to_string(),
+        Element::Unknown => "bits".to_string(),
     }
 }
 
-fn untyped(bytes: u32) -> Option<ScalarType> {
+fn bits_type(bytes: u32) -> Option<ScalarType> {
     [ScalarType::B8, ScalarType::B16, ScalarType::B32, ScalarType::B64, ScalarType::B128].into_iter().find(|ty| ty.bytes() == bytes)
 }
 
-fn integer(bytes: u32, taken: ElementUse) -> Option<ScalarType> {
-    // A byte without a sign is a character or a truth value.
-    let is_signed = taken.signed || !taken.unsigned && bytes > 1;
+fn integer_type(bytes: u32, usage: ElementUse) -> Option<ScalarType> {
+    // An unsigned byte is a character or a truth value.
+    let is_signed = usage.signed || !usage.unsigned && bytes > 1;
     let types = match is_signed {
         true => [ScalarType::S8, ScalarType::S16, ScalarType::S32, ScalarType::S64],
         false => [ScalarType::U8, ScalarType::U16, ScalarType::U32, ScalarType::U64],
@@ -184,7 +192,8 @@ fn integer(bytes: u32, taken: ElementUse) -> Option<ScalarType> {
     types.into_iter().find(|ty| ty.bytes() == bytes)
 }
 
-/// The extents, outermost first, and the bytes of the rows that they are from. Of dynamic shared memory the outermost is left out.
+/// The extents, outermost first, and the bytes of the rows that they are computed from. For dynamic shared memory the outermost extent is
+/// left out.
 fn shape(variable: &Variable, accesses: &[Access], size: u64) -> (Vec<u64>, Vec<u64>) {
     let total = variable.bytes;
     let mut rows = rows(accesses, size);
@@ -192,15 +201,15 @@ fn shape(variable: &Variable, accesses: &[Access], size: u64) -> (Vec<u64>, Vec<
     rows.sort_unstable_by(|a, b| b.cmp(a));
     rows.dedup();
     let mut rows = without_blocks(&rows, accesses);
-    // What is no part of a row is a step along it.
+    // A stride that does not divide the larger rows is no dimension.
     let mut least = 0;
     rows.retain(|row| {
         let nests = least == 0 || u64::is_multiple_of(least, *row);
         least = if nests { *row } else { least };
         nests
     });
-    // More dimensions than these are those of an index that is put together from bits.
-    if rows.len() >= DIMENSIONS {
+    // More dimensions than these come from an index that is assembled from bits.
+    if rows.len() >= DIMENSIONS_MAX {
         rows.clear();
     }
     let mut shape = Vec::new();
@@ -212,22 +221,21 @@ fn shape(variable: &Variable, accesses: &[Access], size: u64) -> (Vec<u64>, Vec<
     (shape, rows)
 }
 
-/// Bytes of rows: what an index is multiplied with where a smaller one is for the column, and, of accesses that all step by rows, their
-/// common stride.
+/// Bytes of rows: the stride of an index next to a smaller stride for the column, and the common stride of accesses that all step by rows.
 fn rows(accesses: &[Access], size: u64) -> Vec<u64> {
-    let whole = |stride: &u64| *stride > size && stride.is_multiple_of(size);
+    let is_row_of_elements = |stride: &u64| *stride > size && stride.is_multiple_of(size);
     let mut rows: Vec<u64> = Vec::new();
     for access in accesses.iter().filter(|access| !access.is_derived) {
         let strides: Vec<u64> = access.form.strides.iter().filter(|stride| stride.is_multiple_of(size)).copied().collect();
-        let is_row = |pair: &&[u64]| whole(&pair[1]) && (pair[1] != 2 * pair[0] || all_step_by(accesses, pair[1]));
+        let is_row = |pair: &&[u64]| is_row_of_elements(&pair[1]) && (pair[1] != 2 * pair[0] || all_step_by(accesses, pair[1]));
         rows.extend(strides.windows(2).filter(is_row).map(|pair| pair[1]));
     }
-    rows.extend(common_row(accesses, size).filter(|row| whole(row)));
+    rows.extend(common_row(accesses, size).filter(|row| is_row_of_elements(row)));
     rows
 }
 
-/// The rows that no access steps over. Where one access goes on by rows alone and another by blocks of rows as well, the blocks are no
-/// dimension, and neither are blocks of columns.
+/// The rows that no access steps over. If one access steps by rows alone and another also by blocks of rows, the blocks are no dimension;
+/// nor are blocks of columns.
 fn without_blocks(rows: &[u64], accesses: &[Access]) -> Vec<u64> {
     let is_stepped_over = |row: u64, access: &Access| {
         let larger = rows.iter().rev().find(|larger| **larger > row);
@@ -241,13 +249,13 @@ fn without_blocks(rows: &[u64], accesses: &[Access]) -> Vec<u64> {
     rows.iter().copied().filter(is_dimension).collect()
 }
 
-/// Whether every access with an index has one of rows of `row` bytes, or more: `2 * i + j` is no row and column where `i` is an index alone
-/// elsewhere.
+/// True if the largest stride of every indexed access is a multiple of `row`: `2 * i + j` is no row and column if another access is indexed
+/// by `i` alone.
 fn all_step_by(accesses: &[Access], row: u64) -> bool {
     accesses.iter().all(|access| access.form.strides.last().is_none_or(|stride| stride.is_multiple_of(row)))
 }
 
-/// The stride that divides every stride and step, if more than one element of such a row is accessed.
+/// The stride that divides all strides and steps, if more than one element of such a row is accessed.
 fn common_row(accesses: &[Access], size: u64) -> Option<u64> {
     let row = accesses.iter().flat_map(|access| access.form.strides.iter().copied()).min()?;
     let divides = |access: &Access| {

@@ -1,7 +1,7 @@
-//! What instructions take the bits in registers for.
+//! The uses of the bits in registers by instructions: as integers, signed or unsigned, or as floating-point numbers.
 //!
-//! Registers that moves connect hold the same; what any instruction takes one of them for holds for all. Moves, loads and stores
-//! say nothing, and bitwise operations little.
+//! Registers that moves connect hold the same value and share their uses, in a union-find. Moves, loads and stores show no use, and bitwise
+//! operations little.
 
 use super::flow::Flow;
 use crate::isa::{Compare, FloatType, IntBinary, IntType, IntUnary, ScalarType, Shift, TypeKind};
@@ -11,7 +11,7 @@ use crate::program::{
     Program, SelectOp, Src, SrcKind, WarpOp, WarpgroupOp, WgmmaA,
 };
 
-/// What bits are taken for; everything that some instruction takes them for.
+/// The uses of bits by all instructions together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ElementUse {
     /// Floating-point formats, a bit for each of [`FLOATS`].
@@ -20,17 +20,17 @@ pub struct ElementUse {
     pub ints: u32,
     /// Integers with a sign.
     pub signed: bool,
-    /// Integers without.
+    /// Integers without a sign.
     pub unsigned: bool,
-    /// Rows of bits, of which parts are masked, shifted or inverted.
+    /// Bit fields: parts are masked, shifted or inverted.
     pub bitwise: bool,
 }
 
-/// The formats of one number, in order of their bits.
+/// The floating-point formats, in order of their bits in [`ElementUse::floats`].
 const FLOATS: [ScalarType; 6] = [ScalarType::F16, ScalarType::BF16, ScalarType::F32, ScalarType::F64, ScalarType::E4M3, ScalarType::E5M2];
 
 impl ElementUse {
-    /// Bits that hold numbers of a type, one or several.
+    /// The use as numbers of a type, one or several.
     #[expect(clippy::wildcard_enum_match_arm, reason = "every other type is its own element")]
     pub fn for_type(ty: ScalarType) -> Self {
         use ScalarType::{BF16, BF16x2, E4M3, E4M3x2, E4M3x4, E5M2, E5M2x2, E5M2x4, F16, F16x2, F32, F32x2, TF32};
@@ -57,13 +57,13 @@ impl ElementUse {
         Self { ints: bytes, ..Self::default() }
     }
 
-    /// The formats that they are taken for.
+    /// The floating-point formats that they are used as.
     pub fn floats(self) -> impl Iterator<Item = ScalarType> {
         FLOATS.into_iter().enumerate().filter(move |(bit, _)| self.floats >> bit & 1 == 1).map(|(_, float)| float)
     }
 
-    /// Bytes of the integers that lie in `bytes` bytes: all of them, or the greatest part that is taken for one. A register may be
-    /// wider than what is loaded into it. 0 if they are not taken for integers.
+    /// Bytes of the integers in `bytes` bytes: all of them, or the greatest part used as one. A register may be wider than the value
+    /// loaded into it. 0 if they are not used as integers.
     pub fn int_bytes(self, bytes: u32) -> u32 {
         match self.ints {
             0 => 0,
@@ -75,14 +75,14 @@ impl ElementUse {
         }
     }
 
-    /// Whether no instruction takes them for anything.
-    pub fn is_nothing(self) -> bool {
+    /// True if no instruction uses them.
+    pub fn is_unused(self) -> bool {
         self == Self::default()
     }
 
-    /// What either is taken for.
+    /// The uses of both.
     #[must_use]
-    pub fn and(self, other: Self) -> Self {
+    pub fn union(self, other: Self) -> Self {
         Self {
             floats: self.floats | other.floats,
             ints: self.ints | other.ints,
@@ -93,21 +93,21 @@ impl ElementUse {
     }
 }
 
-/// What every register of a program is taken for.
+/// The uses of every register of a program.
 pub struct Evidence {
-    /// The register that stands for all that hold the same, or one nearer to it.
+    /// The parent of each register in the union-find.
     parents: Vec<u32>,
-    taken: Vec<ElementUse>,
-    /// Registers with the one whose upper half they are.
+    usage: Vec<ElementUse>,
+    /// Pairs of a 16-bit register and the register whose upper half it is.
     upper_halves: Vec<(u32, u32)>,
 }
 
 impl Evidence {
-    /// Reads all of `flow`'s program.
+    /// Reads all instructions of `flow`'s program.
     pub fn new(flow: &Flow<'_>) -> Self {
         let count = flow.cells() as u32;
         let mut evidence =
-            Self { parents: (0..count).collect(), taken: vec![ElementUse::default(); count as usize], upper_halves: Vec::new() };
+            Self { parents: (0..count).collect(), usage: vec![ElementUse::default(); count as usize], upper_halves: Vec::new() };
         for (index, function) in flow.program.functions.iter().enumerate() {
             for register in &function.registers {
                 evidence.declared(flow, FuncId::new(index), register);
@@ -116,18 +116,18 @@ impl Evidence {
                 Reader { flow, function: FuncId::new(index), pc: Pc(pc), evidence: &mut evidence }.read();
             }
         }
-        // An .f32 whose upper half is a register and whose lower half is zero is a .bf16 in another format.
+        // An .f32 whose upper half is a register and whose lower half is zero is a converted .bf16.
         for (half, whole) in std::mem::take(&mut evidence.upper_halves) {
             if evidence.of(whole).floats().eq([ScalarType::F32]) {
-                evidence.note(half, ElementUse::for_type(ScalarType::BF16));
+                evidence.add(half, ElementUse::for_type(ScalarType::BF16));
             }
         }
         evidence
     }
 
-    /// What a register is taken for.
+    /// The uses of a register.
     pub fn of(&self, cell: u32) -> ElementUse {
-        self.taken[self.root(cell) as usize]
+        self.usage[self.root(cell) as usize]
     }
 
     fn root(&self, cell: u32) -> u32 {
@@ -138,21 +138,21 @@ impl Evidence {
         at
     }
 
-    fn note(&mut self, cell: u32, taken: ElementUse) {
+    fn add(&mut self, cell: u32, usage: ElementUse) {
         let root = self.root(cell) as usize;
-        self.taken[root] = self.taken[root].and(taken);
+        self.usage[root] = self.usage[root].union(usage);
     }
 
-    fn unite(&mut self, a: u32, b: u32) {
+    fn union(&mut self, a: u32, b: u32) {
         let (a, b) = (self.root(a), self.root(b));
         if a != b {
             let (from, to) = (a.max(b), a.min(b));
             self.parents[from as usize] = to;
-            self.taken[to as usize] = self.taken[to as usize].and(self.taken[from as usize]);
+            self.usage[to as usize] = self.usage[to as usize].union(self.usage[from as usize]);
         }
     }
 
-    /// Registers that are declared as floating-point numbers.
+    /// Adds the use of registers that are declared as floating-point numbers.
     fn declared(&mut self, flow: &Flow<'_>, function: FuncId, register: &crate::program::Register) {
         if register.ty.kind() != TypeKind::Float {
             return;
@@ -160,7 +160,7 @@ impl Evidence {
         let placement = &flow.program.functions[function.index()].placement;
         let numbers = register.number..register.number + register.count.unwrap_or(1) * register.components * register.width();
         for slot in numbers.filter_map(|number| placement.slot(register.bank, number)) {
-            self.note(flow.cell(function, register.bank, slot), ElementUse::for_type(register.ty));
+            self.add(flow.cell(function, register.bank, slot), ElementUse::for_type(register.ty));
         }
     }
 }
@@ -183,15 +183,15 @@ impl<'p> Reader<'_, 'p> {
         let Some(inst) = self.program().code.get(self.pc.index()) else { return };
         self.addresses(inst);
         match inst.op {
-            Op::Move(MoveOp::Move { width, d, a }) => self.same(width.bank(), d, a),
+            Op::Move(MoveOp::Move { width, d, a }) => self.unify(width.bank(), d, a),
             Op::Select(SelectOp::Select { width, d, a, b, .. } | SelectOp::SelectSign { width, d, a, b, .. }) => {
-                self.same(width.bank(), d, a);
-                self.same(width.bank(), d, b);
+                self.unify(width.bank(), d, a);
+                self.unify(width.bank(), d, b);
             }
-            Op::Warp(WarpOp::Shuffle { d, a, .. }) => self.same(Bank::B32, d, a),
+            Op::Warp(WarpOp::Shuffle { d, a, .. }) => self.unify(Bank::B32, d, a),
             Op::Move(MoveOp::Vector { width, d, a }) => {
                 let (dests, sources) = (&self.program().dests[d], &self.program().sources[a]);
-                dests.iter().zip(sources).for_each(|(d, a)| self.same(width.bank(), *d, *a));
+                dests.iter().zip(sources).for_each(|(d, a)| self.unify(width.bank(), *d, *a));
             }
             Op::Move(MoveOp::Pack { part, parts, d }) => self.pack(part, &self.program().sources[parts], d),
             Op::Move(MoveOp::Unpack { part, parts, a }) => self.unpack(part, &self.program().dests[parts], a),
@@ -212,14 +212,14 @@ impl<'p> Reader<'_, 'p> {
         }
     }
 
-    /// What holds an address is an integer.
+    /// A register that holds an address is an integer.
     fn addresses(&mut self, inst: &Inst) {
         let (program, flow, function) = (self.program(), self.flow, self.function);
         registers_of(inst, program, |used, register| {
             if used == Use::Address && register.bank != Bank::Pred && inst.op.access().is_some() {
                 let bytes = if register.bank == Bank::B64 { 8 } else { 4 };
-                let taken = ElementUse { unsigned: true, ..ElementUse::int(bytes) };
-                self.evidence.note(flow.cell(function, register.bank, register.slot), taken);
+                let usage = ElementUse { unsigned: true, ..ElementUse::int(bytes) };
+                self.evidence.add(flow.cell(function, register.bank, register.slot), usage);
             }
         });
     }
@@ -231,31 +231,31 @@ impl<'p> Reader<'_, 'p> {
         }
     }
 
-    fn source(&mut self, bank: Bank, source: Src, taken: ElementUse) {
+    fn source(&mut self, bank: Bank, source: Src, usage: ElementUse) {
         if let Some(cell) = self.cell(bank, source) {
-            self.evidence.note(cell, taken);
+            self.evidence.add(cell, usage);
         }
     }
 
-    fn dest(&mut self, bank: Bank, d: Dst, taken: ElementUse) {
+    fn dest(&mut self, bank: Bank, d: Dst, usage: ElementUse) {
         if !d.is_sink() {
-            self.evidence.note(self.flow.cell(self.function, bank, d.0), taken);
+            self.evidence.add(self.flow.cell(self.function, bank, d.0), usage);
         }
     }
 
-    /// Whether a source always has the same bits: they are those of many types.
+    /// True if a source is a constant: the same bits may be of many types.
     fn is_constant(&self, bank: Bank, source: Src) -> bool {
         let fact = self.flow.value(self.function, self.pc, bank, source);
         fact.is_some_and(|fact| !fact.is_address() && fact.form.as_constant().is_some())
     }
 
-    fn same(&mut self, bank: Bank, d: Dst, a: Src) {
+    fn unify(&mut self, bank: Bank, d: Dst, a: Src) {
         // Special registers are integers.
         if matches!(a.kind(), SrcKind::Special(_)) {
             self.dest(bank, d, ElementUse::int(4));
         }
         if let (Some(a_cell), false, false) = (self.cell(bank, a), d.is_sink(), self.is_constant(bank, a)) {
-            self.evidence.unite(self.flow.cell(self.function, bank, d.0), a_cell);
+            self.evidence.union(self.flow.cell(self.function, bank, d.0), a_cell);
         }
     }
 
@@ -272,7 +272,7 @@ impl<'p> Reader<'_, 'p> {
         }
         for source in sources {
             if let Some(source) = self.cell(from, *source) {
-                self.evidence.unite(whole, source);
+                self.evidence.union(whole, source);
             }
         }
     }
@@ -281,7 +281,7 @@ impl<'p> Reader<'_, 'p> {
         let bank = Bank::of_wide(dests.len() * usize::from(part) >= 64);
         let Some(whole) = self.cell(bank, a) else { return };
         for d in dests.iter().filter(|d| !d.is_sink()) {
-            self.evidence.unite(whole, self.flow.cell(self.function, Bank::of_wide(part == 64), d.0));
+            self.evidence.union(whole, self.flow.cell(self.function, Bank::of_wide(part == 64), d.0));
         }
     }
 
@@ -291,13 +291,13 @@ impl<'p> Reader<'_, 'p> {
             MatrixOp::Multiply(multiply) => {
                 let [d, a, b, c] = multiply.kind.types;
                 for (ty, list) in [(a, multiply.a), (b, multiply.b), (c, multiply.c)] {
-                    let (bank, taken) = fragment(ty);
-                    self.sources(list).iter().for_each(|source| self.source(bank, *source, taken));
+                    let (bank, usage) = fragment(ty);
+                    self.sources(list).iter().for_each(|source| self.source(bank, *source, usage));
                 }
-                let (bank, taken) = fragment(d);
-                self.dests(multiply.d).iter().for_each(|d| self.dest(bank, *d, taken));
+                let (bank, usage) = fragment(d);
+                self.dests(multiply.d).iter().for_each(|d| self.dest(bank, *d, usage));
             }
-            MatrixOp::Transpose { d, a } => self.same(Bank::B32, *d, *a),
+            MatrixOp::Transpose { d, a } => self.unify(Bank::B32, *d, *a),
             MatrixOp::Load(_) | MatrixOp::Store(_) | MatrixOp::LoadRows(_) | MatrixOp::StoreRows(_) => {}
         }
     }
@@ -321,7 +321,7 @@ impl<'p> Reader<'_, 'p> {
             }
         };
         let bank = |bits: u8| Bank::of_wide(bits == 64);
-        // An integer made wider without a sign may be half of a pair of any type.
+        // A zero-extended integer may be half of a pair of any type.
         if mode.from.kind() == TypeKind::Float || mode.from.kind() == TypeKind::Signed || mode.to.kind() == TypeKind::Float {
             sources.iter().for_each(|source| self.source(bank(mode.a_bits), *source, ElementUse::for_type(mode.from)));
         }
@@ -336,16 +336,16 @@ impl<'p> Reader<'_, 'p> {
     fn float(&mut self, op: &FloatOp) {
         match *op {
             FloatOp::Unary { ty, d, a, .. } => self.floats(ty, &[d], &[a]),
-            FloatOp::Binary { ty, d, a, b, .. } | FloatOp::KeepingProduct { ty, d, a, b, .. } => self.floats(ty, &[d], &[a, b]),
+            FloatOp::Binary { ty, d, a, b, .. } | FloatOp::ProductWithFactors { ty, d, a, b, .. } => self.floats(ty, &[d], &[a, b]),
             FloatOp::Ternary { ty, d, a, b, c, .. } => self.floats(ty, &[d], &[a, b, c]),
             FloatOp::TestProperty { ty, a, .. } => self.floats(ty, &[], &[a]),
         }
     }
 
     fn floats(&mut self, ty: FloatType, dests: &[Dst], sources: &[Src]) {
-        let taken = ElementUse::for_type(ty.element());
-        dests.iter().for_each(|d| self.dest(ty.bank(), *d, taken));
-        sources.iter().for_each(|source| self.source(ty.bank(), *source, taken));
+        let usage = ElementUse::for_type(ty.element());
+        dests.iter().for_each(|d| self.dest(ty.bank(), *d, usage));
+        sources.iter().for_each(|source| self.source(ty.bank(), *source, usage));
     }
 
     #[expect(clippy::wildcard_enum_match_arm, reason = "the other operations take their registers for nothing in particular")]
@@ -357,18 +357,18 @@ impl<'p> Reader<'_, 'p> {
             Op::Bits(BitsOp::Lop3 { d, a, b, c, .. }) => self.bitwise(Bank::B32, d, &[a, b, c]),
             Op::Integer(IntegerOp::Unary { f: IntUnary::Not, ty, d, a }) => self.bitwise(ty.bank(), d, &[a]),
             Op::Integer(IntegerOp::Binary { f, ty, d, a, b }) => {
-                let of_sign = matches!(f, IntBinary::MulHi | IntBinary::Div | IntBinary::Rem | IntBinary::Min | IntBinary::Max);
-                let taken = if of_sign { signed_or_not(ty) } else { ElementUse::int(bytes_of(ty)) };
-                [a, b].into_iter().for_each(|source| self.source(ty.bank(), source, taken));
-                self.dest(ty.bank(), d, taken);
+                let depends_on_sign = matches!(f, IntBinary::MulHi | IntBinary::Div | IntBinary::Rem | IntBinary::Min | IntBinary::Max);
+                let usage = if depends_on_sign { integer_use(ty) } else { ElementUse::int(bytes_of(ty)) };
+                [a, b].into_iter().for_each(|source| self.source(ty.bank(), source, usage));
+                self.dest(ty.bank(), d, usage);
             }
             Op::Integer(IntegerOp::Ternary { f: _, ty, d, a, b, c }) => {
-                let taken = ElementUse::int(bytes_of(ty));
-                [a, b, c].into_iter().for_each(|source| self.source(ty.bank(), source, taken));
-                self.dest(ty.bank(), d, taken);
+                let usage = ElementUse::int(bytes_of(ty));
+                [a, b, c].into_iter().for_each(|source| self.source(ty.bank(), source, usage));
+                self.dest(ty.bank(), d, usage);
             }
             Op::Integer(IntegerOp::MulWide { ty, a, b, .. } | IntegerOp::MadWide { ty, a, b, .. }) => {
-                [a, b].into_iter().for_each(|source| self.source(ty.bank(), source, signed_or_not(ty)));
+                [a, b].into_iter().for_each(|source| self.source(ty.bank(), source, integer_use(ty)));
             }
             Op::Integer(IntegerOp::Carry { ty, a, b, .. }) => {
                 [a, b].into_iter().for_each(|source| self.source(ty.bank(), source, ElementUse::int(bytes_of(ty))));
@@ -378,12 +378,12 @@ impl<'p> Reader<'_, 'p> {
                 self.evidence.upper_halves.extend(half);
             }
             Op::Bits(BitsOp::Shift { f: Shift::Right, ty: ty @ (IntType::S16 | IntType::S32 | IntType::S64), a, .. }) => {
-                self.source(ty.bank(), a, signed_or_not(ty));
+                self.source(ty.bank(), a, integer_use(ty));
             }
             Op::Compare(CompareOp::SetpInt { cmp, ty, a, b, .. } | CompareOp::SetInt { cmp, from: ty, a, b, .. }) => {
                 let equality = matches!(cmp, Compare::Eq | Compare::Ne);
-                let taken = if equality { ElementUse::int(bytes_of(ty)) } else { signed_or_not(ty) };
-                [a, b].into_iter().for_each(|source| self.source(ty.bank(), source, taken));
+                let usage = if equality { ElementUse::int(bytes_of(ty)) } else { integer_use(ty) };
+                [a, b].into_iter().for_each(|source| self.source(ty.bank(), source, usage));
             }
             Op::Integer(IntegerOp::BitCount { d, .. }) | Op::Move(MoveOp::ActiveMask { d }) => self.dest(Bank::B32, d, ElementUse::int(4)),
             Op::Warp(WarpOp::Redux { ty, a, .. }) => self.source(ty.bank(), a, ElementUse::int(bytes_of(ty))),
@@ -397,9 +397,9 @@ impl<'p> Reader<'_, 'p> {
     }
 
     fn bitwise(&mut self, bank: Bank, d: Dst, sources: &[Src]) {
-        let taken = ElementUse { bitwise: true, ..ElementUse::default() };
-        self.dest(bank, d, taken);
-        sources.iter().for_each(|source| self.source(bank, *source, taken));
+        let usage = ElementUse { bitwise: true, ..ElementUse::default() };
+        self.dest(bank, d, usage);
+        sources.iter().for_each(|source| self.source(bank, *source, usage));
     }
 
     fn is_sixteen(&self, source: Src) -> bool {
@@ -416,7 +416,7 @@ fn bytes_of(ty: IntType) -> u32 {
     }
 }
 
-fn signed_or_not(ty: IntType) -> ElementUse {
+fn integer_use(ty: IntType) -> ElementUse {
     let signed = matches!(ty, IntType::S16 | IntType::S32 | IntType::S64 | IntType::S16x2);
     ElementUse { signed, unsigned: !signed, ..ElementUse::int(bytes_of(ty)) }
 }

@@ -1,11 +1,11 @@
-//! Where the addresses of variables go: through registers, frames and calls, without order of execution.
+//! Address flow: the addresses of variables in registers, frames and calls, flow-insensitive.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use smallvec::SmallVec;
 
-use super::fact::{Fact, derived, loose, masked};
-use super::form::Form;
+use super::affine_form::AffineForm;
+use super::fact::{Fact, derived, masked, with_unknown_offset};
 use super::mention::{initial_addresses, named_variables, variable};
 use super::rewritten::{Rewritten, rewritten};
 use crate::base::Span;
@@ -16,19 +16,19 @@ use crate::isa::{IntBinary, IntTernary, IntType, Shift, Space, TypeKind};
 use crate::program::operands::{self, Use, registers_of};
 use crate::program::{
     Address, AsyncOp, Bank, Base, BitsOp, CallArg, CallId, ClusterOp, ControlOp, ConvertOp, Dst, FuncId, Function, Inst, IntegerOp,
-    MemoryOp, MoveOp, Op, Param, ParamPlace, Pc, Program, SelectOp, Slot, Src, SrcKind, VarId, Variable, WarpOp, WarpgroupOp, map,
+    MemoryOp, MoveOp, Op, Param, ParamStorage, Pc, Program, SelectOp, Slot, Src, SrcKind, VarId, Variable, WarpOp, WarpgroupOp, map,
 };
 
-/// Where an address goes that is not followed further.
+/// A use through which an address escapes the analysis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Escape {
-    /// Into memory.
+    /// It is stored in memory.
     Stored(Pc),
-    /// Out of an array of a frame, from a place that is known only in the run.
+    /// It is loaded from an array in a frame, at an index known only at run time.
     Loaded(Pc),
-    /// To a function that is not known, or that the system provides.
+    /// It is passed to an unknown function or a system call.
     Passed(Pc),
-    /// Into the initial value of a variable.
+    /// It is the initial value of a variable.
     Initial(VarId),
 }
 
@@ -36,27 +36,27 @@ pub enum Escape {
 pub struct Flow<'p> {
     pub program: &'p Program,
     facts: Vec<Option<Fact>>,
-    /// Numbers of the registers among the facts; words of frames come after them.
+    /// Indices of the registers in `facts`; words of frames come after them.
     cells: Cells,
-    /// Words of frames that hold what was stored there.
+    /// Indices in `facts` of the words of frames, by function and offset.
     frames: BTreeMap<(FuncId, i64), u32>,
-    /// Registers that code writes at several places, as people do and compilers do where paths meet: inside a block they hold what was
-    /// written last.
+    /// The registers that several instructions write (hand-written code, and compiled code at joins): inside a basic block they hold the
+    /// value written last.
     rewritten: Vec<Rewritten>,
-    /// What such registers hold where the block that is followed stands, as far as it has written them.
-    here: BTreeMap<u32, Fact>,
-    /// What such registers hold before each instruction that reads them.
+    /// The facts of such registers at the current instruction, if its basic block has written them.
+    in_block: BTreeMap<u32, Fact>,
+    /// The facts of such registers before each instruction that reads them.
     before: Vec<SmallVec<[(u32, Fact); 1]>>,
     /// The variables that a statement names.
     named: Vec<SmallVec<[VarId; 1]>>,
     pub escapes: BTreeMap<VarId, Escape>,
-    /// The functions to be followed once more, as something is known that they read.
-    open: Worklist,
+    /// The worklist: functions that read a fact which has changed.
+    worklist: Worklist,
     /// The function of each fact.
     owners: Vec<FuncId>,
-    /// The functions that call each.
+    /// The callers of each function.
     callers: Edges,
-    /// Whether words of frames of which nothing is known hold any number.
+    /// True once words of frames without a fact count as holding any number.
     frames_are_known: bool,
 }
 
@@ -75,29 +75,29 @@ impl<'p> Flow<'p> {
             rewritten: rewritten(program, &cells),
             cells,
             frames: BTreeMap::new(),
-            here: BTreeMap::new(),
+            in_block: BTreeMap::new(),
             before: vec![SmallVec::new(); program.code.len()],
             named: named_variables(program),
             escapes: BTreeMap::new(),
-            open: Worklist::full(program.functions.len(), Order::Ascending),
+            worklist: Worklist::full(program.functions.len(), Order::Ascending),
             owners: owners.collect(),
             callers: callers(program),
             frames_are_known: false,
         };
-        flow.enter_functions();
-        flow.canonicalize();
+        flow.set_parameters();
+        flow.solve();
         flow.frames_are_known = true;
-        flow.open = Worklist::full(program.functions.len(), Order::Ascending);
-        flow.canonicalize();
+        flow.worklist = Worklist::full(program.functions.len(), Order::Ascending);
+        flow.solve();
         for (variable, holder) in initial_addresses(program) {
             flow.escapes.entry(variable).or_insert(Escape::Initial(holder));
         }
         flow
     }
 
-    /// Follows functions until no fact grows wider.
-    fn canonicalize(&mut self) {
-        while let Some(function) = self.open.pop() {
+    /// Processes functions until no fact changes.
+    fn solve(&mut self) {
+        while let Some(function) = self.worklist.pop() {
             self.follow_function(FuncId::new(function));
         }
     }
@@ -105,41 +105,41 @@ impl<'p> Flow<'p> {
     fn follow_function(&mut self, id: FuncId) {
         let function = &self.program.functions[id.index()];
         let mut labels = function.labels.iter().map(|(_, pc)| *pc).peekable();
-        self.here.clear();
+        self.in_block.clear();
         for pc in function.code.clone().map(Pc) {
             if labels.peek().is_some_and(|label| *label <= pc) {
                 while labels.next_if(|label| *label <= pc).is_some() {}
-                self.here.clear();
+                self.in_block.clear();
             }
-            self.note_before(id, pc);
+            self.record_before(id, pc);
             self.follow(id, pc);
-            // Lanes that do not execute it keep what they had, and a call leaves nothing that is known.
+            // Lanes that do not execute it keep the old value, and a call may change any.
             let keeps = |inst: &Inst| inst.guard.is_none() && !matches!(inst.op, Op::Control(ControlOp::Call { .. }));
             if !keeps(&self.program.code[pc.index()]) {
-                self.here.clear();
+                self.in_block.clear();
             }
         }
     }
 
-    /// A fact has grown wider: the functions that read it are followed once more. Words of frames may be read by any.
-    fn grow(&mut self, cell: u32) {
+    /// Adds the functions that read a changed fact to the worklist; any function may read words of frames.
+    fn requeue_readers(&mut self, cell: u32) {
         if cell as usize >= self.cells.count() {
-            self.open.push_all();
+            self.worklist.push_all();
             return;
         }
         let owner = self.owners[cell as usize];
-        self.open.push(owner.index());
-        self.callers.successor_nodes(owner.index()).for_each(|caller| self.open.push(caller));
+        self.worklist.push(owner.index());
+        self.callers.successor_nodes(owner.index()).for_each(|caller| self.worklist.push(caller));
     }
 
-    /// Keeps what the rewritten registers hold that the instruction at `pc` reads.
-    fn note_before(&mut self, function: FuncId, pc: Pc) {
+    /// Records the facts of the rewritten registers that the instruction at `pc` reads.
+    fn record_before(&mut self, function: FuncId, pc: Pc) {
         let inst = &self.program.code[pc.index()];
         let mut before = SmallVec::new();
         registers_of(inst, self.program, |used, register| {
             let cell = self.cell(function, register.bank, register.slot);
             let is_read = matches!(used, Use::Read | Use::Address) && self.rewritten(cell) != Rewritten::Never;
-            if let Some(fact) = self.here.get(&cell).filter(|_| is_read) {
+            if let Some(fact) = self.in_block.get(&cell).filter(|_| is_read) {
                 before.push((cell, fact.clone()));
             }
         });
@@ -152,12 +152,12 @@ impl<'p> Flow<'p> {
         self.rewritten.get(cell as usize).copied().unwrap_or_default()
     }
 
-    /// The parameters of functions that the host or an unknown caller fills.
-    fn enter_functions(&mut self) {
+    /// Sets the parameters of functions, which the host or an unknown caller may fill, to unknown numbers.
+    fn set_parameters(&mut self) {
         for (index, function) in self.program.functions.iter().enumerate() {
             for register in operands::parameter_registers(function) {
                 let cell = self.cell(FuncId::new(index), register.bank, register.slot);
-                self.facts[cell as usize] = Some(Fact::number(Form::unknown()));
+                self.facts[cell as usize] = Some(Fact::number(AffineForm::unknown()));
             }
         }
     }
@@ -167,7 +167,7 @@ impl<'p> Flow<'p> {
         self.cells.frame(function).cell(bank, slot)
     }
 
-    /// How many registers there are.
+    /// The number of registers.
     pub fn cells(&self) -> usize {
         self.facts.len()
     }
@@ -181,15 +181,15 @@ impl<'p> Flow<'p> {
         cell
     }
 
-    /// What the instruction at `pc` of `function` reads in `source`; none if nothing reaches it.
+    /// The fact of `source` for the instruction at `pc` of `function`; none if no value reaches it.
     pub fn value(&self, function: FuncId, pc: Pc, bank: Bank, source: Src) -> Option<Fact> {
         match source.kind() {
             SrcKind::Reg(slot) => {
                 let cell = self.cell(function, bank, slot);
-                let here = self.before[pc.index()].iter().find(|(known, _)| *known == cell).map(|(_, fact)| fact.clone());
-                here.or_else(|| self.facts.get(cell as usize).cloned().flatten())
+                let in_block = self.before[pc.index()].iter().find(|(known, _)| *known == cell).map(|(_, fact)| fact.clone());
+                in_block.or_else(|| self.facts.get(cell as usize).cloned().flatten())
             }
-            SrcKind::Special(_) => Some(Fact::number(Form::unknown())),
+            SrcKind::Special(_) => Some(Fact::number(AffineForm::unknown())),
             SrcKind::Const(index) => {
                 let bits = match bank {
                     Bank::B64 => self.program.consts64.get(index as usize).map(|bits| bits.cast_signed())?,
@@ -200,7 +200,7 @@ impl<'p> Flow<'p> {
         }
     }
 
-    /// A constant: an address where the statement names a variable.
+    /// The fact of a constant: an address if the statement names a variable.
     fn constant(&self, function: FuncId, pc: Pc, bits: i64) -> Fact {
         let named = &self.named[pc.index()];
         let inside = |id: &&VarId| {
@@ -208,15 +208,15 @@ impl<'p> Flow<'p> {
             let offset = self.offset_in(function, variable, bits);
             offset >= 0 && (variable.bytes == 0 || offset.unsigned_abs() < variable.bytes)
         };
-        // A statement may name several variables, and the end of one is no part of it.
+        // A statement may name several variables; the end address of one is not inside it.
         let of = named.iter().find(inside).or(named.first());
         match of {
-            Some(id) => Fact::of(&[*id], Form::constant(self.offset_in(function, &self.program.variables[id.index()], bits))),
-            None => Fact::number(Form::constant(bits)),
+            Some(id) => Fact::of(&[*id], AffineForm::constant(self.offset_in(function, &self.program.variables[id.index()], bits))),
+            None => Fact::number(AffineForm::constant(bits)),
         }
     }
 
-    /// Where in `variable` an address in its space, or a generic one, is.
+    /// The offset in `variable` of an address in its space, or of a generic one.
     fn offset_in(&self, function: FuncId, variable: &Variable, bits: i64) -> i64 {
         let (space, start) = self.program.map.window_of(bits.cast_unsigned());
         let in_space = if space == variable.location.space { bits.wrapping_sub_unsigned(start) } else { bits };
@@ -227,14 +227,14 @@ impl<'p> Flow<'p> {
         in_space.wrapping_sub_unsigned(base)
     }
 
-    /// The address that a memory operand of `function` means.
+    /// The fact of a memory operand's address.
     pub fn address(&self, function: FuncId, pc: Pc, address: Address) -> Option<Fact> {
         let base = match address.base {
             Base::Wide(source) => self.value(function, pc, Bank::B64, source)?,
             Base::Narrow(source) => self.value(function, pc, Bank::B32, source)?,
             Base::Frame => return Some(self.frame_address(function, pc, i64::from(address.offset))),
         };
-        let form = base.form.plus(&Form::constant(i64::from(address.offset)));
+        let form = base.form.plus(&AffineForm::constant(i64::from(address.offset)));
         Some(Fact { form, ..base })
     }
 
@@ -243,13 +243,13 @@ impl<'p> Flow<'p> {
         match named.iter().find(|id| self.program.variables[id.index()].function == Some(function)) {
             Some(id) => {
                 let base = self.program.variables[id.index()].location.address;
-                Fact::of(&[*id], Form::constant(offset.wrapping_sub_unsigned(base)))
+                Fact::of(&[*id], AffineForm::constant(offset.wrapping_sub_unsigned(base)))
             }
-            None => Fact::number(Form::unknown()),
+            None => Fact::number(AffineForm::unknown()),
         }
     }
 
-    /// The offset in the frame of `function` that an address means, if it is but one.
+    /// The offset of an address in the frame of `function`, if it is a single one.
     fn frame_offset(&self, function: FuncId, pc: Pc, address: Address) -> Option<i64> {
         if address.base == Base::Frame {
             return Some(i64::from(address.offset));
@@ -257,13 +257,13 @@ impl<'p> Flow<'p> {
         let fact = self.address(function, pc, address)?;
         let [id] = fact.variables[..] else { return None };
         let variable = &self.program.variables[id.index()];
-        let is_own = variable.function == Some(function) && is_in_frame(variable);
-        let offset = fact.form.as_constant().filter(|_| is_own)?;
+        let is_local = variable.function == Some(function) && is_in_frame(variable);
+        let offset = fact.form.as_constant().filter(|_| is_local)?;
         Some(offset.wrapping_add_unsigned(variable.location.address))
     }
 
     fn set(&mut self, cell: u32, fact: Fact) {
-        let fact = if self.rewritten(cell) == Rewritten::Multiplied { Fact { form: Form::scattered(), ..fact } } else { fact };
+        let fact = if self.rewritten(cell) == Rewritten::Multiplied { Fact { form: AffineForm::scattered(), ..fact } } else { fact };
         let is_wider = match &mut self.facts[cell as usize] {
             Some(known) => known.join(&fact),
             unknown => {
@@ -272,7 +272,7 @@ impl<'p> Flow<'p> {
             }
         };
         if is_wider {
-            self.grow(cell);
+            self.requeue_readers(cell);
         }
     }
 
@@ -282,15 +282,15 @@ impl<'p> Flow<'p> {
         }
     }
 
-    /// Writes a register, which holds no more than that where it is read next in its block.
+    /// Writes a register; reads that follow in the same basic block see only this fact.
     fn write_cell(&mut self, cell: u32, fact: Fact) {
         if self.rewritten(cell) != Rewritten::Never {
-            self.here.insert(cell, fact.clone());
+            self.in_block.insert(cell, fact.clone());
         }
         self.set(cell, fact);
     }
 
-    /// Notes that the variables' addresses go where they are not followed, and so do those that lie in them.
+    /// Records that the addresses of the fact's variables escape, and with them the addresses stored in these variables.
     fn escape(&mut self, fact: &Fact, escape: Escape) {
         for id in &fact.variables {
             if self.escapes.insert(*id, *self.escapes.get(id).unwrap_or(&escape)).is_none() {
@@ -299,15 +299,15 @@ impl<'p> Flow<'p> {
         }
     }
 
-    /// Notes that the addresses that lie in a variable of a frame are not followed any more.
+    /// Records that the addresses stored in a variable of a frame escape.
     fn escape_contents(&mut self, id: VarId, escape: Escape) {
         let variable = &self.program.variables[id.index()];
         let Some(function) = variable.function.filter(|_| is_in_frame(variable)) else { return };
         let start = variable.location.address.cast_signed();
         let range = start..start.saturating_add_unsigned(variable.bytes);
         let cells = self.frames.iter().filter(|((owner, at), _)| *owner == function && range.contains(at)).map(|(_, cell)| *cell);
-        let held: Vec<Fact> = cells.filter_map(|cell| self.facts[cell as usize].clone()).filter(Fact::is_address).collect();
-        held.iter().for_each(|fact| self.escape(fact, escape));
+        let stored: Vec<Fact> = cells.filter_map(|cell| self.facts[cell as usize].clone()).filter(Fact::is_address).collect();
+        stored.iter().for_each(|fact| self.escape(fact, escape));
     }
 
     #[expect(clippy::wildcard_enum_match_arm, reason = "`arithmetic` follows the other operations")]
@@ -348,7 +348,7 @@ impl<'p> Flow<'p> {
                 self.write(function, width.bank(), d, value(self, width.bank(), a));
                 self.write(function, width.bank(), d, value(self, width.bank(), b));
             }
-            Op::Convert(ConvertOp::Single { mode, d, a }) if is_whole(mode.to) && is_whole(mode.from) && mode.from.bits() >= 32 => {
+            Op::Convert(ConvertOp::Single { mode, d, a }) if is_integer(mode.to) && is_integer(mode.from) && mode.from.bits() >= 32 => {
                 self.write(function, Bank::of_wide(mode.d_bits == 64), d, value(self, Bank::of_wide(mode.a_bits == 64), a));
             }
             _ => self.arithmetic(function, pc, inst),
@@ -370,13 +370,13 @@ impl<'p> Flow<'p> {
                     IntBinary::Add => a.plus(&b),
                     IntBinary::Sub => a.minus(&b),
                     IntBinary::MulLo | IntBinary::Mul24Lo => product((a, b)),
-                    // Compilers write an addition without carries so.
+                    // Compilers use `or` for an addition without carries.
                     IntBinary::Or if a.form.as_constant().is_some() || b.form.as_constant().is_some() => a.plus(&b),
                     IntBinary::And => masked(&a, &b),
                     IntBinary::Min | IntBinary::Max if !a.is_address() && !b.is_address() => {
-                        Fact::number(Form::multiple_of(a.form.alignment().min(b.form.alignment())))
+                        Fact::number(AffineForm::multiple_of(a.form.alignment().min(b.form.alignment())))
                     }
-                    IntBinary::Or | IntBinary::Xor => loose(&a, &b),
+                    IntBinary::Or | IntBinary::Xor => with_unknown_offset(&a, &b),
                     _ => derived(&a, &b),
                 };
                 self.write(function, ty.bank(), d, Some(fact));
@@ -402,9 +402,9 @@ impl<'p> Flow<'p> {
         }
     }
 
-    /// What another operation makes of addresses is derived from them.
+    /// The results of any other operation are derived from the addresses that it reads.
     fn combine(&mut self, function: FuncId, pc: Pc, inst: &Inst) {
-        let mut made = Fact::number(Form::unknown());
+        let mut result = Fact::number(AffineForm::unknown());
         let mut written = SmallVec::<[u32; 4]>::new();
         registers_of(inst, self.program, |used, register| match (used, register.bank) {
             (Use::Write, Bank::B32 | Bank::B64) => {
@@ -413,20 +413,20 @@ impl<'p> Flow<'p> {
             (Use::Read, Bank::B32 | Bank::B64) => {
                 let fact = self.value(function, pc, register.bank, Src::reg(register.slot));
                 if let Some(fact) = fact.filter(Fact::is_address) {
-                    made = derived(&made, &fact);
+                    result = derived(&result, &fact);
                 }
             }
             (Use::Guard | Use::Address | Use::Read | Use::Write, _) => {}
         });
-        // What an atomic operation or an asynchronous store writes is in memory.
+        // An atomic operation or an asynchronous store writes to memory.
         if matches!(inst.op, Op::Atomic(_) | Op::Async(AsyncOp::Copy { .. })) {
-            self.escape(&made, Escape::Stored(pc));
+            self.escape(&result, Escape::Stored(pc));
         }
-        // What matrices and atomics give is what they found in memory, or made of that.
+        // The results of matrix and atomic operations are values of memory, or computed from them.
         if matches!(inst.op, Op::Matrix { .. } | Op::Wgmma(WarpgroupOp::Multiply { .. }) | Op::Atomic(_)) {
-            made = Fact::number(Form::unknown());
+            result = Fact::number(AffineForm::unknown());
         }
-        written.into_iter().for_each(|cell| self.write_cell(cell, made.clone()));
+        written.into_iter().for_each(|cell| self.write_cell(cell, result.clone()));
     }
 
     fn load(&mut self, function: FuncId, pc: Pc, (bits, reg_bits): (u8, u8), dests: &[Dst], address: Address) {
@@ -441,10 +441,10 @@ impl<'p> Flow<'p> {
             let found = start.map(|start| self.frame_cell(function, start + index * i64::from(bits / 8)));
             let fact = match found {
                 Some(cell) => match self.facts[cell as usize].clone() {
-                    None if self.frames_are_known => Some(Fact::number(Form::unknown())),
+                    None if self.frames_are_known => Some(Fact::number(AffineForm::unknown())),
                     known => known,
                 },
-                None => Some(Fact::number(Form::unknown())),
+                None => Some(Fact::number(AffineForm::unknown())),
             };
             self.write(function, bank, *d, fact.clone());
             if bits == 128 && !d.is_sink() {
@@ -459,8 +459,11 @@ impl<'p> Flow<'p> {
         for (index, source) in (0..).zip(sources) {
             let Some(fact) = self.value(function, pc, bank, *source) else { continue };
             // A statement that names a variable as its address stores a number.
-            let fact =
-                if matches!(source.kind(), SrcKind::Const(_)) && !self.stores_address(pc) { Fact::number(Form::unknown()) } else { fact };
+            let fact = if matches!(source.kind(), SrcKind::Const(_)) && !self.stores_address(pc) {
+                Fact::number(AffineForm::unknown())
+            } else {
+                fact
+            };
             match start {
                 Some(start) => {
                     let cell = self.frame_cell(function, start + index * i64::from(bits / 8));
@@ -471,7 +474,7 @@ impl<'p> Flow<'p> {
         }
     }
 
-    /// Whether the value that a store of a constant stores is the address of a variable: it is the last operand.
+    /// True if the constant that a store stores, its last operand, is the address of a variable.
     fn stores_address(&self, pc: Pc) -> bool {
         let Some(value) = self.program.operands(pc).last() else { return false };
         let is_inside = |span: Span| value.start <= span.start && span.end <= value.end;
@@ -483,10 +486,10 @@ impl<'p> Flow<'p> {
         let site = &program.calls[call];
         let callee = site.target.direct().filter(|callee| !program.functions[callee.index()].code.is_empty());
         let Some(callee) = callee else {
-            let given: Vec<Fact> = site.args.iter().flat_map(|argument| self.given(caller, pc, argument)).collect();
-            given.iter().for_each(|fact| self.escape(fact, Escape::Passed(pc)));
+            let passed: Vec<Fact> = site.args.iter().flat_map(|argument| self.argument_facts(caller, pc, argument)).collect();
+            passed.iter().for_each(|fact| self.escape(fact, Escape::Passed(pc)));
             for register in operands::call_results(program, call) {
-                self.set(self.cell(caller, register.bank, register.slot), Fact::number(Form::unknown()));
+                self.set(self.cell(caller, register.bank, register.slot), Fact::number(AffineForm::unknown()));
             }
             return;
         };
@@ -499,8 +502,8 @@ impl<'p> Flow<'p> {
         }
     }
 
-    /// What an argument is, word by word.
-    fn given(&mut self, caller: FuncId, pc: Pc, argument: &CallArg) -> Vec<Fact> {
+    /// The facts of an argument, word by word.
+    fn argument_facts(&mut self, caller: FuncId, pc: Pc, argument: &CallArg) -> Vec<Fact> {
         match *argument {
             CallArg::Value(bank, source) => self.value(caller, pc, bank, source).into_iter().collect(),
             CallArg::Frame { offset, bytes } => {
@@ -512,13 +515,13 @@ impl<'p> Flow<'p> {
         }
     }
 
-    /// Hands an argument to its parameter, or a result to where it goes.
+    /// Copies the fact of an argument to its parameter, or of a result to the caller.
     fn pass(&mut self, (caller, pc, argument): (FuncId, Pc, &CallArg), (callee, param): (FuncId, &Param), inwards: bool) {
         for add in (0..i64::from(param.bytes)).step_by(4) {
-            let inner = match param.place {
-                ParamPlace::Register(bank, slot) => self.cell(callee, bank, slot),
-                ParamPlace::Frame(offset) => self.frame_cell(callee, i64::from(offset) + add),
-                ParamPlace::Kernel(_) => continue,
+            let inner = match param.storage {
+                ParamStorage::Register(bank, slot) => self.cell(callee, bank, slot),
+                ParamStorage::Frame(offset) => self.frame_cell(callee, i64::from(offset) + add),
+                ParamStorage::Kernel(_) => continue,
             };
             let outer = match *argument {
                 CallArg::Value(bank, source) => match source.kind() {
@@ -534,12 +537,12 @@ impl<'p> Flow<'p> {
             };
             let (from, to) = if inwards { (outer, inner) } else { (inner, outer) };
             let fact = self.facts[from as usize].clone();
-            let fact = fact.or_else(|| self.frames_are_known.then(|| Fact::number(Form::unknown())));
+            let fact = fact.or_else(|| self.frames_are_known.then(|| Fact::number(AffineForm::unknown())));
             fact.into_iter().for_each(|fact| self.set(to, fact));
         }
     }
 
-    /// The functions whose code names dynamic shared memory, by each variable that stands for it.
+    /// The pairs of a variable of dynamic shared memory and a function whose code names it.
     pub fn users_of_dynamic(&self) -> BTreeSet<(VarId, FuncId)> {
         let program = self.program;
         let functions = program.functions.iter().enumerate();
@@ -563,12 +566,12 @@ fn callers(program: &Program) -> Edges {
     Edges::new(program.functions.len(), &callees.collect::<Vec<_>>())
 }
 
-/// Whether a variable lies in the frame of every call of its function.
+/// True if a variable is in the frame of its function.
 fn is_in_frame(variable: &Variable) -> bool {
     matches!(variable.location.space, Space::Local | Space::ParamFunc)
 }
 
-/// Whether values of a type are integers.
-fn is_whole(ty: crate::isa::ScalarType) -> bool {
+/// True if values of a type are integers.
+fn is_integer(ty: crate::isa::ScalarType) -> bool {
     matches!(ty.kind(), TypeKind::Signed | TypeKind::Unsigned | TypeKind::Untyped)
 }

@@ -1,4 +1,4 @@
-//! Which variables statements and initial values name. Addresses are numbers in decoded code; names show which ones.
+//! The variables that statements and initial values name: decoded code has only their addresses.
 
 use smallvec::SmallVec;
 
@@ -24,7 +24,7 @@ pub fn variable(mention: &Mention) -> Option<VarId> {
     }
 }
 
-/// Variables whose addresses are initial values, each with the variable that holds it.
+/// Variables whose address is an initial value, each with the variable that holds the address.
 pub fn initial_addresses(program: &Program) -> Vec<(VarId, VarId)> {
     let size = (program.address_bits / 8) as usize;
     let holders = program.variables.iter().enumerate().filter(|(_, holder)| holder.ty.bytes() as usize == size);
@@ -37,7 +37,7 @@ pub fn initial_addresses(program: &Program) -> Vec<(VarId, VarId)> {
     found.collect()
 }
 
-/// Whether a variable of the module lies at an address, which may be generic.
+/// True if a variable of the module contains an address, which may be generic.
 fn holds(program: &Program, variable: &Variable, bits: u64) -> bool {
     let (space, start) = program.map.window_of(bits);
     let location = variable.location;

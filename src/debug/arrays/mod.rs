@@ -1,23 +1,23 @@
-//! What the elements of arrays are that a compiler declares by the byte.
+//! Infers the element types of arrays that a compiler declares as bytes.
 //!
 //! nvcc writes every array in shared, constant and local memory, and every `__device__` array, as bytes: `.shared .align 4 .b8 As[1024]`.
-//! What its elements are shows in the code. [`flow`] follows the addresses of the variables through registers, frames and calls;
-//! [`evidence`] finds what registers are taken for; [`accesses`] lists what each variable is accessed with, and [`element_type`] decides.
-//! The type is the one on which all accesses agree; rows are what indices are multiplied with. Where accesses disagree, or the address goes
-//! where it is not followed, the array stays one of bytes, and what the user says is always taken instead.
+//! The code shows its elements. [`flow`] follows the addresses of the variables through registers, frames and calls; [`evidence`] finds the
+//! uses of registers; [`accesses`] lists the accesses to each variable, and [`element_type`] infers the type. The type is the one on which
+//! all accesses agree; the strides of indices are the rows. If accesses disagree, or the address escapes, the array remains one of bytes.
+//! A type that the user sets has precedence.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
 mod accesses;
+mod affine_form;
 mod element_type;
 mod evidence;
 mod fact;
 mod flow;
-mod form;
-mod given;
-mod known;
+mod inference;
 mod mention;
 mod rewritten;
+mod type_text;
 mod why;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,19 +27,19 @@ use crate::isa::{ScalarType, Space};
 use crate::program::{FuncId, Program, VarId, Variable};
 
 pub use flow::Escape;
-pub use given::given;
-pub use known::{ArrayType, Inferred, Known, UntypedReason};
+pub use inference::{ArrayType, Inference, Inferred, UntypedReason};
+pub use type_text::parse_array_type;
 pub use why::{type_words, why};
 
-/// What the code of a program shows.
+/// The result of the analysis of a program.
 #[derive(Default)]
 struct Analysis {
-    known: BTreeMap<VarId, Known>,
+    inferences: BTreeMap<VarId, Inference>,
     /// The functions that name dynamic shared memory by a variable.
     users: BTreeSet<(VarId, FuncId)>,
 }
 
-/// The types of the arrays of a program, found when they are first asked for, and what the user has said instead.
+/// The types of the arrays of a program: inferred at the first query, or set by the user.
 #[derive(Default)]
 pub struct ArrayTypes {
     analysis: OnceLock<Analysis>,
@@ -47,26 +47,26 @@ pub struct ArrayTypes {
 }
 
 impl ArrayTypes {
-    /// The type in effect of a variable that does not have the one it is declared with.
+    /// The type in effect of a variable, if it is not the declared one.
     pub fn type_of(&self, program: &Program, variable: &Variable) -> Option<&ArrayType> {
-        if self.chosen.is_empty() && !is_of_bytes(variable) {
+        if self.chosen.is_empty() && !is_byte_array(variable) {
             return None;
         }
         let id = id_of(program, variable)?;
-        match (self.chosen.get(&id), self.known(program, id)) {
+        match (self.chosen.get(&id), self.inference(program, id)) {
             (Some(chosen), _) => Some(chosen),
-            (None, Some(Known::Typed(inferred))) => Some(&inferred.ty),
-            (None, Some(Known::Bytes(_)) | None) => None,
+            (None, Some(Inference::Typed(inferred))) => Some(&inferred.ty),
+            (None, Some(Inference::Bytes(_)) | None) => None,
         }
     }
 
-    /// What the accesses to a variable show, if it is declared by the byte.
-    pub fn known(&self, program: &Program, id: VarId) -> Option<&Known> {
-        program.variables.get(id.index()).filter(|variable| is_of_bytes(variable))?;
-        self.analysis(program).known.get(&id)
+    /// The result of the inference for a variable that is declared as bytes.
+    pub fn inference(&self, program: &Program, id: VarId) -> Option<&Inference> {
+        program.variables.get(id.index()).filter(|variable| is_byte_array(variable))?;
+        self.analysis(program).inferences.get(&id)
     }
 
-    /// Whether code of `function` names dynamic shared memory by this variable: others lie at the same address.
+    /// True if code of `function` names dynamic shared memory by this variable; other variables may have the same address.
     pub fn is_named_in(&self, program: &Program, id: VarId, function: FuncId) -> bool {
         self.analysis(program).users.contains(&(id, function))
     }
@@ -75,22 +75,22 @@ impl ArrayTypes {
         self.analysis.get_or_init(|| analyse(program))
     }
 
-    /// Everything that the user has said.
+    /// All types that the user has set.
     pub fn all_chosen(&self) -> impl Iterator<Item = (VarId, &ArrayType)> {
         self.chosen.iter().map(|(id, ty)| (*id, ty))
     }
 
-    /// What the user has said of a variable.
+    /// The type that the user has set for a variable.
     pub fn chosen(&self, id: VarId) -> Option<&ArrayType> {
         self.chosen.get(&id)
     }
 
-    /// Forgets everything that the user has said.
+    /// Removes all types that the user has set.
     pub fn clear(&mut self) {
         self.chosen.clear();
     }
 
-    /// Takes a variable for an array of a type from now on; without one, for what its accesses show.
+    /// Sets the type of a variable; without one, the type is inferred from its accesses.
     pub fn choose(&mut self, id: VarId, ty: Option<ArrayType>) {
         match ty {
             Some(ty) => self.chosen.insert(id, ty),
@@ -101,35 +101,35 @@ impl ArrayTypes {
 
 /// The number of a variable of `program`.
 pub fn id_of(program: &Program, variable: &Variable) -> Option<VarId> {
-    program.variables.iter().position(|known| known.span == variable.span).map(VarId::new)
+    program.variables.iter().position(|other| other.span == variable.span).map(VarId::new)
 }
 
-/// Whether a variable is declared as an array of bytes.
-pub fn is_of_bytes(variable: &Variable) -> bool {
+/// True if a variable is declared as an array of bytes.
+pub fn is_byte_array(variable: &Variable) -> bool {
     let is_plain = variable.ty == ScalarType::B8 && variable.is_array && variable.opaque.is_none();
     is_plain && matches!(variable.location.space, Space::Shared | Space::Global | Space::Const | Space::Local)
 }
 
-/// What the accesses to every array of bytes show.
-pub fn infer(program: &Program) -> BTreeMap<VarId, Known> {
-    analyse(program).known
+/// The result of the inference for every array of bytes.
+pub fn infer(program: &Program) -> BTreeMap<VarId, Inference> {
+    analyse(program).inferences
 }
 
 fn analyse(program: &Program) -> Analysis {
-    if !program.variables.iter().any(is_of_bytes) {
+    if !program.variables.iter().any(is_byte_array) {
         return Analysis::default();
     }
     let flow = flow::Flow::new(program);
     let evidence = evidence::Evidence::new(&flow);
     let accesses = accesses::collect(&flow, &evidence);
-    let arrays = program.variables.iter().enumerate().filter(|(_, variable)| is_of_bytes(variable));
-    let known = arrays.map(|(index, variable)| {
+    let arrays = program.variables.iter().enumerate().filter(|(_, variable)| is_byte_array(variable));
+    let inferences = arrays.map(|(index, variable)| {
         let id = VarId::new(index);
-        let known = match flow.escapes.get(&id) {
-            Some(escape) => Known::Bytes(UntypedReason::Escapes(*escape)),
+        let inference = match flow.escapes.get(&id) {
+            Some(escape) => Inference::Bytes(UntypedReason::Escapes(*escape)),
             None => element_type::infer(variable, &accesses[index]),
         };
-        (id, known)
+        (id, inference)
     });
-    Analysis { known: known.collect(), users: flow.users_of_dynamic() }
+    Analysis { inferences: inferences.collect(), users: flow.users_of_dynamic() }
 }

@@ -1,21 +1,21 @@
-//! Types of arrays, and why they are what they are, in words.
+//! Types of arrays, and the reasons for them, in words.
 
 use super::flow::Escape;
-use super::known::{Inferred, Known, UntypedReason};
+use super::inference::{Inference, Inferred, UntypedReason};
 use crate::isa::{ScalarType, TypeKind};
 use crate::program::{Pc, Program, short_name};
 
-/// `f32[16][16]`; of dynamic shared memory, whose size the launch says, `f32[][16]`.
-pub fn type_words(ty: ScalarType, shape: &[u64], is_open: bool) -> String {
+/// `f32[16][16]`; of dynamic shared memory, whose size the launch gives, `f32[][16]`.
+pub fn type_words(ty: ScalarType, shape: &[u64], is_unsized: bool) -> String {
     let extents: String = shape.iter().map(|extent| format!("[{extent}]")).collect();
-    format!("{}{}{extents}", ty.word(), if is_open { "[]" } else { "" })
+    format!("{}{}{extents}", ty.word(), if is_unsized { "[]" } else { "" })
 }
 
-/// Why an array is taken for what it is taken for: what follows its type, without a stop.
-pub fn why(program: &Program, known: &Known) -> String {
-    match known {
-        Known::Typed(inferred) => agreed(program, inferred),
-        Known::Bytes(doubt) => doubted(program, doubt),
+/// The reason for an array's type: the text after the type, without a full stop.
+pub fn why(program: &Program, inference: &Inference) -> String {
+    match inference {
+        Inference::Typed(inferred) => agreed(program, inferred),
+        Inference::Bytes(reason) => unknown(program, reason),
     }
 }
 
@@ -26,13 +26,13 @@ fn agreed(program: &Program, inferred: &Inferred) -> String {
         [row] => format!("; rows of {row} bytes"),
         rows => format!("; rows of {} bytes", rows.iter().map(u64::to_string).collect::<Vec<_>>().join(" and ")),
     };
-    let is_whole = matches!(inferred.ty.ty.kind(), TypeKind::Signed | TypeKind::Unsigned);
-    let sign = if is_whole && !inferred.sign_shows { "; whether the integers have a sign does not show" } else { "" };
+    let is_integer = matches!(inferred.ty.ty.kind(), TypeKind::Signed | TypeKind::Unsigned);
+    let sign = if is_integer && !inferred.is_sign_known { "; whether the integers have a sign does not show" } else { "" };
     format!("from its accesses{place}{rows}{sign}")
 }
 
-fn doubted(program: &Program, doubt: &UntypedReason) -> String {
-    match doubt {
+fn unknown(program: &Program, reason: &UntypedReason) -> String {
+    match reason {
         UntypedReason::Unused => "no instruction shows what its elements are".to_string(),
         UntypedReason::Differ((a, first), (b, second)) if a == b => {
             format!("its accesses disagree: {} is for {first} and for {second}", instruction(program, *a))

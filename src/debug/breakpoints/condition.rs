@@ -1,8 +1,8 @@
 //! The `if` of a breakpoint: an expression that must be true for it to stop.
 
 use crate::debug::argument::ArgumentError;
+use crate::debug::eval_context::EvalContext;
 use crate::debug::expression::Expression;
-use crate::debug::scene::Scene;
 
 /// A condition, read once when it is set.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,12 +22,12 @@ impl Condition {
         self.0.text()
     }
 
-    /// Whether it is true for the focused thread of `scene`: not zero; of one value a lane, not zero in any.
+    /// True if it holds for the focused thread of `context`: not zero, or for one value per lane, not zero in any lane.
     ///
     /// # Errors
-    /// Why it has no value there, in one line.
-    pub fn holds(&self, scene: &Scene<'_>) -> Result<bool, String> {
-        self.0.evaluate(scene).map(|value| value.is_true()).map_err(|error| error.to_string())
+    /// It has no value there: the reason, in one line.
+    pub fn holds(&self, context: &EvalContext<'_>) -> Result<bool, String> {
+        self.0.evaluate(context).map(|value| value.is_true()).map_err(|error| error.to_string())
     }
 }
 

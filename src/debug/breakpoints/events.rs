@@ -7,7 +7,7 @@ use crate::debug::argument::ArgumentError;
 use crate::machine::BARRIERS;
 use crate::program::{ControlOp, Mention, Named, Op, Pc, Program, Src, SrcKind, SyncOp};
 
-/// The words for events, and what each is.
+/// The names of events, with their help.
 pub const EVENTS: &[(&str, Event, &str)] = &[
     ("divergence", Event::Divergence, "lanes of a warp part"),
     ("reconvergence", Event::Reconvergence, "groups of lanes reconverge"),
@@ -22,38 +22,38 @@ pub const EVENTS: &[(&str, Event, &str)] = &[
     ("async", Event::Async(None), "an asynchronous copy is issued or ends; issue or complete narrow it down"),
 ];
 
-/// What can be done to an mbarrier, in words.
+/// The events of an mbarrier, by name.
 const MBARRIER_ACTS: &[(&str, MbarrierAct)] =
     &[("phase", MbarrierAct::Phase), ("arrive", MbarrierAct::Arrive), ("wait", MbarrierAct::Wait)];
 
 /// The events of copies, by name.
 const COPY_ACTS: &[(&str, CopyAct)] = &[("issue", CopyAct::Issue), ("complete", CopyAct::Complete)];
 
-/// Something that has happened to an mbarrier or a copy.
+/// An event of an mbarrier or a copy that has happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Occurrence {
-    /// To the mbarrier at this address.
+    /// Of the mbarrier at this address.
     Mbarrier(u32, MbarrierAct),
-    /// To a copy.
+    /// Of a copy.
     Async(CopyAct),
 }
 
 impl Event {
-    /// Reads an event's word, and what follows it and narrows it down: a barrier's number, or the name of an mbarrier, for which `mbarrier`
-    /// knows the address.
+    /// Reads an event's name and the argument that narrows it down: a barrier's number, or the name of an mbarrier, whose address
+    /// `mbarrier` returns.
     ///
     /// # Errors
-    /// There is no such event, or what follows its word does not narrow it down.
+    /// There is no such event, or it does not take this argument.
     pub fn parse(text: &str, mbarrier: impl Fn(&str) -> Option<u32>) -> Result<Self, ArgumentError> {
-        let known = || EVENTS.iter().map(|(word, ..)| *word);
+        let names = || EVENTS.iter().map(|(word, ..)| *word);
         let mut words = words(text);
         let Some((start, word)) = words.next() else {
-            return Err(ArgumentError::new("an event is expected").with_help(known().collect::<Vec<_>>().join(", ")));
+            return Err(ArgumentError::new("an event is expected").with_help(names().collect::<Vec<_>>().join(", ")));
         };
         let span = start..start + word.len();
         let Some((_, event, _)) = EVENTS.iter().find(|(name, ..)| *name == word) else {
-            let error = ArgumentError::new(format!("there is no event '{word}'")).at(span).with_nearest(word, known());
-            return Err(if error.help.is_some() { error } else { error.with_help(known().collect::<Vec<_>>().join(", ")) });
+            let error = ArgumentError::new(format!("there is no event '{word}'")).at(span).with_nearest(word, names());
+            return Err(if error.help.is_some() { error } else { error.with_help(names().collect::<Vec<_>>().join(", ")) });
         };
         if let Event::Mbarrier(..) = event {
             return parse_mbarrier(words, mbarrier);
@@ -73,8 +73,8 @@ impl Event {
         }
     }
 
-    /// Whether it names what has happened.
-    pub fn names(&self, occurrence: Occurrence) -> bool {
+    /// True if `occurrence` is this event.
+    pub fn matches(&self, occurrence: Occurrence) -> bool {
         match (self, occurrence) {
             (Event::Mbarrier(address, act), Occurrence::Mbarrier(at, done)) => {
                 address.is_none_or(|address| address == at) && act.is_none_or(|act| act == done)
@@ -84,15 +84,14 @@ impl Event {
         }
     }
 
-    /// The word for it.
+    /// Its name.
     pub fn word(&self) -> &'static str {
         let is_it = |event: &Event| std::mem::discriminant(event) == std::mem::discriminant(self);
         EVENTS.iter().find(|(_, event, _)| is_it(event)).map_or("", |(word, ..)| word)
     }
 
-    /// The instructions that raise it when they are about to be executed, in order; `None` for events that only a run shows. Of a
-    /// numbered barrier, those whose number is in a register belong to it as well: what it is shows when they are executed
-    /// ([`barrier_number`]).
+    /// The instructions that raise it when they are about to be executed, in order; `None` for events that are known only at run time. For
+    /// a numbered barrier they include those whose number is in a register, which is compared when they are executed ([`barrier_number`]).
     pub fn instructions(&self, program: &Program) -> Option<Vec<Pc>> {
         let raises: &dyn Fn(Pc, &Op) -> bool = match self {
             Event::Divergence | Event::Reconvergence | Event::Fault | Event::Finding | Event::Mbarrier(..) | Event::Async(_) => {
@@ -108,7 +107,8 @@ impl Event {
                     || is_unmodelled(program, pc, op, &["call"])
             },
             Event::Exit => &|pc, op| {
-                matches!(op, Op::Control(ControlOp::Exit)) || matches!(op, Op::Control(ControlOp::Return { .. })) && in_kernel(program, pc)
+                matches!(op, Op::Control(ControlOp::Exit))
+                    || matches!(op, Op::Control(ControlOp::Return { .. })) && is_in_kernel(program, pc)
             },
             Event::Printf => &|pc, op| calls(program, pc, op, "vprintf"),
             Event::Atomic => &|pc, op| matches!(op, Op::Atomic(_)) || is_unmodelled(program, pc, op, &["atom", "red"]),
@@ -124,9 +124,9 @@ fn parse_mbarrier<'t>(
 ) -> Result<Event, ArgumentError> {
     let (mut address, mut act) = (None, None);
     for (start, word) in words {
-        let known = MBARRIER_ACTS.iter().find(|(name, _)| *name == word).map(|(_, act)| *act);
-        match known {
-            Some(_) if act.is_none() => act = known,
+        let found = MBARRIER_ACTS.iter().find(|(name, _)| *name == word).map(|(_, act)| *act);
+        match found {
+            Some(_) if act.is_none() => act = found,
             None if address.is_none() && act.is_none() => {
                 let wrong = || {
                     ArgumentError::new(format!("'{word}' is neither an mbarrier nor one of phase, arrive, wait"))
@@ -148,10 +148,10 @@ impl std::fmt::Display for Event {
             Event::Mbarrier(address, act) => {
                 write!(f, "mbarrier")?;
                 address.map_or(Ok(()), |address| write!(f, " {address:#x}"))?;
-                MBARRIER_ACTS.iter().find(|(_, known)| Some(*known) == *act).map_or(Ok(()), |(word, _)| write!(f, " {word}"))
+                MBARRIER_ACTS.iter().find(|(_, entry)| Some(*entry) == *act).map_or(Ok(()), |(word, _)| write!(f, " {word}"))
             }
             Event::Async(Some(act)) => {
-                write!(f, "async {}", COPY_ACTS.iter().find(|(_, known)| known == act).map_or("", |(word, _)| word))
+                write!(f, "async {}", COPY_ACTS.iter().find(|(_, entry)| entry == act).map_or("", |(word, _)| word))
             }
             _ => write!(f, "{}", self.word()),
         }
@@ -166,12 +166,12 @@ pub fn barrier_number(program: &Program, id: Src) -> Option<u32> {
     }
 }
 
-/// A kernel is not called: a `ret` of it ends the thread.
-fn in_kernel(program: &Program, pc: Pc) -> bool {
+/// True if `pc` is in a kernel, where `ret` ends the thread.
+fn is_in_kernel(program: &Program, pc: Pc) -> bool {
     program.function_at(pc).map(|id| &program.functions[id.index()]).is_some_and(|function| function.is_kernel)
 }
 
-/// Whether the machine does not model the instruction, which is one of these. A function without a body is called so.
+/// True if the instruction is one of `opcodes` and the machine does not model it, as a call of a function without a body.
 fn is_unmodelled(program: &Program, pc: Pc, op: &Op, opcodes: &[&str]) -> bool {
     matches!(op, Op::Unsupported { .. }) && opcodes.contains(&stem(opcode(program, pc)))
 }

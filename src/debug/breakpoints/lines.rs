@@ -1,4 +1,4 @@
-//! Lines of the PTX text and of the source language, as places in the code.
+//! Locations by line, of the PTX text or of the source language.
 
 use std::collections::BTreeSet;
 
@@ -7,8 +7,8 @@ use crate::base::SourceId;
 use crate::debug::argument::ArgumentError;
 use crate::program::{ControlOp, Op, Pc, Program};
 
-/// The instructions of a line of `file`, or of the PTX text where no file is named: the first, if several modules are linked. A line
-/// without instructions stands for the next that has some, as in gdb.
+/// The instructions of a line of `file`, or of the PTX text if no file is named: of the first module, if several are linked. A line
+/// without instructions means the next line with some, as in gdb.
 ///
 /// # Errors
 /// There is no such file, or no instruction on the line or after it.
@@ -22,7 +22,7 @@ pub(super) fn resolve(program: &Program, file: Option<&str>, line: u32) -> Resul
     if is_ptx_file(program, file) {
         return resolve_ptx(program, line, |pc| is_called(ptx_name(program, pc), file));
     }
-    let sources = program.source_files.iter().map(|(_, name)| short(name));
+    let sources = program.source_files.iter().map(|(_, name)| file_name(name));
     let files: BTreeSet<SourceId> = program.spans.iter().map(|span| span.source).collect();
     let ptx = files.into_iter().map(|source| program.sources_text.file(source).short_name());
     let known: Vec<&str> = ptx.chain(sources).collect();
@@ -30,7 +30,7 @@ pub(super) fn resolve(program: &Program, file: Option<&str>, line: u32) -> Resul
     Err(if error.help.is_some() { error } else { error.with_help(format!("there is code of {}", known.join(", "))) })
 }
 
-/// Whether `file` names a PTX text of the program.
+/// True if `file` names a PTX text of the program.
 pub(super) fn is_ptx_file(program: &Program, file: &str) -> bool {
     program.spans.first().is_some_and(|_| (0..program.code.len()).any(|index| is_called(ptx_name(program, Pc::new(index)), file)))
 }
@@ -39,21 +39,21 @@ fn ptx_name(program: &Program, pc: Pc) -> &str {
     program.spans.get(pc.index()).map_or("", |span| program.sources_text.file(span.source).name())
 }
 
-/// Whether a path is meant by `word`: its last components are the same.
+/// True if `word` names the path: it is equal to the path's last components.
 fn is_called(path: &str, word: &str) -> bool {
     !word.is_empty()
         && path.strip_suffix(word).is_some_and(|before| before.is_empty() || before.ends_with(['/', '\\']) || word.starts_with('/'))
 }
 
-fn short(path: &str) -> &str {
+fn file_name(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
 
 fn resolve_ptx(program: &Program, line: u32, in_file: impl Fn(Pc) -> bool) -> Result<Resolved, ArgumentError> {
     let lines = || (0..program.code.len()).map(Pc::new).filter(|pc| in_file(*pc)).map(|pc| (program.line(pc), pc));
-    let name = |pc| short(ptx_name(program, pc)).to_string();
+    let name = |pc| file_name(ptx_name(program, pc)).to_string();
     match lines().filter(|(at, _)| *at >= line).min() {
-        Some((at, pc)) => Ok(Resolved { pcs: vec![pc], note: moved(&name(pc), line, at) }),
+        Some((at, pc)) => Ok(Resolved { pcs: vec![pc], note: moved_note(&name(pc), line, at) }),
         None => Err(match lines().max() {
             Some((last, pc)) => {
                 ArgumentError::new(format!("no instruction on line {line} of {} or after it; the last is on line {last}", name(pc)))
@@ -63,7 +63,7 @@ fn resolve_ptx(program: &Program, line: u32, in_file: impl Fn(Pc) -> bool) -> Re
     }
 }
 
-fn moved(file: &str, from: u32, to: u32) -> Option<String> {
+fn moved_note(file: &str, from: u32, to: u32) -> Option<String> {
     (from != to).then(|| format!("no instruction on line {from} of {file}: line {to} instead"))
 }
 
@@ -80,7 +80,7 @@ fn resolve_source(program: &Program, files: &[u32], name: &str, line: u32) -> Re
         });
     };
     let on_line = |pc: usize| program.source_lines.get(pc).copied().flatten().is_some_and(|place| of_file(&place) && place.line == at);
-    Ok(Resolved { pcs: entries(program, on_line), note: moved(name, line, at) })
+    Ok(Resolved { pcs: entries(program, on_line), note: moved_note(name, line, at) })
 }
 
 /// The instructions of a line at which it is entered: from the line before, by a branch from another line, or with the function.
@@ -102,7 +102,7 @@ fn entries(program: &Program, on_line: impl Fn(usize) -> bool) -> Vec<Pc> {
     entered
 }
 
-/// Where the instruction at `index` may branch to.
+/// The branch targets of the instruction at `index`.
 fn targets(program: &Program, index: usize) -> &[Pc] {
     match program.code.get(index).map(|inst| &inst.op) {
         Some(Op::Control(ControlOp::Branch { target, uniform: _ })) => std::slice::from_ref(target),

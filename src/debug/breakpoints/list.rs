@@ -60,7 +60,7 @@ impl Breakpoints {
         self.entries.iter()
     }
 
-    /// The number given last: what gdb calls `$bpnum`.
+    /// The number of the breakpoint added last: gdb's `$bpnum`.
     pub fn last_number(&self) -> Option<u32> {
         (self.last > 0).then_some(self.last)
     }
@@ -91,7 +91,7 @@ impl Breakpoints {
         Ok(self.entries.remove(index))
     }
 
-    /// Counts a stop of number `number`, if there is one. A temporary one goes when it stops.
+    /// Counts a hit of number `number`, if it exists. A temporary one is removed.
     pub fn count_hit(&mut self, number: u32) {
         if let Ok(breakpoint) = self.get_mut(number) {
             breakpoint.hits += 1;
@@ -110,7 +110,7 @@ impl Breakpoints {
         Ok(())
     }
 
-    /// Stops only where `condition` is true from now on; always, if it is none.
+    /// Sets or removes the condition of number `number`.
     ///
     /// # Errors
     /// There is no such number.
@@ -119,7 +119,7 @@ impl Breakpoints {
         Ok(())
     }
 
-    /// Lets the next `count` stops pass.
+    /// Ignores the next `count` hits of number `number`.
     ///
     /// # Errors
     /// There is no such number.
@@ -128,7 +128,7 @@ impl Breakpoints {
         Ok(())
     }
 
-    /// Runs `commands` when it stops.
+    /// Sets the commands that run when number `number` stops.
     ///
     /// # Errors
     /// There is no such number.
@@ -137,10 +137,10 @@ impl Breakpoints {
         Ok(())
     }
 
-    /// Reads numbers as `delete 1 3-5 7` has them; each must be of a breakpoint.
+    /// Reads numbers and ranges, as in `delete 1 3-5 7`; each must be of a breakpoint.
     ///
     /// # Errors
-    /// A word is no number or range, or there is no breakpoint of a number. A range needs to hold but one.
+    /// A word is no number or range, or a number is of no breakpoint. Of a range, one number must be of a breakpoint.
     pub fn parse_numbers(&self, text: &str) -> Result<Vec<u32>, ArgumentError> {
         let mut numbers = Vec::new();
         for (start, word) in words(text) {

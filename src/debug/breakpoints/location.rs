@@ -1,12 +1,12 @@
-//! Places in the code as a user names them, for `break`, `until`, `advance`, `list` and their kin.
+//! Locations in the code as a user writes them, for `break`, `until`, `advance`, `list` and similar commands.
 //!
 //! | written | means |
 //! | --- | --- |
-//! | nothing | where the focused lane stands |
+//! | nothing | the focused lane's instruction |
 //! | `37`, `collatz.ptx:37` | a line of the PTX text: the first instruction on it or after it |
 //! | `+2`, `-2` | a line of the PTX text, counted from the current one |
 //! | `kernel.cu:12` | a source line (`.loc`): every instruction at which it is entered |
-//! | `sgemm`, `lin::scale<float>` | a kernel or function: its first instruction; every name that the source has for it serves |
+//! | `sgemm`, `lin::scale<float>` | a kernel or function: its first instruction; any of its names in the source will do |
 //! | `$L__BB0_2`, `sgemm:$L__BB0_2` | a label, of the focused function first |
 //! | `*0x12`, `*18`, `*$pc+1` | an instruction by its number |
 //! | `op atom.*` | every instruction whose opcode the pattern matches ([`Pattern`]) |
@@ -20,16 +20,16 @@ use super::resolved::Resolved;
 use crate::debug::argument::ArgumentError;
 use crate::program::{Pc, Program};
 
-/// A place in the code as the user named it.
+/// A location in the code as the user wrote it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Location {
-    /// Where the focused lane stands.
+    /// The focused lane's instruction.
     Here,
     /// An instruction by its number.
     Pc(u64),
-    /// An instruction counted from the one where the focused lane stands.
+    /// An instruction counted from the focused lane's instruction.
     PcOffset(i64),
-    /// A line of a file; of the PTX text where none is named.
+    /// A line of a file; of the PTX text if no file is named.
     Line {
         /// The file.
         file: Option<String>,
@@ -59,16 +59,16 @@ impl Location {
         let text = text.trim();
         let parsed = match text.split_once(char::is_whitespace) {
             Some(("op", pattern)) => Pattern::parse(pattern.trim()).map(Location::Opcode),
-            // Arguments of templates and functions have blanks between them.
-            Some(_) if text.contains(['<', '(']) && !text.starts_with(['*', '+', '-']) => Self::parse_word(text),
+            // Template and function arguments are separated by blanks.
+            Some(_) if text.contains(['<', '(']) && !text.starts_with(['*', '+', '-']) => Self::parse_arg(text),
             Some((_, rest)) => Err(ArgumentError::new(format!("'{}' is not expected after a location", rest.trim()))
                 .at(text.len() - rest.trim_start().len()..text.len())),
-            None => Self::parse_word(text),
+            None => Self::parse_arg(text),
         };
         parsed.map_err(|error| if error.span.is_some() { error } else { error.at(0..text.len()) }).map_err(|error| error.shifted(start))
     }
 
-    fn parse_word(text: &str) -> Result<Self, ArgumentError> {
+    fn parse_arg(text: &str) -> Result<Self, ArgumentError> {
         if text == "op" {
             return Err(ArgumentError::new("an opcode is expected after 'op'").with_help("such as 'op atom.*'"));
         }
@@ -100,34 +100,34 @@ impl Location {
         }
     }
 
-    /// The instructions that it stands for when the focused lane stands at `here`, or has exited.
+    /// The instructions that it means, with the focused lane at `current`; none if the lane has exited.
     ///
     /// # Errors
-    /// There are none, or it is not clear which are meant.
-    pub fn resolve(&self, program: &Program, here: Option<Pc>) -> Result<Resolved, ArgumentError> {
+    /// There are none, or the location is ambiguous.
+    pub fn resolve(&self, program: &Program, current: Option<Pc>) -> Result<Resolved, ArgumentError> {
         let nowhere = || ArgumentError::new("the focused thread has no position: it has exited or not started");
         let one = |pc| Resolved { pcs: vec![pc], note: None };
         match self {
-            Location::Here => here.map(one).ok_or_else(nowhere),
+            Location::Here => current.map(one).ok_or_else(nowhere),
             Location::Pc(number) => instruction(program, i128::from(*number)).map(one),
             Location::PcOffset(offset) => {
-                let here = here.ok_or_else(nowhere)?;
-                instruction(program, i128::from(here.0) + i128::from(*offset)).map(one)
+                let current = current.ok_or_else(nowhere)?;
+                instruction(program, i128::from(current.0) + i128::from(*offset)).map(one)
             }
             Location::Line { file, line } => lines::resolve(program, file.as_deref(), *line),
             Location::LineOffset(offset) => {
-                let current = program.line(here.ok_or_else(nowhere)?);
+                let current = program.line(current.ok_or_else(nowhere)?);
                 let line = u32::try_from(i64::from(current).saturating_add(*offset)).ok().filter(|line| *line > 0);
                 let line = line.ok_or_else(|| ArgumentError::new(format!("line {current}{offset:+} is before the first")))?;
                 lines::resolve(program, None, line)
             }
-            Location::Name { scope, name } => names::resolve(program, scope.as_deref(), name, here),
+            Location::Name { scope, name } => names::resolve(program, scope.as_deref(), name, current),
             Location::Opcode(pattern) => pattern.resolve(program),
         }
     }
 }
 
-/// `a.cu` and `12` of `a.cu:12`: what stands before and after the last colon that is none of `::` and stands in no brackets.
+/// `a.cu` and `12` of `a.cu:12`: the text before and after the last single colon outside parentheses and angle brackets.
 fn split_scope(text: &str) -> Option<(&str, &str)> {
     let (mut depth, mut found) = (0_i32, None);
     for (at, c) in text.char_indices() {

@@ -1,16 +1,16 @@
-//! What a logpoint prints: `dprintf LOCATION,"FORMAT",VALUES`.
+//! Messages of logpoints: `dprintf LOCATION,"FORMAT",VALUES`.
 //!
-//! In the format `%` and a letter stand for the next value, shown as `print` shows it in that format: `%d %u %x %o %t %f %a %c`; `%s`
-//! and `%v` show it as its type wants. A width, `-` and `0` are as in C, and the sizes `h`, `l`, `ll`, `z` are read over: a value knows
-//! its own. `%%` is a percent sign, and `\n \t \" \\` are as in C. Numbers in hexadecimal, octal and binary have no prefix, as in C.
+//! In the format `%` and a letter stand for the next value, shown as `print` shows it in that format: `%d %u %x %o %t %f %a %c`; `%s` and
+//! `%v` show it in the default format of its type. A width, `-` and `0` are as in C, and the sizes `h`, `l`, `ll`, `z` are ignored. `%%` is
+//! a percent sign, and `\n \t \" \\` are as in C. Numbers in hexadecimal, octal and binary have no prefix, as in C.
 
 use super::condition::expression;
 use crate::debug::argument::ArgumentError;
+use crate::debug::eval_context::EvalContext;
 use crate::debug::expression::Expression;
-use crate::debug::scene::Scene;
 use crate::debug::value::{Format, Value, ValueText};
 
-/// Widest field.
+/// Maximum width of a field.
 const WIDTH_MAX: usize = 256;
 
 /// A format with its values, read once when it is set.
@@ -27,7 +27,7 @@ enum MessagePart {
     Value(Field, Expression),
 }
 
-/// How a value is shown.
+/// A conversion of the format: how a value is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Field {
     format: Option<Format>,
@@ -76,15 +76,15 @@ impl LogMessage {
         &self.source
     }
 
-    /// What it prints for the focused thread of `scene`, without the newline at the end: every message is a line of its own. A value
-    /// that is not there is replaced by the reason in angle brackets.
-    pub fn text(&self, scene: &Scene<'_>) -> String {
+    /// The message for the focused thread of `context`, without the newline at the end: every message is a line of its own. A value that
+    /// cannot be computed is replaced by the reason in angle brackets.
+    pub fn text(&self, context: &EvalContext<'_>) -> String {
         let mut text = String::new();
         for part in &self.parts {
             match part {
                 MessagePart::Text(part) => text.push_str(part),
-                MessagePart::Value(field, expression) => match expression.evaluate(scene) {
-                    Ok(value) => text.push_str(&field.show(&value, scene)),
+                MessagePart::Value(field, expression) => match expression.evaluate(context) {
+                    Ok(value) => text.push_str(&field.show(&value, context)),
                     Err(error) => text.push_str(&format!("<{error}>")),
                 },
             }
@@ -97,11 +97,11 @@ impl LogMessage {
 }
 
 impl Field {
-    fn show(&self, value: &Value, scene: &Scene<'_>) -> String {
+    fn show(&self, value: &Value, context: &EvalContext<'_>) -> String {
         let shown = match value {
-            Value::Scalar(scalar) => self.digits(scalar.text(scene, self.format)),
-            Value::Lanes(lanes) => self.list(lanes.texts(scene, self.format).into_iter().map(|(_, text)| text)),
-            Value::Array(_) => match value.text(scene, self.format) {
+            Value::Scalar(scalar) => self.digits(scalar.text(context, self.format)),
+            Value::Lanes(lanes) => self.list(lanes.texts(context, self.format).into_iter().map(|(_, text)| text)),
+            Value::Array(_) => match value.text(context, self.format) {
                 ValueText::Array(array) => self.list(array.elements.into_iter()),
                 ValueText::Scalar(_) | ValueText::Lanes(_) => String::new(),
             },
@@ -117,13 +117,13 @@ impl Field {
         }
     }
 
-    /// Several values in braces; one stands alone.
+    /// Several values in braces; a single one without.
     fn list(&self, values: impl Iterator<Item = String>) -> String {
         let values: Vec<String> = values.map(|value| self.digits(value)).collect();
         if let [only] = values.as_slice() { only.clone() } else { format!("{{{}}}", values.join(", ")) }
     }
 
-    /// Without the prefix that `print` gives numbers that are not decimal, as in C.
+    /// Removes the prefix of numbers that are not decimal, as in C.
     fn digits(&self, text: String) -> String {
         let prefix = match self.format {
             Some(Format::Hex | Format::ZeroHex) => "0x",
@@ -175,7 +175,7 @@ fn fields(format: &str) -> Result<Vec<Result<String, Field>>, ArgumentError> {
     Ok(parts)
 }
 
-/// What follows a `%`.
+/// Reads the conversion after a `%`.
 fn field(letters: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Result<Field, ArgumentError> {
     let mut field = Field::default();
     while let Some(flag) = letters.next_if(|letter| matches!(letter, '-' | '0')) {
@@ -220,7 +220,7 @@ fn values(text: &str, from: usize) -> Result<Vec<(usize, Expression)>, ArgumentE
     Ok(found)
 }
 
-/// The parts of a list between commas that stand in no brackets.
+/// The parts of a list between commas outside brackets.
 fn split_values(list: &str) -> Vec<&str> {
     let (mut parts, mut depth, mut start) = (Vec::new(), 0_i64, 0);
     for (at, letter) in list.char_indices() {

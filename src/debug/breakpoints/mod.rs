@@ -1,7 +1,7 @@
-//! Where runs stop: breakpoints, watchpoints and catchpoints in one numbered list, as in gdb.
+//! Breakpoints, watchpoints and catchpoints, in one numbered list as in gdb.
 //!
-//! A [`Location`] is a place in the code as the user names it, and becomes instructions; an [`Event`] that is about to happen becomes
-//! instructions too. [`Breakpoints`] is the list; a run looks at its [`Trigger`]s and counts its hits.
+//! A [`Location`], as the user writes it, is resolved to instructions, and so is an [`Event`] that instructions raise. [`Breakpoints`] is
+//! the list; a run checks its [`Trigger`]s and counts its hits.
 
 mod condition;
 mod events;
@@ -21,7 +21,7 @@ pub use location::Location;
 pub use message::LogMessage;
 pub use opcode::{Pattern, opcode};
 pub use resolved::Resolved;
-pub use view::{BreakpointPlace, BreakpointRow, breakpoint_place, breakpoint_rows};
+pub use view::{BreakpointLocation, BreakpointRow, breakpoint_location, breakpoint_rows};
 
 use serde::{Deserialize, Serialize};
 
@@ -34,21 +34,21 @@ use crate::program::Pc;
 pub struct Breakpoint {
     /// Its number, never used again.
     pub number: u32,
-    /// What it waits for.
+    /// The condition in the run that triggers it.
     pub trigger: Trigger,
     /// What the user typed after the command, to show and to save.
     pub text: String,
-    /// Which threads it is for.
+    /// The threads that it is limited to.
     pub filter: ThreadFilter,
-    /// Stops only where this is true.
+    /// It stops only if this is true.
     pub condition: Option<Condition>,
-    /// Whether it is looked at.
+    /// False if it is disabled.
     pub enabled: bool,
     /// Deleted when it stops.
     pub temporary: bool,
-    /// Stops to let pass.
+    /// Number of hits to ignore.
     pub ignore: u64,
-    /// Times it fired going forward, ignored ones included.
+    /// Number of hits going forward, ignored ones included.
     pub hits: u64,
     /// Printed instead of stopping (`dprintf`); none for one that stops.
     pub message: Option<LogMessage>,
@@ -56,18 +56,18 @@ pub struct Breakpoint {
     pub commands: Vec<String>,
 }
 
-/// What a breakpoint waits for.
+/// What triggers a breakpoint.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Trigger {
     /// A thread is about to execute one of these instructions (in order).
     Code(Vec<Pc>),
-    /// A place changes, or is touched.
+    /// A target changes, or is accessed.
     Watch(Target, WatchMode),
-    /// Something happens.
+    /// An event.
     Event(Event),
 }
 
-/// Which touch of a watched place stops.
+/// The accesses to a watched target that stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum WatchMode {
     /// It is written and its value changes.
@@ -78,7 +78,7 @@ pub enum WatchMode {
     Access,
 }
 
-/// Something that happens in a run, which `catch` and `run-to` name.
+/// An event of a run, which `catch` and `run-to` name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Event {
     /// A group of lanes splits.
@@ -99,16 +99,16 @@ pub enum Event {
     Printf,
     /// An atomic operation is about to be executed.
     Atomic,
-    /// Something is done to an mbarrier: to that one, and that, if they are named.
+    /// An event of an mbarrier: of this one, and this event, if they are named.
     Mbarrier(Option<u32>, Option<MbarrierAct>),
-    /// An asynchronous copy is issued or ends.
+    /// An asynchronous copy is issued or completes.
     Async(Option<CopyAct>),
 }
 
-/// What is done to an mbarrier.
+/// An event of an mbarrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MbarrierAct {
-    /// A phase ends.
+    /// A phase completes.
     Phase,
     /// An arrival, an expect-tx or a complete-tx.
     Arrive,
@@ -121,6 +121,6 @@ pub enum MbarrierAct {
 pub enum CopyAct {
     /// It is issued.
     Issue,
-    /// It ends.
+    /// It completes.
     Complete,
 }

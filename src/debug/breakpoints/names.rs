@@ -1,16 +1,16 @@
-//! Functions and labels as places in the code.
+//! Locations by function or label.
 
 use super::lines;
 use super::resolved::Resolved;
 use crate::debug::argument::ArgumentError;
 use crate::program::{Function, Pc, Program, demangled, plain_name, qualified_name, shown_name};
 
-/// The first instruction of the function `name`, or the instruction at the label `name`: of the function at `here` first, else of the
-/// only one that has it. `scope` names the function of a label, or the file of a function.
+/// The first instruction of the function `name`, or the instruction at the label `name`: of the function at `current`, otherwise of the
+/// only function that has it. `scope` names the function of a label, or the file of a function.
 ///
 /// # Errors
 /// There is none, or there are several.
-pub(super) fn resolve(program: &Program, scope: Option<&str>, name: &str, here: Option<Pc>) -> Result<Resolved, ArgumentError> {
+pub(super) fn resolve(program: &Program, scope: Option<&str>, name: &str, current: Option<Pc>) -> Result<Resolved, ArgumentError> {
     if let Some(scope) = scope.filter(|scope| !lines::is_ptx_file(program, scope)) {
         return in_function(program, scope, name);
     }
@@ -18,7 +18,7 @@ pub(super) fn resolve(program: &Program, scope: Option<&str>, name: &str, here: 
     if !functions.is_empty() {
         return first_instruction(name, &functions);
     }
-    let focused = here.and_then(|pc| program.function_at(pc)).map(|id| &program.functions[id.index()]);
+    let focused = current.and_then(|pc| program.function_at(pc)).map(|id| &program.functions[id.index()]);
     if let Some(found) = focused.and_then(|function| label(function, name)) {
         return Ok(found);
     }
@@ -53,7 +53,7 @@ fn in_function(program: &Program, scope: &str, name: &str) -> Result<Resolved, A
     })
 }
 
-/// The functions that the name means.
+/// The functions with this name.
 fn functions_called<'p>(program: &'p Program, name: &str) -> Vec<&'p Function> {
     program.functions_called(name).into_iter().map(|id| &program.functions[id.index()]).collect()
 }

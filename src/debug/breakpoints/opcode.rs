@@ -1,4 +1,4 @@
-//! Opcodes by pattern: `break op atom.*`.
+//! Locations by a pattern of opcodes: `break op atom.*`.
 
 use super::resolved::Resolved;
 use crate::debug::argument::ArgumentError;
@@ -56,7 +56,7 @@ impl Pattern {
         &self.text
     }
 
-    /// Whether it stands for `opcode`.
+    /// True if `opcode` matches.
     pub fn matches(&self, opcode: &str) -> bool {
         let is_plain = self.tokens.iter().all(|token| matches!(token, PatternToken::Letter(_)));
         if is_plain {
@@ -88,7 +88,7 @@ pub(super) fn stem(opcode: &str) -> &str {
     opcode.split('.').next().unwrap_or(opcode)
 }
 
-/// The set that starts after its `[`, and what follows its `]`. A `]` that comes first is a letter of the set.
+/// The set that starts after its `[`, and what follows its `]`. A leading `]` is a member of the set.
 fn set(letters: &[char]) -> Option<(PatternToken, &[char])> {
     let (inside, letters) = match letters {
         ['!' | '^', rest @ ..] => (false, rest),
@@ -112,7 +112,7 @@ fn set(letters: &[char]) -> Option<(PatternToken, &[char])> {
     }
 }
 
-/// Whether the tokens match all of the letters; of several stars only the last is ever tried again.
+/// True if the tokens match all letters. Backtracking returns only to the last star.
 fn matches(tokens: &[PatternToken], letters: &[char]) -> bool {
     let (mut token, mut letter) = (0, 0);
     let mut retry = None;

@@ -1,12 +1,12 @@
-//! The instructions that a location stands for.
+//! The instructions of a location.
 
 use crate::program::Pc;
 
-/// The instructions that a location stands for.
+/// The instructions of a location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resolved {
     /// The instructions, in order; not empty.
     pub pcs: Vec<Pc>,
-    /// Where they are instead, if the line that was named has no instruction.
+    /// The line used instead, if the named line has no instruction.
     pub note: Option<String>,
 }

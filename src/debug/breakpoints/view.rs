@@ -13,29 +13,29 @@ pub struct BreakpointRow {
     pub kind: &'static str,
     /// What happens to it when it stops: `keep` or `del`.
     pub disposition: &'static str,
-    /// Whether it is looked at.
+    /// False if it is disabled.
     pub enabled: bool,
     /// What the user typed.
     pub what: String,
     /// The instructions it is at; empty for watchpoints and events.
-    pub places: Vec<BreakpointPlace>,
-    /// Which threads it is for.
+    pub locations: Vec<BreakpointLocation>,
+    /// The threads that it is limited to.
     pub filter: ThreadFilter,
-    /// Times it fired, ignored ones included.
+    /// Number of hits, ignored ones included.
     pub hits: u64,
     /// Its condition.
     pub condition: Option<String>,
-    /// Stops it still lets pass.
+    /// Number of hits still to ignore.
     pub ignore: u64,
-    /// What it prints instead of stopping.
+    /// The message printed instead of stopping.
     pub message: Option<String>,
-    /// What runs when it stops.
+    /// The commands that run when it stops.
     pub commands: Vec<String>,
 }
 
 /// An instruction that a breakpoint is at.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BreakpointPlace {
+pub struct BreakpointLocation {
     /// The instruction.
     pub pc: Pc,
     /// The function it is in.
@@ -58,7 +58,7 @@ fn row(breakpoint: &Breakpoint, program: &Program) -> BreakpointRow {
         disposition: if breakpoint.temporary { "del" } else { "keep" },
         enabled: breakpoint.enabled,
         what: breakpoint.text.clone(),
-        places: breakpoint.pcs().iter().map(|pc| breakpoint_place(program, *pc)).collect(),
+        locations: breakpoint.pcs().iter().map(|pc| breakpoint_location(program, *pc)).collect(),
         filter: breakpoint.filter,
         hits: breakpoint.hits,
         condition: breakpoint.condition.as_ref().map(|condition| condition.text().to_string()),
@@ -68,11 +68,11 @@ fn row(breakpoint: &Breakpoint, program: &Program) -> BreakpointRow {
     }
 }
 
-/// How `break` and `info breakpoints` show an instruction.
-pub fn breakpoint_place(program: &Program, pc: Pc) -> BreakpointPlace {
+/// The row of an instruction for `break` and `info breakpoints`.
+pub fn breakpoint_location(program: &Program, pc: Pc) -> BreakpointLocation {
     let function = program.function_at(pc).map(|id| &program.functions[id.index()]);
     let name = function.map_or(String::new(), |function| function.name.to_string());
-    BreakpointPlace { pc, function: name, place: program.place(pc), text: program.text(pc) }
+    BreakpointLocation { pc, function: name, place: program.place(pc), text: program.text(pc) }
 }
 
 impl Breakpoint {
@@ -81,7 +81,7 @@ impl Breakpoint {
         if let Trigger::Code(pcs) = &self.trigger { pcs } else { &[] }
     }
 
-    /// gdb's word for what kind it is.
+    /// gdb's word for its kind.
     pub fn kind(&self) -> &'static str {
         match (&self.trigger, &self.message) {
             (_, Some(_)) => "dprintf",

@@ -1,11 +1,11 @@
-//! Null pointers that the kernel loaded from memory: where they come from.
+//! Null pointers that the kernel loaded from memory: the load and the location that it read.
 
-use super::Launched;
+use super::FaultedLaunch;
 use crate::cfg::ControlFlow;
+use crate::debug::eval_context::{Buffer, EvalContext, Frame};
 use crate::debug::focus::Focus;
 use crate::debug::memory;
-use crate::debug::names::place;
-use crate::debug::scene::{Buffer, Frame, Scene};
+use crate::debug::names::memory_name;
 use crate::debug::site::{FileLine, source_lines};
 use crate::flow::def_use::{DefUse, Definition};
 use crate::isa::Space;
@@ -13,42 +13,43 @@ use crate::machine::{Machine, Trap, TrapKind};
 use crate::program::operands::{RegisterOperand, address_registers, reads, writes};
 use crate::program::{Address, Bank, Base, MemoryOp, Op, Pc, Program, SrcKind};
 
-/// Instructions between the load of a pointer and its use that are followed at most.
-const FOLLOWED: usize = 64;
+/// Maximum number of instructions followed between the use of a pointer and its load.
+const FOLLOWED_MAX: usize = 64;
 
-/// What is said of a null pointer that one load brought: where it was loaded, and from which place, if that can be known still.
-pub fn null_loaded(launched: Launched<'_>, trap: &Trap, machine: &Machine) -> Option<String> {
+/// The note on a null pointer that a single load returned: the line of the load, and the location that it read, if that is still known.
+pub fn null_loaded(launched: FaultedLaunch<'_>, trap: &Trap, machine: &Machine) -> Option<String> {
     if trap.kind != TrapKind::Null || trap.lanes.is_empty() {
         return None;
     }
     let program = launched.program;
     let buffers: Vec<Buffer> = launched.buffers.iter().map(Buffer::of).collect();
-    let point = trap.place;
+    let point = trap.point;
     let focus = Focus { block: point.block, warp: point.warp.number(), lane: trap.lanes.first() as u32, frame: 0 };
-    let scene = Scene::at(machine, focus).with_buffers(&buffers);
-    let frame = scene.frame().ok()?;
+    let context = EvalContext::at(machine, focus).with_buffers(&buffers);
+    let frame = context.frame().ok()?;
     let code = program.functions[frame.function.index()].code.clone();
     let flow = ControlFlow::new(program, frame.function);
-    let trace = Trace { program, frame, def_use: DefUse::new(program, code.start as usize..code.end as usize, flow), at: point.pc.index() };
-    let (load, is_certain) = trace.load_of_pointer()?;
+    let slice =
+        BackwardSlice { program, frame, def_use: DefUse::new(program, code.start as usize..code.end as usize, flow), at: point.pc.index() };
+    let (load, is_certain) = slice.load_of_pointer()?;
     let pc = Pc::new(load);
     let source = source_lines(program, pc).last().map_or_else(String::new, |line| format!(" ({})", FileLine::short(line)));
     let loaded = format!("the pointer was loaded at {}{source}", program.place(pc));
-    match trace.address(load).and_then(|(space, address)| held(&scene, space, address)) {
+    match slice.address(load).and_then(|(space, address)| name_of_null(&context, space, address)) {
         Some(name) => Some(format!("{loaded} from {name}, which holds 0")),
         None => is_certain.then(|| format!("{loaded}, which gave 0")),
     }
 }
 
-/// The name of a place that holds a null pointer.
-fn held(scene: &Scene<'_>, space: Space, address: u64) -> Option<String> {
-    let mut pointer = vec![0; scene.program().address_bits as usize / 8];
-    memory::read(scene, space, address, &mut pointer).ok()?;
-    pointer.iter().all(|byte| *byte == 0).then(|| place::element(scene, space, address).name)
+/// The name of a location that holds a null pointer.
+fn name_of_null(context: &EvalContext<'_>, space: Space, address: u64) -> Option<String> {
+    let mut pointer = vec![0; context.program().address_bits as usize / 8];
+    memory::read(context, space, address, &mut pointer).ok()?;
+    pointer.iter().all(|byte| *byte == 0).then(|| memory_name::element(context, space, address).name)
 }
 
-/// The way back from an address to where it was loaded.
-struct Trace<'a> {
+/// A backward slice from a null address to the load of the pointer.
+struct BackwardSlice<'a> {
     program: &'a Program,
     frame: Frame<'a>,
     def_use: DefUse<ControlFlow>,
@@ -56,26 +57,25 @@ struct Trace<'a> {
     at: usize,
 }
 
-impl Trace<'_> {
-    /// The load, of all from which the address is computed, whose result may be null, and whether it surely is: none if there are none or
-    /// several.
+impl BackwardSlice<'_> {
+    /// The only load whose result may be null among those that the address is computed from, and whether its result is known to be null.
     fn load_of_pointer(&self) -> Option<(usize, bool)> {
-        let own = address_registers(&self.program.code[self.at], self.program);
-        let mut open: Vec<(RegisterOperand, usize)> = own.into_iter().map(|register| (register, self.at)).collect();
-        let (mut seen, mut loads) = (Vec::new(), Vec::new());
-        while let Some((register, at)) = open.pop().filter(|_| seen.len() < FOLLOWED) {
+        let registers = address_registers(&self.program.code[self.at], self.program);
+        let mut worklist: Vec<(RegisterOperand, usize)> = registers.into_iter().map(|register| (register, self.at)).collect();
+        let (mut visited, mut loads) = (Vec::new(), Vec::new());
+        while let Some((register, at)) = worklist.pop().filter(|_| visited.len() < FOLLOWED_MAX) {
             for definition in self.def_use.definitions_past_entry(register, at) {
                 let Definition::At(at) = definition else { continue };
-                if seen.contains(&at) {
+                if visited.contains(&at) {
                     continue;
                 }
-                seen.push(at);
+                visited.push(at);
                 let inst = &self.program.code[at];
                 if address(&inst.op).is_some() {
                     let is_known = self.is_unchanged(register, at + 1);
                     loads.extend((!is_known || self.is_null(register)).then_some((at, is_known)));
                 } else if inst.op.effects(self.program).only_computes() {
-                    open.extend(reads(inst, self.program).into_iter().filter(|read| self.is_pointer(*read)).map(|read| (read, at)));
+                    worklist.extend(reads(inst, self.program).into_iter().filter(|read| self.is_pointer(*read)).map(|read| (read, at)));
                 }
             }
         }
@@ -83,12 +83,12 @@ impl Trace<'_> {
         Some(load)
     }
 
-    /// Whether a register is as wide as an address.
+    /// True if a register is as wide as an address.
     fn is_pointer(&self, register: RegisterOperand) -> bool {
         register.bank == if self.program.address_bits == 64 { Bank::B64 } else { Bank::B32 }
     }
 
-    /// What a register holds in the lane that faulted.
+    /// The value of a register in the lane that faulted.
     fn value(&self, register: RegisterOperand) -> Option<u64> {
         let (registers, slot) = (&self.frame.warp.registers, register.slot.in_frame(self.frame.base.slot(register.bank)));
         let lane = self.frame.lane as usize % 32;
@@ -103,12 +103,12 @@ impl Trace<'_> {
         self.is_pointer(register) && self.value(register) == Some(0)
     }
 
-    /// Whether a register holds at the fault what it held at `at`.
+    /// True if a register holds the same value at `at` and at the fault.
     fn is_unchanged(&self, register: RegisterOperand, at: usize) -> bool {
         at == self.at || self.def_use.is_unchanged(register, at, self.at)
     }
 
-    /// From which address the load at `at` has read, if its register holds that still.
+    /// The address that the load at `at` read, if its address register is unchanged.
     fn address(&self, at: usize) -> Option<(Space, u64)> {
         let (space, address) = address(&self.program.code[at].op)?;
         let is_written = |register: &RegisterOperand| writes(&self.program.code[at], self.program).contains(register);
@@ -125,14 +125,14 @@ impl Trace<'_> {
     }
 }
 
-/// The space and the address of a load of memory that is no parameter.
+/// The space and the address of a load of memory other than parameters.
 fn address(op: &Op) -> Option<(Space, Address)> {
     let Op::Memory(MemoryOp::Load { access, address, .. } | MemoryOp::LoadVector { access, address, .. }) = *op else { return None };
     let is_memory = !matches!(access.space, Space::Param | Space::ParamFunc);
     is_memory.then_some((access.space, address))
 }
 
-/// The number from which an address starts, if it is one.
+/// The base of an address, if it is a constant.
 fn constant(program: &Program, base: Base) -> Option<u64> {
     let (source, is_wide) = match base {
         Base::Narrow(source) => (source, false),

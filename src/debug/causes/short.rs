@@ -1,43 +1,43 @@
-//! Arrays that are shorter than the numbers of the same launch say: an access past the end of one is the launch's doing.
+//! Arrays shorter than the size parameters of the same launch: an access past the end is an error of the launch.
 
-use super::Launched;
+use super::FaultedLaunch;
 use crate::isa::Space;
 use crate::launch::{Origins, ParamValue, PlannedBuffer};
 use crate::machine::{Machine, Trap, TrapKind};
 
-/// What is said of a fault past the end of an array that is given, if the numbers that bound the index say that the array is longer:
+/// The note on a fault past the end of an array, if the parameters that bound the index imply a longer array:
 /// `x holds 100 elements, n = 128: ..`.
-pub fn too_short(launched: Launched<'_>, trap: &Trap, machine: &Machine) -> Option<String> {
+pub fn too_short(launched: FaultedLaunch<'_>, trap: &Trap, machine: &Machine) -> Option<String> {
     let access = trap.access.filter(|access| matches!(access.space, Space::Global | Space::Generic))?;
     if trap.kind != TrapKind::OutOfBounds {
         return None;
     }
     let launch = launched.launch;
     let origins = Origins::new(launched.program, launch.kernel);
-    let (base, index) = base_of(launched, &origins.of(trap.place.pc).0, machine)?;
+    let (base, index) = base_of(launched, &origins.of(trap.point.pc).0, machine)?;
     let (start, buffer) = base;
     let bytes = u64::from(buffer.element.bytes());
     let (elements, at) = (buffer.bytes / bytes, access.address.checked_sub(start)? / bytes);
-    let sizes = origins.sizes(trap.place.pc).into_iter();
+    let sizes = origins.sizes(trap.point.pc).into_iter();
     let sizes: Vec<(usize, u64)> = sizes.filter_map(|size| Some((size, number(launched, size)?))).collect();
-    let said = sizes.iter().fold(1_u64, |product, (_, size)| product.saturating_mul(*size));
-    if launched.is_made_up(index) || sizes.is_empty() || !(elements..said).contains(&at) {
+    let expected = sizes.iter().fold(1_u64, |product, (_, size)| product.saturating_mul(*size));
+    if launched.is_made_up(index) || sizes.is_empty() || !(elements..expected).contains(&at) {
         return None;
     }
-    let named = |(index, size): &(usize, u64)| format!("{} = {size}", launched.name(*index));
-    let numbers = sizes.iter().map(named).collect::<Vec<_>>().join(", ");
+    let text = |(index, size): &(usize, u64)| format!("{} = {size}", launched.name(*index));
+    let numbers = sizes.iter().map(text).collect::<Vec<_>>().join(", ");
     let array = &buffer.name;
     let remedy = match sizes.as_slice() {
         [(index, _)] if buffer.shape.len() == 1 => {
-            format!("give an array of {said} elements, or -a {}={elements}", launched.name(*index))
+            format!("give an array of {expected} elements, or -a {}={elements}", launched.name(*index))
         }
-        _ => format!("give an array of {said} elements, or smaller numbers"),
+        _ => format!("give an array of {expected} elements, or smaller numbers"),
     };
     Some(format!("{array} holds {elements} elements, {numbers}: the kernel goes on to element {at}; {remedy}; {}", trap.message))
 }
 
 /// The start and the buffer that one of the parameters `values` points to, and the index of that parameter; none if there are several.
-fn base_of<'a>(launched: Launched<'a>, values: &[usize], machine: &Machine) -> Option<((u64, &'a PlannedBuffer), usize)> {
+fn base_of<'a>(launched: FaultedLaunch<'a>, values: &[usize], machine: &Machine) -> Option<((u64, &'a PlannedBuffer), usize)> {
     let params = &launched.launch.params;
     let pointer = |index: &usize| match params.get(*index)?.value {
         ParamValue::Address { buffer, add } => Some((*index, params[*index].offset, buffer, add)),
@@ -54,7 +54,7 @@ fn base_of<'a>(launched: Launched<'a>, values: &[usize], machine: &Machine) -> O
 }
 
 /// The number that parameter `index` holds, if it is one.
-fn number(launched: Launched<'_>, index: usize) -> Option<u64> {
+fn number(launched: FaultedLaunch<'_>, index: usize) -> Option<u64> {
     let ParamValue::Bytes(bytes) = &launched.launch.params.get(index)?.value else { return None };
     little_endian(bytes).filter(|number| *number > 0)
 }

@@ -1,14 +1,13 @@
-//! Running a case under many orders: seeds of the schedule and of the ends of asynchronous copies, or one after the other all that differ.
+//! Runs a case under many orders: random schedules and completions of asynchronous copies, or systematically all orders that differ.
 //!
-//! What the ISA leaves open must not show: a case whose outcome depends on the order has a race, or misses a wait. Orders run side by
-//! side, each from the beginning and watched by the session's checkers. Their outcomes are judged by what the launch expects, within its
-//! tolerances; where it expects nothing, every byte of the buffers is compared with the first run. What is found in any order is one
-//! list, one finding for one cause, each with the order that shows it.
+//! A case whose outcome depends on the order has a race, or misses a wait. Orders run in parallel, each from the beginning and with the
+//! session's checkers. Their outcomes are compared with the expected results of the launch, within its tolerances; without any, every byte
+//! of the buffers is compared with the first run. The findings of all orders are merged by cause, each with an order that shows it.
 
 mod exploration;
-mod found;
-mod judged;
+mod merged_findings;
 mod order;
+mod outcome;
 mod systematic;
 
 use std::sync::Arc;
@@ -21,36 +20,36 @@ use crate::machine::Schedule;
 
 pub use crate::machine::DEPTH_MAX;
 pub(in crate::debug) use exploration::Exploration;
-pub use found::FoundInOrders;
-use found::United;
-pub use judged::{End, OrderOutcome, Verdict};
-pub(in crate::debug) use judged::{contents, difference};
-use order::Others;
-pub use order::{Order, Strategy};
+pub use merged_findings::MergedFinding;
+use merged_findings::MergedFindings;
+use order::OtherOrders;
+pub use order::{Orders, Strategy};
+pub use outcome::{End, OrderOutcome, Verdict};
+pub(in crate::debug) use outcome::{contents, difference};
 use systematic::{Search, Subject};
 
-/// Warp-instructions that a launch may take, in multiples of what was recorded so far, before it counts as one that hangs.
+/// Step limit of a launch, in multiples of the recorded warp-instructions; a launch that reaches it hangs.
 const HANG_FACTOR: u64 = 64;
 
-/// The same at least.
+/// Minimum of the step limit.
 const STEPS: u64 = 1 << 24;
 
 /// The results of many orders (schedules). Orders are counted without that of the session.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Explored {
-    /// The bound on the probability of a bug, for orders by priorities.
+pub struct ExplorationReport {
+    /// The bound on the probability of finding a bug, for random priorities (PCT).
     pub bound: Option<Bound>,
-    /// Of a systematic exploration, how far it came.
+    /// The extent of a systematic exploration.
     pub systematic: Option<Systematic>,
     /// The number of orders tried.
     pub tried: u64,
     /// The number of orders by result; none if nothing is expected.
     pub verdict: Option<Verdict>,
-    /// The outcomes, that of the session's own order first. What is right is one outcome, and what is wrong another one.
+    /// The outcomes, that of the session's own order first. All expected results are one outcome, and all wrong results another.
     pub outcomes: Vec<OrderOutcome>,
-    /// The findings; none if no checker is on and nothing stopped.
-    pub found: Vec<FoundInOrders>,
-    /// Whether checkers watched.
+    /// The findings of checkers, and the faults that stopped runs.
+    pub found: Vec<MergedFinding>,
+    /// True if checkers ran.
     pub checked: bool,
     /// The session's own order is that of a run without options.
     pub is_own_default: bool,
@@ -61,19 +60,19 @@ pub struct Explored {
 /// The extent of a systematic exploration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Systematic {
-    /// The bound: preemptions of an order at most, which are switches from a warp that could have gone on.
+    /// The preemption bound: maximum number of switches from a warp that could continue.
     pub preemptions: u32,
-    /// Whether all orders within the bound were tried.
+    /// True if all orders within the bound were tried.
     pub is_complete: bool,
-    /// Whether orders were left out because they take more preemptions.
+    /// True if orders were left out because they need more preemptions.
     pub hits_bound: bool,
 }
 
-/// The probability with which an order by priorities shows a bug that takes a number of orderings between threads: at least
+/// The lower bound of PCT on the probability that an order with random priorities shows a bug of this depth:
 /// `1 / (warps * steps^(depth - 1))`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bound {
-    /// The number of orderings.
+    /// The bug depth: the number of ordering constraints between threads that the bug needs.
     pub depth: u32,
     /// Warps of the launch.
     pub warps: u64,
@@ -88,8 +87,8 @@ impl Bound {
     }
 }
 
-impl Explored {
-    /// Whether an order shows that something is wrong with the kernel: a wrong result, or a finding of severity `failing` or worse.
+impl ExplorationReport {
+    /// True if an order shows an error of the kernel: a wrong result, a fault, or a finding of severity `failing` or worse.
     pub fn is_wrong(&self, failing: Severity) -> bool {
         let is_wrong = |outcome: &OrderOutcome| matches!(outcome.end, End::Wrong(_) | End::Stopped(_));
         self.outcomes.iter().any(is_wrong) || self.found.iter().any(|found| found.finding.severity >= failing)
@@ -97,36 +96,35 @@ impl Explored {
 }
 
 impl Session {
-    /// Runs the case from the beginning in the session's own order and in `count` others, on as many threads as the settings say. The
-    /// state of a systematic exploration is kept, so that [`Self::explore_more`] goes on with it.
+    /// Runs the case from the beginning in the session's own order and in `count` others, with the `jobs` of the settings. The state of a
+    /// systematic exploration is kept for [`Self::explore_more`].
     ///
     /// # Errors
     /// Reasons outside the kernel.
-    pub fn explore(&mut self, strategy: Strategy, count: u64, interrupt: &mut dyn InterruptCheck) -> Result<Explored, RunError> {
+    pub fn explore(&mut self, strategy: Strategy, count: u64, interrupt: &mut dyn InterruptCheck) -> Result<ExplorationReport, RunError> {
         let options = self.explored_options();
         let (others, bound) = match strategy {
-            Strategy::Random => (Others::Drawn(Schedule::Random), None),
+            Strategy::Random => (OtherOrders::Random(Schedule::Random), None),
             Strategy::Priority { depth } => {
                 let bound = self.bound(depth, &options)?.ok_or(RunError::NoLaunch)?;
-                (Others::Drawn(Schedule::Priority { depth, steps: bound.steps }), Some(bound))
+                (OtherOrders::Random(Schedule::Priority { depth, steps: bound.steps }), Some(bound))
             }
             Strategy::Systematic { preemptions } => {
                 let search = Search::new(self.subject(&options), preemptions)?;
-                let exploration = Exploration { search: Some(search), ..self.begin(Others::Listed(Vec::new()), &options) };
+                let exploration = Exploration { search: Some(search), ..self.begin(OtherOrders::Listed(Vec::new()), &options) };
                 return self.explore_listed(exploration, count, interrupt);
             }
         };
         let mut exploration = Exploration { bound, ..self.begin(others, &options) };
         exploration.run(self, count.saturating_add(1), interrupt)?;
-        Ok(exploration.explored(self))
+        Ok(exploration.report(self))
     }
 
-    /// Goes on with the systematic exploration that was interrupted, or had come to its number of orders, for `count` more; none if there
-    /// is none of this run.
+    /// Continues the systematic exploration of this run with `count` more orders; none if there is none.
     ///
     /// # Errors
     /// Reasons outside the kernel.
-    pub fn explore_more(&mut self, count: u64, interrupt: &mut dyn InterruptCheck) -> Result<Option<Explored>, RunError> {
+    pub fn explore_more(&mut self, count: u64, interrupt: &mut dyn InterruptCheck) -> Result<Option<ExplorationReport>, RunError> {
         let subject = self.subject(&self.explored_options());
         let is_of = |exploration: &mut Box<Exploration>| exploration.search.as_ref().is_some_and(|search| search.is_of(&subject));
         let Some(exploration) = self.exploration.take_if(is_of) else { return Ok(None) };
@@ -138,21 +136,21 @@ impl Session {
         mut exploration: Exploration,
         count: u64,
         interrupt: &mut dyn InterruptCheck,
-    ) -> Result<Explored, RunError> {
+    ) -> Result<ExplorationReport, RunError> {
         let until = exploration.tried().saturating_add(count);
         exploration.interrupted = false;
         self.orders_tried = Some(exploration.tried());
-        while !exploration.interrupted && exploration.list(self, until, interrupt)? {
-            exploration.run(self, exploration.united.orders.listed() + 1, interrupt)?;
+        while !exploration.interrupted && exploration.generate(self, until, interrupt)? {
+            exploration.run(self, exploration.merged.orders.listed() + 1, interrupt)?;
             self.orders_tried = Some(exploration.tried());
         }
         self.orders_tried = None;
-        let explored = exploration.explored(self);
+        let explored = exploration.report(self);
         self.exploration = Some(Box::new(exploration));
         Ok(explored)
     }
 
-    /// The options of the runs of an exploration: those of the session, with a limit.
+    /// The options of the runs of an exploration: those of the session, with a step limit.
     fn explored_options(&self) -> RunOptions {
         let options = RunOptions { checks: self.checks(), ..self.timeline.options().clone() };
         let limit = options.step_limit.unwrap_or_else(|| self.recorded().0.saturating_mul(HANG_FACTOR).max(STEPS));
@@ -164,27 +162,27 @@ impl Session {
         Subject { program: Arc::clone(self.program()), case: Arc::clone(self.timeline.case()), options }
     }
 
-    fn begin(&self, others: Others, options: &RunOptions) -> Exploration {
+    fn begin(&self, others: OtherOrders, options: &RunOptions) -> Exploration {
         let (program, case) = (self.program(), self.timeline.case());
-        let united = United::new(program, case, Order::all(program, options, others));
+        let merged = MergedFindings::new(program, case, Orders::all(program, options, others));
         let (outcomes, limit, checks) = (Vec::new(), options.step_limit.unwrap_or(u64::MAX), options.checks);
         Exploration {
-            united,
+            merged,
             outcomes,
-            taken: 0,
+            completed: 0,
             failed: None,
             interrupted: false,
             limit,
             checks,
             bound: None,
             search: None,
-            through: false,
+            is_exhausted: false,
         }
     }
 }
 
 impl Session {
-    /// The bound of the launch for which it is the smallest, as it runs in the session's own order; none if there is no launch.
+    /// The smallest bound of all launches, as they run in the session's own order; none if there is no launch.
     fn bound(&self, depth: u32, options: &RunOptions) -> Result<Option<Bound>, RunError> {
         let options = RunOptions { checks: Checks::NONE, ..options.clone() };
         let (run, _) = run_undescribed(self.program(), self.case(), &options, &|| false)?;

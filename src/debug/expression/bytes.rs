@@ -1,28 +1,27 @@
-//! Arrays that a compiler declares by the byte, and whose accesses do not show what their elements are.
+//! Arrays that a compiler declares as bytes, and whose element type cannot be inferred.
 
 use super::parsed::Expression;
 use super::tree::{Node, NodeKind};
-use crate::debug::arrays::{Known, id_of, why};
+use crate::debug::arrays::{Inference, id_of, why};
+use crate::debug::eval_context::EvalContext;
 use crate::debug::names::scope::{Named, look_up, variable_called};
-use crate::debug::scene::Scene;
 use crate::isa::ScalarType;
 
-/// How an expression that names a part of an array of bytes is written for elements of a type: `((f32*)As)[17]`. None of another
-/// expression, of an array whose accesses show what its elements are or of which the user has said it, and of one in which nothing wider
-/// than a byte can be expected: it is not aligned for it.
-pub(super) fn retyped(expression: &Expression, scene: &Scene<'_>) -> Option<Retyped> {
+/// The expression for a part of an array of bytes, rewritten for elements of a wider type: `((f32*)As)[17]`. None for other expressions,
+/// for an array whose type is inferred or set by the user, and for one whose alignment allows only bytes.
+pub(super) fn retyped(expression: &Expression, context: &EvalContext<'_>) -> Option<Retyped> {
     let name = array_name(&expression.root)?;
-    let Some(Named::Memory(place)) = look_up(scene, scene.frame().ok().as_ref(), name) else { return None };
-    let is_array = place.elements.is_some() || !place.shape.is_empty();
-    if place.ty != ScalarType::B8 || !is_array {
+    let Some(Named::Memory(location)) = look_up(context, context.frame().ok().as_ref(), name) else { return None };
+    let is_array = location.elements.is_some() || !location.shape.is_empty();
+    if location.ty != ScalarType::B8 || !is_array {
         return None;
     }
-    let variable = variable_called(scene, name)?;
-    let arrays = &scene.inferred?.arrays;
-    let known = id_of(scene.program(), variable).filter(|id| arrays.chosen(*id).is_none());
-    let why = match arrays.known(scene.program(), known?) {
-        Some(known @ Known::Bytes(_)) => why(scene.program(), known),
-        Some(Known::Typed(_)) | None => return None,
+    let variable = variable_called(context, name)?;
+    let arrays = &context.inferred?.arrays;
+    let inference = id_of(context.program(), variable).filter(|id| arrays.chosen(*id).is_none());
+    let why = match arrays.inference(context.program(), inference?) {
+        Some(inference @ Inference::Bytes(_)) => why(context.program(), inference),
+        Some(Inference::Typed(_)) | None => return None,
     };
     let ty = match variable.align {
         0 | 1 => return None,
@@ -31,12 +30,12 @@ pub(super) fn retyped(expression: &Expression, scene: &Scene<'_>) -> Option<Rety
         _ => ScalarType::F32,
     };
     let cast = format!("(({}*){name})", ty.word());
-    let whole = matches!(expression.root.kind, NodeKind::Name(_));
-    let text = if whole { format!("{cast}[0..7]") } else { expression.text.replacen(name, &cast, 1) };
+    let is_whole_array = matches!(expression.root.kind, NodeKind::Name(_));
+    let text = if is_whole_array { format!("{cast}[0..7]") } else { expression.text.replacen(name, &cast, 1) };
     Some(Retyped { name: name.to_string(), ty, text, why })
 }
 
-/// An array of bytes, seen as one of wider elements.
+/// An array of bytes as an array of wider elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Retyped {
     /// Its name, as it was typed.
@@ -45,7 +44,7 @@ pub struct Retyped {
     pub ty: ScalarType,
     /// The expression for elements of that type.
     pub text: String,
-    /// Why its accesses do not show a type.
+    /// The reason why no type is inferred.
     pub why: String,
 }
 

@@ -1,13 +1,13 @@
-//! Why a text is no expression.
+//! Syntax errors of expressions.
 
 /// Why a text is no expression.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}; expected {expected}")]
 pub struct ExpressionError {
-    /// Byte of the text where it is wrong, from 0.
+    /// Byte of the error in the text, from 0.
     pub column: usize,
-    /// What is wrong.
+    /// The error.
     pub message: String,
-    /// What would be right.
+    /// What is expected.
     pub expected: String,
 }

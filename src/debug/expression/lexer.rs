@@ -1,4 +1,4 @@
-//! The words of an expression.
+//! The tokens of an expression.
 //!
 //! `%` is the remainder after an operand and starts a register elsewhere. Numbers are written as in C or in PTX: `0x1F`, `017`, `0b101`,
 //! `1.5f`, `0f3F800000`, `'a'`.
@@ -7,7 +7,7 @@ use super::error::ExpressionError;
 use crate::debug::value::{Scalar, Type};
 use crate::isa::ScalarType;
 
-/// A word and the byte where it starts.
+/// A token and the byte where it starts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Token {
     /// Byte of the text, from 0.
@@ -16,7 +16,7 @@ pub struct Token {
     pub kind: TokenKind,
 }
 
-/// What a word is.
+/// The kind of a token.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TokenKind {
     /// A literal.
@@ -25,7 +25,7 @@ pub enum TokenKind {
     Name(String),
     /// An operator or bracket.
     Sign(&'static str),
-    /// After the last word.
+    /// The end of the text.
     End,
 }
 
@@ -36,7 +36,7 @@ const SIGNS: &[&str] = &[
     "+", "-", "*", "/", "%", "&", "|", "^", "~", "!", "<", ">", "?", ":", "(", ")", "[", "]", "@", ",",
 ];
 
-/// Cuts `text` into words; the last is `End`.
+/// Splits `text` into tokens; the last is `End`.
 pub fn tokens(text: &str) -> Result<Vec<Token>, ExpressionError> {
     let mut lexer = Lexer { text, at: 0, tokens: Vec::new() };
     loop {
@@ -64,7 +64,7 @@ impl<'t> Lexer<'t> {
 
     fn token(&mut self, first: char) -> Result<TokenKind, ExpressionError> {
         let second = self.rest().chars().nth(1);
-        let starts_register = first == '%' && second.is_some_and(is_name) && !self.follows_operand();
+        let starts_register = first == '%' && second.is_some_and(is_name) && !self.is_after_operand();
         if first.is_ascii_digit() || first == '.' && second.is_some_and(|c| c.is_ascii_digit()) {
             return self.number();
         }
@@ -86,8 +86,8 @@ impl<'t> Lexer<'t> {
         Ok(TokenKind::Sign(sign))
     }
 
-    /// Whether the word before ends an operand.
-    fn follows_operand(&self) -> bool {
+    /// True if the previous token ends an operand.
+    fn is_after_operand(&self) -> bool {
         match self.tokens.last().map(|token| &token.kind) {
             Some(TokenKind::Number(_) | TokenKind::Name(_)) => true,
             // After a cast a register may follow: `(u32)%r1`.
@@ -97,7 +97,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// Whether the last `)` closes the name of a type.
+    /// True if the last `)` closes the name of a type.
     fn closes_type(&self) -> bool {
         let open = self.tokens.iter().rposition(|token| token.kind == TokenKind::Sign("("));
         let first = open.and_then(|open| self.tokens[open + 1..].iter().find(|token| token.kind != TokenKind::Sign("@")));
@@ -106,7 +106,7 @@ impl<'t> Lexer<'t> {
         !called && matches!(first.map(|token| &token.kind), Some(TokenKind::Name(name)) if is_type(name))
     }
 
-    /// A name, with `.x` after it where that is there, and `shared::cluster`.
+    /// A name, with a component such as `.x`; or `shared::cluster`.
     fn name(&mut self) -> String {
         let start = self.at;
         self.at += self.rest().chars().next().map_or(0, char::len_utf8);
@@ -227,7 +227,7 @@ impl<'t> Lexer<'t> {
         Ok(TokenKind::Number(Scalar { ty: Type::Scalar(ScalarType::S8), bits: u128::from(u32::from(value)) }))
     }
 
-    /// What a backslash and what follows it stand for.
+    /// The character of an escape sequence.
     fn escape(&mut self) -> Option<char> {
         self.at += 1;
         let octal = self.take(|c| c.is_digit(8));

@@ -1,10 +1,10 @@
-//! Expressions over what a thread sees: registers, special registers, symbols, memory and arithmetic.
+//! Expressions of a thread: registers, special registers, symbols, memory and arithmetic.
 //!
-//! An [`Expression`] is read once and evaluated as often as one likes, in any [`Scene`]; names are looked up where the thread stands.
+//! An [`Expression`] is parsed once and evaluated any number of times, in any [`EvalContext`]; names are looked up in the thread's scope.
 //! The grammar is in [`parser`], the rules of arithmetic in [`operators`]. What can be watched or set is a [`Target`]: a register of
 //! some lanes, or a range of memory.
 //!
-//! | written | is |
+//! | syntax | meaning |
 //! | --- | --- |
 //! | `%r1`, `%p1`, `%v.x` | a register in scope |
 //! | `%tid.x`, `%laneid` | a special register |
@@ -12,9 +12,9 @@
 //! | `tile[1][2]`, `x[0..7]` | an element, some elements (both ends included) |
 //! | `*(f32*)%rd1`, `*(shared f32*)0x400` | memory with type and space; `*(@shared int*)32` as cuda-gdb writes it |
 //! | `%f1@*`, `%f1@0-7,12`, `%f1@0..7`, `(%r1 + 1)@5` | in these lanes of the warp |
-//! | `*x@8`, `x[3]@8` | 8 elements, as in gdb, where no register takes part |
+//! | `*x@8`, `x[3]@8` | 8 elements, as in gdb, if the operand has no register |
 //! | `any(..) all(..) min(..) max(..) sum(..) uniform(..)` | over the active lanes, or those of an `@` inside |
-//! | `$pc $lane $warp $frame $time $active` | where the thread is |
+//! | `$pc $lane $warp $frame $time $active` | the position of the thread |
 
 mod bytes;
 mod error;
@@ -24,8 +24,8 @@ mod names;
 mod operators;
 mod parsed;
 mod parser;
-mod place;
 mod print;
+mod targets;
 mod threads;
 mod tree;
 
@@ -34,53 +34,53 @@ pub use error::ExpressionError;
 pub use evaluate::{ELEMENTS, EvaluationError, Reason, little_endian, register_bits};
 pub(in crate::debug) use names::type_of as type_called;
 pub use parsed::Expression;
-pub use place::AssignmentError;
+pub use targets::AssignmentError;
 pub use tree::{AGGREGATES, Aggregate, BINARY, BinaryOp, CONVENIENCES, Convenience, Node, NodeKind, UnaryOp};
 
 use evaluate::Evaluator;
 
 use super::edit::Edit;
+use super::eval_context::EvalContext;
 use super::focus::ThreadFilter;
-use super::scene::Scene;
 use super::target::Target;
 use super::value::Value;
 
 impl Expression {
-    /// Its value where the focused thread stands.
+    /// Its value for the focused thread.
     ///
     /// # Errors
-    /// A name that means nothing there, memory that is not there, an operation that does not work.
-    pub fn evaluate(&self, scene: &Scene<'_>) -> Result<Value, EvaluationError> {
-        Evaluator::new(scene).root(&self.root)
+    /// An unknown name, memory that does not exist, or an invalid operation.
+    pub fn evaluate(&self, context: &EvalContext<'_>) -> Result<Value, EvaluationError> {
+        Evaluator::new(context).root(&self.root)
     }
 
-    /// The place that it names: what a watchpoint watches and `last` looks for.
+    /// The target that it names, for watchpoints and `last`.
     ///
     /// # Errors
-    /// It names no place, or none that is there.
-    pub fn target(&self, scene: &Scene<'_>) -> Result<Target, EvaluationError> {
-        place::target(self, scene)
+    /// It names no target, or one that does not exist.
+    pub fn target(&self, context: &EvalContext<'_>) -> Result<Target, EvaluationError> {
+        targets::target(self, context)
     }
 
-    /// The place that it names for some threads: a register of a block that has not started as well.
+    /// The target that it names for some threads, also a register of a block that has not started.
     ///
     /// # Errors
-    /// It names no place, or none that is there.
-    pub fn target_for(&self, scene: &Scene<'_>, threads: &ThreadFilter) -> Result<Target, EvaluationError> {
-        threads::target_for(self, scene, threads)
+    /// It names no target, or one that does not exist.
+    pub fn target_for(&self, context: &EvalContext<'_>, threads: &ThreadFilter) -> Result<Target, EvaluationError> {
+        threads::target_for(self, context, threads)
     }
 
-    /// The changes that give the place that it names the value of `value`, converted to the place's type. A value with lanes goes lane
-    /// by lane to a place with lanes.
+    /// The edits that assign `value`, converted to the target's type, to the target that it names. A value per lane is assigned lane by
+    /// lane to a target with lanes.
     ///
     /// # Errors
-    /// It names no place, or the value does not fit.
-    pub fn assign(&self, scene: &Scene<'_>, value: &Value) -> Result<Vec<Edit>, AssignmentError> {
-        place::assign(self, scene, value)
+    /// It names no target, or the value does not fit.
+    pub fn assign(&self, context: &EvalContext<'_>, value: &Value) -> Result<Vec<Edit>, AssignmentError> {
+        targets::assign(self, context, value)
     }
 
-    /// How it is written for wider elements, if it is about an array that is declared by the byte.
-    pub fn retyped(&self, scene: &Scene<'_>) -> Option<Retyped> {
-        bytes::retyped(self, scene)
+    /// The expression rewritten for wider elements, if it names an array that is declared as bytes.
+    pub fn retyped(&self, context: &EvalContext<'_>) -> Option<Retyped> {
+        bytes::retyped(self, context)
     }
 }

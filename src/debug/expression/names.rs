@@ -5,16 +5,15 @@ use crate::isa::{ScalarType, Space};
 /// A type that the user wrote: a scalar, or a pointer to one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TypeName {
-    /// The scalar, or what is pointed to.
+    /// The scalar, or the pointee.
     pub ty: ScalarType,
-    /// Whether it is a pointer.
+    /// True for a pointer.
     pub pointer: bool,
     /// The space that was named.
     pub space: Option<Space>,
 }
 
-/// C words for types, beside those of PTX. Words that go together stand in alphabetical order; `int` may always be left out after
-/// another word.
+/// C names of types, in addition to those of PTX. The words of a name are in alphabetical order; `int` may be left out after another word.
 #[rustfmt::skip]
 const C_TYPES: &[(&[&str], ScalarType)] = &[
     (&["bool"], ScalarType::Pred), (&["void"], ScalarType::B8),
@@ -53,7 +52,7 @@ pub fn space(word: &str) -> Option<Space> {
     SPACES.iter().find(|row| row.0 == word).map(|row| row.1)
 }
 
-/// Whether `word` can start or continue the name of a type.
+/// True if `word` can be part of the name of a type.
 pub fn is_type_word(word: &str) -> bool {
     let word = word.trim_start_matches('.');
     ScalarType::from_word(word).is_some() || C_TYPES.iter().any(|row| row.0.contains(&word))

@@ -1,13 +1,13 @@
-//! What operators do to typed bits: C's rules, on PTX's types.
+//! Operators on typed bits: C's rules, on PTX's types.
 //!
 //! Integers narrower than 32 bits, and predicates, become 32-bit signed ones first. Of two integers the wider type wins, and of two
-//! of the same width the unsigned one. Untyped bits (`.b32`) count as signed, as gdb takes registers, unless instructions take the
-//! register for something else (`debug::names::inferred`). Of two different floating-point types `f64` wins, or else `f32`; two of the
-//! same half type stay that type. Results wrap. Dividing an integer by zero is an error. Shifts by the width or more give what PTX
-//! gives: zeros, or copies of the sign.
+//! of the same width the unsigned one. Untyped bits (`.b32`) count as signed, as registers in gdb, unless another type
+//! is inferred for the register (`debug::names::inferred`). Of two different floating-point types `f64` wins, otherwise `f32`; two of the
+//! same half type stay that type. Results wrap. Dividing an integer by zero is an error. Shifts by the width or more are as in
+//! PTX: zeros, or copies of the sign.
 //!
 //! A cast converts the value, as in C; out of an integer type's range it saturates, as `cvt` does. From or to untyped and packed types
-//! it moves the bits instead: `(f32)%r1` reads a `.b32` register as the number that its bits are.
+//! it reinterprets the bits instead: `(f32)%r1` reads the bits of a `.b32` register as a float.
 
 use super::tree::{BinaryOp, UnaryOp};
 use crate::debug::value::{Scalar, Type, number};
@@ -22,7 +22,7 @@ fn promoted(value: &Scalar) -> Result<ScalarType, OperatorError> {
         Type::Scalar(ty) => ty,
         Type::Pointer(..) | Type::Code | Type::Function => return Ok(ScalarType::U64),
     };
-    if number::parts(ty).1 > 1 {
+    if number::elements(ty).1 > 1 {
         return Err(format!("'.{}' holds several numbers: take one by its index, as in x[0]", ty.word()));
     }
     match (ty.kind(), ty.bits()) {
@@ -107,7 +107,7 @@ pub fn binary(op: BinaryOp, a: &Scalar, b: &Scalar) -> Result<Scalar, OperatorEr
 
 /// `(ty)a`.
 pub fn cast(a: &Scalar, ty: ScalarType) -> Result<Scalar, OperatorError> {
-    let by_bits = |ty: ScalarType| ty.kind() == TypeKind::Untyped || number::parts(ty).1 > 1;
+    let by_bits = |ty: ScalarType| ty.kind() == TypeKind::Untyped || number::elements(ty).1 > 1;
     let Type::Scalar(from) = a.ty else { return Ok(convert(a, ty)) };
     if ty == ScalarType::Pred {
         return Ok(Scalar::truth(a.is_true()));
@@ -142,7 +142,7 @@ pub fn convert(a: &Scalar, ty: ScalarType) -> Scalar {
     Scalar::new(wanted, bits)
 }
 
-/// A floating-point number cut to an integer of `ty`, at the ends of its range if it is outside; NaN is 0.
+/// A floating-point number truncated to an integer of `ty` and saturated to its range; NaN is 0.
 fn saturated(value: f64, ty: ScalarType) -> u128 {
     let bits = ty.bits().clamp(1, 64);
     let (low, high) = match ty.kind() {
@@ -171,7 +171,7 @@ fn integers(op: BinaryOp, ty: ScalarType, a: i128, b: i128) -> Result<Scalar, Op
         BinaryOp::Or => a | b,
         BinaryOp::Xor => a ^ b,
         BinaryOp::Shl | BinaryOp::Shr => return Ok(shift(op, ty, a, b)),
-        _ => return Ok(Scalar::truth(compares(op, a.partial_cmp(&b)))),
+        _ => return Ok(Scalar::truth(compare(op, a.partial_cmp(&b)))),
     };
     Ok(Scalar::new(Type::Scalar(ty), result.cast_unsigned()))
 }
@@ -187,7 +187,7 @@ fn shift(op: BinaryOp, ty: ScalarType, a: i128, count: i128) -> Scalar {
     Scalar::new(Type::Scalar(ty), result.cast_unsigned())
 }
 
-/// Floating-point arithmetic: computed in `f64`, which is wide enough for the narrower types to be rounded once more without harm.
+/// Floating-point arithmetic, computed in `f64`: wide enough that double rounding does not change results of narrower types.
 fn floats(op: BinaryOp, ty: ScalarType, a: &Scalar, b: &Scalar) -> Result<Scalar, OperatorError> {
     let value = |scalar: &Scalar| number::to_f64(ty, scalar.bits).unwrap_or(0.0);
     let (a, b) = (value(a), value(b));
@@ -199,7 +199,7 @@ fn floats(op: BinaryOp, ty: ScalarType, a: &Scalar, b: &Scalar) -> Result<Scalar
         BinaryOp::Rem | BinaryOp::Shl | BinaryOp::Shr | BinaryOp::And | BinaryOp::Or | BinaryOp::Xor => {
             return Err(integers_only(op.symbol(), ty));
         }
-        _ => return Ok(Scalar::truth(compares(op, a.partial_cmp(&b)))),
+        _ => return Ok(Scalar::truth(compare(op, a.partial_cmp(&b)))),
     };
     Ok(Scalar::new(Type::Scalar(ty), number::from_f64(ty, result).unwrap_or(0)))
 }
@@ -208,7 +208,7 @@ fn integers_only(op: &str, ty: ScalarType) -> OperatorError {
     format!("'{op}' works on integers, not on '.{}': cast it to b{} for its bits", ty.word(), ty.bits())
 }
 
-fn compares(op: BinaryOp, order: Option<std::cmp::Ordering>) -> bool {
+fn compare(op: BinaryOp, order: Option<std::cmp::Ordering>) -> bool {
     match op {
         BinaryOp::Eq => order.is_some_and(std::cmp::Ordering::is_eq),
         BinaryOp::Ne => order.is_none_or(std::cmp::Ordering::is_ne),
@@ -219,7 +219,7 @@ fn compares(op: BinaryOp, order: Option<std::cmp::Ordering>) -> bool {
     }
 }
 
-/// Arithmetic on pointers, in steps of what they point to; none if neither operand is one.
+/// Arithmetic on pointers, in units of the pointee; none if neither operand is a pointer.
 fn pointers(op: BinaryOp, a: &Scalar, b: &Scalar) -> Result<Option<Scalar>, OperatorError> {
     let moved = |pointer: &Scalar, (space, ty): (Space, ScalarType), steps: i128| {
         let address = pointer.bits.cast_signed().wrapping_add(steps.wrapping_mul(i128::from(ty.bytes())));

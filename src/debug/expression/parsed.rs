@@ -1,4 +1,4 @@
-//! An expression that was read: its text and its tree.
+//! A parsed expression: its text and its syntax tree.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use super::error::ExpressionError;
 use super::tree::{Node, NodeKind};
 use super::{parser, print};
 
-/// An expression, read.
+/// A parsed expression.
 #[derive(Clone, Debug)]
 pub struct Expression {
     pub(super) text: String,
@@ -20,15 +20,15 @@ impl PartialEq for Expression {
 }
 
 impl Expression {
-    /// Reads an expression.
+    /// Parses an expression.
     ///
     /// # Errors
-    /// Where and why the text is none.
+    /// A syntax error, with its position.
     pub fn parse(text: &str) -> Result<Self, ExpressionError> {
         Ok(Self { text: text.trim().to_string(), root: parser::parse(text)? })
     }
 
-    /// What the user wrote.
+    /// The text as the user wrote it.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -41,12 +41,12 @@ impl Expression {
     /// Every name in it: registers and symbols.
     pub fn names(&self) -> Vec<&str> {
         let mut names = Vec::new();
-        let mut open = vec![&self.root];
-        while let Some(node) = open.pop() {
+        let mut pending = vec![&self.root];
+        while let Some(node) = pending.pop() {
             if let NodeKind::Name(name) = &node.kind {
                 names.push(name.as_str());
             }
-            open.extend(node.parts());
+            pending.extend(node.children());
         }
         names.sort_unstable();
         names.dedup();

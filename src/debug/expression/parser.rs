@@ -1,4 +1,4 @@
-//! Words to tree, by precedence climbing. The grammar is C's, with PTX names and lanes:
+//! Parses tokens to a syntax tree, by precedence climbing. The grammar is C's, with PTX names and lanes:
 //!
 //! ```text
 //! expression  = binary [ '?' expression ':' expression ]
@@ -11,8 +11,8 @@
 //! type        = [ '@' ] [ space ] words { '*' }
 //! ```
 //!
-//! `-` and `,` are of a range only where no blank stands beside them: `%r1@5 - 1` is a difference. One number after the `@` of memory
-//! that no register takes part in is a count, as in gdb: `*x@8` and `x[3]@8` are the slices `x[0..7]` and `x[3..10]`.
+//! `-` and `,` belong to a range only without blanks around them: `%r1@5 - 1` is a difference. A single number after the `@` of an operand
+//! without registers is a count of elements, as in gdb: `*x@8` and `x[3]@8` are the slices `x[0..7]` and `x[3..10]`.
 
 use super::error::ExpressionError;
 use super::lexer::{self, Token, TokenKind};
@@ -22,17 +22,17 @@ use crate::debug::value::{Scalar, Type};
 use crate::isa::{ScalarType, special_register};
 use crate::machine::{LANES, LaneMask};
 
-/// Brackets and operators inside each other at most: what a person writes has a few, and the parser's own stack is finite.
-const DEPTH: u32 = 64;
+/// Maximum nesting of parentheses and operators: the parser is recursive.
+const DEPTH_MAX: u32 = 64;
 
-/// Words of an expression at most: a chain of operators is a tree as deep as it is long.
-const WORDS: usize = 1000;
+/// Maximum number of tokens: a sequence of operators is a tree as deep as it is long.
+const TOKENS_MAX: usize = 1000;
 
-/// Reads a whole expression.
+/// Parses a complete expression.
 pub fn parse(text: &str) -> Result<Node, ExpressionError> {
     let tokens = lexer::tokens(text)?;
-    if let Some(Token { at, .. }) = tokens.get(WORDS) {
-        let message = format!("an expression has at most {WORDS} words");
+    if let Some(Token { at, .. }) = tokens.get(TOKENS_MAX) {
+        let message = format!("an expression has at most {TOKENS_MAX} words");
         return Err(ExpressionError { column: *at, message, expected: "the end".to_string() });
     }
     let mut parser = Parser { text, tokens, next: 0, depth: 0, below_star: false };
@@ -48,7 +48,7 @@ struct Parser<'t> {
     tokens: Vec<Token>,
     next: usize,
     depth: u32,
-    /// Whether a `*` precedes: a count after `@` belongs to it, not to its operand.
+    /// True after a `*`: a count after `@` belongs to it, not to its operand.
     below_star: bool,
 }
 
@@ -60,7 +60,7 @@ impl Parser<'_> {
         let below_star = std::mem::take(&mut self.below_star);
         let condition = self.binary(1)?;
         let at = condition.at;
-        let node = if self.eat("?") {
+        let node = if self.consume("?") {
             let yes = self.expression()?;
             self.expect(":", "':' and the value if it is false")?;
             let no = self.expression()?;
@@ -85,9 +85,9 @@ impl Parser<'_> {
             let at = left.at;
             self.next += 1;
             let right = self.binary(binding + 1)?;
-            let parts = Box::new([left, right]);
+            let operands = Box::new([left, right]);
             let kind =
-                operator.map_or_else(|| NodeKind::Logical(sign == "||", parts.clone()), |row| NodeKind::Binary(row.1, parts.clone()));
+                operator.map_or_else(|| NodeKind::Logical(sign == "||", operands.clone()), |row| NodeKind::Binary(row.1, operands.clone()));
             left = Node { at, kind };
         }
     }
@@ -100,9 +100,9 @@ impl Parser<'_> {
         let kind = if let Some((sign, operator)) = operator {
             self.expect(sign, "")?;
             NodeKind::Unary(operator, Box::new(self.unary()?))
-        } else if self.eat("*") {
+        } else if self.consume("*") {
             self.dereference()?
-        } else if self.eat("&") {
+        } else if self.consume("&") {
             NodeKind::AddressOf(Box::new(self.unary()?))
         } else if self.opens_type() {
             self.next += 1;
@@ -115,17 +115,17 @@ impl Parser<'_> {
         Ok(Node { at, kind })
     }
 
-    /// What follows a `*`, with a count of elements after it if there is one.
+    /// The operand of a `*`, with an optional count of elements.
     fn dereference(&mut self) -> Result<NodeKind, ExpressionError> {
         let below_star = std::mem::replace(&mut self.below_star, true);
         let pointer = self.unary()?;
         self.below_star = below_star;
-        if below_star || !self.counts() {
+        if below_star || !self.is_count_next() {
             return Ok(NodeKind::Dereference(Box::new(pointer)));
         }
         let count = self.tokens.get(self.next + 1).map(|token| &token.kind);
         if let Some(TokenKind::Number(Scalar { bits: count @ 0..32, .. })) = count
-            && pointer.names_a_register()
+            && pointer.depends_on_lane()
         {
             let (message, pointer) = (format!("'@{count}' can be a count of elements or a lane"), super::print::operand(&pointer));
             let last = count.saturating_sub(1);
@@ -136,7 +136,7 @@ impl Parser<'_> {
         self.elements(pointer, zero)
     }
 
-    /// `base[first]` and as many elements as the number after the next `@` says.
+    /// The slice of `base` from `first` on, with the count after the next `@`.
     fn elements(&mut self, base: Node, first: Node) -> Result<NodeKind, ExpressionError> {
         self.expect("@", "'@'")?;
         let at = self.at();
@@ -151,8 +151,8 @@ impl Parser<'_> {
         Ok(NodeKind::Slice(Box::new([base, first, last])))
     }
 
-    /// Whether `@` and a single number come next.
-    fn counts(&self) -> bool {
+    /// True if `@` and a single number come next.
+    fn is_count_next(&self) -> bool {
         let kind = |ahead: usize| self.tokens.get(self.next + ahead).map(|token| &token.kind);
         kind(0) == Some(&TokenKind::Sign("@"))
             && matches!(kind(1), Some(TokenKind::Number(_)))
@@ -164,21 +164,21 @@ impl Parser<'_> {
         let mut node = self.primary()?;
         loop {
             let at = node.at;
-            if self.counts() {
+            if self.is_count_next() {
                 if self.below_star {
                     return Ok(node);
                 }
-                if let NodeKind::Index(parts) = &node.kind
-                    && !node.names_a_register()
+                if let NodeKind::Index(operands) = &node.kind
+                    && !node.depends_on_lane()
                 {
-                    let [base, first] = (**parts).clone();
+                    let [base, first] = (**operands).clone();
                     node = Node { at, kind: self.elements(base, first)? };
                     continue;
                 }
             }
-            let kind = if self.eat("[") {
+            let kind = if self.consume("[") {
                 let first = self.expression()?;
-                let kind = if self.eat("..") {
+                let kind = if self.consume("..") {
                     let last = self.expression()?;
                     NodeKind::Slice(Box::new([node, first, last]))
                 } else {
@@ -186,7 +186,7 @@ impl Parser<'_> {
                 };
                 self.expect("]", "']'")?;
                 kind
-            } else if self.eat("@") {
+            } else if self.consume("@") {
                 NodeKind::Lanes(Box::new(node), self.lanes()?)
             } else {
                 return Ok(node);
@@ -226,7 +226,7 @@ impl Parser<'_> {
         Ok(Node { at, kind })
     }
 
-    /// Whether a cast starts here.
+    /// True if a cast starts here.
     fn opens_type(&self) -> bool {
         let kind = |ahead: usize| self.tokens.get(self.next + ahead).map(|token| &token.kind);
         let is_type = |name: &str| names::is_type_word(name) || names::space(name).is_some();
@@ -238,10 +238,10 @@ impl Parser<'_> {
             }
     }
 
-    /// `@shared int*)`, the parenthesis before it eaten.
+    /// `@shared int*)`, after the opening parenthesis.
     fn type_name(&mut self) -> Result<TypeName, ExpressionError> {
         const SPACES: &str = "a space: generic, global, const, shared, local or param";
-        let marked = self.eat("@");
+        let marked = self.consume("@");
         let mut space = None;
         let mut words: Vec<String> = Vec::new();
         while let TokenKind::Name(name) = self.peek() {
@@ -255,7 +255,7 @@ impl Parser<'_> {
         }
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let Some(ty) = names::type_of(&words) else { return Err(self.error("a type, such as u32, f16x2, int or float*")) };
-        let pointer = self.eat("*");
+        let pointer = self.consume("*");
         if *self.peek() == TokenKind::Sign("*") {
             return Err(self.error("')': a pointer to a pointer is a pointer to u64"));
         }
@@ -267,31 +267,31 @@ impl Parser<'_> {
     }
 
     fn lanes(&mut self) -> Result<LaneMask, ExpressionError> {
-        if self.eat("*") {
+        if self.consume("*") {
             return Ok(LaneMask::ALL);
         }
         let mut mask = LaneMask::NONE;
         loop {
             let first = self.lane()?;
-            let is_range = self.eat("..") || self.eat_range_sign("-")?;
+            let is_range = self.consume("..") || self.consume_range_sign("-")?;
             let last = if is_range { self.lane()? } else { first };
             if last < first {
                 self.next -= 1;
                 return Err(self.error(&format!("a lane from {first} on; a difference is written with blanks, @{first} - {last}")));
             }
             mask |= (first..=last).map(|lane| lane as usize).collect();
-            if !self.eat_range_sign(",")? {
+            if !self.consume_range_sign(",")? {
                 return Ok(mask);
             }
         }
     }
 
-    /// Eats a `-` or a `,` between two numbers that belongs to a list of lanes.
-    fn eat_range_sign(&mut self, sign: &str) -> Result<bool, ExpressionError> {
+    /// Consumes a `-` or a `,` of a list of lanes, between two numbers.
+    fn consume_range_sign(&mut self, sign: &str) -> Result<bool, ExpressionError> {
         let found = self.range_sign(0) == Some(sign);
         self.next += usize::from(found);
-        let beside = |ahead: usize| self.tokens.get(self.next + ahead).map(|token| &token.kind);
-        if !found && sign == "-" && beside(0) == Some(&TokenKind::Sign("-")) && matches!(beside(1), Some(TokenKind::Number(_))) {
+        let token_kind = |ahead: usize| self.tokens.get(self.next + ahead).map(|token| &token.kind);
+        if !found && sign == "-" && token_kind(0) == Some(&TokenKind::Sign("-")) && matches!(token_kind(1), Some(TokenKind::Number(_))) {
             let blank = |at: usize| self.text[..at].ends_with(char::is_whitespace);
             let [minus, number] = [0, 1].map(|ahead| self.tokens.get(self.next + ahead).is_some_and(|token| blank(token.at)));
             if minus != number {
@@ -301,7 +301,7 @@ impl Parser<'_> {
         Ok(found)
     }
 
-    /// The `-` or `,` at a word from here on, if it stands between two numbers without blanks.
+    /// The `-` or `,` at token `ahead` from here, if it is between two numbers without blanks.
     fn range_sign(&self, ahead: usize) -> Option<&'static str> {
         let token = |ahead: usize| self.tokens.get(self.next + ahead);
         let (sign, number) = (token(ahead)?, token(ahead + 1)?);
@@ -322,7 +322,7 @@ impl Parser<'_> {
 
     fn descend(&mut self) -> Result<(), ExpressionError> {
         self.depth += 1;
-        if self.depth <= DEPTH * 2 { Ok(()) } else { Err(self.error("something simpler: this is nested too deeply")) }
+        if self.depth <= DEPTH_MAX * 2 { Ok(()) } else { Err(self.error("something simpler: this is nested too deeply")) }
     }
 
     fn peek(&self) -> &TokenKind {
@@ -333,14 +333,14 @@ impl Parser<'_> {
         self.tokens.get(self.next).or(self.tokens.last()).map_or(0, |token| token.at)
     }
 
-    fn eat(&mut self, sign: &str) -> bool {
-        let eaten = matches!(self.peek(), TokenKind::Sign(found) if *found == sign);
-        self.next += usize::from(eaten);
-        eaten
+    fn consume(&mut self, sign: &str) -> bool {
+        let is_consumed = matches!(self.peek(), TokenKind::Sign(found) if *found == sign);
+        self.next += usize::from(is_consumed);
+        is_consumed
     }
 
     fn expect(&mut self, sign: &str, expected: &str) -> Result<(), ExpressionError> {
-        if self.eat(sign) { Ok(()) } else { Err(self.error(expected)) }
+        if self.consume(sign) { Ok(()) } else { Err(self.error(expected)) }
     }
 
     fn error(&self, expected: &str) -> ExpressionError {
@@ -358,7 +358,7 @@ fn integer(value: u32) -> Scalar {
     Scalar { ty: Type::Scalar(ScalarType::S32), bits: u128::from(value) }
 }
 
-/// What a name is, as far as it can be said without a program.
+/// The node of a name, as far as it is known without a program.
 fn named(name: String) -> NodeKind {
     if let Some((_, word, _)) = CONVENIENCES.iter().find(|row| row.0 == name) {
         return NodeKind::Convenience(*word);

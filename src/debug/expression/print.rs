@@ -1,4 +1,4 @@
-//! Trees back to text, with every operand in parentheses that needs them: reading it again gives the same tree.
+//! Prints syntax trees, with parentheses around compound operands: parsing the text again gives the same tree.
 
 use super::tree::{AGGREGATES, CONVENIENCES, Node, NodeKind, UnaryOp};
 use crate::debug::value::{Scalar, Type};
@@ -13,16 +13,16 @@ pub(super) fn text(node: &Node) -> String {
         NodeKind::Special(register) => SPECIAL_REGISTERS.get(*register).map_or("?", |row| row.name).to_string(),
         NodeKind::Convenience(word) => CONVENIENCES.iter().find(|row| row.1 == *word).map_or("?", |row| row.0).to_string(),
         NodeKind::Unary(op, a) => format!("{}{}", sign(*op), operand(a)),
-        NodeKind::Binary(op, parts) => format!("{} {} {}", operand(&parts[0]), op.symbol(), operand(&parts[1])),
-        NodeKind::Logical(is_or, parts) => {
-            format!("{} {} {}", operand(&parts[0]), if *is_or { "||" } else { "&&" }, operand(&parts[1]))
+        NodeKind::Binary(op, operands) => format!("{} {} {}", operand(&operands[0]), op.symbol(), operand(&operands[1])),
+        NodeKind::Logical(is_or, operands) => {
+            format!("{} {} {}", operand(&operands[0]), if *is_or { "||" } else { "&&" }, operand(&operands[1]))
         }
-        NodeKind::Conditional(parts) => format!("{} ? {} : {}", operand(&parts[0]), operand(&parts[1]), operand(&parts[2])),
+        NodeKind::Conditional(operands) => format!("{} ? {} : {}", operand(&operands[0]), operand(&operands[1]), operand(&operands[2])),
         NodeKind::Cast(ty, a) => format!("({ty}){}", operand(a)),
         NodeKind::Dereference(a) => format!("*{}", operand(a)),
         NodeKind::AddressOf(a) => format!("&{}", operand(a)),
-        NodeKind::Index(parts) => format!("{}[{}]", operand(&parts[0]), text(&parts[1])),
-        NodeKind::Slice(parts) => format!("{}[{}..{}]", operand(&parts[0]), text(&parts[1]), text(&parts[2])),
+        NodeKind::Index(operands) => format!("{}[{}]", operand(&operands[0]), text(&operands[1])),
+        NodeKind::Slice(operands) => format!("{}[{}..{}]", operand(&operands[0]), text(&operands[1]), text(&operands[2])),
         NodeKind::Lanes(a, mask) => format!("{}@{}", operand(a), lanes(*mask)),
         NodeKind::Aggregate(aggregate, a) => {
             let word = AGGREGATES.iter().find(|row| row.1 == *aggregate).map_or("?", |row| row.0);
@@ -31,7 +31,7 @@ pub(super) fn text(node: &Node) -> String {
     }
 }
 
-/// A part that operators may stand beside.
+/// The text of an operand, in parentheses if it is compound.
 pub(super) fn operand(node: &Node) -> String {
     let alone = matches!(
         node.kind,

@@ -1,4 +1,4 @@
-//! The tree of an expression.
+//! The syntax tree of an expression.
 
 use super::names::TypeName;
 use crate::debug::value::Scalar;
@@ -13,7 +13,7 @@ pub struct Node {
     pub kind: NodeKind,
 }
 
-/// What a part of an expression is.
+/// The kind of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NodeKind {
     /// A literal.
@@ -22,7 +22,7 @@ pub enum NodeKind {
     Name(String),
     /// A special register, by its index in the table.
     Special(usize),
-    /// `$pc` and kin.
+    /// `$pc` and other convenience variables.
     Convenience(Convenience),
     /// An operator before its operand.
     Unary(UnaryOp, Box<Node>),
@@ -44,11 +44,11 @@ pub enum NodeKind {
     Slice(Box<[Node; 3]>),
     /// `a@lanes`.
     Lanes(Box<Node>, LaneMask),
-    /// `any(a)` and kin.
+    /// `any(a)` and other aggregates.
     Aggregate(Aggregate, Box<Node>),
 }
 
-/// Words with `$` that stand for where the thread is.
+/// Convenience variables: the position of the thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Convenience {
     /// The instruction of the selected frame.
@@ -61,11 +61,11 @@ pub enum Convenience {
     Frame,
     /// The tick.
     Time,
-    /// The lanes that stand where the lane stands, as a mask.
+    /// The converged lanes that include the lane, as a mask.
     Active,
 }
 
-/// Every word with its meaning.
+/// The convenience variables with their help.
 pub const CONVENIENCES: &[(&str, Convenience, &str)] = &[
     ("$pc", Convenience::Pc, "the instruction executed next; in a caller's frame, the call"),
     ("$lane", Convenience::Lane, "the lane"),
@@ -93,7 +93,7 @@ pub enum BinaryOp { Add, Sub, Mul, Div, Rem, Shl, Shr, And, Or, Xor, Eq, Ne, Lt,
 #[rustfmt::skip]
 pub enum Aggregate { Any, All, Min, Max, Sum, Uniform }
 
-/// Every aggregate with its word.
+/// The aggregates with their names and help.
 pub const AGGREGATES: &[(&str, Aggregate, &str)] = &[
     ("any", Aggregate::Any, "whether it is true in some lane"),
     ("all", Aggregate::All, "whether it is true in every lane"),
@@ -109,13 +109,13 @@ impl BinaryOp {
         BINARY.iter().find(|row| row.1 == self).map_or("?", |row| row.0)
     }
 
-    /// Whether it gives a truth value.
+    /// True if the result is a truth value.
     pub fn is_comparison(self) -> bool {
         matches!(self, BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge)
     }
 }
 
-/// The binary operators with what binds them, as in C: a higher number binds tighter. `||` has 1 and `&&` has 2.
+/// The binary operators with their precedence, as in C: a higher number binds tighter. `||` has 1 and `&&` has 2.
 #[rustfmt::skip]
 pub const BINARY: &[(&str, BinaryOp, u32)] = &[
     ("|", BinaryOp::Or, 3), ("^", BinaryOp::Xor, 4), ("&", BinaryOp::And, 5),
@@ -127,8 +127,8 @@ pub const BINARY: &[(&str, BinaryOp, u32)] = &[
 ];
 
 impl Node {
-    /// The parts it is made of.
-    pub fn parts(&self) -> &[Node] {
+    /// Its child nodes.
+    pub fn children(&self) -> &[Node] {
         match &self.kind {
             NodeKind::Number(_) | NodeKind::Name(_) | NodeKind::Special(_) | NodeKind::Convenience(_) => &[],
             NodeKind::Unary(_, a)
@@ -137,28 +137,28 @@ impl Node {
             | NodeKind::AddressOf(a)
             | NodeKind::Lanes(a, _)
             | NodeKind::Aggregate(_, a) => std::slice::from_ref(&**a),
-            NodeKind::Binary(_, parts) | NodeKind::Logical(_, parts) | NodeKind::Index(parts) => &parts[..],
-            NodeKind::Conditional(parts) | NodeKind::Slice(parts) => &parts[..],
+            NodeKind::Binary(_, operands) | NodeKind::Logical(_, operands) | NodeKind::Index(operands) => &operands[..],
+            NodeKind::Conditional(operands) | NodeKind::Slice(operands) => &operands[..],
         }
     }
 
-    /// Whether a register is in it, or another value that differs from lane to lane, outside aggregates.
-    pub fn names_a_register(&self) -> bool {
+    /// True if it contains a register, or another value that may differ between lanes, outside aggregates.
+    pub fn depends_on_lane(&self) -> bool {
         match &self.kind {
             NodeKind::Name(name) => name.starts_with('%'),
             NodeKind::Special(_) | NodeKind::Lanes(..) => true,
             NodeKind::Convenience(word) => matches!(word, Convenience::Lane),
             NodeKind::Aggregate(..) => false,
-            _ => self.parts().iter().any(Node::names_a_register),
+            _ => self.children().iter().any(Node::depends_on_lane),
         }
     }
 
-    /// The lanes that all its `@` have in common, those inside aggregates left out; none if it has no `@`.
+    /// The lanes that all its `@` outside aggregates have in common; none without an `@`.
     pub fn lanes(&self) -> Option<LaneMask> {
         match &self.kind {
             NodeKind::Lanes(_, mask) => Some(*mask),
             NodeKind::Aggregate(..) => None,
-            _ => self.parts().iter().filter_map(Node::lanes).reduce(|a, b| a & b),
+            _ => self.children().iter().filter_map(Node::lanes).reduce(|a, b| a & b),
         }
     }
 }

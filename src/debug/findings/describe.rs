@@ -1,20 +1,20 @@
-//! From a finding in terms of the machine to one with names and values: the run stands once more at each side of it.
+//! Describes findings with names and values: the run is executed again up to each side of a finding.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{FindingText, LinkText, MemoryText, SideText};
-use crate::check::{Finding, Link, MemoryRange, Side, SideAction};
+use crate::check::{Finding, MemoryRange, PathStep, Side, SideAction};
 use crate::debug::causes::OriginTexts;
+use crate::debug::eval_context::{Buffer, EvalContext};
 use crate::debug::expression::little_endian;
 use crate::debug::focus::Focus;
 use crate::debug::memory;
 use crate::debug::names::access::access_type;
 use crate::debug::names::inferred::InferredTypes;
-use crate::debug::names::place;
+use crate::debug::names::memory_name;
 use crate::debug::names::scope::data_type;
 use crate::debug::run::{Job, RunError, RunOptions, Runner};
-use crate::debug::scene::{Buffer, Scene};
 use crate::debug::site::{Site, source_lines};
 use crate::debug::value::{Scalar, Type};
 use crate::isa::{ScalarType, Space, TypeKind};
@@ -25,19 +25,19 @@ use crate::program::{MbarrierOp, MemoryOp, Op, Program, Src};
 /// Largest number of bytes whose value is shown.
 const VALUE_MAX: u32 = 16;
 
-/// Findings on their way to words, and the moments at which the run must stand for that.
+/// Descriptions of findings in progress, with the times that the run must visit for them.
 pub(in crate::debug) struct Descriptions<'a> {
     findings: &'a [Finding],
     texts: Vec<FindingText>,
     /// In order of time.
-    moments: Vec<Moment>,
-    /// Moments that have passed.
-    seen: usize,
+    visits: Vec<Visit>,
+    /// The number of visits done.
+    visited: usize,
 }
 
-/// Where a side of a finding can be looked at: right after its instruction.
+/// A time at which a side of a finding is described: right after its instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Moment {
+struct Visit {
     launch: usize,
     time: Tick,
     finding: usize,
@@ -47,45 +47,45 @@ struct Moment {
 impl<'a> Descriptions<'a> {
     /// Descriptions of `findings`, the first of which is number `first` of the list.
     pub fn new(program: &Program, case: &Case, findings: &'a [Finding], first: usize) -> Self {
-        let mut origins = OriginTexts { program, known: BTreeMap::new() };
+        let mut origins = OriginTexts { program, origins: BTreeMap::new() };
         let texts = findings.iter().zip(first..).map(|(finding, number)| outline(program, case, finding, number, &mut origins)).collect();
-        let moment = |(finding, found): (usize, &Finding)| {
-            let of = |side: &Side, is_second| Moment { launch: found.launch, time: side.place.tick + 1, finding, is_second };
+        let visits_of = |(finding, found): (usize, &Finding)| {
+            let of = |side: &Side, is_second| Visit { launch: found.launch, time: side.point.tick + 1, finding, is_second };
             found.first.iter().map(|side| of(side, false)).chain([of(&found.second, true)]).collect::<Vec<_>>()
         };
-        let mut moments: Vec<Moment> = findings.iter().enumerate().flat_map(moment).collect();
-        moments.sort_unstable();
-        Self { findings, texts, moments, seen: 0 }
+        let mut visits: Vec<Visit> = findings.iter().enumerate().flat_map(visits_of).collect();
+        visits.sort_unstable();
+        Self { findings, texts, visits, visited: 0 }
     }
 
-    /// The launch and the time at which the run must stand next.
+    /// The launch and the time to which the run must go next.
     pub fn next(&self) -> Option<(usize, Tick)> {
-        self.moments.get(self.seen).map(|moment| (moment.launch, moment.time))
+        self.visits.get(self.visited).map(|visit| (visit.launch, visit.time))
     }
 
-    /// Looks at what [`Self::next`] is about. `scene` stands there, or where the run ended before that.
-    pub fn look(&mut self, scene: &Scene<'_>) {
-        let Some(Moment { finding: index, is_second, .. }) = self.moments.get(self.seen).copied() else { return };
-        self.seen += 1;
+    /// Describes the side of [`Self::next`]. `context` is at that time, or at the end of the run if that comes first.
+    pub fn visit(&mut self, context: &EvalContext<'_>) {
+        let Some(Visit { finding: index, is_second, .. }) = self.visits.get(self.visited).copied() else { return };
+        self.visited += 1;
         let (Some(finding), Some(text)) = (self.findings.get(index), self.texts.get_mut(index)) else { return };
         let (side, described) = match (is_second, &finding.first) {
             (false, Some(first)) => (first, text.first.as_mut()),
             _ => (&finding.second, text.second.as_mut()),
         };
-        let scene = scene.refocused(focus(side));
+        let context = context.refocused(focus(side));
         let Some(memory) = &finding.memory else { return };
-        let named = Named::new(&scene, memory);
+        let named = Named::new(&context, memory);
         if let Some(described) = described {
-            described.value = named.value(&scene, side, memory);
+            described.value = named.value(&context, side, memory);
         }
         if let (true, Some(first), Some(second)) = (is_second, &finding.first, text.second.as_mut())
-            && let Some((one, other)) = named.stored(&scene, (first, &finding.second), memory)
+            && let Some((one, other)) = named.stored(&context, (first, &finding.second), memory)
         {
             second.value = Some(other);
             text.first.iter_mut().for_each(|side| side.value = Some(one.clone()));
         }
         if is_second {
-            text.memory = Some(named.text(memory, place::region(&scene, memory.space, finding.touched.ranges())));
+            text.memory = Some(named.text(memory, memory_name::region(&context, memory.space, finding.conflict_bytes.ranges())));
         }
     }
 
@@ -95,7 +95,7 @@ impl<'a> Descriptions<'a> {
     }
 }
 
-/// Describes what was found in a run of `case`, by running it once more.
+/// Describes the findings of a run of `case`, by running it again.
 ///
 /// # Errors
 /// Reasons outside the kernel.
@@ -112,7 +112,7 @@ pub(in crate::debug) fn describe_case(
         let ran = runner.run_next(|machine, launch| {
             while let Some((_, time)) = descriptions.next().filter(|(index, _)| *index == launch.index()) {
                 machine.run(time.saturating_since(machine.tick()), &mut NullObserver);
-                descriptions.look(&Scene::at(machine, Focus::first(machine)).with_buffers(&buffers).with_usage(&inferred));
+                descriptions.visit(&EvalContext::at(machine, Focus::first(machine)).with_buffers(&buffers).with_inferred_types(&inferred));
             }
             if descriptions.next().is_some() { launch.run(machine, &mut NullObserver) } else { None }
         })?;
@@ -123,17 +123,17 @@ pub(in crate::debug) fn describe_case(
     Ok(descriptions.texts())
 }
 
-/// What can be described without the run.
+/// The text of a finding, as far as it needs no run.
 fn outline(program: &Program, case: &Case, finding: &Finding, number: usize, origins: &mut OriginTexts<'_>) -> FindingText {
     let launch = case.launches.get(finding.launch);
     let extent = launch.map_or([1; 3], |launch| launch.block);
     let site = |place: IssuePoint, lanes: LaneMask| Site::new(program, extent, place, lanes);
-    let flight = |side: &Side| program.code[side.place.pc.index()].op.flight_word();
+    let flight = |side: &Side| program.code[side.point.pc.index()].op.in_flight_noun();
     let side = |side: &Side| {
-        let site = site(side.place, side.lanes);
+        let site = site(side.point, side.lanes);
         SideText { site, action: Some(side.action), copy: side.copy, flight: flight(side), value: None }
     };
-    let lines = |side: &Side| source_lines(program, side.place.pc).into_iter().map(|place| place.line).collect::<Vec<_>>();
+    let lines = |side: &Side| source_lines(program, side.point.pc).into_iter().map(|place| place.line).collect::<Vec<_>>();
     let kernel = launch.map(|launch| &program.functions[launch.kernel.index()]);
     FindingText {
         number,
@@ -148,7 +148,7 @@ fn outline(program: &Program, case: &Case, finding: &Finding, number: usize, ori
         why: finding.why.clone(),
         fix: finding.fix.clone(),
         tried: None,
-        chain: finding.chain.iter().map(|link| link_text(program, extent, link)).collect(),
+        chain: finding.path.iter().map(|link| link_text(program, extent, link)).collect(),
         count: finding.count,
         waiting: Vec::new(),
         waiting_more: 0,
@@ -158,27 +158,27 @@ fn outline(program: &Program, case: &Case, finding: &Finding, number: usize, ori
 }
 
 /// A step of the explanation of a race in a launch of blocks of `extent` threads.
-pub(super) fn link_text(program: &Program, extent: [u32; 3], link: &Link) -> LinkText {
-    LinkText { site: link.place.map(|place| Site::new(program, extent, place, LaneMask::NONE)), text: link.text.clone() }
+pub(super) fn link_text(program: &Program, extent: [u32; 3], link: &PathStep) -> LinkText {
+    LinkText { site: link.point.map(|point| Site::new(program, extent, point, LaneMask::NONE)), text: link.text.clone() }
 }
 
 /// Bytes as values of a type.
-fn shown(scene: &Scene<'_>, ty: ScalarType, bytes: &[u8]) -> String {
-    let shown = |bytes: &[u8]| Scalar { ty: Type::Scalar(ty), bits: little_endian(bytes) }.text(scene, None);
+fn shown(context: &EvalContext<'_>, ty: ScalarType, bytes: &[u8]) -> String {
+    let shown = |bytes: &[u8]| Scalar { ty: Type::Scalar(ty), bits: little_endian(bytes) }.text(context, None);
     let values: Vec<String> = bytes.chunks(ty.bits().div_ceil(8) as usize).map(shown).collect();
     values.join(" ")
 }
 
-/// The bytes that the first lane of a side has stored, from the registers that it stored; none where it did something else.
-fn stored_bytes(scene: &Scene<'_>, side: &Side) -> Option<Vec<u8>> {
-    let program = scene.program();
-    let (bits, reg_bits, parts) = match &program.code[side.place.pc.index()].op {
+/// The bytes that the first lane of a side has stored, read from its registers; none if the side is no store.
+fn stored_bytes(context: &EvalContext<'_>, side: &Side) -> Option<Vec<u8>> {
+    let program = context.program();
+    let (bits, reg_bits, parts) = match &program.code[side.point.pc.index()].op {
         Op::Memory(MemoryOp::Store { bits, reg_bits, a, .. }) => (*bits, *reg_bits, std::slice::from_ref(a)),
         Op::Memory(MemoryOp::StoreVector { bits, reg_bits, parts, .. }) => (*bits, *reg_bits, &program.sources[*parts][..]),
         _ => return None,
     };
-    let (warp, group) = (scene.warp().ok()?, scene.group().ok()?);
-    let word = |part: Src| scene.machine.operand_of(warp, group, part, reg_bits >= 64)[side.lanes.first()];
+    let (warp, group) = (context.warp().ok()?, context.group().ok()?);
+    let word = |part: Src| context.machine.operand_of(warp, group, part, reg_bits >= 64)[side.lanes.first()];
     let of = |part: &Src| -> Vec<u8> {
         let high = (bits == 128).then(|| word(part.next()));
         let words = [Some(word(*part)), high];
@@ -187,65 +187,65 @@ fn stored_bytes(scene: &Scene<'_>, side: &Side) -> Option<Vec<u8>> {
     Some(parts.iter().flat_map(of).collect())
 }
 
-/// The thread of a side that is looked at.
+/// The thread of a side whose values are shown.
 fn focus(side: &Side) -> Focus {
-    Focus { block: side.place.block, warp: side.place.warp.number(), lane: side.lanes.first() as u32, frame: 0 }
+    Focus { block: side.point.block, warp: side.point.warp.number(), lane: side.lanes.first() as u32, frame: 0 }
 }
 
 /// The name and the type of bytes.
 struct Named {
-    element: place::Element,
+    element: memory_name::Element,
     ty: ScalarType,
 }
 
 impl Named {
-    fn new(scene: &Scene<'_>, memory: &MemoryRange) -> Self {
-        let element = place::element(scene, memory.space, memory.address);
+    fn new(context: &EvalContext<'_>, memory: &MemoryRange) -> Self {
+        let element = memory_name::element(context, memory.space, memory.address);
         let untyped = [ScalarType::B8, ScalarType::B16, ScalarType::B32, ScalarType::B64, ScalarType::B128];
-        let wide = untyped.into_iter().rfind(|ty| ty.bits() / 8 <= memory.bytes).unwrap_or(ScalarType::B8);
-        // Compilers declare arrays of shared memory by the byte.
-        let ty = element.ty.filter(|ty| ty.bits() > 8 && ty.bits() / 8 <= memory.bytes).unwrap_or(wide);
+        let widest = untyped.into_iter().rfind(|ty| ty.bits() / 8 <= memory.bytes).unwrap_or(ScalarType::B8);
+        // Compilers declare arrays in shared memory as bytes.
+        let ty = element.ty.filter(|ty| ty.bits() > 8 && ty.bits() / 8 <= memory.bytes).unwrap_or(widest);
         Self { element, ty }
     }
 
-    /// The type in which `side` takes the bytes: that of its access, or of an untyped one that of the variable or the register.
-    fn type_for(&self, scene: &Scene<'_>, side: &Side, memory: &MemoryRange) -> ScalarType {
+    /// The type of the bytes for `side`: that of its access, or for an untyped one that of the variable or the register.
+    fn type_for(&self, context: &EvalContext<'_>, side: &Side, memory: &MemoryRange) -> ScalarType {
         let fits = |ty: &ScalarType| ty.bits() / 8 <= memory.bytes;
         let is_typed = |ty: &ScalarType| ty.kind() != TypeKind::Untyped;
-        let access = access_type(scene.program(), side.place.pc).filter(is_typed);
+        let access = access_type(context.program(), side.point.pc).filter(is_typed);
         let element = Some(self.ty).filter(is_typed);
-        let register = || data_type(scene, side.place.pc).filter(|ty| is_typed(ty) && ty.bits() == self.ty.bits());
+        let register = || data_type(context, side.point.pc).filter(|ty| is_typed(ty) && ty.bits() == self.ty.bits());
         access.or(element).or_else(register).filter(fits).unwrap_or(self.ty)
     }
 
-    /// What the bytes hold where `scene` stands, if what `side` did to them is done then.
-    fn value(&self, scene: &Scene<'_>, side: &Side, memory: &MemoryRange) -> Option<String> {
-        let touches = matches!(side.action, SideAction::Read | SideAction::Write | SideAction::Atomic);
-        let op = scene.program().code[side.place.pc.index()].op;
+    /// The value of the bytes in `context`, if the access of `side` is complete then.
+    fn value(&self, context: &EvalContext<'_>, side: &Side, memory: &MemoryRange) -> Option<String> {
+        let is_access = matches!(side.action, SideAction::Read | SideAction::Write | SideAction::Atomic);
+        let op = context.program().code[side.point.pc.index()].op;
         // The bits of an mbarrier object are opaque (PTX manual, mbarrier object): no value is shown.
         let is_opaque = matches!(op, Op::Mbarrier(MbarrierOp::Update { .. } | MbarrierOp::Wait { .. }));
-        if is_opaque || side.copy.is_some() || !touches || memory.bytes == 0 || memory.bytes > VALUE_MAX {
+        if is_opaque || side.copy.is_some() || !is_access || memory.bytes == 0 || memory.bytes > VALUE_MAX {
             return None;
         }
         let owner = if matches!(memory.space, Space::Shared | Space::SharedCluster) {
-            scene.refocused(Focus { block: memory.block, ..scene.focus })
+            context.refocused(Focus { block: memory.block, ..context.focus })
         } else {
-            *scene
+            *context
         };
         let mut bytes = vec![0; memory.bytes as usize];
         memory::read(&owner, memory.space, memory.address, &mut bytes).ok()?;
-        Some(shown(scene, self.type_for(scene, side, memory), &bytes))
+        Some(shown(context, self.type_for(context, side, memory), &bytes))
     }
 
-    /// What lanes of one store, which has just been executed, have written to the same bytes: memory holds what one of them wrote.
-    fn stored(&self, scene: &Scene<'_>, (first, second): (&Side, &Side), memory: &MemoryRange) -> Option<(String, String)> {
-        if first.place != second.place || first.copy.is_some() || second.copy.is_some() {
+    /// The two values that lanes of one store, just executed, have written to the same bytes: memory holds only one of them.
+    fn stored(&self, context: &EvalContext<'_>, (first, second): (&Side, &Side), memory: &MemoryRange) -> Option<(String, String)> {
+        if first.point != second.point || first.copy.is_some() || second.copy.is_some() {
             return None;
         }
-        let of = |side: &Side| stored_bytes(&scene.refocused(focus(side)), side).filter(|bytes| bytes.len() == memory.bytes as usize);
+        let of = |side: &Side| stored_bytes(&context.refocused(focus(side)), side).filter(|bytes| bytes.len() == memory.bytes as usize);
         let (one, other) = (of(first)?, of(second)?);
-        let ty = self.type_for(scene, second, memory);
-        Some((shown(scene, ty, &one), shown(scene, ty, &other)))
+        let ty = self.type_for(context, second, memory);
+        Some((shown(context, ty, &one), shown(context, ty, &other)))
     }
 
     fn text(self, memory: &MemoryRange, region: Option<String>) -> MemoryText {

@@ -1,5 +1,5 @@
-//! The story of a hang: what threads that spin read again and again and what wrote it, which threads have exited, and which of those that
-//! are left can still reach the barrier that others wait at.
+//! Explains hangs (deadlocks and livelocks): the memory that spinning threads poll and its writers, the threads that have exited, and the
+//! live threads that can still reach the barrier at which others wait.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::cfg::ControlFlow;
 use crate::debug::fault::{WaitKind, Waiting};
 use crate::debug::focus::Focus;
 use crate::debug::names::access::access_type;
-use crate::debug::names::place;
+use crate::debug::names::memory_name;
 use crate::debug::session::Session;
 use crate::debug::site::Site;
 use crate::debug::timeline::Ran;
@@ -22,42 +22,42 @@ use crate::flow::reach::closure;
 use crate::isa::{ScalarType, Space};
 use crate::launch::Origins;
 use crate::machine::{
-    AccessEvent, AccessKind, Event, EventKind, EventMask, IssuePoint, LaneMask, Machine, NullObserver, Observer, Order, Tick,
+    AccessEvent, AccessKind, Event, EventKind, EventMask, IssuePoint, LaneMask, Machine, NullObserver, Observer, SyncKind, Tick,
 };
 use crate::program::{MemoryOp, Named, Op, Pc, Program, VarId};
 
-/// Instructions that a spinning warp is followed for.
-const TURN: u64 = 512;
+/// Instructions of a spinning warp that are observed.
+const POLL_STEPS: u64 = 512;
 
-/// Places named at most of each kind.
-const NAMED: usize = 4;
+/// Maximum number of writers, exits or warps that are named.
+const NAMED_MAX: usize = 4;
 
-/// A read of a loop that threads spin in.
+/// A read in the loop of spinning threads.
 #[derive(Clone, Copy)]
-struct Polled {
+struct PolledRead {
     pc: Pc,
     space: Space,
-    /// Of shared memory, the block slot of the block that it belongs to.
+    /// Of shared memory, the block slot of its block.
     owner: u32,
     block: [u32; 3],
     address: u64,
     bytes: u32,
 }
 
-/// What of a launch bears on a hang.
+/// The events of a launch that explain a hang.
 #[derive(Default)]
 struct HangHistory {
-    polled: Vec<Polled>,
-    /// The last write of each, and its lanes.
-    written: BTreeMap<usize, (IssuePoint, LaneMask)>,
-    /// Where lanes of the blocks that hang have exited, and when the last of them did.
+    polled: Vec<PolledRead>,
+    /// The last write to each polled location, and its lanes.
+    last_writes: BTreeMap<usize, (IssuePoint, LaneMask)>,
+    /// The lanes of the hanging blocks that have exited, by warp and instruction, and the last exit of each.
     exits: BTreeMap<([u32; 3], u32, Pc), (LaneMask, IssuePoint)>,
     blocks: Vec<[u32; 3]>,
 }
 
 impl Session {
-    /// Adds to what the threads of a hang wait for: the values that those that spin read, with their last and their possible writers, and
-    /// of those that wait at a barrier, which lanes have exited and which can still reach it. The launch is executed once more for it.
+    /// Adds explanations to the waits of a hang: for spinning threads the polled value with its last and its possible writers, for threads
+    /// at a barrier the lanes that have exited and those that can still reach it. The launch is executed again for this.
     pub fn explain_hang(&mut self, finding: &mut FindingText) {
         if finding.waiting.is_empty() {
             return;
@@ -65,57 +65,57 @@ impl Session {
         let now = self.time();
         self.return_to(self.recorded());
         let polled = finding.waiting.iter().map(|waiting| polled_by(self.machine(), waiting)).collect::<Vec<_>>();
-        let past = self.past_of_hang(finding, polled.iter().flatten().copied().collect());
+        let history = self.history_of_hang(finding, polled.iter().flatten().copied().collect());
         self.return_to(self.recorded());
-        let mut of_waiting = 0;
+        let mut poll_index = 0;
         for (waiting, polled) in finding.waiting.iter_mut().zip(&polled) {
             let mut lines = Vec::new();
             if let Some(polled) = polled {
-                lines = self.story_of_poll(polled, past.written.get(&of_waiting));
-                of_waiting += 1;
+                lines = self.explain_poll(polled, history.last_writes.get(&poll_index));
+                poll_index += 1;
             } else if waiting.kind == WaitKind::AtBarrier {
-                lines = self.story_of_barrier(waiting, &past);
+                lines = self.explain_barrier(waiting, &history);
             }
             lines.iter().for_each(|line| waiting.reason += &format!("\n{line}"));
         }
         self.return_to(now);
     }
 
-    /// Runs the launch of a hang once more, up to its end.
-    fn past_of_hang(&mut self, finding: &FindingText, polled: Vec<Polled>) -> HangHistory {
+    /// Executes the launch of a hang again, up to its end.
+    fn history_of_hang(&mut self, finding: &FindingText, polled: Vec<PolledRead>) -> HangHistory {
         let blocks = finding.waiting.iter().map(|waiting| waiting.site.block).collect();
-        let mut past = HangHistory { polled, blocks, ..HangHistory::default() };
+        let mut history = HangHistory { polled, blocks, ..HangHistory::default() };
         self.timeline.restore(Tick::START);
         while self.launch() < finding.launch {
             if self.timeline.run(Tick::MAX, &mut NullObserver) == Ran::Ended {
-                return past;
+                return history;
             }
         }
         let end = self.recorded();
-        while self.time() < end && self.timeline.run(end, &mut past) == Ran::Paused {}
-        past
+        while self.time() < end && self.timeline.run(end, &mut history) == Ran::Paused {}
+        history
     }
 
-    fn story_of_poll(&self, polled: &Polled, written: Option<&(IssuePoint, LaneMask)>) -> Vec<String> {
+    fn explain_poll(&self, polled: &PolledRead, last_write: Option<&(IssuePoint, LaneMask)>) -> Vec<String> {
         let program = Arc::clone(self.program());
-        let scene = self.scene().refocused(Focus { block: polled.block, warp: 0, lane: 0, frame: 0 });
-        let element = place::element(&scene, polled.space, polled.address);
+        let context = self.eval_context().refocused(Focus { block: polled.block, warp: 0, lane: 0, frame: 0 });
+        let element = memory_name::element(&context, polled.space, polled.address);
         let mut bytes = vec![0; polled.bytes.min(16) as usize];
         let ty = element.ty.or_else(|| access_type(&program, polled.pc)).filter(|ty| ty.bytes() == polled.bytes);
         let ty = ty.unwrap_or(ScalarType::B32);
-        let value = memory::read(&scene, polled.space, polled.address, &mut bytes).ok().map(|()| {
+        let value = memory::read(&context, polled.space, polled.address, &mut bytes).ok().map(|()| {
             let scalar = Scalar::new(Type::Scalar(ty), expression::little_endian(&bytes));
-            format!(", which holds {}", scalar.text(&scene, None))
+            format!(", which holds {}", scalar.text(&context, None))
         });
         let mut lines = vec![format!("reads {} at {}{}", element.name, self.site_text(polled.pc), value.unwrap_or_default())];
-        lines.push(match written {
-            Some((place, lanes)) => format!(
+        lines.push(match last_write {
+            Some((point, lanes)) => format!(
                 "last written at {} by block {} warp {} {}, t={}",
-                self.site_text(place.pc),
-                Dim3(place.block),
-                place.warp,
+                self.site_text(point.pc),
+                Dim3(point.block),
+                point.warp,
                 lanes.describe(),
-                grouped(place.tick)
+                grouped(point.tick)
             ),
             None => "nothing has written it since the launch began".to_string(),
         });
@@ -124,7 +124,7 @@ impl Session {
     }
 
     /// The stores and atomics whose address comes from the same parameter or variable, and whether a thread can still reach them.
-    fn possible_writers(&self, program: &Program, polled: &Polled, name: &str) -> String {
+    fn possible_writers(&self, program: &Program, polled: &PolledRead, name: &str) -> String {
         let kernel = self.case().launches[self.launch()].kernel;
         let origins = Origins::new(program, kernel);
         let pointers = origins.pointers(polled.pc);
@@ -143,30 +143,30 @@ impl Session {
             return format!("no other instruction of the kernel is known to write {name}");
         }
         let flow = ControlFlow::new(program, kernel);
-        let texts = writers.iter().take(NAMED).map(|writer| {
+        let texts = writers.iter().take(NAMED_MAX).map(|writer| {
             let reaching = self.warps_that_reach(&flow, *writer);
             let reached =
                 if reaching.is_empty() { "which no thread that is left can reach".to_string() } else { format!("reachable by {reaching}") };
             format!("{} ({reached})", self.site_text(*writer))
         });
-        let more = writers.len().saturating_sub(NAMED);
+        let more = writers.len().saturating_sub(NAMED_MAX);
         let more = if more == 0 { String::new() } else { format!(" and {more} more") };
         format!("may be written at {}{more}", texts.collect::<Vec<_>>().join(", "))
     }
 
-    /// Which lanes have exited, and which can still reach the barrier that lanes wait at.
-    fn story_of_barrier(&self, waiting: &Waiting, past: &HangHistory) -> Vec<String> {
+    /// The lanes that have exited, and those that can still reach the barrier at which lanes wait.
+    fn explain_barrier(&self, waiting: &Waiting, history: &HangHistory) -> Vec<String> {
         let mut lines = Vec::new();
-        let exits = past.exits.iter().filter(|((block, ..), _)| *block == waiting.site.block);
+        let exits = history.exits.iter().filter(|((block, ..), _)| *block == waiting.site.block);
         let texts: Vec<String> = exits
-            .map(|((_, warp, pc), (lanes, place))| {
-                format!("warp {warp} {} at {}, t={}", lanes.describe(), self.site_text(*pc), grouped(place.tick))
+            .map(|((_, warp, pc), (lanes, point))| {
+                format!("warp {warp} {} at {}, t={}", lanes.describe(), self.site_text(*pc), grouped(point.tick))
             })
             .collect();
         if !texts.is_empty() {
-            let more = texts.len().saturating_sub(NAMED);
+            let more = texts.len().saturating_sub(NAMED_MAX);
             let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-            lines.push(format!("exited: {}{more}", texts[..texts.len().min(NAMED)].join("; ")));
+            lines.push(format!("exited: {}{more}", texts[..texts.len().min(NAMED_MAX)].join("; ")));
         }
         let Some(block) = self.machine().block(waiting.site.block) else { return lines };
         let kernel = self.case().launches[self.launch()].kernel;
@@ -175,13 +175,14 @@ impl Session {
         let mut others: Vec<String> = Vec::new();
         for (number, warp) in block.warps.iter().enumerate() {
             for group in warp.groups.iter().filter(|group| group.current_pc() != barrier) {
-                let can = if reaches(&flow, group.current_pc(), barrier) { "can still reach it" } else { "cannot reach it any more" };
+                let reach_text =
+                    if reaches(&flow, group.current_pc(), barrier) { "can still reach it" } else { "cannot reach it any more" };
                 let at = self.site_text(group.current_pc());
-                others.push(format!("warp {number} {} at {at} {can}", group.mask.describe()));
+                others.push(format!("warp {number} {} at {at} {reach_text}", group.mask.describe()));
             }
         }
-        let more = others.len().saturating_sub(NAMED);
-        others.truncate(NAMED);
+        let more = others.len().saturating_sub(NAMED_MAX);
+        others.truncate(NAMED_MAX);
         lines.extend(others);
         lines.extend((more > 0).then(|| format!("and {more} more groups of lanes elsewhere")));
         lines
@@ -197,55 +198,55 @@ impl Session {
                 }
             }
         }
-        let more = found.len().saturating_sub(NAMED);
-        found.truncate(NAMED);
+        let more = found.len().saturating_sub(NAMED_MAX);
+        found.truncate(NAMED_MAX);
         let more = if more == 0 { String::new() } else { format!(" and {more} more") };
         if found.is_empty() { String::new() } else { found.join(", ") + &more }
     }
 
     /// `k.ptx:12 (k.cu:4)`
     fn site_text(&self, pc: Pc) -> String {
-        let place = IssuePoint { pc, tick: Tick::START, block: [0; 3], warp: WarpId::new(0) };
-        let site = Site::new(self.program(), [1; 3], place, LaneMask::NONE);
+        let point = IssuePoint { pc, tick: Tick::START, block: [0; 3], warp: WarpId::new(0) };
+        let site = Site::new(self.program(), [1; 3], point, LaneMask::NONE);
         site.source.map_or(site.place.clone(), |source| format!("{} ({source})", site.place))
     }
 }
 
-/// The memory that lanes that spin read last before they are where they stand again.
-fn polled_by(machine: &Machine, waiting: &Waiting) -> Option<Polled> {
+/// The memory that spinning lanes read last in an iteration of their loop.
+fn polled_by(machine: &Machine, waiting: &Waiting) -> Option<PolledRead> {
     if waiting.kind != WaitKind::Spins {
         return None;
     }
-    let mut poll = Poll { block: waiting.site.block, warp: waiting.site.warp, lanes: waiting.site.lanes, read: None };
+    let mut poll = PollObserver { block: waiting.site.block, warp: waiting.site.warp, lanes: waiting.site.lanes, read: None };
     let mut copy = machine.clone();
     copy.restart_detection();
-    for _ in 0..TURN {
-        copy.give_turn(poll.block, poll.warp);
+    for _ in 0..POLL_STEPS {
+        copy.schedule_warp(poll.block, poll.warp);
         copy.run(1, &mut poll);
     }
     poll.read
 }
 
 /// Observes the reads of some lanes.
-struct Poll {
+struct PollObserver {
     block: [u32; 3],
     warp: u32,
     lanes: LaneMask,
-    read: Option<Polled>,
+    read: Option<PolledRead>,
 }
 
-impl Observer for Poll {
+impl Observer for PollObserver {
     fn mask(&self) -> EventMask {
         EventMask::of(&[EventKind::Access])
     }
 
     fn event(&mut self, event: &Event<'_>) -> bool {
         let Event::Access(access) = event else { return false };
-        let is_own = (access.place.block, access.place.warp.number()) == (self.block, self.warp) && access.lanes.intersects(self.lanes);
+        let is_own = (access.point.block, access.point.warp.number()) == (self.block, self.warp) && access.lanes.intersects(self.lanes);
         let is_shared = matches!(access.space, Space::Global | Space::Shared | Space::SharedCluster);
         if is_own && is_shared && access.kind != AccessKind::Write {
-            self.read = Some(Polled {
-                pc: access.place.pc,
+            self.read = Some(PolledRead {
+                pc: access.point.pc,
                 space: access.space,
                 owner: access.owner.0,
                 block: self.block,
@@ -265,8 +266,8 @@ impl HangHistory {
             let covers =
                 |address: u64| address < polled.address + u64::from(polled.bytes) && polled.address < address + u64::from(access.bytes);
             let lanes = LaneMask::from_fn(|lane| access.lanes.contains(lane) && covers(access.addresses[lane]));
-            if is_same_memory && !lanes.is_empty() && access.place.pc != polled.pc {
-                self.written.insert(index, (access.place, lanes));
+            if is_same_memory && !lanes.is_empty() && access.point.pc != polled.pc {
+                self.last_writes.insert(index, (access.point, lanes));
             }
         }
     }
@@ -274,7 +275,7 @@ impl HangHistory {
 
 impl Observer for HangHistory {
     fn mask(&self) -> EventMask {
-        EventMask::of(&[EventKind::Access, EventKind::Order])
+        EventMask::of(&[EventKind::Access, EventKind::Sync])
     }
 
     fn event(&mut self, event: &Event<'_>) -> bool {
@@ -283,19 +284,19 @@ impl Observer for HangHistory {
         {
             self.write(access);
         }
-        if let Event::Order(order) = event
-            && order.order == Order::Exited
-            && self.blocks.contains(&order.place.block)
+        if let Event::Sync(order) = event
+            && order.kind == SyncKind::Exited
+            && self.blocks.contains(&order.point.block)
         {
-            let key = (order.place.block, order.place.warp.number(), order.place.pc);
-            let exit = self.exits.entry(key).or_insert((LaneMask::NONE, order.place));
-            *exit = (exit.0 | order.lanes, order.place);
+            let key = (order.point.block, order.point.warp.number(), order.point.pc);
+            let exit = self.exits.entry(key).or_insert((LaneMask::NONE, order.point));
+            *exit = (exit.0 | order.lanes, order.point);
         }
         false
     }
 }
 
-/// Whether control can flow from `from` to `to`, which are in one function.
+/// True if control can flow from `from` to `to`, in the same function.
 fn reaches(flow: &ControlFlow, from: Pc, to: Pc) -> bool {
     let (Some(start), Some(end)) = (flow.block_of(from), flow.block_of(to)) else { return false };
     if start == end && from <= to {

@@ -1,15 +1,15 @@
-//! What is wrong with a kernel, in the words of its author.
+//! Findings with names and values, as data for front ends.
 //!
 //! A checker reports a mistake in terms of the machine ([`crate::check::Finding`]); a launch that does not reach its end is a
-//! [`Fault`](super::fault::Fault). Both become a [`FindingText`]: which mistake, both sides of it with their instructions, the bytes by
-//! name, why it is wrong and what would fix it. Names and values are those of the moment, so [`describe`] has the run stand at each
-//! side again.
+//! [`Fault`](super::fault::Fault). Both become a [`FindingText`]: the mistake, its two sides with their instructions, the bytes by
+//! name, the reason and the fix. Names and values are those at the time of each side, so [`describe`] executes the run again up to each
+//! side.
 //!
-//! [`Suppressions`] say which findings are hidden.
+//! [`Suppressions`] hide findings.
 
 mod describe;
+mod finding_log;
 mod hang;
-mod known;
 mod session;
 mod suppress;
 mod text;
@@ -17,7 +17,7 @@ mod tried;
 
 use describe::Descriptions;
 pub(super) use describe::describe_case;
-pub(super) use known::Known;
+pub(super) use finding_log::FindingLog;
 pub use suppress::Suppressions;
 pub use text::{FindingText, LinkText, MemoryText, SideText};
 pub use tried::{FailedFix, FixOutcome, Outputs};

@@ -1,4 +1,4 @@
-//! Findings that the user does not want to hear of: by id, by line, or by the variable or buffer they are about.
+//! Suppressed findings: by id, by line, or by variable or buffer.
 
 use std::collections::BTreeSet;
 
@@ -7,28 +7,28 @@ use serde::{Deserialize, Serialize};
 use super::FindingText;
 use crate::check::findings;
 
-/// What is suppressed, in the user's words: `race.global`, `race`, `k.ptx:12`, `tile`.
+/// The suppressed findings, as the user names them: `race.global`, `race`, `k.ptx:12`, `tile`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Suppressions(BTreeSet<String>);
 
 impl Suppressions {
-    /// Adds one; false if it is known already.
+    /// Adds one; false if it is already suppressed.
     pub fn add(&mut self, what: &str) -> bool {
         self.0.insert(what.to_string())
     }
 
-    /// Takes one back; false if there is none.
+    /// Removes one; false if there is none.
     pub fn remove(&mut self, what: &str) -> bool {
         self.0.remove(what)
     }
 
-    /// Takes all back.
+    /// Removes all.
     pub fn clear(&mut self) {
         self.0.clear();
     }
 
-    /// Whether there are none.
+    /// True if there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -38,15 +38,15 @@ impl Suppressions {
         self.0.iter().map(String::as_str)
     }
 
-    /// Whether a finding is suppressed.
-    pub fn hold(&self, finding: &FindingText) -> bool {
-        self.iter().any(|what| names(what, finding))
+    /// True if a finding is suppressed.
+    pub fn matches(&self, finding: &FindingText) -> bool {
+        self.iter().any(|what| is_about(what, finding))
     }
 
-    /// Whether `what` can mean a finding: an id or the beginning of one, a line, or the name of something. The error says what is right.
+    /// Checks that `what` can match a finding: an id or its first words, a line, or the name of a variable or buffer.
     ///
     /// # Errors
-    /// It looks like an id, and there is none.
+    /// It can match no finding.
     pub fn check(what: &str, symbols: &[String]) -> Result<(), String> {
         let is_line = what.rsplit_once(':').is_some_and(|(file, line)| !file.is_empty() && line.parse::<u32>().is_ok());
         let known = findings().any(|id| is_id(what, id.word())) || is_line || symbols.iter().any(|symbol| symbol == what);
@@ -54,12 +54,12 @@ impl Suppressions {
     }
 }
 
-/// Whether `what` is the id, or a family that it belongs to.
+/// True if `what` is the id, or a family of it.
 fn is_id(what: &str, id: &str) -> bool {
     id.strip_prefix(what).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
-fn names(what: &str, finding: &FindingText) -> bool {
+fn is_about(what: &str, finding: &FindingText) -> bool {
     is_id(what, finding.id.word())
         || finding.lines().any(|line| line.short() == what || format!("{}:{}", line.file, line.line) == what)
         || finding.memory.as_ref().is_some_and(|memory| memory.symbol.as_deref() == Some(what))
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn what_means_nothing_is_refused() {
+    fn unknown_names_are_refused() {
         let symbols = ["tile".to_string()];
         for right in ["race", "deadlock", "k.cu:7", "tile"] {
             assert_eq!(Suppressions::check(right, &symbols), Ok(()), "{right}");

@@ -1,4 +1,4 @@
-//! A mistake of the kernel with its names, as data.
+//! A finding with names and values, as data.
 
 use serde::Serialize;
 
@@ -9,10 +9,10 @@ use crate::debug::fault::{Fault, Waiting};
 use crate::debug::roles::Roles;
 use crate::debug::site::{FileLine, Site};
 
-/// A mistake of the kernel with its names.
+/// A finding with names and values.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FindingText {
-    /// Its place in the list, from 1.
+    /// Its number in the list, from 1.
     pub number: usize,
     /// The id of the mistake.
     pub id: FindingId,
@@ -26,20 +26,20 @@ pub struct FindingText {
     pub message: String,
     /// The earlier of two sides.
     pub first: Option<SideText>,
-    /// The side at which it was detected, unless it is about no single instruction.
+    /// The side at which it was detected; none if it is about no single instruction.
     pub second: Option<SideText>,
     /// The bytes it is about.
     pub memory: Option<MemoryText>,
-    /// The edge that is missing, or the rule that was broken; empty where the message says it.
+    /// The missing ordering, or the broken rule; empty if the message says it.
     pub why: String,
     /// The proposed insertion or change, with its line; empty if none is known.
     pub fix: String,
-    /// The result of trying it; none if it was not tried.
+    /// The result of trying the fix; none if it was not tried.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tried: Option<FixOutcome>,
-    /// Steps from the first side to the second: what was ordered and what was not.
+    /// Steps from the first side to the second: the synchronization present, and what is missing.
     pub chain: Vec<LinkText>,
-    /// The number of times the same two instructions did it.
+    /// The number of occurrences at the same two instructions.
     pub count: u64,
     /// The waiting or spinning warps, and what each waits for.
     pub waiting: Vec<Waiting>,
@@ -47,7 +47,7 @@ pub struct FindingText {
     pub waiting_more: usize,
     /// Lines of the source language that `.loc` gives for it.
     pub source_lines: Vec<u32>,
-    /// The values of a made-up launch that may have caused it; else empty.
+    /// The values of a made-up launch that may have caused it; otherwise empty.
     pub made_up: String,
 }
 
@@ -58,12 +58,12 @@ pub struct SideText {
     pub site: Site,
     /// Its action; none if it was stopped before.
     pub action: Option<SideAction>,
-    /// The number of the asynchronous operation that did it.
+    /// The number of the asynchronous operation, if it was one.
     pub copy: Option<u64>,
-    /// The noun of that operation: a copy or a wgmma.
+    /// The kind of that operation: a copy or a wgmma.
     #[serde(skip)]
     pub flight: &'static str,
-    /// The value of the bytes after it, where that can be known.
+    /// The value of the bytes after it, if it is known.
     pub value: Option<String>,
 }
 
@@ -133,7 +133,7 @@ impl FindingText {
         self.first.iter().chain(&self.second)
     }
 
-    /// The site where it is shown first: its second side, or of a hang the first wait.
+    /// The main site: its second side, or for a hang the first wait.
     pub fn site(&self) -> Option<&Site> {
         let waiting = || self.waiting.first().map(|waiting| &waiting.site);
         self.second.as_ref().map(|side| &side.site).or_else(waiting)
@@ -144,8 +144,8 @@ impl FindingText {
         self.sides().flat_map(|side| &side.site.lines).chain(self.waiting.iter().flat_map(|waiting| &waiting.site.lines))
     }
 
-    /// Whether one of its sides is on this line of the source language, or of the PTX if it was made from none. What is about no line is
-    /// on any.
+    /// True if one of its sides is on this line of the source language, or of the PTX if that has no source. A finding without a line
+    /// is on every line.
     pub fn is_on_source_line(&self, line: u32) -> bool {
         let ptx_only = || self.sides().all(|side| side.site.lines.len() <= 1);
         let on_ptx = || self.sides().any(|side| side.site.lines.first().is_some_and(|ptx| ptx.line == line));
@@ -155,7 +155,7 @@ impl FindingText {
         }
     }
 
-    /// The finding with what the warps it is about are called.
+    /// The finding with the role names of its warps.
     #[must_use]
     pub fn with_roles(mut self, roles: &Roles) -> Self {
         let sides = self.first.iter_mut().chain(&mut self.second).map(|side| &mut side.site);

@@ -2,17 +2,17 @@
 
 use serde::Serialize;
 
-/// The results of the changes that were tried for a finding.
+/// The result of trying changes for a finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum FixOutcome {
-    /// One held: the finding is gone, and no new one has come.
+    /// A change held: the finding is gone, and there is no new one.
     Held {
         /// The changes.
         changes: Vec<String>,
         /// The contents of the buffers after the changed program.
         outputs: Outputs,
-        /// Other orders in which the original shows the finding, and the changed program was run.
+        /// The number of other orders with the finding in which the changed program was run.
         orders: u64,
         /// Changes that were tried before and did not hold.
         failed: usize,
@@ -22,9 +22,9 @@ pub enum FixOutcome {
         /// Their numbers.
         with: Vec<usize>,
     },
-    /// None of them held.
+    /// No change held.
     NoneHeld {
-        /// Each, and why not.
+        /// Each change, with the reason.
         tried: Vec<FailedFix>,
     },
     /// No change of the program is known for it.
@@ -46,21 +46,21 @@ pub struct FailedFix {
 pub enum Outputs {
     /// As the launch expects.
     AsExpected,
-    /// Not what it expects; the first wrong element.
+    /// Not as the launch expects; the first wrong element.
     NotAsExpected(String),
-    /// The launch expects nothing; what the run left.
+    /// The launch expects nothing; equal to those of the original.
     Unchanged,
-    /// The launch expects nothing; not what the run left, which is the first element.
+    /// The launch expects nothing; different from the original: the first such element.
     Changed(String),
-    /// Not the same in every order; the seed of one that differs.
+    /// Different in some order: its seed.
     Vary(u64),
-    /// The run stopped before its end, as it did before.
+    /// The run stopped before its end, as the original did.
     NotCompared,
 }
 
 impl Outputs {
-    /// Whether the values still depend on the order, or are wrong.
-    pub(in crate::debug) fn is_open(&self) -> bool {
+    /// True if the values still depend on the order, or are wrong.
+    pub(in crate::debug) fn is_wrong(&self) -> bool {
         matches!(self, Outputs::Vary(_) | Outputs::NotAsExpected(_))
     }
 }

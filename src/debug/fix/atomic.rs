@@ -1,11 +1,11 @@
-//! A load, an operation and a store of one place made one step.
+//! Replaces a read-modify-write (a load, an operation and a store of one location) by an atomic.
 //!
-//! Where one atomic does the operation, it takes the place of the store, if nothing else uses what was loaded, or else of the load.
-//! Anything else that only computes becomes a loop around a compare-and-swap, from the load on.
+//! If there is an atomic for the operation, it replaces the store if nothing else uses the loaded value, otherwise the load. Any other pure
+//! computation becomes a loop around a compare-and-swap, from the load on.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::patch::Placed;
+use super::patch::TextChange;
 use super::statement::{Modifiers, rewritten};
 use crate::check::Body;
 use crate::flow::def_use::Definition;
@@ -13,21 +13,21 @@ use crate::isa::{AtomicFn, Ordering};
 use crate::program::operands::{RegisterOperand, Use, reads, registers_of, writes};
 use crate::program::{MemoryOp, Op, Pc, Program};
 
-/// A load and a store of one place, in one function.
-pub(super) struct Update<'a> {
+/// A load and a store of one location, in one function.
+pub(super) struct ReadModifyWrite<'a> {
     pub program: &'a Program,
     pub body: &'a Body,
     pub load: Pc,
     pub store: Pc,
 }
 
-/// Space words of an access as they are written.
+/// State spaces of atomics, as modifiers.
 const SPACES: &[&str] = &["global", "shared", "shared::cta", "shared::cluster"];
 
-/// A type of an operation, and that of the atomic that does it.
+/// Pairs of a type of the operation and the type of the atomic.
 type Types = &'static [(&'static str, &'static str)];
 
-/// The words of atomics, and of the types they have for the types of the operation.
+/// The atomics with their modifiers, and their types by the types of the operation.
 const OPERATIONS: &[(AtomicFn, &str, Types)] = &[
     (AtomicFn::Add, "add", &[("u32", "u32"), ("s32", "s32"), ("u64", "u64"), ("s64", "u64"), ("f32", "f32"), ("f64", "f64")]),
     (AtomicFn::Min, "min", &[("u32", "u32"), ("s32", "s32"), ("u64", "u64"), ("s64", "s64")]),
@@ -37,63 +37,63 @@ const OPERATIONS: &[(AtomicFn, &str, Types)] = &[
     (AtomicFn::Xor, "xor", &[("b32", "b32"), ("b64", "b64")]),
 ];
 
-/// All operations that one atomic does.
+/// All operations of [`OPERATIONS`].
 pub(super) fn functions() -> Vec<AtomicFn> {
     OPERATIONS.iter().map(|(f, ..)| *f).collect()
 }
 
-/// Types that atomics take the greater or the smaller value of.
-const EXTREMES: &[&str] = &["s32", "u32", "s64", "u64"];
+/// Types of `atom.max` and `atom.min`.
+const MIN_MAX_TYPES: &[&str] = &["s32", "u32", "s64", "u64"];
 
-/// A test by magnitude before a store of the place that it compares.
+/// A comparison before a store to the location that it compares.
 struct Test {
     /// `max` or `min`
     word: &'static str,
-    /// The type that is compared.
+    /// The type of the comparison.
     ty: &'static str,
     /// The loads of the value that is compared with the stored one.
     loads: BTreeSet<Pc>,
 }
 
-/// An atomic that does the operation, without its operands.
+/// The atomic of the operation, without its address.
 struct Operation {
-    /// The instruction that computes what is stored.
-    maker: Pc,
+    /// The instruction that computes the stored value.
+    producer: Pc,
     /// `add.u32`
-    word: String,
-    /// The other operand, and the statements that make it.
+    name: String,
+    /// The statements that compute the other operand, and this operand.
     operand: (String, String),
 }
 
-impl Update<'_> {
-    /// The changes that make it one step by the atomic `f`, each alone.
-    pub fn at_once(&self, f: AtomicFn) -> Vec<(Vec<Placed>, String)> {
+impl ReadModifyWrite<'_> {
+    /// The alternative changes that replace it by the atomic `f`.
+    pub fn by_atomic(&self, f: AtomicFn) -> Vec<(Vec<TextChange>, String)> {
         let Some(operation) = self.operation(f) else { return Vec::new() };
         let (Some(address), Some(loaded)) = (self.operand(self.store, 0), self.operand(self.load, 0)) else { return Vec::new() };
-        let (made, operand) = &operation.operand;
+        let (setup, operand) = &operation.operand;
         let guard = self.guard(self.store);
         let place = |stem: &str, result: &str| {
             let space = self.space().map_or(String::new(), |space| format!(".{space}"));
-            let head = if made.is_empty() { String::new() } else { format!("{{ {made} ") };
-            let tail = if made.is_empty() { "" } else { " }" };
-            format!("{head}{guard}{stem}.relaxed.gpu{space}.{} {result}{address}, {operand};{tail}", operation.word)
+            let head = if setup.is_empty() { String::new() } else { format!("{{ {setup} ") };
+            let tail = if setup.is_empty() { "" } else { " }" };
+            format!("{head}{guard}{stem}.relaxed.gpu{space}.{} {result}{address}, {operand};{tail}", operation.name)
         };
-        let gone = |pc: Pc| Placed::Replace(pc, String::new());
+        let remove = |pc: Pc| TextChange::Replace(pc, String::new());
         let mut found = Vec::new();
-        let only_here = self.uses(self.load) == [operation.maker.index()] && self.uses(operation.maker) == [self.store.index()];
-        if only_here && self.is_kept(operation.maker, operation.maker, self.store) {
-            let changes = vec![gone(self.load), gone(operation.maker), Placed::Replace(self.store, place("red", ""))];
-            found.push((changes, format!("red.{}", operation.word)));
+        let is_sole_use = self.uses(self.load) == [operation.producer.index()] && self.uses(operation.producer) == [self.store.index()];
+        if is_sole_use && self.are_sources_unchanged(operation.producer, operation.producer, self.store) {
+            let changes = vec![remove(self.load), remove(operation.producer), TextChange::Replace(self.store, place("red", ""))];
+            found.push((changes, format!("red.{}", operation.name)));
         }
-        if self.is_kept(operation.maker, self.load, operation.maker) {
-            let changes = vec![Placed::Replace(self.load, place("atom", &format!("{loaded}, "))), gone(self.store)];
-            found.push((changes, format!("atom.{}", operation.word)));
+        if self.are_sources_unchanged(operation.producer, self.load, operation.producer) {
+            let changes = vec![TextChange::Replace(self.load, place("atom", &format!("{loaded}, "))), remove(self.store)];
+            found.push((changes, format!("atom.{}", operation.name)));
         }
         found
     }
 
-    /// The change that repeats all from the load on until a compare-and-swap finds what was loaded.
-    pub fn compare_and_swap(&self, number: usize) -> Option<(Vec<Placed>, String)> {
+    /// The change that repeats everything from the load on until a compare-and-swap succeeds.
+    pub fn compare_and_swap(&self, number: usize) -> Option<(Vec<TextChange>, String)> {
         let (Op::Memory(MemoryOp::Load { bits, reg_bits, .. }), Op::Memory(MemoryOp::Store { bits: stored, reg_bits: from, .. })) =
             (&self.program.code[self.load.index()].op, &self.program.code[self.store.index()].op)
         else {
@@ -127,51 +127,53 @@ impl Update<'_> {
              %fix_new;\n\tsetp.ne.s{bits} %fix_differs, %fix_seen, %fix_old_{number};\n\t@%fix_differs bra $fix_again_{number};\n\t}}\n\
              $fix_done_{number}:",
         );
-        Some((vec![Placed::Replace(self.load, begin), Placed::Replace(self.store, end)], format!("atom.cas.b{bits} in a loop")))
+        Some((vec![TextChange::Replace(self.load, begin), TextChange::Replace(self.store, end)], format!("atom.cas.b{bits} in a loop")))
     }
 
-    /// The changes that make each of `stores` the atomic `f`, of a sum that a register carries from one to the next; the loads before
-    /// the first ones are left out.
-    pub fn accumulated(&self, f: AtomicFn, stores: &BTreeSet<Pc>) -> Option<(Vec<Placed>, String)> {
-        let (_, word, types) = OPERATIONS.iter().find(|(own, ..)| *own == f)?;
-        let mut makers: BTreeMap<Pc, Pc> = BTreeMap::new();
+    /// The changes that replace each of `stores` by the atomic `f`, for a sum that a register carries from one store to the next; the
+    /// loads before the first ones are removed.
+    pub fn accumulated(&self, f: AtomicFn, stores: &BTreeSet<Pc>) -> Option<(Vec<TextChange>, String)> {
+        let (_, word, types) = OPERATIONS.iter().find(|(listed, ..)| *listed == f)?;
+        let mut producers: BTreeMap<Pc, Pc> = BTreeMap::new();
         for store in stores {
             let value = reads(&self.program.code[store.index()], self.program);
-            let mut made = value.iter().filter_map(|register| self.body.maker(*register, store.index()));
+            let mut defined = value.iter().filter_map(|register| self.body.sole_definition(*register, store.index()));
             let stored = self.operand(*store, 1)?;
-            let maker = made.find(|at| self.operand(Pc(*at as u32), 0).as_ref() == Some(&stored))?;
-            makers.insert(*store, Pc(maker as u32));
+            let producer = defined.find(|at| self.operand(Pc(*at as u32), 0).as_ref() == Some(&stored))?;
+            producers.insert(*store, Pc(producer as u32));
         }
         let (mut changes, mut loads, mut name) = (Vec::new(), BTreeSet::new(), String::new());
-        let kept: BTreeSet<usize> = makers.values().map(|pc| pc.index()).collect();
-        for (store, maker) in &makers {
-            let opcode = self.program.opcode(*maker)?;
-            let ty = types.iter().find(|(own, _)| opcode.text.ends_with(&format!(".{own}"))).map(|(_, atomic)| *atomic)?;
+        let producer_indices: BTreeSet<usize> = producers.values().map(|pc| pc.index()).collect();
+        for (store, producer) in &producers {
+            let opcode = self.program.opcode(*producer)?;
+            let ty = types.iter().find(|(listed, _)| opcode.text.ends_with(&format!(".{listed}"))).map(|(_, atomic)| *atomic)?;
             (opcode.stem() == *word).then_some(())?;
-            let (own, other) = [(1, 2), (2, 1)].into_iter().find_map(|(carried, other)| {
-                let from = self.carried(*maker, carried, &kept)?;
-                let is_same = |at: &usize| self.body.is_same_place(self.program, Pc(*at as u32), *store);
+            let (defining, other) = [(1, 2), (2, 1)].into_iter().find_map(|(carried, other)| {
+                let from = self.carried(*producer, carried, &producer_indices)?;
+                let is_same = |at: &usize| self.body.is_same_location(self.program, Pc(*at as u32), *store);
                 from.iter().all(is_same).then_some((from, other))
             })?;
-            loads.extend(own);
-            let (address, operand) = (self.operand(*store, 0)?, self.operand(*maker, other)?);
+            loads.extend(defining);
+            let (address, operand) = (self.operand(*store, 0)?, self.operand(*producer, other)?);
             let space = self.space().map_or(String::new(), |space| format!(".{space}"));
             name = format!("red.{word}.{ty}");
-            self.is_kept(*maker, *maker, *store).then_some(())?;
-            changes
-                .push(Placed::Replace(*store, format!("{}red.relaxed.gpu{space}.{word}.{ty} {address}, {operand};", self.guard(*store))));
+            self.are_sources_unchanged(*producer, *producer, *store).then_some(())?;
+            changes.push(TextChange::Replace(
+                *store,
+                format!("{}red.relaxed.gpu{space}.{word}.{ty} {address}, {operand};", self.guard(*store)),
+            ));
         }
-        let users = loads.iter().map(|at| Pc(*at as u32)).chain(makers.values().copied()).flat_map(|pc| self.uses(pc));
-        let is_own = |at: &usize| kept.contains(at) || stores.contains(&Pc(*at as u32));
+        let users = loads.iter().map(|at| Pc(*at as u32)).chain(producers.values().copied()).flat_map(|pc| self.uses(pc));
+        let is_own = |at: &usize| producer_indices.contains(at) || stores.contains(&Pc(*at as u32));
         let all_own = users.collect::<BTreeSet<usize>>().iter().all(is_own);
-        changes.extend(loads.iter().chain(&kept).map(|at| Placed::Replace(Pc(*at as u32), String::new())));
+        changes.extend(loads.iter().chain(&producer_indices).map(|at| TextChange::Replace(Pc(*at as u32), String::new())));
         (all_own && !loads.is_empty()).then_some((changes, name))
     }
 
-    /// The changes that make each of `stores` a maximum or a minimum in one step, where the test that leads to it compares the stored
-    /// value with what was loaded or stored before. The test stays, since a place that only grows passes it as late, and its loads
-    /// become strong ones.
-    pub fn extreme(&self, stores: &BTreeSet<Pc>) -> Option<(Vec<Placed>, String)> {
+    /// The changes that replace each of `stores` by an atomic maximum or minimum, if the test before it compares the stored value with the
+    /// value loaded or stored before. The test remains, which is correct for a location that only grows (or only shrinks), and its loads
+    /// become strong.
+    pub fn by_min_max(&self, stores: &BTreeSet<Pc>) -> Option<(Vec<TextChange>, String)> {
         let tests: Option<Vec<Test>> = stores.iter().map(|store| self.test(*store, stores)).collect();
         let tests = tests?;
         let kinds: BTreeSet<(&str, &str)> = tests.iter().map(|test| (test.word, test.ty)).collect();
@@ -182,24 +184,24 @@ impl Update<'_> {
         for store in stores {
             let (address, value) = (self.operand(*store, 0)?, self.operand(*store, 1)?);
             let text = format!("{}red.relaxed.gpu{space}.{word}.{ty} {address}, {value};", self.guard(*store));
-            changes.push(Placed::Replace(*store, text));
+            changes.push(TextChange::Replace(*store, text));
         }
-        changes.extend(loads.iter().map(|load| Placed::Modify(*load, Modifiers::semantics(Ordering::Relaxed))));
+        changes.extend(loads.iter().map(|load| TextChange::Modify(*load, Modifiers::semantics(Ordering::Relaxed))));
         (!loads.is_empty()).then(|| (changes, format!("red.{word}.{ty}")))
     }
 
-    /// The test by magnitude that decides about `store`.
+    /// The comparison that controls `store`.
     fn test(&self, store: Pc, stores: &BTreeSet<Pc>) -> Option<Test> {
-        let (branch, is_taken) = self.decider(store)?;
+        let (branch, is_taken) = self.controlling_guard(store)?;
         let mut guard = Vec::new();
         registers_of(&self.program.code[branch.index()], self.program, |used, register| {
             guard.extend((used == Use::Guard).then_some(register));
         });
-        let maker = Pc(self.body.maker(*guard.first()?, branch.index())? as u32);
+        let producer = Pc(self.body.sole_definition(*guard.first()?, branch.index())? as u32);
         let negate = self.program.code[branch.index()].guard.is_some_and(|guard| guard.negate);
-        let words: Vec<&str> = self.program.opcode(maker)?.text.split('.').collect();
+        let words: Vec<&str> = self.program.opcode(producer)?.text.split('.').collect();
         let ["setp", comparison, ty] = words[..] else { return None };
-        let (a, b, value) = (self.operand(maker, 1)?, self.operand(maker, 2)?, self.operand(store, 1)?);
+        let (a, b, value) = (self.operand(producer, 1)?, self.operand(producer, 2)?, self.operand(store, 1)?);
         let carried = match (a == value, b == value) {
             (true, false) => 1,
             (false, true) => 0,
@@ -210,20 +212,20 @@ impl Update<'_> {
             "gt" | "ge" | "hi" | "hs" => false,
             _ => return None,
         };
-        // Whether the value of the place is less than the stored one where the store is executed.
+        // True if the store is executed when the value in memory is less than the stored one.
         let is_less = holds_if_less ^ (carried == 1) ^ (is_taken == negate);
         let word = if is_less { "max" } else { "min" };
-        self.is_kept(maker, maker, store).then_some(())?;
-        let ty = EXTREMES.iter().find(|own| **own == ty)?;
-        let register = *reads(&self.program.code[maker.index()], self.program).get(carried)?;
-        let from = self.body.def_use().definitions_past_entry(register, maker.index());
+        self.are_sources_unchanged(producer, producer, store).then_some(())?;
+        let ty = MIN_MAX_TYPES.iter().find(|listed| **listed == ty)?;
+        let register = *reads(&self.program.code[producer.index()], self.program).get(carried)?;
+        let from = self.body.def_use().definitions_past_entry(register, producer.index());
         let values: BTreeSet<String> = stores.iter().filter_map(|store| self.operand(*store, 1)).collect();
         let mut loads = BTreeSet::new();
         for definition in from {
             let Definition::At(at) = definition else { return None };
             let pc = Pc(at as u32);
             let is_moved = self.program.opcode(pc).is_some_and(|opcode| opcode.stem() == "mov");
-            if self.is_load(at) && self.body.is_same_place(self.program, pc, store) {
+            if self.is_load(at) && self.body.is_same_location(self.program, pc, store) {
                 loads.insert(pc);
             } else if !(is_moved && self.operand(pc, 1).is_some_and(|moved| values.contains(&moved))) {
                 return None;
@@ -232,9 +234,9 @@ impl Update<'_> {
         Some(Test { word, ty, loads })
     }
 
-    /// What decides whether `store` is executed: its own guard, or the branch before its block; and whether it is where the condition
-    /// of the branch holds.
-    fn decider(&self, store: Pc) -> Option<(Pc, bool)> {
+    /// The instruction whose guard controls `store`: itself, or the branch before its block; and whether the store is on the taken side of
+    /// the branch.
+    fn controlling_guard(&self, store: Pc) -> Option<(Pc, bool)> {
         if self.program.guard_text(store).is_some() {
             return Some((store, true));
         }
@@ -247,25 +249,25 @@ impl Update<'_> {
         (is_branch && self.program.guard_text(branch).is_some()).then_some((branch, !is_next))
     }
 
-    /// The loads that the operand of the maker comes from, if it comes from nothing but them and other `makers`.
-    fn carried(&self, maker: Pc, operand: usize, makers: &BTreeSet<usize>) -> Option<BTreeSet<usize>> {
-        let text = self.operand(maker, operand)?;
+    /// The loads that define the operand of the producer, if it has no definitions other than them and `producers`.
+    fn carried(&self, producer: Pc, operand: usize, producers: &BTreeSet<usize>) -> Option<BTreeSet<usize>> {
+        let text = self.operand(producer, operand)?;
         let register = |at: usize, text: &str| {
             let inst = &self.program.code[at];
-            let number = self.program.operand_texts(Pc(at as u32)).iter().skip(1).position(|own| own == text)?;
+            let number = self.program.operand_texts(Pc(at as u32)).iter().skip(1).position(|listed| listed == text)?;
             reads(inst, self.program).get(number).copied()
         };
-        let (mut open, mut seen, mut loads) = (vec![(maker.index(), text)], BTreeSet::new(), BTreeSet::new());
-        while let Some((at, text)) = open.pop() {
-            if !seen.insert(at) {
+        let (mut worklist, mut visited, mut loads) = (vec![(producer.index(), text)], BTreeSet::new(), BTreeSet::new());
+        while let Some((at, text)) = worklist.pop() {
+            if !visited.insert(at) {
                 continue;
             }
             for definition in self.body.def_use().definitions_past_entry(register(at, &text)?, at) {
                 let Definition::At(from) = definition else { return None };
                 if self.is_load(from) {
                     loads.insert(from);
-                } else if makers.contains(&from) {
-                    open.push((from, self.own_text(from, makers)?));
+                } else if producers.contains(&from) {
+                    worklist.push((from, self.carried_operand(from, producers)?));
                 } else {
                     return None;
                 }
@@ -274,19 +276,19 @@ impl Update<'_> {
         Some(loads)
     }
 
-    /// The operand of a maker that other makers, or a load, make.
-    fn own_text(&self, at: usize, makers: &BTreeSet<usize>) -> Option<String> {
+    /// The operand of a producer that is defined by other producers, or by a load.
+    fn carried_operand(&self, at: usize, producers: &BTreeSet<usize>) -> Option<String> {
         let texts = self.program.operand_texts(Pc(at as u32));
         let registers = reads(&self.program.code[at], self.program);
-        let is_made = |register: &RegisterOperand| {
+        let is_defined = |register: &RegisterOperand| {
             let definitions = self.body.def_use().definitions_past_entry(*register, at);
-            let made = |definition: &Definition| matches!(definition, Definition::At(from) if makers.contains(from));
-            definitions.iter().any(made)
+            let defined = |definition: &Definition| matches!(definition, Definition::At(from) if producers.contains(from));
+            definitions.iter().any(defined)
         };
-        let carried = registers.iter().position(is_made).or_else(|| {
+        let carried = registers.iter().position(is_defined).or_else(|| {
             registers.iter().position(|register| {
                 let definitions = self.body.def_use().definitions_past_entry(*register, at);
-                let is_own = |from: usize| self.is_load(from) && self.body.is_same_place(self.program, Pc(from as u32), self.store);
+                let is_own = |from: usize| self.is_load(from) && self.body.is_same_location(self.program, Pc(from as u32), self.store);
                 definitions.iter().any(|definition| matches!(definition, Definition::At(from) if is_own(*from)))
             })
         });
@@ -296,17 +298,18 @@ impl Update<'_> {
     fn operation(&self, f: AtomicFn) -> Option<Operation> {
         let block = self.body.flow().block_of(self.load)?;
         let value = self.operand(self.store, 1)?;
-        let maker = (self.load.0 + 1..self.store.0).rev().map(Pc).find(|pc| self.operand(*pc, 0).is_some_and(|made| made == value))?;
-        let together = [maker, self.store].iter().all(|pc| self.body.flow().block_of(*pc) == Some(block));
+        let producer =
+            (self.load.0 + 1..self.store.0).rev().map(Pc).find(|pc| self.operand(*pc, 0).is_some_and(|defined| defined == value))?;
+        let together = [producer, self.store].iter().all(|pc| self.body.flow().block_of(*pc) == Some(block));
         if !together || self.program.guard_text(self.load) != self.program.guard_text(self.store) {
             return None;
         }
-        let opcode = self.program.opcode(maker)?;
+        let opcode = self.program.opcode(producer)?;
         let (stem, ty) = (opcode.stem(), opcode.text.rsplit('.').next()?);
-        let (_, word, types) = OPERATIONS.iter().find(|(own, ..)| *own == f)?;
-        let ty = types.iter().find(|(own, _)| *own == ty).map(|(_, atomic)| *atomic)?;
+        let (_, word, types) = OPERATIONS.iter().find(|(listed, ..)| *listed == f)?;
+        let ty = types.iter().find(|(listed, _)| *listed == ty).map(|(_, atomic)| *atomic)?;
         let loaded = self.operand(self.load, 0)?;
-        let (a, b) = (self.operand(maker, 1)?, self.operand(maker, 2)?);
+        let (a, b) = (self.operand(producer, 1)?, self.operand(producer, 2)?);
         let other = match (a == loaded, b == loaded) {
             (true, false) => b,
             (false, true) if stem != "sub" => a,
@@ -317,7 +320,7 @@ impl Update<'_> {
             _ if stem == *word => (String::new(), other),
             _ => return None,
         };
-        Some(Operation { maker, word: format!("{word}.{ty}"), operand })
+        Some(Operation { producer, name: format!("{word}.{ty}"), operand })
     }
 
     fn operand(&self, pc: Pc, number: usize) -> Option<String> {
@@ -333,28 +336,31 @@ impl Update<'_> {
         self.program.opcode(self.store)?.text.split('.').find(|word| SPACES.contains(word))
     }
 
-    /// The instructions that use what the one at `pc` makes.
+    /// The instructions that use a result of the instruction at `pc`.
     fn uses(&self, pc: Pc) -> Vec<usize> {
-        let made = writes(&self.program.code[pc.index()], self.program);
+        let defined = writes(&self.program.code[pc.index()], self.program);
         let takes = |register: &RegisterOperand, at: usize| {
-            let same = made.iter().any(|own| own.bank == register.bank && own.slot == register.slot);
+            let same = defined.iter().any(|listed| listed.bank == register.bank && listed.slot == register.slot);
             same && self.body.def_use().definitions_past_entry(*register, at).contains(&Definition::At(pc.index()))
         };
         let users = self.body.code().map(Pc::index);
         users.filter(|at| reads(&self.program.code[*at], self.program).iter().any(|register| takes(register, *at))).collect()
     }
 
-    /// Whether nothing after `from` and before `to` writes what the instruction at `pc` reads, other than the loaded value.
-    fn is_kept(&self, pc: Pc, from: Pc, to: Pc) -> bool {
+    /// True if no instruction after `from` and before `to` writes a source of the instruction at `pc`, other than the loaded value.
+    fn are_sources_unchanged(&self, pc: Pc, from: Pc, to: Pc) -> bool {
         let loaded = writes(&self.program.code[self.load.index()], self.program);
-        let is_loaded = |register: &RegisterOperand| loaded.iter().any(|own| own.bank == register.bank && own.slot == register.slot);
+        let is_loaded =
+            |register: &RegisterOperand| loaded.iter().any(|listed| listed.bank == register.bank && listed.slot == register.slot);
         let needed: Vec<RegisterOperand> = reads(&self.program.code[pc.index()], self.program).iter().copied().collect();
         let written = (from.0 + 1..to.0).flat_map(|at| writes(&self.program.code[at as usize], self.program).to_vec());
-        written.into_iter().all(|made| is_loaded(&made) || needed.iter().all(|own| (own.bank, own.slot) != (made.bank, made.slot)))
+        written
+            .into_iter()
+            .all(|defined| is_loaded(&defined) || needed.iter().all(|listed| (listed.bank, listed.slot) != (defined.bank, defined.slot)))
     }
 
-    /// Whether all between the load and the store can be executed again: it only computes and branches, and from nothing that it has
-    /// changed.
+    /// True if the code between the load and the store can be executed again: it only computes and branches, and reads no register that it
+    /// has changed before.
     fn can_repeat(&self) -> bool {
         let between = self.load.index() + 1..self.store.index();
         let pure = between.clone().all(|at| {
@@ -364,11 +370,12 @@ impl Update<'_> {
                 || self.is_load(at)
         });
         let inside = self.load.index()..self.store.index();
-        let made: Vec<RegisterOperand> = inside.clone().flat_map(|at| writes(&self.program.code[at], self.program).to_vec()).collect();
-        let is_made = |register: &RegisterOperand| made.iter().any(|own| (own.bank, own.slot) == (register.bank, register.slot));
+        let defined: Vec<RegisterOperand> = inside.clone().flat_map(|at| writes(&self.program.code[at], self.program).to_vec()).collect();
+        let is_defined =
+            |register: &RegisterOperand| defined.iter().any(|listed| (listed.bank, listed.slot) == (register.bank, register.slot));
         let again = |at: usize| {
             let read = reads(&self.program.code[at], self.program);
-            let mut changed = read.iter().filter(|register| is_made(register));
+            let mut changed = read.iter().filter(|register| is_defined(register));
             changed.all(|register| {
                 let definitions = self.body.def_use().definitions_past_entry(*register, at);
                 definitions.iter().all(|definition| matches!(definition, Definition::At(from) if inside.contains(from)))

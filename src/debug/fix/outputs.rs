@@ -1,4 +1,4 @@
-//! What a changed program leaves in the buffers, beside what it left before.
+//! Compares the buffers after a changed program with those of the original or the expected ones.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::debug::verify::{Comparison, Failure, compare_expected};
 use crate::launch::Case;
 use crate::program::Program;
 
-/// What `changed`, a run of `program`, left, where the run without the change was `before`, and the order of the seed `differs` led to
+/// The buffer contents of `changed`, a run of `program`; `before` is the run without the change, and `differs` the seed of an order with
 /// other values.
 pub(super) fn outputs(
     program: &Arc<Program>,

@@ -1,7 +1,7 @@
-//! Changes of a PTX text, the program that they make, and which of its instructions is which one of the original.
+//! Applies changes to a PTX text, and maps the instructions of the new program to those of the original.
 //!
-//! A change never moves text that it does not name, so an instruction of the new program is one of the original if its statement begins
-//! where that one's did, the inserted bytes before it left aside.
+//! A change moves no other text, so an instruction of the new program is that of the original whose statement begins at the same byte, not
+//! counting inserted bytes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -14,16 +14,16 @@ use crate::program::map::Maps;
 use crate::program::{Pc, Program};
 use crate::sema;
 
-/// A change in its final place.
+/// A change of a statement.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Placed {
+pub(super) enum TextChange {
     /// Statements are inserted.
     Insert(Position, String),
-    /// The modifiers of the opcode are others.
+    /// The modifiers of the opcode are replaced.
     Modify(Pc, Modifiers),
-    /// Another text stands for the operand of this number.
+    /// The operand of this number is replaced.
     Operand(Pc, usize, String),
-    /// Other statements stand for the statement; none where it is empty.
+    /// The statement is replaced by others; by none if the text is empty.
     Replace(Pc, String),
 }
 
@@ -32,8 +32,8 @@ struct TextEdit {
     source: SourceId,
     range: Range<u32>,
     text: String,
-    /// The instruction that the new text stands for.
-    stands_for: Option<Pc>,
+    /// The instruction that the new text replaces.
+    replaces: Option<Pc>,
 }
 
 /// The text of a module with changes.
@@ -56,8 +56,8 @@ pub(super) struct Patched {
 }
 
 impl Patched {
-    /// `program` with the `changes`; why not, if they exclude each other or cannot be written for its target.
-    pub fn new(program: &Arc<Program>, changes: &[Placed]) -> Result<Self, String> {
+    /// `program` with the `changes`; an error if they exclude each other or are not valid for its target.
+    pub fn new(program: &Arc<Program>, changes: &[TextChange]) -> Result<Self, String> {
         let edits = edits(program, changes)?;
         let file = |source: SourceId| program.sources_text.file(source);
         let named = |source: &SourceId| Ok((file(*source).name().to_string(), applied(*source, file(*source).text(), &edits)?));
@@ -74,25 +74,25 @@ impl Patched {
         Ok(Self { program: changed, texts, original })
     }
 
-    /// The instruction of the original that the one at `pc` is, or stands for; none of an inserted one.
+    /// The instruction of the original that the one at `pc` is, or replaces; none for an inserted one.
     pub fn original(&self, pc: Pc) -> Option<Pc> {
         self.original.get(pc.index()).copied().flatten()
     }
 }
 
-/// The replacements that make all changes, in the order of the text.
-fn edits(program: &Program, changes: &[Placed]) -> Result<Vec<TextEdit>, String> {
-    let distinct: BTreeSet<&Placed> = changes.iter().collect();
+/// The text edits of all changes, in text order.
+fn edits(program: &Program, changes: &[TextChange]) -> Result<Vec<TextEdit>, String> {
+    let distinct: BTreeSet<&TextChange> = changes.iter().collect();
     let mut modified: BTreeMap<Pc, Modifiers> = BTreeMap::new();
     let mut edits = Vec::new();
-    for change in changes.iter().filter(|change| !matches!(change, Placed::Modify(..))) {
-        if distinct.contains(change) && edits.iter().all(|(known, _): &(&Placed, TextEdit)| known != &change) {
+    for change in changes.iter().filter(|change| !matches!(change, TextChange::Modify(..))) {
+        if distinct.contains(change) && edits.iter().all(|(known, _): &(&TextChange, TextEdit)| known != &change) {
             edits.push((change, edit(program, change)?));
         }
     }
     let mut edits: Vec<TextEdit> = edits.into_iter().map(|(_, edit)| edit).collect();
     for change in changes {
-        if let Placed::Modify(pc, modifiers) = change {
+        if let TextChange::Modify(pc, modifiers) = change {
             let known = modified.entry(*pc).or_default();
             *known = known.with(*modifiers).ok_or("two changes exclude each other")?;
         }
@@ -102,42 +102,42 @@ fn edits(program: &Program, changes: &[Placed]) -> Result<Vec<TextEdit>, String>
         let opcode = program.opcode(pc).ok_or("no statement")?;
         let text = rewritten(&opcode.text, modifiers, program).ok_or_else(|| format!("'{}' takes no such modifier", opcode.text))?;
         let range = statement.opcode_span.start..statement.opcode_span.end;
-        edits.push(TextEdit { source: statement.opcode_span.source, range, text, stands_for: Some(pc) });
+        edits.push(TextEdit { source: statement.opcode_span.source, range, text, replaces: Some(pc) });
     }
     edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
     Ok(edits)
 }
 
-fn edit(program: &Program, change: &Placed) -> Result<TextEdit, String> {
+fn edit(program: &Program, change: &TextChange) -> Result<TextEdit, String> {
     let span = |pc: &Pc| program.spans.get(pc.index()).filter(|_| program.statement(*pc).is_some()).ok_or("no statement");
     Ok(match change {
-        Placed::Insert(Position::Before(pc), text) => {
+        TextChange::Insert(Position::Before(pc), text) => {
             let &Span { source, start: at, .. } = span(pc)?;
-            TextEdit { source, range: at..at, text: format!("{text}\n\t"), stands_for: None }
+            TextEdit { source, range: at..at, text: format!("{text}\n\t"), replaces: None }
         }
-        Placed::Insert(Position::After(pc), text) => {
+        TextChange::Insert(Position::After(pc), text) => {
             let &Span { source, end: at, .. } = span(pc)?;
-            TextEdit { source, range: at..at, text: format!("\n\t{text}"), stands_for: None }
+            TextEdit { source, range: at..at, text: format!("\n\t{text}"), replaces: None }
         }
-        Placed::Operand(pc, number, text) => {
+        TextChange::Operand(pc, number, text) => {
             let operand = program.operands(*pc).get(*number).ok_or("no such operand")?;
-            TextEdit { source: operand.source, range: operand.start..operand.end, text: text.clone(), stands_for: None }
+            TextEdit { source: operand.source, range: operand.start..operand.end, text: text.clone(), replaces: None }
         }
-        Placed::Replace(pc, text) => {
+        TextChange::Replace(pc, text) => {
             let span = span(pc)?;
-            TextEdit { source: span.source, range: span.start..span.end, text: text.clone(), stands_for: Some(*pc) }
+            TextEdit { source: span.source, range: span.start..span.end, text: text.clone(), replaces: Some(*pc) }
         }
-        Placed::Modify(..) => return Err("a modifier is no edit of its own".into()),
+        TextChange::Modify(..) => return Err("a modifier is no edit of its own".into()),
     })
 }
 
-/// The text of the file `source` with those of the edits that are of it.
+/// The text of the file `source` with its edits.
 fn applied(source: SourceId, text: &str, edits: &[TextEdit]) -> Result<String, String> {
     let mut changed = String::with_capacity(text.len() + 256);
     let mut at = 0;
     for edit in edits.iter().filter(|edit| edit.source == source) {
-        let kept = text.get(at as usize..edit.range.start as usize).filter(|_| edit.range.start >= at);
-        changed += kept.ok_or("two changes exclude each other")?;
+        let unchanged = text.get(at as usize..edit.range.start as usize).filter(|_| edit.range.start >= at);
+        changed += unchanged.ok_or("two changes exclude each other")?;
         changed += &edit.text;
         at = edit.range.end;
     }
@@ -145,7 +145,7 @@ fn applied(source: SourceId, text: &str, edits: &[TextEdit]) -> Result<String, S
     Ok(changed)
 }
 
-/// For each instruction of `changed`, that of `program`.
+/// For each instruction of `changed`, the corresponding one of `program`.
 fn originals(program: &Program, changed: &Program, edits: &[TextEdit]) -> Vec<Option<Pc>> {
     let all = program.spans.iter().enumerate().rev();
     let starts: BTreeMap<(SourceId, u32), Pc> = all.map(|(pc, span)| ((span.source, span.start), Pc(pc as u32))).collect();
@@ -158,7 +158,7 @@ fn originals(program: &Program, changed: &Program, edits: &[TextEdit]) -> Vec<Op
             }
             let ends = begins + edit.text.len() as u32;
             if start < ends {
-                return edit.stands_for;
+                return edit.replaces;
             }
             (old, new) = (edit.range.end, ends);
         }
@@ -192,14 +192,14 @@ L:	st.global.u32 [%d], %r;
         sema::load(&mut Sources::default(), "k.ptx", TEXT).0
     }
 
-    fn patched(changes: &[Placed]) -> Option<Result<Patched, String>> {
+    fn patched(changes: &[TextChange]) -> Option<Result<Patched, String>> {
         Some(Patched::new(&program()?, changes))
     }
 
     #[test]
     fn a_statement_is_inserted_without_the_guard_and_after_the_label() {
         let barrier = || "bar.sync 0;".to_string();
-        let changes = [Placed::Insert(Position::Before(Pc(1)), barrier()), Placed::Insert(Position::Before(Pc(2)), barrier())];
+        let changes = [TextChange::Insert(Position::Before(Pc(1)), barrier()), TextChange::Insert(Position::Before(Pc(2)), barrier())];
         let Some(Ok(made)) = patched(&changes) else { panic!("it can be made") };
         assert!(made.texts[0].text.contains("\tbar.sync 0;\n\t@%p ld.global.u32 %r, [%d]; // read"), "{}", made.texts[0].text);
         assert!(made.texts[0].text.contains("L:\tbar.sync 0;\n\tst.global.u32"), "{}", made.texts[0].text);
@@ -209,13 +209,13 @@ L:	st.global.u32 [%d], %r;
 
     #[test]
     fn a_statement_goes_after_the_semicolon() {
-        let Some(Ok(made)) = patched(&[Placed::Insert(Position::After(Pc(1)), "bar.sync 0;".into())]) else { panic!("it can be made") };
+        let Some(Ok(made)) = patched(&[TextChange::Insert(Position::After(Pc(1)), "bar.sync 0;".into())]) else { panic!("it can be made") };
         assert!(made.texts[0].text.contains("[%d];\n\tbar.sync 0; // read"), "{}", made.texts[0].text);
     }
 
     #[test]
     fn another_opcode_keeps_its_guard_and_its_place() {
-        let Some(Ok(made)) = patched(&[Placed::Modify(Pc(1), Modifiers::semantics(crate::isa::Ordering::Relaxed))]) else {
+        let Some(Ok(made)) = patched(&[TextChange::Modify(Pc(1), Modifiers::semantics(crate::isa::Ordering::Relaxed))]) else {
             panic!("it can be made")
         };
         assert!(made.texts[0].text.contains("@%p ld.relaxed.gpu.global.u32 %r"), "{}", made.texts[0].text);
@@ -224,9 +224,9 @@ L:	st.global.u32 [%d], %r;
 
     #[test]
     fn changes_that_exclude_each_other_are_refused() {
-        let replace = |text: &str| Placed::Replace(Pc(1), text.into());
+        let replace = |text: &str| TextChange::Replace(Pc(1), text.into());
         assert!(patched(&[replace("ret;"), replace("exit;")]).is_some_and(|made| made.is_err()));
-        assert!(patched(&[Placed::Insert(Position::Before(Pc(1)), "nonsense;".into())]).is_some_and(|made| made.is_err()));
-        assert!(patched(&[Placed::Insert(Position::Before(Pc(4)), "bar.sync 0;".into())]).is_some_and(|made| made.is_err()));
+        assert!(patched(&[TextChange::Insert(Position::Before(Pc(1)), "nonsense;".into())]).is_some_and(|made| made.is_err()));
+        assert!(patched(&[TextChange::Insert(Position::Before(Pc(4)), "bar.sync 0;".into())]).is_some_and(|made| made.is_err()));
     }
 }

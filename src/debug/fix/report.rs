@@ -1,4 +1,4 @@
-//! What came of findings, and the PTX with the changes that held.
+//! The results of trying fixes, and the PTX with the changes that held.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::base::save::{cause, save};
 use crate::debug::findings::{FindingText, FixOutcome};
 use crate::debug::ron_text::read_text;
 
-/// What came of some findings.
+/// The results of trying the fixes of some findings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FixReports {
     /// In the order of their numbers.
@@ -18,24 +18,24 @@ pub struct FixReports {
     pub changes: Vec<String>,
     /// The user interrupted it.
     pub interrupted: bool,
-    /// The modules with all changes that held; none where none did.
+    /// The modules with all changes that held; empty if none did.
     pub texts: Vec<ChangedModule>,
 }
 
-/// What came of a finding.
+/// The result of trying the fixes of a finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FixReport {
     /// Its number, from 1.
     pub finding: usize,
     /// Its id.
     pub id: String,
-    /// What came of it.
+    /// The result.
     #[serde(flatten)]
     pub outcome: FixOutcome,
 }
 
 impl FixReports {
-    /// Says in the findings what came of each.
+    /// Adds the results to the findings.
     pub fn describe_in(&self, findings: &mut [FindingText]) {
         for report in &self.reports {
             let of = findings.iter_mut().filter(|finding| finding.number == report.finding);
@@ -43,8 +43,8 @@ impl FixReports {
         }
     }
 
-    /// Writes the changed PTX to `path`, which must not be there or be the work of an earlier call, or each changed module to a file of its
-    /// name in the folder `path`; returns a line on each file.
+    /// Writes the changed PTX to `path`, which must not exist or be written by an earlier call, or each changed module to a file of its
+    /// name in the folder `path`; returns a line about each file.
     ///
     /// # Errors
     /// No change held, several modules changed and `path` is no folder, another file is there, or it cannot be written, in one line.
@@ -76,10 +76,10 @@ impl FixReports {
     }
 }
 
-/// How a file begins that [`FixReports::save`] wrote.
+/// The first line of a file that [`FixReports::save`] writes.
 const HEAD: &str = "// Changed by ptxdbg, after 'fix':";
 
-/// Whether there is no file at `path`, or one that `fix` wrote. The error says that another one is there.
+/// Checks that there is no file at `path`, or one that `fix` wrote.
 fn may_replace(path: &Path) -> Result<(), String> {
     if !path.is_file() || read_text(path).is_ok_and(|text| text.starts_with(HEAD)) {
         return Ok(());

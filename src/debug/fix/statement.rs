@@ -1,32 +1,32 @@
-//! The statements that a change inserts, and opcodes with other modifiers.
+//! Statements for insertion, and opcodes with other modifiers.
 
 use crate::check::{BarrierLevel, CopyKind};
 use crate::isa::{Ordering, Scope};
 use crate::program::Program;
 
-/// Modifiers that an opcode is to have instead of its own.
+/// Modifiers that replace those of an opcode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Modifiers {
-    /// Semantics: of [`Ordering`] those in [`SEMANTICS`].
+    /// Semantics, of [`SEMANTICS`].
     semantics: Option<&'static str>,
     /// Scope.
     scope: Option<&'static str>,
 }
 
-/// The words of semantics.
+/// The modifiers of semantics.
 const SEMANTICS: &[(Ordering, &str)] =
     &[(Ordering::Relaxed, "relaxed"), (Ordering::Acquire, "acquire"), (Ordering::Release, "release"), (Ordering::AcqRel, "acq_rel")];
 
-/// The words of scopes.
+/// The modifiers of scopes.
 const SCOPES: &[(Scope, &str)] = &[(Scope::Cta, "cta"), (Scope::Cluster, "cluster"), (Scope::Gpu, "gpu"), (Scope::Sys, "sys")];
 
-/// Words of a load or a store that a strong access cannot have beside its own.
-const WEAK_WORDS: &[&str] = &[
+/// Modifiers of a load or a store that are removed for a strong access.
+const REMOVED_MODIFIERS: &[&str] = &[
     "weak", "volatile", "relaxed", "acquire", "release", "mmio", "ca", "cg", "cs", "cv", "lu", "wb", "wt", "nc", "cta", "cluster", "gpu",
     "sys",
 ];
 
-/// Words of an opcode that come before its semantics.
+/// Parts of an opcode before its semantics.
 const STEMS: &[&str] = &[
     "ld",
     "st",
@@ -54,12 +54,12 @@ impl Modifiers {
         Self { semantics: None, scope: word(SCOPES, scope) }
     }
 
-    /// Whether the semantics order other accesses.
+    /// True if the modifiers order other accesses.
     pub fn orders(self) -> bool {
         self.semantics.is_some_and(|semantics| semantics != "relaxed") || self.semantics.is_none()
     }
 
-    /// Both; nothing if they exclude each other.
+    /// Both; none if they exclude each other.
     pub fn with(self, other: Self) -> Option<Self> {
         let one = |a: Option<&'static str>, b: Option<&'static str>| match (a, b) {
             (Some(a), Some(b)) if a != b => match (a, b) {
@@ -75,24 +75,24 @@ impl Modifiers {
 }
 
 fn word<T: PartialEq + Copy>(words: &[(T, &'static str)], wanted: T) -> Option<&'static str> {
-    words.iter().find(|(own, _)| *own == wanted).map(|(_, word)| *word)
+    words.iter().find(|(entry, _)| *entry == wanted).map(|(_, word)| *word)
 }
 
-/// Whether the module has the memory consistency model's own instructions (PTX ISA 6.0, sm_70).
-fn has_model(program: &Program) -> bool {
+/// True if the module has the instructions of the memory consistency model (PTX ISA 6.0, sm_70).
+fn has_memory_model(program: &Program) -> bool {
     program.version >= (6, 0) && program.target.0 >= 70
 }
 
-/// `opcode` with other modifiers; nothing where it cannot have them.
+/// `opcode` with other modifiers; none if it cannot have them.
 pub(super) fn rewritten(opcode: &str, modifiers: Modifiers, program: &Program) -> Option<String> {
     let words: Vec<&str> = opcode.split('.').collect();
     let (stem, rest) = words.split_first()?;
     match *stem {
         "membar" | "fence" => rewritten_fence(stem, rest, modifiers),
-        "ld" | "st" if !has_model(program) => {
+        "ld" | "st" if !has_memory_model(program) => {
             let is_relaxed = modifiers.semantics.is_none_or(|semantics| semantics == "relaxed");
-            let kept = rest.iter().copied().filter(|word| !WEAK_WORDS.contains(word));
-            is_relaxed.then(|| [*stem, "volatile"].into_iter().chain(kept).collect::<Vec<_>>().join("."))
+            let remaining = rest.iter().copied().filter(|word| !REMOVED_MODIFIERS.contains(word));
+            is_relaxed.then(|| [*stem, "volatile"].into_iter().chain(remaining).collect::<Vec<_>>().join("."))
         }
         "ld" | "st" | "atom" | "red" | "mbarrier" => rewritten_access(stem, &words, modifiers),
         _ => None,
@@ -117,7 +117,7 @@ fn rewritten_access(stem: &str, words: &[&str], modifiers: Modifiers) -> Option<
     let own_scope = has(&["cta", "cluster", "gpu", "sys"]);
     let wanted = match (own_semantics, modifiers.semantics) {
         (Some("acquire"), Some("release")) | (Some("release"), Some("acquire")) if stem == "atom" => "acq_rel",
-        (own, wanted) => wanted.or(own).unwrap_or(if stem == "mbarrier" { "release" } else { "relaxed" }),
+        (entry, wanted) => wanted.or(entry).unwrap_or(if stem == "mbarrier" { "release" } else { "relaxed" }),
     };
     let fits = match stem {
         "ld" => matches!(wanted, "relaxed" | "acquire"),
@@ -126,20 +126,20 @@ fn rewritten_access(stem: &str, words: &[&str], modifiers: Modifiers) -> Option<
     };
     let scope = modifiers.scope.or(own_scope).unwrap_or(if stem == "mbarrier" { "cta" } else { "gpu" });
     let is_access = stem == "ld" || stem == "st";
-    let dropped = |word: &&str| {
+    let is_removed = |word: &&str| {
         if is_access {
-            WEAK_WORDS.contains(word)
+            REMOVED_MODIFIERS.contains(word)
         } else {
             matches!(*word, "relaxed" | "acquire" | "release" | "acq_rel") || own_scope == Some(*word)
         }
     };
-    let kept = tail.iter().copied().filter(|word| !dropped(word));
-    fits.then(|| head.iter().copied().chain([wanted, scope]).chain(kept).collect::<Vec<_>>().join("."))
+    let remaining = tail.iter().copied().filter(|word| !is_removed(word));
+    fits.then(|| head.iter().copied().chain([wanted, scope]).chain(remaining).collect::<Vec<_>>().join("."))
 }
 
-/// A barrier of all threads of this reach.
-pub(super) fn barrier(reach: BarrierLevel) -> String {
-    match reach {
+/// A barrier of this level.
+pub(super) fn barrier(level: BarrierLevel) -> String {
+    match level {
         BarrierLevel::Warp => "bar.warp.sync 0xffffffff;",
         BarrierLevel::Block => "bar.sync 0;",
         BarrierLevel::Cluster => "barrier.cluster.arrive; barrier.cluster.wait;",
@@ -147,10 +147,10 @@ pub(super) fn barrier(reach: BarrierLevel) -> String {
     .into()
 }
 
-/// A fence of memory.
+/// A memory fence.
 pub(super) fn fence(scope: Scope, program: &Program) -> String {
     let wide = word(SCOPES, scope).unwrap_or("cta");
-    match (has_model(program), scope) {
+    match (has_memory_model(program), scope) {
         (true, _) => format!("fence.acq_rel.{wide};"),
         (false, Scope::Gpu | Scope::Cluster) => "membar.gl;".into(),
         (false, Scope::Cta | Scope::Sys | Scope::None) => format!("membar.{wide};"),
@@ -160,7 +160,7 @@ pub(super) fn fence(scope: Scope, program: &Program) -> String {
 /// A wait for all operations of this kind that the thread has issued.
 pub(super) fn wait_all(kind: CopyKind) -> String {
     match kind {
-        CopyKind::Lane => "cp.async.wait_all;",
+        CopyKind::CpAsync => "cp.async.wait_all;",
         CopyKind::Bulk => "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;",
         CopyKind::Wgmma => "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;",
     }

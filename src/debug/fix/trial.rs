@@ -1,4 +1,4 @@
-//! A run of a changed program, and what was found in it, in terms of the original.
+//! A run of a changed program, and its findings in terms of the original.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,21 +12,21 @@ use crate::launch::Case;
 use crate::machine::Instrumentation;
 use crate::program::{Pc, Program};
 
-/// The two instructions of a mistake, of the original program; none for an inserted one, or where there is no such side.
-pub(super) type Key = (&'static str, usize, Option<Pc>, Option<Pc>);
+/// Family, launch and the two instructions of a finding, in the original program; none for an inserted instruction or a missing side.
+pub(super) type FindingKey = (&'static str, usize, Option<Pc>, Option<Pc>);
 
-/// A finding of a trial; those of other orders of critical sections come last, as in the numbers of findings.
-pub(super) struct Seen {
+/// A finding of a trial; those of other orders of critical sections come last, as in the numbering.
+pub(super) struct TrialFinding {
     /// In terms of the program that ran.
     pub finding: Finding,
-    /// All pairs of instructions that are counted in it.
-    pub keys: BTreeSet<Key>,
+    /// The keys of all its pairs of instructions.
+    pub keys: BTreeSet<FindingKey>,
 }
 
-/// What a run came to.
+/// The result of a run.
 pub(super) struct Trial {
-    pub seen: Vec<Seen>,
-    /// What stopped it.
+    pub findings: Vec<TrialFinding>,
+    /// The fault that stopped it.
     pub fault: Option<FindingId>,
     /// The buffers at its end.
     pub buffers: Vec<Vec<u8>>,
@@ -34,39 +34,39 @@ pub(super) struct Trial {
 }
 
 impl Trial {
-    /// Runs `program`, whose instructions are `original` ones; and its critical sections the other way round, as any run does.
+    /// Runs `program`, also with reversed critical sections; `original` maps its instructions to the original program.
     pub fn new(program: &Arc<Program>, case: &Case, options: &RunOptions, original: impl Fn(Pc) -> Option<Pc>) -> Result<Self, RunError> {
         let (run, checkers) = run_checked(program, case, options, &|| false)?;
-        let see = |all: &Findings, index: usize| {
+        let trial_finding = |all: &Findings, index: usize| {
             let finding = all.list()[index].clone();
             let key = |pair: crate::check::Pair| {
                 let (first, second) = pair.sides();
                 let (a, b) = (first.and_then(|(pc, _)| original(pc)), original(second.0));
                 (family(pair.id()), finding.launch, a.min(b), a.max(b))
             };
-            Seen { keys: all.pairs(index).map(key).collect(), finding }
+            TrialFinding { keys: all.pairs(index).map(key).collect(), finding }
         };
         let all = checkers.findings();
-        let mut seen: Vec<Seen> = (0..all.list().len()).map(|index| see(all, index)).collect();
+        let mut found: Vec<TrialFinding> = (0..all.list().len()).map(|index| trial_finding(all, index)).collect();
         let job = Job { program, case, options, instrumentation: Instrumentation::Nothing };
         let (_, others) = other_orders(job, &run, &|| false)?;
-        seen.extend(new_in(program, all.list(), &others).into_iter().map(|(order, index)| see(&others[order].findings, index)));
+        found.extend(new_in(program, all.list(), &others).into_iter().map(|(order, index)| trial_finding(&others[order].findings, index)));
         let mut fault = run.fault.as_ref().map(|fault| fault.id);
         if let Some(other) = others.iter().find(|other| other.is_fault) {
             fault = fault_of(job, other, &|| false)?.map(|fault| fault.id);
         }
         let buffers = contents(case, &run);
-        Ok(Self { seen, fault, buffers, run })
+        Ok(Self { findings: found, fault, buffers, run })
     }
 
-    /// The findings that count: no notes.
-    pub fn counting(&self) -> impl Iterator<Item = &Seen> {
-        self.seen.iter().filter(|seen| seen.finding.severity > Severity::Note)
+    /// The findings that are no notes.
+    pub fn counting(&self) -> impl Iterator<Item = &TrialFinding> {
+        self.findings.iter().filter(|found| found.finding.severity > Severity::Note)
     }
 }
 
-/// A key where unrolled copies of a statement are one: instructions of one line of the source are their first one.
-pub(super) fn blurred(program: &Program, key: Key) -> (Key, Option<u32>, Option<u32>) {
+/// The key by source lines instead of instructions, so that unrolled copies of a statement have one key.
+pub(super) fn source_key(program: &Program, key: FindingKey) -> (FindingKey, Option<u32>, Option<u32>) {
     let line = |pc: Option<Pc>| {
         let place = program.source_lines.get(pc?.index()).copied().flatten()?;
         Some(place.line).filter(|line| *line > 0)

@@ -1,7 +1,7 @@
-//! Which thread the user looks at, and which threads a question is about.
+//! The focused thread, and filters of threads.
 //!
-//! Both are said in the same words, as cuda-gdb says them: `block 1,0,0 warp 2 lane 0-7`, `block (1,0,0) thread (32,0,0)`. A
-//! [`FocusChange`] moves the focus and leaves alone what it does not name; a [`ThreadFilter`] limits a listing.
+//! Both are written as in cuda-gdb: `block 1,0,0 warp 2 lane 0-7`, `block (1,0,0) thread (32,0,0)`. A
+//! [`FocusChange`] moves the focus and keeps the coordinates that it does not name; a [`ThreadFilter`] limits a listing.
 
 mod words;
 
@@ -14,7 +14,7 @@ use crate::machine::{LANES, LaneMask, Machine};
 
 pub use words::FocusError;
 
-/// The thread the user looks at, as block, warp and lane; the selected call frame is part of it.
+/// The focused thread, as block, warp and lane, and the selected call frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Focus {
     /// Block index.
@@ -34,7 +34,7 @@ impl Focus {
     }
 }
 
-/// Threads that a breakpoint, a watchpoint or a listing is limited to. What is absent is not limited.
+/// Threads that a breakpoint, a watchpoint or a listing is limited to. Absent fields do not limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ThreadFilter {
     /// One block.
@@ -45,7 +45,7 @@ pub struct ThreadFilter {
     pub lanes: Option<LaneMask>,
 }
 
-/// A move of the focus: what it names changes, the rest stays.
+/// A move of the focus: absent fields are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FocusChange {
     /// The block.
@@ -56,7 +56,7 @@ pub struct FocusChange {
     pub lane: Option<u32>,
 }
 
-/// The extents that words about threads are held against.
+/// The extents of a launch, against which thread coordinates are checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extents {
     /// Blocks in x, y and z.
@@ -68,7 +68,7 @@ pub struct Extents {
 }
 
 impl Extents {
-    /// Those of a machine's launch.
+    /// The extents of a machine's launch.
     pub fn of(machine: &Machine) -> Self {
         let config = machine.config();
         Self { grid: config.grid, block: config.block, cluster: config.cluster }
@@ -98,9 +98,9 @@ impl ThreadFilter {
         if passes { self.lanes.unwrap_or(LaneMask::ALL) } else { LaneMask::NONE }
     }
 
-    /// The thread that stands for those that pass: where something is not limited it is as `focus` has it, and of several lanes of
-    /// `among` it is the focused one or else the lowest.
-    pub fn first(&self, focus: &Focus, among: LaneMask) -> Focus {
+    /// A representative of the threads that pass: absent fields are those of `focus`, and of several lanes of `among` it is the focused
+    /// one, otherwise the lowest.
+    pub fn representative(&self, focus: &Focus, among: LaneMask) -> Focus {
         let (block, warp) = (self.block.unwrap_or(focus.block), self.warp.unwrap_or(focus.warp));
         let lanes = self.lanes.unwrap_or(LaneMask::ALL) & among;
         let lane = if lanes.intersects(focus.lane_mask()) { focus.lane } else { lanes.first() as u32 };
@@ -121,18 +121,18 @@ impl ThreadFilter {
     /// Reads words such as `block 1,0,0 warp 2 lane 0-7` or `thread 33,0,0`.
     ///
     /// # Errors
-    /// What is no word about threads, and what the launch does not have.
+    /// A word is unknown, or the launch has no such thread.
     pub fn parse(words: &str, extents: &Extents) -> Result<Self, FocusError> {
         words::filter(words, extents)
     }
 }
 
 impl FocusChange {
-    /// Reads words such as `block 1,0,0`, `lane 3` or `block (1,0,0) thread (32,0,0)`. `focus` decides what is not named where
-    /// `cluster` needs it.
+    /// Reads words such as `block 1,0,0`, `lane 3` or `block (1,0,0) thread (32,0,0)`. `focus` supplies the warp that is not
+    /// named.
     ///
     /// # Errors
-    /// What is no word about threads, and what the launch does not have.
+    /// A word is unknown, or the launch has no such thread.
     pub fn parse(words: &str, extents: &Extents, focus: &Focus) -> Result<Self, FocusError> {
         words::change(words, extents, focus)
     }
@@ -155,7 +155,7 @@ impl Focus {
         LaneMask::of((self.lane % LANES as u32) as usize)
     }
 
-    /// The focus on one of these lanes: as it is if it is on one of them, or else on the lowest.
+    /// The focus on one of these lanes: unchanged if it is on one of them, otherwise on the lowest.
     #[must_use]
     pub fn among(self, block: [u32; 3], warp: u32, lanes: LaneMask) -> Self {
         let stays = (self.block, self.warp) == (block, warp) && lanes.intersects(self.lane_mask());
@@ -165,7 +165,7 @@ impl Focus {
 }
 
 impl Focus {
-    /// `block 1,0,0 producer warp 0 lane 5`: as it is typed, with what the warp is called.
+    /// `block 1,0,0 producer warp 0 lane 5`: as it is typed, with the role name of the warp.
     pub fn describe(&self, roles: &Roles) -> String {
         let [x, y, z] = self.block;
         let frame = if self.frame > 0 { format!(" frame {}", self.frame) } else { String::new() };

@@ -1,26 +1,26 @@
-//! Reading words about threads.
+//! Parser of thread coordinates.
 //!
 //! `block X[,Y[,Z]]`, `cluster X[,Y[,Z]]`, `warp N`, `lane LIST`, `thread X[,Y[,Z]]` in any order, numbers with or without parentheses,
-//! as cuda-gdb takes them. A thread may also be given as warp and lane, but not twice. A cluster stands for its first block.
+//! as cuda-gdb takes them. A thread may also be named by warp and lane, but not both ways. A cluster means its first block.
 
 use super::{Extents, Focus, FocusChange, ThreadFilter};
 use crate::base::Dim3;
 use crate::machine::{LANES, LaneMask};
 
-/// The words there are.
+/// The known words, for errors.
 const WORDS: &str = "block X,Y,Z, cluster X,Y,Z, warp N, lane N or thread X,Y,Z";
 
-/// Why words name no threads.
+/// Why a text names no threads.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct FocusError {
-    /// Byte of the words where it is wrong, from 0.
+    /// Byte of the error in the text, from 0.
     pub column: usize,
-    /// What is wrong, and what would be right.
+    /// The error, and what is expected.
     pub message: String,
 }
 
-/// What the words name.
+/// The named coordinates.
 #[derive(Default)]
 struct Named {
     block: Option<[u32; 3]>,
@@ -111,17 +111,17 @@ impl Reader<'_> {
     fn index(&mut self, what: &str, extents: [u32; 3]) -> Result<[u32; 3], FocusError> {
         self.skip();
         let start = self.at;
-        let parenthesis = self.eat('(');
+        let parenthesis = self.consume('(');
         let mut index = [0; 3];
         for axis in 0..3 {
             self.skip();
             index[axis] = self.number()?;
             self.skip();
-            if axis == 2 || !self.eat(',') {
+            if axis == 2 || !self.consume(',') {
                 break;
             }
         }
-        if parenthesis && !self.eat(')') {
+        if parenthesis && !self.consume(')') {
             return Err(self.error(self.at, "expected ')'".to_string()));
         }
         if (0..3).any(|axis| index[axis] >= extents[axis]) {
@@ -149,13 +149,13 @@ impl Reader<'_> {
             let start = self.at;
             let first = self.below("lane", LANES as u32)?;
             self.skip();
-            let last = if self.eat('-') { self.below("lane", LANES as u32)? } else { first };
+            let last = if self.consume('-') { self.below("lane", LANES as u32)? } else { first };
             if last < first {
                 return Err(self.error(start, format!("lanes {first}-{last} run backwards: write {last}-{first}")));
             }
             lanes |= (first..=last).map(|lane| lane as usize).collect();
             self.skip();
-            if !self.eat(',') {
+            if !self.consume(',') {
                 return Ok(lanes);
             }
         }
@@ -171,15 +171,15 @@ impl Reader<'_> {
     }
 
     fn take(&mut self, wanted: impl Fn(char) -> bool) -> String {
-        let taken: String = self.text[self.at..].chars().take_while(|c| wanted(*c)).collect();
-        self.at += taken.len();
-        taken
+        let word: String = self.text[self.at..].chars().take_while(|c| wanted(*c)).collect();
+        self.at += word.len();
+        word
     }
 
-    fn eat(&mut self, c: char) -> bool {
-        let eaten = self.text[self.at..].starts_with(c);
-        self.at += if eaten { c.len_utf8() } else { 0 };
-        eaten
+    fn consume(&mut self, c: char) -> bool {
+        let is_consumed = self.text[self.at..].starts_with(c);
+        self.at += if is_consumed { c.len_utf8() } else { 0 };
+        is_consumed
     }
 
     fn skip(&mut self) {
@@ -191,8 +191,8 @@ impl Reader<'_> {
     }
 }
 
-fn once<T>(place: &mut Option<T>, value: T, column: usize, what: &str) -> Result<(), FocusError> {
-    match place.replace(value) {
+fn once<T>(field: &mut Option<T>, value: T, column: usize, what: &str) -> Result<(), FocusError> {
+    match field.replace(value) {
         None => Ok(()),
         Some(_) => Err(twice(column, what)),
     }

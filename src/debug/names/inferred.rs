@@ -1,40 +1,40 @@
-//! What instructions take untyped registers for.
+//! Types of untyped registers, inferred from the instructions that use them.
 //!
 //! Some compilers declare every register `.b32`, those that hold floating-point numbers as well. A register that floating-point
 //! instructions of one type read or write, and no integer instruction does, holds numbers of that type; it is shown, computed with and
-//! set as such. Moves, loads, stores and shuffles say nothing either way.
+//! set as such. Moves, loads, stores and shuffles show no type.
 
 use std::sync::OnceLock;
 
-use super::registers::RegisterPlace;
+use super::registers::RegisterLocation;
 use crate::debug::arrays::ArrayTypes;
 use crate::isa::{ScalarType, TypeKind};
 use crate::program::operands::{Use, registers_of};
 use crate::program::{Bank, FuncId, Function, OperandKind, Program};
 
-/// The types that instructions give to registers, worked out for a function when it is first asked for, and to arrays.
+/// The inferred types of registers, computed per function at the first query, and of arrays.
 #[derive(Default)]
 pub struct InferredTypes {
     functions: Vec<OnceLock<FunctionTypes>>,
-    /// What the elements of arrays are that are declared by the byte.
+    /// The types of arrays that are declared as bytes.
     pub arrays: ArrayTypes,
 }
 
-/// What the registers of a function are taken for, by slot.
+/// The inferred types of the registers of a function, by slot.
 #[derive(Default)]
 struct FunctionTypes {
     b32: Vec<InferredType>,
     b64: Vec<InferredType>,
 }
 
-/// What a register is taken for.
+/// The type that instructions use a register as.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum InferredType {
-    /// Nothing so far.
+    /// No use so far.
     #[default]
     Unknown,
-    /// This type.
-    For(ScalarType),
+    /// Only this type.
+    Only(ScalarType),
     /// An integer, or different types.
     Mixed,
 }
@@ -45,14 +45,14 @@ impl InferredTypes {
         Self { functions: program.functions.iter().map(|_| OnceLock::new()).collect(), arrays: ArrayTypes::default() }
     }
 
-    /// The type that a register has in effect: its own, or of an untyped one what instructions take it for.
-    pub fn type_of(&self, program: &Program, function: FuncId, register: &RegisterPlace) -> ScalarType {
+    /// The type in effect of a register: the declared one, or for an untyped register the inferred one.
+    pub fn type_of(&self, program: &Program, function: FuncId, register: &RegisterLocation) -> ScalarType {
         let (true, Some(slot)) = (register.ty.kind() == TypeKind::Untyped, register.slot) else { return register.ty };
         let (cell, body) = (&self.functions[function.index()], &program.functions[function.index()]);
         let types = cell.get_or_init(|| FunctionTypes::of(program, body));
         let bank = if register.bank == Bank::B64 { &types.b64 } else { &types.b32 };
         match bank.get(slot.index()) {
-            Some(InferredType::For(ty)) if ty.bits() == register.ty.bits() => *ty,
+            Some(InferredType::Only(ty)) if ty.bits() == register.ty.bits() => *ty,
             _ => register.ty,
         }
     }
@@ -63,14 +63,14 @@ impl FunctionTypes {
         let mut types = FunctionTypes::default();
         for pc in function.code.clone() {
             let Some(inst) = program.code.get(pc as usize) else { continue };
-            let Some((read, written)) = inst.op.operand_kinds().map(|kinds| (taken(kinds.sources), taken(kinds.results))) else { continue };
+            let Some((read, written)) = inst.op.operand_kinds().map(|kinds| (usage(kinds.sources), usage(kinds.results))) else { continue };
             registers_of(inst, program, |used, register| {
                 let bank = match register.bank {
                     Bank::B32 => &mut types.b32,
                     Bank::B64 => &mut types.b64,
                     Bank::Pred => return,
                 };
-                let taken = match used {
+                let usage = match used {
                     Use::Read => read,
                     Use::Write => written,
                     Use::Address => InferredType::Mixed,
@@ -80,17 +80,17 @@ impl FunctionTypes {
                 if bank.len() <= slot {
                     bank.resize(slot + 1, InferredType::Unknown);
                 }
-                let agrees = matches!(bank[slot], InferredType::Unknown) || bank[slot] == taken;
-                bank[slot] = if agrees { taken } else { InferredType::Mixed };
+                let agrees = matches!(bank[slot], InferredType::Unknown) || bank[slot] == usage;
+                bank[slot] = if agrees { usage } else { InferredType::Mixed };
             });
         }
         types
     }
 }
 
-fn taken(kind: OperandKind) -> InferredType {
+fn usage(kind: OperandKind) -> InferredType {
     match kind {
-        OperandKind::Number(ty) if ty.kind() == TypeKind::Float => InferredType::For(ty),
+        OperandKind::Number(ty) if ty.kind() == TypeKind::Float => InferredType::Only(ty),
         OperandKind::Number(_) | OperandKind::Integer => InferredType::Mixed,
     }
 }

@@ -1,14 +1,14 @@
-//! From the name of an mbarrier to its address in shared memory.
+//! Lookup of an mbarrier by name.
 
 use super::scope::{Named, look_up};
-use crate::debug::scene::Scene;
+use crate::debug::eval_context::EvalContext;
 use crate::isa::Space;
 
 /// Bytes of an mbarrier.
 const BYTES: u32 = 8;
 
-/// The address that `full`, `full[1]`, `smem+0x40` or `0x508` stands for; an index counts mbarriers, whatever the variable is declared as.
-pub fn mbarrier_address(scene: &Scene<'_>, text: &str) -> Option<u32> {
+/// The address that `full`, `full[1]`, `smem+0x40` or `0x508` means; an index counts mbarriers, whatever the declared type of the variable.
+pub fn mbarrier_address(context: &EvalContext<'_>, text: &str) -> Option<u32> {
     if let Some(address) = number(text) {
         return Some(address);
     }
@@ -17,8 +17,8 @@ pub fn mbarrier_address(scene: &Scene<'_>, text: &str) -> Option<u32> {
         (None, Some((name, offset))) => (name, number(offset)?),
         (None, None) => (text, 0),
     };
-    match look_up(scene, scene.frame().ok().as_ref(), name)? {
-        Named::Memory(place) if place.space == Space::Shared => u32::try_from(place.address).ok()?.checked_add(offset),
+    match look_up(context, context.frame().ok().as_ref(), name)? {
+        Named::Memory(location) if location.space == Space::Shared => u32::try_from(location.address).ok()?.checked_add(offset),
         _ => None,
     }
 }

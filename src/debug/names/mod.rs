@@ -1,12 +1,12 @@
-//! From names to what they stand for, and back.
+//! Lookup of names, and names of addresses.
 //!
-//! [`scope`] finds what a name means where the focused thread stands; [`symbols`] names an address or an instruction, and [`mod@place`]
-//! does so in the words of the kernel's author; [`inferred`] infers what an untyped register is used as; [`mbarriers`] finds an mbarrier.
+//! [`scope`] looks up a name in the scope of the focused thread; [`symbols`] names an address or an instruction, and [`mod@memory_name`] an
+//! element of an array or an mbarrier; [`inferred`] infers the types of untyped registers; [`mbarriers`] finds an mbarrier by name.
 
 pub mod access;
 pub mod inferred;
 pub mod mbarriers;
-pub mod place;
+pub mod memory_name;
 mod registers;
 pub mod scope;
 pub mod symbols;

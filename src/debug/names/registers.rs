@@ -5,32 +5,32 @@ use crate::program::{Bank, Function, Pc, Register, Slot};
 
 /// A register of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RegisterPlace {
-    /// Its type: the declared one, or of an untyped register what instructions take it for.
+pub struct RegisterLocation {
+    /// Its type in effect: the declared one, or for an untyped register the inferred one.
     pub ty: ScalarType,
     /// Its bank.
     pub bank: Bank,
     /// Slot in its frame; none if no code names the register, and it has no value.
     pub slot: Option<Slot>,
-    /// Slots it takes: 2 for `.b128`, else 1.
+    /// Number of slots: 2 for `.b128`, otherwise 1.
     pub width: u32,
 }
 
 /// The register called `name` in the scopes around `pc`; the innermost of several.
-pub fn register(function: &Function, pc: Pc, name: &str) -> Option<RegisterPlace> {
+pub fn register(function: &Function, pc: Pc, name: &str) -> Option<RegisterLocation> {
     let in_scope = function.registers.iter().filter(|register| register.scope.contains(&pc.0));
     let named = in_scope.filter_map(|register| Some((register, number_of(register, name)?)));
     let (register, number) = named.min_by_key(|(register, _)| register.scope.end - register.scope.start)?;
     let slot = function.placement.slot(register.bank, number);
-    Some(RegisterPlace { ty: register.ty, bank: register.bank, slot, width: register.width() })
+    Some(RegisterLocation { ty: register.ty, bank: register.bank, slot, width: register.width() })
 }
 
-/// The registers of a function called `name`, in whatever scope: one that is declared in several is several, if their places differ.
-pub fn registers_called(function: &Function, name: &str) -> Vec<RegisterPlace> {
+/// The registers of a function called `name`, one for each scope that declares it with another location.
+pub fn registers_called(function: &Function, name: &str) -> Vec<RegisterLocation> {
     let called = function.registers.iter().filter(|register| number_of(register, name).is_some());
-    let mut places: Vec<RegisterPlace> = called.filter_map(|declared| register(function, Pc(declared.scope.start), name)).collect();
-    places.dedup();
-    places
+    let mut locations: Vec<RegisterLocation> = called.filter_map(|declared| register(function, Pc(declared.scope.start), name)).collect();
+    locations.dedup();
+    locations
 }
 
 /// The name at `pc` of the register in this slot of a bank; of several, that of the innermost scope.

@@ -1,12 +1,12 @@
-//! From an address back to a name: `tile+16`, `$L__BB0_2+3`.
+//! Symbols of addresses and instructions: `tile+16`, `$L__BB0_2+3`.
 
 use crate::debug::arrays::id_of;
-use crate::debug::scene::Scene;
+use crate::debug::eval_context::EvalContext;
 use crate::isa::Space;
 use crate::machine::Region;
-use crate::program::{FuncId, ParamPlace, Pc, Program, Variable, map, shown_name};
+use crate::program::{FuncId, ParamStorage, Pc, Program, Variable, map, shown_name};
 
-/// Bits of an address in a window of shared memory that count inside one block.
+/// Bits of an address in the shared memory window that address one block's memory; the bits above are the rank.
 pub const RANK_SHIFT: u32 = 24;
 
 /// A name and the distance from it.
@@ -16,7 +16,7 @@ pub struct Symbol {
     pub name: String,
     /// Bytes, or instructions, from its start.
     pub offset: u64,
-    /// The rank in its cluster of the block whose shared memory it is in, if the address says so.
+    /// The cluster rank of the block whose shared memory it is in, if the address has one.
     pub rank: Option<u32>,
 }
 
@@ -43,33 +43,33 @@ pub struct Object {
 }
 
 /// The variable, buffer or parameter that holds `address` of `space`.
-pub fn symbol(scene: &Scene<'_>, space: Space, address: u64) -> Option<Symbol> {
-    let (space, address) = resolve(scene.program(), space, address);
+pub fn symbol(context: &EvalContext<'_>, space: Space, address: u64) -> Option<Symbol> {
+    let (space, address) = resolve(context.program(), space, address);
     if space == Space::Global {
-        if let Some(function) = function_at(scene.program(), address) {
-            return Some(Symbol { name: scene.program().functions[function.index()].name.to_string(), offset: 0, rank: None });
+        if let Some(function) = function_at(context.program(), address) {
+            return Some(Symbol { name: context.program().functions[function.index()].name.to_string(), offset: 0, rank: None });
         }
-        let allocation = scene.machine.device().global().find(address)?;
+        let allocation = context.machine.device().global().find(address)?;
         return Some(Symbol { name: allocation.name.to_string(), offset: address - allocation.base, rank: None });
     }
     let (rank, address) = match space {
-        Space::Shared | Space::SharedCluster => rank_of(scene, space, address),
+        Space::Shared | Space::SharedCluster => rank_of(context, space, address),
         _ => (None, address),
     };
     let holds = |object: &Object| (object.start..object.start.saturating_add(object.bytes)).contains(&address);
-    let object = objects(scene, space).into_iter().find(holds)?;
+    let object = objects(context, space).into_iter().find(holds)?;
     Some(Symbol { name: object.name, offset: address - object.start, rank })
 }
 
-/// The rank that an address of shared memory names, if it does, and the address in that block.
-fn rank_of(scene: &Scene<'_>, space: Space, address: u64) -> (Option<u32>, u64) {
+/// The cluster rank in an address of shared memory, if it has one, and the address in that block.
+fn rank_of(context: &EvalContext<'_>, space: Space, address: u64) -> (Option<u32>, u64) {
     let rank = (address >> RANK_SHIFT) as u32;
     let is_reported = rank > 0 || space == Space::SharedCluster;
-    let in_cluster = rank < scene.machine.config().blocks_of_cluster() && scene.machine.config().blocks_of_cluster() > 1;
+    let in_cluster = rank < context.machine.config().blocks_of_cluster() && context.machine.config().blocks_of_cluster() > 1;
     if is_reported && in_cluster { (Some(rank), address & ((1 << RANK_SHIFT) - 1)) } else { (None, address) }
 }
 
-/// The space that `address` is in and its address there: generic addresses are taken apart.
+/// The state space of `address` and the address there: generic addresses are resolved.
 pub fn resolve(program: &Program, space: Space, address: u64) -> (Space, u64) {
     match space {
         Space::Generic => {
@@ -81,7 +81,7 @@ pub fn resolve(program: &Program, space: Space, address: u64) -> (Space, u64) {
     }
 }
 
-/// The function whose address is called by `address`.
+/// The function that an indirect call of `address` calls.
 pub fn function_at(program: &Program, address: u64) -> Option<FuncId> {
     let index = map::function_of_address(&program.map, address)?;
     ((index as usize) < program.functions.len()).then_some(FuncId(index))
@@ -95,14 +95,16 @@ pub fn code_symbol(program: &Program, pc: Pc) -> Option<Symbol> {
     Some(Symbol { name: name.to_string(), offset: u64::from(pc.0 - start), rank: None })
 }
 
-/// All named things of a space, in order of address; those of the frame's function for local memory.
-pub fn objects(scene: &Scene<'_>, space: Space) -> Vec<Object> {
+/// All named objects of a space, in order of address; those of the frame's function for local memory.
+pub fn objects(context: &EvalContext<'_>, space: Space) -> Vec<Object> {
     let mut objects = match space {
-        Space::Generic | Space::Global => allocations(scene.machine.device().global()),
-        Space::Const => allocations(scene.machine.device().constant_memory()),
-        Space::Shared | Space::SharedCluster => variables(scene, Space::Shared),
-        Space::Local | Space::ParamFunc => variables(scene, Space::Local).into_iter().chain(variables(scene, Space::ParamFunc)).collect(),
-        Space::Param => params(scene),
+        Space::Generic | Space::Global => allocations(context.machine.device().global()),
+        Space::Const => allocations(context.machine.device().constant_memory()),
+        Space::Shared | Space::SharedCluster => variables(context, Space::Shared),
+        Space::Local | Space::ParamFunc => {
+            variables(context, Space::Local).into_iter().chain(variables(context, Space::ParamFunc)).collect()
+        }
+        Space::Param => params(context),
     };
     objects.sort_by_key(|object| object.start);
     objects
@@ -117,43 +119,43 @@ fn allocations(region: &Region) -> Vec<Object> {
     region.allocations().map(object).collect()
 }
 
-fn variables(scene: &Scene<'_>, space: Space) -> Vec<Object> {
-    let frame = scene.frame().ok();
+fn variables(context: &EvalContext<'_>, space: Space) -> Vec<Object> {
+    let frame = context.frame().ok();
     let function = frame.as_ref().map(|frame| frame.function);
-    let kernel = Some(scene.machine.config().kernel).filter(|_| space == Space::Shared);
-    let in_space = scene.program().variables.iter().filter(|variable| variable.location.space == space);
+    let kernel = Some(context.machine.config().kernel).filter(|_| space == Space::Shared);
+    let in_space = context.program().variables.iter().filter(|variable| variable.location.space == space);
     let visible = in_space.filter(|variable| {
         variable.function.is_none() || function.is_some() && variable.function == function || variable.function == kernel
     });
     let object = |variable| {
-        let place = super::scope::variable_place(scene, variable, frame.as_ref());
-        let bytes = super::scope::variable_bytes(scene, variable);
-        Object { name: variable.name.to_string(), start: place.address, bytes }
+        let location = super::scope::variable_location(context, variable, frame.as_ref());
+        let bytes = super::scope::variable_bytes(context, variable);
+        Object { name: variable.name.to_string(), start: location.address, bytes }
     };
-    let (open, closed): (Vec<_>, Vec<_>) = visible.partition(|variable| variable.bytes == 0 && space == Space::Shared);
-    closed.into_iter().chain(named_in_kernel(scene, open, function)).map(object).collect()
+    let (dynamic, sized): (Vec<_>, Vec<_>) = visible.partition(|variable| variable.bytes == 0 && space == Space::Shared);
+    sized.into_iter().chain(named_in_kernel(context, dynamic, function)).map(object).collect()
 }
 
-/// Of several names of the dynamic shared memory, those that code of the kernel or of the frame's function uses, if it does.
-fn named_in_kernel<'a>(scene: &Scene<'a>, open: Vec<&'a Variable>, function: Option<FuncId>) -> Vec<&'a Variable> {
-    let program = scene.program();
-    let Some(inferred) = scene.inferred.filter(|_| open.len() > 1) else { return open };
+/// The names of dynamic shared memory that code of the kernel or of the frame's function uses; all if it uses none.
+fn named_in_kernel<'a>(context: &EvalContext<'a>, dynamic: Vec<&'a Variable>, function: Option<FuncId>) -> Vec<&'a Variable> {
+    let program = context.program();
+    let Some(inferred) = context.inferred.filter(|_| dynamic.len() > 1) else { return dynamic };
     let is_named = |variable: &&Variable| {
-        let functions = [Some(scene.machine.config().kernel), function];
+        let functions = [Some(context.machine.config().kernel), function];
         let id = id_of(program, variable);
         id.is_some_and(|id| functions.into_iter().flatten().any(|function| inferred.arrays.is_named_in(program, id, function)))
     };
-    let named: Vec<&Variable> = open.iter().copied().filter(is_named).collect();
-    if named.is_empty() { open } else { named }
+    let named: Vec<&Variable> = dynamic.iter().copied().filter(is_named).collect();
+    if named.is_empty() { dynamic } else { named }
 }
 
-fn params(scene: &Scene<'_>) -> Vec<Object> {
-    let kernel = &scene.program().functions[scene.machine.config().kernel.index()];
-    let object = |param: &crate::program::Param| match param.place {
-        ParamPlace::Kernel(offset) => {
+fn params(context: &EvalContext<'_>) -> Vec<Object> {
+    let kernel = &context.program().functions[context.machine.config().kernel.index()];
+    let object = |param: &crate::program::Param| match param.storage {
+        ParamStorage::Kernel(offset) => {
             Some(Object { name: param.name.to_string(), start: u64::from(offset), bytes: u64::from(param.bytes) })
         }
-        ParamPlace::Register(..) | ParamPlace::Frame(_) => None,
+        ParamStorage::Register(..) | ParamStorage::Frame(_) => None,
     };
     kernel.params.iter().filter_map(object).collect()
 }

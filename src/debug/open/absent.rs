@@ -1,16 +1,16 @@
-//! Files in which no PTX is found: what they are, and how to come by PTX.
+//! Error messages for files without PTX: the kind of the file, and how to get PTX for it.
 
 use std::path::Path;
 
 use crate::base::{SourceFile, counted};
-use crate::container::{Container, first_word};
+use crate::container::{Container, first_token};
 use crate::sema::FileError;
 
-/// How machine code comes with PTX.
+/// Advice on compiling so that the file contains PTX next to machine code.
 const COMPILE: &str = "compile with -lineinfo, which keeps the PTX in a cubin, or for a virtual architecture too, such as \
                        -gencode arch=compute_90,code=compute_90";
 
-/// Why the file at `path` has no module, and what to do.
+/// The error for the file at `path`, which contains no module, with advice.
 pub(super) fn without_ptx(path: &Path, container: &Container) -> String {
     let (name, what) = (path.display(), container.what());
     match (container.cubins(), container.lto_targets()) {
@@ -32,12 +32,12 @@ pub(super) fn without_ptx(path: &Path, container: &Container) -> String {
     }
 }
 
-/// Whether `text`, of the file at `path`, begins as PTX does.
+/// Checks that `text`, of the file at `path`, begins with `.version`.
 ///
 /// # Errors
-/// It does not: what it begins with, with the place.
-pub(super) fn is_ptx(path: &Path, text: &str) -> Result<(), String> {
-    let (at, word) = match first_word(text) {
+/// The text begins with something else: the message has its position.
+pub(super) fn check_is_ptx(path: &Path, text: &str) -> Result<(), String> {
+    let (at, word) = match first_token(text) {
         Some((_, ".version")) => return Ok(()),
         Some(found) => found,
         None if text.is_empty() => return Err(format!("{} is empty: a module begins with .version", path.display())),
@@ -48,7 +48,7 @@ pub(super) fn is_ptx(path: &Path, text: &str) -> Result<(), String> {
     Err(format!("{}:{}:{}: this is no PTX: a module begins with .version, and here is {here}", path.display(), place.line, place.column))
 }
 
-/// Why the file at `path` cannot be read as text.
+/// The error for the file at `path`, which cannot be read as text.
 pub(super) fn unreadable(path: &Path, error: &FileError) -> String {
     match error {
         FileError::Unreadable { .. } if path == Path::new("-") => "'-' is no file: give standard input as /dev/stdin".to_string(),

@@ -1,4 +1,4 @@
-//! An `asm` statement from the words of the command line to a program and its launch.
+//! Opens an `asm` statement from command-line arguments as a program with its launch.
 
 use std::sync::Arc;
 
@@ -18,28 +18,28 @@ pub struct OpenedAsm {
     pub opened: Opened,
     /// The place of its first instruction in that module, `asm.ptx:14`; none if the kernel begins there.
     pub first: Option<String>,
-    /// What is worth a warning, with the texts.
+    /// The texts that the warnings refer to.
     pub sources: Sources,
     /// The warnings.
     pub warnings: Vec<Diagnostic>,
 }
 
-/// A statement that was judged.
-struct Judged {
+/// A statement that was checked without errors, and the program made of it.
+struct CheckedAsm {
     statement: Statement,
     wrapped: Wrapped,
     program: Arc<Program>,
 }
 
-/// Opens the statement that `words` hold: it alone, or its template and its operands. `values` are those of operands whose expression
-/// has no value in it, in order.
+/// Opens the statement in `args`: the whole statement, or its template and its operands. `values` are the values, in order, of the
+/// operands whose expression does not give one.
 ///
 /// # Errors
 /// A statement that the compiler or the assembler refuses; values that are missing or do not fit.
-pub fn open_asm(words: &[String], values: &[String]) -> Result<OpenedAsm, OpenError> {
+pub fn open_asm(args: &[String], values: &[String]) -> Result<OpenedAsm, OpenError> {
     let mut sources = Sources::default();
-    let (judged, warnings) = judge(&mut sources, words, values)?;
-    let Some(Judged { statement, wrapped, program }) = judged else {
+    let (checked, warnings) = check(&mut sources, args, values)?;
+    let Some(CheckedAsm { statement, wrapped, program }) = checked else {
         return Err(OpenError::Module(Module { program: None, sources, diagnostics: warnings }));
     };
     let lacking = statement.lacking(true);
@@ -59,21 +59,21 @@ pub fn open_asm(words: &[String], values: &[String]) -> Result<OpenedAsm, OpenEr
     })
 }
 
-/// Judges the statement that `words` hold as compiler and assembler would.
+/// Checks the statement in `args` as compiler and assembler would.
 ///
 /// # Errors
-/// Values that do not fit, or without which its text is not known.
-pub fn check_asm(words: &[String], values: &[String]) -> Result<Module, OpenError> {
+/// Values that do not fit, or missing values that its text depends on.
+pub fn check_asm(args: &[String], values: &[String]) -> Result<Module, OpenError> {
     let mut sources = Sources::default();
-    let (judged, diagnostics) = judge(&mut sources, words, values)?;
-    Ok(Module { program: judged.map(|judged| judged.program), sources, diagnostics })
+    let (checked, diagnostics) = check(&mut sources, args, values)?;
+    Ok(Module { program: checked.map(|checked| checked.program), sources, diagnostics })
 }
 
-/// The statement, unless something is wrong with it, and all that is.
-fn judge(sources: &mut Sources, words: &[String], values: &[String]) -> Result<(Option<Judged>, Vec<Diagnostic>), OpenError> {
-    let (statement, mut diagnostics) = inline_asm::read(sources, words);
+/// The statement, if it has no errors, and all its diagnostics.
+fn check(sources: &mut Sources, args: &[String], values: &[String]) -> Result<(Option<CheckedAsm>, Vec<Diagnostic>), OpenError> {
+    let (statement, mut diagnostics) = inline_asm::read(sources, args);
     let Some(mut statement) = statement else { return Ok((None, diagnostics)) };
-    let mut errors = statement.give(sources, values);
+    let mut errors = statement.set_values(sources, values);
     errors.extend(statement.lacking(false));
     if !errors.is_empty() {
         return Err(OpenError::Launch(sources.clone(), errors));
@@ -87,7 +87,7 @@ fn judge(sources: &mut Sources, words: &[String], values: &[String]) -> Result<(
         diagnostics.extend(written_inputs(&wrapped, program));
     }
     diagnostics.sort_by_key(|diagnostic| diagnostic.span);
-    Ok((program.map(|program| Judged { statement, wrapped, program }), diagnostics))
+    Ok((program.map(|program| CheckedAsm { statement, wrapped, program }), diagnostics))
 }
 
 /// A warning for every input operand at the first instruction that writes it: the compiler goes on with the old value, or with the new one

@@ -1,9 +1,9 @@
-//! From file names, or from an `asm` statement, to a program and a plan of cases, each some launches in order on the same memory.
+//! Opens files, or an `asm` statement, as a program and a plan of cases; a case is launches in order on the same memory.
 
 mod absent;
+mod arguments;
 pub mod asm;
 mod driver;
-mod give;
 mod linked;
 pub mod modules;
 mod outside;
@@ -17,29 +17,29 @@ use std::sync::Arc;
 
 pub use self::driver::open_driver;
 use self::made_up::made_up;
-use self::modules::{Chosen, apart, choose, choose_at};
+use self::modules::{Chosen, choose, choose_at, relocated};
 pub use self::modules::{read_text_module, read_text_module_at};
 use super::arrays;
 use crate::base::{Diagnostic, SourceFile, SourceId, Sources, Span, save};
 use crate::container::{self, bundle, pipe};
 use crate::launch::file::{Launch, Param};
 use crate::launch::foreign::foreign;
-use crate::launch::given::{self, Formal, Own};
 use crate::launch::nvcc::{self, Compiler};
-use crate::launch::variables::{self, Names, VariableFormal};
+use crate::launch::param_args::{self, Formal, ParamType};
+use crate::launch::variable_args::{self, Names, VariableFormal};
 use crate::launch::{
-    self, Basis, Content, Element, Kind, Known, LaunchFile, LaunchFileError, MadeUp, Origin, Overrides, Plan, Reason, Study, ValuePath,
-    memory_words, relocate, ron_text, wanted,
+    self, Basis, Content, Element, Kind, LaunchFacts, LaunchFile, LaunchFileError, MadeUp, Origin, Overrides, Plan, Reason, Study,
+    ValuePath, expect_args, memory_args, relocate, ron_text,
 };
 use crate::program::map::Maps;
 use crate::program::{FuncId, Program, is_called};
 use crate::sema;
 
-/// The subject of a reason about the kernel.
+/// The subject of a reason about the choice of the kernel.
 const KERNEL: &str = "kernel";
-/// The subjects of reasons that remain where grid, block and parameters are given.
-const LEFT: [&str; 3] = [KERNEL, "cluster", "dynamic shared memory"];
-/// Bytes by which a file that holds no PTX is known.
+/// The subjects of reasons that are still shown if grid, block and parameters are given.
+const SHOWN_SUBJECTS: [&str; 3] = [KERNEL, "cluster", "dynamic shared memory"];
+/// Number of leading bytes that identify the format of a file.
 const HEAD_BYTES: u64 = 20;
 
 /// A request of the command line.
@@ -77,7 +77,7 @@ pub struct Opened {
     pub empty_sibling: Option<PathBuf>,
     /// The choices that neither the launch file nor the command line made, a line each.
     pub notes: Vec<String>,
-    /// The launch file of the launches; none of an `asm` statement.
+    /// The launch file of the launches; none for an `asm` statement.
     pub launch: Option<OpenedLaunch>,
 }
 
@@ -90,16 +90,16 @@ pub struct OpenedLaunch {
     pub folder: PathBuf,
     /// The module.
     pub module: PathBuf,
-    /// The kernel whose launches alone are run, of a suite.
+    /// For a suite, the kernel whose launches are run.
     pub kernel: Option<String>,
-    /// Folders in which the text is looked for that the module was made from.
+    /// Folders that are searched for the source text of the module.
     pub folders: Vec<PathBuf>,
-    /// The given parameters of a launch of which the rest is made up.
-    pub known: Option<Known>,
+    /// The given parts of a launch whose other parts are made up.
+    pub known: Option<LaunchFacts>,
 }
 
 impl OpenedLaunch {
-    /// The text of the launch file at `path` that says the same.
+    /// The text of an equivalent launch file at `path`.
     pub fn text_at(&self, path: &Path) -> String {
         format!("{}\n", self.in_folder(path.parent().unwrap_or(Path::new(""))).to_text())
     }
@@ -109,10 +109,10 @@ impl OpenedLaunch {
         self.text_at(&container::file_of(&self.module).with_extension("ron"))
     }
 
-    /// Writes the launch file that says the same to `path`; returns a line on it.
+    /// Writes an equivalent launch file to `path`; returns a message about it.
     ///
     /// # Errors
-    /// There is a file of another kind, or it cannot be written, in one line.
+    /// There is a file of another kind at `path`, or it cannot be written; a message of one line.
     pub fn save(&self, path: &Path) -> Result<String, String> {
         launch::may_replace(path)?;
         let cannot = |error| format!("cannot write {}: {}", path.display(), save::cause(&error));
@@ -120,7 +120,7 @@ impl OpenedLaunch {
         Ok(format!("launch written to {}\n", path.display()))
     }
 
-    /// The same as it is said in a launch file in `folder`.
+    /// The content of an equivalent launch file in `folder`.
     pub fn in_folder(&self, folder: &Path) -> Content {
         let mut content = self.content.clone();
         relocate(&mut content, &self.folder, folder);
@@ -145,21 +145,21 @@ pub struct Module {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Why there is nothing to run.
+/// The reason that nothing can be run.
 #[derive(Debug)]
 pub enum OpenError {
     /// A file cannot be used at all, in one line.
     File(String),
     /// A module has errors.
     Module(Module),
-    /// A launch file, or a word that stands for a parameter, has errors.
+    /// A launch file, or an argument for a parameter, has errors.
     Launch(Sources, Vec<Diagnostic>),
 }
 
 /// Opens what `request` names.
 ///
 /// # Errors
-/// Anything that keeps it from running, before anything runs.
+/// Anything that prevents a run; nothing has run then.
 pub fn open(request: &Request) -> Result<Opened, OpenError> {
     match &request.launch {
         LaunchChoice::File(path) => open_file(request, path),
@@ -175,9 +175,9 @@ pub fn open(request: &Request) -> Result<Opened, OpenError> {
 fn open_sibling(request: &Request) -> Result<Opened, OpenError> {
     let module = sole_module(request)?;
     let sibling = container::file_of(module).with_extension("ron");
-    if !bundle::is_file(&sibling) || words_are_of_another_kernel(&sibling, &request.overrides) {
+    if !bundle::is_file(&sibling) || is_for_other_kernel(&sibling, &request.overrides) {
         open_made_up(request)
-    } else if says_nothing(&sibling) {
+    } else if is_blank_file(&sibling) {
         open_made_up(request).map(|opened| Opened { empty_sibling: Some(sibling), ..opened })
     } else {
         open_file(request, &sibling)
@@ -192,16 +192,16 @@ pub fn read_module(path: &Path) -> Result<Module, OpenError> {
     read_module_with(path, &Compiler::default())
 }
 
-/// Reads the module at `path`, of a file or a folder with several the best; CUDA C++ is compiled first.
+/// Reads the module at `path`, or the best one if that is a file or a folder with several; CUDA C++ is compiled first.
 ///
 /// # Errors
-/// The file cannot be read as text, holds something else than PTX by its name or its first bytes, or cannot be compiled. What is wrong with
-/// the text are diagnostics.
+/// The file cannot be read as text, is not PTX according to its name or its first bytes, or cannot be compiled. Errors in the text are
+/// diagnostics of the module.
 pub fn read_module_with(path: &Path, compiler: &Compiler) -> Result<Module, OpenError> {
     read_module_at(path, compiler, &Maps::default())
 }
 
-/// The same, with variables and windows where `maps` say.
+/// Like [`read_module_with`], with the address maps `maps` for variables and windows.
 ///
 /// # Errors
 /// As those of [`read_module_with`].
@@ -222,14 +222,14 @@ pub fn read_module_at(path: &Path, compiler: &Compiler, maps: &Maps) -> Result<M
     Ok(Module { program, sources, diagnostics })
 }
 
-/// Refuses a file that holds something else than PTX by its name or its first bytes.
+/// Refuses a file that is not PTX according to its name or its first bytes.
 fn refuse_foreign(path: &Path) -> Result<(), OpenError> {
     foreign(path, &head(path)).map_or(Ok(()), |kind| Err(OpenError::File(kind.message(path))))
 }
 
-/// The first bytes of the file at `path`; none of what cannot be read, which is said when all of it is.
+/// The first bytes of the file at `path`; empty if it cannot be read, which is reported when the whole file is read.
 fn head(path: &Path) -> Vec<u8> {
-    if let Some(kept) = pipe::kept(path) {
+    if let Some(kept) = pipe::cached(path) {
         return kept.iter().copied().take(HEAD_BYTES as usize).collect();
     }
     let mut head = Vec::new();
@@ -238,8 +238,8 @@ fn head(path: &Path) -> Vec<u8> {
     read.filter(Result::is_ok).map_or(Vec::new(), |_| head)
 }
 
-/// Whether words give parameters of a kernel that is chosen, and the launch file at `path` is of another one.
-fn words_are_of_another_kernel(path: &Path, overrides: &Overrides) -> bool {
+/// True if arguments give parameters of a chosen kernel and the launch file at `path` is for another kernel.
+fn is_for_other_kernel(path: &Path, overrides: &Overrides) -> bool {
     let Some(chosen) = overrides.kernel.as_deref().filter(|_| !overrides.params.is_empty()) else { return false };
     let is_of_another = |file: LaunchFile| {
         let mut kernels = file.launches().into_iter().map(|(_, launch)| launch.kernel.as_deref());
@@ -248,8 +248,8 @@ fn words_are_of_another_kernel(path: &Path, overrides: &Overrides) -> bool {
     LaunchFile::read(path).is_ok_and(is_of_another)
 }
 
-/// Whether the file at `path` holds white space and comments only, as the shell leaves a file that output is redirected to.
-fn says_nothing(path: &Path) -> bool {
+/// True if the file at `path` has white space and comments only: the shell makes an empty file when output is redirected.
+fn is_blank_file(path: &Path) -> bool {
     ron_text::read_text(path).is_ok_and(|text| ron_text::is_blank(&text))
 }
 
@@ -281,7 +281,7 @@ fn open_file(request: &Request, path: &Path) -> Result<Opened, OpenError> {
     Ok(with_choice(opened, chosen))
 }
 
-/// The same with what is worth saying of how the module was chosen.
+/// `opened` with the reasons for the choice of the module added to its notes.
 fn with_choice(mut opened: Opened, Chosen { reasons, problems, .. }: Chosen) -> Opened {
     let unread = problems.into_iter().map(|problem| Reason {
         what: format!("not read: {}", problem.place),
@@ -290,7 +290,7 @@ fn with_choice(mut opened: Opened, Chosen { reasons, problems, .. }: Chosen) -> 
         basis: Basis::Derived,
     });
     let all: Vec<Reason> = reasons.into_iter().chain(unread).collect();
-    opened.notes.splice(0..0, all.iter().map(said));
+    opened.notes.splice(0..0, all.iter().map(reason_text));
     if opened.made_up.is_some() {
         for launch in opened.plan.cases.iter_mut().flat_map(|case| &mut case.launches) {
             launch.reasons.splice(0..0, all.iter().cloned());
@@ -304,13 +304,13 @@ fn with_choice(mut opened: Opened, Chosen { reasons, problems, .. }: Chosen) -> 
 /// # Errors
 /// It does not fit the program.
 pub fn open_launch_file(module: PathBuf, program: Arc<Program>, mut file: LaunchFile, overrides: &Overrides) -> Result<Opened, OpenError> {
-    let program = apart(program, &file.occupied());
+    let program = relocated(program, &file.occupied());
     let overrides = &with_full_name(overrides, &program);
-    change(&mut file, overrides, &program, &module).map_err(|errors| OpenError::Launch(file.sources.clone(), errors))?;
+    apply_arguments(&mut file, overrides, &program, &module).map_err(|errors| OpenError::Launch(file.sources.clone(), errors))?;
     finish(file, program, module, overrides)
 }
 
-/// The same with the full name of the kernel, as launch files name it, where one is meant by the name that the source has for it.
+/// `overrides` with the full name of the kernel, as launch files use it, instead of its name in the source.
 fn with_full_name(overrides: &Overrides, program: &Program) -> Overrides {
     let full = |name: String| match program.kernels_called(&name).as_slice() {
         [sole] => program.functions[sole.index()].name.to_string(),
@@ -321,8 +321,8 @@ fn with_full_name(overrides: &Overrides, program: &Program) -> Overrides {
     Overrides { kernel, ..overrides.clone() }
 }
 
-/// Puts into the launch file what the words of the command line say of parameters, and of what buffers must hold at the end.
-fn change(file: &mut LaunchFile, overrides: &Overrides, program: &Arc<Program>, module: &Path) -> Result<(), Vec<Diagnostic>> {
+/// Applies the arguments for parameters and expected buffer contents to the launch file.
+fn apply_arguments(file: &mut LaunchFile, overrides: &Overrides, program: &Arc<Program>, module: &Path) -> Result<(), Vec<Diagnostic>> {
     if overrides.params.is_empty() && overrides.expect.is_empty() {
         return Ok(());
     }
@@ -333,18 +333,18 @@ fn change(file: &mut LaunchFile, overrides: &Overrides, program: &Arc<Program>, 
         let kernel = launch::choose_kernel(program, alone.or(launch.kernel.as_deref())).ok()?;
         Some((number, formals_of(program, kernel, (module, &overrides.folders), launch)))
     });
-    let named = add_words(&mut file.sources, "--arg", &overrides.params);
-    // A kernel that does not exist is an error of the launch, found when that is resolved.
+    let named = add_arguments(&mut file.sources, "--arg", &overrides.params);
+    // A kernel that does not exist is reported when the launch is resolved.
     if let (Some((number, formals)), false) = (&found, named.is_empty()) {
-        let (mut words, variables) = (texts(&named, &overrides.params), variables_of(program));
+        let (mut args, variables) = (texts(&named, &overrides.params), variables_of(program));
         let memory = file.launches().get(*number).map(|(_, launch)| launch.memory.clone()).unwrap_or_default();
-        let given_memory = memory_words::take(&mut words, formals, &memory, Path::new(""))?;
+        let given_memory = memory_args::take(&mut args, formals, &memory, Path::new(""))?;
         let names = Names { params: formals, variables: &variables };
-        let given = given::read(&words, names, Path::new(""))?;
-        let given_variables = variables::read(&words, names, Path::new(""))?;
-        give::params(file, *number, given);
-        give::memory(file, *number, given_memory);
-        give::variables(file, *number, given_variables);
+        let given = param_args::read(&args, names, Path::new(""))?;
+        let initialized_variables = variable_args::read(&args, names, Path::new(""))?;
+        arguments::set_params(file, *number, given);
+        arguments::set_memory(file, *number, given_memory);
+        arguments::set_variables(file, *number, initialized_variables);
     } else if let (None, Some(word)) = (sole, named.first()) {
         let span = Span::new(*word, 0, overrides.params[0].len() as u32);
         let message = format!("the launch file has {} launches, and a parameter is changed of one alone", file.launches().len());
@@ -354,7 +354,7 @@ fn change(file: &mut LaunchFile, overrides: &Overrides, program: &Arc<Program>, 
     expect(file, overrides, (launch, formals), program)
 }
 
-/// The number of the launch that words are about: the sole one, or the sole one of the kernel that is chosen.
+/// The number of the launch that arguments apply to: the sole one, or the sole one of the chosen kernel.
 fn sole_launch(file: &LaunchFile, overrides: &Overrides) -> Option<usize> {
     let is_suite = matches!(file.content, Content::Suite(_));
     let wanted = overrides.kernel.as_deref().filter(|_| is_suite);
@@ -364,81 +364,85 @@ fn sole_launch(file: &LaunchFile, overrides: &Overrides) -> Option<usize> {
     sole.filter(|_| chosen.next().is_none())
 }
 
-/// The variables of the module that words can be for; those that nvcc declares by the byte have the types that their accesses show.
+/// The variables of the module that arguments can set; variables that nvcc declares as bytes have the types that their accesses show.
 pub(in crate::debug) fn variables_of(program: &Program) -> Vec<VariableFormal> {
     let typed = arrays::infer(program).into_iter().filter_map(|(id, known)| match known {
-        arrays::Known::Typed(inferred) => Some((id, Element::from_name(inferred.ty.ty.word())?)),
-        arrays::Known::Bytes(_) => None,
+        arrays::Inference::Typed(inferred) => Some((id, Element::from_name(inferred.ty.ty.word())?)),
+        arrays::Inference::Bytes(_) => None,
     });
-    variables::formals(program, &typed.collect())
+    variable_args::formals(program, &typed.collect())
 }
 
-/// The parameters of `kernel` under the names of the launch's buffers, of the files beside the module, and of the kernel.
+/// The parameters of `kernel` with their names: those of the launch's buffers, of the files next to the module, and of the kernel.
 pub(in crate::debug) fn formals_of(
     program: &Program,
     kernel: FuncId,
     (module, folders): (&Path, &[PathBuf]),
     launch: &Launch,
 ) -> Vec<Formal> {
-    // Files beside the module that are damaged are no matter of a launch that is there.
-    let known = launch::beside::known(module, program, kernel, folders, &mut Sources::default()).unwrap_or_default();
+    // Errors in files next to the module do not matter if there is a launch file.
+    let known = launch::sibling_files::facts(module, program, kernel, folders, &mut Sources::default()).unwrap_or_default();
     let mut formals = Study::new(program, kernel, "", &known).formals();
     for (formal, param) in formals.iter_mut().zip(&launch.params) {
         if let Some(buffer) = param.buffer() {
             formal.names.insert(0, buffer.name.clone());
         }
-        formal.own = own_in(param, formal.own);
+        formal.ty = own_in(param, formal.ty);
     }
     formals
 }
 
-/// What is known of a parameter that is `param` in a launch: the launch says more than code that gives widths only.
-fn own_in(param: &Param, own: Own) -> Own {
+/// The type of a parameter that is `param` in a launch: the launch has types where the code has widths only.
+fn own_in(param: &Param, own: ParamType) -> ParamType {
     let says_type = |element: &Element| element.kind() != Kind::Bits;
     match (own, param.buffer(), param.scalar()) {
-        (Own::Pointer(_) | Own::Moved(_), Some(buffer), _) if says_type(&buffer.elem) => Own::Pointer(Some(buffer.elem)),
-        (Own::Scalar(element), _, Some((said, _))) if says_type(&said) && said.bytes() == element.bytes() => Own::Scalar(said),
+        (ParamType::Pointer(_) | ParamType::AnyOfWidth(_), Some(buffer), _) if says_type(&buffer.elem) => {
+            ParamType::Pointer(Some(buffer.elem))
+        }
+        (ParamType::Scalar(element), _, Some((reason_text, _))) if says_type(&reason_text) && reason_text.bytes() == element.bytes() => {
+            ParamType::Scalar(reason_text)
+        }
         (own, _, _) => own,
     }
 }
 
-/// A launch with the parameters that words of the command line give; what they do not say is made up.
+/// A launch with the parameters given as arguments; everything else is made up.
 fn open_made_up(request: &Request) -> Result<Opened, OpenError> {
     sole_module(request)?;
     let overrides = &request.overrides;
-    let words = &overrides.params;
+    let args = &overrides.params;
     let chosen = choose(&request.modules, overrides.kernel.as_deref(), overrides)?;
-    let opened = open_words(chosen.path.clone(), Arc::clone(&chosen.program), words, overrides)?;
+    let opened = open_arguments(chosen.path.clone(), Arc::clone(&chosen.program), args, overrides)?;
     Ok(with_choice(opened, chosen))
 }
 
-/// A launch of `program`, the module at `module`, with the parameters that `words` give; what they do not say is made up.
+/// A launch of `program`, the module at `module`, with the parameters given in `args`; everything else is made up.
 ///
 /// # Errors
-/// There is no such kernel, or a word stands for none of its parameters.
-pub fn open_words(module: PathBuf, program: Arc<Program>, words: &[String], overrides: &Overrides) -> Result<Opened, OpenError> {
+/// There is no such kernel, or an argument is for none of its parameters.
+pub fn open_arguments(module: PathBuf, program: Arc<Program>, args: &[String], overrides: &Overrides) -> Result<Opened, OpenError> {
     let kernel = first_kernel(&program, &module, overrides.kernel.as_deref())?;
     let mut sources = Sources::default();
-    let beside = launch::beside::known(&module, &program, kernel, &overrides.folders, &mut sources);
+    let beside = launch::sibling_files::facts(&module, &program, kernel, &overrides.folders, &mut sources);
     let beside = beside.map_err(|errors| OpenError::Launch(sources, errors))?;
     let mut known = with_overrides(beside, overrides);
-    let has_words = !words.is_empty() || !overrides.expect.is_empty();
-    let formals = if has_words { Study::new(&program, kernel, "", &known).formals() } else { Vec::new() };
+    let has_args = !args.is_empty() || !overrides.expect.is_empty();
+    let formals = if has_args { Study::new(&program, kernel, "", &known).formals() } else { Vec::new() };
     let mut sources = Sources::default();
-    let whole = sources.add(SourceFile::new("the command line", words.join(" ")));
-    let named = add_words(&mut sources, "--arg", words);
-    let variables = if words.is_empty() { Vec::new() } else { variables_of(&program) };
-    let texts = texts(&named, words);
+    let whole = sources.add(SourceFile::new("the command line", args.join(" ")));
+    let named = add_arguments(&mut sources, "--arg", args);
+    let variables = if args.is_empty() { Vec::new() } else { variables_of(&program) };
+    let texts = texts(&named, args);
     let names = Names { params: &formals, variables: &variables };
-    let given = given::read(&texts, names, Path::new(""));
+    let given = param_args::read(&texts, names, Path::new(""));
     let given = given.map_err(|errors| OpenError::Launch(sources.clone(), errors))?;
-    let given_variables = variables::read(&texts, names, Path::new(""));
-    known.variables = given_variables.map_err(|errors| OpenError::Launch(sources.clone(), errors))?;
+    let initialized_variables = variable_args::read(&texts, names, Path::new(""));
+    known.variables = initialized_variables.map_err(|errors| OpenError::Launch(sources.clone(), errors))?;
     let sources_of: BTreeMap<usize, SourceId> = given.iter().map(|(index, (_, source))| (*index, *source)).collect();
     let mut origins: Vec<_> = given.iter().map(|(index, (_, source))| (ValuePath::default().param(*index), *source)).collect();
     origins.extend(known.variables.iter().map(|given| (given.place(&ValuePath::default()), given.source)));
     known.params.extend(given.into_iter().map(|(index, (param, _))| (index, param)));
-    for (index, buffer) in overrides.expect.iter().filter_map(|word| wanted::output(word, &formals, Path::new(""))) {
+    for (index, buffer) in overrides.expect.iter().filter_map(|arg| expect_args::output(arg, &formals, Path::new(""))) {
         known.params.entry(index).or_insert(Param::Buffer(buffer));
     }
     let wrong = contradictions(&program, kernel, &known, |index| {
@@ -459,10 +463,10 @@ pub fn open_words(module: PathBuf, program: Arc<Program>, words: &[String], over
     expected.map_err(|errors| OpenError::Launch(file.sources.clone(), errors))?;
     let mut opened = finish(file, program, module, &Overrides { folders: overrides.folders.clone(), ..Overrides::default() })?;
     if is_whole {
-        // Grid, block and parameters are given; what is left is said in a line.
-        made.reasons.retain(|reason| reason.basis != Basis::Given && LEFT.iter().any(|what| reason.what.starts_with(what)));
+        // Grid, block and parameters are given; the other choices are reported in a line each.
+        made.reasons.retain(|reason| reason.basis != Basis::Given && SHOWN_SUBJECTS.iter().any(|what| reason.what.starts_with(what)));
     }
-    opened.notes = made.reasons.iter().filter(|reason| is_whole || reason.what.starts_with(KERNEL)).map(said).collect();
+    opened.notes = made.reasons.iter().filter(|reason| is_whole || reason.what.starts_with(KERNEL)).map(reason_text).collect();
     for launch in opened.plan.cases.iter_mut().flat_map(|case| &mut case.launches) {
         launch.reasons.clone_from(&made.reasons);
     }
@@ -476,7 +480,7 @@ pub fn open_words(module: PathBuf, program: Arc<Program>, words: &[String], over
 }
 
 /// `dynamic shared memory = 4096: as much as the kernel reaches`
-fn said(reason: &Reason) -> String {
+fn reason_text(reason: &Reason) -> String {
     format!("{}: {}", reason.what, reason.why)
 }
 
@@ -484,57 +488,62 @@ fn said(reason: &Reason) -> String {
 fn first_of_several(program: &Program, kernel: FuncId, named: Option<&str>) -> Option<Reason> {
     const NAMED: usize = 8;
     let others: Vec<FuncId> = program.kernels().filter(|other| *other != kernel && named.is_none()).collect();
-    let name = |id: &FuncId| program.kernel_word(*id);
+    let name = |id: &FuncId| program.shortest_name(*id);
     let (last, list) = (others.last()?, others.iter().take(NAMED).map(name).collect::<Vec<_>>().join(", "));
     let more = if others.len() > NAMED { format!(" and {} more", others.len() - NAMED) } else { String::new() };
     let why = format!("the first of the module; others: {list}{more} (-k {})", name(if others.len() == 1 { last } else { &others[0] }));
     Some(Reason { what: format!("{KERNEL} {}", name(&kernel)), why, param: None, basis: Basis::Derived })
 }
 
-/// What is known of a launch and contradicts itself; `place` is where the parameter of an index is given.
-pub(in crate::debug) fn contradictions(program: &Program, kernel: FuncId, known: &Known, place: impl Fn(usize) -> Span) -> Vec<Diagnostic> {
+/// Errors for given parameters that contradict each other; `span_of` maps the index of a parameter to its argument.
+pub(in crate::debug) fn contradictions(
+    program: &Program,
+    kernel: FuncId,
+    known: &LaunchFacts,
+    span_of: impl Fn(usize) -> Span,
+) -> Vec<Diagnostic> {
     let found = Study::new(program, kernel, "", known).contradictions();
-    found.into_iter().map(|(index, message, help)| Diagnostic::error("arg", place(index), message).with_help(help)).collect()
+    found.into_iter().map(|(index, message, help)| Diagnostic::error("arg", span_of(index), message).with_help(help)).collect()
 }
 
-/// A launch of `kernel` with all that is known of it, and with what follows from the arrays that are.
-pub(in crate::debug) fn made_up_with(program: &Arc<Program>, kernel: FuncId, known: &mut Known) -> MadeUp {
-    let arrays = given::arrays(known.params.values(), Path::new(""));
-    (known.row, known.length) = (given::row(&arrays), given::length(&arrays));
-    (known.extents, known.totals) = (given::extents(&arrays), given::totals(&arrays));
+/// Makes up a launch of `kernel` from the given parts and from the sizes of the given arrays.
+pub(in crate::debug) fn made_up_with(program: &Arc<Program>, kernel: FuncId, known: &mut LaunchFacts) -> MadeUp {
+    let arrays = param_args::arrays(known.params.values(), Path::new(""));
+    (known.row, known.length) = (param_args::row(&arrays), param_args::length(&arrays));
+    (known.extents, known.totals) = (param_args::extents(&arrays), param_args::totals(&arrays));
     made_up(program, kernel, "", known)
 }
 
-/// Puts what the command line expects of buffers into `file`.
+/// Adds the buffer contents that the command line expects to `file`.
 fn expect(
     file: &mut LaunchFile,
     overrides: &Overrides,
     (launch, formals): (usize, &[Formal]),
     program: &Program,
 ) -> Result<(), Vec<Diagnostic>> {
-    let named = add_words(&mut file.sources, "--expect", &overrides.expect);
+    let named = add_arguments(&mut file.sources, "--expect", &overrides.expect);
     let variables = if named.is_empty() { Vec::new() } else { variables_of(program) };
-    let params = wanted::Named { launch, formals, variables: &variables, folder: Path::new("") };
-    wanted::expect(file, &texts(&named, &overrides.expect), overrides.tolerance, params)
+    let params = expect_args::ArgNames { launch, formals, variables: &variables, folder: Path::new("") };
+    expect_args::expect(file, &texts(&named, &overrides.expect), overrides.tolerance, params)
 }
 
-/// Each word as a source that is called after `option`.
-fn add_words(sources: &mut Sources, option: &str, words: &[String]) -> Vec<SourceId> {
-    let named = |(index, word): (usize, &String)| SourceFile::new(format!("{option} {}", index + 1), word.as_str());
-    words.iter().enumerate().map(|word| sources.add(named(word))).collect()
+/// Adds each argument as a source text named after `option`.
+fn add_arguments(sources: &mut Sources, option: &str, args: &[String]) -> Vec<SourceId> {
+    let named = |(index, arg): (usize, &String)| SourceFile::new(format!("{option} {}", index + 1), arg.as_str());
+    args.iter().enumerate().map(|arg| sources.add(named(arg))).collect()
 }
 
-fn texts<'a>(named: &[SourceId], words: &'a [String]) -> Vec<(SourceId, &'a str)> {
-    named.iter().copied().zip(words.iter().map(String::as_str)).collect()
+fn texts<'a>(named: &[SourceId], args: &'a [String]) -> Vec<(SourceId, &'a str)> {
+    named.iter().copied().zip(args.iter().map(String::as_str)).collect()
 }
 
-/// What is known of a made-up launch: what the command line says goes before what `known` says.
-fn with_overrides(known: Known, overrides: &Overrides) -> Known {
-    let said = |extents: Option<[u32; 3]>, option: &str| extents.map(|extents| (extents, format!("{option} says so")));
-    Known {
-        grid: said(overrides.grid, "--grid").or(known.grid),
-        block: said(overrides.block, "--block").or(known.block),
-        cluster: said(overrides.cluster, "--cluster").or(known.cluster),
+/// `known` with the values of command-line options, which take precedence.
+fn with_overrides(known: LaunchFacts, overrides: &Overrides) -> LaunchFacts {
+    let reason_text = |extents: Option<[u32; 3]>, option: &str| extents.map(|extents| (extents, format!("{option} says so")));
+    LaunchFacts {
+        grid: reason_text(overrides.grid, "--grid").or(known.grid),
+        block: reason_text(overrides.block, "--block").or(known.block),
+        cluster: reason_text(overrides.cluster, "--cluster").or(known.cluster),
         dynamic_shared: overrides.dynamic_shared.map(|bytes| (bytes, "--dynamic-shared says so".to_string())).or(known.dynamic_shared),
         ..known
     }
@@ -556,11 +565,11 @@ fn finish(mut file: LaunchFile, program: Arc<Program>, module: PathBuf, override
     Ok(Opened { program, plan, made_up: None, empty_sibling: None, notes: Vec::new(), launch: Some(launch) })
 }
 
-/// Gives each launch the names that the source has for its kernel's parameters.
+/// Sets the source names of the kernel's parameters in each launch.
 pub(in crate::debug) fn name_params(plan: &mut Plan, program: &Program, (module, folders): (&Path, &[PathBuf])) {
     let mut known = BTreeMap::new();
     for launch in plan.cases.iter_mut().flat_map(|case| &mut case.launches) {
-        let names = known.entry(launch.kernel).or_insert_with(|| launch::beside::names(module, program, launch.kernel, folders));
+        let names = known.entry(launch.kernel).or_insert_with(|| launch::sibling_files::names(module, program, launch.kernel, folders));
         launch.names.clone_from(names);
     }
 }

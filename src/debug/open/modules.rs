@@ -1,4 +1,4 @@
-//! The modules that a path stands for: that of a text, those of a program, a library or a cache, and which of them holds a kernel.
+//! Finds the modules of a path (a PTX text, a program, a library or a cache) and chooses the one with the wanted kernel.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -20,43 +20,43 @@ use crate::sema;
 pub use crate::container::{Kernel, Param, Problem};
 pub use crate::program::demangled;
 
-/// The number of the newest architecture that is modelled whole: of those after it some instructions are known by name only.
-const WHOLE: u32 = 90;
-/// Names in a message at most.
-const NAMED: usize = 12;
+/// The newest architecture that is modelled completely: some instructions of later ones are recognized by name only.
+const NEWEST_COMPLETE: u32 = 90;
+/// Most names that a message lists.
+const NAMED_MAX: usize = 12;
 
 /// The options for reading a file: the compiler, and the architecture.
 #[derive(Clone, Copy, Debug)]
 pub struct Reading<'a> {
     /// The compiler of CUDA C++.
     pub compiler: &'a Compiler,
-    /// The architecture that is wanted, `sm_90`; none for the best one.
+    /// The requested architecture, `sm_90`; none for the best one.
     pub arch: Option<&'a str>,
 }
 
-/// The module that a path denotes.
+/// A file with its modules.
 #[derive(Debug)]
 pub struct ListedFile {
-    /// The path as it was given, or found in a folder.
+    /// The path as given, or as found in a folder.
     pub path: PathBuf,
     /// Its kind, with an article.
     pub what: &'static str,
-    /// Its modules for the architecture that is wanted, in order.
+    /// Its modules for the requested architecture, in order.
     pub modules: Vec<ListedModule>,
-    /// Cubins in it.
+    /// Number of cubins in it.
     pub cubins: usize,
     /// The parts of it that cannot be read.
     pub problems: Vec<Problem>,
     /// The path of its launch file, which may not exist.
     pub launch_file: PathBuf,
-    /// Whether it is there.
+    /// True if that launch file exists.
     pub has_launch_file: bool,
 }
 
 impl ListedFile {
     fn new(path: &Path, what: &'static str) -> Self {
         let launch_file = match is_inside(path) {
-            // A bundle has its own.
+            // A bundle contains its launch file.
             true => launch_of(path.parent().unwrap_or(Path::new(""))),
             false => container::file_of(path).with_extension("ron"),
         };
@@ -66,30 +66,30 @@ impl ListedFile {
     }
 }
 
-/// A module, as far as it is known without reading its code.
+/// A module as described by its directives, without its code.
 #[derive(Debug)]
 pub struct ListedModule {
-    /// The path that means it alone.
+    /// The path that denotes this module only.
     pub path: PathBuf,
-    /// What it is called in its file.
+    /// Its name in its file.
     pub name: String,
-    /// The member of the archive that it lies in.
+    /// The archive member that contains it.
     pub member: Option<String>,
-    /// The source that it was made from, if the file says so.
+    /// The source file that it was compiled from, if recorded.
     pub source: Option<String>,
-    /// The packing; none of a file that is PTX.
+    /// The compression or encoding; none for a PTX file.
     pub packing: Option<&'static str>,
     /// Its version, target and kernels.
     pub outline: Outline,
 }
 
-/// A text with what is known of it.
-pub(super) struct Part {
+/// A module with its text.
+pub(super) struct ModuleText {
     pub(super) module: ListedModule,
     pub(super) text: String,
 }
 
-/// The files that `path` stands for: itself, or those in the folder.
+/// The files that `path` denotes: itself, or those in the folder.
 fn files(path: &Path) -> Result<Vec<PathBuf>, OpenError> {
     if !path.is_dir() {
         return Ok(vec![path.to_path_buf()]);
@@ -103,20 +103,20 @@ fn files(path: &Path) -> Result<Vec<PathBuf>, OpenError> {
     Ok(files)
 }
 
-/// Hands the modules of the file at `path` to `visit`, one after the other, those for other architectures left out.
-pub(super) fn visit_file(path: &Path, reading: Reading<'_>, mut visit: impl FnMut(Part)) -> Result<ListedFile, OpenError> {
+/// Calls `visit` for each module of the file at `path`, except those for other architectures.
+pub(super) fn visit_file(path: &Path, reading: Reading<'_>, mut visit: impl FnMut(ModuleText)) -> Result<ListedFile, OpenError> {
     let (file, wanted) = container::split(path).map_or((path, None), |(file, name)| (file, Some(name)));
     let mut listed = ListedFile::new(path, "PTX");
     let opened = if nvcc::is_cuda(file) { None } else { container::open(file).map_err(|problem| OpenError::File(problem.to_string()))? };
-    // A file that is one module is meant by its own name in it, too.
+    // `FILE/NAME` also denotes a file that is a single module if NAME is the file's own name.
     let is_own_name = |name: &str| file.file_name().is_some_and(|own| own == name);
     let Some(mut container) = opened else {
         let path = if wanted.is_some_and(is_own_name) { file } else { path };
         let text = text_of(path, reading.compiler)?;
         let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         let module = ListedModule { path: path.to_path_buf(), name, member: None, source: None, packing: None, outline: outline(&text) };
-        if fits(&module.outline.target, reading.arch) {
-            visit(Part { module, text });
+        if is_for(&module.outline.target, reading.arch) {
+            visit(ModuleText { module, text });
         }
         return Ok(listed);
     };
@@ -131,14 +131,14 @@ pub(super) fn visit_file(path: &Path, reading: Reading<'_>, mut visit: impl FnMu
         let module = container.modules()[index].clone();
         let is_wanted = wanted.is_none_or(|wanted| wanted == module.name);
         is_there |= is_wanted;
-        if !is_wanted || !module.target.is_empty() && !fits(&module.target, reading.arch) {
+        if !is_wanted || !module.target.is_empty() && !is_for(&module.target, reading.arch) {
             continue;
         }
         match container.text(index) {
             Ok(text) => {
                 let (path, packing) = (container.module_path(index), Some(module.packing.name()));
                 let container::Module { name, member, source, .. } = module;
-                visit(Part { module: ListedModule { path, name, member, source, packing, outline: outline(&text) }, text });
+                visit(ModuleText { module: ListedModule { path, name, member, source, packing, outline: outline(&text) }, text });
             }
             Err(problem) => listed.problems.push(problem),
         }
@@ -158,20 +158,20 @@ fn text_of(path: &Path, compiler: &Compiler) -> Result<String, OpenError> {
     sema::read_file(path).map_err(|error| OpenError::File(absent::unreadable(path, &error)))
 }
 
-/// Whether a module for `target` is one for `wanted`: that one, or a variant of it.
-fn fits(target: &str, wanted: Option<&str>) -> bool {
+/// True if `target` is the architecture `wanted` or a variant of it (`sm_90a` of `sm_90`).
+fn is_for(target: &str, wanted: Option<&str>) -> bool {
     wanted.is_none_or(|wanted| target == wanted || target.trim_end_matches(['a', 'f']) == wanted)
 }
 
-/// The better a target is for running, the greater: the newest that is modelled whole, else the oldest after it.
+/// Sort key of a target, greater is better: the newest completely modelled one, otherwise the oldest later one.
 fn rank(target: &str) -> (bool, i64, bool) {
     let number = number_of(target);
-    let is_whole = number <= WHOLE;
-    (is_whole, if is_whole { i64::from(number) } else { -i64::from(number) }, target.ends_with(['a', 'f']))
+    let is_complete = number <= NEWEST_COMPLETE;
+    (is_complete, if is_complete { i64::from(number) } else { -i64::from(number) }, target.ends_with(['a', 'f']))
 }
 
-/// Each of these targets once, by their numbers.
-fn in_order<'a>(targets: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+/// The distinct targets, sorted by number.
+fn distinct_targets<'a>(targets: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let targets: BTreeSet<(u32, &str)> = targets.map(|target| (number_of(target), target)).collect();
     targets.into_iter().map(|(_, target)| target).collect()
 }
@@ -181,25 +181,25 @@ fn number_of(target: &str) -> u32 {
     target.trim_start_matches("sm_").trim_end_matches(['a', 'f']).parse().unwrap_or(0)
 }
 
-/// All modules that `paths` stand for, as far as they are known without reading their code.
+/// Lists the modules of `paths` without reading their code.
 ///
 /// # Errors
-/// A file cannot be read at all, or there is no module for the architecture that is wanted.
+/// A file cannot be read at all, or there is no module for the requested architecture.
 pub fn list(paths: &[PathBuf], reading: Reading<'_>) -> Result<Vec<ListedFile>, OpenError> {
     let mut listed = Vec::new();
     for path in paths {
         for file in files(path)? {
             let (mut modules, mut wrong) = (Vec::new(), None);
             let found = visit_file(&file, reading, |part| {
-                // What a compiler makes, and what a container holds, begins as PTX does.
+                // Compiled text and text from a container are PTX.
                 if part.module.packing.is_none() && !nvcc::is_cuda(&file) {
-                    wrong = absent::is_ptx(&file, &part.text).err();
+                    wrong = absent::check_is_ptx(&file, &part.text).err();
                 }
                 modules.push(part.module);
             });
             match found.and_then(|found| wrong.map_or(Ok(found), |wrong| Err(OpenError::File(wrong)))) {
                 Ok(found) => listed.push(ListedFile { modules, ..found }),
-                // In a cache there may be machine code beside the rest.
+                // A cache may also contain files of machine code.
                 Err(OpenError::File(why)) if path.is_dir() => {
                     let problems = vec![Problem::new(file.display().to_string(), why)];
                     listed.push(ListedFile { modules, problems, ..ListedFile::new(&file, "a file") });
@@ -209,48 +209,48 @@ pub fn list(paths: &[PathBuf], reading: Reading<'_>) -> Result<Vec<ListedFile>, 
         }
     }
     if let (Some(arch), true) = (reading.arch, listed.iter().all(|file| file.modules.is_empty() && file.problems.is_empty())) {
-        return Err(not_for(paths, arch, reading));
+        return Err(no_module_for(paths, arch, reading));
     }
     Ok(listed)
 }
 
-/// There is no module for `arch`.
-fn not_for(paths: &[PathBuf], arch: &str, reading: Reading<'_>) -> OpenError {
+/// The error that there is no module for `arch`.
+fn no_module_for(paths: &[PathBuf], arch: &str, reading: Reading<'_>) -> OpenError {
     let all = list(paths, Reading { arch: None, ..reading }).unwrap_or_default();
-    let targets = in_order(all.iter().flat_map(|file| &file.modules).map(|module| module.outline.target.as_str()));
+    let targets = distinct_targets(all.iter().flat_map(|file| &file.modules).map(|module| module.outline.target.as_str()));
     let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
     OpenError::File(format!("{} has no PTX for {arch}: there is {}", names.join(", "), targets.join(", ")))
 }
 
-/// All modules of the file or the folder at `path`, read.
+/// Reads all modules of the file or the folder at `path`.
 ///
 /// # Errors
-/// A file cannot be used at all. What is wrong with a module are its diagnostics.
+/// A file cannot be used at all. Errors in a module are its diagnostics.
 pub fn read_all(path: &Path, reading: Reading<'_>) -> Result<(Vec<Module>, Vec<Problem>), OpenError> {
     let (mut modules, mut problems) = (Vec::new(), Vec::new());
     for file in files(path)? {
-        let text = |part: Part| vec![(part.module.path.display().to_string(), part.text)];
+        let text = |part: ModuleText| vec![(part.module.path.display().to_string(), part.text)];
         let found = visit_file(&file, reading, |part| modules.push(load_linked(text(part), &Maps::default())));
         problems.extend(found?.problems);
     }
     match reading.arch {
-        Some(arch) if modules.is_empty() && problems.is_empty() => Err(not_for(&[path.to_path_buf()], arch, reading)),
+        Some(arch) if modules.is_empty() && problems.is_empty() => Err(no_module_for(&[path.to_path_buf()], arch, reading)),
         Some(_) | None => Ok((modules, problems)),
     }
 }
 
-/// Reads PTX from memory; `name` stands for it in messages.
+/// Reads PTX from memory; messages call it `name`.
 pub fn read_text_module(name: &Path, text: String) -> Module {
     read_text_module_at(name, text, &Maps::default())
 }
 
-/// The same, with variables and windows where `maps` say.
+/// Like [`read_text_module`], with the address maps `maps` for variables and windows.
 pub fn read_text_module_at(name: &Path, text: String, maps: &Maps) -> Module {
     load_linked(vec![(name.display().to_string(), text)], maps)
 }
 
-/// `program`, with its variables and windows elsewhere where they would lie in the `occupied` ranges.
-pub fn apart(program: Arc<Program>, occupied: &[Range<u64>]) -> Arc<Program> {
+/// `program` with its variables and windows moved out of the `occupied` address ranges.
+pub fn relocated(program: Arc<Program>, occupied: &[Range<u64>]) -> Arc<Program> {
     let maps = Maps::avoiding(occupied);
     if maps.of_width(program.address_bits) == program.map {
         return program;
@@ -260,14 +260,14 @@ pub fn apart(program: Arc<Program>, occupied: &[Range<u64>]) -> Arc<Program> {
         (file.name().to_string(), file.text().to_string())
     };
     let (moved, _) = sema::load_texts(&mut Sources::default(), program.modules.iter().map(text).collect(), &maps);
-    // Elsewhere there may be no room for all of it; what then lies in each other's place is an error of the launch.
+    // If there is not enough free space for all of it, the overlap is reported as an error of the launch.
     moved.unwrap_or(program)
 }
 
 /// Reads the modules at `paths` and links them; CUDA C++ is compiled first.
 ///
 /// # Errors
-/// A file that is no text, holds something else than PTX, or cannot be compiled. What is wrong with a text are diagnostics.
+/// A file that is not text, is not PTX, or cannot be compiled. Errors in a text are diagnostics of the module.
 pub fn read_linked(paths: &[PathBuf], compiler: &Compiler, maps: &Maps) -> Result<Module, OpenError> {
     let mut texts = Vec::new();
     for path in paths {
@@ -279,11 +279,11 @@ pub fn read_linked(paths: &[PathBuf], compiler: &Compiler, maps: &Maps) -> Resul
     Ok(load_linked(texts, maps))
 }
 
-/// The module that a file has, where one is meant.
-fn sole_part(path: &Path, parts: Vec<Part>, listed: &ListedFile) -> Result<Part, OpenError> {
+/// The only module of a file.
+fn sole_part(path: &Path, parts: Vec<ModuleText>, listed: &ListedFile) -> Result<ModuleText, OpenError> {
     let count = parts.len();
     let first = parts.first().map(|part| part.module.path.display().to_string()).unwrap_or_default();
-    match (<[Part; 1]>::try_from(parts), listed.problems.first()) {
+    match (<[ModuleText; 1]>::try_from(parts), listed.problems.first()) {
         (Ok([part]), _) => Ok(part),
         (Err(_), Some(problem)) if count == 0 => Err(OpenError::File(problem.to_string())),
         (Err(_), _) => Err(OpenError::File(format!(
@@ -294,16 +294,16 @@ fn sole_part(path: &Path, parts: Vec<Part>, listed: &ListedFile) -> Result<Part,
     }
 }
 
-/// The module that these texts are, each with its name; several are linked.
+/// Loads texts, each with its name, as one module; several are linked.
 fn load_linked(texts: Vec<(String, String)>, maps: &Maps) -> Module {
     let mut sources = Sources::default();
     let (program, diagnostics) = sema::load_texts(&mut sources, texts, maps);
     Module { program, sources, diagnostics }
 }
 
-/// The module that is taken of what was given, and what is worth saying of the choice.
+/// The module that was chosen, and the reasons for the choice.
 pub struct Chosen {
-    /// The path that means it alone.
+    /// The path that denotes this module only.
     pub path: PathBuf,
     /// The module.
     pub program: Arc<Program>,
@@ -313,16 +313,16 @@ pub struct Chosen {
     pub problems: Vec<Problem>,
 }
 
-/// The first of `paths` that holds `kernel`, and of a file or a folder with several modules the one for the best architecture; the first of
-/// all if none does, or no kernel is named.
+/// Chooses the first of `paths` that contains `kernel`, and among several modules of a file or a folder the one for the best
+/// architecture; the first path if none contains it or no kernel is named.
 ///
 /// # Errors
-/// A file cannot be used, a module has errors, or several kernels are called so.
+/// A file cannot be used, a module has errors, or several kernels have that name.
 pub fn choose(paths: &[PathBuf], kernel: Option<&str>, overrides: &Overrides) -> Result<Chosen, OpenError> {
     choose_at(paths, kernel, overrides, &Maps::default())
 }
 
-/// The same, with variables and windows where `maps` say.
+/// Like [`choose`], with the address maps `maps` for variables and windows.
 ///
 /// # Errors
 /// As those of [`choose`].
@@ -342,7 +342,7 @@ pub fn choose_at(paths: &[PathBuf], kernel: Option<&str>, overrides: &Overrides,
     first.ok_or_else(|| OpenError::File("no PTX file is given".to_string()))
 }
 
-/// Whether `path` is a folder, or a file that may hold several modules.
+/// True if `path` is a folder, or a file that may contain several modules.
 ///
 /// # Errors
 /// It cannot be read.
@@ -357,7 +357,7 @@ pub fn has_several(path: &Path) -> Result<bool, OpenError> {
     Ok(opened.is_some())
 }
 
-/// The module at `path`, and whether it holds `kernel`.
+/// The module at `path`, and true if it contains `kernel`.
 fn read_one(path: &Path, kernel: Option<&str>, compiler: &Compiler, maps: &Maps) -> Result<(Chosen, bool), OpenError> {
     let module = read_module_at(path, compiler, maps)?;
     let Some(program) = module.program.clone() else { return Err(OpenError::Module(module)) };
@@ -365,30 +365,30 @@ fn read_one(path: &Path, kernel: Option<&str>, compiler: &Compiler, maps: &Maps)
     Ok((Chosen { path: path.to_path_buf(), program, reasons: Vec::new(), problems: Vec::new() }, holds))
 }
 
-/// The modules seen in search of a kernel.
+/// The search for a kernel among modules.
 #[derive(Default)]
 struct Search {
-    /// The best module so far: that holds the kernel, or else any kernel.
-    best: Option<(bool, Part)>,
-    /// The kernels that the name means, with the targets of their modules.
-    called: BTreeMap<String, BTreeSet<String>>,
-    /// All kernels, as the source calls them.
+    /// The best module so far, and true if it contains the kernel.
+    best: Option<(bool, ModuleText)>,
+    /// The kernels that match the name, with the targets of their modules.
+    matching: BTreeMap<String, BTreeSet<String>>,
+    /// The source names of all kernels.
     kernels: BTreeSet<String>,
-    /// The targets of the modules that hold the kernel that is wanted.
+    /// The targets of the modules that contain the kernel.
     holding: Vec<String>,
     problems: Vec<Problem>,
 }
 
 impl Search {
-    fn see(&mut self, part: Part, kernel: Option<&str>) {
+    fn add(&mut self, part: ModuleText, kernel: Option<&str>) {
         let outline = &part.module.outline;
         for found in &outline.kernels {
-            self.kernels.insert(short(found));
+            self.kernels.insert(source_name(found));
         }
         let meant: Vec<&Kernel> = outline.kernels.iter().filter(|found| kernel.is_none_or(|name| is_called(&found.name, name))).collect();
         let holds = !meant.is_empty();
         for found in meant.iter().filter(|_| kernel.is_some()) {
-            self.called.entry(found.name.clone()).or_default().insert(outline.target.clone());
+            self.matching.entry(found.name.clone()).or_default().insert(outline.target.clone());
         }
         if holds && kernel.is_some() {
             self.holding.push(outline.target.clone());
@@ -402,18 +402,18 @@ impl Search {
     }
 }
 
-fn short(kernel: &Kernel) -> String {
+fn source_name(kernel: &Kernel) -> String {
     qualified_name(&kernel.name).unwrap_or_else(|| kernel.name.clone())
 }
 
-/// The module of the file or the folder at `path` that holds `kernel`, for the best architecture, and whether it does.
+/// The module of the file or the folder at `path` that contains `kernel`, for the best architecture, and true if it contains it.
 fn search(path: &Path, kernel: Option<&str>, reading: Reading<'_>, maps: &Maps) -> Result<(Chosen, bool), OpenError> {
     let mut search = Search::default();
     let mut modules = 0;
     for file in files(path)? {
         let visit = |part| {
             modules += 1;
-            search.see(part, kernel);
+            search.add(part, kernel);
         };
         match visit_file(&file, reading, visit) {
             Ok(listed) => search.problems.extend(listed.problems),
@@ -421,27 +421,27 @@ fn search(path: &Path, kernel: Option<&str>, reading: Reading<'_>, maps: &Maps) 
             Err(error) => return Err(error),
         }
     }
-    let Search { best, called, kernels, holding, problems } = search;
+    let Search { best, matching, kernels, holding, problems } = search;
     let said = || problems.iter().map(|problem| format!("\n{problem}")).collect::<String>();
     let Some((holds, part)) = best else {
         return Err(match reading.arch {
-            Some(arch) if problems.is_empty() => not_for(&[path.to_path_buf()], arch, reading),
+            Some(arch) if problems.is_empty() => no_module_for(&[path.to_path_buf()], arch, reading),
             Some(_) | None => OpenError::File(format!("{} has no PTX that can be read{}", path.display(), said())),
         });
     };
     if kernels.is_empty() {
         return Err(OpenError::File(format!("{} has {} without a kernel{}", path.display(), counted(modules, "module"), said())));
     }
-    if let Some(name) = kernel.filter(|name| !holds || called.len() > 1 && !called.contains_key(*name)) {
-        return Err(OpenError::File(format!("{}: {}{}", path.display(), wrong_name(name, &called, &kernels), said())));
+    if let Some(name) = kernel.filter(|name| !holds || matching.len() > 1 && !matching.contains_key(*name)) {
+        return Err(OpenError::File(format!("{}: {}{}", path.display(), wrong_name(name, &matching, &kernels), said())));
     }
-    let Linked { texts, mut reasons } = linked::with(part.text, &part.module, reading)?;
+    let Linked { texts, mut reasons } = linked::with_dependencies(part.text, &part.module, reading)?;
     let module = part.module;
     let read = load_linked(texts, maps);
     let Some(program) = read.program.clone() else { return Err(OpenError::Module(read)) };
     if modules > 1 {
         let target = &module.outline.target;
-        // A cache has a kernel once for each of its configurations.
+        // A cache has one module of a kernel for each configuration.
         let again = match holding.iter().filter(|other| *other == target).count() {
             0 | 1 => String::new(),
             count => format!(", and the first of {count} that hold the kernel for it"),
@@ -454,16 +454,16 @@ fn search(path: &Path, kernel: Option<&str>, reading: Reading<'_>, maps: &Maps) 
 }
 
 /// `there is no kernel 'x'; there are a, b`, or `2 kernels are called 'x': a, b`
-fn wrong_name(name: &str, called: &BTreeMap<String, BTreeSet<String>>, kernels: &BTreeSet<String>) -> String {
+fn wrong_name(name: &str, matching: &BTreeMap<String, BTreeSet<String>>, kernels: &BTreeSet<String>) -> String {
     let list = |names: Vec<String>| {
-        let more = if names.len() > NAMED { format!(" and {} more (--list)", names.len() - NAMED) } else { String::new() };
-        format!("{}{more}", names[..names.len().min(NAMED)].join(", "))
+        let more = if names.len() > NAMED_MAX { format!(" and {} more (--list)", names.len() - NAMED_MAX) } else { String::new() };
+        format!("{}{more}", names[..names.len().min(NAMED_MAX)].join(", "))
     };
-    if called.is_empty() {
+    if matching.is_empty() {
         return format!("there is no kernel '{name}'; there are {}", list(kernels.iter().cloned().collect()));
     }
     let full = |mangled: &String| demangled(mangled).unwrap_or_else(|| mangled.clone());
-    format!("{} kernels are called '{name}': {}", called.len(), list(called.keys().map(full).collect()))
+    format!("{} kernels are called '{name}': {}", matching.len(), list(matching.keys().map(full).collect()))
 }
 
 #[cfg(test)]
@@ -480,12 +480,12 @@ mod tests {
     #[test]
     fn targets_are_in_order_of_their_numbers() {
         let targets = ["sm_120", "sm_90a", "sm_100", "sm_90", "sm_100", "sm_75"];
-        assert_eq!(in_order(targets.into_iter()), ["sm_75", "sm_90", "sm_90a", "sm_100", "sm_120"]);
+        assert_eq!(distinct_targets(targets.into_iter()), ["sm_75", "sm_90", "sm_90a", "sm_100", "sm_120"]);
     }
 
     #[test]
     fn a_wanted_architecture_means_its_variants_too() {
-        assert!(fits("sm_90a", Some("sm_90")) && fits("sm_90", Some("sm_90")) && fits("sm_90", None));
-        assert!(!fits("sm_90", Some("sm_90a")) && !fits("sm_80", Some("sm_90")));
+        assert!(is_for("sm_90a", Some("sm_90")) && is_for("sm_90", Some("sm_90")) && is_for("sm_90", None));
+        assert!(!is_for("sm_90", Some("sm_90a")) && !is_for("sm_80", Some("sm_90")));
     }
 }

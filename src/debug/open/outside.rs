@@ -1,4 +1,4 @@
-//! What the launch file of a bundle may name.
+//! Restricts the launch file of a bundle to files in that bundle.
 
 use std::cell::RefCell;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::container::bundle;
 use crate::launch::{LaunchFile, rename_files};
 
-/// Refuses the launch file of a bundle, which may come from anywhere, that names a file outside of it.
+/// Refuses a launch file of a bundle that names a file outside of the bundle: a bundle may come from an untrusted source.
 pub(super) fn refuse_outside(file: &LaunchFile, path: &Path) -> Result<(), String> {
     let named = RefCell::new(None);
     if bundle::is_bundle(&file.folder) {

@@ -1,7 +1,7 @@
 //! Running backwards: interval by interval between snapshots, the latest first.
 //!
-//! `reverse-continue` runs every interval with the watcher that a forward run would have and goes to the last stop that lies before the
-//! present. Stepping back notes the instructions of what is stepped and picks the one to go to. Intervals in which the stepped warp
+//! `reverse-continue` runs every interval with the watcher that a forward run would have and goes to the last stop before the present.
+//! A reverse step records the instructions of the stepped threads and chooses the one to go to. Intervals in which the stepped warp
 //! did not run are recognized by their snapshots and never run.
 
 use super::cause::{Caught, Cause, is_done};
@@ -17,7 +17,7 @@ use crate::debug::timeline::Ran;
 use crate::machine::{self, EventKind, EventMask, IssuePoint, Observer, Tick};
 use crate::program::Pc;
 
-/// An instruction of what is stepped, in the past.
+/// An instruction that a stepped thread executed before the present.
 #[derive(Clone, Copy)]
 struct EarlierInstruction {
     time: Tick,
@@ -26,26 +26,26 @@ struct EarlierInstruction {
     focus: Focus,
 }
 
-/// A stop in the past.
+/// A stop before the present.
 struct EarlierStop {
     time: Tick,
     focus: Focus,
     causes: Vec<Cause>,
 }
 
-/// The user does not want to wait any longer.
+/// The user interrupted the run.
 struct Interrupted;
 
-/// What to do with an instruction, seen from the present backwards.
+/// What to do at an instruction when going backwards.
 enum Choice {
-    /// Go there.
+    /// Go to this instruction.
     Stop,
-    /// Go on to what came before it, and remember it as the place to go to if nothing better comes.
-    Better,
-    /// Go on to what came before it.
+    /// Remember this instruction and continue with the one before it.
+    Remember,
+    /// Continue with the instruction before it.
     Continue,
-    /// Go to the one remembered.
-    TakeBest,
+    /// Go to the remembered instruction.
+    StopAtRemembered,
 }
 
 impl Session {
@@ -93,17 +93,17 @@ impl Session {
 
     fn instructions_back(&mut self, count: u64, over_calls: bool, interrupt: &mut dyn InterruptCheck) -> StopInfo {
         let depth = self.origin().map_or(u32::MAX, |origin| origin.depth);
-        let mut left = count;
+        let mut remaining = count;
         self.back_to(interrupt, move |past| {
             if over_calls && past.depth > depth {
                 return Choice::Continue;
             }
-            left = left.saturating_sub(1);
-            if left == 0 { Choice::Stop } else { Choice::Continue }
+            remaining = remaining.saturating_sub(1);
+            if remaining == 0 { Choice::Stop } else { Choice::Continue }
         })
     }
 
-    /// To the first instruction of the line that was executed before; of the present line, if the session stands inside it.
+    /// Goes to the first instruction of the previously executed line, or of the present line if the session is inside it.
     fn line_back(&mut self, over_calls: bool, interrupt: &mut dyn InterruptCheck) -> StopInfo {
         let program = std::sync::Arc::clone(self.program());
         let origin = self.origin().ok();
@@ -117,24 +117,24 @@ impl Session {
             let key = (line, past.depth);
             match found {
                 None => found = Some(key),
-                Some(found) if found != key => return Choice::TakeBest,
+                Some(found) if found != key => return Choice::StopAtRemembered,
                 Some(_) => {}
             }
-            Choice::Better
+            Choice::Remember
         })
     }
 
     fn back_to_event(&mut self, event: Event, interrupt: &mut dyn InterruptCheck) -> Result<StopInfo, ResumeError> {
         let Some(pcs) = event.instructions(self.program()) else {
-            self.wanted_event = Some(event);
+            self.run_to_event = Some(event);
             let stop_info = self.continue_back(interrupt);
-            self.wanted_event = None;
+            self.run_to_event = None;
             return Ok(stop_info);
         };
         Ok(self.back_to(interrupt, move |past| if pcs.binary_search(&past.pc).is_ok() { Choice::Stop } else { Choice::Continue }))
     }
 
-    /// Goes back through the instructions of what is stepped until `choose` is content, or to a stop that comes before that.
+    /// Goes back through the instructions of the stepped threads to the one that `choose` selects, or to a stop after it.
     fn back_to(&mut self, interrupt: &mut dyn InterruptCheck, choose: impl FnMut(&EarlierInstruction) -> Choice) -> StopInfo {
         let (now, focus) = (self.time(), self.focus);
         let Ok(chosen) = self.choose_past(interrupt, choose) else { return self.interrupted(now, focus) };
@@ -157,22 +157,22 @@ impl Session {
         mut choose: impl FnMut(&EarlierInstruction) -> Choice,
     ) -> Result<Option<EarlierInstruction>, Interrupted> {
         let now = self.time();
-        let mut better: Option<EarlierInstruction> = None;
+        let mut remembered: Option<EarlierInstruction> = None;
         let mut end = now;
         while let Some(begin) = self.interval_before(end) {
             if !self.is_unchanged(begin, end) {
                 for past in self.earlier_instructions(begin, end, interrupt)?.iter().rev() {
                     match choose(past) {
                         Choice::Continue => {}
-                        Choice::Better => better = Some(*past),
+                        Choice::Remember => remembered = Some(*past),
                         Choice::Stop => return Ok(Some(*past)),
-                        Choice::TakeBest => return Ok(better),
+                        Choice::StopAtRemembered => return Ok(remembered),
                     }
                 }
             }
             end = begin;
         }
-        Ok(better)
+        Ok(remembered)
     }
 
     /// The beginning of the interval that ends at `end`.
@@ -180,7 +180,7 @@ impl Session {
         self.timeline.snapshot_times().rev().find(|time| *time < end)
     }
 
-    /// Whether no stepped thread ran in an interval, as far as its snapshots show.
+    /// True if the snapshots of an interval show that no stepped thread ran in it.
     fn is_unchanged(&self, begin: Tick, end: Tick) -> bool {
         let StepFilter { block: Some(block), warp: Some(warp), .. } = self.step_filter() else { return false };
         self.timeline.compare(begin, end, |earlier, later| earlier.is_warp_unchanged(later, block, warp.number())).unwrap_or(false)
@@ -207,7 +207,7 @@ impl Session {
         Ok(trace.earlier_instructions)
     }
 
-    /// Goes to a stop in the past, where the breakpoints that were hit count it; temporary ones are gone then.
+    /// Goes to a stop before the present. The breakpoints that were hit count it; temporary ones are deleted.
     fn halt_at_stop(&mut self, stop: EarlierStop) -> StopInfo {
         self.return_to(stop.time);
         self.focus = stop.focus;
@@ -218,7 +218,7 @@ impl Session {
         StopInfo { causes: stop.causes, others: None }
     }
 
-    /// The user interrupted a way back: the session stays where it was.
+    /// Returns to `now` after the user interrupted a run backwards.
     fn interrupted(&mut self, now: Tick, focus: Focus) -> StopInfo {
         self.return_to(now);
         self.focus = focus;
@@ -237,7 +237,7 @@ impl Session {
         }
     }
 
-    /// The last stop before `now` and after `bound`. The focus stays; where the session stands in time is left open.
+    /// The last stop before `now` and after `bound`. Keeps the focus; the time of the session is unspecified afterwards.
     fn stop_between(
         &mut self,
         bound: Option<Tick>,
@@ -258,7 +258,7 @@ impl Session {
         Ok(stop.filter(|stop| !stop.causes.is_empty()))
     }
 
-    /// The same without findings.
+    /// Like [`Self::stop_between`], without stops at findings.
     fn last_breakpoint(
         &mut self,
         bound: Option<Tick>,
@@ -284,12 +284,12 @@ impl Session {
     fn last_stop(&mut self, end: Tick, now: Tick, interrupt: &mut dyn InterruptCheck) -> Result<Option<EarlierStop>, Interrupted> {
         let focus = self.focus;
         let mut watcher = self.watcher(None);
-        // What stands before the first instruction of the interval is a stop of this one.
+        // A breakpoint at the first instruction of the interval is a stop of this interval.
         watcher.decided = Tick::MAX;
         let mut last: Option<EarlierStop> = None;
-        let mut question = InterruptTimer::after(self.time());
+        let mut interrupt_timer = InterruptTimer::after(self.time());
         while self.time() < end {
-            let ran = self.run_watched(end.min(question.time), &mut watcher);
+            let ran = self.run_watched(end.min(interrupt_timer.time), &mut watcher);
             let Decision { causes, .. } = self.decide(&mut watcher, false);
             let found = std::mem::replace(&mut self.focus, focus);
             let time = causes.iter().map(|cause| self.stop_time(cause)).max();
@@ -301,7 +301,7 @@ impl Session {
             }
             match ran {
                 Ran::Ended => break,
-                Ran::Reached | Ran::Paused | Ran::Launched if question.is_due(self.time()) && !interrupt.should_continue(self) => {
+                Ran::Reached | Ran::Paused | Ran::Launched if interrupt_timer.is_due(self.time()) && !interrupt.should_continue(self) => {
                     return Err(Interrupted);
                 }
                 Ran::Reached | Ran::Paused | Ran::Launched => {}
@@ -310,7 +310,7 @@ impl Session {
         Ok(last)
     }
 
-    /// Where a run back stops for `cause`: before the instruction that accesses a watched object.
+    /// The time at which a run backwards stops for `cause`: before the instruction that accesses a watched object.
     fn stop_time(&self, cause: &Cause) -> Tick {
         match cause {
             Cause::Accessed(watched_access) => watched_access.copy.map_or(watched_access.time, |(_, time)| time),
@@ -323,7 +323,7 @@ impl Session {
 /// Collects the instructions of the stepped threads.
 struct Trace {
     filter: StepFilter,
-    /// The focused lane, which names the thread where it is among those that execute.
+    /// The focused lane: the recorded thread, if that lane executes the instruction.
     lane: u32,
     earlier_instructions: Vec<EarlierInstruction>,
 }
@@ -335,8 +335,8 @@ impl Observer for Trace {
 
     fn event(&mut self, event: &machine::Event<'_>) -> bool {
         let machine::Event::Before(issue, _) = event else { return false };
-        let IssuePoint { pc, tick, block, warp } = issue.place;
-        if self.filter.matches(&issue.place, issue.lanes) {
+        let IssuePoint { pc, tick, block, warp } = issue.point;
+        if self.filter.matches(&issue.point, issue.lanes) {
             let executes = issue.lanes.contains(self.lane as usize % 32);
             let lane = if executes { self.lane } else { issue.lanes.first() as u32 };
             self.earlier_instructions.push(EarlierInstruction {

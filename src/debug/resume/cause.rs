@@ -1,14 +1,14 @@
-//! Why a run pauses, in terms of the machine. Names and values are looked up only where the session stops: a run back decides on many
-//! pauses and stops at one.
+//! The causes for which a run pauses, as machine data. Names and values are looked up only where the session stops: a run backwards
+//! pauses often and stops once.
 
 use crate::debug::WatchedAccessText;
 use crate::debug::breakpoints::Event;
-use crate::debug::scene::Scene;
+use crate::debug::eval_context::EvalContext;
 use crate::debug::stop::Reason;
 use crate::debug::watched_access::WatchedAccess;
 use crate::machine::LaneMask;
 
-/// Threads of one warp that a breakpoint may be hit by.
+/// Threads of one warp that may hit a breakpoint.
 #[derive(Clone, Copy)]
 pub(super) struct Threads {
     pub block: [u32; 3],
@@ -17,19 +17,19 @@ pub(super) struct Threads {
 }
 
 impl Threads {
-    /// The cause that catchpoint `number`, or `run-to`, gives.
+    /// The cause for a stop at catchpoint `number`, or of `run-to`.
     pub(super) fn caught(self, number: Option<u32>, event: Event, described: Option<Box<str>>) -> Cause {
         Cause::Caught(Caught { number, event, threads: self, described })
     }
 }
 
-/// Why a run pauses.
+/// The cause for which a run pauses.
 pub(super) enum Cause {
-    /// A watched place was touched.
+    /// A watched object was accessed.
     Accessed(WatchedAccess),
-    /// Something caught.
+    /// A catchpoint, or `run-to`, caught an event.
     Caught(Caught),
-    /// What needs no more words.
+    /// A reason that needs no names and values.
     Other(Reason),
 }
 
@@ -41,12 +41,12 @@ pub(super) struct Caught {
     pub event: Event,
     /// The threads that it happened to.
     pub threads: Threads,
-    /// More about it, in words.
+    /// A description of the event.
     pub described: Option<Box<str>>,
 }
 
 impl Cause {
-    /// The breakpoint, watchpoint or catchpoint that was hit; none for other causes, one whose condition cannot be evaluated among them.
+    /// The breakpoint, watchpoint or catchpoint that was hit; none for other causes and for a condition that cannot be evaluated.
     pub(super) fn hit(&self) -> Option<u32> {
         match self {
             Self::Accessed(watched_access) => watched_access.number,
@@ -56,15 +56,15 @@ impl Cause {
         }
     }
 
-    /// The cause with names and values as they are in `scene`.
-    pub fn described(self, scene: &Scene<'_>) -> Reason {
+    /// The cause with names and values as they are in `context`.
+    pub fn described(self, context: &EvalContext<'_>) -> Reason {
         match self {
             Self::Accessed(watched_access) => {
-                let text = Box::new(WatchedAccessText::new(scene, &watched_access));
+                let text = Box::new(WatchedAccessText::new(context, &watched_access));
                 Reason::Watchpoint { watched_access, text }
             }
             Self::Caught(Caught { number, event, threads: Threads { block, warp, lanes }, described }) => {
-                Reason::Caught { number, event, block, warp, warp_name: scene.roles.warp(warp), lanes, described }
+                Reason::Caught { number, event, block, warp, warp_name: context.roles.warp(warp), lanes, described }
             }
             Self::Other(reason) => reason,
         }
@@ -77,7 +77,7 @@ impl From<Reason> for Cause {
     }
 }
 
-/// Whether a run stops for no other cause than that what was asked for is done.
+/// True if a run stops only because the requested step or run is done.
 pub(super) fn is_done(causes: &[Cause]) -> bool {
     matches!(causes, [Cause::Other(Reason::Done)])
 }

@@ -1,7 +1,7 @@
 //! Decides, while the run pauses, whether the candidates of a watcher are stops.
 
 use super::cause::{Cause, Threads, is_done};
-use super::swap::winners;
+use super::swap::swapped_lanes;
 use super::watcher::{AccessCandidate, Candidate, Watcher};
 use super::watchpoint::{Watchpoint, bytes_of};
 use crate::debug::breakpoints::{Breakpoint, Event, Occurrence, Trigger, WatchMode, barrier_number};
@@ -13,24 +13,24 @@ use crate::debug::watched_access::WatchedAccess;
 use crate::machine::{AccessKind, Issue, LaneMask};
 use crate::program::{ControlOp, Op, SrcKind, SyncOp};
 
-/// What is decided at a pause.
+/// The decision at a pause.
 #[derive(Default)]
 pub struct Decision {
-    /// Why the run stops; empty if it goes on.
+    /// The causes for which the run stops; empty if it continues.
     pub causes: Vec<Cause>,
-    /// Another warp is about to run, or the flag that the stepped warp waits for has changed: the turn goes back to the stepped warp.
+    /// Another warp is about to run, or the flag that the stepped warp waits for has changed: the stepped warp is scheduled again.
     pub resumes_stepped_warp: bool,
-    /// The stepped warp waits for the flag that these lanes are about to read.
+    /// Lanes of the stepped warp that are about to read the flag that the warp waits for.
     pub spinning: Option<Issue>,
 }
 
-/// Whether a breakpoint stops the run.
+/// The result of checking a breakpoint's threads and condition.
 enum Verdict {
-    /// It is not for these threads, or its condition does not hold.
+    /// The breakpoint is not for these threads, or its condition does not hold.
     Pass,
-    /// It is hit by this thread.
+    /// This thread hits the breakpoint.
     Hit(Focus),
-    /// Its condition cannot be evaluated there.
+    /// The condition cannot be evaluated for this thread.
     Bad(Focus, String),
 }
 
@@ -57,7 +57,8 @@ impl Session {
         }
     }
 
-    /// Decides which of the candidates of `watcher` stop the run. With `counting`, hits count, and what a hit does to a breakpoint is done.
+    /// Decides which of the candidates of `watcher` stop the run. With `counting`, hits are counted, log messages are printed and
+    /// temporary breakpoints deleted.
     pub(super) fn decide(&mut self, watcher: &mut Watcher, counting: bool) -> Decision {
         let mut decision = Decision::default();
         for candidate in std::mem::take(&mut watcher.candidates) {
@@ -69,7 +70,7 @@ impl Session {
                     if causes.is_empty() {
                         self.follow(&issue);
                     }
-                    let reason = if self.scene().group().is_ok() { Reason::Done } else { Reason::ThreadExited };
+                    let reason = if self.eval_context().group().is_ok() { Reason::Done } else { Reason::ThreadExited };
                     causes.push(reason.into());
                 }
                 Candidate::Code(issue) => self.decide_code(watcher, &issue, counting, causes),
@@ -85,13 +86,13 @@ impl Session {
                             ControlOp::Branch { .. } | ControlOp::BranchIndexed { .. } | ControlOp::Call { .. } | ControlOp::Return { .. }
                         ))
                     ) {
-                        let threads = Threads { block: issue.place.block, warp: issue.place.warp.number(), lanes: issue.lanes };
+                        let threads = Threads { block: issue.point.block, warp: issue.point.warp.number(), lanes: issue.lanes };
                         self.decide_event(Event::Divergence, threads, counting, causes);
                     }
                 }
                 Candidate::Mbarrier(event) => {
                     let (act, described) = self.describe_mbarrier(&event);
-                    let threads = Threads { block: event.place.block, warp: event.place.warp.number(), lanes: event.lanes };
+                    let threads = Threads { block: event.point.block, warp: event.point.warp.number(), lanes: event.lanes };
                     self.decide_occurrence(Occurrence::Mbarrier(event.address, act), &described, threads, counting, causes);
                 }
                 Candidate::Copy(copy) => {
@@ -108,7 +109,7 @@ impl Session {
         decision
     }
 
-    /// Why the run stops where it ends.
+    /// The causes for the stop at the end of the run.
     pub(super) fn decide_end(&mut self) -> Vec<Cause> {
         let reason = self.end_reason();
         let mut causes = Vec::new();
@@ -121,11 +122,11 @@ impl Session {
     }
 
     fn op_at(&self, issue: &Issue) -> Option<&Op> {
-        self.program().code.get(issue.place.pc.index()).map(|inst| &inst.op)
+        self.program().code.get(issue.point.pc.index()).map(|inst| &inst.op)
     }
 
     fn decide_code(&mut self, watcher: &Watcher, issue: &Issue, counting: bool, causes: &mut Vec<Cause>) {
-        let numbers: Vec<(u32, bool)> = watcher.numbers_at(issue.place.pc).collect();
+        let numbers: Vec<(u32, bool)> = watcher.numbers_at(issue.point.pc).collect();
         for (number, active_only) in numbers {
             let lanes = if active_only { issue.active } else { issue.lanes };
             let event = self.breakpoints.get(number).ok().and_then(|breakpoint| match breakpoint.trigger {
@@ -137,10 +138,10 @@ impl Session {
             {
                 continue;
             }
-            if event.is_none() && watcher.ignores(number, &issue.place) {
+            if event.is_none() && watcher.ignores(number, &issue.point) {
                 continue;
             }
-            let threads = Threads { block: issue.place.block, warp: issue.place.warp.number(), lanes };
+            let threads = Threads { block: issue.point.block, warp: issue.point.warp.number(), lanes };
             let hit = |number, temporary| match event {
                 Some(event) => threads.caught(Some(number), event, None),
                 None => Reason::Breakpoint { number, temporary }.into(),
@@ -153,20 +154,20 @@ impl Session {
     fn barrier_at(&self, issue: &Issue) -> Option<u32> {
         let Some(Op::Sync(SyncOp::Barrier { id, .. })) = self.op_at(issue) else { return None };
         let SrcKind::Reg(slot) = id.kind() else { return barrier_number(self.program(), *id) };
-        let warp = self.machine().block(issue.place.block)?.warps.get(issue.place.warp.index())?;
+        let warp = self.machine().block(issue.point.block)?.warps.get(issue.point.warp.index())?;
         warp.registers.b32.get(slot.in_frame(issue.frame.b32).index()).map(|register| register[issue.active.first()])
     }
 
-    /// Decides on what was done to an mbarrier or a copy, which `described` says in words.
+    /// Decides on an operation on an mbarrier or a copy; `described` is its description.
     fn decide_occurrence(&mut self, occurrence: Occurrence, described: &str, threads: Threads, counting: bool, causes: &mut Vec<Cause>) {
         let caught = |number, event| threads.caught(number, event, Some(described.into()));
-        let own = (threads.block, threads.warp) == (self.focus.block, self.focus.warp);
-        if let Some(event) = self.wanted_event.filter(|event| own && event.names(occurrence)) {
+        let is_focused = (threads.block, threads.warp) == (self.focus.block, self.focus.warp);
+        if let Some(event) = self.run_to_event.filter(|event| is_focused && event.matches(occurrence)) {
             self.focus = self.focus.among(threads.block, threads.warp, threads.lanes);
             causes.push(caught(None, event));
         }
         let named = |breakpoint: &Breakpoint| match breakpoint.trigger {
-            Trigger::Event(event) if breakpoint.enabled && event.names(occurrence) => Some((breakpoint.number, event)),
+            Trigger::Event(event) if breakpoint.enabled && event.matches(occurrence) => Some((breakpoint.number, event)),
             _ => None,
         };
         let numbers: Vec<(u32, Event)> = self.breakpoints.iter().filter_map(named).collect();
@@ -176,8 +177,8 @@ impl Session {
     }
 
     pub(super) fn decide_event(&mut self, event: Event, threads: Threads, counting: bool, causes: &mut Vec<Cause>) {
-        let own = (threads.block, threads.warp) == (self.focus.block, self.focus.warp);
-        if self.wanted_event == Some(event) && own {
+        let is_focused = (threads.block, threads.warp) == (self.focus.block, self.focus.warp);
+        if self.run_to_event == Some(event) && is_focused {
             self.focus = self.focus.among(threads.block, threads.warp, threads.lanes);
             causes.push(threads.caught(None, event, None));
         }
@@ -196,7 +197,7 @@ impl Session {
         if watched.mode == WatchMode::Change && before == new {
             return false;
         }
-        // What is read may have been written since it was looked at last.
+        // The bytes that are read may have been written since the watchpoint read them last.
         let old = if candidate.kind == AccessKind::Read { new.clone() } else { before };
         let Some(number) = watched.number else { return true };
         let watched_access = self.watched_access(watched, candidate, old, new);
@@ -205,16 +206,16 @@ impl Session {
         false
     }
 
-    /// An access as it is reported: of a register of several lanes, the values of the lowest that changed; of a compare-and-swap, the lanes
-    /// that have swapped.
+    /// An access as it is reported: for a register of several lanes, the values of the lowest lane that changed; for a compare-and-swap,
+    /// the lanes that swapped.
     pub(super) fn watched_access(&self, watched: &Watchpoint, candidate: AccessCandidate, old: Vec<u8>, new: Vec<u8>) -> WatchedAccess {
         let AccessCandidate { place, kind, copy, .. } = candidate;
-        let won = winners(self.machine(), &candidate).filter(|_| watched.is_memory());
-        let (lanes, tried) = (won.unwrap_or(candidate.lanes), won.map(|_| candidate.lanes));
+        let swapped = swapped_lanes(self.machine(), &candidate).filter(|_| watched.is_memory());
+        let (lanes, tried) = (swapped.unwrap_or(candidate.lanes), swapped.map(|_| candidate.lanes));
         let by = Focus { block: place.block, warp: place.warp.number(), lane: lanes.first() as u32, frame: 0 };
         let (old, new) = watched.lane_bytes(lanes.first(), old, new);
         let address = match &watched.target {
-            Target::Memory(target) => candidate.address.map(|touched| (target.address, touched)),
+            Target::Memory(target) => candidate.address.map(|accessed| (target.address, accessed)),
             Target::Register(_) => None,
         };
         WatchedAccess {
@@ -247,9 +248,9 @@ impl Session {
             Verdict::Pass => return,
             Verdict::Bad(focus, message) => (focus, Reason::BadCondition { number, message }.into()),
             Verdict::Hit(focus) => {
-                let message = breakpoint.message.as_ref().map(|message| message.text(&self.scene().refocused(focus)));
+                let message = breakpoint.message.as_ref().map(|message| message.text(&self.eval_context().refocused(focus)));
                 let temporary = breakpoint.temporary;
-                if counting && !self.count(number, message.is_none()) {
+                if counting && !self.count_hit(number, message.is_none()) {
                     return;
                 }
                 match message {
@@ -277,7 +278,7 @@ impl Session {
         };
         let others = lanes.iter().map(|lane| Focus { lane: lane as u32, ..first }).filter(|focus| *focus != first);
         for focus in std::iter::once(first).chain(others) {
-            match condition.holds(&self.scene().refocused(focus)) {
+            match condition.holds(&self.eval_context().refocused(focus)) {
                 Ok(true) => return Verdict::Hit(focus),
                 Ok(false) => {}
                 Err(message) => return Verdict::Bad(focus, message),
@@ -286,8 +287,8 @@ impl Session {
         Verdict::Pass
     }
 
-    /// Counts a hit; false if it is to be ignored. One that is temporary goes when it stops.
-    fn count(&mut self, number: u32, stops: bool) -> bool {
+    /// Counts a hit; false if it is to be ignored. A temporary breakpoint that stops is deleted.
+    fn count_hit(&mut self, number: u32, stops: bool) -> bool {
         let Ok(breakpoint) = self.breakpoints.get_mut(number) else { return false };
         breakpoint.hits += 1;
         if breakpoint.ignore > 0 {
@@ -300,9 +301,9 @@ impl Session {
         true
     }
 
-    /// Moves the focus along with the part of the grid that was stepped, if the settings say so.
+    /// Moves the focus to the threads that were stepped, if the settings say so.
     fn follow(&mut self, issue: &Issue) {
-        let (block, warp) = (issue.place.block, issue.place.warp);
+        let (block, warp) = (issue.point.block, issue.point.warp);
         let follows = match (self.settings.step_unit, self.settings.divergent_step) {
             (StepUnit::Lane, _) | (StepUnit::Warp, DivergentStep::Wait) => return,
             (StepUnit::Warp, DivergentStep::Follow) | (StepUnit::Block | StepUnit::Grid, _) => {

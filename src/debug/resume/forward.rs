@@ -1,4 +1,4 @@
-//! Running forwards: continuing, and stepping a lane, warp, block or the grid while other warps are held.
+//! Running forwards: continuing, and stepping a lane, warp, block or the grid while other warps are not scheduled.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::debug::timeline::Ran;
 use crate::machine::{Issue, LaneMask, NullObserver, Tick};
 use crate::program::Pc;
 
-/// Steps between two questions whether to go on: each takes some microseconds.
+/// Steps between two checks for an interrupt: a step takes some microseconds.
 const STEPS: u64 = 1 << 10;
 
 /// The position of the focused lane when a step begins.
@@ -53,24 +53,24 @@ impl Session {
                 let (lines, program) = (lines_from(self.program(), origin.pc, self.settings.step_by), Arc::clone(self.program()));
                 let here = lines(&program, origin.pc);
                 let after_line = move |issue: &Issue| {
-                    let line = lines(&program, issue.place.pc);
+                    let line = lines(&program, issue.point.pc);
                     issue.depth < origin.depth
-                        || issue.depth == origin.depth && issue.place.pc > origin.pc && line.is_some() && line != here
+                        || issue.depth == origin.depth && issue.point.pc > origin.pc && line.is_some() && line != here
                 };
                 Ok(self.step_before(after_line, interrupt))
             }
             Goal::Advance { pcs, this_frame } => {
                 let depth = self.origin()?.depth;
                 let (pcs, this_frame) = (pcs.clone(), *this_frame);
-                Ok(self.step_before(move |issue| pcs.contains(&issue.place.pc) || this_frame && issue.depth < depth, interrupt))
+                Ok(self.step_before(move |issue| pcs.contains(&issue.point.pc) || this_frame && issue.depth < depth, interrupt))
             }
             Goal::Event(event) => self.run_to_event(*event, interrupt),
         }
     }
 
-    /// Where the focused lane stands.
+    /// The position of the focused lane.
     pub(super) fn origin(&self) -> Result<Origin, ResumeError> {
-        let group = self.scene().group().map_err(|error| ResumeError(error.to_string()))?;
+        let group = self.eval_context().group().map_err(|error| ResumeError(error.to_string()))?;
         let depth = group.stack.as_ref().map_or(0, |frame| frame.depth);
         Ok(Origin { pc: group.pc, depth, selected_depth: depth.saturating_sub(self.focus.frame) })
     }
@@ -116,16 +116,16 @@ impl Session {
         let lines = lines_from(&program, origin.pc, self.settings.step_by);
         let (start, here): (Tick, Option<Line>) = (self.time(), lines(&program, origin.pc));
         let elsewhere = move |issue: &Issue| {
-            if issue.place.tick == start || over_calls && issue.depth > origin.depth {
+            if issue.point.tick == start || over_calls && issue.depth > origin.depth {
                 return false;
             }
-            let line = lines(&program, issue.place.pc);
+            let line = lines(&program, issue.point.pc);
             issue.depth < origin.depth || line.is_some() && (line != here || issue.depth > origin.depth)
         };
         Ok(self.step_before(elsewhere, interrupt))
     }
 
-    /// Like [`Self::origin`]; stepping more than a lane goes on as long as any lane of the warp does.
+    /// Like [`Self::origin`], but a step of a block or the grid needs no live focused lane.
     fn origin_of_step(&self) -> Result<Origin, ResumeError> {
         match (self.origin(), self.settings.step_unit) {
             (Err(_), StepUnit::Block | StepUnit::Grid) => Ok(Origin { pc: Pc(0), depth: 0, selected_depth: 0 }),
@@ -137,7 +137,7 @@ impl Session {
         self.step_until(StepDone::Before(Box::new(test)), interrupt)
     }
 
-    /// Steps the threads that the settings select until `done`.
+    /// Steps the threads that the settings select until `done` is met.
     fn step_until(&mut self, done: StepDone, interrupt: &mut dyn InterruptCheck) -> StopInfo {
         self.run_until_stop(Some(StepWatch { filter: self.step_filter(), done }), interrupt)
     }
@@ -152,7 +152,7 @@ impl Session {
         StepFilter { block, warp: warp.map(WarpId::new), lanes: self.stepped_lanes() }
     }
 
-    /// The lanes of which one must execute an instruction for it to be one of the step.
+    /// The stepped lanes: an instruction belongs to the step if one of these lanes executes it.
     fn stepped_lanes(&self) -> LaneMask {
         match (self.settings.step_unit, self.settings.divergent_step) {
             (StepUnit::Lane, _) | (StepUnit::Warp, DivergentStep::Wait) => LaneMask::of((self.focus.lane % 32) as usize),
@@ -166,38 +166,38 @@ impl Session {
         let filter = StepFilter { block: Some(self.focus.block), warp: Some(WarpId::new(self.focus.warp)), lanes: self.stepped_lanes() };
         let done = match wanted {
             Some(pcs) => {
-                StepDone::Before(Box::new(move |issue: &Issue| !issue.active.is_empty() && pcs.binary_search(&issue.place.pc).is_ok()))
+                StepDone::Before(Box::new(move |issue: &Issue| !issue.active.is_empty() && pcs.binary_search(&issue.point.pc).is_ok()))
             }
             None => StepDone::Never,
         };
-        self.wanted_event = Some(event);
+        self.run_to_event = Some(event);
         let stop_info = self.run_until_stop(Some(StepWatch { filter, done }), interrupt);
-        self.wanted_event = None;
+        self.run_to_event = None;
         Ok(stop_info)
     }
 
-    /// Runs until something stops it. Where one warp is stepped, the others are held unless that warp waits for them.
+    /// Runs until something stops it. If one warp is stepped, the others run only while that warp waits for them.
     pub(super) fn run_until_stop(&mut self, step: Option<StepWatch>, interrupt: &mut dyn InterruptCheck) -> StopInfo {
         self.run_until_stop_after(step, Some(self.time()), interrupt)
     }
 
-    /// The same; the instruction at tick `decided` is no stop.
+    /// Like [`Self::run_until_stop`]; the instruction at tick `decided` is not a stop.
     fn run_until_stop_after(&mut self, step: Option<StepWatch>, decided: Option<Tick>, interrupt: &mut dyn InterruptCheck) -> StopInfo {
         let (begin, known) = (self.time(), self.known_findings());
-        let own = step.as_ref().and_then(|step| Some((step.filter.block?, step.filter.warp?))).filter(|_| self.is_at_front());
+        let stepped = step.as_ref().and_then(|step| Some((step.filter.block?, step.filter.warp?))).filter(|_| self.is_at_front());
         let need = if begin < self.recorded() { Need::Recorded } else { Need::Turn };
-        let mut scheduler_lock = SchedulerLock { own, need };
+        let mut scheduler_lock = SchedulerLock { stepped, need };
         let mut watcher = self.watcher(step);
         watcher.line_breakpoints = if watcher.step.is_some() { self.breakpoints_here() } else { Vec::new() };
-        if own.is_some() {
+        if stepped.is_some() {
             watcher.flag_reads = Some(Arc::clone(&self.flag_reads));
             watcher.spin = self.spin;
         }
         self.lock_scheduler(&mut scheduler_lock, &mut watcher);
         watcher.decided = decided.unwrap_or(Tick::MAX);
-        let mut question = InterruptTimer::after(begin);
+        let mut interrupt_timer = InterruptTimer::after(begin);
         let causes = loop {
-            let until = self.next_finding(self.time()).map_or(question.time, |time| time.min(question.time));
+            let until = self.next_finding(self.time()).map_or(interrupt_timer.time, |time| time.min(interrupt_timer.time));
             let ran = self.run_watched(until, &mut watcher);
             let decision = self.decide(&mut watcher, true);
             let found = self.found_since(begin, known);
@@ -207,24 +207,24 @@ impl Session {
             }
             match ran {
                 Ran::Ended => break causes.into_iter().chain(self.decide_end()).collect(),
-                Ran::Reached | Ran::Paused | Ran::Launched if question.is_due(self.time()) && !interrupt.should_continue(self) => {
+                Ran::Reached | Ran::Paused | Ran::Launched if interrupt_timer.is_due(self.time()) && !interrupt.should_continue(self) => {
                     break vec![Reason::Interrupted.into()];
                 }
                 Ran::Reached | Ran::Paused | Ran::Launched => {}
             }
             if let Some(issue) = decision.spinning {
-                self.let_others(&mut scheduler_lock, &mut watcher, &issue);
-            } else if decision.resumes_stepped_warp || watcher.waits_for.is_some() {
+                self.schedule_other(&mut scheduler_lock, &mut watcher, &issue);
+            } else if decision.resumes_stepped_warp || watcher.blocked_warp.is_some() {
                 self.lock_scheduler(&mut scheduler_lock, &mut watcher);
             }
         };
         self.spin = watcher.spin;
         let instructions = (self.time() - begin).saturating_sub(watcher.step_instructions);
-        let others = (own.is_some() || scheduler_lock.need == Need::Recorded) && watcher.step.is_some() && instructions > 0;
+        let others = (stepped.is_some() || scheduler_lock.need == Need::Recorded) && watcher.step.is_some() && instructions > 0;
         StopInfo { causes, others: others.then_some(Others { instructions, need: scheduler_lock.need }) }
     }
 
-    /// The breakpoints on the line where the focused lane stands.
+    /// The breakpoints on the line of the focused lane.
     fn breakpoints_here(&self) -> Vec<u32> {
         let Ok(origin) = self.origin() else { return Vec::new() };
         let program = self.program();
@@ -234,8 +234,8 @@ impl Session {
         self.breakpoints.iter().filter(is_here).map(|breakpoint| breakpoint.number).collect()
     }
 
-    /// Adds to `causes` the findings that were noticed at `found`. A run that has no other reason to stop stands before the instruction
-    /// at which they were, unless it `stays`.
+    /// Adds to `causes` the findings that were noticed at `found`. If the run has no other cause to stop, the session goes back to before
+    /// that instruction, unless `stays` is set.
     fn stop_at_finding(&mut self, found: Option<Tick>, causes: Vec<Cause>, stays: bool) -> Vec<Cause> {
         let Some(time) = found else { return causes };
         if causes.is_empty() && !stays {
@@ -250,7 +250,7 @@ impl Session {
         all
     }
 
-    /// Runs to `until` at most; observes the run only where the watcher has something to collect.
+    /// Runs to `until` at most; the watcher observes the run only if it has something to collect.
     pub(super) fn run_watched(&mut self, until: Tick, watcher: &mut Watcher) -> Ran {
         let pauses = self.stops_at_findings();
         let ran = if watcher.is_idle() {
@@ -268,10 +268,10 @@ impl Session {
     pub(super) fn watcher(&self, step: Option<StepWatch>) -> Watcher {
         let mut watcher = Watcher::new(self.time());
         self.watch_breakpoints(&mut watcher);
-        watcher.divergences |= self.wanted_event == Some(Event::Divergence);
-        watcher.reconvergences |= self.wanted_event == Some(Event::Reconvergence);
-        watcher.mbarriers |= matches!(self.wanted_event, Some(Event::Mbarrier(..)));
-        watcher.copies |= matches!(self.wanted_event, Some(Event::Async(_)));
+        watcher.divergences |= self.run_to_event == Some(Event::Divergence);
+        watcher.reconvergences |= self.run_to_event == Some(Event::Reconvergence);
+        watcher.mbarriers |= matches!(self.run_to_event, Some(Event::Mbarrier(..)));
+        watcher.copies |= matches!(self.run_to_event, Some(Event::Async(_)));
         watcher.step = step;
         watcher
     }

@@ -1,5 +1,4 @@
-//! Stopping at findings: where a checker notices something in what is executed for the first time, and at the same places in the
-//! recorded past.
+//! Stopping at findings: when a checker notices one during first execution, and at the same times in the recorded run.
 
 use super::cause::{Cause, Threads};
 use crate::debug::breakpoints::{Event, Trigger};
@@ -11,14 +10,14 @@ use crate::debug::stop::Reason;
 use crate::machine::Tick;
 
 impl Session {
-    /// Whether any finding can stop a run.
+    /// True if any finding can stop a run.
     pub(super) fn stops_at_findings(&self) -> bool {
         self.settings.stop_on != StopOn::None || self.catches_findings()
     }
 
     fn catches_findings(&self) -> bool {
         let catches = |trigger: &Trigger| *trigger == Trigger::Event(Event::Finding);
-        self.wanted_event == Some(Event::Finding) || self.breakpoints.iter().any(|one| one.enabled && catches(&one.trigger))
+        self.run_to_event == Some(Event::Finding) || self.breakpoints.iter().any(|one| one.enabled && catches(&one.trigger))
     }
 
     fn stops_at(&self, finding: &FindingText) -> bool {
@@ -33,39 +32,39 @@ impl Session {
         }
     }
 
-    /// When the next finding stops a run that stands at `now`, as far as is known.
+    /// The time of the next known finding after `now` that stops a run.
     pub(super) fn next_finding(&self, now: Tick) -> Option<Tick> {
-        self.noticed().filter(|(finding, time)| *time > now && self.stops_at(finding)).map(|(_, time)| time).min()
+        self.detected().filter(|(finding, time)| *time > now && self.stops_at(finding)).map(|(_, time)| time).min()
     }
 
-    /// When a finding last stopped a run between the two, exclusively.
+    /// The time of the last known finding between `after` and `before`, both excluded, that stops a run.
     pub(super) fn last_finding(&self, after: Option<Tick>, before: Tick) -> Option<Tick> {
         let between = |time: Tick| time < before && after.is_none_or(|after| time > after);
-        self.noticed().filter(|(finding, time)| between(*time) && self.stops_at(finding)).map(|(_, time)| time).max()
+        self.detected().filter(|(finding, time)| between(*time) && self.stops_at(finding)).map(|(_, time)| time).max()
     }
 
-    /// How many findings are known.
+    /// Number of known findings.
     pub(super) fn known_findings(&self) -> usize {
-        self.noticed().count()
+        self.detected().count()
     }
 
-    /// The first of the findings that stop a run which began at `begin` with `known` of them, and when it was noticed.
+    /// The time of the first finding that stops a run. The run began at `begin`, with `known` findings.
     pub(super) fn found_since(&mut self, begin: Tick, known: usize) -> Option<Tick> {
         if !self.stops_at_findings() {
             return None;
         }
         self.describe_findings();
         let now = self.time();
-        let ahead = |index: usize, time: Tick| time <= now && (time > begin || index >= known && time >= begin);
-        let due = self.noticed().enumerate().filter(|(index, (finding, time))| ahead(*index, *time) && self.stops_at(finding));
+        let is_new = |index: usize, time: Tick| time <= now && (time > begin || index >= known && time >= begin);
+        let due = self.detected().enumerate().filter(|(index, (finding, time))| is_new(*index, *time) && self.stops_at(finding));
         due.map(|(_, (_, time))| time).min()
     }
 
-    /// Why a run stops at the findings that were noticed at `time`; empty if the conditions of catchpoints do not hold. The focus moves
-    /// to the first.
+    /// The causes for a stop at the findings that were noticed at `time`; empty if the conditions of catchpoints do not hold. The focus
+    /// moves to the first finding.
     pub(super) fn decide_findings(&mut self, time: Tick, counting: bool) -> Vec<Cause> {
         let found: Vec<FindingText> = self
-            .noticed()
+            .detected()
             .filter(|(finding, noticed)| *noticed == time && self.stops_at(finding))
             .map(|(finding, _)| finding.clone())
             .collect();

@@ -1,7 +1,7 @@
 //! The writes to a register or to memory, with their threads and times: `last`, `first` and `history`.
 //!
 //! The run is executed again interval by interval with an observer that collects the writes. Intervals whose two snapshots share the
-//! storage of the object are skipped, so even a write at the start of a long run is found at once.
+//! storage of the object are skipped, so even a write at the start of a long run is found quickly.
 
 use super::SLICE;
 use super::watcher::{AccessCandidate, Candidate, Watcher};
@@ -15,7 +15,7 @@ use crate::isa::AtomicFn;
 use crate::machine::{AccessKind, Machine, Tick};
 use crate::program::{AtomicOp, Op};
 
-/// The writes to a place that were found, and whether the user interrupted the search.
+/// The writes to a watched object that were found, and whether the user interrupted the search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct History {
     /// In order of time.
@@ -25,7 +25,7 @@ pub struct History {
 }
 
 impl Session {
-    /// The write that gave `target` its present value; nothing if it has had it from the start.
+    /// The write that gave `target` its present value; empty if it has the value since the start.
     pub fn last(&mut self, target: &Target, interrupt: &mut dyn InterruptCheck) -> History {
         let (now, mut end) = (self.time(), self.time());
         let mut history = History::default();
@@ -42,14 +42,14 @@ impl Session {
         history
     }
 
-    /// The first write to `target` in all that was recorded.
+    /// The first recorded write to `target`.
     pub fn first(&mut self, target: &Target, interrupt: &mut dyn InterruptCheck) -> History {
         let mut history = self.search_forward(target, true, interrupt);
         history.touches.truncate(1);
         history
     }
 
-    /// All changes of `target` in what was recorded; if there are none, the writes of the value that it had.
+    /// All recorded writes that changed `target`; if none did, all writes to it.
     pub fn history(&mut self, target: &Target, interrupt: &mut dyn InterruptCheck) -> History {
         let mut history = self.search_forward(target, false, interrupt);
         if history.touches.iter().any(|watched_access| watched_access.old != watched_access.new) {
@@ -75,7 +75,7 @@ impl Session {
         history
     }
 
-    /// The writes to `target` by instructions from `begin`, a kept time, to before `end`.
+    /// The writes to `target` by instructions from `begin`, the time of a snapshot, to before `end`.
     fn writes_between(&mut self, target: &Target, begin: Tick, end: Tick, interrupt: &mut dyn InterruptCheck) -> History {
         let mut history = History::default();
         if self.timeline.compare(begin, end, |earlier, later| is_unchanged(target, earlier, later)).unwrap_or(begin == end) {
@@ -91,7 +91,7 @@ impl Session {
                 if let Candidate::Accessed(_, candidate) = candidate
                     && candidate.kind != AccessKind::Read
                 {
-                    history.touches.extend(self.note(&mut watcher.watchpoints[0], candidate));
+                    history.touches.extend(self.write_of(&mut watcher.watchpoints[0], candidate));
                 }
             }
             if ran == Ran::Ended {
@@ -105,7 +105,8 @@ impl Session {
         history
     }
 
-    fn note(&self, watched: &mut Watchpoint, candidate: AccessCandidate) -> Option<WatchedAccess> {
+    /// The candidate as a write with its old and new bytes; none for a compare-and-swap that failed.
+    fn write_of(&self, watched: &mut Watchpoint, candidate: AccessCandidate) -> Option<WatchedAccess> {
         let new = bytes_of(&watched.target, self.machine())?;
         let old = watched.replace(new.clone());
         let inst = &self.program().code[candidate.place.pc.index()];

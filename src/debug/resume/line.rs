@@ -1,4 +1,4 @@
-//! Which line an instruction belongs to.
+//! The line that an instruction belongs to.
 
 use crate::debug::settings::StepBy;
 use crate::program::{Pc, Program};
@@ -23,7 +23,7 @@ pub fn ptx_line(program: &Program, pc: Pc) -> Option<Line> {
     Some(Line::Ptx(program.line(pc)))
 }
 
-/// The lines that a step from `pc` goes by: source lines where there is one at `pc` and the user wants them.
+/// The kind of line that a step from `pc` uses: source lines if the setting says so and `pc` has one, PTX lines otherwise.
 pub fn lines_from(program: &Program, pc: Pc, step_by: StepBy) -> fn(&Program, Pc) -> Option<Line> {
     match step_by {
         StepBy::Source if source_line(program, pc).is_some() => source_line,

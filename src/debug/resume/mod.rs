@@ -1,9 +1,9 @@
 //! Running, forwards and backwards, until there is a reason to stop.
 //!
-//! Forwards, a [`watcher`] collects candidates for a stop and the machine pauses there; each is decided on ([`decision`]) with the whole
-//! machine at hand, and most often the run goes on. Backwards, the interval between two snapshots is run forwards in the same way,
-//! the latest stop before the present is remembered, and the session goes there; if there is none, the interval before it is next.
-//! So both directions stop at the same places.
+//! Forwards, a [`watcher`] collects candidates for a stop and the machine pauses there; [`decision`] checks each of them with access to
+//! the whole machine, and usually the run continues. Backwards, the interval between two snapshots is run forwards in the same way,
+//! and the session goes to the latest stop before the present; if there is none, the interval before it is next. So both directions
+//! stop at the same instructions.
 
 mod backward;
 mod cause;
@@ -28,29 +28,29 @@ use super::stop::{Direction, Goal, Others, Reason, Stop, StoppedLaunch};
 use crate::machine::Tick;
 use cause::Cause;
 
-pub(super) use flags::{Spin, WarpPlace, flag_reads};
+pub(super) use flags::{Spin, WarpKey, flag_reads};
 pub use history::History;
 pub use watchpoint::bytes_of;
 
-/// Ticks between two questions whether to go on: some two milliseconds.
+/// Ticks between two checks for an interrupt: about two milliseconds.
 const SLICE: u64 = 1 << 15;
 
-/// Pauses between two questions: deciding one takes about a microsecond, and evaluating its condition in 32 lanes several.
+/// Pauses between two checks: a decision takes about a microsecond, the evaluation of a condition for 32 lanes several.
 const PAUSES: u32 = 1 << 10;
 
-/// When the user is asked next whether to go on.
+/// The time of the next check for an interrupt.
 struct InterruptTimer {
     time: Tick,
     pauses: u32,
 }
 
 impl InterruptTimer {
-    /// A run that begins at `now`.
+    /// The timer of a run that begins at `now`.
     fn after(now: Tick) -> Self {
         Self { time: now.saturating_add(SLICE), pauses: 0 }
     }
 
-    /// Counts a pause at `now`; true if it is time to ask.
+    /// Counts a pause at `now`; true if it is time for a check.
     fn is_due(&mut self, now: Tick) -> bool {
         self.pauses += 1;
         let due = now >= self.time || self.pauses >= PAUSES;
@@ -61,7 +61,7 @@ impl InterruptTimer {
     }
 }
 
-/// A run that cannot begin, in the user's words.
+/// The error for a run that cannot begin.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ResumeError(pub String);
@@ -72,7 +72,7 @@ struct RunStart {
     launch: usize,
 }
 
-/// Why a run ended, and what other warps did meanwhile.
+/// The causes for which a run stopped, and what other warps executed during a step.
 struct StopInfo {
     causes: Vec<Cause>,
     others: Option<Others>,
@@ -85,10 +85,10 @@ impl StopInfo {
 }
 
 impl Session {
-    /// Runs until `goal` is reached or something else stops it. The session then stands where the stop says.
+    /// Runs until `goal` is reached or something else stops it. The session is then at the time of the stop.
     ///
     /// # Errors
-    /// The goal means nothing where the session stands: the focused thread has exited, or there is no frame to finish.
+    /// The goal does not apply to the present state: the focused thread has exited, or there is no frame to finish.
     pub fn resume(&mut self, goal: &Goal, direction: Direction, interrupt: &mut dyn InterruptCheck) -> Result<Stop, ResumeError> {
         let run_start = self.run_start();
         self.log.clear();
@@ -101,13 +101,13 @@ impl Session {
         Ok(self.stop(run_start, left, stop_info))
     }
 
-    /// Remembers the stop that is left.
+    /// Stores the machine for comparison with the next stop.
     fn run_start(&mut self) -> RunStart {
         self.earlier = Some(self.machine().clone());
         RunStart { focus: self.focus, launch: self.launch() }
     }
 
-    /// The stop that ends a run, and why the focus left the thread that it was on, if it did.
+    /// The stop that ends a run; `left` is the reason that the focus moved to another thread, if it did.
     fn stop(&mut self, run_start: RunStart, left: Option<String>, stop_info: StopInfo) -> Stop {
         self.describe_findings();
         let (time, number) = (self.time(), self.launch());
@@ -117,15 +117,15 @@ impl Session {
             time,
             focus: self.focus,
             thread: self.focus.describe(&self.roles),
-            here: Site::of(&self.scene()).map(Box::new),
+            here: Site::of(&self.eval_context()).map(Box::new),
             before: run_start.focus,
             left,
             launch: StoppedLaunch { number, count: self.launches(), kernel, is_new: run_start.launch != number },
-            reasons: stop_info.causes.into_iter().map(|cause| cause.described(&self.scene())).collect(),
+            reasons: stop_info.causes.into_iter().map(|cause| cause.described(&self.eval_context())).collect(),
             others: stop_info.others,
             findings: self.finding_count(),
             log: std::mem::take(&mut self.log),
-            displays: display::shown(&self.displays, &self.scene()),
+            displays: display::shown(&self.displays, &self.eval_context()),
         }
     }
 }

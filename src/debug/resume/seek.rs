@@ -8,10 +8,10 @@ use crate::debug::timeline::{End, Ran};
 use crate::machine::{Block, NullObserver, Tick};
 
 impl Session {
-    /// Goes to `time`, executing what was not executed before; to the end of the run if that comes first. If the user interrupts a
-    /// step back, the session stays where it was.
+    /// Goes to `time`, executing beyond the recorded run if needed; to the end of the run if that comes first. If the user interrupts a
+    /// move backwards, the session stays where it was.
     ///
-    /// Where the focused thread is not there at that time the focus moves to one that is.
+    /// If the focused thread does not exist at that time, the focus moves to one that does.
     pub fn seek(&mut self, time: Tick, interrupt: &mut dyn InterruptCheck) -> Stop {
         let run_start = self.run_start();
         let reason = self.seek_or_return(time, interrupt);
@@ -19,7 +19,7 @@ impl Session {
         self.stop(run_start, left, StopInfo::because(reason))
     }
 
-    /// Goes to `time` and to a thread, whether or not it is on the machine then.
+    /// Goes to `time` and focuses a thread, which need not be resident then.
     pub fn seek_thread(&mut self, time: Tick, focus: Focus, interrupt: &mut dyn InterruptCheck) -> Stop {
         let run_start = self.run_start();
         let reason = self.seek_or_return(time, interrupt);
@@ -43,17 +43,17 @@ impl Session {
         reason
     }
 
-    /// Moves the focus to a thread that is on the machine if the focused one is not, and says why; nothing where none is.
+    /// If the focused thread is not live, moves the focus to a live one and returns the reason; none if no thread is live.
     pub(super) fn focus_on_present(&mut self) -> Option<String> {
-        let absent = self.scene().group().err()?;
+        let absent = self.eval_context().group().err()?;
         let warp_of = |block: &Block| {
             let live = |number: &u32| block.warps.get(*number as usize).is_some_and(|warp| !warp.live.is_empty());
             std::iter::once(self.focus.warp).chain(0..block.warps.len() as u32).find(live)
         };
         let machine = self.machine();
-        let own = machine.block(self.focus.block);
+        let focused = machine.block(self.focus.block);
         let others = machine.resident_blocks().filter_map(|block| Some((block.number, block, warp_of(block)?)));
-        let (block, warp) = own
+        let (block, warp) = focused
             .and_then(|block| Some((block, warp_of(block)?)))
             .or_else(|| others.min_by_key(|(number, ..)| *number).map(|(_, block, warp)| (block, warp)))?;
         let (index, live) = (block.index, block.warps.get(warp as usize)?.live);
@@ -63,18 +63,18 @@ impl Session {
         Some(absent.to_string())
     }
 
-    /// Goes to the end of the run, past all breakpoints.
+    /// Goes to the end of the run; breakpoints do not stop it.
     pub fn seek_end(&mut self, interrupt: &mut dyn InterruptCheck) -> Stop {
         self.seek(Tick::MAX, interrupt)
     }
 
-    /// Goes to the time the user stood at before; none if there is none.
+    /// Goes to the previous time of the navigation history, if there is one.
     pub fn back(&mut self, interrupt: &mut dyn InterruptCheck) -> Option<Stop> {
         let time = self.navigation.back()?;
         Some(self.revisit(time, interrupt))
     }
 
-    /// Goes to the time left by going back; none if there is none.
+    /// Goes to the next time of the navigation history, if there is one.
     pub fn forward(&mut self, interrupt: &mut dyn InterruptCheck) -> Option<Stop> {
         let time = self.navigation.forward()?;
         Some(self.revisit(time, interrupt))
@@ -87,7 +87,7 @@ impl Session {
         self.stop(run_start, left, StopInfo::because(reason))
     }
 
-    /// Goes to a time that was recorded, whatever it takes: it is never far from a snapshot.
+    /// Goes to a recorded time without checks for an interrupt: it is never far from a snapshot.
     pub(in crate::debug) fn return_to(&mut self, time: Tick) {
         let _ = self.go_to(time, &mut NeverInterrupt);
     }
@@ -107,7 +107,7 @@ impl Session {
         Reason::Done
     }
 
-    /// Why the run ended; the focus moves to the threads that a fault is about.
+    /// The reason that the run ended; the focus moves to the threads of a fault.
     pub(super) fn end_reason(&mut self) -> Reason {
         match self.ended().cloned() {
             Some(End::Fault(fault)) => {

@@ -1,14 +1,13 @@
-//! Which of the lanes that compare and swap at the same place have swapped.
+//! The lanes of a compare-and-swap that swapped.
 
 use super::watcher::AccessCandidate;
 use crate::isa::AtomicFn;
 use crate::machine::{FrameBase, LaneMask, Machine, Warp};
 use crate::program::{AtomicOp, Op, Program, Slot, Src, SrcKind};
 
-/// The lanes whose compare-and-swap found what they compare with: those that were given back that value, on the machine as it stands
-/// after the instruction. None of another instruction, where the result is not kept or has taken the place of what is compared with,
-/// and where none has won.
-pub fn winners(machine: &Machine, candidate: &AccessCandidate) -> Option<LaneMask> {
+/// The lanes whose compare-and-swap found the expected value: those whose result equals it, on the machine after the instruction. None
+/// for other instructions, if the result is discarded or has overwritten the register of the expected value, and if no lane swapped.
+pub fn swapped_lanes(machine: &Machine, candidate: &AccessCandidate) -> Option<LaneMask> {
     let program = machine.program();
     let Op::Atomic(AtomicOp::Single { f: AtomicFn::Cas, ty, d, b, .. }) = program.code[candidate.place.pc.index()].op else {
         return None;
@@ -19,14 +18,14 @@ pub fn winners(machine: &Machine, candidate: &AccessCandidate) -> Option<LaneMas
     if d.is_sink() || b.kind() == SrcKind::Reg(d.0) || bits > 64 {
         return None;
     }
-    let own = u64::MAX >> (64 - bits);
-    let swapped = |lane: usize| {
+    let width_mask = u64::MAX >> (64 - bits);
+    let has_swapped = |lane: usize| {
         let found = register(warp, group.frame, bits, d.0, lane)?;
-        let wanted = compared(program, warp, group.frame, bits, b, lane)?;
-        Some(found & own == wanted & own)
+        let expected = expected_value(program, warp, group.frame, bits, b, lane)?;
+        Some(found & width_mask == expected & width_mask)
     };
-    let won = candidate.lanes.filter(|lane| swapped(lane) == Some(true));
-    (!won.is_empty()).then_some(won)
+    let lanes = candidate.lanes.filter(|lane| has_swapped(lane) == Some(true));
+    (!lanes.is_empty()).then_some(lanes)
 }
 
 fn register(warp: &Warp, frame: FrameBase, bits: u32, slot: Slot, lane: usize) -> Option<u64> {
@@ -36,8 +35,8 @@ fn register(warp: &Warp, frame: FrameBase, bits: u32, slot: Slot, lane: usize) -
     }
 }
 
-/// What a lane compares with.
-fn compared(program: &Program, warp: &Warp, frame: FrameBase, bits: u32, value: Src, lane: usize) -> Option<u64> {
+/// The value that a lane compares with.
+fn expected_value(program: &Program, warp: &Warp, frame: FrameBase, bits: u32, value: Src, lane: usize) -> Option<u64> {
     match (value.kind(), bits) {
         (SrcKind::Reg(slot), _) => register(warp, frame, bits, slot, lane),
         (SrcKind::Const(index), 64) => program.consts64.get(index as usize).copied(),

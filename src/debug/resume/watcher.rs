@@ -1,11 +1,11 @@
-//! The observer of a run with possible stops: it collects what may be a stop and asks the simulated GPU to pause there; the session
+//! The observer of a run with possible stops: it collects candidates for a stop and asks the simulated GPU to pause there; the session
 //! decides during the pause.
 
 use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::flags::{Spin, WarpPlace};
+use super::flags::{Spin, WarpKey};
 use super::watchpoint::Watchpoint;
 use crate::base::WarpId;
 use crate::debug::breakpoints::WatchMode;
@@ -15,22 +15,22 @@ use crate::machine::{
 };
 use crate::program::Pc;
 
-/// Something that may be a stop: a candidate, before conditions and ignore counts.
+/// A possible stop, before conditions and ignore counts are checked.
 #[derive(Clone, Copy, Debug)]
 pub enum Candidate {
-    /// Lanes are about to execute an instruction with a breakpoint or of a step.
+    /// Lanes are about to execute an instruction with a breakpoint.
     Code(Issue),
-    /// The object of the watchpoint of this index was accessed.
+    /// The object of the watchpoint with this index was accessed.
     Accessed(usize, AccessCandidate),
-    /// The group of lanes of `Issue` has diverged.
+    /// The converged lanes of `Issue` have diverged.
     Diverged(Issue),
     /// Lanes have reconverged.
     Reconverged(IssuePoint, LaneMask),
-    /// Something was done to an mbarrier.
+    /// An operation on an mbarrier.
     Mbarrier(MbarrierEvent),
-    /// A copy was issued or has ended: its number, and the thread that issued it.
+    /// A copy was issued or has ended.
     Copy(CopyCandidate),
-    /// The step is done by this instruction, or before it.
+    /// The step ends after this instruction, or before it.
     Step(Issue),
     /// Another warp is about to run although the stepped one can.
     OtherWarp,
@@ -38,7 +38,7 @@ pub enum Candidate {
     Spinning(Issue),
 }
 
-/// Something that happened to a copy.
+/// The issue or the end of a copy.
 #[derive(Clone, Copy, Debug)]
 pub struct CopyCandidate {
     /// Its number.
@@ -60,32 +60,32 @@ pub struct AccessCandidate {
     pub lanes: LaneMask,
     /// Its kind.
     pub kind: AccessKind,
-    /// The asynchronous copy or matrix multiplication that accessed it, which the instruction issued, and the tick at which it did.
+    /// The number of the asynchronous copy or matrix multiplication that made the access, and the tick of the access.
     pub copy: Option<(u64, Tick)>,
-    /// Of an access by threads to memory, the first of its bytes.
+    /// The lowest accessed address, for an access to memory by threads.
     pub address: Option<u64>,
 }
 
-/// Which threads of the grid are stepped.
+/// The stepped threads.
 #[derive(Clone, Copy)]
 pub struct StepFilter {
     /// The stepped block; any if none.
     pub block: Option<[u32; 3]>,
     /// The stepped warp; any if none.
     pub warp: Option<WarpId>,
-    /// The stepped lanes: converged lanes that execute an instruction together match if one of these is among them.
+    /// The stepped lanes: converged lanes match if one of these is among them.
     pub lanes: LaneMask,
 }
 
 impl StepFilter {
-    /// Whether an instruction that `lanes` execute at `place` is one of the step.
+    /// True if an instruction that `lanes` execute at `place` belongs to the step.
     pub fn matches(&self, place: &IssuePoint, lanes: LaneMask) -> bool {
         let warp = self.warp.is_none_or(|warp| warp == place.warp);
         warp && self.block.is_none_or(|block| block == place.block) && self.lanes.intersects(lanes)
     }
 }
 
-/// What a step waits for.
+/// A step: its threads and its end.
 pub struct StepWatch {
     /// The stepped threads.
     pub filter: StepFilter,
@@ -93,13 +93,13 @@ pub struct StepWatch {
     pub done: StepDone,
 }
 
-/// When a step is done.
+/// The end of a step.
 pub enum StepDone {
-    /// An instruction was executed.
+    /// After one instruction of the stepped threads.
     After,
-    /// Such an instruction is about to be executed.
+    /// Before an instruction that satisfies the predicate.
     Before(Box<dyn Fn(&Issue) -> bool>),
-    /// Never: something else ends it.
+    /// Never: something else stops the run.
     Never,
 }
 
@@ -107,9 +107,9 @@ pub enum StepDone {
 pub struct Watcher {
     /// The tick of the instruction that is already decided on, before which the run does not pause again.
     pub decided: Tick,
-    /// For each instruction, whether to pause before it; empty if there is none.
+    /// For each instruction, true if the run pauses before it; empty if there are no breakpoints.
     pub code: Vec<bool>,
-    /// The breakpoints at those instructions: number, instructions in order, and whether only lanes that execute them count.
+    /// The breakpoints: number, sorted instructions, and true if only lanes whose guard predicate holds can hit it.
     breakpoints: Vec<(u32, Vec<Pc>, bool)>,
     /// Whether divergence is a candidate.
     pub divergences: bool,
@@ -125,11 +125,11 @@ pub struct Watcher {
     pub step: Option<StepWatch>,
     /// The breakpoints on the line that the step leaves: they do not stop other warps.
     pub line_breakpoints: Vec<u32>,
-    /// The only warp that may run: the others are held.
-    pub held_for: Option<WarpPlace>,
-    /// The warp whose waking ends a wait.
-    pub waits_for: Option<WarpPlace>,
-    /// For each instruction, whether it reads a flag; none if that is not needed.
+    /// The warp that the scheduler is locked to: no other may run.
+    pub locked_warp: Option<WarpKey>,
+    /// The stepped warp while it is blocked: the run pauses when it wakes.
+    pub blocked_warp: Option<WarpKey>,
+    /// For each instruction, true if it may read a flag; none if not needed.
     pub flag_reads: Option<Arc<Vec<bool>>>,
     /// The flag that the stepped warp read last.
     pub spin: Spin,
@@ -137,11 +137,13 @@ pub struct Watcher {
     pub step_instructions: u64,
     /// What was collected since the last pause.
     pub candidates: Vec<Candidate>,
+    /// Sets of converged lanes of the warp before the instruction.
+    /// Sets of converged lanes of the warp before the instruction.
     groups_before: usize,
 }
 
 impl Watcher {
-    /// One that collects nothing yet, of a run that begins at `time`.
+    /// A watcher that collects nothing yet, for a run that begins at `time`.
     pub fn new(time: Tick) -> Self {
         Self {
             decided: time,
@@ -154,8 +156,8 @@ impl Watcher {
             watchpoints: Vec::new(),
             step: None,
             line_breakpoints: Vec::new(),
-            held_for: None,
-            waits_for: None,
+            locked_warp: None,
+            blocked_warp: None,
             flag_reads: None,
             spin: Spin::default(),
             step_instructions: 0,
@@ -175,7 +177,7 @@ impl Watcher {
         self.breakpoints.push((number, pcs, active_only));
     }
 
-    /// The breakpoints at `pc`, and whether only lanes that execute it count.
+    /// The breakpoints at `pc`, each with true if only lanes whose guard predicate holds can hit it.
     pub fn numbers_at(&self, pc: Pc) -> impl Iterator<Item = (u32, bool)> {
         self.breakpoints
             .iter()
@@ -183,8 +185,8 @@ impl Watcher {
             .map(|(number, _, active_only)| (*number, *active_only))
     }
 
-    /// Whether breakpoint `number` is ignored at `place`: it is on the line that the step leaves, the stop of the stepped warp there was
-    /// reported already, and another warp comes to it.
+    /// True if breakpoint `number` is ignored at `place`: it is on the line where the step began, which the session has already reported,
+    /// and a warp other than the stepped one reaches it.
     pub fn ignores(&self, number: u32, place: &IssuePoint) -> bool {
         let other = |step: &StepWatch| {
             step.filter.warp.is_some_and(|warp| (step.filter.block, warp) != (Some(place.block), WarpId::new(place.warp.number())))
@@ -192,46 +194,46 @@ impl Watcher {
         self.line_breakpoints.contains(&number) && self.step.as_ref().is_some_and(other)
     }
 
-    /// Whether there is nothing to collect.
+    /// True if there is nothing to collect.
     pub fn is_idle(&self) -> bool {
         let events = self.divergences || self.reconvergences || self.mbarriers || self.copies;
         self.code.is_empty() && !events && self.watchpoints.is_empty() && self.step.is_none()
     }
 
-    /// Whether memory accesses must be reported.
+    /// True if memory accesses must be observed.
     fn wants_accesses(&self) -> bool {
         self.mbarriers || self.copies || self.watchpoints.iter().any(Watchpoint::is_memory)
     }
 
-    /// The step, if an instruction that `lanes` execute at `place` is one of it.
+    /// The step, if an instruction that `lanes` execute at `place` belongs to it.
     fn matching_step(&self, place: &IssuePoint, lanes: LaneMask) -> Option<&StepWatch> {
         self.step.as_ref().filter(|step| step.filter.matches(place, lanes))
     }
 
     /// Counts the reads of a flag by the stepped warp; true if it is taken to spin on the flag.
     fn spins(&mut self, issue: &Issue) -> bool {
-        let reads = self.flag_reads.as_ref().is_some_and(|reads| reads.get(issue.place.pc.index()) == Some(&true));
-        let own = (issue.place.block, issue.place.warp);
+        let reads = self.flag_reads.as_ref().is_some_and(|reads| reads.get(issue.point.pc.index()) == Some(&true));
+        let warp = (issue.point.block, issue.point.warp);
         reads
             && !issue.active.is_empty()
-            && self.matching_step(&issue.place, issue.lanes).is_some()
-            && self.spin.count_read(own, issue.place.pc, issue.place.tick)
+            && self.matching_step(&issue.point, issue.lanes).is_some()
+            && self.spin.count_read(warp, issue.point.pc, issue.point.tick)
     }
 
     fn pauses_before(&self, issue: &Issue) -> impl Iterator<Item = Candidate> {
-        let place = &issue.place;
+        let place = &issue.point;
         let code = self.code.get(place.pc.index()).is_some_and(|flag| *flag).then_some(Candidate::Code(*issue));
         let step = self.matching_step(place, issue.lanes);
         let done = step.is_some_and(|step| matches!(&step.done, StepDone::Before(test) if test(issue)));
-        let is_other_warp = self.held_for.is_some_and(|own| own != (place.block, WarpId::new(place.warp.number())));
+        let is_other_warp = self.locked_warp.is_some_and(|locked| locked != (place.block, WarpId::new(place.warp.number())));
         code.into_iter().chain(done.then_some(Candidate::Step(*issue))).chain(is_other_warp.then_some(Candidate::OtherWarp))
     }
 }
 
-/// The events that are observed in any run.
+/// The events that are always observed.
 const INSTRUCTIONS: EventMask = EventMask::of(&[EventKind::Before, EventKind::After, EventKind::Reconverged, EventKind::Arrived]);
 
-/// The events of memory.
+/// The events that are observed if memory accesses are.
 const MEMORY: EventMask = EventMask::of(&[EventKind::Access, EventKind::Copy, EventKind::Mbarrier, EventKind::Wgmma]);
 
 impl Observer for Watcher {
@@ -249,7 +251,7 @@ impl Observer for Watcher {
             Event::After(issue, warp) => self.after(issue, warp),
             Event::Reconverged(place, lanes) => self.reconverged(*place, *lanes),
             Event::Arrived(place, block) => self.arrived(*place, block),
-            Event::Order(_) | Event::Collective(_) => false,
+            Event::Sync(_) | Event::Collective(_) => false,
         }
     }
 }
@@ -262,7 +264,7 @@ impl Watcher {
                 self.candidates.push(Candidate::Accessed(
                     index,
                     AccessCandidate {
-                        place: event.place,
+                        place: event.point,
                         lanes,
                         kind: event.kind,
                         copy: None,
@@ -271,7 +273,7 @@ impl Watcher {
                 ));
             }
         }
-        // The watchpoint stops after the instruction all the same, when the event of the write comes.
+        // The run pauses at the event after the instruction.
         false
     }
 
@@ -279,8 +281,8 @@ impl Watcher {
         let CopyEvent { copy, lanes, stage, tick, replaces: _ } = *event;
         for (index, watchpoint) in self.watchpoints.iter().enumerate() {
             if let Some(kind) = watchpoint.access_by_copy(event) {
-                let touch = AccessCandidate { place: copy.issued, lanes, kind, copy: Some((copy.id, tick)), address: None };
-                self.candidates.push(Candidate::Accessed(index, touch));
+                let access = AccessCandidate { place: copy.issued, lanes, kind, copy: Some((copy.id, tick)), address: None };
+                self.candidates.push(Candidate::Accessed(index, access));
             }
         }
         if self.copies && stage != CopyStage::Read {
@@ -315,24 +317,24 @@ impl Watcher {
 
     fn before(&mut self, issue: &Issue, warp: &Warp) -> bool {
         self.groups_before = warp.groups.len();
-        self.watchpoints.iter_mut().for_each(|watchpoint| watchpoint.initialize(issue.place.block, issue.place.warp.number(), warp));
+        self.watchpoints.iter_mut().for_each(|watchpoint| watchpoint.initialize(issue.point.block, issue.point.warp.number(), warp));
         let mut candidates: SmallVec<[Candidate; 3]> = SmallVec::new();
         if self.spins(issue) {
             candidates.push(Candidate::Spinning(*issue));
         }
-        if issue.place.tick != self.decided {
+        if issue.point.tick != self.decided {
             candidates.extend(self.pauses_before(issue));
         }
         if candidates.is_empty() {
             return false;
         }
-        self.decided = issue.place.tick;
+        self.decided = issue.point.tick;
         self.candidates.extend(candidates);
         true
     }
 
     fn after(&mut self, issue: &Issue, warp: &Warp) -> bool {
-        if let Some(step) = self.matching_step(&issue.place, issue.lanes) {
+        if let Some(step) = self.matching_step(&issue.point, issue.lanes) {
             let done = matches!(step.done, StepDone::After);
             self.step_instructions += 1;
             self.candidates.extend(done.then_some(Candidate::Step(*issue)));
@@ -342,8 +344,8 @@ impl Watcher {
         }
         for (index, watchpoint) in self.watchpoints.iter().enumerate() {
             if let Some((kind, lanes)) = watchpoint.access_in(issue, warp) {
-                let touch = AccessCandidate { place: issue.place, lanes, kind, copy: None, address: None };
-                self.candidates.push(Candidate::Accessed(index, touch));
+                let access = AccessCandidate { place: issue.point, lanes, kind, copy: None, address: None };
+                self.candidates.push(Candidate::Accessed(index, access));
             }
         }
         !self.candidates.is_empty()
@@ -368,7 +370,7 @@ impl Watcher {
             }
         }
         let woken = self
-            .waits_for
+            .blocked_warp
             .is_some_and(|(index, warp)| index == block.index && block.warps.get(warp.index()).is_some_and(|warp| warp.can_run()));
         woken || !self.candidates.is_empty()
     }

@@ -4,11 +4,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::debug::breakpoints::WatchMode;
-use crate::debug::memory::{self, Bytes};
+use crate::debug::memory::{self, ByteRange};
 use crate::debug::target::{MemoryTarget, RegisterTarget, Target};
 use crate::isa::Space;
 use crate::machine::{
-    AccessEvent, AccessKind, CopyEvent, CopyStage, Destination, Issue, LaneMask, Machine, MemoryOwner, Warp, Wgmma, frames,
+    AccessEvent, AccessKind, CopyEvent, CopyStage, Issue, LaneMask, Machine, MemoryAddress, MemoryOwner, Warp, Wgmma, frames,
 };
 use crate::program::operands::{Use, registers_of};
 use crate::program::{Bank, Program};
@@ -19,18 +19,18 @@ pub struct Watchpoint {
     pub number: Option<u32>,
     /// The watched object.
     pub target: Target,
-    /// Which accesses count.
+    /// The kind of access that the watchpoint stops at.
     pub mode: WatchMode,
-    /// Its bytes when last read: for a register, those of each of its lanes in turn. None while it does not exist.
+    /// Its bytes when last read: for a register, those of its lanes one after the other. None while it does not exist.
     pub bytes: Option<Vec<u8>>,
     /// The code of the function whose frame a register is in.
     code: Range<u32>,
-    /// To see reads of a register, and writes that do not change it: the program.
+    /// The program, needed to detect reads of a register and writes that do not change it.
     program: Option<Arc<Program>>,
 }
 
 impl Watchpoint {
-    /// `target` as it is on `machine` now.
+    /// A watchpoint on `target` with its present bytes on `machine`.
     pub fn new(number: Option<u32>, target: Target, mode: WatchMode, machine: &Machine) -> Self {
         let (bytes, program) = (bytes_of(&target, machine), machine.program());
         let function = match &target {
@@ -38,21 +38,21 @@ impl Watchpoint {
             Target::Memory(_) => None,
         };
         let code = function.map(|id| &program.functions[id.index()]).map_or(0..0, |function| function.code.clone());
-        let is_touch = matches!(target, Target::Register(_)) && mode != WatchMode::Change;
-        Self { number, target, mode, bytes, code, program: is_touch.then(|| Arc::clone(program)) }
+        let needs_program = matches!(target, Target::Register(_)) && mode != WatchMode::Change;
+        Self { number, target, mode, bytes, code, program: needs_program.then(|| Arc::clone(program)) }
     }
 
-    /// Whether it lies in memory.
+    /// True if the watched object is in memory.
     pub fn is_memory(&self) -> bool {
         matches!(self.target, Target::Memory(_))
     }
 
-    /// Reads its bytes anew as a launch begins: buffers are filled without a write.
+    /// Reads its bytes again when a launch begins: buffers are filled without a write event.
     pub fn reread(&mut self, machine: &Machine) {
         self.bytes = bytes_of(&self.target, machine);
     }
 
-    /// Reads the initial value of a register whose frame begins to exist, as `warp` is about to execute.
+    /// Reads the initial value of a register whose frame has just been created, before `warp` executes.
     pub fn initialize(&mut self, block: [u32; 3], warp_number: u32, warp: &Warp) {
         if let (None, Target::Register(target)) = (&self.bytes, &self.target)
             && (target.block, target.warp) == (block, warp_number)
@@ -61,27 +61,27 @@ impl Watchpoint {
         }
     }
 
-    /// Replaces the bytes by `new`; returns the old ones: zeros if it did not exist, nothing of global memory that was not known.
+    /// Replaces the bytes by `new`; returns the old ones: zeros if the object did not exist, empty for unknown global memory.
     pub fn replace(&mut self, new: Vec<u8>) -> Vec<u8> {
         let is_global = matches!(&self.target, Target::Memory(target) if same_space(target.space) == Space::Global);
         let unknown = if is_global { Vec::new() } else { vec![0; new.len()] };
         self.bytes.replace(new).unwrap_or(unknown)
     }
 
-    /// The lanes whose access is one that the watchpoint stops at.
+    /// The lanes whose access stops the watchpoint.
     pub fn accessing_lanes(&self, event: &AccessEvent<'_>) -> LaneMask {
         let Target::Memory(target) = &self.target else { return LaneMask::NONE };
-        let counts = match self.mode {
+        let is_watched = match self.mode {
             WatchMode::Change => event.kind != AccessKind::Read,
             WatchMode::Read => event.kind != AccessKind::Write,
             WatchMode::Access => true,
         };
-        if !counts || same_space(event.space) != same_space(target.space) {
+        if !is_watched || same_space(event.space) != same_space(target.space) {
             return LaneMask::NONE;
         }
-        let own = match same_space(target.space) {
-            Space::Shared if target.owner.block != event.place.block => LaneMask::NONE,
-            Space::Local if (target.owner.block, target.owner.warp) != (event.place.block, event.place.warp.number()) => LaneMask::NONE,
+        let lanes = match same_space(target.space) {
+            Space::Shared if target.owner.block != event.point.block => LaneMask::NONE,
+            Space::Local if (target.owner.block, target.owner.warp) != (event.point.block, event.point.warp.number()) => LaneMask::NONE,
             Space::Local => event.lanes & target.owner.lane_mask(),
             _ => event.lanes,
         };
@@ -90,15 +90,15 @@ impl Watchpoint {
             let address = event.addresses[lane];
             address < end && target.address < address.saturating_add(u64::from(event.bytes))
         };
-        own.filter(overlaps)
+        lanes.filter(overlaps)
     }
 
-    /// How a copy accesses it, if the watchpoint stops at that: it writes when it is issued, because its destination is undefined from
-    /// then on, and when it ends; it reads at latest when it ends.
+    /// The kind of access that a copy makes, if the watchpoint stops at it. A copy counts as a write when it is issued, because its
+    /// destination is undefined from then on, and when it ends; it counts as a read at the latest when it ends.
     pub fn access_by_copy(&self, event: &CopyEvent<'_>) -> Option<AccessKind> {
         let Target::Memory(target) = &self.target else { return None };
         let end = target.address.saturating_add(target.bytes);
-        let overlaps = |at: Destination, bytes: u64| {
+        let overlaps = |at: MemoryAddress, bytes: u64| {
             let same = match at.owner {
                 MemoryOwner::Global => same_space(target.space) == Space::Global,
                 MemoryOwner::Block { index, .. } => same_space(target.space) == Space::Shared && target.owner.block == index,
@@ -107,10 +107,10 @@ impl Watchpoint {
         };
         let (mut writes, mut reads) = (false, false);
         if event.stage != CopyStage::Read {
-            event.copy.work.writes(event.lanes, |at, bytes| writes |= overlaps(at, bytes));
+            event.copy.kind.visit_writes(event.lanes, |at, bytes| writes |= overlaps(at, bytes));
         }
         if event.stage == CopyStage::Read || event.stage == CopyStage::Ended && !event.copy.read {
-            event.copy.work.reads(event.lanes, |at, bytes| reads |= overlaps(at, bytes));
+            event.copy.kind.visit_reads(event.lanes, |at, bytes| reads |= overlaps(at, bytes));
         }
         match self.mode {
             WatchMode::Change | WatchMode::Access if writes => Some(AccessKind::Write),
@@ -119,32 +119,32 @@ impl Watchpoint {
         }
     }
 
-    /// Whether a matrix multiplication that ends has read it, if reads count: it reads shared memory at latest then.
+    /// True if a matrix multiplication that ends has read the object and the watchpoint stops at reads.
     pub fn read_by_wgmma(&self, wgmma: &Wgmma) -> bool {
         let Target::Memory(target) = &self.target else { return false };
-        let own = same_space(target.space) == Space::Shared && target.owner.block == wgmma.issued.block;
+        let is_same_memory = same_space(target.space) == Space::Shared && target.owner.block == wgmma.issued.block;
         let end = target.address.saturating_add(target.bytes);
-        let meets = |(from, to): (u32, u32)| u64::from(from) < end && target.address < u64::from(to);
-        own && self.mode != WatchMode::Change && wgmma.reads().any(meets)
+        let overlaps = |(from, to): (u32, u32)| u64::from(from) < end && target.address < u64::from(to);
+        is_same_memory && self.mode != WatchMode::Change && wgmma.reads().any(overlaps)
     }
 
-    /// How an instruction that was executed touched a register, if it did in a way that counts, and the lanes. What reads and writes it
-    /// counts as a write.
+    /// The kind of access that an executed instruction made to the register, and the lanes, if the watchpoint stops at it. An instruction
+    /// that reads and writes the register counts as a write.
     pub fn access_in(&self, issue: &Issue, warp: &Warp) -> Option<(AccessKind, LaneMask)> {
-        let (read, written) = self.named_by(issue);
-        let changed = self.changed_in(issue.place.block, issue.place.warp.number(), warp);
-        let touches = match self.mode {
+        let (read, written) = self.operand_lanes(issue);
+        let changed = self.changed_in(issue.point.block, issue.point.warp.number(), warp);
+        let accesses = match self.mode {
             WatchMode::Change => [(AccessKind::Write, changed), (AccessKind::Read, LaneMask::NONE)],
             WatchMode::Read => [(AccessKind::Write, LaneMask::NONE), (AccessKind::Read, read)],
             WatchMode::Access => [(AccessKind::Write, changed | written), (AccessKind::Read, read)],
         };
-        touches.into_iter().find(|(_, lanes)| !lanes.is_empty())
+        accesses.into_iter().find(|(_, lanes)| !lanes.is_empty())
     }
 
-    /// The lanes of a register that an instruction reads, and those that it writes, where every touch counts.
-    fn named_by(&self, issue: &Issue) -> (LaneMask, LaneMask) {
+    /// The lanes for which an instruction reads the register, and those for which it writes it; empty if only changes are watched.
+    fn operand_lanes(&self, issue: &Issue) -> (LaneMask, LaneMask) {
         let (Some(program), Target::Register(target)) = (&self.program, &self.target) else { return (LaneMask::NONE, LaneMask::NONE) };
-        if (target.block, target.warp, target.depth) != (issue.place.block, issue.place.warp.number(), issue.depth) {
+        if (target.block, target.warp, target.depth) != (issue.point.block, issue.point.warp.number(), issue.depth) {
             return (LaneMask::NONE, LaneMask::NONE);
         }
         let base = match target.bank {
@@ -152,12 +152,12 @@ impl Watchpoint {
             Bank::B64 => issue.frame.b64,
             Bank::Pred => issue.frame.pred,
         };
-        let inst = &program.code[issue.place.pc.index()];
-        let own = target.slot..target.slot.offset(target.width);
+        let inst = &program.code[issue.point.pc.index()];
+        let watched = target.slot..target.slot.offset(target.width);
         let (mut read, mut written) = (LaneMask::NONE, LaneMask::NONE);
         registers_of(inst, program, |used, register| {
             let slots = register.slot.in_frame(base).run(register.width);
-            if register.bank != target.bank || !slots.into_iter().any(|slot| own.contains(&slot)) {
+            if register.bank != target.bank || !slots.into_iter().any(|slot| watched.contains(&slot)) {
                 return;
             }
             match used {
@@ -169,7 +169,7 @@ impl Watchpoint {
         (read, written)
     }
 
-    /// Of the bytes of a register of several lanes, those of `lane`; all bytes of memory.
+    /// The old and new bytes of `lane` of a register; all bytes for memory.
     pub fn lane_bytes(&self, lane: usize, old: Vec<u8>, new: Vec<u8>) -> (Vec<u8>, Vec<u8>) {
         let Target::Register(target) = &self.target else { return (old, new) };
         let below = (target.lanes & LaneMask::lowest(lane as u32)).count() as usize;
@@ -178,8 +178,7 @@ impl Watchpoint {
         (part(old), part(new))
     }
 
-    /// The lanes of a register that hold something else than when last looked at. A frame of another function at the same place does
-    /// not count.
+    /// The lanes whose register value differs from when it was last read. A frame of another function in the same slots does not count.
     pub fn changed_in(&self, block: [u32; 3], warp_number: u32, warp: &Warp) -> LaneMask {
         let Target::Register(target) = &self.target else { return LaneMask::NONE };
         if (target.block, target.warp) != (block, warp_number) {
@@ -197,7 +196,7 @@ impl Watchpoint {
         changed
     }
 
-    /// Whether the lane is in the frame that the register belongs to, or in a call from there.
+    /// True if the lane is in the frame that the register belongs to, or in a call from there.
     fn holds_frame(&self, target: &RegisterTarget, warp: &Warp, lane: usize) -> bool {
         let Some(group) = warp.groups.iter().find(|group| group.mask.contains(lane)) else { return true };
         let depth = group.stack.as_ref().map_or(0, |frame| frame.depth);
@@ -213,7 +212,7 @@ impl Watchpoint {
     }
 }
 
-/// What a place holds now; none if its block is not on the machine, the memory is not there, or nothing of it is known.
+/// The present bytes of a watched object; none if its block is not resident, or its memory is not mapped or unknown.
 pub fn bytes_of(target: &Target, machine: &Machine) -> Option<Vec<u8>> {
     match target {
         Target::Register(target) => {
@@ -231,7 +230,7 @@ fn memory_bytes(target: &MemoryTarget, machine: &Machine) -> Option<Vec<u8>> {
         return None;
     }
     let mut out = vec![0; usize::try_from(bytes).ok()?];
-    memory::fill(machine, &Bytes { space, owner, address, bytes }, &mut out)?;
+    memory::fill(machine, &ByteRange { space, owner, address, bytes }, &mut out)?;
     Some(out)
 }
 
@@ -261,7 +260,7 @@ fn lane_value(target: &RegisterTarget, warp: &Warp, lane: usize) -> u128 {
     }
 }
 
-/// Spaces whose addresses mean the same memory, by one of them.
+/// A representative for state spaces that address the same memory.
 fn same_space(space: Space) -> Space {
     match space {
         Space::Generic | Space::Global => Space::Global,

@@ -1,10 +1,10 @@
 //! The roles of warps (producer, consumer), derived from the branch at which they diverge.
 //!
-//! The launch is executed again from its start, and for every branch of the focused block the direction is recorded that each warp took
-//! when it first came there. Of the branches at which the warps took different directions, the one is chosen whose paths reconverge last.
-//! The name of a role is a guess and ends with a question mark: the only path that issues asynchronous copies is that of the producer; one
-//! that waits for mbarriers and issues none is that of a consumer, if the two do not wait at the same instructions. Any other role is named
-//! after the label that its path begins with.
+//! The launch is executed again from its start. For every branch in the focused block, the direction that each warp took first is
+//! recorded. Among the branches at which warps took different directions, the one with the most distant reconvergence point is chosen.
+//! The name of a role is a guess and ends with a question mark: the only path that issues asynchronous copies is the producer's; a path
+//! that waits for mbarriers and issues no copies is a consumer's, if the two do not wait at the same instructions. Any other role is
+//! named after the label at the start of its path.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ use crate::debug::session::Session;
 use crate::machine::{Event, EventKind, EventMask, LaneMask, Observer};
 use crate::program::{AsyncOp, ControlOp, MbarrierOp, Op, Pc, Program};
 
-/// Ticks from the start of the launch that are executed again.
+/// Most ticks from the start of the launch that are executed again.
 const WINDOW: u64 = 1 << 20;
 
 /// The branch at which the warps of a block diverge, and a role for each path.
@@ -35,11 +35,11 @@ pub struct GuessedRole {
     pub warps: Vec<u32>,
     /// The first instruction of its path.
     pub to: Pc,
-    /// Whether all lanes of each warp took this direction.
+    /// True if all lanes of each warp took this direction.
     pub together: bool,
-    /// Asynchronous copies that its warps issued.
+    /// Number of asynchronous copies that its warps issued.
     pub copies: u64,
-    /// Tests whether a phase of an mbarrier has ended.
+    /// Number of tests of an mbarrier's phase by its warps.
     pub waits: u64,
 }
 
@@ -55,13 +55,13 @@ impl RoleGuess {
 }
 
 impl Session {
-    /// The roles of the warps of the focused block; none if these have not diverged at a branch up to now.
+    /// The roles of the warps of the focused block; none if no branch has separated them yet.
     pub fn guess_roles(&self) -> Option<RoleGuess> {
-        let mut diverging =
+        let mut recorder =
             RoleRecorder { block: self.focus.block, program: self.program(), branches: BTreeMap::new(), counts: BTreeMap::new() };
         let start = self.machine().start();
-        self.timeline.replay(start, self.time().min(start.saturating_add(WINDOW)), &mut diverging);
-        diverging.guess()
+        self.timeline.replay(start, self.time().min(start.saturating_add(WINDOW)), &mut recorder);
+        recorder.guess()
     }
 }
 
@@ -78,7 +78,7 @@ enum Direction {
 struct ActivityCounts {
     copies: u64,
     waits: u64,
-    /// The instructions at which it tested.
+    /// The instructions that tested.
     waits_at: BTreeSet<Pc>,
 }
 
@@ -97,8 +97,8 @@ impl Observer for RoleRecorder<'_> {
 
     fn event(&mut self, event: &Event<'_>) -> bool {
         let Event::Before(issue, _) = event else { return false };
-        let (pc, warp) = (issue.place.pc, issue.place.warp);
-        if issue.place.block != self.block {
+        let (pc, warp) = (issue.point.pc, issue.point.warp);
+        if issue.point.block != self.block {
             return false;
         }
         let inst = &self.program.code[pc.index()];
@@ -126,22 +126,22 @@ impl RoleRecorder<'_> {
             |directions: &BTreeMap<u32, Direction>| directions.values().any(|direction| Some(direction) != directions.values().next());
         let diverging = self.branches.iter().filter(|(_, directions)| diverges(directions));
         let (branch, directions) = diverging.max_by_key(|(pc, _)| (self.distance(**pc), std::cmp::Reverse(**pc)))?;
-        let mut kinds: Vec<(Direction, Vec<u32>)> = Vec::new();
+        let mut by_direction: Vec<(Direction, Vec<u32>)> = Vec::new();
         for (warp, direction) in directions {
-            match kinds.iter_mut().find(|(other, _)| other == direction) {
+            match by_direction.iter_mut().find(|(other, _)| other == direction) {
                 Some((_, warps)) => warps.push(*warp),
-                None => kinds.push((*direction, vec![*warp])),
+                None => by_direction.push((*direction, vec![*warp])),
             }
         }
-        // A warp that took both directions is on the path that no other warp took.
-        let is_taken = kinds.iter().any(|(direction, _)| *direction == Direction::Taken);
+        // A warp whose lanes took both directions is assigned to the path that no other warp took.
+        let is_taken = by_direction.iter().any(|(direction, _)| *direction == Direction::Taken);
         let mut roles: Vec<GuessedRole> =
-            kinds.into_iter().map(|(direction, warps)| self.role((*branch, is_taken), direction, warps)).collect();
+            by_direction.into_iter().map(|(direction, warps)| self.role((*branch, is_taken), direction, warps)).collect();
         self.name(&mut roles);
         Some(RoleGuess { branch: *branch, roles })
     }
 
-    /// Instructions between a branch and its reconvergence point; to the end of the function if there is none.
+    /// Number of instructions between a branch and its reconvergence point, or the end of the function if there is none.
     fn distance(&self, branch: Pc) -> u32 {
         let Some(function) = self.program.function_at(branch) else { return 0 };
         let reconvergence = ControlFlow::new(self.program, function).ipdom_pc(branch);
@@ -168,11 +168,11 @@ impl RoleRecorder<'_> {
         let waits_at = |role: &GuessedRole| -> BTreeSet<Pc> {
             role.warps.iter().filter_map(|warp| self.counts.get(warp)).flat_map(|counts| &counts.waits_at).copied().collect()
         };
-        let alike =
+        let wait_together =
             roles.iter().enumerate().any(|(index, role)| roles[..index].iter().any(|other| !waits_at(role).is_disjoint(&waits_at(other))));
         for role in roles {
             role.name = match (role.copies > 0, role.waits > 0) {
-                _ if alike => self.label(role.to),
+                _ if wait_together => self.label(role.to),
                 (true, _) if producers == 1 && consumers > 0 => "producer?".to_string(),
                 (false, true) if producers == 1 && consumers == 1 => "consumer?".to_string(),
                 _ => self.label(role.to),

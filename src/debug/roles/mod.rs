@@ -14,7 +14,7 @@ use crate::base::ranges;
 
 pub use guess::{GuessedRole, RoleGuess};
 
-/// Words that have another meaning after `role`.
+/// Names that are subcommands of `role`.
 const RESERVED: [&str; 2] = ["auto", "clear"];
 
 /// The roles of a session, by warp.
@@ -29,7 +29,7 @@ impl Roles {
     /// Sets the role of warps, replacing the one they had.
     ///
     /// # Errors
-    /// The name could be taken for something else.
+    /// The name is not a valid role.
     pub fn set(&mut self, name: &str, warps: &[u32]) -> Result<(), ArgumentError> {
         check_name(name)?;
         self.0.extend(warps.iter().map(|warp| (*warp, name.to_string())));
@@ -41,7 +41,7 @@ impl Roles {
         self.0.clear();
     }
 
-    /// Whether there are none.
+    /// True if there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -61,7 +61,7 @@ impl Roles {
         self.named(warps).describe()
     }
 
-    /// The same where a heading says that they are warps: `1-3 consumer`, `0 producer, 4-7`.
+    /// The ranges without the word "warps", for a column: `1-3 consumer`, `0 producer, 4-7`.
     pub fn ranges(&self, warps: &[u32]) -> String {
         self.named(warps).ranges()
     }
@@ -78,12 +78,12 @@ impl Roles {
         self.by_role(&warps).into_iter().filter_map(|(role, warps)| Some((role?, warps))).collect()
     }
 
-    /// Whether every name is one that [`Self::set`] takes: those of a file may be any.
+    /// Checks that every name is valid for [`Self::set`]: a file may contain any names.
     pub(super) fn check(&self) -> Result<(), ArgumentError> {
         self.0.values().try_for_each(|name| check_name(name))
     }
 
-    /// The warps of each role, in order of the lowest.
+    /// The warps grouped by role, in order of the lowest warp.
     fn by_role(&self, warps: &[u32]) -> Vec<(Option<&str>, Vec<u32>)> {
         let mut roles: Vec<(Option<&str>, Vec<u32>)> = Vec::new();
         for warp in warps {
@@ -120,7 +120,7 @@ impl NamedWarps {
         self.0.iter().map(named).collect::<Vec<_>>().join(", ")
     }
 
-    /// The same where a heading says that they are warps: `1-3 consumer`, `0 producer, 4-7`.
+    /// The ranges without the word "warps", for a column: `1-3 consumer`, `0 producer, 4-7`.
     pub fn ranges(&self) -> String {
         let named = |NamedRole { role, warps }: &NamedRole| {
             format!("{}{}", ranges(warps), role.as_ref().map_or(String::new(), |role| format!(" {role}")))
@@ -138,10 +138,10 @@ fn check_name(name: &str) -> Result<(), ArgumentError> {
     Ok(())
 }
 
-/// The warps that `warp 0`, `warps 1-3,5` or `1-3` names.
+/// Parses `warp 0`, `warps 1-3,5` or `1-3`.
 ///
 /// # Errors
-/// It is no list of warps that a block of `count` warps has.
+/// The text is not a list of warps of a block of `count` warps.
 pub fn parse_warps(text: &str, count: u32) -> Result<Vec<u32>, ArgumentError> {
     let word = text.trim_start().trim_start_matches("warps").trim_start_matches("warp");
     let start = text.len() - word.len();

@@ -1,9 +1,9 @@
-//! Why a run cannot go on for a reason outside the kernel.
+//! Errors of a run that do not come from the kernel.
 
 use crate::launch::DataError;
-use crate::machine::{NotMapped, OutOfMemory, Taken};
+use crate::machine::{NotFree, NotMapped, OutOfMemory};
 
-/// A run that cannot go on for a reason outside the kernel.
+/// An error that ends a run and does not come from the kernel.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RunError {
     /// A data file was changed or removed.
@@ -12,23 +12,23 @@ pub enum RunError {
     /// The buffers do not fit the address space.
     #[error(transparent)]
     Memory(#[from] OutOfMemory),
-    /// What a buffer holds at the start does not fit the limit.
+    /// The initial contents of a buffer exceed the memory limit.
     #[error("buffer '{name}' is filled with {bytes} of data: more simulated state than {limit}, the limit (--memory-limit)")]
     MemoryLimit {
         /// The buffer.
         name: String,
-        /// What it is filled with, in words.
+        /// The size of its contents, formatted.
         bytes: String,
-        /// The limit, in words.
+        /// The limit, formatted.
         limit: String,
     },
     /// A case without launches.
     #[error("the launch file describes no launch")]
     NoLaunch,
-    /// Memory is asked for at an address where something else is.
+    /// Memory is requested at an address that is in use.
     #[error(transparent)]
-    Taken(#[from] Taken),
-    /// A buffer is not where it was made.
+    Taken(#[from] NotFree),
+    /// A buffer is not at the address where it was allocated.
     #[error(transparent)]
     NotMapped(#[from] NotMapped),
 }

@@ -1,5 +1,5 @@
-//! Memory of the process around the library, on which kernels run as on their device: taken page by page when it is first touched, and
-//! kept, so that other runs find it as it was.
+//! Memory of the host process, on which kernels run as on their device. A page is copied when a kernel first accesses it; the copies are
+//! cached, so that other runs start from the same contents.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -9,34 +9,34 @@ use std::{fmt, fs, io};
 
 use crate::launch::file::{Init, Memory};
 use crate::launch::pages;
-use crate::machine::{Device, Machine, OUTSIDE, PAGE_BYTES, PageSource, Trap};
+use crate::machine::{Device, HOST_MEMORY, Machine, PAGE_BYTES, PageSource, Trap};
 
 type Page = [u8; PAGE_BYTES];
 
-/// Memory outside of the launch. Clones share it.
+/// Memory outside of the launch. Clones share the cached pages.
 #[derive(Clone)]
-pub struct HostMemory(Arc<Mutex<Taken>>);
+pub struct HostMemory(Arc<Mutex<PageCache>>);
 
-/// What was taken so far.
-struct Taken {
+/// The pages that were copied so far.
+struct PageCache {
     source: Box<dyn PageSource + Send>,
-    /// Where memory is, by start: registered, or found when a kernel touched it.
+    /// Mapped memory, start to end: registered, or found when a kernel accessed it.
     extents: BTreeMap<u64, u64>,
-    /// What registered memory is called, by start.
+    /// Names of registered memory, by start.
     names: BTreeMap<u64, String>,
     pages: BTreeMap<u64, Box<Page>>,
 }
 
-/// Memory with bounds.
+/// A registered range of host memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostRange {
-    /// Its addresses: they start at a multiple of 16, and there are some.
+    /// Its addresses: not empty, starting at a multiple of 16.
     pub addresses: Range<u64>,
-    /// What it is called in findings.
+    /// Its name in findings.
     pub name: String,
 }
 
-/// Bytes that a kernel has left at an address.
+/// Bytes that a kernel has written at an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostWrite {
     /// The address of the first one.
@@ -46,60 +46,60 @@ pub struct HostWrite {
 }
 
 impl HostMemory {
-    /// The memory that `source` has. Each of the ranges `registered`, which are apart, is bounded; around them a kernel finds what the
-    /// source finds.
+    /// The memory that `source` provides. Accesses are checked against the bounds of the disjoint ranges `registered`; outside of them,
+    /// `source` determines the bounds.
     pub fn new(source: Box<dyn PageSource + Send>, registered: &[HostRange]) -> Self {
-        let is_right = |range: &HostRange| range.addresses.start < range.addresses.end && range.addresses.start.is_multiple_of(16);
-        assert!(registered.iter().all(is_right), "ranges that start at multiples of 16: {registered:?}");
+        let is_valid = |range: &HostRange| range.addresses.start < range.addresses.end && range.addresses.start.is_multiple_of(16);
+        assert!(registered.iter().all(is_valid), "ranges that start at multiples of 16: {registered:?}");
         let extents = registered.iter().map(|HostRange { addresses, .. }| (addresses.start, addresses.end)).collect();
         let names = registered.iter().map(|range| (range.addresses.start, range.name.clone())).collect();
-        Self(Arc::new(Mutex::new(Taken { source, extents, names, pages: BTreeMap::new() })))
+        Self(Arc::new(Mutex::new(PageCache { source, extents, names, pages: BTreeMap::new() })))
     }
 
-    fn taken(&self) -> MutexGuard<'_, Taken> {
+    fn lock(&self) -> MutexGuard<'_, PageCache> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives the device what is known so far.
+    /// Maps the cached pages into the device.
     pub(super) fn install(&self, device: &mut Device) {
-        let taken = self.taken();
-        for (start, end) in &taken.extents {
-            device.adopt(taken.names.get(start).map_or(OUTSIDE, String::as_str), &(*start..*end));
+        let cache = self.lock();
+        for (start, end) in &cache.extents {
+            device.map_unknown(cache.names.get(start).map_or(HOST_MEMORY, String::as_str), &(*start..*end));
         }
-        for (address, page) in &taken.pages {
-            device.supply(*address, page);
+        for (address, page) in &cache.pages {
+            device.fill_page(*address, page);
         }
     }
 
-    /// Takes what an access lacked; false where there is nothing to take, so that the trap stands.
-    pub(in crate::debug) fn take(&self, machine: &mut Machine, trap: &Trap) -> bool {
-        machine.take_page(trap, &mut *self.taken())
+    /// Copies the page whose absence caused `trap`; false if the source has no such page, so that the trap is a fault.
+    pub(in crate::debug) fn fetch_page(&self, machine: &mut Machine, trap: &Trap) -> bool {
+        machine.fetch_page(trap, &mut *self.lock())
     }
 
-    /// Writes the pages that were taken to files in `folder`; the memory of a launch file beside them. What no run has touched is there,
-    /// and not known.
+    /// Writes the cached pages to files in `folder`; returns the memory entries of a launch file next to them. Pages that no run has
+    /// accessed are mapped there with unknown contents.
     ///
     /// # Errors
     /// A file cannot be written.
     pub fn save(&self, folder: &Path) -> io::Result<Vec<Memory>> {
-        let (taken, mut names, mut all) = (self.taken(), BTreeSet::new(), Vec::new());
-        for (number, (start, end)) in taken.extents.iter().enumerate() {
-            let own: Vec<(u64, &Page)> = taken.pages.range(start..end).map(|(address, page)| (address - start, &**page)).collect();
+        let (cache, mut names, mut all) = (self.lock(), BTreeSet::new(), Vec::new());
+        for (number, (start, end)) in cache.extents.iter().enumerate() {
+            let pages: Vec<(u64, &Page)> = cache.pages.range(start..end).map(|(address, page)| (address - start, &**page)).collect();
             let file = format!("memory{number}.pages");
-            fs::write(folder.join(&file), pages::encode(own.into_iter()))?;
-            let name = taken.names.get(start).filter(|name| is_name(name) && names.insert(name.as_str()));
+            fs::write(folder.join(&file), pages::encode(pages.into_iter()))?;
+            let name = cache.names.get(start).filter(|name| is_name(name) && names.insert(name.as_str()));
             all.push(Memory { name: name.cloned(), ..Memory::at(*start, end - start, Init::Pages(file)) });
         }
         Ok(all)
     }
 
-    /// What `device` holds otherwise than was taken, in order of address.
+    /// The bytes of `device` that differ from the cached pages, in order of address.
     pub fn writes(&self, device: &Device) -> Vec<HostWrite> {
-        let taken = self.taken();
+        let cache = self.lock();
         let mut writes: Vec<HostWrite> = Vec::new();
-        for (start, end) in &taken.extents {
+        for (start, end) in &cache.extents {
             for (address, page) in device.pages(*start) {
-                let before = taken.pages.get(&address);
+                let before = cache.pages.get(&address);
                 if before.is_some_and(|before| **before == *page) {
                     continue;
                 }
@@ -119,7 +119,7 @@ impl HostMemory {
     }
 }
 
-/// Whether memory of a launch file can be called so in an expression.
+/// True if an expression can refer to memory by this name.
 fn is_name(name: &str) -> bool {
     let is_letter = |letter: char| letter.is_ascii_alphabetic() || letter == '_';
     name.starts_with(is_letter) && name.chars().all(|letter| is_letter(letter) || letter.is_ascii_digit())
@@ -127,13 +127,13 @@ fn is_name(name: &str) -> bool {
 
 impl fmt::Debug for HostMemory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let taken = self.taken();
-        f.debug_struct("HostMemory").field("extents", &taken.extents).field("pages", &taken.pages.len()).finish_non_exhaustive()
+        let cache = self.lock();
+        f.debug_struct("HostMemory").field("extents", &cache.extents).field("pages", &cache.pages.len()).finish_non_exhaustive()
     }
 }
 
-impl PageSource for Taken {
-    /// The extent is clipped where another one begins.
+impl PageSource for PageCache {
+    /// The extent is clipped at its neighbouring extents.
     fn extent(&mut self, address: u64) -> Option<Range<u64>> {
         let found = self.source.extent(address)?;
         let before = self.extents.range(..=address).next_back().map_or(0, |(_, end)| end.next_multiple_of(16));

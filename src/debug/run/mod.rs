@@ -1,6 +1,6 @@
 //! Running the launches of a case, one after the other on the same memory.
 //!
-//! [`run_case`] runs one case; [`summarize`] says what it came to. A [`Job`] prepares one launch after the other, for this and for the
+//! [`run_case`] runs one case; [`summarize`] reports its results. A [`Job`] prepares one launch after the other, for this and for the
 //! [timeline](super::timeline); a [`Runner`] runs them.
 
 mod error;
@@ -35,12 +35,12 @@ pub use swapped_sections::SwappedSections;
 /// Runs all launches of `case` on fresh memory.
 ///
 /// # Errors
-/// Reasons outside the kernel; a fault of the kernel is a result.
+/// Errors that do not come from the kernel; a fault of the kernel is a result.
 pub fn run_case(program: &Arc<Program>, case: &Case, options: &RunOptions) -> Result<CaseRun, RunError> {
     run_case_until(program, case, options, || false)
 }
 
-/// The same, up to where `interrupt` says so.
+/// Like [`run_case`], until `interrupt` returns true.
 ///
 /// # Errors
 /// As of [`run_case`].
@@ -60,7 +60,7 @@ pub fn run_case_until(program: &Arc<Program>, case: &Case, options: &RunOptions,
     Ok(run)
 }
 
-/// The same without words: what the checkers found, in terms of the machine, stands beside the run, which has no findings.
+/// Like [`run_case`] without describing findings: they are returned as machine data, and the run has no finding texts.
 pub(in crate::debug) fn run_undescribed(
     program: &Arc<Program>,
     case: &Case,
@@ -77,7 +77,7 @@ pub(in crate::debug) fn run_undescribed(
     Ok((run, checkers.findings().list().to_vec()))
 }
 
-/// The same with the checkers that watched, which hold what they found.
+/// Like [`run_undescribed`], but returns the checkers with their findings.
 pub(in crate::debug) fn run_checked(
     program: &Arc<Program>,
     case: &Case,
@@ -94,10 +94,10 @@ pub(in crate::debug) fn run_checked(
     Ok((run, checkers))
 }
 
-/// The machine about to execute the first launch of `case`, on fresh memory with the buffers of that launch; or why it is refused.
+/// The machine before the first launch of `case`, on fresh memory with the buffers of that launch; or the fault if it is refused.
 ///
 /// # Errors
-/// Reasons outside the kernel.
+/// Errors that do not come from the kernel.
 pub fn start_case(program: &Arc<Program>, case: &Case, options: &RunOptions) -> Result<Result<Machine, Box<Fault>>, RunError> {
     let fault_context = FaultContext { program, launch: &case.launches[0], buffers: &case.buffers, index: 0 };
     let device = Device::new(Arc::clone(program));

@@ -1,35 +1,35 @@
-//! What holds for every launch of a run.
+//! The options of a run.
 
 use super::host_memory::HostMemory;
 use crate::check::Checks;
 use crate::machine::{CompletionPolicyKind, DivergencePolicy, MemoryLimit, Schedule};
 use crate::program::Program;
 
-/// Blocks that are resident at once at most: those of an H200.
+/// Most blocks that can be resident at once: those of an H200.
 pub const RESIDENT_MAX: u32 = 4224;
 
-/// What holds for every launch of a run. The default is what the command line does without options: all checkers watch.
+/// The options of a run, for all its launches. The default is that of the command line: with all checkers.
 #[derive(Clone, Debug)]
 pub struct RunOptions {
     /// The order of warps.
     pub schedule: Schedule,
     /// Seed of everything that is random.
     pub seed: u64,
-    /// When asynchronous copies end.
+    /// When asynchronous copies complete.
     pub copies: CompletionPolicyKind,
-    /// Which lanes of a warp run when they have diverged; without it, those that run on the machines that the module is meant for.
+    /// The execution order of diverged lanes; by default, that of the module's target architecture.
     pub divergence: Option<DivergencePolicy>,
-    /// Blocks resident at once at most.
+    /// Most blocks resident at once.
     pub resident: Option<u32>,
-    /// Warp-instructions of a launch at most.
+    /// Most warp-instructions of a launch.
     pub step_limit: Option<u64>,
-    /// Bytes of simulated state at most.
+    /// Most bytes of simulated state.
     pub memory_limit: MemoryLimit,
-    /// Which checkers watch.
+    /// The checkers that observe the run.
     pub checks: Checks,
-    /// How many more runs critical sections may take that are run the other way round.
+    /// Budget for executing critical sections in the opposite order, as a multiple of the run's instructions.
     pub orders: u32,
-    /// Memory outside of the launch that kernels find at its addresses.
+    /// Memory of the host process that kernels can access.
     pub host: Option<HostMemory>,
 }
 
@@ -40,10 +40,10 @@ impl Default for RunOptions {
 }
 
 impl RunOptions {
-    /// How many more runs critical sections take unless an option says otherwise.
+    /// Default of [`Self::orders`].
     pub const ORDERS: u32 = 1;
 
-    /// Nothing watches, and no other order is run: what a run costs at least.
+    /// Options without checkers and other orders: the cheapest run.
     pub fn unwatched() -> Self {
         Self {
             schedule: Schedule::default(),
@@ -59,7 +59,7 @@ impl RunOptions {
         }
     }
 
-    /// Which lanes of a warp of `program` run when they have diverged.
+    /// The execution order of diverged lanes in a run of `program`.
     pub fn divergence_of(&self, program: &Program) -> DivergencePolicy {
         self.divergence.unwrap_or_else(|| DivergencePolicy::of_target(program.target.0))
     }

@@ -1,9 +1,9 @@
-//! Critical sections of one lock that a run had in one order only, executed once more in the other order.
+//! Executes critical sections of one lock, which a run had in one order only, once more in the opposite order.
 //!
-//! What a lock orders it orders by which section came first: a missing or too narrow fence after the first acquire of a run, or
-//! before its last release, shows only when the sections come in another order. So the run is repeated up to the first try to take the
-//! lock; there the warp is held that came first, until the section of the other statement has ended; then it runs on until its own
-//! section has. The schedule that was found so is one of its own ([`Schedule::Held`]), which repeats the whole run.
+//! A missing or too narrow fence after the first acquire of a run, or before its last release, has no effect in the order of that run and
+//! shows only in the opposite order. So the run is repeated up to the first attempt to take the lock; there the warp that came first is
+//! held until the other critical section has ended, and then runs until its own section has. The resulting schedule
+//! ([`Schedule::Held`]) can replay the whole run.
 
 use std::sync::Arc;
 
@@ -12,51 +12,50 @@ use super::runner::{CaseRun, Runner};
 use super::swapped_sections::SwappedSections;
 use super::{HostMemory, RunError, RunOptions, run_undescribed};
 use crate::base::Severity;
-use crate::check::{Checkers, Finding, Findings, Reversible, SameCause};
+use crate::check::{CauseComparison, Checkers, Finding, Findings, ReversibleSections};
 use crate::debug::fault::Fault;
 use crate::debug::findings::{FindingText, describe_case};
 use crate::machine::{Event, EventKind, EventMask, Hold, Instrumentation, Machine, Observer, Schedule, Step, Tick};
 use crate::program::{Pc, Program};
 
-/// Warp-instructions between two looks at whether a warp is still held.
+/// Warp-instructions between two checks whether a warp is still held.
 const SLICE: u64 = 1 << 12;
 
-/// What was found where two critical sections came the other way round.
+/// A run with two critical sections in the opposite order.
 pub(in crate::debug) struct OtherOrder {
     hold: Hold,
-    /// All that was found in that run.
+    /// The findings of that run.
     pub findings: Findings,
-    /// Whether it led to a fault.
+    /// True if it led to a fault.
     pub is_fault: bool,
 }
 
 impl OtherOrder {
-    /// The schedule that repeats it.
+    /// The schedule that replays it.
     pub fn schedule(&self) -> Schedule {
         Schedule::Held(self.hold)
     }
 }
 
-/// Whether the critical sections of `run` are run the other way round.
-fn is_wanted(options: &RunOptions, run: &CaseRun) -> bool {
-    let is_whole = run.fault.is_none() && !run.interrupted;
-    options.orders > 0 && options.schedule == Schedule::InOrder && is_whole && !run.reversible.is_empty()
+/// True if the critical sections of `run` are to be executed in the opposite order.
+fn should_reverse(options: &RunOptions, run: &CaseRun) -> bool {
+    let is_complete = run.fault.is_none() && !run.interrupted;
+    options.orders > 0 && options.schedule == Schedule::InOrder && is_complete && !run.reversible.is_empty()
 }
 
-/// Runs the pairs of critical sections of `run`, a run of the job's case, the other way round, as far as as many more runs as the
-/// options allow suffice.
+/// Executes the pairs of critical sections of `run`, a run of the job's case, in the opposite order, within the budget of the options.
 ///
 /// # Errors
-/// Reasons outside the kernel.
+/// Errors that do not come from the kernel.
 pub(in crate::debug) fn other_orders(
     job: Job<'_>,
     run: &CaseRun,
     interrupt: &dyn Fn() -> bool,
 ) -> Result<(SwappedSections, Vec<OtherOrder>), RunError> {
-    if !is_wanted(job.options, run) {
+    if !should_reverse(job.options, run) {
         return Ok((SwappedSections::default(), Vec::new()));
     }
-    let mut pairs: Vec<Reversible> = Vec::new();
+    let mut pairs: Vec<ReversibleSections> = Vec::new();
     for pair in &run.reversible {
         if !pairs.iter().any(|known| (known.held, known.first) == (pair.held, pair.first)) {
             pairs.push(*pair);
@@ -65,19 +64,24 @@ pub(in crate::debug) fn other_orders(
     pairs.sort_by_key(|pair| (pair.launch, pair.from));
     let ticks: u64 = run.launches.iter().map(|launch| launch.ticks).sum();
     let budget = ticks.saturating_mul(u64::from(job.options.orders));
-    let mut reversal =
-        Reversal { program: job.program, host: job.options.host.as_ref(), budget, counts: SwappedSections::default(), shown: Vec::new() };
-    reversal.walk(job, &pairs, interrupt)?;
-    Ok((SwappedSections { left: pairs.len() as u64 - reversal.counts.tried, ..reversal.counts }, reversal.shown))
+    let mut reversal = Reversal {
+        program: job.program,
+        host: job.options.host.as_ref(),
+        budget,
+        counts: SwappedSections::default(),
+        other_orders: Vec::new(),
+    };
+    reversal.run_pairs(job, &pairs, interrupt)?;
+    Ok((SwappedSections { untried: pairs.len() as u64 - reversal.counts.tried, ..reversal.counts }, reversal.other_orders))
 }
 
-/// What was found in other orders and neither in the order of the run, in which `known` was, nor in an earlier one: the number of the
-/// order, and that of the finding in it.
+/// The findings of other orders that are neither in `known`, the findings of the run, nor in an earlier order: index of the order, and
+/// index of the finding in it.
 pub(in crate::debug) fn new_in(program: &Program, known: &[Finding], others: &[OtherOrder]) -> Vec<(usize, usize)> {
-    let (mut known, mut same_cause, mut new) = (known.to_vec(), SameCause::default(), Vec::new());
+    let (mut known, mut causes, mut new) = (known.to_vec(), CauseComparison::default(), Vec::new());
     for (order, other) in others.iter().enumerate() {
         for (index, finding) in other.findings.list().iter().enumerate().filter(|(_, finding)| finding.severity > Severity::Note) {
-            if !known.iter().any(|known| same_cause.holds(program, known, finding)) {
+            if !known.iter().any(|known| causes.are_same(program, known, finding)) {
                 known.push(finding.clone());
                 new.push((order, index));
             }
@@ -86,10 +90,10 @@ pub(in crate::debug) fn new_in(program: &Program, known: &[Finding], others: &[O
     new
 }
 
-/// The texts of what [`new_in`] counts, with how each is replayed, and of the first fault of an other order.
+/// The texts of the findings of [`new_in`], with the schedules that replay them, and of the first fault in another order.
 ///
 /// # Errors
-/// Reasons outside the kernel.
+/// Errors that do not come from the kernel.
 pub(super) fn describe_new(
     job: Job<'_>,
     known: &[Finding],
@@ -113,44 +117,44 @@ pub(super) fn describe_new(
     Ok(texts)
 }
 
-/// The fault that an other order led to.
+/// The fault of another order.
 ///
 /// # Errors
-/// Reasons outside the kernel.
+/// Errors that do not come from the kernel.
 pub(in crate::debug) fn fault_of(job: Job<'_>, other: &OtherOrder, interrupt: &dyn Fn() -> bool) -> Result<Option<Fault>, RunError> {
     let options = RunOptions { schedule: other.schedule(), ..job.options.clone() };
     let (run, _) = run_undescribed(job.program, job.case, &options, interrupt)?;
     Ok(run.fault)
 }
 
-/// Pairs that are executed in the other order.
+/// The execution of pairs in the opposite order.
 struct Reversal<'a> {
     program: &'a Arc<Program>,
     host: Option<&'a HostMemory>,
-    /// Warp-instructions that may be executed.
+    /// Warp-instructions that may still be executed.
     budget: u64,
     counts: SwappedSections,
-    /// What each hold showed.
-    shown: Vec<OtherOrder>,
+    /// The completed runs in the opposite order.
+    other_orders: Vec<OtherOrder>,
 }
 
 impl Reversal<'_> {
-    /// Repeats the run up to each pair in turn.
-    fn walk(&mut self, job: Job<'_>, pairs: &[Reversible], interrupt: &dyn Fn() -> bool) -> Result<(), RunError> {
+    /// Repeats the run up to each pair and swaps it there.
+    fn run_pairs(&mut self, job: Job<'_>, pairs: &[ReversibleSections], interrupt: &dyn Fn() -> bool) -> Result<(), RunError> {
         let Some(last) = pairs.last().map(|pair| pair.launch) else { return Ok(()) };
         let mut runner = Runner::new(Job { instrumentation: Instrumentation::Nothing, ..job });
         runner.interrupt = interrupt;
         let mut checkers = Checkers::new(self.program, job.options.checks);
-        let mut goes_on = true;
-        while goes_on {
-            goes_on = runner.run_next(|machine, launch| {
+        let mut continues = true;
+        while continues {
+            continues = runner.run_next(|machine, launch| {
                 let index = launch.index();
                 checkers.begin(index, &machine.launch_start());
                 for pair in pairs.iter().filter(|pair| pair.launch == index) {
                     if interrupt() || !self.advance(machine, pair.from, &mut checkers) {
                         break;
                     }
-                    self.branch(machine.clone(), checkers.clone(), pair);
+                    self.swap_pair(machine.clone(), checkers.clone(), pair);
                 }
                 if index == last {
                     return None;
@@ -161,16 +165,16 @@ impl Reversal<'_> {
                 checkers.end(&machine.launch_end(), fault.as_ref().map(|fault| fault.id));
                 fault
             })?;
-            goes_on &= runner.run.launches.len() <= last && self.budget > 0;
+            continues &= runner.run.launches.len() <= last && self.budget > 0;
         }
         Ok(())
     }
 
-    /// Runs to a time; false if that cannot be.
+    /// Runs to a time; false if the run ends or the budget is used up before it.
     fn advance(&mut self, machine: &mut Machine, until: Tick, observer: &mut dyn Observer) -> bool {
         while machine.tick() < until {
-            let (before, left) = (machine.tick(), until.saturating_since(machine.tick()).min(self.budget));
-            let step = machine.run(left, observer);
+            let (before, ticks) = (machine.tick(), until.saturating_since(machine.tick()).min(self.budget));
+            let step = machine.run(ticks, observer);
             self.budget -= machine.tick() - before;
             if !matches!(step, Step::Budget | Step::Paused) || self.budget == 0 {
                 return false;
@@ -179,16 +183,16 @@ impl Reversal<'_> {
         true
     }
 
-    /// Holds the warp of a pair that stands before its lock.
-    fn branch(&mut self, mut machine: Machine, mut checkers: Checkers, pair: &Reversible) {
+    /// Executes a pair in the opposite order, on a machine at which the first warp is about to take the lock.
+    fn swap_pair(&mut self, mut machine: Machine, mut checkers: Checkers, pair: &ReversibleSections) {
         let from = machine.tick();
         if !machine.hold(pair.block, pair.warp) {
             self.counts.tried += 1;
             return;
         }
         let warp = (pair.block, pair.warp);
-        let others = Goal { pc: pair.first.1, address: pair.address, warp, is_of_warp: false };
-        let ended = self.reach(&mut machine, &mut checkers, others, true);
+        let others = Goal { pc: pair.first.1, address: pair.address, warp, by_warp: false };
+        let ended = self.run_to_goal(&mut machine, &mut checkers, others, true);
         if self.budget == 0 && !matches!(ended, Reached::Goal) {
             return;
         }
@@ -198,26 +202,26 @@ impl Reversal<'_> {
         }
         let until = machine.tick();
         machine.end_hold();
-        let own = Goal { pc: pair.held.1, address: pair.address, warp, is_of_warp: true };
-        let ended = self.reach(&mut machine, &mut checkers, own, false);
+        let own = Goal { pc: pair.held.1, address: pair.address, warp, by_warp: true };
+        let ended = self.run_to_goal(&mut machine, &mut checkers, own, false);
         let hold = Hold { block: pair.block, warp: pair.warp, from, until };
-        self.shown.push(OtherOrder { hold, findings: checkers.findings().clone(), is_fault: matches!(ended, Reached::Fault) });
+        self.other_orders.push(OtherOrder { hold, findings: checkers.findings().clone(), is_fault: matches!(ended, Reached::Fault) });
     }
 
-    /// Runs until the goal is reached; with `holds` for as long as a warp is held.
-    fn reach(&mut self, machine: &mut Machine, checkers: &mut Checkers, goal: Goal, holds: bool) -> Reached {
-        let mut director = Director { checkers, goal, is_reached: false };
+    /// Runs until the goal is reached; with `holds`, only as long as a warp is held.
+    fn run_to_goal(&mut self, machine: &mut Machine, checkers: &mut Checkers, goal: Goal, holds: bool) -> Reached {
+        let mut goal_observer = GoalObserver { checkers, goal, is_reached: false };
         while self.budget > 0 {
             let before = machine.tick();
-            let step = machine.run(SLICE.min(self.budget), &mut director);
+            let step = machine.run(SLICE.min(self.budget), &mut goal_observer);
             self.budget = self.budget.saturating_sub((machine.tick() - before).max(1));
             match step {
-                _ if director.is_reached => return Reached::Goal,
+                _ if goal_observer.is_reached => return Reached::Goal,
                 _ if holds && !machine.is_holding() => return Reached::Nothing,
                 Step::Budget | Step::Paused => {}
                 Step::Done | Step::OverLimit(_) => return Reached::Nothing,
-                // Another order may come to memory that the run has not touched.
-                Step::Trapped(trap) if self.host.is_some_and(|host| host.take(machine, &trap)) => {}
+                // Another order may access memory that the run has not accessed.
+                Step::Trapped(trap) if self.host.is_some_and(|host| host.fetch_page(machine, &trap)) => {}
                 Step::Trapped(_) | Step::Deadlock(_) | Step::Livelocked(_) => return Reached::Fault,
             }
         }
@@ -225,30 +229,30 @@ impl Reversal<'_> {
     }
 }
 
-/// How a part of a run ended.
+/// The end of a run towards a goal.
 enum Reached {
     Goal,
     Fault,
     Nothing,
 }
 
-/// The release of a lock by a warp, or by any other.
+/// The release of a lock by a warp, or by any other warp.
 #[derive(Clone, Copy)]
 struct Goal {
     pc: Pc,
     address: u64,
     warp: (u64, u32),
-    is_of_warp: bool,
+    by_warp: bool,
 }
 
-/// The checkers, and a pause where the goal is reached.
-struct Director<'a> {
+/// Observes a run with checkers and pauses it at the goal.
+struct GoalObserver<'a> {
     checkers: &'a mut Checkers,
     goal: Goal,
     is_reached: bool,
 }
 
-impl Observer for Director<'_> {
+impl Observer for GoalObserver<'_> {
     fn mask(&self) -> EventMask {
         self.checkers.mask().with(EventMask::of(&[EventKind::Access]))
     }
@@ -258,16 +262,16 @@ impl Observer for Director<'_> {
             self.checkers.event(event);
         }
         let Event::Access(access) = event else { return false };
-        let Goal { pc, address, warp, is_of_warp } = self.goal;
-        let is_warp = (access.block_id.number, access.place.warp.number()) == warp;
+        let Goal { pc, address, warp, by_warp } = self.goal;
+        let is_warp = (access.block_id.number, access.point.warp.number()) == warp;
         let is_there = || access.lanes.iter().any(|lane| access.addresses[lane] == address);
-        let reached = access.place.pc == pc && is_warp == is_of_warp && is_there();
+        let reached = access.point.pc == pc && is_warp == by_warp && is_there();
         self.is_reached |= reached;
         reached
     }
 }
 
-/// The finding with the schedule that shows it.
+/// The finding with the schedule that replays it.
 fn with_replay(mut text: FindingText, schedule: &Schedule) -> FindingText {
     let replay = format!("in the other order of two critical sections: --schedule {schedule}");
     text.why = if text.why.is_empty() { replay } else { format!("{}; {replay}", text.why) };

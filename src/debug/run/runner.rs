@@ -1,4 +1,4 @@
-//! One launch of a case after the other on the same memory, each up to its end, a fault or an interruption.
+//! Runs the launches of a case in order on the same memory, each up to its end, a fault or an interrupt.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -10,7 +10,7 @@ use super::options::RunOptions;
 use super::swapped_sections::SwappedSections;
 use crate::check::Checkers;
 use crate::check::faults::TRAP;
-use crate::check::{Contention, Reversible};
+use crate::check::{Contention, ReversibleSections};
 use crate::debug::fault::{Fault, FaultContext};
 use crate::debug::fidelity::executed;
 use crate::debug::findings::FindingText;
@@ -18,34 +18,34 @@ use crate::launch::PlannedLaunch;
 use crate::machine::{Device, Machine, Observer, Step, Tick};
 use crate::program::Pc;
 
-/// Warp-instructions run between two looks at the step limit and at whether the run is to end: a fraction of a second.
+/// Warp-instructions between two checks of the step limit and for an interrupt: a fraction of a second.
 const SLICE: u64 = 1 << 19;
 
 /// A case that was run to its end or to its first fault.
 pub struct CaseRun {
     /// The memory afterwards; none if the machine refused a launch.
     pub device: Option<Device>,
-    /// Address of every buffer that was made.
+    /// Address of every allocated buffer.
     pub addresses: Vec<u64>,
     /// The launches that were run.
     pub launches: Vec<LaunchRun>,
-    /// What stopped it.
+    /// The fault that stopped it.
     pub fault: Option<Fault>,
-    /// All that was found wrong: by the checkers, in the order in which they noticed it, and what stopped it.
+    /// All findings: those of the checkers, in the order in which they were noticed, and the fault.
     pub findings: Vec<FindingText>,
-    /// What was left to chance, as far as the race checker saw it.
+    /// Outcomes that depended on the schedule, as observed by the race checker.
     pub contention: Contention,
-    /// Critical sections that came in one order only.
-    pub reversible: Vec<Reversible>,
-    /// The pairs that were executed in the other order.
+    /// Critical sections that were executed in one order only.
+    pub reversible: Vec<ReversibleSections>,
+    /// The pairs of critical sections that were executed in the opposite order.
     pub swapped_sections: SwappedSections,
-    /// The instructions that were executed, if the run kept account of them.
+    /// The instructions that were executed, if the run counted them.
     pub executed: BTreeSet<Pc>,
-    /// Whether it was interrupted before its end.
+    /// True if it was interrupted before its end.
     pub interrupted: bool,
 }
 
-/// Asked many times a second whether a run is to end where it is.
+/// Called many times a second; the run is interrupted if it returns true.
 pub type Interrupt = fn() -> bool;
 
 /// One launch that was run.
@@ -66,7 +66,7 @@ pub struct LaunchRun {
 /// A case that is being run.
 pub(in crate::debug) struct Runner<'a> {
     job: Job<'a>,
-    /// Where the last launch ended.
+    /// The end of the last launch.
     time: Tick,
     pub interrupt: &'a dyn Fn() -> bool,
     pub run: CaseRun,
@@ -89,8 +89,8 @@ impl<'a> Runner<'a> {
         Self { job, time: Tick::START, interrupt: &|| false, run }
     }
 
-    /// Runs the next launch as `run` says, which answers what stopped it; false if there is none, or a fault or the user has stopped the
-    /// case.
+    /// Prepares the next launch and calls `run`, which returns its fault; false if there is no next launch, or the case was stopped by a
+    /// fault or interrupted.
     pub fn run_next(&mut self, run: impl FnOnce(&mut Machine, &RunningLaunch<'_>) -> Option<Fault>) -> Result<bool, RunError> {
         let (Some(fault_context), None) = (self.job.fault_context(self.run.launches.len()), &self.run.fault) else { return Ok(false) };
         if self.run.interrupted {
@@ -137,20 +137,20 @@ pub(in crate::debug) struct RunningLaunch<'a> {
 }
 
 impl RunningLaunch<'_> {
-    /// Which launch of the case.
+    /// Index of the launch in the case.
     pub fn index(&self) -> usize {
         self.fault_context.index
     }
 
-    /// Runs until all blocks have finished or the run is interrupted; the fault that stopped it otherwise.
+    /// Runs until all blocks have finished or the run is interrupted; returns the fault that stopped it, if any.
     pub fn run(&self, machine: &mut Machine, observer: &mut dyn Observer) -> Option<Fault> {
         let (start, fault_context) = (machine.start(), self.fault_context);
         let RunOptions { step_limit, memory_limit, .. } = *self.options;
         loop {
-            let left = step_limit.map_or(SLICE, |limit| limit.saturating_sub(machine.tick() - start).min(SLICE));
-            match machine.run(left, observer) {
+            let slice = step_limit.map_or(SLICE, |limit| limit.saturating_sub(machine.tick() - start).min(SLICE));
+            match machine.run(slice, observer) {
                 Step::Done => return None,
-                Step::Trapped(trap) if self.options.host.as_ref().is_some_and(|host| host.take(machine, &trap)) => continue,
+                Step::Trapped(trap) if self.options.host.as_ref().is_some_and(|host| host.fetch_page(machine, &trap)) => continue,
                 Step::Trapped(trap) => return Some(fault_context.trap(&trap, machine)),
                 Step::Deadlock(deadlock) => return Some(fault_context.deadlock(&deadlock)),
                 Step::Livelocked(deadlock) => return Some(fault_context.livelock(&deadlock)),
@@ -167,11 +167,11 @@ impl RunningLaunch<'_> {
         }
     }
 
-    /// The same, watched by `checkers`.
+    /// Like [`Self::run`], observed by `checkers`.
     pub fn run_checked(&self, machine: &mut Machine, checkers: &mut Checkers) -> Option<Fault> {
         checkers.begin(self.index(), &machine.launch_start());
         let fault = self.run(machine, checkers);
-        // For the checkers an interrupted launch is cut off as by a trap: what would have completed later is not reported.
+        // For the checkers, an interrupted launch ends like a trap: operations in flight are not reported.
         let cut = self.interrupted.get().then_some(TRAP);
         checkers.end(&machine.launch_end(), fault.as_ref().map(|fault| fault.id).or(cut));
         fault

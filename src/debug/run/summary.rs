@@ -1,4 +1,4 @@
-//! What a run came to: its launches, and the first elements of every buffer.
+//! The results of a run: its launches, and the first elements of every buffer.
 
 use std::collections::BTreeSet;
 
@@ -12,29 +12,29 @@ use crate::launch::{Case, PlannedBuffer};
 use crate::machine::Device;
 use crate::program::Pc;
 
-/// Elements of a buffer that are shown.
+/// Most elements of a buffer that are shown.
 const ELEMENTS_SHOWN: u64 = 8;
 
-/// What a case came to.
+/// The results of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Summary {
     /// The launches that were run.
     pub launches: Vec<LaunchRun>,
-    /// What was found wrong; what stopped it is the last.
+    /// The findings; the fault that stopped it is the last.
     pub findings: Vec<FindingText>,
-    /// What printf wrote.
+    /// Output of printf.
     pub printed: Vec<u8>,
-    /// Bytes that found no room in the buffer of printf.
+    /// Bytes that did not fit the buffer of printf.
     pub printed_lost: u64,
     /// Its buffers.
     pub buffers: Vec<BufferHead>,
-    /// What was left to chance, as far as the race checker saw it.
+    /// Outcomes that depended on the schedule, as observed by the race checker.
     pub contention: Contention,
-    /// The pairs of critical sections that were executed in the other order.
+    /// The pairs of critical sections that were executed in the opposite order.
     pub swapped_sections: SwappedSections,
     /// The instructions that were executed.
     pub executed: BTreeSet<Pc>,
-    /// Whether it was interrupted before its end.
+    /// True if it was interrupted before its end.
     pub interrupted: bool,
 }
 
@@ -48,14 +48,14 @@ pub struct BufferHead {
     pub ty: String,
     /// Its first elements.
     pub values: Vec<String>,
-    /// Whether there are more.
+    /// True if there are more.
     pub more: bool,
 }
 
-/// Sums up `run`, which is a run of `case`.
+/// Summarizes `run`, which is a run of `case`.
 ///
 /// # Errors
-/// A buffer is not where it was made.
+/// A buffer is not at the address where it was allocated.
 pub fn summarize(case: &Case, run: CaseRun) -> Result<Summary, RunError> {
     let heads = case.buffers.iter().zip(&run.addresses).map(|(buffer, address)| head(run.device.as_ref(), buffer, *address));
     let buffers = heads.collect::<Result<_, _>>()?;

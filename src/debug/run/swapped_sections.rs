@@ -1,17 +1,17 @@
-//! The count of pairs of critical sections that were executed once more in the other order.
+//! Counts of pairs of critical sections that were executed once more in the opposite order.
 
-/// Pairs of critical sections of one lock, executed once more with the second section before the first.
+/// Numbers of pairs of critical sections of one lock, executed once more with the second section before the first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SwappedSections {
-    /// The pairs that were tried; in some of them the warp could not be held until the other section.
+    /// Pairs that were tried; in some of them the warp could not be held until the other section ended.
     pub tried: u64,
-    /// The pairs that were not tried because the budget of runs was spent.
-    pub left: u64,
+    /// Pairs that were not tried because the budget was used up.
+    pub untried: u64,
 }
 
 impl SwappedSections {
     /// Adds those of another case.
     pub fn add(&mut self, other: Self) {
-        (self.tried, self.left) = (self.tried + other.tried, self.left + other.left);
+        (self.tried, self.untried) = (self.tried + other.tried, self.untried + other.untried);
     }
 }

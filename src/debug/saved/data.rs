@@ -1,4 +1,4 @@
-//! What the launches of a session were given, as fingerprints: a run of other data is another run.
+//! Digests of the inputs of a session's launches: with other input data, the run is another one.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,31 +6,31 @@ use crate::launch::{Case, Contents, DataError, ParamValue, PlannedBuffer, Planne
 use crate::machine::Digest;
 use crate::program::Program;
 
-/// Something that a launch was given.
+/// An input of a launch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename = "Given")]
 pub struct SavedInput {
-    /// What it is: `buffer x (x.npy)`, `the parameters of saxpy`.
+    /// Its description: `buffer x (x.npy)`, `the parameters of saxpy`.
     pub what: String,
-    /// Its fingerprint, in hexadecimal.
+    /// Its digest, in hexadecimal.
     pub digest: String,
 }
 
-/// All that the launches of `case` are given. Data files that cannot be read any more are left out.
+/// The inputs of the launches of `case`, without data files that cannot be read any more.
 pub(super) fn inputs_of(program: &Program, case: &Case) -> Vec<SavedInput> {
     let many = case.launches.len() > 1;
     let launches = case.launches.iter().enumerate().map(|(index, launch)| {
         let kernel = &program.functions[launch.kernel.index()].name;
         let number = if many { format!(" in launch {}", index + 1) } else { String::new() };
-        saved(format!("the parameters of {kernel}{number}"), launch_digest(launch))
+        saved_input(format!("the parameters of {kernel}{number}"), launch_digest(launch))
     });
     let made = case.buffers.iter().filter(|buffer| buffer.variable.is_none());
-    let buffers = made.filter_map(|buffer| Some(saved(buffer_name(buffer), buffer_digest(buffer).ok()?)));
+    let buffers = made.filter_map(|buffer| Some(saved_input(buffer_name(buffer), buffer_digest(buffer).ok()?)));
     launches.chain(buffers).collect()
 }
 
-/// What differs between the inputs that a session was saved with and those of now, a line each; nothing of a file without inputs, which an
-/// earlier version wrote.
+/// A warning for each difference between the inputs that a session was saved with and the present ones; empty for a file without inputs,
+/// which an earlier version wrote.
 pub(super) fn differences(saved: &[SavedInput], now: &[SavedInput]) -> Vec<String> {
     if saved.is_empty() {
         return Vec::new();
@@ -46,7 +46,7 @@ pub(super) fn differences(saved: &[SavedInput], now: &[SavedInput]) -> Vec<Strin
     changed.chain(new).collect()
 }
 
-fn saved(what: String, digest: Digest) -> SavedInput {
+fn saved_input(what: String, digest: Digest) -> SavedInput {
     SavedInput { what, digest: format!("{:016x}", digest.value()) }
 }
 
@@ -55,12 +55,12 @@ fn buffer_name(buffer: &PlannedBuffer) -> String {
     let file = match &buffer.contents {
         Contents::File(range) => range.file.path.file_name().map_or(String::new(), |name| format!(" ({})", name.to_string_lossy())),
         Contents::Pages(pages) => pages.file.path.file_name().map_or(String::new(), |name| format!(" ({})", name.to_string_lossy())),
-        Contents::Uninit | Contents::Byte(_) | Contents::Made(..) | Contents::Bytes(_) => String::new(),
+        Contents::Uninit | Contents::Byte(_) | Contents::Generated(..) | Contents::Bytes(_) => String::new(),
     };
     format!("buffer {}{file}", buffer.name)
 }
 
-/// What a launch says beside its buffers: cluster, residency, parameters and images.
+/// The digest of a launch without its buffers: cluster, cooperative launch, parameters and images.
 fn launch_digest(launch: &PlannedLaunch) -> Digest {
     let mut digest = Digest::default();
     launch.cluster.iter().for_each(|extent| digest.word(u64::from(*extent)));
@@ -73,7 +73,7 @@ fn launch_digest(launch: &PlannedLaunch) -> Digest {
     digest
 }
 
-/// Which buffers a value leads to.
+/// Adds the buffers that a value points to.
 fn digest_value(digest: &mut Digest, value: &ParamValue) {
     for value in values_of(value) {
         digest.word(match value {
@@ -83,7 +83,7 @@ fn digest_value(digest: &mut Digest, value: &ParamValue) {
     }
 }
 
-/// What a buffer is and holds at the start.
+/// The digest of a buffer's type, size and initial contents.
 fn buffer_digest(buffer: &PlannedBuffer) -> Result<Digest, DataError> {
     let mut digest = Digest::default();
     digest.bytes(buffer.element.name().as_bytes());
@@ -93,7 +93,7 @@ fn buffer_digest(buffer: &PlannedBuffer) -> Result<Digest, DataError> {
         Contents::Uninit => digest.word(0),
         Contents::Byte(byte) => digest.word(1 + u64::from(byte)),
         Contents::Pages(ref pages) => pages.offsets.iter().for_each(|offset| digest.word(*offset)),
-        Contents::Made(..) | Contents::Bytes(_) | Contents::File(_) => {}
+        Contents::Generated(..) | Contents::Bytes(_) | Contents::File(_) => {}
     }
     buffer.at.iter().for_each(|at| digest.word(*at));
     for part in &buffer.parts {
@@ -101,8 +101,8 @@ fn buffer_digest(buffer: &PlannedBuffer) -> Result<Digest, DataError> {
         digest.bytes(&part.encode(&[]));
         digest_value(&mut digest, &part.value);
     }
-    buffer.contents.fill(buffer.bytes, &mut |_, piece: &[u8]| -> Result<(), DataError> {
-        digest.bytes(piece);
+    buffer.contents.fill(buffer.bytes, &mut |_, chunk: &[u8]| -> Result<(), DataError> {
+        digest.bytes(chunk);
         Ok(())
     })?;
     Ok(digest)

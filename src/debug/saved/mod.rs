@@ -1,8 +1,8 @@
-//! Session files: what `save` writes and `load` reads, in RON.
+//! Session files, which `save` writes and `load` reads, in RON.
 //!
-//! A file holds what makes a session up beside the module and its launch: where it stands, what was done to the run, and what the
-//! user set. The run itself is not in it, because it follows: the same module, launch, seed and inputs give the same run. For the same
-//! reason a file is refused for another module or launch ([`Saved::check`]), and what else the launches are given must be the same
+//! A file has the state of a session apart from the module and its launch: the time, the user's changes to the run, and the user's
+//! settings. The run itself is not saved, because it is reproducible: the same module, launch, seed and inputs give the same run. For the
+//! same reason a file is refused for another module or launch ([`Saved::check`]), and other inputs of the launches must be the same
 //! ([`Saved::differences`]).
 
 mod data;
@@ -89,27 +89,27 @@ pub struct Saved {
 pub struct SavedModule {
     /// Name of its file, without folders.
     pub name: String,
-    /// Fingerprint of its text, in hexadecimal.
+    /// Digest of its text, in hexadecimal.
     pub digest: String,
 }
 
-/// The state of the machine at the time where a session stood.
+/// The digest of the machine's state at the time of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename = "State")]
 pub struct SavedState {
-    /// The version of ptxdbg that wrote it: others may hold the same state in another form.
+    /// The version of ptxdbg that wrote it: other versions may represent the same state differently.
     pub version: String,
     /// Its digest, in hexadecimal.
     pub digest: String,
 }
 
 impl SavedState {
-    /// That of `machine`.
+    /// The digest of the state of `machine`.
     pub fn of(machine: &Machine) -> Self {
         Self { version: env!("CARGO_PKG_VERSION").to_string(), digest: format!("{:016x}", machine.digest()) }
     }
 
-    /// A warning where `machine` has come to another state, if that can be said.
+    /// A warning if the state of `machine` differs; none if another version wrote the digest.
     pub fn difference(&self, machine: &Machine) -> Option<String> {
         let now = Self::of(machine);
         let is_other = self.version == now.version && self.digest != now.digest;
@@ -127,13 +127,13 @@ pub struct SavedRun {
     pub schedule: Schedule,
     /// Seed of everything that is random.
     pub seed: u64,
-    /// When asynchronous copies end.
+    /// When asynchronous copies complete.
     #[serde(default, skip_serializing_if = "is_default")]
     pub copies: CompletionPolicyKind,
     /// The divergence policy.
     #[serde(default, skip_serializing_if = "is_default")]
     pub divergence: DivergencePolicy,
-    /// Blocks resident at once at most.
+    /// Most blocks resident at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resident: Option<u32>,
 }
@@ -169,15 +169,15 @@ pub struct SavedBreakpoint {
     /// Its condition.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub condition: Option<String>,
-    /// Whether it is looked at.
+    /// True if it is enabled.
     pub enabled: bool,
-    /// Whether it is deleted when it stops.
+    /// True if it is deleted when it stops.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub temporary: bool,
-    /// Stops it still lets pass.
+    /// Number of hits that are still ignored.
     #[serde(default, skip_serializing_if = "is_default")]
     pub ignore: u64,
-    /// Times it fired.
+    /// Number of hits.
     #[serde(default, skip_serializing_if = "is_default")]
     pub hits: u64,
     /// The message that it prints instead of stopping.
@@ -188,17 +188,17 @@ pub struct SavedBreakpoint {
     pub commands: Vec<String>,
 }
 
-/// Why a session file cannot be used.
+/// The error for a session file that cannot be used.
 #[derive(Debug)]
 pub enum SavedError {
     /// It cannot be read as text, in one line.
     Unreadable(String),
-    /// A place that is not what a session file holds, with the collection that holds the text.
+    /// A syntax or type error, with the source text.
     Wrong(Box<(Sources, Diagnostic)>),
 }
 
 impl std::fmt::Display for SavedError {
-    /// In one line; what is wrong in the text with its place in front.
+    /// In one line; an error in the text begins with its position.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             SavedError::Unreadable(message) => f.write_str(message),
@@ -214,7 +214,7 @@ impl std::fmt::Display for SavedError {
 
 impl std::error::Error for SavedError {}
 
-/// The field that says how the others are to be read.
+/// The version field, which is read before the others.
 #[derive(Deserialize)]
 #[serde(rename = "Session")]
 struct Head {
@@ -263,7 +263,7 @@ impl Saved {
     /// Reads the text of the session file called `name`.
     ///
     /// # Errors
-    /// The first place that is not what a session file holds, with the collection that holds the text.
+    /// The first syntax or type error, with the source text.
     pub fn parse(name: &str, text: String) -> Result<Self, Box<(Sources, Diagnostic)>> {
         let mut sources = Sources::default();
         let source = sources.add(SourceFile::new(name, text));
@@ -283,7 +283,7 @@ impl Saved {
         ron_text::to_text(self) + "\n"
     }
 
-    /// Whether it is about this program, run so.
+    /// Checks that the file is for this program and these options.
     ///
     /// # Errors
     /// The first difference, in one line.
@@ -294,7 +294,11 @@ impl Saved {
             return Err(format!("this session is of {}, and {what}: its times and places do not apply", self.module.name));
         }
         if self.run != run {
-            return Err(format!("this session was run as {}, and now it is {}: its times do not apply", self.run.words(), run.words()));
+            return Err(format!(
+                "this session was run as {}, and now it is {}: its times do not apply",
+                self.run.describe(),
+                run.describe()
+            ));
         }
         self.marks.check().map_err(|error| error.message)?;
         self.roles.check().map_err(|error| error.message)?;
@@ -305,13 +309,13 @@ impl Saved {
         self.check_breakpoints(program)
     }
 
-    /// The inputs of the launches of `case` that differ from those when the session was saved, a line each; nothing of a file that an
-    /// earlier version wrote: such a file does not hold them.
+    /// A warning for each input of the launches of `case` that differs from when the session was saved; empty for a file that an earlier
+    /// version wrote, without inputs.
     pub fn differences(&self, program: &Program, case: &Case) -> Vec<String> {
         if self.given.is_empty() { Vec::new() } else { data::differences(&self.given, &data::inputs_of(program, case)) }
     }
 
-    /// What the session file at `path` says that does not hold for `case` of the program, a line each, without loading it.
+    /// The warnings of [`Self::differences`] for the session file at `path`, without loading it into a session.
     ///
     /// # Errors
     /// It cannot be loaded, in one line.
@@ -323,7 +327,7 @@ impl Saved {
         Ok(saved.differences(program, case))
     }
 
-    /// Whether what the breakpoints wait for can be: a file may have been changed by hand.
+    /// Checks that the triggers of the breakpoints are valid: the file may have been edited.
     fn check_breakpoints(&self, program: &Program) -> Result<(), String> {
         let count = program.code.len();
         self.breakpoints.iter().try_for_each(|breakpoint| match &breakpoint.trigger {
@@ -346,8 +350,8 @@ impl Saved {
         self.last_number = breakpoints.last_number().unwrap_or(0);
     }
 
-    /// Takes the commands from breakpoints; says from how many.
-    pub fn leave_commands_out(&mut self) -> u64 {
+    /// Removes the commands of breakpoints; returns the number of breakpoints that had some.
+    pub fn remove_commands(&mut self) -> u64 {
         let with_commands = self.breakpoints.iter_mut().filter(|breakpoint| !breakpoint.commands.is_empty());
         with_commands.map(|breakpoint| breakpoint.commands.clear()).count() as u64
     }
@@ -392,7 +396,7 @@ impl SavedRun {
     }
 
     /// `collatz<<<(2,1,1), (32,1,1)>>> with seed 0`
-    fn words(&self) -> String {
+    fn describe(&self) -> String {
         let launch = |launch: &SavedLaunch| {
             let shared = if launch.dynamic_shared > 0 { format!(", {}", launch.dynamic_shared) } else { String::new() };
             format!("{}<<<{}, {}{shared}>>>", shown_name(&launch.kernel), Dim3(launch.grid), Dim3(launch.block))
@@ -432,7 +436,7 @@ impl SavedBreakpoint {
     }
 
     fn restore(&self) -> Result<Breakpoint, String> {
-        let of_it = |what: &str, message: String| format!("the {what} of breakpoint {} cannot be read: {message}", self.number);
+        let unreadable = |what: &str, message: String| format!("the {what} of breakpoint {} cannot be read: {message}", self.number);
         let condition = self.condition.as_deref().map(Condition::parse).transpose();
         let message = self.message.as_deref().map(LogMessage::parse).transpose();
         Ok(Breakpoint {
@@ -440,18 +444,18 @@ impl SavedBreakpoint {
             trigger: self.trigger.clone(),
             text: self.text.clone(),
             filter: self.filter,
-            condition: condition.map_err(|error| of_it("condition", error.message))?,
+            condition: condition.map_err(|error| unreadable("condition", error.message))?,
             enabled: self.enabled,
             temporary: self.temporary,
             ignore: self.ignore,
             hits: self.hits,
-            message: message.map_err(|error| of_it("message", error.message))?,
+            message: message.map_err(|error| unreadable("message", error.message))?,
             commands: self.commands.clone(),
         })
     }
 }
 
-/// Most bytes of memory that a watchpoint of a file may be on.
+/// Most bytes of memory that a watchpoint of a file may watch.
 const WATCHED_BYTES_MAX: u64 = 1 << 30;
 
 fn can_be_watched(target: &Target) -> bool {
@@ -464,7 +468,7 @@ fn can_be_watched(target: &Target) -> bool {
     }
 }
 
-/// The word `version` in the text, for pointing at it.
+/// The span of the field `version` in the text.
 fn version_span(sources: &Sources, source: crate::base::SourceId) -> Span {
     let text = sources.file(source).text();
     let start = text.find("version").unwrap_or(0);

@@ -1,13 +1,13 @@
-//! What variables are taken for, in session files.
+//! The types that the user chose for variables, in session files.
 
 use serde::{Deserialize, Serialize};
 
 use super::Saved;
-use crate::debug::arrays::{ArrayType, ArrayTypes, given, type_words};
+use crate::debug::arrays::{ArrayType, ArrayTypes, parse_array_type, type_words};
 use crate::isa::Space;
 use crate::program::{Program, VarId, Variable};
 
-/// What a variable is taken for.
+/// The type that the user chose for a variable.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename = "Type")]
 pub struct SavedType {
@@ -16,12 +16,12 @@ pub struct SavedType {
     /// The function that it is declared in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub function: Option<String>,
-    /// Its type, as it would be typed.
+    /// Its type, in the command's syntax.
     pub ty: String,
 }
 
 impl Saved {
-    /// Puts what the user has said of variables into the file.
+    /// Puts the types that the user chose for variables into the file.
     pub fn set_types(&mut self, program: &Program, arrays: &ArrayTypes) {
         let chosen = arrays.all_chosen().filter_map(|(id, ty)| Some((program.variables.get(id.index())?, ty)));
         let saved = chosen.map(|(variable, ty)| SavedType {
@@ -32,16 +32,16 @@ impl Saved {
         self.types = saved.collect();
     }
 
-    /// What the file says of the variables of `program`.
+    /// The types of the file for the variables of `program`.
     ///
     /// # Errors
     /// There is no such variable, or the type does not fill it, in one line.
     pub fn types(&self, program: &Program) -> Result<Vec<(VarId, ArrayType)>, String> {
         let read = |saved: &SavedType| {
-            let is_it = |variable: &Variable| *variable.name == *saved.variable && function_of(program, variable) == saved.function;
-            let found = program.variables.iter().position(is_it);
+            let matches = |variable: &Variable| *variable.name == *saved.variable && function_of(program, variable) == saved.function;
+            let found = program.variables.iter().position(matches);
             let index = found.ok_or_else(|| format!("the module has no variable '{}' there", saved.variable))?;
-            let ty = given(&saved.ty, &program.variables[index], None);
+            let ty = parse_array_type(&saved.ty, &program.variables[index], None);
             let ty = ty.map_err(|error| format!("the type of '{}' cannot be read: {}", saved.variable, error.message))?;
             Ok((VarId::new(index), ty))
         };

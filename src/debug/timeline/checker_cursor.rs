@@ -1,8 +1,7 @@
-//! The checkers of a recorded run, and how far they have looked.
+//! The checkers of a recorded run, and the position up to which they have observed it.
 //!
-//! Their state is too large to be kept with every snapshot: there is one, and it belongs to the furthest place of the run that they have
-//! seen. A run from there on is seen by them; before it, their findings are known. What changes the run before that place makes
-//! them begin anew.
+//! Their state is too large to be stored in every snapshot: there is one, for the furthest position that they have observed. From there
+//! on, a run is observed by them; before it, their findings are known. A change to the run before that position restarts them.
 
 use std::sync::Arc;
 
@@ -11,70 +10,70 @@ use crate::check::{Checkers, Checks, Contention, Finding, FindingId};
 use crate::machine::{Event, EventKind, EventMask, Machine, NullObserver, Observer, Tick};
 use crate::program::Program;
 
-/// Where a run stands: which launch of the case, and when.
+/// A position in a run: index of the launch in the case, and time.
 pub type Position = (usize, Tick);
 
-/// Checkers, and how far they have looked.
+/// Checkers, and the position up to which they have observed the run.
 pub struct CheckerCursor {
     checkers: Checkers,
-    /// How far they have looked.
-    seen: Position,
-    /// The launch that they are in was announced to them.
+    /// The position up to which they have observed the run.
+    position: Position,
+    /// True once the checkers were initialized for the launch at that position.
     begun: bool,
-    /// The checkers saw the end of the run.
+    /// True once the checkers have observed the end of the run.
     ended: bool,
     /// When each finding was noticed.
     noticed: Vec<Tick>,
 }
 
 impl CheckerCursor {
-    /// Checkers that have seen nothing yet.
+    /// Checkers that have observed nothing yet.
     pub fn new(program: &Arc<Program>, checks: Checks) -> Self {
-        Self { checkers: Checkers::new(program, checks), seen: (0, Tick::START), begun: false, ended: false, noticed: Vec::new() }
+        Self { checkers: Checkers::new(program, checks), position: (0, Tick::START), begun: false, ended: false, noticed: Vec::new() }
     }
 
-    /// Which checkers there are.
+    /// The enabled checkers.
     pub fn checks(&self) -> Checks {
         self.checkers.checks()
     }
 
-    /// How far they have looked.
-    pub fn seen(&self) -> Position {
-        self.seen
+    /// The position up to which they have observed the run.
+    pub fn position(&self) -> Position {
+        self.position
     }
 
-    /// Whether they have seen the run end.
+    /// True if they have observed the end of the run.
     pub fn has_ended(&self) -> bool {
         self.ended
     }
 
-    /// What was found, and for each the time of the instruction at which it was noticed.
+    /// The findings, each with the time of the instruction at which it was noticed.
     pub fn findings(&self) -> impl ExactSizeIterator<Item = (&Finding, Tick)> {
         self.checkers.findings().list().iter().zip(self.noticed.iter().copied())
     }
 
-    /// What was left to chance, as far as they saw it.
+    /// Outcomes that depended on the schedule, as observed so far.
     pub fn contention(&self) -> &Contention {
         &self.checkers.findings().contention
     }
 
-    /// They are about to watch the machine, which stands where they have looked to.
+    /// Called before they observe the machine, which must be at their position.
     pub fn begin(&mut self, machine: &Machine) {
-        assert_eq!(machine.tick(), self.seen.1, "checkers go on where they have looked to");
+        assert_eq!(machine.tick(), self.position.1, "checkers go on where they have looked to");
         if !self.begun {
-            self.checkers.begin(self.seen.0, &machine.launch_start());
+            self.checkers.begin(self.position.0, &machine.launch_start());
             self.begun = true;
         }
     }
 
-    /// They have seen the run up to `position`.
+    /// Called when they have observed the run up to `position`.
     pub fn advance(&mut self, position: Position) {
-        assert!(position >= self.seen, "checkers that have looked to {:?} go on to {position:?}", self.seen);
-        self.begun = self.begun && position.0 == self.seen.0;
-        self.seen = position;
+        assert!(position >= self.position, "checkers that have looked to {:?} go on to {position:?}", self.position);
+        self.begun = self.begun && position.0 == self.position.0;
+        self.position = position;
     }
 
-    /// The launch has ended: by itself, or by this fault.
+    /// Called when the launch has ended: normally, or by this fault.
     pub fn end(&mut self, machine: &Machine, fault: Option<FindingId>) {
         self.checkers.end(&machine.launch_end(), fault);
         let found = self.checkers.findings().list().len();
@@ -82,13 +81,13 @@ impl CheckerCursor {
         self.noticed.resize(found, machine.tick());
     }
 
-    /// No other launch follows.
+    /// Called when the run has ended.
     pub fn finish(&mut self) {
         self.ended = true;
     }
 
-    /// Notes when the findings were noticed that have come; true if there are any.
-    fn note(&mut self, now: Tick) -> bool {
+    /// Stores the time of new findings; true if there are any.
+    fn record_new(&mut self, now: Tick) -> bool {
         let (known, found) = (self.noticed.len(), self.checkers.findings().list().len());
         if found > known {
             self.noticed.resize(found, now);
@@ -97,27 +96,27 @@ impl CheckerCursor {
     }
 }
 
-/// The observers of a run: one of the caller, and the checkers if they see the same.
+/// The observers of a run: the caller's, and the checkers if they observe it too.
 pub struct ObserverChain<'a> {
     observer: &'a mut dyn Observer,
     checker_cursor: Option<&'a mut CheckerCursor>,
-    /// The kinds of events that the observer wants.
-    wanted: EventMask,
-    /// The instruction that is being executed.
+    /// The event kinds of the caller's observer.
+    observer_mask: EventMask,
+    /// The tick of the instruction that is being executed.
     now: Tick,
-    /// Whether the run pauses where the checkers find something.
+    /// True if the run pauses at new findings.
     pauses: bool,
-    /// Something was found since the run began.
-    due: bool,
+    /// True if there is a new finding since the run began.
+    has_new_finding: bool,
 }
 
 impl<'a> ObserverChain<'a> {
-    /// An observer alone.
+    /// An observer without checkers.
     pub fn of(observer: &'a mut dyn Observer) -> Self {
-        Self { wanted: observer.mask(), observer, checker_cursor: None, now: Tick::START, pauses: false, due: false }
+        Self { observer_mask: observer.mask(), observer, checker_cursor: None, now: Tick::START, pauses: false, has_new_finding: false }
     }
 
-    /// An observer and checkers, from `now` on. With `pauses`, the run pauses where one of them finds something.
+    /// An observer and checkers, from `now` on. With `pauses`, the run pauses at new findings.
     pub fn with(observer: &'a mut dyn Observer, checker_cursor: &'a mut CheckerCursor, now: Tick, pauses: bool) -> Self {
         Self { now, pauses, checker_cursor: Some(checker_cursor), ..Self::of(observer) }
     }
@@ -130,40 +129,42 @@ impl<'a> ObserverChain<'a> {
         }
     }
 
-    /// Shows the checkers an event if they want it, and notes what they find.
+    /// Passes an event to the checkers if they observe its kind, and stores the time of new findings.
     fn check(&mut self, event: &Event<'_>) {
         let Some(checker_cursor) = &mut self.checker_cursor else { return };
         if checker_cursor.checkers.mask().has(event.kind()) {
             checker_cursor.checkers.event(event);
-            self.due |= checker_cursor.note(self.now);
+            self.has_new_finding |= checker_cursor.record_new(self.now);
         }
     }
 }
 
 impl Observer for ObserverChain<'_> {
     fn mask(&self) -> EventMask {
-        // The time of what is found is that of the instruction issued last.
+        // The time of a finding is that of the instruction issued last.
         const ISSUED: EventMask = EventMask::of(&[EventKind::Before]);
-        // What is found before an instruction pauses the run after it.
+        // A finding before an instruction pauses the run after it.
         const PAUSES: EventMask = EventMask::of(&[EventKind::Before, EventKind::After]);
-        let own = if self.pauses { PAUSES } else { ISSUED };
-        self.checker_cursor.as_ref().map_or(self.wanted, |checker_cursor| checker_cursor.checkers.mask().with(own).with(self.wanted))
+        let required = if self.pauses { PAUSES } else { ISSUED };
+        self.checker_cursor
+            .as_ref()
+            .map_or(self.observer_mask, |checker_cursor| checker_cursor.checkers.mask().with(required).with(self.observer_mask))
     }
 
     fn event(&mut self, event: &Event<'_>) -> bool {
-        let is_wanted = self.wanted.has(event.kind());
+        let is_observed = self.observer_mask.has(event.kind());
         if let Event::Before(issue, _) = event {
-            self.now = issue.place.tick;
-            // After a pause here the instruction is reported again, and the checkers must see it once: what they find before it pauses
+            self.now = issue.point.tick;
+            // After a pause here the event comes again, and the checkers must observe it once: a finding before an instruction pauses
             // the run after it.
-            let paused = is_wanted && self.observer.event(event);
+            let paused = is_observed && self.observer.event(event);
             if !paused {
                 self.check(event);
             }
             return paused;
         }
-        let paused = is_wanted && self.observer.event(event);
+        let paused = is_observed && self.observer.event(event);
         self.check(event);
-        paused || self.pauses && self.due
+        paused || self.pauses && self.has_new_finding
     }
 }

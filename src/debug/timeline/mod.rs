@@ -1,9 +1,9 @@
-//! The recorded run: one machine that can be at any time that was executed.
+//! The recorded run: a machine that can be restored to any time that was executed.
 //!
-//! A run is a function of the program, the launches, the seed and the [`Input`]s: what the user did to it, and when. Going forward
-//! executes; clones of the machine are kept on the way ([`snapshots`]). Going back takes the nearest earlier clone and executes again,
-//! applying the same inputs at the same ticks, so the state at a tick is the same however it is reached. An input changes the run from
-//! its tick on: what was recorded after it is dropped.
+//! A run is a function of the program, the launches, the seed and the [`Input`]s: the user's changes with their times. Going forward
+//! executes and stores clones of the machine ([`snapshots`]). Going back restores the nearest earlier clone and executes again, applying
+//! the same inputs at the same ticks, so the state at a tick is the same however it is reached. An input changes the run from its tick
+//! on: the recording after it is dropped.
 //!
 //! Breakpoints, focus and marks are not part of a timeline.
 
@@ -35,18 +35,18 @@ pub struct Timeline {
     addresses: Vec<u64>,
     snapshots: Snapshots,
     inputs: Inputs,
-    /// How far it was executed.
+    /// The furthest executed position.
     recorded: Position,
     end: Option<End>,
-    /// The checkers that watch it; none if all are off.
+    /// The checkers that observe it; none if all are off.
     checker_cursor: Option<CheckerCursor>,
 }
 
-/// Why the machine was left.
-enum LeaveReason {
-    /// The time has come.
+/// The reason that the machine stopped executing.
+enum HaltReason {
+    /// The requested time was reached.
     Reached,
-    /// The observer asked for a pause.
+    /// The observer requested a pause.
     Paused,
     /// All blocks have finished.
     Done,
@@ -54,34 +54,34 @@ enum LeaveReason {
     Faulted(Box<Fault>),
 }
 
-/// How a run ends.
+/// The end of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End {
     /// All launches have finished.
     Done,
     /// A fault, a hang, or a launch that the device refuses.
     Fault(Box<Fault>),
-    /// A launch's data cannot be read.
+    /// The data of a launch cannot be read.
     Broken(String),
 }
 
-/// Why [`Timeline::run`] returned.
+/// The reason that [`Timeline::run`] returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ran {
-    /// The time is the one asked for.
+    /// The requested time was reached.
     Reached,
-    /// The observer asked for a pause.
+    /// The observer requested a pause.
     Paused,
-    /// The next launch is about to begin, and its buffers are made.
+    /// The next launch is about to begin; its buffers are allocated.
     Launched,
     /// The run has ended: see [`Timeline::end`].
     Ended,
 }
 
-/// Why there is no first machine.
+/// The error if the first launch cannot begin.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// A reason outside the kernel.
+    /// An error that does not come from the kernel.
     #[error(transparent)]
     Run(#[from] RunError),
     /// The device refuses the launch.
@@ -90,7 +90,7 @@ pub enum StartError {
 }
 
 impl Timeline {
-    /// A run of `case` about to execute its first instruction, to which the user will do what `inputs` say, in order of time.
+    /// A run of `case` before its first instruction, with the user's changes `inputs` in order of time.
     ///
     /// # Errors
     /// The first launch is refused, or its buffers cannot be filled.
@@ -102,15 +102,15 @@ impl Timeline {
         let machine = prepared.map_err(|refused| StartError::Refused(refused.fault))?;
         let now = Snapshot { machine, launch: 0, inputs: 0 };
         let (snapshots, inputs) = (Snapshots::default(), Inputs::from(inputs));
-        let checker_cursor = checking_of(&program, options.checks);
+        let checker_cursor = new_checker_cursor(&program, options.checks);
         let recorded = (0, Tick::START);
         let mut timeline = Self { program, case, options, now, addresses, snapshots, inputs, recorded, end: None, checker_cursor };
-        timeline.arrive(&mut ObserverChain::of(&mut NullObserver));
+        timeline.process_tick(&mut ObserverChain::of(&mut NullObserver));
         timeline.assert_consistent();
         Ok(timeline)
     }
 
-    /// What holds between any two calls from outside.
+    /// Asserts the invariants that hold between calls from outside.
     fn assert_consistent(&self) {
         let position = self.position();
         assert!(position <= self.recorded, "the present {position:?} is later than all that was executed, {:?}", self.recorded);
@@ -133,7 +133,7 @@ impl Timeline {
         self.recorded.1
     }
 
-    /// How the run ends, at [`Self::recorded`], once it has been run to its end.
+    /// The end of the run, at [`Self::recorded`]; none before it was executed to its end.
     pub fn end(&self) -> Option<&End> {
         self.end.as_ref()
     }
@@ -143,22 +143,22 @@ impl Timeline {
         &self.case
     }
 
-    /// How it is run.
+    /// The options of the run.
     pub fn options(&self) -> &RunOptions {
         &self.options
     }
 
-    /// Which launch of the case runs.
+    /// Index of the present launch in the case.
     pub fn launch(&self) -> usize {
         self.now.launch
     }
 
-    /// Addresses of the buffers of [`Case::buffers`] that were made so far.
+    /// Addresses of the buffers of [`Case::buffers`] that were allocated so far.
     pub fn addresses(&self) -> &[u64] {
         &self.addresses
     }
 
-    /// What the user did to the run, and when.
+    /// The user's changes to the run, with their times.
     pub fn inputs(&self) -> &[(Tick, Input)] {
         self.inputs.all()
     }
@@ -168,7 +168,7 @@ impl Timeline {
         self.snapshots.times()
     }
 
-    /// Bytes that snapshots may take.
+    /// Sets the most bytes that snapshots may occupy.
     pub fn set_snapshot_memory(&mut self, bytes: u64) {
         self.snapshots.set_memory(bytes, self.now.time());
     }
@@ -181,28 +181,28 @@ impl Timeline {
         ran
     }
 
-    /// The same, seen by the checkers as well: to `until` at most, or to where they have looked to if that lies ahead. With
-    /// `pauses`, to where one of them finds something.
+    /// Like [`Self::run`], also observed by the checkers: to `until` at most, or to the checkers' position if that is later than the
+    /// present. With `pauses`, the run pauses at new findings.
     pub fn run_checked(&mut self, until: Tick, observer: &mut dyn Observer, pauses: bool) -> Ran {
         let Some(mut checker_cursor) = self.checker_cursor.take() else { return self.run(until, observer) };
-        let (here, seen) = (self.position(), checker_cursor.seen());
-        let ran = if here == seen && !checker_cursor.has_ended() {
-            self.run_beside(&mut checker_cursor, until, observer, pauses)
+        let (here, checked) = (self.position(), checker_cursor.position());
+        let ran = if here == checked && !checker_cursor.has_ended() {
+            self.run_with_checkers(&mut checker_cursor, until, observer, pauses)
         } else {
-            let ahead = here < seen && here.0 == seen.0;
-            self.run(if ahead { until.min(seen.1) } else { until }, observer)
+            let is_checked_later = here < checked && here.0 == checked.0;
+            self.run(if is_checked_later { until.min(checked.1) } else { until }, observer)
         };
         self.checker_cursor = Some(checker_cursor);
         ran
     }
 
-    fn run_beside(&mut self, checker_cursor: &mut CheckerCursor, until: Tick, observer: &mut dyn Observer, pauses: bool) -> Ran {
+    fn run_with_checkers(&mut self, checker_cursor: &mut CheckerCursor, until: Tick, observer: &mut dyn Observer, pauses: bool) -> Ran {
         checker_cursor.begin(self.machine());
         let halted = self.advance(until, &mut ObserverChain::with(observer, checker_cursor, self.time(), pauses));
         match &halted {
-            LeaveReason::Done => checker_cursor.end(self.machine(), None),
-            LeaveReason::Faulted(fault) => checker_cursor.end(self.machine(), Some(fault.id)),
-            LeaveReason::Reached | LeaveReason::Paused => {}
+            HaltReason::Done => checker_cursor.end(self.machine(), None),
+            HaltReason::Faulted(fault) => checker_cursor.end(self.machine(), Some(fault.id)),
+            HaltReason::Reached | HaltReason::Paused => {}
         }
         let ran = self.conclude(halted);
         self.assert_consistent();
@@ -213,30 +213,30 @@ impl Timeline {
         ran
     }
 
-    /// Where the run stands.
+    /// The present position.
     fn position(&self) -> Position {
         (self.now.launch, self.time())
     }
 
-    fn advance(&mut self, until: Tick, observers: &mut ObserverChain<'_>) -> LeaveReason {
+    fn advance(&mut self, until: Tick, observers: &mut ObserverChain<'_>) -> HaltReason {
         loop {
             let now = self.time();
             if now >= until {
-                return LeaveReason::Reached;
+                return HaltReason::Reached;
             }
             let stop = until.min(Snapshots::due(now)).min(self.inputs.next(self.now.inputs));
             assert!(stop > now, "a run from {now} to {stop} does not go on");
             let (step, applied) = (self.now.machine.run(stop - now, observers), self.now.inputs);
             assert!((now..=stop).contains(&self.time()), "a run from {now} to {stop} has come to {}", self.time());
-            let paused = self.arrive(observers);
+            let paused = self.process_tick(observers);
             match step {
-                // What the user did where threads could not go on may have set them going.
+                // An input at the time of a fault or hang may have made progress possible.
                 Step::Trapped(_) | Step::Deadlock(_) | Step::Livelocked(_) if self.now.inputs > applied && !paused => {}
-                Step::Trapped(_) | Step::Deadlock(_) | Step::Livelocked(_) if self.now.inputs > applied => return LeaveReason::Paused,
-                Step::Budget if paused => return LeaveReason::Paused,
+                Step::Trapped(_) | Step::Deadlock(_) | Step::Livelocked(_) if self.now.inputs > applied => return HaltReason::Paused,
+                Step::Budget if paused => return HaltReason::Paused,
                 Step::Budget => {}
-                Step::Paused => return LeaveReason::Paused,
-                Step::Done => return LeaveReason::Done,
+                Step::Paused => return HaltReason::Paused,
+                Step::Done => return HaltReason::Done,
                 Step::Trapped(trap) => return self.faulted(|fault_context, machine| fault_context.trap(&trap, machine)),
                 Step::Deadlock(deadlock) => return self.faulted(|fault_context, _| fault_context.deadlock(&deadlock)),
                 Step::OverLimit(footprint) => {
@@ -251,23 +251,23 @@ impl Timeline {
         }
     }
 
-    fn conclude(&mut self, halted: LeaveReason) -> Ran {
+    fn conclude(&mut self, halted: HaltReason) -> Ran {
         match halted {
-            LeaveReason::Reached => Ran::Reached,
-            LeaveReason::Paused => Ran::Paused,
-            LeaveReason::Done if self.begin_next_launch() => Ran::Launched,
-            LeaveReason::Done => Ran::Ended,
-            LeaveReason::Faulted(fault) => {
+            HaltReason::Reached => Ran::Reached,
+            HaltReason::Paused => Ran::Paused,
+            HaltReason::Done if self.begin_next_launch() => Ran::Launched,
+            HaltReason::Done => Ran::Ended,
+            HaltReason::Faulted(fault) => {
                 self.end.get_or_insert(End::Fault(fault));
                 Ran::Ended
             }
         }
     }
 
-    fn faulted(&self, fault: impl FnOnce(&FaultContext<'_>, &Machine) -> Fault) -> LeaveReason {
+    fn faulted(&self, fault: impl FnOnce(&FaultContext<'_>, &Machine) -> Fault) -> HaltReason {
         match self.job().fault_context(self.now.launch) {
-            Some(fault_context) => LeaveReason::Faulted(Box::new(fault(&fault_context, &self.now.machine))),
-            None => LeaveReason::Done,
+            Some(fault_context) => HaltReason::Faulted(Box::new(fault(&fault_context, &self.now.machine))),
+            None => HaltReason::Done,
         }
     }
 
@@ -275,56 +275,56 @@ impl Timeline {
         Job { program: &self.program, case: &self.case, options: &self.options, instrumentation: Instrumentation::RunsAndWrites }
     }
 
-    /// Which checkers watch.
+    /// The enabled checkers.
     pub fn checks(&self) -> Checks {
         self.checker_cursor.as_ref().map_or(Checks::NONE, CheckerCursor::checks)
     }
 
-    /// Lets these checkers watch instead of those that do. They have seen nothing yet.
+    /// Replaces the checkers by these, which have observed nothing yet.
     pub fn set_checks(&mut self, checks: Checks) {
-        self.checker_cursor = checking_of(&self.program, checks);
+        self.checker_cursor = new_checker_cursor(&self.program, checks);
     }
 
-    /// What the checkers have found, and for each finding the time of the instruction at which it was noticed.
+    /// The findings of the checkers, each with the time of the instruction at which it was noticed.
     pub fn findings(&self) -> impl Iterator<Item = (&Finding, Tick)> {
         self.checker_cursor.iter().flat_map(CheckerCursor::findings)
     }
 
-    /// What was left to chance, as far as the checkers saw it; none if all are off.
+    /// Outcomes that depended on the schedule, as observed by the checkers; none if all are off.
     pub fn contention(&self) -> Option<&Contention> {
         self.checker_cursor.as_ref().map(CheckerCursor::contention)
     }
 
-    /// Whether the checkers have not seen all that was executed.
+    /// True if the checkers have not observed all of the recorded run.
     pub fn is_unchecked(&self) -> bool {
-        let unseen =
-            |checker_cursor: &CheckerCursor| checker_cursor.seen() < self.recorded || self.end.is_some() && !checker_cursor.has_ended();
-        self.checker_cursor.as_ref().is_some_and(unseen)
+        let is_unchecked =
+            |checker_cursor: &CheckerCursor| checker_cursor.position() < self.recorded || self.end.is_some() && !checker_cursor.has_ended();
+        self.checker_cursor.as_ref().is_some_and(is_unchecked)
     }
 
-    /// Goes to where the checkers have looked to.
-    pub fn go_where_checked(&mut self) {
-        let Some(seen) = self.checker_cursor.as_ref().map(CheckerCursor::seen) else { return };
-        self.restore(seen.1);
-        if self.position() < seen {
-            self.run(seen.1, &mut NullObserver);
+    /// Goes to the position up to which the checkers have observed the run.
+    pub fn go_to_checked(&mut self) {
+        let Some(checked) = self.checker_cursor.as_ref().map(CheckerCursor::position) else { return };
+        self.restore(checked.1);
+        if self.position() < checked {
+            self.run(checked.1, &mut NullObserver);
         }
-        if self.position() != seen {
+        if self.position() != checked {
             self.set_checks(self.checks());
             self.now = self.snapshots.at_or_before(Tick::START).clone();
         }
         self.assert_consistent();
     }
 
-    /// Has the checkers look at what they have not seen of what was executed, `ticks` at most. The run stands where they look.
-    pub fn check_on(&mut self, ticks: u64) {
+    /// Runs the checkers on for at most `ticks` of the recorded run. The present must be at their position.
+    pub fn extend_findings(&mut self, ticks: u64) {
         let until = self.time().saturating_add(ticks);
         let is_last = self.now.launch == self.recorded.0 && self.end.is_none();
         self.run_checked(if is_last { until.min(self.recorded.1) } else { until }, &mut NullObserver, false);
     }
 
-    /// Executes the time from `from` to `until` once more for an observer, and the time from the snapshot before it; the present stays
-    /// as it is. Only of the present launch, and only to where the observer asks for a pause.
+    /// Executes the present launch again for an observer, from the last snapshot at or before `from` to `until`, or until the observer
+    /// requests a pause. The present does not change.
     pub fn replay(&self, from: Tick, until: Tick, observer: &mut dyn Observer) {
         let mut past = self.snapshots.at_or_before(from).clone();
         while past.launch == self.now.launch {
@@ -350,24 +350,24 @@ impl Timeline {
         }
     }
 
-    /// Goes to the latest kept time at or before `time`, unless the present lies between the two.
+    /// Restores the latest snapshot at or before `time`, unless the present is between the two.
     pub fn restore(&mut self, time: Tick) {
-        let kept = self.snapshots.at_or_before(time);
-        if self.now.time() > time || self.now.time() < kept.time() {
-            self.now = kept.clone();
+        let snapshot = self.snapshots.at_or_before(time);
+        if self.now.time() > time || self.now.time() < snapshot.time() {
+            self.now = snapshot.clone();
         }
         assert!(self.time() <= time, "the way to {time} begins at {}", self.time());
         self.assert_consistent();
     }
 
-    /// Does something to the run now. What was recorded after now is dropped. False, and nothing happens, if it would change nothing.
+    /// Applies a user's change to the run now and drops the recording after it. False, without effect, if it would change nothing.
     pub fn input(&mut self, input: Input) -> bool {
         let (position, now) = (self.position(), self.time());
         let mut machine = self.now.machine.clone();
-        let watching =
-            self.checker_cursor.as_mut().filter(|checker_cursor| checker_cursor.seen() == position && !checker_cursor.has_ended());
+        let active_cursor =
+            self.checker_cursor.as_mut().filter(|checker_cursor| checker_cursor.position() == position && !checker_cursor.has_ended());
         let mut null = NullObserver;
-        let mut observers = match watching {
+        let mut observers = match active_cursor {
             Some(checker_cursor) => ObserverChain::with(&mut null, checker_cursor, now, false),
             None => ObserverChain::of(&mut null),
         };
@@ -379,11 +379,11 @@ impl Timeline {
         self.inputs.truncate(self.now.inputs);
         self.inputs.push(now, input);
         self.now = Snapshot { machine, inputs: self.now.inputs + 1, ..self.now };
-        self.snapshots.forget_from(now);
-        self.snapshots.keep(&self.now);
+        self.snapshots.truncate_from(now);
+        self.snapshots.insert(&self.now);
         self.recorded = position;
         self.end = None;
-        if self.checker_cursor.as_ref().is_some_and(|checker_cursor| checker_cursor.seen() > position || checker_cursor.has_ended()) {
+        if self.checker_cursor.as_ref().is_some_and(|checker_cursor| checker_cursor.position() > position || checker_cursor.has_ended()) {
             self.set_checks(self.checks());
         }
         assert_eq!(self.inputs.all().len(), self.now.inputs, "the input is the last one");
@@ -393,14 +393,14 @@ impl Timeline {
         true
     }
 
-    /// Compares the machines of two kept times of one launch; none if they are not.
+    /// Compares the machines of two snapshots of one launch; none if there are no such snapshots.
     pub fn compare<R>(&self, from: Tick, to: Tick, compare: impl FnOnce(&Machine, &Machine) -> R) -> Option<R> {
         let (from, to) = (self.snapshots.at(from)?, self.snapshots.at(to)?);
         (from.launch == to.launch).then(|| compare(&from.machine, &to.machine))
     }
 
-    /// Canonicalizes, applies present inputs, and keeps a snapshot if one is due. True if an observer asks for a pause.
-    fn arrive(&mut self, observers: &mut ObserverChain<'_>) -> bool {
+    /// Canonicalizes, applies inputs of the present tick, and stores a snapshot if one is due. True if an observer requests a pause.
+    fn process_tick(&mut self, observers: &mut ObserverChain<'_>) -> bool {
         let now = self.time();
         let paused = self.now.machine.canonicalize(observers);
         while let Some(input) = self.inputs.at(now, self.now.inputs) {
@@ -410,13 +410,13 @@ impl Timeline {
         }
         self.recorded = self.recorded.max((self.now.launch, now));
         if self.snapshots.is_due(now) {
-            self.snapshots.keep(&self.now);
+            self.snapshots.insert(&self.now);
             self.snapshots.thin(now);
         }
         paused
     }
 
-    /// Starts the next launch where the last one has ended; false if there is none, or it cannot be started.
+    /// Begins the next launch after the last one has ended; false if there is none, or it cannot begin.
     fn begin_next_launch(&mut self) -> bool {
         let job = Job { program: &self.program, case: &self.case, options: &self.options, instrumentation: Instrumentation::RunsAndWrites };
         let Some(fault_context) = job.fault_context(self.now.launch + 1) else {
@@ -429,7 +429,7 @@ impl Timeline {
                 machine.canonicalize(&mut NullObserver);
                 assert_eq!(machine.tick(), self.now.time(), "a launch begins where the one before has ended");
                 self.now = Snapshot { machine, launch: self.now.launch + 1, inputs: self.now.inputs };
-                self.snapshots.keep(&self.now);
+                self.snapshots.insert(&self.now);
                 self.recorded = self.recorded.max(self.position());
                 return true;
             }
@@ -440,6 +440,6 @@ impl Timeline {
     }
 }
 
-fn checking_of(program: &Arc<Program>, checks: Checks) -> Option<CheckerCursor> {
+fn new_checker_cursor(program: &Arc<Program>, checks: Checks) -> Option<CheckerCursor> {
     (checks != Checks::NONE).then(|| CheckerCursor::new(program, checks))
 }

@@ -1,8 +1,8 @@
-//! Which clones of the machine are kept.
+//! The snapshots of a run: clones of the machine.
 //!
-//! One is due every [`INTERVAL`] ticks, at the start of every launch and after every input. Together they may take a given amount of
-//! memory; beyond that they thin out: the one goes first whose neighbours are nearest in proportion to its distance from the present,
-//! so that near the present all are kept, and far away fewer and fewer.
+//! A snapshot is due every [`INTERVAL`] ticks, at the start of every launch and after every input. Above a memory limit, snapshots are
+//! removed: first the one with the smallest gap between its neighbours relative to its distance from the present, so that snapshots are
+//! dense near the present and sparse far from it.
 
 use std::collections::BTreeMap;
 
@@ -11,20 +11,20 @@ use crate::machine::{Machine, Tick};
 /// Ticks between two snapshots. Executing that many takes a few milliseconds, cloning a machine a few dozen microseconds.
 pub const INTERVAL: u64 = 1 << 16;
 
-/// Snapshots at most, however small they are.
-const COUNT: usize = 4096;
+/// Most snapshots, however small they are.
+const COUNT_MAX: usize = 4096;
 
-/// Bytes of all snapshots by default.
+/// Default limit for the bytes of all snapshots.
 pub const MEMORY: u64 = 512 << 20;
 
-/// A machine, and where it stands in its run.
+/// A machine with its position in the run.
 #[derive(Clone)]
 pub struct Snapshot {
     /// The machine.
     pub machine: Machine,
-    /// Which launch of the case it is.
+    /// Index of the launch in the case.
     pub launch: usize,
-    /// How many inputs have been applied.
+    /// Number of inputs that are applied.
     pub inputs: usize,
 }
 
@@ -37,119 +37,122 @@ impl Snapshot {
 
 /// Snapshots by time.
 pub struct Snapshots {
-    kept: BTreeMap<Tick, Kept>,
+    entries: BTreeMap<Tick, Entry>,
+    /// Bytes of all entries.
     bytes: u64,
+    /// Most bytes of all entries.
     memory: u64,
 }
 
-struct Kept {
+struct Entry {
     snapshot: Snapshot,
-    /// What it costs beside the one before it.
+    /// Bytes that it does not share with the entry before it.
     bytes: u64,
-    /// It begins the run, and never goes.
-    anchor: bool,
+    /// True for the beginning of the run, which is never removed.
+    is_first: bool,
 }
 
 impl Default for Snapshots {
     fn default() -> Self {
-        Self { kept: BTreeMap::new(), bytes: 0, memory: MEMORY }
+        Self { entries: BTreeMap::new(), bytes: 0, memory: MEMORY }
     }
 }
 
 impl Snapshots {
     /// Times of all, ascending.
     pub fn times(&self) -> impl DoubleEndedIterator<Item = Tick> + '_ {
-        self.kept.keys().copied()
+        self.entries.keys().copied()
     }
 
-    /// The one of exactly this time.
+    /// The snapshot at exactly this time.
     pub fn at(&self, time: Tick) -> Option<&Snapshot> {
-        self.kept.get(&time).map(|kept| &kept.snapshot)
+        self.entries.get(&time).map(|entry| &entry.snapshot)
     }
 
-    /// The latest at or before `time`.
+    /// The latest snapshot at or before `time`.
     #[expect(clippy::expect_used, reason = "the beginning is kept from the first and never goes")]
     pub fn at_or_before(&self, time: Tick) -> &Snapshot {
-        let found = self.kept.range(..=time).next_back().map(|(_, kept)| &kept.snapshot);
+        let found = self.entries.range(..=time).next_back().map(|(_, entry)| &entry.snapshot);
         found.expect("the first snapshot is of the beginning, and there always is one")
     }
 
-    /// The next time after `now` at which one is wanted.
+    /// The next time after `now` at which a snapshot is due.
     pub fn due(now: Tick) -> Tick {
         Tick((now.0 / INTERVAL + 1) * INTERVAL)
     }
 
-    /// Whether one is wanted at `time`.
+    /// True if a snapshot is due at `time`.
     pub fn is_due(&self, time: Tick) -> bool {
-        time.0.is_multiple_of(INTERVAL) && !self.kept.contains_key(&time)
+        time.0.is_multiple_of(INTERVAL) && !self.entries.contains_key(&time)
     }
 
-    /// Keeps one. The first never goes.
-    pub fn keep(&mut self, snapshot: &Snapshot) {
+    /// Stores a snapshot.
+    pub fn insert(&mut self, snapshot: &Snapshot) {
         let time = snapshot.time();
         self.remove(time);
         self.assert_in_order(snapshot);
-        let bytes = self.kept.range(..time).next_back().map_or(0, |(_, before)| cost(&snapshot.machine, &before.snapshot.machine));
+        let bytes =
+            self.entries.range(..time).next_back().map_or(0, |(_, before)| unshared_bytes(&snapshot.machine, &before.snapshot.machine));
         self.bytes += bytes;
-        let anchor = self.kept.is_empty();
-        self.kept.insert(time, Kept { snapshot: snapshot.clone(), bytes, anchor });
+        let is_first = self.entries.is_empty();
+        self.entries.insert(time, Entry { snapshot: snapshot.clone(), bytes, is_first });
     }
 
-    /// Launches and inputs only become more on the way through the kept ones and this one.
+    /// Asserts that launch and input counts do not decrease from one entry to the next.
     fn assert_in_order(&self, snapshot: &Snapshot) {
         let state = |snapshot: &Snapshot| (snapshot.launch, snapshot.inputs);
         let (now, time) = (state(snapshot), snapshot.time());
-        let before = self.kept.range(..time).next_back().map(|(_, kept)| state(&kept.snapshot));
-        let after = self.kept.range(time..).next().map(|(_, kept)| state(&kept.snapshot));
+        let before = self.entries.range(..time).next_back().map(|(_, entry)| state(&entry.snapshot));
+        let after = self.entries.range(time..).next().map(|(_, entry)| state(&entry.snapshot));
         assert!(before.is_none_or(|before| before.0 <= now.0 && before.1 <= now.1), "{now:?} follows {before:?}");
         assert!(after.is_none_or(|after| now.0 <= after.0 && now.1 <= after.1), "{after:?} follows {now:?}");
     }
 
-    /// Forgets all from `time` on.
-    pub fn forget_from(&mut self, time: Tick) {
-        let gone = self.kept.split_off(&time);
-        self.bytes -= gone.values().map(|kept| kept.bytes).sum::<u64>();
-        debug_assert_eq!(self.bytes, self.kept.values().map(|kept| kept.bytes).sum::<u64>(), "what the kept ones take");
+    /// Removes all from `time` on.
+    pub fn truncate_from(&mut self, time: Tick) {
+        let removed = self.entries.split_off(&time);
+        self.bytes -= removed.values().map(|entry| entry.bytes).sum::<u64>();
+        debug_assert_eq!(self.bytes, self.entries.values().map(|entry| entry.bytes).sum::<u64>(), "what the kept ones take");
     }
 
-    /// Sets how much memory they may take.
+    /// Sets the memory limit.
     pub fn set_memory(&mut self, bytes: u64, now: Tick) {
         self.memory = bytes;
         self.thin(now);
     }
 
-    /// Lets snapshots go until the bounds hold.
+    /// Removes snapshots until the limits hold.
     pub fn thin(&mut self, now: Tick) {
-        while self.bytes > self.memory || self.kept.len() > COUNT {
-            let Some(time) = self.least_wanted(now) else { return };
+        while self.bytes > self.memory || self.entries.len() > COUNT_MAX {
+            let Some(time) = self.least_useful(now) else { return };
             self.remove(time);
         }
-        assert!(self.kept.values().next().is_none_or(|kept| kept.anchor), "the beginning never goes");
+        assert!(self.entries.values().next().is_none_or(|entry| entry.is_first), "the beginning never goes");
     }
 
-    /// The one whose neighbours are nearest in proportion to its distance from `now`.
-    fn least_wanted(&self, now: Tick) -> Option<Tick> {
-        let gaps = self.kept.iter().zip(self.kept.keys().skip(2)).zip(self.kept.iter().skip(1));
-        let gaps = gaps.filter(|(_, (_, kept))| !kept.anchor);
-        let wanted = |before: Tick, time: Tick, after: Tick| (after - before) as f64 / (now.abs_diff(time) + INTERVAL) as f64;
-        let scored = gaps.map(|(((before, _), after), (time, _))| (wanted(*before, *time, *after), *time));
+    /// The time of the snapshot with the smallest gap between its neighbours relative to its distance from `now`.
+    fn least_useful(&self, now: Tick) -> Option<Tick> {
+        let gaps = self.entries.iter().zip(self.entries.keys().skip(2)).zip(self.entries.iter().skip(1));
+        let gaps = gaps.filter(|(_, (_, entry))| !entry.is_first);
+        let relative_gap = |before: Tick, time: Tick, after: Tick| (after - before) as f64 / (now.abs_diff(time) + INTERVAL) as f64;
+        let scored = gaps.map(|(((before, _), after), (time, _))| (relative_gap(*before, *time, *after), *time));
         scored.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, time)| time)
     }
 
-    /// Lets one go; the next one then costs what both did not share.
+    /// Removes a snapshot; the bytes of the next one are computed again.
     fn remove(&mut self, time: Tick) {
-        let Some(gone) = self.kept.remove(&time) else { return };
-        self.bytes -= gone.bytes;
-        let before = self.kept.range(..time).next_back().map(|(_, kept)| kept.snapshot.machine.clone());
-        if let (Some(before), Some((_, after))) = (before, self.kept.range_mut(time..).next()) {
+        let Some(removed) = self.entries.remove(&time) else { return };
+        self.bytes -= removed.bytes;
+        let before = self.entries.range(..time).next_back().map(|(_, entry)| entry.snapshot.machine.clone());
+        if let (Some(before), Some((_, after))) = (before, self.entries.range_mut(time..).next()) {
             self.bytes -= after.bytes;
-            after.bytes = cost(&after.snapshot.machine, &before);
+            after.bytes = unshared_bytes(&after.snapshot.machine, &before);
             self.bytes += after.bytes;
         }
     }
 }
 
-/// What keeping a machine costs beside an earlier one.
-fn cost(machine: &Machine, earlier: &Machine) -> u64 {
+/// Bytes of a snapshot of `machine` that it does not share with an earlier one.
+fn unshared_bytes(machine: &Machine, earlier: &Machine) -> u64 {
     size_of::<Snapshot>() as u64 + machine.unshared_bytes(earlier)
 }

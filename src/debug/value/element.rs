@@ -1,4 +1,4 @@
-//! Elements of buffers as text, by the same printer as values of expressions.
+//! Elements of buffers as text, printed like values of expressions.
 
 use super::number::float_text;
 use crate::isa::ScalarType;

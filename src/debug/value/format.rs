@@ -12,7 +12,7 @@
 //! | `a` | as an address, with the symbol before it |
 //! | `c` | as an integer and a character |
 //!
-//! Like gdb since 8.1, all but `f` regard the bits, also those of a floating-point number.
+//! Like gdb since 8.1, all but `f` interpret the bits as an integer, even those of a floating-point number.
 
 use super::number;
 use crate::isa::ScalarType;
@@ -64,9 +64,8 @@ impl Format {
         LETTERS.iter().find(|row| row.1 == self).map_or('?', |row| row.0)
     }
 
-    /// `bits` of `width` bits in this format; `small` is the floating-point type that bits of this width most likely are. An address
-    /// comes without its symbol.
-    pub fn text(self, bits: u128, width: u32, small: Option<ScalarType>) -> String {
+    /// The value `bits` of `width` bits in this format; `float` is its floating-point type, if known. An address has no symbol here.
+    pub fn text(self, bits: u128, width: u32, float: Option<ScalarType>) -> String {
         let digits = width.div_ceil(4) as usize + 2;
         match self {
             Format::Hex | Format::Address => format!("{bits:#x}"),
@@ -76,7 +75,7 @@ impl Format {
             Format::Octal if bits == 0 => "0".to_string(),
             Format::Octal => format!("0{bits:o}"),
             Format::Binary => format!("{bits:b}"),
-            Format::Float => match small.or(float_of_width(width)) {
+            Format::Float => match float.or(float_of_width(width)) {
                 Some(ty) => number::float_text(ty, bits),
                 None => signed(bits, width).to_string(),
             },
@@ -85,7 +84,7 @@ impl Format {
     }
 }
 
-/// The floating-point type of this width that `/f` takes untyped bits for.
+/// The floating-point type that `/f` uses for untyped bits of this width.
 pub fn float_of_width(width: u32) -> Option<ScalarType> {
     match width {
         16 => Some(ScalarType::F16),

@@ -1,6 +1,6 @@
-//! Values as a person looks at them: typed bits, alone, one a lane, or in arrays, and how each format writes them.
+//! Values of expressions: typed bits of one thread, of each lane, or of an array, and their text in each format.
 //!
-//! A value keeps its bits exactly; only [`text`] turns them into digits, and [`lanes`] says in a line what 32 of them have in common.
+//! A value has its exact bits; only [`text`] converts them to digits, and [`lanes`] summarizes those of 32 lanes in a line.
 
 mod element;
 pub mod format;
@@ -32,20 +32,20 @@ pub enum Type {
 /// Bits with a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scalar {
-    /// What the bits mean.
+    /// The type of the bits.
     pub ty: Type,
     /// The bits, zero-extended.
     pub bits: u128,
 }
 
-/// One value for each of some lanes.
+/// The values of some lanes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lanes {
-    /// What the bits mean.
+    /// The type of the values.
     pub ty: Type,
     /// The lanes that have a value.
     pub mask: LaneMask,
-    /// The bits; only those of `mask` mean something.
+    /// The bits; only those of `mask` are valid.
     pub bits: PerLane<u128>,
 }
 
@@ -54,22 +54,22 @@ pub struct Lanes {
 pub struct Array {
     /// Type of an element.
     pub ty: ScalarType,
-    /// Where it lies.
+    /// Its state space.
     pub space: Space,
     /// Address of the first element.
     pub address: u64,
     /// Extent of every dimension, outermost first.
     pub shape: Vec<u64>,
-    /// The first elements, in order of address: all, or as many as were asked for.
+    /// The first elements, in order of address: all, or as many as were requested.
     pub elements: Vec<u128>,
 }
 
-/// What an expression comes to.
+/// The value of an expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
     /// One value.
     Scalar(Scalar),
-    /// One a lane.
+    /// One value for each lane.
     Lanes(Box<Lanes>),
     /// An array.
     Array(Array),
@@ -84,7 +84,7 @@ impl Type {
         }
     }
 
-    /// As the user would write it.
+    /// The name in the user's syntax.
     pub fn name(self) -> String {
         match self {
             Type::Scalar(ty) => ty.word().to_string(),
@@ -108,7 +108,7 @@ impl Scalar {
         Self { ty: Type::Scalar(ScalarType::Pred), bits: u128::from(value) }
     }
 
-    /// Whether it is not zero; -0 is zero and NaN is not, as in C.
+    /// True if it is not zero; as in C, -0 is zero and NaN is not.
     pub fn is_true(&self) -> bool {
         match self.ty {
             Type::Scalar(ty) => number::to_f64(ty, self.bits).map_or(self.bits != 0, |value| value != 0.0),
@@ -118,7 +118,7 @@ impl Scalar {
 }
 
 impl Value {
-    /// Whether a condition with this value holds: the value is not zero; of one a lane, in any lane. An array is an address and holds.
+    /// True if a condition with this value holds: it is not zero, in any lane for lane values. An array is an address, which is true.
     pub fn is_true(&self) -> bool {
         match self {
             Value::Scalar(scalar) => scalar.is_true(),

@@ -1,11 +1,11 @@
-//! The numbers that bits of every type stand for, and the shortest digits that give the bits back.
+//! Conversion of bits of every type to numbers, and to the shortest digits that round-trip.
 
 use crate::isa::{ScalarType, TypeKind};
 use crate::num::convert::{Conversion, Kind};
 use crate::num::exact::Format;
 use crate::num::{Bf16, F16, Rounding};
 
-/// The fields of a floating-point type.
+/// The encoding of a floating-point type: bits of exponent and fraction.
 #[derive(Clone, Copy)]
 struct Fields {
     exponent: u32,
@@ -13,12 +13,12 @@ struct Fields {
     special: Special,
 }
 
-/// What the largest exponent stands for.
+/// The meaning of the largest exponent.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Special {
     /// Infinities and NaN.
     Ieee,
-    /// Numbers, but for the largest pattern, which is NaN.
+    /// Numbers, except that the largest pattern is NaN.
     OneNan,
     /// Numbers.
     None,
@@ -40,8 +40,8 @@ fn fields(ty: ScalarType) -> Option<Fields> {
     Some(Fields { exponent, fraction, special })
 }
 
-/// The parts of a packed type: the type of one, and how many; a scalar is one part.
-pub fn parts(ty: ScalarType) -> (ScalarType, u32) {
+/// The elements of a packed type: their type and number; a scalar has one element.
+pub fn elements(ty: ScalarType) -> (ScalarType, u32) {
     use ScalarType as T;
     match ty {
         T::F16x2 => (T::F16, 2),
@@ -64,15 +64,15 @@ pub fn parts(ty: ScalarType) -> (ScalarType, u32) {
     }
 }
 
-/// The bits of part `index` of a packed value, lowest part first. Six-bit parts lie in bytes of their own.
-pub fn part(ty: ScalarType, bits: u128, index: u32) -> u128 {
-    let (one, count) = parts(ty);
+/// The bits of element `index` of a packed value, lowest first. Each six-bit element has a byte of its own.
+pub fn element(ty: ScalarType, bits: u128, index: u32) -> u128 {
+    let (one, count) = elements(ty);
     let stride = ty.bits() / count;
     let width = one.bits().min(stride);
     bits >> (stride * index).min(127) & ((1_u128 << width.min(127)) - 1)
 }
 
-/// The value of a floating-point number, which `f64` holds exactly; none for other types and packed ones.
+/// The exact value of a floating-point number; none for other types and packed ones.
 pub fn to_f64(ty: ScalarType, bits: u128) -> Option<f64> {
     let bits = bits as u64;
     match ty {
@@ -118,19 +118,19 @@ pub fn from_f64(ty: ScalarType, value: f64) -> Option<u128> {
     })
 }
 
-/// The integer that bits stand for; untyped bits count as signed, as debuggers take registers. None for floating point and packed types.
+/// The integer value of bits; untyped bits are signed, like registers in gdb. None for floating-point and packed types.
 pub fn to_integer(ty: ScalarType, bits: u128) -> Option<i128> {
     let unused = 128 - ty.bits();
     match ty.kind() {
         TypeKind::Float => None,
-        _ if parts(ty).1 > 1 => None,
+        _ if elements(ty).1 > 1 => None,
         TypeKind::Unsigned | TypeKind::Predicate => Some(bits.cast_signed()),
         TypeKind::Signed | TypeKind::Untyped => Some((bits << unused).cast_signed() >> unused),
     }
 }
 
-/// A floating-point number: of 8 bits and fewer exactly, of more in the fewest digits that give the same bits back, whole numbers
-/// exactly; a NaN with its payload, `nan(0x400000)`.
+/// The text of a floating-point number: exact for types of up to 8 bits and for whole numbers, otherwise the fewest digits that
+/// round-trip; a NaN with its payload, `nan(0x400000)`.
 pub fn float_text(ty: ScalarType, bits: u128) -> String {
     let Some(value) = to_f64(ty, bits) else { return format!("{bits:#x}") };
     if value.is_nan() {
@@ -148,7 +148,7 @@ pub fn float_text(ty: ScalarType, bits: u128) -> String {
 
 /// The number with the fewest digits that rounds to `bits`. The largest `.f16` is 65504, though 65500 rounds to it.
 fn shortest(ty: ScalarType, bits: u128, value: f64) -> f64 {
-    // Few digits would give the bits of 8-bit numbers back that are far from their values.
+    // For 8-bit numbers, few digits would round-trip, but far from the value.
     if ty.bits() <= 8 || value.trunc() == value && value.abs() < 1e6 {
         return value;
     }

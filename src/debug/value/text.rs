@@ -1,43 +1,42 @@
-//! Values in digits.
+//! Formatting of values.
 //!
-//! Without a format the type decides: integers are decimal, untyped bits (`.b32`) count as signed, as gdb takes registers, but
-//! for bytes (`.b8`), which are hexadecimal;
-//! floating-point numbers have the fewest digits that give the same bits back; packed values stand in braces, lowest part first. A
-//! 64-bit value that is an address of something is shown as one, with its symbol.
+//! Without a format letter, the type determines the text: integers are decimal; untyped bits (`.b32`) are signed decimal, like registers
+//! in gdb, except bytes (`.b8`), which are hexadecimal; floating-point numbers have the fewest digits that round-trip; packed values are
+//! in braces, lowest element first. A 64-bit value that is the address of a symbol is shown with that symbol.
 
 use super::format::Format;
 use super::{Array, Lanes, LanesText, Scalar, Type, Value, number};
+use crate::debug::eval_context::EvalContext;
 use crate::debug::names::symbols;
-use crate::debug::scene::Scene;
 use crate::isa::{ScalarType, Space, TypeKind};
 use crate::machine::LaneMask;
 use crate::program::Pc;
 
-/// A value, ready to be drawn.
+/// A value as text.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub enum ValueText {
     /// One value.
     Scalar(String),
-    /// One a lane.
+    /// One value for each lane.
     Lanes(LanesText),
     /// An array.
     Array(ArrayText),
 }
 
-/// A display as it is now.
+/// A `display` expression with its present value.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Shown {
     /// Its number.
     pub number: usize,
-    /// `/x %r1`, as it was typed.
+    /// The expression as typed: `/x %r1`.
     pub what: String,
-    /// Its value, or why it has none.
+    /// Its value, or the reason that it has none.
     pub value: Result<ValueText, String>,
-    /// The lanes that have never written the register that it is.
+    /// If the expression is a register, the lanes that have never written it.
     pub undefined: LaneMask,
 }
 
-/// An array, ready to be drawn.
+/// An array as text.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct ArrayText {
     /// Its type, such as `f32[4][32]`.
@@ -46,21 +45,21 @@ pub struct ArrayText {
     pub shape: Vec<u64>,
     /// The first elements in order.
     pub elements: Vec<String>,
-    /// Whether there are more.
+    /// True if there are more.
     pub more: bool,
 }
 
 impl Value {
-    /// The value in digits; `scene` gives addresses their symbols.
-    pub fn text(&self, scene: &Scene<'_>, format: Option<Format>) -> ValueText {
+    /// The value in digits; `context` gives addresses their symbols.
+    pub fn text(&self, context: &EvalContext<'_>, format: Option<Format>) -> ValueText {
         match self {
-            Value::Scalar(scalar) => ValueText::Scalar(scalar.text(scene, format)),
-            Value::Lanes(lanes) => ValueText::Lanes(lanes.summary(scene, format)),
-            Value::Array(array) => ValueText::Array(array.text(scene, format)),
+            Value::Scalar(scalar) => ValueText::Scalar(scalar.text(context, format)),
+            Value::Lanes(lanes) => ValueText::Lanes(lanes.summary(context, format)),
+            Value::Array(array) => ValueText::Array(array.text(context, format)),
         }
     }
 
-    /// Its type, as the user would write it.
+    /// Its type, in the user's syntax.
     pub fn type_name(&self) -> String {
         match self {
             Value::Scalar(scalar) => scalar.ty.name(),
@@ -72,26 +71,26 @@ impl Value {
 
 impl Scalar {
     /// The value in digits.
-    pub fn text(&self, scene: &Scene<'_>, format: Option<Format>) -> String {
+    pub fn text(&self, context: &EvalContext<'_>, format: Option<Format>) -> String {
         let Self { ty, bits } = *self;
         match (ty, format) {
-            (Type::Scalar(ty), Some(format)) => formatted(scene, ty, bits, format),
-            (Type::Pointer(space, _), Some(Format::Address)) => address(scene, space, bits as u64),
-            (Type::Code, Some(Format::Address) | None) => code(scene, bits as u64),
-            (Type::Function, Some(Format::Address) | None) => address(scene, Space::Generic, bits as u64),
+            (Type::Scalar(ty), Some(format)) => formatted(context, ty, bits, format),
+            (Type::Pointer(space, _), Some(Format::Address)) => address(context, space, bits as u64),
+            (Type::Code, Some(Format::Address) | None) => code(context, bits as u64),
+            (Type::Function, Some(Format::Address) | None) => address(context, Space::Generic, bits as u64),
             (_, Some(format)) => format.text(bits, 64, None),
-            (Type::Scalar(ty), None) => natural(scene, ty, bits),
-            (Type::Pointer(space, _), None) => format!("({}) {}", ty.name(), address(scene, space, bits as u64)),
+            (Type::Scalar(ty), None) => natural(context, ty, bits),
+            (Type::Pointer(space, _), None) => format!("({}) {}", ty.name(), address(context, space, bits as u64)),
         }
     }
 }
 
 impl Scalar {
-    /// The value in digits where its type is shown already: a pointer without its type.
-    pub(super) fn bare_text(&self, scene: &Scene<'_>, format: Option<Format>) -> String {
+    /// The value as text without its type, for places that show the type already.
+    pub(super) fn bare_text(&self, context: &EvalContext<'_>, format: Option<Format>) -> String {
         match (self.ty, format) {
-            (Type::Pointer(space, _), None) => address(scene, space, self.bits as u64),
-            _ => self.text(scene, format),
+            (Type::Pointer(space, _), None) => address(context, space, self.bits as u64),
+            _ => self.text(context, format),
         }
     }
 }
@@ -103,8 +102,8 @@ impl Array {
         format!("{}{extents}", self.ty.word())
     }
 
-    fn text(&self, scene: &Scene<'_>, format: Option<Format>) -> ArrayText {
-        let element = |bits: &u128| Scalar { ty: Type::Scalar(self.ty), bits: *bits }.text(scene, format);
+    fn text(&self, context: &EvalContext<'_>, format: Option<Format>) -> ArrayText {
+        let element = |bits: &u128| Scalar { ty: Type::Scalar(self.ty), bits: *bits }.text(context, format);
         let total = self.shape.iter().fold(1_u64, |all, extent| all.saturating_mul(*extent));
         let elements: Vec<String> = self.elements.iter().map(element).collect();
         ArrayText { ty: self.type_name(), shape: self.shape.clone(), more: (elements.len() as u64) < total, elements }
@@ -113,55 +112,55 @@ impl Array {
 
 impl Lanes {
     /// The value of each lane in digits, lowest lane first.
-    pub fn texts(&self, scene: &Scene<'_>, format: Option<Format>) -> Vec<(usize, String)> {
-        self.iter().map(|(lane, scalar)| (lane, scalar.bare_text(scene, format))).collect()
+    pub fn texts(&self, context: &EvalContext<'_>, format: Option<Format>) -> Vec<(usize, String)> {
+        self.iter().map(|(lane, scalar)| (lane, scalar.bare_text(context, format))).collect()
     }
 }
 
-/// Bits of a type in the format that the user asked for; packed parts one by one where that makes a difference.
-fn formatted(scene: &Scene<'_>, ty: ScalarType, bits: u128, format: Format) -> String {
+/// Bits of a type in the requested format; a packed value element by element.
+fn formatted(context: &EvalContext<'_>, ty: ScalarType, bits: u128, format: Format) -> String {
     if format == Format::Address {
-        return address(scene, Space::Generic, bits as u64);
+        return address(context, Space::Generic, bits as u64);
     }
-    let (one, count) = number::parts(ty);
+    let (one, count) = number::elements(ty);
     let float = Some(one).filter(|one| one.kind() == TypeKind::Float);
     match count {
         1 => format.text(bits, ty.bits(), float),
-        _ => braces((0..count).map(|index| format.text(number::part(ty, bits, index), one.bits(), float))),
+        _ => braces((0..count).map(|index| format.text(number::element(ty, bits, index), one.bits(), float))),
     }
 }
 
-/// Bits of a type as the type says.
-fn natural(scene: &Scene<'_>, ty: ScalarType, bits: u128) -> String {
-    let (one, count) = number::parts(ty);
+/// Bits of a type in its default format.
+fn natural(context: &EvalContext<'_>, ty: ScalarType, bits: u128) -> String {
+    let (one, count) = number::elements(ty);
     if count > 1 {
-        return braces((0..count).map(|index| natural(scene, one, number::part(ty, bits, index))));
+        return braces((0..count).map(|index| natural(context, one, number::element(ty, bits, index))));
     }
     match ty {
         ScalarType::Pred => if bits == 0 { "false" } else { "true" }.to_string(),
         ScalarType::B128 => format!("{bits:#x}"),
-        // Compilers declare arrays of any type by the byte: what may be a part of an element is no number.
+        // Compilers declare arrays of any type as bytes: a byte may be a part of an element, so it is not shown as a number.
         ScalarType::B8 => format!("{bits:#04x}"),
         _ if ty.kind() == TypeKind::Float => number::float_text(ty, bits),
-        ScalarType::B64 | ScalarType::U64 | ScalarType::S64 if symbols::symbol(scene, Space::Generic, bits as u64).is_some() => {
-            address(scene, Space::Generic, bits as u64)
+        ScalarType::B64 | ScalarType::U64 | ScalarType::S64 if symbols::symbol(context, Space::Generic, bits as u64).is_some() => {
+            address(context, Space::Generic, bits as u64)
         }
         _ => number::to_integer(ty, bits).map_or_else(|| format!("{bits:#x}"), |value| value.to_string()),
     }
 }
 
 /// `0x7f2000000010 <x+16>`
-pub fn address(scene: &Scene<'_>, space: Space, address: u64) -> String {
-    match symbols::symbol(scene, space, address) {
+pub fn address(context: &EvalContext<'_>, space: Space, address: u64) -> String {
+    match symbols::symbol(context, space, address) {
         Some(symbol) => format!("{address:#x} <{symbol}>"),
         None => format!("{address:#x}"),
     }
 }
 
 /// `37 <$L__BB0_2+3>`
-fn code(scene: &Scene<'_>, number: u64) -> String {
+fn code(context: &EvalContext<'_>, number: u64) -> String {
     let pc = u32::try_from(number).ok().map(Pc);
-    match pc.and_then(|pc| symbols::code_symbol(scene.program(), pc)) {
+    match pc.and_then(|pc| symbols::code_symbol(context.program(), pc)) {
         Some(symbol) => format!("{number} <{symbol}>"),
         None => number.to_string(),
     }

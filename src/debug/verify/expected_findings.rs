@@ -1,4 +1,4 @@
-//! Whether what was found in a launch is what its launch file says.
+//! Comparison of the findings of a launch with those that its launch file expects.
 
 use super::Failure;
 use crate::base::Severity;
@@ -8,35 +8,36 @@ use crate::debug::run::CaseRun;
 use crate::launch::{Case, ExpectedFindings};
 use crate::program::Program;
 
-/// What is wrong with what was found in the launches that were run.
+/// The failures due to the findings of the executed launches.
 ///
-/// A launch without a word on findings fails by those of severity `failing` or worse. A note says nothing against a kernel, so it is
-/// `Clean` with notes.
+/// A launch without expected findings fails by findings of severity `failing` or worse. A launch is `Clean` even with notes, which do not
+/// report errors.
 pub fn compare_findings(program: &Program, case: &Case, run: &CaseRun, checks: Checks, failing: Severity) -> Vec<Failure> {
     let launches = case.launches.iter().take(run.launches.len()).enumerate();
     let failures = launches.flat_map(|(index, launch)| {
         let found: Vec<&FindingText> = run.findings.iter().filter(|finding| finding.launch == index).collect();
         let kernel = &program.functions[launch.kernel.index()].name;
         match &launch.findings {
-            None => unwanted(found.into_iter().filter(|finding| finding.severity >= failing)),
-            Some(ExpectedFindings::Clean) => unwanted(found.into_iter().filter(|finding| finding.severity > Severity::Note)),
+            None => unexpected(found.into_iter().filter(|finding| finding.severity >= failing)),
+            Some(ExpectedFindings::Clean) => unexpected(found.into_iter().filter(|finding| finding.severity > Severity::Note)),
             Some(ExpectedFindings::AnyOf { ids, line }) => compare_any_of(kernel, ids, *line, &found, checks),
         }
     });
     failures.collect()
 }
 
-fn unwanted<'a>(found: impl Iterator<Item = &'a FindingText>) -> Vec<Failure> {
+fn unexpected<'a>(found: impl Iterator<Item = &'a FindingText>) -> Vec<Failure> {
     found.map(|finding| Failure::Finding { finding: Box::new(finding.clone()) }).collect()
 }
 
-/// At least one of `ids` must be found, on `line` if it is given, and nothing else.
+/// At least one of `ids` must be found, on `line` if it is given, and no_finding else.
 fn compare_any_of(kernel: &str, ids: &[String], line: Option<u32>, found: &[&FindingText], checks: Checks) -> Vec<Failure> {
-    let (right, others): (Vec<_>, Vec<_>) = found.iter().copied().partition(|finding| ids.iter().any(|id| id == finding.id.word()));
-    let mut failures = unwanted(others.into_iter().filter(|finding| finding.severity > Severity::Note));
-    match (right.first(), line) {
-        (None, _) if failures.is_empty() => failures.push(nothing(kernel, ids, checks)),
-        (Some(first), Some(expected)) if !right.iter().any(|finding| finding.is_on_source_line(expected)) => {
+    let (expected_findings, others): (Vec<_>, Vec<_>) =
+        found.iter().copied().partition(|finding| ids.iter().any(|id| id == finding.id.word()));
+    let mut failures = unexpected(others.into_iter().filter(|finding| finding.severity > Severity::Note));
+    match (expected_findings.first(), line) {
+        (None, _) if failures.is_empty() => failures.push(no_finding(kernel, ids, checks)),
+        (Some(first), Some(expected)) if !expected_findings.iter().any(|finding| finding.is_on_source_line(expected)) => {
             failures.push(Failure::WrongLine { finding: Box::new((*first).clone()), expected });
         }
         _ => {}
@@ -44,7 +45,7 @@ fn compare_any_of(kernel: &str, ids: &[String], line: Option<u32>, found: &[&Fin
     failures
 }
 
-fn nothing(kernel: &str, ids: &[String], checks: Checks) -> Failure {
+fn no_finding(kernel: &str, ids: &[String], checks: Checks) -> Failure {
     let finders = ids.iter().filter_map(|id| FindingId::of_word(id)?.checker());
     let mut off: Vec<&'static str> = finders.filter(|checker| !checks.has(*checker)).map(CheckerId::word).collect();
     off.sort_unstable();
@@ -75,7 +76,7 @@ mod tests {
         FindingText::of_fault(1, &fault)
     }
 
-    /// The failures of a launch that wants a race on line 7, as words.
+    /// The failures of a launch that expects a race on line 7, as words.
     fn compared(found: &[FindingText]) -> Vec<&'static str> {
         let ids = ["race.shared.raw".to_string(), "race.shared.war".to_string()];
         let failures = compare_any_of("k", &ids, Some(7), &found.iter().collect::<Vec<_>>(), Checks::ALL);
@@ -102,7 +103,7 @@ mod tests {
     #[test]
     fn a_checker_that_is_off_is_named() {
         let ids = ["race.global".to_string(), "trap".to_string(), "race.scope".to_string()];
-        assert!(matches!(nothing("k", &ids, Checks::NONE), Failure::NoFinding { off, .. } if off == ["race"]));
-        assert!(matches!(nothing("k", &ids, Checks::ALL), Failure::NoFinding { off, .. } if off.is_empty()));
+        assert!(matches!(no_finding("k", &ids, Checks::NONE), Failure::NoFinding { off, .. } if off == ["race"]));
+        assert!(matches!(no_finding("k", &ids, Checks::ALL), Failure::NoFinding { off, .. } if off.is_empty()));
     }
 }

@@ -1,42 +1,42 @@
-//! Whether a run left what the launch file expects, and how far it is from that: no more than is needed to compare many runs.
+//! A short comparison of a run's results with the launch file: only the largest deviation, to compare many runs.
 
 use super::{compare_buffer, compare_printed, show};
-use crate::debug::names::place::subscript;
+use crate::debug::names::memory_name::subscript;
 use crate::debug::run::{CaseRun, RunError};
 use crate::debug::value::element_text;
 use crate::launch::{Case, Mismatch, PlannedBuffer};
 
-/// What a run that came to its end left.
+/// The judgement on the results of a finished run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Judgement {
     /// The launch file expects no values and no text.
     NothingExpected,
-    /// What is expected, within the tolerances.
+    /// The results are as expected, within the tolerances.
     Right,
-    /// Something else.
+    /// The results deviate.
     Wrong(Deviation),
 }
 
-/// How a run is farthest from what is expected.
+/// The largest deviation of a run from the expected results.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Deviation {
-    /// What is wrong: `C[35][0] = 22.6, expected 26.2`.
+    /// Its description: `C[35][0] = 22.6, expected 26.2`.
     pub what: String,
-    /// How far it is from what it must be; infinite where that is no number.
+    /// The difference from the expected value; infinite if it is not a number.
     pub distance: f64,
 }
 
 impl Deviation {
-    /// Whether it is worse than another one.
+    /// True if it is worse than another one.
     pub fn is_worse_than(&self, other: &Self) -> bool {
         self.distance > other.distance
     }
 }
 
-/// Judges what `run`, a run of `case` that came to its end, left in the buffers and what printf wrote.
+/// Judges the buffers and the printf output of `run`, a finished run of `case`.
 ///
 /// # Errors
-/// Reasons outside the kernel.
+/// Errors that do not come from the kernel.
 pub fn judge(case: &Case, run: &CaseRun) -> Result<Judgement, RunError> {
     if case.printed.is_none() && case.buffers.iter().all(|buffer| buffer.expect.is_none()) {
         return Ok(Judgement::NothingExpected);
@@ -62,7 +62,7 @@ pub fn judge(case: &Case, run: &CaseRun) -> Result<Judgement, RunError> {
     Ok(worst.map_or(Judgement::Right, Judgement::Wrong))
 }
 
-/// `C[35][0] = 22.6, expected 26.2`; with the bits where two floats look the same.
+/// `C[35][0] = 22.6, expected 26.2`; with the bits if both values have the same text.
 fn mismatch_text(buffer: &PlannedBuffer, mismatch: &Mismatch) -> String {
     let plain = |bits: u64| element_text(buffer.element, bits);
     let (mut value, mut expected) = (plain(mismatch.value), plain(mismatch.expected));

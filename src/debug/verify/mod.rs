@@ -1,5 +1,4 @@
-//! Verification of a case: run it, compare what was found and what it left in the buffers with what is expected, and find what wrote a
-//! wrong element.
+//! Verification of a case: run it, compare findings and buffers with the expected ones, and find the last writer of each wrong element.
 
 mod expected_findings;
 mod judge;
@@ -15,7 +14,7 @@ use crate::base::Severity;
 use crate::check::faults::LIVELOCK;
 use crate::debug::certificate::{Certificate, certificate};
 use crate::debug::findings::FindingText;
-use crate::debug::names::place::subscript;
+use crate::debug::names::memory_name::subscript;
 use crate::debug::run::{CaseRun, Interrupt, RunError, RunOptions, SwappedSections, run_case_until};
 use crate::debug::value::element_text;
 use crate::launch::{self, Case, Compared, Element, ExpectedFindings, Kind, Mismatch, PlannedBuffer, Tolerance, join_ranges};
@@ -31,15 +30,15 @@ use expected_findings::compare_findings;
 /// Largest number of wrong elements of a buffer that are listed; the rest are counted.
 const MISMATCHES_LISTED: usize = 3;
 
-/// Warp-instructions that a launch gets which may spin for ever.
+/// Most warp-instructions of a launch that is expected to spin forever.
 const SPIN_LIMIT: u64 = 1 << 20;
 
-/// By what a case is judged.
+/// The criteria for the result of a case.
 #[derive(Clone, Copy, Debug)]
 pub struct Criteria {
     /// Ignore tolerances: compare bit for bit.
     pub exact: bool,
-    /// The severity from which on a finding fails that the launch file says nothing of.
+    /// The lowest severity at which a finding fails a launch without expected findings.
     pub failing: Severity,
 }
 
@@ -50,17 +49,17 @@ pub struct CaseReport {
     pub name: String,
     /// The failures; none if it passed.
     pub failures: Vec<Failure>,
-    /// All that was found, whether the launch file says so or not.
+    /// All findings, expected or not.
     pub findings: Vec<FindingText>,
     /// The instructions that were executed.
     pub executed: BTreeSet<Pc>,
-    /// Whether what was found holds for every order; none if something is wrong, or a checker did not watch.
+    /// The statement that the findings hold in every order; none if there are errors or a checker was off.
     pub certificate: Option<Certificate>,
-    /// The pairs of critical sections that were executed in the other order.
+    /// The pairs of critical sections that were executed in the opposite order.
     pub swapped_sections: SwappedSections,
 }
 
-/// One thing that is not as the launch file says.
+/// A difference from what the launch file expects.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Failure {
@@ -91,12 +90,12 @@ pub enum Failure {
         /// The smallest relative one.
         rtol: Option<f64>,
     },
-    /// Something was found, and that is not what the launch file says.
+    /// A finding that the launch file does not expect.
     Finding {
         /// The finding.
         finding: Box<FindingText>,
     },
-    /// None of the findings that the launch file says was found.
+    /// None of the expected findings was reported.
     NoFinding {
         /// The kernel.
         kernel: String,
@@ -106,7 +105,7 @@ pub enum Failure {
         #[serde(rename = "checkers_off")]
         off: Vec<&'static str>,
     },
-    /// A finding is the right one on the wrong line.
+    /// An expected finding is on another line.
     WrongLine {
         /// The finding.
         finding: Box<FindingText>,
@@ -114,7 +113,7 @@ pub enum Failure {
         #[serde(rename = "expected_line")]
         expected: u32,
     },
-    /// A line that printf wrote is not the right one.
+    /// A line of printf output is not the expected one.
     Printed {
         /// Its number, from 1.
         line: usize,
@@ -137,16 +136,16 @@ pub enum Comparison {
 }
 
 impl Comparison {
-    /// Whether something is not as expected.
+    /// True if there are differences.
     pub fn is_wrong(&self) -> bool {
         matches!(self, Comparison::Compared(failures) if !failures.is_empty())
     }
 }
 
-/// Compares what `run`, a run of `case`, left in the buffers and what printf wrote with what the launch file expects.
+/// Compares the buffers and the printf output of `run`, a run of `case`, with what the launch file expects.
 ///
 /// # Errors
-/// Reasons outside the kernel.
+/// Errors that do not come from the kernel.
 pub fn compare_expected(program: &Arc<Program>, case: &Case, options: &RunOptions, run: &CaseRun) -> Result<Comparison, RunError> {
     if case.printed.is_none() && case.buffers.iter().all(|buffer| buffer.expect.is_none()) {
         return Ok(Comparison::NothingExpected);
@@ -157,15 +156,15 @@ pub fn compare_expected(program: &Arc<Program>, case: &Case, options: &RunOption
     compare(program, case, options, false, run).map(Comparison::Compared)
 }
 
-/// Runs `case` and says what is not as the launch file says. With `exact` tolerances are ignored.
+/// Runs `case` and reports the differences from what the launch file expects. With `exact`, tolerances are ignored.
 ///
 /// # Errors
-/// Reasons outside the kernel.
+/// Errors that do not come from the kernel.
 pub fn verify_case(program: &Arc<Program>, case: &Case, options: &RunOptions, exact: bool) -> Result<CaseReport, RunError> {
     verify_case_until(program, case, options, Criteria { exact, failing: Severity::Error }, || false)
 }
 
-/// The same, up to where `interrupt` says so: what was found up to there, and nothing of what was not reached.
+/// Like [`verify_case`], until `interrupt` returns true: the findings up to then, without failures.
 ///
 /// # Errors
 /// As of [`verify_case`].
@@ -202,7 +201,7 @@ pub fn verify_case_until(
     })
 }
 
-/// The options with a step limit if there is none and the launch file says that threads may spin for ever.
+/// The options, with a step limit if they have none and the launch file expects a livelock.
 fn with_limit(case: &Case, options: &RunOptions) -> RunOptions {
     let spins =
         |findings: &ExpectedFindings| matches!(findings, ExpectedFindings::AnyOf { ids, .. } if ids.iter().any(|id| id == LIVELOCK.word()));
@@ -211,7 +210,7 @@ fn with_limit(case: &Case, options: &RunOptions) -> RunOptions {
     RunOptions { step_limit, ..options.clone() }
 }
 
-/// The differences of the buffers, and of the output of printf, from what is expected.
+/// The differences of the buffers and the printf output from the expected ones.
 fn compare(program: &Arc<Program>, case: &Case, options: &RunOptions, exact: bool, run: &CaseRun) -> Result<Vec<Failure>, RunError> {
     let mut failures = compare_buffers(program, case, options, exact, run)?;
     let printed = compare_printed(case, run.device.as_ref());
@@ -219,10 +218,10 @@ fn compare(program: &Arc<Program>, case: &Case, options: &RunOptions, exact: boo
     Ok(failures)
 }
 
-/// A line, from 1, with what was written there and what must be.
+/// A line number, from 1, with the line that was written and the expected line.
 type WrongLine = (usize, Option<String>, Option<String>);
 
-/// The first line that is not what printf must have written.
+/// The first line of printf output that is not as expected.
 fn compare_printed(case: &Case, device: Option<&Device>) -> Option<WrongLine> {
     let (expected, written) = (case.printed.as_ref()?, device?.printed().bytes());
     if expected == written {
@@ -234,7 +233,7 @@ fn compare_printed(case: &Case, device: Option<&Device>) -> Option<WrongLine> {
     Some((same + 1, written.get(same).cloned(), expected.get(same).cloned()))
 }
 
-/// A wrong element with its buffer.
+/// A wrong element, with the index of its buffer and the buffer.
 type Wrong<'a> = (usize, &'a PlannedBuffer, Mismatch);
 
 fn compare_buffers(
@@ -246,11 +245,11 @@ fn compare_buffers(
 ) -> Result<Vec<Failure>, RunError> {
     let Some(device) = &run.device else { return Ok(Vec::new()) };
     let mut wrong: Vec<Wrong<'_>> = Vec::new();
-    let mut more = Vec::new();
+    let mut summaries = Vec::new();
     for (index, buffer) in case.buffers.iter().enumerate() {
         let Some(address) = run.addresses.get(index) else { continue };
         let comparison = compare_buffer(device, *address, buffer, exact)?;
-        more.extend((comparison.wrong > 0).then(|| (index, mismatches(buffer, &comparison))));
+        summaries.extend((comparison.wrong > 0).then(|| (index, mismatches(buffer, &comparison))));
         wrong.extend(comparison.first.into_iter().map(|mismatch| (index, buffer, mismatch)));
     }
     if wrong.is_empty() {
@@ -262,28 +261,28 @@ fn compare_buffers(
     };
     let writers = last_writers(program, case, options, &wrong.iter().map(range).collect::<Vec<_>>())?;
     let described = wrong.iter().zip(writers).map(|((index, buffer, mismatch), writer)| (*index, failure(buffer, mismatch, writer)));
-    let mut all: Vec<(usize, Failure)> = described.chain(more).collect();
+    let mut all: Vec<(usize, Failure)> = described.chain(summaries).collect();
     all.sort_by_key(|(index, _)| *index);
     Ok(all.into_iter().map(|(_, failure)| failure).collect())
 }
 
-/// The wrong elements of a buffer as a whole.
+/// The summary of the wrong elements of a buffer.
 fn mismatches(buffer: &PlannedBuffer, comparison: &launch::Comparison) -> Failure {
     let is_number = buffer.element.kind() != Kind::Bits;
     let finite = |number: f64| Some(number).filter(|number| is_number && number.is_finite());
     let distance = comparison.distance;
-    let whole = distance.largest.fract() == 0.0;
+    let is_integral = distance.largest.fract() == 0.0;
     Failure::Mismatches {
         buffer: buffer.name.clone(),
         wrong: comparison.wrong,
         elements: buffer.bytes / u64::from(buffer.element.bytes()),
         largest: finite(distance.largest),
-        atol: finite(if whole && distance.absolute == distance.largest { distance.absolute } else { rounded_up(distance.absolute) }),
+        atol: finite(if is_integral && distance.absolute == distance.largest { distance.absolute } else { rounded_up(distance.absolute) }),
         rtol: finite(rounded_up(distance.relative)),
     }
 }
 
-/// `number` with three digits, not less than it was.
+/// `number` rounded up to three digits.
 fn rounded_up(number: f64) -> f64 {
     if number == 0.0 || !number.is_finite() {
         return number;
@@ -298,7 +297,7 @@ fn rounded_up(number: f64) -> f64 {
     format!("{next:.2}e{exponent}").parse().unwrap_or(f64::INFINITY)
 }
 
-/// The first wrong elements, how many there are, and how far from what they must be.
+/// The first wrong elements of a buffer, their number, and their deviation.
 fn compare_buffer(device: &Device, address: u64, buffer: &PlannedBuffer, exact: bool) -> Result<launch::Comparison, RunError> {
     let Some(expect) = &buffer.expect else { return Ok(launch::Comparison::default()) };
     let read = |offset: u64, out: &mut [u8]| device.read(address + offset, out).map_err(RunError::from);
@@ -319,7 +318,7 @@ fn failure(buffer: &PlannedBuffer, mismatch: &Mismatch, writer: Option<Writer>) 
     }
 }
 
-/// The value, and of floats the bits as well: two that differ may look the same.
+/// The value as text, for floats with the bits: different values may have the same text.
 fn show(element: Element, bits: u64) -> String {
     match element.kind() {
         Kind::Float => format!("{} ({})", element_text(element, bits), element.show_bits(bits)),

@@ -1,4 +1,4 @@
-//! The bound on how many findings are printed: those beyond it are counted by id.
+//! The limit on printed findings: those beyond it are counted by id.
 
 use std::collections::BTreeMap;
 
@@ -9,28 +9,28 @@ use crate::debug::run::Summary;
 /// Findings that are not printed, counted by id.
 pub type Omitted = BTreeMap<FindingId, u64>;
 
-/// How many findings may still be printed, over all cases of a call.
+/// The number of findings that may still be printed, over all cases of a call.
 #[derive(Debug)]
 pub struct FindingBudget {
-    left: usize,
+    remaining: usize,
     omitted: Omitted,
 }
 
 impl FindingBudget {
-    /// Room for `max` findings.
+    /// A budget of `max` findings.
     pub fn new(max: usize) -> Self {
-        Self { left: max, omitted: Omitted::new() }
+        Self { remaining: max, omitted: Omitted::new() }
     }
 
-    /// Leaves in `summary` the findings that there is room for.
+    /// Removes the findings beyond the budget from `summary`.
     pub fn limit_summary(&mut self, summary: &mut Summary) {
         self.limit(&mut summary.findings, |finding| Some(finding.id));
     }
 
-    /// Leaves in `report` the findings that there is room for, among the failures and in the list of all. Those of the list count where
-    /// `prints_all` says that it is printed, those among the failures otherwise.
+    /// Removes the findings beyond the budget from `report`, among the failures and in the list of all findings. The list counts if
+    /// `prints_all` is set (it is printed), the failures otherwise.
     pub fn limit_report(&mut self, report: &mut CaseReport, prints_all: bool) {
-        let mut uncounted = Self::new(self.left);
+        let mut uncounted = Self::new(self.remaining);
         let (of_failures, of_list) = if prints_all { (&mut uncounted, self) } else { (self, &mut uncounted) };
         of_failures.limit(&mut report.failures, |failure| match failure {
             Failure::Finding { finding } | Failure::WrongLine { finding, .. } => Some(finding.id),
@@ -39,27 +39,27 @@ impl FindingBudget {
         of_list.limit(&mut report.findings, |finding: &FindingText| Some(finding.id));
     }
 
-    /// The findings that were left out so far.
+    /// The findings that were omitted so far.
     pub fn omitted(&self) -> &Omitted {
         &self.omitted
     }
 
-    /// Keeps of `list` what is no finding and the findings that there is room for. The last finding, which says how a run ended, is
-    /// kept before the others.
+    /// Removes the findings beyond the budget from `list`; entries without a finding stay. The last finding, the fault that ended the
+    /// run, takes precedence over the others.
     fn limit<T>(&mut self, list: &mut Vec<T>, id_of: impl Fn(&T) -> Option<FindingId>) {
         let count = list.iter().filter(|entry| id_of(entry).is_some()).count();
-        let kept = count.min(self.left);
-        let mut seen = 0;
+        let kept = count.min(self.remaining);
+        let mut position = 0;
         list.retain(|entry| {
             let Some(id) = id_of(entry) else { return true };
-            seen += 1;
-            let keeps = seen < kept || kept > 0 && (seen == count || count == kept);
+            position += 1;
+            let keeps = position < kept || kept > 0 && (position == count || count == kept);
             if !keeps {
                 *self.omitted.entry(id).or_default() += 1;
             }
             keeps
         });
-        self.left -= kept;
+        self.remaining -= kept;
     }
 }
 

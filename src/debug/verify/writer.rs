@@ -11,12 +11,12 @@ use crate::machine::{
 };
 use crate::program::{Pc, Program};
 
-/// The last thread that wrote to a place.
+/// The thread that wrote an element last.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Writer {
     /// The kernel.
     pub kernel: String,
-    /// Which launch of the case, if it has several.
+    /// Index of the launch, if the case has several.
     pub launch: Option<usize>,
     /// Block index.
     pub block: [u32; 3],
@@ -28,20 +28,20 @@ pub struct Writer {
     pub time: Tick,
 }
 
-/// The last writer of each of `ranges` of global memory (address and bytes); none where no kernel wrote.
+/// The last writer of each of `ranges` of global memory (address and bytes); none if no kernel wrote there.
 ///
 /// # Errors
-/// Reasons outside the kernel.
+/// Errors that do not come from the kernel.
 pub fn last_writers(
     program: &Arc<Program>,
     case: &Case,
     options: &RunOptions,
     ranges: &[(u64, u64)],
 ) -> Result<Vec<Option<Writer>>, RunError> {
-    let mut watch = Watch { ranges, launch: 0, last: vec![None; ranges.len()] };
+    let mut write_observer = WriteObserver { ranges, launch: 0, last: vec![None; ranges.len()] };
     let mut runner = Runner::new(Job { program, case, options, instrumentation: Instrumentation::Nothing });
-    while runner.run_next(|machine, launch| launch.run(machine, &mut watch))? {
-        watch.launch += 1;
+    while runner.run_next(|machine, launch| launch.run(machine, &mut write_observer))? {
+        write_observer.launch += 1;
     }
     let writer = |(launch, last_write): (usize, LastWrite)| {
         let planned = case.launches.get(launch)?;
@@ -50,7 +50,7 @@ pub fn last_writers(
         let launch = Some(launch).filter(|_| case.launches.len() > 1);
         Some(Writer { kernel, launch, block: last_write.block, thread, place: place(program, last_write.pc), time: last_write.time })
     };
-    Ok(watch.last.into_iter().map(|last| last.and_then(writer)).collect())
+    Ok(write_observer.last.into_iter().map(|last| last.and_then(writer)).collect())
 }
 
 #[derive(Clone, Copy)]
@@ -62,14 +62,14 @@ struct LastWrite {
     lane: u32,
 }
 
-struct Watch<'a> {
+struct WriteObserver<'a> {
     ranges: &'a [(u64, u64)],
-    /// The launch that runs.
+    /// Index of the present launch.
     launch: usize,
     last: Vec<Option<(usize, LastWrite)>>,
 }
 
-impl Observer for Watch<'_> {
+impl Observer for WriteObserver<'_> {
     fn mask(&self) -> EventMask {
         EventMask::of(&[EventKind::Access, EventKind::Copy])
     }
@@ -78,15 +78,15 @@ impl Observer for Watch<'_> {
         match event {
             Event::Access(event) if event.kind != AccessKind::Read && event.space == Space::Global => {
                 for lane in event.lanes.iter() {
-                    self.written(event.addresses[lane], event.bytes.into(), &event.place, lane);
+                    self.record(event.addresses[lane], event.bytes.into(), &event.point, lane);
                 }
             }
-            // A copy writes when it ends, for the thread that issued it.
+            // A copy writes when it ends, on behalf of the thread that issued it.
             Event::Copy(event) if event.stage == CopyStage::Ended => {
                 let lane = event.lanes.first();
-                event.copy.work.writes(event.lanes, |to, bytes| {
+                event.copy.kind.visit_writes(event.lanes, |to, bytes| {
                     if to.owner == MemoryOwner::Global {
-                        self.written(to.address, bytes, &event.copy.issued, lane);
+                        self.record(to.address, bytes, &event.copy.issued, lane);
                     }
                 });
             }
@@ -96,9 +96,9 @@ impl Observer for Watch<'_> {
     }
 }
 
-impl Watch<'_> {
-    /// Global memory is written for `lane` by the instruction at `place`.
-    fn written(&mut self, address: u64, bytes: u64, place: &IssuePoint, lane: usize) {
+impl WriteObserver<'_> {
+    /// Records a write to global memory by `lane`.
+    fn record(&mut self, address: u64, bytes: u64, place: &IssuePoint, lane: usize) {
         let end = address.saturating_add(bytes);
         for (_, last) in self.ranges.iter().zip(&mut self.last).filter(|(range, _)| address < range.0 + range.1 && range.0 < end) {
             let last_write = LastWrite { pc: place.pc, time: place.tick, block: place.block, warp: place.warp.number(), lane: lane as u32 };
@@ -107,7 +107,7 @@ impl Watch<'_> {
     }
 }
 
-/// `a.ptx:45`, and `(a.cu:5)` where the line of the source language is known.
+/// `a.ptx:45`, with `(a.cu:5)` if the source line is known.
 fn place(program: &Program, pc: Pc) -> String {
     let source = source_lines(program, pc).into_iter().next().map_or(String::new(), |line| format!(" ({})", line.short()));
     program.place(pc) + &source

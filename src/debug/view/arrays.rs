@@ -1,82 +1,83 @@
-//! `type`: what arrays are taken for, and why.
+//! `type`: the inferred types of arrays, and the reasons.
 
-use crate::debug::arrays::{Known, UntypedReason, id_of, is_of_bytes, type_words, why};
+use crate::debug::arrays::{Inference, UntypedReason, id_of, is_byte_array, type_words, why};
+use crate::debug::eval_context::EvalContext;
 use crate::debug::names::scope;
-use crate::debug::scene::Scene;
 use crate::isa::Space;
 use crate::program::{VarId, Variable, short_name};
 
-/// Where the type of a variable is from.
+/// The source of a variable's type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub enum Origin {
     /// Its declaration.
     Declared,
-    /// What accesses it.
+    /// Its accesses.
     Accesses,
     /// The user.
     User,
 }
 
-/// Where the type of `variable` is from.
-pub fn origin(scene: &Scene<'_>, variable: &Variable) -> Origin {
-    let program = scene.program();
-    let Some((inferred, id)) = scene.inferred.zip(id_of(program, variable)) else { return Origin::Declared };
-    match (inferred.arrays.chosen(id), inferred.arrays.known(program, id)) {
+/// The source of the type of `variable`.
+pub fn origin(context: &EvalContext<'_>, variable: &Variable) -> Origin {
+    let program = context.program();
+    let Some((inferred, id)) = context.inferred.zip(id_of(program, variable)) else { return Origin::Declared };
+    match (inferred.arrays.chosen(id), inferred.arrays.inference(program, id)) {
         (Some(_), _) => Origin::User,
-        (None, Some(Known::Typed(_))) => Origin::Accesses,
-        (None, Some(Known::Bytes(_)) | None) => Origin::Declared,
+        (None, Some(Inference::Typed(_))) => Origin::Accesses,
+        (None, Some(Inference::Bytes(_)) | None) => Origin::Declared,
     }
 }
 
-/// What an array is taken for.
+/// The type of an array, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct ArrayTypeRow {
     /// The variable's name.
     pub name: String,
     /// Its type: `f32[16][16]`.
     pub ty: String,
-    /// Why it is taken for that.
+    /// The reason for the type.
     pub why: String,
 }
 
-/// One variable: its type, and where that is from.
-pub fn array_type(scene: &Scene<'_>, id: VarId) -> ArrayTypeRow {
-    row(scene, &scene.program().variables[id.index()])
+/// The row of one variable.
+pub fn array_type(context: &EvalContext<'_>, id: VarId) -> ArrayTypeRow {
+    row(context, &context.program().variables[id.index()])
 }
 
-/// Every array that is declared by the byte, strings that no code accesses left out, and every variable whose type the user has given.
-pub fn array_types(scene: &Scene<'_>) -> Vec<ArrayTypeRow> {
-    let program = scene.program();
-    let known =
-        |variable: &Variable| scene.inferred.zip(id_of(program, variable)).and_then(|(inferred, id)| inferred.arrays.known(program, id));
+/// The rows of all arrays declared as bytes, except strings that no code accesses, and of all variables whose type the user chose.
+pub fn array_types(context: &EvalContext<'_>) -> Vec<ArrayTypeRow> {
+    let program = context.program();
+    let known = |variable: &Variable| {
+        context.inferred.zip(id_of(program, variable)).and_then(|(inferred, id)| inferred.arrays.inference(program, id))
+    };
     let is_text = |variable: &Variable| {
-        let is_accessed = !matches!(known(variable), Some(Known::Bytes(UntypedReason::Unused | UntypedReason::Escapes(_))));
+        let is_accessed = !matches!(known(variable), Some(Inference::Bytes(UntypedReason::Unused | UntypedReason::Escapes(_))));
         variable.align <= 1 && !is_accessed
     };
-    let wanted = |variable: &&Variable| is_of_bytes(variable) && !is_text(variable) || origin(scene, variable) == Origin::User;
-    program.variables.iter().filter(wanted).map(|variable| row(scene, variable)).collect()
+    let is_listed = |variable: &&Variable| is_byte_array(variable) && !is_text(variable) || origin(context, variable) == Origin::User;
+    program.variables.iter().filter(is_listed).map(|variable| row(context, variable)).collect()
 }
 
-/// The bytes of dynamic shared memory, if `variable` stands for it and there is some.
-pub fn dynamic_bytes(scene: &Scene<'_>, variable: &Variable) -> Option<u64> {
+/// The bytes of dynamic shared memory, if `variable` is the unsized array for it and there are any.
+pub fn dynamic_bytes(context: &EvalContext<'_>, variable: &Variable) -> Option<u64> {
     let is_dynamic = variable.bytes == 0 && variable.location.space == Space::Shared;
-    Some(scope::variable_bytes(scene, variable)).filter(|bytes| is_dynamic && *bytes > 0)
+    Some(scope::variable_bytes(context, variable)).filter(|bytes| is_dynamic && *bytes > 0)
 }
 
-fn row(scene: &Scene<'_>, variable: &Variable) -> ArrayTypeRow {
-    let program = scene.program();
-    let is_open = variable.bytes == 0 && variable.location.space == Space::Shared;
-    let (ty, shape) = scope::variable_type(scene, variable);
-    let known = scene.inferred.zip(id_of(program, variable)).and_then(|(inferred, id)| inferred.arrays.known(program, id));
-    let extents: &[u64] = if is_open { &[] } else { &variable.shape };
-    let declared = format!(".align {} .{}", variable.align, type_words(variable.ty, extents, is_open));
-    let why = match (origin(scene, variable), known) {
-        (Origin::User, Some(Known::Typed(inferred))) => {
-            format!("as given; from its accesses {}", type_words(inferred.ty.ty, &inferred.ty.shape, is_open))
+fn row(context: &EvalContext<'_>, variable: &Variable) -> ArrayTypeRow {
+    let program = context.program();
+    let is_unsized = variable.bytes == 0 && variable.location.space == Space::Shared;
+    let (ty, shape) = scope::variable_type(context, variable);
+    let known = context.inferred.zip(id_of(program, variable)).and_then(|(inferred, id)| inferred.arrays.inference(program, id));
+    let extents: &[u64] = if is_unsized { &[] } else { &variable.shape };
+    let declared = format!(".align {} .{}", variable.align, type_words(variable.ty, extents, is_unsized));
+    let why = match (origin(context, variable), known) {
+        (Origin::User, Some(Inference::Typed(inferred))) => {
+            format!("as given; from its accesses {}", type_words(inferred.ty.ty, &inferred.ty.shape, is_unsized))
         }
         (Origin::User, _) => format!("as given; declared as {declared}"),
         (Origin::Accesses | Origin::Declared, Some(known)) => why(program, known),
         (Origin::Accesses | Origin::Declared, None) => "as it is declared".to_string(),
     };
-    ArrayTypeRow { name: short_name(&variable.name).to_string(), ty: type_words(ty, shape, is_open), why }
+    ArrayTypeRow { name: short_name(&variable.name).to_string(), ty: type_words(ty, shape, is_unsized), why }
 }

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::CodePlace;
 use super::location::ThreadSet;
+use crate::debug::eval_context::{EvalContext, ThreadError};
 use crate::debug::focus::ThreadFilter;
-use crate::debug::scene::{Scene, SceneError};
 use crate::machine::{Barrier, Block, GroupState, LaneMask};
 use crate::program::Pc;
 
@@ -14,40 +14,40 @@ use crate::program::Pc;
 pub struct BarrierRow {
     /// Its number.
     pub id: u32,
-    /// Phases that have ended.
+    /// Number of completed phases.
     pub phase: u64,
-    /// Threads that have arrived in this one.
+    /// Number of threads that have arrived in this phase.
     pub arrived: u32,
-    /// Threads that it wants.
+    /// Number of threads that it expects.
     pub wanted: u32,
-    /// Those that have arrived.
+    /// The threads that have arrived.
     pub waiting: ThreadSet,
-    /// Those that have neither arrived nor exited.
+    /// The threads that have neither arrived nor exited.
     pub missing: ThreadSet,
     /// The instructions at which threads wait, ascending.
     pub at: Vec<CodePlace>,
-    /// Whether the focused lane has arrived.
+    /// True if the focused lane has arrived.
     pub focused: bool,
 }
 
-/// The barriers of the filter's block, or else the focused one, that threads have arrived at.
+/// The barriers of the filter's block, or of the focused block without one, that threads have arrived at.
 ///
 /// # Errors
-/// The block is not on the machine.
-pub fn barriers(scene: &Scene<'_>, filter: &ThreadFilter) -> Result<Vec<BarrierRow>, SceneError> {
-    let index = filter.block.unwrap_or(scene.focus.block);
-    let block = scene.refocused(crate::debug::focus::Focus { block: index, ..scene.focus }).block()?;
+/// The block is not resident.
+pub fn barriers(context: &EvalContext<'_>, filter: &ThreadFilter) -> Result<Vec<BarrierRow>, ThreadError> {
+    let index = filter.block.unwrap_or(context.focus.block);
+    let block = context.refocused(crate::debug::focus::Focus { block: index, ..context.focus }).block()?;
     let row = |(barrier, id): (&Barrier, u32)| {
-        let own = barrier.arrived.get(scene.focus.warp as usize).copied().unwrap_or_default();
+        let arrived = barrier.arrived.get(context.focus.warp as usize).copied().unwrap_or_default();
         BarrierRow {
             id,
             phase: barrier.phase,
             arrived: barrier.arrived.iter().map(|lanes| lanes.count()).sum(),
-            wanted: barrier.wanted.unwrap_or_else(|| block.warps.iter().map(|warp| warp.live.count()).sum()),
-            waiting: ThreadSet::new(scene, barrier.arrived.iter().copied()),
-            missing: ThreadSet::new(scene, missing(block, barrier)),
-            at: waiting_at(block, id).into_iter().map(|pc| CodePlace::new(scene.program(), pc)).collect(),
-            focused: index == scene.focus.block && scene.is_focused(own),
+            wanted: barrier.thread_count.unwrap_or_else(|| block.warps.iter().map(|warp| warp.live.count()).sum()),
+            waiting: ThreadSet::new(context, barrier.arrived.iter().copied()),
+            missing: ThreadSet::new(context, missing(block, barrier)),
+            at: waiting_at(block, id).into_iter().map(|pc| CodePlace::new(context.program(), pc)).collect(),
+            focused: index == context.focus.block && context.is_focused(arrived),
         }
     };
     Ok(block.barriers.iter().zip(0..).filter(|(barrier, _)| !barrier.arrived.is_empty()).map(row).collect())

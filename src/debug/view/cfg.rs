@@ -1,16 +1,16 @@
-//! `cfg`: the control flow of the focused function, with the lanes that stand in each block.
+//! `cfg`: the control-flow graph of the focused function, with the lanes in each basic block.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::divergence::{Divergence, divergence};
 use super::location::{LaneLocation, lane_locations};
 use crate::cfg::{BlockId, ControlFlow, pushed_targets};
+use crate::debug::eval_context::EvalContext;
 use crate::debug::focus::ThreadFilter;
-use crate::debug::scene::Scene;
 use crate::machine::{Coverage, DivergencePolicy, LaneMask, Tally};
 use crate::program::{FuncId, Pc, Program};
 
-/// The control flow of a function.
+/// The control-flow graph of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CfgView {
     /// The function.
@@ -19,7 +19,7 @@ pub struct CfgView {
     pub blocks: Vec<BlockView>,
 }
 
-/// One block of straight code.
+/// A basic block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockView {
     /// Its label, or `entry`, or `bb3` if it has none.
@@ -28,84 +28,84 @@ pub struct BlockView {
     pub code: std::ops::Range<u32>,
     /// Lines of the PTX text, first and last.
     pub lines: (u32, u32),
-    /// Blocks that control can go to, by index.
+    /// Its successors, by index.
     pub successors: Vec<usize>,
-    /// The block where lanes that diverge here reconverge, by index; only of blocks with several successors.
+    /// The block where lanes that diverge here reconverge, by index; only for blocks with several successors.
     pub reconvergence: Option<usize>,
-    /// Whether paths that diverge at another block reconverge here.
-    pub joins: bool,
-    /// If the groups of the focused warp will reconverge here: lanes of each, the one that runs next first.
-    pub meets: Vec<u32>,
-    /// Loops around it.
+    /// True if paths that diverge at another block reconverge here.
+    pub is_reconvergence: bool,
+    /// If the diverged lanes of the focused warp will reconverge here: the number of lanes of each group, the one that runs next first.
+    pub reconverging: Vec<u32>,
+    /// Loop nesting depth.
     pub loop_depth: u32,
-    /// Whether a loop is entered here.
+    /// True if it is a loop header.
     pub loop_header: bool,
     /// Lanes of the focused warp that are in it.
     pub lanes: LaneMask,
-    /// Threads of the focused block that are in it.
+    /// Number of threads of the focused block that are in it.
     pub threads: u32,
-    /// Whether the focused lane is among them.
+    /// True if the focused lane is among them.
     pub focused: bool,
-    /// How often it was executed; none if the machine does not count.
+    /// Its execution counts; none if the machine does not count.
     pub counts: Option<BlockCounts>,
 }
 
-/// How often a block was executed: lanes of all blocks of the grid, since the launch began.
+/// Execution counts of a basic block: lanes of the whole grid, since the launch began.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockCounts {
     /// Lanes that executed its first instruction.
     pub entered: u64,
-    /// Lanes that went from it to each of its successors.
+    /// Lanes that took the edge to each successor.
     pub taken: Vec<u64>,
 }
 
-/// The control flow of `function`, with the threads that are in it.
-pub fn control_flow(scene: &Scene<'_>, function: FuncId) -> CfgView {
-    let program = scene.program();
+/// The control-flow graph of `function`, with the threads in it.
+pub fn control_flow(context: &EvalContext<'_>, function: FuncId) -> CfgView {
+    let program = context.program();
     let flow = ControlFlow::new(program, function);
-    let tally = scene.machine.coverage().map(Coverage::tally);
-    let places = Places::new(program, function, &flow, lane_locations(scene, &ThreadFilter::of_block(&scene.focus)));
-    let reconvergence = reconvergence_blocks(scene, function, &flow);
+    let tally = context.machine.coverage().map(Coverage::tally);
+    let tables = BlockTables::new(program, function, &flow, lane_locations(context, &ThreadFilter::of_block(&context.focus)));
+    let reconvergence = reconvergence_blocks(context, function, &flow);
     let view = |(id, code): (BlockId, std::ops::Range<u32>)| {
-        let here = &places.lane_locations[id.index()];
-        let own = here.iter().filter(|location| location.warp == scene.focus.warp);
-        let lanes = own.fold(LaneMask::NONE, |mask, location| mask | location.lanes);
+        let here = &tables.lane_locations[id.index()];
+        let of_warp = here.iter().filter(|location| location.warp == context.focus.warp);
+        let lanes = of_warp.fold(LaneMask::NONE, |mask, location| mask | location.lanes);
         let successors = flow.successors(id);
         BlockView {
-            name: places.name(id, &code),
+            name: tables.name(id, &code),
             lines: (line(program, code.start), line(program, code.end.saturating_sub(1).max(code.start))),
             successors: successors.iter().map(|block| block.index()).collect(),
-            joins: false,
-            meets: Vec::new(),
+            is_reconvergence: false,
+            reconverging: Vec::new(),
             reconvergence: reconvergence[id.index()].filter(|_| successors.len() > 1).map(BlockId::index),
-            loop_depth: places.depths[id.index()],
-            loop_header: places.headers.contains(&id),
+            loop_depth: tables.depths[id.index()],
+            loop_header: tables.headers.contains(&id),
             lanes,
             threads: here.iter().map(|location| location.lanes.count()).sum(),
-            focused: scene.is_focused(lanes),
+            focused: context.is_focused(lanes),
             counts: tally.as_ref().map(|tally| counts(program, tally, &flow, id)),
             code,
         }
     };
-    // The closing brace is an instruction of ours: a block that nothing comes to is nothing to look at.
+    // The closing brace is compiled to a return of its own, which is usually unreachable: it is not shown then.
     let is_brace = |id: BlockId, code: &std::ops::Range<u32>| id.0 > 0 && code.len() == 1 && flow.predecessors(id).is_empty();
     let end = program.functions[function.index()].code.end;
     let mut blocks: Vec<BlockView> = flow.blocks().filter(|(id, code)| !(code.end == end && is_brace(*id, code))).map(view).collect();
-    mark_joins(scene, &mut blocks);
+    mark_reconvergence(context, &mut blocks);
     CfgView { function: program.functions[function.index()].name.to_string(), blocks }
 }
 
-/// By block: the block where lanes that diverge at its end reconverge.
-fn reconvergence_blocks(scene: &Scene<'_>, function: FuncId, flow: &ControlFlow) -> Vec<Option<BlockId>> {
-    let program = scene.program();
-    let config = scene.machine.config();
+/// For each block, the block where lanes that diverge at its end reconverge.
+fn reconvergence_blocks(context: &EvalContext<'_>, function: FuncId, flow: &ControlFlow) -> Vec<Option<BlockId>> {
+    let program = context.program();
+    let config = context.machine.config();
     match config.divergence {
         DivergencePolicy::Independent => flow.blocks().map(|(id, _)| flow.ipdom(id)).collect(),
         DivergencePolicy::Stack if function != config.kernel && program.functions[function.index()].is_kernel => {
-            pushed_targets(program, function).into_iter().map(|places| places.last().copied()).collect()
+            pushed_targets(program, function).into_iter().map(|targets| targets.last().copied()).collect()
         }
         DivergencePolicy::Stack => {
-            let last = |code: std::ops::Range<u32>| scene.machine.pushed_targets_at(Pc(code.end.saturating_sub(1))).last().copied();
+            let last = |code: std::ops::Range<u32>| context.machine.pushed_targets_at(Pc(code.end.saturating_sub(1))).last().copied();
             flow.blocks().map(|(_, code)| flow.block_of(last(code)?)).collect()
         }
     }
@@ -114,39 +114,39 @@ fn reconvergence_blocks(scene: &Scene<'_>, function: FuncId, flow: &ControlFlow)
 fn counts(program: &Program, tally: &Tally<'_>, flow: &ControlFlow, block: BlockId) -> BlockCounts {
     let code = flow.code(block);
     let last = Pc(code.end.saturating_sub(1));
-    let taken = flow.successors(block).iter().map(|next| tally.went(program, last, Pc(flow.code(*next).start)));
+    let taken = flow.successors(block).iter().map(|next| tally.edge_lanes(program, last, Pc(flow.code(*next).start)));
     BlockCounts { entered: tally.lanes(Pc(code.start)), taken: taken.collect() }
 }
 
-/// Marks reconvergence points, and the one of the groups of the focused warp.
-fn mark_joins(scene: &Scene<'_>, blocks: &mut [BlockView]) {
+/// Marks reconvergence points, and the next one of the focused warp's diverged lanes.
+fn mark_reconvergence(context: &EvalContext<'_>, blocks: &mut [BlockView]) {
     for block in 0..blocks.len() {
         let reconvergence = blocks.get(block).and_then(|block| block.reconvergence);
         if let Some(block) = reconvergence.and_then(|block| blocks.get_mut(block)) {
-            block.joins = true;
+            block.is_reconvergence = true;
         }
     }
-    let Ok(Divergence { reconvergence: Some(pc), groups, .. }) = divergence(scene) else { return };
+    let Ok(Divergence { reconvergence: Some(pc), groups, .. }) = divergence(context) else { return };
     if let Some(block) = blocks.iter_mut().find(|block| block.code.contains(&pc.0)) {
-        block.meets = groups.iter().map(|group| group.lanes.count()).collect();
+        block.reconverging = groups.iter().map(|group| group.lanes.count()).collect();
     }
 }
 
-/// Tables that are looked up for every block: a function may have tens of thousands of them.
-struct Places<'a> {
+/// Lookup tables for the blocks of a function, which may have tens of thousands of them.
+struct BlockTables<'a> {
     /// Start of the function's code.
     entry: u32,
     /// Labels by their instruction, the first of several.
     labels: BTreeMap<u32, &'a str>,
-    /// Loops around each block.
+    /// Loop nesting depth of each block.
     depths: Vec<u32>,
-    /// Blocks at which a loop is entered.
+    /// Loop headers.
     headers: BTreeSet<BlockId>,
-    /// Groups of lanes that stand in each block.
+    /// The lanes in each block.
     lane_locations: Vec<Vec<LaneLocation>>,
 }
 
-impl<'a> Places<'a> {
+impl<'a> BlockTables<'a> {
     fn new(program: &'a Program, function: FuncId, flow: &ControlFlow, groups: Vec<LaneLocation>) -> Self {
         let function = &program.functions[function.index()];
         let mut labels = BTreeMap::new();
@@ -177,8 +177,8 @@ impl<'a> Places<'a> {
 }
 
 impl CfgView {
-    /// The blocks nearest to the focused one, `max` at most, in the order of the text: one step along edges, forwards or back, is as
-    /// near as another. Successors and meetings that are left out are not named.
+    /// The `max` blocks nearest to the focused one, by number of edges in either direction, in the order of the text. Edges to other blocks
+    /// are removed.
     #[must_use]
     pub fn around_focus(&self, max: usize) -> Self {
         let focus = self.blocks.iter().position(|block| block.focused).unwrap_or(0);

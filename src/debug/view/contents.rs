@@ -1,27 +1,27 @@
-//! What lies in a space of memory: its variables and buffers, and their elements as the focused thread sees them.
+//! The contents of a state space: its variables and buffers, and their elements as the focused thread accesses them.
 
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
 use super::arrays::{Origin, origin};
+use crate::debug::eval_context::EvalContext;
 use crate::debug::expression::little_endian;
 use crate::debug::memory;
 use crate::debug::names::scope::{Named, look_up, variable_called};
 use crate::debug::names::symbols;
-use crate::debug::scene::Scene;
 use crate::debug::value::{Scalar, Type};
 use crate::isa::{ScalarType, Space};
 
-/// A space that has variables or buffers.
+/// A state space that has variables or buffers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MemorySpace {
     /// Buffers of the launch, and variables of the module.
     #[default]
     Global,
-    /// The focused block's.
+    /// Shared memory of the focused block.
     Shared,
-    /// The focused thread's.
+    /// Local memory of the focused thread.
     Local,
     /// Constants.
     Const,
@@ -42,9 +42,9 @@ pub struct MemoryObject {
     pub elements: u64,
     /// Its first address.
     pub address: u64,
-    /// Its declaration is of bytes, and what its elements are does not show: it is aligned for wider ones.
+    /// True if it is declared as bytes, its alignment shows wider elements, and their type is unknown.
     pub is_declared_as_bytes: bool,
-    /// Where its type is from.
+    /// The source of its type.
     pub origin: Origin,
     space: Space,
 }
@@ -73,13 +73,13 @@ impl MemoryObject {
         format!("{}{extents}", self.ty.word())
     }
 
-    /// What an expression calls the element: `tile[3][1]`; the name alone of an object of one element.
+    /// The expression for an element: `tile[3][1]`; only the name for an object with one element.
     pub fn element_name(&self, element: u64) -> String {
-        let mut left = element;
+        let mut rest = element;
         let mut indices = Vec::new();
         for extent in self.shape.iter().rev() {
-            indices.push(format!("[{}]", left % (*extent).max(1)));
-            left /= (*extent).max(1);
+            indices.push(format!("[{}]", rest % (*extent).max(1)));
+            rest /= (*extent).max(1);
         }
         indices.reverse();
         format!("{}{}", self.name, indices.concat())
@@ -87,15 +87,15 @@ impl MemoryObject {
 }
 
 /// The variables and buffers of a space, in order of address.
-pub fn memory_objects(scene: &Scene<'_>, space: MemorySpace) -> Vec<MemoryObject> {
-    let frame = scene.frame().ok();
-    // A parameter lies there itself, not the buffer that it points to.
-    let seen = if space == MemorySpace::Param { scene.with_names_as_in_ptx() } else { *scene };
+pub fn memory_objects(context: &EvalContext<'_>, space: MemorySpace) -> Vec<MemoryObject> {
+    let frame = context.frame().ok();
+    // In param space, a name means the parameter itself, not the buffer that it points to.
+    let names = if space == MemorySpace::Param { context.with_names_as_in_ptx() } else { *context };
     let object = |object: symbols::Object| {
-        let variable = variable_called(scene, &object.name);
+        let variable = variable_called(context, &object.name);
         let is_wide = variable.is_some_and(|variable| variable.align > 1);
-        let origin = variable.map_or(Origin::Declared, |variable| origin(scene, variable));
-        let typed = match look_up(&seen, frame.as_ref(), &object.name) {
+        let origin = variable.map_or(Origin::Declared, |variable| origin(context, variable));
+        let typed = match look_up(&names, frame.as_ref(), &object.name) {
             Some(Named::Memory(place)) if place.address == object.start => Some((place.ty, place.extents())),
             _ => None,
         };
@@ -114,27 +114,27 @@ pub fn memory_objects(scene: &Scene<'_>, space: MemorySpace) -> Vec<MemoryObject
             space: space.space(),
         }
     };
-    symbols::objects(scene, space.space()).into_iter().map(object).filter(|object| object.elements > 0).collect()
+    symbols::objects(context, space.space()).into_iter().map(object).filter(|object| object.elements > 0).collect()
 }
 
 /// The values of some elements of an object, as far as they can be read.
-pub fn elements(scene: &Scene<'_>, object: &MemoryObject, range: Range<u64>) -> Vec<String> {
+pub fn elements(context: &EvalContext<'_>, object: &MemoryObject, range: Range<u64>) -> Vec<String> {
     let size = u64::from(object.ty.bytes().max(1));
     let value = |index: u64| {
         let address = object.address.checked_add(index.checked_mul(size)?)?;
         let mut bytes = [0; 16];
         let bytes = bytes.get_mut(..size as usize)?;
-        memory::read(scene, object.space, address, bytes).ok()?;
-        Some(Scalar::new(Type::Scalar(object.ty), little_endian(bytes)).text(scene, None))
+        memory::read(context, object.space, address, bytes).ok()?;
+        Some(Scalar::new(Type::Scalar(object.ty), little_endian(bytes)).text(context, None))
     };
     (range.start..range.end.min(object.elements)).map_while(value).collect()
 }
 
 /// Some bytes of an object, as far as they can be read.
-pub fn bytes(scene: &Scene<'_>, object: &MemoryObject, range: Range<u64>) -> Vec<u8> {
+pub fn bytes(context: &EvalContext<'_>, object: &MemoryObject, range: Range<u64>) -> Vec<u8> {
     let value = |index: u64| {
         let mut byte = [0];
-        memory::read(scene, object.space, object.address.checked_add(index)?, &mut byte).ok()?;
+        memory::read(context, object.space, object.address.checked_add(index)?, &mut byte).ok()?;
         Some(byte[0])
     };
     let size = object.elements.saturating_mul(u64::from(object.ty.bytes()));

@@ -1,37 +1,37 @@
-//! Multiplications and additions that are rounded once, as the vendor's assembler joins them: which belongs to which. It is said
-//! wherever one of the two is looked at, because the register between them does not hold what the addition takes.
+//! Notes on contractions: two operations that ptxas fuses and that are rounded once. The note is shown with both operations, because the
+//! register between them does not have the value that the second operation uses.
 
+use crate::debug::eval_context::EvalContext;
 use crate::debug::names::scope;
-use crate::debug::scene::Scene;
 use crate::isa::{Factored, FloatBinary, FloatUnary};
 use crate::program::{Contraction, ContractionKind, FloatOp, Op, Pc, Program, operands};
 
-/// What an instruction is rounded once with.
+/// The other operations of a contraction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ContractionNote {
-    /// An addition, a scaling or a reciprocal.
-    WithGiven {
-        /// How the two are joined.
-        how: ContractionKind,
-        /// What it takes the operands of.
-        given: Given,
-        /// Where that is.
+    /// The note for the second operation: an addition, a scaling or a reciprocal.
+    WithFirst {
+        /// The kind of contraction.
+        kind: ContractionKind,
+        /// The first operation.
+        first: FirstOp,
+        /// Its file and line.
         place: String,
     },
-    /// A product, quotient or the like.
-    WithTakers {
-        /// How they are joined.
-        how: ContractionKind,
-        /// The operation that is joined.
-        given: Given,
-        /// Where its operands are taken.
+    /// The note for the first operation: a product or a quotient.
+    WithSeconds {
+        /// The kind of contraction.
+        kind: ContractionKind,
+        /// The first operation.
+        first: FirstOp,
+        /// Files and lines of the second operations.
         places: Vec<String>,
     },
 }
 
-/// What is not rounded by itself.
+/// The first operation of a contraction, whose result is not rounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Given {
+pub enum FirstOp {
     /// `mul`.
     Product,
     /// `div`.
@@ -42,48 +42,47 @@ pub enum Given {
     Power,
 }
 
-/// What the instruction at `pc` is rounded once with, if it is.
-pub fn rounded_once(program: &Program, pc: Pc) -> Option<ContractionNote> {
-    if let Some(Contraction { how, given, .. }) = program.contracted_given(pc) {
-        return Some(ContractionNote::WithGiven { how, given: given_of(&program.code[given.index()].op), place: program.place(given) });
+/// The note for the instruction at `pc`, if it is part of a contraction.
+pub fn contraction_note(program: &Program, pc: Pc) -> Option<ContractionNote> {
+    if let Some(Contraction { kind, first, .. }) = program.contraction_into(pc) {
+        return Some(ContractionNote::WithFirst { kind, first: first_op(&program.code[first.index()].op), place: program.place(first) });
     }
-    let how = program.contracted_takers(pc).next()?.how;
-    let places = program.contracted_takers(pc).map(|contracted| program.place(contracted.taker)).collect();
-    Some(ContractionNote::WithTakers { how, given: given_of(&program.code[pc.index()].op), places })
+    let kind = program.contractions_from(pc).next()?.kind;
+    let places = program.contractions_from(pc).map(|contraction| program.place(contraction.second)).collect();
+    Some(ContractionNote::WithSeconds { kind, first: first_op(&program.code[pc.index()].op), places })
 }
 
-/// What the result of `op`, which is joined with others, is called.
-fn given_of(op: &Op) -> Given {
-    let Op::Float(op) = op else { return Given::Product };
+/// The kind of a contraction's first operation.
+fn first_op(op: &Op) -> FirstOp {
+    let Op::Float(op) = op else { return FirstOp::Product };
     match op {
-        FloatOp::Unary { f: FloatUnary::Ex2Approx, .. } | FloatOp::KeepingProduct { f: Factored::Ex2Operand, .. } => Given::Power,
-        FloatOp::Unary { .. } | FloatOp::KeepingProduct { f: Factored::Reciprocal | Factored::RcpOperand, .. } => Given::Reciprocal,
-        FloatOp::Binary { f: FloatBinary::Mul, .. } | FloatOp::KeepingProduct { f: Factored::Mul, .. } => Given::Product,
-        FloatOp::Binary { .. } | FloatOp::KeepingProduct { .. } => Given::Quotient,
-        FloatOp::Ternary { .. } | FloatOp::TestProperty { .. } => Given::Product,
+        FloatOp::Unary { f: FloatUnary::Ex2Approx, .. } | FloatOp::ProductWithFactors { f: Factored::Ex2Operand, .. } => FirstOp::Power,
+        FloatOp::Unary { .. } | FloatOp::ProductWithFactors { f: Factored::Reciprocal | Factored::RcpOperand, .. } => FirstOp::Reciprocal,
+        FloatOp::Binary { f: FloatBinary::Mul, .. } | FloatOp::ProductWithFactors { f: Factored::Mul, .. } => FirstOp::Product,
+        FloatOp::Binary { .. } | FloatOp::ProductWithFactors { .. } => FirstOp::Quotient,
+        FloatOp::Ternary { .. } | FloatOp::TestProperty { .. } => FirstOp::Product,
     }
 }
 
-/// The instructions that the one at `pc` is rounded once with.
+/// The other instructions of the contraction of the one at `pc`.
 pub(super) fn partners(program: &Program, pc: Pc) -> Vec<(ContractionKind, Pc)> {
-    let given = program.contracted_given(pc).map(|contracted| (contracted.how, contracted.given));
-    given.into_iter().chain(program.contracted_takers(pc).map(|contracted| (contracted.how, contracted.taker))).collect()
+    let first = program.contraction_into(pc).map(|contraction| (contraction.kind, contraction.first));
+    first.into_iter().chain(program.contractions_from(pc).map(|contraction| (contraction.kind, contraction.second))).collect()
 }
 
-/// If the register called `name` holds a product that additions still to come take before it is rounded: those additions.
-pub fn unrounded_uses(scene: &Scene<'_>, name: &str) -> Option<ContractionNote> {
-    let frame = scene.frame().ok()?;
-    let (program, function) = (scene.program(), scene.function(&frame));
+/// The note for the register called `name`, if later additions will use the product in it before rounding.
+pub fn unrounded_uses(context: &EvalContext<'_>, name: &str) -> Option<ContractionNote> {
+    let frame = context.frame().ok()?;
+    let (program, function) = (context.program(), context.function(&frame));
     let register = scope::register(function, frame.pc, name)?;
     let holds = |pc: Pc| {
         operands::writes(&program.code[pc.index()], program)
             .iter()
             .any(|written| (written.bank, Some(written.slot)) == (register.bank, register.slot))
     };
-    let coming = program
-        .contracted
-        .iter()
-        .filter(|contracted| function.code.contains(&contracted.given.0) && contracted.given < frame.pc && frame.pc <= contracted.taker);
-    let product = coming.map(|contracted| contracted.given).filter(|product| holds(*product)).max()?;
-    rounded_once(program, product)
+    let coming = program.contractions.iter().filter(|contraction| {
+        function.code.contains(&contraction.first.0) && contraction.first < frame.pc && frame.pc <= contraction.second
+    });
+    let product = coming.map(|contraction| contraction.first).filter(|product| holds(*product)).max()?;
+    contraction_note(program, product)
 }

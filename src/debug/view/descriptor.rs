@@ -1,30 +1,30 @@
-//! `info descriptor`: a matrix descriptor of `wgmma` taken apart, and where the first chunks of the operand lie.
+//! `info descriptor`: the fields of a `wgmma` matrix descriptor, and the addresses of the operand's first chunks.
 
-use crate::debug::names::place as names;
-use crate::debug::scene::Scene;
+use crate::debug::eval_context::EvalContext;
+use crate::debug::names::memory_name as names;
 use crate::isa::{CHUNK, Major, MatrixDescriptor, Space};
 
-/// Rows of the operand that are shown: a group of eight, and the first of the next.
+/// Rows of the operand that are shown: eight, and the first of the next eight.
 const ROWS: u32 = 9;
 
-/// A matrix descriptor, and where the first chunks of its operand lie (PTX manual, 9.7.15.5.1, matrix descriptor).
+/// The fields of a matrix descriptor, and the addresses of the operand's first chunks (PTX manual, 9.7.15.5.1, matrix descriptor).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DescriptorView {
     /// Its bits.
     pub bits: u64,
-    /// Address in shared memory that it starts at, and what lies there.
+    /// Its start address in shared memory, with the symbol there.
     pub start: String,
     /// Leading-dimension offset, in bytes.
     pub leading: u32,
     /// Stride-dimension offset, in bytes.
     pub stride: u32,
-    /// Rows of 128 bytes that the swizzle's pattern starts at.
+    /// Base offset of the swizzle pattern, in rows of 128 bytes.
     pub base_offset: u8,
     /// Bytes that the swizzle spans; none without a swizzle.
     pub swizzle: Option<u32>,
     /// Reserved bits that are set.
     pub reserved: u64,
-    /// Which dimension of the operand is contiguous.
+    /// The contiguous dimension of the operand.
     pub major: Major,
     /// Bytes of a chunk.
     pub chunk: u32,
@@ -32,8 +32,8 @@ pub struct DescriptorView {
     pub rows: Vec<[u32; 2]>,
 }
 
-/// The fields of a descriptor, and the addresses of the first chunks of an operand that lies like `major`.
-pub fn descriptor(scene: &Scene<'_>, bits: u64, major: Major) -> DescriptorView {
+/// The fields of a descriptor, and the addresses of the first chunks of an operand with contiguous dimension `major`.
+pub fn descriptor(context: &EvalContext<'_>, bits: u64, major: Major) -> DescriptorView {
     let descriptor = MatrixDescriptor::new(bits);
     let chunks = |row: u32| match major {
         Major::K => [0, CHUNK].map(|byte| descriptor.k_major(row, byte)),
@@ -41,7 +41,7 @@ pub fn descriptor(scene: &Scene<'_>, bits: u64, major: Major) -> DescriptorView 
     };
     DescriptorView {
         bits,
-        start: place(scene, descriptor.start),
+        start: place(context, descriptor.start),
         leading: descriptor.leading,
         stride: descriptor.stride,
         base_offset: descriptor.base_offset,
@@ -54,7 +54,7 @@ pub fn descriptor(scene: &Scene<'_>, bits: u64, major: Major) -> DescriptorView 
 }
 
 /// `0x400 <a>`
-fn place(scene: &Scene<'_>, address: u32) -> String {
-    let name = names::place(scene, Space::Shared, u64::from(address));
+fn place(context: &EvalContext<'_>, address: u32) -> String {
+    let name = names::address_name(context, Space::Shared, u64::from(address));
     if name.starts_with("0x") { name } else { format!("{address:#x} <{name}>") }
 }

@@ -1,11 +1,11 @@
 //! `x/NFU ADDRESS`: memory row by row, as gdb's `x` shows it, and instructions.
 
 use super::in_flight;
+use crate::debug::eval_context::EvalContext;
 use crate::debug::expression::little_endian;
 use crate::debug::memory::{self, MemoryError};
 use crate::debug::names::scope::{Named, look_up};
 use crate::debug::names::symbols::{self, Symbol};
-use crate::debug::scene::Scene;
 use crate::debug::value::{Format, Scalar, Type, Value, number};
 use crate::isa::{ScalarType, Space, TypeKind};
 use crate::program::{FuncId, Pc};
@@ -13,29 +13,29 @@ use crate::program::{FuncId, Pc};
 /// Bytes of memory on a row.
 const ROW_BYTES: u64 = 16;
 
-/// Characters of a string that are read at most, as in gdb.
-const STRING: u64 = 200;
+/// Most characters that are read of a string, as in gdb.
+const STRING_MAX: u64 = 200;
 
-/// Units shown at most: more are refused.
+/// Most units that are shown: more are refused.
 const COUNT: u64 = 1 << 16;
 
-/// What to show.
+/// The arguments of `x`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Examine {
-    /// How many units.
+    /// Number of units.
     pub count: u64,
-    /// As what.
+    /// The format of the units.
     pub shape: Shape,
-    /// Size of a unit; none leaves it to the address's type, or 32 bits.
+    /// Size of a unit; if none, that of the address's type, or 32 bits.
     pub unit: Option<Unit>,
-    /// Whether the unit is that of an earlier `x`: the type of an address comes first then.
-    pub unit_is_kept: bool,
+    /// True if the unit is that of an earlier `x`: the type of the address takes precedence over it.
+    pub unit_is_inherited: bool,
 }
 
-/// What memory is shown as.
+/// The format of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// As the type of the address says.
+    /// According to the type of the address.
     Typed,
     /// As numbers.
     Number(Format),
@@ -58,18 +58,18 @@ pub enum Unit {
     Giant,
 }
 
-/// What was there.
+/// The examined memory or code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Examined {
     /// The rows.
     pub rows: Vec<ExamineRow>,
-    /// Where the next `x` goes on.
+    /// The address at which the next `x` continues.
     pub next: Scalar,
-    /// Why there are fewer rows than asked for.
+    /// The error that ended the listing early.
     pub stopped: Option<MemoryError>,
-    /// What copies in flight will do to it.
+    /// The copies in flight that will write it.
     pub in_flight: Option<String>,
-    /// Whether the address, which no generic address is, is taken for one of the block's shared memory.
+    /// True if the address is not a valid generic address and is interpreted as one of the block's shared memory.
     pub is_shared: bool,
 }
 
@@ -78,21 +78,21 @@ pub struct Examined {
 pub struct ExamineRow {
     /// The address, or the number of an instruction.
     pub address: u64,
-    /// What the address belongs to.
+    /// The symbol that contains the address.
     pub symbol: Option<Symbol>,
     /// The values.
     pub values: Vec<String>,
-    /// Whether the focused lane stands here.
+    /// True if this is the current instruction of the focused lane.
     pub current: bool,
 }
 
-/// Why nothing can be shown.
+/// The error of `x`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExamineError {
-    /// A letter means nothing.
+    /// An unknown letter.
     #[error("'{0}' is not a format letter: formats are x d u o t f a c z s i, sizes b h w g")]
     Letter(char),
-    /// More than a person reads.
+    /// Too many units.
     #[error("{0} units are too many: at most {COUNT} are shown")]
     Count(u64),
     /// The value is no address.
@@ -108,15 +108,15 @@ pub enum ExamineError {
 
 impl Default for Examine {
     fn default() -> Self {
-        Self { count: 1, shape: Shape::Typed, unit: None, unit_is_kept: false }
+        Self { count: 1, shape: Shape::Typed, unit: None, unit_is_inherited: false }
     }
 }
 
 impl Examine {
-    /// Reads what follows `x/`: a count, then letters in any order, each taking the place of what `self` has.
+    /// Parses the text after `x/`: a count, then letters in any order, which replace the settings of `self`.
     ///
     /// # Errors
-    /// A letter that means nothing, or a count that is too large.
+    /// An unknown letter, or a count that is too large.
     pub fn with(self, letters: &str) -> Result<Self, ExamineError> {
         let digits = letters.len() - letters.trim_start_matches(|c: char| c.is_ascii_digit()).len();
         let (count, letters) = letters.split_at(digits);
@@ -124,10 +124,10 @@ impl Examine {
         if count > COUNT {
             return Err(ExamineError::Count(count));
         }
-        let mut examine = Self { count, unit_is_kept: true, ..self };
+        let mut examine = Self { count, unit_is_inherited: true, ..self };
         for letter in letters.chars() {
             if let Some((_, unit)) = UNITS.iter().find(|row| row.0 == letter) {
-                (examine.unit, examine.unit_is_kept) = (Some(*unit), false);
+                (examine.unit, examine.unit_is_inherited) = (Some(*unit), false);
                 continue;
             }
             match letter {
@@ -154,52 +154,52 @@ impl Unit {
     }
 }
 
-/// Shows what lies from `start` on.
+/// Shows memory or code from `start` on.
 ///
 /// # Errors
-/// Nothing can be shown at all; if it stops on the way, [`Examined::stopped`] says why.
-pub fn examine(scene: &Scene<'_>, examine: &Examine, start: &Value) -> Result<Examined, ExamineError> {
-    if let Some(pc) = code_address(scene, start).filter(|_| matches!(examine.shape, Shape::Instruction | Shape::Typed)) {
-        return instructions(scene, examine.count, pc);
+/// Nothing can be shown; if the listing ends early, [`Examined::stopped`] has the error.
+pub fn examine(context: &EvalContext<'_>, examine: &Examine, start: &Value) -> Result<Examined, ExamineError> {
+    if let Some(pc) = code_address(context, start).filter(|_| matches!(examine.shape, Shape::Instruction | Shape::Typed)) {
+        return instructions(context, examine.count, pc);
     }
     let (mut space, address, ty) = data_address(start).ok_or_else(|| ExamineError::NoAddress(start.type_name()))?;
-    let is_shared = is_only_shared(scene, start, address);
+    let is_shared = is_only_shared(context, start, address);
     if is_shared {
         space = Space::Shared;
     }
-    let ty = ty.or_else(|| if examine.unit.is_none() { type_at(scene, space, address) } else { None });
+    let ty = ty.or_else(|| if examine.unit.is_none() { type_at(context, space, address) } else { None });
     let examined = match examine.shape {
         Shape::Instruction => Err(ExamineError::NoCode(address)),
-        Shape::String => strings(scene, examine.count, (space, address)),
-        Shape::Typed | Shape::Number(_) => numbers(scene, examine, (space, address), ty),
+        Shape::String => strings(context, examine.count, (space, address)),
+        Shape::Typed | Shape::Number(_) => numbers(context, examine, (space, address), ty),
     }?;
     Ok(Examined { is_shared, ..examined })
 }
 
-/// The type of the elements of the variable or buffer that has one at an address; not of one that is declared by the byte.
-fn type_at(scene: &Scene<'_>, space: Space, address: u64) -> Option<ScalarType> {
-    let Symbol { name, offset, .. } = symbols::symbol(scene, space, address)?;
-    let Some(Named::Memory(place)) = look_up(scene, scene.frame().ok().as_ref(), &name) else { return None };
+/// The element type of the variable or buffer with an element at an address; none for one that is declared as bytes.
+fn type_at(context: &EvalContext<'_>, space: Space, address: u64) -> Option<ScalarType> {
+    let Symbol { name, offset, .. } = symbols::symbol(context, space, address)?;
+    let Some(Named::Memory(place)) = look_up(context, context.frame().ok().as_ref(), &name) else { return None };
     let is_element = place.ty != ScalarType::B8 && offset.is_multiple_of(u64::from(place.ty.bytes().max(1)));
     is_element.then_some(place.ty)
 }
 
-/// Whether an untyped value of at most 32 bits, as kernels keep addresses of shared memory, is an address of the block's shared memory and
-/// none of generic memory.
-fn is_only_shared(scene: &Scene<'_>, start: &Value, address: u64) -> bool {
+/// True if an untyped value of at most 32 bits, the usual type of shared addresses, is a valid address of the block's shared memory but
+/// not a valid generic address.
+fn is_only_shared(context: &EvalContext<'_>, start: &Value, address: u64) -> bool {
     let Value::Scalar(Scalar { ty: Type::Scalar(ty), .. }) = start else { return false };
-    let is_in = |space| memory::locate(scene, space, address, 1).is_ok();
+    let is_in = |space| memory::locate(context, space, address, 1).is_ok();
     ty.bits() <= 32 && !is_in(Space::Generic) && is_in(Space::Shared)
 }
 
 /// The instruction that a value names: `$pc`, a label, or a function's address.
-fn code_address(scene: &Scene<'_>, start: &Value) -> Option<u64> {
+fn code_address(context: &EvalContext<'_>, start: &Value) -> Option<u64> {
     let Value::Scalar(Scalar { ty, bits }) = *start else { return None };
     match ty {
         Type::Code => Some(bits as u64),
         Type::Function => {
-            let FuncId(function) = symbols::function_at(scene.program(), bits as u64)?;
-            Some(u64::from(scene.program().functions[function as usize].code.start))
+            let FuncId(function) = symbols::function_at(context.program(), bits as u64)?;
+            Some(u64::from(context.program().functions[function as usize].code.start))
         }
         Type::Scalar(_) | Type::Pointer(..) => None,
     }
@@ -217,7 +217,12 @@ fn data_address(start: &Value) -> Option<(Space, u64, Option<ScalarType>)> {
     }
 }
 
-fn numbers(scene: &Scene<'_>, examine: &Examine, (space, start): (Space, u64), ty: Option<ScalarType>) -> Result<Examined, ExamineError> {
+fn numbers(
+    context: &EvalContext<'_>,
+    examine: &Examine,
+    (space, start): (Space, u64),
+    ty: Option<ScalarType>,
+) -> Result<Examined, ExamineError> {
     let (element, format) = element_type(examine, ty);
     let size = u64::from(element.bytes());
     let per_row = (ROW_BYTES / size).clamp(1, 8);
@@ -227,16 +232,16 @@ fn numbers(scene: &Scene<'_>, examine: &Examine, (space, start): (Space, u64), t
         let address = start.wrapping_add(index.wrapping_mul(size));
         let mut bytes = [0; 16];
         let bytes = &mut bytes[..(size as usize).min(16)];
-        if let Err(error) = memory::read(scene, space, address, bytes) {
+        if let Err(error) = memory::read(context, space, address, bytes) {
             if index == 0 {
                 return Err(error.into());
             }
             examined.stopped = Some(error);
             break;
         }
-        let text = Scalar::new(Type::Scalar(element), little_endian(bytes)).text(scene, format);
+        let text = Scalar::new(Type::Scalar(element), little_endian(bytes)).text(context, format);
         if index % per_row == 0 {
-            let symbol = symbols::symbol(scene, space, address);
+            let symbol = symbols::symbol(context, space, address);
             examined.rows.push(ExamineRow { address, symbol, values: Vec::new(), current: false });
         }
         if let Some(row) = examined.rows.last_mut() {
@@ -244,17 +249,17 @@ fn numbers(scene: &Scene<'_>, examine: &Examine, (space, start): (Space, u64), t
         }
         examined.next = pointer(space, element, address.wrapping_add(size));
     }
-    examined.in_flight = in_flight(scene, space, start, (examined.next.bits as u64).wrapping_sub(start));
+    examined.in_flight = in_flight(context, space, start, (examined.next.bits as u64).wrapping_sub(start));
     Ok(examined)
 }
 
 /// The type of a unit and the format that shows it.
 fn element_type(examine: &Examine, ty: Option<ScalarType>) -> (ScalarType, Option<Format>) {
-    // A byte is no floating-point number: what is declared by the byte is taken for an array of f32 then.
+    // There are no floating-point numbers of one byte: an array that is declared as bytes is shown as f32 then.
     let as_float = examine.shape == Shape::Number(Format::Float);
-    let own = ty.filter(|ty| !(as_float && *ty == ScalarType::B8)).map_or(4, |ty| u64::from(ty.bytes()));
-    let unit = examine.unit.filter(|_| !(examine.unit_is_kept && ty.is_some()));
-    let bytes = unit.map_or(own, Unit::bytes);
+    let type_bytes = ty.filter(|ty| !(as_float && *ty == ScalarType::B8)).map_or(4, |ty| u64::from(ty.bytes()));
+    let unit = examine.unit.filter(|_| !(examine.unit_is_inherited && ty.is_some()));
+    let bytes = unit.map_or(type_bytes, Unit::bytes);
     let untyped = match bytes {
         1 => ScalarType::B8,
         2 => ScalarType::B16,
@@ -262,12 +267,12 @@ fn element_type(examine: &Examine, ty: Option<ScalarType>) -> (ScalarType, Optio
         16 => ScalarType::B128,
         _ => ScalarType::B32,
     };
-    let kept = ty.filter(|ty| u64::from(ty.bytes()) == bytes);
+    let same_size = ty.filter(|ty| u64::from(ty.bytes()) == bytes);
     match examine.shape {
-        Shape::Number(Format::Float) => (kept.filter(|ty| ty.kind() == TypeKind::Float).unwrap_or(untyped), Some(Format::Float)),
+        Shape::Number(Format::Float) => (same_size.filter(|ty| ty.kind() == TypeKind::Float).unwrap_or(untyped), Some(Format::Float)),
         Shape::Number(Format::Address) => (ScalarType::B64, Some(Format::Address)),
-        Shape::Number(format) => (kept.unwrap_or(untyped), Some(format)),
-        _ => match kept {
+        Shape::Number(format) => (same_size.unwrap_or(untyped), Some(format)),
+        _ => match same_size {
             Some(ty) => (ty, None),
             None => (untyped, Some(Format::ZeroHex)),
         },
@@ -278,7 +283,7 @@ fn pointer(space: Space, ty: ScalarType, address: u64) -> Scalar {
     Scalar { ty: Type::Pointer(space, ty), bits: u128::from(address) }
 }
 
-fn strings(scene: &Scene<'_>, count: u64, (space, start): (Space, u64)) -> Result<Examined, ExamineError> {
+fn strings(context: &EvalContext<'_>, count: u64, (space, start): (Space, u64)) -> Result<Examined, ExamineError> {
     let mut examined =
         Examined { rows: Vec::new(), next: pointer(space, ScalarType::B8, start), stopped: None, in_flight: None, is_shared: false };
     let mut address = start;
@@ -287,7 +292,7 @@ fn strings(scene: &Scene<'_>, count: u64, (space, start): (Space, u64)) -> Resul
         let mut text = String::from("\"");
         let end = loop {
             let mut byte = [0];
-            if let Err(error) = memory::read(scene, space, address, &mut byte) {
+            if let Err(error) = memory::read(context, space, address, &mut byte) {
                 if index == 0 && address == first {
                     return Err(error.into());
                 }
@@ -300,12 +305,12 @@ fn strings(scene: &Scene<'_>, count: u64, (space, start): (Space, u64)) -> Resul
                 b'"' => text += "\\\"",
                 other => text += crate::debug::value::format::character(u128::from(other)).trim_matches('\''),
             }
-            if address - first >= STRING {
+            if address - first >= STRING_MAX {
                 break "\"…";
             }
         };
         if address > first {
-            let symbol = symbols::symbol(scene, space, first);
+            let symbol = symbols::symbol(context, space, first);
             examined.rows.push(ExamineRow { address: first, symbol, values: vec![text + end], current: false });
         }
         examined.next = pointer(space, ScalarType::B8, address);
@@ -316,13 +321,13 @@ fn strings(scene: &Scene<'_>, count: u64, (space, start): (Space, u64)) -> Resul
     Ok(examined)
 }
 
-fn instructions(scene: &Scene<'_>, count: u64, start: u64) -> Result<Examined, ExamineError> {
-    let program = scene.program();
+fn instructions(context: &EvalContext<'_>, count: u64, start: u64) -> Result<Examined, ExamineError> {
+    let program = context.program();
     let code = program.code.len() as u64;
     if start >= code {
         return Err(ExamineError::NoCode(start));
     }
-    let here = scene.frame().ok().map(|frame| if scene.focus.frame == 0 { frame.group.current_pc() } else { frame.pc });
+    let here = context.frame().ok().map(|frame| if context.focus.frame == 0 { frame.group.current_pc() } else { frame.pc });
     let end = start.saturating_add(count).min(code);
     let row = |number: u64| {
         let pc = Pc(number as u32);

@@ -1,9 +1,9 @@
-//! `info fragment`: registers of a warp seen as the matrix they hold, and which lane holds each element.
+//! `info fragment`: the matrix in registers of a warp, and the lane of each element.
 
 use crate::base::counted;
+use crate::debug::eval_context::{EvalContext, Frame, ThreadError};
 use crate::debug::expression::register_bits;
-use crate::debug::names::scope::{self, RegisterPlace};
-use crate::debug::scene::{Frame, Scene, SceneError};
+use crate::debug::names::scope::{self, RegisterLocation};
 use crate::debug::value::{Format, Scalar, Type, Value, ValueText, number};
 use crate::isa::{Fragment, Layout, Matrix, MatrixFamily, Position, ScalarType, Shape};
 
@@ -23,18 +23,18 @@ pub struct FragmentView {
     pub registers: Vec<String>,
     /// Elements in a register.
     pub per_register: u32,
-    /// Of each matrix it holds, and there is one but of `mma.m8n8k4`, its rows.
+    /// For each matrix, its rows; there is one matrix, except for `mma.m8n8k4`.
     pub tiles: Vec<Vec<Vec<FragmentCell>>>,
-    /// Rows above the first: those of the other warps of a warpgroup.
+    /// Number of the first row: the rows above are in other warps of the warpgroup.
     pub first_row: u32,
 }
 
 /// An element of a fragment.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FragmentCell {
-    /// Its value; nothing if the lane is not in the function.
+    /// Its value; empty if the lane is not in the function.
     pub text: String,
-    /// Its value as a number, for a picture of the matrix.
+    /// Its value as a number, for plots.
     pub number: Option<f64>,
     /// The lane that holds it; the first if there are copies.
     pub lane: u32,
@@ -42,13 +42,13 @@ pub struct FragmentCell {
     pub element: u32,
 }
 
-/// Why registers cannot be seen as a fragment.
+/// The error if registers cannot be shown as a fragment.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FragmentError {
     /// No fragment has this name.
     #[error("'{0}' is not a fragment: write INSTRUCTION.SHAPE.MATRIX.TYPE, such as mma.m16n8k16.a.f16 or wmma.m16n16k16.d.f32")]
     Name(String),
-    /// The name is of another number of registers.
+    /// The fragment has another number of registers.
     #[error("{name} takes {}, not {given}", counted(*.wanted as u64, "register"))]
     Count {
         /// The fragment.
@@ -61,13 +61,13 @@ pub enum FragmentError {
     /// There is no such register.
     #[error("there is no register '{0}' here")]
     Register(String),
-    /// The thread is not on the machine.
+    /// The thread is not resident.
     #[error(transparent)]
-    Scene(#[from] SceneError),
+    Thread(#[from] ThreadError),
 }
 
 impl NamedFragment {
-    /// Reads `mma.m16n8k16.a.f16`; `.row` or `.col` after it counts where it matters.
+    /// Parses `mma.m16n8k16.a.f16`, optionally followed by `.row` or `.col`.
     ///
     /// # Errors
     /// There is no such fragment.
@@ -100,24 +100,24 @@ impl NamedFragment {
         (is_type && is_whole).then_some(Self { fragment, layout })
     }
 
-    /// Registers of a lane that it takes.
+    /// Number of registers of a lane.
     pub fn registers(&self) -> usize {
         (self.layout.elements() / self.fragment.per_register()) as usize
     }
 }
 
-/// What the registers called `names` hold in the focused warp, as a fragment.
+/// The registers called `names` of the focused warp as a fragment.
 ///
 /// # Errors
-/// The fragment has another number of registers, or one of them is not there.
-pub fn fragment(scene: &Scene<'_>, name: &str, names: &[String], format: Option<Format>) -> Result<FragmentView, FragmentError> {
+/// The fragment has another number of registers, or one of them does not exist.
+pub fn fragment(context: &EvalContext<'_>, name: &str, names: &[String], format: Option<Format>) -> Result<FragmentView, FragmentError> {
     let named = NamedFragment::read(name)?;
     let (wanted, given) = (named.registers(), names.len());
     if wanted != given {
         return Err(FragmentError::Count { name: name.to_string(), wanted, given });
     }
-    let frame = scene.frame()?;
-    let function = scene.function(&frame);
+    let frame = context.frame()?;
+    let function = context.function(&frame);
     let place = |name: &String| {
         let place = scope::register(function, frame.pc, name).filter(|place| place.slot.is_some());
         place.ok_or_else(|| FragmentError::Register(name.clone()))
@@ -128,7 +128,7 @@ pub fn fragment(scene: &Scene<'_>, name: &str, names: &[String], format: Option<
     for element in (0..named.layout.elements()).rev() {
         for lane in (0..32).rev() {
             let Position { tile, row, column } = named.layout.position(first_lane + lane, element);
-            let (text, number) = value(scene, &frame, &named, &places, (lane, element), format);
+            let (text, number) = value(context, &frame, &named, &places, (lane, element), format);
             let cell = FragmentCell { text, number, lane, element };
             view.tiles[tile as usize][(row - view.first_row) as usize][column as usize] = cell;
         }
@@ -136,14 +136,14 @@ pub fn fragment(scene: &Scene<'_>, name: &str, names: &[String], format: Option<
     Ok(view)
 }
 
-/// The warp of the focused warpgroup whose registers hold an element of the fragment called `name`, if that is another one than the focused
-/// warp; none as well if the fragment has no such element.
-pub fn other_holder(scene: &Scene<'_>, name: &str, (row, column): (u32, u32)) -> Option<u32> {
+/// The warp of the focused warpgroup whose registers contain an element of the fragment called `name`; none if that is the focused warp or
+/// the fragment has no such element.
+pub fn other_holder(context: &EvalContext<'_>, name: &str, (row, column): (u32, u32)) -> Option<u32> {
     let layout = NamedFragment::read(name).ok()?.layout;
-    let own = scene.frame().ok()?.warp_number;
+    let focused = context.frame().ok()?.warp_number;
     let (lane, _) = layout.holder(Position { row, column, ..Position::default() }).filter(|_| layout.lanes() > 32)?;
-    let holder = own - own % 4 + lane / 32;
-    (holder != own).then_some(holder)
+    let holder = focused - focused % 4 + lane / 32;
+    (holder != focused).then_some(holder)
 }
 
 /// The fragment without values.
@@ -161,20 +161,20 @@ fn empty(named: &NamedFragment, name: &str, registers: &[String], first_lane: u3
     }
 }
 
-/// An element of a lane, in words and as a number.
+/// An element of a lane, as text and as a number.
 fn value(
-    scene: &Scene<'_>,
+    context: &EvalContext<'_>,
     frame: &Frame<'_>,
     named: &NamedFragment,
-    places: &[RegisterPlace],
+    places: &[RegisterLocation],
     (lane, element): (u32, u32),
     format: Option<Format>,
 ) -> (String, Option<f64>) {
     let (ty, per_register) = (named.fragment.ty, named.fragment.per_register());
     let place = &places[(element / per_register) as usize];
-    let Some(register) = scene.same_frame(frame, lane).and_then(|own| register_bits(&own, place)) else { return (String::new(), None) };
+    let Some(register) = context.same_frame(frame, lane).and_then(|own| register_bits(&own, place)) else { return (String::new(), None) };
     let bits = register >> (element % per_register * ty.bits()) & (u128::MAX >> (128 - ty.bits()));
-    let text = match (Value::Scalar(Scalar::new(Type::Scalar(ty), bits))).text(scene, format) {
+    let text = match (Value::Scalar(Scalar::new(Type::Scalar(ty), bits))).text(context, format) {
         ValueText::Scalar(text) => text,
         _ => format!("{bits:#x}"),
     };
@@ -182,10 +182,10 @@ fn value(
     (text, number::to_f64(ty, bits).or_else(integer))
 }
 
-/// An element of a fragment: where in the matrix it is, and which lane has it in which register.
+/// An element of a fragment: its position in the matrix, its lane and its register.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct FragmentElement {
-    /// Which matrix, if the fragment has several.
+    /// Index of the matrix, if the fragment has several.
     pub matrix: Option<usize>,
     /// Row of the matrix.
     pub row: u32,
@@ -195,14 +195,14 @@ pub struct FragmentElement {
     pub lane: u32,
     /// Its number among the elements of the lane.
     pub element: u32,
-    /// The register, and the bits of it.
+    /// The register, with the bit range.
     pub register: String,
     /// Its value.
     pub value: String,
 }
 
 impl FragmentView {
-    /// Which part of which register an element of a lane is: `%r4`, `%r4 bits 16-31`.
+    /// The register and bit range of an element of a lane: `%r4`, `%r4 bits 16-31`.
     pub fn register(&self, element: u32) -> String {
         let register = self.registers.get((element / self.per_register) as usize).map_or("", String::as_str);
         if self.per_register == 1 {
@@ -213,13 +213,13 @@ impl FragmentView {
         format!("{register} bits {low}-{}", low + bits - 1)
     }
 
-    /// The elements that `wanted` chooses, in order of their number in a lane.
-    pub fn elements(&self, wanted: impl Fn(u32, u32, &FragmentCell) -> bool) -> Vec<FragmentElement> {
+    /// The elements that satisfy `filter`, in order of their number in a lane.
+    pub fn elements(&self, filter: impl Fn(u32, u32, &FragmentCell) -> bool) -> Vec<FragmentElement> {
         let mut elements = Vec::new();
         for (tile, rows) in self.tiles.iter().enumerate() {
             let matrix = (self.tiles.len() > 1).then_some(tile);
             for (row, columns) in (self.first_row..).zip(rows) {
-                let chosen = (0..).zip(columns).filter(|(column, cell)| wanted(row, *column, cell));
+                let chosen = (0..).zip(columns).filter(|(column, cell)| filter(row, *column, cell));
                 elements.extend(chosen.map(|(column, cell)| FragmentElement {
                     matrix,
                     row,

@@ -1,10 +1,10 @@
-//! `list`: lines of the PTX text, with the threads that stand there and what stops there.
+//! `list`: lines of the PTX text, with the threads and breakpoints on them.
 
 use super::contracted::partners;
 use super::location::lane_locations;
 use crate::base::SourceId;
+use crate::debug::eval_context::EvalContext;
 use crate::debug::focus::ThreadFilter;
-use crate::debug::scene::Scene;
 use crate::machine::LaneMask;
 use crate::program::{ContractionKind, Pc, Program};
 
@@ -28,42 +28,42 @@ pub struct Line {
     pub text: String,
     /// Its instructions, first and last; none for a line without code.
     pub code: Option<(Pc, Pc)>,
-    /// Lines with which an instruction here is rounded once.
+    /// Lines of the other operations of contractions with an instruction here.
     pub contracted: Vec<(ContractionKind, u32)>,
-    /// Whether it is part of an `asm` statement of the source language.
+    /// True if it is part of an `asm` statement of the source language.
     pub inline_asm: bool,
-    /// Whether one of the marked instructions is here.
+    /// True if a breakpoint is here.
     pub marked: bool,
-    /// Lanes of the focused warp that stand here.
+    /// Lanes of the focused warp on this line.
     pub lanes: LaneMask,
-    /// Those of them that a predicate turns off here.
+    /// Those of them whose guard predicate is false here.
     pub off: LaneMask,
-    /// Whether the focused lane stands here.
+    /// True if the focused lane is on this line.
     pub focused: bool,
 }
 
-/// The file and line where the focused lane stands; of a thread that is not on the machine, where the kernel begins.
-pub fn current_line(scene: &Scene<'_>) -> (SourceId, u32) {
-    let (program, pc) = (scene.program(), current_pc(scene));
+/// The file and line of the focused lane; the beginning of the kernel if the thread is not resident.
+pub fn current_line(context: &EvalContext<'_>) -> (SourceId, u32) {
+    let (program, pc) = (context.program(), current_pc(context));
     program.spans.get(pc.index()).map_or((SourceId(0), 1), |span| (span.source, program.sources_text.position(*span).line))
 }
 
-/// The instruction at which the focused lane stands in the selected frame; of a thread that is not on the machine, the kernel's first.
-pub(super) fn current_pc(scene: &Scene<'_>) -> Pc {
-    match scene.frame() {
-        Ok(frame) if scene.focus.frame == 0 => frame.group.current_pc(),
+/// The instruction of the focused lane in the selected frame; the kernel's first one if the thread is not resident.
+pub(super) fn current_pc(context: &EvalContext<'_>) -> Pc {
+    match context.frame() {
+        Ok(frame) if context.focus.frame == 0 => frame.group.current_pc(),
         Ok(frame) => frame.pc,
-        Err(_) => Pc(scene.program().functions[scene.machine.config().kernel.index()].code.start),
+        Err(_) => Pc(context.program().functions[context.machine.config().kernel.index()].code.start),
     }
 }
 
-/// The lines `lines` of `file`, cut to those it has. `marks` are instructions with breakpoints, in order.
-pub fn list(scene: &Scene<'_>, file: SourceId, lines: std::ops::Range<u32>, marks: &[Pc]) -> Listing {
-    let program = scene.program();
+/// The lines `lines` of `file`, clipped to its length. `marks` are instructions with breakpoints, in order.
+pub fn list(context: &EvalContext<'_>, file: SourceId, lines: std::ops::Range<u32>, marks: &[Pc]) -> Listing {
+    let program = context.program();
     let source = program.sources_text.file(file);
     let lines = lines.start.max(1)..lines.end.min(source.line_count() + 1);
     let code = code_of(program, file, &lines);
-    let lane_locations = lane_locations(scene, &ThreadFilter::of_warp(&scene.focus));
+    let lane_locations = lane_locations(context, &ThreadFilter::of_warp(&context.focus));
     let line = |number: u32| {
         let here = || code.iter().filter(|(line, _)| *line == number).map(|(_, pc)| *pc);
         let location = lane_locations.iter().filter(|location| here().any(|pc| pc == location.pc));
@@ -78,13 +78,13 @@ pub fn list(scene: &Scene<'_>, file: SourceId, lines: std::ops::Range<u32>, mark
             marked: here().any(|pc| marks.binary_search(&pc).is_ok()),
             lanes,
             off,
-            focused: scene.is_focused(lanes),
+            focused: context.is_focused(lanes),
         }
     };
     Listing { file: source.short_name().to_string(), line_count: source.line_count(), lines: lines.map(line).collect() }
 }
 
-/// The lines of the instructions that the one at `pc` is rounded once with.
+/// The lines of the other operations of the contraction of the instruction at `pc`.
 pub(super) fn contracted_lines(program: &Program, pc: Pc) -> impl Iterator<Item = (ContractionKind, u32)> {
     partners(program, pc)
         .into_iter()

@@ -1,14 +1,14 @@
-//! Where the threads on the machine stand.
+//! The positions and states of the resident threads.
 
 use serde::Serialize;
 
+use crate::debug::eval_context::EvalContext;
 use crate::debug::focus::ThreadFilter;
 use crate::debug::roles::NamedWarps;
-use crate::debug::scene::Scene;
 use crate::machine::{GroupState, LaneGroup, LaneMask, Warp, frames};
 use crate::program::{Pc, Program};
 
-/// Lanes of a warp that stand together.
+/// Converged lanes of a warp.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LaneLocation {
     /// Block index.
@@ -21,13 +21,13 @@ pub struct LaneLocation {
     pub pc: Pc,
     /// Calls in progress.
     pub depth: u32,
-    /// Those of them that a predicate turns off: they do not execute the instruction that the others execute next.
+    /// Those of them whose guard predicate is false for the next instruction.
     pub off: LaneMask,
-    /// What they do there.
+    /// Their state.
     pub state: State,
 }
 
-/// What lanes do where they stand.
+/// The state of lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub enum State {
     /// They can run.
@@ -38,37 +38,37 @@ pub enum State {
     Cluster,
     /// They wait for a phase of the mbarrier at this address of the block's shared memory.
     Mbarrier(u32),
-    /// They wait for copies that the user ends.
+    /// They wait for copies, which complete by the user's command.
     Copies,
-    /// It waits for its matrix multiplications, which end when the user says so.
+    /// They wait for their matrix multiplications, which complete by the user's command.
     Wgmmas,
-    /// It waits for other warps of its warpgroup to commit their matrix multiplications.
+    /// They wait for other warps of the warpgroup to commit their matrix multiplications.
     Warpgroup,
     /// They wait for other lanes of the warp.
     Lanes(LaneMask),
-    /// They stand where the sides of a branch meet and wait for these lanes of other sides; 0 over many warps.
+    /// They wait at a reconvergence point for these lanes; none in a row for several warps.
     AtReconvergence(LaneMask),
-    /// They are on a side of a branch that runs when these lanes have run the sides before it; 0 as before.
+    /// They are on a path of a branch that runs after the paths of these lanes; none in a row for several warps.
     AwaitsTurn(LaneMask),
     /// They have exited.
     Exited,
 }
 
 impl LaneLocation {
-    /// What they do, an mbarrier by its name: `waits for full[1]`.
-    pub fn state_in_words(&self, scene: &Scene<'_>) -> String {
-        self.mbarrier(scene).map_or_else(|| self.state.to_string(), |name| format!("waits for {name}"))
+    /// Their state as text, with the name of an mbarrier: `waits for full[1]`.
+    pub fn state_in_words(&self, context: &EvalContext<'_>) -> String {
+        self.mbarrier(context).map_or_else(|| self.state.to_string(), |name| format!("waits for {name}"))
     }
 
     /// The name of the mbarrier that they wait for.
-    pub(super) fn mbarrier(&self, scene: &Scene<'_>) -> Option<String> {
+    pub(super) fn mbarrier(&self, context: &EvalContext<'_>) -> Option<String> {
         let State::Mbarrier(address) = self.state else { return None };
-        Some(crate::debug::names::place::mbarrier(scene, scene.machine.block(self.block)?, address))
+        Some(crate::debug::names::memory_name::mbarrier(context, context.machine.block(self.block)?, address))
     }
 }
 
 impl State {
-    /// The state without the lanes that are waited for, which are others in every warp.
+    /// The state without lane masks, which differ between warps.
     #[must_use]
     pub(super) fn without_lanes(self) -> Self {
         match self {
@@ -107,14 +107,14 @@ impl std::fmt::Display for State {
     }
 }
 
-/// Where the threads that pass `filter` stand, block by block and warp by warp, the lowest lanes first. Exited lanes are left out.
-pub fn lane_locations(scene: &Scene<'_>, filter: &ThreadFilter) -> Vec<LaneLocation> {
+/// The positions of the threads that match `filter`, in order of block, warp and lowest lane, without exited lanes.
+pub fn lane_locations(context: &EvalContext<'_>, filter: &ThreadFilter) -> Vec<LaneLocation> {
     let mut found = Vec::new();
-    for block in scene.machine.resident_blocks().filter(|block| filter.block.is_none_or(|wanted| wanted == block.index)) {
+    for block in context.machine.resident_blocks().filter(|block| filter.block.is_none_or(|index| index == block.index)) {
         for (warp, number) in block.warps.iter().zip(0..) {
-            let wanted = filter.lanes_of(block.index, number);
+            let filtered = filter.lanes_of(block.index, number);
             let first = found.len();
-            for group in warp.groups.iter().filter(|group| group.mask.intersects(wanted)) {
+            for group in warp.groups.iter().filter(|group| group.mask.intersects(filtered)) {
                 let state = match group.state {
                     GroupState::Ready => State::Ready,
                     GroupState::AtBarrier { id, .. } => State::Barrier(id),
@@ -123,15 +123,15 @@ pub fn lane_locations(scene: &Scene<'_>, filter: &ThreadFilter) -> Vec<LaneLocat
                     GroupState::AtCopies => State::Copies,
                     GroupState::AtWgmmas => State::Wgmmas,
                     GroupState::AtWarpgroup => State::Warpgroup,
-                    GroupState::AtReconvergence => State::AtReconvergence(warp.holding(group)),
-                    GroupState::AwaitsTurn => State::AwaitsTurn(warp.holding(group)),
+                    GroupState::AtReconvergence => State::AtReconvergence(warp.blocking_lanes(group)),
+                    GroupState::Deferred => State::AwaitsTurn(warp.blocking_lanes(group)),
                     GroupState::AtSync { members } | GroupState::AtWarpSync { members, .. } => {
                         State::Lanes(members & warp.live & !group.mask)
                     }
                 };
                 let depth = frames(&group.stack).next().map_or(0, |frame| frame.depth);
-                let lanes = group.mask & wanted;
-                let off = if state == State::Ready { turned_off(scene.program(), warp, group) & lanes } else { LaneMask::NONE };
+                let lanes = group.mask & filtered;
+                let off = if state == State::Ready { predicated_off(context.program(), warp, group) & lanes } else { LaneMask::NONE };
                 found.push(LaneLocation { block: block.index, warp: number, lanes, pc: group.current_pc(), depth, off, state });
             }
             found[first..].sort_by_key(|location| location.lanes.first());
@@ -140,8 +140,8 @@ pub fn lane_locations(scene: &Scene<'_>, filter: &ThreadFilter) -> Vec<LaneLocat
     found
 }
 
-/// The lanes of a group whose predicate is false for the instruction that the group executes next.
-pub fn turned_off(program: &Program, warp: &Warp, group: &LaneGroup) -> LaneMask {
+/// The lanes of a group whose guard predicate is false for the next instruction.
+pub fn predicated_off(program: &Program, warp: &Warp, group: &LaneGroup) -> LaneMask {
     let guard = program.code.get(group.pc.index()).and_then(|inst| inst.guard);
     guard.map_or(LaneMask::NONE, |guard| {
         let bits = warp.registers.pred.get(guard.slot.in_frame(group.frame.pred).index()).copied().unwrap_or(LaneMask::NONE);
@@ -149,13 +149,13 @@ pub fn turned_off(program: &Program, warp: &Warp, group: &LaneGroup) -> LaneMask
     })
 }
 
-/// Threads of a block: lanes, and the warps that have these lanes.
+/// Threads of a block: each lane mask with the warps to which it applies.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ThreadSet(pub Vec<(LaneMask, NamedWarps)>);
 
 impl ThreadSet {
-    /// The set of these lanes of the warps 0, 1, 2 and so on.
-    pub(super) fn new(scene: &Scene<'_>, lanes: impl Iterator<Item = LaneMask>) -> Self {
+    /// The set with one lane mask for each of the warps 0, 1, 2 and so on.
+    pub(super) fn new(context: &EvalContext<'_>, lanes: impl Iterator<Item = LaneMask>) -> Self {
         let mut rows: Vec<(LaneMask, Vec<u32>)> = Vec::new();
         for (lanes, warp) in lanes.zip(0..).filter(|(lanes, _)| !lanes.is_empty()) {
             match rows.iter_mut().find(|(other, _)| *other == lanes) {
@@ -163,7 +163,7 @@ impl ThreadSet {
                 None => rows.push((lanes, vec![warp])),
             }
         }
-        Self(rows.into_iter().map(|(lanes, warps)| (lanes, scene.roles.named(&warps))).collect())
+        Self(rows.into_iter().map(|(lanes, warps)| (lanes, context.roles.named(&warps))).collect())
     }
 
     /// `warps 0-2`, `consumer warps 0-2, warp 3 lanes 0-7`; `none`.

@@ -1,14 +1,14 @@
-//! `info mbarriers`: the mbarriers of a block, how far their phases are, and the threads that wait for them.
+//! `info mbarriers`: the mbarriers of a block, the state of their phases, and the threads that wait for them.
 //!
-//! Which parity lanes wait for is no part of their state: it is an operand of the instruction that they wait at, and is read from their
-//! registers.
+//! The parity that lanes wait for is not part of their state: it is an operand of the instruction at which they wait, and is read from
+//! their registers.
 
 use serde::Serialize;
 
 use super::location::ThreadSet;
 use super::{Actor, CodePlace};
-use crate::debug::names::{place as names, symbols};
-use crate::debug::scene::{Scene, SceneError};
+use crate::debug::eval_context::{EvalContext, ThreadError};
+use crate::debug::names::{memory_name as names, symbols};
 use crate::debug::value::{Scalar, Type, Value};
 use crate::isa::Space;
 use crate::machine::{
@@ -20,59 +20,59 @@ use crate::program::{MbarrierOp, Op, Pc};
 /// An mbarrier.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MbarrierView {
-    /// `full[1]`; with the rank of its block where that is not the focused one.
+    /// `full[1]`; with the rank of its block if that is not the focused one.
     pub name: String,
     /// The block whose shared memory it is in.
     pub block: [u32; 3],
-    /// Where in it.
+    /// Its address there.
     pub address: u32,
-    /// Phases that have ended.
+    /// Number of completed phases.
     pub phase: u64,
-    /// Arrivals of this phase, and how many it wants in all.
+    /// Arrivals of the present phase, and its expected arrivals.
     pub arrivals: (u32, u32),
-    /// Arrivals that the next phase will want, if that is another number.
+    /// Expected arrivals of the next phase, if different.
     pub next: Option<u32>,
-    /// Bytes of this phase.
+    /// Transaction bytes of the present phase.
     pub bytes: TransactionBytes,
-    /// What its eight bytes read as, if that is not what the instructions left there.
+    /// Its eight bytes, if they were overwritten by other than mbarrier instructions.
     pub overwritten: Option<u64>,
-    /// The threads that wait, those that wait for the same together.
+    /// The waiting threads; those with the same parity and instruction are one row.
     pub waiters: Vec<MbarrierWaiter>,
-    /// When it was made.
+    /// The tick of its initialization.
     pub made_at: Tick,
-    /// The warp that made it, and its instruction.
+    /// The warp that initialized it, and its instruction.
     pub made_by: Actor,
-    /// What happened in this phase.
+    /// The operations of the present phase.
     pub actions: Vec<MbarrierAction>,
-    /// Number of earlier actions of this phase.
+    /// Number of earlier operations of this phase that are not recorded.
     pub forgotten: u64,
     /// Copies in flight that will complete on it, by number.
     pub copies: Vec<u64>,
-    /// The latest phases that have ended.
+    /// The latest completed phases.
     pub history: Vec<EndedPhase>,
-    /// Whether the focused lane waits for it.
+    /// True if the focused lane waits for it.
     pub focused: bool,
 }
 
-/// A phase of an mbarrier that has ended.
+/// A completed phase of an mbarrier.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct EndedPhase {
     /// Its number.
     pub number: u64,
-    /// When it ended.
+    /// The tick of its completion.
     pub ended: Tick,
-    /// What ended it.
+    /// The operation that completed it.
     pub last: MbarrierAction,
 }
 
 /// Transaction bytes of a phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct TransactionBytes {
-    /// Bytes that were expected, if that is still known.
+    /// Expected bytes, if all operations of the phase are recorded.
     pub expected: Option<u64>,
-    /// Of the bytes expected, those that have not come; negative if more have come.
+    /// Expected bytes that are not completed yet (the tx-count); negative if more were completed.
     pub outstanding: i64,
-    /// Bytes that copies in flight will bring.
+    /// Bytes that copies in flight will complete.
     pub in_flight: u64,
 }
 
@@ -81,41 +81,41 @@ pub struct TransactionBytes {
 pub struct MbarrierWaiter {
     /// The threads.
     pub threads: ThreadSet,
-    /// The parity waited for; none where lanes differ.
+    /// The parity that they wait for; none if lanes differ.
     pub parity: Option<u32>,
     /// The instruction at which they wait.
     pub at: CodePlace,
 }
 
-/// Something that was done to an mbarrier.
+/// An operation on an mbarrier.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MbarrierAction {
-    /// When it took effect.
+    /// The tick at which it took effect.
     pub time: Tick,
-    /// The lanes that did it, and their instruction; of a copy, those that issued it.
+    /// The lanes that executed it, or issued the copy, and their instruction.
     pub by: Actor,
-    /// What was done.
+    /// The contribution.
     pub what: Contribution,
-    /// The copy that did it, if the lanes did not.
+    /// The copy that contributed, if the lanes did not.
     pub copy: Option<u64>,
 }
 
-/// The mbarriers of the focused block, and those of other blocks of its cluster that exist.
+/// The mbarriers of the focused block and of the other resident blocks of its cluster.
 ///
 /// # Errors
-/// The block is not on the machine.
-pub fn mbarrier_views(scene: &Scene<'_>) -> Result<Vec<MbarrierView>, SceneError> {
-    let own = scene.block()?;
-    let size = scene.machine.config().blocks_of_cluster();
-    let block_slot = scene.machine.block_slot_of(own).ok_or(SceneError::Finished { block: own.index })?;
+/// The block is not resident.
+pub fn mbarrier_views(context: &EvalContext<'_>) -> Result<Vec<MbarrierView>, ThreadError> {
+    let own = context.block()?;
+    let size = context.machine.config().blocks_of_cluster();
+    let block_slot = context.machine.block_slot_of(own).ok_or(ThreadError::Finished { block: own.index })?;
     let first = block_slot - block_slot % size.max(1);
     let peers = (first..first.saturating_add(size)).filter(|peer| *peer != block_slot);
     let block_slots = std::iter::once(block_slot).chain(peers);
-    let in_block_slot = |block_slot: u32| scene.machine.block_in(block_slot).map(|block| (block_slot, block));
+    let in_block_slot = |block_slot: u32| context.machine.block_in(block_slot).map(|block| (block_slot, block));
     let all = block_slots
         .filter_map(in_block_slot)
         .flat_map(|(block_slot, block)| block.shared.mbarriers().map(move |object| (block_slot, block, object)));
-    Ok(all.map(|(block_slot, block, (address, object))| view(scene, (block_slot, block), address, object)).collect())
+    Ok(all.map(|(block_slot, block, (address, object))| view(context, (block_slot, block), address, object)).collect())
 }
 
 impl MbarrierView {
@@ -125,64 +125,64 @@ impl MbarrierView {
     }
 }
 
-/// The address in the focused block's shared memory that a value is, or lies at.
-pub fn shared_address(scene: &Scene<'_>, value: &Value) -> Option<u32> {
+/// The address in the focused block's shared memory that a value denotes; for an array, its first address.
+pub fn shared_address(context: &EvalContext<'_>, value: &Value) -> Option<u32> {
     let (space, address) = match value {
         Value::Array(array) => (array.space, array.address),
         Value::Scalar(Scalar { ty: Type::Pointer(space, _), bits }) => (*space, *bits as u64),
         Value::Scalar(Scalar { bits, .. }) => (Space::Shared, *bits as u64),
         Value::Lanes(_) => return None,
     };
-    match symbols::resolve(scene.program(), space, address) {
+    match symbols::resolve(context.program(), space, address) {
         (Space::Shared, address) => u32::try_from(address).ok(),
         _ => None,
     }
 }
 
-fn view(scene: &Scene<'_>, (block_slot, block): (u32, &Block), address: u32, object: &Mbarrier) -> MbarrierView {
-    let copies = scene.machine.in_flight().to_mbarrier(block_slot, address);
-    let brings = |ends: CopyCompletion| if let CopyCompletion::Mbarrier { bytes, .. } = ends { u64::from(bytes) } else { 0 };
+fn view(context: &EvalContext<'_>, (block_slot, block): (u32, &Block), address: u32, object: &Mbarrier) -> MbarrierView {
+    let copies = context.machine.in_flight().to_mbarrier(block_slot, address);
+    let completed_bytes = |ends: CopyCompletion| if let CopyCompletion::Mbarrier { bytes, .. } = ends { u64::from(bytes) } else { 0 };
     let known = object.omitted == 0;
     let sum = |of: fn(Contribution) -> u32| object.operations.iter().map(|operation| u64::from(of(operation.what))).sum::<u64>();
     let arrived = u32::try_from(sum(arrivals)).unwrap_or(u32::MAX);
     let arrived = if known { arrived } else { object.expected.saturating_sub(object.pending) };
-    let wanted = arrived.saturating_add(object.pending);
-    let state = scene.group().ok().map(|group| group.state);
+    let expected = arrived.saturating_add(object.pending);
+    let state = context.group().ok().map(|group| group.state);
     MbarrierView {
-        name: name_of(scene, block, block_slot, address),
+        name: name_of(context, block, block_slot, address),
         block: block.index,
         address,
         phase: object.phase,
-        arrivals: (arrived, wanted),
-        next: (wanted != object.expected).then_some(object.expected),
+        arrivals: (arrived, expected),
+        next: (expected != object.expected).then_some(object.expected),
         bytes: TransactionBytes {
             expected: known.then(|| sum(expected_bytes)),
             outstanding: i64::from(object.tx_count),
-            in_flight: copies.iter().map(|copy| brings(copy.ends)).sum(),
+            in_flight: copies.iter().map(|copy| completed_bytes(copy.completion)).sum(),
         },
         overwritten: overwritten(block, address, object),
-        waiters: waiters(scene, block, address),
-        made_at: object.made.tick,
-        made_by: Actor::new(scene, object.made, LaneMask::NONE),
-        actions: object.operations.iter().map(|operation| action(scene, operation)).collect(),
+        waiters: waiters(context, block, address),
+        made_at: object.init.tick,
+        made_by: Actor::new(context, object.init, LaneMask::NONE),
+        actions: object.operations.iter().map(|operation| action(context, operation)).collect(),
         forgotten: object.omitted,
         copies: copies.iter().map(|copy| copy.id).collect(),
-        history: object.history.iter().map(|phase| ended(scene, phase)).collect(),
-        focused: block.index == scene.focus.block && state == Some(GroupState::AtMbarrier { address }),
+        history: object.history.iter().map(|phase| ended(context, phase)).collect(),
+        focused: block.index == context.focus.block && state == Some(GroupState::AtMbarrier { address }),
     }
 }
 
 /// `full[1]`, `full[1] of rank 2`.
-fn name_of(scene: &Scene<'_>, block: &Block, block_slot: u32, address: u32) -> String {
-    let name = names::mbarrier(scene, block, address);
-    if block.index == scene.focus.block { name } else { format!("{name} of rank {}", scene.machine.rank_in_cluster(block_slot)) }
+fn name_of(context: &EvalContext<'_>, block: &Block, block_slot: u32, address: u32) -> String {
+    let name = names::mbarrier(context, block, address);
+    if block.index == context.focus.block { name } else { format!("{name} of rank {}", context.machine.rank_in_cluster(block_slot)) }
 }
 
 /// The mbarrier that a copy completes on.
-pub(super) fn name_at(scene: &Scene<'_>, owner: MemoryOwner, address: u32) -> String {
+pub(super) fn name_at(context: &EvalContext<'_>, owner: MemoryOwner, address: u32) -> String {
     let MemoryOwner::Block { block_slot, index } = owner else { return format!("{address:#x}") };
-    let block = scene.machine.block_in(block_slot).filter(|block| block.index == index);
-    block.map_or_else(|| format!("{address:#x} of a block that has exited"), |block| name_of(scene, block, block_slot, address))
+    let block = context.machine.block_in(block_slot).filter(|block| block.index == index);
+    block.map_or_else(|| format!("{address:#x} of a block that has exited"), |block| name_of(context, block, block_slot, address))
 }
 
 fn overwritten(block: &Block, address: u32, object: &Mbarrier) -> Option<u64> {
@@ -202,13 +202,13 @@ fn expected_bytes(what: Contribution) -> u32 {
     if let Contribution::ExpectTx(bytes) = what { bytes } else { 0 }
 }
 
-fn ended(scene: &Scene<'_>, phase: &Phase) -> EndedPhase {
-    EndedPhase { number: phase.number, ended: phase.ended, last: action(scene, &phase.last) }
+fn ended(context: &EvalContext<'_>, phase: &Phase) -> EndedPhase {
+    EndedPhase { number: phase.number, ended: phase.ended, last: action(context, &phase.last) }
 }
 
-fn action(scene: &Scene<'_>, operation: &MbarrierOperation) -> MbarrierAction {
+fn action(context: &EvalContext<'_>, operation: &MbarrierOperation) -> MbarrierAction {
     let MbarrierOperation { what, copy, .. } = *operation;
-    MbarrierAction { time: operation.tick, by: Actor::new(scene, operation.place, operation.lanes), what, copy }
+    MbarrierAction { time: operation.tick, by: Actor::new(context, operation.point, operation.lanes), what, copy }
 }
 
 /// Lanes of a block, by warp, that wait for the same parity at the same instruction.
@@ -219,11 +219,11 @@ struct WaiterGroup {
 }
 
 /// The threads that wait for the mbarrier at `address` of a block.
-fn waiters(scene: &Scene<'_>, block: &Block, address: u32) -> Vec<MbarrierWaiter> {
+fn waiters(context: &EvalContext<'_>, block: &Block, address: u32) -> Vec<MbarrierWaiter> {
     let mut waiting: Vec<WaiterGroup> = Vec::new();
     for (number, warp) in block.warps.iter().enumerate() {
         for group in warp.groups.iter().filter(|group| group.state == GroupState::AtMbarrier { address }) {
-            let (parity, pc) = (parity_awaited(scene, warp, group), group.pc);
+            let (parity, pc) = (waited_parity(context, warp, group), group.pc);
             let mut lanes = vec![LaneMask::NONE; block.warps.len()];
             lanes[number] = group.mask;
             match waiting.iter_mut().find(|waiters| (waiters.parity, waiters.pc) == (parity, pc)) {
@@ -233,19 +233,19 @@ fn waiters(scene: &Scene<'_>, block: &Block, address: u32) -> Vec<MbarrierWaiter
         }
     }
     let row = |waiters: WaiterGroup| MbarrierWaiter {
-        threads: ThreadSet::new(scene, waiters.lanes.into_iter()),
+        threads: ThreadSet::new(context, waiters.lanes.into_iter()),
         parity: waiters.parity,
-        at: CodePlace::new(scene.program(), waiters.pc),
+        at: CodePlace::new(context.program(), waiters.pc),
     };
     waiting.into_iter().map(row).collect()
 }
 
-/// The parity that the lanes of a group wait for; none where they differ.
-fn parity_awaited(scene: &Scene<'_>, warp: &Warp, group: &LaneGroup) -> Option<u32> {
-    let inst = scene.program().code.get(group.pc.index())?;
+/// The parity that the lanes of a group wait for; none if they differ.
+fn waited_parity(context: &EvalContext<'_>, warp: &Warp, group: &LaneGroup) -> Option<u32> {
+    let inst = context.program().code.get(group.pc.index())?;
     let Op::Mbarrier(MbarrierOp::Wait { parity: by_parity, a, .. }) = inst.op else { return None };
-    let words: PerLane<u64> = scene.machine.operand_of(warp, group, a, !by_parity);
-    // A state is given by its highest bit, a parity by its lowest.
+    let words: PerLane<u64> = context.machine.operand_of(warp, group, a, !by_parity);
+    // `test_wait` with a state has the phase in the highest bit, with a parity in the lowest.
     let parity = |lane: usize| if by_parity { words[lane] & 1 } else { words[lane] >> 63 };
     let mut parities = group.mask.iter().map(parity);
     let first = parities.next()?;

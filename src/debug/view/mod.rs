@@ -1,7 +1,7 @@
-//! What there is to see, as plain data: the front ends only draw it.
+//! Views of the stopped machine, as plain data: the front ends only format them.
 //!
-//! A listing is rows of a type of its own. Whatever lists threads takes a
-//! [`ThreadFilter`](super::focus::ThreadFilter) and puts equal rows together: 32 lanes at one instruction are one row.
+//! A listing is rows of a type of its own. Listings of threads take a [`ThreadFilter`](super::focus::ThreadFilter) and merge equal
+//! rows: 32 lanes at one instruction are one row.
 
 mod arrays;
 mod barriers;
@@ -41,7 +41,7 @@ pub use barriers::{BarrierRow, barriers};
 pub use blocks::{BlockSpan, Condition, blocks};
 pub use cfg::{BlockCounts, BlockView, CfgView, control_flow};
 pub use contents::{MemoryObject, MemorySpace, bytes, elements, memory_objects};
-pub use contracted::{ContractionNote, Given, rounded_once, unrounded_uses};
+pub use contracted::{ContractionNote, FirstOp, contraction_note, unrounded_uses};
 pub use copies::{
     AsyncGroup, CopySide, FlightBytes, FlightEnd, FlightKind, FlightRow, GroupKind, InFlight, PlaceRange, WarpGroups, copies, in_flight,
 };
@@ -69,7 +69,7 @@ pub use wgmmas::accumulator_in_flight;
 
 use crate::program::{Pc, Program};
 
-/// `looking.ptx:37`, with the label before it: `looking.ptx:37 <low+2>`.
+/// `looking.ptx:37`, or with the preceding label `looking.ptx:37 <low+2>`.
 pub fn place(program: &Program, pc: Pc) -> String {
     match super::names::symbols::code_symbol(program, pc) {
         Some(symbol) => format!("{} <{symbol}>", program.place(pc)),
@@ -89,7 +89,7 @@ pub fn grouped(number: impl Into<u64>) -> String {
     digits.char_indices().map(|(index, digit)| format!("{}{digit}", comma(index))).collect()
 }
 
-/// What `printf` wrote, as whole lines, and how many bytes came after that and were not kept.
+/// The output of `printf` as whole lines, with a note on the number of bytes that were lost.
 pub fn printed(mut bytes: Vec<u8>, lost: u64) -> Vec<u8> {
     if bytes.last().is_some_and(|last| *last != b'\n') {
         bytes.push(b'\n');

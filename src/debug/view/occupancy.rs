@@ -1,4 +1,4 @@
-//! The threads on the visible lines of a file, and what stops there.
+//! The threads and breakpoints on the visible lines of a file.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -7,34 +7,33 @@ use super::list::{contracted_lines, current_pc};
 use super::location::{State, lane_locations};
 use crate::base::SourceId;
 use crate::debug::breakpoints::Breakpoints;
+use crate::debug::eval_context::EvalContext;
 use crate::debug::focus::ThreadFilter;
-use crate::debug::scene::Scene;
 use crate::machine::{Coverage, LaneMask};
 use crate::program::{ContractionKind, Pc, Program};
 
 /// The threads on a line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LineOccupancy {
-    /// Whether it has instructions.
+    /// True if it has instructions.
     pub has_code: bool,
-    /// Whether it is a line of PTX that an `asm` statement of the source language holds.
+    /// True if it is a line of PTX from an `asm` statement of the source language.
     pub inline_asm: bool,
-    /// Lines of PTX with which an instruction here is rounded once.
+    /// Lines of PTX of the other operations of contractions with an instruction here.
     pub contracted: Vec<(ContractionKind, u32)>,
-    /// Lanes of the focused warp that stand here.
+    /// Lanes of the focused warp on this line.
     pub lanes: LaneMask,
     /// Those of them that run next.
     pub next: LaneMask,
     /// Those of them that wait.
     pub waiting: LaneMask,
-    /// Whether the focused lane stands here, or waits here for the frame it called.
+    /// True if the selected frame of the focused lane is on this line.
     pub focused: bool,
-    /// How many lanes have executed it; of several instructions the one that most have. None if that was not asked for, is not
-    /// counted, or there is no code.
+    /// Number of lanes that have executed it, the maximum of its instructions. None if not requested or counted, or without code.
     pub executed: Option<u64>,
     /// Other warps of the block that have lanes here, ascending.
     pub others: Vec<u32>,
-    /// The breakpoint here that is looked at, or else one that is not.
+    /// An enabled breakpoint on this line, otherwise a disabled one.
     pub mark: Option<Mark>,
 }
 
@@ -43,7 +42,7 @@ pub struct LineOccupancy {
 pub struct Mark {
     /// Its number.
     pub number: u32,
-    /// Whether it is looked at.
+    /// True if it is enabled.
     pub enabled: bool,
 }
 
@@ -57,8 +56,8 @@ pub enum CodeText {
 }
 
 impl CodeText {
-    /// The line of the text that an instruction is of. `bytes` are those of the PTX text that matter: a number is compared sooner than
-    /// a line is found.
+    /// The line of an instruction in the text. `bytes` is the visible range of the PTX text: instructions outside of it are skipped without
+    /// the more expensive search for their line.
     fn line(self, program: &Program, pc: Pc, bytes: &Range<u32>) -> Option<u32> {
         match self {
             Self::Ptx(file) => {
@@ -73,18 +72,24 @@ impl CodeText {
     }
 }
 
-/// Where the focused lane stands in the language that the PTX was made from: the file's number, its name, and the line.
-pub fn original_line(scene: &Scene<'_>) -> Option<(u32, String, u32)> {
-    let (program, pc) = (scene.program(), current_pc(scene));
+/// The position of the focused lane in the source language: the file's number, its name, and the line.
+pub fn original_line(context: &EvalContext<'_>) -> Option<(u32, String, u32)> {
+    let (program, pc) = (context.program(), current_pc(context));
     let line = program.source_lines.get(pc.index()).copied().flatten()?;
     let (_, name) = program.source_files.iter().find(|(number, _)| *number == line.file)?;
     Some((line.file, name.clone(), line.line))
 }
 
-/// The threads on the lines `lines` of a text, and if `counted` how many have been there; an entry for each.
-pub fn occupancies(scene: &Scene<'_>, breakpoints: &Breakpoints, text: CodeText, lines: Range<u32>, counted: bool) -> Vec<LineOccupancy> {
+/// The occupancy of each of the lines `lines` of a text, with execution counts if `counted`.
+pub fn occupancies(
+    context: &EvalContext<'_>,
+    breakpoints: &Breakpoints,
+    text: CodeText,
+    lines: Range<u32>,
+    counted: bool,
+) -> Vec<LineOccupancy> {
     let mut occupancies = vec![LineOccupancy::default(); lines.len()];
-    let program = scene.program();
+    let program = context.program();
     let bytes = match text {
         CodeText::Ptx(file) => {
             let source = program.sources_text.file(file);
@@ -102,7 +107,7 @@ pub fn occupancies(scene: &Scene<'_>, breakpoints: &Breakpoints, text: CodeText,
         let line = text.line(program, pc, &bytes).filter(|line| lines.contains(line))?;
         Some((line - lines.start) as usize)
     };
-    let tally = scene.machine.coverage().filter(|_| counted).map(Coverage::tally);
+    let tally = context.machine.coverage().filter(|_| counted).map(Coverage::tally);
     for pc in (0..program.code.len()).map(Pc::new) {
         if let Some(occupancy) = line_of(pc).and_then(|index| occupancies.get_mut(index)) {
             occupancy.has_code = true;
@@ -112,13 +117,13 @@ pub fn occupancies(scene: &Scene<'_>, breakpoints: &Breakpoints, text: CodeText,
             occupancy.executed = occupancy.executed.max(tally.as_ref().map(|tally| tally.lanes(pc)));
         }
     }
-    let next = scene.next_lanes();
-    // A warp's line is looked up once for each place, not for each of the warps that stand there.
-    let mut places: BTreeMap<Pc, Option<usize>> = BTreeMap::new();
-    for location in lane_locations(scene, &ThreadFilter::of_block(&scene.focus)) {
-        let index = *places.entry(location.pc).or_insert_with(|| line_of(location.pc));
+    let next = context.next_lanes();
+    // The line of an instruction is looked up once, not for each of the warps there.
+    let mut lines_by_pc: BTreeMap<Pc, Option<usize>> = BTreeMap::new();
+    for location in lane_locations(context, &ThreadFilter::of_block(&context.focus)) {
+        let index = *lines_by_pc.entry(location.pc).or_insert_with(|| line_of(location.pc));
         let Some(occupancy) = index.and_then(|index| occupancies.get_mut(index)) else { continue };
-        if location.warp != scene.focus.warp {
+        if location.warp != context.focus.warp {
             occupancy.others.push(location.warp);
             continue;
         }
@@ -127,8 +132,8 @@ pub fn occupancies(scene: &Scene<'_>, breakpoints: &Breakpoints, text: CodeText,
         occupancy.waiting |= if location.state == State::Ready { LaneMask::NONE } else { location.lanes };
     }
     occupancies.iter_mut().for_each(|occupancy| occupancy.others.dedup());
-    if let Some(occupancy) = line_of(current_pc(scene)).and_then(|index| occupancies.get_mut(index)) {
-        occupancy.focused = scene.frame().is_ok();
+    if let Some(occupancy) = line_of(current_pc(context)).and_then(|index| occupancies.get_mut(index)) {
+        occupancy.focused = context.frame().is_ok();
     }
     for breakpoint in breakpoints.iter() {
         for index in breakpoint.pcs().iter().filter_map(|pc| line_of(*pc)) {

@@ -1,23 +1,23 @@
-//! An instruction with its names, and the lanes that executed one.
+//! An instruction with its source position, and the lanes that executed it.
 
 use serde::Serialize;
 
+use crate::debug::eval_context::EvalContext;
 use crate::debug::names::symbols::{Symbol, code_symbol};
 use crate::debug::roles::NamedWarps;
-use crate::debug::scene::Scene;
 use crate::machine::{IssuePoint, LaneMask};
 use crate::program::{Pc, Program};
 
-/// An instruction with its names.
+/// An instruction with its source position and symbol.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CodePlace {
     /// The instruction.
     pub pc: Pc,
-    /// The PTX file, as it is named where it is used; empty if the program has no such instruction.
+    /// The PTX file as the user named it; empty if the program has no such instruction.
     pub file: String,
     /// The line of its statement, from 1.
     pub line: u32,
-    /// The label, or else the function, that begins before it, and the instructions since.
+    /// The preceding label or function, and the number of instructions since then.
     pub symbol: Option<Symbol>,
     /// Its statement, without the semicolon.
     pub statement: String,
@@ -38,7 +38,7 @@ pub struct Actor {
     pub block: [u32; 3],
     /// The warp, with its role.
     pub warp: NamedWarps,
-    /// The lanes; none where that is not known.
+    /// The lanes; none if unknown.
     pub lanes: LaneMask,
     /// The instruction.
     pub at: CodePlace,
@@ -46,8 +46,8 @@ pub struct Actor {
 
 impl Actor {
     /// The lanes that executed the instruction at `place`.
-    pub(super) fn new(scene: &Scene<'_>, place: IssuePoint, lanes: LaneMask) -> Self {
-        let at = CodePlace::new(scene.program(), place.pc);
-        Self { block: place.block, warp: scene.roles.named(&[place.warp.number()]), lanes, at }
+    pub(super) fn new(context: &EvalContext<'_>, place: IssuePoint, lanes: LaneMask) -> Self {
+        let at = CodePlace::new(context.program(), place.pc);
+        Self { block: place.block, warp: context.roles.named(&[place.warp.number()]), lanes, at }
     }
 }

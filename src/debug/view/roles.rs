@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::CodePlace;
+use crate::debug::eval_context::EvalContext;
 use crate::debug::roles::{self, RoleGuess};
-use crate::debug::scene::Scene;
 
 /// A role.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -13,14 +13,14 @@ pub struct RoleRow {
     pub role: String,
     /// The warps that have it, ascending.
     pub warps: Vec<u32>,
-    /// Whether the focused warp is one of them.
+    /// True if the focused warp is one of them.
     pub focused: bool,
 }
 
 /// The roles and their warps.
-pub fn roles(scene: &Scene<'_>) -> Vec<RoleRow> {
-    let row = |(role, warps): (&str, Vec<u32>)| RoleRow { role: role.to_string(), focused: warps.contains(&scene.focus.warp), warps };
-    scene.roles.all().into_iter().map(row).collect()
+pub fn roles(context: &EvalContext<'_>) -> Vec<RoleRow> {
+    let row = |(role, warps): (&str, Vec<u32>)| RoleRow { role: role.to_string(), focused: warps.contains(&context.focus.warp), warps };
+    context.roles.all().into_iter().map(row).collect()
 }
 
 /// Roles that were guessed.
@@ -28,7 +28,7 @@ pub fn roles(scene: &Scene<'_>) -> Vec<RoleRow> {
 pub struct RolesGuessed {
     /// The branch at which the warps diverged.
     pub branch: CodePlace,
-    /// A role for each guessed.
+    /// The guessed roles.
     pub roles: Vec<GuessedRole>,
 }
 
@@ -39,19 +39,19 @@ pub struct GuessedRole {
     pub row: RoleRow,
     /// The first instruction of their path.
     pub to: CodePlace,
-    /// Whether all lanes of each warp took it.
+    /// True if all lanes of each warp took it.
     pub together: bool,
-    /// Copies that they have issued.
+    /// Number of copies that they issued.
     pub copies: u64,
-    /// Their waits for mbarriers.
+    /// Number of their tests of mbarriers.
     pub waits: u64,
 }
 
-/// Roles that were guessed, with the evidence.
-pub fn role_guess(scene: &Scene<'_>, guess: &RoleGuess) -> RolesGuessed {
-    let program = scene.program();
+/// The guessed roles with the evidence.
+pub fn role_guess(context: &EvalContext<'_>, guess: &RoleGuess) -> RolesGuessed {
+    let program = context.program();
     let role = |guessed: &roles::GuessedRole| GuessedRole {
-        row: RoleRow { role: guessed.name.clone(), warps: guessed.warps.clone(), focused: guessed.warps.contains(&scene.focus.warp) },
+        row: RoleRow { role: guessed.name.clone(), warps: guessed.warps.clone(), focused: guessed.warps.contains(&context.focus.warp) },
         to: CodePlace::new(program, guessed.to),
         together: guessed.together,
         copies: guessed.copies,

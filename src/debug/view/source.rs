@@ -1,10 +1,10 @@
-//! `info source`: the line of the PTX text and of the source language that an instruction came from.
+//! `info source`: the PTX line and the source line of an instruction.
 
-use super::contracted::{ContractionNote, rounded_once};
-use crate::debug::scene::Scene;
+use super::contracted::{ContractionNote, contraction_note};
+use crate::debug::eval_context::EvalContext;
 use crate::program::{Pc, Program};
 
-/// Where an instruction came from.
+/// The PTX line and the source line of an instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourcePlace {
     /// The instruction.
@@ -15,30 +15,30 @@ pub struct SourcePlace {
     pub ptx: String,
     /// The file's name as the user gave it.
     pub ptx_file: String,
-    /// File, line and column (0 if unknown) of the source language, if `.loc` says so.
+    /// File, line and column (0 if unknown) of the source language, from `.loc`.
     pub source: Option<(String, u32, u32)>,
-    /// The `asm` statement of the source language that it is part of, if it is.
+    /// Its position in an `asm` statement of the source language, if it is part of one.
     pub inline_asm: Option<InlineAsm>,
-    /// What it is rounded once with, if it is.
-    pub rounded_once: Option<ContractionNote>,
-    /// The instructions that came from the same line of the source language, in the same function.
+    /// The contraction that it is part of, if any.
+    pub contraction: Option<ContractionNote>,
+    /// Number of instructions of the same source line, in the same function.
     pub instructions: usize,
 }
 
-/// An instruction among those of its `asm` statement.
+/// The position of an instruction in its `asm` statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InlineAsm {
-    /// First and last line of the PTX text that the statement holds.
+    /// First and last line of the statement's PTX text.
     pub lines: (u32, u32),
-    /// Which instruction of them it is, from 1.
+    /// Number of the instruction in the statement, from 1.
     pub number: usize,
-    /// How many there are.
+    /// Number of instructions of the statement.
     pub count: usize,
 }
 
-/// Where the instruction at `pc` came from; none if there is no such instruction.
-pub fn source_place(scene: &Scene<'_>, pc: Pc) -> Option<SourcePlace> {
-    let program = scene.program();
+/// The source position of the instruction at `pc`; none if there is no such instruction.
+pub fn source_place(context: &EvalContext<'_>, pc: Pc) -> Option<SourcePlace> {
+    let program = context.program();
     let function = &program.functions[program.function_at(pc)?.index()];
     let span = program.spans.get(pc.index())?;
     let line = program.source_lines.get(pc.index()).copied().flatten();
@@ -53,7 +53,7 @@ pub fn source_place(scene: &Scene<'_>, pc: Pc) -> Option<SourcePlace> {
         ptx: program.place(pc),
         ptx_file: program.sources_text.file(span.source).name().to_string(),
         inline_asm: inline_asm(program, pc),
-        rounded_once: rounded_once(program, pc),
+        contraction: contraction_note(program, pc),
         source: line.zip(file).map(|(line, (_, name))| (name.clone(), line.line, line.column)),
         instructions: function.code.clone().filter(same).count(),
     })

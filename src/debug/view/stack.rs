@@ -1,16 +1,16 @@
-//! `backtrace`: the calls that the focused lane is inside of.
+//! `backtrace`: the call stack of the focused lane.
 
 use serde::Serialize;
 
 use super::CodePlace;
-use crate::debug::scene::{Scene, SceneError};
+use crate::debug::eval_context::{EvalContext, ThreadError};
 
-/// The calls that a lane is inside of.
+/// The call stack of a lane.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Stack {
     /// Its frames, innermost first.
     pub frames: Vec<FrameRow>,
-    /// Outer frames that are left out.
+    /// Number of omitted outer frames.
     pub left_out: usize,
     /// The kernel, whose frame is the outermost.
     pub kernel: String,
@@ -23,27 +23,27 @@ pub struct FrameRow {
     pub number: u32,
     /// The function.
     pub function: String,
-    /// The instruction that the innermost frame executes next, and that another has called at.
+    /// The next instruction of the innermost frame; the call instruction of an outer frame.
     pub at: CodePlace,
-    /// Whether it is the selected one.
+    /// True if it is the selected one.
     pub focused: bool,
 }
 
-/// The frames of the focused lane; the innermost `limit` of them at most.
+/// The innermost `limit` frames of the focused lane.
 ///
 /// # Errors
-/// The thread is not on the machine.
-pub fn backtrace(scene: &Scene<'_>, limit: usize) -> Result<Stack, SceneError> {
-    let frames = scene.frames()?;
-    let row = |(number, frame): (u32, &crate::debug::scene::Frame<'_>)| FrameRow {
+/// The thread is not resident.
+pub fn backtrace(context: &EvalContext<'_>, limit: usize) -> Result<Stack, ThreadError> {
+    let frames = context.frames()?;
+    let row = |(number, frame): (u32, &crate::debug::eval_context::Frame<'_>)| FrameRow {
         number,
-        function: scene.function(frame).name.to_string(),
-        at: CodePlace::new(scene.program(), if number == 0 { frame.group.current_pc() } else { frame.pc }),
-        focused: number == scene.focus.frame,
+        function: context.function(frame).name.to_string(),
+        at: CodePlace::new(context.program(), if number == 0 { frame.group.current_pc() } else { frame.pc }),
+        focused: number == context.focus.frame,
     };
     Ok(Stack {
         left_out: frames.len().saturating_sub(limit),
         frames: (0..).zip(&frames).take(limit).map(row).collect(),
-        kernel: scene.program().functions[scene.machine.config().kernel.index()].name.to_string(),
+        kernel: context.program().functions[context.machine.config().kernel.index()].name.to_string(),
     })
 }

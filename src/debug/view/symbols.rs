@@ -1,11 +1,11 @@
-//! `info symbols`, `info shared` and `info allocations`: what has a name, and where it lies.
+//! `info symbols`, `info shared` and `info allocations`: named objects and their addresses.
 
 use serde::Serialize;
 
 use super::arrays::{Origin, origin};
 use crate::debug::arrays::type_words;
+use crate::debug::eval_context::EvalContext;
 use crate::debug::names::scope;
-use crate::debug::scene::Scene;
 use crate::isa::Space;
 use crate::program::{FuncId, Variable, listed_name, map};
 
@@ -20,13 +20,13 @@ pub struct TypeName {
 
 impl TypeName {
     /// The type of `variable`.
-    pub(super) fn new(scene: &Scene<'_>, variable: &Variable) -> Self {
-        let is_open = variable.bytes == 0 && variable.location.space == Space::Shared;
-        let (ty, shape) = scope::variable_type(scene, variable);
-        Self { words: type_words(ty, shape, is_open), origin: origin(scene, variable) }
+    pub(super) fn new(context: &EvalContext<'_>, variable: &Variable) -> Self {
+        let is_unsized = variable.bytes == 0 && variable.location.space == Space::Shared;
+        let (ty, shape) = scope::variable_type(context, variable);
+        Self { words: type_words(ty, shape, is_unsized), origin: origin(context, variable) }
     }
 
-    /// `f32[4][8]`, and where that is from if it is not declared.
+    /// `f32[4][8]`, with its origin if it is not declared.
     pub fn describe(&self) -> String {
         match self.origin {
             Origin::Declared => self.words.clone(),
@@ -36,14 +36,14 @@ impl TypeName {
     }
 }
 
-/// Something of the module that has a name.
+/// A named object of the module.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SymbolRow {
     /// The name.
     pub name: String,
     /// Its kind.
     pub kind: SymbolKind,
-    /// The address: of a local variable in its frame, of a label the number of its instruction.
+    /// The address: for a local variable in its frame, for a label the number of its instruction.
     pub address: u64,
     /// The function that it is in.
     pub owner: Option<String>,
@@ -62,7 +62,7 @@ pub enum SymbolKind {
     Variable {
         /// The word of its state space.
         space: &'static str,
-        /// Whether it has an address only in a frame.
+        /// True if its address is relative to a frame.
         in_frame: bool,
         /// Its type.
         ty: TypeName,
@@ -72,8 +72,8 @@ pub enum SymbolKind {
 }
 
 /// Functions, labels and variables whose names contain `part`; labels only of the focused function.
-pub fn symbols(scene: &Scene<'_>, part: &str) -> Vec<SymbolRow> {
-    let program = scene.program();
+pub fn symbols(context: &EvalContext<'_>, part: &str) -> Vec<SymbolRow> {
+    let program = context.program();
     let map = &program.map;
     let functions = program.functions.iter().enumerate().map(|(index, function)| SymbolRow {
         name: function.name.to_string(),
@@ -81,8 +81,8 @@ pub fn symbols(scene: &Scene<'_>, part: &str) -> Vec<SymbolRow> {
         address: map::function_address(map, FuncId::new(index).0),
         owner: None,
     });
-    let variables = program.variables.iter().map(|variable| variable_row(scene, variable));
-    let function = &program.functions[scene.current_function().index()];
+    let variables = program.variables.iter().map(|variable| variable_row(context, variable));
+    let function = &program.functions[context.current_function().index()];
     let labels = function.labels.iter().map(|(label, pc)| SymbolRow {
         name: label.to_string(),
         kind: SymbolKind::Label,
@@ -92,19 +92,19 @@ pub fn symbols(scene: &Scene<'_>, part: &str) -> Vec<SymbolRow> {
     functions.chain(variables).chain(labels).filter(|row| row.name.contains(part) || listed_name(&row.name).contains(part)).collect()
 }
 
-fn variable_row(scene: &Scene<'_>, variable: &Variable) -> SymbolRow {
-    let place = scope::variable_place(scene, variable, None);
+fn variable_row(context: &EvalContext<'_>, variable: &Variable) -> SymbolRow {
+    let place = scope::variable_location(context, variable, None);
     let kind = SymbolKind::Variable {
         space: place.space.word(),
         in_frame: matches!(place.space, Space::Local | Space::ParamFunc),
-        ty: TypeName::new(scene, variable),
-        bytes: scope::variable_bytes(scene, variable),
+        ty: TypeName::new(context, variable),
+        bytes: scope::variable_bytes(context, variable),
     };
-    let owner = variable.function.map(|owner| scene.program().functions[owner.index()].name.to_string());
+    let owner = variable.function.map(|owner| context.program().functions[owner.index()].name.to_string());
     SymbolRow { name: variable.name.to_string(), kind, address: place.address, owner }
 }
 
-/// A part of the shared memory of a block.
+/// A range of the shared memory of a block.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SharedRow {
     /// The object there.
@@ -127,23 +127,23 @@ pub enum SharedKind {
         /// Its type.
         ty: TypeName,
     },
-    /// Dynamic shared memory, with the names that denote it.
+    /// Dynamic shared memory, with the variables that denote it.
     Dynamic(Vec<String>),
 }
 
 /// The objects in the shared memory of a block.
-pub fn shared(scene: &Scene<'_>) -> Vec<SharedRow> {
+pub fn shared(context: &EvalContext<'_>) -> Vec<SharedRow> {
     let mut rows = vec![SharedRow { kind: SharedKind::System, address: 0, bytes: map::SHARED_RESERVED }];
-    let all = || scene.program().variables.iter().filter(|variable| variable.location.space == Space::Shared);
+    let all = || context.program().variables.iter().filter(|variable| variable.location.space == Space::Shared);
     let mut variables: Vec<&Variable> = all().filter(|variable| variable.bytes > 0).collect();
     variables.sort_by_key(|variable| variable.location.address);
     rows.extend(variables.into_iter().map(|variable| SharedRow {
-        kind: SharedKind::Variable { name: variable.name.to_string(), ty: TypeName::new(scene, variable) },
+        kind: SharedKind::Variable { name: variable.name.to_string(), ty: TypeName::new(context, variable) },
         address: variable.location.address,
         bytes: variable.bytes,
     }));
-    let address = scope::dynamic_shared(scene);
-    let bytes = scene.machine.shared_bytes().saturating_sub(address);
+    let address = scope::dynamic_shared(context);
+    let bytes = context.machine.shared_bytes().saturating_sub(address);
     if bytes > 0 {
         let names = all().filter(|variable| variable.bytes == 0).map(|variable| variable.name.to_string()).collect();
         rows.push(SharedRow { kind: SharedKind::Dynamic(names), address, bytes });
@@ -151,7 +151,7 @@ pub fn shared(scene: &Scene<'_>) -> Vec<SharedRow> {
     rows
 }
 
-/// A part of global or constant memory that was allocated.
+/// An allocation in global or constant memory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct AllocationRow {
     /// Its name.
@@ -179,28 +179,28 @@ pub enum AllocationKind {
 }
 
 /// The objects in global and constant memory: buffers of the launch and variables of the module.
-pub fn allocations(scene: &Scene<'_>) -> Vec<AllocationRow> {
-    let device = scene.machine.device();
+pub fn allocations(context: &EvalContext<'_>) -> Vec<AllocationRow> {
+    let device = context.machine.device();
     let all = device
         .global()
         .allocations()
         .map(|each| ("global", each))
         .chain(device.constant_memory().allocations().map(|each| ("const", each)));
     all.map(|(space, allocation)| {
-        let variable = scene.program().variables.iter().find(|variable| {
+        let variable = context.program().variables.iter().find(|variable| {
             variable.location.address == allocation.base && matches!(variable.location.space, Space::Global | Space::Const)
         });
         let kind = match variable {
-            Some(variable) => AllocationKind::Variable { space, ty: TypeName::new(scene, variable) },
-            None => AllocationKind::Buffer(buffer_type(scene, &allocation.name)),
+            Some(variable) => AllocationKind::Variable { space, ty: TypeName::new(context, variable) },
+            None => AllocationKind::Buffer(buffer_type(context, &allocation.name)),
         };
         AllocationRow { name: allocation.name.to_string(), kind, address: allocation.base, bytes: allocation.bytes }
     })
     .collect()
 }
 
-fn buffer_type(scene: &Scene<'_>, name: &str) -> Option<String> {
-    let buffer = scene.buffers.iter().find(|buffer| *buffer.name == *name)?;
+fn buffer_type(context: &EvalContext<'_>, name: &str) -> Option<String> {
+    let buffer = context.buffers.iter().find(|buffer| *buffer.name == *name)?;
     let extents: String = buffer.shape.iter().map(|extent| format!("[{extent}]")).collect();
     Some(format!("{}{extents}", buffer.ty.word()))
 }

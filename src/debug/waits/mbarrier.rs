@@ -1,14 +1,15 @@
-//! Why a phase of an mbarrier does not end, in words: what it misses, which warps would have to bring it, and what those wait for.
+//! Explains in words why a phase of an mbarrier does not end: the missing contributions, the warps that made them before, and what those
+//! warps wait for.
 
 use crate::base::Dim3;
 use crate::isa::MbarrierFn;
 use crate::machine::{Activity, Contribution, IssuePoint, Mbarrier, MbarrierOperation, MbarrierWait};
 use crate::program::{AsyncOp, CopyOp, FuncId, Inst, MbarrierOp, Op, Pc, Program};
 
-/// Contributions and copies named at most.
-const NAMED: usize = 4;
+/// Most contributions and copies that are listed.
+const NAMED_MAX: usize = 4;
 
-/// What a group of the block at index `block` waits for.
+/// The reason that threads of the block at index `block` wait.
 pub(super) fn reason(program: &Program, kernel: FuncId, block: [u32; 3], wait: &MbarrierWait) -> String {
     let name = &wait.name;
     let Some(barrier) = &wait.barrier else { return format!("waits for {name}") };
@@ -19,7 +20,7 @@ pub(super) fn reason(program: &Program, kernel: FuncId, block: [u32; 3], wait: &
     parts.join("\n")
 }
 
-/// What is missing of arrivals, and where they came from before.
+/// The missing arrivals, and the instructions that arrived before.
 fn arrivals(program: &Program, kernel: FuncId, block: [u32; 3], wait: &MbarrierWait, barrier: &Mbarrier) -> Option<String> {
     if barrier.pending == 0 {
         return None;
@@ -28,8 +29,8 @@ fn arrivals(program: &Program, kernel: FuncId, block: [u32; 3], wait: &MbarrierW
     let arrived = Mbarrier::contributors(&barrier.operations);
     if !arrived.is_empty() {
         let names = arrived.iter().map(|place| whereabouts(program, block, place));
-        let for_nothing = if barrier.pending == barrier.expected { also_expected(program, &arrived) } else { "" };
-        return Some(format!("{missing}: {} arrived{for_nothing}", names.collect::<Vec<_>>().join(", ")));
+        let note = if barrier.pending == barrier.expected { also_expected(program, &arrived) } else { "" };
+        return Some(format!("{missing}: {} arrived{note}", names.collect::<Vec<_>>().join(", ")));
     }
     if wait.before.is_empty() {
         return Some(format!("{missing}: no thread has arrived{}", arrives_at(program, kernel)));
@@ -39,17 +40,17 @@ fn arrivals(program: &Program, kernel: FuncId, block: [u32; 3], wait: &MbarrierW
     Some(format!("{missing}; in phase {} they came from {}", barrier.phase.saturating_sub(1), names.collect::<Vec<_>>().join(", ")))
 }
 
-/// Why arrivals that came bring the end of the phase no nearer (PTX ISA, "cp.async.mbarrier.arrive").
+/// A note if arrivals also raised the pending count, so that the phase came no nearer to its end (PTX ISA, "cp.async.mbarrier.arrive").
 fn also_expected(program: &Program, arrived: &[IssuePoint]) -> &'static str {
     let raises = |place: &IssuePoint| {
         let Op::Async(AsyncOp::Copy { copy }) = program.code[place.pc.index()].op else { return false };
-        matches!(program.copies[copy], CopyOp::Arrive { counted: false, .. })
+        matches!(program.copies[copy], CopyOp::Arrive { noinc: false, .. })
     };
     let text = ", by cp.async.mbarrier.arrive without .noinc, which also raises the number that the phase waits for";
     if arrived.iter().any(raises) { text } else { "" }
 }
 
-/// Where the kernel's code arrives at mbarriers, whichever they are: `; mbarriers are arrived at in ring.ptx:48, ring.ptx:72`.
+/// The instructions of the kernel that arrive at any mbarrier: `; the kernel arrives at mbarriers in ring.ptx:48, ring.ptx:72`.
 fn arrives_at(program: &Program, kernel: FuncId) -> String {
     let arrives = |inst: &Inst| {
         if let Op::Mbarrier(MbarrierOp::Update { f, .. }) = inst.op {
@@ -60,11 +61,11 @@ fn arrives_at(program: &Program, kernel: FuncId) -> String {
     };
     let code = program.functions[kernel.index()].code.clone();
     let pcs = code.filter(|pc| program.code.get(*pc as usize).is_some_and(arrives));
-    let places: Vec<String> = pcs.take(NAMED).map(|pc| program.place(Pc(pc))).collect();
+    let places: Vec<String> = pcs.take(NAMED_MAX).map(|pc| program.place(Pc(pc))).collect();
     if places.is_empty() { String::new() } else { format!("; the kernel arrives at mbarriers in {}", places.join(", ")) }
 }
 
-/// What is missing of bytes: the expecting threads, and what came.
+/// The missing bytes, the operations that expected them, and the completed ones.
 fn bytes(program: &Program, barrier: &Mbarrier) -> Option<String> {
     if barrier.tx_count == 0 {
         return None;
@@ -79,25 +80,25 @@ fn bytes(program: &Program, barrier: &Mbarrier) -> Option<String> {
         Err(_) => format!("{} bytes more than expected came", barrier.tx_count.unsigned_abs()),
     };
     let expects = barrier.operations.iter().filter(|operation| matches!(operation.what, Contribution::ExpectTx(_)));
-    let expects: Vec<String> = expects.take(NAMED).map(|operation| by(program, operation)).collect();
+    let expects: Vec<String> = expects.take(NAMED_MAX).map(|operation| by(program, operation)).collect();
     let completes = barrier.operations.iter().filter(|operation| matches!(operation.what, Contribution::CompleteTx(_)));
-    let completes: Vec<String> = completes.take(NAMED).map(|operation| by(program, operation)).collect();
+    let completes: Vec<String> = completes.take(NAMED_MAX).map(|operation| by(program, operation)).collect();
     let completed = if completed == 0 { "none completed".to_string() } else { format!("{completed} completed: {}", completes.join(", ")) };
     Some(format!("{missing}: expected {}; {completed}", expects.join(", ")))
 }
 
-/// The copies that will bring something, or that none will.
+/// The copies in flight that will complete on it, or a note that there are none.
 fn in_flight(program: &Program, wait: &MbarrierWait, barrier: &Mbarrier) -> Option<String> {
     if wait.copies.is_empty() {
         return (barrier.tx_count != 0).then(|| "no copy in flight completes on it".to_string());
     }
-    let names = wait.copies.iter().take(NAMED).map(|(id, pc)| format!("#{id} ({})", program.place(*pc)));
+    let names = wait.copies.iter().take(NAMED_MAX).map(|(id, pc)| format!("#{id} ({})", program.place(*pc)));
     Some(format!("in flight to it: {}; end one with 'complete N'", names.collect::<Vec<_>>().join(", ")))
 }
 
 /// `at ring.ptx:88 by warp 0 lane 0, time 12`
 fn by(program: &Program, operation: &MbarrierOperation) -> String {
-    let IssuePoint { pc, tick, warp, .. } = operation.place;
+    let IssuePoint { pc, tick, warp, .. } = operation.point;
     let copy = operation.copy.map_or(String::new(), |id| format!("copy #{id} "));
     format!("{copy}at {} by warp {warp} {}, time {tick}", program.place(pc), operation.lanes.describe())
 }
@@ -108,7 +109,7 @@ fn whereabouts(program: &Program, block: [u32; 3], place: &IssuePoint) -> String
     format!("{elsewhere}warp {} ({})", place.warp, program.place(place.pc))
 }
 
-/// What a warp that contributed before does now.
+/// The present activity of a warp that contributed before.
 fn doing(program: &Program, activity: &Activity) -> String {
     match activity {
         Activity::Exited => "has exited".to_string(),

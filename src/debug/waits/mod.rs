@@ -1,6 +1,6 @@
-//! Why threads wait, in words: what the machine says of a deadlock as data.
+//! Descriptions of wait reasons, from the data that the machine reports for a deadlock.
 //!
-//! The words need the program and the data alone, so they can be made after the session has moved on.
+//! They need only the program and that data, so they can be made after the session has moved to another time.
 
 mod mbarrier;
 
@@ -8,16 +8,16 @@ use crate::base::Dim3;
 use crate::machine::{LaneMask, WaitReason, Waiter, WarpLanes};
 use crate::program::{FuncId, Program};
 
-/// Why lanes are held by others of their warp.
+/// The reason that lanes wait for other lanes of their warp.
 const STACK: &str = "the warp has a stack, so its lanes cannot wait for each other";
 
-/// What a group waits for in a launch of `kernel`.
+/// The description of what converged lanes wait for in a launch of `kernel`.
 pub fn reason(program: &Program, kernel: FuncId, waiter: &Waiter) -> String {
     match &waiter.reason {
         WaitReason::Runs => "still runs".to_string(),
         WaitReason::Spins => "spins forever".to_string(),
-        WaitReason::Barrier { id, count, wanted, missing } => barrier((*id, *count, *wanted), missing),
-        WaitReason::Mbarrier(wait) => mbarrier::reason(program, kernel, waiter.place.block, wait),
+        WaitReason::Barrier { id, count, thread_count: wanted, missing } => barrier((*id, *count, *wanted), missing),
+        WaitReason::Mbarrier(wait) => mbarrier::reason(program, kernel, waiter.point.block, wait),
         WaitReason::Copies => "waits for its copies, which end when you say 'complete N'".to_string(),
         WaitReason::Wgmmas => "waits for its matrix multiplications, which end when you say 'complete N'".to_string(),
         WaitReason::Warpgroup { group, missing } => {
@@ -30,7 +30,7 @@ pub fn reason(program: &Program, kernel: FuncId, waiter: &Waiter) -> String {
         }
         WaitReason::Lanes { mask, exited, elsewhere } => lanes(*mask, *exited, *elsewhere),
         WaitReason::Reconvergence(others) => format!("waits at the meeting point for lanes {}; {STACK}", others.list()),
-        WaitReason::Turn(others) => format!("waits for its turn after lanes {}; {STACK}", others.list()),
+        WaitReason::OtherSide(others) => format!("waits for its turn after lanes {}; {STACK}", others.list()),
     }
 }
 

@@ -1,9 +1,9 @@
-//! What a fragment is of: `mma.m16n8k16.a.f16` in the words of a command.
+//! Fragments: the instruction, shape, matrix and element type of a matrix in registers; `mma.m16n8k16.a.f16` in commands.
 
 use crate::isa::ScalarType;
 use crate::isa::table::forms;
 
-/// The rows, columns and products of a multiplication: A has `m` rows of `k`, B has `k` rows of `n`, C and D have `m` rows of `n`.
+/// The shape of a multiplication: A has `m` rows of `k`, B has `k` rows of `n`, C and D have `m` rows of `n`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Shape {
     /// Rows of A, C and D.
@@ -36,7 +36,7 @@ pub enum Matrix {
     A,
     /// The right factor.
     B,
-    /// What is added.
+    /// The addend.
     C,
     /// The result.
     D,
@@ -47,12 +47,12 @@ impl Matrix {
     pub const WORDS: &'static [(&'static str, Matrix)] = &[("a", Matrix::A), ("b", Matrix::B), ("c", Matrix::C), ("d", Matrix::D)];
 }
 
-/// The instructions that share their layouts.
+/// Instructions with the same fragment layouts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum MatrixFamily {
     /// `mma`.
     Mma,
-    /// `mma.sp`: A has half of its columns.
+    /// `mma.sp`: only half of the columns of A are stored.
     MmaSparse,
     /// `wmma`. The layouts are not in the manual: they are those of the vendor's assembler for sm_90a.
     Wmma,
@@ -65,30 +65,30 @@ impl MatrixFamily {
     pub const WORDS: &'static [(&'static str, MatrixFamily)] =
         &[("mma.sp", MatrixFamily::MmaSparse), ("mma", MatrixFamily::Mma), ("wmma", MatrixFamily::Wmma), ("wgmma", MatrixFamily::Wgmma)];
 
-    /// Whether some instruction of theirs has this shape, such as `m16n8k16`.
+    /// True if some instruction of the family has this shape, such as `m16n8k16`.
     pub fn has_shape(self, word: &str) -> bool {
         let opcode = match self {
             MatrixFamily::Mma | MatrixFamily::MmaSparse => "mma",
             MatrixFamily::Wmma => "wmma",
             MatrixFamily::Wgmma => "wgmma",
         };
-        let mut places = forms(opcode).iter().flat_map(|form| &form.places);
-        places.any(|place| place.words.iter().any(|known| known.text.split('.').any(|part| part == word)))
+        let mut slots = forms(opcode).iter().flat_map(|form| &form.slots);
+        slots.any(|slot| slot.modifiers.iter().any(|known| known.text.split('.').any(|part| part == word)))
     }
 }
 
 /// A matrix in the registers of a warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Fragment {
-    /// Of which instructions.
+    /// Its instructions.
     pub family: MatrixFamily,
-    /// Of which shape.
+    /// The shape of the multiplication.
     pub shape: Shape,
-    /// Which matrix.
+    /// The matrix of the multiplication.
     pub matrix: Matrix,
-    /// The type of its elements; `.b1` counts as words of 32 bits, of which there are [`Self::columns`].
+    /// The type of its elements; `.b1` is represented as `B32`, and columns then count 32-bit words.
     pub ty: ScalarType,
-    /// Whether the instruction says that A is stored by columns, or B by rows: only `mma.m8n8k4` of `.f16` has an effect of that.
+    /// True if A is `.col`, or B is `.row`. It affects the layout of `mma.m8n8k4` of `.f16` only.
     pub swapped: bool,
 }
 
@@ -98,7 +98,7 @@ impl Fragment {
         if self.matrix == Matrix::B { self.shape.k } else { self.shape.m }
     }
 
-    /// Columns of the matrix; of a sparse A those that are kept.
+    /// Columns of the matrix; for a sparse A only the stored ones.
     pub fn columns(&self) -> u32 {
         match (self.matrix, self.family) {
             (Matrix::A, MatrixFamily::MmaSparse) => self.shape.k / 2,
@@ -112,9 +112,9 @@ impl Fragment {
         (32 / self.ty.bits()).max(1)
     }
 
-    /// The same fragment seen as words of 32 bits, into which elements of less than a byte are gathered along K.
+    /// The same fragment with 32-bit words as elements, into which elements of less than a byte are packed along K.
     #[must_use]
-    pub fn describe(self) -> Fragment {
+    pub fn in_32_bit_words(self) -> Fragment {
         let bits = self.ty.bits();
         if bits >= 8 {
             return self;

@@ -1,17 +1,17 @@
-//! Which lane holds which element of a fragment, as data.
+//! Layouts of fragments: the map from lanes and their elements to positions in the matrix.
 //!
-//! Every layout is a sum: each bit of the number of a lane, and each bit of the number of an element within a lane, moves by a fixed
-//! number of rows and columns. Elements of a lane are numbered register by register, from the low bits of each to the high ones.
+//! Every layout is linear: each bit of the lane number, and each bit of the number of an element in its lane, adds a fixed number of rows
+//! and columns. The elements of a lane are numbered register by register, from the low bits of each to the high ones.
 
 use smallvec::SmallVec;
 
 use super::{Fragment, Matrix, MatrixFamily};
 use crate::isa::ScalarType;
 
-/// A place in a matrix, or a step from one to another.
+/// The position of an element in a matrix, or the difference of two positions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Position {
-    /// Which matrix, where a fragment holds several (`mma.m8n8k4` of `.f16`, `ldmatrix`).
+    /// The matrix, if a fragment holds several (`mma.m8n8k4` of `.f16`, `ldmatrix`).
     pub tile: u32,
     /// Its row.
     pub row: u32,
@@ -19,12 +19,12 @@ pub struct Position {
     pub column: u32,
 }
 
-/// Where the elements of a fragment are.
+/// The layout of a fragment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// What each bit of a lane's number adds.
+    /// The step of each bit of the lane number.
     lane: SmallVec<[Position; 8]>,
-    /// What each bit of an element's number adds.
+    /// The step of each bit of the element number.
     element: SmallVec<[Position; 8]>,
     /// Elements of a lane.
     count: u32,
@@ -41,8 +41,8 @@ const fn tile(tile: u32) -> Position {
 /// A row of [`WMMA`].
 type WmmaRow = (Matrix, (u32, u32), u32, &'static [(u32, u32)]);
 
-/// Steps of the registers of a `wmma` fragment: the family's layouts by matrix, number of rows and columns, and bits of an element; zero
-/// bits are any. `(0, 0)` is a copy.
+/// Layouts of `wmma` fragments by matrix, number of rows and columns, and bits of an element (0: any): the step of each bit of the register
+/// number. `(0, 0)` is a register that holds a copy.
 #[rustfmt::skip]
 const WMMA: &[WmmaRow] = &[
     (Matrix::A, (16, 16), 16, &[(8, 0), (0, 8), (0, 0)]),
@@ -65,7 +65,7 @@ const WMMA: &[WmmaRow] = &[
 ];
 
 impl Layout {
-    /// The layout of a fragment; none if there is no such fragment.
+    /// The layout of a fragment; `None` if there is no such fragment.
     pub fn of(fragment: &Fragment) -> Option<Layout> {
         let shape = fragment.shape;
         let is_volta = (shape.m, shape.n, shape.k) == (8, 8, 4) && matches!(fragment.ty, ScalarType::F16 | ScalarType::F32);
@@ -77,7 +77,7 @@ impl Layout {
         }
     }
 
-    /// `count` matrices of 8 by 8 halves, one a register, as `ldmatrix` loads them; `transposed` for `.trans`.
+    /// `count` matrices of 8 by 8 halves, one per register, as `ldmatrix` loads them; `transposed` for `.trans`.
     pub fn of_rows(count: u32, transposed: bool) -> Layout {
         let mut layout = Self::grid(2, transposed, &[]);
         layout.element.extend((0..count.max(1).ilog2()).map(|bit| tile(1 << bit)));
@@ -95,22 +95,22 @@ impl Layout {
         1 << self.lane.len()
     }
 
-    /// Where element `element` of lane `lane` is in the matrix.
+    /// The position of element `element` of lane `lane` in the matrix.
     pub fn position(&self, lane: u32, element: u32) -> Position {
-        let chosen = |bits: u32, steps: &[Position]| {
+        let sum_of = |bits: u32, steps: &[Position]| {
             let steps = steps.iter().enumerate().filter(|(bit, _)| bits >> bit & 1 != 0);
             steps.fold(Position::default(), |sum, (_, step)| sum.plus(*step))
         };
-        chosen(lane, &self.lane).plus(chosen(element, &self.element))
+        sum_of(lane, &self.lane).plus(sum_of(element, &self.element))
     }
 
-    /// Which lane holds the element at `position`, and as which of its elements; the first if there are copies.
+    /// The lane that holds the element at `position`, and the number of the element in it; the first if there are copies.
     pub fn holder(&self, position: Position) -> Option<(u32, u32)> {
         let holds = |lane: &u32, element: &u32| self.position(*lane, *element) == position;
         (0..self.count).find_map(|element| (0..self.lanes()).find(|lane| holds(lane, &element)).map(|lane| (lane, element)))
     }
 
-    /// Tiles, rows and columns.
+    /// Number of tiles, rows and columns.
     pub fn extent(&self) -> [u32; 3] {
         let all = (0..self.count).flat_map(|element| (0..self.lanes()).map(move |lane| self.position(lane, element)));
         let last = all.fold(Position::default(), |last, at| Position {
@@ -121,9 +121,9 @@ impl Layout {
         [last.tile + 1, last.row + 1, last.column + 1]
     }
 
-    /// The pattern that nearly all share: groups of four lanes on one axis, and on the other the lanes of a group with `parts`
-    /// neighbouring elements each; then `steps` for the bits of what is left of an element's number. `transposed` exchanges the axes of
-    /// the pattern, not of the steps.
+    /// The pattern of nearly all layouts: the eight groups of four lanes along one axis, and along the other the lanes of a group with
+    /// `parts` adjacent elements each; then `steps` for the remaining bits of an element's number. `transposed` exchanges the axes of the
+    /// pattern, not of the steps.
     fn grid(parts: u32, transposed: bool, steps: &[(u32, u32)]) -> Layout {
         let along = |distance: u32| if transposed { at(distance, 0) } else { at(0, distance) };
         let across = |distance: u32| if transposed { at(0, distance) } else { at(distance, 0) };
@@ -149,7 +149,7 @@ impl Layout {
         (layout.count == per_lane && matches!(fragment.shape.m, 8 | 16)).then_some(layout)
     }
 
-    /// Four products of 8 by 8 by 4 halves, each by eight lanes (PTX ISA, "Matrix Fragments for mma.m8n8k4 with .f16").
+    /// Four products of 8 by 8 by 4 halves, each computed by eight lanes (PTX ISA, "Matrix Fragments for mma.m8n8k4 with .f16").
     fn of_quads(fragment: &Fragment) -> Layout {
         let lanes = |low: [Position; 2], high: Position| [low[0], low[1], tile(1), tile(2), high].into_iter().collect();
         let (lane, element): (_, SmallVec<[Position; 8]>) = match (fragment.matrix, fragment.swapped) {
@@ -165,7 +165,7 @@ impl Layout {
         Layout { lane, count: 1 << element.len(), element }
     }
 
-    /// `wmma`: what the table has, and for shapes of 8 by 8 the plain grid.
+    /// `wmma`: the layouts of [`WMMA`], and for shapes of 8 by 8 the plain grid.
     fn of_wmma(fragment: &Fragment) -> Option<Layout> {
         let matrix = if fragment.matrix == Matrix::D { Matrix::C } else { fragment.matrix };
         let extent = (fragment.rows(), fragment.columns());
@@ -182,7 +182,7 @@ impl Layout {
         Some(Self::grid(parts, transposed, steps))
     }
 
-    /// `wgmma`: A in registers and D, sixteen rows a warp (PTX ISA, "Register Fragments and Shared Memory Matrix Layouts").
+    /// `wgmma`: A in registers and D, sixteen rows per warp (PTX ISA, "Register Fragments and Shared Memory Matrix Layouts").
     fn of_wgmma(fragment: &Fragment) -> Option<Layout> {
         let columns = match fragment.matrix {
             Matrix::A => fragment.columns(),

@@ -1,7 +1,7 @@
 //! The vocabulary of the matrix instructions (PTX ISA, "Warp Level Matrix Instructions").
 //!
-//! A matrix is spread over the registers of a warp as a [`Fragment`]; its [`Layout`] says which lane holds which element where. Of a
-//! sparse A the registers hold the elements that are kept, and [`Sparsity`] says which columns those are.
+//! A matrix is distributed over the registers of a warp as a [`Fragment`]; its [`Layout`] maps lanes and registers to elements. For a
+//! sparse A the registers hold only the stored elements, and [`Sparsity`] maps them to columns.
 
 mod fragment;
 mod layout;
@@ -9,4 +9,4 @@ mod sparsity;
 
 pub use fragment::{Fragment, Matrix, MatrixFamily, Shape};
 pub use layout::{Layout, Position};
-pub use sparsity::{KeptElement, Sparsity};
+pub use sparsity::{FactorInB, Sparsity};

@@ -5,10 +5,10 @@ use crate::isa::AsyncDecode::{BulkCopy, CommitCopies, CopyArrive, LaneCopy, Wait
 use crate::isa::Decode::{Async, Nop, Tensor, Unsupported};
 use crate::isa::TensorDecode::{TensorCopy, TensorMapCopy, TensorMapReplace};
 
-/// Targets whose tensor copies gather, scatter and reach pairs of blocks.
+/// Targets whose tensor copies support gather, scatter and CTA pairs.
 const BLACKWELL_TENSOR: &[&str] = &["100f", "101f", "110f"];
 
-/// Targets that change tensor maps.
+/// Targets that have `tensormap` instructions.
 const TENSOR_MAP: &[&str] = &["90a", "100f", "101f", "110f", "120f"];
 
 #[rustfmt::skip]

@@ -1,4 +1,4 @@
-//! PTX ISA, "Data Movement and Conversion Instructions" that touch no memory: moves, conversions and address conversions.
+//! PTX ISA, "Data Movement and Conversion Instructions" that do not access memory: moves, conversions and address conversions.
 
 use super::super::form::{Row, row};
 use crate::isa::ClusterDecode::{ClusterRank, MapShared};

@@ -1,6 +1,6 @@
-//! The table: every instruction of PTX ISA 9.0, one file per section of the manual's chapter "Instructions".
+//! The instruction table: every instruction of PTX ISA 9.0, one file per section of the manual's chapter "Instructions".
 //!
-//! Rows are read when the table is first asked for, and only then.
+//! Rows are parsed on the first use of the table.
 
 mod async_copy;
 mod atomics;
@@ -56,12 +56,12 @@ pub const SECTIONS: &[(&str, &[Row])] = &[
     ("miscellaneous", miscellaneous::ROWS),
 ];
 
-/// The table, read, with what is looked up in it.
+/// The parsed table with its indices.
 struct Table {
-    /// Forms of one opcode lie together, in the order of their rows.
+    /// Sorted by opcode; forms of one opcode are in the order of their rows.
     forms: Vec<Form>,
     by_opcode: HashMap<&'static str, Range<usize>>,
-    words: HashSet<&'static str>,
+    modifiers: HashSet<&'static str>,
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
@@ -71,8 +71,8 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     for (index, form) in forms.iter().enumerate() {
         by_opcode.entry(form.opcode).or_insert(index..index).end = index + 1;
     }
-    let words = forms.iter().flat_map(|form| &form.places).flat_map(|place| &place.words).map(|word| word.text).collect();
-    Table { forms, by_opcode, words }
+    let modifiers = forms.iter().flat_map(|form| &form.slots).flat_map(|slot| &slot.modifiers).map(|word| word.text).collect();
+    Table { forms, by_opcode, modifiers }
 });
 
 /// All forms, by opcode.
@@ -90,7 +90,7 @@ pub fn opcodes() -> impl Iterator<Item = &'static str> {
     TABLE.forms.chunk_by(|a, b| a.opcode == b.opcode).filter_map(|forms| forms.first()).map(|form| form.opcode)
 }
 
-/// Whether any form has the dotted word `text`.
-pub(super) fn is_word(text: &str) -> bool {
-    TABLE.words.contains(text)
+/// True if any form has the modifier `text`.
+pub(super) fn is_modifier(text: &str) -> bool {
+    TABLE.modifiers.contains(text)
 }

@@ -3,7 +3,7 @@
 use super::super::form::{Row, row};
 use crate::isa::Decode::Unsupported;
 
-/// Targets whose multimem instructions know floats of eight bits.
+/// Targets whose multimem instructions support 8-bit floats.
 const EIGHT_BITS: &[&str] = &["100f", "101f", "110f", "120f"];
 
 #[rustfmt::skip]

@@ -1,7 +1,7 @@
-//! Names of a kernel's parameters out of the CUDA C++ that its PTX was made from: compilers call them `KERNEL_param_N`.
+//! Names of a kernel's parameters from the CUDA C++ that its PTX was compiled from; in PTX, compilers call them `KERNEL_param_N`.
 //!
-//! The source is read where it lies: the file that was compiled, those that `.file` names, or one beside the PTX that is called like it.
-//! It is read without a preprocessor. Where the number of parameters or the size of one is not as in the PTX, it gives no names.
+//! The source is the file that was compiled, one that `.file` names, or one with the same stem in the folder of the PTX.
+//! It is read without a preprocessor. If the number of parameters or the size of one differs from the PTX, it gives no names.
 
 mod signature;
 mod tokens;
@@ -10,21 +10,21 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::ron_text::read_text;
-use crate::base::{SourceFile, original_places};
+use crate::base::{SourceFile, source_paths};
 use crate::container::bundle;
 use crate::program::{FuncId, Function, Program, plain_name};
 use signature::{Declared, Signature, signatures};
 use tokens::tokens;
 
-/// How files of CUDA C++ end, headers among them.
+/// File name extensions of CUDA C++, including headers.
 const EXTENSIONS: &[&str] = &["cu", "cuh", "h", "hpp", "hh", "cpp", "cc", "inl"];
 
-/// Names of parameters, by index, and where they are from.
+/// Names of parameters, by index, and their origin.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Names {
     /// The names.
     pub names: BTreeMap<usize, String>,
-    /// Where they are from, or why there are none, as a phrase; empty where no source is found.
+    /// Their origin, or why there are none, as a phrase; empty if no source is found.
     pub why: String,
 }
 
@@ -35,7 +35,7 @@ pub fn names(module: &Path, program: &Program, kernel: FuncId, folders: &[PathBu
         return Names::default();
     }
     let mut doubt = Names::default();
-    for path in places(module, program, kernel, folders) {
+    for path in candidates(module, program, kernel, folders) {
         let Ok(text) = read_text(&path) else { continue };
         let short = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         match in_text(&SourceFile::new(short, text), kernel) {
@@ -47,25 +47,25 @@ pub fn names(module: &Path, program: &Program, kernel: FuncId, folders: &[PathBu
     doubt
 }
 
-/// Where the source may lie, the likeliest first.
-fn places(module: &Path, program: &Program, kernel: &Function, folders: &[PathBuf]) -> Vec<PathBuf> {
+/// Files that may be the source, the likeliest first.
+fn candidates(module: &Path, program: &Program, kernel: &Function, folders: &[PathBuf]) -> Vec<PathBuf> {
     let is_cuda = |path: &Path| path.extension().is_some_and(|end| EXTENSIONS.iter().any(|known| end == *known));
     let lines = program.source_lines.get(kernel.code.start as usize..kernel.code.end as usize).unwrap_or(&[]);
     let own = lines.iter().flatten().next().map(|line| line.file);
     let mut files: Vec<&(u32, String)> = program.source_files.iter().filter(|(_, name)| is_cuda(Path::new(name))).collect();
     files.sort_by_key(|(number, name)| (Some(*number) != own, !name.ends_with(".cu")));
-    let named = files.into_iter().flat_map(|(_, name)| original_places(name, module, folders));
+    let named = files.into_iter().flat_map(|(_, name)| source_paths(name, module, folders));
     let beside = [module.to_path_buf(), module.with_extension("cu")].into_iter().filter(|path| is_cuda(path));
-    let mut places: Vec<PathBuf> = Vec::new();
+    let mut candidates: Vec<PathBuf> = Vec::new();
     for path in named.chain(beside).filter(|path| bundle::is_file(path)) {
-        if !places.contains(&path) {
-            places.push(path);
+        if !candidates.contains(&path) {
+            candidates.push(path);
         }
     }
-    places
+    candidates
 }
 
-/// The names in one source, or why it has none; nothing where it does not have the kernel.
+/// The names in one source, or why it has none; `None` if it does not declare the kernel.
 fn in_text(source: &SourceFile, kernel: &Function) -> Option<Result<Names, String>> {
     let is_mangled = kernel.name.starts_with("_Z");
     let name = if is_mangled { plain_name(&kernel.name)? } else { &*kernel.name };
@@ -96,7 +96,7 @@ fn in_text(source: &SourceFile, kernel: &Function) -> Option<Result<Names, Strin
     Some(Ok(Names { names: named.collect(), why: format!("as {} has them", place(fitting)) }))
 }
 
-/// What of the parameters of a source is not as in the PTX.
+/// The first difference between the parameters of a source and those of the PTX.
 fn misfit(declared: &[Declared<'_>], kernel: &Function) -> Option<String> {
     if declared.len() != kernel.params.len() {
         return Some(format!("there are {} parameters, and the PTX has {}", declared.len(), kernel.params.len()));
@@ -119,7 +119,7 @@ fn misfit(declared: &[Declared<'_>], kernel: &Function) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// The names of the parameters of `k` in a text, each list of them.
+    /// The parameter lists of `k` in a text.
     fn lists(text: &str) -> Vec<Result<String, &'static str>> {
         let tokens = tokens(text);
         let list = |params: Vec<Declared<'_>>| {

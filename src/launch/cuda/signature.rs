@@ -7,18 +7,18 @@ use super::tokens::{At, Token, Tokens};
 pub struct Declared<'t> {
     /// Its name, if it has one.
     pub name: Option<&'t str>,
-    /// Its size in bytes, where its type is a pointer or a type of the language.
+    /// Its size in bytes, if its type is a pointer or a type of the language.
     pub bytes: Option<u32>,
 }
 
 /// A kernel as the source declares it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signature<'t> {
-    /// The byte of the text at which its name stands.
+    /// Byte offset of its name in the text.
     pub at: usize,
-    /// Whether a body follows.
+    /// True if a body follows.
     pub has_body: bool,
-    /// Its parameters; or why they cannot be read.
+    /// Its parameters, or why they cannot be read.
     pub params: Result<Vec<Declared<'t>>, &'static str>,
 }
 
@@ -26,7 +26,7 @@ const BY_PREPROCESSOR: &str = "lines of the preprocessor stand among them";
 const BY_MACRO: &str = "a macro stands among them";
 const BY_PACK: &str = "they are a pack";
 
-/// Words of a declaration that are no type and no name (CUDA C++ Programming Guide, "Function Execution Space Specifiers",
+/// Keywords of a declaration that are neither type nor name (CUDA C++ Programming Guide, "Function Execution Space Specifiers",
 /// "__grid_constant__", "__restrict__").
 const QUALIFIERS: &[&str] = &[
     "const",
@@ -46,10 +46,10 @@ const QUALIFIERS: &[&str] = &[
     "__const__",
 ];
 
-/// Words that are followed by a list in parentheses and are no part of the type.
+/// Keywords that are followed by a list in parentheses and are not part of the type.
 const ATTRIBUTES: &[&str] = &["__attribute__", "__align__", "alignas", "__declspec", "__launch_bounds__", "decltype"];
 
-/// Types of the language that are one word, with their bytes; 0 for those that differ between systems or that other words decide.
+/// Types of the language that are one keyword, with their bytes; 0 if the size depends on the system or on other keywords.
 const TYPES: &[(&str, u32)] = &[
     ("void", 0),
     ("bool", 1),
@@ -64,7 +64,7 @@ const TYPES: &[(&str, u32)] = &[
     ("auto", 0),
 ];
 
-/// Types of headers that need no other word, with their bytes.
+/// Types of headers that are one identifier, with their bytes.
 const NAMED_TYPES: &[(&str, u32)] = &[
     ("int8_t", 1),
     ("uint8_t", 1),
@@ -92,7 +92,7 @@ pub fn signatures<'t>(tokens: &Tokens<'t>, name: &str) -> Vec<Signature<'t>> {
     (0..tokens.list.len()).filter(is_kernel).filter_map(|at| signature(tokens, at + 1, name)).collect()
 }
 
-/// The kernel whose words after `__global__` start at `start`, if it is called `name`.
+/// The kernel whose tokens after `__global__` start at `start`, if it is called `name`.
 fn signature<'t>(tokens: &Tokens<'t>, start: usize, name: &str) -> Option<Signature<'t>> {
     let mut at = start;
     loop {
@@ -119,7 +119,7 @@ fn mark(tokens: &Tokens<'_>, at: usize) -> Option<char> {
     }
 }
 
-/// What follows the arguments of a template at `at`; `at` if there are none.
+/// The index after the template arguments at `at`; `at` if there are none.
 fn after_angles(tokens: &Tokens<'_>, at: usize) -> usize {
     if mark(tokens, at) != Some('<') {
         return at;
@@ -156,7 +156,7 @@ fn closing_mark<'a, 't: 'a>(list: impl Iterator<Item = &'a Token<'t>>, open: usi
     None
 }
 
-/// The kernel whose name is token `name` and whose list opens at token `open`.
+/// The kernel whose name is token `name` and whose parameter list opens at token `open`.
 fn called<'t>(tokens: &Tokens<'t>, (name, open): (usize, usize)) -> Signature<'t> {
     let at = tokens.list[name].0;
     let Some(close) = closing(tokens, open) else { return Signature { at, has_body: false, params: Err(BY_PREPROCESSOR) } };
@@ -196,7 +196,7 @@ fn expanded<'t>(tokens: &Tokens<'t>, list: &[At<'t>]) -> Result<Vec<Token<'t>>, 
     Err(BY_MACRO)
 }
 
-/// The parts between commas that stand in no brackets. A default value may compare, so angles count before it only.
+/// Splits at the commas outside of brackets. A default value may contain a comparison, so `<` nests only before it.
 fn split<'a, 't>(list: &'a [Token<'t>]) -> Vec<&'a [Token<'t>]> {
     let (mut parts, mut start, mut depth, mut angles, mut in_default) = (Vec::new(), 0, 0_u32, 0_u32, false);
     for (at, token) in list.iter().enumerate() {
@@ -218,7 +218,7 @@ fn split<'a, 't>(list: &'a [Token<'t>]) -> Vec<&'a [Token<'t>]> {
     parts
 }
 
-/// The declaration without its default value, attributes, arguments of templates and extents, and whether it had extents.
+/// The declaration without its default value, attributes, template arguments and array extents; and true if it had extents.
 fn simplified<'t>(part: &[Token<'t>]) -> Result<(Vec<Token<'t>>, bool), &'static str> {
     let (mut kept, mut at, mut has_extents) = (Vec::new(), 0, false);
     while let Some(token) = part.get(at) {
@@ -249,12 +249,12 @@ fn simplified<'t>(part: &[Token<'t>]) -> Result<(Vec<Token<'t>>, bool), &'static
     Ok((kept, has_extents))
 }
 
-/// What follows the bracket that closes the one at `open`.
+/// The index after the bracket that closes the one at `open`.
 fn past(part: &[Token<'_>], open: usize, kind: (char, char)) -> usize {
     closing_mark(part.iter(), open, kind).map_or(part.len(), |at| at + 1)
 }
 
-/// What a declaration is made of: words of types, and other words with what stands before them.
+/// Name and size of a declared parameter.
 fn declared<'t>(part: &[Token<'t>]) -> Result<Declared<'t>, &'static str> {
     let (kept, has_extents) = simplified(part)?;
     let is_pointer = has_extents || kept.iter().any(|token| matches!(token, Token::Mark('*' | '&')));

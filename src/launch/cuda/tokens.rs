@@ -27,7 +27,7 @@ pub struct Tokens<'t> {
     pub macros: BTreeMap<&'t str, Vec<At<'t>>>,
 }
 
-/// Splits `text`. What is no C++ becomes tokens that nothing expects.
+/// Splits `text`. Text that is not C++ becomes tokens that no declaration has.
 pub fn tokens(text: &str) -> Tokens<'_> {
     let mut found = Tokens::default();
     let mut at = 0;
@@ -59,14 +59,14 @@ pub fn tokens(text: &str) -> Tokens<'_> {
     found
 }
 
-/// Bytes up to the end of the line, and of those that a backslash joins to it.
+/// Bytes up to the end of the logical line: a backslash at its end continues it.
 fn logical_line(text: &str) -> usize {
     let ends = text.match_indices('\n').map(|(end, _)| end);
     let mut unjoined = ends.filter(|end| !text[..*end].trim_end_matches('\r').ends_with('\\'));
     unjoined.next().unwrap_or(text.len())
 }
 
-/// The macro that `#define NAME tokens` defines; none of one with arguments.
+/// The macro that `#define NAME tokens` defines; `None` for one with arguments.
 fn definition(line: &str) -> Option<(&str, Vec<At<'_>>)> {
     let rest = line.strip_prefix('#')?.trim_start().strip_prefix("define")?;
     let rest = rest.strip_prefix([' ', '\t'])?.trim_start();
@@ -100,7 +100,7 @@ fn token(text: &str) -> (Token<'_>, usize) {
     }
 }
 
-/// Bytes of a literal that starts and ends with `quote`; one that a line leaves open ends there.
+/// Bytes of a literal that starts and ends with `quote`; an unterminated one ends with its line.
 fn literal(text: &str, quote: char) -> usize {
     let mut letters = text.char_indices().skip(1);
     while let Some((at, letter)) = letters.next() {

@@ -1,5 +1,5 @@
-//! Which pointers of a launch that is being made up point to integers for sure: the code computes with the elements, or stores what it
-//! computed. A load names a type as well, but `ld.u32` moves a float or two halves just as well as an integer.
+//! Pointers of a made-up launch that certainly point to integers: the code computes with the elements, or stores integers that it
+//! computed. The type of a load is no evidence: `ld.u32` moves a float or two halves as well as an integer.
 
 use std::collections::BTreeSet;
 
@@ -11,13 +11,13 @@ use crate::program::{AtomicOp, Bank, BitsOp, CompareOp, ConvertOp, FuncId, Inst,
 /// A register of a function.
 type Register = (FuncId, u8, Slot);
 
-/// The parts of the parameters that point to integers, by bit.
+/// The bits of the parameter parts that point to integers.
 pub fn integers(flow: &Flow<'_>) -> ParamParts {
     let mut found = Found::default();
     for (function, _, inst) in flow.code() {
-        found.note(flow, function, inst);
+        found.add(flow, function, inst);
     }
-    // Where integers are computed from shared memory, they are taken to be the elements that were stored there.
+    // Integers computed from shared memory are assumed to be the elements that were stored there.
     let is_shared = found.loaded.iter().any(|register| found.read.contains(register));
     let mut parts = found.parts | if is_shared { found.to_shared } else { 0 };
     for (register, pointers) in &found.stored {
@@ -28,23 +28,23 @@ pub fn integers(flow: &Flow<'_>) -> ParamParts {
 
 #[derive(Default)]
 struct Found {
-    /// Parts whose elements are computed with.
+    /// Parts whose elements are operands of arithmetic.
     parts: ParamParts,
     /// Parts whose elements are stored to shared memory.
     to_shared: ParamParts,
-    /// Registers that integers are computed from.
+    /// Registers that integer arithmetic reads.
     read: BTreeSet<Register>,
-    /// Registers that integers are computed to.
+    /// Registers that integer arithmetic writes.
     computed: BTreeSet<Register>,
-    /// Registers that are loaded from shared memory and hold nothing that is known to be of another format.
+    /// Registers that are loaded from shared memory and not known to be of another format.
     loaded: BTreeSet<Register>,
-    /// Registers that are stored, with the parts that point to where.
+    /// Registers that are stored, with the parts that the address is made from.
     stored: Vec<(Register, ParamParts)>,
 }
 
 impl Found {
     #[expect(clippy::wildcard_enum_match_arm, reason = "the other operations write no memory that is tracked")]
-    fn note(&mut self, flow: &Flow<'_>, function: FuncId, inst: &Inst) {
+    fn add(&mut self, flow: &Flow<'_>, function: FuncId, inst: &Inst) {
         let program = flow.program;
         let register = |operand: &RegisterOperand| (function, bank_number(operand.bank), operand.slot);
         let fact = |operand: &RegisterOperand| flow.fact(function, operand.bank, operand.slot);
@@ -90,7 +90,7 @@ fn is_integer(ty: ScalarType) -> bool {
     matches!(ty.kind(), TypeKind::Unsigned | TypeKind::Signed)
 }
 
-/// Whether an instruction computes with integers: packed numbers, logic on bits and moves are none of it.
+/// True if an instruction computes with integers; arithmetic on packed numbers, bitwise logic and moves do not count.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the other operations compute with no integers")]
 fn is_arithmetic(inst: &Inst) -> bool {
     match inst.op {

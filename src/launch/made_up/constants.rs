@@ -6,10 +6,10 @@ use super::Study;
 use super::flow::reachable;
 use crate::isa::Space;
 use crate::launch::element::{Element, Kind};
-use crate::launch::variables::declared;
+use crate::launch::variable_args::declared;
 use crate::program::{FuncId, Named, Pc, Program, VarId, Variable, source_name};
 
-/// The `.const` variables that code which `kernel` can reach names, in the order of declaration.
+/// The `.const` variables named in code that is reachable from `kernel`, in the order of declaration.
 pub fn constants_of(program: &Program, kernel: FuncId) -> BTreeSet<VarId> {
     let functions = reachable(program, kernel);
     let pcs = functions.iter().flat_map(|function| program.functions[function.index()].code.clone());
@@ -20,8 +20,8 @@ pub fn constants_of(program: &Program, kernel: FuncId) -> BTreeSet<VarId> {
     named.filter(|id| program.variables[id.index()].location.space == Space::Const).collect()
 }
 
-/// A word of the command line that gives `variable` a value: `scale=1.5` of a single number, `coef=@x.npy` of an array.
-fn word_for(variable: &Variable) -> String {
+/// An example argument that gives `variable` a value: `scale=1.5` for a single number, `coef=@x.npy` for an array.
+fn argument_for(variable: &Variable) -> String {
     let name = source_name(&variable.name);
     let single = declared(variable).filter(|element| u64::from(element.bytes()) == variable.bytes);
     match single.map(Element::kind) {
@@ -32,13 +32,12 @@ fn word_for(variable: &Variable) -> String {
 }
 
 impl<'a> Study<'a> {
-    /// The constants that the kernel reads and that nothing gives a value, by their names in the source, each with a word that gives one.
+    /// The constants that the kernel reads and that have no value, by their names in the source, each with an example argument.
     pub fn constants(&self) -> Vec<(&'a str, String)> {
         let variables: &'a [Variable] = &self.program.variables;
         let read = constants_of(self.program, self.id).into_iter().map(|id| &variables[id.index()]);
         let is_given = |name: &str| self.known.variables.iter().any(|given| given.name == name);
-        let open = read.filter(|variable| variable.init.is_empty() && variable.opaque.is_none() && !is_given(&variable.name));
-        let with_word = |variable: &'a Variable| (source_name(&variable.name), word_for(variable));
-        open.map(with_word).collect()
+        let unset = read.filter(|variable| variable.init.is_empty() && variable.opaque.is_none() && !is_given(&variable.name));
+        unset.map(|variable| (source_name(&variable.name), argument_for(variable))).collect()
     }
 }

@@ -1,12 +1,12 @@
-//! Tensor descriptors that Triton passes as their parts, where a target has no tensor copies: a pointer, extents, strides, whether what
-//! lies outside reads as NaN, and the extents and strides once more.
+//! Tensor descriptors that Triton passes as separate parameters on targets without tensor copies: a pointer, extents, strides, a flag
+//! for NaN outside of the tensor, and the extents and strides once more.
 
 use super::{Guess, Study};
 use crate::launch::element::Number;
 use crate::launch::file::Param;
 use crate::program;
 
-/// Dimensions of a descriptor at most.
+/// Maximum of a descriptor's dimensions.
 const RANK_MAX: usize = 5;
 
 /// One parameter of a descriptor.
@@ -15,11 +15,11 @@ struct Part {
     pointer: usize,
     /// Dimensions.
     rank: usize,
-    /// The dimension whose stride it is, outermost first; none of an extent.
+    /// The dimension whose stride it is, outermost first; `None` for an extent.
     stride: Option<usize>,
 }
 
-/// What parameter `index` is of a descriptor, if it is a part of one.
+/// The role of parameter `index` in a descriptor, if it is a part of one.
 fn part(params: &[program::Param], index: usize) -> Option<Part> {
     let pointer = (0..index).rev().find(|before| params[*before].pointer.is_some())?;
     let rank = (1..=RANK_MAX).find(|rank| is_descriptor(&params[pointer..], *rank))?;
@@ -35,7 +35,7 @@ fn part(params: &[program::Param], index: usize) -> Option<Part> {
     Some(Part { pointer, rank, stride })
 }
 
-/// Whether parameters begin with a descriptor of `rank` dimensions and are followed by no more numbers of its last kind.
+/// True if parameters begin with a descriptor of `rank` dimensions.
 fn is_descriptor(params: &[program::Param], rank: usize) -> bool {
     let bytes = |count: usize, bytes: u32| std::iter::repeat_n(bytes, count);
     let numbers = bytes(2 * rank, 8).chain([1]).chain(bytes(rank, 4)).chain(bytes(rank, 8));
@@ -44,8 +44,8 @@ fn is_descriptor(params: &[program::Param], rank: usize) -> bool {
 }
 
 impl Study<'_> {
-    /// Numbers that are given and are no extents or strides of the arrays that are given for the tensor maps which they describe: the index
-    /// of the parameter, what is wrong, and what to do.
+    /// Numbers of the user that contradict the extents or strides of the user's arrays for tensor maps: the index of the parameter,
+    /// the mistake, and a fix.
     pub fn contradictions(&self) -> Vec<(usize, String, String)> {
         let guess = self.first();
         let parts = self.known.map_parts.iter().filter(|(map, _)| self.known.params.get(map).is_some_and(|param| param.buffer().is_some()));
@@ -60,7 +60,7 @@ impl Study<'_> {
         parts.flat_map(|(map, parts)| parts.iter().filter_map(|index| contradicts(*map, *index))).collect()
     }
 
-    /// The stride, in elements, that parameter `index` is of a descriptor whose rows lie side by side, and why; none if it is none.
+    /// The stride, in elements, that parameter `index` is in a descriptor of a contiguous array, and the reason; `None` if it is none.
     pub(super) fn descriptor_stride(&self, index: usize, guess: &Guess) -> Option<(u64, String)> {
         let params = &self.kernel.params;
         let Part { pointer, rank, stride } = part(params, index)?;

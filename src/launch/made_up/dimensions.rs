@@ -1,7 +1,7 @@
-//! In which dimensions a kernel distinguishes its threads, and its blocks.
+//! The dimensions in which a kernel distinguishes its threads, and its blocks.
 //!
-//! `(%tid.z * %ntid.y + %tid.y) * ..` numbers the threads of a block of any shape through, and so do the same products of `%ctaid` the
-//! blocks of a grid: both say nothing of the shape. Cooperative groups do so, and read all dimensions where one is used.
+//! `(%tid.z * %ntid.y + %tid.y) * ..` linearizes the thread index for any shape of block, as the same products of `%ctaid` linearize
+//! the block index: both are no evidence of the shape. Cooperative groups do so, and always read all dimensions.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::isa::{IntBinary, IntTernary};
 use crate::program::operands;
 use crate::program::{Bank, CompareOp, ConvertOp, FuncId, IntegerOp, MoveOp, Op, Program, Slot, Src, SrcKind};
 
-/// What a register holds that says something of a shape.
+/// The part of an index computation that a register holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Index {
     /// The index in y.
@@ -19,17 +19,18 @@ enum Index {
     Z,
     /// The extent in y.
     Rows,
-    /// The product of the last two: rows before the index in z.
-    RowsBefore,
+    /// The product of the last two.
+    ProductZ,
 }
 
-/// Whether the code uses `%tid` in y and in z, but to number the threads through. A comparison picks one of them, as cooperative groups do.
+/// True for y and for z if the code uses that index of `%tid` other than to linearize it. A comparison selects one thread, as in
+/// cooperative groups, and does not count.
 pub fn of_threads(flow: &Flow<'_>) -> [bool; 2] {
     let names = [("%tid.y", Index::Y), ("%tid.z", Index::Z), ("%ntid.y", Index::Rows)];
     Dimensions::new(flow, &names).used(true)
 }
 
-/// Whether the code uses `%ctaid` in y and in z, but to number the blocks through.
+/// True for y and for z if the code uses that index of `%ctaid` other than to linearize it.
 pub fn of_blocks(flow: &Flow<'_>) -> [bool; 2] {
     let names = [("%ctaid.y", Index::Y), ("%ctaid.z", Index::Z), ("%nctaid.y", Index::Rows)];
     Dimensions::new(flow, &names).used(false)
@@ -46,16 +47,16 @@ impl<'f, 'p> Dimensions<'f, 'p> {
     fn new(flow: &'f Flow<'p>, names: &'f [(&'static str, Index)]) -> Self {
         let mut dimensions = Self { flow, names, held: BTreeMap::new() };
         for (function, _, inst) in flow.code() {
-            if let Some((bank, slot, index)) = dimensions.made(function, &inst.op) {
+            if let Some((bank, slot, index)) = dimensions.result(function, &inst.op) {
                 dimensions.held.insert((function, bank, slot), index);
             }
         }
         dimensions
     }
 
-    /// The index that an operation puts into a register: that of a special register, another width of one, or a product of two.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "compilers number threads through with these operations")]
-    fn made(&self, function: FuncId, op: &Op) -> Option<(Bank, Slot, Index)> {
+    /// The index that an operation writes to a register: that of a special register, converted to another width, or a product of two.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "compilers linearize indices with these operations")]
+    fn result(&self, function: FuncId, op: &Op) -> Option<(Bank, Slot, Index)> {
         let index = |bank: Bank, source: Src| self.index(function, bank, source);
         match *op {
             Op::Move(MoveOp::Move { width, d, a }) => Some((width.bank(), d.0, index(width.bank(), a)?)),
@@ -64,10 +65,10 @@ impl<'f, 'p> Dimensions<'f, 'p> {
                 Some((bank(mode.d_bits), d.0, index(bank(mode.a_bits), a)?))
             }
             Op::Integer(IntegerOp::MulWide { ty, d, a, b }) => {
-                self.is_product(function, ty.bank(), [a, b]).then_some((Bank::B64, d.0, Index::RowsBefore))
+                self.is_product(function, ty.bank(), [a, b]).then_some((Bank::B64, d.0, Index::ProductZ))
             }
             Op::Integer(IntegerOp::Binary { f: IntBinary::MulLo, ty, d, a, b }) => {
-                self.is_product(function, ty.bank(), [a, b]).then_some((ty.bank(), d.0, Index::RowsBefore))
+                self.is_product(function, ty.bank(), [a, b]).then_some((ty.bank(), d.0, Index::ProductZ))
             }
             _ => None,
         }
@@ -83,15 +84,15 @@ impl<'f, 'p> Dimensions<'f, 'p> {
         }
     }
 
-    /// Whether one of two factors is the index in z, and the other the extent in y.
+    /// True if one of two factors is the index in z, and the other the extent in y.
     fn is_product(&self, function: FuncId, bank: Bank, factors: [Src; 2]) -> bool {
         let held = factors.map(|factor| self.index(function, bank, factor));
         held == [Some(Index::Z), Some(Index::Rows)] || held == [Some(Index::Rows), Some(Index::Z)]
     }
 
-    /// Whether an operation is a step of numbering through.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "compilers number threads through with these operations")]
-    fn numbers_through(&self, function: FuncId, op: &Op) -> bool {
+    /// True if an operation is a step of linearizing an index.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "compilers linearize indices with these operations")]
+    fn linearizes(&self, function: FuncId, op: &Op) -> bool {
         let index = |bank: Bank, source: Src| self.index(function, bank, source);
         match *op {
             Op::Integer(IntegerOp::Ternary { f: IntTernary::MadLo, ty, a, b, c, .. }) => {
@@ -99,29 +100,29 @@ impl<'f, 'p> Dimensions<'f, 'p> {
             }
             Op::Integer(IntegerOp::Binary { f: IntBinary::Add, ty, a, b, .. }) => {
                 let held = [index(ty.bank(), a), index(ty.bank(), b)];
-                held == [Some(Index::RowsBefore), Some(Index::Y)] || held == [Some(Index::Y), Some(Index::RowsBefore)]
+                held == [Some(Index::ProductZ), Some(Index::Y)] || held == [Some(Index::Y), Some(Index::ProductZ)]
             }
-            _ => self.made(function, op).is_some(),
+            _ => self.result(function, op).is_some(),
         }
     }
 
-    /// Whether an index in y and one in z are used for something else; with `picks` comparisons do not count.
-    fn used(&self, picks: bool) -> [bool; 2] {
+    /// True for y and for z if that index is used for something else; with `ignores_comparisons` comparisons do not count.
+    fn used(&self, ignores_comparisons: bool) -> [bool; 2] {
         let mut found = [false; 2];
         if self.held.is_empty() {
             return found;
         }
         for (function, pc, inst) in self.flow.code() {
-            let is_compared = picks && matches!(inst.op, Op::Compare(CompareOp::SetpInt { .. }));
+            let is_compared = ignores_comparisons && matches!(inst.op, Op::Compare(CompareOp::SetpInt { .. }));
             let is_joined = matches!(inst.op, Op::Integer(IntegerOp::Binary { f: IntBinary::Or, .. }));
-            if is_compared || is_joined || self.numbers_through(function, &inst.op) || is_in_library(self.flow.program, pc) {
+            if is_compared || is_joined || self.linearizes(function, &inst.op) || is_in_library(self.flow.program, pc) {
                 continue;
             }
             for register in operands::reads(inst, self.flow.program) {
                 match self.held.get(&(function, register.bank, register.slot)) {
                     Some(Index::Y) => found[0] = true,
                     Some(Index::Z) => found[1] = true,
-                    Some(Index::Rows | Index::RowsBefore) | None => {}
+                    Some(Index::Rows | Index::ProductZ) | None => {}
                 }
             }
         }
@@ -129,7 +130,7 @@ impl<'f, 'p> Dimensions<'f, 'p> {
     }
 }
 
-/// Whether an instruction is of cooperative groups, as far as its line says.
+/// True if an instruction's source line is in a header of cooperative groups.
 fn is_in_library(program: &Program, pc: u32) -> bool {
     let line = program.source_lines.get(pc as usize).copied().flatten();
     let file = line.and_then(|line| program.source_files.iter().find(|file| file.0 == line.file));

@@ -1,9 +1,9 @@
-//! Where a kernel's parameters go: through registers, arguments of calls and variables of frames, up to addresses and conditions.
+//! Data flow of a kernel's parameters: through registers, arguments of calls and variables of frames, to addresses and conditions.
 //!
-//! Every register and every word of a frame is a cell; instructions are edges between cells, of a few kinds. Facts travel along the
-//! edges until nothing changes ([`crate::flow::worklist`]): from which words of the parameters a value is made, which of them it still is
-//! but for a sum, and which floating-point format it has. The following is without order and forgets nothing. What goes through memory
-//! other than frames is not followed.
+//! Every register and every word of a frame is a cell; instructions are edges between cells, of a few kinds. Facts are propagated along
+//! the edges to a fixed point ([`crate::flow::worklist`]): the parts of parameters from which a value is computed, the part that it
+//! equals up to a sum, and its floating-point format. The analysis is flow-insensitive. Values in memory other than frames are not
+//! followed.
 
 use std::collections::BTreeMap;
 
@@ -16,33 +16,33 @@ use crate::isa::{IntBinary, IntTernary, ScalarType, Shift, Space};
 use crate::program::operands;
 use crate::program::{
     Address, AtomicOp, Bank, Base, BitsOp, CallArg, CallId, CompareOp, ControlOp, ConvertOp, Dst, FuncId, Function, Inst, IntegerOp,
-    MatrixOp, MemoryOp, MoveOp, Op, Param, ParamPlace, Program, SelectOp, Slot, Src, SrcKind, WarpOp, WarpgroupOp,
+    MatrixOp, MemoryOp, MoveOp, Op, Param, ParamStorage, Program, SelectOp, Slot, Src, SrcKind, WarpOp, WarpgroupOp,
 };
 
-/// Words of the parameters, one bit each; those past the 64th are not followed.
+/// A set of parameter parts, one bit each; parts beyond the 64th are not followed.
 pub type ParamParts = u64;
 
-/// A part of a parameter that the code loads at once: the whole of a scalar, a member of a structure.
+/// A part of a parameter that one load reads: a whole scalar, or a member of a structure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ParamPart {
-    /// Which parameter.
+    /// Index of the parameter.
     pub param: usize,
-    /// Where in it, in bytes.
+    /// Byte offset in the parameter.
     pub offset: u32,
     /// Its size in bytes.
     pub bytes: u32,
 }
 
-/// What is known of a cell.
+/// Facts about the value of a cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fact {
-    /// The words its value is computed from.
+    /// The parts from which the value is computed.
     pub value: ParamParts,
-    /// Those that it is, but for sums and conversions.
+    /// The parts that it equals up to sums and conversions.
     pub direct: ParamParts,
-    /// Those that it is, but for sums: pointers keep their width.
+    /// The parts that it equals up to sums: pointers keep their width.
     pub pointer: ParamParts,
-    /// The words whose buffers its value was loaded from.
+    /// The parts that point to the buffers from which it was loaded.
     pub contents: ParamParts,
     /// The format of the number in it, or of each of its packed numbers.
     pub hint: Option<ScalarType>,
@@ -58,9 +58,9 @@ enum Kind {
     Direct,
     /// Anything else.
     Derived,
-    /// The bits moved up by 16: a `.bf16` becomes an `.f32`.
+    /// The bits shifted left by 16: a `.bf16` becomes an `.f32`.
     Upper,
-    /// What the buffer holds at this address.
+    /// Loaded from this address.
     Load,
 }
 
@@ -71,15 +71,15 @@ struct Edge {
     kind: Kind,
 }
 
-/// What is known of every register of a kernel and of the functions it calls.
+/// The facts about every register of a kernel and of the functions it calls.
 pub struct Flow<'a> {
     pub program: &'a Program,
     pub kernel: &'a Function,
     /// The functions whose code may run, the kernel first.
     pub functions: Vec<FuncId>,
-    /// The words of the parameters that the code loads, in order of bit.
-    pub words: Vec<ParamPart>,
-    /// Numbers of the registers; words of frames come after them.
+    /// The parts of the parameters that the code loads, in order of bit.
+    pub parts: Vec<ParamPart>,
+    /// Cell numbers of the registers; those of frames follow.
     cells: Cells,
     frames: BTreeMap<(u32, i64), u32>,
     /// Registers that hold an address in their function's frame.
@@ -98,7 +98,7 @@ impl<'a> Flow<'a> {
             program,
             kernel: &program.functions[kernel.index()],
             functions,
-            words: Vec::new(),
+            parts: Vec::new(),
             cells,
             frames: BTreeMap::new(),
             frame_addresses: BTreeMap::new(),
@@ -117,17 +117,17 @@ impl<'a> Flow<'a> {
         self.functions.iter().map(code).flat_map(move |(id, code)| code.map(move |pc| (id, pc, &program.code[pc as usize])))
     }
 
-    /// What is known of a register of `function`.
+    /// The facts about a register of `function`.
     pub fn fact(&self, function: FuncId, bank: Bank, slot: Slot) -> Fact {
         self.facts.get(self.cell(function, bank, slot) as usize).copied().unwrap_or_default()
     }
 
-    /// What is known of a value that `function` reads.
+    /// The facts about a value that `function` reads.
     pub fn fact_of(&self, function: FuncId, bank: Bank, source: Src) -> Fact {
         slot_of(source).map_or(Fact::default(), |slot| self.fact(function, bank, slot))
     }
 
-    /// What is known of the base of an address.
+    /// The facts about the base of an address.
     pub fn base(&self, function: FuncId, address: Address) -> Fact {
         match address.base {
             Base::Wide(source) => self.fact_of(function, Bank::B64, source),
@@ -136,18 +136,18 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// The number of a register.
+    /// The cell of a register.
     pub(super) fn cell(&self, function: FuncId, bank: Bank, slot: Slot) -> u32 {
         self.cells.frame(function).cell(bank, slot)
     }
 
-    /// The number of the register that a source is, if it is one.
+    /// The cell of a source, if it is a register.
     pub(super) fn cell_of(&self, function: FuncId, bank: Bank, source: Src) -> Option<u32> {
         slot_of(source).map(|slot| self.cell(function, bank, slot))
     }
 
-    /// The cells that the values of `cells` are computed from, these among them; what is loaded from memory comes from nowhere.
-    pub(super) fn makers(&self, cells: impl IntoIterator<Item = u32>) -> Reached {
+    /// The backward slice of `cells`: the cells from which their values are computed, including themselves; loads end it.
+    pub(super) fn backward_slice(&self, cells: impl IntoIterator<Item = u32>) -> Reached {
         let sources = |cell: usize| {
             let computed = self.edges.iter().filter(move |edge| edge.to as usize == cell && edge.kind != Kind::Load);
             computed.map(|edge| edge.from as usize)
@@ -155,10 +155,10 @@ impl<'a> Flow<'a> {
         closure(self.facts.len(), cells.into_iter().map(|cell| cell as usize), sources)
     }
 
-    /// Whether the value of `cell` is computed from an earlier one of its own.
-    pub(super) fn is_made_of_itself(&self, cell: u32) -> bool {
+    /// True if the value of `cell` is computed from its earlier value.
+    pub(super) fn depends_on_itself(&self, cell: u32) -> bool {
         let direct = self.edges.iter().filter(|edge| edge.to == cell && edge.kind != Kind::Load).map(|edge| edge.from);
-        self.makers(direct).contains(cell as usize)
+        self.backward_slice(direct).contains(cell as usize)
     }
 
     fn frame_cell(&mut self, function: FuncId, offset: i64) -> u32 {
@@ -172,7 +172,7 @@ impl<'a> Flow<'a> {
 
     fn collect(&mut self) {
         let code: Vec<(FuncId, u32, &Inst)> = self.code().collect();
-        code.iter().for_each(|(function, _, inst)| self.note_frame_address(*function, inst));
+        code.iter().for_each(|(function, _, inst)| self.record_frame_address(*function, inst));
         for (function, _, inst) in &code {
             self.edges_of(*function, inst);
             for (bank, slot, ty) in hints::of(self.program, inst) {
@@ -180,7 +180,7 @@ impl<'a> Flow<'a> {
                 self.facts[cell].hint.get_or_insert(ty);
             }
         }
-        // Arguments in frames are known by the words that either side accesses, which are all known by now.
+        // Arguments in frames are matched by the words that caller or callee accesses, all of which have cells by now.
         for (function, _, inst) in &code {
             if let Op::Control(ControlOp::Call { call, .. } | ControlOp::SystemCall { call, .. }) = inst.op {
                 self.call(*function, call);
@@ -189,7 +189,7 @@ impl<'a> Flow<'a> {
     }
 
     #[expect(clippy::wildcard_enum_match_arm, reason = "compilers compute the address of a frame with these operations")]
-    fn note_frame_address(&mut self, function: FuncId, inst: &Inst) {
+    fn record_frame_address(&mut self, function: FuncId, inst: &Inst) {
         let known = |flow: &Self, bank, a| slot_of(a).and_then(|slot| flow.frame_addresses.get(&flow.cell(function, bank, slot)).copied());
         let (bank, d, offset) = match inst.op {
             Op::Move(MoveOp::FrameAddress { wide, generic: _, d, offset }) => (Bank::of_wide(wide), d, Some(i64::from(offset))),
@@ -207,7 +207,7 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// The offset in the frame that an address means, if it means one.
+    /// The offset in the frame that an address refers to, if it does.
     fn frame_offset(&self, function: FuncId, address: Address) -> Option<i64> {
         let base = match address.base {
             Base::Frame => 0,
@@ -221,7 +221,7 @@ impl<'a> Flow<'a> {
         self.edges.push(Edge { from, to, kind });
     }
 
-    fn carry(&mut self, function: FuncId, kind: Kind, bank: Bank, d: Dst, sources: &[Src]) {
+    fn edges_to(&mut self, function: FuncId, kind: Kind, bank: Bank, d: Dst, sources: &[Src]) {
         for slot in sources.iter().filter_map(|source| slot_of(*source)).filter(|_| !d.is_sink()) {
             self.edge(self.cell(function, bank, slot), self.cell(function, bank, d.0), kind);
         }
@@ -257,34 +257,36 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// Edges of what goes from registers to registers.
+    /// Adds the edges of an instruction from its source to its destination registers.
     #[expect(clippy::wildcard_enum_match_arm, reason = "the results of the other operations are derived from their sources")]
     fn computed(&mut self, function: FuncId, inst: &Inst) {
         match inst.op {
-            Op::Move(MoveOp::Move { width, d, a }) => self.carry(function, Kind::Same, width.bank(), d, &[a]),
+            Op::Move(MoveOp::Move { width, d, a }) => self.edges_to(function, Kind::Same, width.bank(), d, &[a]),
             Op::Move(MoveOp::Move128 { d, a }) => {
-                self.carry(function, Kind::Same, Bank::B64, d, &[a]);
-                self.carry(function, Kind::Same, Bank::B64, Dst(d.0.offset(1)), &[a.next()]);
+                self.edges_to(function, Kind::Same, Bank::B64, d, &[a]);
+                self.edges_to(function, Kind::Same, Bank::B64, Dst(d.0.offset(1)), &[a.next()]);
             }
-            Op::Move(MoveOp::ConvertAddress { wide, d, a, .. }) => self.carry(function, Kind::Same, Bank::of_wide(wide), d, &[a]),
-            Op::Select(SelectOp::Select { width, d, a, b, .. }) => self.carry(function, Kind::Same, width.bank(), d, &[a, b]),
-            Op::Warp(WarpOp::Shuffle { d, a, .. }) => self.carry(function, Kind::Same, Bank::B32, d, &[a]),
+            Op::Move(MoveOp::ConvertAddress { wide, d, a, .. }) => self.edges_to(function, Kind::Same, Bank::of_wide(wide), d, &[a]),
+            Op::Select(SelectOp::Select { width, d, a, b, .. }) => self.edges_to(function, Kind::Same, width.bank(), d, &[a, b]),
+            Op::Warp(WarpOp::Shuffle { d, a, .. }) => self.edges_to(function, Kind::Same, Bank::B32, d, &[a]),
             Op::Move(MoveOp::Vector { width, d, a }) => {
                 let (dests, sources) = (&self.program.dests[d], &self.program.sources[a]);
-                dests.iter().zip(sources).for_each(|(d, a)| self.carry(function, Kind::Same, width.bank(), *d, &[*a]));
+                dests.iter().zip(sources).for_each(|(d, a)| self.edges_to(function, Kind::Same, width.bank(), *d, &[*a]));
             }
             Op::Move(MoveOp::Pack { part, parts, d }) => self.pack(function, part, &self.program.sources[parts], d),
             Op::Move(MoveOp::Unpack { part, parts, a }) => self.unpack(function, part, &self.program.dests[parts], a),
             Op::Integer(IntegerOp::Binary { f: IntBinary::Add | IntBinary::Sub, ty, d, a, b }) => {
-                self.carry(function, Kind::Sum, ty.bank(), d, &[a, b]);
+                self.edges_to(function, Kind::Sum, ty.bank(), d, &[a, b]);
             }
             Op::Integer(IntegerOp::Binary { f: IntBinary::And, ty, d, a, b }) if self.constant(ty.bank(), b) == Some(0xffff_0000) => {
-                self.carry(function, Kind::Upper, ty.bank(), d, &[a]);
+                self.edges_to(function, Kind::Upper, ty.bank(), d, &[a]);
             }
-            Op::Integer(IntegerOp::Ternary { f: IntTernary::MadLo, ty, d, c, .. }) => self.carry(function, Kind::Sum, ty.bank(), d, &[c]),
-            Op::Integer(IntegerOp::MadWide { d, c, .. }) => self.carry(function, Kind::Sum, Bank::B64, d, &[c]),
+            Op::Integer(IntegerOp::Ternary { f: IntTernary::MadLo, ty, d, c, .. }) => {
+                self.edges_to(function, Kind::Sum, ty.bank(), d, &[c]);
+            }
+            Op::Integer(IntegerOp::MadWide { d, c, .. }) => self.edges_to(function, Kind::Sum, Bank::B64, d, &[c]),
             Op::Bits(BitsOp::Shift { f: Shift::Left, ty, d, a, b }) if self.constant(Bank::B32, b) == Some(16) => {
-                self.carry(function, Kind::Upper, ty.bank(), d, &[a]);
+                self.edges_to(function, Kind::Upper, ty.bank(), d, &[a]);
             }
             _ => {}
         }
@@ -354,7 +356,7 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// The words of the parameters that lie at a constant address of the parameter space.
+    /// A load from a constant address of the parameter space.
     fn load_param(&mut self, function: FuncId, bytes: u32, bank: Bank, dests: &[Dst], address: Address) {
         let base = match address.base {
             Base::Wide(source) => self.constant(Bank::B64, source),
@@ -363,25 +365,25 @@ impl<'a> Flow<'a> {
         };
         let Some(start) = base.map(|base| base.wrapping_add_signed(i64::from(address.offset))) else { return };
         for (d, at) in dests.iter().zip((start..).step_by(bytes as usize)).filter(|(d, _)| !d.is_sink()) {
-            let Some(bit) = self.word(at, bytes) else { continue };
+            let Some(bit) = self.part_bit(at, bytes) else { continue };
             let cell = self.cell(function, bank, d.0) as usize;
             let fact = &mut self.facts[cell];
             (fact.value, fact.direct, fact.pointer) = (fact.value | bit, fact.direct | bit, fact.pointer | bit);
         }
     }
 
-    /// The bit of the word of `bytes` bytes at an offset of the parameter bank.
-    fn word(&mut self, at: u64, bytes: u32) -> Option<ParamParts> {
-        let place = |param: &Param| match param.place {
-            ParamPlace::Kernel(offset) => at.checked_sub(u64::from(offset)).filter(|inside| *inside < u64::from(param.bytes)),
-            ParamPlace::Register(..) | ParamPlace::Frame(_) => None,
+    /// The bit of the part of `bytes` bytes at an offset of the parameter space.
+    fn part_bit(&mut self, at: u64, bytes: u32) -> Option<ParamParts> {
+        let offset_in = |param: &Param| match param.storage {
+            ParamStorage::Kernel(offset) => at.checked_sub(u64::from(offset)).filter(|inside| *inside < u64::from(param.bytes)),
+            ParamStorage::Register(..) | ParamStorage::Frame(_) => None,
         };
-        let found = self.kernel.params.iter().enumerate().find_map(|(index, param)| Some((index, place(param)?)));
+        let found = self.kernel.params.iter().enumerate().find_map(|(index, param)| Some((index, offset_in(param)?)));
         let (param, offset) = found?;
-        let word = ParamPart { param, offset: offset as u32, bytes };
-        let index = self.words.iter().position(|known| *known == word).unwrap_or_else(|| {
-            self.words.push(word);
-            self.words.len() - 1
+        let part = ParamPart { param, offset: offset as u32, bytes };
+        let index = self.parts.iter().position(|known| *known == part).unwrap_or_else(|| {
+            self.parts.push(part);
+            self.parts.len() - 1
         });
         (index < 64).then(|| 1 << index)
     }
@@ -402,17 +404,17 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// Edges between an argument and its parameter, or a result and where it goes.
+    /// Adds edges between an argument and its parameter, or between a result and its destination.
     fn pass_value(&mut self, caller: FuncId, argument: &CallArg, callee: FuncId, param: &Param, inwards: bool) {
         let outer = |flow: &mut Self, add: i64| match *argument {
             CallArg::Value(bank, source) => slot_of(source).map(|slot| flow.cell(caller, bank, slot)),
             CallArg::Frame { offset, bytes: _ } => Some(flow.frame_cell(caller, i64::from(offset) + add)),
             CallArg::Pred(_) | CallArg::Ignored => None,
         };
-        let inner = |flow: &mut Self, add: i64| match param.place {
-            ParamPlace::Register(bank, slot) => Some(flow.cell(callee, bank, slot)),
-            ParamPlace::Frame(offset) => Some(flow.frame_cell(callee, i64::from(offset) + add)),
-            ParamPlace::Kernel(_) => None,
+        let inner = |flow: &mut Self, add: i64| match param.storage {
+            ParamStorage::Register(bank, slot) => Some(flow.cell(callee, bank, slot)),
+            ParamStorage::Frame(offset) => Some(flow.frame_cell(callee, i64::from(offset) + add)),
+            ParamStorage::Kernel(_) => None,
         };
         for add in (0..i64::from(param.bytes)).step_by(4) {
             if let (Some(outer), Some(inner)) = (outer(self, add), inner(self, add)) {
@@ -431,23 +433,23 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// Carries facts along the edges until nothing changes. Formats travel against the code's order as well, and of several the one that
-    /// comes first stays: sweeps over the edges go up and down.
+    /// Propagates facts along the edges to a fixed point. Formats are propagated backward as well, and the first of several is retained:
+    /// so sweeps over the edges alternate in direction.
     fn propagate(&mut self) {
         let ends = self.edges.iter().zip(0..).flat_map(|(edge, index)| [(edge.from, index), (edge.to, index)]);
         let count = self.facts.len().max(self.edges.len());
-        let touching = Edges::new(count, &ends.collect::<Vec<_>>());
-        let mut open = Worklist::full(self.edges.len(), Order::Alternating);
-        while let Some(index) = open.pop() {
+        let incident = Edges::new(count, &ends.collect::<Vec<_>>());
+        let mut worklist = Worklist::full(self.edges.len(), Order::Alternating);
+        while let Some(index) = worklist.pop() {
             let edge = self.edges[index];
-            let (from, to) = self.cross(edge);
+            let (from, to) = self.transfer(edge);
             let changed = [(edge.from, from), (edge.to, to)].into_iter().filter(|(_, is_changed)| *is_changed);
-            changed.flat_map(|(cell, _)| touching.successor_nodes(cell as usize)).for_each(|index| open.push(index));
+            changed.flat_map(|(cell, _)| incident.successor_nodes(cell as usize)).for_each(|index| worklist.push(index));
         }
     }
 
-    /// Carries facts over one edge; whether that was anything new for the cell it comes from, and for the one it goes to.
-    fn cross(&mut self, Edge { from, to, kind }: Edge) -> (bool, bool) {
+    /// Propagates facts along one edge; true for its source and for its target if that changed the facts of the cell.
+    fn transfer(&mut self, Edge { from, to, kind }: Edge) -> (bool, bool) {
         let (source, mut target) = (self.facts[from as usize], self.facts[to as usize]);
         let before = target;
         match kind {
@@ -473,13 +475,13 @@ impl<'a> Flow<'a> {
         };
         self.facts[to as usize] = target;
         let source = &mut self.facts[from as usize];
-        let is_news = source.hint.is_none() && back.is_some();
+        let is_changed = source.hint.is_none() && back.is_some();
         source.hint = source.hint.or(back);
-        (is_news, target != before)
+        (is_changed, target != before)
     }
 }
 
-/// The functions that `kernel` can reach by calls of their names, itself first.
+/// The functions that `kernel` reaches by direct calls, itself first.
 pub fn reachable(program: &Program, kernel: FuncId) -> Vec<FuncId> {
     let callees = |function: usize| {
         program.functions[function].code.clone().filter_map(|pc| {

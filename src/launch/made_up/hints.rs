@@ -1,4 +1,4 @@
-//! Which number formats an instruction shows its registers to hold.
+//! Number formats of registers, as the types of instructions show them.
 
 use crate::isa::{FloatType, ScalarType, TypeKind};
 use crate::program::{
@@ -7,14 +7,14 @@ use crate::program::{
 
 use super::flow::slot_of;
 
-/// Registers of `inst` with the format of the number in each, or of each of its packed numbers.
+/// Registers of `inst` with the format of the number, or of each packed number, in them.
 pub fn of(program: &Program, inst: &Inst) -> Vec<(Bank, Slot, ScalarType)> {
     let mut hints = Hints { program, found: Vec::new() };
     hints.operation(&inst.op);
     hints.found
 }
 
-/// The format of one number of a type that may be packed; none of what is no number of its own.
+/// The format of one number of a type that may be packed; `None` for types that are evidence of no format.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the other types are no numbers of their own")]
 pub fn single(ty: ScalarType) -> Option<ScalarType> {
     use ScalarType::{BF16, BF16x2, E4M3, E4M3x2, E4M3x4, E5M2, E5M2x2, E5M2x4, F16, F16x2, F32, F32x2, F64, S8, TF32, U8};
@@ -39,7 +39,9 @@ impl Hints<'_> {
     fn operation(&mut self, op: &Op) {
         match *op {
             Op::Float(FloatOp::Unary { ty, d, a, .. }) => self.float(ty, &[d], &[a]),
-            Op::Float(FloatOp::Binary { ty, d, a, b, .. } | FloatOp::KeepingProduct { ty, d, a, b, .. }) => self.float(ty, &[d], &[a, b]),
+            Op::Float(FloatOp::Binary { ty, d, a, b, .. } | FloatOp::ProductWithFactors { ty, d, a, b, .. }) => {
+                self.float(ty, &[d], &[a, b]);
+            }
             Op::Float(FloatOp::Ternary { ty, d, a, b, c, .. }) => self.float(ty, &[d], &[a, b, c]),
             Op::Float(FloatOp::TestProperty { ty, a, .. }) => self.float(ty, &[], &[a]),
             Op::Compare(CompareOp::SetpFloat { ty, a, b, .. }) => self.float(ty, &[], &[a, b]),
@@ -99,7 +101,7 @@ impl Hints<'_> {
     }
 }
 
-/// Where the elements of a matrix are kept.
+/// The register bank of a matrix element.
 fn bank(ty: ScalarType) -> Bank {
     Bank::of_wide(ty == ScalarType::F64)
 }

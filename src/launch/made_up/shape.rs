@@ -10,31 +10,31 @@ use crate::program::{
     Slot, Src, SrcKind, SyncOp, WarpgroupOp,
 };
 
-/// Threads of a block where neither the kernel's directives nor its code suggest a number.
+/// Threads of a block if neither the kernel's directives nor its code suggest a number.
 const THREADS_DEFAULT: u32 = 32;
-/// Where threads of several warps meet at barriers.
+/// If threads of several warps synchronize at barriers.
 const THREADS_WITH_BARRIERS: u32 = 128;
 /// A warpgroup.
 const THREADS_WITH_WGMMA: u32 = 128;
-/// The widest tile of several warps that cooperative groups have; such tiles meet in the reserved part of shared memory.
+/// The largest tile of several warps in cooperative groups; such tiles synchronize in the reserved part of shared memory.
 const THREADS_WITH_TILES: u32 = 512;
-/// Where the code is full of matrix instructions, and how many those are.
+/// If the code has at least `MANY_MATRICES` matrix instructions.
 const THREADS_WITH_MATRICES: u32 = 256;
 const MANY_MATRICES: usize = 16;
 /// Threads of a block of several dimensions.
 const THREADS_WITH_DIMENSIONS: u32 = 256;
-/// Threads of a block at most.
+/// Maximum of threads of a block.
 const THREADS_MAX: u32 = 1024;
 /// Threads of a warp.
 const WARP: u32 = 32;
-/// Blocks of a cluster where the code is for clusters and does not say of how many.
+/// Blocks of a cluster if the code is for clusters and does not determine the number.
 const CLUSTER_BLOCKS: u32 = 2;
-/// Other shapes of a block that are tried at most.
+/// Maximum of other block shapes that are tried.
 const SHAPES_MAX: usize = 20;
-/// Bytes of an element of an array in shared memory, the likely first.
+/// Possible sizes in bytes of an element in shared memory, the likeliest first.
 const ELEMENT_BYTES: [u64; 5] = [4, 8, 16, 2, 1];
 
-/// Bytes of shared memory of a block at most, by the number after `sm_` from which on it holds (CUDA C++ Programming Guide,
+/// Maximum of shared memory of a block in bytes, each from this `sm_` number on (CUDA C++ Programming Guide,
 /// "Technical Specifications per Compute Capability").
 const SHARED_BYTES: &[(u32, u32)] = &[
     (0, 48 << 10),
@@ -48,36 +48,36 @@ const SHARED_BYTES: &[(u32, u32)] = &[
     (120, 99 << 10),
 ];
 
-/// What a kernel's code says of the shape of its launch.
+/// Features of a kernel's code that suggest the shape of its launch.
 #[derive(Clone, Debug, Default)]
 pub struct KernelFeatures {
-    /// Whether it uses `%tid` in y and z, but to number its threads through.
+    /// True for y and for z if it uses that index of `%tid` other than to linearize it.
     thread_dimensions: [bool; 2],
-    /// Whether it reads `%ctaid` in x, and uses it in y and z, but to number its blocks through.
+    /// True for x if it reads `%ctaid.x`; for y and z if it uses that index of `%ctaid` other than to linearize it.
     pub(super) ctaid_axes: [bool; 3],
-    /// Whether it is for clusters.
+    /// True if it uses clusters.
     clusters: bool,
-    /// Whether the whole grid meets.
+    /// True if the whole grid synchronizes.
     pub cooperative: bool,
-    /// Whether it names the reserved part of shared memory.
+    /// True if it uses the reserved part of shared memory.
     names_reserved_shared: bool,
     wgmma: bool,
     matrices: usize,
     barriers: bool,
-    /// Bytes of dynamic shared memory at most; none if the kernel has none.
+    /// Maximum of dynamic shared memory in bytes; `None` if the kernel has none.
     pub dynamic_most: Option<u32>,
-    /// Small factors of index arithmetic: rows of tiles may be so long.
+    /// Small factors of index arithmetic: possible row lengths of tiles.
     factors: BTreeSet<u32>,
     /// Sizes of the arrays in shared memory, in bytes.
     arrays: Vec<u64>,
-    /// The largest number of threads that the code compares `%tid` in x with, or by which it divides it, from a warp on.
-    parts_threads_at: Option<u32>,
-    /// How far blocks are apart in x and y, where the code has it as a number and does not read `%ntid`.
-    steps: [Option<u32>; 2],
+    /// The largest number, at least a warp, that the code compares `%tid.x` with or divides it by.
+    thread_split: Option<u32>,
+    /// Distance of adjacent blocks in x and y, if the code has it as a constant and does not read `%ntid`.
+    block_strides: [Option<u32>; 2],
 }
 
 impl KernelFeatures {
-    /// Those of the functions that `flow` has followed.
+    /// The features of the functions that `flow` has followed.
     pub fn of(flow: &Flow<'_>) -> Self {
         let mut features = Self::default();
         for (_, pc, inst) in flow.code() {
@@ -86,8 +86,8 @@ impl KernelFeatures {
         }
         features.thread_dimensions = dimensions::of_threads(flow);
         [features.ctaid_axes[1], features.ctaid_axes[2]] = dimensions::of_blocks(flow);
-        features.steps = steps(flow);
-        features.parts_threads_at = parts_threads_at(flow);
+        features.block_strides = block_strides(flow);
+        features.thread_split = thread_split(flow);
         let program = flow.program;
         let shared = || program.variables.iter().filter(|variable| variable.location.space == Space::Shared);
         if shared().any(|variable| variable.bytes == 0) {
@@ -146,22 +146,22 @@ impl KernelFeatures {
         }
     }
 
-    /// Whether tiles in shared memory are operands of `wgmma`, which reads them swizzled.
+    /// True if tiles in shared memory are operands of `wgmma`, which reads them swizzled.
     pub fn has_wgmma(&self) -> bool {
         self.wgmma
     }
 
-    /// Whether the kernel has arrays in shared memory.
+    /// True if the kernel has arrays in shared memory.
     pub fn has_tiles(&self) -> bool {
         !self.arrays.is_empty() || self.dynamic_most.is_some()
     }
 
-    /// Whether a block has rows.
+    /// True if a block has several dimensions.
     pub fn has_rows(&self) -> bool {
         self.thread_dimensions != [false, false]
     }
 
-    /// The block to try first, why, and whether the code leaves no other.
+    /// The block to try first, the reason, and true if the code determines it.
     pub fn block(&self, kernel: &Function) -> ([u32; 3], String, bool) {
         let limits = &kernel.limits;
         if let Some(required) = limits.required_block {
@@ -172,7 +172,7 @@ impl KernelFeatures {
         if let Some(extents) = limits.max_block.filter(|[_, y, z]| *y > 1 || *z > 1) {
             return (extents, ".maxntid allows it".to_string(), true);
         }
-        if let Some(block) = self.stepped(kernel).filter(|block| block.iter().product::<u32>() <= most.unwrap_or(1024)) {
+        if let Some(block) = self.strided(kernel).filter(|block| block.iter().product::<u32>() <= most.unwrap_or(1024)) {
             return (block, "the code has its blocks so far apart".to_string(), false);
         }
         if y || z {
@@ -186,7 +186,7 @@ impl KernelFeatures {
             None if self.wgmma => (THREADS_WITH_WGMMA, "wgmma takes a warpgroup"),
             None if self.names_reserved_shared => (THREADS_WITH_TILES, "tiles of several warps have up to that many"),
             None if self.matrices >= MANY_MATRICES => (THREADS_WITH_MATRICES, "the code is full of matrix instructions"),
-            None if let Some(at) = self.parts_threads_at => {
+            None if let Some(at) = self.thread_split => {
                 ((2 * at).clamp(THREADS_WITH_BARRIERS, THREADS_MAX), "the code distinguishes warps of a block")
             }
             None if self.barriers => (THREADS_WITH_BARRIERS, "warps meet at barriers"),
@@ -195,9 +195,9 @@ impl KernelFeatures {
         ([threads, 1, 1], why.to_string(), false)
     }
 
-    /// A block as large as blocks are apart, if that can be the shape of one: a tile may have more elements than threads.
-    fn stepped(&self, kernel: &Function) -> Option<[u32; 3]> {
-        let block = match (self.steps, self.thread_dimensions) {
+    /// A block with the distance of adjacent blocks as extent, if that is a valid shape: a tile may have more elements than threads.
+    fn strided(&self, kernel: &Function) -> Option<[u32; 3]> {
+        let block = match (self.block_strides, self.thread_dimensions) {
             ([Some(x), _], [false, false]) if kernel.shared_bytes == 0 && self.dynamic_most.is_none() => [x, 1, 1],
             ([Some(x), Some(y)], [true, false]) => [x, y, 1],
             _ => return None,
@@ -205,8 +205,8 @@ impl KernelFeatures {
         (32..=1024).contains(&block.iter().map(|extent| u64::from(*extent)).product::<u64>()).then_some(block)
     }
 
-    /// Other blocks, for a kernel to which the first one does not fit: those with a thread for each element of a tile come first, then
-    /// those that go through a tile in several turns, and those that leave out its borders.
+    /// Other blocks, for a kernel for which the first one is wrong: first those with a thread for each element of a tile, then those
+    /// that process a tile in several iterations, then those without its borders.
     pub fn other_blocks(&self, kernel: &Function) -> Vec<[u32; 3]> {
         if kernel.limits.required_block.is_some() {
             return Vec::new();
@@ -223,20 +223,21 @@ impl KernelFeatures {
             let elements = || ELEMENT_BYTES.into_iter().flat_map(|unit| self.arrays.iter().map(move |bytes| bytes / unit));
             elements().filter(|threads| (32..=1024).contains(threads)).for_each(|threads| add(threads as u32, 1));
             [256, 512, 1024, 128, 64, 32, 192, 96].into_iter().for_each(|threads| add(threads, 1));
-            // An array of fewer elements than a warp has threads is seldom one with an element for each thread.
+            // An array with fewer elements than a warp has threads seldom has one for each thread.
             elements().filter(|threads| (2..32).contains(threads)).for_each(|threads| add(threads as u32, 1));
             blocks.truncate(SHAPES_MAX);
             return blocks;
         }
         let tiles = self.tiles();
-        // A column that no thread has keeps the rows of a tile in different banks.
+        // A column without a thread is padding that avoids bank conflicts.
         let width = |columns: u32| if columns.is_power_of_two() { columns } else { columns.saturating_sub(1) };
         tiles.iter().for_each(|[columns, rows]| {
             add(*columns, *rows);
             add(width(*columns), *rows);
         });
-        for turns in [2, 4] {
-            tiles.iter().filter(|[_, rows]| rows % turns == 0).for_each(|[columns, rows]| add(width(*columns), rows / turns));
+        for iterations in [2, 4] {
+            let divisible = tiles.iter().filter(|[_, rows]| rows % iterations == 0);
+            divisible.for_each(|[columns, rows]| add(width(*columns), rows / iterations));
         }
         for border in [1, 2] {
             tiles.iter().for_each(|[columns, rows]| add(columns.saturating_sub(border), rows.saturating_sub(border)));
@@ -246,7 +247,7 @@ impl KernelFeatures {
         blocks
     }
 
-    /// Columns and rows of the arrays in shared memory, as far as a factor of the index arithmetic can be the bytes of a row.
+    /// Possible columns and rows of the arrays in shared memory: a factor of the index arithmetic is taken for the bytes of a row.
     fn tiles(&self) -> Vec<[u32; 2]> {
         let mut tiles = Vec::new();
         for (factor, bytes) in self.factors.iter().rev().flat_map(|factor| self.arrays.iter().map(move |bytes| (*factor, *bytes))) {
@@ -264,7 +265,7 @@ impl KernelFeatures {
         tiles
     }
 
-    /// Blocks of a cluster, and why if it is of several.
+    /// Blocks of a cluster, and the reason if there are several.
     pub fn cluster(&self, kernel: &Function) -> ([u32; 3], Option<&'static str>) {
         match kernel.limits.required_cluster {
             Some(required) => (required, Some(".reqnctapercluster says so")),
@@ -273,22 +274,22 @@ impl KernelFeatures {
         }
     }
 
-    /// Two blocks in x and in y if the code distinguishes them there, in z if it does so there alone; or one cluster.
+    /// Two blocks in x and in y if the code distinguishes them there, in z if only there; or one cluster.
     pub fn grid(&self, cluster: [u32; 3]) -> [u32; 3] {
         let blocks = |reads: bool, cluster: u32| if reads && cluster == 1 { 2 } else { cluster };
         let [x, y, z] = self.ctaid_axes;
         [blocks(x, cluster[0]), blocks(y, cluster[1]), blocks(z && !x && !y, cluster[2])]
     }
 
-    /// Whether tiles of matrices are multiplied.
+    /// True if tiles of matrices are multiplied.
     pub fn multiplies(&self) -> bool {
         self.wgmma || self.matrices > 0
     }
 }
 
-/// The numbers by which the code multiplies `%ctaid` in x and y, where each is the only one.
-#[expect(clippy::wildcard_enum_match_arm, reason = "compilers compute the place of a thread with these operations")]
-fn steps(flow: &Flow<'_>) -> [Option<u32>; 2] {
+/// The constants by which the code multiplies `%ctaid.x` and `%ctaid.y`, if there is exactly one for each.
+#[expect(clippy::wildcard_enum_match_arm, reason = "compilers compute the index of a thread with these operations")]
+fn block_strides(flow: &Flow<'_>) -> [Option<u32>; 2] {
     let program = flow.program;
     let mut held: BTreeMap<(FuncId, Slot), usize> = BTreeMap::new();
     for (function, _, inst) in flow.code() {
@@ -298,7 +299,7 @@ fn steps(flow: &Flow<'_>) -> [Option<u32>; 2] {
             if name.starts_with("%ntid.") {
                 return [None; 2];
             }
-            let axis = ["%ctaid.x", "%ctaid.y"].into_iter().position(|word| word == name);
+            let axis = ["%ctaid.x", "%ctaid.y"].into_iter().position(|special| special == name);
             held.extend(axis.map(|axis| ((function, d.0), axis)));
         }
     }
@@ -323,9 +324,9 @@ fn steps(flow: &Flow<'_>) -> [Option<u32>; 2] {
     found.map(|steps| steps.first().copied().filter(|step| steps.len() == 1 && *step > 0))
 }
 
-/// The largest number, from a warp on, that `%tid.x` as it is is compared with or divided by.
+/// The largest number, at least a warp, that `%tid.x` itself is compared with or divided by.
 #[expect(clippy::wildcard_enum_match_arm, reason = "compilers distinguish warps by these operations")]
-fn parts_threads_at(flow: &Flow<'_>) -> Option<u32> {
+fn thread_split(flow: &Flow<'_>) -> Option<u32> {
     let program = flow.program;
     let is_thread = |source: Src| matches!(source.kind(), SrcKind::Special(index) if program.specials[index as usize].name() == "%tid.x");
     let mut held: BTreeSet<(FuncId, Slot)> = BTreeSet::new();
@@ -355,7 +356,7 @@ fn parts_threads_at(flow: &Flow<'_>) -> Option<u32> {
     flow.code().filter_map(at).filter(|number| (WARP..THREADS_MAX).contains(number)).max()
 }
 
-/// `threads` as a square, or as a rectangle twice as wide.
+/// `threads` as a square, or as a rectangle that is twice as wide as high.
 fn rectangle(threads: u32) -> [u32; 3] {
     let mut width = 1;
     while width * width < threads {

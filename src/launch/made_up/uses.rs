@@ -1,91 +1,91 @@
-//! What a kernel does with its parameters: which are pointers and to what, which end a loop, guard an access or make an address.
+//! Uses of a kernel's parameters: as pointers and to what, as loop bounds, in comparisons and in addresses.
 
 use super::flow::{Fact, Flow, ParamPart, ParamParts};
 use super::hints;
 use crate::isa::{AtomicFn, MbarrierFn, ScalarType, Space, TypeKind};
 use crate::program::operands;
 use crate::program::{
-    Address, AsyncOp, AtomicOp, Bank, CompareOp, ControlOp, CopyOp, FuncId, Function, Handle, Inst, MatrixOp, MbarrierOp, MemoryOp, Op, Pc,
-    Program, SpaceAddress, SrcKind, TensorMapOp, WarpgroupOp,
+    Address, AsyncOp, AtomicOp, Bank, CompareOp, ControlOp, CopyOp, FuncId, Function, HandleSource, Inst, MatrixOp, MbarrierOp, MemoryOp,
+    Op, Pc, Program, SpaceAddress, SrcKind, TensorMapOp, WarpgroupOp,
 };
 
-/// What the code does with the memory that a pointer points to.
+/// Uses of the memory that a pointer points to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PointerUse {
-    /// The first instruction that uses it, unless it is only declared a pointer.
+    /// The first instruction that accesses it; `None` if the parameter is only declared a pointer.
     pub at: Option<Pc>,
-    /// What is read there, written, or both at once.
+    /// The kinds of accesses.
     pub reads: bool,
     pub writes: bool,
     pub atomics: bool,
-    /// The type of an element, as far as the accesses show it.
+    /// The type of an element, if the accesses show it.
     pub element: Option<ScalarType>,
-    /// An instruction whose address is made from what the memory holds.
+    /// An instruction whose address is computed from the contents of the memory.
     pub indexes: Option<Pc>,
-    /// The pointers to which such addresses lead, and whether it is one of them.
+    /// The base pointers of such addresses, and true if it is one of them.
     pub into: ParamParts,
     pub indexes_itself: bool,
-    /// Whether a plain store is among such instructions.
+    /// True if a plain store is among such instructions.
     pub scatters: bool,
-    /// Whether what another pointer points to is part of the addresses at which the memory is accessed.
+    /// True if the memory is accessed at addresses that are computed from the contents of another pointer.
     pub is_indexed: bool,
-    /// Whether what the memory holds at one place is compared with what it holds at another.
+    /// True if elements of the memory are compared with each other.
     pub delimits: bool,
 }
 
-/// What the code does with a word of the parameters that is no pointer.
+/// Uses of a parameter part as a number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NumberUse {
-    /// The texture or surface instruction whose handle it is.
+    /// The texture or surface instruction whose opaque handle it is.
     pub handle: Option<Pc>,
-    /// The branch back that it ends.
+    /// The backward branch of the loop of which it is a bound.
     pub ends_loop: Option<Pc>,
-    /// The comparison it stands in.
+    /// The comparison of which it is an operand.
     pub compared: Option<Pc>,
-    /// The access whose address is made from it.
+    /// The access whose address is computed from it.
     pub addressed: Option<Pc>,
 }
 
 impl NumberUse {
-    /// Whether it is used as the number of elements or rows of something.
+    /// True if it is used as the number of elements or rows of something.
     pub fn is_extent(&self) -> bool {
         self.ends_loop.is_some() || self.compared.is_some() || self.addressed.is_some()
     }
 }
 
-/// What is known of a word of the parameters.
+/// Uses of a parameter part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WordUse {
-    /// Which.
-    pub word: ParamPart,
-    /// What it points to, if it is a pointer.
+pub struct PartUse {
+    /// The part.
+    pub part: ParamPart,
+    /// Its uses as a pointer, if it is one.
     pub pointer: Option<PointerUse>,
-    /// What else is done with it.
+    /// Its other uses.
     pub number: NumberUse,
     /// The format of the number in it.
     pub hint: Option<ScalarType>,
 }
 
-/// What is known of a kernel's parameters.
+/// Uses of a kernel's parameters.
 #[derive(Clone, Debug, Default)]
 pub struct Uses {
-    /// By word, in order of parameter and offset.
-    pub words: Vec<WordUse>,
-    /// The type of what asynchronous copies bring, and matrix instructions multiply.
+    /// By part, in order of parameter and offset.
+    pub parts: Vec<PartUse>,
+    /// The element type of tiles that asynchronous copies transfer, and matrix instructions multiply.
     pub tile: Option<ScalarType>,
-    /// Coordinates of the tensor copies, at most.
+    /// Maximum of coordinates of the tensor copies.
     pub tensor_rank: usize,
-    /// Largest number of bytes that an expect-tx names.
+    /// Largest constant byte count of an expect-tx.
     pub expected_bytes: u32,
-    /// The words in the order of their bits.
-    bits: Vec<ParamPart>,
+    /// The parts in the order of their bits.
+    by_bit: Vec<ParamPart>,
 }
 
 impl Uses {
-    /// Those of the kernel that `flow` has followed.
+    /// The uses in the kernel that `flow` has followed.
     pub fn of(flow: &Flow<'_>) -> Self {
-        let words = flow.words.iter().take(64).map(|word| WordUse { word: *word, pointer: None, number: NumberUse::default(), hint: None });
-        let uses = Uses { words: words.collect(), bits: flow.words.clone(), ..Uses::default() };
+        let parts = flow.parts.iter().take(64).map(|part| PartUse { part: *part, pointer: None, number: NumberUse::default(), hint: None });
+        let uses = Uses { parts: parts.collect(), by_bit: flow.parts.clone(), ..Uses::default() };
         let mut reader = Reader { flow, uses };
         reader.uses.tile = reader.tile();
         for (function, pc, inst) in flow.code() {
@@ -94,23 +94,23 @@ impl Uses {
         }
         reader.declared();
         let mut uses = reader.uses;
-        uses.words.sort_by_key(|used| used.word);
+        uses.parts.sort_by_key(|used| used.part);
         uses
     }
 
-    /// What is known of a parameter that is loaded as a whole.
-    pub fn whole(&self, index: usize, bytes: u32) -> Option<&WordUse> {
-        self.words.iter().find(|used| used.word == ParamPart { param: index, offset: 0, bytes })
+    /// Uses of a parameter that is loaded as a whole.
+    pub fn whole(&self, index: usize, bytes: u32) -> Option<&PartUse> {
+        self.parts.iter().find(|used| used.part == ParamPart { param: index, offset: 0, bytes })
     }
 
-    /// The words of these bits.
+    /// The parts of these bits.
     pub fn parts_of(&self, bits: ParamParts) -> impl Iterator<Item = ParamPart> + '_ {
-        self.bits.iter().take(64).enumerate().filter(move |(bit, _)| bits >> bit & 1 == 1).map(|(_, part)| *part)
+        self.by_bit.iter().take(64).enumerate().filter(move |(bit, _)| bits >> bit & 1 == 1).map(|(_, part)| *part)
     }
 
-    /// The words of a parameter.
-    pub fn of_param(&self, index: usize) -> impl Iterator<Item = &WordUse> {
-        self.words.iter().filter(move |used| used.word.param == index)
+    /// The uses of the parts of a parameter.
+    pub fn of_param(&self, index: usize) -> impl Iterator<Item = &PartUse> {
+        self.parts.iter().filter(move |used| used.part.param == index)
     }
 }
 
@@ -119,7 +119,7 @@ struct Reader<'f, 'p> {
     uses: Uses,
 }
 
-/// How an instruction uses memory.
+/// The kind of access of an instruction to memory.
 #[derive(Clone, Copy)]
 struct MemoryUse {
     reads: bool,
@@ -132,7 +132,7 @@ const READ: MemoryUse = MemoryUse { reads: true, writes: false, atomics: false, 
 const WRITE: MemoryUse = MemoryUse { reads: false, writes: true, atomics: false, element: None };
 
 impl Reader<'_, '_> {
-    /// What is multiplied or, without matrix instructions, loaded from shared memory.
+    /// The element type that is multiplied or, without matrix instructions, loaded from shared memory.
     #[expect(clippy::wildcard_enum_match_arm, reason = "the other operations multiply no tiles")]
     fn tile(&self) -> Option<ScalarType> {
         let program = self.flow.program;
@@ -157,7 +157,7 @@ impl Reader<'_, '_> {
         loaded
     }
 
-    /// The type of an element of a load, store or atomic: the format of the registers, or else what the instruction names.
+    /// The element type of a load, store or atomic: the format of the registers, or else the type of the instruction.
     #[expect(clippy::wildcard_enum_match_arm, reason = "the other operations are known by what they name")]
     fn element(&self, function: FuncId, pc: Pc, inst: &Inst) -> Option<ScalarType> {
         let program = self.flow.program;
@@ -185,51 +185,51 @@ impl Reader<'_, '_> {
                 if reaches_global(access.space) =>
             {
                 let element = self.element(function, pc, inst);
-                self.touch(function, pc, address, MemoryUse { element, ..READ });
+                self.access(function, pc, address, MemoryUse { element, ..READ });
             }
             Op::Memory(MemoryOp::Store { access, address, .. } | MemoryOp::StoreVector { access, address, .. })
                 if reaches_global(access.space) =>
             {
                 let element = self.element(function, pc, inst);
-                self.touch(function, pc, address, MemoryUse { element, ..WRITE });
+                self.access(function, pc, address, MemoryUse { element, ..WRITE });
             }
             Op::Atomic(AtomicOp::Single { f, ty, access, address, .. }) if reaches_global(access.space) => {
                 let element = if f == AtomicFn::Cas { named(flow.program, pc) } else { Some(ty) };
-                self.touch(function, pc, address, MemoryUse { atomics: true, element, ..READ });
+                self.access(function, pc, address, MemoryUse { atomics: true, element, ..READ });
             }
             Op::Atomic(AtomicOp::Vector { ty, access, address, .. }) if reaches_global(access.space) => {
-                self.touch(function, pc, address, MemoryUse { atomics: true, element: hints::single(ty), ..READ });
+                self.access(function, pc, address, MemoryUse { atomics: true, element: hints::single(ty), ..READ });
             }
             Op::Matrix { matrix } => match &flow.program.matrices[matrix] {
                 MatrixOp::Load(load) if reaches_global(load.access.space) => {
-                    self.touch(function, pc, load.address, MemoryUse { element: hints::single(load.fragment.ty), ..READ });
+                    self.access(function, pc, load.address, MemoryUse { element: hints::single(load.fragment.ty), ..READ });
                 }
                 MatrixOp::Store(store) if reaches_global(store.access.space) => {
-                    self.touch(function, pc, store.address, MemoryUse { element: hints::single(store.fragment.ty), ..WRITE });
+                    self.access(function, pc, store.address, MemoryUse { element: hints::single(store.fragment.ty), ..WRITE });
                 }
                 _ => {}
             },
             Op::Image { access } => {
                 let access = &flow.program.images[access];
                 for handle in [Some(access.image), access.sampler].into_iter().flatten() {
-                    let Handle::Value(source) = handle else { continue };
+                    let HandleSource::Value(source) = handle else { continue };
                     let fact = flow.fact_of(function, Bank::B64, source);
-                    self.uses.words.iter_mut().enumerate().filter(|(bit, _)| fact.direct >> bit & 1 == 1).for_each(|(_, used)| {
+                    self.uses.parts.iter_mut().enumerate().filter(|(bit, _)| fact.direct >> bit & 1 == 1).for_each(|(_, used)| {
                         used.number.handle.get_or_insert(pc);
                     });
                 }
             }
             Op::Async(AsyncOp::Copy { copy }) => self.copy(function, pc, &flow.program.copies[copy]),
             Op::TensorMap(TensorMapOp::Copy { to, .. }) => {
-                self.touch(function, pc, to, MemoryUse { element: Some(ScalarType::B8), ..WRITE });
+                self.access(function, pc, to, MemoryUse { element: Some(ScalarType::B8), ..WRITE });
             }
             Op::TensorMap(TensorMapOp::ReplaceField { field, access, a, address, .. }) => {
                 if reaches_global(access.space) {
-                    self.touch(function, pc, address, MemoryUse { element: Some(ScalarType::B8), ..WRITE });
+                    self.access(function, pc, address, MemoryUse { element: Some(ScalarType::B8), ..WRITE });
                 }
                 let bank = if field.is_wide() { Bank::B64 } else { Bank::B32 };
-                let touch = MemoryUse { writes: true, element: self.uses.tile, ..READ };
-                self.touch_base(pc, flow.fact_of(function, bank, a), touch);
+                let access = MemoryUse { writes: true, element: self.uses.tile, ..READ };
+                self.access_base(pc, flow.fact_of(function, bank, a), access);
             }
             Op::Mbarrier(MbarrierOp::Update {
                 f: MbarrierFn::ExpectTx | MbarrierFn::ArriveExpectTx | MbarrierFn::DropExpectTx,
@@ -247,47 +247,47 @@ impl Reader<'_, '_> {
 
     fn copy(&mut self, function: FuncId, pc: Pc, copy: &CopyOp) {
         let element = self.uses.tile;
-        let place = |place: &SpaceAddress| reaches_global(place.space).then_some(place.address);
+        let global = |side: &SpaceAddress| reaches_global(side.space).then_some(side.address);
         match copy {
-            CopyOp::Lanes { from, .. } => self.touch(function, pc, from.address, MemoryUse { element, ..READ }),
+            CopyOp::Lanes { from, .. } => self.access(function, pc, from.address, MemoryUse { element, ..READ }),
             CopyOp::Bulk { to, from, reduction, .. } => {
                 let atomics = reduction.is_some();
                 let element = reduction.and_then(|(_, ty)| hints::single(ty)).or(element);
-                place(from).into_iter().for_each(|from| self.touch(function, pc, from, MemoryUse { element, ..READ }));
-                place(to).into_iter().for_each(|to| self.touch(function, pc, to, MemoryUse { element, atomics, ..WRITE }));
+                global(from).into_iter().for_each(|from| self.access(function, pc, from, MemoryUse { element, ..READ }));
+                global(to).into_iter().for_each(|to| self.access(function, pc, to, MemoryUse { element, atomics, ..WRITE }));
             }
             CopyOp::Tensor(tensor) => {
                 self.uses.tensor_rank = self.uses.tensor_rank.max(tensor.coordinates.len());
-                // A map in global memory: its bytes are those that the code puts there.
-                self.touch(function, pc, tensor.map, MemoryUse { element: Some(ScalarType::B8), ..READ });
+                // A map in global memory: the code writes its bytes.
+                self.access(function, pc, tensor.map, MemoryUse { element: Some(ScalarType::B8), ..READ });
             }
             CopyOp::Store { .. } | CopyOp::Arrive { .. } => {}
         }
     }
 
-    fn touch(&mut self, function: FuncId, pc: Pc, address: Address, touch: MemoryUse) {
-        self.touch_base(pc, self.flow.base(function, address), touch);
+    fn access(&mut self, function: FuncId, pc: Pc, address: Address, access: MemoryUse) {
+        self.access_base(pc, self.flow.base(function, address), access);
     }
 
-    fn touch_base(&mut self, pc: Pc, fact: Fact, touch: MemoryUse) {
+    fn access_base(&mut self, pc: Pc, fact: Fact, access: MemoryUse) {
         let wide = self.flow.program.address_bits / 8;
-        for (bit, used) in self.uses.words.iter_mut().enumerate() {
+        for (bit, used) in self.uses.parts.iter_mut().enumerate() {
             if fact.contents >> bit & 1 == 1 {
                 let pointer = used.pointer.get_or_insert_default();
                 pointer.indexes.get_or_insert(pc);
                 pointer.into |= fact.pointer;
                 pointer.indexes_itself |= fact.pointer >> bit & 1 == 1;
-                pointer.scatters |= touch.writes && !touch.atomics;
+                pointer.scatters |= access.writes && !access.atomics;
             }
-            if fact.pointer >> bit & 1 == 1 && used.word.bytes == wide {
+            if fact.pointer >> bit & 1 == 1 && used.part.bytes == wide {
                 let pointer = used.pointer.get_or_insert_default();
                 pointer.at.get_or_insert(pc);
-                pointer.reads |= touch.reads;
-                pointer.writes |= touch.writes;
-                pointer.atomics |= touch.atomics;
+                pointer.reads |= access.reads;
+                pointer.writes |= access.writes;
+                pointer.atomics |= access.atomics;
                 pointer.is_indexed |= fact.contents & !(1 << bit) != 0;
-                let better = pointer.element.is_none_or(|known| known.kind() != TypeKind::Float && is_float(touch.element));
-                pointer.element = if better { touch.element.or(pointer.element) } else { pointer.element };
+                let is_better = pointer.element.is_none_or(|known| known.kind() != TypeKind::Float && is_float(access.element));
+                pointer.element = if is_better { access.element.or(pointer.element) } else { pointer.element };
             } else if fact.value >> bit & 1 == 1 {
                 used.number.addressed.get_or_insert(pc);
             }
@@ -306,7 +306,7 @@ impl Reader<'_, '_> {
                 let bank = ty.bank();
                 let facts = [a, b].map(|source| self.flow.fact_of(function, bank, source));
                 let both = facts[0].contents & facts[1].contents;
-                for (_, used) in self.uses.words.iter_mut().enumerate().filter(|(bit, _)| both >> bit & 1 == 1) {
+                for (_, used) in self.uses.parts.iter_mut().enumerate().filter(|(bit, _)| both >> bit & 1 == 1) {
                     used.pointer.get_or_insert_default().delimits = true;
                 }
                 (facts[0].direct | facts[1].direct, 0, false)
@@ -314,16 +314,16 @@ impl Reader<'_, '_> {
             _ => return,
         };
         let bits = if direct == 0 { value } else { direct };
-        for (_, used) in self.uses.words.iter_mut().enumerate().filter(|(bit, _)| bits >> bit & 1 == 1) {
-            let place = if is_end { &mut used.number.ends_loop } else { &mut used.number.compared };
-            place.get_or_insert(pc);
+        for (_, used) in self.uses.parts.iter_mut().enumerate().filter(|(bit, _)| bits >> bit & 1 == 1) {
+            let first = if is_end { &mut used.number.ends_loop } else { &mut used.number.compared };
+            first.get_or_insert(pc);
         }
     }
 
-    /// Formats of the words, pointers by their declaration, and of what is only copied to tiles the format of the tiles.
+    /// Adds the formats of the parts, pointers by their declaration, and the format of the tiles for data that is only copied to them.
     fn declared(&mut self) {
         let tile = self.uses.tile;
-        for pointer in self.uses.words.iter_mut().filter_map(|used| used.pointer.as_mut()) {
+        for pointer in self.uses.parts.iter_mut().filter_map(|used| used.pointer.as_mut()) {
             let bits = pointer.element.filter(|element| element.kind() == TypeKind::Untyped).map(ScalarType::bits);
             pointer.element = tile.filter(|tile| bits == Some(tile.bits())).or(pointer.element);
         }
@@ -331,18 +331,18 @@ impl Reader<'_, '_> {
         for (function, _, inst) in self.flow.code() {
             for register in operands::reads(inst, self.flow.program) {
                 let fact = self.flow.fact(function, register.bank, register.slot);
-                for (_, used) in self.uses.words.iter_mut().enumerate().filter(|(bit, _)| fact.pointer == 1 << bit) {
+                for (_, used) in self.uses.parts.iter_mut().enumerate().filter(|(bit, _)| fact.pointer == 1 << bit) {
                     used.hint = used.hint.or(fact.hint);
                 }
             }
         }
         for (index, param) in kernel.params.iter().enumerate() {
             if matches!(param.pointer, Some(Space::Global | Space::Generic)) {
-                let word = ParamPart { param: index, offset: 0, bytes: param.bytes };
-                if !self.uses.words.iter().any(|used| used.word == word) {
-                    self.uses.words.push(WordUse { word, pointer: None, number: NumberUse::default(), hint: None });
+                let part = ParamPart { param: index, offset: 0, bytes: param.bytes };
+                if !self.uses.parts.iter().any(|used| used.part == part) {
+                    self.uses.parts.push(PartUse { part, pointer: None, number: NumberUse::default(), hint: None });
                 }
-                self.uses.words.iter_mut().filter(|used| used.word == word).for_each(|used| {
+                self.uses.parts.iter_mut().filter(|used| used.part == part).for_each(|used| {
                     used.pointer.get_or_insert_default();
                 });
             }
@@ -358,7 +358,7 @@ fn reaches_global(space: Space) -> bool {
     matches!(space, Space::Global | Space::Generic)
 }
 
-/// The element type that a memory instruction names: the last type among its words, `f32` of `ld.global.v4.f32`.
+/// The element type that a memory instruction names: its last type, `f32` of `ld.global.v4.f32`.
 fn named(program: &Program, pc: Pc) -> Option<ScalarType> {
     program.opcode(pc)?.matched.types.last().copied()
 }

@@ -1,6 +1,6 @@
 //! Values of the parameters of a made-up launch.
 
-use super::uses::{NumberUse, PointerUse, WordUse};
+use super::uses::{NumberUse, PartUse, PointerUse};
 use super::{BOX_BYTES, Basis, Guess, Integers, ONE_OF_SEVERAL, Reason, Study};
 use crate::isa::{OutsideFill, ScalarType, Swizzle, TensorElement, TypeKind};
 use crate::launch::element::{Element, Kind, Number};
@@ -9,7 +9,7 @@ use crate::launch::image::BufferRef;
 use crate::launch::tensor_map::TensorMap;
 use crate::program::{self, TENSOR_MAP_BYTES};
 
-/// Elements of a buffer before a dry run has measured it, at least and at most.
+/// Minimum and maximum of a buffer's elements before a dry run has measured it.
 const ELEMENTS: (u64, u64) = (1024, 1 << 14);
 /// Elements of a buffer that the code does not use.
 const ELEMENTS_UNUSED: u64 = 32;
@@ -17,11 +17,11 @@ const ELEMENTS_UNUSED: u64 = 32;
 const BELOW_ONE: [(ScalarType, i128); 2] = [(ScalarType::E4M3, 0x37), (ScalarType::E5M2, 0x3b)];
 /// Bytes of a row of a swizzled tile.
 const ROW_BYTES: u32 = 128;
-/// Elements of a box in each dimension at most.
+/// Maximum of a box's elements in each dimension.
 const BOX_MAX: u32 = 256;
 
 impl Study<'_> {
-    /// The value of parameter `index`, and why.
+    /// The value of parameter `index`, and the reason.
     pub(super) fn param(&self, index: usize, formal: &program::Param, guess: &Guess) -> (Param, Option<Reason>) {
         match self.known.params.get(&index) {
             Some(Param::Buffer(buffer)) if self.is_map(formal) => {
@@ -79,7 +79,7 @@ impl Study<'_> {
         self.known.names.get(&index).cloned().unwrap_or_else(|| formal.name.to_string())
     }
 
-    /// Whether a parameter is a tensor map by value.
+    /// True if a parameter is a tensor map by value.
     pub(super) fn is_map(&self, formal: &program::Param) -> bool {
         let opaque = formal.is_array && formal.bytes as usize == TENSOR_MAP_BYTES && formal.align >= 64;
         opaque && self.uses.tensor_rank > 0
@@ -135,7 +135,7 @@ impl Study<'_> {
         (buffer, why)
     }
 
-    /// A buffer of which all is given but how many elements it has.
+    /// A buffer of the user without a length.
     fn measured(&self, index: usize, formal: &program::Param, given: &Buffer, guess: &Guess) -> (Param, Option<Reason>) {
         let used = self.uses.whole(index, formal.bytes).and_then(|used| used.pointer).unwrap_or_default();
         let (made, _) = self.buffer(index, &given.name, &used, guess);
@@ -144,7 +144,7 @@ impl Study<'_> {
         (Param::Buffer(Buffer { len: made.len, ..given.clone() }), Some(reason))
     }
 
-    /// Memory that each block has for itself, which holds nothing at the start.
+    /// Scratch memory of each block, undefined at the start.
     fn scratch(&self, name: &str, bytes: u64, guess: &Guess) -> (Param, Option<Reason>) {
         if bytes == 0 {
             return (
@@ -178,7 +178,7 @@ impl Study<'_> {
             _ if used.handle.is_some() => 0,
             1 => 1,
             2 => guess.size.min(0x7fff),
-            _ if matches!(used, NumberUse { ends_loop: Some(_), compared: None, addressed: None, handle: _ }) => self.rounds(guess),
+            _ if matches!(used, NumberUse { ends_loop: Some(_), compared: None, addressed: None, handle: _ }) => self.iterations(guess),
             _ => guess.size,
         };
         if let (Some((row, array)), NumberUse { ends_loop: None, compared: None, addressed: Some(_), .. }, true) =
@@ -208,16 +208,16 @@ impl Study<'_> {
         let mut bytes = vec![0_u8; formal.bytes as usize];
         let mut pointers = Vec::new();
         for used in self.uses.of_param(index) {
-            pointers.extend(used.pointer.map(|_| used.word.offset.to_string()));
+            pointers.extend(used.pointer.map(|_| used.part.offset.to_string()));
             let bits = match used.hint {
-                Some(ScalarType::F32) if used.word.bytes == 4 => Element::F32.encode_float(1.0),
-                Some(ScalarType::F64) if used.word.bytes == 8 => Element::F64.encode_float(1.0),
-                _ if used.word.bytes >= 4 && used.number != NumberUse::default() => guess.size,
+                Some(ScalarType::F32) if used.part.bytes == 4 => Element::F32.encode_float(1.0),
+                Some(ScalarType::F64) if used.part.bytes == 8 => Element::F64.encode_float(1.0),
+                _ if used.part.bytes >= 4 && used.number != NumberUse::default() => guess.size,
                 _ => 0,
             };
-            let (start, len) = (used.word.offset as usize, used.word.bytes.min(8) as usize);
-            let Some(place) = bytes.get_mut(start..).and_then(|rest| rest.get_mut(..len)) else { continue };
-            place.copy_from_slice(&bits.to_le_bytes()[..len]);
+            let (start, len) = (used.part.offset as usize, used.part.bytes.min(8) as usize);
+            let Some(member) = bytes.get_mut(start..).and_then(|rest| rest.get_mut(..len)) else { continue };
+            member.copy_from_slice(&bits.to_le_bytes()[..len]);
         }
         let why = match pointers.len() {
             0 => format!(
@@ -246,7 +246,7 @@ impl Study<'_> {
         said.or_else(used).unwrap_or(TensorElement::F32)
     }
 
-    /// A tensor map over a made-up buffer, and why.
+    /// A tensor map over a made-up buffer, and the reason.
     fn map(&self, index: usize, name: &str, guess: &Guess) -> (TensorMap, String) {
         let (rank, tile) = (self.map_rank(index), self.tile(index, guess));
         let extent = |d: usize| u64::from(tile[d]).max(guess.size.next_multiple_of(16));
@@ -270,7 +270,7 @@ impl Study<'_> {
         self.map_over(index, buffer, guess)
     }
 
-    /// The extent of dimension `at`, outermost first, of the array of tensor map `map`, where the parameter that passes it is given.
+    /// The extent of dimension `at`, outermost first, of the array of tensor map `map`, if the user gave the parameter that passes it.
     fn given_extent(&self, map: usize, at: usize) -> Option<u64> {
         let index = self.known.map_parts.get(&map)?.get(at)?;
         match self.known.params.get(index)?.scalar()? {
@@ -279,7 +279,7 @@ impl Study<'_> {
         }
     }
 
-    /// An extent or a stride, in elements, of the array of a tensor map, if the parameter is one, and why.
+    /// An extent or a stride, in elements, of the array of a tensor map, if the parameter is one, and the reason.
     pub(super) fn map_part(&self, index: usize, guess: &Guess) -> Option<(u64, String)> {
         let mut parts = self.known.map_parts.iter();
         let (map, at) = parts.find_map(|(map, parts)| Some((*map, parts.iter().position(|part| *part == index)?)))?;
@@ -294,7 +294,7 @@ impl Study<'_> {
         }
     }
 
-    /// The box of a tensor map, innermost dimension first: rows of 128 bytes, as many as the barrier objects expect.
+    /// The box of a tensor map, innermost dimension first: rows of 128 bytes, as many as the mbarriers expect.
     fn tile(&self, index: usize, guess: &Guess) -> Vec<u32> {
         if let Some(known) = self.known.maps.get(&index) {
             return known.tile.clone();
@@ -304,7 +304,7 @@ impl Study<'_> {
         (0..self.map_rank(index)).map(|d| [inner, rows].get(d).copied().unwrap_or(1)).collect()
     }
 
-    /// A tensor map over all of `buffer`, whose rows lie side by side, and why.
+    /// A tensor map over all of the contiguous `buffer`, and the reason.
     fn map_over(&self, index: usize, buffer: Buffer, guess: &Guess) -> (TensorMap, String) {
         let known = self.known.maps.get(&index);
         let (elem, tile) = (self.map_element(index), self.tile(index, guess));
@@ -330,26 +330,26 @@ impl Study<'_> {
     }
 }
 
-/// What a number rests on that follows from others: where arrays leave several, it is a guess.
+/// The basis of a number that follows from others: a guess if several are possible.
 fn basis(why: &str) -> Basis {
     if why == ONE_OF_SEVERAL { Basis::Guessed } else { Basis::Derived }
 }
 
-/// The type that a parameter's number is written in; none if it is a structure.
-pub(super) fn element_of(formal: &program::Param, whole: Option<&WordUse>) -> Option<Element> {
+/// The type of a parameter's number; `None` if it is a structure.
+pub(super) fn element_of(formal: &program::Param, whole: Option<&PartUse>) -> Option<Element> {
     let declared = Element::from_name(formal.ty.word()).filter(|element| !formal.is_array && element.bytes() == formal.bytes)?;
     let hinted = whole.and_then(|used| used.hint).and_then(memory_element).filter(|element| element.bytes() == formal.bytes);
     Some(if declared.kind() == Kind::Float { declared } else { hinted.unwrap_or(declared) })
 }
 
-/// How the elements of a buffer are shown: fp8 as bytes, and what has no name of its own as words.
+/// The type by which a buffer's elements are shown: fp8 as bytes, types that launch files do not have as 64-bit words.
 pub(super) fn memory_element(ty: ScalarType) -> Option<Element> {
     let packed = matches!(ty, ScalarType::E4M3 | ScalarType::E5M2);
     let bits = Element::from_name(if packed { "b8" } else { ty.word() });
     bits.or_else(|| (ty.kind() != TypeKind::Predicate && ty.bits() >= 64).then_some(Element::B64))
 }
 
-/// The type of a tensor whose elements are multiplied, or loaded, as `ty`.
+/// The element type of a tensor whose elements are multiplied, or loaded, as `ty`.
 #[expect(clippy::wildcard_enum_match_arm, reason = "tensors have no elements of the other types")]
 fn tensor_element(ty: ScalarType) -> Option<TensorElement> {
     Some(match ty {
@@ -367,7 +367,7 @@ fn tensor_element(ty: ScalarType) -> Option<TensorElement> {
     })
 }
 
-/// What buffers of integers hold that are no indices, with a phrase for it.
+/// Contents of buffers of integers that are not indices, with a phrase for it.
 fn integers(integers: Integers) -> (Init, String) {
     let from = |start| Init::Iota { start: Number::Integer(start), step: Number::Integer(1) };
     match integers {
@@ -377,7 +377,7 @@ fn integers(integers: Integers) -> (Init, String) {
     }
 }
 
-/// How the memory of a tensor is shown.
+/// The type by which the memory of a tensor is shown.
 pub(super) fn buffer_element(ty: TensorElement) -> Element {
     match ty {
         TensorElement::U8 => Element::U8,

@@ -1,4 +1,4 @@
-//! The blocks of a grid that run alone.
+//! The subset of a grid's blocks that runs (`blocks` of a launch file).
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use crate::launch::file::Launch;
 use crate::launch::value_path::ValuePath;
 
 impl Resolver<'_> {
-    /// The blocks that the launch names, in order of their indices, each once.
+    /// The distinct blocks that the launch names, in order of their indices.
     pub(super) fn blocks(&mut self, place: &ValuePath, launch: &Launch, shape: &Shape) -> Vec<[u32; 3]> {
         let list = place.field("blocks");
         let Some(blocks) = &launch.blocks else { return Vec::new() };
@@ -31,7 +31,7 @@ impl Resolver<'_> {
     }
 }
 
-/// The blocks of the cluster that block `index` is of.
+/// The blocks of the cluster of block `index`.
 fn cluster_of(index: [u32; 3], cluster: [u32; 3]) -> impl Iterator<Item = [u32; 3]> {
     let first: [u32; 3] = std::array::from_fn(|axis| index[axis] / cluster[axis] * cluster[axis]);
     let [x, y, z] = cluster;

@@ -1,26 +1,26 @@
-//! Buffers: how many elements, what they hold at the start, what they must hold at the end.
+//! Buffers: number of elements, initial contents, expected contents.
 
 use super::param::count;
-use super::{Pending, Resolver, Scope};
+use super::{Resolver, Scope, UnresolvedParts};
 use crate::base::counted;
 use crate::launch::data::{DataFile, DataRange, Form};
 use crate::launch::element::{Element, Kind, Number};
 use crate::launch::expect::Expect;
 use crate::launch::file::{Buffer, Compare, Init, Tolerance};
-use crate::launch::init::{Contents, Recipe};
+use crate::launch::init::{Contents, Generator};
 use crate::launch::npy_types::saving;
 use crate::launch::pages::{PAGE_BYTES, Pages};
 use crate::launch::plan::PlannedBuffer;
 use crate::launch::value_path::ValuePath;
 use std::sync::Arc;
 
-/// Bytes of all buffers of a case at most: the memory of the device that is modelled.
+/// Maximum bytes of all buffers of a case: the memory of the simulated device.
 const TOTAL_BYTES_MAX: u64 = 141 << 30;
-/// Bytes at most of buffers whose elements are made one by one, and so must be stored.
+/// Maximum bytes of buffers whose elements are generated, and so must be stored.
 const STORED_BYTES_MAX: u64 = 16 << 30;
-/// Elements at most that are compared as a multiset, which sorts them.
+/// Maximum of elements that are compared as a multiset, which sorts them.
 const MULTISET_MAX: u64 = 1 << 26;
-/// Bytes at most of what printf must have written.
+/// Maximum bytes of expected printf output.
 const PRINTED_BYTES_MAX: u64 = 1 << 30;
 
 impl Resolver<'_> {
@@ -41,7 +41,7 @@ impl Resolver<'_> {
         let planned = self.buffer(launch, place, buffer);
         let index = scope.buffers.len();
         if let Init::With(_, parts) = &buffer.init {
-            scope.pending.push(Pending { buffer: index, place: place.field("init").field("at"), parts: parts.clone() });
+            scope.unresolved.push(UnresolvedParts { buffer: index, place: place.field("init").field("at"), parts: parts.clone() });
         }
         scope.by_name.insert(buffer.name.clone(), index);
         scope.places.push(place.clone());
@@ -49,13 +49,13 @@ impl Resolver<'_> {
         Some(index)
     }
 
-    /// A buffer with a mistake is resolved as far as possible, so that later mistakes are found as well.
+    /// Resolves a buffer; one with a mistake as far as possible, so that later mistakes are found as well.
     fn buffer(&mut self, launch: usize, place: &ValuePath, buffer: &Buffer) -> PlannedBuffer {
-        let (init, within) = match &buffer.init {
-            Init::With(within, _) => (place.field("init").item(0), Some(Buffer { init: (**within).clone(), ..buffer.clone() })),
+        let (init, inner) = match &buffer.init {
+            Init::With(inner, _) => (place.field("init").item(0), Some(Buffer { init: (**inner).clone(), ..buffer.clone() })),
             _ => (place.field("init"), None),
         };
-        let buffer = within.as_ref().unwrap_or(buffer);
+        let buffer = inner.as_ref().unwrap_or(buffer);
         let source = self.source(&init, &buffer.init);
         let shape = self.buffer_shape(place, buffer, source.as_ref());
         let element = buffer.elem;
@@ -63,7 +63,7 @@ impl Resolver<'_> {
         let shape = shape.unwrap_or_default();
         let bytes = self.buffer_bytes(place, buffer, &shape);
         let contents = self.contents(&init, buffer, source, bytes);
-        // What is expected of a buffer without a size, which is an error, may have any.
+        // Without a size, which is an error, the expected contents are not checked.
         let expected = buffer.expect.as_ref().filter(|_| is_sized);
         let places = (&place.field("expect"), &place.field("tolerance"));
         let expect = expected.and_then(|expect| self.expect(places, buffer, expect, (&shape, bytes)));
@@ -84,7 +84,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// The extents that are written, or those of the data; none where there is a mistake in them.
+    /// The extents in the file, or those of the data; `None` after a mistake.
     fn buffer_shape(&mut self, place: &ValuePath, buffer: &Buffer, source: Option<&Source>) -> Option<Vec<u64>> {
         match (&buffer.shape, buffer.len) {
             (Some(_), Some(_)) => {
@@ -105,7 +105,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// The size, if it can be one.
+    /// The size in bytes; 0 after a mistake.
     fn buffer_bytes(&mut self, place: &ValuePath, buffer: &Buffer, shape: &[u64]) -> u64 {
         let size = u64::from(buffer.elem.bytes());
         let bytes = shape.iter().try_fold(size, |product, extent| product.checked_mul(*extent));
@@ -121,8 +121,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// What `like.init` says of a variable of `room` bytes, as elements of `like.elem`, and how many bytes that is: a list and a file may
-    /// say fewer than it has. None where there is a mistake in it.
+    /// The contents `like.init` for a variable of `room` bytes, as elements of `like.elem`, and their size: a list and a file may have
+    /// fewer bytes than the variable. `None` after a mistake.
     pub(super) fn variable_contents(&mut self, place: &ValuePath, like: &Buffer, room: u64) -> Option<(Contents, u64)> {
         let size = u64::from(like.elem.bytes());
         let source = self.source(place, &like.init);
@@ -143,13 +143,13 @@ impl Resolver<'_> {
         Some((self.contents(place, like, source, bytes), bytes))
     }
 
-    /// All buffers of a case together must fit the device, and those that are stored this machine.
+    /// Checks that all buffers of a case fit the device, and that those that are stored fit the host.
     pub(super) fn check_total(&mut self, scope: &Scope) {
         let (mut total, mut stored) = (0_u64, 0_u64);
         for (buffer, place) in scope.buffers.iter().zip(&scope.places) {
             total += buffer.bytes;
             stored += match &buffer.contents {
-                Contents::Made(..) => buffer.bytes,
+                Contents::Generated(..) => buffer.bytes,
                 Contents::Pages(pages) => pages.offsets.len() as u64 * PAGE_BYTES,
                 Contents::Uninit | Contents::Byte(_) | Contents::Bytes(_) | Contents::File(_) => 0,
             };
@@ -224,7 +224,7 @@ impl Resolver<'_> {
         if element.kind() != Kind::Float && !integers {
             self.error(place, format!("{element:?} holds integers only, so 'start' and 'step' must be integers"));
         }
-        Contents::Made(element, Recipe::Iota(start, step))
+        Contents::Generated(element, Generator::Iota(start, step))
     }
 
     fn random(&mut self, place: &ValuePath, element: Element, seed: u64, low: Number, high: Number) -> Contents {
@@ -249,10 +249,10 @@ impl Resolver<'_> {
                 self.error(place, format!("there are more than 2^64 numbers from {low} to {high}"));
             }
         }
-        Contents::Made(element, Recipe::Random { seed, low, high })
+        Contents::Generated(element, Generator::Random { seed, low, high })
     }
 
-    /// What a buffer must hold; the places are those of that and of how close it must be.
+    /// The expected contents of a buffer; the paths are those of the contents and of the tolerance.
     pub(super) fn expect(
         &mut self,
         (place, tolerance_place): (&ValuePath, &ValuePath),
@@ -279,7 +279,7 @@ impl Resolver<'_> {
         Some(Expect { contents: self.sized(place, buffer, source, bytes), tolerance, compare })
     }
 
-    /// What says how a buffer is compared must have something to be compared with.
+    /// Checks that `tolerance` and `compare` come with `expect`.
     fn check_comparison(&mut self, place: &ValuePath, buffer: &Buffer, bytes: u64) {
         if let (None, Some(_)) = (&buffer.expect, buffer.tolerance) {
             self.error(&place.field("tolerance"), "a tolerance without 'expect' means nothing");
@@ -311,7 +311,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// The data that an `init` or `expect` names; `None` where it names none or it cannot be used.
+    /// The data that an `init` or `expect` names; `None` if it names none or it cannot be used.
     fn source<'b>(&mut self, place: &ValuePath, init: &'b Init) -> Option<Source<'b>> {
         let (name, offset) = match init {
             Init::Values(values) => return Some(Source::Values(values)),
@@ -377,7 +377,7 @@ impl Resolver<'_> {
         Contents::Bytes(bytes)
     }
 
-    /// The text that printf must have written.
+    /// The expected output of printf.
     pub(super) fn printed(&mut self, place: &ValuePath, printed: &Init) -> Option<Vec<u8>> {
         let Init::File(_) = printed else {
             self.error(place, "'printed' is a File");
@@ -399,7 +399,7 @@ impl Resolver<'_> {
     }
 }
 
-/// Data that is written down somewhere.
+/// Explicit data: a list of values, or a file.
 enum Source<'a> {
     Values(&'a [Number]),
     /// A whole file, or from `offset` on.
@@ -410,7 +410,7 @@ enum Source<'a> {
 }
 
 impl Source<'_> {
-    /// The extents the data itself has as elements of this type.
+    /// The extents of the data as elements of this type.
     fn shape(&self, element: Element) -> Vec<u64> {
         match self {
             Source::Values(values) => vec![values.len() as u64],
@@ -422,7 +422,7 @@ impl Source<'_> {
     }
 }
 
-/// Whether arrays of as many elements have them in the same rows; a list has no rows, and extents of 1 make none.
+/// True if two shapes are compatible: equal without extents of 1, or one of them is a flat list. Their size is compared elsewhere.
 fn agree(one: &[u64], other: &[u64]) -> bool {
     let rows = |shape: &[u64]| shape.iter().copied().filter(|extent| *extent != 1).collect::<Vec<_>>();
     let elements = |shape: &[u64]| shape.iter().fold(1, |product: u64, extent| product.saturating_mul(*extent));
@@ -430,7 +430,8 @@ fn agree(one: &[u64], other: &[u64]) -> bool {
     one == other || one.len() < 2 || other.len() < 2 || elements(&one) != elements(&other)
 }
 
-/// Why `file` cannot be the `bytes` bytes of a buffer of `element`, as the end of a sentence that starts with its name, and what to do.
+/// The reason why `file` cannot be the `bytes` bytes of a buffer of `element`, as the end of a sentence that starts with its name, and
+/// a fix.
 fn misfit(file: &DataFile, offset: Option<u64>, element: Element, bytes: u64) -> Option<(String, Option<String>)> {
     if let (Some(header), None) = (&file.npy, offset)
         && !header.fills(element)
@@ -441,7 +442,7 @@ fn misfit(file: &DataFile, offset: Option<u64>, element: Element, bytes: u64) ->
     size_misfit(file, offset, element, bytes).map(|reason| (reason, None))
 }
 
-/// The same for a file of the right type.
+/// [`misfit`] for a file of the right type.
 fn size_misfit(file: &DataFile, offset: Option<u64>, element: Element, bytes: u64) -> Option<String> {
     match (&file.npy, offset) {
         (Some(header), None) => {
@@ -461,8 +462,8 @@ fn size_misfit(file: &DataFile, offset: Option<u64>, element: Element, bytes: u6
     }
 }
 
-/// Elements that are all the same; where their bytes are too, untouched memory need not exist.
+/// Equal elements; if their bytes are equal too, memory that is not accessed is not allocated.
 fn fill(element: Element, bits: u64) -> Contents {
     let bytes = &bits.to_le_bytes()[..element.bytes() as usize];
-    if bytes.iter().all(|byte| *byte == bytes[0]) { Contents::Byte(bytes[0]) } else { Contents::Made(element, Recipe::Fill(bits)) }
+    if bytes.iter().all(|byte| *byte == bytes[0]) { Contents::Byte(bytes[0]) } else { Contents::Generated(element, Generator::Fill(bits)) }
 }

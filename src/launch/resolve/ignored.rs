@@ -1,4 +1,4 @@
-//! Bytes of buffers of which nothing is said when a case is over.
+//! Byte ranges of buffers without expected contents (`expect_ignoring`).
 
 use super::param::count;
 use super::{Resolver, Scope};
@@ -7,7 +7,7 @@ use crate::launch::file::Launch;
 use crate::launch::value_path::ValuePath;
 
 impl Resolver<'_> {
-    /// Takes what the launch says into the buffers of the case.
+    /// Adds the ranges of the launch to the buffers of the case.
     pub(super) fn ignored(&mut self, place: &ValuePath, launch: &Launch, scope: &mut Scope) {
         let list = place.field("expect_ignoring");
         for (name, ranges) in &launch.expect_ignoring {

@@ -1,4 +1,4 @@
-//! Textures, samplers and surfaces: which buffer they lie in, whether they fit it, and which handle stands for them.
+//! Textures, samplers and surfaces: their buffers, the check that they fit, and their handles.
 
 use super::param::count;
 use super::{Resolver, Scope};
@@ -10,16 +10,16 @@ use crate::launch::plan::{ParamValue, PlannedImage};
 use crate::launch::value_path::ValuePath;
 use crate::program::{self, Content, Texels, map};
 
-/// Parameters of a kernel at most, each of which can be the handle of an image.
+/// Maximum of parameters of a kernel, each of which can be the handle of an image.
 const PARAMS_MAX: u64 = 1 << 16;
 
-/// Of what the address of a texture or a surface is a multiple (cudaDeviceProp::textureAlignment).
+/// Alignment of a texture or a surface (cudaDeviceProp::textureAlignment).
 const TEXTURE_ALIGN: u64 = 512;
 
-/// Texels of an extent at most.
+/// Maximum of texels in an extent.
 const EXTENT_MAX: u32 = 1 << 27;
 
-/// What a texture and a surface say alike.
+/// The fields that textures and surfaces have in common.
 struct Extents<'a> {
     buffer: &'a BufferRef,
     shape: &'a [u32],
@@ -31,7 +31,7 @@ struct Extents<'a> {
 }
 
 impl Resolver<'_> {
-    /// The images that the launch binds to variables of the module; those of samplers that have initial values come of themselves.
+    /// The images that the launch binds to variables of the module, and the samplers that have initial values in the module.
     pub(super) fn bound_images(&mut self, index: usize, place: &ValuePath, launch: &Launch, scope: &mut Scope) -> Vec<PlannedImage> {
         let list = place.field("bind");
         let mut images = Vec::new();
@@ -74,7 +74,7 @@ impl Resolver<'_> {
         self.image(index, place, image, scope, map::image_handle(param))
     }
 
-    /// The handle of an image that stands at some bytes of a structure, of memory or of a variable.
+    /// The handle of an image inside a structure, memory or a variable.
     pub(super) fn image_part(&mut self, index: usize, place: &ValuePath, image: &Image, scope: &mut Scope) -> Option<ParamValue> {
         let handle = map::image_handle(PARAMS_MAX + scope.images.len() as u64);
         let planned = self.image(index, place, image, scope, handle)?;
@@ -155,7 +155,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// The texels, at their address in the buffer they lie in, and that.
+    /// The texels, with their offset in the buffer as address, and the index of the buffer.
     fn texels(&mut self, index: usize, place: &ValuePath, extents: &Extents<'_>, scope: &mut Scope) -> Option<(Texels, usize)> {
         let memory = place.field("buffer");
         let (buffer, first) = self.memory_of(index, (&memory, &memory), extents.buffer, (scope, TEXTURE_ALIGN))?;
@@ -230,7 +230,7 @@ fn channel_type(element: Element) -> Option<ChannelType> {
     })
 }
 
-/// The texture, sampler or surface whose handle an entry is.
+/// The texture, sampler or surface of an entry, if it is one.
 pub(super) fn image_of(param: &Param) -> Option<Image> {
     match param {
         Param::Texture(texture) => Some(Image::Texture(texture.clone())),

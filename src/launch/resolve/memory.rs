@@ -1,15 +1,15 @@
-//! Memory that is there before a launch, and what stands at some bytes of structures and of memory.
+//! Memory that exists before a launch, and values inside structures and memory.
 
 use super::image::image_of;
 use super::param::count;
-use super::{Pending, Resolver, Scope};
+use super::{Resolver, Scope, UnresolvedParts};
 use crate::launch::file::{Launch, Memory, Param, Parts};
 use crate::launch::plan::{ParamValue, PlannedPart};
 use crate::launch::value_path::ValuePath;
 use crate::program::TENSOR_MAP_BYTES;
-use crate::program::map::{ADDRESSES_END, ADDRESSES_START, ALIGN_AT, overlap};
+use crate::program::map::{ADDRESSES_END, ADDRESSES_START, REQUESTED_ALIGN, overlap};
 
-/// Of what the offset of a tensor map in a structure is a multiple.
+/// Alignment of a tensor map in a structure.
 const TENSOR_MAP_ALIGN: u64 = 64;
 
 impl Resolver<'_> {
@@ -29,15 +29,15 @@ impl Resolver<'_> {
         }
     }
 
-    /// The address that `memory`, of `bytes` bytes, asks for, if it can be there.
+    /// The requested address of `memory`, of `bytes` bytes, if it is valid.
     fn address_of_memory(&mut self, place: &ValuePath, memory: &Memory, bytes: u64, scope: &Scope) -> Option<u64> {
         let at = memory.at?;
         let place = place.field("at");
         let bits = self.program.address_bits;
         let limit = if bits == 32 { 1 << 32 } else { ADDRESSES_END };
-        if !at.is_multiple_of(ALIGN_AT) {
-            let help = format!("memory that begins elsewhere is a part of an allocation: Offset(\"a\", {})", at % ALIGN_AT);
-            self.error_with_help(&place, format!("{at:#x} is not a multiple of {ALIGN_AT}, and no allocation begins there"), help);
+        if !at.is_multiple_of(REQUESTED_ALIGN) {
+            let help = format!("memory that begins elsewhere is a part of an allocation: Offset(\"a\", {})", at % REQUESTED_ALIGN);
+            self.error_with_help(&place, format!("{at:#x} is not a multiple of {REQUESTED_ALIGN}, and no allocation begins there"), help);
             return None;
         }
         let Some(end) = at.checked_add(bytes).filter(|end| *end <= limit && at >= ADDRESSES_START) else {
@@ -68,16 +68,16 @@ impl Resolver<'_> {
         Some(at)
     }
 
-    /// What stands at some bytes of the memory and the variables of the launch; what is defined there comes last.
-    pub(super) fn pending_parts(&mut self, index: usize, scope: &mut Scope) {
-        while let Some(Pending { buffer, place, parts }) = scope.pending.pop() {
+    /// Resolves the values inside the launch's buffers; those of buffers that are defined inside others come last.
+    pub(super) fn resolve_parts(&mut self, index: usize, scope: &mut Scope) {
+        while let Some(UnresolvedParts { buffer, place, parts }) = scope.unresolved.pop() {
             let (bytes, name) = (scope.buffers[buffer].bytes, format!("buffer '{}'", scope.buffers[buffer].name));
             let parts = self.parts(index, &place, &parts, (bytes, &name), scope);
             scope.buffers[buffer].parts = parts;
         }
     }
 
-    /// What stands at some of the `bytes` bytes of `what`.
+    /// The values inside the `bytes` bytes of `what`.
     pub(super) fn parts(
         &mut self,
         index: usize,

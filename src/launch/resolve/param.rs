@@ -1,4 +1,4 @@
-//! Parameters: does the entry fit the kernel's parameter, and which bytes or address does it mean.
+//! Parameters: the bytes or address of an entry, and the check that it has the size of the kernel's parameter.
 
 use super::image::image_of;
 use super::{Resolver, Scope};
@@ -6,8 +6,8 @@ use crate::base::counted;
 use crate::launch::file::{Content, Launch, Param};
 use crate::launch::plan::{ParamValue, PlannedImage, PlannedParam};
 use crate::launch::value_path::ValuePath;
-use crate::launch::variables::of_module;
-use crate::program::{self, Function, Location, ParamPlace};
+use crate::launch::variable_args::of_module;
+use crate::program::{self, Function, Location, ParamStorage};
 
 impl Resolver<'_> {
     pub(super) fn params(
@@ -51,12 +51,12 @@ impl Resolver<'_> {
         planned
     }
 
-    /// What an entry means, whatever parameter it is for. Buffers become known by their name.
+    /// The value of an entry, independent of the parameter. Buffers are added to the scope.
     pub(super) fn value(&mut self, launch_index: usize, place: &ValuePath, param: &Param, scope: &mut Scope) -> Option<ParamValue> {
         match param {
             Param::Buffer(buffer) => {
                 let buffer = self.define_buffer(launch_index, place, buffer, scope)?;
-                // Recorded suites store 8-bit results as words, into buffers that are declared by the byte.
+                // Recorded suites store 8-bit results as 32-bit words, into buffers of 8-bit elements.
                 let planned = &mut scope.buffers[buffer];
                 if matches!(self.file.content, Content::Suite(_)) && planned.element.bytes() == 1 {
                     planned.padding = planned.bytes.saturating_mul(3);
@@ -87,7 +87,7 @@ impl Resolver<'_> {
 
     /// The entry as the value of the parameter `formal`, if the sizes agree.
     fn fit(&mut self, place: &ValuePath, index: usize, param: &Param, formal: &program::Param, value: ParamValue) -> Option<PlannedParam> {
-        let ParamPlace::Kernel(offset) = formal.place else { return None };
+        let ParamStorage::Kernel(offset) = formal.storage else { return None };
         let bytes = self.bytes_of(&value);
         let what = match &value {
             ParamValue::Bytes(_) | ParamValue::Struct { .. } => match param.scalar() {
@@ -129,7 +129,7 @@ impl Resolver<'_> {
         Some(ParamValue::Bytes(generic.to_le_bytes()[..self.program.address_bits as usize / 8].to_vec()))
     }
 
-    /// There is no buffer `name`, nor a variable of the module that is called so.
+    /// Reports that there is no buffer or variable of the module called `name`.
     pub(super) fn no_buffer(&mut self, place: &ValuePath, name: &str, scope: &Scope) {
         let known: Vec<&str> = scope.by_name.keys().map(String::as_str).collect();
         let help = match known.as_slice() {

@@ -1,4 +1,4 @@
-//! Tensor maps: which buffer they lie in, whether they fit it, and whether the driver would take them.
+//! Tensor maps: their buffers, and the checks that they fit and that the driver would accept them.
 
 use super::param::count;
 use super::{Resolver, Scope};
@@ -9,11 +9,11 @@ use crate::launch::tensor_map::{Im2col, TensorMap};
 use crate::launch::value_path::ValuePath;
 use crate::program::{self, BoxShape, RANK_MAX};
 
-/// Of what the address of a tensor is a multiple (cuTensorMapEncodeTiled).
+/// Alignment of a tensor (cuTensorMapEncodeTiled).
 const TENSOR_ALIGN: u64 = 16;
 
 impl Resolver<'_> {
-    /// The map an entry means.
+    /// The map of an entry.
     pub(super) fn tensor_map(&mut self, launch_index: usize, place: &ValuePath, map: &TensorMap, scope: &mut Scope) -> Option<ParamValue> {
         let memory = place.field("buffer");
         let (buffer, first) = self.memory_of(launch_index, (&memory, &memory.item(0)), &map.buffer, (scope, TENSOR_ALIGN))?;
@@ -41,8 +41,8 @@ impl Resolver<'_> {
         fits.then(|| ParamValue::TensorMap { buffer, map: Box::new(planned) })
     }
 
-    /// The buffer that a tensor, a texture or a surface lies in, and its first byte there, a multiple of `align`; the places are those of
-    /// that and of a buffer that is defined there.
+    /// The buffer of a tensor, a texture or a surface, and its offset there, a multiple of `align`; the paths are those of the reference
+    /// and of a buffer that is defined in its stead.
     pub(super) fn memory_of(
         &mut self,
         launch_index: usize,
@@ -69,7 +69,7 @@ impl Resolver<'_> {
         Some((buffer, first))
     }
 
-    /// Every list must have an entry for each dimension.
+    /// Checks that every list has an entry for each dimension.
     fn lengths_agree(&mut self, place: &ValuePath, map: &TensorMap) -> bool {
         let rank = map.dims.len();
         if !(1..=RANK_MAX).contains(&rank) {
@@ -119,7 +119,7 @@ impl Resolver<'_> {
         agree.then_some(BoxShape::Im2col { lower, upper, channels: im2col.channels, pixels: im2col.pixels })
     }
 
-    /// Whether the last element lies in the buffer; of interleaved tensors only the device can say.
+    /// Checks that the last element is in the buffer; interleaved tensors are accepted.
     fn tensor_fits(&mut self, place: &ValuePath, map: &program::TensorMap, bytes: u64) -> bool {
         let last =
             |d: usize| u128::from(map.dims[d] - 1) * u128::from(if d == 0 { u64::from(map.element.bytes()) } else { map.strides[d - 1] });
@@ -132,7 +132,7 @@ impl Resolver<'_> {
     }
 }
 
-/// The entries of `list`, and `rest` after them.
+/// The entries of `list`, padded with `rest`.
 fn filled<T: Copy, const N: usize>(list: &[T], rest: T) -> [T; N] {
     std::array::from_fn(|index| list.get(index).copied().unwrap_or(rest))
 }

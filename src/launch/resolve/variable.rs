@@ -1,4 +1,4 @@
-//! Variables of the module that a launch gives values.
+//! Values that a launch assigns to variables of the module.
 
 use super::{Resolver, Scope};
 use crate::isa::Space;
@@ -7,11 +7,11 @@ use crate::launch::file::{Buffer, Compare, Init, Launch};
 use crate::launch::init::Contents;
 use crate::launch::plan::{PlannedBuffer, PlannedVariable};
 use crate::launch::value_path::ValuePath;
-use crate::launch::variables::{declared, of_module};
+use crate::launch::variable_args::{declared, of_module};
 use crate::program::{VarId, Variable};
 
 impl<'a> Resolver<'a> {
-    /// What the launch gives to variables of the module.
+    /// Values that the launch assigns to variables of the module.
     pub(super) fn variables(&mut self, index: usize, place: &ValuePath, launch: &Launch, scope: &mut Scope) -> Vec<PlannedVariable> {
         let types = place.field("variable_types");
         let is_named = |name: &str| launch.variables.contains_key(name) || launch.expect_variables.contains_key(name);
@@ -33,7 +33,7 @@ impl<'a> Resolver<'a> {
         planned
     }
 
-    /// Makes buffers of the variables that must hold something at the end.
+    /// Adds the variables with expected contents to the scope, as buffers.
     pub(super) fn expected_variables(&mut self, index: usize, place: &ValuePath, launch: &Launch, scope: &mut Scope) {
         let tolerances = place.field("variable_tolerances");
         for name in launch.variable_tolerances.keys().filter(|name| !launch.expect_variables.contains_key(*name)) {
@@ -54,7 +54,7 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// The variable as a buffer that must hold something; the places are those of that and of how close it must be.
+    /// The variable as a buffer with expected contents; the paths are those of the contents and of the tolerance.
     fn expected_variable(&mut self, places: (&ValuePath, &ValuePath), name: &str, launch: &Launch) -> Option<PlannedBuffer> {
         let (id, variable) = self.variable_called(places.0, name)?;
         if variable.location.space == Space::Const {
@@ -99,7 +99,7 @@ impl<'a> Resolver<'a> {
         found.map(|(index, variable)| (VarId::new(index), variable))
     }
 
-    /// The type of the elements of `variable`, of which a launch file says `init`.
+    /// The element type of `variable`, which has the contents `init` in a launch file; `said` is its type there.
     fn element_of(&mut self, place: &ValuePath, variable: &Variable, said: Option<Element>, init: &Init) -> Option<Element> {
         let says_bytes = matches!(init, Init::Zero | Init::Byte(_) | Init::File(_) | Init::Slice { .. });
         match (said, declared(variable)) {
@@ -132,7 +132,7 @@ impl<'a> Resolver<'a> {
     }
 }
 
-/// A buffer of the elements that a variable called `name` has.
+/// A buffer with the element type and contents of the variable `name`.
 fn named_like(name: &str, elem: Element, init: Init) -> Buffer {
     Buffer { name: name.to_string(), elem, len: None, shape: None, init, expect: None, tolerance: None, compare: Compare::default() }
 }

@@ -1,12 +1,12 @@
-//! The arguments of a kernel in Triton's intermediate form: `%x_ptr: !tt.ptr<f32> {tt.divisibility = 16 : i32} loc(…)`.
+//! The arguments of a kernel in Triton IR: `%x_ptr: !tt.ptr<f32> {tt.divisibility = 16 : i32} loc(…)`.
 
 use super::element;
 use crate::isa::ScalarType;
 
-/// What an argument is.
+/// The kind of an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A pointer, with the type of what it points to where that has a name here.
+    /// A pointer, with the type of its elements, if it has a PTX equivalent.
     Pointer(Option<ScalarType>),
     /// A tensor descriptor.
     Descriptor(Option<ScalarType>),
@@ -17,9 +17,9 @@ pub enum Kind {
 /// One argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Argument {
-    /// Its name: that of the Python parameter; parts of a descriptor have a number as well.
+    /// The name of the Python parameter; parts of a descriptor have a number as suffix.
     pub name: String,
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
 }
 
@@ -28,11 +28,11 @@ pub struct Argument {
 pub struct Arguments {
     /// In order.
     pub list: Vec<Argument>,
-    /// The bytes of the text that say them.
+    /// Their byte range in the text.
     pub span: (usize, usize),
 }
 
-/// The arguments of the kernel called `name`; none if the text has no such kernel.
+/// The arguments of the kernel called `name`; `None` if the text has no such kernel.
 pub fn arguments(text: &str, name: &str) -> Option<Arguments> {
     let start = text.match_indices(&format!("@{name}(")).map(|found| found.0).find(|at| {
         let line = text[..*at].rfind('\n').map_or(0, |end| end + 1);
@@ -44,7 +44,7 @@ pub fn arguments(text: &str, name: &str) -> Option<Arguments> {
     Some(Arguments { list, span: (open, close) })
 }
 
-/// Where the parenthesis closes that is open at the start of `text`.
+/// Offset of the `)` that matches a parenthesis opened before `text`.
 fn end_of_list(text: &str) -> Option<usize> {
     let mut depth = 0;
     for (at, letter) in text.char_indices() {
@@ -58,7 +58,7 @@ fn end_of_list(text: &str) -> Option<usize> {
     None
 }
 
-/// The parts of `text` between commas that stand in no brackets.
+/// Splits `text` at the commas outside of brackets.
 fn split(text: &str) -> Vec<&str> {
     let (mut parts, mut depth, mut start) = (Vec::new(), 0, 0);
     for (at, letter) in text.char_indices() {
@@ -100,8 +100,7 @@ pub fn parts_of(arguments: &[Argument], index: usize) -> std::ops::Range<usize> 
     index + 1..index + 1 + count
 }
 
-/// The arguments among the parts of tensor descriptors that are always 1 (true), the innermost strides, or 0 (false), what is read
-/// outside of them.
+/// Indices of the descriptor parts with constant values: the innermost strides, 1 (true), and the fill outside of the tensor, 0 (false).
 pub fn parts(arguments: &[Argument]) -> Vec<(usize, bool)> {
     let mut found = Vec::new();
     for (index, argument) in arguments.iter().enumerate() {
@@ -109,7 +108,7 @@ pub fn parts(arguments: &[Argument]) -> Vec<(usize, bool)> {
         if count == 0 || matches!(argument.kind, Kind::Number(_)) {
             continue;
         }
-        // A descriptor in parts: extents, strides, the fill, and both again. One by value: extents and strides.
+        // A descriptor passed as parts: extents, strides, the fill, and both again. One by value: extents and strides.
         let last = index + count;
         found.push((last, true));
         let fill = (index + 1..=last).find(|part| arguments[*part].kind == Kind::Number(1));
@@ -120,7 +119,7 @@ pub fn parts(arguments: &[Argument]) -> Vec<(usize, bool)> {
     found
 }
 
-/// Whether `name` is that of a part of the descriptor `whole`: `a_desc_3` of `a_desc`.
+/// True if `name` is that of a part of the descriptor `whole`: `a_desc_3` of `a_desc`.
 fn is_part_of(name: &str, whole: &str) -> bool {
     let number = name.strip_prefix(whole).and_then(|rest| rest.strip_prefix('_'));
     number.is_some_and(|number| !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit()))

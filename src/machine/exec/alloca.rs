@@ -6,8 +6,8 @@ use crate::machine::state::trap::TrapKind;
 use crate::program::{StackOp, map};
 
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
-    /// Executes `alloca`, `stacksave` or `stackrestore`. The stack grows upwards here, for all lanes of the group by the most any of
-    /// them asks for.
+    /// Executes `alloca`, `stacksave` or `stackrestore`. The stack grows upwards, for all lanes of the group by the largest size of any
+    /// lane.
     pub(super) fn alloca(&mut self, op: &StackOp, group: &Group, active: LaneMask) -> Executed {
         let top = self.warp.groups[group.index].local_top;
         match op {

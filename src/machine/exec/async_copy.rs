@@ -1,33 +1,33 @@
-//! Asynchronous copies and their groups (PTX ISA, "Asynchronous copy"): from the instruction to copies in flight, and waiting for them.
+//! Asynchronous copy instructions, and waits for their groups (PTX ISA, "Asynchronous copy").
 
 use smallvec::SmallVec;
 
 use super::load_store::AccessSegment;
-use super::mbarrier::Object;
+use super::mbarrier::MbarrierRef;
 use crate::isa::{AtomicFn, ScalarType, Space};
-use crate::machine::event::{CopyEvent, CopyStage, CopyWait, Event, EventKind, Order};
+use crate::machine::event::{CopyEvent, CopyStage, CopyWait, Event, EventKind, SyncKind};
 use crate::machine::exec::warp_run::{Executed, Flow, Group, WarpRun};
 use crate::machine::in_flight::policy::{AtIssue, WhenAwaited};
-use crate::machine::state::in_flight::copy::{AsyncCopy, CopyCompletion, CopyKind, Destination, LaneCopies, MemoryOwner};
+use crate::machine::state::in_flight::copy::{AsyncCopy, CopyCompletion, CopyKind, LaneCopies, MemoryAddress, MemoryOwner};
 use crate::machine::state::lanes::{LaneMask, PerLane};
-use crate::machine::state::mbarrier::Refused;
+use crate::machine::state::mbarrier::MbarrierError;
 use crate::machine::state::memory::LaneAccess;
 use crate::machine::state::trap::{Trap, TrapKind};
 use crate::machine::state::warp::GroupState;
-use crate::program::{Access, AsyncOp, Completion, CopyId, CopyOp, Kept, ListId, SpaceAddress, Src};
+use crate::program::{Access, AsyncOp, Completion, CopyId, CopyOp, ListId, SourceSize, SpaceAddress, Src};
 
 /// Alignment of the addresses of a bulk copy, and the unit of its size.
 const BULK_UNIT: u32 = 16;
 
-/// An mbarrier that one lane names: its owner and address.
-type Barriers = PerLane<Option<(MemoryOwner, u32)>>;
+/// The owner and the address of the mbarrier of each lane.
+type LaneMbarriers = PerLane<Option<(MemoryOwner, u32)>>;
 
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Executes an asynchronous copy, store or reduction.
     fn async_copy(&mut self, copy: CopyId, group: &Group, active: LaneMask) -> Executed {
         let program = self.program;
         match &program.copies[copy] {
-            CopyOp::Lanes { to, from, bytes, kept } => self.lane_copies((to, from), *bytes, *kept, group, active)?,
+            CopyOp::Lanes { to, from, bytes, source_size } => self.lane_copies((to, from), *bytes, *source_size, group, active)?,
             CopyOp::Bulk { to, from, bytes, reduction, completion, multicast, byte_mask } => {
                 let bulk =
                     Bulk { to, from, bytes: *bytes, reduction: *reduction, completion, multicast: *multicast, byte_mask: *byte_mask };
@@ -37,9 +37,9 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             CopyOp::Store { to, ty, values, reduction, mbarrier } => {
                 self.async_stores((to, mbarrier), (*values, *ty), *reduction, group, active)?;
             }
-            CopyOp::Arrive { access, mbarrier, counted } => self.arrive_after_copies(access, mbarrier, *counted, group, active)?,
+            CopyOp::Arrive { access, mbarrier, noinc } => self.arrive_after_copies(access, mbarrier, *noinc, group, active)?,
         }
-        Ok(self.pause_if_ended(group))
+        Ok(self.end_slice_if_phase_ended(group))
     }
 
     /// `cp.async`.
@@ -47,12 +47,12 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         &mut self,
         (to, from): (&SpaceAddress, &SpaceAddress),
         bytes: u32,
-        kept: Kept,
+        source_size: SourceSize,
         group: &Group,
         active: LaneMask,
     ) -> Result<(), Box<Trap>> {
-        let kept = self.kept(kept, bytes, group, active);
-        let reading = active.filter(|lane| kept[lane] > 0);
+        let source_size = self.source_size(source_size, bytes, group, active);
+        let reading = active.filter(|lane| source_size[lane] > 0);
         let mut destination = self.access(&to.address, group, active, bytes);
         let segments = self.locate(&mut destination, to.space, true, group)?.with(destination);
         let mut source = self.access(&from.address, group, active, bytes);
@@ -64,20 +64,20 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         for segment in segments {
             let owner = self.owner_of(&segment);
             let to = segment.access.addresses.map(|address| address as u32);
-            for (number, lanes) in by_number(&groups, segment.access.mask) {
-                let copies = LaneCopies { from: source.addresses, to, owner, bytes, kept };
+            for (number, lanes) in group_by_number(&groups, segment.access.mask) {
+                let copies = LaneCopies { from: source.addresses, to, owner, bytes, source_sizes: source_size };
                 self.issue_copy(lanes, CopyKind::CpAsync(Box::new(copies)), CopyCompletion::Group { bulk: false, number })?;
             }
         }
         Ok(())
     }
 
-    fn kept(&mut self, kept: Kept, bytes: u32, group: &Group, active: LaneMask) -> PerLane<u8> {
+    fn source_size(&mut self, source_size: SourceSize, bytes: u32, group: &Group, active: LaneMask) -> PerLane<u8> {
         let lanes = self.lanes(group, active);
-        match kept {
-            Kept::All => [bytes as u8; 32],
-            Kept::Bytes(count) => lanes.get32(count).map(|count| count.min(bytes) as u8),
-            Kept::Unless(predicate) => {
+        match source_size {
+            SourceSize::All => [bytes as u8; 32],
+            SourceSize::Bytes(count) => lanes.get32(count).map(|count| count.min(bytes) as u8),
+            SourceSize::IgnoredIf(predicate) => {
                 let ignored = lanes.pred(predicate);
                 std::array::from_fn(|lane| if ignored.contains(lane) { 0 } else { bytes as u8 })
             }
@@ -91,32 +91,33 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let masks = bulk.byte_mask.map_or([u16::MAX; 32], |mask| lanes.get32(mask).map(|mask| mask as u16));
         let ranks = bulk.multicast.map(|mask| lanes.get32(mask).map(|mask| mask as u16));
         self.check_sizes(&sizes, active)?;
-        let to = self.blocks_of_lanes(bulk.to, &sizes, true, group, active)?;
-        let from = self.blocks_of_lanes(bulk.from, &sizes, false, group, active)?;
-        self.check_known_blocks(&from, ("copy", &sizes), active, group)?;
+        let to = self.ranges_of_lanes(bulk.to, &sizes, true, group, active)?;
+        let from = self.ranges_of_lanes(bulk.from, &sizes, false, group, active)?;
+        self.check_known_ranges(&from, ("copy", &sizes), active, group)?;
         if bulk.reduction.is_some() {
-            self.check_known_blocks(&to, ("reduction", &sizes), active, group)?;
+            self.check_known_ranges(&to, ("reduction", &sizes), active, group)?;
         }
-        let barriers = match bulk.completion {
-            Completion::Mbarrier(place) => Some(self.barriers_of_lanes(place, group, active)?),
+        let mbarriers = match bulk.completion {
+            Completion::Mbarrier(address) => Some(self.mbarriers_of_lanes(address, group, active)?),
             Completion::BulkGroup => None,
         };
         for lane in active.iter().filter(|lane| sizes[*lane] > 0) {
             let (Some(to), Some(from)) = (to[lane], from[lane]) else { continue };
-            let work = |to| CopyKind::Bulk { from, to, bytes: sizes[lane], reduction: bulk.reduction, mask: masks[lane], taken: None };
-            let Some((owner, address)) = barriers.as_ref().and_then(|barriers| barriers[lane]) else {
-                let ends = CopyCompletion::Group { bulk: true, number: self.warp.copy_groups.committed(true)[lane] };
-                self.issue_copy(LaneMask::of(lane), work(to), ends)?;
+            let kind =
+                |to| CopyKind::Bulk { from, to, bytes: sizes[lane], reduction: bulk.reduction, mask: masks[lane], source_bytes: None };
+            let Some((owner, address)) = mbarriers.as_ref().and_then(|mbarriers| mbarriers[lane]) else {
+                let completion = CopyCompletion::Group { bulk: true, number: self.warp.copy_groups.committed(true)[lane] };
+                self.issue_copy(LaneMask::of(lane), kind(to), completion)?;
                 continue;
             };
             let Some(ranks) = ranks else {
-                self.issue_copy(LaneMask::of(lane), work(to), CopyCompletion::Mbarrier { owner, address, bytes: sizes[lane] })?;
+                self.issue_copy(LaneMask::of(lane), kind(to), CopyCompletion::Mbarrier { owner, address, bytes: sizes[lane] })?;
                 continue;
             };
             for rank in (0..16).filter(|rank| ranks[lane] >> rank & 1 != 0) {
                 let owner = self.owner_of_rank(rank, LaneMask::of(lane))?;
-                let ends = CopyCompletion::Mbarrier { owner, address, bytes: sizes[lane] };
-                self.issue_copy(LaneMask::of(lane), work(Destination { owner, ..to }), ends)?;
+                let completion = CopyCompletion::Mbarrier { owner, address, bytes: sizes[lane] };
+                self.issue_copy(LaneMask::of(lane), kind(MemoryAddress { owner, ..to }), completion)?;
             }
         }
         Ok(())
@@ -131,50 +132,50 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         Err(self.trap(TrapKind::CopySize, wrong, &format!("a bulk copy of {bytes} bytes: the size must be a multiple of {BULK_UNIT}")))
     }
 
-    /// The range of each lane, of as many bytes as `sizes` says, once it is known to be good.
-    fn blocks_of_lanes(
+    /// The range of each lane with the length in `sizes`, checked.
+    fn ranges_of_lanes(
         &mut self,
-        place: &SpaceAddress,
+        base: &SpaceAddress,
         sizes: &PerLane<u32>,
         write: bool,
         group: &Group,
         active: LaneMask,
-    ) -> Result<PerLane<Option<Destination>>, Box<Trap>> {
-        let all = self.access(&place.address, group, active, BULK_UNIT);
+    ) -> Result<PerLane<Option<MemoryAddress>>, Box<Trap>> {
+        let all = self.access(&base.address, group, active, BULK_UNIT);
         if all.misaligned {
             let wrong = all.lanes_where(|address| !address.is_multiple_of(u64::from(BULK_UNIT)));
             let address = all.addresses[wrong.first()];
             let message = format!("a bulk copy at {address:#x}: the address must be a multiple of {BULK_UNIT}");
             return Err(self.trap(TrapKind::CopyMisaligned, wrong, &message));
         }
-        let mut named = [None; 32];
+        let mut found = [None; 32];
         for lane in active.iter().filter(|lane| sizes[*lane] > 0) {
-            // The first and the last unit in one allocation means all of it.
+            // If the first and the last unit are in one allocation, so are all.
             let address = all.addresses[lane];
-            let first = self.segment_there(one_lane(address, lane), place.space, write, group)?;
+            let first = self.mapped_segment(one_lane(address, lane), base.space, write, group)?;
             let last = address.wrapping_add(u64::from(sizes[lane] - BULK_UNIT));
-            let last = self.segment_there(one_lane(last, lane), place.space, write, group);
-            if !last.is_ok_and(|last| self.are_together(&first, &last)) {
+            let last = self.mapped_segment(one_lane(last, lane), base.space, write, group);
+            if !last.is_ok_and(|last| self.is_same_allocation(&first, &last)) {
                 let nearby = self.nearby(first.space, first.access.min, u64::from(sizes[lane]), group).unwrap_or_default();
                 let message = format!("a bulk copy of {} bytes at {address:#x}: {nearby}", sizes[lane]);
                 return Err(self.trap(TrapKind::OutOfBounds, LaneMask::of(lane), &message));
             }
-            let at = Destination { owner: self.owner_of(&first), address: first.access.addresses[lane] };
-            named[lane] = Some(at);
+            let at = MemoryAddress { owner: self.owner_of(&first), address: first.access.addresses[lane] };
+            found[lane] = Some(at);
         }
-        Ok(named)
+        Ok(found)
     }
 
-    /// Checks that the bytes are known that copies read of global memory, and those that they combine with.
-    fn check_known_blocks(
+    /// Checks that the bytes of global memory that copies read, or with which they are reduced, are known.
+    fn check_known_ranges(
         &self,
-        places: &PerLane<Option<Destination>>,
+        ranges: &PerLane<Option<MemoryAddress>>,
         (what, sizes): (&str, &PerLane<u32>),
         active: LaneMask,
         group: &Group,
     ) -> Result<(), Box<Trap>> {
         let unknown = |lane: usize| {
-            let at = places[lane].filter(|at| matches!(at.owner, MemoryOwner::Global))?.address;
+            let at = ranges[lane].filter(|at| matches!(at.owner, MemoryOwner::Global))?.address;
             let unknown = self.global.find(at)?.first_unknown(at, at, sizes[lane].into())?;
             let what = format!("a bulk {what} of {} bytes from {at:#x} on takes memory that is not known", sizes[lane]);
             Some(self.byte_fault(&what, unknown, false, lane, group))
@@ -193,14 +194,14 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         segments.into_iter().next().ok_or_else(|| self.trap(TrapKind::OutOfBounds, access.mask, "no memory at the address"))
     }
 
-    /// The segment of an access to memory that is there, known or not.
-    fn segment_there(&self, access: LaneAccess, space: Space, write: bool, group: &Group) -> Result<AccessSegment, Box<Trap>> {
-        // What is written need not be known, so a source is looked for as if it were, and a fault is that of what is done.
+    /// The segment of an access to mapped memory, whether its bytes are known or not.
+    fn mapped_segment(&self, access: LaneAccess, space: Space, write: bool, group: &Group) -> Result<AccessSegment, Box<Trap>> {
+        // Bytes may be unknown, as for a write; a fault is reported as that of the actual access.
         let found = self.only_segment(access, space, true, group);
         found.map_err(|fault| if write { fault } else { self.memory_fault(&access, space, false, group) })
     }
 
-    fn are_together(&self, first: &AccessSegment, last: &AccessSegment) -> bool {
+    fn is_same_allocation(&self, first: &AccessSegment, last: &AccessSegment) -> bool {
         let base = |segment: &AccessSegment| self.global.find(segment.access.min).map(|allocation| allocation.base);
         match (first.space, last.space) {
             (Space::Global, Space::Global) => base(first) == base(last),
@@ -208,7 +209,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         }
     }
 
-    /// The block of rank `rank` of the cluster, which `lanes` want to reach.
+    /// The block of rank `rank` of the cluster, which `lanes` access.
     pub(super) fn owner_of_rank(&self, rank: u32, lanes: LaneMask) -> Result<MemoryOwner, Box<Trap>> {
         let size = self.prepared.config.blocks_of_cluster();
         if rank == self.rank {
@@ -224,16 +225,16 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         }
     }
 
-    /// The mbarrier of each lane, once it is known to be there.
-    pub(super) fn barriers_of_lanes(&mut self, place: &SpaceAddress, group: &Group, active: LaneMask) -> Result<Barriers, Box<Trap>> {
-        let access = Access { space: place.space, ..Access::default() };
-        let objects = self.objects(&access, &place.address, group, active)?;
-        let mut barriers = [None; 32];
-        for Object { block_slot, address, lanes } in objects {
+    /// The mbarrier of each lane, checked.
+    pub(super) fn mbarriers_of_lanes(&mut self, base: &SpaceAddress, group: &Group, active: LaneMask) -> Result<LaneMbarriers, Box<Trap>> {
+        let access = Access { space: base.space, ..Access::default() };
+        let named = self.mbarriers_named(&access, &base.address, group, active)?;
+        let mut mbarriers = [None; 32];
+        for MbarrierRef { block_slot, address, lanes } in named {
             let owner = self.owner_at(block_slot);
-            lanes.iter().for_each(|lane| barriers[lane] = Some((owner, address)));
+            lanes.iter().for_each(|lane| mbarriers[lane] = Some((owner, address)));
         }
-        Ok(barriers)
+        Ok(mbarriers)
     }
 
     /// `st.async`, `red.async`.
@@ -252,21 +253,21 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         if reduction.is_some() {
             self.check_known(&segments, group)?;
         }
-        let barriers = self.barriers_of_lanes(mbarrier, group, active)?;
+        let mbarriers = self.mbarriers_of_lanes(mbarrier, group, active)?;
         let data = self.bytes_of_lanes(sources, ty, group, active);
         for segment in segments {
             let owner = self.owner_of(&segment);
             for lane in segment.access.mask.iter() {
-                let Some((object, address)) = barriers[lane] else { continue };
-                let to = Destination { owner, address: segment.access.addresses[lane] };
-                let work = CopyKind::StAsync { to, bytes: data[lane].clone(), reduction: reduction.map(|f| (f, ty)) };
-                self.issue_copy(LaneMask::of(lane), work, CopyCompletion::Mbarrier { owner: object, address, bytes })?;
+                let Some((mbarrier_owner, address)) = mbarriers[lane] else { continue };
+                let to = MemoryAddress { owner, address: segment.access.addresses[lane] };
+                let kind = CopyKind::StAsync { to, bytes: data[lane].clone(), reduction: reduction.map(|f| (f, ty)) };
+                self.issue_copy(LaneMask::of(lane), kind, CopyCompletion::Mbarrier { owner: mbarrier_owner, address, bytes })?;
             }
         }
         Ok(())
     }
 
-    /// The bytes of each lane's `sources`, one after the other.
+    /// The concatenated bytes of each lane's `sources`.
     fn bytes_of_lanes(&mut self, sources: &[Src], ty: ScalarType, group: &Group, active: LaneMask) -> Vec<SmallVec<[u8; 16]>> {
         let lanes = self.lanes(group, active);
         let words: Vec<PerLane<u64>> =
@@ -280,72 +281,74 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         &mut self,
         access: &Access,
         mbarrier: &crate::program::Address,
-        counted: bool,
+        noinc: bool,
         group: &Group,
         active: LaneMask,
     ) -> Result<(), Box<Trap>> {
-        for Object { block_slot, address, lanes } in self.objects(access, mbarrier, group, active)? {
-            if !counted {
-                // The arrival is one more than the phase wanted.
+        for MbarrierRef { block_slot, address, lanes } in self.mbarriers_named(access, mbarrier, group, active)? {
+            if !noinc {
+                // The arrival increments the pending count first.
                 let more = lanes.count();
-                let added = self.view().shared(block_slot).map(|shared| shared.change(address, |barrier| barrier.want_more(more)));
-                if let Some(Err(refused)) = added {
-                    let (kind, message) = refused.words(&self.mbarrier_name(address));
+                let added = self.memory_view().shared(block_slot).map(|shared| shared.change(address, |barrier| barrier.add_pending(more)));
+                if let Some(Err(error)) = added {
+                    let (kind, message) = error.describe(&self.mbarrier_name(address));
                     return Err(self.trap(kind, lanes, &message));
                 }
             }
-            let ends = CopyCompletion::Mbarrier { owner: self.owner_at(block_slot), address, bytes: 0 };
-            self.issue_copy(lanes, CopyKind::CpAsyncArrive, ends)?;
+            let completion = CopyCompletion::Mbarrier { owner: self.owner_at(block_slot), address, bytes: 0 };
+            self.issue_copy(lanes, CopyKind::CpAsyncArrive, completion)?;
         }
         Ok(())
     }
 
-    /// Puts a copy in flight, or ends it at once where nothing is ever in flight.
-    pub(super) fn issue_copy(&mut self, lanes: LaneMask, work: CopyKind, ends: CopyCompletion) -> Result<(), Box<Trap>> {
+    /// Puts a copy in flight, or ends it at once if the policy is `eager`.
+    pub(super) fn issue_copy(&mut self, lanes: LaneMask, kind: CopyKind, completion: CopyCompletion) -> Result<(), Box<Trap>> {
         let id = self.in_flight.next_id();
         assert!(!lanes.is_empty() && self.warp.live.contains_all(lanes), "a copy is issued by no lane");
-        let copy = AsyncCopy { id, issued: self.place, block_id: self.block_id(), lanes, work, ends, read: false };
+        let copy = AsyncCopy { id, issued: self.point, block_id: self.block_id(), lanes, kind, completion, read: false };
         self.progress += 1;
         self.report_copy(&copy, lanes, CopyStage::Issued);
         if self.completion.at_issue() == AtIssue::Ends {
-            let tick = self.place.tick;
-            copy.end(lanes, tick, &mut self.view()).map_err(|refused| self.copy_fault(&copy, refused))?;
+            let tick = self.point.tick;
+            copy.end(lanes, tick, &mut self.memory_view()).map_err(|error| self.copy_fault(&copy, error))?;
             self.report_copy(&copy, lanes, CopyStage::Ended);
             return Ok(());
         }
-        copy.poison(&mut self.view());
+        copy.poison(&mut self.memory_view());
         self.in_flight.add_copy(copy);
         Ok(())
     }
 
-    /// Executes an asynchronous copy, or what is done to groups of them: `commit_group`, `wait_group`, `wait_all`.
+    /// Executes an asynchronous copy, `commit_group`, `wait_group` or `wait_all`.
     pub(super) fn asynchronous(&mut self, op: &AsyncOp, group: &Group, active: LaneMask) -> Executed {
         match *op {
             AsyncOp::Copy { copy } => self.async_copy(copy, group, active),
             AsyncOp::Commit { bulk } => {
                 self.warp.copy_groups.commit(bulk, active);
-                self.report_order(active, Order::Committed { bulk });
+                self.report_sync(active, SyncKind::Committed { bulk });
                 Ok(Flow::Next)
             }
-            AsyncOp::Wait { bulk, read, open, pending } => self.wait_for_copies(CopyWait { bulk, read, open, pending }, group, active),
+            AsyncOp::Wait { bulk, read, uncommitted, pending } => {
+                self.wait_for_copies(CopyWait { bulk, read, uncommitted, pending }, group, active)
+            }
         }
     }
 
     fn wait_for_copies(&mut self, wait: CopyWait, group: &Group, active: LaneMask) -> Executed {
-        let CopyWait { bulk, read, open, pending } = wait;
+        let CopyWait { bulk, read, uncommitted, pending } = wait;
         if !self.in_flight.has_copies() {
-            self.report_order(active, Order::Awaited(wait));
+            self.report_sync(active, SyncKind::Awaited(wait));
             return Ok(Flow::Next);
         }
         let groups = self.warp.copy_groups.committed(bulk);
-        let is_awaited = |lane: usize, number: u32| number < groups[lane].saturating_sub(pending) || open && number <= groups[lane];
-        let awaited = |copy: &AsyncCopy| match copy.ends {
+        let is_awaited = |lane: usize, number: u32| number < groups[lane].saturating_sub(pending) || uncommitted && number <= groups[lane];
+        let awaited = |copy: &AsyncCopy| match copy.completion {
             CopyCompletion::Group { bulk: of, number } if of == bulk && !(read && copy.read) => {
                 (copy.lanes & active).filter(|lane| is_awaited(lane, number))
             }
             CopyCompletion::Group { .. } | CopyCompletion::Mbarrier { .. } => LaneMask::NONE,
         };
-        let copies = self.in_flight.copies_of(self.number, self.place.warp.number());
+        let copies = self.in_flight.copies_of(self.number, self.point.warp.number());
         let copies: SmallVec<[_; 8]> = copies.map(|copy| (copy.clone(), awaited(copy))).filter(|(_, lanes)| !lanes.is_empty()).collect();
         if !copies.is_empty() && self.completion.when_awaited() == WhenAwaited::WaitsForUser {
             return Ok(self.wait_here(GroupState::AtCopies, group, active));
@@ -354,43 +357,43 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             self.progress += 1;
             if read {
                 let mut copy = AsyncCopy::clone(copy);
-                copy.take(&mut self.view());
+                copy.read_source(&mut self.memory_view());
                 self.report_copy(&copy, *lanes, CopyStage::Read);
                 self.in_flight.replace_copy(copy);
                 continue;
             }
-            let tick = self.place.tick;
-            copy.end(*lanes, tick, &mut self.view()).map_err(|refused| self.copy_fault(copy, refused))?;
+            let tick = self.point.tick;
+            copy.end(*lanes, tick, &mut self.memory_view()).map_err(|error| self.copy_fault(copy, error))?;
             self.report_copy(copy, *lanes, CopyStage::Ended);
             self.in_flight.remove_copy(copy, *lanes);
         }
-        self.report_order(active, Order::Awaited(wait));
-        Ok(self.pause_if_ended(group))
+        self.report_sync(active, SyncKind::Awaited(wait));
+        Ok(self.end_slice_if_phase_ended(group))
     }
 
-    /// Ends the copies that will bring something to an mbarrier, unless only the user may. False if there are none.
-    pub(super) fn end_copies_to(&mut self, object: &Object) -> Result<bool, Box<Trap>> {
+    /// Ends the copies that complete on an mbarrier, unless only the user ends copies. False if there are none.
+    pub(super) fn end_copies_to(&mut self, mbarrier: &MbarrierRef) -> Result<bool, Box<Trap>> {
         if self.completion.when_awaited() == WhenAwaited::WaitsForUser {
             return Ok(false);
         }
-        let copies = self.in_flight.to_mbarrier(object.block_slot, object.address);
+        let copies = self.in_flight.to_mbarrier(mbarrier.block_slot, mbarrier.address);
         for copy in &copies {
             self.progress += 1;
-            copy.end(copy.lanes, self.place.tick, &mut self.view()).map_err(|refused| self.copy_fault(copy, refused))?;
+            copy.end(copy.lanes, self.point.tick, &mut self.memory_view()).map_err(|error| self.copy_fault(copy, error))?;
             self.report_copy(copy, copy.lanes, CopyStage::Ended);
             self.in_flight.remove_copy(copy, copy.lanes);
         }
         Ok(!copies.is_empty())
     }
 
-    fn copy_fault(&self, copy: &AsyncCopy, refused: Refused) -> Box<Trap> {
-        copy.fault(refused, |address| self.mbarrier_name(address))
+    fn copy_fault(&self, copy: &AsyncCopy, error: MbarrierError) -> Box<Trap> {
+        copy.fault(error, |address| self.mbarrier_name(address))
     }
 
     fn report_copy(&mut self, copy: &AsyncCopy, lanes: LaneMask, stage: CopyStage) {
         if self.wants(EventKind::Copy) {
-            let replaces = (stage == CopyStage::Issued).then(|| copy.replaces_global(&mut self.view())).flatten();
-            self.emit(&Event::Copy(CopyEvent { copy, lanes, stage, replaces, tick: self.place.tick }));
+            let replaces = (stage == CopyStage::Issued).then(|| copy.replaces_global(&mut self.memory_view())).flatten();
+            self.emit(&Event::Copy(CopyEvent { copy, lanes, stage, replaces, tick: self.point.tick }));
         }
     }
 }
@@ -411,8 +414,8 @@ fn one_lane(address: u64, lane: usize) -> LaneAccess {
     LaneAccess::new([address; 32], LaneMask::of(lane), BULK_UNIT)
 }
 
-/// The lanes of `mask` by the number each of them has.
-fn by_number(numbers: &PerLane<u32>, mask: LaneMask) -> SmallVec<[(u32, LaneMask); 1]> {
+/// The lanes of `mask`, grouped by their number.
+fn group_by_number(numbers: &PerLane<u32>, mask: LaneMask) -> SmallVec<[(u32, LaneMask); 1]> {
     let mut groups = SmallVec::new();
     let mut rest = mask;
     while !rest.is_empty() {

@@ -1,4 +1,4 @@
-//! Read-modify-write operations on memory (PTX ISA, "atom", "red"). Lanes go in order, lowest first.
+//! Read-modify-write operations on memory (PTX ISA, "atom", "red"). Lanes execute one by one, lowest first.
 
 use super::load_store::AccessSegment;
 use crate::isa::{AtomicFn, TypeKind};
@@ -36,23 +36,23 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         Ok(Flow::Next)
     }
 
-    /// The memory of an access of `bytes` bytes a lane, once it is checked.
+    /// The memory of an access of `bytes` bytes per lane, checked.
     fn atomic_segments(
         &mut self,
-        how: &Access,
+        semantics: &Access,
         address: &Address,
         group: &Group,
         active: LaneMask,
         bytes: u32,
     ) -> Result<Vec<AccessSegment>, Box<Trap>> {
         let mut access = self.access(address, group, active, bytes);
-        let segments = self.locate(&mut access, how.space, true, group)?.with(access);
+        let segments = self.locate(&mut access, semantics.space, true, group)?.with(access);
         self.check_known(&segments, group)?;
         segments.iter().for_each(|segment| self.report(segment.space, &segment.access, AccessKind::Atomic));
         Ok(segments)
     }
 
-    /// Changes the element `skip` bytes after each lane's address.
+    /// Applies `operation` to the element `skip` bytes after each lane's address.
     fn read_modify_write(
         &mut self,
         segment: &AccessSegment,
@@ -85,7 +85,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         }
     }
 
-    /// Takes back that memory was changed if every lane wrote what was there, as those do that wait for a lock.
+    /// Discounts the effect if no lane changed memory, as when lanes spin on a lock.
     fn note_unchanged(&mut self, mask: LaneMask, is_unchanged: impl Fn(usize) -> bool) {
         if mask.iter().all(is_unchanged) {
             self.progress -= 1;

@@ -4,7 +4,7 @@ use super::operands::{Lane, Lanes};
 use crate::isa::{BitField32, BoolOp, IntType, Shift, Width};
 use crate::machine::exec::warp_run::LaneOperation;
 use crate::machine::state::lanes::LaneMask;
-use crate::num::bits::{self, Excess, PrmtMode};
+use crate::num::bits::{self, CountMode, PrmtMode};
 use crate::num::int::Int;
 use crate::program::{BitsOp, Dst, Src};
 
@@ -32,7 +32,7 @@ impl LaneOperation for Bits {
     }
 }
 
-/// Two truth values a lane, combined.
+/// The combination of two truth values per lane.
 #[inline(always)]
 pub(super) fn combine(f: BoolOp, a: LaneMask, b: LaneMask) -> LaneMask {
     match f {
@@ -77,12 +77,12 @@ fn nonzero_lanes(lanes: &Lanes<'_>, lut: u8, [a, b, c]: [Src; 3]) -> LaneMask {
 fn bit_field(lanes: &mut Lanes<'_>, f: BitField32, d: Dst, [a, b, c]: [Src; 3]) {
     use BitField32::*;
     match f {
-        BmskClamp => lanes.map2(d, a, b, |a: u32, b: u32| bits::bmsk(a, b, Excess::Clamp)),
-        BmskWrap => lanes.map2(d, a, b, |a: u32, b: u32| bits::bmsk(a, b, Excess::Wrap)),
-        SzextClampU => lanes.map2(d, a, b, |a: u32, b: u32| bits::zero_extend(a, b, Excess::Clamp)),
-        SzextWrapU => lanes.map2(d, a, b, |a: u32, b: u32| bits::zero_extend(a, b, Excess::Wrap)),
-        SzextClampS => lanes.map2(d, a, b, |a: u32, b: u32| bits::sign_extend(a, b, Excess::Clamp)),
-        SzextWrapS => lanes.map2(d, a, b, |a: u32, b: u32| bits::sign_extend(a, b, Excess::Wrap)),
+        BmskClamp => lanes.map2(d, a, b, |a: u32, b: u32| bits::bmsk(a, b, CountMode::Clamp)),
+        BmskWrap => lanes.map2(d, a, b, |a: u32, b: u32| bits::bmsk(a, b, CountMode::Wrap)),
+        SzextClampU => lanes.map2(d, a, b, |a: u32, b: u32| bits::zero_extend(a, b, CountMode::Clamp)),
+        SzextWrapU => lanes.map2(d, a, b, |a: u32, b: u32| bits::zero_extend(a, b, CountMode::Wrap)),
+        SzextClampS => lanes.map2(d, a, b, |a: u32, b: u32| bits::sign_extend(a, b, CountMode::Clamp)),
+        SzextWrapS => lanes.map2(d, a, b, |a: u32, b: u32| bits::sign_extend(a, b, CountMode::Wrap)),
         Fns => lanes.map3(d, a, b, c, |a: u32, b: u32, c: i32| bits::fns(a, b, c)),
         Prmt => lanes.map3(d, a, b, c, bits::prmt),
         PrmtF4e => permute(lanes, PrmtMode::Forward4, d, [a, b, c]),
@@ -91,10 +91,10 @@ fn bit_field(lanes: &mut Lanes<'_>, f: BitField32, d: Dst, [a, b, c]: [Src; 3]) 
         PrmtEcl => permute(lanes, PrmtMode::ClampLeft, d, [a, b, c]),
         PrmtEcr => permute(lanes, PrmtMode::ClampRight, d, [a, b, c]),
         PrmtRc16 => permute(lanes, PrmtMode::Replicate16, d, [a, b, c]),
-        ShfLeftClamp => lanes.map3(d, a, b, c, |a: u32, b: u32, c: u32| bits::shf_left(a, b, c, Excess::Clamp)),
-        ShfLeftWrap => lanes.map3(d, a, b, c, |a: u32, b: u32, c: u32| bits::shf_left(a, b, c, Excess::Wrap)),
-        ShfRightClamp => lanes.map3(d, a, b, c, |a: u32, b: u32, c: u32| bits::shf_right(a, b, c, Excess::Clamp)),
-        ShfRightWrap => lanes.map3(d, a, b, c, |a: u32, b: u32, c: u32| bits::shf_right(a, b, c, Excess::Wrap)),
+        ShfLeftClamp => lanes.map3(d, a, b, c, |a: u32, b: u32, c: u32| bits::shf_left(a, b, c, CountMode::Clamp)),
+        ShfLeftWrap => lanes.map3(d, a, b, c, |a: u32, b: u32, c: u32| bits::shf_left(a, b, c, CountMode::Wrap)),
+        ShfRightClamp => lanes.map3(d, a, b, c, |a: u32, b: u32, c: u32| bits::shf_right(a, b, c, CountMode::Clamp)),
+        ShfRightWrap => lanes.map3(d, a, b, c, |a: u32, b: u32, c: u32| bits::shf_right(a, b, c, CountMode::Wrap)),
     }
 }
 

@@ -1,7 +1,7 @@
-//! Calls and returns: frames, and how arguments travel (PTX ISA, "Function Calls", "Abstracting the ABI").
+//! Calls and returns: frames, and the passing of arguments (PTX ISA, "Function Calls", "Abstracting the ABI").
 //!
-//! A call gives its lanes a frame after the caller's, in the register banks and in local memory. Arguments are copied slot to slot or, for
-//! `.param` variables, byte by byte between the frames' blocks of local memory.
+//! A call allocates a frame for its lanes after the caller's, in the register banks and in local memory. Arguments are copied slot to slot
+//! or, for `.param` variables, byte by byte between the frames' local memory.
 
 use triomphe::Arc;
 
@@ -11,13 +11,15 @@ use crate::machine::state::registers::FrameBase;
 use crate::machine::state::trap::TrapKind;
 use crate::machine::state::warp::CallFrame;
 use crate::program::operands::{self, RegisterOperands};
-use crate::program::{Bank, CallArg, CallId, CallTarget, Dst, FuncId, Param, ParamPlace, Pc, PredSrc, Slot, Src, SrcKind, map, shown_name};
+use crate::program::{
+    Bank, CallArg, CallId, CallTarget, Dst, FuncId, Param, ParamStorage, Pc, PredSrc, Slot, Src, SrcKind, map, shown_name,
+};
 
-/// Frames of local memory start at multiples of this, so that every variable's alignment holds.
+/// The alignment of frames in local memory, which suffices for every variable.
 const FRAME_ALIGN: u32 = 16;
 
-/// Calls in progress at most, whatever memory they take.
-const DEPTH: u32 = 1 << 16;
+/// The maximum number of calls in progress.
+const DEPTH_MAX: u32 = 1 << 16;
 
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Executes a call.
@@ -31,13 +33,13 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 let mut rest = active;
                 let mut callees: smallvec::SmallVec<[(FuncId, LaneMask); 4]> = smallvec::SmallVec::new();
                 while !rest.is_empty() {
-                    let wanted = addresses[rest.first()];
-                    let taken = rest.filter(|lane| addresses[lane] == wanted);
-                    callees.push((self.callee_at(wanted, taken)?, taken));
-                    rest &= !taken;
+                    let target = addresses[rest.first()];
+                    let subset = rest.filter(|lane| addresses[lane] == target);
+                    callees.push((self.callee_at(target, subset)?, subset));
+                    rest &= !subset;
                 }
-                for (callee, taken) in callees {
-                    self.enter(call, callee, group, taken)?;
+                for (callee, subset) in callees {
+                    self.enter(call, callee, group, subset)?;
                 }
             }
         }
@@ -54,18 +56,18 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         index.map(FuncId).ok_or_else(|| self.trap(TrapKind::CallTarget, lanes, &message()))
     }
 
-    /// Puts the lanes of `taken` at the start of `callee`, as a group of their own.
+    /// Splits the lanes `subset` off as a group at the start of `callee`.
     fn enter(
         &mut self,
         call: CallId,
         callee: FuncId,
         group: &Group,
-        taken: LaneMask,
+        subset: LaneMask,
     ) -> Result<(), Box<crate::machine::state::trap::Trap>> {
         let function = &self.program.functions[callee.index()];
         if function.code.is_empty() {
             let message = format!("'{}' is called, but the module only declares it", shown_name(&function.name));
-            return Err(self.trap(TrapKind::Unsupported, taken, &message));
+            return Err(self.trap(TrapKind::Unsupported, subset, &message));
         }
         let caller = &self.warp.groups[group.index];
         let top = caller.local_top.next_multiple_of(FRAME_ALIGN);
@@ -73,13 +75,13 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let slots = self.frame_function(group).slots;
         let frame = FrameBase { local: top, ..group.frame.after(slots, 0) };
         let end = top.saturating_add(function.frame_bytes);
-        if u64::from(end) > map::LOCAL_BASE + map::LOCAL_BYTES || depth > DEPTH {
+        if u64::from(end) > map::LOCAL_BASE + map::LOCAL_BYTES || depth > DEPTH_MAX {
             let message = format!(
                 "call of '{}' at depth {depth}: the frames take more than the {} bytes of local memory a thread has",
                 shown_name(&function.name),
                 map::LOCAL_BYTES
             );
-            return Err(self.trap(TrapKind::StackOverflow, taken, &message));
+            return Err(self.trap(TrapKind::StackOverflow, subset, &message));
         }
         let stack = CallFrame {
             pc: group.pc,
@@ -91,14 +93,14 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             parent: caller.stack.clone(),
         };
         assert!(frame.local >= group.frame.local && end >= top, "a frame over that of the caller");
-        self.warp.registers.enter(frame, function.slots, taken);
-        self.mark_written(frame, || operands::parameter_registers(function), taken);
+        self.warp.registers.enter(frame, function.slots, subset);
+        self.mark_written(frame, || operands::parameter_registers(function), subset);
         let site = &self.program.calls[call];
         for (argument, param) in site.args.iter().zip(&function.params) {
-            let from = (group.frame, Holder::of_argument(argument, group.frame));
-            self.transfer(from, (frame, Holder::of_param(param, frame)), taken);
+            let from = (group.frame, Storage::of_argument(argument, group.frame));
+            self.transfer(from, (frame, Storage::of_param(param, frame)), subset);
         }
-        self.warp.split(group.index, taken, Pc(function.code.start));
+        self.warp.split(group.index, subset, Pc(function.code.start));
         if let Some(entered) = self.warp.groups.last_mut() {
             entered.frame = frame;
             entered.local_top = end;
@@ -113,15 +115,15 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         &self.program.functions[callee.index()]
     }
 
-    /// Returns the lanes of `active` to their caller, or ends them in a kernel.
+    /// Returns the lanes of `active` to their caller; in a kernel, they exit.
     pub(super) fn leave(&mut self, group: &Group, active: LaneMask) -> Executed {
         let Some(stack) = self.warp.groups[group.index].stack.clone() else { return self.exit(group, active) };
         self.check_wgmmas_of_frame(group, active)?;
         let program = self.program;
         let site = &program.calls[stack.call];
         for (result, param) in site.results.iter().zip(&program.functions[stack.callee.index()].results) {
-            let to = (stack.caller, Holder::of_argument(result, stack.caller));
-            self.transfer((group.frame, Holder::of_param(param, group.frame)), to, active);
+            let to = (stack.caller, Storage::of_argument(result, stack.caller));
+            self.transfer((group.frame, Storage::of_param(param, group.frame)), to, active);
         }
         self.mark_written(stack.caller, || operands::call_results(program, stack.call), active);
         self.warp.groups[group.index].pc = Pc(group.pc.0 + 1);
@@ -143,21 +145,21 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     }
 
     /// Copies a value from one frame to another: an argument into the callee's, a result into the caller's.
-    fn transfer(&mut self, (from_frame, from): (FrameBase, Holder), (to_frame, to): (FrameBase, Holder), mask: LaneMask) {
+    fn transfer(&mut self, (from_frame, from): (FrameBase, Storage), (to_frame, to): (FrameBase, Storage), mask: LaneMask) {
         match (from, to) {
-            (Holder::Value(Bank::B64, value), Holder::Value(_, to)) => self.move_64(from_frame, value, to_frame, slot_of(to), mask),
-            (Holder::Value(_, value), Holder::Value(_, to)) => self.move_32(from_frame, value, to_frame, slot_of(to), mask),
-            (Holder::Pred(value), Holder::Pred(PredSrc::Reg { slot, .. })) => {
+            (Storage::Value(Bank::B64, value), Storage::Value(_, to)) => self.move_64(from_frame, value, to_frame, slot_of(to), mask),
+            (Storage::Value(_, value), Storage::Value(_, to)) => self.move_32(from_frame, value, to_frame, slot_of(to), mask),
+            (Storage::Pred(value), Storage::Pred(PredSrc::Reg { slot, .. })) => {
                 let bits = super::Lanes::new(self.warp, self.immediates, from_frame, mask).pred(value);
                 super::Lanes::new(self.warp, self.immediates, to_frame, mask).put_pred(Dst(slot), bits);
             }
-            (Holder::Memory { address, bytes }, Holder::Memory { address: to, bytes: room }) => {
-                self.copy_local(address, to, bytes.min(room), mask);
+            (Storage::Memory { address, bytes }, Storage::Memory { address: to, bytes: capacity }) => {
+                self.copy_local(address, to, bytes.min(capacity), mask);
             }
-            (Holder::Value(bank, value), Holder::Memory { address, bytes }) => self.spill(from_frame, bank, value, address, bytes, mask),
-            (Holder::Memory { address, bytes }, Holder::Value(bank, to)) => self.fill(address, bytes, to_frame, bank, slot_of(to), mask),
-            // A predicate has no bytes, a constant one is never written, and a dropped result goes nowhere.
-            (Holder::Pred(_) | Holder::Nowhere, _) | (_, Holder::Pred(_) | Holder::Nowhere) => {}
+            (Storage::Value(bank, value), Storage::Memory { address, bytes }) => self.spill(from_frame, bank, value, address, bytes, mask),
+            (Storage::Memory { address, bytes }, Storage::Value(bank, to)) => self.fill(address, bytes, to_frame, bank, slot_of(to), mask),
+            // A predicate has no bytes, a constant one is never written, and `_` discards a result.
+            (Storage::Pred(_) | Storage::Discarded, _) | (_, Storage::Pred(_) | Storage::Discarded) => {}
         }
     }
 
@@ -183,7 +185,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     /// Reads a register from a `.param` variable, zero-extended.
     fn fill(&mut self, address: u32, bytes: u32, to: FrameBase, bank: Bank, slot: Slot, mask: LaneMask) {
-        let values = self.in_memory(address, bytes, mask);
+        let values = self.param_bytes(address, bytes, mask);
         let mut lanes = super::Lanes::new(self.warp, self.immediates, to, mask);
         match bank {
             Bank::B64 => lanes.put64(Dst(slot), &values),
@@ -191,8 +193,8 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         }
     }
 
-    /// Up to 8 bytes of a `.param` variable, zero-extended.
-    fn in_memory(&self, address: u32, bytes: u32, mask: LaneMask) -> PerLane<u64> {
+    /// Up to 8 bytes of the `.param` variable at `address`, zero-extended.
+    fn param_bytes(&self, address: u32, bytes: u32, mask: LaneMask) -> PerLane<u64> {
         let mut values = [0; 32];
         for lane in mask.iter() {
             let byte = |index: u32| -> u64 {
@@ -204,27 +206,27 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         values
     }
 
-    /// The value of an argument, zero-extended, for a function that is no code of the module.
-    pub(super) fn passed(&mut self, argument: &CallArg, group: &Group, mask: LaneMask) -> PerLane<u64> {
-        match Holder::of_argument(argument, group.frame) {
-            Holder::Value(Bank::B64, value) => *self.lanes(group, mask).get64(value),
-            Holder::Value(_, value) => self.lanes(group, mask).get32(value).map(u64::from),
-            Holder::Memory { address, bytes } => self.in_memory(address, bytes, mask),
-            Holder::Pred(_) | Holder::Nowhere => [0; 32],
+    /// The value of an argument, zero-extended, for a function of the device runtime.
+    pub(super) fn argument_value(&mut self, argument: &CallArg, group: &Group, mask: LaneMask) -> PerLane<u64> {
+        match Storage::of_argument(argument, group.frame) {
+            Storage::Value(Bank::B64, value) => *self.lanes(group, mask).get64(value),
+            Storage::Value(_, value) => self.lanes(group, mask).get32(value).map(u64::from),
+            Storage::Memory { address, bytes } => self.param_bytes(address, bytes, mask),
+            Storage::Pred(_) | Storage::Discarded => [0; 32],
         }
     }
 
-    /// Puts the result of such a function where the call wants it.
-    pub(super) fn give(&mut self, result: &CallArg, values: &PerLane<u64>, group: &Group, mask: LaneMask) {
-        match Holder::of_argument(result, group.frame) {
-            Holder::Value(Bank::B64, to) => self.lanes(group, mask).put64(Dst(slot_of(to)), values),
-            Holder::Value(_, to) => self.lanes(group, mask).put32(Dst(slot_of(to)), &values.map(|value| value as u32)),
-            Holder::Memory { address, bytes } => {
+    /// Writes the result of a function of the device runtime to the destination of the call.
+    pub(super) fn write_result(&mut self, result: &CallArg, values: &PerLane<u64>, group: &Group, mask: LaneMask) {
+        match Storage::of_argument(result, group.frame) {
+            Storage::Value(Bank::B64, to) => self.lanes(group, mask).put64(Dst(slot_of(to)), values),
+            Storage::Value(_, to) => self.lanes(group, mask).put32(Dst(slot_of(to)), &values.map(|value| value as u32)),
+            Storage::Memory { address, bytes } => {
                 for lane in mask.iter() {
                     self.warp.local.write(lane, u64::from(address), &values[lane].to_le_bytes()[..(bytes as usize).min(8)]);
                 }
             }
-            Holder::Pred(_) | Holder::Nowhere => {}
+            Storage::Pred(_) | Storage::Discarded => {}
         }
     }
 
@@ -235,7 +237,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
 /// The storage of an argument, a parameter or a result.
 #[derive(Clone, Copy)]
-enum Holder {
+enum Storage {
     /// A register, or a constant.
     Value(Bank, Src),
     /// A predicate.
@@ -243,27 +245,27 @@ enum Holder {
     /// A `.param` variable, at its address in local memory.
     Memory { address: u32, bytes: u32 },
     /// `_`.
-    Nowhere,
+    Discarded,
 }
 
-impl Holder {
+impl Storage {
     /// The storage of an argument of the caller, whose frame is `frame`.
     fn of_argument(argument: &CallArg, frame: FrameBase) -> Self {
         match *argument {
-            CallArg::Value(bank, value) => Holder::Value(bank, value),
-            CallArg::Pred(value) => Holder::Pred(value),
-            CallArg::Frame { offset, bytes } => Holder::Memory { address: frame.local + offset, bytes },
-            CallArg::Ignored => Holder::Nowhere,
+            CallArg::Value(bank, value) => Storage::Value(bank, value),
+            CallArg::Pred(value) => Storage::Pred(value),
+            CallArg::Frame { offset, bytes } => Storage::Memory { address: frame.local + offset, bytes },
+            CallArg::Ignored => Storage::Discarded,
         }
     }
 
     /// The storage of a parameter of the callee, whose frame is `frame`.
     fn of_param(param: &Param, frame: FrameBase) -> Self {
-        match param.place {
-            ParamPlace::Register(Bank::Pred, slot) => Holder::Pred(PredSrc::Reg { slot, negate: false }),
-            ParamPlace::Register(bank, slot) => Holder::Value(bank, Src::reg(slot)),
-            ParamPlace::Frame(offset) => Holder::Memory { address: frame.local + offset, bytes: param.bytes },
-            ParamPlace::Kernel(_) => Holder::Nowhere,
+        match param.storage {
+            ParamStorage::Register(Bank::Pred, slot) => Storage::Pred(PredSrc::Reg { slot, negate: false }),
+            ParamStorage::Register(bank, slot) => Storage::Value(bank, Src::reg(slot)),
+            ParamStorage::Frame(offset) => Storage::Memory { address: frame.local + offset, bytes: param.bytes },
+            ParamStorage::Kernel(_) => Storage::Discarded,
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Addresses in the shared memory of a cluster's blocks (PTX ISA, "mapa", "getctarank").
 //!
-//! Block `r` of a cluster is at `r << 24` in the window of shared memory, for itself too.
+//! The block of rank `r` in a cluster is at `r << 24` in the window of shared memory, also for the block itself.
 
 use crate::isa::Space;
-use crate::machine::event::Order;
-use crate::machine::exec::warp_run::{Executed, Flow, Group, Pause, WarpRun};
+use crate::machine::event::SyncKind;
+use crate::machine::exec::warp_run::{Executed, Flow, Group, SliceEnd, WarpRun};
 use crate::machine::state::lanes::{LaneMask, PerLane};
 use crate::machine::state::trap::TrapKind;
 use crate::machine::state::warp::GroupState;
@@ -50,20 +50,20 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     /// `barrier.cluster.arrive`.
     fn arrive_at_cluster(&mut self, relaxed: bool, aligned: bool, group: &Group, active: LaneMask) -> Executed {
-        let arrived = self.cluster.arrived_of(self.place.warp.index()) & active;
+        let arrived = self.cluster.arrived_of(self.point.warp.index()) & active;
         if !arrived.is_empty() {
             let message = "a second arrival at the barrier of the cluster without a wait between";
             return Err(self.trap(TrapKind::ClusterOrder, arrived, message));
         }
-        self.report_order(active, Order::ClusterArrived { relaxed, aligned });
+        self.report_sync(active, SyncKind::ClusterArrived { relaxed, aligned });
         self.warp.groups[group.index].pc = Pc(group.pc.0 + 1);
-        Ok(Flow::Pause(Pause::ArrivedAtCluster { mask: active }))
+        Ok(Flow::EndSlice(SliceEnd::ArrivedAtCluster { mask: active }))
     }
 
-    /// `barrier.cluster.wait`. Lanes that have not arrived in this phase have seen the end of the one before.
+    /// `barrier.cluster.wait`. Lanes that have not arrived in the current phase wait for the previous one, which has completed.
     fn wait_for_cluster(&mut self, group: &Group, active: LaneMask) -> Flow {
-        let arrived = self.cluster.arrived_of(self.place.warp.index()) & active;
-        self.report_order(active, Order::ClusterWaits);
+        let arrived = self.cluster.arrived_of(self.point.warp.index()) & active;
+        self.report_sync(active, SyncKind::ClusterWaits);
         if arrived.is_empty() {
             return Flow::Next;
         }

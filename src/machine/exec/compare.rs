@@ -46,8 +46,8 @@ impl LaneOperation for Comparison {
     }
 }
 
-/// All ones, or 1.0 of a float type, where `low` holds, and zero elsewhere; where two halves were compared, the upper half goes by
-/// `high`.
+/// Writes all ones, or 1.0 of a float type, in the lanes `low`, and zero in the others; for packed halves, `high` determines the upper
+/// half.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the other types are integers, which their size alone distinguishes")]
 #[inline(always)]
 fn put_truth(lanes: &mut Lanes<'_>, to: ScalarType, packed: bool, d: Dst, low: LaneMask, high: LaneMask) {
@@ -80,7 +80,7 @@ fn compare_int(lanes: &Lanes<'_>, ty: IntType, cmp: Compare, a: Src, b: Src) -> 
     }
 }
 
-/// The lanes in which the comparison holds, of packed types in the lower and in the upper halves.
+/// The lanes in which the comparison holds; for packed types, of the lower and of the upper halves.
 #[inline(always)]
 fn compare_float(lanes: &Lanes<'_>, ty: FloatType, cmp: Compare, ftz: bool, a: Src, b: Src) -> (LaneMask, LaneMask) {
     match ty {
@@ -92,7 +92,7 @@ fn compare_float(lanes: &Lanes<'_>, ty: FloatType, cmp: Compare, ftz: bool, a: S
     }
 }
 
-/// The lanes in which `prepare(a) cmp prepare(b)`. Every relation has a loop of its own.
+/// The lanes in which `prepare(a) cmp prepare(b)`. Every relation has a separate loop, for vectorization.
 #[inline(always)]
 fn test<T: Lane + PartialOrd>(lanes: &Lanes<'_>, cmp: Compare, a: Src, b: Src, prepare: impl Fn(T) -> T + Copy) -> LaneMask {
     let with = |relation: Compare| lanes.test2(a, b, |a: T, b: T| holds(relation, prepare(a), prepare(b)));

@@ -1,7 +1,7 @@
 //! Branches, exit and traps (PTX ISA, "Control Flow Instructions").
 
-use crate::machine::event::Order;
-use crate::machine::exec::warp_run::{Executed, Flow, Group, Pause, WarpRun};
+use crate::machine::event::SyncKind;
+use crate::machine::exec::warp_run::{Executed, Flow, Group, SliceEnd, WarpRun};
 use crate::machine::state::lanes::LaneMask;
 use crate::machine::state::trap::TrapKind;
 use crate::program::{ControlOp, Pc, Src, TableId};
@@ -57,10 +57,10 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         if active == before && !self.program.wgmmas.is_empty() {
             self.abandon_wgmmas()?;
         }
-        self.report_order(active, Order::Exited);
+        self.report_sync(active, SyncKind::Exited);
         self.warp.groups[group.index].pc = Pc(group.pc.0 + 1);
         self.warp.exit(active);
         assert_eq!(self.warp.live | active, before, "other lanes exit");
-        Ok(Flow::Pause(Pause::LanesExited { before }))
+        Ok(Flow::EndSlice(SliceEnd::LanesExited { before }))
     }
 }

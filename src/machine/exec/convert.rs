@@ -1,6 +1,6 @@
 //! Conversions (PTX ISA, "Data Movement and Conversion Instructions": `cvt`, `cvt.pack`).
 //!
-//! Conversions that programs do in their inner loops have loops of their own; all others take the general way, lane by lane.
+//! Conversions that are common in inner loops have separate loops; all others use the general function, lane by lane.
 
 use super::operands::Lanes;
 use crate::isa::{self, ScalarType, TypeKind};
@@ -54,7 +54,7 @@ fn source(lanes: &Lanes<'_>, bits: u8, a: Src) -> PerLane<u64> {
     if bits == 64 { *lanes.get64(a) } else { lanes.get32(a).map(u64::from) }
 }
 
-/// Between integers without saturation: nothing but extension.
+/// True for conversions between integers without saturation, which only extend.
 #[inline(always)]
 fn is_plain_integer(mode: ConvertMode) -> bool {
     let float = mode.to.kind() == TypeKind::Float || mode.from.kind() == TypeKind::Float;
@@ -92,7 +92,7 @@ fn general(lanes: &mut Lanes<'_>, mode: ConvertMode, d: Dst, words: &PerLane<u64
     let (to, from) = (element(mode.to), element(mode.from));
     let conversion = conversion(mode, to, from);
     let each = |word: u64| {
-        let low = place(to, conversion.apply(word & low_bits(from)));
+        let low = to_register_bits(to, conversion.apply(word & low_bits(from)));
         let packed = to != mode.to;
         if packed { low | conversion.apply(word >> from.bits() & low_bits(from)) << to.bits() } else { low }
     };
@@ -133,8 +133,8 @@ fn element(ty: ScalarType) -> ScalarType {
     }
 }
 
-/// A result of `num` as a register holds it: `.tf32` has the place of an `.f32` whose low bits are zero.
-fn place(ty: ScalarType, word: u64) -> u64 {
+/// A result of `num` as a register holds it: `.tf32` is in the upper bits, like an `.f32` whose low bits are zero.
+fn to_register_bits(ty: ScalarType, word: u64) -> u64 {
     if ty == ScalarType::TF32 { word << 13 } else { word }
 }
 

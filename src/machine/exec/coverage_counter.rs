@@ -1,7 +1,7 @@
-//! Coverage counters of a group: how often each instruction runs, and which registers were written (`machine::coverage`).
+//! Coverage counters of a group: the executions of each instruction, and the registers that were written (`machine::coverage`).
 //!
-//! Coverage is counted per straight-line run, not per instruction: from where a group starts to where it jumps, splits or stops. Only an
-//! instruction with a guard is counted alone, because it may write for some lanes only; a branch writes nothing, and ends most runs.
+//! Coverage is counted per straight-line run, not per instruction: from the start of a group to its next jump, split or stop. Only an
+//! instruction with a guard is counted separately, because it may write in some lanes only; a branch writes nothing, and ends most runs.
 
 use crate::machine::exec::warp_run::{Flow, Group, WarpRun};
 use crate::machine::state::lanes::LaneMask;
@@ -9,35 +9,35 @@ use crate::machine::state::launch::Instrumentation;
 use crate::machine::state::prepared::PreparedLaunch;
 use crate::program::{ControlOp, Inst, Op, Pc};
 
-/// The straight-line run that a group is executing, if the launch counts coverage.
+/// The current straight-line run of a group.
 pub(super) struct CoverageCounter {
     /// The first instruction that is not counted yet.
     start: Pc,
-    kept: bool,
+    enabled: bool,
 }
 
 /// The effect of the guard predicate on the counts.
 #[derive(Clone, Copy)]
 pub(super) enum Predication {
-    /// It has none, or coverage is not counted.
+    /// The instruction has no guard, or coverage is not counted.
     Not,
-    /// It is a branch, which writes nothing; the guard holds for these lanes.
+    /// The instruction is a branch, which writes nothing; the guard holds for these lanes.
     Branch(LaneMask),
-    /// It is counted alone; the guard holds for these lanes.
+    /// The instruction is counted separately; the guard holds for these lanes.
     Alone(LaneMask),
 }
 
 impl CoverageCounter {
-    /// A group is about to run from `start` on.
+    /// The counter of a group that runs from `start` on.
     #[inline(always)]
     pub fn new(start: Pc, prepared: &PreparedLaunch) -> Self {
-        Self { start, kept: prepared.config.instrumentation != Instrumentation::Nothing }
+        Self { start, enabled: prepared.config.instrumentation != Instrumentation::Nothing }
     }
 
-    /// The group is about to execute `inst`. If that has a guard and may write, the run ends before it.
+    /// Called before the group executes `inst`. If that has a guard and may write, the run ends before it.
     #[inline(always)]
     pub fn before_inst<const OBSERVED: bool>(&mut self, run: &mut WarpRun<'_, OBSERVED>, inst: &Inst, group: &Group) -> Predication {
-        if !self.kept || inst.guard.is_none() {
+        if !self.enabled || inst.guard.is_none() {
             return Predication::Not;
         }
         let active = run.active(inst, group);
@@ -48,17 +48,17 @@ impl CoverageCounter {
         Predication::Alone(active)
     }
 
-    /// The group has executed the instruction at its `pc`.
+    /// Called after the group has executed the instruction at its `pc`.
     #[inline(always)]
     pub fn after_inst<const OBSERVED: bool>(&mut self, run: &mut WarpRun<'_, OBSERVED>, group: &Group, guarded: Predication, flow: &Flow) {
-        if !self.kept {
+        if !self.enabled {
             return;
         }
         let next = Pc(group.pc.0 + 1);
         match (guarded, flow) {
             (Predication::Not, Flow::Next) => return,
             (Predication::Not, Flow::Jump(_)) => run.count(group, self.start, next),
-            (Predication::Not, Flow::Reselect | Flow::Pause(_)) => {
+            (Predication::Not, Flow::Reselect | Flow::EndSlice(_)) => {
                 self.flush(run, group);
                 run.count_alone(group, group.mask);
             }
@@ -77,10 +77,10 @@ impl CoverageCounter {
         self.start = if let Flow::Jump(target) = flow { *target } else { next };
     }
 
-    /// The straight-line run ends before the group's `pc`.
+    /// Counts the straight-line run up to before the group's `pc`.
     #[inline(always)]
     pub fn flush<const OBSERVED: bool>(&mut self, run: &mut WarpRun<'_, OBSERVED>, group: &Group) {
-        if self.kept && self.start != group.pc {
+        if self.enabled && self.start != group.pc {
             run.count(group, self.start, group.pc);
             self.start = group.pc;
         }
@@ -88,7 +88,7 @@ impl CoverageCounter {
 }
 
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
-    /// The lanes of `group` have executed the instructions from `start` to before `end`, none of which has a guard.
+    /// Counts the instructions from `start` to before `end`, none of which has a guard, for the lanes of `group`.
     fn count(&mut self, group: &Group, start: Pc, end: Pc) {
         if let Some(coverage) = &mut self.coverage {
             coverage.add(start, end, group.mask);
@@ -98,7 +98,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         }
     }
 
-    /// A group that waited at its `pc` for others has executed the instruction there with them.
+    /// Counts the instruction at the `pc` of a group that waited there for others.
     pub(super) fn count_late(&mut self, group: &Group) {
         if let Some(coverage) = &mut self.coverage {
             coverage.add(group.pc, Pc(group.pc.0 + 1), group.mask);
@@ -108,7 +108,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         }
     }
 
-    /// The lanes `active` of `group` have executed the instruction at its `pc`, but for those that wait there for others.
+    /// Counts the instruction at the `pc` of `group` for the lanes `active`, except those that wait there for others.
     fn count_alone(&mut self, group: &Group, active: LaneMask) {
         debug_assert!(group.mask.contains_all(self.waiting), "lanes wait that do not run");
         let waiting = std::mem::take(&mut self.waiting);
@@ -120,7 +120,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         }
     }
 
-    /// The guard of the instruction at the `pc` of `group` held for `active` only.
+    /// Counts the lanes for which the guard of the instruction at the `pc` of `group` did not hold: all but `active`.
     #[inline(always)]
     fn count_predicated_off(&mut self, group: &Group, active: LaneMask) {
         let off = group.mask & !active;

@@ -1,4 +1,4 @@
-//! Faults: which lanes of an access are wrong, why, and the words for it.
+//! Faults: the lanes at fault, the kind of fault, and the message.
 
 use crate::base::counted;
 use crate::isa::Space;
@@ -12,12 +12,12 @@ use crate::program::{Op, map};
 const NULL_PAGE: u64 = 4096;
 
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
-    /// A fault that is not about memory.
+    /// A fault without a memory access.
     pub(super) fn trap(&self, kind: TrapKind, lanes: LaneMask, message: &str) -> Box<Trap> {
-        Box::new(Trap { kind, place: self.place, lanes, access: None, message: message.to_string() })
+        Box::new(Trap { kind, point: self.point, lanes, access: None, message: message.to_string() })
     }
 
-    /// The fault of an access by `group` of which at least one lane is wrong.
+    /// The fault of an access by `group`, of which at least one lane is at fault.
     pub(super) fn memory_fault(&self, access: &LaneAccess, space: Space, write: bool, group: &Group) -> Box<Trap> {
         let top = self.warp.groups[group.index].local_top;
         let bytes = u64::from(access.bytes);
@@ -26,7 +26,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let lowest = access.addresses[faulty.first()];
         let kind = kind_of(lowest).unwrap_or(TrapKind::OutOfBounds);
         let lanes = access.lanes_where(|address| kind_of(address) == Some(kind));
-        let is_atomic = matches!(self.program.code[self.place.pc.index()].op, Op::Atomic(_));
+        let is_atomic = matches!(self.program.code[self.point.pc.index()].op, Op::Atomic(_));
         let verb = match (is_atomic, write) {
             (true, _) => "atomic",
             (false, true) => "store",
@@ -35,10 +35,10 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let reason = self.reason(kind, lowest, bytes, space, group);
         let message = format!("{} {verb} of {} at {lowest:#x}: {reason}", space.word(), counted(bytes, "byte"));
         let access = Some(TrapAccess { space, address: lowest, bytes: access.bytes, write });
-        Box::new(Trap { kind, place: self.place, lanes, access, message })
+        Box::new(Trap { kind, point: self.point, lanes, access, message })
     }
 
-    /// The fault of `what`, which a lane does to more global memory than one access has, at the byte at `address`.
+    /// The fault of an operation `what` of a lane on a larger range of global memory, at the byte at `address`.
     pub(super) fn byte_fault(&self, what: &str, address: u64, write: bool, lane: usize, group: &Group) -> Box<Trap> {
         let access = LaneAccess::new([address; 32], LaneMask::of(lane), 1);
         let mut trap = self.memory_fault(&access, Space::Global, write, group);
@@ -89,18 +89,18 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         (space, address - start)
     }
 
-    /// The space whose generic window holds `address`, and where the window starts.
+    /// The space whose generic window holds `address`, and the start of the window.
     pub(super) fn window_of(&self, address: u64) -> (Space, u64) {
         self.program.map.window_of(address)
     }
 
-    /// The instruction that freed the memory at `address`, if any.
+    /// The text for memory at `address` that was freed, if it was.
     fn freed(&self, address: u64) -> Option<String> {
         let by = self.runtime.heap.freed_by(address)?;
         Some(format!("this memory was freed at {}, time {}", self.program.place(by.pc), by.tick))
     }
 
-    /// Why the access is wrong, with what lies nearest to it.
+    /// The reason of the fault, and the allocation nearest to the address.
     #[expect(clippy::wildcard_enum_match_arm, reason = "traps that have no rule of their own are explained by what lies at the address")]
     fn reason(&self, kind: TrapKind, address: u64, bytes: u64, space: Space, group: &Group) -> String {
         let (actual, offset) = if matches!(space, Space::Generic | Space::Global) { self.window(address) } else { (space, address) };
@@ -123,7 +123,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         }
     }
 
-    /// Why the block of a cluster that an address in the window of shared memory names cannot be reached.
+    /// The reason for which the block of the cluster at an address in the window of shared memory cannot be accessed.
     fn peer_reason(&self, kind: TrapKind, offset: u64) -> String {
         let rank = offset >> map::SHARED_OFFSET_BITS;
         if kind == TrapKind::ClusterExited {
@@ -132,7 +132,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         format!("the address names rank {rank}, but the cluster has {} blocks", self.prepared.config.blocks_of_cluster())
     }
 
-    /// The extent of `space`, where that is a single range.
+    /// The text for the extent of `space`, if that is a single range.
     fn extent(&self, space: Space, offset: u64, group: &Group) -> Option<String> {
         let extent = match space {
             Space::Generic | Space::Global | Space::Const => return None,
@@ -150,7 +150,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     }
 }
 
-/// Whether the memory is there, and not what it holds.
+/// True if the memory is mapped and some of its bytes are unknown.
 fn is_unknown(region: &Region, address: u64, bytes: u64) -> bool {
     let allocation = region.find(address).filter(|allocation| allocation.holds(address, address, bytes as u32));
     allocation.is_some_and(|allocation| allocation.first_unknown(address, address, bytes).is_some())

@@ -1,13 +1,13 @@
 //! Floating-point arithmetic (PTX ISA, "Floating Point Instructions").
 //!
-//! The words that matter in inner loops (nearest, with and without `.ftz`) are literal in their loops, so that the host's vector
-//! instructions serve them; the others share one loop a function. Those of the special-function unit are apart (`special_unit`).
+//! The modifiers that are common in inner loops (nearest, with and without `.ftz`) are constants in separate loops, which the compiler
+//! vectorizes; the others share one loop per function. `special_unit` has the functions of the special-function unit.
 
 use super::operands::{Lane, Lanes};
 use super::{half, special_unit};
 use crate::isa::{Factored, FloatBinary, FloatTernary, FloatType, FloatUnary};
 use crate::machine::exec::warp_run::LaneOperation;
-use crate::machine::numeric::{extremum_words, is_packed};
+use crate::machine::numeric::{extremum_of, is_packed};
 use crate::num::float::{self, Divide, Float};
 use crate::num::{Bf16, F16, Mode, Rounding, special};
 use crate::program::{Dst, FloatOp, Src};
@@ -22,31 +22,31 @@ impl LaneOperation for FloatingPoint {
     fn execute(lanes: &mut Lanes<'_>, op: &FloatOp) {
         match *op {
             FloatOp::Unary { f, ty, mode, d, a } => match ty {
-                FloatType::F32 => unary_f32(lanes, f, mode.words, d, a),
-                FloatType::F64 => unary_f64(lanes, f, mode.words, d, a),
-                FloatType::F16 | FloatType::F16x2 => half::unary::<F16>(lanes, is_packed(ty), f, mode.words, d, a),
-                FloatType::BF16 | FloatType::BF16x2 => half::unary::<Bf16>(lanes, is_packed(ty), f, mode.words, d, a),
+                FloatType::F32 => unary_f32(lanes, f, mode.modifiers, d, a),
+                FloatType::F64 => unary_f64(lanes, f, mode.modifiers, d, a),
+                FloatType::F16 | FloatType::F16x2 => half::unary::<F16>(lanes, is_packed(ty), f, mode.modifiers, d, a),
+                FloatType::BF16 | FloatType::BF16x2 => half::unary::<Bf16>(lanes, is_packed(ty), f, mode.modifiers, d, a),
             },
-            FloatOp::Binary { f, ty, mode, d, a, b } => of_two(lanes, f, ty, mode.words, d, [a, b]),
+            FloatOp::Binary { f, ty, mode, d, a, b } => binary_any(lanes, f, ty, mode.modifiers, d, [a, b]),
             FloatOp::Ternary { f, ty, mode, d, a, b, c } => match ty {
-                FloatType::F32 => ternary_f32(lanes, f, mode.words, d, [a, b, c]),
-                FloatType::F64 => ternary::<f64>(lanes, f, mode.words, d, [a, b, c]),
-                FloatType::F16 | FloatType::F16x2 => half::ternary::<F16>(lanes, is_packed(ty), f, mode.words, d, [a, b, c]),
-                FloatType::BF16 | FloatType::BF16x2 => half::ternary::<Bf16>(lanes, is_packed(ty), f, mode.words, d, [a, b, c]),
+                FloatType::F32 => ternary_f32(lanes, f, mode.modifiers, d, [a, b, c]),
+                FloatType::F64 => ternary::<f64>(lanes, f, mode.modifiers, d, [a, b, c]),
+                FloatType::F16 | FloatType::F16x2 => half::ternary::<F16>(lanes, is_packed(ty), f, mode.modifiers, d, [a, b, c]),
+                FloatType::BF16 | FloatType::BF16x2 => half::ternary::<Bf16>(lanes, is_packed(ty), f, mode.modifiers, d, [a, b, c]),
             },
-            FloatOp::KeepingProduct { f, ty, mode, d, a, b, kept } => {
-                // Before the product is written, which may be over a factor.
-                let factors = [kept, Dst(kept.0.offset(1))];
+            FloatOp::ProductWithFactors { f, ty, mode, d, a, b, factors } => {
+                // Factors are copied first, since the product may overwrite one.
+                let factors = [factors, Dst(factors.0.offset(1))];
                 if !special_unit::factors(lanes, f, factors, a, b) {
-                    keep(lanes, ty, factors[0], a);
-                    keep(lanes, ty, factors[1], b);
+                    copy_factor(lanes, ty, factors[0], a);
+                    copy_factor(lanes, ty, factors[1], b);
                 }
                 let [a, b] = factors.map(|factor| Src::reg(factor.0));
                 match f {
-                    Factored::RcpOperand => unary_f32(lanes, FloatUnary::RcpApprox, mode.words, d, b),
-                    Factored::Ex2Operand => unary_f32(lanes, FloatUnary::Ex2Approx, mode.words, d, b),
+                    Factored::RcpOperand => unary_f32(lanes, FloatUnary::RcpApprox, mode.modifiers, d, b),
+                    Factored::Ex2Operand => unary_f32(lanes, FloatUnary::Ex2Approx, mode.modifiers, d, b),
                     Factored::Mul | Factored::Quotient { .. } | Factored::Reciprocal | Factored::MulInverseEx2 => {
-                        of_two(lanes, FloatBinary::Mul, ty, mode.words, d, [a, b]);
+                        binary_any(lanes, FloatBinary::Mul, ty, mode.modifiers, d, [a, b]);
                     }
                 }
             }
@@ -64,7 +64,7 @@ impl LaneOperation for FloatingPoint {
 }
 
 #[inline(always)]
-fn of_two(lanes: &mut Lanes<'_>, f: FloatBinary, ty: FloatType, mode: Mode, d: Dst, [a, b]: [Src; 2]) {
+fn binary_any(lanes: &mut Lanes<'_>, f: FloatBinary, ty: FloatType, mode: Mode, d: Dst, [a, b]: [Src; 2]) {
     match ty {
         FloatType::F32 => binary_f32(lanes, f, mode, d, a, b),
         FloatType::F64 => binary::<f64>(lanes, f, mode, d, a, b),
@@ -73,8 +73,8 @@ fn of_two(lanes: &mut Lanes<'_>, f: FloatBinary, ty: FloatType, mode: Mode, d: D
     }
 }
 
-/// Copies a factor as it is.
-fn keep(lanes: &mut Lanes<'_>, ty: FloatType, d: Dst, factor: Src) {
+/// Copies a factor unchanged.
+fn copy_factor(lanes: &mut Lanes<'_>, ty: FloatType, d: Dst, factor: Src) {
     if ty == FloatType::F64 {
         let value = *lanes.get64(factor);
         lanes.put64(d, &value);
@@ -152,11 +152,11 @@ fn binary<T: Lane + Divide>(lanes: &mut Lanes<'_>, f: FloatBinary, mode: Mode, d
 #[inline(always)]
 fn extremes<T: Lane + Float>(lanes: &mut Lanes<'_>, f: FloatBinary, ftz: bool, d: Dst, a: Src, b: Src) {
     use FloatBinary::{Min, MinNan, MinNanXorSign, MinXorSign};
-    let words = extremum_words(f, ftz);
+    let extremum = extremum_of(f, ftz);
     if matches!(f, Min | MinNan | MinXorSign | MinNanXorSign) {
-        lanes.map2(d, a, b, |a: T, b: T| float::min(a, b, words));
+        lanes.map2(d, a, b, |a: T, b: T| float::min(a, b, extremum));
     } else {
-        lanes.map2(d, a, b, |a: T, b: T| float::max(a, b, words));
+        lanes.map2(d, a, b, |a: T, b: T| float::max(a, b, extremum));
     }
 }
 

@@ -1,9 +1,9 @@
-//! Arithmetic and comparison of half precision, one number a register or two (PTX ISA, "Half Precision Floating Point
-//! Instructions", "Half Precision Comparison Instructions").
+//! Arithmetic and comparison of half precision, of one or two numbers per register (PTX ISA, "Half Precision Floating Point Instructions",
+//! "Half Precision Comparison Instructions").
 
 use super::operands::Lanes;
 use crate::isa::{Compare, FloatBinary, FloatTernary, FloatUnary};
-use crate::machine::numeric::extremum_words;
+use crate::machine::numeric::extremum_of;
 use crate::machine::state::lanes::LaneMask;
 use crate::num::compare::holds;
 use crate::num::float::{self, Float};
@@ -11,7 +11,7 @@ use crate::num::half::fma_oob;
 use crate::num::{Bf16, F16, Mode, special};
 use crate::program::{Dst, Src};
 
-/// A 16-bit type with its part of the special-function unit.
+/// A 16-bit type with its functions of the special-function unit.
 pub(super) trait Half: Float {
     fn ex2(self) -> Self;
     fn tanh(self) -> Self;
@@ -35,7 +35,7 @@ impl Half for Bf16 {
     }
 }
 
-/// One operand in each half, or in the lower one alone.
+/// A function of one operand, of both halves or of the lower one alone.
 pub(super) fn unary<H: Half>(lanes: &mut Lanes<'_>, packed: bool, f: FloatUnary, mode: Mode, d: Dst, a: Src) {
     let apply = |a: H| match f {
         FloatUnary::Neg => float::neg(a, mode),
@@ -56,17 +56,17 @@ pub(super) fn unary<H: Half>(lanes: &mut Lanes<'_>, packed: bool, f: FloatUnary,
     lanes.map1(d, a, |a: u32| halves(packed, |shift| apply(half(a, shift))));
 }
 
-/// Two operands.
+/// A function of two operands.
 pub(super) fn binary<H: Half>(lanes: &mut Lanes<'_>, packed: bool, f: FloatBinary, mode: Mode, d: Dst, a: Src, b: Src) {
     use FloatBinary::{Add, Copysign, Div, DivApprox, DivApproxKnown, DivFull, DivFullKnown, Mul, MulInverseEx2, Sub};
     use FloatBinary::{Max, MaxNan, MaxNanXorSign, MaxXorSign, Min, MinNan, MinNanXorSign, MinXorSign};
-    let words = extremum_words(f, mode.ftz);
+    let extremum = extremum_of(f, mode.ftz);
     let apply = |a: H, b: H| match f {
         Add => float::add(a, b, mode),
         Sub => float::sub(a, b, mode),
         Mul => float::mul(a, b, mode),
-        Min | MinNan | MinXorSign | MinNanXorSign => float::min(a, b, words),
-        Max | MaxNan | MaxXorSign | MaxNanXorSign => float::max(a, b, words),
+        Min | MinNan | MinXorSign | MinNanXorSign => float::min(a, b, extremum),
+        Max | MaxNan | MaxXorSign | MaxNanXorSign => float::max(a, b, extremum),
         Div | DivApprox | DivFull | DivApproxKnown | DivFullKnown | MulInverseEx2 | Copysign => {
             unreachable!("{f:?} is not of half precision")
         }
@@ -74,7 +74,7 @@ pub(super) fn binary<H: Half>(lanes: &mut Lanes<'_>, packed: bool, f: FloatBinar
     lanes.map2(d, a, b, |a: u32, b: u32| halves(packed, |shift| apply(half(a, shift), half(b, shift))));
 }
 
-/// Three operands.
+/// A function of three operands.
 pub(super) fn ternary<H: Half>(lanes: &mut Lanes<'_>, packed: bool, f: FloatTernary, mode: Mode, d: Dst, [a, b, c]: [Src; 3]) {
     let apply = |a: H, b: H, c: H| match f {
         FloatTernary::Fma => float::fma(a, b, c, mode),

@@ -82,14 +82,14 @@ fn by_type_binary(lanes: &mut Lanes<'_>, ty: IntType, f: IntBinary, d: Dst, a: S
         IntType::S32 => binary_32::<i32>(lanes, f, d, a, b),
         IntType::U64 => binary::<u64>(lanes, f, d, a, b),
         IntType::S64 => binary::<i64>(lanes, f, d, a, b),
-        IntType::U16x2 => lanes.map2(d, a, b, |a: u32, b: u32| int::halves_u16(a, b, |a, b| of_halves(f, a, b))),
-        IntType::S16x2 => lanes.map2(d, a, b, |a: u32, b: u32| int::halves_i16(a, b, |a, b| of_halves(f, a, b))),
+        IntType::U16x2 => lanes.map2(d, a, b, |a: u32, b: u32| int::halves_u16(a, b, |a, b| packed_function(f, a, b))),
+        IntType::S16x2 => lanes.map2(d, a, b, |a: u32, b: u32| int::halves_i16(a, b, |a, b| packed_function(f, a, b))),
     }
 }
 
 /// The functions that have packed forms.
 #[inline(always)]
-fn of_halves<T: Int>(f: IntBinary, a: T, b: T) -> T {
+fn packed_function<T: Int>(f: IntBinary, a: T, b: T) -> T {
     match f {
         IntBinary::Add => a.add(b),
         IntBinary::Sub => a.sub(b),

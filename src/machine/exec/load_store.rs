@@ -14,11 +14,11 @@ use crate::machine::state::shared::Shared;
 use crate::machine::state::trap::{Trap, TrapKind};
 use crate::program::{Access, Address, AsyncOp, Base, Dst, ImageFn, MemoryOp, Op, Src, map};
 
-/// The memory of an access.
+/// The checked memory of an access.
 pub(super) enum Segments {
-    /// All of it into one allocation of this space.
-    Whole(Space),
-    /// Into several.
+    /// All lanes access one allocation of this space.
+    One(Space),
+    /// Lanes access several allocations.
     Several(Vec<AccessSegment>),
 }
 
@@ -26,7 +26,7 @@ impl Segments {
     /// The segments of `access`.
     pub fn with(self, access: LaneAccess) -> Vec<AccessSegment> {
         match self {
-            Segments::Whole(space) => vec![AccessSegment { space, access }],
+            Segments::One(space) => vec![AccessSegment { space, access }],
             Segments::Several(segments) => segments,
         }
     }
@@ -36,7 +36,7 @@ impl Segments {
 pub(super) struct AccessSegment {
     /// Never `Generic`.
     pub space: Space,
-    /// The lanes and where they access.
+    /// The lanes and their addresses.
     pub access: LaneAccess,
 }
 
@@ -72,19 +72,19 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         }
     }
 
-    fn load(&mut self, how: &Access, element: Element, parts: &[Dst], address: &Address, group: &Group, active: LaneMask) -> Executed {
-        self.note_spin(how);
+    fn load(&mut self, op: &Access, element: Element, parts: &[Dst], address: &Address, group: &Group, active: LaneMask) -> Executed {
+        self.note_spin(op);
         let size = u32::from(element.bits / 8);
         let mut access = self.access(address, group, active, size * parts.len() as u32);
-        let segments = self.locate(&mut access, how.space, false, group)?;
+        let segments = self.locate(&mut access, op.space, false, group)?;
         let load = |run: &mut Self, space, access: &LaneAccess| {
-            run.report_load(space, access, how);
+            run.report_load(space, access, op);
             for (index, d) in parts.iter().enumerate() {
                 run.load_element(space, access, element, *d, index as u64 * u64::from(size), group);
             }
         };
         match segments {
-            Segments::Whole(space) => load(self, space, &access),
+            Segments::One(space) => load(self, space, &access),
             Segments::Several(segments) => segments.iter().for_each(|segment| load(self, segment.space, &segment.access)),
         }
         Ok(Flow::Next)
@@ -118,23 +118,23 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         put_extended(&mut self.lanes(group, access.mask), element, d, &words);
     }
 
-    fn store(&mut self, how: &Access, element: Element, parts: &[Src], address: &Address, group: &Group, active: LaneMask) -> Executed {
+    fn store(&mut self, op: &Access, element: Element, parts: &[Src], address: &Address, group: &Group, active: LaneMask) -> Executed {
         let size = u32::from(element.bits / 8);
         let mut access = self.access(address, group, active, size * parts.len() as u32);
-        let segments = self.locate(&mut access, how.space, true, group)?;
+        let segments = self.locate(&mut access, op.space, true, group)?;
         let store = |run: &mut Self, space, access: &LaneAccess| {
             if run.wants(EventKind::Access) {
-                run.report_store(space, access, how, (element, parts), group);
+                run.report_store(space, access, op, (element, parts), group);
             }
-            if run.compares {
-                run.excuse_store(space, access, how, (element, parts), group);
+            if run.compares_stores {
+                run.exclude_store_from_progress(space, access, op, (element, parts), group);
             }
             for (index, a) in parts.iter().enumerate() {
                 run.store_element(space, access, element, *a, index as u64 * u64::from(size), group);
             }
         };
         match segments {
-            Segments::Whole(space) => store(self, space, &access),
+            Segments::One(space) => store(self, space, &access),
             Segments::Several(segments) => segments.iter().for_each(|segment| store(self, segment.space, &segment.access)),
         }
         Ok(Flow::Next)
@@ -160,7 +160,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         }
     }
 
-    /// The addresses an instruction computes.
+    /// Computes the addresses of an instruction.
     #[inline(always)]
     pub(super) fn access(&mut self, address: &Address, group: &Group, active: LaneMask, bytes: u32) -> LaneAccess {
         let simd = self.prepared.simd;
@@ -168,43 +168,44 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         simd.dispatch(Addresses { lanes, address, frame: group.frame.local, bytes })
     }
 
-    /// Checks an access and locates it: almost always all of it is in one allocation. Generic addresses are translated in place then.
+    /// Checks an access and finds its memory: almost always one allocation. In that case addresses are made relative to their window.
     #[inline(always)]
     pub(super) fn locate(&self, access: &mut LaneAccess, space: Space, write: bool, group: &Group) -> Result<Segments, Box<Trap>> {
         let top = self.warp.groups[group.index].local_top;
         let (actual, window) = self.own_memory(access.min, space);
         let inside = access.min >= window;
-        if inside && !access.misaligned && self.is_good(actual, access.min - window, access.max - window, access.bytes, write, top) {
-            access.lower(window);
-            return Ok(Segments::Whole(actual));
+        if inside && !access.misaligned && self.is_accessible(actual, access.min - window, access.max - window, access.bytes, write, top) {
+            access.subtract_window(window);
+            return Ok(Segments::One(actual));
         }
-        self.pieces_by_lane(access, space, write, group).map(Segments::Several)
+        self.segments_by_lane(access, space, write, group).map(Segments::Several)
     }
 
-    /// The general case of [`Self::locate`]: lanes are looked at one by one.
+    /// The general case of [`Self::locate`]: checks the lanes one by one.
     #[inline(never)]
-    fn pieces_by_lane(&self, access: &LaneAccess, space: Space, write: bool, group: &Group) -> Result<Vec<AccessSegment>, Box<Trap>> {
+    fn segments_by_lane(&self, access: &LaneAccess, space: Space, write: bool, group: &Group) -> Result<Vec<AccessSegment>, Box<Trap>> {
         let top = self.warp.groups[group.index].local_top;
         let owner = |address: u64| self.owner(address, space);
-        let good = |low: u64, high: u64| {
+        let accessible = |low: u64, high: u64| {
             let Ok((actual, window, _)) = owner(low) else { return false };
-            owner(high) == owner(low) && self.is_good(actual, low.wrapping_sub(window), high.wrapping_sub(window), access.bytes, write, top)
+            owner(high) == owner(low)
+                && self.is_accessible(actual, low.wrapping_sub(window), high.wrapping_sub(window), access.bytes, write, top)
         };
         let mut segments = Vec::new();
         let mut rest = access.mask;
         while !rest.is_empty() {
             let first = access.addresses[rest.first()];
-            if access.misaligned || !good(first, first) {
+            if access.misaligned || !accessible(first, first) {
                 return Err(self.memory_fault(access, space, write, group));
             }
             let together = |lane: usize| {
                 let other = access.addresses[lane];
-                good(first.min(other), first.max(other))
+                accessible(first.min(other), first.max(other))
             };
             let mask = rest.filter(together);
             let Ok((actual, window, rank)) = owner(first) else { return Err(self.memory_fault(access, space, write, group)) };
             let mut part = access.only(mask);
-            part.lower(window);
+            part.subtract_window(window);
             part.rank = rank;
             segments.push(AccessSegment { space: actual, access: part });
             assert!(mask.contains(rest.first()), "a lane accesses nothing");
@@ -213,7 +214,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         Ok(segments)
     }
 
-    /// The space of an access that names `space`, if it is to the block's own memory, and where its addresses start.
+    /// The space of an access in `space`, and the start of its addresses, if shared memory is that of the block itself.
     #[inline(always)]
     fn own_memory(&self, address: u64, space: Space) -> (Space, u64) {
         match space {
@@ -226,7 +227,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         }
     }
 
-    /// The space of an access that names `space`, where its addresses start, and the rank of the block whose memory it is.
+    /// The space of an access in `space`, the start of its addresses, and the rank of the block that owns the memory.
     pub(super) fn owner(&self, address: u64, space: Space) -> Result<(Space, u64, u32), TrapKind> {
         let (actual, window) = if space == Space::Generic { self.window_of(address) } else { (space, 0) };
         if !matches!(actual, Space::Shared | Space::SharedCluster) {
@@ -247,7 +248,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         }
     }
 
-    /// Another block of the cluster: none if the cluster has no such rank, nothing if that block has exited.
+    /// Another block of the cluster: `None` if the cluster has no such rank, `Some(None)` if that block has exited.
     pub(super) fn peer(&self, rank: u32) -> Option<Option<&Block>> {
         let slot = match (rank as usize).checked_sub(self.before.len()) {
             None => self.before.get(rank as usize),
@@ -264,9 +265,9 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         slot?.as_mut().map(Arc::make_mut)
     }
 
-    /// Whether `bytes` bytes at every address from `min` to `max` lie in one allocation that may be accessed so.
+    /// True if `bytes` bytes at every address from `min` to `max` are in one allocation that may be read, or written if `write`.
     #[inline(always)]
-    fn is_good(&self, space: Space, min: u64, max: u64, bytes: u32, write: bool, top: u32) -> bool {
+    fn is_accessible(&self, space: Space, min: u64, max: u64, bytes: u32, write: bool, top: u32) -> bool {
         let inside = |start: u64, end: u64| min >= start && max.saturating_add(u64::from(bytes)) <= end;
         let region = match space {
             Space::Generic | Space::Global => &*self.global,
@@ -280,15 +281,22 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         region.find(min).is_some_and(|allocation| allocation.holds(min, max, bytes) && is_known(allocation))
     }
 
-    /// Checks that the bytes are known that an access reads before it writes.
+    /// Checks that the bytes are known that a read-modify-write access reads.
     pub(super) fn check_known(&self, segments: &[AccessSegment], group: &Group) -> Result<(), Box<Trap>> {
         let is_known = |segment: &AccessSegment| {
             let LaneAccess { min, max, bytes, .. } = segment.access;
-            segment.space != Space::Global || self.is_good(Space::Global, min, max, bytes, false, 0)
+            segment.space != Space::Global || self.is_accessible(Space::Global, min, max, bytes, false, 0)
         };
         let unknown = |segment: &&AccessSegment| {
             let each = |lane: usize| {
-                self.is_good(Space::Global, segment.access.addresses[lane], segment.access.addresses[lane], segment.access.bytes, false, 0)
+                self.is_accessible(
+                    Space::Global,
+                    segment.access.addresses[lane],
+                    segment.access.addresses[lane],
+                    segment.access.bytes,
+                    false,
+                    0,
+                )
             };
             !is_known(segment) && !segment.access.mask.iter().all(each)
         };
@@ -298,7 +306,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         }
     }
 
-    /// Reads `N` bytes of every lane of a checked segment, lanes outside its mask repeating another's.
+    /// Reads `N` bytes for every lane of a checked segment; lanes outside of its mask repeat those of another lane.
     #[inline(always)]
     pub(super) fn read<const N: usize>(&self, space: Space, access: &LaneAccess, skip: u64, mut put: impl FnMut(usize, [u8; N])) {
         let region = match space {
@@ -321,7 +329,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         }
     }
 
-    /// Lets `change` read and write `N` bytes of every lane of a checked segment, lowest lane first.
+    /// Passes `N` bytes for every lane of a checked segment to `change`, which may read and write them, lowest lane first.
     #[inline(always)]
     pub(super) fn write<const N: usize>(
         &mut self,
@@ -352,7 +360,8 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         }
     }
 
-    /// Reads from the shared memory of another block of the cluster. Apart from [`Self::read`], which is in every load's loop.
+    /// Reads from the shared memory of another block of the cluster. A separate function, to keep [`Self::read`] small, which is inlined
+    /// into every load.
     #[inline(never)]
     fn read_peer<const N: usize>(&self, access: &LaneAccess, skip: u64, put: &mut dyn FnMut(usize, [u8; N])) {
         if let Some(Some(block)) = self.peer(access.rank) {
@@ -360,7 +369,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         }
     }
 
-    /// Changes the shared memory of another block of the cluster.
+    /// Writes to the shared memory of another block of the cluster.
     #[inline(never)]
     fn write_peer<const N: usize>(&mut self, access: &LaneAccess, skip: u64, change: &mut dyn FnMut(usize, &mut [u8; N])) {
         if let Some(block) = self.peer_mut(access.rank) {
@@ -370,10 +379,10 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     /// Reports a load.
     #[inline(always)]
-    fn report_load(&mut self, space: Space, access: &LaneAccess, how: &Access) {
+    fn report_load(&mut self, space: Space, access: &LaneAccess, op: &Access) {
         if self.wants(EventKind::Access) {
-            let proxy = if how.non_coherent { Proxy::ReadOnly } else { Proxy::Generic };
-            self.emit_access(space, access, AccessKind::Read, (*how, proxy));
+            let proxy = if op.non_coherent { Proxy::ReadOnly } else { Proxy::Generic };
+            self.emit_access(space, access, AccessKind::Read, (*op, proxy));
         }
     }
 
@@ -384,33 +393,40 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         }
     }
 
-    /// Reports a store, with what it is about to write.
+    /// Reports a store, with its data.
     #[inline(never)]
-    fn report_store(&mut self, space: Space, access: &LaneAccess, how: &Access, (element, parts): (Element, &[Src]), group: &Group) {
+    fn report_store(&mut self, space: Space, access: &LaneAccess, op: &Access, (element, parts): (Element, &[Src]), group: &Group) {
         let elements = self.stored_elements(access, element, parts, group);
         let store = store_data((&*self.shared, &*self.global), space, access, element, &elements);
-        let event = AccessEvent { store, ..self.access_event(space, access, AccessKind::Write, (*how, Proxy::Generic)) };
+        let event = AccessEvent { store, ..self.access_event(space, access, AccessKind::Write, (*op, Proxy::Generic)) };
         self.paused |= self.observer.event(&Event::Access(event));
     }
 
-    /// A store is about to count as progress: takes that back if it changes nothing, or only what the thread or the block alone sees.
+    /// Excludes a store that changes nothing, or only memory that other blocks do not see, from progress.
     #[inline(never)]
-    fn excuse_store(&mut self, space: Space, access: &LaneAccess, how: &Access, (element, parts): (Element, &[Src]), group: &Group) {
+    fn exclude_store_from_progress(
+        &mut self,
+        space: Space,
+        access: &LaneAccess,
+        op: &Access,
+        (element, parts): (Element, &[Src]),
+        group: &Group,
+    ) {
         let is_private = matches!(space, Space::Local | Space::ParamFunc);
-        if space == Space::Shared && how.ordering == Ordering::Weak && self.prepared.cluster_blocks == 1 {
-            self.excused.rewrites_shared = true;
+        if space == Space::Shared && op.ordering == Ordering::Weak && self.prepared.cluster_blocks == 1 {
+            self.non_progress.changes_shared = true;
         } else if !is_private {
-            self.excused.compared += 1;
+            self.non_progress.compared += 1;
             let elements = self.stored_elements(access, element, parts, group);
             let data = store_data((&*self.shared, &*self.global), space, access, element, &elements);
-            if !data.is_some_and(|data| access.mask.iter().all(|lane| data.is_there(lane, access.addresses[lane]))) {
+            if !data.is_some_and(|data| access.mask.iter().all(|lane| data.already_holds(lane, access.addresses[lane]))) {
                 return;
             }
         }
-        self.excused.count += parts.len() as u64 * if element.bits == 128 { 2 } else { 1 };
+        self.non_progress.count += parts.len() as u64 * if element.bits == 128 { 2 } else { 1 };
     }
 
-    /// The values that a store writes, of one element after the other in words of at most 8 bytes.
+    /// The values that a store writes, element by element, in words of at most 8 bytes.
     fn stored_elements(&mut self, access: &LaneAccess, element: Element, parts: &[Src], group: &Group) -> SmallVec<[PerLane<u64>; 4]> {
         let lanes = self.lanes(group, access.mask);
         let mut elements = SmallVec::new();
@@ -428,28 +444,34 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     }
 
     #[inline(always)]
-    fn emit_access(&mut self, space: Space, access: &LaneAccess, kind: AccessKind, (how, proxy): (Access, Proxy)) {
-        self.emit(&Event::Access(self.access_event(space, access, kind, (how, proxy))));
+    fn emit_access(&mut self, space: Space, access: &LaneAccess, kind: AccessKind, (semantics, proxy): (Access, Proxy)) {
+        self.emit(&Event::Access(self.access_event(space, access, kind, (semantics, proxy))));
         if kind != AccessKind::Write {
             self.wants = self.observer.mask();
         }
     }
 
     #[inline(always)]
-    fn access_event<'e>(&self, space: Space, access: &'e LaneAccess, kind: AccessKind, (how, proxy): (Access, Proxy)) -> AccessEvent<'e> {
+    fn access_event<'e>(
+        &self,
+        space: Space,
+        access: &'e LaneAccess,
+        kind: AccessKind,
+        (semantics, proxy): (Access, Proxy),
+    ) -> AccessEvent<'e> {
         let (lanes, addresses, bytes) = (access.mask, &access.addresses, access.bytes);
         let (min, max) = (access.min, access.max);
         let rank = if space == Space::SharedCluster { access.rank } else { self.rank };
-        let (place, block_id, owner) = (self.place, self.block_id(), (self.block_slot - self.rank + rank, rank));
+        let (point, block_id, owner) = (self.point, self.block_id(), (self.block_slot - self.rank + rank, rank));
         let lockstep = self.warp.lockstep(lanes);
         let depth = self.running_depth();
         AccessEvent {
-            place,
+            point,
             block_id,
             lanes,
             lockstep,
             kind,
-            semantics: how,
+            semantics,
             proxy,
             space,
             owner,
@@ -464,29 +486,29 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     /// The semantics and the proxy of the running instruction.
     pub(super) fn semantics(&self) -> (Access, Proxy) {
-        let op = &self.program.code[self.place.pc.index()].op;
-        let how = op.access().unwrap_or_default();
+        let op = &self.program.code[self.point.pc.index()].op;
+        let semantics = op.access().unwrap_or_default();
         let proxy = if let Op::Image { access } = op {
             proxy_of(&self.program.images[*access].f)
         } else if let Op::Async(AsyncOp::Copy { .. }) = op {
-            // What a thread that issues a copy reads itself is the tensor map.
+            // The issue of a copy reads only the tensor map.
             Proxy::TensorMap
-        } else if how.non_coherent {
+        } else if semantics.non_coherent {
             Proxy::ReadOnly
         } else {
             Proxy::Generic
         };
-        (how, proxy)
+        (semantics, proxy)
     }
 
-    /// Remembers that the group may be waiting for another thread.
+    /// Records a strong access, which may be part of a spin loop.
     #[inline(always)]
-    pub(super) fn note_spin(&mut self, how: &Access) {
-        self.warp.may_spin |= how.ordering != Ordering::Weak;
+    pub(super) fn note_spin(&mut self, op: &Access) {
+        self.warp.may_spin |= op.ordering != Ordering::Weak;
     }
 }
 
-/// What a store writes beside the memory that it is written to; none where that is not shared by threads of several warps.
+/// The data of a store, with the memory that it writes; none for memory that other warps of the block do not share.
 fn store_data<'a>(
     (shared, global): (&'a Shared, &'a Region),
     space: Space,
@@ -503,7 +525,7 @@ fn store_data<'a>(
     memory.map(|(pages, base)| StoreData { elements, element_bytes, pages, base })
 }
 
-/// The path by which an image is accessed.
+/// The proxy of an image access.
 fn proxy_of(f: &ImageFn) -> Proxy {
     match f {
         ImageFn::Sample { .. } | ImageFn::Gather { .. } => Proxy::ReadOnly,
@@ -527,7 +549,7 @@ fn put_extended(lanes: &mut Lanes<'_>, element: Element, d: Dst, words: &PerLane
     }
 }
 
-/// Writes a register of 64 bits, or of 128, whose upper half is then zero or copies of the sign.
+/// Writes a register of 64 bits, or of 128 bits, zero- or sign-extended.
 #[inline(always)]
 fn put_wide(lanes: &mut Lanes<'_>, element: Element, d: Dst, words: &PerLane<u64>) {
     lanes.put64(d, words);

@@ -1,8 +1,8 @@
-//! The interpreter's step: one instruction for the lanes of one group.
+//! The execution of instructions for the lanes of one group.
 //!
-//! [`WarpRun::run`] is the hot loop. It looks at nothing but the group's program counter, mask and frame; every instruction was decoded to
-//! a family before the run, and dispatch is one match over families. Families that only compute go through the host's vector
-//! instructions ([`WarpRun::compute`]), one file each; those that touch memory, control flow or other threads have files of their own.
+//! [`WarpRun::run`] is the hot loop. It uses only the group's program counter, mask and frame; instructions are decoded before the run, and
+//! dispatch is one match over their families. Families that only compute use the host's vector instructions ([`WarpRun::compute`]). Each
+//! family has a file.
 
 mod alloca;
 mod async_copy;
@@ -38,8 +38,8 @@ pub(super) mod warp_run;
 mod wgmma;
 pub(super) mod wgmma_groups;
 
-use crate::machine::event::{Event, EventKind, EventMask, Issue, Order, OrderEvent};
-use crate::machine::exec::warp_run::{Executed, Flow, Group, LaneOperation, Pause, WarpRun};
+use crate::machine::event::{Event, EventKind, EventMask, Issue, SyncEvent, SyncKind};
+use crate::machine::exec::warp_run::{Executed, Flow, Group, LaneOperation, SliceEnd, WarpRun};
 use crate::machine::state::issue_point::{BlockId, IssuePoint};
 use crate::machine::state::lanes::LaneMask;
 use crate::machine::state::trap::TrapKind;
@@ -48,30 +48,30 @@ use crate::program::{Inst, Op, Pc};
 use coverage_counter::CoverageCounter;
 use operands::Lanes;
 
-/// The events around an instruction.
+/// The events before and after an instruction.
 const ISSUES: EventMask = EventMask::of(&[EventKind::Before, EventKind::After]);
 
-/// Ticks a group may run while others of its warp could, if nothing it does looks like waiting for them.
+/// The maximum number of ticks of a group while others of its warp are ready, if it executes nothing that spin loops do.
 const STREAK: u32 = 1 << 20;
 
-/// The same, once it has executed something that a wait loop would: a strong load, a compare-and-swap, a sleep.
+/// The same, once it has executed an instruction that is typical of spin loops: a strong load, a compare-and-swap, a sleep.
 const SPIN_STREAK: u32 = 256;
 
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
-    /// Runs the warp's groups until something ends the turn.
-    pub fn run(&mut self) -> Pause {
-        let (start, left) = (self.place.tick, self.left);
+    /// Runs the warp's groups until the time slice ends.
+    pub fn run(&mut self) -> SliceEnd {
+        let (start, ticks_before) = (self.point.tick, self.ticks_left);
         let pause = self.run_groups();
-        assert!(self.left <= left, "a turn gains ticks");
-        assert_eq!(self.place.tick - start, u64::from(left - self.left), "ticks pass that are not taken from the turn");
+        assert!(self.ticks_left <= ticks_before, "a turn gains ticks");
+        assert_eq!(self.point.tick - start, u64::from(ticks_before - self.ticks_left), "ticks pass that are not taken from the turn");
         pause
     }
 
-    fn run_groups(&mut self) -> Pause {
+    fn run_groups(&mut self) -> SliceEnd {
         loop {
             let next =
                 if self.wants(EventKind::Reconverged) { self.next_group_observed() } else { self.warp.next_group(&self.prepared.rank) };
-            let Some(index) = next else { return Pause::Waits };
+            let Some(index) = next else { return SliceEnd::Waits };
             let limit = if self.warp.groups.len() == 1 { u32::MAX } else { self.warp.limit(index, &self.prepared.rank) };
             if let Some(pause) = self.run_group(index, limit) {
                 return pause;
@@ -79,19 +79,19 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         }
     }
 
-    /// Whether the observer wants events of a kind.
+    /// True if the observer receives events of a kind.
     #[inline(always)]
     fn wants(&self, kind: EventKind) -> bool {
         OBSERVED && self.wants.has(kind)
     }
 
-    /// Passes an event to the observer, which wants it.
+    /// Passes an event to the observer.
     fn emit(&mut self, event: &Event<'_>) {
         self.paused |= self.observer.event(event);
     }
 
-    /// Runs one group until its rank reaches `limit`, the groups change, or the turn ends.
-    fn run_group(&mut self, index: usize, limit: u32) -> Option<Pause> {
+    /// Runs one group until its rank reaches `limit`, the groups change, or the time slice ends.
+    fn run_group(&mut self, index: usize, limit: u32) -> Option<SliceEnd> {
         let program = self.program;
         self.running = index;
         let chosen = &self.warp.groups[index];
@@ -102,12 +102,12 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let alone = self.warp.groups.len() == 1;
         let mut coverage_counter = CoverageCounter::new(group.pc, self.prepared);
         loop {
-            if self.left == 0 || OBSERVED && self.paused {
+            if self.ticks_left == 0 || OBSERVED && self.paused {
                 coverage_counter.flush(self, &group);
                 self.warp.groups[index].pc = group.pc;
-                return Some(Pause::TurnOver);
+                return Some(SliceEnd::UsedUp);
             }
-            self.place.pc = group.pc;
+            self.point.pc = group.pc;
             let inst = &program.code[group.pc.index()];
             let issue = (OBSERVED && self.wants.has_any(ISSUES)).then(|| self.issue(inst, &group));
             if let Some(issue) = &issue
@@ -117,22 +117,22 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 self.paused = true;
                 continue;
             }
-            if self.wants(EventKind::Wgmma) && self.prepared.wgmmas.uses(group.pc) {
-                self.touch_wgmma_registers(inst, &group);
+            if self.wants(EventKind::Wgmma) && self.prepared.wgmmas.uses_operands(group.pc) {
+                self.report_register_uses(inst, &group);
             }
             let guarded = coverage_counter.before_inst(self, inst, &group);
             let flow = match self.step(inst, &group) {
                 Ok(flow) => flow,
                 Err(trap) => {
-                    // It was not executed, and may be tried again.
+                    // It was not executed, and may be retried.
                     self.thread_instructions -= u64::from(self.active(inst, &group).count());
                     coverage_counter.flush(self, &group);
                     self.warp.groups[index].pc = group.pc;
-                    return Some(Pause::Trapped(trap));
+                    return Some(SliceEnd::Trapped(trap));
                 }
             };
-            self.left -= 1;
-            self.place.tick += 1;
+            self.ticks_left -= 1;
+            self.point.tick += 1;
             if let Some(issue) = &issue
                 && self.wants(EventKind::After)
             {
@@ -144,16 +144,16 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 Flow::Next => group.pc = Pc(from.0 + 1),
                 Flow::Jump(target) => group.pc = target,
                 Flow::Reselect => {
-                    self.stack_up(&group);
+                    self.update_stack(&group);
                     return None;
                 }
-                Flow::Pause(pause) => {
-                    self.stack_up(&group);
+                Flow::EndSlice(pause) => {
+                    self.update_stack(&group);
                     self.canonicalize_stack();
                     return Some(pause);
                 }
             }
-            if !alone && (group.pc <= from || self.prepared.rank[group.pc.index()] >= limit || self.has_run_long(index)) {
+            if !alone && (group.pc <= from || self.prepared.rank[group.pc.index()] >= limit || self.must_yield(index)) {
                 coverage_counter.flush(self, &group);
                 self.warp.groups[index].pc = group.pc;
                 return None;
@@ -161,8 +161,8 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         }
     }
 
-    /// Counts a tick during which other ready groups did not run; true when it is their turn.
-    fn has_run_long(&mut self, index: usize) -> bool {
+    /// Counts a tick in which other ready groups did not run; true if the group must yield to them.
+    fn must_yield(&mut self, index: usize) -> bool {
         debug_assert!(self.warp.groups.len() > 1, "a group that is alone keeps others waiting");
         self.warp.streak += 1;
         let stall = if self.warp.may_spin { SPIN_STREAK } else { STREAK };
@@ -195,21 +195,21 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         group.mask & if guard.negate { !bits } else { bits }
     }
 
-    /// The block that runs.
+    /// The running block.
     fn block_id(&self) -> BlockId {
         BlockId { number: self.number, block_slot: self.block_slot }
     }
 
-    /// Reports that `lanes` did something that orders them.
-    fn report_order(&mut self, lanes: LaneMask, order: Order<'_>) {
+    /// Reports a synchronization of `lanes`.
+    fn report_sync(&mut self, lanes: LaneMask, kind: SyncKind<'_>) {
         debug_assert!(self.warp.live.contains_all(lanes), "lanes do something that have exited");
-        if self.wants(EventKind::Order) {
-            self.emit(&Event::Order(OrderEvent { place: self.place, block_id: self.block_id(), lanes, order }));
+        if self.wants(EventKind::Sync) {
+            self.emit(&Event::Sync(SyncEvent { point: self.point, block_id: self.block_id(), lanes, kind }));
         }
     }
 
     fn issue(&self, inst: &Inst, group: &Group) -> Issue {
-        Issue { place: self.place, lanes: group.mask, active: self.active(inst, group), frame: group.frame, depth: self.depth(group) }
+        Issue { point: self.point, lanes: group.mask, active: self.active(inst, group), frame: group.frame, depth: self.depth(group) }
     }
 
     /// Calls in progress in a group.
@@ -217,20 +217,20 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         self.warp.groups[group.index].stack.as_ref().map_or(0, |frame| frame.depth)
     }
 
-    /// Calls in progress in the group that runs.
+    /// Calls in progress in the running group.
     fn running_depth(&self) -> u32 {
         self.warp.groups.get(self.running).map_or(0, |group| group.stack.as_ref().map_or(0, |frame| frame.depth))
     }
 
-    /// The groups have changed: puts what has come of it on the stack of the warp, if it has one.
-    fn stack_up(&mut self, group: &Group) {
+    /// Updates the stack of the warp, if it has one, after the groups have changed.
+    fn update_stack(&mut self, group: &Group) {
         if self.warp.simt_stack.is_some() {
             assert_eq!(self.prepared.pushed_targets.len(), self.program.code.len(), "a launch without reconvergence points");
             self.warp.push_sides(self.program, group.pc, group.mask, &self.prepared.pushed_targets[group.pc.index()]);
         }
     }
 
-    /// The turn ends: brings the stack of the warp up to date, if it has one.
+    /// Updates the stack of the warp, if it has one, at the end of a time slice.
     fn canonicalize_stack(&mut self) {
         if self.warp.simt_stack.is_none() {
             return;
@@ -242,11 +242,11 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         }
     }
 
-    /// Chooses the group that runs next, and reports the groups that reconverged.
+    /// Chooses the next group, and reports groups that reconverged.
     fn next_group_observed(&mut self) -> Option<usize> {
-        let Self { observer, paused, place, .. } = self;
+        let Self { observer, paused, point, .. } = self;
         self.warp.next_group_reconverged(&self.prepared.rank, |group| {
-            *paused |= observer.event(&Event::Reconverged(IssuePoint { pc: group.pc, ..*place }, group.mask));
+            *paused |= observer.event(&Event::Reconverged(IssuePoint { pc: group.pc, ..*point }, group.mask));
         })
     }
 
@@ -282,7 +282,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         }
     }
 
-    /// The registers the lanes `mask` of `group` see.
+    /// The registers of the lanes `mask` of `group`.
     #[inline(always)]
     fn lanes(&mut self, group: &Group, mask: LaneMask) -> Lanes<'_> {
         Lanes::new(self.warp, self.immediates, group.frame, mask)

@@ -28,7 +28,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             MoveOp::CachePolicy { priorities, d, fraction } => self.cache_policy(priorities, d, fraction, group, active),
             MoveOp::FrameAddress { wide, generic, d, offset } => self.frame_address(wide, generic, d, offset, group, active),
             MoveOp::ReadSpecial { register, width, d } => {
-                let value = special::changing_value(register, self.clock_jump.clock(self.place.tick));
+                let value = special::changing_value(register, self.clock_jump.clock(self.point.tick));
                 self.put(group, active, width == Width::B64, d, value);
             }
             MoveOp::ActiveMask { d } => self.put(group, active, false, d, u64::from(active.bits())),
@@ -157,7 +157,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     }
 }
 
-/// The value of a cache policy: the priorities, and below them the fraction in sixteenths less one, as code for sm_90 computes it.
+/// The value of a cache policy, as code for sm_90 computes it: the priorities, and below them the fraction in sixteenths, minus one.
 fn cache_policy(priorities: u8, fraction: f32) -> u64 {
     const STEPS: f32 = 15.99;
     let sixteenths = (fraction * STEPS) as u32 & 15;

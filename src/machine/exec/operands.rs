@@ -1,4 +1,4 @@
-//! Access of operations to the registers of their lanes.
+//! The access of operations to registers.
 
 use crate::machine::state::block;
 use crate::machine::state::lanes::{LaneMask, PerLane, blend};
@@ -7,14 +7,14 @@ use crate::machine::state::registers::{FrameBase, Registers};
 use crate::machine::state::warp::Warp;
 use crate::program::{Dst, PredSrc, Src, SrcKind};
 
-/// The registers an instruction sees: those of one warp in the frame of one lane group.
+/// The registers of an instruction: those of one warp, in the frame of one group.
 pub struct Lanes<'a> {
     /// The warp's registers.
     pub registers: &'a mut Registers,
     /// Values of special registers.
     specials: &'a [PerLane<u32>],
     immediates: &'a Immediates,
-    /// The group's frame.
+    /// The frame of the group.
     frame: FrameBase,
     /// The lanes that execute.
     pub mask: LaneMask,
@@ -46,7 +46,7 @@ impl<'a> Lanes<'a> {
         }
     }
 
-    /// Writes a 32-bit register for the executing lanes. Not inlined, since every operation of every type ends here.
+    /// Writes a 32-bit register for the executing lanes. Not inlined, since every operation of every type calls it.
     #[inline(never)]
     pub fn put32(&mut self, d: Dst, values: &PerLane<u32>) {
         if !d.is_sink() {
@@ -62,7 +62,7 @@ impl<'a> Lanes<'a> {
         }
     }
 
-    /// A 128-bit operand, which is two neighbouring registers of 64 bits.
+    /// A 128-bit operand, which is two consecutive registers of 64 bits.
     pub fn get128(&self, source: Src) -> PerLane<u128> {
         let (low, high) = (self.get64(source), self.get64(source.next()));
         std::array::from_fn(|lane| u128::from(high[lane]) << 64 | u128::from(low[lane]))
@@ -76,7 +76,7 @@ impl<'a> Lanes<'a> {
         }
     }
 
-    /// The lanes, of all 32, in which a predicate is true.
+    /// The lanes in which a predicate is true, executing or not.
     #[inline(always)]
     pub fn pred(&self, source: PredSrc) -> LaneMask {
         block::predicate(self.registers, self.frame, source)
@@ -147,9 +147,9 @@ impl<'a> Lanes<'a> {
     }
 }
 
-/// A scalar type with its place in the register file.
+/// A scalar type, and its representation in the register file.
 pub trait Lane: Copy {
-    /// The content of a register slot.
+    /// The type of a register slot.
     type Word: Copy + Default;
     /// The value in a slot.
     fn from_word(word: Self::Word) -> Self;

@@ -13,6 +13,7 @@ pub struct OtherWarps<'a> {
 }
 
 impl OtherWarps<'_> {
+    /// The number of the running warp.
     pub fn own(&self) -> u32 {
         self.before.len() as u32
     }
@@ -25,7 +26,7 @@ impl OtherWarps<'_> {
         (first..end).filter(move |warp| *warp != own)
     }
 
-    /// A warp other than the own one.
+    /// A warp other than the running one.
     pub fn warp(&self, number: u32) -> Option<&Arc<Warp>> {
         let own = self.own();
         if number < own { self.before.get(number as usize) } else { self.after.get((number - own) as usize - 1) }
@@ -36,7 +37,7 @@ impl OtherWarps<'_> {
         if number < own { self.before.get_mut(number as usize) } else { self.after.get_mut((number - own) as usize - 1) }
     }
 
-    /// The fewest groups that one of the other warps of the warpgroup has committed, of those that have not exited.
+    /// The smallest number of wgmma-groups that another live warp of the warpgroup has committed.
     pub fn committed(&self) -> u32 {
         let others = self.warpgroup().filter_map(|warp| self.warp(warp)).filter(|warp| !warp.live.is_empty());
         others.map(|warp| warp.wgmmas.committed()).min().unwrap_or(u32::MAX)

@@ -1,5 +1,5 @@
-//! The special-function unit on numbers of 32 bits. Its functions are so large that each has a loop of its own, apart from the dispatch
-//! of all other operations: only so the host's vector instructions serve it.
+//! The special-function unit on numbers of 32 bits. Each function has a separate loop outside of the dispatch of other operations;
+//! otherwise the compiler would not vectorize functions of this size.
 
 use super::operands::Lanes;
 use crate::isa::{Factored, FloatBinary, FloatUnary};
@@ -7,14 +7,14 @@ use crate::machine::state::lanes::PerLane;
 use crate::num::special;
 use crate::program::{Dst, Src};
 
-/// Applies a function of one operand; false, and nothing happens, if it is not of the unit.
+/// Applies a function of one operand; false, without effect, if it is none of the unit.
 #[inline(always)]
 #[rustfmt::skip]
 #[expect(clippy::wildcard_enum_match_arm, reason = "`exec::float` handles all others")]
 pub(super) fn unary(lanes: &mut Lanes<'_>, f: FloatUnary, ftz: bool, d: Dst, a: Src) -> bool {
     match f {
         FloatUnary::SqrtApprox => one(lanes, d, a, #[inline(always)] move |a| special::sqrt(a, ftz)),
-        FloatUnary::RcpApproxKnown => one(lanes, d, a, #[inline(always)] move |a| special::rcp_known(a, ftz)),
+        FloatUnary::RcpApproxKnown => one(lanes, d, a, #[inline(always)] move |a| special::rcp_of_constant(a, ftz)),
         FloatUnary::RcpApprox => one(lanes, d, a, #[inline(always)] move |a| special::rcp(a, ftz)),
         FloatUnary::RsqrtApprox => one(lanes, d, a, #[inline(always)] move |a| special::rsqrt(a, ftz)),
         FloatUnary::SinApprox => one(lanes, d, a, special::sin),
@@ -28,7 +28,7 @@ pub(super) fn unary(lanes: &mut Lanes<'_>, f: FloatUnary, ftz: bool, d: Dst, a: 
     true
 }
 
-/// The same of two operands.
+/// Applies a function of two operands; false, without effect, if it is none of the unit.
 #[inline(always)]
 #[rustfmt::skip]
 #[expect(clippy::wildcard_enum_match_arm, reason = "`exec::float` handles all others")]
@@ -36,15 +36,15 @@ pub(super) fn binary(lanes: &mut Lanes<'_>, f: FloatBinary, ftz: bool, d: Dst, a
     match f {
         FloatBinary::DivApprox => two(lanes, d, a, b, #[inline(always)] move |a, b| special::div_approx(a, b, ftz)),
         FloatBinary::DivFull => two(lanes, d, a, b, #[inline(always)] move |a, b| special::div_full(a, b, ftz)),
-        FloatBinary::DivApproxKnown => two(lanes, d, a, b, #[inline(always)] move |a, b| special::div_approx_known(a, b, ftz)),
+        FloatBinary::DivApproxKnown => two(lanes, d, a, b, #[inline(always)] move |a, b| special::div_approx_by_constant(a, b, ftz)),
         FloatBinary::MulInverseEx2 => two(lanes, d, a, b, #[inline(always)] move |a, b| special::mul_inverse_ex2(a, b, ftz)),
-        FloatBinary::DivFullKnown => two(lanes, d, a, b, #[inline(always)] move |a, b| special::div_full_known(a, b, ftz)),
+        FloatBinary::DivFullKnown => two(lanes, d, a, b, #[inline(always)] move |a, b| special::div_full_by_constant(a, b, ftz)),
         _ => return false,
     }
     true
 }
 
-/// The two factors of a quotient or reciprocal; false, and nothing happens, if what is kept are `a` and `b` themselves.
+/// Writes the two factors of a quotient or reciprocal; false, without effect, if the factors are `a` and `b` themselves.
 #[rustfmt::skip]
 pub(super) fn factors(lanes: &mut Lanes<'_>, f: Factored, to: [Dst; 2], a: Src, b: Src) -> bool {
     use special::{Reciprocal, approx_factors, full_factors, rcp_factors};
@@ -59,7 +59,7 @@ pub(super) fn factors(lanes: &mut Lanes<'_>, f: Factored, to: [Dst; 2], a: Src, 
     true
 }
 
-/// Two results of the same operands.
+/// Writes two results of the same operands.
 #[inline(always)]
 fn pair(lanes: &mut Lanes<'_>, [first, second]: [Dst; 2], a: Src, b: Src, f: impl Fn(f32, f32) -> [f32; 2]) {
     two(lanes, first, a, b, |a, b| f(a, b)[0]);
@@ -80,7 +80,7 @@ fn two(lanes: &mut Lanes<'_>, d: Dst, a: Src, b: Src, f: impl Fn(f32, f32) -> f3
     lanes.put32(d, &out);
 }
 
-/// A function and its operands. The results are written after all are computed, so that the host's vector instructions apply.
+/// A function and its operand. All results are computed before one is written, so that the loop can be vectorized.
 struct One<'a, F> {
     f: F,
     a: &'a PerLane<u32>,

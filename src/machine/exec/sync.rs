@@ -2,8 +2,8 @@
 
 use super::warp_level::tiles;
 use crate::isa::BarrierFn;
-use crate::machine::event::Order;
-use crate::machine::exec::warp_run::{Executed, Flow, Group, Pause, WarpRun};
+use crate::machine::event::SyncKind;
+use crate::machine::exec::warp_run::{Executed, Flow, Group, SliceEnd, WarpRun};
 use crate::machine::state::barrier::BARRIERS;
 use crate::machine::state::lanes::{LANES, LaneMask};
 use crate::machine::state::trap::TrapKind;
@@ -11,18 +11,18 @@ use crate::machine::state::warp::GroupState;
 use crate::program::{Pc, PredSrc, Src, SyncOp};
 
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
-    /// Executes a barrier or a fence. What a fence orders is in order anyway: observers alone care.
+    /// Executes a barrier or a fence. A fence has no effect on the sequential execution; only observers use it.
     pub(super) fn sync(&mut self, op: &SyncOp, group: &Group, active: LaneMask) -> Executed {
         match op {
             SyncOp::Fence { kind, ordering, scope } => {
-                self.report_order(active, Order::Fence { kind: *kind, ordering: *ordering, scope: *scope });
+                self.report_sync(active, SyncKind::Fence { kind: *kind, ordering: *ordering, scope: *scope });
                 Ok(Flow::Next)
             }
             SyncOp::Barrier { f, aligned, id, count, p, .. } => self.barrier((*f, *aligned), *id, *count, *p, group, active),
             SyncOp::WarpSync { mask } => {
                 for (tile, members) in tiles(self.lanes(group, active).get32(*mask), active) {
                     let rest = Group { mask: self.warp.groups[group.index].mask, ..*group };
-                    self.report_order(tile, Order::WarpSync { members });
+                    self.report_sync(tile, SyncKind::WarpSync { members });
                     self.wait_after(&rest, tile, GroupState::AtWarpSync { members, pc: group.pc });
                 }
                 Ok(Flow::Reselect)
@@ -42,24 +42,24 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let lanes = self.lanes(group, active);
         let first = active.first();
         let id = lanes.get32(id)[first];
-        let wanted = count.map(|count| lanes.get32(count)[first]);
+        let thread_count = count.map(|count| lanes.get32(count)[first]);
         let votes = lanes.pred(p) & active;
         if id as usize >= BARRIERS {
             return Err(self.trap(TrapKind::BarrierOperand, active, &format!("barrier {id}: a block has barriers 0 to {}", BARRIERS - 1)));
         }
-        if let Some(wanted) = wanted
-            && (wanted == 0 || wanted % LANES as u32 != 0)
+        if let Some(thread_count) = thread_count
+            && (thread_count == 0 || thread_count % LANES as u32 != 0)
         {
-            let message = format!("barrier {id} with a thread count of {wanted}, which is not a positive multiple of {LANES}");
+            let message = format!("barrier {id} with a thread count of {thread_count}, which is not a positive multiple of {LANES}");
             return Err(self.trap(TrapKind::BarrierOperand, active, &message));
         }
         let state = match f {
             BarrierFn::Arrive => GroupState::Ready,
             BarrierFn::Sync | BarrierFn::RedPopc | BarrierFn::RedAnd | BarrierFn::RedOr => GroupState::AtBarrier { id, pc: group.pc },
         };
-        self.report_order(active, Order::Arrived { id, wanted, waits: state != GroupState::Ready, aligned });
+        self.report_sync(active, SyncKind::Arrived { id, thread_count, waits: state != GroupState::Ready, aligned });
         self.wait_after(group, active, state);
-        Ok(Flow::Pause(Pause::Arrived { id, mask: active, wanted, votes }))
+        Ok(Flow::EndSlice(SliceEnd::Arrived { id, mask: active, thread_count, votes }))
     }
 
     /// Moves the lanes of `active` past the instruction, to wait in `state`; the others continue after it.

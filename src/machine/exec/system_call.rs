@@ -11,7 +11,7 @@ use crate::machine::state::special::thread_index;
 use crate::machine::state::trap::{Trap, TrapKind};
 use crate::program::CallId;
 
-/// Bytes of a string at most.
+/// The maximum length of a string in bytes.
 const STRING_BYTES: usize = 1 << 20;
 
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
@@ -19,7 +19,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     pub(super) fn system_call(&mut self, f: SystemFn, call: CallId, group: &Group, active: LaneMask) -> Executed {
         let program = self.program;
         let site = &program.calls[call];
-        let mut argument = |index: usize| site.args.get(index).map_or([0; 32], |argument| self.passed(argument, group, active));
+        let mut argument = |index: usize| site.args.get(index).map_or([0; 32], |argument| self.argument_value(argument, group, active));
         let (first, second) = (argument(0), argument(1));
         let result = match f {
             SystemFn::Printf => self.printf(&first, &second, group, active)?,
@@ -32,13 +32,13 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             SystemFn::Malloc => self.malloc(&first, active),
             SystemFn::Free => self.free(&first, active)?,
         };
-        if let Some(place) = site.results.first() {
-            self.give(place, &result, group, active);
+        if let Some(destination) = site.results.first() {
+            self.write_result(destination, &result, group, active);
         }
         Ok(Flow::Next)
     }
 
-    /// Writes what each lane prints, lowest lane first, and returns how many values it has formatted: -1 without a format.
+    /// Prints the output of each lane, lowest lane first, and returns the number of values that each has formatted: -1 for a null format.
     fn printf(
         &mut self,
         formats: &PerLane<u64>,
@@ -52,26 +52,26 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 counts[lane] = u64::MAX;
                 continue;
             }
-            let mut memory = Values { run: self, group, lane, next: buffers[lane] };
+            let mut memory = LaneMemory { run: self, group, lane, next: buffers[lane] };
             let format = memory.string(formats[lane], STRING_BYTES)?;
-            let (text, taken) = print(&format, &mut memory)?;
+            let (text, converted) = print(&format, &mut memory)?;
             written.extend_from_slice(&text);
-            counts[lane] = u64::from(taken);
+            counts[lane] = u64::from(converted);
         }
         self.runtime.printed.push(&written);
         Ok(counts)
     }
 
-    /// The fault of an assertion, as CUDA words it.
+    /// The fault of an assertion, with the message of CUDA.
     fn failed_assertion(&self, texts: [u64; 3], line: u64, lane: usize, group: &Group, active: LaneMask) -> Box<Trap> {
-        let mut memory = Values { run: self, group, lane, next: 0 };
+        let mut memory = LaneMemory { run: self, group, lane, next: 0 };
         let texts = texts.map(|address| if address == 0 { Ok(Vec::new()) } else { memory.string(address, STRING_BYTES) });
         let [Ok(expression), Ok(file), Ok(function)] = texts else {
             return self.trap(TrapKind::Assert, active, "an assertion failed whose text is at an address without memory");
         };
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let [x, y, z] = self.place.block;
-        let [tx, ty, tz] = thread_index(self.prepared.config.block, self.place.warp.number(), lane as u32);
+        let [x, y, z] = self.point.block;
+        let [tx, ty, tz] = thread_index(self.prepared.config.block, self.point.warp.number(), lane as u32);
         let message = format!(
             "{}:{line}: {}: block: [{x},{y},{z}], thread: [{tx},{ty},{tz}] Assertion `{}` failed.",
             text(&file),
@@ -82,7 +82,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     }
 
     fn malloc(&mut self, sizes: &PerLane<u64>, active: LaneMask) -> PerLane<u64> {
-        let name = format!("malloc at {}", self.program.place(self.place.pc));
+        let name = format!("malloc at {}", self.program.place(self.point.pc));
         let mut addresses = [0; 32];
         for lane in active.iter() {
             addresses[lane] = self.runtime.heap.allocate(self.global, &name, sizes[lane]);
@@ -94,9 +94,9 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     fn free(&mut self, addresses: &PerLane<u64>, active: LaneMask) -> Result<PerLane<u64>, Box<Trap>> {
         for lane in active.iter().filter(|lane| addresses[*lane] != 0) {
             let address = addresses[lane];
-            let twice = active.iter().take_while(|other| *other < lane).any(|other| addresses[other] == address);
+            let freed_by_lower_lane = active.iter().take_while(|other| *other < lane).any(|other| addresses[other] == address);
             let reason = match self.runtime.heap.check(self.global, address) {
-                Ok(()) if twice => "another lane frees it at the same time".to_string(),
+                Ok(()) if freed_by_lower_lane => "another lane frees it at the same time".to_string(),
                 Ok(()) => continue,
                 Err(error) => match error.freed {
                     Some(by) => format!("it was freed at {}, time {}", self.program.place(by.pc), by.tick),
@@ -106,19 +106,19 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             return Err(self.trap(TrapKind::Heap, LaneMask::of(lane), &format!("free of {address:#x}: {reason}")));
         }
         for lane in active.iter() {
-            // All other users of the block must be done with it, as if it were overwritten.
+            // Reported as a write to the block, so that other accesses must be ordered before it.
             if let Some(block) = self.global.find(addresses[lane]).filter(|block| block.base == addresses[lane]) {
                 let bytes = block.bytes as u32;
                 self.report(Space::Global, &LaneAccess::new([addresses[lane]; 32], LaneMask::of(lane), bytes), AccessKind::Write);
             }
-            self.runtime.heap.free(self.global, addresses[lane], self.place);
+            self.runtime.heap.free(self.global, addresses[lane], self.point);
         }
         Ok([0; 32])
     }
 }
 
-/// The values that one lane reads at generic addresses.
-struct Values<'r, 'a, const OBSERVED: bool> {
+/// The memory of one lane at generic addresses.
+struct LaneMemory<'r, 'a, const OBSERVED: bool> {
     run: &'r WarpRun<'a, OBSERVED>,
     group: &'r Group,
     lane: usize,
@@ -126,7 +126,7 @@ struct Values<'r, 'a, const OBSERVED: bool> {
     next: u64,
 }
 
-impl<const OBSERVED: bool> Values<'_, '_, OBSERVED> {
+impl<const OBSERVED: bool> LaneMemory<'_, '_, OBSERVED> {
     fn read<const N: usize>(&self, address: u64) -> Result<[u8; N], Box<Trap>> {
         let mut access = LaneAccess::new([address; 32], LaneMask::of(self.lane), N as u32);
         let mut found = [0; N];
@@ -136,7 +136,7 @@ impl<const OBSERVED: bool> Values<'_, '_, OBSERVED> {
         Ok(found)
     }
 
-    /// The next value of `N` bytes, which lies at a multiple of them.
+    /// The next value of `N` bytes, at a multiple of `N`.
     fn value<const N: usize>(&mut self) -> Result<[u8; N], Box<Trap>> {
         let address = self.next.checked_next_multiple_of(N as u64).unwrap_or(self.next);
         self.next = address.wrapping_add(N as u64);
@@ -144,7 +144,7 @@ impl<const OBSERVED: bool> Values<'_, '_, OBSERVED> {
     }
 }
 
-impl<const OBSERVED: bool> Arguments for Values<'_, '_, OBSERVED> {
+impl<const OBSERVED: bool> Arguments for LaneMemory<'_, '_, OBSERVED> {
     type Error = Box<Trap>;
 
     fn word(&mut self) -> Result<u32, Box<Trap>> {

@@ -15,49 +15,51 @@ use crate::program::{Access, Address, Completion, Src, TENSOR_MAP_BYTES, TensorC
 /// Alignment of a tensor map.
 const MAP_ALIGNMENT: u32 = 64;
 
-/// A byte of a tensor that a copy cannot have.
+/// A byte of a box that a copy cannot access.
 #[derive(Clone, Copy)]
-struct Hole {
+struct MissingByte {
     address: u64,
-    /// Whether there is memory, of which it is not known what it holds.
-    is_there: bool,
+    /// True if the byte is mapped, but unknown.
+    is_mapped: bool,
 }
 
 /// The 128 bytes of a map.
 type MapBytes = [u8; TENSOR_MAP_BYTES];
 
-/// The last version of PTX whose assembler (ptxas 12.4) stores the operand of `tensormap.replace.global_stride` as it is, where later
-/// ones store a sixteenth of it: compilers of that time give strides in units of 16 bytes (`fixtures/tensor/stride_units.ron`).
+/// The last version of PTX whose assembler (ptxas 12.4) stores the operand of `tensormap.replace.global_stride` unchanged; later ones store
+/// a sixteenth of it. Compilers for these versions emit strides in units of 16 bytes (`fixtures/tensor/stride_units.ron`).
 const LAST_WITH_STRIDE_UNITS: (u8, u8) = (8, 4);
 
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
-    /// `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor`: a copy for every lane. None is issued unless all are good.
+    /// `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor`: a copy for every lane. None is issued unless all are valid.
     pub(super) fn tensor_copies(&mut self, copy: &TensorCopy, group: &Group, active: LaneMask) -> Result<(), Box<Trap>> {
         let ranks = copy.multicast.map(|mask| self.lanes(group, active).get32(mask).map(|mask| mask as u16));
-        let barriers = match &copy.completion {
-            Completion::Mbarrier(place) => self.barriers_of_lanes(place, group, active)?,
+        let mbarriers = match &copy.completion {
+            Completion::Mbarrier(address) => self.mbarriers_of_lanes(address, group, active)?,
             Completion::BulkGroup => [None; 32],
         };
-        let mut good: SmallVec<[(usize, BoxCopy, CopyCompletion); 2]> = SmallVec::new();
+        let mut checked: SmallVec<[(usize, BoxCopy, CopyCompletion); 2]> = SmallVec::new();
         for (lane, copy) in self.boxes(copy, group, active)? {
             let bytes = u32::try_from(copy.shape.bytes()).unwrap_or(u32::MAX);
-            match (barriers[lane], ranks) {
+            match (mbarriers[lane], ranks) {
                 (None, _) => {
-                    good.push((lane, copy, CopyCompletion::Group { bulk: true, number: self.warp.copy_groups.committed(true)[lane] }));
+                    checked.push((lane, copy, CopyCompletion::Group { bulk: true, number: self.warp.copy_groups.committed(true)[lane] }));
                 }
-                (Some((owner, address)), None) => good.push((lane, copy, CopyCompletion::Mbarrier { owner, address, bytes })),
+                (Some((owner, address)), None) => checked.push((lane, copy, CopyCompletion::Mbarrier { owner, address, bytes })),
                 (Some((_, address)), Some(ranks)) => {
                     for rank in (0..16).filter(|rank| ranks[lane] >> rank & 1 != 0) {
                         let owner = self.owner_of_rank(rank, LaneMask::of(lane))?;
-                        good.push((lane, BoxCopy { owner, ..copy.clone() }, CopyCompletion::Mbarrier { owner, address, bytes }));
+                        checked.push((lane, BoxCopy { owner, ..copy.clone() }, CopyCompletion::Mbarrier { owner, address, bytes }));
                     }
                 }
             }
         }
-        good.into_iter().try_for_each(|(lane, copy, ends)| self.issue_copy(LaneMask::of(lane), CopyKind::Tensor(Box::new(copy)), ends))
+        checked
+            .into_iter()
+            .try_for_each(|(lane, copy, completion)| self.issue_copy(LaneMask::of(lane), CopyKind::Tensor(Box::new(copy)), completion))
     }
 
-    /// The box that each lane asks for, once it is known to be good.
+    /// The box of each lane, checked.
     fn boxes(&mut self, copy: &TensorCopy, group: &Group, active: LaneMask) -> Result<SmallVec<[(usize, BoxCopy); 2]>, Box<Trap>> {
         let direction = match (copy.reduction, &copy.completion) {
             (Some(f), _) => Direction::Reduce(f),
@@ -70,17 +72,17 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let mut boxes = SmallVec::new();
         for lane in active.iter() {
             let map = self.map_of(maps[lane], lane, group)?;
-            let place = self.only_segment(shared.only(LaneMask::of(lane)), copy.shared.space, direction == Direction::Load, group)?;
+            let segment = self.only_segment(shared.only(LaneMask::of(lane)), copy.shared.space, direction == Direction::Load, group)?;
             let request = Request {
                 direction,
                 mode: copy.mode,
                 rank: copy.coordinates.len(),
                 coordinates: std::array::from_fn(|d| coordinates.get(d).map_or(0, |values| values[lane].cast_signed())),
                 offsets: std::array::from_fn(|d| offsets.get(d).map_or(0, |values| values[lane] as u16)),
-                shared: place.access.addresses[lane],
+                shared: segment.access.addresses[lane],
             };
             let shape = self.box_of(&map, request, LaneMask::of(lane), group)?;
-            boxes.push((lane, BoxCopy { shape, owner: self.owner_of(&place), taken: None }));
+            boxes.push((lane, BoxCopy { shape, owner: self.owner_of(&segment), source_bytes: None }));
         }
         Ok(boxes)
     }
@@ -101,7 +103,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         })
     }
 
-    /// The 128 bytes of a map, which may be in any space.
+    /// Reads the 128 bytes of a map, in any space.
     fn map_bytes(&mut self, address: u64, space: Space, lane: usize, group: &Group) -> Result<MapBytes, Box<Trap>> {
         let mut bytes = [0; TENSOR_MAP_BYTES];
         for (half, part) in bytes.chunks_exact_mut(MAP_ALIGNMENT as usize).enumerate() {
@@ -124,12 +126,12 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             let access = LaneAccess::new([start; 32], LaneMask::of(lane), MAP_ALIGNMENT);
             let segment = self.only_segment(access, space, true, group)?;
             self.report(segment.space, &segment.access, AccessKind::Write);
-            self.write::<{ MAP_ALIGNMENT as usize }>(segment.space, &segment.access, 0, |_, place| place.copy_from_slice(part));
+            self.write::<{ MAP_ALIGNMENT as usize }>(segment.space, &segment.access, 0, |_, memory| memory.copy_from_slice(part));
         }
         Ok(())
     }
 
-    /// The box a lane asks for, once all its bytes are known to be there.
+    /// The box of a lane, with all its bytes checked.
     fn box_of(&self, map: &TensorMap, request: Request, lane: LaneMask, group: &Group) -> Result<TensorBox, Box<Trap>> {
         let shape = TensorBox::new(map, request).map_err(|fault| {
             let kind = match fault.kind {
@@ -148,38 +150,38 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             );
             return Err(self.trap(TrapKind::OutOfBounds, lane, &message));
         }
-        match self.hole(&shape, request.direction != Direction::Store) {
-            Some(hole) => {
-                let writes = request.direction != Direction::Load && !hole.is_there;
-                let reached = if hole.is_there { "memory that is not known" } else { "memory that is not there" };
+        match self.missing_byte(&shape, request.direction != Direction::Store) {
+            Some(missing_byte) => {
+                let writes = request.direction != Direction::Load && !missing_byte.is_mapped;
+                let reached = if missing_byte.is_mapped { "memory that is not known" } else { "memory that is not there" };
                 let what = format!("the box of the tensor at {:#x} reaches {reached}", map.address);
-                Err(self.byte_fault(&what, hole.address, writes, lane.first(), group))
+                Err(self.byte_fault(&what, missing_byte.address, writes, lane.first(), group))
             }
             None => Ok(shape),
         }
     }
 
-    /// The first byte of the box that lies in the tensor and not in memory; where all are there, the first that is not known and read.
-    fn hole(&self, shape: &TensorBox, reads: bool) -> Option<Hole> {
-        let (mut outside, mut unknown) = (None, None);
+    /// The first byte of the box that is in the tensor and not mapped; if there is none, the first unknown byte that is read.
+    fn missing_byte(&self, shape: &TensorBox, reads: bool) -> Option<MissingByte> {
+        let (mut unmapped, mut unknown) = (None, None);
         shape.unswizzled_runs(|ByteRun { global, bytes, .. }| {
-            let (Some(address), None) = (global, outside) else { return };
+            let (Some(address), None) = (global, unmapped) else { return };
             let Some(allocation) = self.global.find(address) else {
-                outside = Some(address);
+                unmapped = Some(address);
                 return;
             };
             let end = allocation.base.saturating_add(allocation.pages.len());
             if address.saturating_add(bytes) > end {
-                outside = Some(end);
+                unmapped = Some(end);
             } else if reads && unknown.is_none() {
                 unknown = allocation.first_unknown(address, address, bytes);
             }
         });
-        let outside = outside.map(|address| Hole { address, is_there: false });
-        outside.or(unknown.map(|address| Hole { address, is_there: true }))
+        let unmapped = unmapped.map(|address| MissingByte { address, is_mapped: false });
+        unmapped.or(unknown.map(|address| MissingByte { address, is_mapped: true }))
     }
 
-    /// Executes `tensormap.replace` or `tensormap.cp_fenceproxy`. Lanes go in order, lowest first.
+    /// Executes `tensormap.replace` or `tensormap.cp_fenceproxy`. Lanes execute one by one, lowest first.
     pub(super) fn tensor_map(&mut self, op: &TensorMapOp, group: &Group, active: LaneMask) -> Executed {
         match op {
             TensorMapOp::ReplaceField { field, ordinal, access, a, address } => {
@@ -199,7 +201,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     fn replace_field(
         &mut self,
         (field, ordinal): (TensorField, usize),
-        how: &Access,
+        semantics: &Access,
         a: Src,
         address: &Address,
         group: &Group,
@@ -212,14 +214,14 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         }
         let addresses = self.access(address, group, active, 1).addresses;
         for lane in active.iter() {
-            let bytes = self.map_bytes(addresses[lane], how.space, lane, group)?;
-            let changed = TensorMap::decode_or_begin(&bytes).map_err(|why| why.to_string()).and_then(|mut map| {
+            let bytes = self.map_bytes(addresses[lane], semantics.space, lane, group)?;
+            let changed = TensorMap::decode_partial(&bytes).map_err(|why| why.to_string()).and_then(|mut map| {
                 map.replace(field, ordinal, values[lane])?;
                 Ok(map)
             });
             let map = changed
                 .map_err(|why| self.trap(TrapKind::TensorCopy, LaneMask::of(lane), &format!("the tensor map cannot be changed: {why}")))?;
-            self.write_map(addresses[lane], how.space, lane, &map.encode_replaced(&bytes), group)?;
+            self.write_map(addresses[lane], semantics.space, lane, &map.encode_replaced(&bytes), group)?;
         }
         Ok(())
     }

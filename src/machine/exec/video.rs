@@ -4,7 +4,7 @@ use super::operands::Lanes;
 use crate::isa::{VideoFn, VideoMadSpec, VideoPart, VideoSecond, VideoSimdSpec, VideoSpec};
 use crate::machine::exec::warp_run::LaneOperation;
 use crate::num::compare::holds;
-use crate::num::video::{self, Kept, MultiplyAdd};
+use crate::num::video::{self, FirstOperation, MultiplyAdd};
 use crate::program::{Dst, Src, VideoOp};
 
 /// Video instructions.
@@ -39,7 +39,7 @@ fn multiply_add(lanes: &mut Lanes<'_>, spec: VideoMadSpec, d: Dst, [a, b, c]: [S
     lanes.map3(d, a, b, c, |a: u32, b: u32, c: u32| video::multiply_add(part(a, spec.a), part(b, spec.b), c, words));
 }
 
-/// The part of an operand, extended to a number.
+/// The selected part of an operand, extended.
 #[inline(always)]
 fn part(word: u32, (part, signed): (VideoPart, bool)) -> i64 {
     video::part(u64::from(word), u32::from(part.first), u32::from(part.bits), signed)
@@ -60,17 +60,17 @@ fn first(f: VideoFn, a: i64, b: i64) -> i64 {
     }
 }
 
-/// The first result as the second operation finds it.
+/// The first result, clamped or truncated for the second operation.
 fn kept(spec: VideoSpec, value: i64) -> i64 {
-    let kept = match spec.f {
-        VideoFn::Add | VideoFn::Sub => Kept::Sum,
-        VideoFn::ShiftLeft { .. } | VideoFn::ShiftRight { .. } => Kept::Shift,
-        VideoFn::AbsDiff | VideoFn::Min | VideoFn::Max | VideoFn::Average | VideoFn::Set(_) => Kept::Extremum,
+    let operation = match spec.f {
+        VideoFn::Add | VideoFn::Sub => FirstOperation::Sum,
+        VideoFn::ShiftLeft { .. } | VideoFn::ShiftRight { .. } => FirstOperation::Shift,
+        VideoFn::AbsDiff | VideoFn::Min | VideoFn::Max | VideoFn::Average | VideoFn::Set(_) => FirstOperation::Extremum,
     };
     match (spec.sat, spec.second) {
-        (false, _) => video::unclamped(value, kept),
-        (true, VideoSecond::Merge(part)) => video::clamped_part(value, kept, spec.d_signed, u32::from(part.bits)),
-        (true, _) => video::clamped(value, kept, spec.d_signed),
+        (false, _) => video::unclamped(value, operation),
+        (true, VideoSecond::Merge(part)) => video::clamped_part(value, operation, spec.d_signed, u32::from(part.bits)),
+        (true, _) => video::clamped(value, operation, spec.d_signed),
     }
 }
 

@@ -1,14 +1,14 @@
 //! Warp collectives (PTX ISA, "shfl", "vote", "match", "redux", "elect").
 //!
-//! The forms with a member mask wait until its lanes that have not exited have reached an instruction with the same qualifiers, mostly the
-//! same one; lanes on several sides of a branch may reach several (CUDA C++ Programming Guide, "Independent Thread Scheduling"). Lanes that
-//! name different masks, as the tiles of a partitioned warp do, are collectives of their own.
+//! The forms with a member mask wait until the live lanes of the mask have reached an instruction with the same qualifiers: mostly the same
+//! one, but lanes on different sides of a branch may reach different ones (CUDA C++ Programming Guide, "Independent Thread Scheduling").
+//! Lanes with different masks, such as the tiles of a partitioned warp, execute separate collectives.
 
 use smallvec::SmallVec;
 
 use super::operands::Lanes;
 use crate::isa::{IntType, ReduxFn, ShuffleMode, VoteMode, Width};
-use crate::machine::event::{Collective, Event, EventKind, Order};
+use crate::machine::event::{Collective, Event, EventKind, SyncKind};
 use crate::machine::exec::warp_run::{Executed, Flow, Group, WarpRun};
 use crate::machine::state::issue_point::IssuePoint;
 use crate::machine::state::lanes::{LANES, LaneMask, PerLane, blend};
@@ -30,27 +30,27 @@ impl<'a, const OBSERVED: bool> WarpRun<'a, OBSERVED> {
             return Err(self.trap(TrapKind::Unsupported, active, &format!("redux {f:?} of {ty:?} is not modelled")));
         }
         let Some(mask) = mask else {
-            self.among(op, group, (active, active));
+            self.execute_tile(op, group, (active, active));
             return Ok(Flow::Next);
         };
-        let (mut waiting, mut moved) = (Tiles::new(), false);
+        let (mut waiting, mut released) = (Tiles::new(), false);
         for (tile, members) in tiles(self.lanes(group, active).get32(mask), active) {
-            self.report_order(tile, Order::Collective { members });
+            self.report_sync(tile, SyncKind::Collective { members });
             if group.mask.contains_all(self.warp.live & members) {
-                self.among(op, group, (tile, members));
+                self.execute_tile(op, group, (tile, members));
                 continue;
             }
-            let others = self.at_other_places(op, group, members);
+            let others = self.waiting_elsewhere(op, group, members);
             if !others.is_empty()
                 && others.iter().fold(group.mask, |all, (other, _)| all | other.mask) & members == members & self.warp.live
             {
-                self.among_several(op, group, (tile, members), &others);
-                moved = true;
+                self.execute_with_waiting(op, group, (tile, members), &others);
+                released = true;
             } else {
                 waiting.push((tile, members));
             }
         }
-        match (waiting.is_empty(), moved) {
+        match (waiting.is_empty(), released) {
             (true, false) => Ok(Flow::Next),
             _ => Ok(self.wait_at(group, &waiting)),
         }
@@ -70,66 +70,66 @@ impl<'a, const OBSERVED: bool> WarpRun<'a, OBSERVED> {
         Flow::Reselect
     }
 
-    /// Executes the operation among the lanes of a tile.
-    fn among(&mut self, op: &WarpOp, group: &Group, (tile, members): (LaneMask, LaneMask)) {
+    /// Executes the collective for the lanes of a tile, all at this instruction.
+    fn execute_tile(&mut self, op: &WarpOp, group: &Group, (tile, members): (LaneMask, LaneMask)) {
         debug_assert!(!tile.is_empty() && group.mask.contains_all(tile), "lanes take part that do not run");
         if self.reports_collective(tile) {
             self.report_collective(op, group, tile, (tile, members));
         }
         let mut lanes = self.lanes(group, tile);
-        let operands = contributed(&lanes, op);
-        take(&mut lanes, op, tile, &operands);
+        let values = inputs(&lanes, op);
+        write_results(&mut lanes, op, tile, &values);
     }
 
-    /// Whether what a collective among some lanes gives may be of interest: among all of them no source is absent.
+    /// True if a collective of these lanes may have to be reported. If all lanes take part, no source is absent.
     #[inline(always)]
-    fn reports_collective(&self, among: LaneMask) -> bool {
-        self.wants(EventKind::Collective) || self.wants(EventKind::AbsentSource) && among != LaneMask::ALL
+    fn reports_collective(&self, participants: LaneMask) -> bool {
+        self.wants(EventKind::Collective) || self.wants(EventKind::AbsentSource) && participants != LaneMask::ALL
     }
 
-    /// Reports that the lanes `mask` of `group` are about to execute a collective with the lanes `among`, if the observer wants it.
-    fn report_collective(&mut self, op: &WarpOp, group: &Group, mask: LaneMask, (among, members): (LaneMask, LaneMask)) {
+    /// Reports that the lanes `mask` of `group` are about to execute a collective of the lanes `participants`, if the observer receives it.
+    fn report_collective(&mut self, op: &WarpOp, group: &Group, mask: LaneMask, (participants, members): (LaneMask, LaneMask)) {
         let sources = sources(&self.lanes(group, mask), op);
-        let absent = sources.map_or(LaneMask::NONE, |sources| mask.filter(|lane| !among.contains(sources[lane] as usize)));
+        let absent = sources.map_or(LaneMask::NONE, |sources| mask.filter(|lane| !participants.contains(sources[lane] as usize)));
         if absent.is_empty() && !self.wants(EventKind::Collective) {
             return;
         }
-        let (place, live, depth) = (IssuePoint { pc: group.pc, ..self.place }, self.warp.live, self.depth(group));
+        let (point, live, depth) = (IssuePoint { pc: group.pc, ..self.point }, self.warp.live, self.depth(group));
         let has_mask = op.has_member_mask();
-        let collective = Collective { place, lanes: mask, among, members, has_mask, live, depth, sources, absent };
+        let collective = Collective { point, lanes: mask, participants, members, has_mask, live, depth, sources, absent };
         self.emit(&Event::Collective(&collective));
         if !absent.is_empty() {
             self.wants = self.observer.mask();
         }
     }
 
-    /// The groups that wait at other places for the same collective of `members`.
-    fn at_other_places(&self, op: &WarpOp, group: &Group, members: LaneMask) -> SmallVec<[(Group, &'a WarpOp); 2]> {
+    /// The groups that wait at other instructions for the same collective of `members`.
+    fn waiting_elsewhere(&self, op: &WarpOp, group: &Group, members: LaneMask) -> SmallVec<[(Group, &'a WarpOp); 2]> {
         let program = self.program;
         let waits = |(index, other): (usize, &LaneGroup)| {
             let here = other.pc == group.pc && other.frame == group.frame;
             if here || other.state != (GroupState::AtSync { members }) {
                 return None;
             }
-            let Op::Warp(its) = &program.code[other.pc.index()].op else { return None };
-            is_same_collective(op, its).then_some((Group { index, pc: other.pc, mask: other.mask, frame: other.frame }, its))
+            let Op::Warp(other_op) = &program.code[other.pc.index()].op else { return None };
+            is_same_collective(op, other_op).then_some((Group { index, pc: other.pc, mask: other.mask, frame: other.frame }, other_op))
         };
         self.warp.groups.iter().enumerate().filter_map(waits).collect()
     }
 
-    /// Executes the operation among the lanes of a tile and those that wait for them elsewhere, and wakes those.
-    fn among_several(&mut self, op: &WarpOp, group: &Group, (tile, members): (LaneMask, LaneMask), others: &[(Group, &WarpOp)]) {
+    /// Executes the collective for the lanes of a tile and the groups that wait at other instructions, and wakes these.
+    fn execute_with_waiting(&mut self, op: &WarpOp, group: &Group, (tile, members): (LaneMask, LaneMask), others: &[(Group, &WarpOp)]) {
         let parties = || std::iter::once((op, *group, tile)).chain(others.iter().map(|(other, op)| (*op, *other, other.mask)));
-        let (mut operands, mut all) = ([0; 32], LaneMask::NONE);
+        let (mut values, mut all) = ([0; 32], LaneMask::NONE);
         for (op, group, mask) in parties() {
-            blend(&mut operands, &contributed(&self.lanes(&group, mask), op), mask);
+            blend(&mut values, &inputs(&self.lanes(&group, mask), op), mask);
             all |= mask;
         }
         for (op, group, mask) in parties() {
             if self.reports_collective(all) {
                 self.report_collective(op, &group, mask, (all, members));
             }
-            take(&mut self.lanes(&group, mask), op, all, &operands);
+            write_results(&mut self.lanes(&group, mask), op, all, &values);
         }
         assert!(self.warp.live.contains_all(all), "lanes take part that have exited");
         for (other, _) in others {
@@ -147,7 +147,7 @@ fn sources(lanes: &Lanes<'_>, op: &WarpOp) -> Option<PerLane<u32>> {
     Some(shuffle_sources(lanes, *f, [*b, *c]).0)
 }
 
-/// Whether two instructions are the same collective, whatever their operands.
+/// True if two instructions are the same collective, apart from operands.
 fn is_same_collective(one: &WarpOp, other: &WarpOp) -> bool {
     match (one, other) {
         (WarpOp::Shuffle { f, .. }, WarpOp::Shuffle { f: other, .. }) => f == other,
@@ -159,8 +159,8 @@ fn is_same_collective(one: &WarpOp, other: &WarpOp) -> bool {
     }
 }
 
-/// The contribution of each lane to a collective.
-fn contributed(lanes: &Lanes<'_>, op: &WarpOp) -> PerLane<u64> {
+/// The input of each lane to a collective.
+fn inputs(lanes: &Lanes<'_>, op: &WarpOp) -> PerLane<u64> {
     match op {
         WarpOp::Shuffle { a, .. } | WarpOp::Redux { a, .. } | WarpOp::Match { width: Width::B32, a, .. } => lanes.get32(*a).map(u64::from),
         WarpOp::Match { a, .. } => *lanes.get64(*a),
@@ -172,13 +172,13 @@ fn contributed(lanes: &Lanes<'_>, op: &WarpOp) -> PerLane<u64> {
     }
 }
 
-/// Gives `lanes` the results of a collective among `all`, from what each has contributed.
-fn take(lanes: &mut Lanes<'_>, op: &WarpOp, all: LaneMask, operands: &PerLane<u64>) {
+/// Writes the results of a collective of the lanes `all`, from the input of each, for `lanes`.
+fn write_results(lanes: &mut Lanes<'_>, op: &WarpOp, all: LaneMask, values: &PerLane<u64>) {
     match op {
-        WarpOp::Shuffle { f, d, p, b, c, .. } => shuffle(lanes, *f, (*d, *p), [*b, *c], operands),
-        WarpOp::Vote { f, d, .. } => vote(lanes, *f, *d, all, operands),
-        WarpOp::Match { all: agree, d, p, .. } => match_lanes(lanes, *agree, (*d, *p), all, operands),
-        WarpOp::Redux { f, ty, d, .. } => redux(lanes, *f, *ty, *d, all, operands),
+        WarpOp::Shuffle { f, d, p, b, c, .. } => shuffle(lanes, *f, (*d, *p), [*b, *c], values),
+        WarpOp::Vote { f, d, .. } => vote(lanes, *f, *d, all, values),
+        WarpOp::Match { all: agree, d, p, .. } => match_lanes(lanes, *agree, (*d, *p), all, values),
+        WarpOp::Redux { f, ty, d, .. } => redux(lanes, *f, *ty, *d, all, values),
         WarpOp::Elect { d, p, .. } => {
             let leader = all.first();
             lanes.put32(*d, &[leader as u32; 32]);
@@ -187,10 +187,10 @@ fn take(lanes: &mut Lanes<'_>, op: &WarpOp, all: LaneMask, operands: &PerLane<u6
     }
 }
 
-/// Lanes that execute a collective among themselves, and the member mask they name.
+/// Tiles: lanes that execute a collective together, each with its member mask.
 pub(super) type Tiles = SmallVec<[(LaneMask, LaneMask); 2]>;
 
-/// The lanes of `active` by the mask each of them names.
+/// The lanes of `active`, grouped by their member mask.
 pub(super) fn tiles(masks: &PerLane<u32>, active: LaneMask) -> Tiles {
     let mut tiles = Tiles::new();
     let mut rest = active;
@@ -203,14 +203,14 @@ pub(super) fn tiles(masks: &PerLane<u32>, active: LaneMask) -> Tiles {
     tiles
 }
 
-/// `shfl`: the value of each lane's source lane, and whether that is in range.
+/// `shfl`: writes the value of each lane's source lane, and the predicate for sources in range.
 fn shuffle(lanes: &mut Lanes<'_>, mode: ShuffleMode, (d, p): (Dst, Dst), control: [Src; 2], values: &PerLane<u64>) {
     let (sources, in_range) = shuffle_sources(lanes, mode, control);
     lanes.put32(d, &sources.map(|source| values[source as usize % LANES] as u32));
     lanes.put_pred(p, in_range);
 }
 
-/// The lane from which each lane of `lanes` takes its value, itself where that it asks for is out of range; and those where it is in range.
+/// The source lane of each lane of `lanes`, which is the lane itself if the source is out of range; and the lanes whose source is in range.
 #[inline(always)]
 fn shuffle_sources(lanes: &Lanes<'_>, mode: ShuffleMode, [b, c]: [Src; 2]) -> (PerLane<u32>, LaneMask) {
     let (offsets, controls) = (lanes.get32(b), lanes.get32(c));
@@ -223,7 +223,7 @@ fn shuffle_sources(lanes: &Lanes<'_>, mode: ShuffleMode, [b, c]: [Src; 2]) -> (P
     (sources, in_range)
 }
 
-/// The lane read from, and whether it lies inside the segment (PTX ISA, "shfl": clamp in bits 0-4, segment mask in bits 8-12).
+/// The source lane, and true if it is inside the segment (PTX ISA, "shfl": clamp in bits 0-4, segment mask in bits 8-12).
 fn shuffle_source(mode: ShuffleMode, lane: u32, offset: u32, control: u32) -> (u32, bool) {
     let (clamp, segment) = (control & 31, control >> 8 & 31);
     let max = lane & segment | clamp & !segment;
@@ -260,7 +260,7 @@ fn match_lanes(lanes: &mut Lanes<'_>, all: bool, (d, p): (Dst, Dst), mask: LaneM
     lanes.put_pred(p, LaneMask::all_if(agree));
 }
 
-/// The least or greatest of two `f32`, or of their magnitudes.
+/// The minimum or maximum of two `f32`, or of their magnitudes.
 fn float_extremum(x: u32, y: u32, abs: bool, extremum: impl Fn(f32, f32) -> f32) -> u32 {
     let operand = |bits: u32| f32::from_bits(if abs { bits & 0x7fff_ffff } else { bits });
     extremum(operand(x), operand(y)).to_bits()
@@ -280,7 +280,7 @@ fn redux(lanes: &mut Lanes<'_>, f: ReduxFn, ty: IntType, d: Dst, mask: LaneMask,
         ReduxFn::MinF32 { abs, nan } => float_extremum(x, y, abs, |x, y| float::min(x, y, Extremum { nan, ..Extremum::default() })),
         ReduxFn::MaxF32 { abs, nan } => float_extremum(x, y, abs, |x, y| float::max(x, y, Extremum { nan, ..Extremum::default() })),
     };
-    // Of one value, the function of it and itself: an `f32` is made a magnitude, a NaN the canonical one.
+    // For a single value too, `f32` functions take the magnitude and canonicalize NaNs.
     let one = |value: u32| if matches!(f, ReduxFn::MinF32 { .. } | ReduxFn::MaxF32 { .. }) { fold(value, value) } else { value };
     let result = mask.iter().map(|lane| one(values[lane] as u32)).reduce(fold).unwrap_or(0);
     lanes.put32(d, &[result; 32]);

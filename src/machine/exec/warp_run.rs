@@ -1,4 +1,4 @@
-//! One scheduling turn of one warp: what an instruction can reach, and what it does to the control flow of its group.
+//! One time slice of a warp: the state that instructions can access, and their effects on the control flow of their group.
 
 use crate::machine::event::{EventMask, Observer};
 use crate::machine::exec::operands::Lanes;
@@ -23,11 +23,11 @@ use crate::machine::state::warp::Warp;
 use crate::program::{Pc, Program};
 use triomphe::Arc;
 
-/// Why a warp's turn ended.
-pub enum Pause {
-    /// It has used up its ticks.
-    TurnOver,
-    /// All its groups wait.
+/// The reason for which a warp's time slice ended.
+pub enum SliceEnd {
+    /// The warp has used up its ticks.
+    UsedUp,
+    /// All groups of the warp wait.
     Waits,
     /// Lanes arrived at a barrier of the block.
     Arrived {
@@ -35,8 +35,8 @@ pub enum Pause {
         id: u32,
         /// The lanes.
         mask: LaneMask,
-        /// Threads the barrier wants, if the instruction says.
-        wanted: Option<u32>,
+        /// The thread count, if the instruction has one.
+        thread_count: Option<u32>,
         /// Lanes with a true predicate.
         votes: LaneMask,
     },
@@ -45,7 +45,7 @@ pub enum Pause {
         /// The lanes.
         mask: LaneMask,
     },
-    /// A phase of an mbarrier ended, for which a group may wait.
+    /// A phase of an mbarrier completed, for which a group may wait.
     PhaseEnded,
     /// Lanes exited.
     LanesExited {
@@ -58,23 +58,23 @@ pub enum Pause {
 
 /// The effect of an instruction on the control flow of its group.
 pub enum Flow {
-    /// On to the next instruction.
+    /// Continue at the next instruction.
     Next,
-    /// The whole group goes there.
+    /// All lanes of the group continue at this pc.
     Jump(Pc),
-    /// The groups have changed: choose again which one runs. Their program counters are up to date.
+    /// The groups have changed: choose the group that runs anew. Their program counters are up to date.
     Reselect,
-    /// The turn ends. The program counters are up to date.
-    Pause(Pause),
+    /// The time slice ends. The program counters are up to date.
+    EndSlice(SliceEnd),
 }
 
 /// The result of an instruction.
 pub type Executed = Result<Flow, Box<Trap>>;
 
-/// The hot part of the running group: converged lanes, which stand at one pc in one frame and execute their next instruction together.
+/// The hot state of the running group: converged lanes at one pc in one frame, which execute their next instruction together.
 #[derive(Clone, Copy)]
 pub struct Group {
-    /// Its place among the warp's groups.
+    /// Its index in the warp's groups.
     pub index: usize,
     /// The instruction.
     pub pc: Pc,
@@ -84,18 +84,18 @@ pub struct Group {
     pub frame: FrameBase,
 }
 
-/// Counted effects of a turn that are none, or that the block alone sees.
+/// Counted progress of a time slice that livelock detection subtracts: stores that changed nothing, or only what the block itself sees.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Excused {
-    /// Their number.
+pub struct NonProgress {
+    /// The number of such counts.
     pub count: u64,
-    /// Some of them were stores to the shared memory of the block.
-    pub rewrites_shared: bool,
-    /// Stores that were compared with what they overwrite.
+    /// True if there were stores to the shared memory of the block.
+    pub changes_shared: bool,
+    /// The number of stores that were compared with the bytes that they overwrite.
     pub compared: u64,
 }
 
-/// One scheduling turn of one warp, with all it can reach. Monomorphized: `OBSERVED = false` compiles all observer checks out.
+/// One time slice of a warp, with the state that it can access. `OBSERVED = false` compiles all observer checks out.
 pub struct WarpRun<'a, const OBSERVED: bool> {
     /// The program.
     pub program: &'a Program,
@@ -117,55 +117,55 @@ pub struct WarpRun<'a, const OBSERVED: bool> {
     pub rank: u32,
     /// The start of its shared memory in the window of shared memory.
     pub shared_base: u64,
-    /// The values of the program's immediate operands, as blocks of this rank see them.
+    /// The values of the program's immediate operands, for blocks of this rank.
     pub immediates: &'a Immediates,
     /// The blocks of its cluster with lower ranks.
     pub before: &'a mut [Option<Arc<Block>>],
     /// The blocks of its cluster with higher ranks.
     pub after: &'a mut [Option<Arc<Block>>],
-    /// The block's part of the barrier of its cluster.
+    /// The block's state at the barrier of its cluster.
     pub cluster: &'a ClusterBarrier,
-    /// Whether the warps of the block's warpgroups multiply together.
+    /// The `wgmma` instructions that only some warps of a warpgroup have executed.
     pub warpgroups: &'a mut Warpgroups,
     /// The other warps of the block.
     pub other_warps: OtherWarps<'a>,
     /// Asynchronous operations in flight.
     pub in_flight: &'a mut InFlight,
-    /// When what is in flight ends.
+    /// The completion policy.
     pub completion: &'a dyn CompletionPolicy,
-    /// Mbarriers a phase of which has ended in this turn.
+    /// The mbarriers with a phase that completed in this time slice.
     pub ended: EndedPhases,
     /// The number of externally visible changes so far: memory, barriers, exits.
     pub progress: u64,
-    /// Whether stores are compared with what they overwrite.
-    pub compares: bool,
-    /// What of the progress so far has turned out to be none.
-    pub excused: Excused,
+    /// True if stores are compared with the bytes that they overwrite.
+    pub compares_stores: bool,
+    /// The part of `progress` that is no effect.
+    pub non_progress: NonProgress,
     /// The warp.
     pub warp: &'a mut Warp,
     /// The observer of the run.
     pub observer: &'a mut dyn Observer,
-    /// The kinds of events that are wanted.
+    /// The kinds of events that the observer receives.
     pub wants: EventMask,
     /// The coverage, if the launch records it.
     pub coverage: Option<&'a mut Coverage>,
-    /// Lanes that the running instruction has made wait for others, which will execute it with them.
+    /// Lanes that wait at the running instruction for others, with which they will execute it.
     pub waiting: LaneMask,
     /// The offset of the clocks to the ticks.
     pub clock_jump: ClockJump,
-    /// The place of issue; `pc` and `tick` are those of the running instruction.
-    pub place: IssuePoint,
-    /// The group that runs, of those of the warp.
+    /// The issue point; `pc` and `tick` are those of the running instruction.
+    pub point: IssuePoint,
+    /// The index of the running group.
     pub running: usize,
-    /// Ticks left of the turn.
-    pub left: u32,
-    /// Thread-instructions executed in this turn.
+    /// The remaining ticks of the time slice.
+    pub ticks_left: u32,
+    /// Thread-instructions executed in this time slice.
     pub thread_instructions: u64,
-    /// The observer wants a pause: the turn ends as if it were used up.
+    /// True if the observer asks for a pause: the time slice ends as if it were used up.
     pub paused: bool,
 }
 
-/// Operations that only compute: each lane for itself, from registers to registers.
+/// A family of operations that only compute, per lane, from registers to registers.
 pub trait LaneOperation {
     /// The operations of the family.
     type Op;

@@ -1,5 +1,5 @@
-//! Asynchronous matrix multiplications (PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions"): from the instruction to what is in
-//! flight, and waiting for it. The model is that of `machine::in_flight::wgmma`.
+//! Instructions for asynchronous matrix multiplications (PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions").
+//! `machine::in_flight::wgmma` describes the model.
 
 use triomphe::Arc;
 
@@ -18,7 +18,7 @@ use crate::program::operands::{Use, registers_of};
 use crate::program::{Bank, Inst, PredSrc, Slot, Src, WarpgroupOp, WgmmaA, WgmmaId, WgmmaOp};
 
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
-    /// Executes a `wgmma` instruction, once all lanes of the warp are at it.
+    /// Executes a `wgmma` instruction, once all lanes of the warp have reached it.
     pub(super) fn wgmma(&mut self, op: &WarpgroupOp, group: &Group, active: LaneMask) -> Executed {
         if active != group.mask || self.warp.live != LaneMask::ALL {
             return Err(self.missing_lanes(group, active));
@@ -44,14 +44,14 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         self.trap(TrapKind::WgmmaSequence, active, &format!("wgmma must be executed by all 32 lanes of a warp, but lanes {missing} {why}"))
     }
 
-    /// Puts one in flight, or ends it at once where nothing is ever in flight.
+    /// Puts a multiplication in flight, and ends it at once if the policy is `eager`.
     fn issue_wgmma(&mut self, id: WgmmaId, group: &Group) -> Result<(), Box<Trap>> {
         let program = self.program;
         let op = &program.wgmmas[id];
         let wgmma = self.checked_wgmma(id, op, group)?;
         let wgmma = Arc::new(Wgmma { id: self.in_flight.next_id(), ..wgmma });
         if self.wants(EventKind::Wgmma) {
-            self.touch_by_wgmma(&wgmma);
+            self.report_uses_by_wgmma(&wgmma);
             self.report_wgmma(WgmmaChange::Issued { wgmma: &wgmma, fenced: self.warp.wgmmas.is_fenced() });
         }
         self.progress += 1;
@@ -63,9 +63,9 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         Ok(())
     }
 
-    /// The matrix multiplication `op` of this warp, checked. It has no number yet.
+    /// The matrix multiplication `op` of this warp, checked. Its number is not set yet.
     fn checked_wgmma(&mut self, id: WgmmaId, op: &WgmmaOp, group: &Group) -> Result<Wgmma, Box<Trap>> {
-        let warp = self.place.warp.number();
+        let warp = self.point.warp.number();
         let a = match op.a {
             WgmmaA::Shared(descriptor, major) => Some((self.descriptor("A", descriptor, group)?, major)),
             WgmmaA::Registers(_) => None,
@@ -74,7 +74,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let accumulates = self.uniform(op.accumulate, group)?;
         let bytes_of = |elements: u32| elements * op.types[1].bits() / 8;
         let first = warp % WARPS * ROWS;
-        let a = a.map(|(descriptor, major)| SharedTile { descriptor, major, first, count: ROWS, bytes: bytes_of(op.kept()) });
+        let a = a.map(|(descriptor, major)| SharedTile { descriptor, major, first, count: ROWS, bytes: bytes_of(op.stored_k()) });
         let b = SharedTile { descriptor: b, major: op.b_major, first: 0, count: op.shape.n, bytes: bytes_of(op.shape.k) };
         a.iter().try_for_each(|tile| self.check_tile("A", *tile))?;
         self.check_tile("B", b)?;
@@ -85,7 +85,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let slot = |slot: Slot| slot.in_frame(group.frame.b32);
         Ok(Wgmma {
             id: 0,
-            issued: self.place,
+            issued: self.point,
             block_id: self.block_id(),
             op: id,
             group: self.warp.wgmmas.committed(),
@@ -99,7 +99,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         })
     }
 
-    /// The descriptor of an operand, the same in all lanes.
+    /// The descriptor of an operand, which must be the same in all lanes.
     fn descriptor(&mut self, name: &str, source: Src, group: &Group) -> Result<MatrixDescriptor, Box<Trap>> {
         let values: PerLane<u64> = *self.lanes(group, LaneMask::ALL).get64(source);
         let other = LaneMask::ALL.filter(|lane| values[lane] != values[0]);
@@ -117,7 +117,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         Ok(descriptor)
     }
 
-    /// A predicate that is the same in all lanes.
+    /// A predicate that must be the same in all lanes.
     fn uniform(&mut self, predicate: PredSrc, group: &Group) -> Result<bool, Box<Trap>> {
         match self.lanes(group, LaneMask::ALL).pred(predicate) {
             LaneMask::NONE => Ok(false),
@@ -129,7 +129,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         }
     }
 
-    /// Checks that all of an operand lies in the block's shared memory.
+    /// Checks that an operand is inside the block's shared memory.
     fn check_tile(&self, name: &str, tile: SharedTile) -> Result<(), Box<Trap>> {
         let inside = self.prepared.shared_start..=self.prepared.shared_bytes.saturating_sub(u64::from(CHUNK));
         let (low, high) = tile.bounds();
@@ -145,9 +145,9 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         Err(self.trap(TrapKind::WgmmaDescriptor, LaneMask::ALL, &message))
     }
 
-    /// Checks that the other warps of the warpgroup execute the same.
+    /// Checks that the other warps of the warpgroup execute the same step.
     fn agree_on_step(&mut self, step: WarpgroupStep) -> Result<(), Box<Trap>> {
-        let warp = self.place.warp.number();
+        let warp = self.point.warp.number();
         let warps = self.prepared.config.block.iter().product::<u32>() / 32;
         let first = warp - warp % WARPS;
         if warps < first + WARPS {
@@ -159,37 +159,38 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 let message = format!("warp {other} of the same warpgroup has exited without executing this wgmma");
                 self.trap(TrapKind::WgmmaSequence, LaneMask::ALL, &message)
             }
-            Disagreement::Other(other, theirs) if theirs.pc != step.pc => {
+            Disagreement::Other(other, other_step) if other_step.pc != step.pc => {
                 let message = format!(
                     "warp {other} of the same warpgroup executed the wgmma at {} here: all four must execute the same",
-                    self.program.place(theirs.pc)
+                    self.program.place(other_step.pc)
                 );
                 self.trap(TrapKind::WgmmaSequence, LaneMask::ALL, &message)
             }
-            Disagreement::Other(other, theirs) => self.different_operands(other, theirs, step),
+            Disagreement::Other(other, other_step) => self.different_operands(other, other_step, step),
         })
     }
 
-    fn different_operands(&self, other: u32, theirs: WarpgroupStep, step: WarpgroupStep) -> Box<Trap> {
-        let (name, theirs, own) = match () {
-            () if theirs.a != step.a => ("a descriptor of A", theirs.a, step.a),
-            () if theirs.b != step.b => ("a descriptor of B", theirs.b, step.b),
+    fn different_operands(&self, other: u32, other_step: WarpgroupStep, step: WarpgroupStep) -> Box<Trap> {
+        let (name, other_bits, own_bits) = match () {
+            () if other_step.a != step.a => ("a descriptor of A", other_step.a, step.a),
+            () if other_step.b != step.b => ("a descriptor of B", other_step.b, step.b),
             () => {
                 let message =
-                    format!("scale-d is {} here and {} in warp {other} of the same warpgroup", step.accumulates, theirs.accumulates);
+                    format!("scale-d is {} here and {} in warp {other} of the same warpgroup", step.accumulates, other_step.accumulates);
                 return self.trap(TrapKind::WgmmaSequence, LaneMask::ALL, &message);
             }
         };
-        let message = format!("this warp has {name} of {own:#018x}, but warp {other} of the same warpgroup {theirs:#018x}");
+        let message = format!("this warp has {name} of {own_bits:#018x}, but warp {other} of the same warpgroup {other_bits:#018x}");
         self.trap(TrapKind::WgmmaDescriptor, LaneMask::ALL, &message)
     }
 
-    /// A function returns: the manual does not define the registers of operations in flight then.
+    /// Checks, at the return of a function, that no `wgmma` in flight uses registers of its frame: the manual does not define their values
+    /// then.
     pub(super) fn check_wgmmas_of_frame(&self, group: &Group, active: LaneMask) -> Result<(), Box<Trap>> {
         if self.warp.wgmmas.is_empty() {
             return Ok(());
         }
-        let mut own = self.in_flight.wgmmas_of(self.number, self.place.warp.number());
+        let mut own = self.in_flight.wgmmas_of(self.number, self.point.warp.number());
         let Some(wgmma) = own.find(|wgmma| wgmma.frame == group.frame) else { return Ok(()) };
         let place = self.program.place(wgmma.issued.pc);
         let message = format!("a function returns while its wgmma at {place} is in flight: what its registers become is not modelled");
@@ -198,25 +199,25 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     pub(super) fn report_wgmma(&mut self, change: WgmmaChange<'_>) {
         if self.wants(EventKind::Wgmma) {
-            let (place, block_id, lanes) = (self.place, self.block_id(), self.warp.live);
-            self.emit(&Event::Wgmma(WgmmaEvent { place, block_id, lanes, change, tick: place.tick }));
+            let (point, block_id, lanes) = (self.point, self.block_id(), self.warp.live);
+            self.emit(&Event::Wgmma(WgmmaEvent { point, block_id, lanes, change, tick: point.tick }));
         }
     }
 
-    /// Reports which registers of some `wgmma` an instruction is about to use.
+    /// Reports the operand registers of some `wgmma` that an instruction is about to use.
     #[inline(never)]
-    pub(super) fn touch_wgmma_registers(&mut self, inst: &Inst, group: &Group) {
+    pub(super) fn report_register_uses(&mut self, inst: &Inst, group: &Group) {
         let active = self.active(inst, group);
         let program = self.program;
         registers_of(inst, program, |used, register| {
             if register.bank == Bank::B32 && !active.is_empty() {
-                self.touch_register(used, register.slot.in_frame(group.frame.b32), active);
+                self.report_register_use(used, register.slot.in_frame(group.frame.b32), active);
             }
         });
     }
 
-    /// The same of a `wgmma` that is about to be issued: a register may be an accumulator of several in flight if they have one shape.
-    fn touch_by_wgmma(&mut self, wgmma: &Wgmma) {
+    /// The same for a `wgmma` that is about to be issued. Accumulators may be shared with `wgmma` of the same shape in flight.
+    fn report_uses_by_wgmma(&mut self, wgmma: &Wgmma) {
         let shape = |other: &Wgmma| self.program.wgmmas[other.op].shape;
         let own = shape(wgmma);
         let queue = &self.warp.wgmmas;
@@ -225,23 +226,23 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let written: Vec<Slot> = wgmma.accumulators.iter().copied().filter(|slot| other_shape(slot) || is_fragment(slot)).collect();
         let in_flight = |slot: &Slot| self.writer_of(*slot).is_some();
         let read: Vec<Slot> = wgmma.fragments.iter().copied().filter(in_flight).collect();
-        read.into_iter().for_each(|slot| self.touch_register(Use::Read, slot, LaneMask::ALL));
-        written.into_iter().for_each(|slot| self.touch_register(Use::Write, slot, LaneMask::ALL));
+        read.into_iter().for_each(|slot| self.report_register_use(Use::Read, slot, LaneMask::ALL));
+        written.into_iter().for_each(|slot| self.report_register_use(Use::Write, slot, LaneMask::ALL));
     }
 
-    fn touch_register(&mut self, used: Use, slot: Slot, lanes: LaneMask) {
+    fn report_register_use(&mut self, used: Use, slot: Slot, lanes: LaneMask) {
         let wgmma = self.writer_of(slot).or_else(|| self.reader_of(slot).filter(|_| used == Use::Write));
-        let change = WgmmaChange::Touched { used, slot, wgmma: wgmma.as_deref() };
-        let (place, block_id) = (self.place, self.block_id());
-        self.emit(&Event::Wgmma(WgmmaEvent { place, block_id, lanes, change, tick: place.tick }));
+        let change = WgmmaChange::RegisterUsed { used, slot, wgmma: wgmma.as_deref() };
+        let (point, block_id) = (self.point, self.block_id());
+        self.emit(&Event::Wgmma(WgmmaEvent { point, block_id, lanes, change, tick: point.tick }));
     }
 
-    /// The latest that writes a register and that the warp has not waited for.
+    /// The latest `wgmma` that writes a register, of those that the warp has not waited for.
     fn writer_of(&self, slot: Slot) -> Option<Arc<Wgmma>> {
         self.warp.wgmmas.unwaited().rev().find(|wgmma| wgmma.accumulators.contains(&slot)).cloned()
     }
 
-    /// The latest that reads a register for A and that the warp has not waited for.
+    /// The latest `wgmma` that reads a register for A, of those that the warp has not waited for.
     fn reader_of(&self, slot: Slot) -> Option<Arc<Wgmma>> {
         self.warp.wgmmas.unwaited().rev().find(|wgmma| wgmma.fragments.contains(&slot)).cloned()
     }

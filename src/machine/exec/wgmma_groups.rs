@@ -1,8 +1,8 @@
 //! wgmma-groups, the groups of asynchronous matrix multiplications, and the waits for them (PTX ISA, "wgmma.commit_group",
-//! "wgmma.wait_group"). A [`Group`] is something else: converged lanes of a warp.
+//! "wgmma.wait_group"). Not to be confused with a [`Group`] of converged lanes of a warp.
 //!
-//! The n-th commits of the four warps of a warpgroup make one wgmma-group, and a wait of any of the warps is over when the multiplications
-//! of all four have completed. So a warp that runs ahead waits until the other three have committed the wgmma-group too.
+//! The n-th commits of the four warps of a warpgroup form one wgmma-group, and a wait of any of the warps ends when the multiplications of
+//! all four have completed. So a warp also waits until the other three have committed the wgmma-group.
 
 use triomphe::Arc;
 
@@ -11,16 +11,15 @@ use crate::machine::exec::warp_run::{Flow, Group, WarpRun};
 use crate::machine::in_flight::policy::WhenAwaited;
 use crate::machine::in_flight::wgmma;
 use crate::machine::in_flight::wgmma::compute::WgmmaSources;
-use crate::machine::state::in_flight::queue::WaitOf;
+use crate::machine::state::in_flight::queue::WaitingWarp;
 use crate::machine::state::issue_point::BlockId;
 use crate::machine::state::lanes::LaneMask;
 use crate::machine::state::trap::{Trap, TrapKind};
 use crate::machine::state::warp::{GroupState, Warp};
 use crate::program::{Op, Program, WarpgroupOp};
 
-/// The number of wgmma-groups that must be committed before the warp continues, if it waits for other warps of its warpgroup to commit
-/// them.
-pub fn wanted_groups(program: &Program, warp: &Warp) -> Option<u32> {
+/// The number of wgmma-groups that other warps of the warpgroup must commit before this warp continues, if it waits for that.
+pub fn awaited_groups(program: &Program, warp: &Warp) -> Option<u32> {
     let waiting = warp.groups.iter().find(|group| group.state == GroupState::AtWarpgroup)?;
     let Op::Wgmma(WarpgroupOp::Wait { pending }) = program.code[waiting.pc.index()].op else { return None };
     Some(warp.wgmmas.committed().saturating_sub(pending))
@@ -34,13 +33,13 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         self.wake_warpgroup(committed + 1);
     }
 
-    /// The warp has committed `committed` wgmma-groups, or has exited: wakes the warps of its warpgroup that waited for that.
+    /// Wakes the warps of the warpgroup that wait for this warp to commit wgmma-groups: it has committed `committed` or has exited.
     fn wake_warpgroup(&mut self, committed: u32) {
         let program = self.program;
         let all = committed.min(self.other_warps.committed());
         for number in self.other_warps.warpgroup() {
             let Some(warp) = self.other_warps.warp_mut(number) else { continue };
-            if wanted_groups(program, warp).is_some_and(|wanted| wanted <= all) {
+            if awaited_groups(program, warp).is_some_and(|awaited| awaited <= all) {
                 let groups = &mut Arc::make_mut(warp).groups;
                 groups.iter_mut().filter(|group| group.state == GroupState::AtWarpgroup).for_each(|group| group.state = GroupState::Ready);
                 self.progress += 1;
@@ -64,25 +63,25 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             self.other_warps.committed() >= done || self.warp.wgmmas.unwaited().next().is_none_or(|first| first.group >= done),
             "a wait ends early"
         );
-        assert!(!self.has_in_flight(self.place.warp.number(), done), "a multiplication is waited for that has not ended");
+        assert!(!self.has_in_flight(self.point.warp.number(), done), "a multiplication is waited for that has not ended");
         self.warp.wgmmas.waited(done, &mut self.warp.registers);
         self.report_wgmma(WgmmaChange::Waited { done });
         Flow::Next
     }
 
-    /// Whether a multiplication of a wgmma-group below `done` of a warp of the block is in flight.
+    /// True if a multiplication of a wgmma-group below `done` of a warp of the block is in flight.
     fn has_in_flight(&self, warp: u32, done: u32) -> bool {
         self.in_flight.wgmmas_of(self.number, warp).next().is_some_and(|wgmma| wgmma.group < done)
     }
 
-    /// Whether a warp of the warpgroup has a multiplication of a wgmma-group below `done` in flight.
+    /// True if a warp of the warpgroup has a multiplication of a wgmma-group below `done` in flight.
     fn warpgroup_has_in_flight(&self, done: u32) -> bool {
-        self.has_in_flight(self.place.warp.number(), done) || self.other_warps.warpgroup().any(|warp| self.has_in_flight(warp, done))
+        self.has_in_flight(self.point.warp.number(), done) || self.other_warps.warpgroup().any(|warp| self.has_in_flight(warp, done))
     }
 
     /// Completes the multiplications in flight of wgmma-groups below `done`, of all warps of the warpgroup.
     fn complete_groups(&mut self, done: u32) {
-        while self.has_in_flight(self.place.warp.number(), done) {
+        while self.has_in_flight(self.point.warp.number(), done) {
             self.complete_next_wgmma();
         }
         for number in self.other_warps.warpgroup() {
@@ -98,11 +97,11 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             WgmmaSources { program: self.program, prepared: self.prepared, immediates: self.immediates, shared: &self.shared.pages };
         let block_id = BlockId { number: self.number, block_slot: self.block_slot };
         let Some(warp) = self.other_warps.warp_mut(number).map(Arc::make_mut) else { return };
-        let Some(ended) = wgmma::end_next(self.in_flight, (self.number, number), warp, &sources, WaitOf::Another) else { return };
+        let Some(ended) = wgmma::end_next(self.in_flight, (self.number, number), warp, &sources, WaitingWarp::Other) else { return };
         self.progress += 1;
         if OBSERVED && self.wants.has(EventKind::Wgmma) {
-            let (place, change) = (ended.issued, WgmmaChange::Ended(&ended));
-            let event = WgmmaEvent { place, block_id, lanes: warp.live, change, tick: self.place.tick };
+            let (point, change) = (ended.issued, WgmmaChange::Ended(&ended));
+            let event = WgmmaEvent { point, block_id, lanes: warp.live, change, tick: self.point.tick };
             self.paused |= self.observer.event(&Event::Wgmma(event));
         }
     }
@@ -111,21 +110,21 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     pub(super) fn complete_next_wgmma(&mut self) {
         let sources =
             WgmmaSources { program: self.program, prepared: self.prepared, immediates: self.immediates, shared: &self.shared.pages };
-        let own = (self.number, self.place.warp.number());
-        if let Some(wgmma) = wgmma::end_next(self.in_flight, own, self.warp, &sources, WaitOf::Own) {
+        let own = (self.number, self.point.warp.number());
+        if let Some(wgmma) = wgmma::end_next(self.in_flight, own, self.warp, &sources, WaitingWarp::Own) {
             self.progress += 1;
             self.report_wgmma(WgmmaChange::Ended(&wgmma));
         }
     }
 
-    /// All lanes of the warp exit: its multiplications in flight are abandoned.
+    /// Abandons the multiplications in flight of the warp, since all its lanes exit.
     pub(super) fn abandon_wgmmas(&mut self) -> Result<(), Box<Trap>> {
-        self.warpgroups.exit(self.place.warp.number()).map_err(|(other, step)| {
+        self.warpgroups.exit(self.point.warp.number()).map_err(|(other, step)| {
             let place = self.program.place(step.pc);
             let message = format!("this warp exits without the wgmma at {place}, which warp {other} of its warpgroup has executed");
             self.trap(TrapKind::WgmmaSequence, self.warp.live, &message)
         })?;
-        let in_flight: Vec<_> = self.in_flight.wgmmas_of(self.number, self.place.warp.number()).cloned().collect();
+        let in_flight: Vec<_> = self.in_flight.wgmmas_of(self.number, self.point.warp.number()).cloned().collect();
         in_flight.iter().for_each(|wgmma| self.in_flight.remove_wgmma(wgmma));
         for wgmma in self.warp.wgmmas.abandon() {
             self.report_wgmma(WgmmaChange::Abandoned(&wgmma));

@@ -1,4 +1,4 @@
-//! Asynchronous operations: copies, boxes of tensors and matrix multiplications that are under way.
+//! Asynchronous operations: copies, tensor copies and matrix multiplications, and their completion policies.
 
 pub(super) mod copy;
 pub(super) mod policy;

@@ -1,11 +1,11 @@
-//! Clusters: blocks that are on the machine together, and their barrier (PTX ISA, "barrier.cluster").
+//! Clusters: blocks that are resident together, and their barrier (PTX ISA, "barrier.cluster").
 //!
-//! The blocks of a cluster lie in neighbouring block slots, in order of rank. A block slot is free for a block of the next cluster when all
-//! of them have finished.
+//! The blocks of a cluster are in consecutive block slots, in order of rank. These slots get the blocks of the next cluster when all blocks
+//! have finished.
 
 use triomphe::Arc;
 
-use crate::machine::event::{Event, EventKind, Observer, Order, OrderEvent};
+use crate::machine::event::{Event, EventKind, Observer, SyncEvent, SyncKind};
 use crate::machine::state::block::Block;
 use crate::machine::state::issue_point::{BlockId, IssuePoint};
 use crate::machine::state::lanes::LaneMask;
@@ -13,7 +13,7 @@ use crate::machine::state::machine::Machine;
 use crate::machine::state::warp::GroupState;
 
 impl Block {
-    /// Counts lanes of a warp as arrived at the barrier of the cluster.
+    /// Records the arrival of lanes of a warp at the barrier of the cluster.
     pub fn arrive_at_cluster(&mut self, warp: usize, mask: LaneMask) {
         assert!(!mask.is_empty() && self.warps[warp].live.contains_all(mask), "lanes arrive at the cluster's barrier that are not live");
         self.cluster.arrived.resize(self.warps.len(), LaneMask::NONE);
@@ -22,7 +22,7 @@ impl Block {
         assert!(self.cluster.arrived_of(warp).contains_all(mask), "lanes arrive at the cluster's barrier and are not recorded");
     }
 
-    /// Whether all its threads that have not exited have arrived at the barrier of the cluster.
+    /// True if all its threads that have not exited have arrived at the barrier of the cluster.
     pub fn is_at_cluster(&self) -> bool {
         self.warps.iter().enumerate().all(|(number, warp)| self.cluster.arrived_of(number).contains_all(warp.live))
     }
@@ -32,16 +32,16 @@ impl Machine {
     /// The block slots of the cluster that the block in `block_slot` belongs to.
     pub(in crate::machine) fn cluster_block_slots(&self, block_slot: usize) -> std::ops::Range<usize> {
         let size = self.prepared.cluster_blocks;
-        // Nearly always a block is alone.
+        // Most launches have no clusters.
         let first = if size == 1 { block_slot } else { block_slot - block_slot % size };
         let block_slots = first..(first + size).min(self.blocks.len());
         debug_assert!(block_slots.len() == size || block_slot >= self.blocks.len(), "a cluster that is not whole");
         block_slots
     }
 
-    /// Ends the phase of the barrier of the cluster around `block_slot` if every live thread has arrived, the last of them at `place`. True
-    /// if the observer asks for a pause.
-    pub(in crate::machine) fn release_cluster(&mut self, block_slot: usize, place: IssuePoint, observer: &mut dyn Observer) -> bool {
+    /// Completes the phase of the barrier of the cluster of `block_slot` if every live thread has arrived, the last of them at `point`.
+    /// True if the observer asks for a pause.
+    pub(in crate::machine) fn release_cluster(&mut self, block_slot: usize, point: IssuePoint, observer: &mut dyn Observer) -> bool {
         let block_slots = self.cluster_block_slots(block_slot);
         let (first, size) = (block_slots.start as u32, block_slots.len() as u32);
         let blocks = &mut self.blocks[block_slots];
@@ -59,7 +59,7 @@ impl Machine {
         assert!(phases.all(|other| Some(other) == phase), "blocks of one cluster are in different phases");
         self.stall.count_cluster_barrier();
         let block_id = BlockId { number: self.blocks[block_slot].as_ref().map_or(0, |block| block.number), block_slot: block_slot as u32 };
-        let order = Order::ClusterBarrierCompleted { first, blocks: size };
-        observer.report(EventKind::Order, || Event::Order(OrderEvent { place, block_id, lanes: LaneMask::NONE, order }))
+        let kind = SyncKind::ClusterBarrierCompleted { first, blocks: size };
+        observer.report(EventKind::Sync, || Event::Sync(SyncEvent { point, block_id, lanes: LaneMask::NONE, kind }))
     }
 }

@@ -1,4 +1,4 @@
-//! The data that an observer of a launch gets at its beginning and its end.
+//! The data for observers at the start and the end of a launch.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,26 +18,26 @@ use crate::program::{Pc, Program};
 pub struct LaunchStart {
     /// Its tables.
     pub prepared: Arc<PreparedLaunch>,
-    /// The addresses of global memory that hold nothing before something is written there.
+    /// The addresses of global memory that are undefined until they are written.
     pub undefined: Vec<Range<u64>>,
     /// The addresses of the buffers and variables in global memory, in order.
     pub allocations: Vec<Range<u64>>,
-    /// The buffers whose contents nothing looks at after the last launch, where others are compared.
+    /// The buffers that are not compared after the last launch although others are.
     pub uncompared: Vec<Range<u64>>,
-    /// Bytes of which nothing is said.
+    /// The bytes that the launch file excludes from the comparison.
     pub ignored: Vec<Range<u64>>,
 }
 
-/// A launch that has ended or was cut off.
+/// The state of a launch at its end, or at the step limit.
 #[derive(Clone, Debug, Default)]
 pub struct LaunchEnd {
     /// The tick.
     pub tick: Tick,
-    /// Whether no thread that is left can run.
+    /// True if no remaining thread can run.
     pub is_deadlocked: bool,
     /// The blocks that have not finished.
     pub blocks: Vec<UnfinishedBlock>,
-    /// Slot and address of the mbarriers on which copies in flight complete.
+    /// The mbarriers on which copies in flight complete, by block slot and address.
     pub awaited: Vec<(u32, u32)>,
 }
 
@@ -72,9 +72,9 @@ pub struct UnfinishedGroup {
     pub pc: Pc,
     /// The instruction at which they wait.
     pub current_pc: Pc,
-    /// Their state: the barrier, copy or phase that they wait for.
+    /// Their state: the barrier, copy or phase for which they wait.
     pub state: GroupState,
-    /// Whether the instruction at which they wait names its lanes by a mask.
+    /// True if the instruction at which they wait has a member mask.
     pub has_mask: bool,
 }
 
@@ -86,20 +86,21 @@ impl LaunchEnd {
 }
 
 impl Machine {
-    /// The launch, for observers that follow it from its first instruction on.
+    /// The data of the launch for observers, at its start.
     pub fn launch_start(&self) -> LaunchStart {
         let (undefined, uncompared) = (self.device.undefined().collect(), self.device.uncompared().to_vec());
-        // Padding counts, since words may touch it.
+        // With the padding, since some accesses use it.
         let allocations = self.device.global().allocations().map(|of| of.base..of.base + of.pages.len()).collect();
         let ignored = self.device.ignored().to_vec();
         LaunchStart { prepared: Arc::clone(&self.prepared), undefined, uncompared, ignored, allocations }
     }
 
-    /// The present state of the launch, for observers that have followed it to here.
+    /// The data of the launch for observers, at its end.
     pub fn launch_end(&self) -> LaunchEnd {
         let program = self.program();
-        let blocks = self.blocks.iter().zip(0..).filter_map(|(block, block_slot)| Some(block_left(program, block.as_deref()?, block_slot)));
-        let awaited = self.in_flight.copies().filter_map(|copy| match copy.ends {
+        let blocks =
+            self.blocks.iter().zip(0..).filter_map(|(block, block_slot)| Some(unfinished_block(program, block.as_deref()?, block_slot)));
+        let awaited = self.in_flight.copies().filter_map(|copy| match copy.completion {
             CopyCompletion::Mbarrier { owner: MemoryOwner::Block { block_slot, .. }, address, .. } => Some((block_slot, address)),
             CopyCompletion::Mbarrier { owner: MemoryOwner::Global, .. } | CopyCompletion::Group { .. } => None,
         });
@@ -108,7 +109,7 @@ impl Machine {
     }
 }
 
-fn block_left(program: &Program, block: &Block, block_slot: u32) -> UnfinishedBlock {
+fn unfinished_block(program: &Program, block: &Block, block_slot: u32) -> UnfinishedBlock {
     let group = |group: &LaneGroup| {
         let current_pc = group.current_pc();
         let has_mask = program.code[current_pc.index()].op.has_member_mask();

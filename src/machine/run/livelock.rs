@@ -1,20 +1,21 @@
 //! Threads that spin forever.
 //!
-//! While no externally visible effect occurs, and no copy is in flight that will have one, what a warp does follows from its own state
-//! alone. So if every warp that can run has meanwhile returned to an earlier state, all of them are in a livelock. Barriers do not prevent
-//! that: they pass on nothing but the arrivals themselves, so a warp that loops over a barrier continues to loop, or waits there. A barrier
-//! with a reduction passes on a value, and counts as a change.
+//! While there is no externally visible effect, and no copy in flight that will have one, the run of a warp follows from its own state
+//! alone. So if every warp that can run has returned to an earlier state, all of them are in a livelock. Barriers do not prevent that: they
+//! transfer no data but the arrivals, so a warp that loops over a barrier continues to loop, or waits there. A barrier with a reduction
+//! transfers a value, and counts as an effect.
 //!
-//! A store of what is there already is no effect, and one to the stack of a thread none that others see. A plain store to the shared memory
-//! of a block, and a reduction at its barrier, is seen by that block alone: it comes back as a whole then, all its warps and its shared
-//! memory at one time. That holds in every order: whatever the order of its warps could change there is a race, which is reported. To
-//! compare stores would slow down every run, so it is done now and then, each time for as long as there is no other effect, and a while.
+//! A store of the value that memory already holds is no effect, and a store to local memory is none that other threads see. A weak store to
+//! the shared memory of a block, and a reduction at its barrier, is visible to that block alone: then the state of the whole block is
+//! compared, that of all its warps and its shared memory. That holds in every order: if the order of its warps could change the result,
+//! that is a race, which is reported. Comparing stores would slow down every run, so it is done in intervals, each until the next other
+//! effect or a limit.
 //!
-//! Clock values are not part of such a state. For a program that reads clocks a livelock is reported only after the clocks have jumped
-//! ahead ([`ClockJump`](crate::machine::state::clocks::ClockJump)), so that a warp that waits for some time to pass has continued.
+//! Clock values are not part of the compared state. For a program that reads clocks a livelock is reported only after the clocks were
+//! advanced ([`ClockJump`](crate::machine::state::clocks::ClockJump)), so that a warp that waits for a time has continued.
 //!
-//! States are compared by their digests, at the beginning of scheduling turns, in windows that grow with time, so that the cost for long
-//! computations is small: detection is delayed by at most a factor of two, or of some more where blocks work in their shared memory.
+//! States are compared by their digests, at the start of time slices, in windows whose length and distance grow, so that the cost for long
+//! computations is small: the detection is delayed by a factor of at most two, or somewhat more if blocks change their shared memory.
 
 use std::hash::Hasher;
 
@@ -22,33 +23,33 @@ use crate::machine::state::digest::Digest;
 use crate::machine::state::machine::Machine;
 use crate::machine::state::warp::{GroupState, LaneGroup, Warp};
 
-/// In place of the number of a barrier of a block: the barrier of its cluster.
+/// The number of the barrier of the cluster, among the barriers of a block.
 pub const CLUSTER: u32 = u32::MAX;
 
 impl Machine {
-    /// Whether all threads that can run were found to spin forever, and nothing has changed since.
+    /// True if the detection found a livelock, and there was no effect since.
     pub(in crate::machine) fn is_livelocked(&self) -> bool {
         self.livelock.proven && self.livelock.progress == self.progress
     }
 
-    /// The user changed a register or memory; restarts livelock detection.
+    /// Restarts the detection of livelocks, since the user changed the state.
     pub fn restart_detection(&mut self) {
         self.progress = self.progress.wrapping_add(1);
     }
 
-    /// An effect has occurred that others than the threads that spin can see.
-    pub(in crate::machine) fn note_change(&mut self) {
-        self.livelock.note_change(self.start(), self.tick, self.progress);
+    /// Records an effect that threads other than those that spin can see.
+    pub(in crate::machine) fn record_effect(&mut self) {
+        self.livelock.record_effect(self.start(), self.tick, self.progress);
     }
 
-    /// The current warp begins its scheduling turn: whether all threads that can run are now known to spin forever.
-    pub(in crate::machine) fn detects_livelock(&mut self) -> bool {
+    /// Records the state of the current warp at the start of its time slice. True if there is a livelock.
+    pub(in crate::machine) fn detect_livelock(&mut self) -> bool {
         if self.progress != self.livelock.progress || self.livelock.has_compared_enough(self.start(), self.tick) {
-            self.note_change();
-            self.clock_jump.rest();
+            self.record_effect();
+            self.clock_jump.reset();
         }
-        self.livelock.begin_turn(self.tick);
-        if self.tick < self.livelock.opens {
+        self.livelock.begin_slice(self.tick);
+        if self.tick < self.livelock.window_start {
             return false;
         }
         let (block_slot, number) = (self.cursor.block_slot, self.cursor.warp);
@@ -63,26 +64,26 @@ impl Machine {
             block.warps.get(number).iter().for_each(|warp| hash_warp(warp, &mut digest));
             digest.finish()
         };
-        let whole = || {
+        let block_state = || {
             let mut digest = Digest::default();
             block.warps.iter().for_each(|warp| hash_warp(warp, &mut digest));
             block.hash_shared(&mut digest);
             digest.finish()
         };
-        let returned = self.livelock.turn((block_slot, number), self.tick, state, whole);
-        assert!(!returned || self.livelock.seen.contains_key(&(block_slot, number)), "a warp comes back that was not seen");
+        let returned = self.livelock.record_slice((block_slot, number), self.tick, state, block_state);
+        assert!(!returned || self.livelock.warps.contains_key(&(block_slot, number)), "a warp comes back that was not seen");
         if returned && self.all_have_returned() {
             self.livelock.proven = self.prepared.clocks.is_empty() || !self.clock_jump.jump();
-            self.livelock.close();
+            self.livelock.restart_window();
         }
         self.livelock.proven
     }
 
-    /// Threads of the block in `block_slot` have arrived at a barrier that hands nothing over.
-    pub(in crate::machine) fn arrived_quietly(&mut self, block_slot: usize, barrier: u32) {
+    /// Records that threads of the block in `block_slot` have arrived at a barrier without a reduction.
+    pub(in crate::machine) fn note_barrier_arrival(&mut self, block_slot: usize, barrier: u32) {
         assert!(block_slot < self.blocks.len(), "threads arrive in a block slot that is not there");
-        if self.tick >= self.livelock.opens && self.progress == self.livelock.progress {
-            self.livelock.arrived.insert((block_slot, barrier));
+        if self.tick >= self.livelock.window_start && self.progress == self.livelock.progress {
+            self.livelock.arrived_barriers.insert((block_slot, barrier));
         }
     }
 
@@ -95,13 +96,13 @@ impl Machine {
             let warps = block.iter().flat_map(|block| &block.warps).enumerate();
             warps.map(move |(number, warp)| ((block_slot, number), warp))
         });
-        warps.filter(|((block_slot, _), warp)| self.moves(*block_slot, warp)).all(|(place, _)| self.livelock.has_returned(place))
+        warps.filter(|((block_slot, _), warp)| self.can_progress(*block_slot, warp)).all(|(warp, _)| self.livelock.has_returned(warp))
     }
 
-    /// Whether a warp makes progress before others wake it, or others that run arrive where it waits for them.
-    fn moves(&self, block_slot: usize, warp: &Warp) -> bool {
-        let arrived = &self.livelock.arrived;
-        let is_joined = |group: &LaneGroup| match group.state {
+    /// True if a warp can run before others wake it, or waits at a barrier at which other threads arrive.
+    fn can_progress(&self, block_slot: usize, warp: &Warp) -> bool {
+        let arrived = &self.livelock.arrived_barriers;
+        let waits_for_arrival = |group: &LaneGroup| match group.state {
             GroupState::AtBarrier { id, .. } => arrived.contains(&(block_slot, id)),
             GroupState::AtCluster { .. } => arrived.contains(&(self.cluster_block_slots(block_slot).start, CLUSTER)),
             GroupState::Ready
@@ -112,14 +113,14 @@ impl Machine {
             | GroupState::AtWarpgroup
             | GroupState::AtWarpSync { .. }
             | GroupState::AtReconvergence
-            | GroupState::AwaitsTurn => false,
+            | GroupState::Deferred => false,
         };
-        moves(warp) || warp.groups.iter().any(is_joined)
+        can_progress(warp) || warp.groups.iter().any(waits_for_arrival)
     }
 }
 
-/// Whether a warp makes progress before others wake it: also one whose waits time out, or end by a command of the user.
-fn moves(warp: &Warp) -> bool {
+/// True if a warp can run before others wake it. A wait that times out, or that the user ends, counts too.
+fn can_progress(warp: &Warp) -> bool {
     warp.groups
         .iter()
         .any(|group| matches!(group.state, GroupState::Ready | GroupState::AtMbarrier { .. } | GroupState::AtCopies | GroupState::AtWgmmas))

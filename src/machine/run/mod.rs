@@ -1,4 +1,4 @@
-//! Many instructions: which warp runs next, what happens when all wait, and machines as snapshots.
+//! The run of a machine: the scheduler, progress when all warps wait, the detection of livelocks, and snapshots.
 
 pub(super) mod cluster;
 pub(super) mod deadlock;

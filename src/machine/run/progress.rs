@@ -1,14 +1,13 @@
-//! Progress rules when no warp is ready but a group waits for an mbarrier phase: copies end, then waits time out, and if neither changes
-//! anything the run is in a deadlock.
+//! Progress when no warp is ready but a group waits for an mbarrier phase: copies complete, then waits time out, and if neither has an
+//! effect the run is in a deadlock.
 //!
-//! A group that asks for a phase that has not ended waits, whether it asks with `try_wait` or polls with `test_wait`: the poll is counted
-//! once. It fails when no other group is ready, or after [`WAIT_TIMEOUT`] ticks, as a wait that times out would; what the group does then
-//! may wake others. Under a random schedule it also fails at times that the seed decides: on the hardware the duration of a wait is up to
-//! the system (PTX ISA, "mbarrier.try_wait").
+//! A group that tests a phase that has not completed waits, with `try_wait` as with `test_wait`; a loop of `test_wait` counts as one poll.
+//! The poll fails when no other group is ready, or after [`WAIT_TIMEOUT`] ticks, and the group continues. Under a random schedule it also
+//! fails at random times: on the hardware the duration of a wait is system-dependent (PTX ISA, "mbarrier.try_wait").
 //!
-//! If all groups that wait return to the same poll in the same state, and no externally visible effect occurred in between, they repeat
-//! that forever: a deadlock. Clock values are not part of that state; for a program that reads clocks a deadlock is reported only after the
-//! clocks have jumped ahead ([`ClockJump`](crate::machine::state::clocks::ClockJump)), so that waits with a limit have ended.
+//! If all waiting groups return to the same poll in the same state, without an externally visible effect in between, they do so forever: a
+//! deadlock. Clock values are not part of that state; for a program that reads clocks a deadlock is reported only after the clocks were
+//! advanced ([`ClockJump`](crate::machine::state::clocks::ClockJump)), so that waits with a timeout have ended.
 
 use std::hash::{Hash, Hasher};
 
@@ -25,36 +24,37 @@ use crate::machine::state::in_flight::copy::{AsyncCopy, CopyCompletion, CopyKind
 use crate::machine::state::issue_point::BlockId;
 use crate::machine::state::launch::Schedule;
 use crate::machine::state::machine::Machine;
-use crate::machine::state::mbarrier::Refused;
+use crate::machine::state::mbarrier::MbarrierError;
 use crate::machine::state::trap::Trap;
 use crate::machine::state::warp::{GroupState, LaneGroup, Polled};
 use crate::program::Access;
 
-/// Ticks that a wait lasts at most while others run.
+/// The maximum number of ticks of a wait while other warps run.
 const WAIT_TIMEOUT: u64 = 1 << 16;
 
-/// Consecutive waits that may time out while no thread does anything but count.
-const POLLS: u64 = 1 << 20;
+/// The maximum number of consecutive timeouts without an effect.
+const POLLS_MAX: u64 = 1 << 20;
 
 /// Consecutive rounds of timeouts at each of which the state is compared; later only at every `CLOSE_ROUNDS`-th round.
 const CLOSE_ROUNDS: u64 = 64;
 
-/// Under a random schedule, one in `TIMEOUT_ODDS` turns lets the wait of a group time out.
+/// Under a random schedule, a wait times out before one in `TIMEOUT_ODDS` time slices.
 const TIMEOUT_ODDS: u64 = 4;
 
-/// Whether the run can continue, and whether the observer asked for a pause meanwhile.
-pub(in crate::machine) struct MadeProgress {
-    pub goes_on: bool,
+/// The result of an attempt to make progress: true if the run can continue, and true if the observer asks for a pause.
+pub(in crate::machine) struct Progress {
+    pub continues: bool,
     pub paused: bool,
 }
 
-type Outcome = Result<MadeProgress, Box<Trap>>;
+type Outcome = Result<Progress, Box<Trap>>;
 
 impl Machine {
-    /// The changes between two turns (time slices): copies complete at random, and long waits time out.
-    pub(in crate::machine) fn between_turns(&mut self, observer: &mut dyn Observer) -> Result<bool, Box<Trap>> {
+    /// Updates the machine between two time slices: copies complete at random, and long waits time out. True if the observer asks for a
+    /// pause.
+    pub(in crate::machine) fn between_slices(&mut self, observer: &mut dyn Observer) -> Result<bool, Box<Trap>> {
         let mut paused = false;
-        let chosen = self.completion.between_turns(&|| ids_in_flight(&self.in_flight, &self.blocks).count());
+        let chosen = self.completion.between_slices(&|| ids_in_flight(&self.in_flight, &self.blocks).count());
         let ended = chosen.and_then(|chosen| ids_in_flight(&self.in_flight, &self.blocks).nth(chosen));
         assert_eq!(ended.is_some(), chosen.is_some(), "an operation ends that is not in flight");
         if let Some(id) = ended {
@@ -65,36 +65,37 @@ impl Machine {
         }
         if self.tick() >= self.stall.due && !self.waits_forever() {
             self.stall.due = self.tick() + WAIT_TIMEOUT;
-            let made_progress = self.end_awaited_copies(observer)?;
-            paused |= made_progress.paused;
-            if !made_progress.goes_on {
+            let progress = self.end_awaited_copies(observer)?;
+            paused |= progress.paused;
+            if !progress.continues {
                 self.time_out();
             }
         }
         Ok(paused)
     }
 
-    /// No warp is ready: ends the copies that a group waits for, or lets waits time out.
+    /// Makes progress when no warp is ready: completes the copies for which a group waits, or lets waits time out.
     pub(in crate::machine) fn make_progress(&mut self, observer: &mut dyn Observer) -> Outcome {
-        let made_progress = self.end_awaited_copies(observer)?;
-        if made_progress.goes_on {
-            return Ok(made_progress);
+        let progress = self.end_awaited_copies(observer)?;
+        if progress.continues {
+            return Ok(progress);
         }
-        let goes_on = !self.waits_forever() && !self.comes_back();
-        if goes_on {
+        let continues = !self.waits_forever() && !self.detect_stall();
+        if continues {
             self.time_out();
             assert!(self.resident_blocks().any(|block| block.warps.iter().any(|warp| warp.can_run())), "no wait has timed out");
         }
-        Ok(MadeProgress { goes_on, ..made_progress })
+        Ok(Progress { continues, ..progress })
     }
 
-    /// Whether the groups that wait were found to do so forever, and nothing has changed since.
+    /// True if a deadlock was detected, and there was no effect since.
     fn waits_forever(&self) -> bool {
         self.stall.proven && self.stall.progress == self.progress
     }
 
-    /// No group can run: whether those that wait for phases, if any do, have only come back to where they were.
-    fn comes_back(&mut self) -> bool {
+    /// Records the state when no group can run. True if the groups that wait for phases have returned to an earlier state, or if there are
+    /// none: a deadlock.
+    fn detect_stall(&mut self) -> bool {
         let waits =
             self.resident_blocks().flat_map(|block| &block.warps).flat_map(|warp| &warp.groups).filter(|group| waits_for_phase(group));
         let waits = waits.count() as u64;
@@ -104,7 +105,7 @@ impl Machine {
         assert!(!self.resident_blocks().any(|block| block.warps.iter().any(|warp| warp.can_run())), "a group can run");
         assert!(self.stall.barriers_then <= self.stall.barriers_completed, "more barriers were completed than there were");
         if self.progress != self.stall.progress {
-            self.clock_jump.rest();
+            self.clock_jump.reset();
             let (progress, barriers_then) = (self.progress, self.stall.barriers_completed);
             self.stall = StallState { polls: 0, rounds: 0, next: 1, proven: false, progress, barriers_then, ..self.stall.clone() };
             self.stall.waiters_hash = self.waiters_hash();
@@ -113,7 +114,7 @@ impl Machine {
         self.stall.polls += waits;
         self.stall.rounds += 1;
         let rounds = self.stall.rounds;
-        if self.stall.polls > POLLS {
+        if self.stall.polls > POLLS_MAX {
             self.stall.proven = true;
         } else if rounds <= CLOSE_ROUNDS || rounds.is_multiple_of(CLOSE_ROUNDS) {
             let waiters_hash = self.waiters_hash();
@@ -131,19 +132,19 @@ impl Machine {
         self.stall.proven
     }
 
-    /// Ends the copies that will bring something to the mbarriers for which groups wait, unless only the user may.
+    /// Ends the copies that complete on the mbarriers for which groups wait, unless only the user ends copies.
     pub(in crate::machine) fn end_awaited_copies(&mut self, observer: &mut dyn Observer) -> Outcome {
-        let mut made_progress = MadeProgress { goes_on: false, paused: false };
+        let mut progress = Progress { continues: false, paused: false };
         if !self.in_flight.has_copies() || self.completion.when_awaited() == WhenAwaited::WaitsForUser {
-            return Ok(made_progress);
+            return Ok(progress);
         }
         for (block_slot, address) in self.awaited() {
             for copy in self.in_flight.to_mbarrier(block_slot, address) {
-                made_progress.paused |= self.end_copy(&copy, observer)?;
-                made_progress.goes_on = true;
+                progress.paused |= self.end_copy(&copy, observer)?;
+                progress.continues = true;
             }
         }
-        Ok(made_progress)
+        Ok(progress)
     }
 
     /// The mbarriers for which groups wait, by block slot and address.
@@ -162,8 +163,8 @@ impl Machine {
         awaited
     }
 
-    /// Hash of the pcs and registers of the groups of warps in which a group waits for a phase; of all warps if barriers have completed
-    /// meanwhile.
+    /// A digest of the pcs and registers of the warps in which a group waits for a phase, or of all warps if barriers have completed since
+    /// the last effect.
     fn waiters_hash(&self) -> u64 {
         let mut digest = Digest::default();
         let all = self.stall.barriers_then != self.stall.barriers_completed;
@@ -179,7 +180,7 @@ impl Machine {
         digest.finish()
     }
 
-    /// Draws whether the wait of some group times out now, and of which.
+    /// Lets the wait of a random group time out, with a probability of 1 in [`TIMEOUT_ODDS`].
     fn time_out_waits(&mut self) {
         let random = &mut self.stall.timeout_random;
         if random.draw(TIMEOUT_ODDS) != 0 {
@@ -209,13 +210,13 @@ impl Machine {
         }
     }
 
-    /// Ends the copies that read or write the shared memory of the block in `block_slot`, or that it issued: it has finished.
-    pub(in crate::machine) fn end_copies_around(&mut self, block_slot: usize, observer: &mut dyn Observer) -> Result<bool, Box<Trap>> {
+    /// Ends the copies that the block in `block_slot` issued, or that access its shared memory: the block has finished.
+    pub(in crate::machine) fn end_copies_of_block(&mut self, block_slot: usize, observer: &mut dyn Observer) -> Result<bool, Box<Trap>> {
         let mut paused = false;
         if let Some(number) = self.blocks[block_slot].as_ref().map(|block| block.number)
             && self.in_flight.has_copies()
         {
-            for copy in self.in_flight.around_block(block_slot as u32, number) {
+            for copy in self.in_flight.copies_of_block(block_slot as u32, number) {
                 paused |= self.end_copy(&copy, observer)?;
             }
         }
@@ -225,7 +226,7 @@ impl Machine {
     /// Ends the copy or matrix multiplication with this number, as the user asks; false if it is not in flight.
     ///
     /// # Errors
-    /// If the mbarrier that it completes on cannot take its bytes.
+    /// If its contribution to an mbarrier is invalid.
     pub fn complete(&mut self, id: u64, observer: &mut dyn Observer) -> Result<bool, Box<Trap>> {
         Ok(self.complete_by_id(id, observer)?.is_some())
     }
@@ -239,10 +240,10 @@ impl Machine {
         }
     }
 
-    /// Ends a copy for all its lanes, after those that must end before it. True if the observer asks for a pause.
+    /// Ends a copy for all its lanes, after the copies that must end before it. True if the observer asks for a pause.
     fn end_copy(&mut self, copy: &AsyncCopy, observer: &mut dyn Observer) -> Result<bool, Box<Trap>> {
         let mut paused = false;
-        if let CopyKind::CpAsyncArrive = copy.work {
+        if let CopyKind::CpAsyncArrive = copy.kind {
             let before: Vec<_> = self
                 .in_flight
                 .copies_of(copy.block_id.number, copy.issued.warp.number())
@@ -257,7 +258,7 @@ impl Machine {
     }
 
     fn end_copy_now(&mut self, copy: &AsyncCopy, observer: &mut dyn Observer) -> Result<bool, Box<Trap>> {
-        // The one in the table may have lost lanes meanwhile.
+        // The copy in the table may have fewer lanes by now.
         let Some(copy) = self.in_flight.copies().find(|other| other.id == copy.id).cloned() else { return Ok(false) };
         let mut ended = EndedPhases::new();
         let tick = self.tick();
@@ -269,9 +270,9 @@ impl Machine {
             first: 0,
             ended: &mut ended,
         };
-        if let Err(refused) = copy.end(copy.lanes, tick, &mut view) {
+        if let Err(error) = copy.end(copy.lanes, tick, &mut view) {
             let owner = self.resident_blocks().find(|block| block.number == copy.block_id.number);
-            return Err(copy.fault(refused, |address| owner.map_or(format!("{address:#x}"), |block| self.mbarrier_name(block, address))));
+            return Err(copy.fault(error, |address| owner.map_or(format!("{address:#x}"), |block| self.mbarrier_name(block, address))));
         }
         self.in_flight.remove_copy(&copy, copy.lanes);
         debug_assert!(!self.in_flight.copies().any(|other| other.id == copy.id), "a copy that has ended is in flight");
@@ -287,7 +288,7 @@ impl Machine {
         Ok(described || paused)
     }
 
-    /// Wakes the groups that wait for mbarriers of which a phase has ended. True if the observer asks for a pause.
+    /// Wakes the groups that wait for mbarriers with a completed phase. True if the observer asks for a pause.
     pub(in crate::machine) fn wake_at_mbarriers(&mut self, ended: &[(u32, u32)], observer: &mut dyn Observer) -> bool {
         let mut paused = false;
         for (block_slot, address) in ended {
@@ -299,11 +300,11 @@ impl Machine {
             let block_id = BlockId { number: block.number, block_slot: *block_slot };
             let phase = block.shared.mbarrier(*address).ok().and_then(|barrier| barrier.history.last());
             if let Some(phase) = phase.filter(|_| observer.mask().has(EventKind::Mbarrier)) {
-                let (place, lanes, change) = (phase.last.place, phase.last.lanes, MbarrierChange::Ended(phase.number));
+                let (point, lanes, change) = (phase.last.point, phase.last.lanes, MbarrierChange::PhaseCompleted(phase.number));
                 let (block, block_slot, address, phase) = (block.index, *block_slot, *address, phase.number);
-                let how = Access::default();
+                let semantics = Access::default();
                 paused |= observer.event(&Event::Mbarrier(MbarrierEvent {
-                    place,
+                    point,
                     block_id,
                     lanes,
                     block,
@@ -311,7 +312,7 @@ impl Machine {
                     address,
                     phase,
                     change,
-                    semantics: how,
+                    semantics,
                 }));
             }
         }
@@ -320,24 +321,24 @@ impl Machine {
 }
 
 impl AsyncCopy {
-    /// Whether the arrival `other` waits for it: a `cp.async` of one of its lanes before it.
+    /// True if the arrival `other` waits for this copy: an earlier `cp.async` of one of its lanes.
     fn is_awaited_by(&self, other: &AsyncCopy) -> bool {
-        matches!(self.work, CopyKind::CpAsync(_)) && self.id < other.id && self.lanes.intersects(other.lanes)
+        matches!(self.kind, CopyKind::CpAsync(_)) && self.id < other.id && self.lanes.intersects(other.lanes)
     }
 
-    /// The fault of a copy whose mbarrier, which `name` names, cannot take what it brings.
-    pub fn fault(&self, refused: Refused, name: impl Fn(u32) -> String) -> Box<Trap> {
-        let (address, bytes) = match self.ends {
+    /// The fault of a copy whose contribution to an mbarrier is invalid. `name` returns the name of the mbarrier at an address.
+    pub fn fault(&self, error: MbarrierError, name: impl Fn(u32) -> String) -> Box<Trap> {
+        let (address, bytes) = match self.completion {
             CopyCompletion::Mbarrier { owner: MemoryOwner::Block { .. }, address, bytes } => (address, bytes),
             CopyCompletion::Group { .. } | CopyCompletion::Mbarrier { .. } => (0, 0),
         };
-        let (kind, why) = refused.words(&name(address));
+        let (kind, why) = error.describe(&name(address));
         let message = format!("asynchronous copy #{} completes {bytes} bytes: {why}", self.id);
-        Box::new(Trap { kind, place: self.issued, lanes: self.lanes, access: None, message })
+        Box::new(Trap { kind, point: self.issued, lanes: self.lanes, access: None, message })
     }
 }
 
-/// The numbers of what is in flight: copies, then matrix multiplications by block slot and warp.
+/// The numbers of the operations in flight: copies, then matrix multiplications by block slot and warp.
 fn ids_in_flight(in_flight: &InFlight, blocks: &[Option<Arc<Block>>]) -> impl Iterator<Item = u64> {
     let wgmmas = blocks.iter().flatten().flat_map(|block| in_flight.wgmmas_of_block(block.number));
     in_flight.copies().map(|copy| copy.id).chain(wgmmas.map(|wgmma| wgmma.id))

@@ -1,7 +1,7 @@
-//! The state that two clones of one machine share, which shows what did not change between them.
+//! Comparison of two snapshots of a run by the memory that they share.
 //!
-//! A clone holds on to everything it shares, so whatever is written afterwards is copied first and gets an address of its own. Of two
-//! snapshots of one run, parts with the same address are the same and were not touched in between.
+//! State is copy on write, so a write after a clone changes the address of the written part. Parts of two snapshots of one run with the
+//! same address are the same, and were not written in between.
 
 use triomphe::Arc;
 
@@ -12,8 +12,8 @@ use crate::machine::state::machine::Machine;
 use crate::machine::state::warp::Warp;
 
 impl Machine {
-    /// Whether warp `warp` of block `block` issued nothing between `self` and the later snapshot `later` of the same launch. False where
-    /// that cannot be decided.
+    /// True if warp `warp` of block `block` issued no instruction between `self` and the later snapshot `later` of the same launch. May be
+    /// false although it issued none.
     pub fn is_warp_unchanged(&self, later: &Machine, block: [u32; 3], warp: u32) -> bool {
         assert!(self.start() == later.start() && self.tick() <= later.tick(), "snapshots in another order");
         match (self.resident(block), later.resident(block)) {
@@ -26,8 +26,9 @@ impl Machine {
         }
     }
 
-    /// Whether no write touched `bytes` bytes at `address` of `space` between `self` and the later snapshot `later` of the same launch;
-    /// shared memory is that of `block`, local memory that of all lanes of its warp `warp`. False where that cannot be decided.
+    /// True if no write accessed the `bytes` bytes at `address` of `space` between `self` and the later snapshot `later` of the same
+    /// launch; shared memory is that of `block`, local memory that of all lanes of its warp `warp`. May be false although there was no
+    /// write.
     pub fn is_memory_unchanged(&self, later: &Machine, space: Space, (block, warp): ([u32; 3], u32), address: u64, bytes: u64) -> bool {
         match space {
             Space::Const | Space::Param => true,
@@ -49,7 +50,7 @@ impl Machine {
         }
     }
 
-    /// Bytes that keeping `self` costs beside `earlier`, a snapshot of the same launch.
+    /// Bytes of `self` that are not shared with `earlier`, a snapshot of the same launch.
     pub fn unshared_bytes(&self, earlier: &Machine) -> u64 {
         assert!(earlier.tick() <= self.tick(), "snapshots in another order");
         let blocks = self.blocks.iter().zip(earlier.blocks.iter().map(Option::as_ref).chain(std::iter::repeat(None)));

@@ -1,8 +1,8 @@
-//! A schedule that names the warps that have the turn, and what it takes to find one: which warps can run, and what they have done.
+//! The schedule of explicit switches, and queries for the search of such schedules.
 
 use std::hash::Hasher;
 
-use crate::machine::run::schedule::WARP_TURN;
+use crate::machine::run::schedule::WARP_SLICE;
 use crate::machine::state::digest::Digest;
 use crate::machine::state::lanes::LaneMask;
 use crate::machine::state::launch::{Schedule, Switch};
@@ -11,7 +11,7 @@ use crate::machine::state::warp::{GroupState, Warp};
 use crate::program::Pc;
 
 impl Machine {
-    /// The next time for which the schedule names a warp.
+    /// The next switch of the schedule.
     pub(in crate::machine) fn next_switch(&self) -> Option<Switch> {
         match &self.prepared.config.schedule {
             Schedule::Switched(switches) => switches.get(self.cursor.switches).copied(),
@@ -19,8 +19,8 @@ impl Machine {
         }
     }
 
-    /// Gives the turn to the warp that the schedule names for now, if it can run.
-    pub(in crate::machine) fn take_switch(&mut self) {
+    /// Performs the switches of the schedule at the current tick.
+    pub(in crate::machine) fn perform_switches(&mut self) {
         while let Some(switch) = self.next_switch().filter(|switch| switch.at <= self.tick()) {
             self.cursor.switches += 1;
             if switch.at == self.tick() {
@@ -29,33 +29,32 @@ impl Machine {
         }
     }
 
-    /// Gives a warp of the block of number `block` a whole scheduling turn, now; false, and nothing changes, if it has one anyway, or
-    /// cannot run.
+    /// Starts a full time slice of a warp of block number `block` now. False, without effect, if it cannot run or is the current warp.
     pub fn switch_to(&mut self, block: u64, warp: u32) -> bool {
         let block_slot = self.blocks.iter().position(|slot| slot.as_ref().is_some_and(|resident| resident.number == block));
-        block_slot.is_some_and(|block_slot| self.give_turn_in(block_slot, warp as usize))
+        block_slot.is_some_and(|block_slot| self.schedule_warp_in(block_slot, warp as usize))
     }
 
-    /// Gives the first turn to the first warp, and later the warp that had the turn another one if it did something in the one that is
-    /// over; false if it did not, or cannot run.
-    pub(in crate::machine) fn begins_or_goes_on(&mut self) -> bool {
+    /// Starts another time slice of the current warp, at the start of the launch or if its last slice had an effect; false otherwise, or if
+    /// it cannot run.
+    pub(in crate::machine) fn continue_current(&mut self) -> bool {
         let (block_slot, warp) = (self.cursor.block_slot, self.cursor.warp);
-        let may_go_on = self.tick() == self.start() || self.cursor.progress != self.progress;
-        let goes_on = may_go_on && self.can_run(block_slot, warp);
-        if goes_on {
-            self.begin_turn(block_slot, warp, WARP_TURN);
+        let may_continue = self.tick() == self.start() || self.cursor.progress != self.progress;
+        let continues = may_continue && self.can_run(block_slot, warp);
+        if continues {
+            self.begin_slice(block_slot, warp, WARP_SLICE);
         }
-        goes_on
+        continues
     }
 
-    /// The warp that has the turn, as the number of its block and its own; none if that is over.
-    pub fn turn(&self) -> Option<(u64, u32)> {
+    /// The warp whose time slice has not ended, as the number of its block and its own number.
+    pub fn scheduled_warp(&self) -> Option<(u64, u32)> {
         let block = self.blocks.get(self.cursor.block_slot)?.as_ref()?;
-        let has_turn = self.cursor.warp_left > 0 && self.can_run(self.cursor.block_slot, self.cursor.warp);
-        has_turn.then_some((block.number, self.cursor.warp as u32))
+        let is_scheduled = self.cursor.warp_ticks_left > 0 && self.can_run(self.cursor.block_slot, self.cursor.warp);
+        is_scheduled.then_some((block.number, self.cursor.warp as u32))
     }
 
-    /// The warps that can run, each as the number of its block and its own, in order of these.
+    /// The warps that can run, each as the number of its block and its own number, sorted.
     pub fn ready_warps(&self) -> Vec<(u64, u32)> {
         let mut warps: Vec<(u64, u32)> = self
             .blocks
@@ -71,27 +70,27 @@ impl Machine {
         warps
     }
 
-    /// Externally visible effects of threads so far, modulo 2^64: a thread that spins has none.
+    /// The number of externally visible effects of threads so far, modulo 2^64: a thread that spins has none.
     pub fn progress(&self) -> u64 {
         self.progress
     }
 
-    /// The pc, the lanes and the state of each group of a warp; nothing if its block is not resident.
+    /// The pc, the lanes and the state of each group of a warp; empty if its block is not resident.
     pub fn group_states(&self, block: u64, warp: u32) -> Vec<(Pc, LaneMask, GroupState)> {
         let groups = self.warp_of(block, warp).into_iter().flat_map(|warp| &warp.groups);
-        let mut stand: Vec<_> = groups.map(|group| (group.pc, group.mask, group.state)).collect();
-        stand.sort_unstable_by_key(|(_, mask, _)| mask.first());
-        stand
+        let mut states: Vec<_> = groups.map(|group| (group.pc, group.mask, group.state)).collect();
+        states.sort_unstable_by_key(|(_, mask, _)| mask.first());
+        states
     }
 
-    /// A fingerprint of the registers of a warp, but for those that say what time it is; none if its block is not on the machine.
+    /// A digest of the registers of a warp except those that depend on clocks; none if its block is not resident.
     pub fn register_state(&self, block: u64, warp: u32) -> Option<u64> {
         let mut digest = Digest::default();
         self.prepared.clocks.hash_registers(self.warp_of(block, warp)?, &mut digest);
         Some(digest.finish())
     }
 
-    /// The mbarriers in the shared memory of its block for which a warp waits: the address of each, and its phase.
+    /// The mbarriers in the shared memory of its block for which a warp waits, by address, with their phases.
     pub fn awaited_phases(&self, block: u64, warp: u32) -> Vec<(u32, u64)> {
         let Some(resident) = self.resident_blocks().find(|resident| resident.number == block) else { return Vec::new() };
         let groups = self.warp_of(block, warp).into_iter().flat_map(|warp| &warp.groups);
@@ -106,7 +105,7 @@ impl Machine {
             | GroupState::AtCluster { .. }
             | GroupState::AtWarpSync { .. }
             | GroupState::AtReconvergence
-            | GroupState::AwaitsTurn => None,
+            | GroupState::Deferred => None,
         });
         awaited.collect()
     }

@@ -6,7 +6,7 @@ use smallvec::{SmallVec, smallvec};
 use triomphe::Arc;
 
 use crate::isa::BarrierFn;
-use crate::machine::state::barrier::{BARRIERS, Ballot, Barrier, ClusterBarrier};
+use crate::machine::state::barrier::{BARRIERS, Barrier, BarrierReduction, ClusterBarrier};
 use crate::machine::state::definedness::Definedness;
 use crate::machine::state::in_flight::queue::WgmmaQueue;
 use crate::machine::state::in_flight::warpgroup::Warpgroups;
@@ -31,19 +31,19 @@ pub struct Block {
     pub number: u64,
     /// Its warps.
     pub warps: Vec<Arc<Warp>>,
-    /// Its shared memory, the system's part included.
+    /// Its shared memory, the reserved bytes included.
     pub shared: Shared,
     /// Its barriers.
     pub barriers: [Barrier; BARRIERS],
-    /// Its part of the barrier of its cluster.
+    /// Its state at the barrier of its cluster.
     pub cluster: ClusterBarrier,
-    /// Whether the warps of its warpgroups multiply together.
+    /// The `wgmma` instructions that only some warps of a warpgroup have executed.
     pub warpgroups: Warpgroups,
 }
 
-/// A barrier whose phase has ended.
+/// A barrier whose phase has completed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Released {
+pub struct CompletedBarrier {
     /// Its number.
     pub id: u32,
     /// The lanes that had arrived, by warp.
@@ -70,46 +70,46 @@ impl Block {
         }
     }
 
-    /// Adds its shared memory and what has arrived at its barriers to `state`, without the number of their phases.
+    /// Adds its shared memory and the arrivals at its barriers to `state`, without the numbers of their phases.
     pub(in crate::machine) fn hash_shared<H: Hasher>(&self, state: &mut H) {
         self.shared.hash(state);
-        for Barrier { arrived, count, wanted, votes, voters, phase: _ } in &self.barriers {
-            (arrived, count, wanted, votes, voters).hash(state);
+        for Barrier { arrived, count, thread_count, votes, voters, phase: _ } in &self.barriers {
+            (arrived, count, thread_count, votes, voters).hash(state);
         }
     }
 
-    /// Whether all its threads have exited.
+    /// True if all its threads have exited.
     pub fn is_done(&self) -> bool {
         self.warps.iter().all(|warp| warp.groups.is_empty())
     }
 
-    /// Counts the lanes of a group at barrier `id` and, if that completes it, releases all of them and returns the arrivals.
+    /// Counts the lanes of a group at barrier `id`. If that completes the barrier, wakes its groups and returns the arrivals.
     pub fn arrive(
         &mut self,
         program: &Program,
         warp: usize,
         id: u32,
         mask: LaneMask,
-        wanted: Option<u32>,
+        thread_count: Option<u32>,
         votes: LaneMask,
-    ) -> Option<Released> {
+    ) -> Option<CompletedBarrier> {
         let (warps, live) = (self.warps.len(), self.warps[warp].live);
         assert!((id as usize) < BARRIERS, "a barrier that no block has");
         let barrier = &mut self.barriers[id as usize];
-        barrier.want(wanted);
+        barrier.set_thread_count(thread_count);
         barrier.arrive(warps, warp, mask, live, votes);
         self.release(program, id as usize)
     }
 
-    /// Looks at all barriers after lanes of `warp` exited, and says which of them that released.
-    pub fn lanes_exited(&mut self, program: &Program, warp: usize, live_before: LaneMask) -> SmallVec<[Released; 1]> {
+    /// Updates all barriers after lanes of `warp` exited, and returns those that this completes.
+    pub fn lanes_exited(&mut self, program: &Program, warp: usize, live_before: LaneMask) -> SmallVec<[CompletedBarrier; 1]> {
         let live = self.warps[warp].live;
-        let mut released = SmallVec::new();
+        let mut completed = SmallVec::new();
         for id in 0..BARRIERS {
             self.barriers[id].lanes_exited(warp, live_before, live);
-            released.extend(self.release(program, id));
+            completed.extend(self.release(program, id));
         }
-        released
+        completed
     }
 
     /// Wakes the groups that wait for the mbarrier at `address`: they poll it again.
@@ -117,7 +117,7 @@ impl Block {
         self.wake(|state| state == GroupState::AtMbarrier { address });
     }
 
-    /// Wakes the groups whose state is one of `waits`.
+    /// Wakes the groups for whose state `waits` holds.
     pub fn wake(&mut self, waits: impl Fn(GroupState) -> bool) {
         for warp in &mut self.warps {
             if warp.groups.iter().any(|group| waits(group.state)) {
@@ -128,37 +128,37 @@ impl Block {
         debug_assert!(!self.warps.iter().any(|warp| warp.groups.iter().any(|group| waits(group.state))), "a group is not woken");
     }
 
-    fn release(&mut self, program: &Program, id: usize) -> Option<Released> {
+    fn release(&mut self, program: &Program, id: usize) -> Option<CompletedBarrier> {
         if !self.barriers[id].is_complete(self.warps.iter().map(|warp| warp.live)) {
             return None;
         }
-        if self.barriers[id].wanted.is_none() {
+        if self.barriers[id].thread_count.is_none() {
             let missing = self.warps.iter().zip(&self.barriers[id].arrived).any(|(warp, arrived)| !arrived.contains_all(warp.live));
             assert!(!missing, "a barrier is released before all threads have arrived");
         }
         let arrived = std::mem::take(&mut self.barriers[id].arrived);
-        let ballot = self.barriers[id].complete();
+        let reduction = self.barriers[id].complete();
         let waits = |group: &LaneGroup| matches!(group.state, GroupState::AtBarrier { id: at, .. } if at as usize == id);
         for warp in &mut self.warps {
             if warp.groups.iter().any(waits) {
-                release_warp(program, Arc::make_mut(warp), id, ballot);
+                release_warp(program, Arc::make_mut(warp), id, reduction);
             }
         }
         let waits = self.warps.iter().any(|warp| warp.groups.iter().any(waits));
         assert!(!waits, "a group waits at a barrier whose phase has ended");
-        Some(Released { id: id as u32, arrived })
+        Some(CompletedBarrier { id: id as u32, arrived })
     }
 
-    /// Adds the arrivals at its barriers to `state`, but not how many phases have ended.
+    /// Adds the arrivals at its barriers to `state`, without the numbers of their phases.
     pub fn hash_arrivals<H: Hasher>(&self, state: &mut H) {
-        for Barrier { arrived, count, wanted, votes, voters, phase: _ } in &self.barriers {
-            (arrived, count, wanted, votes, voters).hash(state);
+        for Barrier { arrived, count, thread_count, votes, voters, phase: _ } in &self.barriers {
+            (arrived, count, thread_count, votes, voters).hash(state);
         }
     }
 }
 
 /// Wakes the groups of `warp` that wait at barrier `id`, with the result of the reduction they asked for.
-fn release_warp(program: &Program, warp: &mut Warp, id: usize, ballot: Ballot) {
+fn release_warp(program: &Program, warp: &mut Warp, id: usize, reduction: BarrierReduction) {
     for group in &mut warp.groups {
         let GroupState::AtBarrier { id: at, pc } = group.state else { continue };
         if at as usize != id {
@@ -166,13 +166,13 @@ fn release_warp(program: &Program, warp: &mut Warp, id: usize, ballot: Ballot) {
         }
         group.state = GroupState::Ready;
         if let Op::Sync(SyncOp::Barrier { f, d, .. }) = program.code[pc.index()].op {
-            write_ballot(&mut warp.registers, group, f, d, ballot);
+            write_reduction(&mut warp.registers, group, f, d, reduction);
         }
     }
 }
 
-fn write_ballot(registers: &mut Registers, group: &LaneGroup, f: BarrierFn, d: Dst, ballot: Ballot) {
-    assert!(ballot.votes <= ballot.voters && ballot.voters > 0, "a reduction of no predicate");
+fn write_reduction(registers: &mut Registers, group: &LaneGroup, f: BarrierFn, d: Dst, reduction: BarrierReduction) {
+    assert!(reduction.votes <= reduction.voters && reduction.voters > 0, "a reduction of no predicate");
     if d.is_sink() {
         return;
     }
@@ -181,11 +181,11 @@ fn write_ballot(registers: &mut Registers, group: &LaneGroup, f: BarrierFn, d: D
         BarrierFn::RedPopc => {
             registers.mark_written(group.frame, &[RegisterOperand { bank: Bank::B32, slot: d.0, width: 1 }], group.mask);
             let register = &mut registers.b32[d.0.in_frame(group.frame.b32).index()];
-            group.mask.iter().for_each(|lane| register[lane] = ballot.votes);
+            group.mask.iter().for_each(|lane| register[lane] = reduction.votes);
             return;
         }
-        BarrierFn::RedAnd => ballot.votes == ballot.voters,
-        BarrierFn::RedOr => ballot.votes > 0,
+        BarrierFn::RedAnd => reduction.votes == reduction.voters,
+        BarrierFn::RedOr => reduction.votes > 0,
     };
     registers.mark_written(group.frame, &[RegisterOperand { bank: Bank::Pred, slot: d.0, width: 1 }], group.mask);
     let bits = &mut registers.pred[d.0.in_frame(group.frame.pred).index()];

@@ -1,8 +1,8 @@
-//! Coverage, which a debugger shows without a replay: the executions of each instruction, and the directions that lanes took at branches.
+//! Coverage, which a debugger shows without a replay: the executions of each instruction, and the targets that lanes took at branches.
 //!
-//! Only launches that ask for it ([`Instrumentation`](crate::machine::Instrumentation)) keep it. It belongs to the state of the machine, so
-//! a snapshot restores the counts of its tick. Running adds where straight-line runs begin and end (`exec::coverage_counter`); the count of
-//! each instruction is summed up on demand.
+//! Only launches with [`Instrumentation`](crate::machine::Instrumentation) record it. It belongs to the state of the machine, so a snapshot
+//! restores the counts of its tick. A run adds at the begin and the end of straight-line code (`exec::coverage_counter`); the count of each
+//! instruction is summed up on demand.
 
 use std::collections::BTreeMap;
 
@@ -10,20 +10,20 @@ use crate::machine::state::lanes::LaneMask;
 use crate::program::operands::{self, RegisterOperand};
 use crate::program::{ControlOp, Op, Pc, Program, SyncOp};
 
-/// The number of lanes of a launch that have executed each instruction. An instruction that faulted, or at which lanes still wait
-/// for others, does not count.
+/// The number of lanes of a launch that have executed each instruction, without those that faulted or still wait there for others.
 #[derive(Clone, Debug, Default, Hash)]
 pub struct Coverage {
-    /// The difference array of the counts: lanes that execute an instruction, less those that execute the one before it; modulo 2^64.
+    /// The difference array of the counts: lanes that execute an instruction, less those that execute the instruction before it; modulo
+    /// 2^64.
     differences: Vec<u64>,
     /// Lanes that reached an instruction and for which its guard did not hold.
     predicated_off: Vec<u64>,
-    /// Lanes that went from a `brx.idx` to one of its targets.
+    /// Lanes that branched from a `brx.idx` to one of its targets.
     indexed: BTreeMap<(Pc, Pc), u64>,
 }
 
 impl Coverage {
-    /// Nothing of a program of `instructions` instructions has run.
+    /// The coverage before the first tick, of a program of `instructions` instructions.
     pub(in crate::machine) fn new(instructions: usize) -> Self {
         Self { differences: vec![0; instructions + 1], predicated_off: vec![0; instructions], indexed: BTreeMap::new() }
     }
@@ -38,7 +38,7 @@ impl Coverage {
         Tally { coverage: self, lanes: sums.collect() }
     }
 
-    /// `lanes` have executed the instructions from `start` to before `end`.
+    /// Counts an execution of the instructions from `start` to before `end` by `lanes`.
     #[inline]
     pub(in crate::machine) fn add(&mut self, start: Pc, end: Pc, lanes: LaneMask) {
         debug_assert!(start < end && end.index() < self.differences.len(), "a range outside the program");
@@ -51,17 +51,17 @@ impl Coverage {
         }
     }
 
-    /// The guard of the instruction at `pc` did not hold for `lanes`.
+    /// Counts `lanes` for which the guard of the instruction at `pc` did not hold.
     pub(in crate::machine) fn add_predicated_off(&mut self, pc: Pc, lanes: LaneMask) {
         self.predicated_off[pc.index()] += u64::from(lanes.count());
     }
 
-    /// `lanes` went from the `brx.idx` at `from` to `to`.
+    /// Counts `lanes` that branched from the `brx.idx` at `from` to `to`.
     pub(in crate::machine) fn add_indexed(&mut self, from: Pc, to: Pc, lanes: LaneMask) {
         *self.indexed.entry((from, to)).or_default() += u64::from(lanes.count());
     }
 
-    /// Bytes it takes.
+    /// Its size in bytes.
     pub(in crate::machine) fn bytes(&self) -> u64 {
         (size_of_val(&*self.differences) + size_of_val(&*self.predicated_off) + self.indexed.len() * size_of::<((Pc, Pc), u64)>()) as u64
     }
@@ -75,34 +75,36 @@ pub struct Tally<'a> {
 }
 
 impl Tally<'_> {
-    /// Lanes that reached the instruction at `pc` and continued, whether its guard held for them or not.
+    /// Lanes that executed the instruction at `pc` or skipped it because its guard did not hold.
     pub fn lanes(&self, pc: Pc) -> u64 {
         self.lanes[pc.index()]
     }
 
-    /// Lanes that went from the instruction `from`, the last of its basic block, straight to `to`.
-    pub fn went(&self, program: &Program, from: Pc, to: Pc) -> u64 {
+    /// Lanes that took the control-flow edge from `from`, the last instruction of its basic block, to `to`.
+    pub fn edge_lanes(&self, program: &Program, from: Pc, to: Pc) -> u64 {
         let (inst, predicated_off) = (&program.code[from.index()], self.coverage.predicated_off[from.index()]);
-        let passed = if to.0 == from.0 + 1 { predicated_off } else { 0 };
+        let fell_through = if to.0 == from.0 + 1 { predicated_off } else { 0 };
         let Op::Control(op) = inst.op else { return self.lanes(from) };
         match op {
-            ControlOp::Branch { target, .. } => passed + if target == to { self.lanes(from).saturating_sub(predicated_off) } else { 0 },
-            ControlOp::BranchIndexed { .. } => passed + self.coverage.indexed.get(&(from, to)).copied().unwrap_or(0),
-            ControlOp::Return { .. } | ControlOp::Exit | ControlOp::Trap => passed,
+            ControlOp::Branch { target, .. } => {
+                fell_through + if target == to { self.lanes(from).saturating_sub(predicated_off) } else { 0 }
+            }
+            ControlOp::BranchIndexed { .. } => fell_through + self.coverage.indexed.get(&(from, to)).copied().unwrap_or(0),
+            ControlOp::Return { .. } | ControlOp::Exit | ControlOp::Trap => fell_through,
             ControlOp::Call { .. } | ControlOp::SystemCall { .. } | ControlOp::Breakpoint => self.lanes(from),
         }
     }
 }
 
-/// The registers that every instruction of a program writes at once. Those of a call are written when it returns, those of a barrier
-/// when it completes.
-pub struct Writes {
+/// The registers that each instruction of a program writes when it executes. Not listed are the results of calls, written at the return,
+/// and of barriers, written at their completion.
+pub struct WriteTable {
     /// The start of the registers of each instruction, and the end.
     starts: Vec<u32>,
     registers: Vec<RegisterOperand>,
 }
 
-impl Writes {
+impl WriteTable {
     pub(in crate::machine) fn new(program: &Program) -> Self {
         let mut writes = Self { starts: vec![0], registers: Vec::new() };
         for inst in &program.code {
@@ -116,11 +118,11 @@ impl Writes {
 
     /// The registers that the instruction at `pc` writes.
     pub fn of(&self, pc: Pc) -> &[RegisterOperand] {
-        self.between(pc, Pc(pc.0 + 1))
+        self.in_range(pc, Pc(pc.0 + 1))
     }
 
     /// The registers that the instructions from `start` to before `end` write.
-    pub fn between(&self, start: Pc, end: Pc) -> &[RegisterOperand] {
+    pub fn in_range(&self, start: Pc, end: Pc) -> &[RegisterOperand] {
         &self.registers[self.starts[start.index()] as usize..self.starts[end.index()] as usize]
     }
 }

@@ -7,20 +7,20 @@ use crate::machine::state::random::Random;
 /// The position of the scheduler.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Cursor {
-    /// Slot of the block whose turn it is.
+    /// Slot of the block whose warp runs.
     pub block_slot: usize,
-    /// Warp of that block whose turn it is.
+    /// The warp of that block that runs.
     pub warp: usize,
-    pub(in crate::machine) warp_left: u32,
-    pub(in crate::machine) block_left: u32,
+    pub(in crate::machine) warp_ticks_left: u32,
+    pub(in crate::machine) block_ticks_left: u32,
     pub(in crate::machine) random: Random,
-    /// The priorities, if the schedule goes by them.
+    /// The priorities, under a priority schedule.
     pub(in crate::machine) priorities: Option<Box<Priorities>>,
-    /// The warp that is held now or later; none once that is over.
+    /// The warp that is held now or later; none after that.
     pub(in crate::machine) hold: Option<Hold>,
-    /// The number of past switches, if the schedule names warps for some times.
+    /// The number of past switches, under a schedule of switches.
     pub(in crate::machine) switches: usize,
-    /// With such a schedule, the progress count at the beginning of the present turn.
+    /// Under such a schedule, the progress count at the start of the current time slice.
     pub(in crate::machine) progress: u64,
 }
 
@@ -39,6 +39,6 @@ impl Cursor {
             Schedule::InOrder | Schedule::Random | Schedule::Priority { .. } | Schedule::Held(_) => 0,
         };
         let random = Random::new(config.seed);
-        Self { block_slot: 0, warp: 0, warp_left: 0, block_left: 0, random, priorities, hold, switches, progress: 0 }
+        Self { block_slot: 0, warp: 0, warp_ticks_left: 0, block_ticks_left: 0, random, priorities, hold, switches, progress: 0 }
     }
 }

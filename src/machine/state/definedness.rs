@@ -1,12 +1,12 @@
 //! Definedness: for each register of a warp the lanes that have written it since its frame was entered.
 //!
-//! Registers start as zero here, but hold anything on hardware; a debugger marks those that were never written.
+//! Registers start as zero here, but with any value on hardware; a debugger marks those that were never written.
 
 use std::hash::{Hash, Hasher};
 
 use smallvec::SmallVec;
 
-use crate::machine::state::coverage::Writes;
+use crate::machine::state::coverage::WriteTable;
 use crate::machine::state::lanes::LaneMask;
 use crate::machine::state::registers::FrameBase;
 use crate::program::operands::RegisterOperand;
@@ -15,16 +15,16 @@ use crate::program::{Bank, Pc, Slot};
 /// For each register of a warp the lanes that have written it.
 #[derive(Clone, Debug, Default)]
 pub struct Definedness {
-    /// By bank and slot. Short ones lie in place, for a grid may start very many warps.
+    /// By bank and slot. A few registers are stored inline, since a grid may start very many warps.
     banks: [SmallVec<[LaneMask; 16]>; 3],
-    /// Ranges of the kernel's code that need no marking again, each in the place that its start falls into.
-    marked: [Option<CodeRange>; RANGES],
+    /// A direct-mapped cache of ranges of the kernel's code that need no marking again, indexed by their start.
+    cache: [Option<CodeRange>; CACHE_ENTRIES],
 }
 
-/// Ranges remembered.
-const RANGES: usize = 16;
+/// Entries of the cache of ranges.
+const CACHE_ENTRIES: usize = 16;
 
-/// Code from `start` to before `end`, whose registers are marked for `lanes`.
+/// Code from `start` to before `end` whose written registers are marked for `lanes`.
 #[derive(Clone, Copy, Debug)]
 struct CodeRange {
     start: Pc,
@@ -38,7 +38,7 @@ impl Definedness {
         self.banks[bank as usize].get(slot.index()).copied().unwrap_or(LaneMask::NONE)
     }
 
-    /// `lanes` have written `register` in the frame at `frame`.
+    /// Records that `lanes` have written `register` in the frame at `frame`.
     #[inline]
     pub(in crate::machine) fn mark(&mut self, frame: FrameBase, register: RegisterOperand, lanes: LaneMask) {
         let first = register.slot.in_frame(frame.slot(register.bank)).index();
@@ -47,26 +47,26 @@ impl Definedness {
         }
     }
 
-    /// `lanes` have executed the instructions from `start` to before `end` in the frame at `frame`.
+    /// Records that `lanes` have executed the instructions from `start` to before `end` in the frame at `frame`.
     #[inline]
-    pub(in crate::machine) fn mark_range(&mut self, writes: &Writes, (frame, lanes): (FrameBase, LaneMask), start: Pc, end: Pc) {
+    pub(in crate::machine) fn mark_range(&mut self, writes: &WriteTable, (frame, lanes): (FrameBase, LaneMask), start: Pc, end: Pc) {
         debug_assert!(start <= end, "a range ends before it starts");
-        // What the kernel itself has written stays written; what a function has, until it is called again.
+        // Registers of the kernel stay written; those of another function only until it is called again.
         if frame.is_first() {
-            match &mut self.marked[start.index() % RANGES] {
-                Some(known) if known.start == start && known.end >= end && known.lanes.contains_all(lanes) => return,
-                // Other lanes come the same way, as in a loop that they leave one after the other.
-                Some(known) if known.start == start && known.end == end => known.lanes |= lanes,
-                known => *known = Some(CodeRange { start, end, lanes }),
+            match &mut self.cache[start.index() % CACHE_ENTRIES] {
+                Some(cached) if cached.start == start && cached.end >= end && cached.lanes.contains_all(lanes) => return,
+                // Other lanes execute the same range, as in a loop that lanes leave one after the other.
+                Some(cached) if cached.start == start && cached.end == end => cached.lanes |= lanes,
+                cached => *cached = Some(CodeRange { start, end, lanes }),
             }
         }
-        writes.between(start, end).iter().for_each(|register| self.mark(frame, *register, lanes));
+        writes.in_range(start, end).iter().for_each(|register| self.mark(frame, *register, lanes));
     }
 
     /// Makes room for a frame from `base` to `end`, in which `lanes` have written nothing.
     pub(in crate::machine) fn enter(&mut self, base: FrameBase, end: FrameBase, lanes: LaneMask) {
         if base.is_first() {
-            self.marked = [None; RANGES];
+            self.cache = [None; CACHE_ENTRIES];
         }
         for bank in [Bank::B32, Bank::B64, Bank::Pred] {
             let masks = &mut self.banks[bank as usize];
@@ -76,7 +76,7 @@ impl Definedness {
         }
     }
 
-    /// Bytes it takes.
+    /// Its size in bytes.
     pub(in crate::machine) fn bytes(&self) -> usize {
         self.banks.iter().map(|masks| size_of_val(&**masks)).sum()
     }
@@ -85,7 +85,7 @@ impl Definedness {
 impl Hash for Definedness {
     /// Without the cache of registers that are fully marked.
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let Self { banks, marked: _ } = self;
+        let Self { banks, cache: _ } = self;
         banks.hash(state);
     }
 }

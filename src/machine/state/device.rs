@@ -9,23 +9,23 @@ use crate::machine::state::memory::{OutOfMemory, PAGE_BYTES, Region};
 use crate::machine::state::runtime::{Printed, Runtime};
 use crate::program::{Program, VarId, Variable, map};
 
-/// The bytes every never-written byte of an uninitialised buffer reads as.
+/// The value that a never-written byte of an uninitialised buffer reads as.
 const UNINITIALISED: u8 = 0;
 
-/// The memory of the device, for one program. Cloning it shares what is not written afterwards.
+/// The memory of the device, for one program. Clones are copy on write.
 #[derive(Clone)]
 pub struct Device {
     pub(in crate::machine) program: Arc<Program>,
     pub(in crate::machine) global: Region,
     pub(in crate::machine) constant_memory: Region,
     pub(in crate::machine) runtime: Runtime,
-    /// The address of the next buffer, if there is room.
+    /// The first address to try for the next buffer.
     next: u64,
-    /// Addresses that no buffer is given that does not ask for them: those of the map's regions, and what is reserved.
+    /// Addresses that only buffers at a requested address may have: the regions of the memory map, and reserved ranges.
     reserved: Vec<Range<u64>>,
-    /// The buffers that were made without contents.
+    /// The buffers without initial contents.
     undefined: Vec<Range<u64>>,
-    /// Buffers without expected contents, in a launch where other buffers have them.
+    /// Buffers without expected contents, if other buffers have expected contents.
     uncompared: Vec<Range<u64>>,
     /// Bytes that the launch file excludes from the comparison (`expect_ignoring`).
     ignored: Vec<Range<u64>>,
@@ -41,15 +41,15 @@ pub struct NotMapped {
     pub bytes: u64,
 }
 
-/// Memory that is asked for at an address where something else is.
+/// Memory requested at an address that is in use.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{bytes} bytes at {address:#x} are not free: {by} is there")]
-pub struct Taken {
+pub struct NotFree {
     /// The address.
     pub address: u64,
     /// The number of bytes.
     pub bytes: u64,
-    /// The memory that is there.
+    /// The memory that is in use.
     pub by: String,
 }
 
@@ -71,13 +71,13 @@ impl Device {
         };
         let program = Arc::clone(&device.program);
         for variable in &program.variables {
-            device.place(variable);
+            device.allocate_variable(variable);
         }
         device
     }
 
-    /// Makes the memory over which the blocks of a cooperative launch synchronize, all zeros, if it is not there yet.
-    pub(in crate::machine) fn place_workspace(&mut self) {
+    /// Allocates the workspace by which the blocks of a cooperative launch synchronize, or fills it with zeros if it exists.
+    pub(in crate::machine) fn allocate_workspace(&mut self) {
         let (address, bytes) = (self.program.map.workspace, map::WORKSPACE_BYTES);
         match self.global.find_mut(address) {
             Some(workspace) => workspace.pages.write(0, &vec![0; bytes as usize]),
@@ -85,14 +85,14 @@ impl Device {
         }
     }
 
-    fn place(&mut self, variable: &Variable) {
+    fn allocate_variable(&mut self, variable: &Variable) {
         let region = match variable.location.space {
             Space::Global => &mut self.global,
             Space::Const => &mut self.constant_memory,
             Space::Generic | Space::Shared | Space::SharedCluster | Space::Local | Space::Param | Space::ParamFunc => return,
         };
         let address = variable.location.address;
-        // The arrays of a constant bank are all the same bytes.
+        // The arrays of a constant bank share their bytes.
         if variable.bytes == 0 || region.find(address).is_some() {
             return;
         }
@@ -103,13 +103,13 @@ impl Device {
         }
     }
 
-    /// Bytes of pages of global memory and of constant memory that were written at any time.
-    pub fn touched_bytes(&self) -> u64 {
-        self.global.touched_bytes() + self.constant_memory.touched_bytes()
+    /// Bytes of the pages of global and constant memory that were ever written.
+    pub fn written_bytes(&self) -> u64 {
+        self.global.written_bytes() + self.constant_memory.written_bytes()
     }
 
-    /// Makes a buffer of `bytes` bytes, each `fill`, and returns its address. Unmapped space separates it from its neighbours.
-    /// Without `fill` its contents are undefined; they read as zero.
+    /// Allocates a buffer of `bytes` bytes, each `fill`, and returns its address. Unmapped space separates it from other buffers. Without
+    /// `fill` its contents are undefined; they read as zero.
     ///
     /// # Errors
     /// If the address space has no room left.
@@ -117,7 +117,7 @@ impl Device {
         self.allocate_padded(name, bytes, 0, fill)
     }
 
-    /// Like [`Self::allocate`], with `padding` bytes after the buffer that only accesses of at least four bytes may touch.
+    /// Like [`Self::allocate`], with `padding` bytes after the buffer, for accesses of at least four bytes only.
     ///
     /// # Errors
     /// If the address space has no room left.
@@ -126,7 +126,7 @@ impl Device {
         let end = if self.program.address_bits == 32 { 1 << 32 } else { 1 << 47 };
         let occupied = bytes.checked_add(padding).and_then(|all| all.max(1).checked_next_multiple_of(PAGE_BYTES as u64)).ok_or(full)?;
         let with_guard = occupied.checked_add(map::GUARD_BYTES).ok_or(full)?;
-        let address = self.room(with_guard, end).ok_or(full)?;
+        let address = self.find_free(with_guard, end).ok_or(full)?;
         let next = address + with_guard;
         assert!(next >= address + bytes && address.is_multiple_of(PAGE_BYTES as u64), "a buffer over the next one");
         self.next = next;
@@ -137,20 +137,20 @@ impl Device {
         Ok(address)
     }
 
-    /// The first address from the next one on that has `bytes` bytes before `end`, none of which is reserved.
-    fn room(&self, bytes: u64, end: u64) -> Option<u64> {
+    /// The first free address for `bytes` bytes before `end`, outside of reserved ranges.
+    fn find_free(&self, bytes: u64, end: u64) -> Option<u64> {
         let mut address = self.next;
         while address.checked_add(bytes)? <= end {
-            let wanted = address..address + bytes;
-            match self.reserved.iter().filter(|range| map::overlap(range, &wanted)).map(|range| range.end).max() {
-                Some(taken) => address = taken.checked_next_multiple_of(PAGE_BYTES as u64)?,
+            let candidate = address..address + bytes;
+            match self.reserved.iter().filter(|range| map::overlap(range, &candidate)).map(|range| range.end).max() {
+                Some(end) => address = end.checked_next_multiple_of(PAGE_BYTES as u64)?,
                 None => return Some(address),
             }
         }
         None
     }
 
-    /// Keeps buffers that ask for no address out of `range`.
+    /// Keeps buffers without a requested address out of `range`.
     pub fn reserve(&mut self, range: Range<u64>) {
         assert!(range.start <= range.end, "a range whose end is before its start");
         let with_guard = range.start..range.end.saturating_add(map::GUARD_BYTES);
@@ -159,18 +159,19 @@ impl Device {
         }
     }
 
-    /// Makes memory of `bytes` bytes at `address`, each `fill`; without `fill` its contents are undefined. It may touch other memory.
+    /// Allocates `bytes` bytes at `address`, each `fill`; without `fill` the contents are undefined. The memory may be adjacent to other
+    /// memory.
     ///
     /// # Errors
-    /// If something is there, or the address is none of the device.
-    pub fn allocate_at(&mut self, name: &str, address: u64, bytes: u64, fill: Option<u8>) -> Result<(), Taken> {
-        let end = address.checked_add(bytes).filter(|end| *end <= map::ADDRESSES_END && address.is_multiple_of(map::ALIGN_AT));
-        let range = address..end.ok_or_else(|| Taken { address, bytes, by: "the end of the addresses".to_string() })?;
+    /// If the address is in use, or is no address of the device.
+    pub fn allocate_at(&mut self, name: &str, address: u64, bytes: u64, fill: Option<u8>) -> Result<(), NotFree> {
+        let end = address.checked_add(bytes).filter(|end| *end <= map::ADDRESSES_END && address.is_multiple_of(map::REQUESTED_ALIGN));
+        let range = address..end.ok_or_else(|| NotFree { address, bytes, by: "the end of the addresses".to_string() })?;
         let regions = self.program.map.regions(self.program.address_bits);
         let region = regions.into_iter().find(|(_, region)| map::overlap(region, &range)).map(|(what, _)| what.to_string());
-        let taken = region.or_else(|| self.global.overlapping(&range).map(|allocation| allocation.name.to_string()));
-        if let Some(by) = taken {
-            return Err(Taken { address, bytes, by });
+        let occupant = region.or_else(|| self.global.overlapping(&range).map(|allocation| allocation.name.to_string()));
+        if let Some(by) = occupant {
+            return Err(NotFree { address, bytes, by });
         }
         if bytes > 0 {
             self.global.insert(name, address, bytes, 0, fill.unwrap_or(UNINITIALISED));
@@ -179,45 +180,45 @@ impl Device {
         Ok(())
     }
 
-    /// Of the memory that begins at `address` only the pages are known that begin at the offsets `known`, in ascending order; reading
-    /// others is a trap until they have been written.
-    pub fn know_only(&mut self, address: u64, known: impl Iterator<Item = u64>) {
+    /// Makes all pages of the memory that starts at `address` unknown except those at the offsets `known`, in ascending order. Reading an
+    /// unknown byte is a trap until it has been written.
+    pub fn set_known_pages(&mut self, address: u64, known: impl Iterator<Item = u64>) {
         if let Some(allocation) = self.global.find_mut(address).filter(|allocation| allocation.base == address) {
-            allocation.pages.know_only(known);
+            allocation.pages.set_known_pages(known);
         }
     }
 
-    /// Memory of the addresses of `range` of which nothing is known yet; false where something is there. Its start is a multiple of 16, so
-    /// that no access of a thread crosses one of its pages.
-    pub fn adopt(&mut self, name: &str, range: &Range<u64>) -> bool {
+    /// Maps memory at `range` whose bytes are all unknown; false if addresses of it are in use. Its start is a multiple of 16, so that no
+    /// access of a thread crosses one of its pages.
+    pub fn map_unknown(&mut self, name: &str, range: &Range<u64>) -> bool {
         assert!(range.start < range.end && range.start.is_multiple_of(16), "memory at {range:x?}");
-        let is_taken = self.reserved.iter().any(|taken| map::overlap(taken, range)) || self.global.overlapping(range).is_some();
-        if is_taken || range.end > map::ADDRESSES_END {
+        let is_occupied = self.reserved.iter().any(|taken| map::overlap(taken, range)) || self.global.overlapping(range).is_some();
+        if is_occupied || range.end > map::ADDRESSES_END {
             return false;
         }
         self.global.insert(name, range.start, range.end - range.start, 0, UNINITIALISED);
-        self.know_only(range.start, std::iter::empty());
+        self.set_known_pages(range.start, std::iter::empty());
         true
     }
 
-    /// The memory that holds `address`, from its start to its end.
-    pub fn around(&self, address: u64) -> Option<Range<u64>> {
+    /// The address range of the allocation that holds `address`.
+    pub fn allocation_range(&self, address: u64) -> Option<Range<u64>> {
         self.global.find(address).map(|allocation| allocation.base..allocation.end())
     }
 
-    /// Fills the unknown page at `address`, a multiple of a page after the start of its memory, with `page`, and keeps the bytes that were
-    /// written there. False where the page was known.
-    pub fn supply(&mut self, address: u64, page: &[u8; PAGE_BYTES]) -> bool {
-        self.global.find_mut(address).is_some_and(|allocation| allocation.pages.supply(address - allocation.base, page))
+    /// Fills the unknown page at `address`, a multiple of a page after the start of its memory, with `page`, except for bytes written
+    /// since. False if the page was known.
+    pub fn fill_page(&mut self, address: u64, page: &[u8; PAGE_BYTES]) -> bool {
+        self.global.find_mut(address).is_some_and(|allocation| allocation.pages.fill_page(address - allocation.base, page))
     }
 
-    /// The pages of the memory that starts at `base` that exist: because they were [`Self::supply`]ed or written. Each with its address.
+    /// The pages of the memory that starts at `base` that were filled ([`Self::fill_page`]) or written, each with its address.
     pub fn pages(&self, base: u64) -> impl Iterator<Item = (u64, &[u8; PAGE_BYTES])> {
         let allocation = self.global.find(base).filter(|allocation| allocation.base == base);
         allocation.into_iter().flat_map(move |allocation| allocation.pages.existing().map(move |(offset, page)| (base + offset, page)))
     }
 
-    /// The parts of `bytes` bytes from `address` on of which it is not known what they hold.
+    /// The unknown ranges of the `bytes` bytes from `address` on.
     pub fn unknown(&self, address: u64, bytes: u64) -> Vec<Range<u64>> {
         let Some(allocation) = self.global.find(address).filter(|allocation| allocation.pages.has_unknown()) else { return Vec::new() };
         allocation
@@ -227,7 +228,7 @@ impl Device {
             .collect()
     }
 
-    /// The bytes of `range` hold something: they are not undefined any more.
+    /// Removes `range` from the undefined bytes.
     pub fn define(&mut self, range: Range<u64>) {
         let parts = |undefined: &Range<u64>| {
             let before = undefined.start..undefined.end.min(range.start).max(undefined.start);
@@ -287,30 +288,30 @@ impl Device {
         Ok(())
     }
 
-    /// The addresses without contents before the first write: buffers made without contents, in order, and what `malloc` gives.
+    /// The addresses that are undefined before the first write: buffers without initial contents, in order, and the heap of `malloc`.
     pub fn undefined(&self) -> impl Iterator<Item = Range<u64>> + '_ {
         let heap = self.program.map.heap;
         std::iter::once(heap..heap + map::HEAP_WINDOW).chain(self.undefined.iter().cloned())
     }
 
-    /// Nothing looks at what `range` holds after the last launch, though other buffers are compared.
+    /// Excludes the buffer at `range` from the comparison after the last launch, although other buffers are compared.
     pub fn leave_uncompared(&mut self, range: Range<u64>) {
         assert!(range.start <= range.end, "a range whose end is before its start");
         self.uncompared.push(range);
     }
 
-    /// The buffers whose contents nothing looks at after the last launch, where others are compared, in order.
+    /// The buffers that are not compared after the last launch although others are, in order.
     pub fn uncompared(&self) -> &[Range<u64>] {
         &self.uncompared
     }
 
-    /// Nothing is said of what `range` holds after the last launch.
+    /// Excludes `range` from the comparison after the last launch, as the launch file asks.
     pub fn ignore(&mut self, range: Range<u64>) {
         assert!(range.start <= range.end, "a range whose end is before its start");
         self.ignored.push(range);
     }
 
-    /// Bytes of which nothing is said.
+    /// The bytes that the launch file excludes from the comparison.
     pub fn ignored(&self) -> &[Range<u64>] {
         &self.ignored
     }

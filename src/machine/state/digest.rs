@@ -1,11 +1,11 @@
-//! A 64-bit fingerprint of states: equal states have equal digests, whatever was shared or absent in memory.
+//! A 64-bit digest of states: equal states have equal digests, whatever pages they share or leave absent.
 //!
-//! It is a [`Hasher`], so a state says by [`Hash`](std::hash::Hash) what of it counts, mostly by deriving it. Unlike the hasher of the
-//! standard library it has no seed of the process and knows integers by their values, not by the host's width of `usize`.
+//! It is a [`Hasher`], so a type selects by its [`Hash`](std::hash::Hash) the fields that matter. Unlike the hasher of the standard library
+//! it has no per-process seed, and does not depend on the host's width of `usize`.
 
 use std::hash::Hasher;
 
-/// Accumulates words and bytes in order.
+/// Accumulates 64-bit words and bytes in order.
 #[derive(Clone, Copy, Debug)]
 pub struct Digest(u64);
 
@@ -16,7 +16,7 @@ impl Default for Digest {
 }
 
 impl Digest {
-    /// Adds one word.
+    /// Adds a 64-bit word.
     #[inline]
     pub fn word(&mut self, word: u64) {
         let mixed = (self.0 ^ word).wrapping_mul(0xff51_afd7_ed55_8ccd);
@@ -33,7 +33,7 @@ impl Digest {
         }
     }
 
-    /// The fingerprint so far.
+    /// The digest so far.
     pub fn value(self) -> u64 {
         self.0
     }

@@ -22,13 +22,13 @@ pub struct Footprint {
 }
 
 impl Footprint {
-    /// All of it.
+    /// The sum.
     pub fn bytes(self) -> u64 {
         self.global.saturating_add(self.blocks)
     }
 }
 
-/// When the footprint is compared with the limit next, and whether it was found to be over it.
+/// The next comparison of the footprint with its limit, and the result of the last one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::machine) struct FootprintCheck {
     pub(in crate::machine) due: Tick,

@@ -1,7 +1,5 @@
-//! Reading and changing the state of a stopped machine: what a debugger asks for, apart from running.
-//!
-//! Every answer is about the state before the next tick. Writing follows copy on write like everything else, so a snapshot taken
-//! before keeps the old values.
+//! Reading and changing the state of a stopped machine, for a debugger. Queries return the state before the next tick. Writes are copy on
+//! write, so an earlier snapshot keeps the old values.
 
 use triomphe::Arc;
 
@@ -13,7 +11,7 @@ use crate::machine::state::lanes::{LANES, LaneMask, PerLane};
 use crate::machine::state::machine::Machine;
 use crate::machine::state::memory::Region;
 use crate::machine::state::registers::FrameBase;
-use crate::machine::state::special::{self, Fixed, thread_index};
+use crate::machine::state::special::{self, FixedSpecial, thread_index};
 use crate::machine::state::warp::{LaneGroup, Warp};
 use crate::program::operands::RegisterOperand;
 use crate::program::{Bank, Slot, SpecialRef, Src, SrcKind};
@@ -32,7 +30,7 @@ pub enum BlockLife {
 impl Machine {
     /// The resident block with this index in the grid.
     pub fn block(&self, index: [u32; 3]) -> Option<&Block> {
-        // Most questions are about the block that ran last.
+        // Most queries are for the block that ran last.
         let current = self.blocks.get(self.cursor.block_slot).and_then(Option::as_deref).filter(|block| block.index == index);
         current.or_else(|| self.resident_blocks().find(|block| block.index == index))
     }
@@ -42,7 +40,7 @@ impl Machine {
         self.prepared.block_index(number)
     }
 
-    /// The stage of the block; none if the grid has no such block.
+    /// The life cycle stage of the block; none if the grid has no such block.
     pub fn block_life(&self, index: [u32; 3]) -> Option<BlockLife> {
         let number = self.block_number(index)?;
         Some(match self.block(index) {
@@ -57,7 +55,7 @@ impl Machine {
         self.blocks.get(block_slot as usize)?.as_deref()
     }
 
-    /// The rank of the block in a block slot, in its cluster.
+    /// The rank in its cluster of the block in a block slot.
     pub fn rank_in_cluster(&self, block_slot: u32) -> u32 {
         block_slot % self.config().blocks_of_cluster()
     }
@@ -104,7 +102,7 @@ impl Machine {
         self.prepared.blocks
     }
 
-    /// Blocks that have been on the machine, those that are on it included.
+    /// Blocks that have started, finished ones included.
     pub fn blocks_started(&self) -> u64 {
         self.started
     }
@@ -114,38 +112,38 @@ impl Machine {
         self.prepared.shared_bytes
     }
 
-    /// The first byte of a block's shared memory that the kernel may access; what lies before it is reserved for the system.
+    /// The first byte of a block's shared memory that the kernel may access; the bytes before it are reserved for the system.
     pub fn shared_start(&self) -> u64 {
         self.prepared.shared_start
     }
 
     /// The values of a special register, by its index in [`SPECIAL_REGISTERS`], for the lanes of a warp of the block with this index; 0 for
-    /// an index past it. The block need not be on the machine.
+    /// an index past it. The block need not be resident.
     pub fn special_register(&self, block: [u32; 3], warp: u32, register: usize) -> PerLane<u64> {
         let changing = |row: &crate::isa::SpecialRegister| row.kind == SpecialKind::Changing || row.ty.bits() == 64;
         match (SPECIAL_REGISTERS.get(register), u16::try_from(register)) {
             (Some(row), Ok(index)) if changing(row) => [special::changing_value(index, self.clock_jump.clock(self.tick())); 32],
             (Some(_), Ok(index)) => {
-                let fixed = Fixed::new(SpecialRef(index), self.program(), self.config(), self.prepared.shared_aggregate);
+                let fixed = FixedSpecial::new(SpecialRef(index), self.program(), self.config(), self.prepared.shared_aggregate);
                 special::fixed_value(&fixed, self.config(), block, self.block_number(block).unwrap_or(0), warp).map(u64::from)
             }
             _ => [0; 32],
         }
     }
 
-    /// Lanes of a warp that are threads of the block; the last warp may have fewer than 32.
+    /// The lanes of a warp that are threads of the block; the last warp may have fewer than 32.
     pub fn lanes_of_warp(&self, warp: u32) -> LaneMask {
         let threads: u32 = self.config().block.iter().product();
         LaneMask::lowest(threads.saturating_sub(warp.saturating_mul(32)))
     }
 
-    /// The index in its block of a thread.
+    /// The index of a thread in its block.
     pub fn thread_of(&self, warp: u32, lane: u32) -> [u32; 3] {
         thread_index(self.config().block, warp, lane)
     }
 
-    /// Writes `value` into slot `slot` of a bank of a warp's registers, for `lanes`; of a predicate, anything but 0 is true. False if
-    /// there is no such warp or slot.
+    /// Writes `value` into slot `slot` of a register bank of a warp, for `lanes`; for a predicate, any value but 0 is true. False if there
+    /// is no such warp or slot.
     pub fn write_register(&mut self, (block, warp): ([u32; 3], u32), lanes: LaneMask, (bank, slot): (Bank, Slot), value: u64) -> bool {
         let Some(registers) = self.warp_mut(block, warp).map(|warp| &mut warp.registers) else { return false };
         registers.mark_written(FrameBase::default(), &[RegisterOperand { bank, slot, width: 1 }], lanes);
@@ -178,7 +176,7 @@ impl Machine {
         fits
     }
 
-    /// Writes to the local memory of a thread; false if there is no such thread. The range must lie in the memory a thread can have.
+    /// Writes to the local memory of a thread; false if there is no such thread, or the range is outside of the window of local memory.
     pub fn write_local(&mut self, (block, warp, lane): ([u32; 3], u32, u32), address: u64, bytes: &[u8]) -> bool {
         let fits = address.checked_add(bytes.len() as u64).is_some_and(|end| end <= crate::program::map::WINDOW_BYTES) && lane < 32;
         let Some(warp) = self.warp_mut(block, warp).filter(|_| fits) else { return false };

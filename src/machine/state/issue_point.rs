@@ -16,7 +16,7 @@ pub struct IssuePoint {
     pub warp: WarpId,
 }
 
-/// A block on the machine.
+/// A resident block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BlockId {
     /// Its number in order of launch.

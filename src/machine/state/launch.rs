@@ -8,32 +8,31 @@ use crate::program::{FuncId, Image};
 /// The order in which warps run. Any order is one the hardware could choose.
 #[derive(Clone, Debug, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub enum Schedule {
-    /// Warps take turns in order.
+    /// Warps run in order, each for a time slice.
     #[default]
     InOrder,
-    /// The next warp, and the length of its turn, are drawn from the seed.
+    /// The next warp, and the length of its time slice, are drawn from the seed.
     Random,
     /// The warp with the highest priority runs (Burckhardt, Kothari, Musuvathi and Nagarakatti, "A Randomized Scheduler with Probabilistic
-    /// Guarantees of Finding Bugs", 2010). Priorities are drawn from the seed, and so are `depth - 1` moments among the first `steps`
-    /// warp-instructions of a launch: the warp that runs then has a lower priority than all that have not been lowered. A warp that spins
-    /// gives way to all others.
+    /// Guarantees of Finding Bugs", 2010). Priorities are drawn from the seed, and so are `depth - 1` priority change points among the
+    /// first `steps` warp-instructions of a launch: the warp that runs at one gets a lower priority than all whose priority has not been
+    /// lowered. A warp that spins gets the lowest priority.
     Priority {
-        /// The depth of the bugs that are looked for: the number of orderings between threads that they need, from 1.
+        /// The bug depth: the number of ordering constraints between threads that suffice to find the bug, from 1.
         depth: u32,
-        /// Warp-instructions of a launch, as far as they are known, from 1.
+        /// Warp-instructions of a launch, or an estimate, from 1.
         steps: u64,
     },
-    /// In order, but for one warp, which is held for some time while the others run: as long as one of them can.
+    /// In order, but one warp is held for some time, as long as another warp can run.
     Held(Hold),
-    /// A warp has the turn until it waits, exits or spins; then the next one in order. At some times a warp has it that is named for them:
-    /// the earliest first.
+    /// A warp runs until it waits, exits or spins; then the next one in order runs. At the tick of a switch its warp runs. Sorted by tick.
     Switched(Box<[Switch]>),
 }
 
-/// A warp has the turn from some time on.
+/// A context switch to a warp at a tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Switch {
-    /// The tick of the first instruction of its turn.
+    /// The tick of the first instruction of its time slice.
     pub at: Tick,
     /// The number of its block in the grid, x fastest.
     pub block: u64,
@@ -54,15 +53,15 @@ pub struct Hold {
     pub until: Tick,
 }
 
-/// Warp-instructions of a launch that priorities are drawn for where none are given.
+/// The default of `steps` of a priority schedule.
 const STEPS: u64 = 1 << 14;
 
-/// The largest depth: bugs that need more orderings are not known, and the bound is nothing then.
+/// The largest depth: no known bug needs more ordering constraints, and for a greater depth the probability bound is negligible.
 pub const DEPTH_MAX: u32 = 16;
 
 impl Schedule {
-    /// The schedules, as they are typed, each with what it is.
-    pub const WORDS: [(&str, &str); 5] = [
+    /// The syntax of the schedules, each with a description.
+    pub const SYNTAX: [(&str, &str); 5] = [
         ("in-order", "warps take turns in order"),
         ("random", "the next warp is drawn from the seed"),
         ("pct:DEPTH[:STEPS]", "priorities are drawn from the seed, with DEPTH - 1 changes among the first STEPS warp-instructions"),
@@ -73,7 +72,7 @@ impl Schedule {
         ),
     ];
 
-    /// The schedule that is typed so.
+    /// Parses a schedule.
     ///
     /// # Errors
     /// The possible values, in one line.
@@ -88,8 +87,8 @@ impl Schedule {
             _ => None,
         };
         parsed.ok_or_else(|| {
-            let words = Self::WORDS.map(|(word, _)| word);
-            format!("the schedules are {} and {}; DEPTH is 1 to {DEPTH_MAX}", words[..words.len() - 1].join(", "), words[words.len() - 1])
+            let forms = Self::SYNTAX.map(|(form, _)| form);
+            format!("the schedules are {} and {}; DEPTH is 1 to {DEPTH_MAX}", forms[..forms.len() - 1].join(", "), forms[forms.len() - 1])
         })
     }
 }
@@ -112,7 +111,7 @@ fn hold(text: &str) -> Option<Hold> {
 }
 
 impl DivergencePolicy {
-    /// The policy that is typed so.
+    /// Parses a divergence policy.
     ///
     /// # Errors
     /// The possible values, in one line.
@@ -130,7 +129,7 @@ impl DivergencePolicy {
     }
 }
 
-/// `12:1:0,345:0:0`, or nothing at all
+/// `12:1:0,345:0:0`, or an empty text
 fn switches(text: &str) -> Option<Box<[Switch]>> {
     if text.is_empty() {
         return Some(Box::default());
@@ -161,37 +160,37 @@ impl std::fmt::Display for Schedule {
     }
 }
 
-/// The choice of the lanes of a warp that run when their pcs differ.
+/// The policy that chooses the lanes of a warp that run when their pcs differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub enum DivergencePolicy {
-    /// Threads are scheduled independently (sm_70 and later): every group of lanes gets its turn, and lanes reconverge wherever they reach
-    /// the same pc. A waiting lane does not block its warp.
+    /// Threads are scheduled independently (sm_70 and later): every group of lanes eventually runs, and lanes reconverge wherever they
+    /// reach the same pc. A waiting lane does not block its warp.
     #[default]
     Independent,
-    /// The warp has a stack (before sm_70): one side of a branch runs to the reconvergence point, then the next side, and then all
-    /// lanes together. Reconvergence points are where ptxas pushes them for those machines (`cfg::pushed_targets`). The side that falls
-    /// through runs first, except for sides that only end. A side that waits keeps the other sides waiting, so lanes that wait for other
-    /// lanes of their warp hang. Lanes arrive at a barrier for themselves, not for all of their warp as on those machines: a barrier that
-    /// only some lanes reach is reported as a deadlock.
+    /// The warp has a stack (before sm_70): one side of a branch runs to the reconvergence point, then the next side, and then all lanes
+    /// together. Reconvergence points are where ptxas pushes them for those machines (`cfg::pushed_targets`). The fall-through side runs
+    /// first, except for sides that only exit or return. A side that waits blocks the other sides, so lanes that wait for other lanes of
+    /// their warp hang. Lanes arrive at a barrier one by one, not for all of their warp as on those machines: a barrier that only some
+    /// lanes reach is reported as a deadlock.
     Stack,
 }
 
 impl DivergencePolicy {
-    /// The policy of the hardware for which a module with `.target sm_NN` is made.
+    /// The policy of the hardware of `.target sm_NN`.
     pub fn of_target(sm: u32) -> Self {
         if sm < 70 { Self::Stack } else { Self::Independent }
     }
 }
 
-/// The events that a launch counts.
+/// The counters of a launch, for a debugger to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Instrumentation {
-    /// Nothing: that is fastest.
+    /// Nothing, which is fastest.
     #[default]
     Nothing,
     /// The executions of each instruction.
     Runs,
-    /// That, and which registers were written, for a debugger to show.
+    /// The executions of each instruction, and the registers that were written.
     RunsAndWrites,
 }
 
@@ -204,39 +203,39 @@ pub struct LaunchConfig {
     pub grid: [u32; 3],
     /// Threads of a block in x, y, z.
     pub block: [u32; 3],
-    /// The blocks that run, by their indices in the grid, if not all do; of a cluster all or none.
+    /// The indices in the grid of the blocks that run: whole clusters. Empty if all blocks run.
     pub only: Vec<[u32; 3]>,
     /// Blocks of a cluster in x, y, z.
     pub cluster: [u32; 3],
-    /// Whether the launch or the kernel says how large a cluster is (`%is_explicit_cluster`).
+    /// True if the launch or the kernel gives the cluster size (`%is_explicit_cluster`).
     pub explicit_cluster: bool,
     /// Bytes of dynamic shared memory.
     pub dynamic_shared: u32,
     /// The parameter bank, laid out as the kernel's parameters say.
     pub params: Vec<u8>,
-    /// Whether the whole grid must be resident.
+    /// True if the whole grid must be resident.
     pub cooperative: bool,
-    /// Blocks resident at once at most; without it as many as fit a bound on memory.
+    /// The maximum number of resident blocks; if none, a bound on their memory decides.
     pub resident: Option<u32>,
     /// The order of warps.
     pub schedule: Schedule,
     /// Seed of everything that is random.
     pub seed: u64,
-    /// The choice of the lanes of a warp that run when their pcs differ.
+    /// The divergence policy.
     pub divergence: DivergencePolicy,
-    /// The tick of its first instruction: later launches of a case continue to count where the one before ended.
+    /// The tick of its first instruction: a later launch of a case continues the count of the launch before it.
     pub start: Tick,
-    /// The events that it counts.
+    /// Its counters.
     pub instrumentation: Instrumentation,
-    /// Textures, samplers and surfaces, in order of handle.
+    /// Textures, samplers and surfaces, sorted by handle.
     pub images: Vec<Image>,
-    /// When asynchronous copies end.
+    /// The completion policy of asynchronous operations.
     pub copies: CompletionPolicyKind,
-    /// Bytes of simulated state at most.
+    /// The limit on the simulated state.
     pub memory_limit: MemoryLimit,
 }
 
-/// Why a launch is refused.
+/// An error of a launch configuration.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LaunchError {
     /// The function is no kernel, or is only declared.
@@ -257,7 +256,7 @@ pub enum LaunchError {
     SharedMemory {
         /// Static, dynamic and reserved bytes.
         bytes: u64,
-        /// The most there is.
+        /// The maximum.
         limit: u64,
     },
     /// The parameter bank has the wrong size.

@@ -1,4 +1,4 @@
-//! The detection of livelocks: the past states of warps that spin.
+//! The detection of livelocks: earlier states of warps that spin. `run::livelock` has the rules.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
@@ -6,175 +6,176 @@ use std::hash::{Hash, Hasher};
 use crate::machine::state::issue_point::Tick;
 
 /// Ticks without any change before states are compared for the first time.
-const QUIET: u64 = 1 << 17;
+const QUIET_TICKS: u64 = 1 << 17;
 
-/// Turns of a warp in the first window.
-const TURNS: u32 = 64;
+/// Time slices of a warp in the first window.
+const SLICES: u32 = 64;
 
-/// How long no window opens after one in which blocks have worked in their shared memory, in times of what the run took since the last
-/// change; of others as long.
-const RESTS_OF_BLOCKS: u64 = 8;
+/// The pause after a window in which blocks changed their shared memory, as a multiple of the ticks since the last effect. After other
+/// windows it is one such time.
+const PAUSE_WITH_BLOCKS: u64 = 8;
 
-/// Stores that are compared at a time, and one more for this number of ticks of the run before.
-const COMPARED: u64 = 1 << 15;
+/// The stores that are compared before the comparison stops: this number, and one for every `COMPARED_SHARE` ticks of the run.
+const COMPARED_STORES: u64 = 1 << 15;
 const COMPARED_SHARE: u64 = 16;
 
-/// The warps that have returned to earlier states.
+/// The state of the detection. In a window, the states of warps at their time slices are compared with their state at the first slice of
+/// the window.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Livelock {
-    /// The progress count at the last change, and what was counted since without one.
+pub struct LivelockDetector {
+    /// The progress count at the last effect, and non_progress progress since.
     pub(in crate::machine) progress: u64,
-    /// When that was.
-    pub(in crate::machine) since: Tick,
-    /// Whether stores are compared with what they overwrite. That begins and ends between turns.
-    pub(in crate::machine) compares: bool,
-    /// When that begins.
+    /// The tick of the last effect.
+    pub(in crate::machine) last_effect: Tick,
+    /// True if stores are compared with the bytes that they overwrite. Changes between time slices only.
+    pub(in crate::machine) compares_stores: bool,
+    /// The tick from which on stores are compared.
     pub(in crate::machine) compares_from: Tick,
-    /// Stores that were compared since.
+    /// The number of compared stores.
     pub(in crate::machine) compared: u64,
-    /// When the window opens, or has opened.
-    pub(in crate::machine) opens: Tick,
-    /// Turns of a warp after which it closes.
-    pub(in crate::machine) turns: u32,
-    /// The warps that had turns in it, by block slot and number.
-    pub(in crate::machine) seen: BTreeMap<(usize, usize), Seen>,
-    /// Slots of the blocks whose own shared memory has changed since: each of these returns to an earlier state as a whole.
-    pub(in crate::machine) rewritten: BTreeSet<usize>,
-    /// The states of these blocks as a whole, at turns of warps that came back.
-    pub(in crate::machine) wholes: BTreeMap<usize, BTreeSet<u64>>,
-    /// The barriers at which threads arrived in it, by block slot and number; `u32::MAX` is that of the cluster.
-    pub(in crate::machine) arrived: BTreeSet<(usize, u32)>,
-    /// All have come back.
+    /// The tick at which the window starts or has started.
+    pub(in crate::machine) window_start: Tick,
+    /// Time slices of a warp after which the window ends.
+    pub(in crate::machine) slices: u32,
+    /// The warps that had time slices in the window, by block slot and number.
+    pub(in crate::machine) warps: BTreeMap<(usize, usize), WarpInWindow>,
+    /// Slots of the blocks whose own shared memory has changed: for these, the state of the whole block is compared.
+    pub(in crate::machine) changed_blocks: BTreeSet<usize>,
+    /// The states of these blocks at time slices in which a warp has returned to its state.
+    pub(in crate::machine) block_states: BTreeMap<usize, BTreeSet<u64>>,
+    /// The barriers at which threads arrived in the window, by block slot and number; `u32::MAX` is that of the cluster.
+    pub(in crate::machine) arrived_barriers: BTreeSet<(usize, u32)>,
+    /// True if all warps that can run have returned to an earlier state: a livelock.
     pub(in crate::machine) proven: bool,
 }
 
 /// A warp in a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::machine) struct Seen {
-    /// Its state at its first turn.
+pub(in crate::machine) struct WarpInWindow {
+    /// The digest of its state at its first time slice.
     pub(in crate::machine) state: u64,
-    /// Turns that it has left.
-    pub(in crate::machine) left: u32,
-    /// It has returned to that state, and its block to an earlier one if it is looked at as a whole.
+    /// The remaining time slices of the window.
+    pub(in crate::machine) slices_left: u32,
+    /// True if it has returned to that state, and its block too if the whole block is compared.
     pub(in crate::machine) returned: bool,
 }
 
-impl Livelock {
-    /// Nothing has happened at `start`.
+impl LivelockDetector {
+    /// The state at the first tick, `start`.
     pub fn new(start: Tick) -> Self {
         Self {
             progress: 0,
-            since: start,
-            compares: false,
+            last_effect: start,
+            compares_stores: false,
             compared: 0,
-            compares_from: start + QUIET,
-            opens: start + QUIET,
-            turns: TURNS,
-            seen: BTreeMap::new(),
-            rewritten: BTreeSet::new(),
-            wholes: BTreeMap::new(),
-            arrived: BTreeSet::new(),
+            compares_from: start + QUIET_TICKS,
+            window_start: start + QUIET_TICKS,
+            slices: SLICES,
+            warps: BTreeMap::new(),
+            changed_blocks: BTreeSet::new(),
+            block_states: BTreeMap::new(),
+            arrived_barriers: BTreeSet::new(),
             proven: false,
         }
     }
 
-    /// An externally visible effect at `now`, in a run that began at `start`. Where it is one that stores were compared for, they are not
-    /// compared any more until the run has taken twice the time, so that this costs nothing.
-    pub(in crate::machine) fn note_change(&mut self, start: Tick, now: Tick, progress: u64) {
-        assert!(now >= self.since && self.since >= start, "changes go back in time");
-        let compares_from = if self.compares { now + (now - start).max(QUIET) } else { self.compares_from };
-        *self = Self { progress, since: now, compares_from, opens: now + QUIET, ..Self::new(start) };
+    /// Records an externally visible effect at `now`, in a run that began at `start`. If stores were compared, the next comparison starts
+    /// when the run has taken twice the time, which bounds its cost.
+    pub(in crate::machine) fn record_effect(&mut self, start: Tick, now: Tick, progress: u64) {
+        assert!(now >= self.last_effect && self.last_effect >= start, "changes go back in time");
+        let compares_from = if self.compares_stores { now + (now - start).max(QUIET_TICKS) } else { self.compares_from };
+        *self = Self { progress, last_effect: now, compares_from, window_start: now + QUIET_TICKS, ..Self::new(start) };
     }
 
-    /// A turn begins at `now`: from then on stores may be compared with what they overwrite.
-    pub(in crate::machine) fn begin_turn(&mut self, now: Tick) {
-        self.compares = now >= self.compares_from;
+    /// Starts a time slice at `now`, in which stores may be compared with the bytes that they overwrite.
+    pub(in crate::machine) fn begin_slice(&mut self, now: Tick) {
+        self.compares_stores = now >= self.compares_from;
     }
 
-    /// Whether stores were compared long enough without a change, in a run that began at `start`, that it is time to wait.
+    /// True if the comparison must pause: too many stores were compared without result in a run that began at `start`.
     pub(in crate::machine) fn has_compared_enough(&self, start: Tick, now: Tick) -> bool {
-        self.compared > COMPARED + (now - start) / COMPARED_SHARE
+        self.compared > COMPARED_STORES + (now - start) / COMPARED_SHARE
     }
 
-    /// Whether the shared memory of the block in `block_slot` has changed, for that block alone to see.
-    pub(in crate::machine) fn is_rewritten(&self, block_slot: usize) -> bool {
-        self.rewritten.contains(&block_slot)
+    /// True if the block in `block_slot` has changed its own shared memory.
+    pub(in crate::machine) fn has_changed_shared(&self, block_slot: usize) -> bool {
+        self.changed_blocks.contains(&block_slot)
     }
 
-    /// That it has.
-    pub(in crate::machine) fn note_rewritten(&mut self, block_slot: usize) {
-        if self.rewritten.insert(block_slot) {
-            self.close();
+    /// Records such a change.
+    pub(in crate::machine) fn note_changed_shared(&mut self, block_slot: usize) {
+        if self.changed_blocks.insert(block_slot) {
+            self.restart_window();
         }
     }
 
-    /// Begins the window anew.
-    pub(in crate::machine) fn close(&mut self) {
-        self.seen.clear();
-        self.wholes.clear();
-        self.arrived.clear();
+    /// Restarts the window.
+    pub(in crate::machine) fn restart_window(&mut self) {
+        self.warps.clear();
+        self.block_states.clear();
+        self.arrived_barriers.clear();
     }
 
-    /// A warp has its next turn in the window: whether it has come back to a state that it was in, if its block is looked at as a whole
-    /// with that.
-    pub(in crate::machine) fn turn(
+    /// Records a time slice of a warp in the window. True if the warp, or its block if the whole block is compared, has returned to an
+    /// earlier state.
+    pub(in crate::machine) fn record_slice(
         &mut self,
         warp: (usize, usize),
         now: Tick,
         state: impl FnOnce() -> u64,
-        whole: impl FnOnce() -> u64,
+        block_state: impl FnOnce() -> u64,
     ) -> bool {
-        let is_rewritten = self.is_rewritten(warp.0);
-        let has_block = is_rewritten && self.has_returned(warp);
-        let Some(seen) = self.seen.get_mut(&warp) else {
-            self.seen.insert(warp, Seen { state: state(), left: self.turns, returned: false });
+        let has_changed_shared = self.has_changed_shared(warp.0);
+        let has_block = has_changed_shared && self.has_returned(warp);
+        let Some(seen) = self.warps.get_mut(&warp) else {
+            self.warps.insert(warp, WarpInWindow { state: state(), slices_left: self.slices, returned: false });
             return false;
         };
         if !has_block && !seen.returned && seen.state == state() {
-            seen.returned = !is_rewritten || !self.wholes.entry(warp.0).or_default().insert(whole());
+            seen.returned = !has_changed_shared || !self.block_states.entry(warp.0).or_default().insert(block_state());
         }
         if has_block || seen.returned {
             return true;
         }
-        assert!(seen.left > 0 && self.turns > 0, "a window is open without turns");
-        assert!(now >= self.opens && self.opens > self.since, "a turn is counted before the window opens");
-        seen.left -= 1;
-        if seen.left == 0 {
-            self.close();
-            self.turns = self.turns.saturating_mul(2);
-            // Threads that work in shared memory are few of those that spin.
-            let rests = if self.rewritten.is_empty() { 1 } else { RESTS_OF_BLOCKS };
-            self.opens = now + (now - self.since).saturating_mul(rests);
+        assert!(seen.slices_left > 0 && self.slices > 0, "a window is open without turns");
+        assert!(now >= self.window_start && self.window_start > self.last_effect, "a turn is counted before the window opens");
+        seen.slices_left -= 1;
+        if seen.slices_left == 0 {
+            self.restart_window();
+            self.slices = self.slices.saturating_mul(2);
+            // Few of the threads that spin change shared memory.
+            let pause = if self.changed_blocks.is_empty() { 1 } else { PAUSE_WITH_BLOCKS };
+            self.window_start = now + (now - self.last_effect).saturating_mul(pause);
         }
         false
     }
 
-    /// Whether a warp has come back, or the block in `block_slot` if it is looked at as a whole.
+    /// True if a warp has returned to an earlier state, or the block in `block_slot` if the whole block is compared.
     pub(in crate::machine) fn has_returned(&self, (block_slot, number): (usize, usize)) -> bool {
-        if self.is_rewritten(block_slot) {
-            return self.seen.range((block_slot, 0)..=(block_slot, usize::MAX)).any(|(_, seen)| seen.returned);
+        if self.has_changed_shared(block_slot) {
+            return self.warps.range((block_slot, 0)..=(block_slot, usize::MAX)).any(|(_, seen)| seen.returned);
         }
-        self.seen.get(&(block_slot, number)).is_some_and(|seen| seen.returned)
+        self.warps.get(&(block_slot, number)).is_some_and(|seen| seen.returned)
     }
 }
 
-impl Hash for Livelock {
-    /// When the window opens and how long it is: what was seen in it follows.
+impl Hash for LivelockDetector {
+    /// Hashes the start and the length of the window; its contents follow from the run.
     fn hash<H: Hasher>(&self, state: &mut H) {
         let Self {
-            opens,
-            turns,
-            compares,
+            window_start,
+            slices,
+            compares_stores,
             compares_from,
             compared,
             progress: _,
-            since: _,
-            seen: _,
-            rewritten: _,
-            wholes: _,
-            arrived: _,
+            last_effect: _,
+            warps: _,
+            changed_blocks: _,
+            block_states: _,
+            arrived_barriers: _,
             proven: _,
         } = self;
-        (opens, turns, compares, compares_from, compared).hash(state);
+        (window_start, slices, compares_stores, compares_from, compared).hash(state);
     }
 }

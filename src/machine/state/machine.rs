@@ -1,4 +1,4 @@
-//! All that a run can change: the machine as a value.
+//! The machine: all state that a run can change, as a value.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -14,17 +14,17 @@ use crate::machine::state::footprint::FootprintCheck;
 use crate::machine::state::in_flight::InFlight;
 use crate::machine::state::issue_point::Tick;
 use crate::machine::state::launch::{Instrumentation, LaunchConfig, LaunchError};
-use crate::machine::state::livelock::Livelock;
+use crate::machine::state::livelock::LivelockDetector;
 use crate::machine::state::prepared::PreparedLaunch;
 use crate::machine::state::waits::StallState;
 use crate::program::Program;
 
-/// A launched grid and the memory it works on. A clone is a snapshot.
+/// A launched grid and its memory. A clone is a snapshot.
 #[derive(Clone)]
 pub struct Machine {
     pub(crate) prepared: Arc<PreparedLaunch>,
     pub(crate) device: Device,
-    /// Blocks on the machine. A block slot whose block has finished holds the next block of the grid, or nothing when there is none.
+    /// The resident blocks, by block slot. The slot of a finished block gets the next block of the grid, or none if there is none.
     pub(crate) blocks: Vec<Option<triomphe::Arc<Block>>>,
     /// Blocks started so far.
     pub(crate) started: u64,
@@ -36,16 +36,16 @@ pub struct Machine {
     pub(in crate::machine) thread_instructions: u64,
     /// The number of externally visible changes by threads: memory, barriers, exits.
     pub(in crate::machine) progress: u64,
-    /// The groups that waited for phases, and their state, when no warp was ready last.
+    /// The state of the detection of deadlocks among groups that wait for phases of mbarriers.
     pub(in crate::machine) stall: StallState,
-    /// When what is in flight ends.
+    /// The completion policy.
     pub(in crate::machine) completion: Box<dyn CompletionPolicy>,
-    /// Whether threads that run do anything but spin.
-    pub(in crate::machine) livelock: Livelock,
+    /// The state of the detection of livelocks.
+    pub(in crate::machine) livelock: LivelockDetector,
     /// The offset of the clocks to the ticks.
     pub(in crate::machine) clock_jump: ClockJump,
     pub(in crate::machine) coverage: Option<triomphe::Arc<Coverage>>,
-    /// Bytes of simulated state of the blocks on the machine.
+    /// Bytes of simulated state of the resident blocks.
     pub(in crate::machine) block_bytes: u64,
     pub(in crate::machine) footprint_check: FootprintCheck,
 }
@@ -57,7 +57,7 @@ impl Machine {
     /// If the launch does not fit the kernel or the hardware's limits.
     pub fn new(mut device: Device, config: LaunchConfig) -> Result<Self, LaunchError> {
         if config.cooperative {
-            device.place_workspace();
+            device.allocate_workspace();
         }
         let (stall, completion) = (StallState::new(&config), config.copies.start());
         let prepared = Arc::new(PreparedLaunch::new(&device, config)?);
@@ -76,7 +76,7 @@ impl Machine {
             progress: 0,
             stall,
             completion,
-            livelock: Livelock::new(tick),
+            livelock: LivelockDetector::new(tick),
             clock_jump: ClockJump::default(),
             coverage,
             block_bytes: 0,
@@ -91,7 +91,7 @@ impl Machine {
 
     /// The reconvergence points of lanes that diverge at the branch at `pc`, the outermost first. None where warps have no stack.
     pub fn pushed_targets_at(&self, pc: crate::program::Pc) -> &[crate::program::Pc] {
-        self.prepared.pushed_targets.get(pc.index()).map_or(&[], |places| places)
+        self.prepared.pushed_targets.get(pc.index()).map_or(&[], |points| points)
     }
 
     /// The configuration of the launch.
@@ -114,22 +114,22 @@ impl Machine {
         self.coverage.as_deref()
     }
 
-    /// The memory, to look at.
+    /// The memory.
     pub fn device(&self) -> &Device {
         &self.device
     }
 
-    /// The memory, for the next launch.
+    /// Ends the launch; returns the memory, for the next launch.
     pub fn into_device(self) -> Device {
         self.device
     }
 
-    /// The blocks on the machine, in order of their block slots.
+    /// The resident blocks, in order of their block slots.
     pub fn resident_blocks(&self) -> impl Iterator<Item = &Block> {
         self.blocks.iter().flatten().map(|block| &**block)
     }
 
-    /// A fingerprint of the whole state: equal for equal states, however they were reached.
+    /// A digest of the whole state: equal for equal states, however they were reached.
     pub fn digest(&self) -> u64 {
         let mut digest = Digest::default();
         self.hash(&mut digest);
@@ -138,7 +138,7 @@ impl Machine {
 }
 
 impl Hash for Machine {
-    /// Without the configuration, which is the same for all machines of a launch, and the coverage, which follows from the rest.
+    /// Hashes all but the configuration, which is the same for all machines of a launch, and state that follows from the rest.
     fn hash<H: Hasher>(&self, state: &mut H) {
         let Self { device, blocks, started, cursor, in_flight, tick, thread_instructions, stall, completion, livelock, .. } = self;
         let Self { clock_jump, coverage, prepared: _, progress: _, block_bytes: _, footprint_check: _, .. } = self;

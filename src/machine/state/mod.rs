@@ -1,4 +1,4 @@
-//! The data of a machine: what a snapshot holds, and what a launch fixes.
+//! The data of a machine: the state in a snapshot, and the tables of a launch.
 
 pub(super) mod barrier;
 pub(super) mod block;

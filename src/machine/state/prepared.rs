@@ -1,46 +1,47 @@
-//! The tables of a launch, computed once, that the interpreter looks up at every step.
+//! The tables of a launch, computed once.
 
 use crate::cfg;
 use crate::machine::state::clocks::Clocks;
-use crate::machine::state::coverage::Writes;
+use crate::machine::state::coverage::WriteTable;
 use crate::machine::state::device::Device;
 use crate::machine::state::lanes::{LANES, PerLane};
 use crate::machine::state::launch::{DivergencePolicy, Instrumentation, LaunchConfig, LaunchError};
-use crate::machine::state::special::{self, Fixed};
+use crate::machine::state::special::{self, FixedSpecial};
 use crate::machine::state::tables::matrix::MatrixTables;
 use crate::machine::state::tables::wgmma::WgmmaTables;
 use crate::program::{MbarrierOp, Op, Pc, Program, map};
 
-/// Memory that the blocks on the machine may take by default, in bytes.
+/// The default limit on the memory of the resident blocks, in bytes.
 const RESIDENT_BYTES: u64 = 32 << 20;
 
-/// Blocks on the machine by default at most: an H200 holds 32 on each of 132 multiprocessors.
+/// The default limit on resident blocks: an H200 holds 32 on each of 132 multiprocessors.
 const RESIDENT_BLOCKS: u64 = MULTIPROCESSORS * 32;
 
-/// Multiprocessors of an H200: that many blocks are always on the machine together.
+/// Multiprocessors of an H200: at least this many blocks can be resident together.
 const MULTIPROCESSORS: u64 = 132;
 
-/// Blocks of a cluster at most (sm_90, non-portable size).
+/// The maximum number of blocks of a cluster (sm_90, non-portable size).
 const CLUSTER_BLOCKS: u64 = 16;
 
-/// Threads of a block at most.
+/// The maximum number of threads of a block.
 const BLOCK_THREADS: u64 = 1024;
 
 /// The tables of a launch that the interpreter looks up at every step.
 pub struct PreparedLaunch {
     /// The configuration of the launch.
     pub config: LaunchConfig,
-    /// The values of the program's immediate operands, as the block of each rank of a cluster sees them.
+    /// The values of the program's immediate operands, for the block of each cluster rank.
     pub immediates: Vec<Immediates>,
     /// The values of `Program::specials` in this launch.
-    pub specials: Vec<Fixed>,
-    /// The rank of each pc, for the choice among lane groups. Where the warps have stacks, 1 at reconvergence points and 0 elsewhere.
+    pub specials: Vec<FixedSpecial>,
+    /// The rank of each pc in the static order by which groups of lanes are chosen. Under the stack policy, 1 at reconvergence points and 0
+    /// elsewhere.
     pub rank: Vec<u32>,
-    /// The reconvergence points of a branch, by its pc, the outermost first; only where the warps have stacks.
+    /// The reconvergence points of a branch, by its pc, the outermost first; only under the stack policy.
     pub(in crate::machine) pushed_targets: Vec<Box<[Pc]>>,
     /// Bytes of a block's shared memory: reserved, static and dynamic.
     pub shared_bytes: u64,
-    /// The first byte of it that the kernel may access: [`map::SHARED_RESERVED`], or 0 where the program names the reserved part.
+    /// The first byte of it that the kernel may access: [`map::SHARED_RESERVED`], or 0 if the program uses the reserved part.
     pub shared_start: u64,
     /// The value of `%aggr_smem_size`: `shared_bytes` and padding.
     pub shared_aggregate: u64,
@@ -48,23 +49,23 @@ pub struct PreparedLaunch {
     pub cluster_blocks: usize,
     /// Blocks of the grid.
     pub blocks: u64,
-    /// Numbers of the blocks that run, as if all did, in ascending order; nothing if all do.
+    /// The numbers in the grid of the blocks that run, in ascending order; empty if all blocks run.
     only: Vec<u64>,
-    /// Blocks on the machine at once at most.
+    /// The maximum number of resident blocks.
     pub resident: u64,
-    /// Whether state that blocks take as they run, such as call frames and local memory, keeps further ones from starting.
+    /// True if blocks start only while the state of the resident blocks, call frames and local memory included, is below a limit.
     bounds_state: bool,
     /// The tables of asynchronous matrix multiplications.
     pub wgmmas: WgmmaTables,
-    /// Registers that depend on clocks.
+    /// The registers that depend on clocks.
     pub(in crate::machine) clocks: Clocks,
-    /// Whether some instruction asks for phases of mbarriers.
+    /// True if some instruction tests a phase of an mbarrier.
     pub(in crate::machine) asks_for_phases: bool,
     /// The registers that each instruction writes, if the launch records coverage.
-    pub writes: Option<Writes>,
+    pub writes: Option<WriteTable>,
     /// The positions of the elements of fragments, for each matrix instruction.
     pub(in crate::machine) matrices: MatrixTables,
-    /// The vector instructions that the host has.
+    /// The vector instruction set of the host.
     pub(in crate::machine) simd: pulp::Arch,
 }
 
@@ -91,7 +92,7 @@ impl PreparedLaunch {
         let shared_aggregate = special::aggregate_shared(program, kernel, config.dynamic_shared);
         Ok(Self {
             immediates: (0..config.blocks_of_cluster()).map(|rank| Immediates::new(program, rank)).collect(),
-            specials: program.specials.iter().map(|special| Fixed::new(*special, program, &config, shared_aggregate)).collect(),
+            specials: program.specials.iter().map(|special| FixedSpecial::new(*special, program, &config, shared_aggregate)).collect(),
             rank: match config.divergence {
                 DivergencePolicy::Independent => cfg::frontier_order_of(program, config.kernel),
                 DivergencePolicy::Stack => reconvergence_points(&pushed_targets),
@@ -108,7 +109,7 @@ impl PreparedLaunch {
             wgmmas: WgmmaTables::new(program),
             clocks: Clocks::new(program),
             asks_for_phases: program.code.iter().any(|inst| matches!(inst.op, Op::Mbarrier(MbarrierOp::Wait { .. }))),
-            writes: (config.instrumentation == Instrumentation::RunsAndWrites).then(|| Writes::new(program)),
+            writes: (config.instrumentation == Instrumentation::RunsAndWrites).then(|| WriteTable::new(program)),
             matrices: MatrixTables::new(program),
             simd: pulp::Arch::new(),
             config,
@@ -116,7 +117,7 @@ impl PreparedLaunch {
     }
 }
 
-/// The constants of a program, spread over the lanes.
+/// The constants of a program, broadcast to the lanes.
 pub struct Immediates {
     /// `Program::consts32`.
     pub narrow: Vec<PerLane<u32>>,
@@ -125,7 +126,7 @@ pub struct Immediates {
 }
 
 impl Immediates {
-    /// As the block of rank `rank` of its cluster sees them; its shared addresses contain the rank.
+    /// The constants for the block of rank `rank` in its cluster: shared addresses contain the rank.
     fn new(program: &Program, rank: u32) -> Self {
         let mut narrow: Vec<_> = program.consts32.iter().map(|value| [*value; LANES]).collect();
         let mut wide: Vec<_> = program.consts64.iter().map(|value| [*value; LANES]).collect();
@@ -138,14 +139,14 @@ impl Immediates {
 }
 
 impl PreparedLaunch {
-    /// Whether a cluster may start beside `resident` blocks that hold `state_bytes` bytes of simulated state.
+    /// True if a cluster may start beside `resident` blocks with `state_bytes` bytes of simulated state.
     pub(in crate::machine) fn has_room(&self, resident: u64, state_bytes: u64) -> bool {
         resident < self.resident && (!self.bounds_state || resident < MULTIPROCESSORS || state_bytes < RESIDENT_BYTES)
     }
 }
 
 impl PreparedLaunch {
-    /// The index in the grid of the block that is launched as number `number`: cluster after cluster, and in a cluster by rank.
+    /// The index in the grid of block `number` in order of launch: cluster after cluster, and by rank in a cluster.
     pub fn block_index(&self, number: u64) -> [u32; 3] {
         assert!(number < self.blocks, "block {number} of {}", self.blocks);
         let number = self.only.get(number as usize).copied().unwrap_or(number);
@@ -178,13 +179,13 @@ fn reconvergence_points(pushed_targets: &[Box<[Pc]>]) -> Vec<u32> {
     places
 }
 
-/// The index of number `number` of a grid of this many, x first.
+/// The index of element `number` of a grid with extents `grid`, x fastest.
 fn index_of(number: u64, grid: [u32; 3]) -> [u32; 3] {
     let (x, y) = (u64::from(grid[0]), u64::from(grid[1]));
     [(number % x) as u32, (number / x % y) as u32, (number / x / y) as u32]
 }
 
-/// The reverse of [`index_of`].
+/// The inverse of [`index_of`].
 fn number_of(index: [u32; 3], grid: [u32; 3]) -> u64 {
     let [x, y, z] = index.map(u64::from);
     x + u64::from(grid[0]) * (y + u64::from(grid[1]) * z)
@@ -226,7 +227,7 @@ fn resident_blocks(program: &Program, config: &LaunchConfig, shared_bytes: u64, 
     if config.cooperative {
         return blocks;
     }
-    // The blocks of a cluster are on the machine together.
+    // The blocks of a cluster are resident together.
     let whole = |resident: u64| resident.next_multiple_of(u64::from(config.blocks_of_cluster())).min(blocks);
     assert!(blocks > 0 && blocks.is_multiple_of(u64::from(config.blocks_of_cluster())), "a grid is of whole clusters");
     if let Some(resident) = config.resident {

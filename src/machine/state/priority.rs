@@ -1,49 +1,49 @@
-//! The priorities of warps, where the schedule goes by them.
+//! The priorities of warps, under a priority schedule (PCT).
 
 use std::collections::BTreeMap;
 
 use crate::machine::state::issue_point::Tick;
 use crate::machine::state::random::Random;
 
-/// A warp: the number of its block, and its own.
+/// A warp: the number of its block, and its number in the block.
 pub type WarpKey = (u64, u32);
 
-/// The priority of a warp; the greatest runs. First those that were not lowered, by what was drawn for them, then those that a moment has
-/// lowered, and last those that spun, the longest ago first.
+/// The priority of a warp; the greatest runs. Warps whose priority was not lowered come first, by their random priority, then those lowered
+/// at a change point, and last those that spun, the longest ago first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Rank {
-    /// It spun; the greater number the longer ago.
+    /// The warp spun; the greater the number, the longer ago.
     Spun(u64),
-    /// A moment has lowered it; the moments are numbered.
+    /// The change point of this number has lowered it.
     Lowered(u32),
-    /// Its random priority.
+    /// The random initial priority.
     Drawn(u64),
 }
 
-/// The priorities of warps, and the moments at which they change.
+/// The priorities of warps, and the priority change points.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Priorities {
     seed: u64,
-    /// Moments to come, the next one last, with their numbers.
-    moments: Vec<(Tick, u32)>,
+    /// The change points to come, the next one last, with their numbers.
+    change_points: Vec<(Tick, u32)>,
     lowered: BTreeMap<WarpKey, Rank>,
     /// The number of times that a warp spun.
     spun: u64,
-    /// The warp that has the turn, the beginning of the turn, and the progress count then.
-    since: Option<(WarpKey, Tick, u64)>,
+    /// The warp that runs, the first of its time slices without progress, and the progress count then.
+    current: Option<(WarpKey, Tick, u64)>,
 }
 
-/// Ticks after which a warp counts as one that spins, if all it did had no effect.
-const SPIN: u64 = 1 << 10;
+/// Ticks without effect after which a warp counts as spinning.
+const SPIN_TICKS: u64 = 1 << 10;
 
 impl Priorities {
-    /// The priorities of `seed`, which change at `depth - 1` moments among `steps` ticks from `start` on.
+    /// The priorities of `seed`, with `depth - 1` change points in the `steps` ticks from `start` on.
     pub fn new(seed: u64, depth: u32, steps: u64, start: Tick) -> Self {
         assert!(depth > 0 && steps > 0, "no bug takes no ordering");
         let mut random = Random::new(seed);
-        let mut moments: Vec<(Tick, u32)> = (1..depth).map(|number| (start + 1 + random.draw(steps), number)).collect();
-        moments.sort_unstable_by(|one, other| other.cmp(one));
-        Self { seed, moments, ..Self::default() }
+        let mut change_points: Vec<(Tick, u32)> = (1..depth).map(|number| (start + 1 + random.draw(steps), number)).collect();
+        change_points.sort_unstable_by(|one, other| other.cmp(one));
+        Self { seed, change_points, ..Self::default() }
     }
 
     /// The priority of a warp.
@@ -56,25 +56,25 @@ impl Priorities {
         self.lowered.get(&warp).copied().unwrap_or_else(drawn)
     }
 
-    /// The next moment at which a priority changes.
+    /// The next change point.
     pub fn next(&self) -> Option<Tick> {
-        self.moments.last().map(|(tick, _)| *tick)
+        self.change_points.last().map(|(tick, _)| *tick)
     }
 
-    /// The turn of `ran` is over at `now`, with this `progress` count: lowers its priority if a moment of change has come, or if it spins.
-    pub fn end_turn(&mut self, ran: WarpKey, now: Tick, progress: u64) {
-        while let Some((_, number)) = self.moments.pop_if(|(tick, _)| *tick <= now) {
+    /// Ends the time slice of `ran` at `now`, with this `progress` count: lowers its priority at a change point, or if it spins.
+    pub fn end_slice(&mut self, ran: WarpKey, now: Tick, progress: u64) {
+        while let Some((_, number)) = self.change_points.pop_if(|(tick, _)| *tick <= now) {
             self.lowered.insert(ran, Rank::Lowered(number));
         }
-        match self.since {
+        match self.current {
             Some((warp, since, then)) if warp == ran && then == progress => {
-                if now - since >= SPIN {
+                if now - since >= SPIN_TICKS {
                     self.spun += 1;
                     self.lowered.insert(ran, Rank::Spun(u64::MAX - self.spun));
-                    self.since = None;
+                    self.current = None;
                 }
             }
-            _ => self.since = Some((ran, now, progress)),
+            _ => self.current = Some((ran, now, progress)),
         }
     }
 }
@@ -84,19 +84,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_moment_lowers_the_warp_that_runs_and_spinning_lowers_it_further() {
+    fn a_change_point_lowers_the_warp_that_runs_and_spinning_lowers_it_further() {
         let mut priorities = Priorities::new(7, 3, 100, Tick(50));
         let (one, other) = ((0, 0), (0, 1));
         assert!(matches!(priorities.rank(one), Rank::Drawn(_)) && priorities.rank(one) != priorities.rank(other));
-        let last = priorities.moments.first().map(|(tick, _)| *tick).unwrap();
-        assert!(priorities.moments.len() == 2 && Tick(50) < last && last <= Tick(150));
-        priorities.end_turn(one, last, 0);
+        let last = priorities.change_points.first().map(|(tick, _)| *tick).unwrap();
+        assert!(priorities.change_points.len() == 2 && Tick(50) < last && last <= Tick(150));
+        priorities.end_slice(one, last, 0);
         assert!(matches!(priorities.rank(one), Rank::Lowered(_)) && priorities.next().is_none());
         assert!(priorities.rank(one) < priorities.rank(other));
-        priorities.end_turn(other, last + 1, 1);
-        priorities.end_turn(other, last + 1 + SPIN, 2);
+        priorities.end_slice(other, last + 1, 1);
+        priorities.end_slice(other, last + 1 + SPIN_TICKS, 2);
         assert!(matches!(priorities.rank(other), Rank::Drawn(_)), "it had progress");
-        priorities.end_turn(other, last + 1 + 2 * SPIN, 2);
+        priorities.end_slice(other, last + 1 + 2 * SPIN_TICKS, 2);
         assert!(priorities.rank(other) < priorities.rank(one), "it spun");
     }
 }

@@ -10,7 +10,7 @@ impl Random {
         Self(seed)
     }
 
-    /// The next number, below `bound`.
+    /// Draws the next number, below `bound`.
     pub fn draw(&mut self, bound: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -18,7 +18,7 @@ impl Random {
         (mixed ^ (mixed >> 31)) % bound.max(1)
     }
 
-    /// Its state, for a fingerprint.
+    /// Its state, for a digest.
     pub fn state(&self) -> u64 {
         self.0
     }

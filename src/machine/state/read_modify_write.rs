@@ -4,7 +4,7 @@ use crate::isa::{AtomicFn, ScalarType, Space, TensorElement};
 use crate::num::float::Float;
 use crate::num::{Bf16, F16, atomic};
 
-/// Combines every element of `memory` with the one of `values` at its place, as a copy does.
+/// Combines each element of `memory` with the corresponding one of `values`, with the adder of copies.
 pub fn all(f: AtomicFn, ty: ScalarType, memory: &mut [u8], values: &[u8]) {
     let function = RmwOperation { f, ty, adder: Adder::Copy };
     let bytes = ty.bytes() as usize;
@@ -18,7 +18,7 @@ pub fn all(f: AtomicFn, ty: ScalarType, memory: &mut [u8], values: &[u8]) {
 }
 
 /// Combines elements of a tensor in global memory with those of `values`. Floats of 32 bits, `.tf32` too, are added in full precision, and
-/// subnormal numbers are kept unless the tensor map says otherwise.
+/// subnormal numbers are preserved unless the tensor map says otherwise.
 pub fn of_tensor(f: AtomicFn, element: TensorElement, memory: &mut [u8], values: &[u8]) {
     use TensorElement as E;
     let ty = match element {
@@ -44,22 +44,22 @@ fn add_floats(ftz: bool, memory: &mut [u8], values: &[u8]) {
 }
 
 /// The adder of floating-point numbers in memory: an H200 has several, which treat subnormal numbers and NaNs differently. The suite
-/// `atomic_float` has every form.
+/// `atomic_float` tests all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Adder {
-    /// Of `atom` and `red` on global memory: `.f32` flushes subnormal operands and results, NaNs of `.f64` go through as they are.
+    /// For `atom` and `red` on global memory: `.f32` flushes subnormal operands and results, NaNs of `.f64` are passed unchanged.
     GlobalMemory,
-    /// Of `atom` and `red` on shared memory, whatever names it: an ordinary addition that keeps subnormal numbers.
+    /// For `atom` and `red` on the block's own shared memory, by whatever address: an ordinary addition that preserves subnormal numbers.
     SharedMemory,
-    /// Of `atom` and `red` on the shared memory of another block of the cluster: `.f16x2` and `.bf16x2` are added as one integer of 32
-    /// bits. That is no addition of halves at all, but it is what the code that ptxas 13.0 emits does on an H200.
+    /// For `atom` and `red` on the shared memory of another block of the cluster: `.f16x2` and `.bf16x2` are added as one 32-bit integer,
+    /// which is no addition of halves, but is the behaviour of the code of ptxas 13.0 on an H200.
     OtherBlock,
-    /// Of `cp.reduce.async.bulk`: subnormal numbers are kept, NaNs of `.f64` go through.
+    /// For `cp.reduce.async.bulk`: subnormal numbers are preserved, NaNs of `.f64` are passed unchanged.
     Copy,
 }
 
 impl Adder {
-    /// The one of `atom` and `red` on an element in `space`, where the block's own memory is `.shared`, and `.shared::cluster` another's.
+    /// The adder of `atom` and `red` on an element in `space`: `Shared` is the block's own memory, `SharedCluster` that of another block.
     pub fn of(space: Space) -> Self {
         match space {
             Space::Shared => Adder::SharedMemory,
@@ -69,19 +69,19 @@ impl Adder {
     }
 }
 
-/// A read-modify-write operation on one element of up to 64 bits and its operands, zero-extended.
+/// A read-modify-write operation on one element of up to 64 bits.
 #[derive(Clone, Copy)]
 pub struct RmwOperation {
     /// The function.
     pub f: AtomicFn,
-    /// Of what.
+    /// The type of the element.
     pub ty: ScalarType,
     /// The adder of floating-point numbers.
     pub adder: Adder,
 }
 
 impl RmwOperation {
-    /// The new value of an element that is `old`; `c` is for `.cas` alone.
+    /// The new value of an element with the value `old`; `c` is for `.cas` alone. All values are zero-extended.
     pub fn apply(self, old: u64, b: u64, c: u64) -> u64 {
         match self.f {
             AtomicFn::And => old & b,
@@ -143,7 +143,7 @@ fn float<F: Float>(f: AtomicFn, old: u64, b: u64) -> u64 {
     result.word()
 }
 
-/// Two halves in a word, each for itself.
+/// Applies the operation to each of two halves in a word.
 fn pair<F: Float>(f: AtomicFn, old: u64, b: u64) -> u64 {
     let [low, high] = [0, 16].map(|shift| float::<F>(f, old >> shift & 0xffff, b >> shift & 0xffff));
     high << 16 | low

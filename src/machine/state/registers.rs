@@ -1,9 +1,9 @@
-//! The register file of a warp: structure of arrays, one register = 32 neighbouring lane values.
+//! The register file of a warp, as a structure of arrays: a register is an array of 32 lane values.
 //!
-//! Every call has a frame: a base in each bank. Lanes that took different calls may use the same slots for different functions'
-//! frames, because they never share a lane.
+//! Every call has a frame: a base in each bank. Lanes in different calls may use the same slots for different functions' frames, because
+//! they use different lanes of them.
 
-use crate::machine::state::coverage::Writes;
+use crate::machine::state::coverage::WriteTable;
 use crate::machine::state::definedness::Definedness;
 use crate::machine::state::lanes::{LaneMask, PerLane};
 use crate::program::operands::RegisterOperand;
@@ -20,7 +20,7 @@ pub struct Registers {
     pub pred: Vec<LaneMask>,
     /// The condition code's carry flag, one bit a lane.
     pub carry: LaneMask,
-    /// The lanes in which each register was ever written; none unless the launch keeps it.
+    /// The lanes in which each register was ever written; none unless the launch records it.
     pub written: Option<Definedness>,
 }
 
@@ -38,7 +38,7 @@ pub struct FrameBase {
 }
 
 impl FrameBase {
-    /// Whether no register lies before it: it is the kernel's, or the kernel has none.
+    /// True if no register lies before it: it is the kernel's frame, or the kernel has no registers.
     pub fn is_first(self) -> bool {
         self.b32.0 | self.b64.0 | self.pred.0 == 0
     }
@@ -52,7 +52,7 @@ impl FrameBase {
         }
     }
 
-    /// The base of a frame that follows this one, of a function with `slots` and `frame_bytes`.
+    /// The base of the frame after this one, which belongs to a function with `slots` and `frame_bytes`.
     pub fn after(self, slots: Slots, frame_bytes: u32) -> Self {
         debug_assert!(
             self.b32.0.checked_add(slots.b32).is_some() && self.b64.0.checked_add(slots.b64).is_some(),
@@ -68,7 +68,7 @@ impl FrameBase {
 }
 
 impl Registers {
-    /// Makes room for a frame of `slots` at `base`, and zeroes it for the lanes of `mask`.
+    /// Allocates a frame of `slots` at `base`, and zeroes it for the lanes of `mask`.
     pub fn enter(&mut self, base: FrameBase, slots: Slots, mask: LaneMask) {
         let (b32, b64, pred) = (base.b32.index(), base.b64.index(), base.pred.index());
         let (end32, end64, end_pred) = (b32 + slots.b32 as usize, b64 + slots.b64 as usize, pred + slots.pred as usize);
@@ -84,7 +84,7 @@ impl Registers {
         assert!(self.b32.len() >= end32 && self.b64.len() >= end64 && self.pred.len() >= end_pred, "the frame has no room");
     }
 
-    /// Remembers that `lanes` have written these registers of the frame at `frame`.
+    /// Records that `lanes` have written these registers of the frame at `frame`.
     #[inline]
     pub fn mark_written(&mut self, frame: FrameBase, registers: &[RegisterOperand], lanes: LaneMask) {
         if let Some(written) = &mut self.written {
@@ -92,15 +92,15 @@ impl Registers {
         }
     }
 
-    /// Remembers that `lanes` have executed the instructions from `start` to before `end` in the frame at `frame`.
+    /// Records that `lanes` have executed the instructions from `start` to before `end` in the frame at `frame`.
     #[inline]
-    pub fn mark_range(&mut self, writes: &Writes, (frame, lanes): (FrameBase, LaneMask), start: Pc, end: Pc) {
+    pub fn mark_range(&mut self, writes: &WriteTable, (frame, lanes): (FrameBase, LaneMask), start: Pc, end: Pc) {
         if let Some(written) = &mut self.written {
             written.mark_range(writes, (frame, lanes), start, end);
         }
     }
 
-    /// Puts 0 in a register of the frame at `frame`, in all lanes.
+    /// Zeroes a register of the frame at `frame`, in all lanes.
     pub fn clear_slots(&mut self, frame: FrameBase, register: RegisterOperand) {
         let first = register.slot.in_frame(frame.slot(register.bank)).index();
         let slots = first..first + register.width as usize;
@@ -111,12 +111,12 @@ impl Registers {
         }
     }
 
-    /// Bytes they take, with what the launch keeps of them.
+    /// Their size in bytes, with the recorded definedness.
     pub fn bytes(&self) -> u64 {
         self.state_bytes() + self.written.as_ref().map_or(0, Definedness::bytes) as u64
     }
 
-    /// Bytes of the registers themselves.
+    /// The size of the registers alone, in bytes.
     pub fn state_bytes(&self) -> u64 {
         (size_of_val(&*self.b32) + size_of_val(&*self.b64) + size_of_val(&*self.pred)) as u64
     }

@@ -5,28 +5,28 @@ use std::collections::BTreeMap;
 use triomphe::Arc;
 
 use crate::machine::state::issue_point::IssuePoint;
-use crate::machine::state::mbarrier::{Mbarrier, MbarrierOperation, Refused};
+use crate::machine::state::mbarrier::{Mbarrier, MbarrierError, MbarrierOperation};
 use crate::machine::state::memory::Pages;
 use crate::program::{FuncId, Program, short_name};
 
 /// Bytes of an mbarrier.
 pub const MBARRIER_BYTES: u32 = 8;
 
-/// The shared memory of a block, the system's part included.
+/// The shared memory of a block, the reserved bytes included.
 #[derive(Clone, Hash)]
 pub struct Shared {
     /// Its bytes.
     pub pages: Pages,
-    /// None as long as there never was one: most blocks have none, and blocks are made by the thousand.
+    /// None until the first `mbarrier.init`: most blocks have no mbarrier, and a grid may have thousands of blocks.
     barriers: Option<Arc<BTreeMap<u32, MbarrierEntry>>>,
 }
 
-/// An address at which an mbarrier is, or was.
+/// The mbarrier at an address, live or invalidated.
 #[derive(Clone, Debug, Hash)]
 enum MbarrierEntry {
     Live(Mbarrier),
-    /// `mbarrier.inval` there.
-    Ended(IssuePoint),
+    /// Its `mbarrier.inval`.
+    Invalidated(IssuePoint),
 }
 
 impl Shared {
@@ -39,7 +39,7 @@ impl Shared {
     pub fn mbarriers(&self) -> impl Iterator<Item = (u32, &Mbarrier)> {
         self.barriers.iter().flat_map(|barriers| barriers.iter()).filter_map(|(address, slot)| match slot {
             MbarrierEntry::Live(barrier) => Some((*address, barrier)),
-            MbarrierEntry::Ended(_) => None,
+            MbarrierEntry::Invalidated(_) => None,
         })
     }
 
@@ -47,19 +47,19 @@ impl Shared {
     ///
     /// # Errors
     /// If there is none, or its bytes were overwritten.
-    pub fn mbarrier(&self, address: u32) -> Result<&Mbarrier, Refused> {
+    pub fn mbarrier(&self, address: u32) -> Result<&Mbarrier, MbarrierError> {
         match self.barriers.as_ref().and_then(|barriers| barriers.get(&address)) {
             Some(MbarrierEntry::Live(barrier)) => match self.word(address) {
                 word if word == barrier.word() => Ok(barrier),
-                word => Err(Refused::Overwritten { word }),
+                word => Err(MbarrierError::Overwritten { word }),
             },
-            Some(MbarrierEntry::Ended(place)) => Err(Refused::Invalidated(*place)),
-            None => Err(Refused::Uninitialized),
+            Some(MbarrierEntry::Invalidated(point)) => Err(MbarrierError::Invalidated(*point)),
+            None => Err(MbarrierError::Uninitialized),
         }
     }
 
-    /// The name of the mbarrier at `address` in a block of `kernel`: `full[1]` in an array of nothing else, `smem+0x40`, or `the
-    /// mbarrier at 0x508` where no variable is.
+    /// The name of the mbarrier at `address` in a block of `kernel`: `full[1]` in an array of mbarriers, `smem+0x40` in another variable,
+    /// or `the mbarrier at 0x508` outside of variables.
     pub fn mbarrier_name(&self, program: &Program, kernel: FuncId, address: u32) -> String {
         let address = u64::from(address);
         let Some(variable) = program.shared_variable(kernel, address, self.pages.len()) else {
@@ -76,30 +76,30 @@ impl Shared {
         }
     }
 
-    /// Makes an mbarrier for `count` arrivals a phase at `address`.
-    pub fn init(&mut self, address: u32, count: u32, made: IssuePoint) {
+    /// Initializes an mbarrier at `address` with the expected arrival count `count`.
+    pub fn init(&mut self, address: u32, count: u32, init_point: IssuePoint) {
         assert!(u64::from(address) + u64::from(MBARRIER_BYTES) <= self.pages.len(), "an object outside the block's memory");
         assert!(address.is_multiple_of(MBARRIER_BYTES), "an object that is not aligned");
-        let barrier = Mbarrier::new(count, made);
+        let barrier = Mbarrier::new(count, init_point);
         self.pages.write(u64::from(address), &barrier.word().to_le_bytes());
         self.barriers_mut().insert(address, MbarrierEntry::Live(barrier));
     }
 
-    /// Ends the use of the mbarrier at `address`.
+    /// Invalidates the mbarrier at `address`.
     ///
     /// # Errors
     /// If there is none.
-    pub fn invalidate(&mut self, address: u32, place: IssuePoint) -> Result<(), Refused> {
+    pub fn invalidate(&mut self, address: u32, point: IssuePoint) -> Result<(), MbarrierError> {
         self.mbarrier(address)?;
-        self.barriers_mut().insert(address, MbarrierEntry::Ended(place));
+        self.barriers_mut().insert(address, MbarrierEntry::Invalidated(point));
         Ok(())
     }
 
     /// Applies an operation to the mbarrier at `address`; true if that completes a phase.
     ///
     /// # Errors
-    /// If it cannot; nothing has changed then.
-    pub fn contribute(&mut self, address: u32, operation: MbarrierOperation) -> Result<bool, Refused> {
+    /// If the operation is invalid; it has no effect then.
+    pub fn contribute(&mut self, address: u32, operation: MbarrierOperation) -> Result<bool, MbarrierError> {
         self.change(address, |barrier| barrier.apply(operation))
     }
 
@@ -107,9 +107,9 @@ impl Shared {
     ///
     /// # Errors
     /// If there is none, or `change` fails.
-    pub fn change<T>(&mut self, address: u32, change: impl FnOnce(&mut Mbarrier) -> Result<T, Refused>) -> Result<T, Refused> {
+    pub fn change<T>(&mut self, address: u32, change: impl FnOnce(&mut Mbarrier) -> Result<T, MbarrierError>) -> Result<T, MbarrierError> {
         self.mbarrier(address)?;
-        let Some(MbarrierEntry::Live(barrier)) = self.barriers_mut().get_mut(&address) else { return Err(Refused::Uninitialized) };
+        let Some(MbarrierEntry::Live(barrier)) = self.barriers_mut().get_mut(&address) else { return Err(MbarrierError::Uninitialized) };
         let result = change(barrier)?;
         let word = barrier.word();
         self.pages.write(u64::from(address), &word.to_le_bytes());

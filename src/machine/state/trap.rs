@@ -1,4 +1,4 @@
-//! Why a run stopped: ordinary answers, not errors of ours.
+//! The reasons for which a run stops.
 
 use crate::base::Tick;
 use crate::isa::Space;
@@ -7,7 +7,7 @@ use crate::machine::state::issue_point::IssuePoint;
 use crate::machine::state::lanes::LaneMask;
 use crate::machine::state::wait_reason::WaitReason;
 
-/// The kind of a trap: an error of an instruction that the hardware would not permit.
+/// The kind of a trap: an error of an instruction that traps on the hardware.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrapKind {
     /// No memory at the address.
@@ -26,68 +26,68 @@ pub enum TrapKind {
     Trap,
     /// A failed assertion.
     Assert,
-    /// `free` of what `malloc` did not give.
+    /// `free` of an address that `malloc` did not return.
     Heap,
     /// `brx.idx` with an index past its table.
     BranchIndex,
-    /// An indirect call to an address that is no function, or to one that is only declared.
+    /// An indirect call to an address of no function, or of a function without a body.
     CallTarget,
     /// A barrier or its thread count is out of range.
     BarrierOperand,
-    /// An mbarrier that was never made.
+    /// An mbarrier that was never initialized.
     MbarrierUninitialized,
-    /// An mbarrier whose use has ended.
+    /// An mbarrier that `mbarrier.inval` has invalidated.
     MbarrierInvalidated,
-    /// Arrivals or bytes that an mbarrier cannot take.
+    /// Arrivals or bytes that overflow the counts of an mbarrier.
     MbarrierOverflow,
     /// An mbarrier whose bytes were overwritten.
     MbarrierOverlap,
     /// An asynchronous copy with a misaligned address.
     CopyMisaligned,
-    /// An asynchronous copy with an impossible size.
+    /// An asynchronous copy with an invalid size.
     CopySize,
-    /// A tensor copy that the hardware rejects, or bytes that are no tensor map.
+    /// A tensor copy that the hardware rejects, or an invalid tensor map.
     TensorCopy,
-    /// A matrix instruction whose warp is not whole or does not agree.
+    /// A matrix instruction that not all lanes of the warp execute, or whose operands differ among lanes that must agree.
     WarpDisagrees,
-    /// `wgmma` where the warpgroup is not whole or does not agree.
+    /// A `wgmma` that not all lanes or warps of the warpgroup execute, or with different operands.
     WgmmaSequence,
-    /// A matrix descriptor that is malformed or leads outside of shared memory.
+    /// A matrix descriptor that is malformed or refers to bytes outside of shared memory.
     WgmmaDescriptor,
     /// A rank that the cluster does not have.
     ClusterRank,
     /// The shared memory of a block that has exited.
     ClusterExited,
-    /// `barrier.cluster` out of its order: a second arrival, or a wait without one.
+    /// A second `barrier.cluster.arrive` without a wait between.
     ClusterOrder,
-    /// A handle that denotes no texture, sampler or surface where one is needed.
+    /// A handle of no texture, sampler or surface of the launch.
     Handle,
-    /// A page that a capture has not kept is read.
+    /// A read of a page that a capture has not stored.
     NotCaptured,
-    /// An instruction that is known but not modelled.
+    /// An instruction that is decoded but not modelled.
     Unsupported,
 }
 
-/// The memory a trap is about.
+/// The memory access that caused a trap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TrapAccess {
     /// The space the instruction names.
     pub space: Space,
     /// Address of the lowest faulting lane, as the instruction computed it.
     pub address: u64,
-    /// Bytes a lane.
+    /// Bytes per lane.
     pub bytes: u32,
-    /// Whether it writes.
+    /// True if it writes.
     pub write: bool,
 }
 
-/// A fault: the run is at the instruction, which has changed nothing.
+/// A fault. The instruction has had no effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trap {
     /// The kind.
     pub kind: TrapKind,
     /// The instruction.
-    pub place: IssuePoint,
+    pub point: IssuePoint,
     /// The lanes at fault.
     pub lanes: LaneMask,
     /// The access, for memory faults.
@@ -99,26 +99,26 @@ pub struct Trap {
 /// Lanes that wait, in a run where no warp can make progress.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiter {
-    /// The place at which they wait.
-    pub place: IssuePoint,
+    /// The instruction at which they wait.
+    pub point: IssuePoint,
     /// The lanes.
     pub lanes: LaneMask,
     /// The wait reason.
     pub reason: WaitReason,
 }
 
-/// Threads that make no progress: in a deadlock all of them wait, in a livelock the others spin.
+/// A deadlock or a livelock: threads wait, and no thread makes progress. In a livelock, some spin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deadlock {
-    /// Time.
+    /// The tick.
     pub tick: Tick,
     /// The waiting lanes and what they wait for, in order of block and warp.
     pub waiters: Vec<Waiter>,
-    /// Blocks that have not started, because others must finish before.
+    /// The number of blocks that have not started, because others must finish before.
     pub unstarted: u64,
 }
 
-/// Why [`Machine::run`](crate::machine::Machine::run) returned.
+/// The reason for which [`Machine::run`](crate::machine::Machine::run) returned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     /// The budget is used up; the run can continue.
@@ -127,7 +127,7 @@ pub enum Step {
     Paused,
     /// All blocks have finished.
     Done,
-    /// The run holds more simulated state than it may.
+    /// The simulated state exceeds its limit.
     OverLimit(Footprint),
     /// An instruction faulted.
     Trapped(Box<Trap>),

@@ -1,4 +1,4 @@
-//! Why lanes wait, as data.
+//! The reasons for which lanes wait.
 
 use crate::machine::state::issue_point::IssuePoint;
 use crate::machine::state::lanes::LaneMask;
@@ -11,9 +11,9 @@ pub type WarpLanes = (u32, LaneMask);
 /// The wait reason of lanes in a run that cannot continue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WaitReason {
-    /// They do not wait, and the run was cut off.
+    /// The lanes do not wait; the step limit ended the run.
     Runs,
-    /// They return to the same state forever.
+    /// The lanes return to the same state forever.
     Spins,
     /// A barrier of the block.
     Barrier {
@@ -21,51 +21,51 @@ pub enum WaitReason {
         id: u32,
         /// Threads that have arrived.
         count: u32,
-        /// Threads it wants; none if it wants every thread that has not exited.
-        wanted: Option<u32>,
+        /// The thread count; none if the barrier waits for every thread that has not exited.
+        thread_count: Option<u32>,
         /// Lanes that have not arrived, by warp.
         missing: Vec<WarpLanes>,
     },
     /// A phase of an mbarrier.
     Mbarrier(Box<MbarrierWait>),
-    /// Their copies, which only the user ends.
+    /// Their copies, which only the user completes.
     Copies,
-    /// The matrix multiplications of their warpgroup, which only the user ends.
+    /// The matrix multiplications of their warpgroup, which only the user completes.
     Wgmmas,
     /// Other warps of the warpgroup.
     Warpgroup {
-        /// The number of the group of multiplications.
+        /// The number of the wgmma-group.
         group: u32,
         /// Warps that have not committed it.
         missing: Vec<u32>,
     },
     /// The barrier of the cluster: the lanes of its blocks that have not arrived, by index of the block.
     Cluster(Vec<([u32; 3], Vec<WarpLanes>)>),
-    /// Lanes of their warp that must execute the same.
+    /// Other lanes of their warp that must execute the instruction too.
     Lanes {
         /// The member mask of the instruction, if it has one.
         mask: Option<LaneMask>,
         /// Lanes that have exited.
         exited: LaneMask,
-        /// Lanes that are elsewhere.
+        /// Lanes that are at other instructions.
         elsewhere: LaneMask,
     },
-    /// These lanes, on their way to the reconvergence point of a branch; under the stack policy only.
+    /// These lanes, which have not reached the reconvergence point of a branch; under the stack policy only.
     Reconvergence(LaneMask),
-    /// These lanes, another side of a branch, which runs first; under the stack policy only.
-    Turn(LaneMask),
+    /// These lanes, on another side of a branch, which runs first; under the stack policy only.
+    OtherSide(LaneMask),
 }
 
-/// A wait for the present phase of an mbarrier.
+/// A wait for the current phase of an mbarrier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MbarrierWait {
     /// The name of the mbarrier.
     pub name: String,
-    /// The object; none if there is none at its address any more.
+    /// The mbarrier; none if there is none at its address any more.
     pub barrier: Option<Mbarrier>,
-    /// If nothing has arrived in this phase: where the arrivals of the phase before came from, and what their warps do now.
+    /// If no thread has arrived in this phase: the arrivals of the phase before, each with the present activity of its warp.
     pub before: Vec<(IssuePoint, Activity)>,
-    /// Copies in flight that will bring something to it: their numbers and instructions.
+    /// The copies in flight that complete on the mbarrier: their numbers and instructions.
     pub copies: Vec<(u64, Pc)>,
 }
 
@@ -80,6 +80,6 @@ pub enum Activity {
     AtBarrier(u32, Pc),
     /// It waits at the barrier of the cluster.
     AtCluster(Pc),
-    /// Anything else.
+    /// It is at this instruction.
     At(Pc),
 }

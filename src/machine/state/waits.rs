@@ -1,56 +1,56 @@
-//! The history of waits that timed out, to distinguish a deadlock from a wait that ends.
+//! The history of waits for mbarriers that timed out, to detect deadlocks.
 
 use std::hash::{Hash, Hasher};
 
-use crate::machine::state::block::Released;
+use crate::machine::state::block::CompletedBarrier;
 use crate::machine::state::issue_point::Tick;
 use crate::machine::state::launch::LaunchConfig;
 use crate::machine::state::random::Random;
 
-/// The state when waits timed out last.
+/// The state of the detection of a deadlock among groups that wait for phases of mbarriers. A round is one timeout of all such waits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StallState {
-    /// Timeouts since the last externally visible effect.
+    /// Failed polls since the last externally visible effect.
     pub(in crate::machine) polls: u64,
-    /// Rounds in which they did, since then or since the clocks last jumped.
+    /// Rounds since the last effect, or since the clocks last jumped.
     pub(in crate::machine) rounds: u64,
-    /// The progress count then.
+    /// The progress count at the last effect.
     pub(in crate::machine) progress: u64,
-    /// Barriers of blocks and clusters that were completed so far.
+    /// Completed phases of barriers of blocks and clusters.
     pub(in crate::machine) barriers_completed: u64,
-    /// The number of completed barriers then.
+    /// The value of `barriers_completed` at the last effect.
     pub(in crate::machine) barriers_then: u64,
-    /// A fingerprint of the groups that waited, of an earlier round.
+    /// A digest of the waiting groups in an earlier round.
     pub(in crate::machine) waiters_hash: u64,
-    /// The round that gives the next fingerprint to compare with.
+    /// The round in which `waiters_hash` is updated next.
     pub(in crate::machine) next: u64,
-    /// The groups were found to wait forever.
+    /// True if the groups wait forever.
     pub(in crate::machine) proven: bool,
-    /// When waits time out next, whichever warps can run.
+    /// The tick at which waits time out next even if warps can run.
     pub(in crate::machine) due: Tick,
-    /// The random numbers that decide which waits time out, and when.
+    /// The random numbers for timeouts under a random schedule.
     pub(in crate::machine) timeout_random: Random,
 }
 
 impl StallState {
-    /// Before the first tick.
+    /// The state before the first tick.
     pub fn new(config: &LaunchConfig) -> Self {
         Self { timeout_random: Random::new(config.seed.wrapping_add(1 << 32)), ..Self::default() }
     }
 
-    /// Barriers of a block were completed.
-    pub fn count_barriers(&mut self, released: &[Released]) {
-        self.barriers_completed += released.len() as u64;
+    /// Counts completed barriers of a block.
+    pub fn count_barriers(&mut self, completed: &[CompletedBarrier]) {
+        self.barriers_completed += completed.len() as u64;
     }
 
-    /// The barrier of a cluster was completed.
+    /// Counts a completed barrier of a cluster.
     pub fn count_cluster_barrier(&mut self) {
         self.barriers_completed += 1;
     }
 }
 
 impl Hash for StallState {
-    /// Hashes the state that bears on the run, without the counters for the detection of a deadlock.
+    /// Hashes the state that affects the run.
     fn hash<H: Hasher>(&self, state: &mut H) {
         let Self {
             polls,

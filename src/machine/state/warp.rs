@@ -1,9 +1,8 @@
-//! A warp: 32 lanes in groups, each with one pc.
+//! A warp: 32 lanes in groups of converged lanes, each with one pc.
 //!
 //! Threads of a warp are scheduled independently (sm_70 and later): a divergent branch splits a group, and two groups at the same
-//! instruction with the same call stack merge. Of several groups the one least advanced in the static order of the code runs
-//! ([`Warp::next_group`]), which is what makes them reconverge. Under the other policy the stack of the warp decides which group runs
-//! (`simt_stack`).
+//! instruction with the same call stack merge. The group that is least advanced in the static order of the code runs first
+//! ([`Warp::next_group`]), so that groups reconverge. Under the other policy the stack of the warp selects the group (`simt_stack`).
 
 use std::hash::{Hash, Hasher};
 
@@ -17,14 +16,14 @@ use crate::machine::state::registers::{FrameBase, Registers};
 use crate::machine::state::simt_stack::SimtStack;
 use crate::program::{CallId, FuncId, Pc};
 
-/// A call in progress, as the group inside it remembers its caller.
+/// A call in progress: the return state of a group.
 #[derive(Debug, PartialEq, Eq)]
 pub struct CallFrame {
     /// The call instruction.
     pub pc: Pc,
     /// Its call site.
     pub call: CallId,
-    /// The function called; decides where results are found.
+    /// The called function, which determines the location of results.
     pub callee: FuncId,
     /// The caller's frame.
     pub caller: FrameBase,
@@ -32,14 +31,14 @@ pub struct CallFrame {
     pub caller_top: u32,
     /// Number of calls in progress, this one included.
     pub depth: u32,
-    /// The call that the caller itself is in.
+    /// The calls in progress in the caller.
     pub parent: CallStack,
 }
 
-/// The calls a group is inside of, innermost first.
+/// The calls in progress of a group, innermost first.
 pub type CallStack = Option<Arc<CallFrame>>;
 
-/// Why a group does not run.
+/// The state of a group: ready, or the reason for which it waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GroupState {
     /// It can run.
@@ -48,45 +47,45 @@ pub enum GroupState {
     AtBarrier {
         /// Barrier number.
         id: u32,
-        /// The barrier instruction, which says where a reduction's result goes.
+        /// The barrier instruction, which names the destination of a reduction.
         pc: Pc,
     },
-    /// It is at an instruction that the other lanes of `members` must execute with it.
+    /// It waits at an instruction that the other lanes of `members` must execute with it.
     AtSync {
         /// Lanes that must arrive.
         members: LaneMask,
     },
-    /// It is at an instruction that tests whether a phase of the mbarrier at this address of the block's shared memory has completed.
+    /// It waits at a `test_wait` or `try_wait` for a phase of the mbarrier at this address of the block's shared memory.
     AtMbarrier {
         /// The address of the mbarrier.
         address: u32,
     },
-    /// It is at an instruction that waits for its copies, which only the user ends.
+    /// It waits for its copies, which only the user completes.
     AtCopies,
-    /// It is at an instruction that waits for the matrix multiplications of its warpgroup, which only the user ends.
+    /// It waits for the matrix multiplications of its warpgroup, which only the user completes.
     AtWgmmas,
-    /// It is at an instruction that waits for matrix multiplications that other warps of its warpgroup have not committed.
+    /// It waits for other warps of its warpgroup to commit their matrix multiplications.
     AtWarpgroup,
     /// It waits in `barrier.cluster.wait`.
     AtCluster {
         /// The instruction.
         pc: Pc,
     },
-    /// It waits in `bar.warp.sync`, which the other lanes of `members` must execute too, there or elsewhere.
+    /// It waits in `bar.warp.sync`, which the other lanes of `members` must execute too, at this or another instruction.
     AtWarpSync {
         /// Lanes that must arrive.
         members: LaneMask,
         /// The instruction.
         pc: Pc,
     },
-    /// It waits at a reconvergence point for other lanes; under the stack policy only.
+    /// It waits for other lanes at a reconvergence point; under the stack policy only.
     AtReconvergence,
     /// Another side of a branch runs first; under the stack policy only.
-    AwaitsTurn,
+    Deferred,
 }
 
 impl GroupState {
-    /// The lanes that must arrive where a group in this state waits; none if it does not wait for lanes.
+    /// The lanes for which a group in this state waits, its own included; none if it does not wait for lanes.
     pub fn members(self) -> LaneMask {
         match self {
             GroupState::AtSync { members } | GroupState::AtWarpSync { members, .. } => members,
@@ -98,13 +97,13 @@ impl GroupState {
             | GroupState::AtWarpgroup
             | GroupState::AtCluster { .. }
             | GroupState::AtReconvergence
-            | GroupState::AwaitsTurn => LaneMask::NONE,
+            | GroupState::Deferred => LaneMask::NONE,
         }
     }
 }
 
 impl LaneGroup {
-    /// The pc of the instruction of its state: the barrier it waits at, or what it executes next.
+    /// The pc of the instruction at which it waits or which it executes next.
     pub fn current_pc(&self) -> Pc {
         match self.state {
             GroupState::AtBarrier { pc, .. } | GroupState::AtWarpSync { pc, .. } | GroupState::AtCluster { pc } => pc,
@@ -115,24 +114,24 @@ impl LaneGroup {
             | GroupState::AtWgmmas
             | GroupState::AtWarpgroup
             | GroupState::AtReconvergence
-            | GroupState::AwaitsTurn => self.pc,
+            | GroupState::Deferred => self.pc,
         }
     }
 }
 
-/// The state of a group's polls of a phase.
+/// The result of a group's last poll of an mbarrier phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Hash)]
 pub enum Polled {
-    /// Nothing.
+    /// No failed poll.
     #[default]
     Never,
     /// The poll at this instruction failed: the next one waits.
-    Refused(Pc),
-    /// It waited at this instruction long enough: the poll fails.
+    Failed(Pc),
+    /// The wait at this instruction timed out: the poll fails.
     TimedOut(Pc),
 }
 
-/// Lanes that run together.
+/// A group of converged lanes, which run together.
 #[derive(Clone, Debug)]
 pub struct LaneGroup {
     /// The instruction it executes next.
@@ -141,20 +140,20 @@ pub struct LaneGroup {
     pub mask: LaneMask,
     /// The frame of its registers.
     pub frame: FrameBase,
-    /// End of the local memory it uses: its frame, and what `alloca` took after it.
+    /// End of the local memory it uses: its frame, and memory of `alloca` after it.
     pub local_top: u32,
-    /// The calls it is inside of.
+    /// Its calls in progress.
     pub stack: CallStack,
-    /// Whether it can run.
+    /// Ready, or the reason for which it waits.
     pub state: GroupState,
-    /// It ran for long while others could have run: these go first now.
+    /// True if it ran for long while other groups were ready: these run first now.
     pub yielded: bool,
-    /// pc of the last failed mbarrier test.
+    /// The result of its last poll of an mbarrier phase.
     pub polled: Polled,
 }
 
 impl LaneGroup {
-    /// Takes over the lanes of `other`, which is at the same place.
+    /// Merges the lanes of `other`, which is at the same pc in the same frame, into this group.
     pub(in crate::machine) fn absorb(&mut self, other: &Self) {
         assert!(!self.mask.intersects(other.mask), "a lane is in two groups");
         assert!(self.pc == other.pc && self.frame == other.frame, "groups at different places are merged");
@@ -164,9 +163,9 @@ impl LaneGroup {
         self.local_top = self.local_top.max(other.local_top);
     }
 
-    /// Whether it waits for something else than its turn.
-    pub(in crate::machine) fn waits_by_itself(&self) -> bool {
-        !matches!(self.state, GroupState::Ready | GroupState::AtReconvergence | GroupState::AwaitsTurn)
+    /// True if it waits for anything but other sides of a branch.
+    pub(in crate::machine) fn is_blocked(&self) -> bool {
+        !matches!(self.state, GroupState::Ready | GroupState::AtReconvergence | GroupState::Deferred)
     }
 }
 
@@ -175,7 +174,7 @@ impl LaneGroup {
 pub struct CopyGroups(Option<Arc<[PerLane<u32>; 2]>>);
 
 impl CopyGroups {
-    /// The groups that each lane has committed; of `cp.async.bulk` if `bulk`.
+    /// The number of groups that each lane has committed: of `cp.async.bulk` if `bulk`, otherwise of `cp.async`.
     pub fn committed(&self, bulk: bool) -> PerLane<u32> {
         self.0.as_ref().map_or([0; LANES], |groups| groups[usize::from(bulk)])
     }
@@ -207,9 +206,9 @@ pub struct Warp {
     pub copy_groups: CopyGroups,
     /// Asynchronous matrix multiplications that it has not waited for.
     pub wgmmas: WgmmaQueue,
-    /// Instructions issued while another group of the warp was ready and did not run.
+    /// Consecutive instructions issued while another group of the warp was ready.
     pub streak: u32,
-    /// Whether such an instruction could have been a wait for another thread.
+    /// True if such an instruction may be part of a spin loop.
     pub may_spin: bool,
 }
 
@@ -222,13 +221,13 @@ impl Warp {
         }
     }
 
-    /// Whether any of its groups can run.
+    /// True if any of its groups can run.
     pub fn can_run(&self) -> bool {
         self.groups.iter().any(|group| group.state == GroupState::Ready)
     }
 
-    /// The group that runs next: the least advanced by `rank` among those that are ready and have not yielded, or the one on top of the
-    /// stack. `None` if all wait.
+    /// The index of the group that runs next: the least advanced by `rank` of those that are ready and have not yielded, or the side on top
+    /// of the stack. `None` if all wait.
     pub fn next_group(&mut self, rank: &[u32]) -> Option<usize> {
         self.check_groups();
         let next = self.choose_group(rank);
@@ -241,7 +240,7 @@ impl Warp {
         next
     }
 
-    /// Every lane that has not exited is in one group, and no other lane is in any.
+    /// Checks the invariant: the groups partition the lanes that have not exited.
     fn check_groups(&self) {
         let mut lanes = LaneMask::NONE;
         for group in &self.groups {
@@ -272,7 +271,7 @@ impl Warp {
         })
     }
 
-    /// Like [`Self::next_group`], and passes every group that others have joined to `reconverged`.
+    /// Like [`Self::next_group`]; passes every group that results from a merge to `reconverged`.
     pub fn next_group_reconverged(&mut self, rank: &[u32], mut reconverged: impl FnMut(&LaneGroup)) -> Option<usize> {
         let before: SmallVec<[LaneMask; 8]> = self.groups.iter().map(|group| group.mask).collect();
         let next = self.next_group(rank);
@@ -283,8 +282,8 @@ impl Warp {
         next
     }
 
-    /// The rank at which the group `index`, going forward, reaches or passes another one and must be compared with it anew. A group that
-    /// cannot run now is only joined, not waited for, so it counts only if it is ahead.
+    /// The rank at which the group `index` reaches or passes another group, so that a group must be chosen anew. Groups that cannot run now
+    /// matter only if they are ahead, since they may merge.
     pub fn limit(&self, index: usize, rank: &[u32]) -> u32 {
         let own = &self.groups[index];
         if let Some(stack) = &self.simt_stack {
@@ -300,13 +299,13 @@ impl Warp {
         pushed_targets.min().unwrap_or(u32::MAX)
     }
 
-    /// Splits `taken` off the group `index`, to continue at `target`.
-    pub fn split(&mut self, index: usize, taken: LaneMask, target: Pc) {
+    /// Splits `lanes` off the group `index`, to continue at `target`.
+    pub fn split(&mut self, index: usize, lanes: LaneMask, target: Pc) {
         let group = &mut self.groups[index];
-        assert!(!taken.is_empty(), "a group without lanes is split off");
-        assert!(group.mask.contains_all(taken), "lanes are split off a group that does not have them");
-        group.mask &= !taken;
-        let branch = LaneGroup { pc: target, mask: taken, ..group.clone() };
+        assert!(!lanes.is_empty(), "a group without lanes is split off");
+        assert!(group.mask.contains_all(lanes), "lanes are split off a group that does not have them");
+        group.mask &= !lanes;
+        let branch = LaneGroup { pc: target, mask: lanes, ..group.clone() };
         assert!(!group.mask.intersects(branch.mask), "lanes that are split off stay");
         self.groups.push(branch);
         debug_assert_eq!(self.lanes_of_groups(), self.live, "lanes are lost where a group parts");
@@ -323,7 +322,7 @@ impl Warp {
         self.check_groups();
     }
 
-    /// Releases groups whose wait condition holds.
+    /// Wakes the groups whose wait condition holds.
     fn wake(&mut self) {
         for index in 0..self.groups.len() {
             let group = &self.groups[index];
@@ -338,7 +337,7 @@ impl Warp {
                 | GroupState::AtWarpgroup
                 | GroupState::AtCluster { .. }
                 | GroupState::AtReconvergence
-                | GroupState::AwaitsTurn => continue,
+                | GroupState::Deferred => continue,
             };
             if arrived.contains_all(group.state.members() & self.live) {
                 assert_eq!(group.state.members() & self.live | arrived, arrived, "a group continues without a lane that it waits for");
@@ -348,7 +347,7 @@ impl Warp {
         }
     }
 
-    /// Whether every group that waits for lanes waits for one that has not come.
+    /// True if every group that waits for lanes waits for a lane that has not arrived.
     fn is_awake(&self) -> bool {
         self.groups.iter().filter(|group| !group.state.members().is_empty()).all(|group| {
             let is_past = matches!(group.state, GroupState::AtWarpSync { .. });
@@ -357,13 +356,13 @@ impl Warp {
         })
     }
 
-    /// The lanes that are past a `bar.warp.sync` of `members` and wait for it.
+    /// The lanes that wait in a `bar.warp.sync` of `members`.
     fn arrived_at_warp_sync(&self, members: LaneMask) -> LaneMask {
         let waits = |group: &&LaneGroup| matches!(group.state, GroupState::AtWarpSync { members: other, .. } if other == members);
         self.groups.iter().filter(waits).fold(LaneMask::NONE, |mask, group| mask | group.mask)
     }
 
-    /// Sets the group `index` going, and with it all that wait at the same `bar.warp.sync`.
+    /// Wakes the group `index`, and all groups that wait in the same `bar.warp.sync`.
     fn release_members(&mut self, index: usize) {
         let state = self.groups[index].state;
         let waits = matches!(state, GroupState::AtSync { .. } | GroupState::AtWarpSync { .. });
@@ -379,7 +378,7 @@ impl Warp {
         }
     }
 
-    /// Merges groups at the same place in the same state. True if any did.
+    /// Merges groups with the same pc, frame, calls and state. True if there were any.
     fn merge(&mut self) -> bool {
         let (mut index, before) = (0, self.groups.len());
         let lanes = self.lanes_of_groups();
@@ -400,7 +399,7 @@ impl Warp {
         self.groups.len() < before
     }
 
-    /// Whether no two groups are at the same place in the same state.
+    /// True if no two groups can merge.
     fn is_merged(&self) -> bool {
         let same = |one: &LaneGroup, other: &LaneGroup| {
             one.pc == other.pc && one.state == other.state && one.frame == other.frame && same_stack(&one.stack, &other.stack)
@@ -413,8 +412,8 @@ impl Warp {
         self.groups.iter().fold(LaneMask::NONE, |lanes, group| lanes | group.mask)
     }
 
-    /// Wakes and merges groups until neither changes anything: a group that wakes may be at the pc of another one, and lanes that have
-    /// merged may be all that a group waits for. Idempotent: a second call changes nothing.
+    /// Wakes and merges groups until neither changes anything: a woken group may be at the pc of another one, and a merge may complete the
+    /// lanes for which a group waits. Idempotent.
     fn canonicalize(&mut self) {
         self.wake();
         while self.merge() {
@@ -423,7 +422,7 @@ impl Warp {
         debug_assert!(self.is_merged(), "groups at one place are two");
     }
 
-    /// Adds everything but its registers to `state`, its groups in the order of their lanes.
+    /// Adds all its state except registers to `state`, with the groups sorted by their lanes.
     pub fn hash_rest<H: Hasher>(&self, state: &mut H) {
         let Self { registers: _, local, specials: _, groups, simt_stack, live, copy_groups, wgmmas, streak, may_spin } = self;
         (local, live, streak, may_spin, copy_groups, wgmmas, simt_stack).hash(state);
@@ -441,7 +440,7 @@ impl Hash for Warp {
 }
 
 impl Hash for LaneGroup {
-    /// Without its frame, which follows from its calls. These are hashed in a loop, not by recursion: they may be many.
+    /// Omits its frame, which follows from its calls. Hashes these in a loop, since recursion could be too deep.
     fn hash<H: Hasher>(&self, state: &mut H) {
         let Self { pc, mask, frame: _, local_top: _, stack, state: group_state, yielded, polled } = self;
         (pc, mask, group_state, yielded, polled, depth(stack)).hash(state);
@@ -459,7 +458,7 @@ pub(in crate::machine) fn depth(stack: &CallStack) -> u32 {
     stack.as_ref().map_or(0, |frame| frame.depth)
 }
 
-/// Whether two groups are inside of the same calls.
+/// True if two groups have the same calls in progress.
 pub(in crate::machine) fn same_stack(a: &CallStack, b: &CallStack) -> bool {
     let (mut a, mut b) = (a.as_ref(), b.as_ref());
     loop {
@@ -472,7 +471,7 @@ pub(in crate::machine) fn same_stack(a: &CallStack, b: &CallStack) -> bool {
     }
 }
 
-/// The pc of a group in the outermost function in which it and another one differ, and whether it is inside a call there.
+/// The pc of a group in its function at call depth `level`, and true if it is in a call there. None if it has fewer calls in progress.
 fn position_at(group: &LaneGroup, level: u32) -> Option<(Pc, bool)> {
     let own = depth(&group.stack);
     match own.cmp(&level) {
@@ -488,14 +487,14 @@ fn diverging_level(a: &LaneGroup, b: &LaneGroup) -> u32 {
     (0..common).find(|level| position_at(a, *level) != position_at(b, *level)).unwrap_or(common)
 }
 
-/// Orders two groups: less means less advanced.
+/// Compares two groups; less means less advanced.
 fn progress(a: &LaneGroup, b: &LaneGroup, rank: &[u32]) -> std::cmp::Ordering {
     let level = if a.stack.is_none() && b.stack.is_none() { 0 } else { diverging_level(a, b) };
     let key = |group| position_at(group, level).map(|(pc, inside)| (rank[pc.index()], inside));
     key(a).cmp(&key(b))
 }
 
-/// The rank in `own`'s function at which it has caught up with `other`.
+/// The rank in `own`'s function at which it reaches or passes `other`.
 fn reconvergence_rank(own: &LaneGroup, other: &LaneGroup, rank: &[u32]) -> u32 {
     let level = if own.stack.is_none() && other.stack.is_none() { 0 } else { diverging_level(own, other) };
     if depth(&own.stack) > level {

@@ -24,7 +24,7 @@ pub(super) fn value(ty: Accumulator, bits: u32) -> f64 {
     }
 }
 
-/// The element of C or D nearest to `x`; a NaN becomes the type's own.
+/// The element of C or D nearest to `x`; a NaN becomes the canonical one.
 #[inline(always)]
 pub(super) fn nearest(ty: Accumulator, x: f64) -> u32 {
     match ty {

@@ -1,16 +1,16 @@
-//! Products that are chains of ordinary operations, each rounded: `mma.m8n8k4` of `f16`, which sm_90 has no tensor cores for, and `.f64`.
+//! Products that are chains of separately rounded operations: `mma.m8n8k4` of `f16`, which sm_90 has no tensor cores for, and `.f64`.
 
 use super::accumulator::{Accumulator, nearest, value};
 use super::product::{Operands, Product};
 use crate::num::half::F16;
 use crate::num::{Mode, Rounding, float};
 
-/// D as the routine computes it that implements `mma.m8n8k4` of `f16`.
+/// D of `mma.m8n8k4` of `f16`, as the routine that emulates it computes it.
 #[inline(always)]
 pub fn multiply(product: &Product, operands: Operands<'_>) -> Vec<u32> {
     let mut d = operands.c.to_vec();
-    for (place, d) in d.iter_mut().enumerate() {
-        let (row, column) = (place / product.n, place % product.n);
+    for (index, d) in d.iter_mut().enumerate() {
+        let (row, column) = (index / product.n, index % product.n);
         let a = |k: usize| F16(operands.a[row * product.k + k] as u16).to_f32();
         let b = |k: usize| F16(operands.b[k * product.n + column] as u16).to_f32();
         let c = *d;
@@ -19,14 +19,14 @@ pub fn multiply(product: &Product, operands: Operands<'_>) -> Vec<u32> {
     d
 }
 
-/// One chain from k = 0, then C.
+/// The sum for an `f32` D: one chain from k = 0, to which C is added last.
 #[inline(always)]
 fn in_order(a: impl Fn(usize) -> f32, b: impl Fn(usize) -> f32, c: u32, product: &Product) -> u32 {
     let sum = (0..product.k).fold(0.0, |sum: f32, k| a(k).mul_add(b(k), sum));
     nearest(Accumulator::F32, value(product.c, c) + f64::from(sum))
 }
 
-/// Two short chains, of the lower and of the upper pair, added to C one after the other.
+/// The sum for an `f16` D: two chains, of k = 0 and 1 and of k = 2 and 3, added to C one after the other.
 #[inline(always)]
 fn halves(a: impl Fn(usize) -> f32, b: impl Fn(usize) -> f32, c: u32) -> u32 {
     let pair = |k: usize| a(k + 1).mul_add(b(k + 1), a(k) * b(k));
@@ -34,13 +34,13 @@ fn halves(a: impl Fn(usize) -> f32, b: impl Fn(usize) -> f32, c: u32) -> u32 {
     nearest(Accumulator::F16, f64::from(sum))
 }
 
-/// D, row by row, of matrices of `.f64` of M, N and K rows or columns: a chain of `fma` in the order of K that starts with C.
+/// D, in row-major order, for matrices of `.f64` of the shape `[m, n, k]`: a chain of `fma` in the order of K that starts with C.
 #[must_use]
 pub fn multiply_f64([m, n, k]: [usize; 3], a: &[f64], b: &[f64], c: &[f64], rounding: Rounding) -> Vec<f64> {
     let mode = Mode { rounding, ..Mode::default() };
-    let element = |place: usize| {
-        let (row, column) = (place / n, place % n);
-        (0..k).fold(c[place], |sum, step| float::fma(a[row * k + step], b[step * n + column], sum, mode))
+    let element = |index: usize| {
+        let (row, column) = (index / n, index % n);
+        (0..k).fold(c[index], |sum, inner| float::fma(a[row * k + inner], b[inner * n + column], sum, mode))
     };
     (0..m * n).map(element).collect()
 }

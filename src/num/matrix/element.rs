@@ -1,4 +1,4 @@
-//! The elements of A and B, and how they are taken apart.
+//! The elements of A and B, and their decoding.
 
 use crate::num::exact::Format;
 
@@ -9,7 +9,7 @@ pub enum Element {
     F16,
     /// `.bf16`.
     Bf16,
-    /// `.tf32`: the upper 19 bits of a word; the others are ignored.
+    /// `.tf32`: the upper 19 bits of a 32-bit word; the others are ignored.
     Tf32,
     /// `.e4m3`.
     E4m3,
@@ -23,20 +23,20 @@ pub enum Element {
     S4,
     /// `.u4`.
     U4,
-    /// `.b1`: a word of 32 of them.
+    /// `.b1`: 32 elements in a 32-bit word.
     B1,
 }
 
-/// A factor, (-1)^s * m * 2^(exponent - fraction width of its type), as a sign and an integer that are multiplied exactly.
+/// A decoded number: `significand` * 2^(`exponent` - fraction width of its type).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Number {
-    /// m with its sign. Of an infinity something with its sign, of a NaN something.
+    /// The significand with the sign. For an infinity any number with its sign, for a NaN any number.
     pub significand: i32,
-    /// The exponent as it is encoded, not normalised; or [`ZERO`], [`INFINITE`], [`NOT_A_NUMBER`].
+    /// The encoded exponent without its bias, not normalised for subnormals; or [`ZERO`], [`INFINITE`], [`NOT_A_NUMBER`].
     pub exponent: i32,
 }
 
-/// Exponent of a zero: far below every other, so that a zero is never what a sum is aligned to.
+/// Exponent of a zero: far below every other, so that a sum is never aligned to a zero.
 pub const ZERO: i32 = -10_000;
 /// Exponent of an infinity.
 pub const INFINITE: i32 = -30_000;
@@ -44,7 +44,7 @@ pub const INFINITE: i32 = -30_000;
 pub const NOT_A_NUMBER: i32 = -40_000;
 
 impl Number {
-    /// Takes apart the number of `format` in the low bits of a word. Without branches, so that a loop over it becomes one over vectors.
+    /// Decodes the number of `format` in the low bits of `bits`. There are no branches, so that the compiler can vectorize a loop over it.
     #[inline(always)]
     pub fn unpack(format: &Format, bits: u32) -> Number {
         let hidden = 1u32 << format.fraction;
@@ -59,14 +59,14 @@ impl Number {
         Number { significand: (significand ^ sign) - sign, exponent }
     }
 
-    /// Whether this is an infinity or a NaN.
+    /// True for an infinity or a NaN.
     #[inline(always)]
     pub fn is_special(self) -> bool {
         self.exponent <= INFINITE
     }
 }
 
-/// The infinity of a format, or, if its largest number is followed by its only NaN, that number.
+/// The infinity of a format, or its largest finite number if it has no infinity.
 #[inline(always)]
 fn greatest(format: &Format) -> u32 {
     let next = format.largest + 1;
@@ -74,7 +74,7 @@ fn greatest(format: &Format) -> u32 {
 }
 
 impl Element {
-    /// The format of a floating-point type, and the bits of a word that are below its elements; none of an integer type.
+    /// The format of a floating-point type, and the number of unused low bits of a 32-bit word that holds it; `None` for an integer type.
     pub(super) fn format(self) -> Option<(Format, u32)> {
         match self {
             Element::F16 => Some((Format::F16, 0)),
@@ -86,7 +86,7 @@ impl Element {
         }
     }
 
-    /// The value of an integer element; of `b1`, its word.
+    /// The value of an integer element; for `b1`, its 32-bit word.
     #[inline(always)]
     pub(super) fn integer(self, bits: u32) -> i32 {
         match self {
@@ -99,7 +99,7 @@ impl Element {
     }
 }
 
-/// The `f16` that an fp8 number is, exactly. What is subnormal in `.e4m3` is normal there.
+/// The `f16` with the value of an fp8 number. Subnormal numbers of `.e4m3` are normal in `f16`.
 #[inline(always)]
 pub(super) fn widened(element: Element, bits: u32) -> u32 {
     if element == Element::E4m3 { u32::from(E4M3_AS_F16[(bits & 0xff) as usize]) } else { (bits & 0xff) << 8 }
@@ -120,7 +120,7 @@ const fn e4m3_as_f16(bits: u16) -> u16 {
     sign | match magnitude {
         0x7f => 0x7fff,
         0 => 0,
-        // n * 2^-9: the leading bit becomes the hidden one.
+        // n * 2^-9: the leading bit becomes the hidden bit.
         1..=7 => {
             let leading = magnitude.ilog2() as u16;
             (leading + 6) << 10 | (magnitude << (10 - leading)) & 0x3ff

@@ -1,8 +1,8 @@
-//! Sums of integer products and of counted bits: exact, with C added to the whole.
+//! Exact sums of integer products and of bit counts, with C added last.
 
 use super::product::{LANES, Operands, Product, Rule};
 
-/// D by the product's rule.
+/// D, computed by the product's rule.
 #[inline(always)]
 pub fn multiply(product: &Product, operands: Operands<'_>) -> Vec<u32> {
     let mut d = operands.c.to_vec();
@@ -15,16 +15,16 @@ pub fn multiply(product: &Product, operands: Operands<'_>) -> Vec<u32> {
     d
 }
 
-/// D = C `plus` the sum of A `times` B. The sum fits in 32 bits for every shape there is.
+/// D = C `plus` the sum of A `times` B. The sum fits in 32 bits for every shape.
 #[inline(always)]
 fn fill(product: &Product, operands: Operands<'_>, d: &mut [u32], times: impl Fn(i32, i32) -> i32, plus: impl Fn(i32, i32) -> i32) {
     let (n, k) = (product.n, product.k);
     let depth = operands.b.len() / n;
-    let row_of = |place: usize| operands.sparse_rows.map_or(place % k, |rows| usize::from(rows[place])).min(depth);
-    let a: Vec<(i32, usize)> = operands.a.iter().enumerate().map(|(place, bits)| (product.a.integer(*bits), row_of(place))).collect();
+    let row_of = |index: usize| operands.sparse_rows.map_or(index % k, |rows| usize::from(rows[index])).min(depth);
+    let a: Vec<(i32, usize)> = operands.a.iter().enumerate().map(|(index, bits)| (product.a.integer(*bits), row_of(index))).collect();
     for first in (0..n).step_by(LANES) {
         let slice = |row: &[u32]| std::array::from_fn(|lane| product.b.integer(row[first + lane]));
-        // After the last row come zeros, for elements without a row.
+        // A row of zeros after the last, for elements of A without a row of B.
         let b: Vec<[i32; LANES]> = operands.b.chunks_exact(n).map(slice).chain([[0; LANES]]).collect();
         for (row, a) in a.chunks_exact(k).enumerate() {
             let mut sum = [0; LANES];
@@ -34,8 +34,8 @@ fn fill(product: &Product, operands: Operands<'_>, d: &mut [u32], times: impl Fn
                     sum[lane] += times(*a, columns[lane]);
                 }
             }
-            let places = row * n + first..row * n + first + LANES;
-            for ((d, c), sum) in d[places.clone()].iter_mut().zip(&operands.c[places]).zip(sum) {
+            let indices = row * n + first..row * n + first + LANES;
+            for ((d, c), sum) in d[indices.clone()].iter_mut().zip(&operands.c[indices]).zip(sum) {
                 *d = plus(*c as i32, sum) as u32;
             }
         }

@@ -1,16 +1,16 @@
 //! D = A * B + C, bit for bit as the tensor cores of an H200 (sm_90a) compute it; independent of registers and memory.
 //!
-//! A matrix here is a tile of raw elements, row by row, each in the low bits of a word, whatever registers or memory it came from. A
-//! [`Product`] says shape, types and [`Rule`]; [`multiply`] does the work for everything but `.f64`, which is [`multiply_f64`].
+//! A matrix is a tile of encoded elements in row-major order, each in the low bits of a `u32`. A [`Product`] has shape, types and
+//! [`Rule`]; [`multiply`] computes all products except those of `.f64`, which are [`multiply_f64`].
 //!
-//! | rule | which instructions | file |
+//! | rule | instructions | file |
 //! | --- | --- | --- |
-//! | one or several sums of products, each aligned, added exactly and rounded once | `f16 bf16 tf32`, fp8 | [`fused`] |
+//! | one or two sums of products, whose terms are aligned, added exactly and rounded once | `f16 bf16 tf32`, fp8 | [`fused`] |
 //! | a chain of `f32` operations | `mma.m8n8k4` of `f16` | [`chain`] |
 //! | a chain of `fma.f64` | `.f64` | [`chain`] |
-//! | exact sums of integers, or of counted bits | `s8 u8 s4 u4`, `b1` | [`integer`] |
+//! | exact sums of integers, or of bit counts | `s8 u8 s4 u4`, `b1` | [`integer`] |
 //!
-//! A sparse A keeps some of its columns: [`Operands::sparse_rows`] is the row of B that each of its elements multiplies. Rows of B without
+//! A sparse A has only its nonzero elements: [`Operands::sparse_rows`] is the row of B that each of them multiplies. Rows of B without
 //! such an element are never multiplied, so an infinity or a NaN there has no effect.
 
 mod accumulator;
@@ -25,7 +25,7 @@ pub use chain::multiply_f64;
 pub use element::Element;
 pub use product::{LANES, Operands, Product, Rule};
 
-/// D, row by row. Rows of B that `sparse_rows` names and that are not there count as zeros.
+/// D, in row-major order. A row of B that `sparse_rows` refers to and that does not exist is taken as zeros.
 pub fn multiply(simd: pulp::Arch, product: &Product, operands: Operands<'_>) -> Vec<u32> {
     simd.dispatch(Multiply { product, operands })
 }

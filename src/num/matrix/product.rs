@@ -1,23 +1,22 @@
-//! What is multiplied, and by which rule.
+//! The description of a matrix product: shape, types, rule and operands.
 
 use super::accumulator::Accumulator;
 use super::element::Element;
 
-/// Columns that are computed together: the N of every instruction is a multiple.
+/// The number of columns that are computed together: the N of every instruction is a multiple of it.
 pub const LANES: usize = 8;
 
-/// What forms one sum, and how it is rounded.
+/// The rule by which sums are formed and rounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rule {
-    /// All products and C in one sum of 25 fraction bits. Where C and D have different types, both are `f32` in it, and the one that is
-    /// not is converted.
+    /// All products and C in one sum of 25 fraction bits. If C and D have different types, the sum is computed with both as `f32`.
     Fused,
-    /// The same in two sums, of the lower and of the upper half of K, the second of which starts with the first: `wmma` of `.tf32`.
+    /// Two sums as in `Fused`, of the lower and of the upper half of K; the second adds to the result of the first: `wmma` of `.tf32`.
     FusedHalves,
-    /// All products and C in one sum of 13 fraction bits; an `f32` result keeps 13: `wgmma` of fp8.
+    /// All products and C in one sum of 13 fraction bits; an `f32` result has 13 fraction bits: `wgmma` of fp8.
     FusedNarrow,
-    /// Elements become `f16`; products of even pairs of columns are summed first, those of odd pairs after; C is added last, as `add`
-    /// does: `mma` of fp8.
+    /// Elements are converted to `f16`; products of even pairs of columns are summed first, those of odd pairs after; C is added last,
+    /// rounded as by `add`: `mma` of fp8.
     Widened,
     /// A chain of `f32` operations in the order of K: `mma.m8n8k4` of `f16`.
     Chain,
@@ -26,34 +25,34 @@ pub enum Rule {
         /// `.satfinite`.
         saturate: bool,
     },
-    /// C and the number of bits that differ.
+    /// C plus the number of bits that differ.
     Xor,
-    /// C and the number of bits set in both.
+    /// C plus the number of bits set in both.
     And,
 }
 
-/// What is multiplied, and how.
+/// A matrix product: its shape, its types and its rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Product {
     /// Rows of A, C and D.
     pub m: usize,
     /// Columns of B, C and D: a multiple of [`LANES`].
     pub n: usize,
-    /// Elements in a row of A: of a sparse A, those that are kept. Of `b1` the elements are words of 32 bits.
+    /// Elements in a row of A; for a sparse A, those that are stored. For `b1`, 32-bit words.
     pub k: usize,
-    /// Elements of A.
+    /// Type of the elements of A.
     pub a: Element,
-    /// Elements of B.
+    /// Type of the elements of B.
     pub b: Element,
-    /// Elements of C.
+    /// Type of the elements of C.
     pub c: Accumulator,
-    /// Elements of D.
+    /// Type of the elements of D.
     pub d: Accumulator,
     /// The rule of the arithmetic.
     pub rule: Rule,
 }
 
-/// The matrices, row by row.
+/// The matrices, in row-major order.
 #[derive(Clone, Copy, Debug)]
 pub struct Operands<'a> {
     /// M rows of K elements.
@@ -62,6 +61,6 @@ pub struct Operands<'a> {
     pub b: &'a [u32],
     /// M rows of N elements.
     pub c: &'a [u32],
-    /// Of a sparse A: for each element of `a` the row of `b` that it multiplies.
+    /// For a sparse A: the row of `b` that each element of `a` multiplies.
     pub sparse_rows: Option<&'a [u16]>,
 }

@@ -1,12 +1,13 @@
-//! The approximate functions (PTX ISA, `.approx` and `div.full` forms), bit for bit as an H200 gives them.
+//! The approximate functions (PTX ISA, `.approx` and `div.full` forms), bit for bit as an H200 computes them.
 //!
-//! [`mod@unit`] is the special-function unit. The instructions are short sequences around it, as the vendor's assembler 13.0 makes them for
-//! sm_90: without `.ftz` a subnormal argument is scaled into the normal range and the result scaled back.
+//! [`mod@unit`] is the special-function unit. The instructions are short sequences around it, as ptxas 13.0 generates them for sm_90:
+//! without `.ftz` a subnormal argument is scaled into the normal range and the result scaled back.
 //!
-//! Every form was compared with the hardware over all 2^32 arguments: of 64-bit ones over all upper words, of quotients over 2^32 pairs.
-//! `benches/sweep.rs` does it again. Targets other than sm_90 get these functions too.
+//! Every form was compared with the hardware over all 2^32 arguments: 64-bit forms over all upper 32-bit halves, quotients over 2^32 pairs.
+//! `benches/sweep.rs` repeats the comparison. Targets other than sm_90 use the same functions.
 //!
-//! But for the refined `rsqrt.approx.f64` nothing branches, so that a loop over lanes vectorizes: every case is computed, one is chosen.
+//! Except for the refined `rsqrt.approx.f64` there are no branches: every alternative is computed and one is selected, so that the
+//! compiler can vectorize a loop over lanes.
 
 mod tables;
 mod unit;
@@ -19,7 +20,7 @@ use unit::Layout;
 /// The smallest normal `f32`.
 const SMALLEST: f32 = f32::MIN_POSITIVE;
 const TWO_POW_24: f32 = 16_777_216.0;
-/// Beyond it a reciprocal is subnormal.
+/// The reciprocal of a number above it is subnormal.
 const LARGE: f32 = f32::from_bits((127 + 126) << 23);
 
 /// `rcp.approx.f32`.
@@ -28,21 +29,21 @@ pub fn rcp(x: f32, ftz: bool) -> f32 {
     if ftz {
         return unit_rcp(x);
     }
-    rounded(rcp_factors(x, Reciprocal::Unit), false)
+    product(rcp_factors(x, Reciprocal::Unit), false)
 }
 
-/// `rcp.approx.f32` of a number that the assembler knows.
+/// `rcp.approx.f32` of a constant, which ptxas folds.
 #[inline(always)]
-pub fn rcp_known(x: f32, ftz: bool) -> f32 {
-    if ftz { known_rcp(x) } else { rounded(rcp_factors(x, Reciprocal::Known), false) }
+pub fn rcp_of_constant(x: f32, ftz: bool) -> f32 {
+    if ftz { folded_rcp(x) } else { product(rcp_factors(x, Reciprocal::Known), false) }
 }
 
-/// Where a reciprocal comes from.
+/// The origin of a reciprocal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reciprocal {
     /// The special-function unit.
     Unit,
-    /// The assembler, which knows the operand and rounds to nearest.
+    /// ptxas, which folds the reciprocal of a constant and rounds it to nearest.
     Known,
 }
 
@@ -104,11 +105,11 @@ pub fn cos(x: f32) -> f32 {
     unit::sin_turns(turns(x), 1)
 }
 
-/// x / 2pi towards zero, with the reciprocal as an `f32`.
+/// x / 2pi, an angle in turns, truncated to an `f32`; 1 / 2pi is an `f32` constant.
 #[inline(always)]
 fn turns(x: f32) -> f32 {
     const INVERSE: f32 = f32::from_bits(0x3e22_f983);
-    // An f64 holds the product itself, and has 29 bits more than are kept.
+    // An f64 holds the exact product; its low 29 bits are truncated.
     let product = f64::from(x) * f64::from(INVERSE);
     f64::from_bits(product.to_bits() & !0x1fff_ffff) as f32
 }
@@ -122,13 +123,13 @@ pub fn tanh(x: f32) -> f32 {
 /// `div.approx.f32`: zero, or NaN for an infinite dividend, if |b| > 2^126.
 #[inline(always)]
 pub fn div_approx(a: f32, b: f32, ftz: bool) -> f32 {
-    rounded(approx_factors(a, b, ftz, Reciprocal::Unit), ftz)
+    product(approx_factors(a, b, ftz, Reciprocal::Unit), ftz)
 }
 
-/// `div.approx.f32` by a number that the assembler knows.
+/// `div.approx.f32` by a constant, whose reciprocal ptxas folds.
 #[inline(always)]
-pub fn div_approx_known(a: f32, b: f32, ftz: bool) -> f32 {
-    rounded(approx_factors(a, b, ftz, Reciprocal::Known), ftz)
+pub fn div_approx_by_constant(a: f32, b: f32, ftz: bool) -> f32 {
+    product(approx_factors(a, b, ftz, Reciprocal::Known), ftz)
 }
 
 /// The scaled dividend and the reciprocal of the scaled divisor, whose product is `div.approx.f32`.
@@ -142,13 +143,13 @@ pub fn approx_factors(a: f32, b: f32, ftz: bool, from: Reciprocal) -> [f32; 2] {
 /// `div.full.f32`.
 #[inline(always)]
 pub fn div_full(a: f32, b: f32, ftz: bool) -> f32 {
-    rounded(full_factors(a, b, ftz, Reciprocal::Unit), ftz)
+    product(full_factors(a, b, ftz, Reciprocal::Unit), ftz)
 }
 
-/// `div.full.f32` by a number that the assembler knows.
+/// `div.full.f32` by a constant, whose reciprocal ptxas folds.
 #[inline(always)]
-pub fn div_full_known(a: f32, b: f32, ftz: bool) -> f32 {
-    rounded(full_factors(a, b, ftz, Reciprocal::Known), ftz)
+pub fn div_full_by_constant(a: f32, b: f32, ftz: bool) -> f32 {
+    product(full_factors(a, b, ftz, Reciprocal::Known), ftz)
 }
 
 /// The scaled dividend and the reciprocal of the scaled divisor, whose product is `div.full.f32`.
@@ -164,19 +165,20 @@ pub fn full_factors(a: f32, b: f32, ftz: bool, from: Reciprocal) -> [f32; 2] {
     [mul(a, scale, ftz), reciprocal(mul(b, scale, ftz), from)]
 }
 
-/// a * 2^-b, what `ex2.approx.ftz.f32` and `div.approx.ftz.f32` become.
+/// a * 2^-b: ptxas combines `ex2.approx.ftz.f32` and `div.approx.ftz.f32` into it.
 #[inline(always)]
 pub fn mul_inverse_ex2(a: f32, b: f32, ftz: bool) -> f32 {
     mul(a, ex2(-b, true), ftz)
 }
 
-/// `rcp.approx.ftz.f64`: of the upper word of `x` alone; the lower word of the result is zero.
+/// `rcp.approx.ftz.f64`: computed from the upper 32 bits of `x`; the lower 32 bits of the result are zero.
 #[inline(always)]
 pub fn rcp_f64(x: f64) -> f64 {
     from_high_word(unit::rcp(high_word(x), Layout::F64_HIGH))
 }
 
-/// `rsqrt.approx.f64`. With `.ftz` of the upper word of `x` alone, the lower word of the result being zero; without, that refined.
+/// `rsqrt.approx.f64`. With `.ftz` it is computed from the upper 32 bits of `x`, and the lower 32 bits of the result are zero; without,
+/// that estimate is refined.
 #[inline(always)]
 pub fn rsqrt_f64(x: f64, ftz: bool) -> f64 {
     let estimate = |x: f64| from_high_word(unit::rsq(high_word(x), Layout::F64_HIGH));
@@ -193,40 +195,40 @@ pub fn rsqrt_f64(x: f64, ftz: bool) -> f64 {
     refine(x, estimate(x))
 }
 
-/// One step towards 1 / sqrt(x) from the estimate `y`.
+/// Refines the estimate `y` of 1 / sqrt(x) by one iteration.
 #[inline(always)]
 fn refine(x: f64, y: f64) -> f64 {
     let error = x.mul_add(-(y * y), 1.0);
     error.mul_add(0.375, 0.5).mul_add(y * error, y)
 }
 
-/// `ex2.approx.f16`; subnormals are neither flushed nor avoided.
+/// `ex2.approx.f16`; subnormal numbers are not flushed.
 #[inline(always)]
 pub fn ex2_f16(x: F16) -> F16 {
-    cut_to_f16(unit::ex2(x.to_f32()))
+    truncate_to_f16(unit::ex2(x.to_f32()))
 }
 
 /// `tanh.approx.f16`.
 #[inline(always)]
 pub fn tanh_f16(x: F16) -> F16 {
-    cut_to_f16(unit::tanh(x.to_f32()))
+    truncate_to_f16(unit::tanh(x.to_f32()))
 }
 
 /// `ex2.approx.ftz.bf16`.
 #[inline(always)]
 pub fn ex2_bf16(x: Bf16) -> Bf16 {
-    cut_to_bf16(unit::ex2(x.to_f32()))
+    truncate_to_bf16(unit::ex2(x.to_f32()))
 }
 
 /// `tanh.approx.bf16`.
 #[inline(always)]
 pub fn tanh_bf16(x: Bf16) -> Bf16 {
-    cut_to_bf16(unit::tanh(x.to_f32()))
+    truncate_to_bf16(unit::tanh(x.to_f32()))
 }
 
-/// Towards zero, but what is too large becomes infinite.
+/// Rounds towards zero; numbers that are too large become infinite.
 #[inline(always)]
-fn cut_to_f16(x: f32) -> F16 {
+fn truncate_to_f16(x: f32) -> F16 {
     const TOO_LARGE: f32 = 65_536.0;
     const SMALLEST: f32 = 1.0 / 16_384.0;
     let magnitude = x.abs();
@@ -243,12 +245,12 @@ fn cut_to_f16(x: f32) -> F16 {
 }
 
 #[inline(always)]
-fn cut_to_bf16(x: f32) -> Bf16 {
+fn truncate_to_bf16(x: f32) -> Bf16 {
     if x.is_nan() { Bf16(Format::BF16.nan as u16) } else { Bf16((x.to_bits() >> 16) as u16) }
 }
 
 #[inline(always)]
-fn rounded([a, b]: [f32; 2], ftz: bool) -> f32 {
+fn product([a, b]: [f32; 2], ftz: bool) -> f32 {
     mul(a, b, ftz)
 }
 
@@ -256,13 +258,13 @@ fn rounded([a, b]: [f32; 2], ftz: bool) -> f32 {
 fn reciprocal(x: f32, from: Reciprocal) -> f32 {
     match from {
         Reciprocal::Unit => unit_rcp(x),
-        Reciprocal::Known => known_rcp(x),
+        Reciprocal::Known => folded_rcp(x),
     }
 }
 
-/// 1 / x to nearest; subnormal numbers are flushed, as by the unit.
+/// 1 / x to nearest; subnormal numbers are flushed, as in the special-function unit.
 #[inline(always)]
-fn known_rcp(x: f32) -> f32 {
+fn folded_rcp(x: f32) -> f32 {
     float::rcp(x, Mode { ftz: true, ..Mode::default() })
 }
 

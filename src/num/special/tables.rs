@@ -1,8 +1,8 @@
 //! Coefficients of the special-function unit: for each segment a constant, a linear and a quadratic one.
 //!
-//! Found by fitting the outputs of an NVIDIA H200 (sm_90a) over all inputs. For each segment exactly one pair of linear and quadratic
-//! coefficients in the neighbourhood searched reproduces every output, and then one constant; nothing is corrected by hand. The
-//! parent module says what was verified.
+//! They were fitted to the outputs of an NVIDIA H200 (sm_90a) over all inputs. For each segment, exactly one pair of linear and quadratic
+//! coefficients in the searched range reproduces every output, with one constant; none was adjusted by hand. The documentation of the
+//! parent module describes the verification.
 
 use super::unit::Curve;
 
@@ -177,7 +177,7 @@ pub(super) const SIN: Curve<64> = Curve {
     ],
 };
 
-/// tanh by binades from 2^-8 to 2^2, see `TANH_BINADES`.
+/// tanh, in binades from 2^-8 to 2^2: see `TANH_BINADES`.
 #[rustfmt::skip]
 pub(super) const TANH: Curve<51> = Curve {
     shift: 14,
@@ -196,7 +196,7 @@ pub(super) const TANH: Curve<51> = Curve {
     ],
 };
 
-/// For each binade of [`TANH`], from 2^-8 up: its first segment, the logarithm of its number of segments, and the fraction bits of the
+/// The binades of [`TANH`] from 2^-8 up: the first segment, the base-2 logarithm of the number of segments, and the fraction bits of the
 /// result.
 #[rustfmt::skip]
 pub(super) const TANH_BINADES: [(u32, u32, u32); 11] = [

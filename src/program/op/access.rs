@@ -1,4 +1,4 @@
-//! How an operation accesses memory (PTX ISA, "Memory Consistency Model").
+//! Semantics of a memory access (PTX ISA, "Memory Consistency Model").
 
 use crate::isa::{Ordering, Scope, Space};
 
@@ -16,7 +16,7 @@ pub struct Access {
 }
 
 impl Access {
-    /// Whether the access orders others, of its own thread or of other threads.
+    /// True if the access orders other accesses: it releases or acquires.
     pub fn orders(self) -> bool {
         match self.ordering {
             Ordering::Weak | Ordering::Volatile | Ordering::Relaxed | Ordering::Mmio => false,

@@ -2,7 +2,7 @@
 
 use super::effects::{Effect, Effects, Purpose};
 use super::family::Family;
-use crate::program::operands::Walk;
+use crate::program::operands::OperandVisitor;
 use crate::program::{CopyId, Program};
 
 /// Asynchronous copies.
@@ -10,20 +10,20 @@ use crate::program::{CopyId, Program};
 #[allow(missing_docs, reason = "operands have the letters of the PTX manual: d, a, b, c")]
 #[rustfmt::skip]
 pub enum AsyncOp {
-    /// `cp.async` and its kin, `st.async`, `red.async`.
+    /// `cp.async`, bulk and tensor copies, `st.async`, `red.async`.
     Copy { copy: CopyId },
-    /// Closes the group of the lane's copies: of `cp.async.bulk`, or of `cp.async`.
+    /// `commit_group`: the lane's uncommitted copies become a group, of `cp.async.bulk` if `bulk`, otherwise of `cp.async`.
     Commit { bulk: bool },
-    /// Waits until at most `pending` of the lane's groups have not ended, or have not been read if `read`; `open` are waited for too
-    /// (`wait_all`).
-    Wait { bulk: bool, read: bool, open: bool, pending: u32 },
+    /// Waits until at most `pending` of the lane's groups have not completed, or have not read their sources if `read`; with
+    /// `uncommitted` for copies without a group too (`wait_all`).
+    Wait { bulk: bool, read: bool, uncommitted: bool, pending: u32 },
 }
 
 impl Family for AsyncOp {
-    fn operands(&self, walk: &mut Walk<'_>) {
+    fn operands(&self, visitor: &mut OperandVisitor<'_>) {
         match *self {
-            Self::Copy { copy } => walk.async_copy(copy),
-            Self::Commit { bulk: _ } | Self::Wait { bulk: _, read: _, open: _, pending: _ } => {}
+            Self::Copy { copy } => visitor.async_copy(copy),
+            Self::Commit { bulk: _ } | Self::Wait { bulk: _, read: _, uncommitted: _, pending: _ } => {}
         }
     }
 

@@ -3,7 +3,7 @@
 use super::effects::{Effect, Effects, OperandKinds, Purpose};
 use super::family::Family;
 use crate::isa::{AtomicFn, ScalarType};
-use crate::program::operands::{Use, Walk};
+use crate::program::operands::{OperandVisitor, Use};
 use crate::program::{Access, Address, Bank, Dst, ListId, Program, Src};
 
 /// Atomics and reductions in memory.
@@ -13,8 +13,8 @@ use crate::program::{Access, Address, Bank, Dst, ListId, Program, Src};
 pub enum AtomicOp {
     /// `atom`: d = old value. `c` is the new value of `Cas`, which compares with `b`. A sink destination makes it `red`.
     Single { f: AtomicFn, ty: ScalarType, access: Access, d: Dst, b: Src, c: Src, address: Address },
-    /// The same of neighbouring elements, one after the other: `d` are [`Program::dests`](crate::program::Program) or nothing for
-    /// `red`, `b` [`Program::sources`](crate::program::Program).
+    /// The same on adjacent elements, in order: `d` is a list of [`Program::dests`](crate::program::Program), absent for `red`, and `b`
+    /// one of [`Program::sources`](crate::program::Program).
     Vector { f: AtomicFn, ty: ScalarType, access: Access, d: Option<ListId>, b: ListId, address: Address },
 }
 
@@ -28,21 +28,21 @@ impl AtomicOp {
 }
 
 impl Family for AtomicOp {
-    fn operands(&self, walk: &mut Walk<'_>) {
+    fn operands(&self, visitor: &mut OperandVisitor<'_>) {
         match *self {
             Self::Single { f: _, ty, access: _, d, b, c, address } => {
-                walk.address(address);
+                visitor.address(address);
                 let (bank, width) = Bank::of_bits(ty.bits() as usize);
-                // What takes no `c` has its `b` there again.
-                walk.source(Use::Read, bank, b, width);
-                walk.source(Use::Read, bank, c, width);
-                walk.dest(bank, d, width);
+                // Functions without a `c` have `b` in both.
+                visitor.source(Use::Read, bank, b, width);
+                visitor.source(Use::Read, bank, c, width);
+                visitor.dest(bank, d, width);
             }
             Self::Vector { f: _, ty: _, access: _, d, b, address } => {
-                walk.address(address);
-                walk.sources(b).iter().for_each(|b| walk.read(Bank::B32, *b));
-                let dests = d.map_or(&[][..], |list| walk.dests(list));
-                dests.iter().for_each(|d| walk.write(Bank::B32, *d));
+                visitor.address(address);
+                visitor.sources(b).iter().for_each(|b| visitor.read(Bank::B32, *b));
+                let dests = d.map_or(&[][..], |list| visitor.dests(list));
+                dests.iter().for_each(|d| visitor.write(Bank::B32, *d));
             }
         }
     }

@@ -5,7 +5,7 @@ use super::family::Family;
 use super::undefined::Undefined;
 use crate::base::lanes::LaneMask;
 use crate::isa::{BitField32, BoolOp, IntType, Shift, Width};
-use crate::program::operands::Walk;
+use crate::program::operands::OperandVisitor;
 use crate::program::{Bank, Dst, PredSrc, Program, Src};
 
 /// Logic, shifts and bit fields.
@@ -25,28 +25,28 @@ pub enum BitsOp {
 }
 
 impl Family for BitsOp {
-    fn operands(&self, walk: &mut Walk<'_>) {
+    fn operands(&self, visitor: &mut OperandVisitor<'_>) {
         match *self {
             Self::Shift { f: _, ty, d, a, b } => {
-                walk.read(ty.bank(), a);
-                walk.read(Bank::B32, b);
-                walk.write(ty.bank(), d);
+                visitor.read(ty.bank(), a);
+                visitor.read(Bank::B32, b);
+                visitor.write(ty.bank(), d);
             }
-            Self::Lop3 { lut: _, d, a, b, c } | Self::Field32 { f: _, d, a, b, c } => walk.same(Bank::B32, d, [a, b, c]),
+            Self::Lop3 { lut: _, d, a, b, c } | Self::Field32 { f: _, d, a, b, c } => visitor.one_bank(Bank::B32, d, [a, b, c]),
             Self::Lop3Pred { lut: _, f: _, d, p, a, b, c, q } => {
-                walk.predicate(q);
-                walk.same(Bank::B32, d, [a, b, c]);
-                walk.write(Bank::Pred, p);
+                visitor.predicate(q);
+                visitor.one_bank(Bank::B32, d, [a, b, c]);
+                visitor.write(Bank::Pred, p);
             }
             Self::Extract { ty, d, a, b, c } => {
-                walk.read(ty.bank(), a);
-                walk.read_all(Bank::B32, [b, c]);
-                walk.write(ty.bank(), d);
+                visitor.read(ty.bank(), a);
+                visitor.read_all(Bank::B32, [b, c]);
+                visitor.write(ty.bank(), d);
             }
             Self::Insert { width, d, a, b, c, e } => {
-                walk.read_all(width.bank(), [a, b]);
-                walk.read_all(Bank::B32, [c, e]);
-                walk.write(width.bank(), d);
+                visitor.read_all(width.bank(), [a, b]);
+                visitor.read_all(Bank::B32, [c, e]);
+                visitor.write(width.bank(), d);
             }
         }
     }
@@ -70,7 +70,8 @@ impl Family for BitsOp {
     }
 }
 
-/// Operands that the table does not depend on count for nothing, and neither do the same register's different ways.
+/// `lop3`: operands on which the lookup table does not depend are ignored; so is a register that is all three operands if the result does
+/// not depend on it.
 fn lop3(undefined: &dyn Undefined, lut: u8, [a, b, c]: [Src; 3]) -> LaneMask {
     let at = |x: u8, y: u8, z: u8| lut >> (x << 2 | y << 1 | z) & 1;
     let pairs = [(0, 0), (0, 1), (1, 0), (1, 1)];
@@ -80,11 +81,11 @@ fn lop3(undefined: &dyn Undefined, lut: u8, [a, b, c]: [Src; 3]) -> LaneMask {
     if a == b && b == c && at(0, 0, 0) == at(1, 1, 1) {
         return LaneMask::NONE;
     }
-    let operands = [(by_a, a), (by_b, b), (by_c, c)].into_iter().filter(|(counts, _)| *counts);
+    let operands = [(by_a, a), (by_b, b), (by_c, c)].into_iter().filter(|(matters, _)| *matters);
     operands.fold(LaneMask::NONE, |lanes, (_, source)| lanes | undefined.of(Bank::B32, source))
 }
 
-/// `prmt` in its plain form: each nibble of the selector picks a byte, the lower four of `a` and the upper ones of `b`.
+/// `prmt` without a mode: each nibble of the selector picks a byte, 0 to 3 of `a` and 4 to 7 of `b`.
 fn permuted(undefined: &dyn Undefined, a: Src, b: Src, selector: Src) -> LaneMask {
     let selectors = undefined.values(Bank::B32, selector).unwrap_or([0x7654_3210; 32]);
     let picks = |upper: u64| LaneMask::ALL.filter(|lane| (0..4).any(|nibble| selectors[lane] >> (4 * nibble + 2) & 1 == upper));

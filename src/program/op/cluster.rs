@@ -1,8 +1,8 @@
 //! The blocks of a cluster (PTX ISA, "mapa", "getctarank", "barrier.cluster").
 
-use super::effects::{Awaited, Effect, Effects, OperandKinds};
+use super::effects::{Effect, Effects, OperandKinds, WaitsFor};
 use super::family::Family;
-use crate::program::operands::Walk;
+use crate::program::operands::OperandVisitor;
 use crate::program::{Bank, Dst, Program, Src};
 
 /// The blocks of a cluster.
@@ -20,16 +20,16 @@ pub enum ClusterOp {
 }
 
 impl Family for ClusterOp {
-    fn operands(&self, walk: &mut Walk<'_>) {
+    fn operands(&self, visitor: &mut OperandVisitor<'_>) {
         match *self {
             Self::MapShared { wide: is_wide, generic: _, d, a, b } => {
-                walk.read(Bank::of_wide(is_wide), a);
-                walk.read(Bank::B32, b);
-                walk.write(Bank::of_wide(is_wide), d);
+                visitor.read(Bank::of_wide(is_wide), a);
+                visitor.read(Bank::B32, b);
+                visitor.write(Bank::of_wide(is_wide), d);
             }
             Self::Rank { wide: is_wide, generic: _, d, a } => {
-                walk.read(Bank::of_wide(is_wide), a);
-                walk.write(Bank::B32, d);
+                visitor.read(Bank::of_wide(is_wide), a);
+                visitor.write(Bank::B32, d);
             }
             Self::Arrive { relaxed: _, aligned: _ } | Self::Wait { aligned: _ } => {}
         }
@@ -50,9 +50,9 @@ impl Family for ClusterOp {
         }
     }
 
-    fn awaits(&self) -> Option<Awaited> {
+    fn waits_for(&self) -> Option<WaitsFor> {
         match self {
-            Self::Wait { aligned: _ } => Some(Awaited::OtherWarps),
+            Self::Wait { aligned: _ } => Some(WaitsFor::OtherWarps),
             Self::MapShared { .. } | Self::Rank { .. } | Self::Arrive { .. } => None,
         }
     }

@@ -5,7 +5,7 @@ use super::family::Family;
 use super::undefined::Undefined;
 use crate::base::lanes::LaneMask;
 use crate::isa::{BoolOp, Compare, FloatType, IntType, ScalarType};
-use crate::program::operands::Walk;
+use crate::program::operands::OperandVisitor;
 use crate::program::{Bank, Dst, PredSrc, Program, Src};
 
 /// Comparisons.
@@ -22,15 +22,15 @@ pub enum CompareOp {
 }
 
 impl Family for CompareOp {
-    fn operands(&self, walk: &mut Walk<'_>) {
+    fn operands(&self, visitor: &mut OperandVisitor<'_>) {
         match *self {
-            Self::SetpInt { cmp: _, ty, combine: _, c, p, q, a, b } => walk.compare(ty.bank(), [a, b], c, Bank::Pred, &[p, q]),
+            Self::SetpInt { cmp: _, ty, combine: _, c, p, q, a, b } => visitor.compare(ty.bank(), [a, b], c, Bank::Pred, &[p, q]),
             Self::SetpFloat { cmp: _, ty, ftz: _, combine: _, c, p, q, a, b } => {
-                walk.compare(ty.bank(), [a, b], c, Bank::Pred, &[p, q]);
+                visitor.compare(ty.bank(), [a, b], c, Bank::Pred, &[p, q]);
             }
-            Self::SetInt { cmp: _, from, to: _, combine: _, c, d, a, b } => walk.compare(from.bank(), [a, b], c, Bank::B32, &[d]),
+            Self::SetInt { cmp: _, from, to: _, combine: _, c, d, a, b } => visitor.compare(from.bank(), [a, b], c, Bank::B32, &[d]),
             Self::SetFloat { cmp: _, from, to: _, ftz: _, combine: _, c, d, a, b } => {
-                walk.compare(from.bank(), [a, b], c, Bank::B32, &[d]);
+                visitor.compare(from.bank(), [a, b], c, Bank::B32, &[d]);
             }
         }
     }
@@ -66,13 +66,13 @@ impl Family for CompareOp {
     }
 }
 
-/// `setp`, whose comparison is undefined in `compared`, and then combined with `c`.
+/// The lanes in which `setp` is undefined, whose comparison is undefined in `compared` and is then combined with `c`.
 fn compared(undefined: &dyn Undefined, compared: LaneMask, combine: BoolOp, c: PredSrc) -> LaneMask {
-    let (unknown, truth) = (undefined.predicate(c), undefined.truth(c));
-    let decided = match combine {
-        BoolOp::And => !truth & !unknown,
-        BoolOp::Or => truth & !unknown,
+    let (undefined_c, true_c) = (undefined.predicate(c), undefined.true_lanes(c));
+    let absorbed = match combine {
+        BoolOp::And => !true_c & !undefined_c,
+        BoolOp::Or => true_c & !undefined_c,
         BoolOp::Xor => LaneMask::NONE,
     };
-    (compared | unknown) & !decided
+    (compared | undefined_c) & !absorbed
 }

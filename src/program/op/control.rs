@@ -1,12 +1,12 @@
-//! Branches, calls and ends (PTX ISA, "Control Flow Instructions").
+//! Branches, calls and exits (PTX ISA, "Control Flow Instructions").
 
 use super::effects::{Effect, Effects, OperandKinds, Purpose};
 use super::family::Family;
 use crate::isa::SystemFn;
-use crate::program::operands::Walk;
+use crate::program::operands::OperandVisitor;
 use crate::program::{Bank, CallId, Pc, Program, Src, TableId};
 
-/// Branches, calls and ends.
+/// Branches, calls and exits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(missing_docs, reason = "operands have the letters of the PTX manual: d, a, b, c")]
 #[rustfmt::skip]
@@ -14,7 +14,7 @@ pub enum ControlOp {
     Branch { target: Pc, uniform: bool },
     BranchIndexed { index: Src, table: TableId, uniform: bool },
     Call { call: CallId, uniform: bool },
-    /// A call of a function of the device runtime, which is done at once.
+    /// A call of a device runtime function, executed as one instruction.
     SystemCall { f: SystemFn, call: CallId },
     Return { uniform: bool },
     Exit,
@@ -24,15 +24,15 @@ pub enum ControlOp {
 }
 
 impl Family for ControlOp {
-    fn operands(&self, walk: &mut Walk<'_>) {
+    fn operands(&self, visitor: &mut OperandVisitor<'_>) {
         match *self {
-            // The targets are no registers.
+            // The targets are not registers.
             Self::Branch { target: _, uniform: _ } | Self::Return { uniform: _ } | Self::Exit | Self::Trap | Self::Breakpoint => {}
-            Self::BranchIndexed { index, table: _, uniform: _ } => walk.read(Bank::B32, index),
-            Self::Call { call, uniform: _ } => walk.call(call),
+            Self::BranchIndexed { index, table: _, uniform: _ } => visitor.read(Bank::B32, index),
+            Self::Call { call, uniform: _ } => visitor.call(call),
             Self::SystemCall { f: _, call } => {
-                walk.call(call);
-                walk.call_results(call);
+                visitor.call(call);
+                visitor.call_results(call);
             }
         }
     }

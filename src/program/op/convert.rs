@@ -5,7 +5,7 @@ use super::family::Family;
 use super::undefined::Undefined;
 use crate::base::lanes::LaneMask;
 use crate::isa::{Rounding, ScalarType};
-use crate::program::operands::Walk;
+use crate::program::operands::OperandVisitor;
 use crate::program::{Bank, Dst, Program, Src};
 
 /// Source and destination formats and modifiers of `cvt`.
@@ -15,7 +15,7 @@ pub struct ConvertMode {
     pub to: ScalarType,
     /// Type of the source.
     pub from: ScalarType,
-    /// Rounding; for float to integer and `.rni` and kin, of the integer.
+    /// Rounding mode; for float to integer that of `.rni`, `.rzi`, `.rmi`, `.rpi`.
     pub rounding: Rounding,
     /// `.rni .rzi .rmi .rpi`: round to an integral value.
     pub to_integral: bool,
@@ -29,12 +29,12 @@ pub struct ConvertMode {
     pub satfinite: bool,
     /// Width of the destination register, 16 (also for 8-bit registers), 32 or 64: a narrower integer result is extended to it.
     pub d_bits: u8,
-    /// Width of the source register, 16, 32 or 64: of a wider one the low bits are read.
+    /// Width of the source register, 16, 32 or 64: if it is wider than `from`, its low bits are read.
     pub a_bits: u8,
 }
 
 impl ConvertMode {
-    /// From the whole of one integer type to the whole of another, without modifiers.
+    /// A conversion between integer types without modifiers, in registers of their width.
     pub fn of_integers(to: ScalarType, from: ScalarType) -> Self {
         Self {
             to,
@@ -64,14 +64,14 @@ pub enum ConvertOp {
 }
 
 impl Family for ConvertOp {
-    fn operands(&self, walk: &mut Walk<'_>) {
+    fn operands(&self, visitor: &mut OperandVisitor<'_>) {
         match *self {
             Self::Single { mode, d, a } => {
-                walk.read(Bank::of_wide(mode.a_bits == 64), a);
-                walk.write(Bank::of_wide(mode.d_bits == 64), d);
+                visitor.read(Bank::of_wide(mode.a_bits == 64), a);
+                visitor.write(Bank::of_wide(mode.d_bits == 64), d);
             }
-            Self::Pair { mode: _, d, a, b } => walk.same(Bank::B32, d, [a, b]),
-            Self::Pack { to: _, from: _, d, a, b, c } => walk.same(Bank::B32, d, [a, b, c]),
+            Self::Pair { mode: _, d, a, b } => visitor.one_bank(Bank::B32, d, [a, b]),
+            Self::Pack { to: _, from: _, d, a, b, c } => visitor.one_bank(Bank::B32, d, [a, b, c]),
         }
     }
 

@@ -2,11 +2,11 @@
 
 use crate::isa::ScalarType;
 
-/// One thing that an operation does.
+/// An effect of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// Its results depend on where, when and by which lanes it is executed, not on its operands alone.
-    DependsOnPlace,
+    /// Its results depend on the thread, the time or the active lanes, not on its operands alone.
+    DependsOnContext,
     /// It writes the carry flag of the lane, or reads it.
     UsesCarry,
     /// It changes the stack of the thread.
@@ -15,15 +15,15 @@ pub enum Effect {
     ReadsMemory,
     /// It writes memory.
     WritesMemory,
-    /// Lanes of a warp execute it together: the result of one may depend on the operands of others.
+    /// A warp collective: the result of a lane may depend on the operands of other lanes.
     Collective,
-    /// Each lane's result is computed from the operands of certain lanes, its own or others.
+    /// The result of each lane is computed from the operands of some lanes, which need not include it.
     Gathers,
-    /// It may wait: for other threads, or for what is in flight.
+    /// It may block: until other threads arrive, or operations in flight complete.
     Blocks,
     /// It orders memory accesses of threads.
     Orders,
-    /// The instruction after it need not be the next one.
+    /// It changes the control flow: the next instruction need not be the following one.
     Branches,
     /// It may still be in flight when the next instruction is executed.
     Asynchronous,
@@ -39,7 +39,7 @@ impl Effects {
     /// No effect: its results are computed from its operands, in each lane by itself.
     pub const NONE: Self = Self(0);
 
-    /// These.
+    /// The set of `effects`.
     pub const fn of(effects: &[Effect]) -> Self {
         let (mut set, mut next) = (0, 0);
         while next < effects.len() {
@@ -49,34 +49,34 @@ impl Effects {
         Self(set)
     }
 
-    /// These, and `effect` if `holds`.
+    /// The set with `effect` added if `condition`.
     #[must_use]
-    pub const fn with(self, effect: Effect, holds: bool) -> Self {
-        Self(self.0 | (holds as u16) << effect as u16)
+    pub const fn with(self, effect: Effect, condition: bool) -> Self {
+        Self(self.0 | (condition as u16) << effect as u16)
     }
 
-    /// Whether `effect` is among them.
+    /// True if `effect` is in the set.
     pub const fn has(self, effect: Effect) -> bool {
         self.0 >> effect as u16 & 1 != 0
     }
 
-    /// Whether any of `others` is among them.
+    /// True if any of `others` is in the set.
     pub const fn has_any(self, others: Self) -> bool {
         self.0 & others.0 != 0
     }
 
-    /// Whether it does nothing but compute values of registers, in each lane by itself: it may be left out where its results are not
-    /// used, and where it is undefined which lanes execute it, only its results are undefined.
+    /// True if the operation only computes values of registers, in each lane separately: it can be removed if its results are not used,
+    /// and if it is undefined which lanes execute it, only its results are undefined.
     pub const fn only_computes(self) -> bool {
-        self.0 & !Self::of(&[Effect::DependsOnPlace, Effect::UsesCarry]).0 == 0
+        self.0 & !Self::of(&[Effect::DependsOnContext, Effect::UsesCarry]).0 == 0
     }
 }
 
 /// The threads that an instruction waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Awaited {
-    /// Other lanes of the own warp.
-    OwnWarp,
+pub enum WaitsFor {
+    /// Other lanes of the same warp.
+    SameWarp,
     /// Threads of other warps as well.
     OtherWarps,
 }
@@ -84,22 +84,22 @@ pub enum Awaited {
 /// The purpose of the values that an operation reads, other than its guard and its addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// Its results are computed from them.
+    /// Inputs of its results.
     Result,
-    /// They select which instruction is next.
+    /// They select the branch target.
     Target,
     /// They are stored to memory.
     Memory,
-    /// They are parameters of its effect: how many bytes it copies, which threads it waits for.
+    /// Parameters of its effect: a number of bytes to copy, threads to wait for.
     Parameter,
 }
 
-/// The kind of value that an operation takes its sources, or its results, to be.
+/// The kind of value that the sources, or the results, of an operation are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OperandKind {
     /// A number of this type.
     Number(ScalarType),
-    /// An integer, or bits that are no floating-point number.
+    /// An integer, or other bits that are not a floating-point number.
     Integer,
 }
 

@@ -1,21 +1,21 @@
-//! A family: the operations of one category, such as atomics, in one enum. [`Op`](super::Op) forwards each question to its family.
+//! A family: the operations of one category, such as atomics, in one enum. [`Op`](super::Op) dispatches to its family.
 
 use super::access::Access;
-use super::effects::{Awaited, Effects, OperandKinds, Purpose};
+use super::effects::{Effects, OperandKinds, Purpose, WaitsFor};
 use super::undefined::Undefined;
 use crate::base::lanes::LaneMask;
-use crate::program::operands::Walk;
+use crate::program::operands::OperandVisitor;
 use crate::program::{Pc, Program};
 
-/// The properties that each family of operations has. Those that few families have get a default.
+/// The properties of each operation of a family. Properties of only a few families have a default.
 pub trait Family {
-    /// Visits the registers that it uses, those that it reads before those that it writes.
-    fn operands(&self, walk: &mut Walk<'_>);
+    /// Visits the registers that the operation uses, first those that it reads, then those that it writes.
+    fn operands(&self, visitor: &mut OperandVisitor<'_>);
 
     /// Its effects other than writing registers. `program` holds the tables that matrix and image instructions refer to.
     fn effects(&self, program: &Program) -> Effects;
 
-    /// The kinds of its sources and its results; none if it implies nothing about them.
+    /// The kinds of its sources and its results; `None` if the operation does not determine them.
     fn operand_kinds(&self) -> Option<OperandKinds> {
         None
     }
@@ -25,12 +25,12 @@ pub trait Family {
         Purpose::Result
     }
 
-    /// Whether its results are computed from values of its registers, although it reads memory as well.
+    /// True if its results depend on the values of its registers, although it reads memory as well.
     fn accumulates(&self) -> bool {
         false
     }
 
-    /// Whether threads synchronize at it: barriers and warp collectives.
+    /// True if threads synchronize at it: barriers and warp collectives.
     fn synchronizes(&self) -> bool {
         false
     }
@@ -40,29 +40,28 @@ pub trait Family {
         any
     }
 
-    /// How it accesses memory, if it does so synchronously: loads, stores, atomics, and operations on mbarriers.
+    /// Its synchronous memory access: loads, stores, atomics, and operations on mbarriers.
     fn access(&self) -> Option<Access> {
         None
     }
 
-    /// Where a branch may go when its guard holds.
+    /// The targets of a branch that is taken.
     fn targets<'a>(&'a self, _: &'a Program) -> &'a [Pc] {
         &[]
     }
 
-    /// The other threads that it waits for, if it waits until they reach it or an mbarrier.
-    fn awaits(&self) -> Option<Awaited> {
+    /// The threads that it waits for, if it waits until others reach it or arrive at an mbarrier.
+    fn waits_for(&self) -> Option<WaitsFor> {
         None
     }
 
-    /// Whether a mask operand names the lanes that must execute it. Without one, an instruction at which lanes of a warp must converge
-    /// needs all lanes.
+    /// True if it has a `membermask` operand. Without one, a converging instruction needs all lanes of the warp.
     fn has_member_mask(&self) -> bool {
         false
     }
 
-    /// The noun for the asynchronous operation that it puts in flight.
-    fn flight_word(&self) -> &'static str {
+    /// The noun for the asynchronous operation that it starts, in messages.
+    fn in_flight_noun(&self) -> &'static str {
         "copy"
     }
 }

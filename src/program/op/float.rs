@@ -3,7 +3,7 @@
 use super::effects::{Effects, OperandKinds};
 use super::family::Family;
 use crate::isa::{Factored, FloatBinary, FloatMode, FloatTernary, FloatType, FloatUnary, TestProperty};
-use crate::program::operands::Walk;
+use crate::program::operands::OperandVisitor;
 use crate::program::{Bank, Dst, Program, Src};
 
 /// Floating-point arithmetic.
@@ -13,26 +13,26 @@ use crate::program::{Bank, Dst, Program, Src};
 pub enum FloatOp {
     Unary { f: FloatUnary, ty: FloatType, mode: FloatMode, d: Dst, a: Src },
     Binary { f: FloatBinary, ty: FloatType, mode: FloatMode, d: Dst, a: Src, b: Src },
-    /// A product that leaves its factors in `kept` and the slot after it, for what is rounded once with it.
-    KeepingProduct { f: Factored, ty: FloatType, mode: FloatMode, d: Dst, a: Src, b: Src, kept: Dst },
+    /// A product that also writes its factors to `factors` and the following slot, for a later operation that is contracted with it.
+    ProductWithFactors { f: Factored, ty: FloatType, mode: FloatMode, d: Dst, a: Src, b: Src, factors: Dst },
     Ternary { f: FloatTernary, ty: FloatType, mode: FloatMode, d: Dst, a: Src, b: Src, c: Src },
     TestProperty { f: TestProperty, ty: FloatType, p: Dst, a: Src },
 }
 
 impl Family for FloatOp {
-    fn operands(&self, walk: &mut Walk<'_>) {
+    fn operands(&self, visitor: &mut OperandVisitor<'_>) {
         match *self {
-            Self::Unary { f: _, ty, mode: _, d, a } => walk.same(ty.bank(), d, [a]),
-            Self::Binary { f: _, ty, mode: _, d, a, b } => walk.same(ty.bank(), d, [a, b]),
-            Self::KeepingProduct { f: _, ty, mode: _, d, a, b, kept } => {
-                walk.same(ty.bank(), d, [a, b]);
-                walk.write(ty.bank(), kept);
-                walk.write(ty.bank(), Dst(kept.0.offset(1)));
+            Self::Unary { f: _, ty, mode: _, d, a } => visitor.one_bank(ty.bank(), d, [a]),
+            Self::Binary { f: _, ty, mode: _, d, a, b } => visitor.one_bank(ty.bank(), d, [a, b]),
+            Self::ProductWithFactors { f: _, ty, mode: _, d, a, b, factors } => {
+                visitor.one_bank(ty.bank(), d, [a, b]);
+                visitor.write(ty.bank(), factors);
+                visitor.write(ty.bank(), Dst(factors.0.offset(1)));
             }
-            Self::Ternary { f: _, ty, mode: _, d, a, b, c } => walk.same(ty.bank(), d, [a, b, c]),
+            Self::Ternary { f: _, ty, mode: _, d, a, b, c } => visitor.one_bank(ty.bank(), d, [a, b, c]),
             Self::TestProperty { f: _, ty, p, a } => {
-                walk.read(ty.bank(), a);
-                walk.write(Bank::Pred, p);
+                visitor.read(ty.bank(), a);
+                visitor.write(Bank::Pred, p);
             }
         }
     }
@@ -47,7 +47,7 @@ impl Family for FloatOp {
             Self::Unary { ty, .. }
             | Self::Binary { ty, .. }
             | Self::Ternary { ty, .. }
-            | Self::KeepingProduct { ty, .. }
+            | Self::ProductWithFactors { ty, .. }
             | Self::TestProperty { ty, .. } => OperandKinds::both(ty.scalar()),
         }
     }

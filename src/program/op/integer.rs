@@ -5,7 +5,7 @@ use super::family::Family;
 use super::undefined::Undefined;
 use crate::base::lanes::LaneMask;
 use crate::isa::{BitCount, CarryFn, DotFn, IntBinary, IntTernary, IntType, IntUnary};
-use crate::program::operands::Walk;
+use crate::program::operands::OperandVisitor;
 use crate::program::{Bank, Dst, Program, Src};
 
 /// Integer arithmetic.
@@ -27,27 +27,27 @@ pub enum IntegerOp {
 }
 
 impl Family for IntegerOp {
-    fn operands(&self, walk: &mut Walk<'_>) {
+    fn operands(&self, visitor: &mut OperandVisitor<'_>) {
         match *self {
-            Self::Unary { f: _, ty, d, a } => walk.same(ty.bank(), d, [a]),
+            Self::Unary { f: _, ty, d, a } => visitor.one_bank(ty.bank(), d, [a]),
             Self::BitCount { f: _, ty, d, a } => {
-                walk.read(ty.bank(), a);
-                walk.write(Bank::B32, d);
+                visitor.read(ty.bank(), a);
+                visitor.write(Bank::B32, d);
             }
-            Self::Binary { f: _, ty, d, a, b } => walk.same(ty.bank(), d, [a, b]),
-            Self::Ternary { f: _, ty, d, a, b, c } => walk.same(ty.bank(), d, [a, b, c]),
+            Self::Binary { f: _, ty, d, a, b } => visitor.one_bank(ty.bank(), d, [a, b]),
+            Self::Ternary { f: _, ty, d, a, b, c } => visitor.one_bank(ty.bank(), d, [a, b, c]),
             Self::MulWide { ty, d, a, b } => {
-                walk.read_all(ty.bank(), [a, b]);
-                walk.write(ty.twice_bank(), d);
+                visitor.read_all(ty.bank(), [a, b]);
+                visitor.write(ty.twice_bank(), d);
             }
             Self::MadWide { ty, d, a, b, c } => {
-                walk.read_all(ty.bank(), [a, b]);
-                walk.read(ty.twice_bank(), c);
-                walk.write(ty.twice_bank(), d);
+                visitor.read_all(ty.bank(), [a, b]);
+                visitor.read(ty.twice_bank(), c);
+                visitor.write(ty.twice_bank(), d);
             }
-            // Where the function takes no `c`, it is a constant.
-            Self::Carry { f: _, ty, carry_in: _, carry_out: _, d, a, b, c } => walk.same(ty.bank(), d, [a, b, c]),
-            Self::Dot { f: _, a_signed: _, b_signed: _, d, a, b, c } => walk.same(Bank::B32, d, [a, b, c]),
+            // For functions without a `c` it is a constant.
+            Self::Carry { f: _, ty, carry_in: _, carry_out: _, d, a, b, c } => visitor.one_bank(ty.bank(), d, [a, b, c]),
+            Self::Dot { f: _, a_signed: _, b_signed: _, d, a, b, c } => visitor.one_bank(Bank::B32, d, [a, b, c]),
         }
     }
 
@@ -91,7 +91,7 @@ fn int_binary(undefined: &dyn Undefined, f: IntBinary, ty: IntType, a: Src, b: S
     if f.cancels() && a == b {
         return LaneMask::NONE;
     }
-    match f.decided_by() {
+    match f.absorbing_bit() {
         Some(bit) => undefined.either(bank, a, b, if bit { ones } else { 0 }),
         None => undefined.of(bank, a) | undefined.of(bank, b),
     }

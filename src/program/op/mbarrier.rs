@@ -1,9 +1,9 @@
 //! Operations on mbarriers (PTX ISA, "mbarrier").
 
-use super::effects::{Awaited, Effect, Effects, Purpose};
+use super::effects::{Effect, Effects, Purpose, WaitsFor};
 use super::family::Family;
 use crate::isa::MbarrierFn;
-use crate::program::operands::Walk;
+use crate::program::operands::OperandVisitor;
 use crate::program::{Access, Address, Bank, Dst, Program, Src};
 
 /// An operation on an mbarrier.
@@ -11,30 +11,31 @@ use crate::program::{Access, Address, Bank, Dst, Program, Src};
 #[allow(missing_docs, reason = "operands have the letters of the PTX manual: d, a, b, c")]
 #[rustfmt::skip]
 pub enum MbarrierOp {
-    /// An `mbarrier` operation that changes the object: `d` is the state before it, `a` the count of arrivals or of bytes; for
-    /// `arrive.expect_tx` the count of bytes, with one arrival.
+    /// An operation that changes the mbarrier: `d` is the state before it, `a` the count of arrivals or of bytes; for `arrive.expect_tx`
+    /// the count of bytes, with one arrival.
     Update { f: MbarrierFn, access: Access, d: Dst, a: Option<Src>, address: Address },
-    /// `mbarrier.test_wait` and, if it `blocks`, `try_wait`: `p` is whether the phase of state `a`, or of `parity` `a`, has ended.
+    /// `mbarrier.test_wait` and, if it `blocks`, `try_wait`: `p` is true if the phase with state `a`, or with parity `a` if `parity`, has
+    /// completed.
     Wait { blocks: bool, parity: bool, access: Access, p: Dst, a: Src, address: Address },
     PendingCount { d: Dst, a: Src },
 }
 
 impl Family for MbarrierOp {
-    fn operands(&self, walk: &mut Walk<'_>) {
+    fn operands(&self, visitor: &mut OperandVisitor<'_>) {
         match *self {
             Self::Update { f: _, access: _, d, a, address } => {
-                walk.address(address);
-                a.iter().for_each(|a| walk.read(Bank::B32, *a));
-                walk.write(Bank::B64, d);
+                visitor.address(address);
+                a.iter().for_each(|a| visitor.read(Bank::B32, *a));
+                visitor.write(Bank::B64, d);
             }
             Self::Wait { blocks: _, parity, access: _, p, a, address } => {
-                walk.address(address);
-                walk.read(Bank::of_wide(!parity), a);
-                walk.write(Bank::Pred, p);
+                visitor.address(address);
+                visitor.read(Bank::of_wide(!parity), a);
+                visitor.write(Bank::Pred, p);
             }
             Self::PendingCount { d, a } => {
-                walk.read(Bank::B64, a);
-                walk.write(Bank::B32, d);
+                visitor.read(Bank::B64, a);
+                visitor.write(Bank::B32, d);
             }
         }
     }
@@ -54,10 +55,10 @@ impl Family for MbarrierOp {
         }
     }
 
-    /// The other threads that it waits for: a test that fails is one iteration of a loop that waits.
-    fn awaits(&self) -> Option<Awaited> {
+    /// Includes `test_wait`: a test that fails is one iteration of a wait loop.
+    fn waits_for(&self) -> Option<WaitsFor> {
         match self {
-            Self::Wait { .. } => Some(Awaited::OtherWarps),
+            Self::Wait { .. } => Some(WaitsFor::OtherWarps),
             Self::Update { .. } | Self::PendingCount { .. } => None,
         }
     }

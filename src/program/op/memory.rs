@@ -3,7 +3,7 @@
 use super::access::Access;
 use super::effects::{Effect, Effects, Purpose};
 use super::family::Family;
-use crate::program::operands::{Use, Walk};
+use crate::program::operands::{OperandVisitor, Use};
 use crate::program::{Address, Bank, Dst, ListId, Program, Src};
 
 /// Loads and stores.
@@ -31,27 +31,27 @@ impl MemoryOp {
 }
 
 impl Family for MemoryOp {
-    fn operands(&self, walk: &mut Walk<'_>) {
+    fn operands(&self, visitor: &mut OperandVisitor<'_>) {
         match *self {
             Self::Load { access: _, bits, signed: _, reg_bits, d, address } => {
-                walk.address(address);
+                visitor.address(address);
                 let (bank, width) = Bank::of_element(bits, reg_bits);
-                walk.dest(bank, d, width);
+                visitor.dest(bank, d, width);
             }
             Self::LoadVector { access: _, bits, signed: _, reg_bits, parts, address } => {
-                walk.address(address);
+                visitor.address(address);
                 let (bank, width) = Bank::of_element(bits, reg_bits);
-                walk.dests(parts).iter().for_each(|d| walk.dest(bank, *d, width));
+                visitor.dests(parts).iter().for_each(|d| visitor.dest(bank, *d, width));
             }
             Self::Store { access: _, bits, reg_bits, a, address } => {
-                walk.address(address);
+                visitor.address(address);
                 let (bank, width) = Bank::of_element(bits, reg_bits);
-                walk.source(Use::Read, bank, a, width);
+                visitor.source(Use::Read, bank, a, width);
             }
             Self::StoreVector { access: _, bits, reg_bits, parts, address } => {
-                walk.address(address);
+                visitor.address(address);
                 let (bank, width) = Bank::of_element(bits, reg_bits);
-                walk.sources(parts).iter().for_each(|a| walk.source(Use::Read, bank, *a, width));
+                visitor.sources(parts).iter().for_each(|a| visitor.source(Use::Read, bank, *a, width));
             }
         }
     }

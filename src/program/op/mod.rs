@@ -1,8 +1,8 @@
-//! The operation families: what an instruction does, with everything decided that can be decided before the run.
+//! The operation families: decoded operations, with everything resolved that can be resolved before the run.
 //!
-//! A file a family, named after the chapters of the PTX manual: the family's operations and, beside them, the registers that each reads
-//! and writes. Functions and types are data inside them (`isa::function`). `machine::exec` holds the semantics, a file a family as well.
-//! The size of [`Inst`] is tested: it is the hottest type of all.
+//! There is one file per family, named after the chapters of the PTX manual: the family's operations, and the registers that each reads and
+//! writes. Functions and types are data inside them (`isa::function`). `machine::exec` holds the semantics, also one file per family.
+//! A test limits the size of [`Inst`], the most used type of a run.
 
 mod access;
 mod asynchronous;
@@ -29,10 +29,10 @@ mod video;
 mod warp;
 mod warpgroup;
 
-use super::operands::Walk;
+use super::operands::OperandVisitor;
 use super::{Dst, ImageId, MatrixId, Pc, Program, Slot};
 use crate::base::lanes::LaneMask;
-use nop::Nothing;
+use nop::NopFamily;
 
 pub use access::Access;
 pub use asynchronous::AsyncOp;
@@ -42,7 +42,7 @@ pub use cluster::ClusterOp;
 pub use compare::CompareOp;
 pub use control::ControlOp;
 pub use convert::{ConvertMode, ConvertOp};
-pub use effects::{Awaited, Effect, Effects, OperandKind, OperandKinds, Purpose};
+pub use effects::{Effect, Effects, OperandKind, OperandKinds, Purpose, WaitsFor};
 pub use family::Family;
 pub use float::FloatOp;
 pub use integer::IntegerOp;
@@ -71,7 +71,7 @@ pub struct Guard {
 /// One decoded instruction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Inst {
-    /// Lanes that execute it.
+    /// The predicate of the lanes that execute it; all active lanes without one.
     pub guard: Option<Guard>,
     /// The operation.
     pub op: Op,
@@ -80,9 +80,9 @@ pub struct Inst {
 /// The operation of an instruction. Register operands named `d` are written, all others read.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Op {
-    /// Nothing that can be observed: `prefetch`, `pragma`-like hints, `nanosleep` of a deterministic machine.
+    /// No observable effect: `prefetch` and other hints, `nanosleep`.
     Nop,
-    /// Parsed but not modelled: the run stops here.
+    /// An instruction that is not modelled: the run stops here.
     Unsupported {
         /// The reason.
         why: UnsupportedId,
@@ -117,7 +117,7 @@ pub enum Op {
     Wgmma(WarpgroupOp),
     /// Dynamic stack allocation.
     Stack(StackOp),
-    /// Branches, calls and ends.
+    /// Branches, calls and exits.
     Control(ControlOp),
     /// Barriers and fences.
     Sync(SyncOp),
@@ -138,10 +138,10 @@ pub enum Op {
 }
 
 impl Op {
-    /// The family that it belongs to, with the operation: the one list of them all.
+    /// The operation as its family.
     fn family(&self) -> &dyn Family {
         match self {
-            Op::Nop => &Nothing,
+            Op::Nop => &NopFamily,
             Op::Unsupported { why } => why,
             Op::Integer(op) => op,
             Op::Bits(op) => op,
@@ -167,9 +167,9 @@ impl Op {
         }
     }
 
-    /// Shows the registers that it uses, what it reads before what it writes.
-    pub(super) fn operands(&self, walk: &mut Walk<'_>) {
-        self.family().operands(walk);
+    /// Visits the registers that the operation uses, first those that it reads, then those that it writes.
+    pub(super) fn operands(&self, visitor: &mut OperandVisitor<'_>) {
+        self.family().operands(visitor);
     }
 
     /// Its effects other than writing registers. `program` holds the tables that matrix and image instructions refer to.
@@ -177,7 +177,7 @@ impl Op {
         self.family().effects(program)
     }
 
-    /// The kinds of its sources and its results; none if it implies nothing about them.
+    /// The kinds of its sources and its results; `None` if the operation does not determine them.
     pub fn operand_kinds(&self) -> Option<OperandKinds> {
         self.family().operand_kinds()
     }
@@ -187,17 +187,17 @@ impl Op {
         self.family().purpose()
     }
 
-    /// Whether its results are made of what its registers held, although it reads memory as well.
+    /// True if its results depend on the values of its registers, although it reads memory as well.
     pub fn accumulates(&self) -> bool {
         self.family().accumulates()
     }
 
-    /// Whether threads synchronize at it: barriers and warp collectives.
+    /// True if threads synchronize at it: barriers and warp collectives.
     pub fn synchronizes(&self) -> bool {
         self.family().synchronizes()
     }
 
-    /// The lanes in which what it writes is undefined, if in `any` of them some operand is.
+    /// The lanes in which its results are undefined, if some operand is undefined in the lanes of `any`.
     pub fn undefined_in(&self, undefined: &dyn Undefined, any: LaneMask) -> LaneMask {
         self.family().undefined_in(undefined, any)
     }
@@ -207,23 +207,22 @@ impl Op {
         self.family().targets(program)
     }
 
-    /// The other threads that an instruction waits for, if it waits until they reach it or an mbarrier.
-    pub fn awaits(&self) -> Option<Awaited> {
-        self.family().awaits()
+    /// The threads that it waits for, if it waits until others reach it or arrive at an mbarrier.
+    pub fn waits_for(&self) -> Option<WaitsFor> {
+        self.family().waits_for()
     }
 
-    /// The noun for the asynchronous operation that it puts in flight.
-    pub fn flight_word(&self) -> &'static str {
-        self.family().flight_word()
+    /// The noun for the asynchronous operation that it starts, in messages.
+    pub fn in_flight_noun(&self) -> &'static str {
+        self.family().in_flight_noun()
     }
 
-    /// Whether the instruction names by a mask which lanes must execute it. Where those of a warp must come together and it does not,
-    /// they are all lanes.
+    /// True if it has a `membermask` operand. Without one, a converging instruction needs all lanes of the warp.
     pub fn has_member_mask(&self) -> bool {
         self.family().has_member_mask()
     }
 
-    /// Whether it changes memory by an atomic and returns nothing of it: `red`, or `atom` with a sink (PTX ISA, "red").
+    /// True if it is an atomic that returns no value: `red`, or `atom` with the destination `_` (PTX ISA, "red").
     pub fn is_reduction(&self) -> bool {
         let Op::Atomic(atomic) = self else { return false };
         match atomic {
@@ -232,7 +231,7 @@ impl Op {
         }
     }
 
-    /// How the operation accesses memory, if it does so synchronously: loads, stores, atomics, and operations on mbarriers.
+    /// Its synchronous memory access: loads, stores, atomics, and operations on mbarriers.
     pub fn access(&self) -> Option<Access> {
         self.family().access()
     }

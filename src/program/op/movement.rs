@@ -5,7 +5,7 @@ use super::family::Family;
 use super::undefined::Undefined;
 use crate::base::lanes::LaneMask;
 use crate::isa::{Space, Width};
-use crate::program::operands::{Use, Walk};
+use crate::program::operands::{OperandVisitor, Use};
 use crate::program::{Bank, Dst, ListId, Program, Src};
 
 /// Moves, packing, addresses and special registers.
@@ -13,7 +13,7 @@ use crate::program::{Bank, Dst, ListId, Program, Src};
 #[allow(missing_docs, reason = "operands have the letters of the PTX manual: d, a, b, c")]
 #[rustfmt::skip]
 pub enum MoveOp {
-    /// `mov`, `cvta` where it changes nothing, and address constants.
+    /// `mov`, `cvta` of address spaces that do not change the value, and address constants.
     Move { width: Width, d: Dst, a: Src },
     /// A 128-bit `mov`: both halves.
     Move128 { d: Dst, a: Src },
@@ -22,62 +22,63 @@ pub enum MoveOp {
     Pack { part: u8, parts: ListId, d: Dst },
     /// `mov.bN {..}, a`: the reverse, into [`Program::dests`](crate::program::Program).
     Unpack { part: u8, parts: ListId, a: Src },
-    /// d = address of the current frame's local block + `offset`; 64-bit if `wide`. In the local space, or in the generic one.
+    /// d = address of the current frame in local memory + `offset`; 64-bit if `wide`. A generic address if `generic`, otherwise a local
+    /// one.
     FrameAddress { wide: bool, generic: bool, d: Dst, offset: i32 },
-    /// A special register whose value changes while a block runs (`%clock`, `%clock64`, `%globaltimer`, …), or a 64-bit one.
+    /// A special register whose value changes while a block runs (`%clock`, `%clock64`, `%globaltimer`, …), or one of 64 bits.
     ReadSpecial { register: u16, width: Width, d: Dst },
     /// `cvta`: from `space` to generic, or back if `to_space`.
     ConvertAddress { space: Space, to_space: bool, wide: bool, d: Dst, a: Src },
     IsSpace { space: Space, wide: bool, p: Dst, a: Src },
     /// `mov.v2`, `mov.v4`: `d` are [`Program::dests`](crate::program::Program), `a` [`Program::sources`](crate::program::Program).
     Vector { width: Width, d: ListId, a: ListId },
-    /// `createpolicy.fractional` with a fraction that is known only in the run; `priorities` is the upper byte of the value.
+    /// `createpolicy.fractional` with a fraction in a register; `priorities` is the upper byte of the result.
     CachePolicy { priorities: u8, d: Dst, fraction: Src },
     ActiveMask { d: Dst },
 }
 
 impl Family for MoveOp {
-    fn operands(&self, walk: &mut Walk<'_>) {
+    fn operands(&self, visitor: &mut OperandVisitor<'_>) {
         match *self {
-            Self::Move { width, d, a } => walk.same(width.bank(), d, [a]),
+            Self::Move { width, d, a } => visitor.one_bank(width.bank(), d, [a]),
             Self::CachePolicy { priorities: _, d, fraction } => {
-                walk.read(Bank::B32, fraction);
-                walk.write(Bank::B64, d);
+                visitor.read(Bank::B32, fraction);
+                visitor.write(Bank::B64, d);
             }
             Self::Move128 { d, a } => {
-                walk.source(Use::Read, Bank::B64, a, 2);
-                walk.dest(Bank::B64, d, 2);
+                visitor.source(Use::Read, Bank::B64, a, 2);
+                visitor.dest(Bank::B64, d, 2);
             }
             Self::Pack { part, parts, d } => {
-                let parts = walk.sources(parts);
-                parts.iter().for_each(|part_source| walk.read(Bank::of_wide(part == 64), *part_source));
+                let parts = visitor.sources(parts);
+                parts.iter().for_each(|part_source| visitor.read(Bank::of_wide(part == 64), *part_source));
                 let (bank, width) = Bank::of_bits(usize::from(part) * parts.len());
-                walk.dest(bank, d, width);
+                visitor.dest(bank, d, width);
             }
             Self::Unpack { part, parts, a } => {
-                let parts = walk.dests(parts);
+                let parts = visitor.dests(parts);
                 let (bank, width) = Bank::of_bits(usize::from(part) * parts.len());
-                walk.source(Use::Read, bank, a, width);
-                parts.iter().for_each(|d| walk.write(Bank::of_wide(part == 64), *d));
+                visitor.source(Use::Read, bank, a, width);
+                parts.iter().for_each(|d| visitor.write(Bank::of_wide(part == 64), *d));
             }
             Self::Vector { width, d, a } => {
-                walk.sources(a).iter().for_each(|a| walk.read(width.bank(), *a));
-                walk.dests(d).iter().for_each(|d| walk.write(width.bank(), *d));
+                visitor.sources(a).iter().for_each(|a| visitor.read(width.bank(), *a));
+                visitor.dests(d).iter().for_each(|d| visitor.write(width.bank(), *d));
             }
-            Self::FrameAddress { wide: is_wide, generic: _, d, offset: _ } => walk.write(Bank::of_wide(is_wide), d),
-            Self::ReadSpecial { register: _, width, d } => walk.write(width.bank(), d),
-            Self::ActiveMask { d } => walk.write(Bank::B32, d),
-            Self::ConvertAddress { space: _, to_space: _, wide: is_wide, d, a } => walk.same(Bank::of_wide(is_wide), d, [a]),
+            Self::FrameAddress { wide: is_wide, generic: _, d, offset: _ } => visitor.write(Bank::of_wide(is_wide), d),
+            Self::ReadSpecial { register: _, width, d } => visitor.write(width.bank(), d),
+            Self::ActiveMask { d } => visitor.write(Bank::B32, d),
+            Self::ConvertAddress { space: _, to_space: _, wide: is_wide, d, a } => visitor.one_bank(Bank::of_wide(is_wide), d, [a]),
             Self::IsSpace { space: _, wide: is_wide, p, a } => {
-                walk.read(Bank::of_wide(is_wide), a);
-                walk.write(Bank::Pred, p);
+                visitor.read(Bank::of_wide(is_wide), a);
+                visitor.write(Bank::Pred, p);
             }
         }
     }
 
     fn effects(&self, _: &Program) -> Effects {
         match self {
-            Self::FrameAddress { .. } | Self::ReadSpecial { .. } | Self::ActiveMask { .. } => Effects::of(&[Effect::DependsOnPlace]),
+            Self::FrameAddress { .. } | Self::ReadSpecial { .. } | Self::ActiveMask { .. } => Effects::of(&[Effect::DependsOnContext]),
             Self::Move { .. }
             | Self::Move128 { .. }
             | Self::Pack { .. }

@@ -1,30 +1,30 @@
-//! `Nop`, which does nothing, and what is not modelled: neither belongs to a family of the manual.
+//! `Nop` and unsupported instructions, which belong to no family of the manual.
 
 use super::effects::{Effect, Effects};
 use super::family::Family;
 use crate::base::define_id;
 use crate::program::Program;
-use crate::program::operands::Walk;
+use crate::program::operands::OperandVisitor;
 
 define_id!(
     /// An entry of `Program::unsupported`: why an instruction cannot be executed.
     UnsupportedId, "unsupported"
 );
 
-/// What does nothing.
-pub(super) struct Nothing;
+/// The family of `Nop`, which has no operands and no effects.
+pub(super) struct NopFamily;
 
-impl Family for Nothing {
-    fn operands(&self, _: &mut Walk<'_>) {}
+impl Family for NopFamily {
+    fn operands(&self, _: &mut OperandVisitor<'_>) {}
 
     fn effects(&self, _: &Program) -> Effects {
         Effects::NONE
     }
 }
 
-/// What is not modelled, at which a run stops.
+/// An unsupported instruction, at which a run stops.
 impl Family for UnsupportedId {
-    fn operands(&self, _: &mut Walk<'_>) {}
+    fn operands(&self, _: &mut OperandVisitor<'_>) {}
 
     fn effects(&self, _: &Program) -> Effects {
         Effects::of(&[Effect::Stops])

@@ -5,7 +5,7 @@ use super::family::Family;
 use super::undefined::Undefined;
 use crate::base::lanes::LaneMask;
 use crate::isa::{BoolOp, Width};
-use crate::program::operands::Walk;
+use crate::program::operands::OperandVisitor;
 use crate::program::{Bank, Dst, PredSrc, Program, Src};
 
 /// Selection and logic of predicates.
@@ -23,24 +23,24 @@ pub enum SelectOp {
 }
 
 impl Family for SelectOp {
-    fn operands(&self, walk: &mut Walk<'_>) {
+    fn operands(&self, visitor: &mut OperandVisitor<'_>) {
         match *self {
             Self::Select { width, d, a, b, p } => {
-                walk.predicate(p);
-                walk.same(width.bank(), d, [a, b]);
+                visitor.predicate(p);
+                visitor.one_bank(width.bank(), d, [a, b]);
             }
             Self::SelectSign { width, float: _, ftz: _, d, a, b, c } => {
-                walk.read(Bank::B32, c);
-                walk.same(width.bank(), d, [a, b]);
+                visitor.read(Bank::B32, c);
+                visitor.one_bank(width.bank(), d, [a, b]);
             }
             Self::PredBinary { f: _, d, a, b } => {
-                walk.predicate(a);
-                walk.predicate(b);
-                walk.write(Bank::Pred, d);
+                visitor.predicate(a);
+                visitor.predicate(b);
+                visitor.write(Bank::Pred, d);
             }
             Self::PredMove { d, a } => {
-                walk.predicate(a);
-                walk.write(Bank::Pred, d);
+                visitor.predicate(a);
+                visitor.write(Bank::Pred, d);
             }
         }
     }
@@ -53,7 +53,7 @@ impl Family for SelectOp {
     fn undefined_in(&self, undefined: &dyn Undefined, _: LaneMask) -> LaneMask {
         match *self {
             Self::Select { width, a, b, p, .. } => {
-                let (bank, chosen) = (width.bank(), undefined.truth(p));
+                let (bank, chosen) = (width.bank(), undefined.true_lanes(p));
                 undefined.predicate(p) | chosen & undefined.of(bank, a) | !chosen & undefined.of(bank, b)
             }
             Self::SelectSign { width, a, b, c, .. } => {
@@ -68,10 +68,10 @@ impl Family for SelectOp {
 
 fn bool_binary(undefined: &dyn Undefined, f: BoolOp, a: PredSrc, b: PredSrc) -> LaneMask {
     let (x, y) = (undefined.predicate(a), undefined.predicate(b));
-    let decided = match f {
-        BoolOp::And => !undefined.truth(a) & !x | !undefined.truth(b) & !y,
-        BoolOp::Or => undefined.truth(a) & !x | undefined.truth(b) & !y,
+    let absorbed = match f {
+        BoolOp::And => !undefined.true_lanes(a) & !x | !undefined.true_lanes(b) & !y,
+        BoolOp::Or => undefined.true_lanes(a) & !x | undefined.true_lanes(b) & !y,
         BoolOp::Xor => LaneMask::NONE,
     };
-    (x | y) & !decided
+    (x | y) & !absorbed
 }

@@ -1,9 +1,9 @@
 //! Barriers and fences (PTX ISA, "Parallel Synchronization and Communication Instructions": `bar`, `bar.warp.sync`, `fence`).
 
-use super::effects::{Awaited, Effect, Effects, Purpose};
+use super::effects::{Effect, Effects, Purpose, WaitsFor};
 use super::family::Family;
 use crate::isa::{BarrierFn, FenceKind, Ordering, Scope};
-use crate::program::operands::Walk;
+use crate::program::operands::OperandVisitor;
 use crate::program::{Bank, Dst, PredSrc, Program, Src};
 
 /// Barriers and fences.
@@ -11,29 +11,29 @@ use crate::program::{Bank, Dst, PredSrc, Program, Src};
 #[allow(missing_docs, reason = "operands have the letters of the PTX manual: d, a, b, c")]
 #[rustfmt::skip]
 pub enum SyncOp {
-    /// `bar`, `barrier`. `count` is absent where the whole block takes part; reductions read `p` and write `d` (a predicate for
+    /// `bar`, `barrier`. `count` is absent if all threads of the block participate; reductions read `p` and write `d` (a predicate for
     /// And and Or, 32 bits for Popc).
     Barrier { f: BarrierFn, aligned: bool, id: Src, count: Option<Src>, d: Dst, p: PredSrc },
     /// `bar.warp.sync`.
     WarpSync { mask: Src },
-    /// `fence`, `membar`; of a proxy fence without a semantics both ways.
+    /// `fence`, `membar`. A proxy fence without semantics is bidirectional.
     Fence { kind: FenceKind, ordering: Ordering, scope: Scope },
 }
 
 impl Family for SyncOp {
-    fn operands(&self, walk: &mut Walk<'_>) {
+    fn operands(&self, visitor: &mut OperandVisitor<'_>) {
         match *self {
             Self::Barrier { f, aligned: _, id, count, d, p } => {
-                walk.read(Bank::B32, id);
-                count.into_iter().for_each(|count| walk.read(Bank::B32, count));
-                walk.predicate(p);
+                visitor.read(Bank::B32, id);
+                count.into_iter().for_each(|count| visitor.read(Bank::B32, count));
+                visitor.predicate(p);
                 match f {
                     BarrierFn::Sync | BarrierFn::Arrive => {}
-                    BarrierFn::RedPopc => walk.write(Bank::B32, d),
-                    BarrierFn::RedAnd | BarrierFn::RedOr => walk.write(Bank::Pred, d),
+                    BarrierFn::RedPopc => visitor.write(Bank::B32, d),
+                    BarrierFn::RedAnd | BarrierFn::RedOr => visitor.write(Bank::Pred, d),
                 }
             }
-            Self::WarpSync { mask } => walk.read(Bank::B32, mask),
+            Self::WarpSync { mask } => visitor.read(Bank::B32, mask),
             Self::Fence { kind: _, ordering: _, scope: _ } => {}
         }
     }
@@ -52,13 +52,13 @@ impl Family for SyncOp {
         }
     }
 
-    fn awaits(&self) -> Option<Awaited> {
+    fn waits_for(&self) -> Option<WaitsFor> {
         match self {
             Self::Barrier { f: BarrierFn::Arrive, .. } | Self::Fence { .. } => None,
             Self::Barrier { f: BarrierFn::Sync | BarrierFn::RedPopc | BarrierFn::RedAnd | BarrierFn::RedOr, .. } => {
-                Some(Awaited::OtherWarps)
+                Some(WaitsFor::OtherWarps)
             }
-            Self::WarpSync { mask: _ } => Some(Awaited::OwnWarp),
+            Self::WarpSync { mask: _ } => Some(WaitsFor::SameWarp),
         }
     }
 

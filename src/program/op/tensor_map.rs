@@ -3,7 +3,7 @@
 use super::effects::{Effect, Effects, Purpose};
 use super::family::Family;
 use crate::isa::TensorField;
-use crate::program::operands::Walk;
+use crate::program::operands::OperandVisitor;
 use crate::program::{Access, Address, Bank, Program, Src};
 
 /// Tensor maps.
@@ -18,15 +18,15 @@ pub enum TensorMapOp {
 }
 
 impl Family for TensorMapOp {
-    fn operands(&self, walk: &mut Walk<'_>) {
+    fn operands(&self, visitor: &mut OperandVisitor<'_>) {
         match *self {
             Self::ReplaceField { field, ordinal: _, access: _, a, address } => {
-                walk.address(address);
-                walk.read(Bank::of_wide(field.is_wide()), a);
+                visitor.address(address);
+                visitor.read(Bank::of_wide(field.is_wide()), a);
             }
             Self::Copy { to, from } => {
-                walk.address(to);
-                walk.address(from);
+                visitor.address(to);
+                visitor.address(from);
             }
         }
     }

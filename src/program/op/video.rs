@@ -3,7 +3,7 @@
 use super::effects::{Effects, OperandKinds};
 use super::family::Family;
 use crate::isa::{VideoMadSpec, VideoSimdSpec, VideoSpec};
-use crate::program::operands::Walk;
+use crate::program::operands::OperandVisitor;
 use crate::program::{Bank, Dst, Program, Src};
 
 /// Video instructions.
@@ -17,10 +17,10 @@ pub enum VideoOp {
 }
 
 impl Family for VideoOp {
-    fn operands(&self, walk: &mut Walk<'_>) {
+    fn operands(&self, visitor: &mut OperandVisitor<'_>) {
         match *self {
             Self::Scalar { spec: _, d, a, b, c } | Self::Mad { spec: _, d, a, b, c } | Self::Simd { spec: _, d, a, b, c } => {
-                walk.same(Bank::B32, d, [a, b, c]);
+                visitor.one_bank(Bank::B32, d, [a, b, c]);
             }
         }
     }

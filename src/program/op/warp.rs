@@ -3,7 +3,7 @@
 use super::effects::{Effect, Effects};
 use super::family::Family;
 use crate::isa::{IntType, ReduxFn, ShuffleMode, VoteMode, Width};
-use crate::program::operands::Walk;
+use crate::program::operands::OperandVisitor;
 use crate::program::{Bank, Dst, PredSrc, Program, Src};
 
 /// Warp collectives.
@@ -22,29 +22,29 @@ pub enum WarpOp {
 }
 
 impl Family for WarpOp {
-    fn operands(&self, walk: &mut Walk<'_>) {
+    fn operands(&self, visitor: &mut OperandVisitor<'_>) {
         match *self {
             Self::Shuffle { f: _, d, p, a, b, c, mask } => {
-                mask.into_iter().for_each(|mask| walk.read(Bank::B32, mask));
-                walk.same(Bank::B32, d, [a, b, c]);
-                walk.write(Bank::Pred, p);
+                mask.into_iter().for_each(|mask| visitor.read(Bank::B32, mask));
+                visitor.one_bank(Bank::B32, d, [a, b, c]);
+                visitor.write(Bank::Pred, p);
             }
             Self::Vote { f, d, p, mask } => {
-                mask.into_iter().for_each(|mask| walk.read(Bank::B32, mask));
-                walk.predicate(p);
-                walk.write(if f == VoteMode::Ballot { Bank::B32 } else { Bank::Pred }, d);
+                mask.into_iter().for_each(|mask| visitor.read(Bank::B32, mask));
+                visitor.predicate(p);
+                visitor.write(if f == VoteMode::Ballot { Bank::B32 } else { Bank::Pred }, d);
             }
             Self::Match { all: _, width, d, p, a, mask } => {
-                walk.read(width.bank(), a);
-                walk.read(Bank::B32, mask);
-                walk.write(Bank::B32, d);
-                walk.write(Bank::Pred, p);
+                visitor.read(width.bank(), a);
+                visitor.read(Bank::B32, mask);
+                visitor.write(Bank::B32, d);
+                visitor.write(Bank::Pred, p);
             }
-            Self::Redux { f: _, ty: _, d, a, mask } => walk.same(Bank::B32, d, [a, mask]),
+            Self::Redux { f: _, ty: _, d, a, mask } => visitor.one_bank(Bank::B32, d, [a, mask]),
             Self::Elect { d, p, mask } => {
-                walk.read(Bank::B32, mask);
-                walk.write(Bank::B32, d);
-                walk.write(Bank::Pred, p);
+                visitor.read(Bank::B32, mask);
+                visitor.write(Bank::B32, d);
+                visitor.write(Bank::Pred, p);
             }
         }
     }
@@ -54,7 +54,7 @@ impl Family for WarpOp {
             Self::Shuffle { .. } | Self::Vote { .. } | Self::Match { .. } | Self::Redux { .. } => {
                 Effects::of(&[Effect::Collective, Effect::Gathers])
             }
-            Self::Elect { .. } => Effects::of(&[Effect::Collective, Effect::DependsOnPlace]),
+            Self::Elect { .. } => Effects::of(&[Effect::Collective, Effect::DependsOnContext]),
         }
     }
 

@@ -4,7 +4,7 @@ use super::effects::{Effect, Effects};
 use super::family::Family;
 use super::undefined::Undefined;
 use crate::base::lanes::LaneMask;
-use crate::program::operands::Walk;
+use crate::program::operands::OperandVisitor;
 use crate::program::{Bank, Program, WgmmaA, WgmmaId, WgmmaOp};
 
 /// Asynchronous matrix multiplication of a warpgroup.
@@ -18,14 +18,14 @@ pub enum WarpgroupOp {
     Fence,
     /// `wgmma.commit_group`.
     Commit,
-    /// `wgmma.wait_group`: waits until at most `pending` of the warp's groups have not ended.
+    /// `wgmma.wait_group`: waits until at most `pending` of the warp's wgmma-groups have not completed.
     Wait { pending: u32 },
 }
 
 impl Family for WarpgroupOp {
-    fn operands(&self, walk: &mut Walk<'_>) {
+    fn operands(&self, visitor: &mut OperandVisitor<'_>) {
         match *self {
-            Self::Multiply { wgmma } => walk.wgmma(wgmma),
+            Self::Multiply { wgmma } => visitor.wgmma(wgmma),
             Self::Fence | Self::Commit | Self::Wait { pending: _ } => {}
         }
     }
@@ -39,7 +39,7 @@ impl Family for WarpgroupOp {
         }
     }
 
-    fn flight_word(&self) -> &'static str {
+    fn in_flight_noun(&self) -> &'static str {
         match self {
             Self::Multiply { wgmma: _ } => "wgmma",
             Self::Fence | Self::Commit | Self::Wait { pending: _ } => "copy",
@@ -61,9 +61,9 @@ impl Family for WarpgroupOp {
     }
 }
 
-/// The lanes in which an operand of a `wgmma` is undefined; of D only where it is added (PTX ISA, "wgmma.mma_async": `scale-d`).
+/// The lanes in which an operand of a `wgmma` is undefined; D is one only if it is accumulated (PTX ISA, "wgmma.mma_async": `scale-d`).
 fn product(undefined: &dyn Undefined, op: &WgmmaOp, any: LaneMask) -> LaneMask {
-    if (undefined.truth(op.accumulate) | undefined.predicate(op.accumulate)).intersects(undefined.active()) {
+    if (undefined.true_lanes(op.accumulate) | undefined.predicate(op.accumulate)).intersects(undefined.active()) {
         return any;
     }
     let a = match &op.a {

@@ -1,5 +1,5 @@
-//! The 128 bytes of a tensor map, as the driver makes them for Hopper; `fixtures/tensor/maps.txt` has recorded ones. The manual calls them
-//! opaque. Little-endian; bit 0 of a byte is the lowest, and what is not listed is zero:
+//! The 128 bytes of a tensor map, as the driver encodes them for Hopper; `fixtures/tensor/maps.txt` has recorded ones. The manual calls
+//! them opaque. Numbers are little-endian, bit 0 is the lowest of a field, and bytes that are not listed are zero:
 //!
 //! | bytes | field |
 //! | --- | --- |
@@ -16,33 +16,33 @@
 //! | 64-67 | bytes that a copy writes |
 //! | 72-73 | bytes after which the swizzle's pattern repeats; 16 without one |
 //!
-//! 128 zero bytes are no map, but `tensormap.replace` makes one of them field by field: what it has not replaced yet is what zeros say, as
-//! on the device: one dimension, of one element. Bytes that no map has are rejected.
+//! 128 zero bytes are not a valid map, but `tensormap.replace` can turn them into one field by field. Until then zeros decode as on the
+//! device: one dimension, of one element. Bytes that no valid map has are rejected.
 
 use std::fmt;
 
 use super::{BoxShape, RANK_MAX, TENSOR_MAP_BYTES, TensorMap};
 use crate::isa::{Interleave, L2Promotion, OutsideFill, Swizzle, TensorElement, TensorMode};
 
-/// Why 128 bytes are no tensor map.
+/// An error of decoding 128 bytes as a tensor map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NotAMap {
+pub enum TensorMapError {
     /// All are zero.
     Zero,
-    /// They hold values that no map has.
-    Foreign,
+    /// They hold values that no valid map has.
+    Invalid,
 }
 
-impl fmt::Display for NotAMap {
+impl fmt::Display for TensorMapError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            NotAMap::Zero => "128 zero bytes are no tensor map",
-            NotAMap::Foreign => "the 128 bytes are no tensor map: something else was written there, or another address was meant",
+            TensorMapError::Zero => "128 zero bytes are no tensor map",
+            TensorMapError::Invalid => "the 128 bytes are no tensor map: something else was written there, or another address was meant",
         })
     }
 }
 
-/// The numbers of the types of elements; those of TF32 are numbers of F32 with a bit of its own.
+/// The element types by their numbers; TF32 has the number of F32, with a separate bit set.
 const ELEMENTS: [TensorElement; 11] = [
     TensorElement::U8,
     TensorElement::U16,
@@ -57,13 +57,13 @@ const ELEMENTS: [TensorElement; 11] = [
     TensorElement::BF16,
 ];
 
-/// Bytes that the driver computes from several fields, and that nothing reads: what a copy writes, and the span of the swizzle.
+/// Bytes that the driver computes from several fields and that the simulator does not read: the size of a copy and the swizzle's period.
 const COMPUTED: [std::ops::Range<usize>; 2] = [64..68, 72..74];
 
 /// Bytes that are zero in every map.
 const ZEROS: [std::ops::Range<usize>; 6] = [11..12, 30..32, 54..55, 62..64, 68..72, 74..TENSOR_MAP_BYTES];
 
-/// Bits of a corner in each spatial dimension, of which there are `rank - 2`.
+/// Bits of a corner in each of the `rank - 2` spatial dimensions.
 fn corner_bits(rank: usize) -> u32 {
     match rank {
         4 => 8,
@@ -105,7 +105,7 @@ impl TensorMap {
         all
     }
 
-    /// Its 128 bytes where a field of `before` was replaced: what the driver computes from several fields stays as it was.
+    /// Its 128 bytes after a field of `before` was replaced: bytes that the driver computes from several fields are unchanged.
     pub fn encode_replaced(&self, before: &[u8; TENSOR_MAP_BYTES]) -> [u8; TENSOR_MAP_BYTES] {
         let mut all = self.encode();
         for range in COMPUTED {
@@ -131,7 +131,7 @@ impl TensorMap {
             | (self.promotion as u32) << 17
     }
 
-    /// How many bytes a copy writes that is all inside the tensor; elements that are stepped over are no part of it.
+    /// The bytes that a copy writes if its box is inside the tensor; elements that are stepped over are not copied.
     fn copied_bytes(&self) -> u32 {
         let elements = match self.shape {
             BoxShape::Tile(extents) => {
@@ -143,27 +143,27 @@ impl TensorMap {
         elements.wrapping_mul(self.element.bytes())
     }
 
-    /// The map that `bytes` encode. It may say what no copy can use: see [`TensorMap::check`].
+    /// Decodes a map. Its fields may still be inconsistent: see [`TensorMap::check`].
     ///
     /// # Errors
-    /// Why they encode none.
-    pub fn decode(bytes: &[u8; TENSOR_MAP_BYTES]) -> Result<Self, NotAMap> {
+    /// If `bytes` encode no map.
+    pub fn decode(bytes: &[u8; TENSOR_MAP_BYTES]) -> Result<Self, TensorMapError> {
         if bytes.iter().all(|byte| *byte == 0) {
-            return Err(NotAMap::Zero);
+            return Err(TensorMapError::Zero);
         }
-        Self::decode_or_begin(bytes)
+        Self::decode_partial(bytes)
     }
 
-    /// The map that `tensormap.replace` finds in `bytes`, of which nothing may be said yet.
+    /// Decodes a map for `tensormap.replace`; zeros are accepted, as fields that are not replaced yet.
     ///
     /// # Errors
-    /// Why they encode none.
-    pub fn decode_or_begin(bytes: &[u8; TENSOR_MAP_BYTES]) -> Result<Self, NotAMap> {
+    /// If `bytes` hold values that no map has.
+    pub fn decode_partial(bytes: &[u8; TENSOR_MAP_BYTES]) -> Result<Self, TensorMapError> {
         let is_zero = |range: std::ops::Range<usize>| bytes[range].iter().all(|byte| *byte == 0);
         if !ZEROS.into_iter().all(is_zero) {
-            return Err(NotAMap::Foreign);
+            return Err(TensorMapError::Invalid);
         }
-        Self::read(bytes).ok_or(NotAMap::Foreign)
+        Self::read(bytes).ok_or(TensorMapError::Invalid)
     }
 
     fn read(bytes: &[u8; TENSOR_MAP_BYTES]) -> Option<Self> {
@@ -252,21 +252,21 @@ mod tests {
             [im2col(3, [-32768, 0, 0], [32767, 0, 0]), im2col(4, [-128, 127, 0], [-1, 1, 0]), im2col(5, [-16, 15, 0], [15, -16, -1])];
         let tiles = [map(), TensorMap { element: TensorElement::TF32Ftz, ..map() }, TensorMap::EMPTY];
         for map in columns.into_iter().chain(tiles) {
-            assert_eq!(TensorMap::decode_or_begin(&map.encode()), Ok(map));
+            assert_eq!(TensorMap::decode_partial(&map.encode()), Ok(map));
         }
     }
 
     #[test]
     fn other_bytes_are_no_map() {
-        assert_eq!(TensorMap::decode(&[0; 128]), Err(NotAMap::Zero));
-        assert_eq!(TensorMap::decode(&[0xcc; 128]), Err(NotAMap::Foreign));
-        assert_eq!(TensorMap::decode_or_begin(&[0; 128]), Ok(TensorMap::EMPTY));
-        assert_eq!(TensorMap::decode_or_begin(&[0xcc; 128]), Err(NotAMap::Foreign));
+        assert_eq!(TensorMap::decode(&[0; 128]), Err(TensorMapError::Zero));
+        assert_eq!(TensorMap::decode(&[0xcc; 128]), Err(TensorMapError::Invalid));
+        assert_eq!(TensorMap::decode_partial(&[0; 128]), Ok(TensorMap::EMPTY));
+        assert_eq!(TensorMap::decode_partial(&[0xcc; 128]), Err(TensorMapError::Invalid));
         // Mode, rank, element, TF32 of no float, interleave, a bit past the L2 promotion, and a byte that is always zero.
         for (at, bits) in [(8, 0x02), (8, 0x70), (9, 0x07), (10, 0x01), (9, 0x18), (10, 0x08), (100, 1)] {
             let mut bytes = map().encode();
             bytes[at] |= bits;
-            assert_eq!(TensorMap::decode(&bytes), Err(NotAMap::Foreign), "bits {bits:#x} of byte {at}");
+            assert_eq!(TensorMap::decode(&bytes), Err(TensorMapError::Invalid), "bits {bits:#x} of byte {at}");
         }
     }
 }

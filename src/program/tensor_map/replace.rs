@@ -4,10 +4,11 @@ use super::{BoxShape, TensorMap};
 use crate::isa::{Interleave, OutsideFill, Swizzle, TensorElement, TensorField};
 
 impl TensorMap {
-    /// Replaces a field, of dimension `ordinal` where there is one for each. Whether the fields go together is a matter of the copy.
+    /// Replaces a field; `ordinal` is the dimension for fields that have a value per dimension. Whether the fields are consistent is
+    /// checked when a copy uses the map.
     ///
     /// # Errors
-    /// Why the field cannot have this value, in one sentence.
+    /// The reason why the field cannot have this value, in one sentence.
     pub fn replace(&mut self, field: TensorField, ordinal: usize, value: u64) -> Result<(), String> {
         let done = match field {
             TensorField::GlobalAddress => put(Some(&mut self.address), Some(value)),
@@ -30,12 +31,12 @@ impl TensorMap {
             TensorField::SwizzleAtomicity => (value == 0).then_some(()),
             TensorField::FillMode => put(Some(&mut self.fill), choose(&OutsideFill::ALL, value)),
         };
-        done.ok_or_else(|| format!(".{} cannot be {value}: {}", field.word(), wanted(field, self)))
+        done.ok_or_else(|| format!(".{} cannot be {value}: {}", field.word(), valid_values(field, self)))
     }
 }
 
-/// What a field can be.
-fn wanted(field: TensorField, map: &TensorMap) -> &'static str {
+/// The values that a field can have, as a clause.
+fn valid_values(field: TensorField, map: &TensorMap) -> &'static str {
     match (field, map.shape) {
         (TensorField::BoxDim, BoxShape::Im2col { .. }) => "this map is one for im2col, which has no box",
         (TensorField::BoxDim, BoxShape::Tile(_)) => "a box has 1 to 256 elements in each of at most 5 dimensions",
@@ -54,9 +55,9 @@ fn wanted(field: TensorField, map: &TensorMap) -> &'static str {
     }
 }
 
-/// Puts a value into its place, if both are there.
-fn put<T>(place: Option<&mut T>, value: Option<T>) -> Option<()> {
-    *place? = value?;
+/// Assigns a value to a field, if both are present.
+fn put<T>(field: Option<&mut T>, value: Option<T>) -> Option<()> {
+    *field? = value?;
     Some(())
 }
 
@@ -73,7 +74,7 @@ mod tests {
     use super::*;
     use crate::program::TENSOR_MAP_BYTES;
 
-    /// A map of 64 x 40 halves with a box of 32 x 4, said field by field as a kernel says it.
+    /// A map of 64 x 40 halves with a box of 32 x 4, built field by field as a kernel does it.
     #[test]
     fn a_map_is_made_of_zero_bytes() {
         let steps = [
@@ -91,8 +92,8 @@ mod tests {
         ];
         let mut bytes = [0; TENSOR_MAP_BYTES];
         for (step, (field, ordinal, value)) in steps.into_iter().enumerate() {
-            let mut map = TensorMap::decode_or_begin(&bytes).unwrap();
-            // What follows the first extent of the box is 1 as zero bytes say it.
+            let mut map = TensorMap::decode_partial(&bytes).unwrap();
+            // The extents of the box after the first are 1 as decoded from zero bytes.
             assert_eq!(!map.check().is_empty(), step < 8, "step {step}");
             map.replace(field, ordinal, value).unwrap();
             bytes = map.encode();

@@ -1,25 +1,25 @@
-//! The tensor maps that the driver rejects (CUDA Driver API, "Tensor Map Object Management"). The driver of an H200 asks for whole 16 bytes
-//! of the innermost dimension of the box, and of the channels, with interleaving too, which the manual does not say.
+//! The rules by which the driver rejects a tensor map (CUDA Driver API, "Tensor Map Object Management"). The driver of an H200 requires the
+//! innermost dimension of the box, and the channels, to be a multiple of 16 bytes with interleaving too, which the manual does not say.
 
 use super::{BoxShape, RANK_MAX, TensorMap};
 use crate::isa::{Interleave, OutsideFill, TensorMode};
 
-/// A field that the driver would not take.
+/// A field for which the driver would reject the map.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldError {
-    /// The field as launch files call it.
+    /// The field by its name in launch files.
     pub field: &'static str,
-    /// What is wrong with it, in one sentence.
+    /// The error, in one sentence.
     pub message: String,
 }
 
 impl TensorMap {
-    /// Everything that is wrong with it.
+    /// All errors of the map.
     pub fn check(&self) -> Vec<FieldError> {
-        let mut rules = Rules { map: self, broken: Vec::new() };
+        let mut rules = Rules { map: self, errors: Vec::new() };
         if !(1..=RANK_MAX).contains(&self.rank) {
-            rules.broken("dims", format!("a tensor has 1 to 5 dimensions, not {}", self.rank));
-            return rules.broken;
+            rules.reject("dims", format!("a tensor has 1 to 5 dimensions, not {}", self.rank));
+            return rules.errors;
         }
         rules.memory();
         rules.layout();
@@ -27,68 +27,68 @@ impl TensorMap {
             BoxShape::Tile(extents) => rules.tile(&extents[..self.rank]),
             BoxShape::Im2col { lower, upper, channels, pixels } => rules.im2col(lower, upper, channels, pixels),
         }
-        rules.broken
+        rules.errors
     }
 }
 
 struct Rules<'m> {
     map: &'m TensorMap,
-    broken: Vec<FieldError>,
+    errors: Vec<FieldError>,
 }
 
 impl Rules<'_> {
-    fn broken(&mut self, field: &'static str, message: String) {
-        self.broken.push(FieldError { field, message });
+    fn reject(&mut self, field: &'static str, message: String) {
+        self.errors.push(FieldError { field, message });
     }
 
-    /// Where the tensor lies.
+    /// Address, dimensions and strides of the tensor.
     fn memory(&mut self) {
         let map = self.map;
         let unit = if map.interleave == Interleave::B32 { 32 } else { 16 };
         let with = if unit == 32 { " with interleave: B32" } else { "" };
         if !map.address.is_multiple_of(unit) {
-            self.broken("buffer", format!("the tensor starts at {:#x}, and must start at a multiple of {unit} bytes{with}", map.address));
+            self.reject("buffer", format!("the tensor starts at {:#x}, and must start at a multiple of {unit} bytes{with}", map.address));
         }
         for (d, extent) in map.dims[..map.rank].iter().enumerate() {
             if !(1..=1 << 32).contains(extent) {
-                self.broken("dims", format!("dims[{d}] is {extent}, and a dimension has 1 to 2^32 elements"));
+                self.reject("dims", format!("dims[{d}] is {extent}, and a dimension has 1 to 2^32 elements"));
             }
         }
         for (d, stride) in map.strides[..map.rank - 1].iter().enumerate() {
             if stride % unit != 0 {
-                self.broken("strides", format!("strides[{d}] is {stride} bytes, and must be a multiple of {unit}{with}"));
+                self.reject("strides", format!("strides[{d}] is {stride} bytes, and must be a multiple of {unit}{with}"));
             } else if *stride >= 1 << 40 {
-                self.broken("strides", format!("strides[{d}] is {stride} bytes, and must be less than 2^40"));
+                self.reject("strides", format!("strides[{d}] is {stride} bytes, and must be less than 2^40"));
             }
         }
         for (d, stride) in map.element_strides[..map.rank].iter().enumerate() {
             if !(1..=8).contains(stride) {
-                self.broken("element_strides", format!("element_strides[{d}] is {stride}, and must be 1 to 8"));
+                self.reject("element_strides", format!("element_strides[{d}] is {stride}, and must be 1 to 8"));
             }
         }
     }
 
-    /// What goes together.
+    /// Consistency of interleaving, swizzle, fill and mode.
     fn layout(&mut self) {
         let map = self.map;
         if map.interleave != Interleave::None && map.rank < 3 {
-            self.broken("interleave", format!("an interleaved tensor has 3 to 5 dimensions, not {}", map.rank));
+            self.reject("interleave", format!("an interleaved tensor has 3 to 5 dimensions, not {}", map.rank));
         }
         if map.interleave == Interleave::B32 && map.swizzle.span() != Some(32) {
-            self.broken("swizzle", "interleave: B32 goes with swizzle: B32 only".to_string());
+            self.reject("swizzle", "interleave: B32 goes with swizzle: B32 only".to_string());
         }
         if map.fill == OutsideFill::NanRequestZeroFma && !map.element.is_float() {
-            self.broken("fill", format!("elements of type .{} cannot be NaN", map.element.word()));
+            self.reject("fill", format!("elements of type .{} cannot be NaN", map.element.word()));
         }
         if map.mode() == TensorMode::Im2col && map.rank < 3 {
-            self.broken("im2col", format!("a tensor for im2col has 3 to 5 dimensions, not {}", map.rank));
+            self.reject("im2col", format!("a tensor for im2col has 3 to 5 dimensions, not {}", map.rank));
         }
     }
 
     fn tile(&mut self, extents: &[u32]) {
         for (d, extent) in extents.iter().enumerate() {
             if !(1..=256).contains(extent) {
-                self.broken("box", format!("box[{d}] is {extent}, and a box has 1 to 256 elements in each dimension"));
+                self.reject("box", format!("box[{d}] is {extent}, and a box has 1 to 256 elements in each dimension"));
             }
         }
         self.row("box", "box[0]", extents.first().copied().unwrap_or(0));
@@ -96,10 +96,10 @@ impl Rules<'_> {
 
     fn im2col(&mut self, lower: [i32; RANK_MAX - 2], upper: [i32; RANK_MAX - 2], channels: u32, pixels: u32) {
         if !(1..=256).contains(&channels) {
-            self.broken("im2col", format!("a pixel has 1 to 256 channels, not {channels}"));
+            self.reject("im2col", format!("a pixel has 1 to 256 channels, not {channels}"));
         }
         if !(1..=1024).contains(&pixels) {
-            self.broken("im2col", format!("a column has 1 to 1024 pixels, not {pixels}"));
+            self.reject("im2col", format!("a column has 1 to 1024 pixels, not {pixels}"));
         }
         self.row("im2col", "channels", channels);
         let (low, high) = match self.map.rank {
@@ -112,27 +112,27 @@ impl Rules<'_> {
             for (name, corner) in [("lower", lower[d]), ("upper", upper[d])] {
                 if !(low..=high).contains(&corner) {
                     let rank = self.map.rank;
-                    self.broken("im2col", format!("{name}[{d}] is {corner}, and with {rank} dimensions it must be {low} to {high}"));
+                    self.reject("im2col", format!("{name}[{d}] is {corner}, and with {rank} dimensions it must be {low} to {high}"));
                 }
             }
             let extent = i64::try_from(self.map.dims[first + d]).unwrap_or(i64::MAX).min(1 << 33);
             if extent + i64::from(upper[d]) - i64::from(lower[d]) < 1 {
                 let (lower, upper) = (lower[d], upper[d]);
-                self.broken("im2col", format!("from {lower} to {extent} - 1 + {upper} there is no pixel in spatial dimension {d}"));
+                self.reject("im2col", format!("from {lower} to {extent} - 1 + {upper} there is no pixel in spatial dimension {d}"));
             }
         }
     }
 
-    /// The innermost elements of a box lie in shared memory one after the other.
+    /// The innermost dimension of the box, which is contiguous in shared memory.
     fn row(&mut self, field: &'static str, name: &str, elements: u32) {
         let bytes = elements.saturating_mul(self.map.element.bytes());
         let what = format!("{name} is {elements}: {elements} elements of type .{} are {bytes} bytes", self.map.element.word());
         if !bytes.is_multiple_of(16) {
-            self.broken(field, format!("{what}, which is not a multiple of 16"));
+            self.reject(field, format!("{what}, which is not a multiple of 16"));
         }
         let span = self.map.swizzle.span().filter(|_| self.map.interleave == Interleave::None);
         if let Some(span) = span.filter(|span| bytes > *span) {
-            self.broken(field, format!("{what}, and swizzle: B{span} takes {span} at most"));
+            self.reject(field, format!("{what}, and swizzle: B{span} takes {span} at most"));
         }
     }
 }

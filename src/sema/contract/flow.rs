@@ -1,5 +1,4 @@
-//! Where control and values go inside a function: its basic blocks as the assembler sees them, which instruction a value comes from, and
-//! which ones read it.
+//! Control flow and data flow of a function: its basic blocks as the assembler forms them, the definition of each value, and its readers.
 
 use std::ops::Range;
 
@@ -10,7 +9,7 @@ use crate::flow::liveness::live;
 use crate::program::operands::{RegisterOperand, RegisterOperands, reads, result_registers, writes};
 use crate::program::{ControlOp, Op, Program};
 
-/// The basic blocks of `start..end`. A branch to the next instruction ends none.
+/// The basic blocks of `start..end`. A branch to the next instruction does not end a block.
 fn blocks(program: &Program, start: usize, end: usize) -> Vec<Range<usize>> {
     let mut starts = vec![false; end - start + 1];
     let mut begin = |at: usize| {
@@ -41,8 +40,8 @@ fn blocks(program: &Program, start: usize, end: usize) -> Vec<Range<usize>> {
     blocks
 }
 
-/// The blocks that may be executed after the one that ends before `end`.
-fn followers(program: &Program, blocks: &[Range<usize>], end: usize) -> Vec<usize> {
+/// The successors of the block that ends before `end`.
+fn successors(program: &Program, blocks: &[Range<usize>], end: usize) -> Vec<usize> {
     let Some(last) = end.checked_sub(1).and_then(|last| program.code.get(last)) else { return Vec::new() };
     let mut starts: Vec<usize> = last.op.targets(program).iter().map(|target| target.index()).collect();
     let ends = matches!(
@@ -65,7 +64,7 @@ impl Blocks {
     fn new(program: &Program, start: usize, end: usize) -> Self {
         let code = blocks(program, start, end);
         let of = |(index, block): (usize, &Range<usize>)| {
-            followers(program, &code, block.end).into_iter().map(move |next| (index as u32, next as u32))
+            successors(program, &code, block.end).into_iter().map(move |next| (index as u32, next as u32))
         };
         let edges: Vec<(u32, u32)> = code.iter().enumerate().flat_map(of).collect();
         Self { edges: Edges::new(code.len(), &edges), code }
@@ -92,15 +91,15 @@ impl graph::Blocks for Blocks {
     }
 }
 
-/// A function: its blocks, and what its instructions read and write.
+/// A function: its definitions and uses of registers.
 pub(super) struct Function {
-    /// Which instruction a value comes from.
+    /// The definitions that reach each use.
     pub(super) def_use: DefUse<Blocks>,
-    /// Every register with the instructions that read it and whose results are needed, in order: the assembler removes the others first.
+    /// Every register with the instructions that read it, in order, without dead code, which the assembler eliminates first.
     readers: Vec<(RegisterOperand, usize)>,
-    /// What it hands back.
+    /// The registers that it returns.
     results: RegisterOperands,
-    /// Whether it is a kernel, whose parameters lie in the constant bank.
+    /// True if it is a kernel, whose parameters are in the constant bank.
     pub(super) is_kernel: bool,
 }
 
@@ -130,9 +129,9 @@ impl Function {
         &self.readers[first..end]
     }
 
-    /// The instructions that read the value which the one at `at` writes to `register`, in order; nothing if one of them may read
-    /// another value there as well, or the function hands it back. With `inside` all of them have to be in its basic block.
-    pub(super) fn readers(&self, register: RegisterOperand, at: usize, inside: bool) -> Option<Vec<usize>> {
+    /// The instructions that read the value which the one at `at` writes to `register`, in order; `None` if another definition may reach
+    /// one of them too, or the function returns the value. With `in_block` also if one of them is in another basic block.
+    pub(super) fn readers(&self, register: RegisterOperand, at: usize, in_block: bool) -> Option<Vec<usize>> {
         if self.results.contains(&register) {
             return None;
         }
@@ -142,13 +141,13 @@ impl Function {
         let mut found = Vec::new();
         for (_, reader) in self.readers_of(register) {
             let is_inside = block.contains(reader) && *reader > at;
-            if inside && is_only && !is_inside && *reader != at {
+            if in_block && is_only && !is_inside && *reader != at {
                 return None;
             }
             let definitions = self.def_use.definitions(register, *reader);
             match (definitions.contains(&Definition::At(at)), definitions.len()) {
                 (false, _) => {}
-                (true, 1) if is_inside || !inside => found.push(*reader),
+                (true, 1) if is_inside || !in_block => found.push(*reader),
                 (true, _) => return None,
             }
         }

@@ -1,31 +1,30 @@
 //! Contraction: two operations without a rounding modifier become one, which rounds once.
 //!
-//! PTX leaves it open whether they do (PTX ISA, "add", "sub", "mul": "may be contracted"); the assembler does it, and so what a GPU
-//! computes follows. Its rules, as seen in what ptxas 13.0 makes of all pairs of floating-point operations for sm_75, sm_80 and sm_90:
+//! PTX allows it (PTX ISA, "add", "sub", "mul": "may be contracted"); ptxas does it, so the results of a GPU depend on it. The rules are
+//! those observed in the code of ptxas 13.0 for all pairs of floating-point operations on sm_75, sm_80 and sm_90:
 //!
-//! - A *product* is `mul`, a fast quotient (`div.full`, `div.approx`: the scaled dividend by the reciprocal of the scaled divisor) or
-//!   `rcp.approx.f32` without `.ftz` (the scale by the reciprocal), without a guard and `.sat`. It is joined with every addition and
-//!   subtraction that uses it, or with none: one other use, a use in another block or after a call, and none is joined; types and `.ftz`
+//! - A *product* is `mul`, a fast quotient (`div.full`, `div.approx`: the scaled dividend times the reciprocal of the scaled divisor) or
+//!   `rcp.approx.f32` without `.ftz` (the scale times the reciprocal), without a guard and `.sat`. It is contracted with all additions and
+//!   subtractions that use it, or with none: not if it has any other use, or one in another block or after a call. Types and `.ftz` must
 //!   agree ([`sums`]).
-//! - A product with a factor that needs no register (a constant, a parameter of the kernel, a number in the constant bank) goes to its uses
-//!   in any block.
-//! - What `mov`, `neg`, multiplication by 1 or -1 and conversions that convert nothing make of the product, without a guard, counts as the
-//!   product.
-//! - Of the sum of two products the one with a single use is joined, the first operand's if both have.
-//! - A product whose only use is a multiplication by 2, 4, 8 or the inverse of these is scaled before it is rounded, unless that
-//!   multiplication goes into a sum; one whose only use is a flushing conversion to 64 bits flushes instead ([`scaled`]).
-//! - The reciprocal of `rcp.approx.ftz.f32` is its operand, that of `ex2.approx.ftz.f32` the power of the negative one ([`inverse`]).
-//! - What is computed of constants alone is computed by the assembler, which rounds reciprocals to nearest ([`known`]).
-//! - Modules for the debugger (`.target .., debug`) are left as they are.
+//! - A product with a factor that needs no register (a constant, a parameter of the kernel, a number in the constant bank) is
+//!   rematerialized at its uses in any block.
+//! - Results of unguarded `mov`, `neg`, multiplication by 1 or -1 and no-op conversions of a product are aliases of the product.
+//! - In a sum of two products the one with a single use is contracted; if both have one, the first operand.
+//! - A product whose only use is a multiplication by 2, 4, 8 or the inverse of these is scaled before it is rounded, unless the result of
+//!   that multiplication is contracted with a sum; one whose only use is a flushing conversion to 64 bits flushes instead ([`scaled`]).
+//! - The reciprocal of `rcp.approx.ftz.f32` is its operand, that of `ex2.approx.ftz.f32` the power of the negated operand ([`inverse`]).
+//! - Operations on constants are folded by ptxas, which rounds reciprocals to nearest ([`folding`]).
+//! - Modules for the debugger (`.target .., debug`) are not changed.
 //!
-//! The first operation itself stays where it is, so that its register can be looked at. Where its operands or factors are in no register
-//! any more, it becomes [`FloatOp::KeepingProduct`], which keeps them in registers without a name. What was joined is listed in
-//! [`Program::contracted`].
+//! The first operation remains in the code, so that its register can be inspected. If its operands or factors are overwritten before the
+//! second one, it becomes [`FloatOp::ProductWithFactors`], which saves them in unnamed registers. [`Program::contractions`] lists the
+//! contractions.
 
 mod flow;
+mod folding;
 mod inverse;
-mod kept;
-mod known;
+mod saved_registers;
 mod scaled;
 mod sums;
 
@@ -33,11 +32,11 @@ use crate::isa::{FloatBinary, FloatType, FloatUnary};
 use crate::program::{Bank, FloatOp, Op, Program};
 use flow::Function;
 
-/// Joins operations in all functions of `program`, and marks the quotients whose divisor the assembler knows.
+/// Contracts operations in all functions of `program`, and marks quotients whose divisor is constant.
 pub(super) fn contract(program: &mut Program) {
     for index in 0..program.functions.len() {
         let code = program.functions[index].code.start as usize..program.functions[index].code.end as usize;
-        if !program.code[code.clone()].iter().any(|inst| may_join(&inst.op)) {
+        if !program.code[code.clone()].iter().any(|inst| may_contract(&inst.op)) {
             continue;
         }
         let function = Function::new(program, index);
@@ -48,16 +47,16 @@ pub(super) fn contract(program: &mut Program) {
         sums::contract_sums(program, index, &function);
         scaled::contract_scaled(program, index, &function);
     }
-    program.contracted.sort_unstable_by_key(|contracted| (contracted.taker, contracted.given));
+    program.contractions.sort_unstable_by_key(|contraction| (contraction.second, contraction.first));
 }
 
-/// Whether `op` may be joined with another one, or folded.
-fn may_join(op: &Op) -> bool {
-    sums::open_product(op).is_some() || divides(op) || matches!(op, Op::Float(FloatOp::Unary { f: FloatUnary::Neg, .. }))
+/// True if `op` may be contracted with another one, or folded.
+fn may_contract(op: &Op) -> bool {
+    sums::fusible_product(op).is_some() || is_approximate_division(op) || matches!(op, Op::Float(FloatOp::Unary { f: FloatUnary::Neg, .. }))
 }
 
-/// Whether `op` takes a reciprocal from the special-function unit, unless the assembler knows the operand.
-fn divides(op: &Op) -> bool {
+/// True if `op` uses a reciprocal of the special-function unit, unless its operand is constant.
+fn is_approximate_division(op: &Op) -> bool {
     matches!(
         op,
         Op::Float(
@@ -68,7 +67,7 @@ fn divides(op: &Op) -> bool {
 }
 
 impl Function {
-    /// Marks the division or reciprocal at `at` if the assembler knows its divisor.
+    /// Marks the division or reciprocal at `at` if its divisor is constant.
     fn fold_divisor(&self, program: &mut Program, at: usize) {
         let Op::Float(op) = program.code[at].op else { return };
         let (divisor, folded) = match op {
@@ -84,10 +83,10 @@ impl Function {
             FloatOp::Unary { .. }
             | FloatOp::Binary { .. }
             | FloatOp::Ternary { .. }
-            | FloatOp::KeepingProduct { .. }
+            | FloatOp::ProductWithFactors { .. }
             | FloatOp::TestProperty { .. } => return,
         };
-        if self.known(program, divisor, Bank::B32, at).is_some() {
+        if self.folded_value(program, divisor, Bank::B32, at).is_some() {
             program.code[at].op = Op::Float(folded);
         }
     }

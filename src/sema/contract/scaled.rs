@@ -1,52 +1,53 @@
-//! A product and its multiplication by a power of two from an eighth to eight, or its widening that flushes: one multiplication that
-//! scales, or flushes, before it rounds.
+//! Contraction of a product with a multiplication by a power of two from 1/8 to 8, or with a flushing conversion to 64 bits: the product
+//! is scaled, or flushed, before it is rounded.
 
 use std::collections::BTreeSet;
 
 use super::flow::Function;
-use super::kept::two_registers;
-use super::known::Known;
-use super::sums::{FusibleProduct, open_product, register};
+use super::folding::Folded;
+use super::saved_registers::two_registers;
+use super::sums::{FusibleProduct, fusible_product, register};
 use crate::flow::def_use::Definition;
 use crate::isa::{Factored, FloatBinary, FloatTernary, FloatType, Rounding, ScalarType};
 use crate::program::{Bank, Contraction, ContractionKind, ConvertOp, Dst, FloatOp, MoveOp, Op, Pc, Program, Src, SrcKind};
 
-/// How a product is taken.
+/// The use of a product that is contracted with it.
 enum ScaledUse {
-    /// Multiplied by this source, or divided by it.
+    /// A multiplication or division by `by`.
     Scaled { f: FloatTernary, by: Src },
-    /// Flushed and made an `f64` or an integer of 64 bits, which no conversion flushes by itself.
+    /// A flushing conversion to `f64` or a 64-bit integer, which the hardware's conversions do not have.
     Widened,
 }
 
-/// Joins products and what scales them in function number `index`. What goes into sums is not scaled, but multiplied in these.
+/// Contracts products with their scaling in function number `index`, except products that are contracted with sums.
 pub(super) fn contract_scaled(program: &mut Program, index: usize, function: &Function) {
-    let summed: BTreeSet<usize> = program.contracted.iter().map(|contracted| contracted.given.index()).collect();
+    let summed: BTreeSet<usize> = program.contractions.iter().map(|contraction| contraction.first.index()).collect();
     for at in program.functions[index].code.start as usize..program.functions[index].code.end as usize {
         if summed.contains(&at) {
             continue;
         }
-        let Some((product, taken)) = function.scaling(program, at) else { continue };
-        let Some((given, open)) = function.sole_product(program, product, at) else { continue };
-        match taken {
-            ScaledUse::Scaled { f, by } => scale(program, index, function, (given, open), (at, f, by)),
-            ScaledUse::Widened if open.mode.words.ftz => continue,
-            ScaledUse::Widened => flush(program, index, (given, open)),
+        let Some((product, scaled_use)) = function.scaling(program, at) else { continue };
+        let Some((product_at, fusible)) = function.only_use_product(program, product, at) else { continue };
+        match scaled_use {
+            ScaledUse::Scaled { f, by } => scale(program, index, function, (product_at, fusible), (at, f, by)),
+            ScaledUse::Widened if fusible.mode.modifiers.ftz => continue,
+            ScaledUse::Widened => flush(program, index, (product_at, fusible)),
         }
-        program.contracted.push(Contraction { how: ContractionKind::Scale, taker: Pc::new(at), given: Pc::new(given) });
+        program.contractions.push(Contraction { kind: ContractionKind::Scale, second: Pc::new(at), first: Pc::new(product_at) });
     }
 }
 
 impl Function {
-    /// What the instruction at `at` scales or widens, and how.
+    /// The operand that the instruction at `at` scales or widens, and the kind of use.
     #[expect(clippy::wildcard_enum_match_arm, reason = "the assembler is known to do it to these instructions, and to no others")]
     fn scaling(&self, program: &Program, at: usize) -> Option<(Src, ScaledUse)> {
-        let power = |source: Src| match self.known(program, source, Bank::B32, at)? {
-            Known::Constant(bits) => is_scale(bits).then_some(source),
-            Known::Computed => None,
+        let power = |source: Src| match self.folded_value(program, source, Bank::B32, at)? {
+            Folded::Constant(bits) => is_scale(bits).then_some(source),
+            Folded::Computed => None,
         };
         match program.code[at].op {
-            Op::Float(FloatOp::Binary { f, ty: FloatType::F32, mode, a, b, .. }) if mode.words.rounding == Rounding::Nearest => match f {
+            Op::Float(FloatOp::Binary { f, ty: FloatType::F32, mode, a, b, .. }) if mode.modifiers.rounding == Rounding::Nearest => match f
+            {
                 FloatBinary::Mul => {
                     let (by, product) = power(b).map(|by| (by, a)).or_else(|| power(a).map(|by| (by, b)))?;
                     Some((product, ScaledUse::Scaled { f: FloatTernary::MulScaleUp, by }))
@@ -65,8 +66,8 @@ impl Function {
         }
     }
 
-    /// The product that `source` holds where the instruction at `at`, and nothing else, reads it; plain copies between are passed.
-    fn sole_product(&self, program: &Program, source: Src, at: usize) -> Option<(usize, FusibleProduct)> {
+    /// The product whose only use, possibly through copies, is as `source` of the instruction at `at`.
+    fn only_use_product(&self, program: &Program, source: Src, at: usize) -> Option<(usize, FusibleProduct)> {
         let SrcKind::Reg(slot) = source.kind() else { return None };
         let register = register(FloatType::F32, slot);
         let [Definition::At(from)] = self.def_use.definitions(register, at)[..] else { return None };
@@ -75,19 +76,19 @@ impl Function {
             return None;
         }
         if let Some(copied) = plain_copy(&inst.op) {
-            return self.sole_product(program, copied, from);
+            return self.only_use_product(program, copied, from);
         }
-        let open = open_product(&inst.op).filter(|open| open.ty == FloatType::F32)?;
-        (!self.is_folded(program, &open, from)).then_some((from, open))
+        let fusible = fusible_product(&inst.op).filter(|fusible| fusible.ty == FloatType::F32)?;
+        (!self.is_folded(program, &fusible, from)).then_some((from, fusible))
     }
 }
 
-/// Whether these are the bits of a power of two from an eighth to eight, 1 aside.
+/// True if these are the bits of a power of two from 1/8 to 8, except 1.
 fn is_scale(bits: u64) -> bool {
     matches!(bits, 0x3e00_0000 | 0x3e80_0000 | 0x3f00_0000 | 0x4000_0000 | 0x4080_0000 | 0x4100_0000)
 }
 
-/// The source that `op` copies as it is.
+/// The source that `op` copies unchanged.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the assembler is known to do it to these instructions, and to no others")]
 fn plain_copy(op: &Op) -> Option<Src> {
     match *op {
@@ -100,37 +101,37 @@ fn plain_copy(op: &Op) -> Option<Src> {
     }
 }
 
-/// Makes the instruction at `at` a scaled product of the factors of `open`, which is at `given`.
+/// Replaces the instruction at `at` by a scaled product of the factors of `fusible`, which is at `product_at`.
 fn scale(
     program: &mut Program,
     index: usize,
     function: &Function,
-    (given, open): (usize, FusibleProduct),
+    (product_at, fusible): (usize, FusibleProduct),
     (at, f, by): (usize, FloatTernary, Src),
 ) {
     let Op::Float(FloatOp::Binary { ty, mode, d, .. }) = program.code[at].op else { return };
     let is_unchanged = |factor: Src| match factor.kind() {
-        SrcKind::Reg(slot) => function.def_use.is_unchanged(register(ty, slot), given, at),
+        SrcKind::Reg(slot) => function.def_use.is_unchanged(register(ty, slot), product_at, at),
         SrcKind::Const(_) | SrcKind::Special(_) => true,
     };
-    let [a, b] = if open.f == Factored::Mul && is_unchanged(open.a) && is_unchanged(open.b) {
-        [open.a, open.b]
+    let [a, b] = if fusible.f == Factored::Mul && is_unchanged(fusible.a) && is_unchanged(fusible.b) {
+        [fusible.a, fusible.b]
     } else {
-        keep(program, index, (given, open))
+        save_factors(program, index, (product_at, fusible))
     };
     program.code[at].op = Op::Float(FloatOp::Ternary { f, ty, mode, d, a, b, c: by });
 }
 
-/// Lets the product at `given` flush its factors and its result.
-fn flush(program: &mut Program, index: usize, (given, mut open): (usize, FusibleProduct)) {
-    open.mode.words.ftz = true;
-    keep(program, index, (given, open));
+/// Makes the product at `product_at` flush its factors and its result.
+fn flush(program: &mut Program, index: usize, (product_at, mut fusible): (usize, FusibleProduct)) {
+    fusible.mode.modifiers.ftz = true;
+    save_factors(program, index, (product_at, fusible));
 }
 
-/// Lets the product at `given` keep its factors, and says where.
-fn keep(program: &mut Program, index: usize, (given, open): (usize, FusibleProduct)) -> [Src; 2] {
-    let FusibleProduct { f, ty, mode, d, a, b } = open;
-    let kept = two_registers(&mut program.functions[index], ty);
-    program.code[given].op = Op::Float(FloatOp::KeepingProduct { f, ty, mode, d, a, b, kept });
-    [kept, Dst(kept.0.offset(1))].map(|factor| Src::reg(factor.0))
+/// Makes the product at `product_at` save its factors; returns the registers.
+fn save_factors(program: &mut Program, index: usize, (product_at, fusible): (usize, FusibleProduct)) -> [Src; 2] {
+    let FusibleProduct { f, ty, mode, d, a, b } = fusible;
+    let saved = two_registers(&mut program.functions[index], ty);
+    program.code[product_at].op = Op::Float(FloatOp::ProductWithFactors { f, ty, mode, d, a, b, factors: saved });
+    [saved, Dst(saved.0.offset(1))].map(|factor| Src::reg(factor.0))
 }

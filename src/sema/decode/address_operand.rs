@@ -1,6 +1,6 @@
-//! Addresses: what is between `[` and `]`.
+//! Address operands: `[a+8]`.
 
-use super::super::operands::{Operands, RegisterRef, Value};
+use super::super::decode_context::{DecodeContext, RegisterRef, Value};
 use super::availability::require_at_least;
 use super::element::{self, Element};
 use super::space::same_space;
@@ -9,10 +9,10 @@ use crate::isa::{IntBinary, IntType, OperandForm, ScalarType, Space, TypeKind};
 use crate::program::{Address, Bank, Base, Dst, IntegerOp, Location, Op, Src};
 use crate::syntax::tree::{Operand, OperandKind};
 
-/// PTX version and target from which on an address may be generic (PTX ISA, "Generic Addressing").
+/// First PTX version and target with generic addresses (PTX ISA, "Generic Addressing").
 const GENERIC_ADDRESSING: ((u8, u8), u32) = ((2, 0), 20);
 
-/// An address operand, and the space of the variable it names, if it names one.
+/// An address operand, with the space of its variable if it names one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct AddressOperand {
     /// The address.
@@ -21,16 +21,16 @@ pub(super) struct AddressOperand {
     pub space: Option<Space>,
 }
 
-/// Reads `[r]`, `[r+8]`, `[variable+8]`, `[64]` or `variable[2]` of an instruction that names the space `named`.
-/// Where `form` says a space and the instruction does not, a variable lies in that space and a register has a generic address.
+/// Decodes `[r]`, `[r+8]`, `[variable+8]`, `[64]` or `variable[2]` of an instruction that names the space `named`.
+/// If `form` has a space and the instruction names none, a variable must be in that space, and a register holds a generic address.
 pub(super) fn read<'a>(
     operand: &Operand<'a>,
     named: Option<Space>,
     form: &OperandForm,
-    cx: &mut dyn Operands<'a>,
+    cx: &mut dyn DecodeContext<'a>,
 ) -> Result<AddressOperand, Diagnostic> {
     let value;
-    let place = match &operand.kind {
+    let address = match &operand.kind {
         OperandKind::Address(expr) => {
             value = cx.resolve(expr)?;
             if form.register_only && matches!(value, Value::Symbol { .. }) {
@@ -43,7 +43,7 @@ pub(super) fn read<'a>(
         OperandKind::Index(name, index) => match element::read(*name, index, is_wide(named), cx)? {
             Element::Fixed(location) => of_location(location, operand.span, cx),
             Element::Computed(register, space) => {
-                of_register(register, 0, named, cx, operand.span).map(|place| AddressOperand { space: Some(space), ..place })
+                of_register(register, 0, named, cx, operand.span).map(|address| AddressOperand { space: Some(space), ..address })
             }
         },
         OperandKind::Expr(_)
@@ -55,17 +55,17 @@ pub(super) fn read<'a>(
             Err(Diagnostic::error("operand", operand.span, "an address is needed here").with_help("write it in brackets: [a]"))
         }
     }?;
-    check_space(place.space, named.or(form.space), operand.span)?;
+    check_space(address.space, named.or(form.space), operand.span)?;
     if named.is_none() {
         require_at_least(GENERIC_ADDRESSING.0, GENERIC_ADDRESSING.1, "an address without a state space", operand.span, cx)?;
     }
-    Ok(place)
+    Ok(address)
 }
 
-/// What an address in the space `named` may be: plain numbers are for local memory only, and from sm_90 on a global or generic address has
-/// 64 bits.
+/// Checks the kind of an address in the space `named`: numbers are allowed in local memory only, and from sm_90 on a global or generic
+/// address has 64 bits.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the other values are addresses everywhere, or refused where they are read")]
-fn check_kind<'a>(value: &Value, named: Option<Space>, narrow: bool, span: Span, cx: &dyn Operands<'a>) -> Result<(), Diagnostic> {
+fn check_kind<'a>(value: &Value, named: Option<Space>, narrow: bool, span: Span, cx: &dyn DecodeContext<'a>) -> Result<(), Diagnostic> {
     match value {
         Value::Int { .. } if named != Some(Space::Local) => {
             Err(Diagnostic::error("operand", span, "a number is an address in local memory only")
@@ -81,8 +81,8 @@ fn check_kind<'a>(value: &Value, named: Option<Space>, narrow: bool, span: Span,
     }
 }
 
-/// Whether a variable of space `variable` is where an instruction that names the space `named`, or none, looks: the generic
-/// space has no parameters and no constants by name (PTX ISA, "Generic Addressing").
+/// Checks that the space of a variable is the one that the instruction names. Without a named space, parameters and constants cannot be
+/// accessed by name (PTX ISA, "Generic Addressing").
 fn check_space(variable: Option<Space>, named: Option<Space>, span: Span) -> Result<(), Diagnostic> {
     let Some(variable) = variable else { return Ok(()) };
     let (message, help) = match named {
@@ -99,7 +99,7 @@ fn check_space(variable: Option<Space>, named: Option<Space>, span: Span) -> Res
     Err(Diagnostic::error("operand", span, message).with_help(help))
 }
 
-fn of_value<'a>(value: &Value, named: Option<Space>, span: Span, cx: &mut dyn Operands<'a>) -> Result<AddressOperand, Diagnostic> {
+fn of_value<'a>(value: &Value, named: Option<Space>, span: Span, cx: &mut dyn DecodeContext<'a>) -> Result<AddressOperand, Diagnostic> {
     match value {
         Value::Register(register) => of_register(*register, 0, named, cx, span),
         Value::RegisterOffset(register, offset) => of_register(*register, *offset, named, cx, span),
@@ -119,17 +119,17 @@ fn of_value<'a>(value: &Value, named: Option<Space>, span: Span, cx: &mut dyn Op
     }
 }
 
-/// Whether addresses in the space that an instruction names have 64 bits.
+/// True if addresses in the space that an instruction names may have 64 bits.
 fn is_wide(named: Option<Space>) -> bool {
     matches!(named, None | Some(Space::Global | Space::Const | Space::Generic))
 }
 
-/// A register plus an offset. An offset beyond 32 bits is added before; where addresses have 32 bits, so has it.
+/// A register plus an offset. An offset beyond 32 bits is added by a separate operation, or truncated if addresses have 32 bits.
 fn of_register<'a>(
     register: RegisterRef,
     offset: i64,
     named: Option<Space>,
-    cx: &mut dyn Operands<'a>,
+    cx: &mut dyn DecodeContext<'a>,
     span: Span,
 ) -> Result<AddressOperand, Diagnostic> {
     let is_number = !matches!(register.ty.kind(), TypeKind::Float | TypeKind::Predicate) && register.ty != ScalarType::B128;
@@ -142,9 +142,9 @@ fn of_register<'a>(
         Ok(offset) => (Src::reg(register.slot), offset),
         Err(_) if !is_wide || !self::is_wide(named) => (Src::reg(register.slot), offset as i32),
         Err(_) => {
-            let (sum, b) = (cx.unnamed(register.ty, "address".to_string()), cx.const64(offset as u64));
+            let (sum, b) = (cx.temporary(register.ty, "address".to_string()), cx.const64(offset as u64));
             let (d, a) = (Dst(sum.slot), Src::reg(register.slot));
-            cx.before(Op::Integer(IntegerOp::Binary { f: IntBinary::Add, ty: IntType::U64, d, a, b }));
+            cx.insert_before(Op::Integer(IntegerOp::Binary { f: IntBinary::Add, ty: IntType::U64, d, a, b }));
             (Src::reg(sum.slot), 0)
         }
     };
@@ -152,8 +152,8 @@ fn of_register<'a>(
     Ok(AddressOperand { address: Address { base, offset }, space: None })
 }
 
-/// The address of a variable: a constant, or an offset from the frame where every call has its own.
-fn of_location<'a>(location: Location, span: Span, cx: &mut dyn Operands<'a>) -> Result<AddressOperand, Diagnostic> {
+/// The address of a variable: a constant, or an offset in the frame for variables of a function.
+fn of_location<'a>(location: Location, span: Span, cx: &mut dyn DecodeContext<'a>) -> Result<AddressOperand, Diagnostic> {
     let address = if is_in_frame(location) {
         Address { base: Base::Frame, offset: frame_offset(location, span)? }
     } else if same_space(location.space, Space::Shared) {
@@ -165,25 +165,25 @@ fn of_location<'a>(location: Location, span: Span, cx: &mut dyn Operands<'a>) ->
 }
 
 /// A constant address.
-fn absolute<'a>(address: u64, cx: &mut dyn Operands<'a>) -> Address {
+fn absolute<'a>(address: u64, cx: &mut dyn DecodeContext<'a>) -> Address {
     Address { base: Base::Wide(cx.const64(address)), offset: 0 }
 }
 
-/// Whether a variable lies in the frame of a call, and its address counts from there. Where the module declares it, its address is one in
-/// local memory, and so large that it differs from every offset.
+/// True if the variable is in a frame and its address is an offset in it. A `.local` variable of the module has an absolute local address,
+/// marked by [`OF_MODULE`].
 pub(super) fn is_in_frame(location: Location) -> bool {
     matches!(location.space, Space::Local | Space::ParamFunc) && location.address & OF_MODULE == 0
 }
 
-/// Added to the address of a `.local` variable of the module, of which the low 32 bits count.
+/// Bit that marks the address of a `.local` variable of the module; the low 32 bits are the address.
 pub(in crate::sema) const OF_MODULE: u64 = 1 << 32;
 
-/// The address of a variable that lies in no frame.
+/// The address of a variable that is not in a frame.
 pub(super) fn absolute_address(location: Location) -> u64 {
     if location.space == Space::Local { location.address & (OF_MODULE - 1) } else { location.address }
 }
 
-/// The offset in its frame of a variable that lies there.
+/// The offset of a variable in its frame.
 pub(super) fn frame_offset(location: Location, span: Span) -> Result<i32, Diagnostic> {
     i32::try_from(location.address as i64).map_err(|_| offset_error(span))
 }

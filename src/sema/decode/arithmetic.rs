@@ -77,7 +77,7 @@ impl Decoding<'_, '_> {
         }
     }
 
-    /// The truth table of `lop3`; more than 8 bits are cut.
+    /// The lookup table of `lop3`, truncated to 8 bits.
     fn lut(&self) -> u8 {
         self.constant_value(4).unwrap_or(0) as u8
     }

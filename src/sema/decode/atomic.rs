@@ -9,33 +9,33 @@ use crate::base::Diagnostic;
 use crate::isa::{AtomicDecode, AtomicFn, Ordering, ScalarType, Scope, Space};
 use crate::program::{Access, Address, AtomicOp, Dst, ListId, Op, Src};
 
-/// PTX version and target from which on 64 bits in shared memory are changed atomically.
+/// First PTX version and target with 64-bit atomics in shared memory.
 const WIDE_SHARED: ((u8, u8), u32) = ((2, 0), 20);
 
 impl Decoding<'_, '_> {
     /// `atom` and `red`.
     pub(super) fn atomic(&mut self, decode: AtomicDecode) -> Decoded {
         match decode {
-            AtomicDecode::Returning(f) => self.single(f, self.dst(0)?, 1),
-            AtomicDecode::Reducing(f) => self.single(f, Dst::SINK, 0),
+            AtomicDecode::Returning(f) => self.scalar_atomic(f, self.dst(0)?, 1),
+            AtomicDecode::Reducing(f) => self.scalar_atomic(f, Dst::SINK, 0),
             AtomicDecode::ReturningVector => match self.args.first().copied() {
-                Some(Arg::Vector { list, .. }) => self.several(Some(list), 1),
+                Some(Arg::Vector { list, .. }) => self.vector_atomic(Some(list), 1),
                 _ => Err(self.disagreement(0)),
             },
-            AtomicDecode::ReducingVector => self.several(None, 0),
+            AtomicDecode::ReducingVector => self.vector_atomic(None, 0),
         }
     }
 
-    /// One element, with its address at operand `at`.
-    fn single(&mut self, f: AtomicFn, d: Dst, at: usize) -> Decoded {
+    /// An atomic on one element, whose address is operand `at`.
+    fn scalar_atomic(&mut self, f: AtomicFn, d: Dst, at: usize) -> Decoded {
         let (access, address) = self.atomic_access(at)?;
         let b = self.wide_constant(at + 1)?;
         let c = if f == AtomicFn::Cas { self.wide_constant(at + 2)? } else { b };
         Ok(Op::Atomic(AtomicOp::Single { f, ty: self.ty(), access, d, b, c, address }))
     }
 
-    /// A vector of elements, with its address at operand `at`.
-    fn several(&mut self, d: Option<ListId>, at: usize) -> Decoded {
+    /// An atomic on a vector of elements, whose address is operand `at`.
+    fn vector_atomic(&mut self, d: Option<ListId>, at: usize) -> Decoded {
         let (access, address) = self.atomic_access(at)?;
         let words = [("add", AtomicFn::Add), ("min", AtomicFn::Min), ("max", AtomicFn::Max)];
         let f = self.matched.choose(&words).ok_or_else(|| self.type_disagreement())?;
@@ -61,7 +61,7 @@ impl Decoding<'_, '_> {
         Ok((access, address))
     }
 
-    /// Operand `index`, which must be a register where the type has 128 bits.
+    /// Operand `index`, which must be a register if the type has 128 bits.
     fn wide_constant(&self, index: usize) -> Result<Src, Diagnostic> {
         if self.ty() == ScalarType::B128 && self.constant_value(index).is_some() {
             return Err(Diagnostic::error("operand", self.operand_span(index), "a register of type .b128 is needed here"));

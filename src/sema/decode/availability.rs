@@ -1,7 +1,7 @@
-//! Whether the file's `.version` and `.target` have an instruction.
+//! Checks that the module's `.version` and `.target` have an instruction.
 
+use super::super::decode_context::DecodeContext;
 use super::super::header::{require, target_name};
-use super::super::operands::Operands;
 use crate::base::{Diagnostic, Span};
 use crate::isa::{Matched, ScalarType};
 use crate::syntax::tree::Instruction;
@@ -9,22 +9,22 @@ use crate::syntax::tree::Instruction;
 /// The first target with f64.
 const DOUBLE: u32 = 13;
 
-/// Reports what of an instruction is newer than the file's version or not on its target.
-pub(super) fn check<'a>(matched: &Matched, instruction: &Instruction<'a>, cx: &dyn Operands<'a>) -> Result<(), Diagnostic> {
+/// Reports an instruction or modifier that is newer than the module's version or not supported by its target.
+pub(super) fn check<'a>(matched: &Matched, instruction: &Instruction<'a>, cx: &dyn DecodeContext<'a>) -> Result<(), Diagnostic> {
     let what = format!("'{}'", instruction.opcode.text);
     let span = instruction.opcode.span;
     let row = matched.form.row;
     require_at_least(row.ptx, row.sm, &what, span, cx)?;
-    for word in matched.words.iter().flatten() {
+    for word in matched.modifiers.iter().flatten() {
         require_at_least(word.ptx, word.sm, &format!("'.{}' of {what}", word.text), word_span(word.text, instruction), cx)?;
     }
-    mapped(matched, instruction, cx)?;
+    check_mapped(matched, instruction, cx)?;
     if !row.only.is_empty() && !row.only.iter().any(|target| has_target(cx.target(), target)) {
         let needed = row.only.iter().map(|target| format!("sm_{target}")).collect::<Vec<_>>().join(", ");
         return Err(Diagnostic::error("target", span, format!("{what} is not on {}", target_name(cx.target())))
             .with_help(format!("it needs .target {needed}")));
     }
-    match row.gone {
+    match row.removed {
         Some((ptx, sm)) if cx.version() >= ptx && cx.target().0 >= sm => {
             let help = match sm {
                 _ if matched.form.opcode == "wmma" => "write '.sync.aligned'",
@@ -39,8 +39,8 @@ pub(super) fn check<'a>(matched: &Matched, instruction: &Instruction<'a>, cx: &d
     }
 }
 
-/// Where `map_f64_to_f32` makes arithmetic of f64 one of f32, it rounds as f32 does on targets before sm_20: to nearest or towards zero.
-fn mapped<'a>(matched: &Matched, instruction: &Instruction<'a>, cx: &dyn Operands<'a>) -> Result<(), Diagnostic> {
+/// Checks the rounding of f64 arithmetic that `map_f64_to_f32` maps to f32: on targets before sm_20 to nearest or towards zero only.
+fn check_mapped<'a>(matched: &Matched, instruction: &Instruction<'a>, cx: &dyn DecodeContext<'a>) -> Result<(), Diagnostic> {
     let is_mapped = cx.target().0 < DOUBLE && cx.has_target(DOUBLE) && matched.types.as_slice() == [ScalarType::F64];
     match ["rm", "rp"].into_iter().find(|word| is_mapped && matched.has(word)) {
         Some(word) => {
@@ -51,14 +51,14 @@ fn mapped<'a>(matched: &Matched, instruction: &Instruction<'a>, cx: &dyn Operand
     }
 }
 
-/// The error for `what`, which needs version `ptx` and target `sm`, if the file says less.
-pub(super) fn require_at_least<'a>(ptx: (u8, u8), sm: u32, what: &str, span: Span, cx: &dyn Operands<'a>) -> Result<(), Diagnostic> {
+/// The error for `what`, which needs version `ptx` and target `sm`, if the module's are lower.
+pub(super) fn require_at_least<'a>(ptx: (u8, u8), sm: u32, what: &str, span: Span, cx: &dyn DecodeContext<'a>) -> Result<(), Diagnostic> {
     let (number, suffix) = cx.target();
     let reached = if cx.has_target(sm) { number.max(sm) } else { number };
     require((cx.version(), (reached, suffix)), (ptx, sm), what, span)
 }
 
-/// Whether a file for `target` may use what is on `needed`: `90a` is that target alone, `100f` all of its family from it on.
+/// True if `target` supports features of `needed`: `90a` is that target only, `100f` its family from that target on.
 fn has_target(target: (u32, Option<char>), needed: &str) -> bool {
     let digits = needed.trim_end_matches(char::is_alphabetic);
     let Ok(number) = digits.parse::<u32>() else { return false };

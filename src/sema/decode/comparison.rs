@@ -5,7 +5,7 @@ use crate::base::Diagnostic;
 use crate::isa::{BoolOp, Compare, CompareDecode, ScalarType};
 use crate::program::{CompareOp, Op, PredSrc, SelectOp};
 
-/// The comparison words.
+/// The comparison modifiers.
 #[rustfmt::skip]
 const COMPARISONS: &[(&str, Compare)] = &[
     ("eq", Compare::Eq), ("ne", Compare::Ne), ("lt", Compare::Lt), ("le", Compare::Le), ("gt", Compare::Gt), ("ge", Compare::Ge),
@@ -42,7 +42,7 @@ impl Decoding<'_, '_> {
         let (p, q) = (self.dst(0)?, self.second_dst(0));
         let (a, b, c) = (self.src(1)?, self.src(2)?, self.pred(3)?);
         if let Some(ty) = float_type(self.ty()) {
-            return Ok(Op::Compare(CompareOp::SetpFloat { cmp, ty, ftz: self.float_mode().words.ftz, combine, c, p, q, a, b }));
+            return Ok(Op::Compare(CompareOp::SetpFloat { cmp, ty, ftz: self.float_mode().modifiers.ftz, combine, c, p, q, a, b }));
         }
         Ok(Op::Compare(CompareOp::SetpInt { cmp, ty: self.int_type()?, combine, c, p, q, a, b }))
     }
@@ -53,7 +53,7 @@ impl Decoding<'_, '_> {
         let d = self.dst(0)?;
         let (a, b, c) = (self.src(1)?, self.src(2)?, self.pred(3)?);
         if let Some(from) = float_type(self.ty()) {
-            return Ok(Op::Compare(CompareOp::SetFloat { cmp, from, to, ftz: self.float_mode().words.ftz, combine, c, d, a, b }));
+            return Ok(Op::Compare(CompareOp::SetFloat { cmp, from, to, ftz: self.float_mode().modifiers.ftz, combine, c, d, a, b }));
         }
         let from = int_type(self.ty()).ok_or_else(|| self.type_disagreement())?;
         Ok(Op::Compare(CompareOp::SetInt { cmp, from, to, combine, c, d, a, b }))
@@ -62,11 +62,11 @@ impl Decoding<'_, '_> {
     fn select_sign(&mut self) -> Decoded {
         let width = self.width(self.matched.types.first().copied().unwrap_or(ScalarType::U32))?;
         let float = self.ty() == ScalarType::F32;
-        let ftz = self.float_mode().words.ftz;
+        let ftz = self.float_mode().modifiers.ftz;
         Ok(Op::Select(SelectOp::SelectSign { width, float, ftz, d: self.dst(0)?, a: self.src(1)?, b: self.src(2)?, c: self.src(3)? }))
     }
 
-    /// The comparison and the logic that joins it with a predicate.
+    /// The comparison, and the Boolean operator that combines it with a predicate.
     fn compare(&self) -> Result<(Compare, BoolOp), Diagnostic> {
         let cmp = self.matched.choose(COMPARISONS).ok_or_else(|| self.type_disagreement())?;
         let combine = self.matched.choose(&[("and", BoolOp::And), ("or", BoolOp::Or), ("xor", BoolOp::Xor)]).unwrap_or(BoolOp::And);

@@ -1,25 +1,25 @@
-//! Constants as operands: the bits a constant expression has in a type (PTX ISA, "Constants" and "Constant Expressions").
+//! Constant operands: the bits of a constant expression in a type (PTX ISA, "Constants" and "Constant Expressions").
 
-use super::super::operands::Value;
+use super::super::decode_context::Value;
 use crate::base::{Diagnostic, Span};
 use crate::isa::{ScalarType, TypeKind};
 
-/// The bits that the constant `value` has in an operand of type `ty`; `None` if it is no constant.
+/// The bits of the constant `value` in an operand of type `ty`; `None` if it is not a constant.
 ///
-/// Integers may be given for integers and bits and are cut to size; decimal floats for floats and for 64 bits, as the assembler has it;
-/// hexadecimal floats for floats and for bits of their own size.
+/// Integers are allowed for integer and untyped operands and are truncated; decimal floats for floats and for 64 untyped bits, as ptxas
+/// accepts them; hexadecimal floats for floats and for untyped operands of the same size.
 pub(super) fn bits(value: &Value, ty: ScalarType, span: Span) -> Option<Result<u64, Diagnostic>> {
     use ScalarType::{B32, B64, F32, F64};
     let is_float = ty.kind() == TypeKind::Float;
     let result = match (value, ty) {
-        (Value::Int { value, .. }, _) if !is_float => Ok(cut(*value, ty)),
+        (Value::Int { value, .. }, _) if !is_float => Ok(truncated(*value, ty)),
         (Value::Float(number), F32 | F64) if number.is_subnormal() => {
             Err(Diagnostic::error("operand", span, "the number is too small to be written as a decimal")
                 .with_help(format!("write its bits, 0d{:016X}", number.to_bits())))
         }
         (Value::Float(number), F32) => Ok(u64::from((*number as f32).to_bits())),
         (Value::Float(number), F64 | B64) => Ok(number.to_bits()),
-        // As an `.f64` the assembler takes the bits as they are: a subnormal number.
+        // For an `.f64` the assembler uses the 32 bits unchanged: a subnormal number.
         (Value::Float32Bits(bits), F32 | F64 | B32) => Ok(u64::from(*bits)),
         (Value::Float64Bits(bits), F64 | B64) => Ok(*bits),
         (Value::Float64Bits(bits), F32) => Ok(u64::from((f64::from_bits(*bits) as f32).to_bits())),
@@ -30,8 +30,8 @@ pub(super) fn bits(value: &Value, ty: ScalarType, span: Span) -> Option<Result<u
     Some(result)
 }
 
-/// The low bits of `value` that fit `ty`; a predicate is whether it is not zero.
-fn cut(value: u64, ty: ScalarType) -> u64 {
+/// The low bits of `value` in the width of `ty`; for a predicate 1 if it is not zero.
+fn truncated(value: u64, ty: ScalarType) -> u64 {
     if ty == ScalarType::Pred {
         u64::from(value != 0)
     } else if ty.bits() >= 64 {
@@ -41,12 +41,12 @@ fn cut(value: u64, ty: ScalarType) -> u64 {
     }
 }
 
-/// The integer `value` if it needs more bits than `ty` has, with its sign or without.
+/// The integer `value` if it does not fit in `ty`, signed or unsigned.
 pub(super) fn too_wide(value: &Value, ty: ScalarType) -> Option<i64> {
     let Value::Int { value, .. } = *value else { return None };
-    let (number, beyond) = (value as i64, 64_u32.saturating_sub(ty.bits()));
-    let is_kept = (value << beyond) >> beyond == value || (number << beyond) >> beyond == number;
-    (beyond < 64 && !is_kept).then_some(number)
+    let (number, excess) = (value as i64, 64_u32.saturating_sub(ty.bits()));
+    let fits = (value << excess) >> excess == value || (number << excess) >> excess == number;
+    (excess < 64 && !fits).then_some(number)
 }
 
 fn integer_for_float(value: u64, unsigned: bool, ty: ScalarType, span: Span) -> Diagnostic {

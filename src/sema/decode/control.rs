@@ -1,4 +1,4 @@
-//! Branches, calls and the ends of threads.
+//! Branches, calls and exits.
 
 use super::family::{Decoded, Decoding};
 use crate::base::Diagnostic;
@@ -7,7 +7,7 @@ use crate::program::{ControlOp, Op};
 use crate::syntax::tree::{Expr, ExprKind, Name, OperandKind};
 
 impl<'a> Decoding<'_, 'a> {
-    /// Branches, calls and the ends of threads.
+    /// Branches, calls and exits.
     pub(super) fn control(&mut self, decode: ControlDecode) -> Decoded {
         let uniform = self.matched.has("uni");
         match decode {
@@ -27,7 +27,7 @@ impl<'a> Decoding<'_, 'a> {
         }
     }
 
-    /// The name that operand `index` is.
+    /// Operand `index`, which must be a name.
     fn label(&self, index: usize) -> Result<Name<'a>, Diagnostic> {
         match self.instruction.operands.get(index).map(|operand| &operand.kind) {
             Some(OperandKind::Expr(Expr { kind: ExprKind::Name(text), span })) => Ok(Name { text, span: *span }),

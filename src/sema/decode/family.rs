@@ -1,6 +1,6 @@
-//! A form and its operands, and what the families of operations that are made of them share.
+//! An instruction with its form and decoded operands, and accessors that all families use.
 
-use super::super::operands::Operands;
+use super::super::decode_context::DecodeContext;
 use super::address_operand::AddressOperand;
 use super::operand::{Arg, Args, resolve_names};
 use crate::base::Diagnostic;
@@ -8,19 +8,19 @@ use crate::isa::{FloatMode, FloatType, IntType, Matched, Mode, Rounding, ScalarT
 use crate::program::{Dst, Op, PredSrc, Src};
 use crate::syntax::tree::Instruction;
 
-/// An instruction whose form is known and whose operands are read.
+/// An instruction with its form and its decoded operands.
 pub(super) struct Decoding<'r, 'a> {
     pub matched: &'r Matched,
     pub instruction: &'r Instruction<'a>,
     pub args: &'r Args,
-    pub cx: &'r mut dyn Operands<'a>,
+    pub cx: &'r mut dyn DecodeContext<'a>,
 }
 
-/// An operation, or what is wrong with the instruction.
+/// An operation, or the error of the instruction.
 pub(super) type Decoded = Result<Op, Diagnostic>;
 
 impl<'a> Decoding<'_, 'a> {
-    /// An instruction that a run stops at.
+    /// An unsupported instruction, at which a run stops.
     pub fn unsupported(&mut self) -> Decoded {
         if self.matched.form.any_operands {
             self.instruction.operands.iter().try_for_each(|operand| resolve_names(operand, self.cx))?;
@@ -34,7 +34,7 @@ impl<'a> Decoding<'_, 'a> {
         self.matched.ty()
     }
 
-    /// Operand `index`, which is a register that is written.
+    /// Operand `index`, which is a destination register.
     pub fn dst(&self, index: usize) -> Result<Dst, Diagnostic> {
         match self.args.get(index) {
             Some(Arg::Dest { d, .. }) => Ok(*d),
@@ -42,7 +42,7 @@ impl<'a> Decoding<'_, 'a> {
         }
     }
 
-    /// The predicate after `|` in operand `index`, or nowhere.
+    /// The predicate after `|` in operand `index`, or the sink.
     pub fn second_dst(&self, index: usize) -> Dst {
         match self.args.get(index) {
             Some(Arg::Dest { second: Some(second), .. }) => *second,
@@ -50,7 +50,7 @@ impl<'a> Decoding<'_, 'a> {
         }
     }
 
-    /// Operand `index`, which is a value that is read.
+    /// Operand `index`, which is a source value.
     pub fn src(&self, index: usize) -> Result<Src, Diagnostic> {
         match self.args.get(index) {
             Some(Arg::Source { a, .. }) => Ok(*a),
@@ -67,12 +67,12 @@ impl<'a> Decoding<'_, 'a> {
         }
     }
 
-    /// Operand `index`, or `None` where it is left out.
+    /// Operand `index`, or `None` if it is omitted.
     pub fn optional_src(&self, index: usize) -> Result<Option<Src>, Diagnostic> {
         if self.is_absent(index) { Ok(None) } else { self.src(index).map(Some) }
     }
 
-    /// Operand `index`, which is a predicate that is read; true where it is left out.
+    /// Operand `index`, which is a source predicate; constant true if it is omitted.
     pub fn pred(&self, index: usize) -> Result<PredSrc, Diagnostic> {
         match self.args.get(index) {
             Some(Arg::Pred(pred)) => Ok(*pred),
@@ -82,14 +82,14 @@ impl<'a> Decoding<'_, 'a> {
     }
 
     /// Operand `index`, which is a memory address.
-    pub fn place(&self, index: usize) -> Result<AddressOperand, Diagnostic> {
+    pub fn address_operand(&self, index: usize) -> Result<AddressOperand, Diagnostic> {
         match self.args.get(index) {
-            Some(Arg::AddressOperand(place)) => Ok(*place),
+            Some(Arg::AddressOperand(address)) => Ok(*address),
             _ => Err(self.disagreement(index)),
         }
     }
 
-    /// Whether operand `index` is left out.
+    /// True if operand `index` is omitted.
     pub fn is_absent(&self, index: usize) -> bool {
         matches!(self.args.get(index), Some(Arg::Absent))
     }
@@ -120,10 +120,10 @@ impl<'a> Decoding<'_, 'a> {
         // Targets before sm_20 have no subnormal floats.
         let ftz = self.matched.has("ftz") || is_f32 && self.cx.target().0 < 20;
         let contract = !["rn", "rz", "rm", "rp"].into_iter().any(|word| self.matched.has(word));
-        FloatMode { words: Mode { rounding: self.rounding(), ftz, sat: self.matched.has("sat") }, contract }
+        FloatMode { modifiers: Mode { rounding: self.rounding(), ftz, sat: self.matched.has("sat") }, contract }
     }
 
-    /// The rounding modifier; to nearest where there is none.
+    /// The rounding modifier; to nearest if there is none.
     pub fn rounding(&self) -> Rounding {
         use Rounding::{Down, Nearest, NearestAway, Up, Zero};
         let words = [
@@ -140,14 +140,14 @@ impl<'a> Decoding<'_, 'a> {
         self.matched.choose(&words).unwrap_or_default()
     }
 
-    /// The error for a row of the table whose operands its family does not expect: a mistake of ours, shown as one.
+    /// The internal error for a row of the table whose operands its family does not expect.
     pub fn disagreement(&self, index: usize) -> Diagnostic {
         let text = self.instruction.opcode.text;
         Diagnostic::error("internal", self.instruction.span, format!("operand {} of '{text}' is not what its family expects", index + 1))
             .with_help("this is a mistake of ptxdbg: please report it with the line")
     }
 
-    /// The same of a type.
+    /// The internal error for a row of the table whose type its family does not expect.
     pub fn type_disagreement(&self) -> Diagnostic {
         let text = self.instruction.opcode.text;
         Diagnostic::error("internal", self.instruction.span, format!("the type of '{text}' is not what its family expects"))
@@ -155,7 +155,7 @@ impl<'a> Decoding<'_, 'a> {
     }
 }
 
-/// The type that integer operations of `ty` have.
+/// The type of integer operations on `ty`.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the other types are no types of the family")]
 pub(super) fn int_type(ty: ScalarType) -> Option<IntType> {
     use ScalarType::{B16, B32, B64, S16, S16x2, S32, S64, U16, U16x2, U32, U64};
@@ -172,7 +172,7 @@ pub(super) fn int_type(ty: ScalarType) -> Option<IntType> {
     })
 }
 
-/// The type that floating-point operations of `ty` have.
+/// The type of floating-point operations on `ty`.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the other types are no types of the family")]
 pub(super) fn float_type(ty: ScalarType) -> Option<FloatType> {
     Some(match ty {

@@ -1,8 +1,8 @@
-//! Textures and surfaces. The contents of their brackets are read here: a handle, perhaps a sampler, and the place.
+//! Texture and surface instructions, and their bracketed operands: a handle, perhaps a sampler, and the coordinates.
 
 use smallvec::SmallVec;
 
-use super::super::operands::Value;
+use super::super::decode_context::Value;
 use super::availability::require_at_least;
 use super::constant;
 use super::family::{Decoded, Decoding};
@@ -10,21 +10,21 @@ use super::operand::{Arg, not_a_register, width};
 use super::vector::{Elements, elements, same_width, sources};
 use crate::base::{Diagnostic, Span};
 use crate::isa::{AtomicFn, Decode, Geometry, ImageDecode, ImageKind, ImageQuery, ScalarType, Space, SurfaceBounds, agrees};
-use crate::program::{Bank, Dst, Handle, ImageAccess, ImageFn, Op, Src};
+use crate::program::{Bank, Dst, HandleSource, ImageAccess, ImageFn, Op, Src};
 use crate::syntax::tree::{Expr, Operand, OperandKind};
 
-/// What is between `[` and `]`.
+/// The bracketed operands.
 struct Brackets {
-    image: Handle,
-    sampler: Option<Handle>,
-    place: Vec<Src>,
+    image: HandleSource,
+    sampler: Option<HandleSource>,
+    coordinates: Vec<Src>,
 }
 
-/// PTX version and target from which on texture lookups have offsets in texels and depths to compare with.
+/// First PTX version and target whose texture lookups have texel offsets and depth comparison.
 const SHIFTED: ((u8, u8), u32) = ((4, 3), 30);
-/// PTX version and target from which on texture lookups in cubes have gradients.
+/// First PTX version and target whose cube lookups have gradients.
 const CUBE_GRADIENT: ((u8, u8), u32) = ((4, 3), 20);
-/// PTX version and target from which on texture lookups say whether their texels are there.
+/// First PTX version and target whose texture lookups return whether the texels are resident.
 const RESIDENT: ((u8, u8), u32) = ((7, 1), 60);
 
 /// Image, sampler and coordinates, in the order of the brackets.
@@ -40,7 +40,7 @@ impl<'a> Decoding<'_, 'a> {
             ImageDecode::IsImage => {
                 let kinds = [ImageKind::Texture, ImageKind::Sampler, ImageKind::Surface].map(|kind| (kind.word(), kind));
                 let kind = self.matched.choose(&kinds).ok_or_else(|| self.type_disagreement())?;
-                let (image, d) = (Handle::Value(self.src(1)?), self.dst(0)?);
+                let (image, d) = (HandleSource::Value(self.src(1)?), self.dst(0)?);
                 Ok(self.finish(ImageAccess { dests: [d].into(), ..access(ImageFn::IsHandle(kind), image) }))
             }
             ImageDecode::SurfaceLoad => self.surface(0, 1, ImageFn::Load(self.ty().bits() as u8, self.bounds())),
@@ -63,7 +63,7 @@ impl<'a> Decoding<'_, 'a> {
         self.matched.choose(Geometry::WORDS).ok_or_else(|| self.type_disagreement())
     }
 
-    /// `tex` and `tld4`. All textures have one level, whichever is asked for.
+    /// `tex` and `tld4`. The requested level has no effect, since all textures have one level.
     fn texture(&mut self) -> Decoded {
         if self.matched.has("2dms") || self.matched.has("a2dms") {
             return self.multisample();
@@ -85,7 +85,7 @@ impl<'a> Decoding<'_, 'a> {
             _ => ImageFn::Sample { to, float: coordinate == ScalarType::F32 },
         };
         let levels = if self.matched.has("level") { 1 } else { 2 * usize::from(self.matched.has("grad")) };
-        let mut place = brackets.place;
+        let mut coordinates = brackets.coordinates;
         for operand in self.instruction.operands.iter().skip(2 + levels) {
             require_at_least(SHIFTED.0, SHIFTED.1, "an offset or a depth after the place", operand.span, self.cx)?;
             match self.offsets(operand, geometry)? {
@@ -93,7 +93,7 @@ impl<'a> Decoding<'_, 'a> {
                     let message = "a depth to compare with goes with coordinates of type .f32 in one or two dimensions or a cube";
                     return Err(Diagnostic::error("operand", operand.span, message));
                 }
-                Some(offsets) if place.len() == places(geometry) => place.extend(offsets),
+                Some(offsets) if coordinates.len() == coordinate_count(geometry) => coordinates.extend(offsets),
                 _ => {
                     let why = format!("'{}' with a depth to compare with is not modelled", self.instruction.opcode.text);
                     return Ok(Op::Unsupported { why: self.cx.unsupported(why) });
@@ -108,17 +108,17 @@ impl<'a> Decoding<'_, 'a> {
             }
             _ => return Err(self.disagreement(0)),
         };
-        let (place, sampler, values) = (place.into(), brackets.sampler, self.levels(levels, geometry)?.into());
-        Ok(self.finish(ImageAccess { sampler, geometry, place, values, dests, resident, ..access(f, brackets.image) }))
+        let (coordinates, sampler, values) = (coordinates.into(), brackets.sampler, self.levels(levels, geometry)?.into());
+        Ok(self.finish(ImageAccess { sampler, geometry, coordinates, values, dests, resident, ..access(f, brackets.image) }))
     }
 
-    /// The operands that choose a level: the level itself, or two gradients.
+    /// The operands that select a level of detail: the level, or two gradients.
     fn levels(&mut self, count: usize, geometry: Geometry) -> Result<Vec<Src>, Diagnostic> {
         let mut levels = Vec::new();
         for operand in self.instruction.operands.iter().skip(2).take(count) {
             if count == 1 {
                 let values = self.tuple(operand)?;
-                levels.extend(self.words(&values, 1, self.ty(), operand.span)?);
+                levels.extend(self.operands_of(&values, 1, self.ty(), operand.span)?);
             } else {
                 levels.extend(self.gradient(operand, geometry)?);
             }
@@ -126,8 +126,8 @@ impl<'a> Decoding<'_, 'a> {
         Ok(levels)
     }
 
-    /// A gradient: a vector of floats, one for each dimension, the fourth of `.3d` unused. Those of a cube have two elements, or four as
-    /// the manual says.
+    /// A gradient: a vector of one float per dimension, with an unused fourth for `.3d`. For a cube ptxas accepts two elements, and four as
+    /// in the manual.
     fn gradient(&mut self, operand: &Operand<'a>, geometry: Geometry) -> Result<SmallVec<[Src; 8]>, Diagnostic> {
         let sizes: &[usize] = match geometry {
             Geometry::D1 | Geometry::A1d => &[1],
@@ -142,10 +142,10 @@ impl<'a> Decoding<'_, 'a> {
             return Err(Diagnostic::error("operand", operand.span, message).with_help("write its elements in braces: {a, b}"));
         };
         let used = values.len().min(geometry.coordinates());
-        Ok(self.words(&values, used, ScalarType::F32, operand.span)?.into_iter().collect())
+        Ok(self.operands_of(&values, used, ScalarType::F32, operand.span)?.into_iter().collect())
     }
 
-    /// A lookup of one of several samples, whose operands are checked: no texture of a launch has several.
+    /// A multisample lookup. Only its operands are checked, since no texture of a launch has several samples.
     fn multisample(&mut self) -> Decoded {
         let operand = self.instruction.operands.get(1).ok_or_else(|| self.disagreement(1))?;
         let (image, sampler, coordinates) = self.bracketed(operand)?;
@@ -154,7 +154,7 @@ impl<'a> Decoding<'_, 'a> {
             let message = format!("a place of several samples has 4 coordinates, not {}", values.len());
             return Err(Diagnostic::error("operand", coordinates.span, message));
         }
-        self.words(&values, 4, ScalarType::S32, coordinates.span)?;
+        self.operands_of(&values, 4, ScalarType::S32, coordinates.span)?;
         self.check_sampler(sampler, operand.span)?;
         self.handle(image, ImageKind::Texture)?;
         if let Some(operand) = self.instruction.operands.get(2) {
@@ -181,12 +181,14 @@ impl<'a> Decoding<'_, 'a> {
                 return Err(Diagnostic::error("operand", operand.span, message));
             }
             check_size(&values, operand.span)?;
-            return self.words(&values, count, ScalarType::S32, operand.span).map(Some);
+            return self.operands_of(&values, count, ScalarType::S32, operand.span).map(Some);
         }
         let OperandKind::Expr(expr) = &operand.kind else { return Err(not_a_register(operand.span)) };
         match self.cx.resolve(expr)? {
             Value::Register(register) if register.ty == ScalarType::F32 => Ok(None),
-            value if count == 1 => self.words(&Elements::from_iter([(value, operand.span)]), 1, ScalarType::S32, operand.span).map(Some),
+            value if count == 1 => {
+                self.operands_of(&Elements::from_iter([(value, operand.span)]), 1, ScalarType::S32, operand.span).map(Some)
+            }
             _ => Ok(None),
         }
     }
@@ -211,7 +213,7 @@ impl<'a> Decoding<'_, 'a> {
         self.surface(1, 0, ImageFn::Reduce { f, ty, formatted, bounds })
     }
 
-    /// A surface access whose data is operand `data` and whose brackets are operand `at`.
+    /// A surface access whose data is operand `data` and whose bracketed operand is number `at`.
     fn surface(&mut self, data: usize, at: usize, f: ImageFn) -> Decoded {
         let geometry = self.geometry()?;
         let brackets = self.brackets(at, geometry, ScalarType::S32)?;
@@ -222,8 +224,8 @@ impl<'a> Decoding<'_, 'a> {
             Some(Arg::Source { a, bits, .. }) => ([*a].into(), [].into(), *bits),
             _ => return Err(self.disagreement(data)),
         };
-        let place = brackets.place.into();
-        Ok(self.finish(ImageAccess { geometry, place, values, dests, wide: bits == 64, ..access(f, brackets.image) }))
+        let coordinates = brackets.coordinates.into();
+        Ok(self.finish(ImageAccess { geometry, coordinates, values, dests, wide: bits == 64, ..access(f, brackets.image) }))
     }
 
     /// `[a, c]`, or `[a, b, c]` with a sampler `b`.
@@ -231,10 +233,10 @@ impl<'a> Decoding<'_, 'a> {
         let operand = self.instruction.operands.get(at).ok_or_else(|| self.disagreement(at))?;
         let (image, sampler, coordinates) = self.bracketed(operand)?;
         let values = self.tuple(coordinates)?;
-        let place = self.place_of(&values, geometry, coordinate, coordinates.span)?;
+        let coordinates = self.coordinates_of(&values, geometry, coordinate, coordinates.span)?;
         let sampler = self.check_sampler(sampler, operand.span)?;
         let kind = if self.is_texture() { ImageKind::Texture } else { ImageKind::Surface };
-        Ok(Brackets { image: self.handle(image, kind)?, sampler, place })
+        Ok(Brackets { image: self.handle(image, kind)?, sampler, coordinates })
     }
 
     fn is_texture(&self) -> bool {
@@ -263,8 +265,8 @@ impl<'a> Decoding<'_, 'a> {
         }
     }
 
-    /// The sampler, without which no texture is read where samplers are objects of their own (PTX ISA, "Texturing modes").
-    fn check_sampler(&mut self, sampler: Option<&Operand<'a>>, brackets: Span) -> Result<Option<Handle>, Diagnostic> {
+    /// The sampler, which is required in independent texturing mode (PTX ISA, "Texturing modes").
+    fn check_sampler(&mut self, sampler: Option<&Operand<'a>>, brackets: Span) -> Result<Option<HandleSource>, Diagnostic> {
         if sampler.is_none() && self.is_texture() && self.cx.has_samplers() {
             let error = Diagnostic::error("operand", brackets, "a sampler is needed here: the module is in independent texturing mode");
             return Err(error.with_help("write [texture, sampler, {x, y}], or take 'texmode_independent' out of '.target'"));
@@ -283,20 +285,26 @@ impl<'a> Decoding<'_, 'a> {
         Ok(values)
     }
 
-    /// The layer, whose index is an integer, and the coordinates.
-    fn place_of(&mut self, values: &Elements, geometry: Geometry, coordinate: ScalarType, span: Span) -> Result<Vec<Src>, Diagnostic> {
+    /// The operands for the layer index, which is an integer, and for the coordinates.
+    fn coordinates_of(
+        &mut self,
+        values: &Elements,
+        geometry: Geometry,
+        coordinate: ScalarType,
+        span: Span,
+    ) -> Result<Vec<Src>, Diagnostic> {
         if !geometry.is_array() {
-            return self.words(values, geometry.coordinates(), coordinate, span);
+            return self.operands_of(values, geometry.coordinates(), coordinate, span);
         }
         let (first, rest): (Elements, Elements) = (values.iter().take(1).cloned().collect(), values.iter().skip(1).cloned().collect());
-        let mut place = self.words(&first, 1, ScalarType::U32, span)?;
-        place.extend(self.words(&rest, geometry.coordinates(), coordinate, span)?);
-        Ok(place)
+        let mut operands = self.operands_of(&first, 1, ScalarType::U32, span)?;
+        operands.extend(self.operands_of(&rest, geometry.coordinates(), coordinate, span)?);
+        Ok(operands)
     }
 
-    /// The first `count` of `values`, which are 32-bit registers or constants; those after them, up to four in all, are not looked at.
+    /// The first `count` of `values`, which are 32-bit registers or constants; further ones, up to four in all, are ignored.
     #[expect(clippy::wildcard_enum_match_arm, reason = "the other values are constants, or refused")]
-    fn words(&mut self, values: &Elements, count: usize, ty: ScalarType, span: Span) -> Result<Vec<Src>, Diagnostic> {
+    fn operands_of(&mut self, values: &Elements, count: usize, ty: ScalarType, span: Span) -> Result<Vec<Src>, Diagnostic> {
         if values.len() < count || values.len() > 4 {
             let plural = if count == 1 { "" } else { "s" };
             let message = format!("{count} coordinate{plural} are needed here, not {}", values.len());
@@ -319,7 +327,7 @@ impl<'a> Decoding<'_, 'a> {
     }
 
     /// `[a]` of a query.
-    fn sole_handle(&mut self, at: usize, kinds: &[ImageKind]) -> Result<Handle, Diagnostic> {
+    fn sole_handle(&mut self, at: usize, kinds: &[ImageKind]) -> Result<HandleSource, Diagnostic> {
         match self.instruction.operands.get(at).map(|operand| (&operand.kind, operand.span)) {
             Some((OperandKind::Address(expr), span)) => self.handle_of(expr, span, kinds),
             Some((_, span)) => Err(Diagnostic::error("operand", span, "a handle is needed here").with_help("write it in brackets: [a]")),
@@ -327,7 +335,7 @@ impl<'a> Decoding<'_, 'a> {
         }
     }
 
-    fn handle(&mut self, operand: &Operand<'a>, kind: ImageKind) -> Result<Handle, Diagnostic> {
+    fn handle(&mut self, operand: &Operand<'a>, kind: ImageKind) -> Result<HandleSource, Diagnostic> {
         match &operand.kind {
             OperandKind::Expr(expr) => self.handle_of(expr, operand.span, &[kind]),
             OperandKind::Not(_)
@@ -340,20 +348,20 @@ impl<'a> Decoding<'_, 'a> {
         }
     }
 
-    /// A 64-bit register, or a variable of the module or a parameter of the kernel that is of one of these kinds.
+    /// The handle in a 64-bit register, or in a module variable or kernel parameter of one of these kinds.
     #[expect(clippy::wildcard_enum_match_arm, reason = "every other value is refused")]
-    fn handle_of(&mut self, expr: &Expr<'a>, span: Span, kinds: &[ImageKind]) -> Result<Handle, Diagnostic> {
+    fn handle_of(&mut self, expr: &Expr<'a>, span: Span, kinds: &[ImageKind]) -> Result<HandleSource, Diagnostic> {
         match self.cx.resolve(expr)? {
             Value::Register(register) if register.bank == Bank::B64 && agrees(ScalarType::U64, register.ty, false) => {
-                Ok(Handle::Value(Src::reg(register.slot)))
+                Ok(HandleSource::Value(Src::reg(register.slot)))
             }
             Value::Symbol { opaque: Some(kind), .. } if !kinds.contains(&kind) => {
                 let message = format!("a '.{}' where '{}' takes a '{}'", kind.word(), self.instruction.opcode.text, words_of(kinds));
                 Err(Diagnostic::error("type", span, message))
             }
             Value::Symbol { location, opaque: Some(_), .. } => match location.space {
-                Space::Global => Ok(Handle::Value(self.cx.const64(location.address))),
-                Space::Param => Ok(Handle::Param(location.address as u32)),
+                Space::Global => Ok(HandleSource::Value(self.cx.const64(location.address))),
+                Space::Param => Ok(HandleSource::Param(location.address as u32)),
                 Space::Generic | Space::Const | Space::Shared | Space::SharedCluster | Space::Local | Space::ParamFunc => {
                     Err(not_a_handle(span, kinds))
                 }
@@ -363,14 +371,14 @@ impl<'a> Decoding<'_, 'a> {
     }
 }
 
-/// An access without operands but its handle.
-fn access(f: ImageFn, image: Handle) -> ImageAccess {
+/// An access with a handle only.
+fn access(f: ImageFn, image: HandleSource) -> ImageAccess {
     ImageAccess {
         f,
         image,
         sampler: None,
         geometry: Geometry::D1,
-        place: Box::default(),
+        coordinates: Box::default(),
         values: Box::default(),
         dests: Box::default(),
         wide: false,
@@ -378,8 +386,8 @@ fn access(f: ImageFn, image: Handle) -> ImageAccess {
     }
 }
 
-/// Operands of a place without offsets.
-fn places(geometry: Geometry) -> usize {
+/// The number of coordinate operands, the index of the layer included.
+fn coordinate_count(geometry: Geometry) -> usize {
     geometry.coordinates() + usize::from(geometry.is_array())
 }
 
@@ -394,7 +402,7 @@ fn words_of(kinds: &[ImageKind]) -> String {
     kinds.iter().map(|kind| format!(".{}", kind.word())).collect::<Vec<_>>().join("' or '")
 }
 
-/// A vector has one, two or four elements; a fourth that no coordinate needs is not looked at.
+/// Checks that a vector has one, two or four elements; a fourth that no coordinate needs is ignored.
 fn check_size(values: &Elements, span: Span) -> Result<(), Diagnostic> {
     if values.len() == 3 {
         return Err(Diagnostic::error("operand", span, "a vector of coordinates has 1, 2 or 4 elements, not 3")

@@ -1,4 +1,4 @@
-//! Matrix instructions of a warp. Shapes and types are read from the words of the opcode; which go together, the table says.
+//! Matrix instructions of a warp. Shapes and types come from the modifiers; the instruction table has their valid combinations.
 
 use super::family::{Decoded, Decoding};
 use super::operand::Arg;
@@ -20,22 +20,22 @@ impl Decoding<'_, '_> {
         Ok(Op::Matrix { matrix: self.cx.matrix(op) })
     }
 
-    /// Every part of every word, in the order of the form: `.f32.f16` is one word there in some rows and two in others.
+    /// The words of all modifiers, in the order of the form: `.f32.f16` is one modifier in some rows and two in others.
     fn parts(&self) -> impl Iterator<Item = &'static str> {
-        self.matched.words.iter().flatten().flat_map(|word| word.text.split('.'))
+        self.matched.modifiers.iter().flatten().flat_map(|word| word.text.split('.'))
     }
 
     fn shape(&self) -> Result<Shape, Diagnostic> {
         self.parts().find_map(Shape::from_word).ok_or_else(|| self.type_disagreement())
     }
 
-    /// The types of the opcode; `.b1` as words of 32.
+    /// The types of the opcode; `.b1` as 32-bit words.
     fn element_types(&self) -> Vec<ScalarType> {
         let ty = |part| if part == "b1" { Some(ScalarType::B32) } else { ScalarType::from_word(part) };
         self.parts().filter_map(ty).collect()
     }
 
-    /// `.row` and `.col`, in order.
+    /// The layout modifiers in order: false for `.row`, true for `.col`.
     fn layouts(&self) -> impl Iterator<Item = bool> {
         self.parts().filter_map(|part| match part {
             "row" => Some(false),
@@ -47,7 +47,7 @@ impl Decoding<'_, '_> {
     fn multiply(&mut self, family: MatrixFamily) -> Result<MatrixOp, Diagnostic> {
         let types = match self.element_types()[..] {
             [d, a, b, c] => [d, a, b, c],
-            // `wmma` of halves names D and C only.
+            // `wmma` of halves has the types of D and C only.
             [d, c] => [d, ScalarType::F16, ScalarType::F16, c],
             _ => return Err(self.type_disagreement()),
         };
@@ -80,10 +80,10 @@ impl Decoding<'_, '_> {
     fn fragment_registers(&self, index: usize, fragment: &Fragment) -> Result<ListId, Diagnostic> {
         let list = self.register_list(index)?;
         let layout = Layout::of(fragment).ok_or_else(|| self.disagreement(index))?;
-        let wanted = layout.elements() / fragment.per_register();
+        let expected = layout.elements() / fragment.per_register();
         let is_written = index == 0 && self.matched.form.row.decode != Decode::Matrix(MatrixDecode::FragmentStore);
         let count = if is_written { self.cx.dests(list).len() } else { self.cx.sources(list).len() };
-        if count == wanted as usize { Ok(list) } else { Err(self.disagreement(index)) }
+        if count == expected as usize { Ok(list) } else { Err(self.disagreement(index)) }
     }
 
     fn register_list(&self, index: usize) -> Result<ListId, Diagnostic> {
@@ -93,7 +93,7 @@ impl Decoding<'_, '_> {
         }
     }
 
-    /// `wmma.load` and `wmma.store`: the opcode says which matrix.
+    /// `wmma.load` and `wmma.store`: a modifier names the matrix.
     fn fragment_access(&mut self, registers: usize, address: usize) -> Result<FragmentAccess, Diagnostic> {
         let matrix = self.matched.choose(Matrix::WORDS).ok_or_else(|| self.type_disagreement())?;
         let ty = self.element_types().last().copied().ok_or_else(|| self.type_disagreement())?;
@@ -101,12 +101,12 @@ impl Decoding<'_, '_> {
         let is_bits = ty == ScalarType::B32;
         let shape = if is_bits { Shape { k: shape.k / 32, ..shape } } else { shape };
         let fragment = Fragment { family: MatrixFamily::Wmma, shape, matrix, ty, swapped: false };
-        let (access, place) = self.access(address)?;
+        let (access, address) = self.access(address)?;
         Ok(FragmentAccess {
             fragment,
             registers: self.fragment_registers(registers, &fragment)?,
             access,
-            address: place,
+            address,
             bits: if is_bits { 1 } else { ty.bits() },
             by_columns: self.layouts().next() == Some(true),
             stride: self.optional_src(2)?,
@@ -115,7 +115,7 @@ impl Decoding<'_, '_> {
 
     /// `ldmatrix` and `stmatrix`.
     fn rows_access(&mut self, registers: usize, address: usize) -> Result<RowsAccess, Diagnostic> {
-        let (access, place) = self.access(address)?;
-        Ok(RowsAccess { registers: self.register_list(registers)?, access, address: place, transposed: self.matched.has("trans") })
+        let (access, address) = self.access(address)?;
+        Ok(RowsAccess { registers: self.register_list(registers)?, access, address, transposed: self.matched.has("trans") })
     }
 }

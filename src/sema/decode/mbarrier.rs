@@ -34,7 +34,7 @@ impl Decoding<'_, '_> {
         }
     }
 
-    /// The access to an mbarrier, without a scope if none is named.
+    /// The access to an mbarrier; its scope is `None` if none is named.
     fn mbarrier_access(&self, index: usize) -> Result<(Access, Address), Diagnostic> {
         let (mut access, address) = self.access(index)?;
         access.scope = self.scope().unwrap_or(Scope::None);

@@ -8,7 +8,7 @@ use crate::isa::{FenceKind, MemoryDecode, Ordering, ScalarType, Scope, Space, St
 use crate::program::{Access, Address, MemoryOp, Op, StackOp, SyncOp};
 use crate::syntax::tree::{ExprKind, OperandKind};
 
-/// The words that name a memory ordering; `.mmio` comes with `.relaxed` and is the stronger.
+/// The modifiers for memory orderings; `.mmio` is written with `.relaxed` and is the stronger.
 pub(super) const ORDERINGS: &[(&str, Ordering)] = &[
     ("mmio", Ordering::Mmio),
     ("volatile", Ordering::Volatile),
@@ -19,7 +19,7 @@ pub(super) const ORDERINGS: &[(&str, Ordering)] = &[
     ("sc", Ordering::SeqCst),
 ];
 
-/// The words of `fence` that name something else to order than accesses to memory, those first that say more.
+/// The modifiers of `fence` for other kinds than a memory fence, more specific ones first.
 const FENCE_KINDS: &[(&str, FenceKind)] = &[
     ("global", FenceKind::ProxyAsyncGlobal),
     ("shared::cta", FenceKind::ProxyAsyncShared),
@@ -31,7 +31,7 @@ const FENCE_KINDS: &[(&str, FenceKind)] = &[
     ("tensormap::generic", FenceKind::ProxyTensorMap),
 ];
 
-/// The words that name a scope, those of `membar` included.
+/// The modifiers for scopes, including those of `membar`.
 const SCOPES: &[(&str, Scope)] =
     &[("cta", Scope::Cta), ("cluster", Scope::Cluster), ("gpu", Scope::Gpu), ("gl", Scope::Gpu), ("sys", Scope::Sys)];
 
@@ -90,7 +90,7 @@ impl Decoding<'_, '_> {
         }
     }
 
-    /// Whether the address that is operand `index` names an input parameter of the function.
+    /// True if the address operand `index` names an input parameter of the function.
     fn names_input(&self, index: usize) -> bool {
         let Some(OperandKind::Address(expr)) = self.instruction.operands.get(index).map(|operand| &operand.kind) else { return false };
         match &expr.kind {
@@ -110,9 +110,9 @@ impl Decoding<'_, '_> {
 
     /// Space, ordering and scope of a memory access whose address is operand `index`.
     pub(super) fn access(&self, index: usize) -> Result<(Access, Address), Diagnostic> {
-        let place = self.place(index)?;
+        let operand = self.address_operand(index)?;
         let named = self.space().map(|space| if space == Space::Param && !self.cx.in_kernel() { Space::ParamFunc } else { space });
-        let space = match (named, place.space) {
+        let space = match (named, operand.space) {
             (Some(Space::SharedCluster), _) => Space::SharedCluster,
             (_, Some(variable)) => variable,
             (named, None) => named.unwrap_or(Space::Generic),
@@ -120,10 +120,10 @@ impl Decoding<'_, '_> {
         let ordering = self.matched.choose(ORDERINGS).unwrap_or_default();
         let default_scope = if ordering == Ordering::Volatile { Scope::Sys } else { Scope::None };
         let scope = self.scope().unwrap_or(default_scope);
-        Ok((Access { space, ordering, scope, non_coherent: self.matched.has("nc") }, place.address))
+        Ok((Access { space, ordering, scope, non_coherent: self.matched.has("nc") }, operand.address))
     }
 
-    /// At most 128 bits are moved at once, or 256 in global memory from sm_100 on, which alone have an eviction priority in L2.
+    /// Checks the size: at most 128 bits, or 256 in global memory from sm_100 on; only these have an L2 eviction priority.
     fn check_vector(&self) -> Result<(), Diagnostic> {
         let bits = self.ty().bits() as usize * self.matched.vector();
         let span = self.instruction.opcode.span;

@@ -1,9 +1,9 @@
-//! From an instruction of the tree to an operation of the program, by the instruction table.
+//! Decoding of an instruction of the syntax tree into an operation of the program, by the instruction table.
 //!
-//! Every instruction goes the same way: its opcode is matched with the forms of the table, the form is checked against the file's
-//! version and target, its operands are read as the form says (`operand`), and what was read is put into the operation of the
-//! form's family (`arithmetic`, `async_copy`, `comparison`, `movement`, `memory`, `atomic`, `control`, `image`, `matrix`,
-//! `mbarrier`, `parallel`, `policy`, `tensor`, `video`, `wgmma`).
+//! Every instruction is decoded in the same steps: its opcode is matched to a form of the table, the form is checked against the module's
+//! version and target, its operands are decoded as the form describes them (`operand`), and the form's family builds the operation from
+//! them (`arithmetic`, `async_copy`, `comparison`, `movement`, `memory`, `atomic`, `control`, `image`, `matrix`, `mbarrier`, `parallel`,
+//! `policy`, `tensor`, `video`, `wgmma`).
 
 mod address_operand;
 mod arithmetic;
@@ -32,9 +32,9 @@ mod wgmma;
 
 use std::collections::HashMap;
 
-use super::operands::Operands;
+use super::decode_context::DecodeContext;
 use crate::base::{Diagnostic, Span};
-use crate::isa::{Decode, MatchError, Matched, match_words};
+use crate::isa::{Decode, MatchError, Matched, match_opcode};
 use crate::program::{Guard, Inst, Op, Opcode, OpcodeId, Program, Statement};
 use crate::syntax::tree::{self, Instruction};
 
@@ -45,15 +45,20 @@ use name::predicate;
 /// Decodes the instructions of one module.
 #[derive(Default)]
 pub(super) struct Decoder<'a> {
-    /// Opcodes seen before, by text and number of operands.
-    seen: HashMap<(&'a str, usize), OpcodeId>,
-    /// Opcodes that matched a form which the file's version and target have.
+    /// Opcodes decoded so far, by text and number of operands.
+    ids: HashMap<(&'a str, usize), OpcodeId>,
+    /// Opcodes that matched a form which the module's version and target have.
     opcodes: Vec<Opcode>,
 }
 
 impl<'a> Decoder<'a> {
-    /// The operation that `instruction` denotes, with its guard; `None` if something is wrong, and `diags` then says what.
-    pub(super) fn decode(&mut self, instruction: &Instruction<'a>, cx: &mut dyn Operands<'a>, diags: &mut Vec<Diagnostic>) -> Option<Inst> {
+    /// Decodes `instruction` with its guard; if it returns `None`, the errors are in `diags`.
+    pub(super) fn decode(
+        &mut self,
+        instruction: &Instruction<'a>,
+        cx: &mut dyn DecodeContext<'a>,
+        diags: &mut Vec<Diagnostic>,
+    ) -> Option<Inst> {
         let errors = diags.len();
         let guard = instruction.guard.as_ref().and_then(|guard| decode_guard(guard, cx).map_err(|error| diags.push(error)).ok());
         let matched = self.matched(instruction, cx).map_err(|error| diags.push(error)).ok()?;
@@ -61,15 +66,15 @@ impl<'a> Decoder<'a> {
         (diags[errors..].iter().all(|diagnostic| !diagnostic.is_error())).then_some(Inst { guard, op })
     }
 
-    /// The opcodes that were decoded, by their ids.
+    /// The decoded opcodes, by their ids.
     pub(super) fn into_opcodes(self) -> Vec<Opcode> {
         self.opcodes
     }
 
-    /// The parts of a statement that was decoded, which has added to the mentions of `program` from `first_mention` on; its operands are
-    /// added. None if its opcode is wrong.
+    /// The parts of a decoded statement, whose mentions in `program` start at `first_mention`; adds the spans of its operands to `program`.
+    /// `None` if its opcode is wrong.
     pub(super) fn statement(&self, instruction: &Instruction<'a>, program: &mut Program, first_mention: usize) -> Option<Statement> {
-        let opcode = *self.seen.get(&(instruction.opcode.text, instruction.operands.len()))?;
+        let opcode = *self.ids.get(&(instruction.opcode.text, instruction.operands.len()))?;
         let operand_spans = &mut program.operand_spans;
         let first = operand_spans.len() as u32;
         operand_spans.extend(instruction.operands.iter().map(|operand| operand.span));
@@ -82,17 +87,17 @@ impl<'a> Decoder<'a> {
         })
     }
 
-    /// The form of an opcode, looked up once for each spelling.
-    fn matched(&mut self, instruction: &Instruction<'a>, cx: &dyn Operands<'a>) -> Result<&Matched, Diagnostic> {
+    /// The form of an opcode, matched once for each spelling.
+    fn matched(&mut self, instruction: &Instruction<'a>, cx: &dyn DecodeContext<'a>) -> Result<&Matched, Diagnostic> {
         let key = (instruction.opcode.text, instruction.operands.len());
-        let id = match self.seen.get(&key) {
+        let id = match self.ids.get(&key) {
             Some(id) => *id,
             None => {
-                let matched = match_words(key.0, key.1).map_err(|error| match_diagnostic(error, instruction.opcode.span))?;
+                let matched = match_opcode(key.0, key.1).map_err(|error| match_diagnostic(error, instruction.opcode.span))?;
                 availability::check(&matched, instruction, cx)?;
                 let id = OpcodeId::new(self.opcodes.len());
                 self.opcodes.push(Opcode::new(key.0, matched));
-                self.seen.insert(key, id);
+                self.ids.insert(key, id);
                 id
             }
         };
@@ -100,8 +105,13 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// Reads the operands and builds the operation.
-fn decode_op<'a>(matched: &Matched, instruction: &Instruction<'a>, cx: &mut dyn Operands<'a>, diags: &mut Vec<Diagnostic>) -> Option<Op> {
+/// Decodes the operands and builds the operation.
+fn decode_op<'a>(
+    matched: &Matched,
+    instruction: &Instruction<'a>,
+    cx: &mut dyn DecodeContext<'a>,
+    diags: &mut Vec<Diagnostic>,
+) -> Option<Op> {
     let args = operand::read_all(matched, instruction, cx, diags)?;
     let mut decoding = Decoding { matched, instruction, args: &args, cx };
     decoding.op().map_err(|error| diags.push(error)).ok()
@@ -138,12 +148,12 @@ impl Decoding<'_, '_> {
 }
 
 /// `@p` and `@!p`.
-fn decode_guard<'a>(guard: &tree::Guard<'a>, cx: &mut dyn Operands<'a>) -> Result<Guard, Diagnostic> {
+fn decode_guard<'a>(guard: &tree::Guard<'a>, cx: &mut dyn DecodeContext<'a>) -> Result<Guard, Diagnostic> {
     let register = predicate(guard.name, cx)?;
     Ok(Guard { slot: register.slot, negate: guard.negate })
 }
 
-/// What the matcher found wrong, at its place in the file.
+/// The diagnostic for an error of the matcher, with its span in the file.
 fn match_diagnostic(error: MatchError, opcode: Span) -> Diagnostic {
     let offset = |at: usize| opcode.start.saturating_add(u32::try_from(at).unwrap_or(u32::MAX)).min(opcode.end);
     let span = Span::new(opcode.source, offset(error.at.start), offset(error.at.end));

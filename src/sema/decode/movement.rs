@@ -1,6 +1,6 @@
-//! `mov` in all its shapes, conversions, and conversions of addresses.
+//! All forms of `mov`, conversions, and conversions of addresses.
 
-use super::super::operands::{RegisterRef, Value};
+use super::super::decode_context::{RegisterRef, Value};
 use super::address_operand::{absolute_address, frame_offset, is_in_frame};
 use super::availability::require_at_least;
 use super::constant;
@@ -15,7 +15,7 @@ use crate::program::map::function_address;
 use crate::program::{Bank, ClusterOp, CompareOp, ConvertMode, ConvertOp, Dst, Location, MoveOp, Op, PredSrc, SelectOp, SpecialRef, Src};
 use crate::syntax::tree::{Operand, OperandKind};
 
-/// First PTX version that has addresses of functions.
+/// First PTX version with addresses of functions.
 const FUNCTION_ADDRESSES: (u8, u8) = (2, 1);
 
 impl<'a> Decoding<'_, 'a> {
@@ -47,7 +47,7 @@ impl<'a> Decoding<'_, 'a> {
         Ok(Op::Compare(CompareOp::SetpInt { cmp: Compare::Ne, ty: IntType::U32, combine, c, p: d, q: Dst::SINK, a, b }))
     }
 
-    /// `mov` of anything but predicates: its operands decide what it is.
+    /// `mov` of anything but predicates: its operands determine the operation.
     #[expect(clippy::wildcard_enum_match_arm, reason = "every other value stands for itself")]
     fn move_any(&mut self) -> Decoded {
         let [d, a] = self.instruction.operands.as_slice() else { return Err(self.disagreement(0)) };
@@ -85,7 +85,7 @@ impl<'a> Decoding<'_, 'a> {
     fn move_vector(&mut self) -> Decoded {
         let [d, a] = self.instruction.operands.as_slice() else { return Err(self.disagreement(0)) };
         let (ty, count, bits) = (self.ty(), self.matched.vector(), self.width(self.ty())?);
-        if let (Some(to), Some(value)) = (elements(d, self.cx)?, self.sole_value(a)?) {
+        if let (Some(to), Some(value)) = (elements(d, self.cx)?, self.scalar_value(a)?) {
             return self.unpack_evenly(&to, &value, a.span);
         }
         let (Some(to), Some(from)) = (elements(d, self.cx)?, self.special_vector(a)?.or(elements(a, self.cx)?)) else {
@@ -106,14 +106,14 @@ impl<'a> Decoding<'_, 'a> {
         Ok(Op::Move(MoveOp::Vector { width: bits, d: self.cx.dest_list(&dests(&to)), a: self.cx.source_list(&list) }))
     }
 
-    /// What is no vector: a register, a special register or a constant.
-    fn sole_value(&mut self, operand: &Operand<'a>) -> Result<Option<Value>, Diagnostic> {
+    /// The value of a scalar operand: a register, a special register or a constant.
+    fn scalar_value(&mut self, operand: &Operand<'a>) -> Result<Option<Value>, Diagnostic> {
         let OperandKind::Expr(expr) = &operand.kind else { return Ok(None) };
         let value = self.cx.resolve(expr)?;
         Ok(matches!(value, Value::Register(_) | Value::Special(_) | Value::Int { .. }).then_some(value))
     }
 
-    /// `mov.v4.u32 {a, b, c, d}, r`, of which the manual says nothing: the assembler gives each register its share of the bits of `r`.
+    /// `mov.v4.u32 {a, b, c, d}, r`, which the manual does not mention: the assembler distributes the bits of `r` evenly.
     #[expect(clippy::wildcard_enum_match_arm, reason = "the other values are refused, or not modelled")]
     fn unpack_evenly(&mut self, to: &Elements, value: &Value, span: Span) -> Decoded {
         let (ty, count) = (self.ty(), self.matched.vector());
@@ -140,7 +140,7 @@ impl<'a> Decoding<'_, 'a> {
         Ok(Op::Move(MoveOp::Unpack { part: (32 / count) as u8, parts: self.cx.dest_list(&dests(to)), a }))
     }
 
-    /// The components of `%tid` and its like, which only `mov.v2` and `mov.v4` read all at once.
+    /// The components of `%tid` and other vector registers, which only `mov.v2` and `mov.v4` read as a whole.
     fn special_vector(&mut self, operand: &Operand<'a>) -> Result<Option<Elements>, Diagnostic> {
         let OperandKind::Expr(expr) = &operand.kind else { return Ok(None) };
         let Value::SpecialVector(components) = self.cx.resolve(expr)? else { return Ok(None) };
@@ -251,11 +251,11 @@ impl<'a> Decoding<'_, 'a> {
     }
 
     fn move_special(&mut self, d: Dst, special: SpecialRef, span: Span) -> Decoded {
-        let (ty, own) = (self.ty(), special_type(special));
-        let narrows = ty.bits() < own.bits() && ty.bits() >= narrowest(special);
-        if own.bits() != ty.bits() && !narrows || ty.kind() == TypeKind::Float {
-            return Err(Diagnostic::error("type", span, format!("this special register is .{}, not .{}", own.word(), ty.word()))
-                .with_help(format!("read it with mov.{}", own.word())));
+        let (ty, declared) = (self.ty(), special_type(special));
+        let narrows = ty.bits() < declared.bits() && ty.bits() >= narrowest(special);
+        if declared.bits() != ty.bits() && !narrows || ty.kind() == TypeKind::Float {
+            return Err(Diagnostic::error("type", span, format!("this special register is .{}, not .{}", declared.word(), ty.word()))
+                .with_help(format!("read it with mov.{}", declared.word())));
         }
         let width = self.width(ty)?;
         if !is_plain(special) {
@@ -268,7 +268,7 @@ impl<'a> Decoding<'_, 'a> {
         Ok(Op::Move(MoveOp::Move { width, d, a }))
     }
 
-    /// The address of a variable; `generic` if it is to be valid in the generic space.
+    /// The address of a variable; a generic one if `generic`.
     fn move_address(&mut self, d: Dst, location: Location, generic: bool, span: Span) -> Decoded {
         let ty = self.ty();
         if ty.kind() == TypeKind::Float || ty.bits() < 32 {
@@ -283,7 +283,7 @@ impl<'a> Decoding<'_, 'a> {
         Ok(Op::Move(MoveOp::Move { width, d, a }))
     }
 
-    /// The address of a variable that lies in no frame.
+    /// The address of a variable that is not in a frame.
     fn address_of(&mut self, location: Location) -> Src {
         let wide = self.ty().bits() > 32;
         let address = absolute_address(location);
@@ -315,7 +315,7 @@ impl<'a> Decoding<'_, 'a> {
         Ok(Op::Move(MoveOp::Unpack { part: part.bits() as u8, parts: self.cx.dest_list(&dests(&parts)), a }))
     }
 
-    /// The untyped type of each part, so that all together make the type of the instruction.
+    /// The untyped type of each part, whose widths add up to that of the instruction's type.
     fn part_type(&self, parts: &Elements, span: Span) -> Result<ScalarType, Diagnostic> {
         let ty = self.ty();
         if ty.kind() != TypeKind::Untyped {
@@ -344,7 +344,7 @@ impl<'a> Decoding<'_, 'a> {
     fn convert(&mut self) -> Decoded {
         match self.args.get(1).copied() {
             Some(Arg::Source { a, .. }) => Ok(Op::Convert(ConvertOp::Single { mode: self.convert_mode(), d: self.dst(0)?, a })),
-            // The low bits of what `mov` would read.
+            // The low bits of the value that `mov` would read.
             Some(Arg::Special(special)) if self.narrows() => {
                 let width = self.width(self.matched.types.first().copied().unwrap_or(ScalarType::U32))?;
                 Ok(Op::Move(MoveOp::ReadSpecial { register: special.0, width, d: self.dst(0)? }))
@@ -358,7 +358,7 @@ impl<'a> Decoding<'_, 'a> {
         }
     }
 
-    /// Whether a conversion keeps the low 32 or 64 bits of an integer as they are.
+    /// True if a conversion only truncates an integer to its low 32 or 64 bits.
     fn narrows(&self) -> bool {
         let mode = self.convert_mode();
         let is_integer = |ty: ScalarType| ty.kind() != TypeKind::Float;
@@ -366,8 +366,8 @@ impl<'a> Decoding<'_, 'a> {
         is_integer(mode.to) && is_integer(mode.from) && !mode.sat && to <= from && to >= 32 && u32::from(mode.d_bits) == to
     }
 
-    /// Whether a conversion flushes without `.ftz`, as those of `.f32` do for targets that know no subnormal floats. Until PTX 1.4 those
-    /// from and to types of 64 bits do not (PTX ISA 1.4, "cvt").
+    /// True if a conversion flushes without `.ftz`: those of `.f32` on targets without subnormal floats. Up to PTX 1.4 those from and to
+    /// 64-bit types do not (PTX ISA 1.4, "cvt").
     fn flushes_always(&self) -> bool {
         let types = &self.matched.types;
         let is_wide = types.iter().any(|ty| ty.bits() == 64);
@@ -436,8 +436,7 @@ impl<'a> Decoding<'_, 'a> {
     }
 }
 
-/// Bits of the narrowest `mov` that reads `special`: the registers of PTX 1.x that are wider today, and code of that time still moves
-/// them so.
+/// Width of the narrowest `mov` that reads `special`: some registers had 16 bits in PTX 1.x, and old code still reads them that way.
 fn narrowest(special: SpecialRef) -> u32 {
     const ONCE_NARROW: &[&str] = &["%tid", "%ntid", "%ctaid", "%nctaid", "%gridid"];
     let name = SPECIAL_REGISTERS.get(usize::from(special.0)).map_or("", |register| register.name);

@@ -1,8 +1,8 @@
-//! The operands of an instruction, read and checked as its form says.
+//! Decoding and checking of operands, as the form of the instruction describes them.
 
 use smallvec::SmallVec;
 
-use super::super::operands::{Operands, RegisterRef, Value};
+use super::super::decode_context::{DecodeContext, RegisterRef, Value};
 use super::address_operand::{self, AddressOperand};
 use super::constant;
 use super::element::{self, Element};
@@ -11,30 +11,31 @@ use super::space::SPACES;
 use super::vector::{Elements, check_not_all_sinks, dests, elements, is_of_same_size, same_width, sources, unbraced};
 use crate::base::{Diagnostic, Span};
 use crate::isa::{
-    Count, Matched, OperandForm, OperandType, Role, SPECIAL_REGISTERS, ScalarType, Space, SpecialKind, TypeKind, agrees, is_bits_only,
+    Matched, OperandForm, OperandRole, OperandType, RegisterCount, SPECIAL_REGISTERS, ScalarType, Space, SpecialKind, TypeKind, agrees,
+    is_bits_only,
 };
 use crate::program::{Address, Bank, Dst, ListId, Location, MoveOp, Op, PredSrc, SpecialRef, Src};
 use crate::syntax::tree::{Expr, ExprKind, Instruction, Name, Operand, OperandKind};
 
-/// Instructions that take an element of an array for an address.
+/// Instructions that accept an array element as an address.
 const INDEXING: &[&str] = &["ld", "ldu", "st"];
 
-/// An operand as decoding needs it.
+/// A decoded operand.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Arg {
-    /// Left out.
+    /// Omitted.
     Absent,
-    /// A register that is written, its width in bits, and the predicate after `|`.
+    /// A destination register, its width in bits, and the predicate after `|`.
     Dest { d: Dst, bits: u8, second: Option<Dst> },
-    /// A value that is read, the width in bits of its register, and its value if it is a constant.
+    /// A source, the width in bits of its register, and its value if it is a constant.
     Source { a: Src, bits: u8, constant: Option<u64> },
-    /// A predicate that is read.
+    /// A source predicate.
     Pred(PredSrc),
-    /// A special register that is not a plain source: it changes or is wide.
+    /// A special register that cannot be a [`Src`]: it changes or has 64 bits.
     Special(SpecialRef),
     /// The address of a variable.
     Symbol(Location),
-    /// A constant where only one will do.
+    /// An operand that must be a constant.
     Constant(u64),
     /// A memory address.
     AddressOperand(AddressOperand),
@@ -42,20 +43,20 @@ pub(super) enum Arg {
     Vector { list: ListId, bits: u8 },
     /// The same with the predicate after `|`.
     VectorAnd { list: ListId, bits: u8, second: Dst },
-    /// A tensor map and a place in the tensor: the map's generic address, and coordinates in `Program::sources`.
+    /// The generic address of a tensor map, and coordinates in the tensor, in `Program::sources`.
     Tensor { map: Address, coordinates: ListId },
-    /// Looked at by the instruction's own decoding.
+    /// Decoded by the family.
     Raw,
 }
 
 /// The operands of an instruction, in the order of its form.
 pub(super) type Args = SmallVec<[Arg; 6]>;
 
-/// Reads all operands of `instruction`; `None` if some are wrong, and `diags` then says why.
+/// Decodes all operands of `instruction`; if it returns `None`, the errors are in `diags`.
 pub(super) fn read_all<'a>(
     matched: &Matched,
     instruction: &Instruction<'a>,
-    cx: &mut dyn Operands<'a>,
+    cx: &mut dyn DecodeContext<'a>,
     diags: &mut Vec<Diagnostic>,
 ) -> Option<Args> {
     let errors = diags.len();
@@ -82,18 +83,18 @@ pub(super) fn read_all<'a>(
     (diags.len() == errors).then_some(args)
 }
 
-/// Which operands of the form are there: optional ones are filled from the left.
+/// For each operand of the form true if it is present: optional ones are filled from the left.
 fn present(matched: &Matched, instruction: &Instruction<'_>) -> Result<SmallVec<[bool; 6]>, Diagnostic> {
-    let goes_with = |operand: &OperandForm| operand.with.is_none_or(|words| words.split('|').any(|word| matched.has(word)));
+    let goes_with = |operand: &OperandForm| operand.only_with.is_none_or(|words| words.split('|').any(|word| matched.has(word)));
     let operands = &matched.form.operands;
-    let is_needed = |operand: &OperandForm| (!operand.optional || operand.with.is_some()) && goes_with(operand);
+    let is_needed = |operand: &OperandForm| (!operand.optional || operand.only_with.is_some()) && goes_with(operand);
     let needed = operands.iter().filter(|operand| is_needed(operand)).count();
     let count = instruction.operands.len();
     let mut spare = count.saturating_sub(needed);
     let present: SmallVec<[bool; 6]> = operands
         .iter()
         .map(|operand| {
-            let optional = operand.optional && operand.with.is_none() && spare > 0;
+            let optional = operand.optional && operand.only_with.is_none() && spare > 0;
             spare -= usize::from(optional);
             optional || is_needed(operand)
         })
@@ -107,7 +108,7 @@ fn wrong_count(matched: &Matched, instruction: &Instruction<'_>, needed: usize) 
     let message = format!("'{}' takes {}, not {count}", instruction.opcode.text, operands(needed));
     let span = instruction.operands.get(needed).map_or(instruction.span, |operand| operand.span);
     let (_, form) = matched.form.row.syntax.split_once(char::is_whitespace).unwrap_or(("", ""));
-    let left_out = matched.form.operands.iter().find_map(|operand| operand.with.filter(|_| count > needed));
+    let left_out = matched.form.operands.iter().find_map(|operand| operand.only_with.filter(|_| count > needed));
     let help = match left_out {
         Some(words) => format!("a further operand goes with .{}", words.replace('|', " .")),
         None if form.trim().is_empty() => "it takes none".to_string(),
@@ -119,63 +120,63 @@ fn wrong_count(matched: &Matched, instruction: &Instruction<'_>, needed: usize) 
 /// `d, [a], b` of a form, without annotations.
 fn plain_operands(matched: &Matched) -> String {
     let name = |operand: &OperandForm| match (operand.role, operand.pair) {
-        (Role::Address, _) if operand.registers.is_some() => format!("[{}, {{c}}]", operand.name),
-        (Role::Address, _) => format!("[{}]", operand.name),
+        (OperandRole::Address, _) if operand.registers.is_some() => format!("[{}, {{c}}]", operand.name),
+        (OperandRole::Address, _) => format!("[{}]", operand.name),
         (_, Some(true)) => format!("{}|q", operand.name),
         _ => operand.name.to_string(),
     };
     matched.form.operands.iter().map(name).collect::<Vec<_>>().join(", ")
 }
 
-/// Reads one operand.
+/// Decodes one operand.
 struct Reader<'r, 'a> {
     matched: &'r Matched,
     form: &'r OperandForm,
-    cx: &'r mut dyn Operands<'a>,
+    cx: &'r mut dyn DecodeContext<'a>,
 }
 
 impl<'a> Reader<'_, 'a> {
     fn read(&mut self, operand: &Operand<'a>) -> Result<Arg, Diagnostic> {
         if let Some(count) = self.form.registers {
             let count = match count {
-                Count::Fixed(count) => count,
-                Count::Dimensions(less) => self.matched.dimensions().saturating_sub(less),
-                Count::Columns(divisor) => self.matched.columns() / divisor,
+                RegisterCount::Fixed(count) => count,
+                RegisterCount::Dimensions(less) => self.matched.dimensions().saturating_sub(less),
+                RegisterCount::Columns(divisor) => self.matched.columns() / divisor,
             };
             if self.form.or_descriptor && matches!(operand.kind, OperandKind::Expr(_)) {
                 return self.descriptor(operand);
             }
-            return if self.form.role == Role::Address { self.tensor(operand, count) } else { self.registers(operand, count) };
+            return if self.form.role == OperandRole::Address { self.tensor(operand, count) } else { self.registers(operand, count) };
         }
         let operand = unbraced(operand);
         match self.form.role {
-            Role::Any => {
+            OperandRole::Any => {
                 resolve_names(operand, self.cx)?;
                 Ok(Arg::Raw)
             }
-            Role::Label => Ok(Arg::Raw),
-            Role::Address
+            OperandRole::Label => Ok(Arg::Raw),
+            OperandRole::Address
                 if matches!(operand.kind, OperandKind::Index(..)) && (self.form.register_only || !INDEXING.contains(&self.opcode())) =>
             {
                 let message = format!("'{}' takes an address in brackets", self.opcode());
                 Err(Diagnostic::error("operand", operand.span, message).with_help("write [variable+bytes]"))
             }
-            Role::Address => address_operand::read(operand, self.named_space(), self.form, self.cx).map(Arg::AddressOperand),
-            Role::Dest => self.dest(operand),
-            Role::Source => self.source(operand),
+            OperandRole::Address => address_operand::read(operand, self.named_space(), self.form, self.cx).map(Arg::AddressOperand),
+            OperandRole::Dest => self.dest(operand),
+            OperandRole::Source => self.source(operand),
         }
     }
 
     /// The space that the opcode names for the operand.
     fn named_space(&self) -> Option<Space> {
-        let mut parts = self.matched.words.iter().flatten().flat_map(|word| word.text.split('.'));
+        let mut parts = self.matched.modifiers.iter().flatten().flat_map(|word| word.text.split('.'));
         match self.form.space {
             Some(space) => parts.any(|part| SPACES.iter().any(|row| row.0 == part)).then_some(space),
             None => self.matched.choose(SPACES),
         }
     }
 
-    /// `[a, {c, d}]`: a tensor map, and a place in the tensor of `count` coordinates (PTX ISA, "Tensors").
+    /// `[a, {c, d}]`: a tensor map and `count` coordinates (PTX ISA, "Tensors").
     #[expect(clippy::wildcard_enum_match_arm, reason = "what are no coordinates has been refused before")]
     fn tensor(&mut self, operand: &Operand<'a>, count: usize) -> Result<Arg, Diagnostic> {
         let OperandKind::AddressList(parts) = &operand.kind else {
@@ -210,7 +211,7 @@ impl<'a> Reader<'_, 'a> {
         self.scalar(&value, ScalarType::U64, operand.span)
     }
 
-    /// The type the operand has by its form.
+    /// The type of the operand in its form.
     fn ty(&self) -> ScalarType {
         match self.form.ty {
             OperandType::Last => self.matched.ty(),
@@ -247,7 +248,7 @@ impl<'a> Reader<'_, 'a> {
         }
     }
 
-    /// `{a, b}`, or `{a, b}|p` where the form has a second destination.
+    /// `{a, b}`, or `{a, b}|p` if the form has a second destination.
     fn vector_dest(&mut self, operand: &Operand<'a>) -> Result<Arg, Diagnostic> {
         let OperandKind::Pair(first, second) = &operand.kind else { return self.vector(operand) };
         let (OperandKind::Expr(predicate), Some(_)) = (&second.kind, self.form.pair) else {
@@ -258,7 +259,7 @@ impl<'a> Reader<'_, 'a> {
         Ok(if let Arg::Vector { list, bits } = arg { Arg::VectorAnd { list, bits, second } } else { arg })
     }
 
-    /// A register that is written and its width, or `_` if that may be.
+    /// A destination register and its width, or `_` if `sink`.
     #[expect(clippy::wildcard_enum_match_arm, reason = "every other value is refused")]
     fn dest_register(&mut self, expr: &Expr<'a>, ty: ScalarType, sink: bool) -> Result<(Dst, u8), Diagnostic> {
         match self.cx.resolve(expr)? {
@@ -320,16 +321,16 @@ impl<'a> Reader<'_, 'a> {
         self.scalar(&Value::Register(sum), ty, expr.span)
     }
 
-    /// `variable+4` as a value, which the assembler takes where it does not take `variable`.
+    /// `variable+4` as a value, which ptxas accepts even if it does not accept `variable`.
     fn address_value(&mut self, location: Location, ty: ScalarType, span: Span) -> Result<Arg, Diagnostic> {
         if !matches!(ty.bits(), 32 | 64) || ty.kind() == TypeKind::Float {
             return Err(Diagnostic::error("type", span, format!("an address is not .{}", ty.word())));
         }
         let wide = ty.bits() == 64;
         let a = if address_operand::is_in_frame(location) {
-            let address = self.cx.unnamed(ty, "address".to_string());
+            let address = self.cx.temporary(ty, "address".to_string());
             let (d, offset) = (Dst(address.slot), address_operand::frame_offset(location, span)?);
-            self.cx.before(Op::Move(MoveOp::FrameAddress { wide, generic: false, d, offset }));
+            self.cx.insert_before(Op::Move(MoveOp::FrameAddress { wide, generic: false, d, offset }));
             Src::reg(address.slot)
         } else if location.space == Space::Shared {
             self.cx.shared_address(location.address, wide)
@@ -411,8 +412,7 @@ impl<'a> Reader<'_, 'a> {
         Ok(Arg::Source { a, bits: width(ty), constant: Some(bits) })
     }
 
-    /// Whether a constant is one of those that the form takes. Where it asks for some, all of the number counts, and not what is left of it
-    /// once it is cut to size.
+    /// Checks that the form accepts a constant. Its restrictions apply to the number before truncation.
     fn check_number(&self, value: &Value, bits: u64, ty: ScalarType, span: Span) -> Result<(), Diagnostic> {
         let too_wide = constant::too_wide(value, ty);
         let given = || too_wide.map_or_else(|| signed(bits, ty), |number| number.to_string());
@@ -433,22 +433,22 @@ impl<'a> Reader<'_, 'a> {
         Ok(())
     }
 
-    /// A special register: a plain source if it is fixed and narrow.
+    /// A special register: a plain source if it is constant and has at most 32 bits.
     fn special(&mut self, special: SpecialRef, ty: ScalarType, span: Span) -> Result<Arg, Diagnostic> {
-        let own = special_type(special);
+        let declared = special_type(special);
         // Before PTX 2.0 thread and block indices had 16 bits, and code of that time still reads them so.
-        if own.bits() < ty.bits() || own == ScalarType::Pred || ty.kind() == TypeKind::Float {
-            return Err(Diagnostic::error("type", span, format!("this special register is .{}, not .{}", own.word(), ty.word()))
-                .with_help(format!("read it as .{}", own.word())));
+        if declared.bits() < ty.bits() || declared == ScalarType::Pred || ty.kind() == TypeKind::Float {
+            return Err(Diagnostic::error("type", span, format!("this special register is .{}, not .{}", declared.word(), ty.word()))
+                .with_help(format!("read it as .{}", declared.word())));
         }
         if is_plain(special) {
-            Ok(Arg::Source { a: self.cx.special(special), bits: width(own), constant: None })
+            Ok(Arg::Source { a: self.cx.special(special), bits: width(declared), constant: None })
         } else {
             Ok(Arg::Special(special))
         }
     }
 
-    /// `{a, b}`, or a vector register, of as many elements as the opcode says.
+    /// `{a, b}`, or a vector register, with the number of elements in the opcode.
     fn vector(&mut self, operand: &Operand<'a>) -> Result<Arg, Diagnostic> {
         self.registers(operand, self.matched.vector())
     }
@@ -460,7 +460,7 @@ impl<'a> Reader<'_, 'a> {
         if values.len() != count {
             return Err(Diagnostic::error("operand", operand.span, format!("{} needed here, not {}", elements_are(count), values.len())));
         }
-        let (ty, is_dest) = (self.ty(), self.form.role == Role::Dest);
+        let (ty, is_dest) = (self.ty(), self.form.role == OperandRole::Dest);
         if is_dest {
             check_not_all_sinks(&values, operand.span)?;
         }
@@ -501,7 +501,7 @@ impl<'a> Reader<'_, 'a> {
     }
 
     fn check_type(&self, register: RegisterRef, ty: ScalarType, span: Span) -> Result<(), Diagnostic> {
-        // A pair of halves denotes the type of the instruction, but not a count or a mask beside it.
+        // An `.f16x2` register may hold a value of the instruction's type, but not a count or a mask.
         let is_count = matches!(self.form.ty, OperandType::Fixed(_))
             && !matches!(ty.kind(), TypeKind::Untyped | TypeKind::Float)
             && register.ty == ScalarType::F16x2;
@@ -528,7 +528,7 @@ impl<'a> Reader<'_, 'a> {
 }
 
 /// Resolves every name in an operand that is not decoded further, so that unknown ones are reported.
-pub(super) fn resolve_names<'a>(operand: &Operand<'a>, cx: &mut dyn Operands<'a>) -> Result<(), Diagnostic> {
+pub(super) fn resolve_names<'a>(operand: &Operand<'a>, cx: &mut dyn DecodeContext<'a>) -> Result<(), Diagnostic> {
     match &operand.kind {
         OperandKind::Expr(expr) | OperandKind::Address(expr) => cx.resolve(expr).map(|_| ()),
         OperandKind::Not(name) => cx.resolve(&name_expr(*name)).map(|_| ()),
@@ -546,18 +546,18 @@ pub(super) fn resolve_names<'a>(operand: &Operand<'a>, cx: &mut dyn Operands<'a>
     }
 }
 
-/// Whether instructions may read `special` as any other source.
+/// True if `special` can be a [`Src`].
 pub(super) fn is_plain(special: SpecialRef) -> bool {
     let register = SPECIAL_REGISTERS.get(usize::from(special.0));
     register.is_some_and(|register| register.kind == SpecialKind::Fixed && register.ty.bits() <= 32)
 }
 
-/// The type a special register is read as.
+/// The type of a special register.
 pub(super) fn special_type(special: SpecialRef) -> ScalarType {
     SPECIAL_REGISTERS.get(usize::from(special.0)).map_or(ScalarType::U32, |register| register.ty)
 }
 
-/// Width of a register in bits: at least 16, as registers of 8 bits are kept.
+/// Width of a register in bits: at least 16, since 8-bit registers are extended.
 pub(super) fn width(ty: ScalarType) -> u8 {
     ty.bits().max(16) as u8
 }
@@ -574,13 +574,13 @@ fn double(ty: ScalarType) -> ScalarType {
     }
 }
 
-/// The bits of a constant of type `ty` as a number with its sign, so that `-1` in the source is `-1` in the text.
+/// The bits of a constant of type `ty` as a signed number, so that `-1` in the source is `-1` in the message.
 fn signed(bits: u64, ty: ScalarType) -> String {
     let number = if ty.bits() == 32 { i64::from(bits as u32 as i32) } else { bits as i64 };
     number.to_string()
 }
 
-/// The error for what is no register where one must be.
+/// The error for an operand that must be a register.
 pub(super) fn not_a_register(span: Span) -> Diagnostic {
     Diagnostic::error("operand", span, "a register is needed here")
 }

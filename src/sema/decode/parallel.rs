@@ -43,7 +43,7 @@ impl Decoding<'_, '_> {
         }
     }
 
-    /// `bar` and `barrier`: reductions have their destination first and their predicate last.
+    /// `bar` and `barrier`: in reductions the destination is first and the predicate last.
     fn barrier(&mut self, f: BarrierFn) -> Decoded {
         let is_reduction = matches!(f, BarrierFn::RedPopc | BarrierFn::RedAnd | BarrierFn::RedOr);
         let first = usize::from(is_reduction);
@@ -53,7 +53,7 @@ impl Decoding<'_, '_> {
         Ok(Op::Sync(SyncOp::Barrier { f, aligned, id: self.src(first)?, count: self.optional_src(first + 1)?, d, p }))
     }
 
-    /// Constant barrier numbers and thread counts must be possible.
+    /// Checks constant barrier numbers and thread counts.
     fn check_barrier(&self, first: usize) -> Result<(), Diagnostic> {
         if self.constant_value(first).is_some_and(|id| id >= BARRIERS) {
             return Err(Diagnostic::error("operand", self.operand_span(first), "a block has barriers 0 to 15"));

@@ -1,6 +1,7 @@
 //! `createpolicy`: the value of a cache policy, as sm_90 encodes it.
 //!
-//! A policy is a hint that changes no result. Its upper byte says the priorities, the four bits below it a fraction in sixteenths less one.
+//! A policy is a hint that changes no result. Its upper byte has the priorities, the four bits below it a fraction in sixteenths, minus
+//! one.
 
 use super::family::{Decoded, Decoding};
 use super::operand::Arg;
@@ -8,16 +9,16 @@ use crate::base::Diagnostic;
 use crate::isa::{PolicyDecode, Width};
 use crate::program::{MoveOp, Op};
 
-/// The upper byte by the first priority.
+/// The upper byte for primary priorities that cannot be secondary ones.
 const PRIMARY: &[(&str, u64)] = &[("L2::evict_last", 0x14), ("L2::evict_normal", 0x16)];
 
-/// The same of the two that may be second as well.
+/// The upper byte for primary priorities that can be secondary ones too.
 const EITHER: &[(&str, u64)] = &[("L2::evict_first", 0x12), ("L2::evict_unchanged", 0x10)];
 
-/// Added to it for a second priority.
+/// Added to it for a secondary priority of `L2::evict_first`.
 const SECOND_EVICTS_FIRST: u64 = 1;
 
-/// Added to it for the forms that name a range of addresses.
+/// Added to it for `createpolicy.range`.
 const OF_RANGE: u64 = 8;
 
 impl Decoding<'_, '_> {
@@ -29,7 +30,7 @@ impl Decoding<'_, '_> {
         }
     }
 
-    /// `createpolicy.fractional` and `.range`; of a range, the addresses do not affect the value.
+    /// `createpolicy.fractional` and `.range`; the addresses of a range do not affect the value.
     fn create_policy(&mut self) -> Decoded {
         let d = self.dst(0)?;
         let is_range = self.matched.has("range");
@@ -46,7 +47,7 @@ impl Decoding<'_, '_> {
         Ok(Op::Move(MoveOp::Move { width: Width::B64, d, a: self.cx.const64(value) }))
     }
 
-    /// The primary size of a range is part of its total size.
+    /// Checks that the primary size of a range is at most its total size.
     fn check_sizes(&self) -> Result<(), Diagnostic> {
         match (self.args.get(2), self.args.get(3)) {
             (Some(Arg::Source { constant: Some(primary), .. }), Some(Arg::Source { constant: Some(total), .. })) if primary > total => {
@@ -57,7 +58,7 @@ impl Decoding<'_, '_> {
         }
     }
 
-    /// `createpolicy.cvt`: the property as it is.
+    /// `createpolicy.cvt`: the access property unchanged.
     fn convert_policy(&mut self) -> Decoded {
         Ok(Op::Move(MoveOp::Move { width: Width::B64, d: self.dst(0)?, a: self.src(1)? }))
     }
@@ -66,13 +67,14 @@ impl Decoding<'_, '_> {
         if let Some(primary) = self.matched.choose(PRIMARY) {
             return Ok(primary + if self.matched.has("L2::evict_first") { SECOND_EVICTS_FIRST } else { 0 });
         }
-        let words: Vec<&str> = self.matched.words.iter().flatten().map(|word| word.text).filter(|word| word.starts_with("L2::")).collect();
+        let words: Vec<&str> =
+            self.matched.modifiers.iter().flatten().map(|word| word.text).filter(|word| word.starts_with("L2::")).collect();
         let first = words.first().and_then(|first| EITHER.iter().find(|(word, _)| word == first));
         let (_, primary) = first.ok_or_else(|| self.type_disagreement())?;
         Ok(primary + if words.get(1) == Some(&"L2::evict_first") { SECOND_EVICTS_FIRST } else { 0 })
     }
 
-    /// A fraction above 0 and up to 1, in sixteenths.
+    /// A fraction greater than 0 and at most 1, in sixteenths.
     fn sixteenths(&self, fraction: f32) -> Result<u64, Diagnostic> {
         if fraction > 0.0 && fraction <= 1.0 {
             return Ok(((fraction * 16.0).round() as u64).max(1));

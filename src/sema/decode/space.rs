@@ -1,8 +1,8 @@
-//! State spaces as opcodes name them.
+//! State spaces in opcodes.
 
 use crate::isa::Space;
 
-/// The words that name a space.
+/// The modifiers for state spaces.
 pub(super) const SPACES: &[(&str, Space)] = &[
     ("global", Space::Global),
     ("shared", Space::Shared),
@@ -15,12 +15,12 @@ pub(super) const SPACES: &[(&str, Space)] = &[
     ("param::func", Space::ParamFunc),
 ];
 
-/// Whether a variable of space `variable` is where an instruction of space `named` looks.
+/// True if an instruction that names the space `named` can access a variable of space `variable`.
 pub(super) fn same_space(variable: Space, named: Space) -> bool {
-    let group = |space: Space| match space {
+    let parent = |space: Space| match space {
         Space::SharedCluster => Space::Shared,
         Space::ParamFunc => Space::Param,
         other @ (Space::Generic | Space::Global | Space::Const | Space::Shared | Space::Local | Space::Param) => other,
     };
-    group(variable) == group(named)
+    parent(variable) == parent(named)
 }

@@ -1,4 +1,4 @@
-//! Tensor copies and changes of tensor maps. The contents of their brackets are read here: a map and coordinates.
+//! Tensor copies and changes of tensor maps, and their bracketed operands: a map and coordinates.
 
 use super::async_copy::REDUCTIONS;
 use super::family::{Decoded, Decoding};
@@ -14,39 +14,39 @@ impl Decoding<'_, '_> {
             TensorDecode::TensorCopy => self.tensor_copy(),
             TensorDecode::TensorMapReplace => self.replace_field(),
             TensorDecode::TensorMapCopy => {
-                Ok(Op::TensorMap(TensorMapOp::Copy { to: self.place(0)?.address, from: self.place(1)?.address }))
+                Ok(Op::TensorMap(TensorMapOp::Copy { to: self.address_operand(0)?.address, from: self.address_operand(1)?.address }))
             }
         }
     }
 
-    /// A load names shared memory, the tensor and an mbarrier; a store or a reduction the tensor and shared memory.
+    /// The operands of a load are shared memory, the tensor and an mbarrier; those of a store or a reduction the tensor and shared memory.
     fn tensor_copy(&mut self) -> Decoded {
         let is_load = self.matched.has("mbarrier::complete_tx::bytes");
         let (tensor, shared) = if is_load { (1, 0) } else { (0, 1) };
-        let (map, coordinates) = self.box_place(tensor)?;
+        let (map, coordinates) = self.map_and_coordinates(tensor)?;
         let im2col = self.matched.has("im2col") || self.matched.has("im2col_no_offs");
         let copy = TensorCopy {
             mode: if im2col { TensorMode::Im2col } else { TensorMode::Tile },
             map,
             coordinates,
             offsets: self.im2col_offsets()?,
-            shared: self.at(shared)?,
+            shared: self.space_address(shared)?,
             reduction: self.matched.choose(REDUCTIONS),
-            completion: if is_load { Completion::Mbarrier(self.at(2)?) } else { Completion::BulkGroup },
+            completion: if is_load { Completion::Mbarrier(self.space_address(2)?) } else { Completion::BulkGroup },
             multicast: self.mask()?,
         };
         Ok(Op::Async(AsyncOp::Copy { copy: self.cx.copy(CopyOp::Tensor(Box::new(copy))) }))
     }
 
-    /// `[map, {x, y}]`, operand `index`: the generic address of the map, and as many coordinates as the instruction says.
-    fn box_place(&self, index: usize) -> Result<(Address, Box<[Src]>), Diagnostic> {
+    /// `[map, {x, y}]`, operand `index`: the generic address of the map, and the coordinates.
+    fn map_and_coordinates(&self, index: usize) -> Result<(Address, Box<[Src]>), Diagnostic> {
         match self.args.get(index) {
             Some(Arg::Tensor { map, coordinates }) => Ok((*map, self.cx.sources(*coordinates))),
             _ => Err(self.disagreement(index)),
         }
     }
 
-    /// The operand that shifts the pixels of im2col: two values less than there are coordinates.
+    /// The `im2colOffsets` operand: two values fewer than coordinates.
     fn im2col_offsets(&self) -> Result<Box<[Src]>, Diagnostic> {
         let Some(index) = self.matched.form.operands.iter().position(|operand| operand.name == "o") else { return Ok(Box::default()) };
         match self.args.get(index) {
@@ -55,7 +55,7 @@ impl Decoding<'_, '_> {
         }
     }
 
-    /// `tensormap.replace`: the map, the dimension of fields that there is one of for each, the new value.
+    /// `tensormap.replace`: the map, the dimension for fields that have a value per dimension, the new value.
     fn replace_field(&mut self) -> Decoded {
         let field = self.matched.choose(TensorField::WORDS).ok_or_else(|| self.type_disagreement())?;
         let (access, address) = self.access(0)?;
@@ -69,10 +69,10 @@ impl Decoding<'_, '_> {
         Ok(Op::TensorMap(TensorMapOp::ReplaceField { field, ordinal: ordinal as u8, access, a, address }))
     }
 
-    /// Some values came with later versions and targets.
+    /// Checks constants that need a later version or target than the instruction.
     fn check_constant(&self, field: TensorField, index: usize) -> Result<(), Diagnostic> {
         let target = self.cx.target();
-        let (first, is_there, needed) = match field {
+        let (first, is_available, needed) = match field {
             TensorField::ElemType => (13, self.cx.version() >= (8, 7) && target.0 >= 100, "PTX 8.7 and sm_100 or higher"),
             TensorField::SwizzleMode => (4, target == (103, Some('a')), "sm_103a"),
             TensorField::GlobalAddress
@@ -86,7 +86,7 @@ impl Decoding<'_, '_> {
             | TensorField::FillMode => return Ok(()),
         };
         match self.constant_value(index) {
-            Some(value) if value >= first && !is_there => {
+            Some(value) if value >= first && !is_available => {
                 let message = format!("{value} as the new .{} requires {needed}", field.word());
                 Err(Diagnostic::error("target", self.operand_span(index), message))
             }

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::super::operands::{Operands, Value};
+use super::super::decode_context::{DecodeContext, Value};
 use super::constant;
 use super::operand::{is_plain, not_a_register, width};
 use crate::base::{Diagnostic, Span};
@@ -15,7 +15,7 @@ pub(super) type Elements = SmallVec<[(Value, Span); 8]>;
 
 /// The elements of `{a, b}` or of a vector register; `None` if the operand is neither.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the other values are no vectors")]
-pub(super) fn elements<'a>(operand: &Operand<'a>, cx: &mut dyn Operands<'a>) -> Result<Option<Elements>, Diagnostic> {
+pub(super) fn elements<'a>(operand: &Operand<'a>, cx: &mut dyn DecodeContext<'a>) -> Result<Option<Elements>, Diagnostic> {
     match &operand.kind {
         OperandKind::Vector(parts) => {
             let element = |part: &Operand<'a>| match &part.kind {
@@ -43,19 +43,19 @@ pub(super) fn elements<'a>(operand: &Operand<'a>, cx: &mut dyn Operands<'a>) -> 
     }
 }
 
-/// The registers that a vector writes, `_` included.
+/// The destinations of a vector, `_` included.
 pub(super) fn dests(values: &Elements) -> SmallVec<[Dst; 8]> {
     let dest = |value: &Value| if let Value::Register(register) = value { Dst(register.slot) } else { Dst::SINK };
     values.iter().map(|(value, _)| dest(value)).collect()
 }
 
-/// The values that a vector of elements of type `ty` in registers of `bits` reads.
+/// The sources of a vector with elements of type `ty` in registers of `bits`.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the other values are constants, or refused")]
 pub(super) fn sources<'a>(
     values: &Elements,
     ty: ScalarType,
     bits: u8,
-    cx: &mut dyn Operands<'a>,
+    cx: &mut dyn DecodeContext<'a>,
 ) -> Result<SmallVec<[Src; 8]>, Diagnostic> {
     let source = |(value, span): &(Value, Span)| match value {
         Value::Register(register) => Ok(Src::reg(register.slot)),
@@ -68,8 +68,8 @@ pub(super) fn sources<'a>(
     values.iter().map(source).collect()
 }
 
-/// The width of the slots of a vector's registers, which have one size; that of `ty` where there are none. Numbers of different kinds do
-/// not go together in one vector, but bits go with all.
+/// The width of the registers of a vector, which must have the same size; that of `ty` if there are none. Numbers of different kinds cannot
+/// be mixed in a vector, except with untyped registers.
 pub(super) fn same_width(values: &Elements, ty: ScalarType, span: Span) -> Result<u8, Diagnostic> {
     let mut types = values.iter().filter_map(|(value, _)| if let Value::Register(register) = value { Some(register.ty) } else { None });
     let first = types.next().unwrap_or(ty);
@@ -85,13 +85,13 @@ pub(super) fn same_width(values: &Elements, ty: ScalarType, span: Span) -> Resul
     Ok(width(first))
 }
 
-/// Whether an integer register may be given for a floating-point element: as part of a vector it may where it has the same size.
+/// True if `register` is an integer register of the same size as the floating-point type `ty`, which vectors accept.
 pub(super) fn is_of_same_size(ty: ScalarType, register: ScalarType) -> bool {
     let is_number = matches!(register.kind(), TypeKind::Signed | TypeKind::Unsigned);
     matches!(ty, ScalarType::F32 | ScalarType::F64) && is_number && register.bits() == ty.bits()
 }
 
-/// The error for a vector that is written and of which nothing is wanted: the assembler knows no type of its elements.
+/// The error for a destination vector of sinks only, for which the assembler cannot determine a type.
 pub(super) fn check_not_all_sinks(values: &Elements, span: Span) -> Result<(), Diagnostic> {
     if values.iter().any(|(value, _)| *value != Value::Sink) {
         return Ok(());
@@ -100,7 +100,7 @@ pub(super) fn check_not_all_sinks(values: &Elements, span: Span) -> Result<(), D
         .with_help("'_' stands for those that are not wanted"))
 }
 
-/// The floating-point type of a register, `.s64` for any integer, `None` for what is only bits.
+/// The floating-point type of a register, `.s64` for any integer, `None` for untyped values.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the other values are only bits")]
 fn number_kind(value: &Value) -> Option<ScalarType> {
     match value {
@@ -114,7 +114,7 @@ fn number_kind(value: &Value) -> Option<ScalarType> {
     }
 }
 
-/// The operand itself, or the only element of `{a}`, which is no vector.
+/// The operand itself, or the only element of `{a}`, which is not a vector.
 pub(super) fn unbraced<'o, 'a>(operand: &'o Operand<'a>) -> &'o Operand<'a> {
     match &operand.kind {
         OperandKind::Vector(parts) => match parts.as_slice() {

@@ -1,6 +1,6 @@
-//! Video instructions: operands of which parts are selected (`%r1.b0`, `%r1.h32`) or which are negated.
+//! Video instructions, whose operands may have a selector (`%r1.b0`, `%r1.h32`) or be negated.
 
-use super::super::operands::{RegisterRef, Value};
+use super::super::decode_context::{RegisterRef, Value};
 use super::constant;
 use super::family::{Decoded, Decoding};
 use super::operand::not_a_register;
@@ -11,11 +11,11 @@ use crate::isa::{
 use crate::program::{Dst, Op, Src, VideoOp};
 use crate::syntax::tree::{Expr, ExprKind, OperandKind};
 
-/// The comparisons that video instructions have.
+/// The comparison modifiers of video instructions.
 const COMPARISONS: &[(&str, Compare)] =
     &[("eq", Compare::Eq), ("ne", Compare::Ne), ("lt", Compare::Lt), ("le", Compare::Le), ("gt", Compare::Gt), ("ge", Compare::Ge)];
 
-/// An operand with what precedes and follows it.
+/// An operand with its sign and selector.
 struct Selected<'a> {
     register: Option<RegisterRef>,
     a: Src,
@@ -47,14 +47,14 @@ impl<'a> Decoding<'_, 'a> {
         self.matched.choose(COMPARISONS).map(VideoFn::Set).ok_or_else(|| self.type_disagreement())
     }
 
-    /// Whether the type words of the result and of the operands `a` and `b` are signed. The result of `vset` has the type of `a`.
+    /// True for each of the result, `a` and `b` that has a signed type. The result of `vset` has the type of `a`.
     fn video_signs(&self) -> (bool, bool, bool) {
         let signed = |index: usize| self.matched.types.get(index) == Some(&ScalarType::S32);
         if self.matched.types.len() == 2 { (signed(0), signed(0), signed(1)) } else { (signed(0), signed(1), signed(2)) }
     }
 
     fn video_scalar(&mut self, f: VideoFn) -> Decoded {
-        let (d, a, b) = (self.selected(0)?, self.plus(1)?, self.plus(2)?);
+        let (d, a, b) = (self.selected(0)?, self.not_negated(1)?, self.not_negated(2)?);
         let (d_signed, a_signed, b_signed) = self.video_signs();
         let c = self.optional_src(3)?;
         let words = [("add", VideoSecond::Add), ("min", VideoSecond::Min), ("max", VideoSecond::Max)];
@@ -101,7 +101,7 @@ impl<'a> Decoding<'_, 'a> {
     }
 
     fn video_simd(&mut self, f: VideoFn, elements: u8) -> Decoded {
-        let (d, a, b, c) = (self.selected(0)?, self.plus(1)?, self.plus(2)?, self.src(3)?);
+        let (d, a, b, c) = (self.selected(0)?, self.not_negated(1)?, self.not_negated(2)?, self.src(3)?);
         let (d_signed, a_signed, b_signed) = self.video_signs();
         let spec = VideoSimdSpec {
             f,
@@ -117,7 +117,7 @@ impl<'a> Decoding<'_, 'a> {
     }
 
     /// Operand `index`, which cannot be negated.
-    fn plus(&mut self, index: usize) -> Result<Selected<'a>, Diagnostic> {
+    fn not_negated(&mut self, index: usize) -> Result<Selected<'a>, Diagnostic> {
         let operand = self.selected(index)?;
         if operand.negated {
             return Err(operand.error("'-' stands before operands of 'vmad' only"));
@@ -172,15 +172,15 @@ impl Selected<'_> {
         self.register.map(|register| Dst(register.slot)).ok_or_else(|| not_a_register(self.span))
     }
 
-    /// The byte or half that a scalar instruction takes; `None` for the whole word.
+    /// The byte or half that a scalar instruction selects; `None` for all 32 bits.
     fn part(&self) -> Result<Option<VideoPart>, Diagnostic> {
         let Some(selector) = self.selector else { return Ok(None) };
         let error = || self.error("this instruction selects .b0 to .b3, .h0 or .h1");
         VideoPart::from_selector(selector).map(Some).ok_or_else(error)
     }
 
-    /// For each element of the result, the element among those of both operands that is its source, element 0 first; those from `first`
-    /// on if there is no selector.
+    /// For each element of the result, element 0 first, the index of its source among the elements of both operands; consecutive ones from
+    /// `first` on if there is no selector.
     fn sources(&self, elements: u8, first: u8) -> Result<[u8; 4], Diagnostic> {
         let Some(selector) = self.selector else {
             return match self.register {

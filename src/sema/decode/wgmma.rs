@@ -1,5 +1,5 @@
-//! Asynchronous matrix multiplications of a warpgroup: `wgmma.mma_async`, with registers or a descriptor for A, dense or sparse, and what
-//! is done with their groups.
+//! Asynchronous matrix multiplications of a warpgroup: `wgmma.mma_async`, with registers or a descriptor for A, dense or sparse, and
+//! operations on wgmma-groups.
 
 use super::family::{Decoded, Decoding};
 use super::operand::Arg;
@@ -7,7 +7,7 @@ use crate::base::Diagnostic;
 use crate::isa::{Major, ScalarType, Shape, WgmmaDecode};
 use crate::program::{Dst, Op, Src, WarpgroupOp, WgmmaA, WgmmaOp};
 
-/// `imm-scale` -1, as a constant of 32 bits.
+/// `imm-scale` -1, as a 32-bit constant.
 const MINUS_ONE: u64 = u32::MAX as u64;
 
 impl Decoding<'_, '_> {
@@ -29,11 +29,11 @@ impl Decoding<'_, '_> {
 
     fn mma_async(&mut self) -> Result<WgmmaOp, Diagnostic> {
         let types = self.wgmma_types()?;
-        let words = self.matched.words.iter().flatten();
+        let words = self.matched.modifiers.iter().flatten();
         let shape = words.filter_map(|word| Shape::from_word(word.text)).next().ok_or_else(|| self.type_disagreement())?;
-        let together = if types[1] == ScalarType::B32 { 32 } else { 1 };
+        let packed = if types[1] == ScalarType::B32 { 32 } else { 1 };
         Ok(WgmmaOp {
-            shape: Shape { k: shape.k / together, ..shape },
+            shape: Shape { k: shape.k / packed, ..shape },
             types,
             d: self.accumulators()?,
             a: self.wgmma_a()?,
@@ -47,9 +47,9 @@ impl Decoding<'_, '_> {
         })
     }
 
-    /// The types of D, A and B, which may be in one word. Single bits come in words of 32.
+    /// The types of D, A and B, which may be one modifier. `.b1` is represented as 32-bit words.
     fn wgmma_types(&self) -> Result<[ScalarType; 3], Diagnostic> {
-        let words = self.matched.words.iter().flatten().flat_map(|word| word.text.split('.'));
+        let words = self.matched.modifiers.iter().flatten().flat_map(|word| word.text.split('.'));
         let types: Vec<ScalarType> =
             words.filter_map(|word| if word == "b1" { Some(ScalarType::B32) } else { ScalarType::from_word(word) }).collect();
         <[ScalarType; 3]>::try_from(types).map_err(|_| self.type_disagreement())
@@ -73,7 +73,7 @@ impl Decoding<'_, '_> {
         }
     }
 
-    /// The register with the metadata of a sparse A, and the selector.
+    /// The metadata register of a sparse A, and the sparsity selector.
     fn metadata(&self) -> Result<Option<(Src, u32)>, Diagnostic> {
         let Some(metadata) = self.named("e") else { return Ok(None) };
         let selector = self.constant_named("f").and_then(|selector| u32::try_from(selector).ok());
@@ -81,7 +81,7 @@ impl Decoding<'_, '_> {
         Ok(Some((self.src(metadata)?, selector)))
     }
 
-    /// How an operand lies: `imm-trans` is the constant called `name`, where the form has it.
+    /// The majorness of an operand: `imm-trans` is the constant operand called `name`, if the form has it.
     fn major(&self, name: &str) -> Major {
         if self.constant_named(name) == Some(1) { Major::MN } else { Major::K }
     }

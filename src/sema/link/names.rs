@@ -1,4 +1,4 @@
-//! Other names and other numbers of files in a module.
+//! Renaming of symbols and renumbering of files in a module.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use crate::syntax::tree::{
     Statement, Variable,
 };
 
-/// Gives names of `module` that are in `renames` the name that stands for them, wherever they occur: whatever denotes the same still does.
+/// Replaces the names of `module` that are in `renames`, in all positions.
 pub(super) fn rename<'a>(module: &mut Module<'a>, renames: &'a BTreeMap<String, String>) {
     if renames.is_empty() {
         return;
@@ -25,7 +25,7 @@ pub(super) fn rename<'a>(module: &mut Module<'a>, renames: &'a BTreeMap<String, 
     }
 }
 
-/// Numbers the files of `module` from `first` on, where they are numbered from 0 on; the number after the last.
+/// Adds `first` to the file numbers of `module`; returns the number after the last.
 pub(super) fn files_from(module: &mut Module<'_>, first: u32) -> u32 {
     let mut next = first;
     let mut number = |file: &mut u32| {
@@ -74,7 +74,7 @@ fn renumber(loc: &mut Loc<'_>, number: &mut impl FnMut(&mut u32)) {
 struct Renamer<'a>(&'a BTreeMap<String, String>);
 
 impl<'a> Renamer<'a> {
-    /// The name in `text`.
+    /// Replaces the name `text`.
     fn text(&self, text: &mut &'a str) {
         if let Some(renamed) = self.0.get(*text) {
             *text = renamed;

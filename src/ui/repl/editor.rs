@@ -1,4 +1,4 @@
-//! Editing a line: history, completion, hints.
+//! The line editor: history, completion, hints.
 
 use std::borrow::Cow;
 use std::io::{self, BufRead, Write};
@@ -17,57 +17,57 @@ use rustyline::{
 };
 
 use super::history::{HistoryFile, LINES_MAX};
-use super::running::Watch;
+use super::running::RunMonitor;
 use crate::command::complete::{KnownNames, complete, hint};
 use crate::debug::session::InterruptCheck;
 use crate::ui::bad_line::{BadLine, text_of};
 use crate::ui::console::Frontend;
-use crate::ui::terminal_kind::moves_the_cursor;
-use crate::ui::tty::hold::{self, Hold};
+use crate::ui::terminal_kind::supports_cursor_movement;
+use crate::ui::tty::guard::{self, TerminalUse};
 use crate::ui::tty::keyboard;
-use crate::ui::visible::{pictured, visible};
+use crate::ui::visible::{control_picture, visible};
 use crate::ui::{files, interrupt};
 
-/// What is said before the lines of a command that takes several.
+/// The instruction before the lines of a command that takes several.
 pub const BLOCK: &str = "a command a line, up to one that says end";
 
 /// Reads lines from a terminal.
 pub struct LineEditor {
-    editor: Editor<Words, MemHistory>,
+    editor: Editor<CommandHelper, MemHistory>,
     history: Option<HistoryFile>,
-    /// What is wrong with the history file, and was not reported yet.
+    /// Errors of the history file that have not been reported.
     complaints: Vec<String>,
     color: bool,
-    /// There is no screen around the line.
+    /// True if the line is not part of a full screen.
     is_alone: bool,
     /// Lines of a command that takes several are being read.
     in_block: bool,
 }
 
-/// The surroundings of the line on a screen, which are notified of its changes.
+/// Callbacks of the line editor, for the screen that contains the line.
 pub trait EditorHooks: Send + Sync {
-    /// The line is about to be drawn; `typing` is false while a line of the history is searched.
+    /// Called before the line is drawn; `typing` is false during a search of the history.
     fn before_drawing(&self, typing: bool);
-    /// Several things could stand at the end of `line`.
+    /// Called if there are several completions of `line`.
     fn offer(&self, line: &str, candidates: &[String]);
-    /// The line reads so now.
+    /// Called when the line has changed to `line`.
     fn edited(&self, line: &str);
 }
 
-/// What the user did at the prompt.
+/// The result of reading a line at the prompt.
 pub enum Line {
-    /// Typed a line.
+    /// A line.
     Typed(String),
-    /// Typed a line that is no text.
+    /// A line that is not valid UTF-8.
     NotText(BadLine),
-    /// Dropped it, with Ctrl-C.
+    /// Ctrl-C: the line is discarded.
     Dropped,
-    /// Left, with Ctrl-D.
+    /// Ctrl-D: the end of the input.
     End,
 }
 
 impl LineEditor {
-    /// One that knows the lines of earlier sessions, alone on the terminal or with something around it.
+    /// An editor with the history of earlier sessions. With `hooks` it is part of a full screen.
     pub fn new(color: bool, hooks: Option<Arc<dyn EditorHooks>>) -> io::Result<Self> {
         let config = Config::builder()
             .max_history_size(LINES_MAX)
@@ -76,13 +76,13 @@ impl LineEditor {
             .history_ignore_space(true)
             .completion_type(CompletionType::List)
             .bell_style(if hooks.is_some() { BellStyle::None } else { BellStyle::Audible })
-            // Colours are decided here; without this, the hooks would not be called before drawing either.
+            // The prompt is coloured by this module; without this mode, the hooks would not be called before drawing.
             .color_mode(ColorMode::Forced)
             .build();
         let lines = MemHistory::with_config(&config);
         let mut editor = Editor::with_history(config, lines).map_err(io::Error::other)?;
         let is_alone = hooks.is_none();
-        editor.set_helper(Some(Words { names: KnownNames::default(), color, hooks }));
+        editor.set_helper(Some(CommandHelper { names: KnownNames::default(), color, hooks }));
         if is_alone {
             editor.bind_sequence(KeyEvent::ctrl('z'), EventHandler::Conditional(Box::new(Suspend)));
         }
@@ -95,25 +95,25 @@ impl LineEditor {
         Ok(Self { editor, history, complaints: remembered.complaint.into_iter().collect(), color, is_alone, in_block: false })
     }
 
-    /// What is wrong with the history file and was not reported yet.
+    /// Errors of the history file that have not been reported.
     pub fn complaints(&mut self) -> Vec<String> {
         std::mem::take(&mut self.complaints)
     }
 
-    /// From now on completes these names.
-    pub fn know(&mut self, names: KnownNames) {
+    /// Sets the names that are completed.
+    pub fn set_names(&mut self, names: KnownNames) {
         self.in_block = false;
-        if let Some(words) = self.editor.helper_mut() {
-            words.names = names;
+        if let Some(helper) = self.editor.helper_mut() {
+            helper.names = names;
         }
     }
 
-    /// Whether this is the first line of a command that takes several.
+    /// True for the first line of a command that takes several; later calls return false.
     pub fn begins_block(&mut self) -> bool {
         !std::mem::replace(&mut self.in_block, true)
     }
 
-    /// Reads a line, which the history keeps.
+    /// Reads a line and adds it to the history.
     pub fn line(&mut self, prompt: &str) -> io::Result<Line> {
         let line = self.read(prompt, ("", ""))?;
         if let Line::Typed(line) = &line {
@@ -122,7 +122,7 @@ impl LineEditor {
         Ok(line)
     }
 
-    /// The history keeps a line, and its file at once.
+    /// Adds a line to the history and to its file.
     pub fn remember(&mut self, line: &str) -> io::Result<()> {
         let is_new = self.editor.add_history_entry(line).map_err(io::Error::other)?;
         if let Some(history) = self.history.as_mut().filter(|_| is_new) {
@@ -131,28 +131,28 @@ impl LineEditor {
         Ok(())
     }
 
-    /// From now on a key does what `handler` says.
+    /// Binds a key to `handler`.
     pub fn bind(&mut self, key: KeyEvent, handler: impl ConditionalEventHandler + 'static) {
         self.editor.bind_sequence(Event::KeySeq(vec![key]), EventHandler::Conditional(Box::new(handler)));
     }
 
-    /// What can write above the line while it is read.
+    /// A printer for text above the line while it is read.
     pub fn printer(&mut self) -> io::Result<impl ExternalPrinter + Send + use<>> {
         self.editor.create_external_printer().map_err(io::Error::other)
     }
 
-    /// Reads a line that begins as what stands before and after the cursor.
+    /// Reads a line; `begun` is the initial text before and after the cursor.
     pub fn read(&mut self, prompt: &str, begun: (&str, &str)) -> io::Result<Line> {
         let prompt = &*visible(prompt);
-        if !moves_the_cursor() {
+        if !supports_cursor_movement() {
             return typed(prompt);
         }
         if self.is_alone {
-            hold::hold(Hold::Line)?;
+            guard::set_use(TerminalUse::Line)?;
         }
         let line = self.edit(prompt, begun);
         if self.is_alone {
-            hold::hold(Hold::Released)?;
+            guard::set_use(TerminalUse::Released)?;
         }
         line
     }
@@ -178,7 +178,7 @@ impl Line {
     }
 }
 
-/// Reads a line where nothing can be edited.
+/// Reads a line without editing.
 fn typed(prompt: &str) -> io::Result<Line> {
     let mut out = io::stdout();
     write!(out, "{prompt}")?;
@@ -216,40 +216,40 @@ impl Frontend for LineEditor {
     }
 
     fn interrupt(&mut self) -> Box<dyn InterruptCheck> {
-        Box::new(Watch::new())
+        Box::new(RunMonitor::new())
     }
 }
 
-/// How a character of the line is drawn.
+/// The character that is drawn for a character of the line.
 fn drawn(c: char) -> char {
     match c {
         '\n' => c,
         c if keyboard::is_byte(c) => char::REPLACEMENT_CHARACTER,
-        c => pictured(c),
+        c => control_picture(c),
     }
 }
 
-/// Ctrl-Z where there is no screen.
+/// The handler of Ctrl-Z without a full screen.
 struct Suspend;
 
 impl ConditionalEventHandler for Suspend {
     fn handle(&self, _: &Event, _: RepeatCount, _: bool, _: &EventContext<'_>) -> Option<Cmd> {
-        // An error of writing shows at the next write.
+        // A write error is reported by the next write.
         let pasting = |sequence: &str| io::stdout().write_all(sequence.as_bytes()).and_then(|()| io::stdout().flush());
-        let _ = pasting("\x1b[?2004l\r\n").and_then(|()| hold::suspend()).and_then(|()| pasting("\x1b[?2004h"));
+        let _ = pasting("\x1b[?2004l\r\n").and_then(|()| guard::suspend()).and_then(|()| pasting("\x1b[?2004h"));
         Some(Cmd::Repaint)
     }
 }
 
-/// Completes and hints from the table of commands and the names of the session.
-struct Words {
+/// Completion and hints, from the table of commands and the names of the session.
+struct CommandHelper {
     names: KnownNames,
     color: bool,
     hooks: Option<Arc<dyn EditorHooks>>,
 }
 
-impl Words {
-    /// Offers all that could follow `start`; what they have in common is written at once.
+impl CommandHelper {
+    /// Offers all completions of the text from `start`; their common prefix is inserted at once.
     fn offer(&self, line: &str, start: usize, hooks: &dyn EditorHooks, pairs: Vec<Pair>) -> Vec<Pair> {
         let word = line.get(start..).unwrap_or_default();
         let common = longest_common_prefix(&pairs).filter(|common| common.len() > word.len()).map(str::to_string);
@@ -259,15 +259,15 @@ impl Words {
     }
 }
 
-impl Completer for Words {
+impl Completer for CommandHelper {
     type Candidate = Pair;
 
     fn complete(&self, line: &str, pos: usize, _: &rustyline::Context<'_>) -> rustyline::Result<(usize, Vec<Pair>)> {
         let line = line.get(..pos).unwrap_or(line);
         let completion = complete(line, &self.names);
         let word = line.get(completion.start..).unwrap_or_default();
-        let files = if completion.files { files::beginning_with(word) } else { Vec::new() };
-        // A word that is complete is followed by a blank, a folder by what it holds.
+        let files = if completion.files { files::paths_with_prefix(word) } else { Vec::new() };
+        // A complete word is followed by a blank, a folder or a function is not.
         let pair = |text: String| {
             let end = if text.ends_with('/') || text.ends_with('(') { "" } else { " " };
             Pair { replacement: format!("{text}{end}"), display: visible(&text).into_owned() }
@@ -281,7 +281,7 @@ impl Completer for Words {
     }
 }
 
-impl Hinter for Words {
+impl Hinter for CommandHelper {
     type Hint = String;
 
     fn hint(&self, line: &str, pos: usize, _: &rustyline::Context<'_>) -> Option<String> {
@@ -292,13 +292,13 @@ impl Hinter for Words {
     }
 }
 
-impl Highlighter for Words {
-    /// A character that would act on the terminal is drawn as one that does not.
+impl Highlighter for CommandHelper {
+    /// Control characters are drawn as visible ones.
     fn highlight<'l>(&self, line: &'l str, _: usize) -> Cow<'l, str> {
         if line.chars().all(|c| drawn(c) == c) { Cow::Borrowed(line) } else { Cow::Owned(line.chars().map(drawn).collect()) }
     }
 
-    /// Without this a character at the end of the line would be written as it was typed.
+    /// Without this, a control character at the end of the line would be written as it was typed.
     fn highlight_char(&self, line: &str, _: usize, _: CmdKind) -> bool {
         line.chars().any(|c| drawn(c) != c)
     }
@@ -316,6 +316,6 @@ impl Highlighter for Words {
     }
 }
 
-impl Validator for Words {}
+impl Validator for CommandHelper {}
 
-impl Helper for Words {}
+impl Helper for CommandHelper {}

@@ -1,7 +1,7 @@
-//! The history file: one line for each line typed, written as soon as it is.
+//! The history file: one line for each typed line, written at once.
 //!
-//! The first line of the file says how the others are written: in `#V2` a line feed within a line is `\n` and a backslash `\\`. A line is
-//! appended with one write, so that several sessions may share the file, and nothing of a session that is killed is lost.
+//! The first line of the file is the version of its format: in `#V2` a line feed within a line is `\n` and a backslash `\\`. A line is
+//! appended with one write, so that several sessions can share the file, and no line of a session that is killed is lost.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
@@ -12,47 +12,48 @@ use rustix::fs::OFlags;
 
 use crate::base::save::{cause, save};
 
-/// Lines that are kept.
+/// The number of lines that are retained.
 pub const LINES_MAX: usize = 10_000;
-/// A file with more lines than this is cut down to [`LINES_MAX`]: not at every line after them.
+/// A file with more lines than this is truncated to [`LINES_MAX`], so that it is not rewritten for every line.
 const FILE_LINES_MAX: usize = 2 * LINES_MAX;
-/// Bytes at the end of the file that are read.
+/// The maximum number of bytes that are read, at the end of the file.
 const READ_BYTES_MAX: u64 = 16 << 20;
 /// The first line.
 const HEADER: &[u8] = b"#V2\n";
 
-/// The file, as far as it can be used.
+/// The history file.
 pub struct HistoryFile {
     path: PathBuf,
+    /// False after an error: the file is not used any more.
     usable: bool,
-    /// The last line has no end: the write of it was cut short.
-    torn: bool,
+    /// True if the last line has no line feed, because its write was incomplete.
+    is_truncated: bool,
 }
 
-/// What the file holds.
+/// The contents of the file.
 #[derive(Default)]
-pub struct Remembered {
+pub struct LoadedHistory {
     /// The lines, the oldest first.
     pub lines: Vec<String>,
-    /// What is wrong with the file, for people.
+    /// The error message if the file cannot be used, or lines are skipped.
     pub complaint: Option<String>,
 }
 
 impl HistoryFile {
-    /// The file at `path`, and what it holds. There need not be one.
-    pub fn open(path: PathBuf) -> (Self, Remembered) {
-        let mut file = Self { path, usable: true, torn: false };
+    /// The file at `path`, which need not exist, and its contents.
+    pub fn open(path: PathBuf) -> (Self, LoadedHistory) {
+        let mut file = Self { path, usable: true, is_truncated: false };
         let remembered = match read(&file.path) {
-            Ok(None) => Remembered { lines: Vec::new(), complaint: None },
-            Ok(Some(bytes)) => file.take_up(&bytes),
-            Err(reason) => Remembered { lines: Vec::new(), complaint: Some(file.give_up("read", &reason)) },
+            Ok(None) => LoadedHistory { lines: Vec::new(), complaint: None },
+            Ok(Some(bytes)) => file.parse(&bytes),
+            Err(reason) => LoadedHistory { lines: Vec::new(), complaint: Some(file.give_up("read", &reason)) },
         };
         (file, remembered)
     }
 
-    fn take_up(&mut self, bytes: &[u8]) -> Remembered {
+    fn parse(&mut self, bytes: &[u8]) -> LoadedHistory {
         let (escaped, text) = bytes.strip_prefix(HEADER).map_or((false, bytes), |text| (true, text));
-        self.torn = !bytes.is_empty() && !bytes.ends_with(b"\n");
+        self.is_truncated = !bytes.is_empty() && !bytes.ends_with(b"\n");
         let (mut lines, mut bad) = (Vec::new(), 0);
         for line in text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
             match std::str::from_utf8(line) {
@@ -70,14 +71,14 @@ impl HistoryFile {
         if has_too_many || !escaped && !bytes.is_empty() {
             let text: Vec<u8> = HEADER.iter().copied().chain(lines.iter().flat_map(|line| written(line))).collect();
             match save(&self.path, &[&text]) {
-                Ok(()) => self.torn = false,
+                Ok(()) => self.is_truncated = false,
                 Err(error) => complaint = Some(self.give_up("write", &cause(&error))),
             }
         }
-        Remembered { lines, complaint }
+        LoadedHistory { lines, complaint }
     }
 
-    /// Appends a line; what is wrong, the first time that it cannot be done.
+    /// Appends a line; returns an error message at the first failure.
     pub fn append(&mut self, line: &str) -> Option<String> {
         if !self.usable {
             return None;
@@ -92,24 +93,24 @@ impl HistoryFile {
         if let Some(folder) = self.path.parent() {
             std::fs::create_dir_all(folder)?;
         }
-        // What an editor or a system administrator put in its place meanwhile must not hang the prompt.
-        let mut file = unhurried().append(true).create(true).mode(0o600).open(&self.path)?;
+        // The file may have been replaced by a FIFO, which must not hang the prompt.
+        let mut file = nonblocking().append(true).create(true).mode(0o600).open(&self.path)?;
         let found = file.metadata()?;
         if !found.is_file() {
             return Err(io::Error::other(NOT_REGULAR));
         }
-        let begin: &[u8] = match (found.len(), self.torn) {
+        let begin: &[u8] = match (found.len(), self.is_truncated) {
             (0, _) => HEADER,
             (_, true) => b"\n",
             (_, false) => b"",
         };
-        self.torn = true;
+        self.is_truncated = true;
         file.write_all(&[begin, &written(line)].concat())?;
-        self.torn = false;
+        self.is_truncated = false;
         Ok(())
     }
 
-    /// The file is not used any more.
+    /// Stops using the file; returns the error message.
     fn give_up(&mut self, verb: &str, reason: &str) -> String {
         self.usable = false;
         format!("cannot {verb} the history file {}: {reason}; what is typed is not kept beyond this session", self.path.display())
@@ -118,16 +119,16 @@ impl HistoryFile {
 
 const NOT_REGULAR: &str = "it is not a regular file";
 
-/// Opening a FIFO or a device does not wait for anything.
-fn unhurried() -> OpenOptions {
+/// Options with which opening a FIFO or a device does not block.
+fn nonblocking() -> OpenOptions {
     let mut options = File::options();
     options.custom_flags(OFlags::NONBLOCK.bits().cast_signed());
     options
 }
 
-/// The content of the file, or its end; none if there is no file.
+/// The contents of the file, or the end of them if it is long; `None` if there is no file.
 fn read(path: &Path) -> Result<Option<Vec<u8>>, String> {
-    let mut file = match unhurried().read(true).open(path) {
+    let mut file = match nonblocking().read(true).open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(cause(&error)),
@@ -147,7 +148,7 @@ fn read(path: &Path) -> Result<Option<Vec<u8>>, String> {
     Ok(Some(bytes))
 }
 
-/// A line as it stands in the file, with its end.
+/// A line as it is written in the file, with the line feed.
 fn written(line: &str) -> Vec<u8> {
     (line.replace('\\', r"\\").replace('\n', r"\n") + "\n").into_bytes()
 }

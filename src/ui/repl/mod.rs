@@ -1,6 +1,6 @@
-//! The prompt: lines from a person at a terminal, with history, completion and hints.
+//! The prompt: reads command lines from a terminal, with history, completion and hints.
 //!
-//! Ctrl-C at the prompt drops the line; while the kernel runs it stops it where it stands. Ctrl-D leaves.
+//! Ctrl-C discards the line at the prompt, and interrupts the kernel while it runs. Ctrl-D quits.
 
 pub(super) mod editor;
 mod history;
@@ -12,30 +12,30 @@ use std::io::{self, Write};
 use super::console::{Console, Flow};
 use super::interrupt;
 use super::output::Standard;
-use super::terminal_kind::moves_the_cursor;
+use super::terminal_kind::supports_cursor_movement;
 use super::text;
-use super::tty::hold;
+use super::tty::guard;
 use crate::command::complete::KnownNames;
 use crate::command::says_nothing;
 use crate::debug::session::Session;
 use editor::{Line, LineEditor};
 
-/// Reads lines and executes them until the user leaves.
+/// Reads lines and executes them until the user quits.
 ///
 /// # Errors
 /// The terminal cannot be read or written.
 pub fn run(console: &mut Console, color: bool) -> io::Result<()> {
-    let held = if moves_the_cursor() { Some(hold::prepare(BTreeSet::new())?) } else { None };
+    let terminal_guard = if supports_cursor_movement() { Some(guard::prepare(BTreeSet::new())?) } else { None };
     let mut editor = LineEditor::new(color, None)?;
     let mut out = Standard::output();
-    if let Some(complaint) = held.as_ref().and_then(|held| held.without_restorer.as_ref()) {
+    if let Some(complaint) = terminal_guard.as_ref().and_then(|terminal_guard| terminal_guard.without_restorer.as_ref()) {
         writeln!(out, "warning: {complaint}")?;
     }
     loop {
         for complaint in editor.complaints() {
             writeln!(out, "warning: {complaint}")?;
         }
-        editor.know(KnownNames::of(&console.session()));
+        editor.set_names(KnownNames::of(&console.session()));
         let typed = match editor.line(&prompt(&console.session()))? {
             Line::Typed(line) => line,
             Line::NotText(bad) => {
@@ -55,7 +55,7 @@ pub fn run(console: &mut Console, color: bool) -> io::Result<()> {
         };
         interrupt::forget();
         match console.line(&line, &mut editor, &mut out)? {
-            Flow::On | Flow::Interrupted => {}
+            Flow::Continue | Flow::Interrupted => {}
             Flow::Failed(failed) => out.styled(&text::failed(&failed, color))?,
             Flow::Quit => break,
         }

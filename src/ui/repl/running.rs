@@ -1,32 +1,32 @@
-//! While the kernel runs: Ctrl-C is looked for, and a run that takes long says how far it is.
+//! The check for Ctrl-C while the kernel runs, and the progress line of a long run.
 
 use std::io::Write;
 
 use crate::debug::session::{InterruptCheck, Session};
 use crate::ui::interrupt;
 use crate::ui::progress::Reports;
-use crate::ui::terminal_kind::moves_the_cursor;
+use crate::ui::terminal_kind::supports_cursor_movement;
 
-/// Back to the start of the line, and clear it.
+/// Moves to the start of the line and clears it.
 const CLEAR_LINE: &str = "\r\x1b[K";
 
-/// One command's runs.
-pub struct Watch {
+/// The interrupt check of one command.
+pub struct RunMonitor {
     reports: Reports,
 }
 
-impl Watch {
-    /// One that begins now.
+impl RunMonitor {
+    /// A monitor for a command that begins now.
     pub fn new() -> Self {
         interrupt::forget();
         Self { reports: Reports::new() }
     }
 }
 
-impl InterruptCheck for Watch {
+impl InterruptCheck for RunMonitor {
     fn should_continue(&mut self, session: &Session) -> bool {
-        if moves_the_cursor()
-            && let Some(report) = self.reports.due(session.progress())
+        if supports_cursor_movement()
+            && let Some(report) = self.reports.next_report(session.progress())
         {
             write(&format!("{CLEAR_LINE}{report}"));
         }
@@ -34,15 +34,15 @@ impl InterruptCheck for Watch {
     }
 }
 
-impl Drop for Watch {
+impl Drop for RunMonitor {
     fn drop(&mut self) {
-        if self.reports.has_said() {
+        if self.reports.has_reported() {
             write(CLEAR_LINE);
         }
     }
 }
 
-/// Writes to the terminal; an error is ignored, as the reader is gone then.
+/// Writes to the terminal; an error is ignored.
 fn write(text: &str) {
     let mut out = std::io::stdout();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());

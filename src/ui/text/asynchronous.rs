@@ -1,4 +1,4 @@
-//! The asynchronous machine for people: one mbarrier in full, and pipelines over time.
+//! The text of mbarriers, and of pipelines over time.
 
 use super::report::{actor, code_place, grouped};
 use super::table::Table;
@@ -8,18 +8,18 @@ use crate::debug::view::{
     Contribution, EndedPhase, MbarrierAction, MbarrierView, MbarrierWaiter, Pipeline, Stage, StageState, TransactionBytes, cells,
 };
 
-/// Columns of a pipeline in plain text.
+/// The width of a pipeline in plain text, in columns.
 const WIDTH: usize = 110;
 
-/// An mbarrier with all that is known of it.
+/// An mbarrier in detail.
 pub fn mbarrier(view: &MbarrierView) -> String {
     let MbarrierView { name, block, address, phase, arrivals, bytes, made_at, made_by, .. } = view;
     let made = format!("t={}  {}  {}", grouped(*made_at), actor(made_by, *block), code_place(&made_by.at));
     let mut lines = vec![format!("{name}: mbarrier at shared {address:#x} of block {}\n  made: {made}", Dim3(*block))];
     let (bytes, action) = (transaction_bytes(bytes), |one: &MbarrierAction| action(one, *block));
     let next = view.next.map_or(String::new(), |next| format!(", the next phase wants {next}"));
-    let (came, wanted) = arrivals;
-    lines.push(format!("  phase {phase}, parity {}: {came} of {wanted} arrivals{next}; bytes: {bytes}", phase & 1));
+    let (arrived, expected) = arrivals;
+    lines.push(format!("  phase {phase}, parity {}: {arrived} of {expected} arrivals{next}; bytes: {bytes}", phase & 1));
     lines.extend(view.overwritten.map(|word| format!("  its bytes were overwritten: they read {word:#018x}")));
     lines.extend(view.waiters.iter().map(waiter));
     if !view.copies.is_empty() {
@@ -101,17 +101,17 @@ fn waiter(waiter: &MbarrierWaiter) -> String {
     format!("  waiting for {parity}: {} at {}", threads.describe(), code_place(at))
 }
 
-/// A stage of a pipeline in a row of text.
+/// A stage of a pipeline as a row of text.
 pub struct StageRow {
     /// `full[1]`
     pub name: String,
-    /// Its states, one after the other: what, how it is drawn, and when it began.
+    /// Its states in order of time: the state, its drawing, and the time when it began.
     pub runs: Vec<(Option<StageState>, String, Tick)>,
     /// A note at the end of the row.
     pub verdict: &'static str,
 }
 
-/// The rows of a pipeline in `width` columns, and the heading above them: its first and its last time.
+/// The heading of a pipeline, which has its first and last time, and its rows, in `width` columns.
 pub fn stage_rows(pipeline: &Pipeline, width: usize) -> (String, Vec<StageRow>) {
     let names = pipeline.stages.iter().map(|stage| stage.name.chars().count()).max().unwrap_or(0);
     let hangs = pipeline.stages.iter().any(|stage| stage.never_full);
@@ -132,7 +132,7 @@ pub fn stage_rows(pipeline: &Pipeline, width: usize) -> (String, Vec<StageRow>) 
 
 const NEVER_FULL: &str = "never full";
 
-/// Neighbouring cells that are alike, drawn with their word where there is room.
+/// Runs of equal adjacent cells, each drawn with the name of its state if there is room.
 fn runs(states: &[Option<StageState>], times: &[Tick]) -> Vec<(Option<StageState>, String, Tick)> {
     let mut runs = Vec::new();
     let mut at = 0;

@@ -1,10 +1,10 @@
-//! What can be said of the other orders of a run, for people.
+//! The text of certificates: whether the findings of a run hold in every order.
 
 use super::report::grouped;
 use crate::debug::certificate::{Certificate, Dependence};
 use crate::debug::never_ran::NeverRan;
 
-/// One line.
+/// A certificate in one line.
 pub fn certificate(certificate: &Certificate) -> String {
     match certificate {
         Certificate::EveryOrder { may_round_differently, never_ran } => {
@@ -27,7 +27,7 @@ fn depends(Dependence { on, place, decides }: &Dependence) -> String {
     format!("{on}{at}{decides} depends on the order: other orders may show other findings")
 }
 
-/// One line on several cases: how many hold for every order.
+/// The number of cases that hold for every order, in one line.
 pub fn certified(certified: usize, cases: usize) -> String {
     format!("every order  {certified} of {cases} hold for every order\n")
 }

@@ -1,7 +1,7 @@
-//! Diagnostics for people: `file:line:column: severity[code]: message`, then the line with the place underlined, then help.
+//! The text of diagnostics: `file:line:column: severity[code]: message`, then the line with the span underlined, then help.
 //!
-//! Every place is drawn as a window of one line, so that a line of megabytes, or a span of many lines, shows no more than a
-//! screen is wide.
+//! Every span is drawn in a window of one line, so that no more than the width of a screen is shown of a very long line or of a span of
+//! many lines.
 
 use std::ops::Range;
 
@@ -11,14 +11,14 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use crate::base::{Diagnostic, Severity, Sources, Span};
 use crate::ui::visible::visible;
 
-/// Characters of a line shown at most.
+/// The maximum number of characters that are shown of a line.
 const WINDOW_CHARS: usize = 120;
-/// Characters shown before the place in a line that is longer.
+/// The number of characters shown before the span in a longer line.
 const BEFORE_CHARS: usize = 40;
-/// Diagnostics drawn at most; the rest are counted.
+/// The maximum number of diagnostics that are drawn; the others are counted.
 const DRAWN_MAX: usize = 200;
 
-/// All of them, with a last line that counts them.
+/// All diagnostics, and a last line that counts them.
 pub fn render_all(sources: &Sources, diagnostics: &[Diagnostic], color: bool) -> String {
     let mut text: String = diagnostics.iter().take(DRAWN_MAX).map(|diagnostic| render(sources, diagnostic, color)).collect();
     let count = |severity| diagnostics.iter().filter(|diagnostic| diagnostic.severity == severity).count();
@@ -67,7 +67,7 @@ fn level_of(severity: Severity) -> Level<'static> {
     }
 }
 
-/// Escape sequence for the word of a severity.
+/// The escape sequence for the colour of a severity.
 fn color_of(severity: Severity) -> &'static str {
     match severity {
         Severity::Error => "\x1b[1;31m",
@@ -76,12 +76,12 @@ fn color_of(severity: Severity) -> &'static str {
     }
 }
 
-/// A line, or the part of it around a place.
+/// A line, or the part of it around a span.
 struct Window {
     line: usize,
     text: String,
-    /// The place, in bytes of `text`.
-    place: Range<usize>,
+    /// The span, in bytes of `text`.
+    span: Range<usize>,
 }
 
 impl Window {
@@ -90,25 +90,25 @@ impl Window {
         let line = file.line_of(span.start);
         let text = file.line(line);
         let line_start = file.offset(line, 1);
-        let start = floor(text, span.start.saturating_sub(line_start) as usize);
-        let end = floor(text, span.end.saturating_sub(line_start) as usize).max(start);
-        let (text, place) = cut(text, start, end);
-        Self { line: line as usize, text, place }
+        let start = floor_char_boundary(text, span.start.saturating_sub(line_start) as usize);
+        let end = floor_char_boundary(text, span.end.saturating_sub(line_start) as usize).max(start);
+        let (text, span) = truncate(text, start, end);
+        Self { line: line as usize, text, span }
     }
 
     fn snippet<'a>(&'a self, kind: AnnotationKind, label: Option<&'a str>) -> Snippet<'a, annotate_snippets::Annotation<'a>> {
-        Snippet::source(self.text.as_str()).line_start(self.line).annotation(kind.span(self.place.clone()).label(label))
+        Snippet::source(self.text.as_str()).line_start(self.line).annotation(kind.span(self.span.clone()).label(label))
     }
 }
 
-/// The last boundary of a character of `text` that is not after `at`.
-fn floor(text: &str, at: usize) -> usize {
+/// The last character boundary of `text` that is not after `at`.
+fn floor_char_boundary(text: &str, at: usize) -> usize {
     let at = at.min(text.len());
     (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
-/// `text` as it is, or the part around `start..end`, with `…` where something was cut away; and the place in it.
-fn cut(text: &str, start: usize, end: usize) -> (String, Range<usize>) {
+/// `text`, or the part of it around `start..end` with `…` in place of the rest; and the range of the span in it.
+fn truncate(text: &str, start: usize, end: usize) -> (String, Range<usize>) {
     let fits = text.len() <= WINDOW_CHARS || text.chars().nth(WINDOW_CHARS).is_none();
     if fits {
         return (text.to_string(), start..end);

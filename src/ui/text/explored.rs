@@ -1,25 +1,25 @@
-//! The text of what `explore` found: how many orders led to which outcome. An *order* is one interleaving of the warps of a case, which the
-//! literature calls a schedule.
+//! The text of the results of `explore`: the number of orders with each outcome. An *order* is one interleaving of the warps of a case (a
+//! schedule in the literature).
 
 use super::finding::list;
 use super::report::grouped;
-use crate::debug::explore::{End, Explored, FoundInOrders, OrderOutcome, Systematic, Verdict};
+use crate::debug::explore::{End, ExplorationReport, MergedFinding, OrderOutcome, Systematic, Verdict};
 
-/// The most outcomes that are listed.
+/// The maximum number of outcomes that are listed.
 const OUTCOMES_SHOWN: usize = 16;
 
 /// The number of orders by outcome, a line for each outcome that is not right, and the findings of all orders.
-pub fn explored(explored: &Explored) -> String {
+pub fn explored(explored: &ExplorationReport) -> String {
     let outcomes = match &explored.verdict {
         Some(verdict) => judged(explored, verdict),
         None => compared(explored),
     };
     let interrupted = if explored.interrupted { "interrupted before all orders were tried\n" } else { "" };
-    probability_line(explored) + &outcomes + &found(explored) + interrupted + &more(explored)
+    probability_line(explored) + &outcomes + &found(explored) + interrupted + &untried(explored)
 }
 
-/// What a systematic exploration has not tried, and the command that continues it.
-fn more(explored: &Explored) -> String {
+/// A line on the orders that a systematic exploration has not tried, with the command that continues it.
+fn untried(explored: &ExplorationReport) -> String {
     match explored.systematic {
         None => String::new(),
         Some(Systematic { is_complete: false, .. }) => "there are more orders: 'explore systematic continue' goes on\n".to_string(),
@@ -31,7 +31,7 @@ fn more(explored: &Explored) -> String {
 }
 
 /// `all 12 orders with at most 2 preemptions`
-fn tried(explored: &Explored) -> String {
+fn tried(explored: &ExplorationReport) -> String {
     let orders = orders(explored.tried);
     match explored.systematic {
         None => orders,
@@ -46,8 +46,8 @@ fn tried(explored: &Explored) -> String {
     }
 }
 
-/// The line with the probability that an order by random priorities shows a bug.
-fn probability_line(explored: &Explored) -> String {
+/// The line with the probability that a schedule with random priorities shows a bug.
+fn probability_line(explored: &ExplorationReport) -> String {
     explored.bound.map_or(String::new(), |bound| {
         let power = match bound.depth {
             1 => String::new(),
@@ -64,7 +64,7 @@ fn probability_line(explored: &Explored) -> String {
 }
 
 /// `20 orders: 12 right, 8 wrong, worst C[35][0] = 22.6, expected 26.2, replay: --schedule random --seed 3`
-fn judged(explored: &Explored, verdict: &Verdict) -> String {
+fn judged(explored: &ExplorationReport, verdict: &Verdict) -> String {
     let Verdict { right, wrong, stopped } = *verdict;
     let counts = [(right, "right"), (wrong, "wrong"), (stopped, "stopped")];
     let counts: Vec<String> =
@@ -83,7 +83,7 @@ fn judged(explored: &Explored, verdict: &Verdict) -> String {
     text
 }
 
-fn compared(explored: &Explored) -> String {
+fn compared(explored: &ExplorationReport) -> String {
     let (count, kinds) = (explored.tried, explored.outcomes.iter().filter(|outcome| outcome.orders > 0).count());
     let is_all_session = explored.outcomes.first().is_some_and(|outcome| outcome.orders == count);
     let session = session_order(explored);
@@ -110,8 +110,8 @@ fn compared(explored: &Explored) -> String {
 }
 
 /// The findings, each with the number of orders that show it.
-fn found(explored: &Explored) -> String {
-    let entry = |found: &FoundInOrders| {
+fn found(explored: &ExplorationReport) -> String {
+    let entry = |found: &MergedFinding| {
         let session = session_order(explored);
         let shown = match (found.is_own, found.orders) {
             (true, 0) => format!("in {session} only"),
@@ -135,8 +135,8 @@ fn found(explored: &Explored) -> String {
     }
 }
 
-/// The name of the order that the session itself runs in.
-fn session_order(explored: &Explored) -> &'static str {
+/// The name of the session's own order.
+fn session_order(explored: &ExplorationReport) -> &'static str {
     if explored.is_own_default { "the default order" } else { "this run's order" }
 }
 

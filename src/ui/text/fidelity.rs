@@ -1,16 +1,16 @@
-//! How far a run can be trusted, for people.
+//! The text of the fidelity of a run: how far its results are those of the hardware.
 
 use std::collections::BTreeSet;
 
 use crate::debug::Trust;
 use crate::debug::fidelity::{Fidelity, OpcodeFidelity};
 
-/// Opcodes that are named; the rest are counted.
+/// The maximum number of opcodes that are listed; the others are counted.
 const NAMED: usize = 6;
 
-/// A line for each degree of trust, and what approximations have decided.
+/// A line for each level of trust, and the influences of approximate results.
 pub fn fidelity(fidelity: &Fidelity) -> String {
-    let rows = |wanted: fn(&Trust) -> bool| -> Vec<&OpcodeFidelity> { fidelity.opcodes.iter().filter(|row| wanted(&row.trust)).collect() };
+    let rows = |test: fn(&Trust) -> bool| -> Vec<&OpcodeFidelity> { fidelity.opcodes.iter().filter(|row| test(&row.trust)).collect() };
     let recorded = rows(|trust| matches!(trust, Trust::Recorded(_)));
     let manual = rows(|trust| *trust == Trust::Manual);
     let approximate = rows(|trust| *trust == Trust::Approximate);
@@ -23,7 +23,7 @@ pub fn fidelity(fidelity: &Fidelity) -> String {
     }
     if !approximate.is_empty() {
         text += &format!("approximate  {}: {}\n", opcodes(&approximate), named(&approximate));
-        text += &format!("             {}\n", decided(fidelity));
+        text += &format!("             {}\n", influences(fidelity));
     }
     text
 }
@@ -32,16 +32,16 @@ fn opcodes(rows: &[&OpcodeFidelity]) -> String {
     if rows.len() == 1 { "1 opcode".to_string() } else { format!("{} opcodes", rows.len()) }
 }
 
-fn decided(fidelity: &Fidelity) -> String {
-    if fidelity.decided.is_empty() {
+fn influences(fidelity: &Fidelity) -> String {
+    if fidelity.influences.is_empty() {
         return "what they computed decided no address, no branch and no synchronization".to_string();
     }
-    let part = |(decides, place): &(crate::debug::fidelity::Decides, String)| format!("{} ({place})", decides.words());
-    let parts: Vec<String> = fidelity.decided.iter().map(part).collect();
+    let part = |(influence, place): &(crate::debug::fidelity::Influence, String)| format!("{} ({place})", influence.words());
+    let parts: Vec<String> = fidelity.influences.iter().map(part).collect();
     format!("what they computed may have decided {}", parts.join(", "))
 }
 
-/// The first words of the opcodes.
+/// The opcodes without modifiers.
 fn operations(rows: &[&OpcodeFidelity]) -> String {
     let operations = rows.iter().filter_map(|row| row.opcode.split('.').next());
     operations.collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(", ")

@@ -1,4 +1,4 @@
-//! Findings for people: what is wrong, both sides below each other, why, and what would fix it.
+//! The text of findings: the problem, both sides, the cause, and the fix.
 
 use super::fix;
 use super::report::{grouped, site, site_of};
@@ -9,7 +9,7 @@ use crate::debug::findings::{FindingText, LinkText, MemoryText, SideAction, Side
 use crate::debug::view::Warps;
 use crate::debug::{Fault, Waiting};
 
-/// All of a finding, without a line end.
+/// A finding in full, without a line feed at the end.
 pub fn finding(finding: &FindingText) -> String {
     let mut lines = vec![headline(finding)];
     match (&finding.first, &finding.second) {
@@ -30,7 +30,7 @@ pub fn finding(finding: &FindingText) -> String {
     lines.join("\n")
 }
 
-/// The waiting warps, and what each waits for.
+/// The waiting warps, and the wait reason of each.
 fn waiting(finding: &FindingText) -> Vec<String> {
     let mut lines = Vec::new();
     for waiting in &finding.waiting {
@@ -43,7 +43,7 @@ fn waiting(finding: &FindingText) -> Vec<String> {
     lines
 }
 
-/// What stopped a launch.
+/// The fault that stopped a launch.
 pub fn fault(fault: &Fault) -> String {
     finding(&FindingText::of_fault(0, fault))
 }
@@ -52,7 +52,7 @@ pub fn fault(fault: &Fault) -> String {
 pub fn list(findings: &[FindingText], suppressed: usize) -> String {
     let entry = |finding: &FindingText| {
         let number = format!("{}: ", finding.number);
-        let sites = finding.sides().map(|side| format!("{:width$}{}\n", "", place(side), width = number.len()));
+        let sites = finding.sides().map(|side| format!("{:width$}{}\n", "", side_line(side), width = number.len()));
         let waiting = finding.waiting.iter().filter(|_| finding.second.is_none());
         let waits = |waiting: &Waiting| {
             format!(
@@ -73,7 +73,7 @@ pub fn list(findings: &[FindingText], suppressed: usize) -> String {
     findings.iter().map(entry).collect::<String>() + &rest
 }
 
-/// The chain of what was ordered and what was not; of a hang, what each warp waits for, and where all warps of the `blocks` stand.
+/// The happens-before path of a finding, with the missing step; for a hang, the wait reasons and the state of all warps of the `blocks`.
 pub fn chain(finding: &FindingText, blocks: &[Warps]) -> String {
     let link = |link: &LinkText| match &link.site {
         None => format!("  {}\n", link.text),
@@ -83,7 +83,7 @@ pub fn chain(finding: &FindingText, blocks: &[Warps]) -> String {
             format!("  t={time}  block {block} {}  {}{source}  {}\n    {}\n", at.warp_name, at.place, at.statement, link.text)
         }
     };
-    // The sides themselves stand before and after the chain.
+    // The two sides are shown before and after the path.
     let is_side = |link: &&LinkText| link.site.as_ref().is_some_and(|at| finding.sides().any(|side| side.site.time == at.time));
     let links: String = finding.chain.iter().filter(|link| !is_side(link)).map(link).collect();
     let sides = |label: &str, side: &Option<SideText>| side.iter().map(|side| format!("{label}{}\n", self::side(side))).collect::<String>();
@@ -103,7 +103,7 @@ pub fn chain(finding: &FindingText, blocks: &[Warps]) -> String {
             .collect::<String>()
 }
 
-/// `race.shared.raw: s[5]: a thread reads shared memory that …`, with `warning: ` or `note: ` before what is no error
+/// `race.shared.raw: s[5]: a thread reads shared memory that …`, after `warning: ` or `note: ` for other severities
 fn headline(finding: &FindingText) -> String {
     let memory = finding.memory.as_ref().map_or(String::new(), |memory| format!("{}: ", self::memory(memory)));
     let severity = match finding.severity {
@@ -131,7 +131,7 @@ fn side(side: &SideText) -> String {
 }
 
 /// `writes file.ptx:37 (file.cu:7) at t=84, warp 1`
-fn place(side: &SideText) -> String {
+fn side_line(side: &SideText) -> String {
     let source = side.site.source.as_ref().map_or(String::new(), |source| format!(" ({source})"));
     let action = side.action.map_or("at", action_word);
     format!(

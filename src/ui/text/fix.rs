@@ -1,4 +1,4 @@
-//! Advice that was tried, for people.
+//! The text of fixes that were tried.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use crate::base::counted;
 use crate::debug::findings::{FailedFix, FindingText, FixOutcome, Outputs};
 use crate::debug::fix::{FixReport, FixReports};
 
-/// Changes that are named of those that failed together.
+/// The maximum number of changes that are listed of those that failed for the same reason.
 const SHOWN: usize = 3;
 
 /// The lines of a finding on its fix: the proposal of its checker, or the result of trying it.
@@ -58,19 +58,19 @@ fn held(changes: &[String], outputs: &Outputs, orders: u64) -> Vec<String> {
     lines
 }
 
-/// The first few of some words, and how many there are beside them.
-fn shortened(words: &[String], between: &str) -> String {
-    let shown = words.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(between);
-    let more = words.len().saturating_sub(SHOWN);
+/// The first few of the texts, and the number of the others.
+fn shortened(texts: &[String], separator: &str) -> String {
+    let shown = texts.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(separator);
+    let more = texts.len().saturating_sub(SHOWN);
     if more == 0 { shown } else { format!("{shown} and {more} more") }
 }
 
-/// One line: what failed for the same reason stands together.
+/// One line with the changes that failed, grouped by reason.
 fn none_held(tried: &[FailedFix]) -> String {
     let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
-    let mut place: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut indices: BTreeMap<&str, usize> = BTreeMap::new();
     for FailedFix { changes, why } in tried {
-        let index = *place.entry(why).or_insert_with(|| {
+        let index = *indices.entry(why).or_insert_with(|| {
             reasons.push((why, Vec::new()));
             reasons.len() - 1
         });

@@ -1,8 +1,8 @@
-//! Fragments for people: the matrix of values, and the matrix of the lanes that hold them.
+//! The text of fragments: the matrix of values, and the matrix of the lanes that hold them.
 
 use crate::debug::view::{FragmentCell, FragmentView};
 
-/// The values row by row, then for each element the lane and its number there, as the manual's figures have it.
+/// The values in row-major order, then for each element its lane and its index in that lane, as in the manual's figures.
 pub fn fragment(view: &FragmentView) -> String {
     let mut text = head(view);
     for (number, tile) in view.tiles.iter().enumerate() {
@@ -29,7 +29,7 @@ fn head(view: &FragmentView) -> String {
     format!("{}: {rows} rows of {columns}\nelements of a lane: {}\n", view.name, registers.join(", "))
 }
 
-/// A matrix with the numbers of its rows and columns; columns are as wide as what stands in them.
+/// A matrix with row and column numbers; a column is as wide as its widest cell.
 fn matrix(view: &FragmentView, rows: &[Vec<FragmentCell>], cell: impl Fn(&FragmentCell) -> String) -> String {
     let cells: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(&cell).collect()).collect();
     let count = cells.first().map_or(0, Vec::len);

@@ -1,4 +1,4 @@
-//! Listings of the focused thread's calls and of what they hold.
+//! The text of the focused thread's call stack and local variables.
 
 use super::report::code_place;
 use super::table::Table;
@@ -6,7 +6,7 @@ use crate::debug::shown_name;
 use crate::debug::value::ValueText;
 use crate::debug::view::{FrameRow, LocalRow, Stack};
 
-/// Elements of an array that are shown.
+/// The maximum number of elements of an array that are shown.
 const ELEMENTS: usize = 8;
 
 /// `backtrace`
@@ -26,7 +26,7 @@ pub fn locals(rows: &[LocalRow]) -> Table {
     let mut table = Table::new(&["name", "kind", "type", "value"]);
     for LocalRow { name, space, ty, value } in rows {
         let value = match value {
-            Ok(value) => short(value),
+            Ok(value) => in_one_line(value),
             Err(error) => error.clone(),
         };
         table.push(false, [name.clone(), space.to_string(), ty.describe(), value]);
@@ -34,8 +34,8 @@ pub fn locals(rows: &[LocalRow]) -> Table {
     table.or_note("the function has no parameters and no local variables")
 }
 
-/// A value in one line; of an array, the first elements.
-fn short(value: &ValueText) -> String {
+/// A value in one line; for an array, the first elements.
+fn in_one_line(value: &ValueText) -> String {
     match value {
         ValueText::Scalar(text) => text.clone(),
         ValueText::Lanes(lanes) => lanes.values.join(" "),

@@ -1,4 +1,4 @@
-//! What is in flight: copies, matrix multiplications and their groups.
+//! The text of asynchronous operations in flight: copies, `wgmma`s and their commit groups.
 
 use super::report::{actor, code_place, grouped};
 use super::table::Table;
@@ -30,7 +30,7 @@ pub fn in_flight(view: &InFlight) -> Table {
     table
 }
 
-/// The groups, and what is not listed.
+/// The commit groups, and the number of rows that are not listed.
 fn notes(view: &InFlight) -> Vec<String> {
     let mut notes: Vec<String> = view.rows.is_empty().then(|| nothing(view)).into_iter().collect();
     notes.extend(view.groups.iter().map(groups));
@@ -87,7 +87,7 @@ fn bytes(bytes: FlightBytes) -> String {
     }
 }
 
-/// `A+0x8000`; with several that do not touch, `A+0x0 … A+0x700`.
+/// `A+0x8000`; for several separate ranges, `A+0x0 … A+0x700`.
 fn ranges(ranges: &[PlaceRange]) -> String {
     let range = |PlaceRange { first, last }: &PlaceRange| last.as_ref().map_or(first.clone(), |last| format!("{first} … {last}"));
     ranges.iter().map(range).collect::<Vec<_>>().join(", ")

@@ -1,4 +1,4 @@
-//! The same answers for programs: one JSON object a line, each with a `kind`. ptxdbg(1) documents the fields.
+//! The JSON output: one object a line, each with a `kind`. ptxdbg(1) documents the fields.
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -11,7 +11,7 @@ use crate::debug::open::modules::{Kernel, ListedFile, ListedModule, Problem, dem
 use crate::debug::{BufferHead, CaseReport, Comparison, Failure, LaunchRun, Omitted, Reason, Summary, Trust};
 use crate::ui::visible::visible_json;
 
-/// A line.
+/// A line of output.
 #[derive(Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 enum Record<'a> {
@@ -94,14 +94,14 @@ enum Record<'a> {
     },
 }
 
-/// Why a value of a made-up launch is what it is.
+/// The reason for a value of a made-up launch.
 #[derive(Serialize)]
 pub(super) struct ReasonRecord<'a> {
     what: &'a str,
     why: &'a str,
 }
 
-/// A piece of a file. Offsets count bytes; lines and columns count from 1, columns in characters.
+/// A span of a file. Offsets are in bytes; lines and columns start at 1, columns are in characters.
 #[derive(Serialize)]
 struct SpanRecord<'a> {
     file: &'a str,
@@ -114,7 +114,7 @@ struct SpanRecord<'a> {
     label: Option<&'a str>,
 }
 
-/// How far the results of an opcode are those of the hardware.
+/// The fidelity of an opcode.
 #[derive(Serialize)]
 struct OpcodeRecord<'a> {
     opcode: &'a str,
@@ -123,7 +123,7 @@ struct OpcodeRecord<'a> {
     place: &'a str,
 }
 
-/// What an approximate result may have decided.
+/// A possible influence of an approximate result.
 #[derive(Serialize)]
 struct DecidedRecord<'a> {
     what: &'a str,
@@ -131,11 +131,11 @@ struct DecidedRecord<'a> {
 }
 
 fn line(record: &Record<'_>) -> String {
-    // A value keeps its keys in order of the alphabet.
+    // `json!` sorts the keys.
     visible_json(&format!("{}\n", json!(record)))
 }
 
-/// A diagnostic. Offsets count bytes, lines and columns count from 1, columns in characters.
+/// A diagnostic.
 pub fn diagnostic(sources: &Sources, diagnostic: &Diagnostic) -> String {
     let position = sources.position(diagnostic.span);
     let labels = diagnostic.labels.iter().map(|label| span(sources, label.span, Some(&label.text)));
@@ -166,7 +166,7 @@ fn span<'a>(sources: &'a Sources, span: Span, label: Option<&'a str>) -> SpanRec
     }
 }
 
-/// The kernels of a file, a line each, and what of it cannot be read.
+/// The kernels of a file, a line each, and the parts that cannot be read.
 pub fn listed(listed: &ListedFile) -> String {
     let kernels = listed.modules.iter().flat_map(|module| module.outline.kernels.iter().map(move |kernel| (module, kernel)));
     let kernel = |(module, kernel): (&ListedModule, &Kernel)| {
@@ -195,18 +195,18 @@ pub fn unread(problem: &Problem) -> String {
     line(&Record::Unread { place: &problem.place, message: &problem.what })
 }
 
-/// What is wrong with a case.
+/// The result of a case.
 pub fn case(report: &CaseReport) -> String {
     let CaseReport { name, failures, findings, .. } = report;
     line(&Record::Case { name, passed: failures.is_empty(), failures, findings })
 }
 
-/// How many findings were not printed, by id.
+/// The number of findings that were not printed, by id.
 pub fn omitted(omitted: &Omitted) -> String {
     line(&Record::FindingsOmitted { count: omitted.values().sum(), by_id: by_id(omitted) })
 }
 
-/// The counts by the words of the ids, in order of the table of findings.
+/// The counts by the names of the ids, in order of the table of findings.
 pub(super) fn by_id(omitted: &Omitted) -> Map<String, Value> {
     omitted.iter().map(|(id, count)| (id.word().to_string(), json!(count))).collect()
 }
@@ -216,7 +216,7 @@ pub fn verdict(passed: usize, failed: usize) -> String {
     line(&Record::Verdict { passed, failed })
 }
 
-/// How far a run can be trusted.
+/// The fidelity of a run.
 pub fn fidelity(fidelity: &Fidelity) -> String {
     let opcodes = fidelity.opcodes.iter().map(|row| {
         let (trust, recorded_by) = match row.trust {
@@ -226,16 +226,16 @@ pub fn fidelity(fidelity: &Fidelity) -> String {
         };
         OpcodeRecord { opcode: &row.opcode, trust, recorded_by, place: &row.place }
     });
-    let decided = fidelity.decided.iter().map(|(decides, place)| DecidedRecord { what: decides.words(), place });
-    line(&Record::Fidelity { opcodes: opcodes.collect(), approximate_may_have_decided: decided.collect() })
+    let influences = fidelity.influences.iter().map(|(influence, place)| DecidedRecord { what: influence.words(), place });
+    line(&Record::Fidelity { opcodes: opcodes.collect(), approximate_may_have_decided: influences.collect() })
 }
 
-/// What can be said of the other orders of a run.
+/// The certificate of a run.
 pub fn certificate(name: &str, certificate: &Certificate) -> String {
     line(&Record::Certificate { name, certificate })
 }
 
-/// What a run came to.
+/// The summary of a run.
 pub fn summary(summary: &Summary) -> String {
     line(&Record::Run {
         launches: &summary.launches,
@@ -247,7 +247,7 @@ pub fn summary(summary: &Summary) -> String {
     })
 }
 
-/// How the memory at the end of a run compares with what is expected; nothing where nothing is expected.
+/// The comparison of the memory at the end of a run with the expected values; empty if nothing is expected.
 pub fn comparison(name: &str, comparison: &Comparison) -> String {
     let (compared, failures) = match comparison {
         Comparison::NothingExpected => return String::new(),
@@ -257,12 +257,12 @@ pub fn comparison(name: &str, comparison: &Comparison) -> String {
     line(&Record::Comparison { name, compared, passed: compared && failures.is_empty(), failures })
 }
 
-/// What keeps the program from doing what was asked for.
+/// The error that ended the program.
 pub fn error(message: &str) -> String {
     line(&Record::Error { message })
 }
 
-/// What was chosen without being said.
+/// A note on a choice that no argument specified.
 pub fn note(text: &str) -> String {
     line(&Record::Note { text })
 }
@@ -272,7 +272,7 @@ pub fn made_up(text: &str, reasons: &[Reason]) -> String {
     line(&Record::MadeUp { launch_file: text, reasons: reason_records(reasons) })
 }
 
-/// Why the values of a made-up launch are what they are.
+/// The reasons for the values of a made-up launch.
 pub(super) fn reason_records(reasons: &[Reason]) -> Vec<ReasonRecord<'_>> {
     reasons.iter().map(|Reason { what, why, .. }| ReasonRecord { what, why }).collect()
 }

@@ -1,4 +1,4 @@
-//! Kernels, and how the one that runs was launched.
+//! The text of the list of kernels, and of the current launch.
 
 use super::table::Table;
 use crate::base::{Dim3, counted};
@@ -16,7 +16,7 @@ pub fn kernels(rows: &[KernelRow]) -> Table {
     table
 }
 
-/// `info launch`: `number` of `count` launches, and why values that are made up are what they are.
+/// `info launch`: `number` of `count` launches, and the reasons for made-up values.
 pub fn launch(launch: &LaunchView, (number, count): (usize, usize), reasons: &[Reason]) -> Table {
     let mut table = Table::new(&["", ""]);
     let mut row = |name: &str, value: String| table.push(false, [name.to_string(), value]);

@@ -1,4 +1,4 @@
-//! `--list`: the kernels of files, for people as a table for each file, for programs as records.
+//! `--list`: the kernels of files, as a table for each file or as JSON records.
 
 use super::table::{Table, table};
 use super::{Style, json};
@@ -6,7 +6,7 @@ use crate::base::counted;
 use crate::debug::open::modules::{ListedFile, ListedModule, Param, Problem, demangled};
 use crate::ui::visible::visible;
 
-/// The kernels of `files`; what cannot be read is [`unread`].
+/// The kernels of `files`, without the problems, which are [`unread`].
 pub fn listing(files: &[ListedFile], style: Style) -> String {
     match style {
         Style::Human { .. } => files.iter().map(human).collect(),
@@ -15,12 +15,12 @@ pub fn listing(files: &[ListedFile], style: Style) -> String {
     }
 }
 
-/// What cannot be read, a line each.
+/// The parts of files that cannot be read, a line each.
 pub fn unread(problems: &[Problem]) -> String {
     problems.iter().map(|problem| format!("ptxdbg: {}\n", visible(&problem.to_string()))).collect()
 }
 
-/// The same as records, for programs alone.
+/// The parts of files that cannot be read, as JSON records; empty in other styles.
 pub fn unread_records(problems: &[Problem], style: Style) -> String {
     match style {
         Style::Json => problems.iter().map(json::unread).collect(),
@@ -56,11 +56,11 @@ fn human(file: &ListedFile) -> String {
 /// `app: an object with 2 modules and 3 cubins; launch file: app.ron (none yet)`
 fn heading(file: &ListedFile) -> String {
     let is_plain = matches!(file.modules.as_slice(), [ListedModule { packing: None, .. }]);
-    let holds = match (is_plain, file.cubins) {
+    let contents = match (is_plain, file.cubins) {
         (true, _) => String::new(),
         (false, 0) => format!(" with {}", counted(file.modules.len() as u64, "module")),
         (false, cubins) => format!(" with {} and {}", counted(file.modules.len() as u64, "module"), counted(cubins as u64, "cubin")),
     };
-    let yet = if file.has_launch_file { "" } else { " (none yet)" };
-    format!("{}: {}{holds}; launch file: {}{yet}", file.path.display(), file.what, file.launch_file.display())
+    let missing = if file.has_launch_file { "" } else { " (none yet)" };
+    format!("{}: {}{contents}; launch file: {}{missing}", file.path.display(), file.what, file.launch_file.display())
 }

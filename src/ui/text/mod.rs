@@ -1,4 +1,4 @@
-//! Plain text and JSON: every answer as lines, for people, for pipes and for tests.
+//! Output as plain text, JSON and SARIF.
 
 pub mod asynchronous;
 mod certificate;
@@ -31,7 +31,7 @@ use std::path::Path;
 
 use crate::debug::certificate::Certificate;
 use crate::debug::fidelity::Fidelity;
-use crate::debug::view::printed as whole_lines;
+use crate::debug::view::printed as complete_lines;
 use crate::debug::{CaseReport, Comparison, NOT_FIRST, Omitted, RUNS_LONG, Reason, Summary, SwappedSections};
 use crate::ui::visible::visible;
 
@@ -43,26 +43,26 @@ pub use report::grouped;
 pub use stop::stop;
 pub use welcome::welcome;
 
-/// How answers are written.
+/// The format of the output.
 #[derive(Clone, Copy, Debug)]
 pub enum Style {
-    /// For people.
+    /// Plain text.
     Human {
-        /// Whether escape sequences for colour may be written.
+        /// True if escape sequences for colours may be written.
         color: bool,
     },
     /// One JSON object a line.
     Json,
-    /// One document of findings at the end, and nothing else: see [`sarif::Log`].
+    /// A single document of findings at the end: see [`sarif::Log`].
     Sarif,
 }
 
-/// What keeps the program from doing what was asked for, for programs that read JSON.
+/// The error that ended the program, in JSON.
 pub fn error(message: &str) -> String {
     json::error(message)
 }
 
-/// The diagnostics of one file, each with its line underlined; for people also a last line that counts them.
+/// The diagnostics of one file; in plain text each with its line underlined, and a last line that counts them.
 pub fn diagnostics(sources: &Sources, diagnostics: &[Diagnostic], style: Style) -> String {
     match style {
         Style::Human { color } => diagnostic::render_all(sources, diagnostics, color),
@@ -71,7 +71,7 @@ pub fn diagnostics(sources: &Sources, diagnostics: &[Diagnostic], style: Style) 
     }
 }
 
-/// What is wrong with a case; nothing if it passed.
+/// The result of a case; in plain text only the failures.
 pub fn case_report(report: &CaseReport, style: Style) -> String {
     match style {
         Style::Human { .. } => report::case(report),
@@ -80,7 +80,7 @@ pub fn case_report(report: &CaseReport, style: Style) -> String {
     }
 }
 
-/// How many findings were not printed, by id; nothing if all were.
+/// The number of findings that were not printed, by id; empty if all were printed.
 pub fn omitted(omitted: &Omitted, style: Style) -> String {
     if omitted.is_empty() {
         return String::new();
@@ -101,7 +101,7 @@ pub fn verdict(passed: usize, failed: usize, style: Style) -> String {
     }
 }
 
-/// How far a run can be trusted.
+/// The fidelity of a run.
 pub fn fidelity(fidelity: &Fidelity, style: Style) -> String {
     match style {
         Style::Human { .. } => fidelity::fidelity(fidelity),
@@ -110,7 +110,7 @@ pub fn fidelity(fidelity: &Fidelity, style: Style) -> String {
     }
 }
 
-/// What can be said of the other orders of the run of the case called `name`.
+/// The certificate of the case called `name`.
 pub fn certificate(name: &str, certificate: &Certificate, style: Style) -> String {
     match style {
         Style::Human { .. } => certificate::certificate(certificate),
@@ -119,7 +119,7 @@ pub fn certificate(name: &str, certificate: &Certificate, style: Style) -> Strin
     }
 }
 
-/// The same of several cases, for people.
+/// The number of cases whose findings are the same in every order, in plain text.
 pub fn certified(certified: usize, cases: usize, style: Style) -> String {
     match style {
         Style::Human { .. } => certificate::certified(certified, cases),
@@ -127,7 +127,7 @@ pub fn certified(certified: usize, cases: usize, style: Style) -> String {
     }
 }
 
-/// How many pairs of critical sections were tried in the other order, for people.
+/// The number of pairs of critical sections that were tried in the other order, in plain text.
 pub fn swapped_sections(swapped_sections: SwappedSections, style: Style) -> String {
     match style {
         Style::Human { .. } => report::swapped_sections(swapped_sections),
@@ -144,8 +144,7 @@ pub fn summary(summary: &Summary, style: Style) -> String {
     }
 }
 
-/// How the memory at the end of the case called `name` compares with what its launch file expects; nothing for people if it is as
-/// expected.
+/// The comparison of the memory at the end of the case called `name` with the values that its launch file expects.
 pub fn comparison(name: &str, comparison: &Comparison, reasons: &[Reason], style: Style) -> String {
     match style {
         Style::Human { .. } => report::comparison(name, comparison, reasons),
@@ -154,15 +153,15 @@ pub fn comparison(name: &str, comparison: &Comparison, reasons: &[Reason], style
     }
 }
 
-/// What printf wrote, as whole lines, where it stands by itself.
+/// The output of the kernel's `printf`, as complete lines; empty with JSON and SARIF, which have it in the summary.
 pub fn printed(summary: &Summary, style: Style) -> Vec<u8> {
     match style {
-        Style::Human { .. } => whole_lines(summary.printed.clone(), summary.printed_lost),
+        Style::Human { .. } => complete_lines(summary.printed.clone(), summary.printed_lost),
         Style::Json | Style::Sarif => Vec::new(),
     }
 }
 
-/// A made-up launch file: as a whole, or the part of it that the command line does not specify.
+/// A made-up launch file; `is_whole` is false if the command line specifies a part of it.
 pub fn made_up(text: &str, is_whole: bool, reasons: &[Reason], style: Style) -> String {
     let what = if is_whole { "the values of this launch are made up" } else { "what is not given of this launch is made up" };
     let why: String = reasons.iter().map(|reason| visible(&format!("//   {}: {}", reason.what, reason.why)).into_owned() + "\n").collect();
@@ -176,7 +175,7 @@ pub fn made_up(text: &str, is_whole: bool, reasons: &[Reason], style: Style) -> 
     }
 }
 
-/// Why the launch that was tried first was rejected, in one line: the run of the made-up launch does not show it.
+/// The reason why the launch that was tried first was rejected, in one line: the run of the made-up launch does not show it.
 pub fn failed_first_launch(reasons: &[Reason], style: Style) -> String {
     let avoided = reasons.iter().find(|reason| reason.what == NOT_FIRST && !reason.why.ends_with(RUNS_LONG));
     match (style, avoided) {
@@ -188,7 +187,7 @@ pub fn failed_first_launch(reasons: &[Reason], style: Style) -> String {
     }
 }
 
-/// The choices that no argument made, a line each.
+/// The notes on choices that no argument specified, a line each.
 pub fn notes(notes: &[String], style: Style) -> String {
     match style {
         Style::Human { .. } => notes.iter().map(|note| format!("{}\n", visible(note))).collect(),
@@ -200,11 +199,11 @@ pub fn notes(notes: &[String], style: Style) -> String {
 /// A note that the launch file of the same name as the kernel is empty, so that a launch is made up.
 pub fn empty_sibling(file: &Path) -> String {
     let name = file.display();
-    let how = "'ptxdbg --batch KERNEL.ptx' prints it: save the lines up to the first empty one";
-    format!("ptxdbg: {name} is empty and is ignored: a launch is made up; {how}\n")
+    let advice = "'ptxdbg --batch KERNEL.ptx' prints it: save the lines up to the first empty one";
+    format!("ptxdbg: {name} is empty and is ignored: a launch is made up; {advice}\n")
 }
 
-/// A command that was not done: where it stands if it is in a script, the place in its line, and what would be right.
+/// The error of a command: file and line if it is in a script, the column, the message, the line with the error underlined, and help.
 pub fn failed(failed: &Failed, color: bool) -> String {
     let (red, plain) = if color { ("\x1b[1;31m", "\x1b[0m") } else { ("", "") };
     let place = failed.place.as_ref().map_or(String::new(), |place| format!("{}: ", visible(place)));

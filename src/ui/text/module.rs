@@ -1,4 +1,4 @@
-//! Listings about a module and its data: its target, its arrays, its checkers, parts of its matrices.
+//! The text of information on a module: its target, array types, checkers, matrix descriptors and fragments.
 
 use super::report::grouped;
 use super::table::Table;
@@ -26,7 +26,7 @@ pub fn target(view: &TargetView) -> Table {
     table
 }
 
-/// Which lanes of a warp run when they stand at different places.
+/// The order in which the diverged lanes of a warp run.
 fn warps(policy: DivergencePolicy) -> &'static str {
     match policy {
         DivergencePolicy::Independent => "schedule their threads independently, as on sm_70 and later (--divergence independent)",
@@ -90,7 +90,7 @@ pub fn array_types(rows: &[ArrayTypeRow]) -> Table {
     table.or_note("no variable of the module is declared by the byte")
 }
 
-/// `info fragment` of an element or a lane.
+/// `info fragment` for an element or a lane.
 pub fn fragment_elements(rows: &[FragmentElement]) -> Table {
     let mut table = Table::new(&["element", ">lane", "of the lane", "register", ">value"]);
     for FragmentElement { matrix, row, column, lane, element, register, value } in rows {

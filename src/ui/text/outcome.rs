@@ -20,18 +20,18 @@ use super::value::{printed, registers};
 use super::view as views;
 use crate::base::Tick;
 use crate::command::{Outcome, View};
-use crate::debug::breakpoints::{BreakpointPlace, BreakpointRow};
+use crate::debug::breakpoints::{BreakpointLocation, BreakpointRow};
 use crate::debug::marks::Mark;
 use crate::debug::timeline::End;
 use crate::debug::value::Shown;
 use crate::debug::{WatchedAccessText, shown_name};
 
-/// The lines of an outcome that says something.
+/// The text of an outcome; empty for those that the console handles.
 pub fn outcome(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Text(text) => text.clone(),
         Outcome::Value { what, value, undefined, unrounded_uses, in_flight, bytes } => {
-            let note = unrounded_uses.as_ref().map_or(String::new(), |uses| format!("  {}\n", views::rounded_once(uses)));
+            let note = unrounded_uses.as_ref().map_or(String::new(), |uses| format!("  {}\n", views::contraction_note(uses)));
             let others: String = bytes.iter().chain(in_flight).map(|note| format!("{note}\n")).collect();
             printed(what, value, *undefined) + &note + &others
         }
@@ -106,7 +106,7 @@ fn view(view: &View) -> String {
     }
 }
 
-/// Displays as they are now, a line for each.
+/// The current values of the displays, a line for each.
 pub fn displays(shown: &[Shown]) -> String {
     let line = |shown: &Shown| match &shown.value {
         Ok(value) => format!("{}: {}", shown.number, printed(&shown.what, value, shown.undefined)),
@@ -118,10 +118,10 @@ pub fn displays(shown: &[Shown]) -> String {
 fn new_breakpoint(row: &BreakpointRow, note: Option<&str>) -> String {
     let note = note.map_or(String::new(), |note| format!("{note}\n"));
     let kind = if row.disposition == "del" { format!("temporary {}", row.kind) } else { row.kind.to_string() };
-    let place = match row.places.as_slice() {
+    let place = match row.locations.as_slice() {
         [] => format!(": {}", row.what),
-        [only] => format!(" at {}", place(only)),
-        [first, .., last] => format!(" at {} instructions, {} to {}", row.places.len(), first.place, last.place),
+        [only] => format!(" at {}", location(only)),
+        [first, .., last] => format!(" at {} instructions, {} to {}", row.locations.len(), first.place, last.place),
     };
     let threads = if row.filter == Default::default() { String::new() } else { format!(", only {}", row.filter) };
     let condition = row.condition.as_ref().map_or(String::new(), |condition| format!(", if {condition}"));
@@ -129,8 +129,8 @@ fn new_breakpoint(row: &BreakpointRow, note: Option<&str>) -> String {
 }
 
 /// `collatz.ptx:37 in collatz: mad.lo.s32 %r7, %r7, 3, 1`
-fn place(place: &BreakpointPlace) -> String {
-    format!("{} in {}: {}", place.place, shown_name(&place.function), place.text.trim_end_matches(';'))
+fn location(location: &BreakpointLocation) -> String {
+    format!("{} in {}: {}", location.place, shown_name(&location.function), location.text.trim_end_matches(';'))
 }
 
 fn breakpoints(rows: &[BreakpointRow]) -> String {
@@ -144,13 +144,13 @@ fn breakpoints(rows: &[BreakpointRow]) -> String {
 
 fn breakpoint(row: &BreakpointRow, width: usize) -> String {
     let enabled = if row.enabled { "y" } else { "n" };
-    let what = match row.places.as_slice() {
-        [only] => place(only),
+    let what = match row.locations.as_slice() {
+        [only] => location(only),
         _ => row.what.clone(),
     };
     let mut lines = vec![format!("{:<3}  {:width$}  {:<4}  {enabled:<3}  {:<4}  {what}", row.number, row.kind, row.disposition, row.hits)];
-    if row.places.len() > 1 {
-        lines.extend(row.places.iter().map(|one| format!("       {}", place(one))));
+    if row.locations.len() > 1 {
+        lines.extend(row.locations.iter().map(|one| format!("       {}", location(one))));
     }
     let note = |text: String| format!("       {text}");
     lines.extend(row.message.iter().map(|message| note(format!("prints {message}"))));
@@ -165,7 +165,7 @@ fn breakpoint(row: &BreakpointRow, width: usize) -> String {
     lines.into_iter().map(|line| line + "\n").collect()
 }
 
-/// What was written to a place, a line for each write.
+/// The writes to a location, a line for each.
 fn touches(what: &str, touches: &[WatchedAccessText], interrupted: bool) -> String {
     let mut text: String = touches.iter().map(|watched_access| format!("{}\n", self::watched_access(watched_access))).collect();
     if interrupted {

@@ -1,4 +1,4 @@
-//! Verification and runs for people.
+//! The text of verifications and runs.
 
 use super::finding::finding;
 use super::value::some_lanes;
@@ -11,7 +11,7 @@ use crate::debug::{
 };
 use crate::ui::visible::visible;
 
-/// A `FAIL` line for everything that is wrong, with what belongs to it indented below.
+/// A `FAIL` line for each failure, with its details indented below.
 pub fn case(report: &CaseReport) -> String {
     failures(&shown_name(&report.name), &report.failures)
 }
@@ -20,7 +20,7 @@ fn failures(case: &str, failures: &[Failure]) -> String {
     failures.iter().map(|failure| format!("FAIL {case}: {}\n", self::failure(failure))).collect()
 }
 
-/// How the memory at the end of the case called `name` compares with what is expected.
+/// The comparison of the memory at the end of the case called `name` with the expected values.
 pub fn comparison(name: &str, comparison: &Comparison, reasons: &[Reason]) -> String {
     let name = &*shown_name(name);
     match comparison {
@@ -31,7 +31,7 @@ pub fn comparison(name: &str, comparison: &Comparison, reasons: &[Reason]) -> St
     }
 }
 
-/// What of a launch is a guess, and so may be why a result is another one than expected.
+/// The guessed values of a launch, which may be the reason for an unexpected result.
 fn guesses(reasons: &[Reason]) -> String {
     let is_content = |reason: &Reason| reason.param.is_some() && !reason.what.contains(" = ");
     let guessed = reasons.iter().filter(|reason| reason.basis == Basis::Guessed && !is_content(reason));
@@ -77,7 +77,7 @@ pub(super) fn failure(failure: &Failure) -> String {
     }
 }
 
-/// `number` with six digits.
+/// `number` rounded to six digits.
 fn shortened(number: f64) -> f64 {
     format!("{number:.5e}").parse().unwrap_or(number)
 }
@@ -104,14 +104,14 @@ pub fn summary(summary: &Summary) -> String {
     launches.chain(interrupted).chain(findings).chain(sections).chain(summary.buffers.iter().map(buffer)).collect()
 }
 
-/// How many pairs of critical sections were tried in the other order, and how many were not; nothing if there are none.
+/// The numbers of pairs of critical sections that were and were not tried in the other order; empty if there are none.
 pub fn swapped_sections(swapped: SwappedSections) -> String {
-    let SwappedSections { tried, left } = swapped;
+    let SwappedSections { tried, untried } = swapped;
     let pairs = |count: u64| format!("{} pair{}", grouped(count), if count == 1 { "" } else { "s" });
-    match (tried, left) {
+    match (tried, untried) {
         (0, 0) => String::new(),
         (_, 0) => format!("critical sections: {} tried in the other order\n", pairs(tried)),
-        _ => format!("critical sections: {} tried in the other order, {} left (--orders N)\n", pairs(tried), grouped(left)),
+        _ => format!("critical sections: {} tried in the other order, {} left (--orders N)\n", pairs(tried), grouped(untried)),
     }
 }
 
@@ -134,7 +134,7 @@ pub(super) fn site(site: &Site) -> String {
     site_of(site, &site.warp_name, &site.lanes.describe())
 }
 
-/// The same, with only the first of many lanes: `lanes 2,4,6,8,… (15)`.
+/// As [`site`], with only the first of many lanes: `lanes 2,4,6,8,… (15)`.
 pub(super) fn short_site(site: &Site) -> String {
     let some = some_lanes(site.lanes);
     let count = site.lanes.count();
@@ -149,11 +149,11 @@ pub(super) fn code_place(at: &CodePlace) -> String {
     at.symbol.as_ref().map_or(place.clone(), |symbol| format!("{place} <{symbol}>"))
 }
 
-/// `producer warp 0 lanes 0-7`, with the block where it is not `block`; nothing of lanes that are all or not known.
+/// `producer warp 0 lanes 0-7`, with the block if it is not `block`, and without lanes if they are all lanes or unknown.
 pub(super) fn actor(actor: &Actor, block: [u32; 3]) -> String {
     let foreign = if actor.block == block { String::new() } else { format!("block {} ", Dim3(actor.block)) };
-    let is_some = !actor.lanes.is_empty() && actor.lanes != LaneMask::ALL;
-    let lanes = if is_some { format!(" {}", actor.lanes.describe()) } else { String::new() };
+    let is_partial = !actor.lanes.is_empty() && actor.lanes != LaneMask::ALL;
+    let lanes = if is_partial { format!(" {}", actor.lanes.describe()) } else { String::new() };
     format!("{foreign}{}{lanes}", actor.warp.describe())
 }
 

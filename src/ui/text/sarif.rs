@@ -1,7 +1,7 @@
-//! Findings for editors and continuous integration: SARIF 2.1.0, one document for all that was verified or run.
+//! Findings for editors and continuous integration: SARIF 2.1.0, one document for all cases that were verified or run.
 //!
-//! A result is placed on the line of the source language where `.loc` names one, because that is what is edited, and on the line of PTX
-//! otherwise; the other side, and the PTX, are related locations. The chain of a finding is its code flow.
+//! The location of a result is the line of the source language if there is a `.loc`, because that line is edited, and the line of PTX
+//! otherwise; the other side and the PTX are related locations. The happens-before path of a finding is its code flow.
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -15,7 +15,7 @@ use crate::ui::visible::visible_json;
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json";
 
-/// Id of what is wrong but is no finding of a checker: a value that is not the expected one.
+/// Rule id of failures that are no findings of a checker: values that differ from the expected ones.
 const MISMATCH: &str = "expect";
 
 /// A document.
@@ -39,7 +39,7 @@ struct Run {
     properties: Map<String, Value>,
 }
 
-/// A run of the program that did not do what was asked for.
+/// An execution of ptxdbg that ended with an error.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Invocation {
@@ -153,7 +153,7 @@ impl Default for Log {
 }
 
 impl Log {
-    /// Adds what is wrong with a case.
+    /// Adds the failures of a case.
     pub fn case(&mut self, report: &CaseReport) {
         let results = report.failures.iter().map(|failure| match failure {
             Failure::Finding { finding: found } | Failure::WrongLine { finding: found, .. } => finding(found),
@@ -162,8 +162,8 @@ impl Log {
         self.runs[0].results.extend(results);
     }
 
-    /// Adds how the memory at the end of the case called `name` compares with what is expected; cases that were not compared are the
-    /// property `notCompared` of the run.
+    /// Adds the differences between the memory at the end of the case called `name` and the expected values; cases that were not compared
+    /// are listed in the property `notCompared` of the run.
     pub fn comparison(&mut self, name: &str, comparison: &Comparison) {
         match comparison {
             Comparison::NothingExpected => {}
@@ -174,7 +174,7 @@ impl Log {
         }
     }
 
-    /// Adds what can be said of the other orders of the case called `name`, as the property `certificates` of the run.
+    /// Adds the certificate of the case called `name` to the property `certificates` of the run.
     pub fn certificate(&mut self, name: &str, certificate: &Certificate) {
         let mut entry = json!(certificate);
         if let Some(entry) = entry.as_object_mut() {
@@ -183,12 +183,12 @@ impl Log {
         self.list("certificates", entry);
     }
 
-    /// Adds a launch file that was made up, and why its values are what they are, as the property `madeUp` of the run.
+    /// Adds a made-up launch file, and the reasons for its values, to the property `madeUp` of the run.
     pub fn made_up(&mut self, launch_file: &str, reasons: &[Reason]) {
         self.list("madeUp", json!({ "launchFile": launch_file, "reasons": json::reason_records(reasons) }));
     }
 
-    /// Adds what keeps the program from doing what was asked for.
+    /// Adds the error that ended the program.
     pub fn error(&mut self, message: &str) {
         let notification = Notification { level: "error", message: Message { text: message.to_string() } };
         self.runs[0].invocations.push(Invocation { execution_successful: false, tool_execution_notifications: [notification] });
@@ -200,19 +200,19 @@ impl Log {
         list.as_array_mut().into_iter().for_each(|list| list.push(entry.clone()));
     }
 
-    /// Adds what was found in a run.
+    /// Adds the findings of a run.
     pub fn summary(&mut self, summary: &Summary) {
         self.runs[0].results.extend(summary.findings.iter().map(finding));
     }
 
-    /// Adds how many findings are not in the document, by id, as the property `findingsOmitted` of the run.
+    /// Adds the number of findings that are not in the document, by id, as the property `findingsOmitted` of the run.
     pub fn omitted(&mut self, omitted: &Omitted) {
         if !omitted.is_empty() {
             self.runs[0].properties.insert("findingsOmitted".to_string(), Value::Object(json::by_id(omitted)));
         }
     }
 
-    /// Adds what is wrong with a file.
+    /// Adds the diagnostics of a file.
     pub fn diagnostics(&mut self, sources: &Sources, diagnostics: &[Diagnostic]) {
         let result = |diagnostic: &Diagnostic| {
             let position = sources.position(diagnostic.span);
@@ -257,16 +257,16 @@ fn finding(finding: &FindingText) -> RunResult {
     let sentences = [format!("{memory}{}", finding.message), finding.why.clone(), fix, launch];
     let text: Vec<String> = sentences.into_iter().filter(|text| !text.is_empty()).collect();
     let ptx = finding.site().and_then(|site| site.lines.first().filter(|_| site.lines.len() > 1));
-    let first = finding.first.iter().filter_map(|side| Some(location(best(&side.site)?, Some(described("first", side)))));
+    let first = finding.first.iter().filter_map(|side| Some(location(edited_line(&side.site)?, Some(described("first", side)))));
     let related = first.chain(ptx.map(|place| location(place, Some("in the PTX".to_string())))).collect();
     let steps = finding.chain.iter().filter_map(|link| {
-        let place = best(link.site.as_ref()?)?;
+        let place = edited_line(link.site.as_ref()?)?;
         Some(FlowLocation { location: location(place, Some(link.text.clone())) })
     });
     let locations: Vec<FlowLocation> = steps.collect();
     let code_flows = if locations.is_empty() { Vec::new() } else { vec![CodeFlow { thread_flows: [ThreadFlow { locations }] }] };
     RunResult {
-        locations: finding.site().and_then(best).map(|place| location(place, None)).into_iter().collect(),
+        locations: finding.site().and_then(edited_line).map(|place| location(place, None)).into_iter().collect(),
         related_locations: related,
         code_flows,
         occurrence_count: Some(finding.count),
@@ -295,8 +295,8 @@ fn properties(finding: &FindingText) -> Map<String, Value> {
     properties
 }
 
-/// The line that is edited: of the source language where there is one, outermost of functions that were put in place of their calls.
-fn best(site: &Site) -> Option<&FileLine> {
+/// The line that is edited: the line of the source language if there is one; in inlined functions, that of the outermost caller.
+fn edited_line(site: &Site) -> Option<&FileLine> {
     site.lines.last()
 }
 
@@ -310,7 +310,7 @@ fn location(place: &FileLine, message: Option<String>) -> Location {
     }
 }
 
-/// A path as a reference: what a URI cannot hold is written as `%20`.
+/// A path as a URI reference, percent-encoded.
 fn uri(path: &str) -> String {
     let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(byte);
     let escaped: String =

@@ -1,4 +1,4 @@
-//! Stops in words: why, and where.
+//! The text of stops: the reasons and the location.
 
 use super::finding::{fault, finding};
 use super::outcome::watched_access;
@@ -8,10 +8,10 @@ use crate::debug::breakpoints::Event;
 use crate::debug::stop::{Need, Others, Reason, Stop, StoppedLaunch};
 use crate::debug::{Site, shown_name};
 
-/// What logpoints wrote, why it stopped, and where the focused thread stands.
+/// The output of logpoints, the reasons of the stop, and the location of the focused thread.
 pub fn stop(stop: &Stop) -> String {
     let mut lines: Vec<String> = stop.log.iter().map(|line| line.trim_end().to_string()).collect();
-    lines.extend(each_once(stop.reasons.iter().filter_map(|reason| self::reason(stop, reason))));
+    lines.extend(distinct(stop.reasons.iter().filter_map(|reason| self::reason(stop, reason))));
     lines.extend(stop.others.iter().map(others));
     let StoppedLaunch { number, count, kernel, is_new } = &stop.launch;
     lines.extend(is_new.then(|| format!("this is launch {} of {count}: {}", number + 1, shown_name(kernel))));
@@ -28,8 +28,8 @@ pub fn stop(stop: &Stop) -> String {
     lines.into_iter().map(|line| line + "\n").collect()
 }
 
-/// The texts without repetitions, which are counted.
-fn each_once(texts: impl Iterator<Item = String>) -> impl Iterator<Item = String> {
+/// The distinct texts, each with the number of its occurrences.
+fn distinct(texts: impl Iterator<Item = String>) -> impl Iterator<Item = String> {
     let mut counted: Vec<(String, usize)> = Vec::new();
     for text in texts {
         match counted.iter_mut().find(|(known, _)| *known == text) {
@@ -40,7 +40,7 @@ fn each_once(texts: impl Iterator<Item = String>) -> impl Iterator<Item = String
     counted.into_iter().map(|(text, count)| if count == 1 { text } else { format!("{text} ({count} times)") })
 }
 
-/// Why it stopped; nothing if what was asked for is done.
+/// The text of a reason; `None` if the command has completed normally.
 fn reason(stop: &Stop, reason: &Reason) -> Option<String> {
     let text = match reason {
         Reason::Done => return None,
@@ -82,7 +82,7 @@ fn findings(count: usize) -> String {
     }
 }
 
-/// What others did meanwhile.
+/// What other threads did in the meantime.
 fn others(others: &Others) -> String {
     let count = grouped(others.instructions);
     let instructions = if others.instructions == 1 { "instruction" } else { "instructions" };
@@ -102,7 +102,7 @@ fn event_name(event: Event) -> String {
     }
 }
 
-/// Which thread one looks at.
+/// The focused thread and its location.
 pub fn focus(focus: &str, site: &Result<Box<Site>, String>) -> String {
     match site {
         Ok(here) => format!("{focus}, thread {}\n{}\n", Dim3(here.thread), short_site(here)),

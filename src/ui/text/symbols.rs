@@ -1,4 +1,4 @@
-//! Names and where they lie: symbols, shared memory, allocations.
+//! The text of symbols, shared memory and allocations.
 
 use super::table::Table;
 use crate::debug::view::{AllocationKind, AllocationRow, SharedKind, SharedRow, SymbolKind, SymbolRow};

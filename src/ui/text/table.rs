@@ -1,22 +1,22 @@
-//! Listings for people: columns aligned, the focused row marked as cuda-gdb marks it.
+//! Tables in plain text: aligned columns, the focused row marked as in cuda-gdb.
 
-/// A listing.
+/// A table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Table {
     /// Its columns.
     pub columns: Vec<Column>,
     /// Its rows, each with a cell for every column.
     pub rows: Vec<Row>,
-    /// What must be said beside: why there are no rows, or what was left out.
+    /// A note below the rows: why there are none, or how many are not shown.
     pub note: Option<String>,
 }
 
 /// A column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Column {
-    /// What stands above it.
+    /// The heading.
     pub title: &'static str,
-    /// Numbers stand to the right.
+    /// True if the cells are right-aligned.
     pub right: bool,
 }
 
@@ -25,12 +25,12 @@ pub struct Column {
 pub struct Row {
     /// Its cells.
     pub cells: Vec<String>,
-    /// Whether it is about the focused thread.
+    /// True for the row of the focused thread.
     pub focused: bool,
 }
 
 impl Table {
-    /// A listing without rows; a title that begins with `>` is of a column of numbers.
+    /// A table without rows; a title that begins with `>` makes a right-aligned column.
     pub fn new(titles: &[&'static str]) -> Self {
         let column = |title: &&'static str| match title.strip_prefix('>') {
             Some(title) => Column { title, right: true },
@@ -44,7 +44,7 @@ impl Table {
         self.rows.push(Row { cells: cells.into(), focused });
     }
 
-    /// The listing with `note` below it if it has no rows.
+    /// The table with `note` below it if it has no rows.
     #[must_use]
     pub fn or_note(mut self, note: &str) -> Self {
         if self.rows.is_empty() && self.note.is_none() {
@@ -54,7 +54,7 @@ impl Table {
     }
 }
 
-/// A listing with its titles; the row of the focused thread has a `*` before it. Nothing but its note if it has no rows.
+/// The text of a table; the row of the focused thread is marked with `*`. Only the note if there are no rows.
 pub fn table(table: &Table) -> String {
     let mut text = String::new();
     if !table.rows.is_empty() {

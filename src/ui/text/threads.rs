@@ -1,4 +1,4 @@
-//! Listings of threads: warps, lanes, blocks, and the barriers they wait at.
+//! The text of warps, lanes, threads, blocks, roles and barriers.
 
 use super::report::code_place;
 use super::table::Table;
@@ -24,7 +24,7 @@ pub fn warps(warps: &Warps) -> Table {
     table
 }
 
-/// What lanes do, an mbarrier by its name: `waits for full[1]`.
+/// The state of a group of lanes; an mbarrier is shown by name: `waits for full[1]`.
 fn state(group: &LaneGroupRow) -> String {
     group.mbarrier.as_ref().map_or_else(|| group.state.to_string(), |name| format!("waits for {name}"))
 }
@@ -79,7 +79,7 @@ pub fn blocks(spans: &[BlockSpan]) -> Table {
     table
 }
 
-/// What the threads of a block do: `ready`, `at barrier 0`, or how many of them do what.
+/// The state of the threads of a block: `ready`, `at barrier 0`, or the number of threads in each state.
 fn condition(condition: &Condition) -> String {
     match condition {
         Condition::NotStarted => "not started".to_string(),
@@ -112,7 +112,7 @@ pub fn role_guess(guess: &RolesGuessed) -> Table {
     table
 }
 
-/// What the warps of a role did.
+/// The actions of the warps from which a role was guessed.
 fn because(role: &GuessedRole) -> String {
     let counted = |count: u64, one: &str, many: &str| match count {
         0 => String::new(),

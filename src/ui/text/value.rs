@@ -1,16 +1,16 @@
-//! Values for people: one a line, arrays in braces, lanes summed up.
+//! The text of values: scalars, arrays in braces, summaries of lanes.
 
 use crate::base::counted;
 use crate::debug::LaneMask;
 use crate::debug::value::{ArrayText, LanesText, Pattern, ValueText};
 use crate::debug::view::RegisterRow;
 
-/// Values of lanes that are listed before `…`.
+/// The number of lane values that are listed before `…`.
 const LANES_SHOWN: usize = 8;
-/// Equal elements in a row of which more than this number are written once, with their number (gdb's `set print repeats`).
+/// More consecutive equal elements than this are written once, with their number (gdb's `set print repeats`).
 const REPEAT_THRESHOLD: usize = 16;
 
-/// `NAME = VALUE`, or for lanes `NAME TYPE: …`; `name` is what was asked for, and the lanes `unwritten` have never written it.
+/// `NAME = VALUE`, or for lanes `NAME TYPE: …`; `name` is the expression, and the lanes `unwritten` have never written it.
 pub fn printed(name: &str, value: &ValueText, unwritten: LaneMask) -> String {
     match value {
         ValueText::Scalar(_) => format!("{name} = {}\n", in_a_line(value, unwritten)),
@@ -19,8 +19,7 @@ pub fn printed(name: &str, value: &ValueText, unwritten: LaneMask) -> String {
     }
 }
 
-/// A value in one line: of lanes what they have in common, of a matrix its rows one after the other. The lanes `unwritten` have never
-/// written it.
+/// A value in one line: a summary of lanes, the rows of a matrix one after the other. The lanes `unwritten` have never written it.
 pub fn in_a_line(value: &ValueText, unwritten: LaneMask) -> String {
     match value {
         ValueText::Scalar(text) if !unwritten.is_empty() => format!("undefined (reads as {text})"),
@@ -55,10 +54,10 @@ pub fn lanes(text: &LanesText) -> String {
     format!("{ty}{part}: {described}")
 }
 
-/// The value of each lane, eight on a line, of values that one line does not show.
+/// The value of each lane, eight in a line, if [`lanes`] does not show all of them.
 fn lane_table(text: &LanesText) -> String {
-    let is_reported = !matches!(text.pattern, Pattern::Mixed { .. }) || text.values.len() <= LANES_SHOWN;
-    if is_reported {
+    let is_complete = !matches!(text.pattern, Pattern::Mixed { .. }) || text.values.len() <= LANES_SHOWN;
+    if is_complete {
         return String::new();
     }
     let width = text.values.iter().map(|value| value.chars().count()).max().unwrap_or(0);
@@ -79,7 +78,7 @@ fn ends(values: &[String]) -> String {
     }
 }
 
-/// `{1, 2, 3}`, with the rows of a matrix in braces of their own.
+/// `{1, 2, 3}`; each row of a matrix has its own braces.
 pub fn array(text: &ArrayText) -> String {
     if text.shape.len() < 2 {
         return run(text);
@@ -90,7 +89,7 @@ pub fn array(text: &ArrayText) -> String {
     format!("{} {{\n{}{more}\n}}", text.ty, rows.collect::<Vec<_>>().join(",\n"))
 }
 
-/// Elements in a row, equal neighbours counted as gdb does.
+/// The elements of an array with one dimension, with repeats as in gdb.
 fn run(text: &ArrayText) -> String {
     let groups: Vec<&[String]> = text.elements.chunk_by(|a, b| a == b).collect();
     let mut parts = Vec::new();
@@ -124,7 +123,7 @@ fn undefined(undefined: LaneMask, shown: LaneMask) -> String {
     }
 }
 
-/// `4,6-7,14,…`: the first of some lanes.
+/// `4,6-7,14,…`: the first lanes of a mask.
 pub fn some_lanes(lanes: LaneMask) -> String {
     const CHARS: usize = 16;
     if lanes == LaneMask::ALL {
@@ -135,6 +134,6 @@ pub fn some_lanes(lanes: LaneMask) -> String {
     if all.len() <= CHARS {
         return all.to_string();
     }
-    let kept = all.get(..CHARS).and_then(|head| head.rfind(',')).map_or("", |end| &all[..=end]);
-    format!("{kept}…")
+    let head = all.get(..CHARS).and_then(|head| head.rfind(',')).map_or("", |end| &all[..=end]);
+    format!("{head}…")
 }

@@ -1,17 +1,17 @@
-//! Views that are no tables, for people: the listing, divergence, control flow, memory, explanations.
+//! The text of views that are not tables: source listing, divergence, control flow, memory, explanations.
 
 use super::report::grouped;
 use super::value::some_lanes;
 use crate::base::counted;
 use crate::debug::explain::{Explanation, LaneView, OperandView, StepOutcome};
 use crate::debug::view::{
-    BlockView, CfgView, ContractionKind, ContractionNote, Divergence, ExamineRow, Examined, Given, GroupView, InlineAsm, Line, Listing,
+    BlockView, CfgView, ContractionKind, ContractionNote, Divergence, ExamineRow, Examined, FirstOp, GroupView, InlineAsm, Line, Listing,
     SourcePlace, State,
 };
 use crate::debug::{LaneMask, shown_name};
 
-/// Lines of text with marks before them: `●` a breakpoint, `▶` the focused lane, `asm` inline assembly, and which lanes of the warp stand
-/// there, those included that a predicate turns off.
+/// Source lines with marks: `●` a breakpoint, `▶` the focused lane, `asm` inline assembly, and the lanes of the warp at the line,
+/// including those whose guard predicate is false.
 pub fn listing(listing: &Listing) -> String {
     let digits = listing.lines.last().map_or(1, |line| line.number.to_string().len());
     let off = |line: &Line| match line.off {
@@ -36,14 +36,14 @@ pub fn listing(listing: &Listing) -> String {
     listing.lines.iter().map(row).collect()
 }
 
-/// `   ↔ fma with 10`: after a line that is rounded once with others.
+/// `   ↔ fma with 10`: the mark of a line whose instruction is contracted with others.
 pub fn contracted(lines: &[(ContractionKind, u32)]) -> String {
     let Some((how, _)) = lines.first() else { return String::new() };
     let lines: Vec<String> = lines.iter().map(|(_, line)| line.to_string()).collect();
     format!("   ↔ {} with {}", one_operation(*how), lines.join(", "))
 }
 
-/// What two instructions become that the assembler joins.
+/// The operation into which ptxas contracts two instructions.
 fn one_operation(how: ContractionKind) -> &'static str {
     match how {
         ContractionKind::Sum => "fma",
@@ -52,40 +52,40 @@ fn one_operation(how: ContractionKind) -> &'static str {
     }
 }
 
-/// What an instruction is rounded once with, in words.
-pub fn rounded_once(found: &ContractionNote) -> String {
+/// A sentence on the instructions with which an instruction is contracted.
+pub fn contraction_note(found: &ContractionNote) -> String {
     match found {
-        ContractionNote::WithGiven { how: ContractionKind::Inverse, given, place } => {
-            format!("computed from the operand of the {} at {place}, as the assembler joins the two", given_word(*given))
+        ContractionNote::WithFirst { kind: ContractionKind::Inverse, first, place } => {
+            format!("computed from the operand of the {} at {place}, as the assembler joins the two", first_op_word(*first))
         }
-        ContractionNote::WithGiven { how, given, place } => {
-            let (given, one) = (given_word(*given), one_operation(*how));
-            format!("rounded once with the {given} at {place}, which it takes before rounding, as the assembler joins the two ({one})")
+        ContractionNote::WithFirst { kind, first, place } => {
+            let (first, one) = (first_op_word(*first), one_operation(*kind));
+            format!("rounded once with the {first} at {place}, which it takes before rounding, as the assembler joins the two ({one})")
         }
-        ContractionNote::WithTakers { how: ContractionKind::Inverse, given, places } => {
-            let (given, places) = (given_word(*given), places.join(", "));
-            format!("the reciprocal at {places} is computed from the operand of this {given}, as the assembler joins them")
+        ContractionNote::WithSeconds { kind: ContractionKind::Inverse, first, places } => {
+            let (first, places) = (first_op_word(*first), places.join(", "));
+            format!("the reciprocal at {places} is computed from the operand of this {first}, as the assembler joins them")
         }
-        ContractionNote::WithTakers { how, places, .. } => {
-            let what = if *how == ContractionKind::Sum { "sum" } else { "scaling" };
+        ContractionNote::WithSeconds { kind, places, .. } => {
+            let what = if *kind == ContractionKind::Sum { "sum" } else { "scaling" };
             let (many, takes) = if places.len() == 1 { ("", "takes") } else { ("s", "take") };
-            let (places, one) = (places.join(", "), one_operation(*how));
+            let (places, one) = (places.join(", "), one_operation(*kind));
             format!("rounded once with the {what}{many} at {places}, which {takes} it before rounding, as the assembler joins them ({one})")
         }
     }
 }
 
-/// What the result of an instruction is called.
-fn given_word(given: Given) -> &'static str {
-    match given {
-        Given::Product => "product",
-        Given::Quotient => "quotient",
-        Given::Reciprocal => "reciprocal",
-        Given::Power => "power",
+/// The name of a first operation's result.
+fn first_op_word(first: FirstOp) -> &'static str {
+    match first {
+        FirstOp::Product => "product",
+        FirstOp::Quotient => "quotient",
+        FirstOp::Reciprocal => "reciprocal",
+        FirstOp::Power => "power",
     }
 }
 
-/// The groups of a warp, one a line, and where they will meet.
+/// The diverged groups of lanes of a warp, one per line, and their reconvergence point.
 pub fn divergence(divergence: &Divergence) -> String {
     let Divergence { warp, groups, exited, reconvergence_at, .. } = divergence;
     let head = match (groups.len(), reconvergence_at) {
@@ -103,11 +103,11 @@ pub fn divergence(divergence: &Divergence) -> String {
         let plural = if count == 1 { "lane " } else { "lanes" };
         format!("  {mark} {count:>2} {plural} {lanes:width$}  at {}{state}{focus}\n", group.at)
     };
-    let gone = if exited.is_empty() || groups.is_empty() { String::new() } else { format!("    {} exited\n", exited.describe()) };
-    head + &groups.iter().map(row).collect::<String>() + &gone
+    let exited_line = if exited.is_empty() || groups.is_empty() { String::new() } else { format!("    {} exited\n", exited.describe()) };
+    head + &groups.iter().map(row).collect::<String>() + &exited_line
 }
 
-/// The blocks of a function in the order of the text, indented by loops, with the lanes that stand in them.
+/// The basic blocks of a function in the order of the text, indented by loop depth, with the lanes that are in them.
 pub fn control_flow(view: &CfgView) -> String {
     let name = |index: &usize| view.blocks.get(*index).map_or("?", |block| block.name.as_str());
     let label = |block: &BlockView| {
@@ -117,10 +117,11 @@ pub fn control_flow(view: &CfgView) -> String {
     };
     let width = view.blocks.iter().map(|block| label(block).chars().count()).max().unwrap_or(0);
     let edges = |index: usize, block: &BlockView| {
-        let count = |way: usize| block.counts.as_ref().and_then(|counts| counts.taken.get(way));
-        let count = |way| count(way).map_or(String::new(), |lanes| format!(" ({})", grouped(*lanes)));
+        let count = |edge: usize| block.counts.as_ref().and_then(|counts| counts.taken.get(edge));
+        let count = |edge| count(edge).map_or(String::new(), |lanes| format!(" ({})", grouped(*lanes)));
         let arrow = |target: usize| if target <= index { "↑" } else { "" };
-        let targets = block.successors.iter().enumerate().map(|(way, target)| format!("{}{}{}", arrow(*target), name(target), count(way)));
+        let targets =
+            block.successors.iter().enumerate().map(|(edge, target)| format!("{}{}{}", arrow(*target), name(target), count(edge)));
         let targets = targets.collect::<Vec<_>>().join(", ");
         let reconvergence = block.reconvergence.map_or(String::new(), |reconvergence| format!("  meet at {}", name(&reconvergence)));
         if targets.is_empty() { "→ end".to_string() } else { format!("→ {targets}{reconvergence}") }
@@ -167,11 +168,11 @@ pub fn examined(examined: &Examined, code: bool) -> String {
     space.to_string() + &examined.rows.iter().map(row).collect::<String>() + &stopped + &in_flight
 }
 
-/// An instruction in words, with what its operands hold and what it will do.
+/// The explanation of an instruction: its meaning, the values of its operands and its effect.
 pub fn explanation(explanation: &Explanation) -> String {
     let help = explanation.help.map_or(String::new(), |help| format!("     {help}"));
     let head = format!("{}  {}{help}\n", explanation.place, explanation.statement);
-    let rounded = explanation.rounded_once.as_ref().map_or(String::new(), |found| format!("  {}\n", rounded_once(found)));
+    let rounded = explanation.contraction.as_ref().map_or(String::new(), |found| format!("  {}\n", contraction_note(found)));
     head + &rounded + &explanation.lane.as_ref().map_or(String::new(), lane_view)
 }
 
@@ -187,12 +188,12 @@ fn lane_view(view: &LaneView) -> String {
     let mut text = if parts.is_empty() { String::new() } else { format!("  lane {}: {}\n", view.lane, parts.join("; ")) };
     match view.active {
         Some((active, all)) if active == all => {
-            let stands = if all.count() == 1 {
+            let lanes = if all.count() == 1 {
                 "the one lane that stands here".to_string()
             } else {
                 format!("all {} lanes that stand here", all.count())
             };
-            text += &format!("  active: {stands} ({})\n", some_lanes(all));
+            text += &format!("  active: {lanes} ({})\n", some_lanes(all));
         }
         Some((LaneMask::NONE, all)) if all.count() == 1 => text += "  active: none; one lane stands here\n",
         Some((LaneMask::NONE, all)) => text += &format!("  active: none of the {} lanes that stand here\n", all.count()),
@@ -215,19 +216,19 @@ fn outcome(outcome: &StepOutcome) -> String {
             };
             writes.iter().map(write).collect::<Vec<_>>().join(", ")
         }
-        StepOutcome::Goes(at, statement) => format!("goes to {at}  {statement}"),
-        StepOutcome::Waiting(state) => format!("waits here: {state}"),
+        StepOutcome::Branches(at, statement) => format!("goes to {at}  {statement}"),
+        StepOutcome::AlreadyWaits(state) => format!("waits here: {state}"),
         StepOutcome::Waits(state) => format!("the lane then waits: {state}"),
         StepOutcome::Exits => "the lane exits".to_string(),
         StepOutcome::Faults(message) => format!("faults: {message}"),
-        StepOutcome::GoesOn => "no register changes".to_string(),
-        StepOutcome::NotItsTurn(lanes) => format!("{} of the warp run first", lanes.describe()),
+        StepOutcome::Continues => "no register changes".to_string(),
+        StepOutcome::OthersFirst(lanes) => format!("{} of the warp run first", lanes.describe()),
     }
 }
 
-/// Where an instruction came from.
+/// The origin of an instruction: its PTX line, its source line, its inline assembly.
 pub fn source(place: &SourcePlace) -> String {
-    let SourcePlace { pc, function, ptx, ptx_file, source, inline_asm, rounded_once: contracted, instructions } = place;
+    let SourcePlace { pc, function, ptx, ptx_file, source, inline_asm, contraction, instructions } = place;
     let origin = match source {
         Some((file, line, column)) => {
             let column = if *column == 0 { String::new() } else { format!(":{column}") };
@@ -240,7 +241,7 @@ pub fn source(place: &SourcePlace) -> String {
         let lines = if first == last { format!("line {first}") } else { format!("lines {first}-{last}") };
         format!("inline asm, {lines} of the PTX: instruction {number} of {count}\n")
     });
-    let contracted = contracted.as_ref().map_or(String::new(), |found| rounded_once(found) + "\n");
+    let contraction = contraction.as_ref().map_or(String::new(), |found| contraction_note(found) + "\n");
     let function = shown_name(function);
-    format!("instruction {} of '{function}' at {ptx} ({ptx_file})\n{origin}{asm}{contracted}", pc.0)
+    format!("instruction {} of '{function}' at {ptx} ({ptx_file})\n{origin}{asm}{contraction}", pc.0)
 }

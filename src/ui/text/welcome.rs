@@ -1,11 +1,11 @@
-//! What the debugger says when it starts.
+//! The first line of output of the debugger.
 
 use std::path::Path;
 
 use crate::base::Dim3;
 use crate::debug::{Opened, shown_name};
 
-/// What was opened, in one line: the kernel, how it is launched, and where that is written; `file` is the launch file, if there is one.
+/// The kernel, its grid and block, and the origin of the launch in one line; `file` is the launch file, if there is one.
 pub fn welcome(opened: &Opened, file: Option<&Path>) -> String {
     let Some(case) = opened.plan.cases.first() else { return String::new() };
     let Some(launch) = case.launches.first() else { return String::new() };

@@ -1,9 +1,9 @@
-//! The terminal and its keys, for the prompt alone and for the screen: taken while lines are read, and given back however the program ends.
+//! The terminal and its keys, for the plain prompt and the full screen.
 //!
-//! [`keyboard`] stands between the terminal and standard input. [`hold`] changes the terminal's modes and puts them back: where the program
-//! leaves, panics, is stopped, or is ended by a signal that can be handled. What cannot be handled (SIGKILL, an abort, a stack overflow) is
-//! the affair of [`restorer`], a process of its own.
+//! [`keyboard`] translates keys between the terminal and standard input. [`guard`] changes the terminal modes and restores them: at the end
+//! of the program, in a panic, when it is stopped, or when it is ended by a signal that can be handled. For the other cases (SIGKILL, an
+//! abort, a stack overflow) [`restorer`] is a separate process.
 
-pub mod hold;
+pub mod guard;
 pub mod keyboard;
 pub mod restorer;

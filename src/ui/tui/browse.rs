@@ -1,5 +1,4 @@
-//! Browse mode: the panes have nearly all rows, all keys and the mouse. Nothing is typed; `q` goes back to the prompt, where the line that
-//! was begun still stands.
+//! Browse mode: the panes have nearly all rows, all keys and the mouse. `q` goes back to the prompt, which still has its unfinished line.
 
 use std::io::{self, Write};
 use std::sync::{Arc, PoisonError};
@@ -23,12 +22,12 @@ use crate::ui::repl::editor::BLOCK;
 use crate::ui::tty::keyboard;
 use crate::ui::{interrupt, repl, text};
 
-/// Longest wait before the size of the terminal is looked at.
+/// The interval at which the size of the terminal is checked.
 const POLL_TIMEOUT: Duration = Duration::from_millis(100);
-/// What the last row says.
+/// The text of the last row.
 const KEYS: &str = " browsing: q back to the prompt · Tab pane · arrows, wheel · / search · z zoom · ? keys";
 
-/// What a key or a click led to.
+/// The next step after a key or a click.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Next {
     Browse,
@@ -42,27 +41,27 @@ struct Browser<'a> {
     color: bool,
 }
 
-/// Browses until the user goes back to the prompt; whether the user wants to leave altogether.
+/// Browses until the user goes back to the prompt or quits; true if the user quits.
 pub fn browse(shared: &Arc<Shared>, prompt: &Prompt, color: bool) -> io::Result<bool> {
     let mut browser = Browser { shared, typed: Arc::clone(prompt.typed()), color };
-    browser.turn_to(Use::Browse)?;
+    browser.set_use(Use::Browse)?;
     let next = loop {
         let next = browser.handle_input()?;
         if next != Next::Browse {
             break next;
         }
     };
-    browser.turn_to(Use::Prompt)?;
+    browser.set_use(Use::Prompt)?;
     Ok(next == Next::Leave)
 }
 
 impl Browser<'_> {
-    fn turn_to(&self, usage: Use) -> io::Result<()> {
+    fn set_use(&self, usage: Use) -> io::Result<()> {
         let session = self.shared.session();
-        let mut stage = self.shared.stage();
-        stage.terminal.set_use(usage)?;
-        stage.lay_out(&session)?;
-        if usage == Use::Browse { stage.terminal.set_status(KEYS) } else { Ok(()) }
+        let mut screen_terminal = self.shared.screen_terminal();
+        screen_terminal.terminal.set_use(usage)?;
+        screen_terminal.lay_out(&session)?;
+        if usage == Use::Browse { screen_terminal.terminal.set_status(KEYS) } else { Ok(()) }
     }
 
     /// Waits for a key or a click, and executes it.
@@ -78,10 +77,10 @@ impl Browser<'_> {
         if press == BROWSE || press == keys::control('c') {
             return Ok(Next::Back);
         }
-        let is_typing = self.shared.stage().screen.is_typing();
-        let answer = self.shared.stage().screen.key(press);
+        let is_typing = self.shared.screen_terminal().screen.is_typing();
+        let answer = self.shared.screen_terminal().screen.key(press);
         match answer {
-            Answer::Ignored if !is_typing && is_way_back(press) => Ok(Next::Back),
+            Answer::Ignored if !is_typing && is_back_key(press) => Ok(Next::Back),
             answer => self.follow(answer),
         }
     }
@@ -93,7 +92,7 @@ impl Browser<'_> {
             MouseEventKind::ScrollDown => Click::WheelDown,
             _ => return Ok(Next::Browse),
         };
-        let answer = self.shared.stage().screen.click(mouse.column, mouse.row, click);
+        let answer = self.shared.screen_terminal().screen.click(mouse.column, mouse.row, click);
         self.follow(answer)
     }
 
@@ -108,41 +107,41 @@ impl Browser<'_> {
 
     fn execute(&mut self, line: &str) -> io::Result<Next> {
         let line_start = repl::prompt(&self.shared.session());
-        self.shared.stage().say(&format!("{line_start}{line}"))?;
+        self.shared.screen_terminal().print(&format!("{line_start}{line}"))?;
         interrupt::forget();
         let flow = self.shared.console().line(
             line,
-            &mut Question { shared: self.shared, typed: &self.typed },
+            &mut BrowseFrontend { shared: self.shared, typed: &self.typed },
             &mut OutputBuffer::new(self.shared),
         )?;
         match flow {
             Flow::Quit => return Ok(Next::Leave),
-            Flow::Failed(failed) => self.shared.stage().say_styled(&text::failed(&failed, self.color))?,
-            Flow::On | Flow::Interrupted => {}
+            Flow::Failed(failed) => self.shared.screen_terminal().print_styled(&text::failed(&failed, self.color))?,
+            Flow::Continue | Flow::Interrupted => {}
         }
-        self.shared.stage().terminal.set_status(KEYS)?;
+        self.shared.screen_terminal().terminal.set_status(KEYS)?;
         draw(self.shared)?;
         Ok(Next::Browse)
     }
 }
 
-/// Keys that go back where they mean nothing else.
-fn is_way_back(press: KeyPress) -> bool {
+/// True for keys that go back to the prompt if they have no other meaning.
+fn is_back_key(press: KeyPress) -> bool {
     [Key::Char('q'), Key::Named(Named::Escape)].map(KeyPress::plain).contains(&press)
 }
 
 fn draw(shared: &Shared) -> io::Result<()> {
     let session = shared.session();
-    shared.stage().draw(&session)
+    shared.screen_terminal().draw(&session)
 }
 
-/// What the user did.
+/// A key or a mouse event.
 enum Input {
     Key(KeyPress),
     Mouse(MouseEvent),
 }
 
-/// Waits for the user, for a moment. A terminal of another size is laid out anew meanwhile; Ctrl-Z gives it back for as long as it takes.
+/// Waits for input, at most [`POLL_TIMEOUT`]. If the size of the terminal has changed, draws it again; Ctrl-Z suspends the program.
 fn input(shared: &Shared, typed: &TypeAhead) -> io::Result<Option<Input>> {
     let earlier = typed.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
     let press = match earlier {
@@ -156,27 +155,27 @@ fn input(shared: &Shared, typed: &TypeAhead) -> io::Result<Option<Input>> {
     };
     if press == Some(keys::control('z')) {
         let session = shared.session();
-        let mut stage = shared.stage();
-        stage.terminal.suspend(Pasting::Plain)?;
-        stage.lay_out(&session)?;
+        let mut screen_terminal = shared.screen_terminal();
+        screen_terminal.terminal.suspend(Pasting::Plain)?;
+        screen_terminal.lay_out(&session)?;
         return Ok(None);
     }
-    if shared.stage().terminal.is_stale() {
+    if shared.screen_terminal().terminal.is_stale() {
         draw(shared)?;
     }
     Ok(press.map(Input::Key))
 }
 
-/// Asks in the last row.
-struct Question<'a> {
+/// The front end in browse mode: asks questions in the last row.
+struct BrowseFrontend<'a> {
     shared: &'a Arc<Shared>,
     typed: &'a TypeAhead,
 }
 
-impl Question<'_> {
+impl BrowseFrontend<'_> {
     /// Shows a text in the last row, and waits for a key.
     fn key(&mut self, shown: &str) -> io::Result<KeyPress> {
-        self.shared.stage().terminal.set_status(shown)?;
+        self.shared.screen_terminal().terminal.set_status(shown)?;
         loop {
             if let Some(Input::Key(press)) = input(self.shared, self.typed)? {
                 return Ok(press);
@@ -185,7 +184,7 @@ impl Question<'_> {
     }
 }
 
-impl Frontend for Question<'_> {
+impl Frontend for BrowseFrontend<'_> {
     fn more(&mut self, prompt: &str, _: &mut dyn Write) -> io::Result<Option<Result<String, BadLine>>> {
         let mut line = String::new();
         loop {
@@ -201,7 +200,7 @@ impl Frontend for Question<'_> {
         }
         let line = keyboard::typed(line);
         let (Ok(shown) | Err(BadLine { line: shown, .. })) = &line;
-        self.shared.stage().say(&format!("{prompt}{shown}"))?;
+        self.shared.screen_terminal().print(&format!("{prompt}{shown}"))?;
         Ok(Some(line))
     }
 
@@ -222,6 +221,6 @@ impl Frontend for Question<'_> {
     }
 
     fn layout(&mut self, request: &LayoutRequest) -> Result<String, CommandError> {
-        self.shared.stage().request(request)
+        self.shared.screen_terminal().request(request)
     }
 }

@@ -1,4 +1,4 @@
-//! The part of the screen that a pane draws on: text in roles, cut at the edges, and what a click on it does.
+//! The part of the screen that a pane draws on: styled text, clipped at the edges, and click targets.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -7,14 +7,14 @@ use ratatui::style::Style;
 use super::theme::{Role, Theme};
 use crate::ui::visible::visible;
 
-/// What a click does.
+/// The effect of a click.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
     /// Executes this line.
     Command(String),
     /// Puts the cursor of the pane with this number on a row.
     Row(usize, i64),
-    /// Makes the pane with this number take keys.
+    /// Makes the pane with this number the active one.
     Pane(usize),
 }
 
@@ -23,14 +23,14 @@ pub enum Target {
 pub struct Hit {
     /// The area.
     pub area: Rect,
-    /// What it does.
+    /// The effect of a click on it.
     pub target: Target,
 }
 
 /// A text in one role.
 pub type Span = (Role, String);
 
-/// Where a pane draws. Places are counted from its upper left corner.
+/// The drawing area of a pane. Coordinates start at its upper left corner.
 pub struct Canvas<'a> {
     buffer: &'a mut Buffer,
     area: Rect,
@@ -39,37 +39,37 @@ pub struct Canvas<'a> {
 }
 
 impl<'a> Canvas<'a> {
-    /// A canvas of the part of `area` that `buffer` has.
+    /// A canvas for the part of `area` that is inside `buffer`.
     pub fn new(buffer: &'a mut Buffer, area: Rect, theme: &'a Theme, hits: &'a mut Vec<Hit>) -> Self {
         let area = area.intersection(buffer.area);
         Self { buffer, area, theme, hits }
     }
 
-    /// Columns.
+    /// The number of columns.
     pub fn width(&self) -> usize {
         usize::from(self.area.width)
     }
 
-    /// Rows.
+    /// The number of rows.
     pub fn height(&self) -> usize {
         usize::from(self.area.height)
     }
 
-    /// A part of it.
+    /// A canvas for a part of this one.
     pub fn part(&mut self, x: usize, y: usize, width: usize, height: usize) -> Canvas<'_> {
         let area = self.rect(x, y, width, height);
         Canvas { buffer: self.buffer, area, theme: self.theme, hits: self.hits }
     }
 
-    /// Writes `text` from column `x` of row `y` on; what does not fit is cut off. Returns the column after it.
+    /// Writes `text` at column `x` of row `y`, clipped at the right edge. Returns the column after it.
     pub fn text(&mut self, x: usize, y: usize, text: &str, role: Role) -> usize {
         let room = self.width().saturating_sub(x);
         if room == 0 || y >= self.height() {
             return x;
         }
-        let place = self.rect(x, y, room, 1);
+        let area = self.rect(x, y, room, 1);
         let style = self.theme.style(role);
-        let (end, _) = self.buffer.set_stringn(place.x, place.y, visible(text), room, style);
+        let (end, _) = self.buffer.set_stringn(area.x, area.y, visible(text), room, style);
         usize::from(end.saturating_sub(self.area.x))
     }
 
@@ -78,7 +78,7 @@ impl<'a> Canvas<'a> {
         spans.iter().fold(x, |x, (role, text)| self.text(x, y, text, *role))
     }
 
-    /// Adds the style of a role to what stands in a row.
+    /// Adds the style of a role to a row.
     pub fn tint(&mut self, y: usize, role: Role) {
         let area = self.rect(0, y, self.width(), 1);
         self.restyle(area, self.theme.style(role));
@@ -106,27 +106,27 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// The part of the screen that these cells are.
+    /// The area of the screen for these cells, clipped.
     fn rect(&self, x: usize, y: usize, width: usize, height: usize) -> Rect {
         let small = |number: usize| u16::try_from(number).unwrap_or(u16::MAX);
         let Rect { x: left, y: top, .. } = self.area;
-        let wanted = Rect::new(left.saturating_add(small(x)), top.saturating_add(small(y)), small(width), small(height));
-        wanted.intersection(self.area)
+        let unclipped = Rect::new(left.saturating_add(small(x)), top.saturating_add(small(y)), small(width), small(height));
+        unclipped.intersection(self.area)
     }
 }
 
-/// The last thing drawn at a place of the screen that can be clicked.
+/// The topmost click target at a cell of the screen.
 pub fn hit_at(hits: &[Hit], column: u16, row: u16) -> Option<&Target> {
     let position = Position::new(column, row);
     hits.iter().rev().find(|hit| hit.area.contains(position)).map(|hit| &hit.target)
 }
 
-/// Columns that `text` takes.
+/// The width of `text` in columns.
 pub fn width(text: &str) -> usize {
     ratatui::text::Line::raw(text).width()
 }
 
-/// `text` with blanks after it, or cut with `…`, so that it takes `columns`.
+/// `text` padded with blanks, or truncated with `…`, to a width of `columns`.
 pub fn fitted(text: &str, columns: usize) -> String {
     let text = &*visible(text);
     let wide = width(text);
@@ -134,22 +134,22 @@ pub fn fitted(text: &str, columns: usize) -> String {
         return format!("{text}{}", " ".repeat(columns - wide));
     }
     let Some(room) = columns.checked_sub(1) else { return String::new() };
-    let (kept, _) = split_at_column(text, room);
-    let kept = if width(kept) > room { "" } else { kept };
-    format!("{kept}…{}", " ".repeat(room - width(kept)))
+    let (head, _) = split_at_column(text, room);
+    let head = if width(head) > room { "" } else { head };
+    format!("{head}…{}", " ".repeat(room - width(head)))
 }
 
-/// The longest beginning of `text` that takes at most `columns`, one character at least, and the rest.
+/// The longest prefix of `text` with a width of at most `columns`, but at least one character, and the rest.
 fn split_at_column(text: &str, columns: usize) -> (&str, &str) {
-    let mut taken = 0;
+    let mut used = 0;
     let end = text.char_indices().find(|(at, c)| {
-        taken += width(c.encode_utf8(&mut [0; 4]));
-        taken > columns && *at > 0
+        used += width(c.encode_utf8(&mut [0; 4]));
+        used > columns && *at > 0
     });
     text.split_at(end.map_or(text.len(), |(at, _)| at))
 }
 
-/// `text` in lines of at most `columns`, broken at blanks where there are some; lines that go on stand a little to the right.
+/// `text` wrapped to lines of at most `columns`, at blanks if possible; continuation lines are indented.
 pub fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let columns = columns.max(1);
     let mut lines = Vec::new();
@@ -179,7 +179,7 @@ mod tests {
     use super::{fitted, width, wrapped};
 
     #[test]
-    fn texts_take_the_columns_they_are_given() {
+    fn texts_are_padded_or_truncated() {
         for text in ["", "a", "abcdef", "幅幅幅", "a幅b幅"] {
             for columns in 0..10 {
                 assert_eq!(width(&fitted(text, columns)), columns, "{text} {columns}");

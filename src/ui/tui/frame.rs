@@ -1,24 +1,26 @@
-//! Lines between panes: where they meet, they join.
+//! The lines between panes, with the right box-drawing character where they meet.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-/// Cells that lines run through.
+/// The cells with lines.
 pub struct Frame {
     area: Rect,
+    /// True for cells with a horizontal line.
     across: Vec<bool>,
+    /// True for cells with a vertical line.
     down: Vec<bool>,
 }
 
 impl Frame {
-    /// No lines yet.
+    /// A frame without lines.
     pub fn new(area: Rect) -> Self {
         let cells = usize::from(area.width) * usize::from(area.height);
         Self { area, across: vec![false; cells], down: vec![false; cells] }
     }
 
-    /// A line from `x` over `width` cells of row `y`.
+    /// Adds a horizontal line of `width` cells from `x` in row `y`.
     pub fn across(&mut self, x: u16, y: u16, width: u16) {
         for x in x..x.saturating_add(width) {
             if let Some(index) = self.index(x, y) {
@@ -27,7 +29,7 @@ impl Frame {
         }
     }
 
-    /// A line from `y` over `height` cells of column `x`.
+    /// Adds a vertical line of `height` cells from `y` in column `x`.
     pub fn down(&mut self, x: u16, y: u16, height: u16) {
         for y in y..y.saturating_add(height) {
             if let Some(index) = self.index(x, y) {
@@ -67,7 +69,7 @@ impl Frame {
     }
 }
 
-/// The line that goes up, down, left and right.
+/// The box-drawing character with lines up, down, left and right.
 fn glyph(sides: [bool; 4]) -> &'static str {
     match sides {
         [true, true, true, true] => "┼",

@@ -1,4 +1,4 @@
-//! What keys mean: each is a command line, or something that the screen itself does.
+//! The key map: a key executes a command line or an action of the screen.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use super::layout::file::{self, LayoutError};
 
-/// The keys as shipped.
+/// The default key map.
 const SHIPPED: &str = include_str!("keys.ron");
 
-/// A key with what is held down beside it.
+/// A key with modifiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct KeyPress {
     /// Control is held down.
@@ -20,7 +20,7 @@ pub struct KeyPress {
     pub alt: bool,
     /// The key.
     pub key: Key,
-    /// Shift is held down; never with a character, which says so itself.
+    /// Shift is held down; false for characters, which include it.
     pub shift: bool,
 }
 
@@ -69,12 +69,12 @@ const NAMED: [(&str, Named); 12] = [
     ("Backspace", Named::Backspace),
 ];
 
-/// What the screen does itself.
+/// An action of the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Move {
-    /// The next pane takes keys.
+    /// Makes the next pane active.
     NextPane,
-    /// The pane before takes keys.
+    /// Makes the previous pane active.
     PreviousPane,
     /// A row up.
     Up,
@@ -92,44 +92,44 @@ pub enum Move {
     Start,
     /// To the end.
     End,
-    /// Back to where the focused thread stands.
+    /// Back to the location of the focused thread.
     Here,
-    /// Types what is searched for.
+    /// Begins the input of a search text.
     Search,
-    /// The next place with it.
+    /// The next match.
     SearchNext,
-    /// The place before with it.
+    /// The previous match.
     SearchPrevious,
-    /// Sets a breakpoint on the line of the cursor, or deletes the one that is there.
+    /// Sets a breakpoint on the line of the cursor, or deletes it.
     ToggleBreakpoint,
-    /// Does what there is to do about what the cursor is on.
+    /// Executes the command for the row of the cursor.
     Choose,
-    /// Shows this pane alone, or all again.
+    /// Shows only this pane, or all again.
     Zoom,
-    /// A source pane shows the PTX text, or what it was made from.
+    /// Switches a source pane between the PTX text and its source.
     OtherText,
     /// The next layout.
     NextLayout,
-    /// Shows the keys, or no more.
+    /// Shows or hides the help on keys.
     Help,
 }
 
-/// What a key does.
+/// The action of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Executes this line.
     Command(String),
-    /// The screen does it.
+    /// Executes an action of the screen.
     Move(Move),
 }
 
-/// What keys do.
+/// The actions of keys.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeyMap {
     keys: Vec<(KeyPress, Action)>,
 }
 
-/// A key map as a file says it: keys as text.
+/// The contents of a key map file.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default, rename = "KeyMap")]
 struct KeyFile {
@@ -138,7 +138,7 @@ struct KeyFile {
 }
 
 impl Move {
-    /// What it does, in a few words.
+    /// A short description.
     pub fn about(self) -> &'static str {
         match self {
             Move::NextPane => "next pane",
@@ -166,16 +166,16 @@ impl Move {
 }
 
 impl KeyMap {
-    /// The keys as shipped.
+    /// The default key map.
     pub fn shipped() -> Self {
-        // A test reads the shipped file.
+        // A test checks that the file can be parsed.
         Self::parse("keys.ron", SHIPPED.to_string()).unwrap_or_default()
     }
 
     /// Reads a key map, `KeyMap(commands: {"F5": "continue"}, screen: {"Tab": NextPane})`.
     ///
     /// # Errors
-    /// The first place that is not what such a file holds.
+    /// The first error in the file.
     pub fn parse(name: &str, text: String) -> Result<Self, LayoutError> {
         let KeyFile { commands, screen } = file::parse(name, text, &file::KEYS)?;
         let commands = commands.into_iter().map(|(key, line)| (key, Action::Command(line)));
@@ -183,7 +183,7 @@ impl KeyMap {
         Ok(Self { keys: commands.chain(screen).collect() })
     }
 
-    /// This map with the keys of another, which win.
+    /// This map with the keys of another, which take precedence.
     #[must_use]
     pub fn with(mut self, other: KeyMap) -> Self {
         self.keys.retain(|(key, _)| other.action(*key).is_none());
@@ -191,7 +191,7 @@ impl KeyMap {
         self
     }
 
-    /// What there is to do, each with the keys that do it, in the order of the map.
+    /// The actions, each with its keys, in the order of the map.
     pub fn by_action(&self) -> Vec<(&Action, Vec<String>)> {
         let mut actions: Vec<(&Action, Vec<String>)> = Vec::new();
         for (key, action) in &self.keys {
@@ -203,24 +203,24 @@ impl KeyMap {
         actions
     }
 
-    /// What a key does.
+    /// The action of a key.
     pub fn action(&self, key: KeyPress) -> Option<&Action> {
         self.keys.iter().find(|(other, _)| *other == key).map(|(_, action)| action)
     }
 
-    /// All keys, and what they do.
+    /// All keys with their actions.
     pub fn iter(&self) -> impl Iterator<Item = (KeyPress, &Action)> {
         self.keys.iter().map(|(key, action)| (*key, action))
     }
 }
 
 impl KeyPress {
-    /// A key alone.
+    /// A key without modifiers.
     pub fn plain(key: Key) -> Self {
         Self { key, shift: false, control: false, alt: false }
     }
 
-    /// Whether a prompt needs the key to edit a line: characters and what moves in the line. Such keys work where no line is typed.
+    /// True if the prompt needs the key to edit a line: characters and cursor keys. In the key map such keys only work in browse mode.
     pub fn is_for_editing(self) -> bool {
         !self.control && !self.alt && !matches!(self.key, Key::F(_) | Key::Named(Named::PageUp | Named::PageDown))
     }
@@ -232,12 +232,12 @@ impl FromStr for KeyPress {
     fn from_str(text: &str) -> Result<Self, String> {
         let mut press = Self::plain(Key::Char(' '));
         let mut rest = text;
-        while let Some((held, after)) = rest.split_once('+').filter(|(held, after)| !held.is_empty() && !after.is_empty()) {
-            match held {
+        while let Some((modifier, after)) = rest.split_once('+').filter(|(modifier, after)| !modifier.is_empty() && !after.is_empty()) {
+            match modifier {
                 "Shift" => press.shift = true,
                 "Ctrl" => press.control = true,
                 "Alt" => press.alt = true,
-                _ => return Err(format!("'{held}' is not a key to hold down: Shift, Ctrl, Alt")),
+                _ => return Err(format!("'{modifier}' is not a key to hold down: Shift, Ctrl, Alt")),
             }
             rest = after;
         }
@@ -250,7 +250,7 @@ impl FromStr for KeyPress {
             key.ok_or_else(|| format!("'{rest}' is not a key: a character, F1 to F24, {}", NAMED.map(|(name, _)| name).join(", ")))?;
         press.key = match key {
             Key::Char(c) if press.shift => return Err(format!("Shift makes another character: write that instead of 'Shift+{c}'")),
-            // A terminal sends the same for both letters.
+            // A terminal sends the same code for upper and lower case.
             Key::Char(c) if press.control => Key::Char(c.to_ascii_lowercase()),
             key => key,
         };
@@ -260,8 +260,8 @@ impl FromStr for KeyPress {
 
 impl fmt::Display for KeyPress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (held, name) in [(self.control, "Ctrl"), (self.alt, "Alt"), (self.shift, "Shift")] {
-            if held {
+        for (modifier, name) in [(self.control, "Ctrl"), (self.alt, "Alt"), (self.shift, "Shift")] {
+            if modifier {
                 write!(f, "{name}+")?;
             }
         }

@@ -1,4 +1,4 @@
-//! Keys as the line editor and the terminal's events call them.
+//! The conversion of keys from terminal events and to keys of the line editor.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use super::keymap::{Key, KeyMap, KeyPress, Named};
 use crate::ui::tty::keyboard::{function_key, private_use_char};
 
-/// Named keys, as events call them and as the line editor does.
+/// Named keys, with their codes in events and in the line editor.
 const NAMED: &[(Named, KeyCode, rustyline::KeyCode)] = &[
     (Named::Up, KeyCode::Up, rustyline::KeyCode::Up),
     (Named::Down, KeyCode::Down, rustyline::KeyCode::Down),
@@ -23,21 +23,21 @@ const NAMED: &[(Named, KeyCode, rustyline::KeyCode)] = &[
     (Named::Backspace, KeyCode::Backspace, rustyline::KeyCode::Backspace),
 ];
 
-/// The key of an event; none if the key map cannot name it.
+/// The key of an event; `None` if the key map has no name for it.
 pub fn pressed(event: KeyEvent) -> Option<KeyPress> {
-    let held = |key| event.modifiers.contains(key);
+    let modifiers = |key| event.modifiers.contains(key);
     let mut press = KeyPress {
         key: Key::Char(' '),
-        shift: held(KeyModifiers::SHIFT),
-        control: held(KeyModifiers::CONTROL),
-        alt: held(KeyModifiers::ALT),
+        shift: modifiers(KeyModifiers::SHIFT),
+        control: modifiers(KeyModifiers::CONTROL),
+        alt: modifiers(KeyModifiers::ALT),
     };
     press.key = match event.code {
         KeyCode::Char(c) => {
-            let (key, held) = function_key(c).map_or((Key::Char(c), 0), |(number, held)| (Key::F(number), held));
-            press.shift = held & 1 != 0;
-            press.alt |= held & 2 != 0;
-            press.control |= held & 4 != 0;
+            let (key, modifiers) = function_key(c).map_or((Key::Char(c), 0), |(number, modifiers)| (Key::F(number), modifiers));
+            press.shift = modifiers & 1 != 0;
+            press.alt |= modifiers & 2 != 0;
+            press.control |= modifiers & 4 != 0;
             key
         }
         KeyCode::F(number) => Key::F(number),
@@ -50,36 +50,36 @@ pub fn pressed(event: KeyEvent) -> Option<KeyPress> {
     Some(press)
 }
 
-/// The key as the line editor calls it.
+/// The key of the line editor.
 pub fn bound(press: KeyPress) -> rustyline::KeyEvent {
     use rustyline::{KeyCode, Modifiers};
     if let Some(c) = character(press) {
         return rustyline::KeyEvent(KeyCode::Char(c), Modifiers::NONE);
     }
-    let mut held = Modifiers::NONE;
-    for (is_held, modifier) in [(press.shift, Modifiers::SHIFT), (press.control, Modifiers::CTRL), (press.alt, Modifiers::ALT)] {
-        held |= if is_held { modifier } else { Modifiers::NONE };
+    let mut modifiers = Modifiers::NONE;
+    for (is_set, modifier) in [(press.shift, Modifiers::SHIFT), (press.control, Modifiers::CTRL), (press.alt, Modifiers::ALT)] {
+        modifiers |= if is_set { modifier } else { Modifiers::NONE };
     }
     let code = match press.key {
         Key::Char(c) => KeyCode::Char(c),
         Key::F(number) => KeyCode::F(number),
         Key::Named(named) => NAMED.iter().find(|(name, ..)| *name == named).map_or(KeyCode::Null, |(_, _, code)| *code),
     };
-    rustyline::KeyEvent(code, held)
+    rustyline::KeyEvent(code, modifiers)
 }
 
-/// The character that stands for a function key with something held down.
+/// The private-use character for a function key with modifiers.
 fn character(press: KeyPress) -> Option<char> {
     let Key::F(number) = press.key else { return None };
     private_use_char(number, u8::from(press.shift) | u8::from(press.alt) << 1 | u8::from(press.control) << 2)
 }
 
-/// The characters that stand for keys of a map.
+/// The private-use characters for the keys of a map.
 pub fn key_aliases(keys: &KeyMap) -> BTreeSet<char> {
     keys.iter().filter_map(|(press, _)| character(press)).collect()
 }
 
-/// A key with Control held down.
+/// A letter with Control.
 pub fn control(letter: char) -> KeyPress {
     KeyPress { control: true, ..KeyPress::plain(Key::Char(letter)) }
 }

@@ -1,22 +1,22 @@
-//! The screen: panes and the prompt in one terminal, both alive.
+//! The full-screen interface: panes and the prompt in one terminal.
 //!
-//! Panes stand above, and below them a scroll region of the terminal (DECSTBM) holds what was said and the line that is edited. One
-//! thread writes to the terminal: between lines the debugger itself, while a line is read the editor, which calls back
-//! ([`prompt`]) where panes have to be drawn. Panes are drawn into a buffer of cells; what differs from the buffer before goes out in one
-//! write that leaves the cursor where it was ([`terminal`]), so the editor never notices.
+//! The panes are above; below them a scroll region of the terminal (DECSTBM) has the output and the line editor. One thread writes to the
+//! terminal: between lines the debugger, and while a line is read the line editor, whose callbacks draw the panes ([`prompt`]). Panes are
+//! drawn into a buffer of cells; the differences from the previous buffer are output in one write that restores the cursor
+//! ([`terminal`]), so that the line editor is not affected.
 //!
-//! Keys come through [`keyboard`](super::tty::keyboard), which makes those known that the editor does not know.
+//! Keys are translated by [`keyboard`](super::tty::keyboard), because the line editor does not recognize all of them.
 //!
-//! | what reads keys | when | where |
+//! | reader of keys | when | module |
 //! | --- | --- | --- |
-//! | the editor | a line is typed; keys of the key map are bound in it | [`prompt`] |
-//! | the run | the kernel runs: Ctrl-C stops it, all else is kept for the prompt | [`mod@run`] |
-//! | browse mode | all keys belong to the panes, the mouse too | [`browse`] |
+//! | the line editor | while a line is typed; keys of the key map are bound in it | [`prompt`] |
+//! | the run | while the kernel runs: Ctrl-C stops it, other keys are buffered for the prompt | [`mod@run`] |
+//! | browse mode | all keys and the mouse control the panes | [`browse`] |
 //!
-//! Every key and click that does something to the session is a command line, which is shown as if it had been typed. Whichever way the
-//! program ends, the terminal is given back as it was ([`hold`](mod@super::tty::hold)).
+//! Every key and click that changes the session executes a command line, which is shown as if it had been typed. However the program
+//! ends, the terminal is restored ([`guard`](mod@super::tty::guard)).
 //!
-//! What is seen is drawn by [`screen::Screen`], which holds no state of the machine and writes to no terminal.
+//! [`screen::Screen`] draws the panes. It has no state of the machine and does not write to the terminal.
 
 pub mod canvas;
 pub mod frame;
@@ -49,11 +49,11 @@ use super::bad_line::BadLine;
 use super::console::{Console, Failed, Flow};
 use super::script::Script;
 use super::text;
-use super::tty::hold::{self, Hold};
+use super::tty::guard::{self, TerminalUse};
 use super::{interrupt, repl};
 use crate::command::says_nothing;
 
-/// What the screen begins with.
+/// The initial contents of the screen.
 pub struct ScreenConfig {
     /// The panes.
     pub screen: Screen,
@@ -61,34 +61,34 @@ pub struct ScreenConfig {
     pub welcome: String,
     /// Scripts to execute first.
     pub scripts: Vec<Script>,
-    /// Whether colours may be used.
+    /// True if colours may be used.
     pub color: bool,
 }
 
-/// Opens the screen, executes scripts, then what the user types, until the user leaves.
+/// Opens the screen and executes scripts, then typed lines until the user quits.
 ///
 /// # Errors
 /// The terminal cannot be read or written.
 pub fn run(console: Console, config: ScreenConfig) -> io::Result<()> {
-    let held = hold::prepare(keys::key_aliases(config.screen.keys()))?;
-    hold::hold(Hold::Screen)?;
-    let stage = ScreenTerminal::new(config.screen, Terminal::open()?);
-    let shared = Arc::new(Shared::new(console, stage));
+    let terminal_guard = guard::prepare(keys::key_aliases(config.screen.keys()))?;
+    guard::set_use(TerminalUse::Screen)?;
+    let screen_terminal = ScreenTerminal::new(config.screen, Terminal::open()?);
+    let shared = Arc::new(Shared::new(console, screen_terminal));
     let mut prompt = Prompt::new(Arc::clone(&shared), config.color)?;
-    shared.stage().enter(&shared.session())?;
-    shared.stage().say(&config.welcome)?;
-    if let Some(complaint) = &held.without_restorer {
-        shared.stage().say(&format!("warning: {complaint}"))?;
+    shared.screen_terminal().enter(&shared.session())?;
+    shared.screen_terminal().print(&config.welcome)?;
+    if let Some(complaint) = &terminal_guard.without_restorer {
+        shared.screen_terminal().print(&format!("warning: {complaint}"))?;
     }
     let mut app = App { shared, color: config.color };
     if app.scripts(&mut prompt, config.scripts)? == Ended::No {
         while app.handle_input(&mut prompt)? == Ended::No {}
     }
-    drop(held);
+    drop(terminal_guard);
     Ok(())
 }
 
-/// Whether the user has left.
+/// Yes if the user has quit.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Ended {
     No,
@@ -101,7 +101,7 @@ struct App {
 }
 
 impl App {
-    /// Executes scripts, up to the first line that cannot be done.
+    /// Executes scripts, up to the first line that fails.
     fn scripts(&mut self, prompt: &mut Prompt, scripts: Vec<Script>) -> io::Result<Ended> {
         for mut script in scripts {
             let flow = self.shared.console().script(&mut script, Some(prompt), &mut OutputBuffer::new(&self.shared))?;
@@ -116,9 +116,9 @@ impl App {
 
     /// Reads a line or a key, and executes it.
     fn handle_input(&mut self, prompt: &mut Prompt) -> io::Result<Ended> {
-        prompt.know();
+        prompt.update_names();
         for complaint in prompt.complaints() {
-            self.shared.stage().say(&format!("warning: {complaint}"))?;
+            self.shared.screen_terminal().print(&format!("warning: {complaint}"))?;
         }
         let line_start = self.line_start();
         match prompt.next(&line_start)? {
@@ -132,22 +132,22 @@ impl App {
         }
     }
 
-    /// Says why a line that was typed is none.
+    /// Writes the error of a line that is not valid UTF-8.
     fn not_text(&self, bad: BadLine) -> io::Result<Ended> {
-        self.shared.stage().say_styled(&text::failed(&Failed::from(bad), self.color))?;
+        self.shared.screen_terminal().print_styled(&text::failed(&Failed::from(bad), self.color))?;
         Ok(Ended::No)
     }
 
-    /// What stands before a line.
+    /// The prompt before a line.
     fn line_start(&self) -> String {
         repl::prompt(&self.shared.session())
     }
 
-    /// Executes lines that were pasted, each shown before its answer.
+    /// Executes lines that were pasted, each shown before its output.
     fn pasted(&mut self, prompt: &mut Prompt, lines: &str) -> io::Result<Ended> {
         for line in lines.lines() {
             let line_start = self.line_start();
-            self.shared.stage().say(&format!("{line_start}{line}"))?;
+            self.shared.screen_terminal().print(&format!("{line_start}{line}"))?;
             if self.line(prompt, line)? == Ended::Yes {
                 return Ok(Ended::Yes);
             }
@@ -155,7 +155,7 @@ impl App {
         Ok(Ended::No)
     }
 
-    /// Executes a line that was typed; an empty one stands for the one before.
+    /// Executes a line that was typed; an empty one repeats the previous command.
     fn line(&mut self, prompt: &mut Prompt, typed: &str) -> io::Result<Ended> {
         let repeated = self.shared.console().repeated().map(str::to_string);
         match repeated {
@@ -171,16 +171,16 @@ impl App {
         self.after(flow)
     }
 
-    /// Reports why a line was not executed, and draws the session.
+    /// Writes the error of a line that failed, and draws the session.
     fn after(&mut self, flow: Flow) -> io::Result<Ended> {
         let session = self.shared.session();
-        let mut stage = self.shared.stage();
+        let mut screen_terminal = self.shared.screen_terminal();
         match flow {
             Flow::Quit => return Ok(Ended::Yes),
-            Flow::Failed(failed) => stage.say_styled(&text::failed(&failed, self.color))?,
-            Flow::On | Flow::Interrupted => {}
+            Flow::Failed(failed) => screen_terminal.print_styled(&text::failed(&failed, self.color))?,
+            Flow::Continue | Flow::Interrupted => {}
         }
-        stage.draw(&session)?;
+        screen_terminal.draw(&session)?;
         Ok(Ended::No)
     }
 }

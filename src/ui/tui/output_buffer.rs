@@ -1,4 +1,4 @@
-//! What commands write, on its way to the screen: whole lines.
+//! The output of commands, buffered by line for the screen.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -7,26 +7,26 @@ use super::shared::Shared;
 use crate::ui::output::Output;
 use crate::ui::visible::visible_bytes;
 
-/// Takes what a command writes.
+/// The output of one command.
 pub struct OutputBuffer {
     shared: Arc<Shared>,
-    /// A line that has no end yet.
-    begun: Vec<u8>,
+    /// An incomplete line.
+    incomplete: Vec<u8>,
 }
 
 impl OutputBuffer {
-    /// Of one command.
+    /// An empty buffer.
     pub fn new(shared: &Arc<Shared>) -> Self {
-        Self { shared: Arc::clone(shared), begun: Vec::new() }
+        Self { shared: Arc::clone(shared), incomplete: Vec::new() }
     }
 }
 
 impl Write for OutputBuffer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.begun.extend_from_slice(bytes);
-        if let Some(end) = self.begun.iter().rposition(|byte| *byte == b'\n') {
-            let lines: Vec<u8> = self.begun.drain(..=end).collect();
-            self.shared.stage().say(&visible_bytes(&lines))?;
+        self.incomplete.extend_from_slice(bytes);
+        if let Some(end) = self.incomplete.iter().rposition(|byte| *byte == b'\n') {
+            let lines: Vec<u8> = self.incomplete.drain(..=end).collect();
+            self.shared.screen_terminal().print(&visible_bytes(&lines))?;
         }
         Ok(bytes.len())
     }
@@ -44,9 +44,9 @@ impl Output for OutputBuffer {
 
 impl Drop for OutputBuffer {
     fn drop(&mut self) {
-        if !self.begun.is_empty() {
-            // An error shows at the next write to the terminal.
-            let _ = self.shared.stage().say(&visible_bytes(&self.begun));
+        if !self.incomplete.is_empty() {
+            // A write error is reported by the next write to the terminal.
+            let _ = self.shared.screen_terminal().print(&visible_bytes(&self.incomplete));
         }
     }
 }

@@ -1,11 +1,11 @@
-//! The line below the panes: the line editor, and what it calls back while it waits for keys.
+//! The prompt below the panes: the line editor and its callbacks.
 //!
-//! Keys of the key map that no line needs are bound in the editor. What only moves panes is drawn at once; what is a command, or browsing,
-//! ends the reading, and the line typed so far is what the next reading begins with, the cursor where it was. It has to end: the text
-//! before the line says the focus and the time, and the editor measures it once per reading.
+//! Keys of the key map that are not needed to edit a line are bound in the editor. A key that only scrolls panes is handled at once. A key
+//! that executes a command or starts browsing ends the current read; the next read begins with the unfinished line and its cursor. The read
+//! must end because the prompt shows the focus and the time, and the editor measures the prompt only once per read.
 //!
-//! A terminal that changes its size forgets the scroll region. A thread that compares sizes notices, and pokes the editor with a message
-//! that moves nothing; the editor then draws its line anew, on its own thread, and calls back before it does.
+//! A terminal whose size changes resets the scroll region. A thread compares sizes and wakes the editor with a message that moves nothing;
+//! the editor then draws its line again, on its own thread, and calls the hooks before it does.
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,7 +19,7 @@ use super::keys::{self, BROWSE};
 use super::run::{Run, TypeAhead};
 use super::screen::Answer;
 use super::shared::Shared;
-use super::terminal::{LaidOut, Pasting, Size};
+use super::terminal::{LaidOutSize, Pasting, Size};
 use crate::command::complete::KnownNames;
 use crate::command::{CommandError, LayoutRequest};
 use crate::debug::session::InterruptCheck;
@@ -28,25 +28,25 @@ use crate::ui::console::Frontend;
 use crate::ui::repl::editor::{BLOCK, EditorHooks, Line, LineEditor};
 use crate::ui::tty::keyboard;
 
-/// Up a row and down again: it makes the editor draw its line.
-const POKE: &str = "\x1b[A\n";
-/// Time between two looks at the size of the terminal.
+/// Moves the cursor up and down again: printing it makes the editor draw its line.
+const WAKE: &str = "\x1b[A\n";
+/// The interval at which the size of the terminal is checked.
 const WATCH_INTERVAL: Duration = Duration::from_millis(100);
 
-/// What the user did.
+/// An event at the prompt.
 #[derive(Debug)]
 pub enum Event {
-    /// Typed a line, or pasted several.
+    /// A line was typed, or several were pasted.
     Line(String),
-    /// Pressed the key of a command.
+    /// The key of this command was pressed.
     Key(String),
-    /// Wants to browse.
+    /// The key of browse mode was pressed.
     Browse,
-    /// Typed a line that is no text.
+    /// A line that is not valid UTF-8 was typed.
     NotText(BadLine),
-    /// Nothing that concerns the session.
+    /// The line was discarded.
     Nothing,
-    /// Left.
+    /// The end of the input.
     End,
 }
 
@@ -57,49 +57,49 @@ pub struct Prompt {
     hooks: Arc<PaneHooks>,
     pressed: Arc<Mutex<Option<Pressed>>>,
     typed: TypeAhead,
-    /// The line that the next reading begins with, before and after the cursor.
-    begun: (String, String),
+    /// The initial text of the next read, before and after the cursor.
+    initial: (String, String),
 }
 
-/// A key that ended the reading of a line.
+/// A key that ended the read of a line, and the unfinished line.
 struct Pressed {
     event: Event,
     line: String,
     cursor: usize,
 }
 
-/// The panes around the line.
+/// The callbacks of the line editor.
 struct PaneHooks {
     shared: Arc<Shared>,
-    /// Whether a line is read.
+    /// True while a line is read.
     reading: AtomicBool,
-    /// Whether everything has to be laid out anew.
+    /// True if the screen must be drawn in full.
     stale: AtomicBool,
 }
 
 impl Prompt {
     /// The prompt of a screen.
     pub fn new(shared: Arc<Shared>, color: bool) -> io::Result<Self> {
-        // The terminal's events must listen to changes of its size before the line editor first does, which later puts back what it found.
+        // crossterm must install its SIGWINCH handler before the line editor, which later restores the handler that it has found.
         crossterm::event::poll(Duration::ZERO)?;
         crossterm::style::force_color_output(true);
         let hooks = Arc::new(PaneHooks { shared: Arc::clone(&shared), reading: AtomicBool::new(false), stale: AtomicBool::new(false) });
         let mut editor = LineEditor::new(color, Some(Arc::clone(&hooks) as Arc<dyn EditorHooks>))?;
         let pressed = Arc::new(Mutex::new(None));
         bind(&mut editor, &shared, &pressed);
-        watch_size(editor.printer()?, Arc::clone(&hooks), shared.stage().terminal.laid_out());
-        Ok(Self { shared, editor, hooks, pressed, typed: TypeAhead::default(), begun: Default::default() })
+        watch_size(editor.printer()?, Arc::clone(&hooks), shared.screen_terminal().terminal.laid_out());
+        Ok(Self { shared, editor, hooks, pressed, typed: TypeAhead::default(), initial: Default::default() })
     }
 
-    /// From now on completes the names that there are now.
-    pub fn know(&mut self) {
+    /// Updates the names that are completed.
+    pub fn update_names(&mut self) {
         let mut names = KnownNames::of(&self.shared.session());
-        names.layouts = self.shared.stage().screen.layouts();
+        names.layouts = self.shared.screen_terminal().screen.layouts();
         names.layouts.push("next".to_string());
-        self.editor.know(names);
+        self.editor.set_names(names);
     }
 
-    /// What is wrong with the history file, once.
+    /// Errors of the history file that have not been reported.
     pub fn complaints(&mut self) -> Vec<String> {
         self.editor.complaints()
     }
@@ -109,17 +109,17 @@ impl Prompt {
         &self.typed
     }
 
-    /// Waits for the user. `line_start` stands before the line.
+    /// Waits for the next event. `line_start` is the prompt.
     pub fn next(&mut self, line_start: &str) -> io::Result<Event> {
         if let Some(event) = self.typed_ahead(line_start)? {
             return Ok(event);
         }
-        let (before, after) = std::mem::take(&mut self.begun);
+        let (before, after) = std::mem::take(&mut self.initial);
         let line = self.read(line_start, (&before, &after))?;
         let pressed = self.pressed.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(Pressed { event, line, cursor }) = pressed {
             let (before, after) = line.split_at_checked(cursor).unwrap_or((&line, ""));
-            self.begun = (before.to_string(), after.to_string());
+            self.initial = (before.to_string(), after.to_string());
             if let Event::Key(command) = &event {
                 self.show_command(line_start, command)?;
             }
@@ -130,12 +130,12 @@ impl Prompt {
                 self.editor.remember(&line)?;
                 // Lines that were pasted together are shown one by one as they are executed.
                 if !line.contains('\n') {
-                    self.shared.stage().note(&format!("{line_start}{line}"));
+                    self.shared.screen_terminal().record(&format!("{line_start}{line}"));
                 }
                 Ok(Event::Line(line))
             }
             Line::NotText(bad) => {
-                self.shared.stage().note(&format!("{line_start}{}", bad.line));
+                self.shared.screen_terminal().record(&format!("{line_start}{}", bad.line));
                 Ok(Event::NotText(bad))
             }
             Line::Dropped => Ok(Event::Nothing),
@@ -143,39 +143,39 @@ impl Prompt {
         }
     }
 
-    /// Reads a line; panes are drawn meanwhile.
+    /// Reads a line; callbacks draw the panes in the meantime.
     fn read(&mut self, line_start: &str, begun: (&str, &str)) -> io::Result<Line> {
         self.hooks.reading.store(true, Ordering::SeqCst);
         let line = self.editor.read(line_start, begun);
         self.hooks.reading.store(false, Ordering::SeqCst);
-        self.hooks.draw_if(|shared| shared.stage().withdraw_any_offer());
+        self.hooks.draw_if(|shared| shared.screen_terminal().withdraw_any_offer());
         line
     }
 
-    /// Shows a command as if it had been typed instead of the line that was.
+    /// Shows a command as if it had been typed in place of the unfinished line.
     fn show_command(&mut self, line_start: &str, command: &str) -> io::Result<()> {
         let session = self.shared.session();
-        let mut stage = self.shared.stage();
-        let is_alone = self.begun.0.is_empty() && self.begun.1.is_empty();
+        let mut screen_terminal = self.shared.screen_terminal();
+        let is_alone = self.initial.0.is_empty() && self.initial.1.is_empty();
         if is_alone && line_start.len() < usize::from(Size::now().columns) {
-            stage.terminal.take_back_row()?;
+            screen_terminal.terminal.clear_input_row()?;
         } else {
-            stage.lay_out(&session)?;
+            screen_terminal.lay_out(&session)?;
         }
-        stage.say(&format!("{line_start}{command}"))
+        screen_terminal.print(&format!("{line_start}{command}"))
     }
 
-    /// What was typed while the kernel ran, up to the end of a line or the key of a command. What has no end yet begins the next line.
+    /// The next event of the keys that were typed while the kernel ran. An unfinished line is the initial text of the next read.
     fn typed_ahead(&mut self, line_start: &str) -> io::Result<Option<Event>> {
         loop {
             let key = self.typed.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
             let Some(press) = key else { return Ok(None) };
             match press.key {
                 Key::Named(Named::Enter) => {
-                    let (before, after) = std::mem::take(&mut self.begun);
+                    let (before, after) = std::mem::take(&mut self.initial);
                     let line = keyboard::typed(before + &after);
                     let (Ok(shown) | Err(BadLine { line: shown, .. })) = &line;
-                    self.shared.stage().say(&format!("{line_start}{shown}"))?;
+                    self.shared.screen_terminal().print(&format!("{line_start}{shown}"))?;
                     let line = match line {
                         Ok(line) => line,
                         Err(bad) => return Ok(Some(Event::NotText(bad))),
@@ -183,14 +183,14 @@ impl Prompt {
                     self.editor.remember(&line)?;
                     return Ok(Some(Event::Line(line)));
                 }
-                Key::Named(Named::Backspace) => drop(self.begun.0.pop()),
-                Key::Char(c) if !press.control && !press.alt => self.begun.0.push(c),
+                Key::Named(Named::Backspace) => drop(self.initial.0.pop()),
+                Key::Char(c) if !press.control && !press.alt => self.initial.0.push(c),
                 _ if press == BROWSE => return Ok(Some(Event::Browse)),
                 _ if press.is_for_editing() => {}
                 _ => {
-                    let answer = self.shared.stage().screen.key(press);
+                    let answer = self.shared.screen_terminal().screen.key(press);
                     if let Answer::Command(command) = answer {
-                        self.shared.stage().say(&format!("{line_start}{command}"))?;
+                        self.shared.screen_terminal().print(&format!("{line_start}{command}"))?;
                         return Ok(Some(Event::Key(command)));
                     }
                 }
@@ -202,15 +202,15 @@ impl Prompt {
 impl Frontend for Prompt {
     fn more(&mut self, prompt: &str, _: &mut dyn Write) -> io::Result<Option<Result<String, BadLine>>> {
         if self.editor.begins_block() {
-            self.shared.stage().say(BLOCK)?;
+            self.shared.screen_terminal().print(BLOCK)?;
         }
         match self.read(prompt, ("", ""))? {
             Line::Typed(line) => {
-                self.shared.stage().note(&format!("{prompt}{line}"));
+                self.shared.screen_terminal().record(&format!("{prompt}{line}"));
                 Ok(Some(Ok(line)))
             }
             Line::NotText(bad) => {
-                self.shared.stage().note(&format!("{prompt}{}", bad.line));
+                self.shared.screen_terminal().record(&format!("{prompt}{}", bad.line));
                 Ok(Some(Err(bad)))
             }
             Line::Dropped | Line::End => Ok(None),
@@ -222,7 +222,7 @@ impl Frontend for Prompt {
         let answer = self.editor.confirm(question, out);
         self.hooks.reading.store(false, Ordering::SeqCst);
         if let Ok(Some(yes)) = &answer {
-            self.shared.stage().note(&format!("{question}: {}", if *yes { "yes" } else { "no" }));
+            self.shared.screen_terminal().record(&format!("{question}: {}", if *yes { "yes" } else { "no" }));
         }
         answer
     }
@@ -232,21 +232,22 @@ impl Frontend for Prompt {
     }
 
     fn layout(&mut self, request: &LayoutRequest) -> Result<String, CommandError> {
-        self.shared.stage().request(request)
+        self.shared.screen_terminal().request(request)
     }
 }
 
-/// Binds the keys of the key map that no line needs, and those that the screen itself knows.
+/// Binds the keys of the key map that are not needed to edit a line, and those with a fixed meaning.
 fn bind(editor: &mut LineEditor, shared: &Arc<Shared>, pressed: &Arc<Mutex<Option<Pressed>>>) {
-    let keys: Vec<KeyPress> = shared.stage().screen.keys().iter().map(|(press, _)| press).filter(|press| !press.is_for_editing()).collect();
+    let keys: Vec<KeyPress> =
+        shared.screen_terminal().screen.keys().iter().map(|(press, _)| press).filter(|press| !press.is_for_editing()).collect();
     let panes = keys.into_iter().map(|press| (press, KeyEffect::Pane(press)));
-    let own = [(BROWSE, KeyEffect::Browse), (keys::control('l'), KeyEffect::LayOut), (keys::control('z'), KeyEffect::Suspend)];
-    for (press, act) in panes.chain(own) {
-        editor.bind(keys::bound(press), KeyHandler { shared: Arc::clone(shared), pressed: Arc::clone(pressed), act });
+    let fixed = [(BROWSE, KeyEffect::Browse), (keys::control('l'), KeyEffect::LayOut), (keys::control('z'), KeyEffect::Suspend)];
+    for (press, effect) in panes.chain(fixed) {
+        editor.bind(keys::bound(press), KeyHandler { shared: Arc::clone(shared), pressed: Arc::clone(pressed), effect });
     }
 }
 
-/// What a key does while a line is read.
+/// The effect of a key while a line is read.
 enum KeyEffect {
     Pane(KeyPress),
     Browse,
@@ -257,11 +258,11 @@ enum KeyEffect {
 struct KeyHandler {
     shared: Arc<Shared>,
     pressed: Arc<Mutex<Option<Pressed>>>,
-    act: KeyEffect,
+    effect: KeyEffect,
 }
 
 impl KeyHandler {
-    /// Ends the reading of the line. What a command asks has to be answered first.
+    /// Ends the read of the line, unless a command waits for an answer.
     fn end(&self, event: Event, context: &EventContext<'_>) -> Cmd {
         if self.shared.is_executing() {
             return Cmd::Noop;
@@ -271,23 +272,23 @@ impl KeyHandler {
         Cmd::AcceptLine
     }
 
-    fn act(&self, context: &EventContext<'_>) -> io::Result<Cmd> {
+    fn execute(&self, context: &EventContext<'_>) -> io::Result<Cmd> {
         let session = self.shared.session();
-        let mut stage = self.shared.stage();
-        match &self.act {
+        let mut screen_terminal = self.shared.screen_terminal();
+        match &self.effect {
             KeyEffect::LayOut => {
-                stage.lay_out(&session)?;
+                screen_terminal.lay_out(&session)?;
                 Ok(Cmd::Repaint)
             }
             KeyEffect::Suspend => {
-                stage.terminal.suspend(Pasting::Marked)?;
-                stage.lay_out(&session)?;
+                screen_terminal.terminal.suspend(Pasting::Marked)?;
+                screen_terminal.lay_out(&session)?;
                 Ok(Cmd::Repaint)
             }
             KeyEffect::Browse => Ok(self.end(Event::Browse, context)),
-            KeyEffect::Pane(press) => match stage.screen.key(*press) {
+            KeyEffect::Pane(press) => match screen_terminal.screen.key(*press) {
                 Answer::Command(line) => Ok(self.end(Event::Key(line), context)),
-                Answer::Changed => stage.draw(&session).map(|()| Cmd::Noop),
+                Answer::Changed => screen_terminal.draw(&session).map(|()| Cmd::Noop),
                 Answer::Ignored => Ok(Cmd::Noop),
             },
         }
@@ -295,59 +296,59 @@ impl KeyHandler {
 }
 
 impl ConditionalEventHandler for KeyHandler {
-    /// Never `None`: the editor would wait for another key then, and swallow it. An error of writing shows at the next write.
+    /// Never returns `None`, with which the editor would wait for another key and lose it. A write error is reported by the next write.
     fn handle(&self, _: &rustyline::Event, _: RepeatCount, _: bool, context: &EventContext<'_>) -> Option<Cmd> {
-        Some(self.act(context).unwrap_or(Cmd::Noop))
+        Some(self.execute(context).unwrap_or(Cmd::Noop))
     }
 }
 
 impl PaneHooks {
-    /// Draws the panes if they are different after `change`.
+    /// Draws the panes if `change` returns true.
     fn draw_if(&self, change: impl FnOnce(&Shared) -> bool) {
         if change(&self.shared) {
             let session = self.shared.session();
-            let _ = self.shared.stage().draw(&session);
+            let _ = self.shared.screen_terminal().draw(&session);
         }
     }
 }
 
 impl EditorHooks for PaneHooks {
-    /// While the history is searched the editor takes no pokes: everything is redrawn at once, and once more when it does.
+    /// During a search of the history the editor cannot be woken: the screen is drawn now, and again after the search.
     fn before_drawing(&self, typing: bool) {
         let stale = if typing { self.stale.swap(false, Ordering::SeqCst) } else { self.stale.load(Ordering::SeqCst) };
         if stale {
             let session = self.shared.session();
-            let _ = self.shared.stage().lay_out(&session);
+            let _ = self.shared.screen_terminal().lay_out(&session);
         }
     }
 
     fn offer(&self, line: &str, candidates: &[String]) {
         self.draw_if(|shared| {
-            shared.stage().offer(line, candidates);
+            shared.screen_terminal().offer(line, candidates);
             true
         });
     }
 
     fn edited(&self, line: &str) {
-        self.draw_if(|shared| shared.stage().withdraw_offer(line));
+        self.draw_if(|shared| shared.screen_terminal().withdraw_offer(line));
     }
 }
 
-/// Pokes the editor whenever the terminal has another size than the screen was laid out for.
-fn watch_size(mut printer: impl ExternalPrinter + Send + 'static, hooks: Arc<PaneHooks>, laid_out: LaidOut) {
+/// Starts a thread that wakes the editor when the size of the terminal changes.
+fn watch_size(mut printer: impl ExternalPrinter + Send + 'static, hooks: Arc<PaneHooks>, laid_out: LaidOutSize) {
     std::thread::spawn(move || {
-        let mut poked = None;
+        let mut woken_for = None;
         loop {
             std::thread::sleep(WATCH_INTERVAL);
             let size = Size::now();
-            if hooks.reading.load(Ordering::SeqCst) && laid_out.differs(size) && poked != Some(size) {
+            if hooks.reading.load(Ordering::SeqCst) && laid_out.differs(size) && woken_for != Some(size) {
                 hooks.stale.store(true, Ordering::SeqCst);
-                if printer.print(POKE.to_string()).is_err() {
+                if printer.print(WAKE.to_string()).is_err() {
                     return;
                 }
-                poked = Some(size);
+                woken_for = Some(size);
             } else if !laid_out.differs(size) {
-                poked = None;
+                woken_for = None;
             }
         }
     });

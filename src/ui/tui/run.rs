@@ -1,4 +1,4 @@
-//! While the kernel runs: keys are looked at every few milliseconds, panes drawn twenty times a second.
+//! The full screen while the kernel runs: keys are read every few milliseconds, panes are drawn twenty times a second.
 
 use std::collections::VecDeque;
 use std::io;
@@ -18,39 +18,39 @@ use crate::ui::progress::Reports;
 /// Keys that were pressed while the kernel ran.
 pub type TypeAhead = Arc<Mutex<VecDeque<KeyPress>>>;
 
-/// Time between two looks at the keys.
+/// The interval at which keys are read.
 const KEYS_INTERVAL: Duration = Duration::from_millis(5);
-/// Time between two drawings.
+/// The interval at which panes are drawn.
 const FRAME_INTERVAL: Duration = Duration::from_millis(50);
 
-/// One command's runs.
+/// The interrupt check of one command.
 pub struct Run {
     shared: Arc<Shared>,
     typed: TypeAhead,
     reports: Reports,
-    looked: Instant,
+    keys_read: Instant,
     drawn: Instant,
 }
 
 impl Run {
-    /// One that begins now; what is typed meanwhile goes to `typed`.
+    /// A check for a command that begins now; keys that are pressed while it runs are added to `typed`.
     pub fn new(shared: Arc<Shared>, typed: TypeAhead) -> Self {
         interrupt::forget();
         let now = Instant::now();
-        Self { shared, typed, reports: Reports::new(), looked: now, drawn: now }
+        Self { shared, typed, reports: Reports::new(), keys_read: now, drawn: now }
     }
 
-    /// Takes the keys that were pressed.
-    fn take_keys(&self, session: &Session) -> io::Result<()> {
+    /// Reads the keys that were pressed.
+    fn read_keys(&self, session: &Session) -> io::Result<()> {
         while event::poll(Duration::ZERO)? {
             let Event::Key(key) = event::read()? else { continue };
             let Some(press) = keys::pressed(key).filter(|_| key.kind != KeyEventKind::Release) else { continue };
             if press == keys::control('c') {
                 interrupt::press();
             } else if press == keys::control('z') {
-                let mut stage = self.shared.stage();
-                stage.terminal.suspend(Pasting::Plain)?;
-                stage.lay_out(session)?;
+                let mut screen_terminal = self.shared.screen_terminal();
+                screen_terminal.terminal.suspend(Pasting::Plain)?;
+                screen_terminal.lay_out(session)?;
             } else {
                 self.typed.lock().unwrap_or_else(PoisonError::into_inner).push_back(press);
             }
@@ -58,24 +58,24 @@ impl Run {
         Ok(())
     }
 
-    /// Draws the panes, and says how far the run is.
+    /// Draws the panes and the progress of the run.
     fn draw(&mut self, session: &Session) -> io::Result<()> {
-        let mut stage = self.shared.stage();
-        stage.draw(session)?;
-        match self.reports.due(session.progress()) {
-            Some(report) => stage.terminal.set_status(&report),
+        let mut screen_terminal = self.shared.screen_terminal();
+        screen_terminal.draw(session)?;
+        match self.reports.next_report(session.progress()) {
+            Some(report) => screen_terminal.terminal.set_status(&report),
             None => Ok(()),
         }
     }
 }
 
 impl InterruptCheck for Run {
-    /// A terminal that cannot be read or written stops the run; the prompt then says why.
+    /// An error of the terminal stops the run; the prompt then reports it.
     fn should_continue(&mut self, session: &Session) -> bool {
         let mut done = Ok(());
-        if self.looked.elapsed() >= KEYS_INTERVAL {
-            done = self.take_keys(session);
-            self.looked = Instant::now();
+        if self.keys_read.elapsed() >= KEYS_INTERVAL {
+            done = self.read_keys(session);
+            self.keys_read = Instant::now();
         }
         if done.is_ok() && self.drawn.elapsed() >= FRAME_INTERVAL {
             done = self.draw(session);
@@ -87,8 +87,8 @@ impl InterruptCheck for Run {
 
 impl Drop for Run {
     fn drop(&mut self) {
-        if self.reports.has_said() {
-            let _ = self.shared.stage().terminal.set_status("");
+        if self.reports.has_reported() {
+            let _ = self.shared.screen_terminal().terminal.set_status("");
         }
     }
 }

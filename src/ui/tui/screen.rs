@@ -1,6 +1,6 @@
-//! The screen as a whole: a layout of panes, which of them takes keys, and what keys and clicks mean.
+//! The screen: a layout of panes, the active one, and the effects of keys and clicks.
 //!
-//! It holds no state of the machine: every drawing starts from the session.
+//! It has no state of the machine: everything is drawn from the session.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -18,50 +18,50 @@ use crate::base::Tick;
 use crate::debug::focus::Focus;
 use crate::debug::session::Session;
 
-/// Lines of the transcript that are kept.
+/// The maximum number of lines of the transcript.
 const TRANSCRIPT_MAX: usize = 10_000;
 
-/// What a key or a click leads to.
+/// The result of a key or a click.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// This line is to be executed.
+    /// This line must be executed.
     Command(String),
-    /// The screen looks different now.
+    /// The screen must be drawn again.
     Changed,
-    /// It means nothing.
+    /// No effect.
     Ignored,
 }
 
-/// What the mouse did.
+/// A mouse event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Click {
     /// A button was pressed.
     Press,
-    /// The wheel was turned away from the user.
+    /// The wheel was turned up.
     WheelUp,
-    /// The wheel was turned towards the user.
+    /// The wheel was turned down.
     WheelDown,
 }
 
-/// The panes, and where the user is in them.
+/// The panes and the state of their views.
 pub struct Screen {
     layout: Layout,
     theme: Theme,
     keys: KeyMap,
     layouts: LayoutStore,
-    /// What each pane of the layout remembers.
-    sights: Vec<ViewState>,
+    /// The view state of each pane of the layout.
+    view_states: Vec<ViewState>,
     active: usize,
-    /// Whether the active pane is shown alone.
+    /// True if only the active pane is shown.
     zoomed: bool,
-    /// Whether the keys are shown instead of the panes.
-    helping: bool,
-    /// What is typed after `/`.
-    typing: Option<String>,
-    /// Panes that had room at the last drawing.
+    /// True if the keys are shown instead of the panes.
+    shows_help: bool,
+    /// The search text that is being typed after `/`.
+    search_input: Option<String>,
+    /// The panes that were visible in the last drawing.
     shown: Vec<usize>,
     hits: Vec<Hit>,
-    seen: Option<(Tick, Focus)>,
+    last_focus: Option<(Tick, Focus)>,
     originals: Originals,
     transcript: Vec<String>,
 }
@@ -70,32 +70,32 @@ impl Screen {
     /// A screen with this layout.
     pub fn new(layout: Layout, theme: Theme, keys: KeyMap) -> Self {
         let mut screen = Self {
-            sights: Vec::new(),
+            view_states: Vec::new(),
             layout,
             theme,
             keys,
             layouts: LayoutStore::default(),
             active: 0,
             zoomed: false,
-            helping: false,
-            typing: None,
+            shows_help: false,
+            search_input: None,
             shown: Vec::new(),
             hits: Vec::new(),
-            seen: None,
+            last_focus: None,
             originals: Originals::default(),
             transcript: Vec::new(),
         };
-        screen.forget_places();
+        screen.reset_view_states();
         screen
     }
 
-    /// The screen that finds the user's own layouts too.
+    /// The screen with these layouts.
     #[must_use]
     pub fn with_layouts(self, layouts: LayoutStore) -> Self {
         Self { layouts, ..self }
     }
 
-    /// The screen that looks for the text that PTX was made from in these folders too.
+    /// The screen that also searches these folders for the source of the PTX.
     #[must_use]
     pub fn with_folders(self, folders: Vec<std::path::PathBuf>) -> Self {
         Self { originals: Originals::with_folders(folders), ..self }
@@ -106,24 +106,24 @@ impl Screen {
         self.layouts.names()
     }
 
-    /// What keys do.
+    /// The key map.
     pub fn keys(&self) -> &KeyMap {
         &self.keys
     }
 
-    /// Whether a text is being typed after `/`: all keys belong to it.
+    /// True if a search text is being typed: it takes all keys.
     pub fn is_typing(&self) -> bool {
-        self.typing.is_some()
+        self.search_input.is_some()
     }
 
-    /// Adds what was said to the transcript, without its colours.
-    pub fn say(&mut self, text: &str) {
+    /// Adds output to the transcript, without colours.
+    pub fn add_output(&mut self, text: &str) {
         self.transcript.extend(text.lines().map(plain));
         let surplus = self.transcript.len().saturating_sub(TRANSCRIPT_MAX);
         self.transcript.drain(..surplus);
     }
 
-    /// Changes the look.
+    /// Changes the theme.
     pub fn set_theme(&mut self, theme: Theme) {
         self.theme = theme;
     }
@@ -131,23 +131,23 @@ impl Screen {
     /// Shows another layout.
     pub fn set_layout(&mut self, layout: Layout) {
         self.layout = layout;
-        self.forget_places();
+        self.reset_view_states();
     }
 
-    fn forget_places(&mut self) {
-        self.sights = vec![ViewState::default(); self.layout.panes().len()];
+    fn reset_view_states(&mut self) {
+        self.view_states = vec![ViewState::default(); self.layout.panes().len()];
         self.active = self.layout.panes().iter().position(|pane| matches!(pane, Pane::Source { .. })).unwrap_or(0);
-        (self.zoomed, self.helping, self.typing) = (false, false, None);
+        (self.zoomed, self.shows_help, self.search_input) = (false, false, None);
     }
 
     /// Draws all panes.
     pub fn draw(&mut self, session: &Session, area: Rect, buffer: &mut Buffer) {
         let area = area.intersection(buffer.area);
         buffer.set_style(area, self.theme.style(Role::Text));
-        self.look_anew(session);
+        self.reset_followers(session);
         self.originals.find(session);
         self.hits.clear();
-        let arrangement = match self.helping {
+        let arrangement = match self.shows_help {
             true => alone(&Pane::Help, self.active, area),
             false => arrange(&self.layout, area, self.zoomed.then_some(self.active)),
         };
@@ -160,14 +160,14 @@ impl Screen {
             let active = *number == self.active;
             let (keys, originals, transcript) = (&self.keys, &self.originals, &self.transcript);
             let context = DrawContext { session, keys, originals, transcript, number: *number, active };
-            let Some(view_state) = self.sights.get_mut(*number) else { continue };
+            let Some(view_state) = self.view_states.get_mut(*number) else { continue };
             self.hits.push(Hit { area: *area, target: Target::Pane(*number) });
             let below = Rect { y: area.y.saturating_add(1), height: area.height.saturating_sub(1), ..*area };
             let title = pane.draw(&context, view_state, &mut Canvas::new(buffer, below, &self.theme, &mut self.hits));
-            let typing = self.typing.as_ref().filter(|_| active).map(|text| format!("/{text}_"));
+            let search_input = self.search_input.as_ref().filter(|_| active).map(|text| format!("/{text}_"));
             let mut rule = Canvas::new(buffer, Rect { height: area.height.min(1), ..*area }, &self.theme, &mut self.hits);
-            let is_title = typing.is_none();
-            let start = draw_title(&mut rule, &typing.unwrap_or(title), active);
+            let is_title = search_input.is_none();
+            let start = draw_title(&mut rule, &search_input.unwrap_or(title), active);
             if is_title {
                 let cells = view_state.in_title.iter();
                 cells.for_each(|(column, line)| rule.on_click((start + column, 0, 1), Target::Command(line.clone())));
@@ -176,7 +176,7 @@ impl Screen {
         self.draw_origin(session, area, buffer);
     }
 
-    /// `made-up launch` at the end of the first line, where the launch is one.
+    /// Draws `made-up launch` at the end of the first line, if the launch is made up.
     fn draw_origin(&self, session: &Session, area: Rect, buffer: &mut Buffer) {
         let text = " made-up launch ";
         let room = area.width.saturating_sub(1);
@@ -187,19 +187,19 @@ impl Screen {
         buffer.set_string(area.x + room - width, area.y, text, self.theme.style(Role::Title));
     }
 
-    /// Panes that follow the focused thread go back to it when it moves.
-    fn look_anew(&mut self, session: &Session) {
+    /// Scrolls panes that follow the focused thread back to it if the time or the focus has changed.
+    fn reset_followers(&mut self, session: &Session) {
         let now = Some((session.time(), session.focus));
-        if self.seen != now {
-            let following = self.sights.iter_mut().zip(self.layout.panes()).filter(|(_, pane)| pane.follows());
+        if self.last_focus != now {
+            let following = self.view_states.iter_mut().zip(self.layout.panes()).filter(|(_, pane)| pane.follows());
             following.for_each(|(view_state, _)| (view_state.down, view_state.right) = (0, 0));
-            self.seen = now;
+            self.last_focus = now;
         }
     }
 
-    /// What a key means.
+    /// Executes the action of a key.
     pub fn key(&mut self, key: KeyPress) -> Answer {
-        if self.typing.is_some() {
+        if self.search_input.is_some() {
             return self.type_search(key);
         }
         match self.keys.action(key).cloned() {
@@ -214,35 +214,35 @@ impl Screen {
             Move::NextPane => return self.step_pane(1),
             Move::PreviousPane => return self.step_pane(-1),
             Move::Zoom => self.zoomed = !self.zoomed,
-            Move::Help => self.helping = !self.helping,
+            Move::Help => self.shows_help = !self.shows_help,
             Move::OtherText => return self.show_other_text(),
             Move::NextLayout => {
-                // One of the user's own that cannot be read is passed over; `layout NAME` says what is wrong with it.
-                let passed = (0..self.layouts.names().len()).any(|_| self.layout_command(layouts::Command::Show("next")).is_ok());
-                return if passed { Answer::Changed } else { Answer::Ignored };
+                // A layout of the user that cannot be read is skipped; `layout NAME` shows its error.
+                let is_found = (0..self.layouts.names().len()).any(|_| self.layout_command(layouts::Command::Show("next")).is_ok());
+                return if is_found { Answer::Changed } else { Answer::Ignored };
             }
             Move::ToggleBreakpoint => return self.toggle_breakpoint(),
             Move::Choose => return self.choose(),
-            Move::Search => self.typing = Some(String::new()),
+            Move::Search => self.search_input = Some(String::new()),
             _ => return self.scroll(movement),
         }
         Answer::Changed
     }
 
-    /// Turns the active source pane over, or else the first one.
+    /// Switches the text of the active source pane, or else of the first one.
     fn show_other_text(&mut self) -> Answer {
         let is_source: Vec<bool> =
             self.layout.panes().iter().map(|pane| matches!(pane, Pane::Source { .. } | Pane::Original { .. })).collect();
         let active = Some(self.active).filter(|number| is_source.get(*number) == Some(&true));
         let number = active.or_else(|| is_source.iter().position(|is_source| *is_source));
-        let Some(view_state) = number.and_then(|number| self.sights.get_mut(number)) else { return Answer::Ignored };
+        let Some(view_state) = number.and_then(|number| self.view_states.get_mut(number)) else { return Answer::Ignored };
         (view_state.other_text, view_state.down) = (!view_state.other_text, 0);
         Answer::Changed
     }
 
     fn scroll(&mut self, movement: Move) -> Answer {
         let stride = self.layout.panes().get(self.active).map_or(1, |pane| pane.stride());
-        let Some(view_state) = self.sights.get_mut(self.active) else { return Answer::Ignored };
+        let Some(view_state) = self.view_states.get_mut(self.active) else { return Answer::Ignored };
         let far = i64::MAX / 4;
         match movement {
             Move::Up => view_state.down = view_state.down.saturating_sub(1),
@@ -270,8 +270,8 @@ impl Screen {
     }
 
     fn toggle_breakpoint(&self) -> Answer {
-        let sights = self.sights.get(self.active).into_iter().chain(&self.sights);
-        match sights.filter_map(|view_state| view_state.cursor.as_ref()).next() {
+        let view_states = self.view_states.get(self.active).into_iter().chain(&self.view_states);
+        match view_states.filter_map(|view_state| view_state.cursor.as_ref()).next() {
             Some((_, Some(number))) => Answer::Command(format!("delete {number}")),
             Some((location, None)) => Answer::Command(format!("break {location}")),
             None => Answer::Ignored,
@@ -279,36 +279,36 @@ impl Screen {
     }
 
     fn choose(&self) -> Answer {
-        let choice = self.sights.get(self.active).and_then(|view_state| view_state.choice.clone());
+        let choice = self.view_states.get(self.active).and_then(|view_state| view_state.choice.clone());
         choice.map_or(Answer::Ignored, Answer::Command)
     }
 
-    /// A key of a text that is typed after `/`.
+    /// Adds a key to the search text.
     fn type_search(&mut self, key: KeyPress) -> Answer {
-        let Some(text) = self.typing.as_mut() else { return Answer::Ignored };
+        let Some(text) = self.search_input.as_mut() else { return Answer::Ignored };
         match key.key {
             Key::Char(c) if !key.control && !key.alt => text.push(c),
             Key::Named(Named::Backspace) => drop(text.pop()),
             Key::Named(Named::Enter) => {
-                let text = self.typing.take().unwrap_or_default().to_lowercase();
-                if let Some(view_state) = self.sights.get_mut(self.active) {
+                let text = self.search_input.take().unwrap_or_default().to_lowercase();
+                if let Some(view_state) = self.view_states.get_mut(self.active) {
                     (view_state.search, view_state.step) = (text, 1);
                 }
             }
-            Key::Named(Named::Escape) => self.typing = None,
+            Key::Named(Named::Escape) => self.search_input = None,
             _ => return Answer::Ignored,
         }
         Answer::Changed
     }
 
-    /// What the mouse means at a place of the screen.
+    /// Executes a mouse event at a cell of the screen.
     pub fn click(&mut self, column: u16, row: u16, click: Click) -> Answer {
         let pane = self.hits.iter().filter(|hit| hit.area.contains((column, row).into())).find_map(|hit| match hit.target {
             Target::Pane(number) => Some(number),
             _ => None,
         });
         let Some(pane) = pane else { return Answer::Ignored };
-        let Some(view_state) = self.sights.get_mut(pane) else { return Answer::Ignored };
+        let Some(view_state) = self.view_states.get_mut(pane) else { return Answer::Ignored };
         match click {
             Click::WheelUp => view_state.down = view_state.down.saturating_sub(3),
             Click::WheelDown => view_state.down = view_state.down.saturating_add(3),
@@ -324,10 +324,10 @@ impl Screen {
         Answer::Changed
     }
 
-    /// Does what follows `layout` (a name, a file, `next`) or `save layout` (a file); what there is to say.
+    /// Executes `layout` (a name, a file, `next`) or `save layout` (a file); returns a message for the user.
     ///
     /// # Errors
-    /// There is no such layout, or it cannot be read or written: what is wrong, where, and what to do.
+    /// There is no such layout, or it cannot be read or written.
     pub fn layout_command(&mut self, command: layouts::Command<'_>) -> Result<String, layouts::LayoutStoreError> {
         match command {
             layouts::Command::Show(name) => {
@@ -364,7 +364,7 @@ fn draw_frame(arrangement: &Arrangement<'_>, area: Rect, buffer: &mut Buffer, th
     frame.draw(buffer, theme.style(Role::Rule));
 }
 
-/// ` title ` in the line above a pane; `[title]` if it takes keys. The column at which its text begins.
+/// Draws ` title ` in the line above a pane, `[title]` if it is active; returns the column at which its text begins.
 fn draw_title(rule: &mut Canvas<'_>, title: &str, active: bool) -> usize {
     let room = rule.width().saturating_sub(4);
     let title = if width(title) > room { fitted(title, room) } else { title.to_string() };

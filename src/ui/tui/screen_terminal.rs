@@ -1,4 +1,4 @@
-//! The screen on its terminal: panes drawn where there is room for them, what was said below, and what could stand at the cursor above it.
+//! The screen on its terminal: the panes, the output below them, and the list of completions.
 
 use std::io;
 
@@ -22,12 +22,12 @@ const GAP: usize = 2;
 pub struct ScreenTerminal {
     /// The panes.
     pub screen: Screen,
-    /// Where they are shown.
+    /// The terminal on which they are shown.
     pub terminal: Terminal,
     offer: Option<Candidates>,
 }
 
-/// What could stand at the end of the line.
+/// The completions of a line.
 struct Candidates {
     line: String,
     candidates: Vec<String>,
@@ -39,13 +39,13 @@ impl ScreenTerminal {
         Self { screen, terminal, offer: None }
     }
 
-    /// Goes to the alternate screen and draws everything.
+    /// Switches to the alternate screen and draws everything.
     pub fn enter(&mut self, session: &Session) -> io::Result<()> {
         self.terminal.enter()?;
         self.lay_out(session)
     }
 
-    /// Draws the panes as the session is now, and everything if the terminal has another size now.
+    /// Draws the panes; everything if the size of the terminal has changed.
     pub fn draw(&mut self, session: &Session) -> io::Result<()> {
         if self.terminal.is_stale() {
             return self.lay_out(session);
@@ -74,53 +74,53 @@ impl ScreenTerminal {
         buffer
     }
 
-    /// Says lines of no colours.
-    pub fn say(&mut self, text: &str) -> io::Result<()> {
-        self.say_styled(&visible(text))
+    /// Prints lines without colours.
+    pub fn print(&mut self, text: &str) -> io::Result<()> {
+        self.print_styled(&visible(text))
     }
 
-    /// Says lines in which escape sequences set the colours that we chose.
-    pub fn say_styled(&mut self, text: &str) -> io::Result<()> {
-        self.screen.say(text);
-        self.terminal.say(text)
+    /// Prints lines with escape sequences for colours.
+    pub fn print_styled(&mut self, text: &str) -> io::Result<()> {
+        self.screen.add_output(text);
+        self.terminal.print(text)
     }
 
-    /// Lines were said that are on the screen already.
-    pub fn note(&mut self, text: &str) {
+    /// Records lines that are already on the screen.
+    pub fn record(&mut self, text: &str) {
         let text = visible(text);
-        self.screen.say(&text);
-        self.terminal.note(&text);
+        self.screen.add_output(&text);
+        self.terminal.record(&text);
     }
 
-    /// Changes the layout, or saves it; what there is to say.
+    /// Changes or saves the layout; returns a message for the user.
     pub fn request(&mut self, request: &LayoutRequest) -> Result<String, CommandError> {
         let command = match request {
             LayoutRequest::Show(name) => layouts::Command::Show(name),
             LayoutRequest::Save(name) => layouts::Command::Save(name),
         };
-        let output_buffer = self.screen.layout_command(command).map_err(|error| CommandError::new(error.to_string()))?;
-        Ok(output_buffer + "\n")
+        let message = self.screen.layout_command(command).map_err(|error| CommandError::new(error.to_string()))?;
+        Ok(message + "\n")
     }
 
-    /// Shows what could stand at the end of `line`, above it.
+    /// Shows the completions of `line` above it.
     pub fn offer(&mut self, line: &str, candidates: &[String]) {
         let candidates = candidates.iter().map(|text| visible(text).into_owned()).collect();
         self.offer = Some(Candidates { line: line.to_string(), candidates });
     }
 
-    /// Takes an offer away that was made for another line; whether there was one.
+    /// Removes the completions of another line; true if there were any.
     pub fn withdraw_offer(&mut self, line: &str) -> bool {
         self.offer.take_if(|offer| offer.line != line).is_some()
     }
 
-    /// Takes an offer away; whether there was one.
+    /// Removes the completions; true if there were any.
     pub fn withdraw_any_offer(&mut self) -> bool {
         self.offer.take().is_some()
     }
 }
 
 impl Candidates {
-    /// In columns at the bottom of the panes, half of them at most; what has no room is counted.
+    /// Draws the completions in columns over at most the lower half of the panes; those that do not fit are counted.
     fn draw(&self, buffer: &mut Buffer) {
         let area = buffer.area;
         let widest = self.candidates.iter().map(|text| Span::raw(text).width()).max().unwrap_or(0) + GAP;

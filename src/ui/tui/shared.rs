@@ -1,4 +1,4 @@
-//! What the main thread and the editor's calls share: the console, the session, and what is seen of it.
+//! The state that the main thread and the callbacks of the line editor share: the console, the session and the screen.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -6,21 +6,21 @@ use super::screen_terminal::ScreenTerminal;
 use crate::debug::session::Session;
 use crate::ui::console::{Console, locked};
 
-/// The session and what is seen of it, for the main thread and for what the editor calls back.
+/// The console, the session and the screen, for the main thread and the callbacks of the line editor.
 ///
-/// The console is locked while a line is executed, the session only while it changes: what is called back while a command asks something
-/// still draws it.
+/// The console is locked while a line is executed, the session only while it changes, so that callbacks can draw it while a command waits
+/// for an answer.
 pub struct Shared {
     console: Mutex<Console>,
     session: Arc<Mutex<Session>>,
-    stage: Mutex<ScreenTerminal>,
+    screen_terminal: Mutex<ScreenTerminal>,
 }
 
 impl Shared {
     /// Wraps a console, its session and its screen.
-    pub(super) fn new(console: Console, stage: ScreenTerminal) -> Self {
+    pub(super) fn new(console: Console, screen_terminal: ScreenTerminal) -> Self {
         let session = console.shared();
-        Self { console: Mutex::new(console), session, stage: Mutex::new(stage) }
+        Self { console: Mutex::new(console), session, screen_terminal: Mutex::new(screen_terminal) }
     }
 
     /// The console, for one thread at a time.
@@ -28,7 +28,7 @@ impl Shared {
         self.console.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether a line is being executed, which asks something.
+    /// True if a line is being executed, and waits for an answer.
     pub(super) fn is_executing(&self) -> bool {
         self.console.try_lock().is_err()
     }
@@ -38,8 +38,8 @@ impl Shared {
         locked(&self.session)
     }
 
-    /// What is seen, for one thread at a time.
-    pub(super) fn stage(&self) -> MutexGuard<'_, ScreenTerminal> {
-        self.stage.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The screen, for one thread at a time.
+    pub(super) fn screen_terminal(&self) -> MutexGuard<'_, ScreenTerminal> {
+        self.screen_terminal.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

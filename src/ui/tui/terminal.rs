@@ -1,7 +1,7 @@
-//! What goes to the terminal, byte by byte: the panes above, the scroll region for the prompt below.
+//! The output to the terminal: the panes above, the scroll region for the prompt below.
 //!
-//! Everything goes out through one unbuffered file, and what belongs together in one write, so that nothing can come between. The
-//! sequences are those of the DEC VT100 and of xterm (`ctlseqs`); the terminal forgets the scroll region whenever its size changes.
+//! Everything is written to one unbuffered file, and each update is one write, so that it cannot be interleaved. The escape sequences are
+//! those of the DEC VT100 and of xterm (`ctlseqs`); the terminal resets the scroll region whenever its size changes.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -15,77 +15,77 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::wrap::{clean, wrapped};
-use crate::ui::tty::hold::{self, unbuffered};
+use crate::ui::tty::guard::{self, unbuffered};
 use crate::ui::visible::visible;
 
-/// Alternate screen; the wheel is not turned into arrow keys.
+/// Enters the alternate screen; the wheel is not translated to arrow keys.
 const ENTER: &str = "\x1b[?1049h\x1b[?1007l";
-/// Margins before the alternate screen, which may share them with the main one.
+/// Leaves the alternate screen after resetting the margins, which the two screens may share.
 const LEAVE: &str = "\x1b[?2026l\x1b[r\x1b[0m\x1b[?25h\x1b[?1049l";
-/// What follows is shown at once, by terminals that know how.
+/// Synchronized output, for terminals that support it.
 const BEGIN: &str = "\x1b[?2026h";
 const END: &str = "\x1b[?2026l";
-/// The mouse reports presses and the wheel, in numbers.
+/// Mouse reports of presses and the wheel, in SGR encoding.
 const MOUSE_ON: &str = "\x1b[?1000h\x1b[?1006h";
 const MOUSE_OFF: &str = "\x1b[?1006l\x1b[?1000l";
 
-/// Smallest screen that has panes.
+/// The minimum size of a screen with panes.
 const COLUMNS_MIN: u16 = 40;
 const ROWS_MIN: u16 = 14;
-/// A terminal that does not know its size.
+/// The size that is assumed if the terminal does not report one.
 const SIZE_UNKNOWN: Size = Size { columns: 80, rows: 24 };
-/// Lines of the transcript that can be shown again.
-const SAID_MAX: usize = 200;
-/// Rows below the panes while one browses: what was said last, and what keys there are.
+/// The maximum number of recent lines that are stored, to be drawn again.
+const RECENT_LINES_MAX: usize = 200;
+/// The rows below the panes in browse mode: the last output, and the keys.
 const BROWSE_ROWS: u16 = 4;
 
 /// Columns and rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
-    /// Characters in a row.
+    /// The number of columns.
     pub columns: u16,
-    /// Rows.
+    /// The number of rows.
     pub rows: u16,
 }
 
-/// The size that the screen was laid out for last, to compare with the real one.
+/// The size for which the screen was last drawn in full.
 #[derive(Clone, Default)]
-pub struct LaidOut(Arc<AtomicU32>);
+pub struct LaidOutSize(Arc<AtomicU32>);
 
-/// What the rows are for.
+/// The division of the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Use {
     /// Panes above, the prompt below.
     Prompt,
-    /// Panes, and a few rows below where no line is typed.
+    /// Panes, and a few rows of output below.
     Browse,
 }
 
-/// Whether the terminal marks what is pasted, as the line editor wants it while it reads.
+/// The state of bracketed paste, which the line editor uses while it reads.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Pasting {
-    /// It does.
+    /// On.
     Marked,
-    /// It does not.
+    /// Off.
     Plain,
 }
 
-/// The terminal, laid out.
+/// The terminal and its contents.
 pub struct Terminal {
     out: File,
     size: Size,
     usage: Use,
     /// The panes as the terminal shows them.
     shown: Buffer,
-    /// The last lines that were said.
-    output_buffer: VecDeque<String>,
-    /// What stands in the last row while one browses, and in the row of the cursor while the kernel runs.
+    /// The last lines of output.
+    recent_lines: VecDeque<String>,
+    /// The text of the last row in browse mode, and of the row of the cursor while the kernel runs.
     status: String,
-    laid_out: LaidOut,
+    laid_out: LaidOutSize,
 }
 
 impl Size {
-    /// That of the terminal.
+    /// The current size of the terminal.
     pub fn now() -> Self {
         match rustix::termios::tcgetwinsize(io::stdout()) {
             Ok(size) if size.ws_col > 0 && size.ws_row > 0 => Self { columns: size.ws_col, rows: size.ws_row },
@@ -93,7 +93,7 @@ impl Size {
         }
     }
 
-    /// Rows for panes.
+    /// The number of rows for panes.
     fn panes(self, usage: Use) -> u16 {
         match usage {
             Use::Browse => self.rows.saturating_sub(BROWSE_ROWS),
@@ -103,8 +103,8 @@ impl Size {
     }
 }
 
-impl LaidOut {
-    /// Whether the screen was laid out for another size.
+impl LaidOutSize {
+    /// True if the screen was drawn for another size.
     pub fn differs(&self, size: Size) -> bool {
         self.0.load(Ordering::SeqCst) != Self::packed(size)
     }
@@ -119,79 +119,80 @@ impl LaidOut {
 }
 
 impl Terminal {
-    /// The terminal of standard output. Nothing is written yet.
+    /// The terminal of standard output. Nothing is written.
     pub fn open() -> io::Result<Self> {
         Ok(Self {
             out: unbuffered(io::stdout().as_fd())?,
             size: Size::now(),
             usage: Use::Prompt,
             shown: Buffer::default(),
-            output_buffer: VecDeque::new(),
+            recent_lines: VecDeque::new(),
             status: String::new(),
-            laid_out: LaidOut::default(),
+            laid_out: LaidOutSize::default(),
         })
     }
 
-    /// Goes to the alternate screen, which is empty then.
+    /// Enters the alternate screen, which is empty.
     pub fn enter(&mut self) -> io::Result<()> {
         let mouse = if self.usage == Use::Browse { MOUSE_ON } else { "" };
         self.write(&format!("{ENTER}{mouse}"))
     }
 
-    /// Goes back to the main screen.
+    /// Returns to the main screen.
     pub fn leave(&mut self) -> io::Result<()> {
         let mouse = if self.usage == Use::Browse { MOUSE_OFF } else { "" };
         self.write(&format!("{mouse}{LEAVE}"))
     }
 
-    /// Ctrl-Z: gives the terminal back, stops the process, and takes it again when it is continued; everything has to be drawn then.
+    /// Ctrl-Z: restores the terminal, stops the process, and enters the alternate screen again when it is continued. The caller must then
+    /// draw everything.
     pub fn suspend(&mut self, pasting: Pasting) -> io::Result<()> {
         let mark = |terminal: &mut Self, marked| if pasting == Pasting::Marked { terminal.mark_pasting(marked) } else { Ok(()) };
         mark(self, false)?;
         self.leave()?;
-        hold::suspend()?;
+        guard::suspend()?;
         mark(self, true)?;
         self.enter()
     }
 
-    /// The terminal marks what is pasted, or does not.
+    /// Switches bracketed paste on or off.
     fn mark_pasting(&mut self, marked: bool) -> io::Result<()> {
         self.write(if marked { "\x1b[?2004h" } else { "\x1b[?2004l" })
     }
 
-    /// From now on the rows are for this; they have to be laid out anew.
+    /// Changes the division of the rows. The caller must then draw everything.
     pub fn set_use(&mut self, usage: Use) -> io::Result<()> {
         self.usage = usage;
         self.status.clear();
         self.write(if usage == Use::Browse { MOUSE_ON } else { MOUSE_OFF })
     }
 
-    /// The size that it was laid out for.
-    pub fn laid_out(&self) -> LaidOut {
+    /// The size for which it was drawn.
+    pub fn laid_out(&self) -> LaidOutSize {
         self.laid_out.clone()
     }
 
-    /// Whether the size has changed since it was laid out.
+    /// True if the size has changed since it was drawn in full.
     pub fn is_stale(&self) -> bool {
         self.laid_out.differs(Size::now())
     }
 
-    /// Where panes are drawn; empty if there is no room for any.
+    /// The area of the panes; empty if there is no room for any.
     pub fn panes(&self) -> Rect {
         Rect::new(0, 0, self.size.columns, self.size.panes(self.usage))
     }
 
-    /// Takes up the size of the terminal: [`Self::panes`] is that of the next [`Self::lay_out`].
+    /// Reads the size of the terminal for [`Self::panes`] and the next [`Self::lay_out`].
     pub fn measure(&mut self) {
         self.size = Size::now();
     }
 
-    /// Writes everything anew. The cursor is then at the beginning of the last row.
+    /// Draws everything. The cursor is then at the beginning of the last row.
     pub fn lay_out(&mut self, panes: Buffer) -> io::Result<()> {
         let top = panes.area.height;
         let rows = self.size.rows;
         let mut bytes = format!("{BEGIN}\x1b[0m\x1b[r\x1b[H\x1b[2J").into_bytes();
-        // A region of one row is none.
+        // A scroll region must have at least two rows.
         if self.usage == Use::Prompt && top > 0 && rows - top > 1 {
             write!(bytes, "\x1b[{};{rows}r", top + 1)?;
         }
@@ -206,12 +207,12 @@ impl Terminal {
         self.out.write_all(&bytes)
     }
 
-    /// What was said last, in the rows between the panes and the last one, and while one browses the status below it.
+    /// The escape sequences that draw the last output between the panes and the last row, and in browse mode the status in the last row.
     fn tail(&self) -> String {
         let columns = usize::from(self.size.columns);
         let room = self.size.rows.saturating_sub(self.shown.area.height + 1);
         let mut lines: Vec<String> = Vec::new();
-        for line in self.output_buffer.iter().rev().take(usize::from(room)) {
+        for line in self.recent_lines.iter().rev().take(usize::from(room)) {
             lines.extend(wrapped(line, columns).into_iter().rev());
         }
         let mut text = String::new();
@@ -226,7 +227,7 @@ impl Terminal {
         text
     }
 
-    /// Shows panes: writes what differs from what is shown. The cursor stays where it is.
+    /// Shows panes: writes the differences from the current contents. The cursor does not move.
     pub fn show(&mut self, panes: Buffer) -> io::Result<()> {
         let mut bytes = format!("{BEGIN}\x1b7\x1b[?25l").into_bytes();
         let begun = bytes.len();
@@ -241,25 +242,25 @@ impl Terminal {
         self.out.write_all(&bytes)
     }
 
-    /// Writes lines below what was said before. The cursor must stand at the beginning of a row.
-    pub fn say(&mut self, text: &str) -> io::Result<()> {
-        let lines = self.note(text);
+    /// Prints lines below the previous output. The cursor must be at the beginning of a row.
+    pub fn print(&mut self, text: &str) -> io::Result<()> {
+        let lines = self.record(text);
         match self.usage {
             Use::Prompt => self.write(&lines.iter().map(|line| format!("{line}\x1b[0m\r\n")).collect::<String>()),
             Use::Browse => self.write_tail(),
         }
     }
 
-    /// Remembers lines that are on the screen already; the lines as they can be written.
-    pub fn note(&mut self, text: &str) -> Vec<String> {
+    /// Records lines that are already on the screen; returns them with control characters removed.
+    pub fn record(&mut self, text: &str) -> Vec<String> {
         let lines: Vec<String> = text.lines().map(clean).collect();
-        self.output_buffer.extend(lines.iter().cloned());
-        let surplus = self.output_buffer.len().saturating_sub(SAID_MAX);
-        self.output_buffer.drain(..surplus);
+        self.recent_lines.extend(lines.iter().cloned());
+        let surplus = self.recent_lines.len().saturating_sub(RECENT_LINES_MAX);
+        self.recent_lines.drain(..surplus);
         lines
     }
 
-    /// Shows a line that is not said, in the row of the cursor or while one browses in the last row; an empty one takes it away.
+    /// Shows a status line in the row of the cursor, or in browse mode in the last row; an empty one removes it.
     pub fn set_status(&mut self, text: &str) -> io::Result<()> {
         self.status =
             wrapped(&clean(&visible(text)), usize::from(self.size.columns).saturating_sub(1)).into_iter().next().unwrap_or_default();
@@ -273,8 +274,8 @@ impl Terminal {
         self.write(&format!("{BEGIN}{}{END}", self.tail()))
     }
 
-    /// Takes the row above the cursor away, in which a line was read: what is written next stands there.
-    pub fn take_back_row(&mut self) -> io::Result<()> {
+    /// Clears the row above the cursor, in which a line was read, and moves the cursor to it.
+    pub fn clear_input_row(&mut self) -> io::Result<()> {
         self.write("\x1b[A\r\x1b[J")
     }
 
@@ -283,7 +284,7 @@ impl Terminal {
     }
 }
 
-/// What turns `before` into `after` on the terminal.
+/// Appends the escape sequences that change the contents of the terminal from `before` to `after`.
 fn encode(bytes: &mut Vec<u8>, before: &Buffer, after: &Buffer) -> io::Result<()> {
     let same_area = before.area == after.area;
     let empty = Buffer::empty(after.area);
@@ -301,13 +302,13 @@ mod tests {
         vt100::Parser::new(NonZeroU16::MIN.saturating_add(9), NonZeroU16::MIN.saturating_add(19), 0)
     }
 
-    /// What a panic writes, at the worst moment: browsing, in the middle of a frame.
+    /// The output of a panic in the worst case: in browse mode, in the middle of a frame.
     #[test]
-    fn giving_back_undoes_everything() {
+    fn restoring_resets_all_modes() {
         let mut terminal = emulator();
         terminal.process(format!("before\r\n{ENTER}\x1b[?2004h{MOUSE_ON}\x1b[3;5r{BEGIN}\x1b7\x1b[?25l\x1b[7mframe").as_bytes());
         assert!(terminal.screen().alternate_screen());
-        terminal.process(crate::ui::tty::hold::Hold::Screen.undo().as_bytes());
+        terminal.process(crate::ui::tty::guard::TerminalUse::Screen.reset_sequences().as_bytes());
         terminal.process(b"1\r\n2\r\n3\r\n4\r\n5\r\n6\r\n7");
         let screen = terminal.screen();
         assert!(!screen.alternate_screen() && !screen.bracketed_paste() && !screen.hide_cursor() && !screen.inverse());

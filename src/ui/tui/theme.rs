@@ -1,17 +1,17 @@
-//! What things look like: a style for each role.
+//! Themes: a style for each role.
 //!
-//! Colour only adds to what a glyph or a word says already; the theme `none` has no colours, and the screen says the same in it.
+//! Colours add no information to glyphs and words: the theme `none`, without colours, shows the same.
 
 use ratatui::style::{Color, Modifier, Style};
 
 use crate::debug::settings::ThemeName;
 
-/// What a piece of the screen is.
+/// The role of a text on the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Ordinary text.
     Text,
-    /// What matters less.
+    /// Secondary text.
     Dim,
     /// Lines between panes.
     Rule,
@@ -25,15 +25,15 @@ pub enum Role {
     Focused,
     /// The line that the cursor is on.
     Cursor,
-    /// Lanes of the group that runs next.
+    /// Lanes that run next.
     Lanes,
-    /// Lanes of other groups.
+    /// Other lanes.
     OtherLanes,
     /// A breakpoint.
     Breakpoint,
-    /// What has changed since the last stop.
+    /// A value that has changed since the last stop.
     Changed,
-    /// A fault, or what is missing.
+    /// A fault, or an undefined or missing value.
     Bad,
     /// An opcode.
     Opcode,
@@ -54,7 +54,7 @@ pub enum Role {
 pub struct Theme {
     /// Its name.
     pub name: &'static str,
-    /// What it is for, in one line.
+    /// Its purpose, in one line.
     pub about: &'static str,
     style: fn(Role) -> Style,
 }
@@ -67,7 +67,7 @@ pub const THEMES: [Theme; 3] = [
 ];
 
 impl Theme {
-    /// The theme that a setting names.
+    /// The theme of a setting.
     pub fn of(name: ThemeName) -> Theme {
         Theme::named(&name.word()).unwrap_or_default()
     }

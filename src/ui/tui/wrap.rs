@@ -1,4 +1,4 @@
-//! Lines of text as rows of a terminal: tabs are blanks, and lines are broken where a row ends.
+//! Wraps lines of text at the width of the terminal; tabs become blanks.
 
 use ratatui::text::Span;
 
@@ -7,7 +7,7 @@ use crate::ui::visible::{color_length, visible_styled};
 /// Columns between tab stops.
 const TAB: usize = 8;
 
-/// The line without what would move the cursor. Sequences that set colours (SGR) stay.
+/// The line without control characters that move the cursor. Escape sequences for colours (SGR) are retained.
 pub fn clean(line: &str) -> String {
     let mut text = String::new();
     for c in visible_styled(line).chars() {
@@ -19,7 +19,7 @@ pub fn clean(line: &str) -> String {
     text
 }
 
-/// The line without what would move the cursor and without colours.
+/// The line without control characters and without colours.
 pub fn plain(line: &str) -> String {
     let mut text = clean(line);
     while let Some(start) = text.find('\x1b') {
@@ -29,30 +29,30 @@ pub fn plain(line: &str) -> String {
     text
 }
 
-/// The rows that a line takes; one for an empty line.
+/// The line wrapped to rows of at most `columns`; one row for an empty line.
 pub fn wrapped(line: &str, columns: usize) -> Vec<String> {
     let mut rows = vec![String::new()];
-    let mut taken = 0;
+    let mut used = 0;
     let mut rest = line;
     while let Some(c) = rest.chars().next() {
         let (length, wide) = match color_length(rest) {
             Some(length) => (length, 0),
             None => (c.len_utf8(), Span::raw(&rest[..c.len_utf8()]).width()),
         };
-        if taken + wide > columns && taken > 0 {
+        if used + wide > columns && used > 0 {
             rows.push(String::new());
-            taken = 0;
+            used = 0;
         }
         if let Some(row) = rows.last_mut() {
             row.push_str(&rest[..length]);
         }
-        taken += wide;
+        used += wide;
         rest = &rest[length..];
     }
     rows
 }
 
-/// Columns that a line takes.
+/// The width of a line in columns.
 fn width(line: &str) -> usize {
     let mut columns = 0;
     let mut rest = line;

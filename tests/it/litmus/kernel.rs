@@ -101,7 +101,7 @@ impl Kernel {
         checkers.end(&machine.launch_end(), None);
         let line = |pc: ptxdbg::program::Pc| self.lines[&self.program.line(pc)];
         let races = checkers.findings().list().iter().filter(|finding| finding.id.word().starts_with("race.")).map(|finding| {
-            let (first, second) = (line(finding.first.as_ref().unwrap().place.pc), line(finding.second.place.pc));
+            let (first, second) = (line(finding.first.as_ref().unwrap().point.pc), line(finding.second.point.pc));
             (first.min(second), first.max(second))
         });
         let mut words = vec![0; self.reads.len() * 4];

@@ -8,10 +8,10 @@ pub mod wide;
 use std::path::Path;
 use std::sync::Arc;
 
+use ptxdbg::debug::eval_context::{Buffer, EvalContext};
 use ptxdbg::debug::focus::Focus;
 use ptxdbg::debug::names::inferred::InferredTypes;
 use ptxdbg::debug::open::open;
-use ptxdbg::debug::scene::{Buffer, Scene};
 use ptxdbg::debug::{LaunchChoice, Overrides, Request, RunOptions, start_case};
 use ptxdbg::machine::{Machine, NullObserver};
 
@@ -34,8 +34,8 @@ pub fn location(path: &str, ticks: u64) -> LaneLocation {
 
 impl LaneLocation {
     /// What a thread of block 0 sees.
-    pub fn scene(&self, warp: u32, lane: u32) -> Scene<'_> {
+    pub fn eval_context(&self, warp: u32, lane: u32) -> EvalContext<'_> {
         let focus = Focus { warp, lane, ..Focus::default() };
-        Scene::at(&self.machine, focus).with_buffers(&self.buffers).with_usage(&self.usage)
+        EvalContext::at(&self.machine, focus).with_buffers(&self.buffers).with_inferred_types(&self.usage)
     }
 }

@@ -1,7 +1,7 @@
 //! Bit fields, shifts and permutations: operands, then the recorded result.
 
 use crate::num::check;
-use ptxdbg::num::bits::Excess::{Clamp, Wrap};
+use ptxdbg::num::bits::CountMode::{Clamp, Wrap};
 use ptxdbg::num::bits::{PrmtMode, bfi_32, bfi_64, bmsk, fns, lop3, prmt, shf_left, shf_right, sign_extend, zero_extend};
 use ptxdbg::num::int::Int;
 

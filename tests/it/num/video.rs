@@ -2,7 +2,7 @@
 
 use ptxdbg::num::atomic;
 use ptxdbg::num::video::{
-    Kept, MultiplyAdd, average, clamp, clamped, clamped_part, extremum, insert, merge, multiply_add, part, shift_count, unclamped,
+    FirstOperation, MultiplyAdd, average, clamp, clamped, clamped_part, extremum, insert, merge, multiply_add, part, shift_count, unclamped,
 };
 
 #[test]
@@ -27,25 +27,25 @@ fn shifts_wrap_or_stop_at_32() {
 #[test]
 fn results_are_clamped_to_their_type() {
     assert_eq!([clamp(200, 8, true), clamp(-200, 8, true), clamp(-1, 8, false), clamp(300, 8, false)], [127, -128, 0, 255]);
-    assert_eq!(clamped(1 << 31, Kept::Sum, true), i64::from(i32::MAX));
-    assert_eq!(clamped(-1, Kept::Sum, false), 0);
-    assert_eq!(clamped(1 << 32, Kept::Shift, false), -1, "all ones, and a sign that counts when it is compared");
+    assert_eq!(clamped(1 << 31, FirstOperation::Sum, true), i64::from(i32::MAX));
+    assert_eq!(clamped(-1, FirstOperation::Sum, false), 0);
+    assert_eq!(clamped(1 << 32, FirstOperation::Shift, false), -1, "all ones, and a sign that counts when it is compared");
 }
 
 #[test]
 fn too_large_sums_and_differences_are_not_caught_by_an_unsigned_clamp() {
-    assert_eq!(clamped(0x1_0000_0005, Kept::Sum, false), 5);
-    assert_eq!(clamped(0x1_0000_0005, Kept::Extremum, false), 0x1_0000_0005);
-    assert_eq!(unclamped(0xffff_ffff, Kept::Sum), -1);
-    assert_eq!(unclamped(0xffff_ffff, Kept::Extremum), 0xffff_ffff);
+    assert_eq!(clamped(0x1_0000_0005, FirstOperation::Sum, false), 5);
+    assert_eq!(clamped(0x1_0000_0005, FirstOperation::Extremum, false), 0x1_0000_0005);
+    assert_eq!(unclamped(0xffff_ffff, FirstOperation::Sum), -1);
+    assert_eq!(unclamped(0xffff_ffff, FirstOperation::Extremum), 0xffff_ffff);
 }
 
 #[test]
 fn a_clamp_to_a_part_takes_negative_results_for_large_ones() {
-    assert_eq!(clamped_part(-5, Kept::Sum, true, 8), 0x7f);
-    assert_eq!(clamped_part(-5, Kept::Extremum, false, 16), 0xffff);
-    assert_eq!(clamped_part(100, Kept::Sum, true, 8), 100);
-    assert_eq!(clamped_part(-5, Kept::Shift, true, 8), -5);
+    assert_eq!(clamped_part(-5, FirstOperation::Sum, true, 8), 0x7f);
+    assert_eq!(clamped_part(-5, FirstOperation::Extremum, false, 16), 0xffff);
+    assert_eq!(clamped_part(100, FirstOperation::Sum, true, 8), 100);
+    assert_eq!(clamped_part(-5, FirstOperation::Shift, true, 8), -5);
 }
 
 #[test]

@@ -247,7 +247,7 @@ fn wide_characters_take_two_cells() {
     assert_eq!(row[at..at + 14].concat(), "幅 の 広 い 文 字  a", "each stands in one cell and the next is left free");
     for name in ["default", "tour"] {
         let mut screen = shipped(name);
-        screen.say(&"幅".repeat(300));
+        screen.add_output(&"幅".repeat(300));
         for (width, height) in (38..90).zip((10..60).cycle()) {
             drawn(&mut screen, &session, width, height);
         }

@@ -312,7 +312,7 @@ fn every_shipped_layout_at_two_sizes() {
     for (name, text_of_file) in SHIPPED {
         let layout = Layout::parse(name, text_of_file.to_string()).unwrap();
         let mut screen = Screen::new(layout, Theme::default(), KeyMap::shipped());
-        screen.say("(ptxdbg) display %r18\n1: %r18 = 5");
+        screen.add_output("(ptxdbg) display %r18\n1: %r18 = 5");
         let session = if matches!(*name, "source" | "tour") { &compiled } else { &walking };
         let shown = |screen: &mut Screen, size: (u16, u16)| text(&drawn(screen, session, size.0, size.1));
         assert_screen(&format!("layout_{name}.txt"), &format!("{}\n{}", shown(&mut screen, (80, 24)), shown(&mut screen, (200, 60))));
@@ -330,9 +330,9 @@ fn every_kind_of_pane_is_in_a_shipped_layout() {
 fn console() {
     let (mut screen, session) = (alone("Console", "dark"), walking());
     for number in 0..30 {
-        screen.say(&format!("(ptxdbg) print {number}\n{number}\n"));
+        screen.add_output(&format!("(ptxdbg) print {number}\n{number}\n"));
     }
-    screen.say("\x1b[1;31merror\x1b[0m: a line with colours that is too long for the pane is broken at a blank; 幅幅幅 are wide");
+    screen.add_output("\x1b[1;31merror\x1b[0m: a line with colours that is too long for the pane is broken at a blank; 幅幅幅 are wide");
     let end = drawn(&mut screen, &session, 60, 10);
     screen.key("PageUp".parse().unwrap());
     let back = text(&drawn(&mut screen, &session, 60, 10));

@@ -1,7 +1,7 @@
-//! Values that come from other lanes.
+//! Values from other lanes.
 //!
-//! By `shfl` a lane gets what its source lane contributes, which is undefined if that lane does not take part (PTX ISA, "shfl"). Votes,
-//! matches and reductions are made of what all contribute.
+//! By `shfl` a lane receives the value that its source lane contributes, undefined if that lane does not take part (PTX ISA, "shfl").
+//! Votes, matches and reductions are computed from the values of all lanes.
 
 use super::Registers;
 use super::frames::{ContributedOperands, WarpFrames};
@@ -11,25 +11,25 @@ use crate::program::operands::{RegisterOperand, writes};
 use crate::program::{Bank, Program};
 
 impl Registers {
-    /// Lanes are about to execute a warp collective, to which they contribute what [`Registers::before`] has recorded.
+    /// Lanes are about to execute a warp collective with the operands that [`Registers::before`] has recorded.
     pub fn collective(&mut self, collective: &Collective, program: &Program) {
-        let place = collective.place;
-        let inst = &program.code[place.pc.index()];
-        let Some(function) = program.function_at(place.pc) else { return };
+        let point = collective.point;
+        let inst = &program.code[point.pc.index()];
+        let Some(function) = program.function_at(point.pc) else { return };
         let tracked = self.tracking.function(function);
-        let key = (place.block, place.warp);
+        let key = (point.block, point.warp);
         if !collective.absent.is_empty() {
             self.warps.entry(key).or_insert_with(|| WarpFrames::new(collective.live));
         }
-        assert!(collective.among.contains_all(collective.lanes), "lanes that execute a collective take part in it");
+        assert!(collective.participants.contains_all(collective.lanes), "lanes that execute a collective take part in it");
         let Some(warp) = self.warps.get_mut(&key) else { return };
-        let threads = LaneMask::lowest(self.threads.saturating_sub(place.warp.number() * LANES as u32));
+        let threads = LaneMask::lowest(self.threads.saturating_sub(point.warp.number() * LANES as u32));
         for register in writes(inst, program) {
             let mut origins = Origins::default();
             for lane in collective.lanes.iter() {
                 let missing = |source| {
                     let absence = Absence::of(source, collective, threads);
-                    warp.origins.add(Origin { place, lane, register, cause: Cause::Absent(source, absence) })
+                    warp.origins.add(Origin { point, lane, register, cause: Cause::Absent(source, absence) })
                 };
                 if let Some(id) = received(&warp.contributed, collective, (lane, register), missing) {
                     origins.set(lane, id);
@@ -52,10 +52,10 @@ fn received(
         return Some(origin);
     }
     match collective.sources.map(|sources| sources[lane]) {
-        None => contributed.value(collective.among),
+        None => contributed.value(collective.participants),
         // Whether the source is in range does not depend on the value of any lane.
         Some(_) if register.bank == Bank::Pred => None,
-        Some(source) if !collective.among.contains(source as usize) => Some(missing(source)),
+        Some(source) if !collective.participants.contains(source as usize) => Some(missing(source)),
         Some(source) => contributed.value(LaneMask::of(source as usize)),
     }
 }

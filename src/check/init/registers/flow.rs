@@ -1,5 +1,4 @@
-//! The operands of an instruction about to be executed, as its family asks for them to say in which lanes its result depends on what has
-//! never been written.
+//! The operands of an instruction about to be executed, from which its family computes the lanes in which its result is undefined.
 
 use crate::machine::{FrameBase, LaneMask, PerLane, Warp};
 use crate::program::{Bank, Op, PredSrc, Program, Slot, Src, SrcKind, Undefined, WarpOp};
@@ -19,13 +18,13 @@ pub(super) struct Operands<'a, U> {
 }
 
 impl<U: Fn(Bank, Slot) -> LaneMask> Operands<'_, U> {
-    /// The active lanes in which the result is undefined, if in `any` of them some operand is.
+    /// The active lanes in which the result is undefined, if an operand is undefined in the lanes `any`.
     pub fn result(&self, op: &Op, any: LaneMask) -> LaneMask {
         op.undefined_in(self, any) & self.active
     }
 
-    /// The active lanes that contribute something undefined to a collective, and those in which another of its operands is undefined, if in
-    /// `any` of them some operand is.
+    /// The active lanes that contribute an undefined value to a collective, and those in which another operand is undefined, if an operand
+    /// is undefined in the lanes `any`.
     pub fn contributed(&self, op: &Op, any: LaneMask) -> (LaneMask, LaneMask) {
         let Op::Warp(WarpOp::Shuffle { a, b, c, mask, .. }) = *op else { return (any, LaneMask::NONE) };
         if any.is_empty() {
@@ -59,7 +58,7 @@ impl<U: Fn(Bank, Slot) -> LaneMask> Undefined for Operands<'_, U> {
         }
     }
 
-    fn truth(&self, source: PredSrc) -> LaneMask {
+    fn true_lanes(&self, source: PredSrc) -> LaneMask {
         match source {
             PredSrc::Const(truth) => LaneMask::all_if(truth),
             PredSrc::Reg { slot, negate } => {

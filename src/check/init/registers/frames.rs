@@ -1,4 +1,4 @@
-//! The tracked registers of a warp: in which lanes they are undefined, call by call.
+//! The tracked registers of a warp, by call frame: the lanes in which they are undefined.
 
 use super::origin::{Cause, Origin, OriginId, OriginTable, Origins};
 use super::tracked::{TrackedRegisters, Tracking};
@@ -6,7 +6,7 @@ use crate::machine::{Issue, IssuePoint, LANES, LaneMask, PerLane};
 use crate::program::FuncId;
 use crate::program::operands::RegisterOperand;
 
-/// The calls of a warp.
+/// The call frames of a warp.
 #[derive(Clone, Default)]
 pub(super) struct WarpFrames {
     /// Lanes that have not exited.
@@ -15,7 +15,7 @@ pub(super) struct WarpFrames {
     pub contributed: ContributedOperands,
     /// The origins of undefined values.
     pub origins: OriginTable,
-    /// Whether memory gave it something undefined, which may be in every register now.
+    /// Whether it has loaded an undefined value, which may be in every register now.
     pub has_loaded: bool,
     frames: Vec<Frame>,
 }
@@ -34,19 +34,19 @@ pub(super) struct ContributedOperands {
 /// The tracked registers of a call in progress.
 #[derive(Clone)]
 pub(super) struct Frame {
-    /// Calls in progress.
+    /// Depth in the call stack.
     depth: u32,
     function: FuncId,
     /// For each tracked register, the lanes in which it is undefined.
     undefined: Vec<LaneMask>,
     /// The number of registers that are undefined in some lane.
     count: usize,
-    /// For each, where the values of these lanes come from, if that is known of any.
+    /// For each, the origins of the values of these lanes, if any is known.
     origins: Vec<Option<Box<PerLane<OriginId>>>>,
 }
 
 impl WarpFrames {
-    /// A warp nothing of which is undefined.
+    /// A warp without undefined registers.
     pub fn new(live: LaneMask) -> Self {
         Self { live, ..Self::default() }
     }
@@ -60,7 +60,7 @@ impl WarpFrames {
         (&mut self.frames[index], &mut self.origins)
     }
 
-    /// Lanes call: the registers of the function, or of all that may be it, are unwritten.
+    /// Lanes call: the registers of the callee, or of all possible callees, are unwritten.
     pub fn enter(&mut self, tracking: &Tracking, callee: Option<FuncId>, issue: &Issue) {
         for (function, tracked) in tracking.functions().filter(|(function, _)| callee.is_none_or(|callee| callee == *function)) {
             let is_known = self.frames.iter().any(|frame| (frame.depth, frame.function) == (issue.depth + 1, function));
@@ -75,16 +75,16 @@ impl WarpFrames {
         (self.contributed.values | self.contributed.controls).is_empty() && self.frames.iter().all(|frame| frame.count == 0)
     }
 
-    /// Lanes exit: nothing of theirs is undefined any more.
-    pub fn forget(&mut self, lanes: LaneMask) {
+    /// Lanes exit: none of their registers is undefined any more.
+    pub fn clear_lanes(&mut self, lanes: LaneMask) {
         self.contributed.values &= !lanes;
         self.contributed.controls &= !lanes;
-        self.frames.iter_mut().for_each(|frame| frame.forget(lanes));
+        self.frames.iter_mut().for_each(|frame| frame.clear_lanes(lanes));
     }
 }
 
 impl ContributedOperands {
-    /// The lanes `active` contribute these.
+    /// The lanes `active` contribute operands, which are undefined in `values` and `controls`.
     pub fn record(&mut self, active: LaneMask, (values, controls): (LaneMask, LaneMask), origins: &Origins) {
         debug_assert!(active.contains_all(values | controls), "lanes that take part contribute something");
         self.values = self.values & !active | values;
@@ -112,9 +112,9 @@ impl Frame {
         frame
     }
 
-    /// Lanes enter the function: what it may read before it writes it is undefined. All else it writes first.
+    /// Lanes enter the function: the registers that it may read before it writes them are undefined.
     fn enter(&mut self, tracked: &TrackedRegisters, lanes: LaneMask) {
-        self.forget(lanes);
+        self.clear_lanes(lanes);
         for number in &tracked.unwritten {
             self.set(*number, (lanes, lanes));
             if let Some(origins) = &mut self.origins[*number] {
@@ -124,13 +124,13 @@ impl Frame {
     }
 
     /// Nothing is undefined in `lanes`.
-    fn forget(&mut self, lanes: LaneMask) {
+    fn clear_lanes(&mut self, lanes: LaneMask) {
         if self.count > 0 {
             (0..self.undefined.len()).for_each(|number| self.set(number, (lanes, LaneMask::NONE)));
         }
     }
 
-    /// In `lanes` a register is undefined where `undefined` says so.
+    /// In `lanes`, a register becomes undefined for those in `undefined`, and defined for the others.
     fn set(&mut self, number: usize, (lanes, undefined): (LaneMask, LaneMask)) {
         let mask = &mut self.undefined[number];
         let before = !mask.is_empty();
@@ -143,12 +143,12 @@ impl Frame {
         tracked.numbers(register).fold(LaneMask::NONE, |lanes, number| lanes | self.undefined[number])
     }
 
-    /// The lanes of `executing` that read a register undefined, at `place`.
+    /// The lanes of `executing` that read a register while it is undefined, at `point`.
     pub fn read(
         &mut self,
         tracked: &TrackedRegisters,
         register: RegisterOperand,
-        (executing, place): (LaneMask, IssuePoint),
+        (executing, point): (LaneMask, IssuePoint),
         table: &mut OriginTable,
     ) -> Origins {
         let mut read = Origins::default();
@@ -156,7 +156,7 @@ impl Frame {
             for lane in (self.undefined[number] & executing).iter() {
                 let id = &mut self.origins[number].get_or_insert_with(|| Box::new([OriginId::UNKNOWN; LANES]))[lane];
                 if *id == OriginId::UNKNOWN {
-                    *id = table.add(Origin { place, lane, register, cause: Cause::Unwritten });
+                    *id = table.add(Origin { point, lane, register, cause: Cause::Unwritten });
                 }
                 read.set(lane, *id);
             }
@@ -164,7 +164,7 @@ impl Frame {
         read
     }
 
-    /// The lanes `active` write a register, and what `undefined` of them write is so, for these reasons or those of another lane.
+    /// The lanes `active` write a register; the value is undefined in those in `undefined`, with these origins or that of another lane.
     pub fn write(
         &mut self,
         tracked: &TrackedRegisters,
@@ -177,8 +177,8 @@ impl Frame {
         for number in tracked.numbers(register) {
             self.set(number, (active, undefined));
             if !undefined.is_empty() {
-                let known = self.origins[number].get_or_insert_with(|| Box::new([OriginId::UNKNOWN; LANES]));
-                undefined.iter().for_each(|lane| known[lane] = origins.of(lane).unwrap_or(any));
+                let ids = self.origins[number].get_or_insert_with(|| Box::new([OriginId::UNKNOWN; LANES]));
+                undefined.iter().for_each(|lane| ids[lane] = origins.of(lane).unwrap_or(any));
             }
         }
     }

@@ -8,8 +8,8 @@ pub(super) fn name(program: &Program, function: Option<FuncId>, register: Regist
     let function = function.map(|id| &program.functions[id.index()]);
     let named = function.and_then(|function| {
         let declared = function.registers.iter().filter(|declared| declared.bank == register.bank);
-        let is_it = |number: u32| function.placement.slot(register.bank, number) == Some(register.slot);
-        declared.flat_map(Register::components).find(|(_, number)| is_it(*number)).map(|(name, _)| name)
+        let has_slot = |number: u32| function.placement.slot(register.bank, number) == Some(register.slot);
+        declared.flat_map(Register::components).find(|(_, number)| has_slot(*number)).map(|(name, _)| name)
     });
     named.unwrap_or_else(|| "a register".to_string())
 }

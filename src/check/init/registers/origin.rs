@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::name::name;
 use crate::check::finding::MemoryRange;
-use crate::check::init::unwritten::whose;
+use crate::check::init::unwritten::unwritten_text;
 use crate::check::lane_text::lanes_do;
 use crate::machine::{Collective, IssuePoint, LANES, LaneMask, PerLane};
 use crate::program::operands::RegisterOperand;
@@ -13,17 +13,17 @@ use crate::program::{Bank, Op, Pc, Program, Slot, WarpOp};
 /// The origin of the undefined value of a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::check::init) struct Origin {
-    /// The instruction that read an unwritten register or unwritten memory, or that took a value from an absent lane.
-    pub place: IssuePoint,
+    /// The instruction that read an unwritten register or unwritten memory, or a value of an absent lane.
+    pub point: IssuePoint,
     /// The lane that executed it.
     pub lane: usize,
     /// The register it read, or wrote.
     pub register: RegisterOperand,
-    /// Why the value is undefined.
+    /// The cause.
     pub cause: Cause,
 }
 
-/// Why a value is undefined.
+/// The cause of an undefined value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::check::init) enum Cause {
     /// The register was not written.
@@ -39,7 +39,7 @@ pub(in crate::check::init) enum Cause {
 pub(in crate::check::init) struct OriginId(u32);
 
 impl OriginId {
-    /// That of a value without a recorded origin.
+    /// The id of a value without a recorded origin.
     pub const UNKNOWN: Self = Self(u32::MAX);
 
     /// The lane of the origin.
@@ -55,16 +55,16 @@ type RowKey = (Pc, (Bank, u32, u32), [u32; 3], u32);
 #[derive(Clone, Default)]
 pub(in crate::check::init) struct OriginTable {
     rows: Vec<PerLane<Option<Origin>>>,
-    /// The row of each.
+    /// The row of each key.
     numbers: BTreeMap<RowKey, usize>,
 }
 
 impl OriginTable {
     /// Adds an origin.
     pub fn add(&mut self, origin: Origin) -> OriginId {
-        let Origin { place, register: RegisterOperand { bank, slot, width }, .. } = origin;
+        let Origin { point, register: RegisterOperand { bank, slot, width }, .. } = origin;
         let next = self.rows.len();
-        let row = *self.numbers.entry((place.pc, (bank, slot.0, width), place.block, place.warp.number())).or_insert(next);
+        let row = *self.numbers.entry((point.pc, (bank, slot.0, width), point.block, point.warp.number())).or_insert(next);
         if row == next {
             self.rows.push([None; LANES]);
         }
@@ -100,28 +100,28 @@ impl Origins {
         self.ids[lane] = id;
     }
 
-    /// That of a lane, if it has one.
+    /// The origin of a lane, if it has one.
     pub fn of(&self, lane: usize) -> Option<OriginId> {
         if !self.lanes.contains(lane) { None } else { Some(self.ids[lane]) }
     }
 
-    /// That of the first lane that has one.
+    /// The origin of the first lane that has one.
     pub fn any(&self) -> Option<OriginId> {
         self.of(self.lanes.first())
     }
 
-    /// Adds those of another operand: of several of a lane its own counts, and the first.
+    /// Adds the origins of another operand. If a lane has several, one from the lane itself is preferred, then the first.
     pub fn add(&mut self, other: &Self) {
         for lane in other.lanes.iter() {
-            let is_better = other.ids[lane].lane() == lane && self.ids[lane].lane() != lane;
-            if is_better || !self.lanes.contains(lane) {
+            let is_own = other.ids[lane].lane() == lane && self.ids[lane].lane() != lane;
+            if is_own || !self.lanes.contains(lane) {
                 self.set(lane, other.ids[lane]);
             }
         }
     }
 
     /// The origins with their lanes.
-    pub fn listed(&self, table: &OriginTable) -> Vec<(usize, Origin)> {
+    pub fn with_lanes(&self, table: &OriginTable) -> Vec<(usize, Origin)> {
         self.lanes.iter().filter_map(|lane| Some((lane, table.get(self.ids[lane])?))).collect()
     }
 }
@@ -131,7 +131,7 @@ fn mask(lanes: impl Iterator<Item = usize>) -> LaneMask {
     lanes.fold(LaneMask::NONE, |mask, lane| mask | LaneMask::of(lane % LANES))
 }
 
-/// Why a lane does not take part in an collective.
+/// The reason why a lane does not take part in a collective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::check::init) enum Absence {
     /// The member mask does not name it.
@@ -140,23 +140,23 @@ pub(in crate::check::init) enum Absence {
     NoThread,
     /// It has exited.
     Exited,
-    /// It takes another path; only `shfl` without a mask continues without it.
+    /// It has diverged; only `shfl` without a mask continues without it.
     Inactive,
 }
 
 impl Absence {
-    /// Why `lane` of a warp that began with the lanes `threads` does not take part in an collective.
+    /// The reason why `lane` of a warp that was launched with the lanes `threads` does not take part in a collective.
     pub fn of(lane: u32, collective: &Collective, threads: LaneMask) -> Self {
-        let has = |mask: LaneMask| mask.contains(lane as usize);
+        let is_in = |mask: LaneMask| mask.contains(lane as usize);
         match () {
-            () if !has(threads) => Self::NoThread,
-            () if collective.has_mask && !has(collective.members) => Self::LeftOut(collective.members),
-            () if !has(collective.live) => Self::Exited,
+            () if !is_in(threads) => Self::NoThread,
+            () if collective.has_mask && !is_in(collective.members) => Self::LeftOut(collective.members),
+            () if !is_in(collective.live) => Self::Exited,
             () => Self::Inactive,
         }
     }
 
-    /// Why `lanes` did not take part.
+    /// The reason why `lanes` did not take part, as text.
     fn why(self, lanes: LaneMask) -> String {
         let (they, them) = if lanes.count() == 1 { ("it", "it") } else { ("they", "them") };
         match self {
@@ -167,7 +167,7 @@ impl Absence {
         }
     }
 
-    /// The fix by which they are.
+    /// The fix by which `lanes` take part.
     fn fix(self, lanes: LaneMask) -> String {
         let them = lanes.describe();
         match self {
@@ -180,7 +180,7 @@ impl Absence {
 }
 
 /// The text of a finding on an undefined value: its cause, and the fix.
-pub(in crate::check::init) struct Reported {
+pub(in crate::check::init) struct OriginText {
     /// The origin of the value.
     pub origin: Origin,
     /// The lanes that use a value of this origin.
@@ -193,13 +193,13 @@ pub(in crate::check::init) struct Reported {
     pub fix: String,
 }
 
-impl Reported {
-    /// Of the lanes that use `register` undefined those are listed whose value has the same origin as that of the first.
+impl OriginText {
+    /// The text for the lanes whose undefined `register` has the same origin as that of the first lane.
     pub fn new(program: &Program, register: RegisterOperand, origins: &[(usize, Origin)]) -> Option<Self> {
         let (_, first) = origins.first()?;
         let same = origins.iter().filter(|(_, origin)| origin.is_like(first));
         let (lanes, from) = (mask(same.clone().map(|(lane, _)| *lane)), mask(same.clone().map(|(_, origin)| origin.lane)));
-        let name = name(program, program.function_at(first.place.pc), first.register);
+        let name = name(program, program.function_at(first.point.pc), first.register);
         let of = if from == lanes { String::new() } else { format!(" of {}", from.describe()) };
         let absence = match first.cause {
             Cause::Absent(_, absence) => absence,
@@ -212,9 +212,9 @@ impl Reported {
                 return Some(Self { origin: *first, lanes, from, why, fix });
             }
             Cause::Memory(memory) => {
-                let (whose, fix) = whose(memory, program);
+                let (reason, fix) = unwritten_text(memory, program);
                 let why = format!(
-                    ", and it comes from {} bytes that {} before any thread wrote them: {whose}",
+                    ", and it comes from {} bytes that {} before any thread wrote them: {reason}",
                     memory.bytes,
                     lanes_do(from, "read")
                 );
@@ -222,7 +222,7 @@ impl Reported {
             }
         };
         let taken = mask(same.clone().filter_map(|(_, origin)| origin.source()).map(|source| source as usize));
-        let shfl = match matches!(program.code[first.place.pc.index()].op, Op::Warp(WarpOp::Shuffle { mask: None, .. })) {
+        let shfl = match matches!(program.code[first.point.pc.index()].op, Op::Warp(WarpOp::Shuffle { mask: None, .. })) {
             true => "shfl",
             false => "shfl.sync",
         };
@@ -239,7 +239,7 @@ impl Reported {
 }
 
 impl Origin {
-    /// That of a value that comes through no register.
+    /// The register of a value that comes through none.
     pub const NO_REGISTER: RegisterOperand = RegisterOperand { bank: Bank::B64, slot: Slot(u32::MAX), width: 1 };
 
     /// Whether the two are reported as one: the same instruction and register, and lanes absent for the same reason.
@@ -249,7 +249,7 @@ impl Origin {
             (Cause::Absent(_, one), Cause::Absent(_, other)) => one == other,
             (Cause::Unwritten | Cause::Absent(..) | Cause::Memory(_), _) => false,
         };
-        cause && (self.place.pc, self.register) == (other.place.pc, other.register)
+        cause && (self.point.pc, self.register) == (other.point.pc, other.register)
     }
 
     /// The absent lane from which the value was taken.

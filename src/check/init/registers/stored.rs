@@ -9,9 +9,9 @@ use crate::program::{Bank, Inst, MatrixOp, MemoryOp, Op, Program, RowsAccess, Sr
 
 /// An undefined value that an instruction stores.
 #[derive(Clone)]
-pub(in crate::check::init) struct Stored {
+pub(in crate::check::init) struct StoredValue {
     /// The instruction.
-    pub place: IssuePoint,
+    pub point: IssuePoint,
     /// The elements of each lane.
     pub elements: Vec<StoredElement>,
 }
@@ -20,7 +20,7 @@ pub(in crate::check::init) struct Stored {
 #[derive(Clone)]
 pub(in crate::check::init) struct StoredElement {
     /// The memory of its bytes.
-    pub place: ElementPlace,
+    pub bytes: ElementBytes,
     /// The register.
     pub register: RegisterOperand,
     /// The lanes, with the origins.
@@ -29,24 +29,24 @@ pub(in crate::check::init) struct StoredElement {
 
 /// The memory of the bytes of a register that an instruction stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::check::init) enum ElementPlace {
-    /// All that the lane accesses is made of it.
+pub(in crate::check::init) enum ElementBytes {
+    /// All bytes that the lane accesses.
     All,
     /// The offset from the lane's address, and the number of bytes.
     At(u32, u32),
-    /// Two halves of the matrix with this number of `stmatrix`, which lie in rows to which the addresses of other lanes point.
+    /// Two 16-bit elements of the matrix of `stmatrix` with this number, in rows to which the addresses of other lanes point.
     Rows {
         /// The matrix.
         matrix: usize,
-        /// Whether the rows in memory are columns.
+        /// Whether the rows in memory are columns of the matrix.
         transposed: bool,
     },
 }
 
-impl ElementPlace {
-    /// The bytes that the register of `lane` fills of an access of `bytes` bytes a lane: the lane whose address they follow, how far
-    /// after it they are, and how many (PTX ISA, "stmatrix").
-    pub fn bytes_of(self, lane: usize, bytes: u32) -> SmallVec<[(usize, u32, u32); 2]> {
+impl ElementBytes {
+    /// The bytes that `lane` stores from the register by an access of `bytes` bytes a lane: the lane whose address they are relative to,
+    /// their offset, and their number (PTX ISA, "stmatrix").
+    pub fn of_lane(self, lane: usize, bytes: u32) -> SmallVec<[(usize, u32, u32); 2]> {
         match self {
             Self::All => smallvec::smallvec![(lane, 0, bytes)],
             Self::At(skip, bytes) => smallvec::smallvec![(lane, skip, bytes)],
@@ -65,16 +65,15 @@ impl ElementPlace {
 /// Rows of a matrix of `stmatrix`.
 const ROWS: usize = 8;
 
-/// The registers that are stored, and the place of each.
-type StoredRegisters = SmallVec<[(ElementPlace, RegisterOperand); 4]>;
+/// The registers that are stored, and the bytes of each.
+type StoredRegisters = SmallVec<[(ElementBytes, RegisterOperand); 4]>;
 
-/// The registers whose values an instruction brings to memory by an access of its lanes, by the place that they take, and the bytes of
-/// each.
+/// The registers that an instruction stores by an access of its lanes, and the bytes of each.
 pub(super) fn stored_registers(inst: &Inst, program: &Program) -> Option<StoredRegisters> {
     let elements = |(bits, reg_bits): (u8, u8), sources: &[Src]| {
         let ((bank, width), bytes) = (Bank::of_element(bits, reg_bits), u32::from(bits) / 8);
         let register = |(source, number): (&Src, u32)| match source.kind() {
-            SrcKind::Reg(slot) => Some((ElementPlace::At(bytes * number, bytes), RegisterOperand { bank, slot, width })),
+            SrcKind::Reg(slot) => Some((ElementBytes::At(bytes * number, bytes), RegisterOperand { bank, slot, width })),
             SrcKind::Const(_) | SrcKind::Special(_) => None,
         };
         Some(sources.iter().zip(0..).filter_map(register).collect())
@@ -88,7 +87,7 @@ pub(super) fn stored_registers(inst: &Inst, program: &Program) -> Option<StoredR
     if let Op::Matrix { matrix } = inst.op {
         let MatrixOp::StoreRows(RowsAccess { registers, transposed, .. }) = program.matrices[matrix] else { return None };
         let rows = |(matrix, source): (usize, &Src)| match source.kind() {
-            SrcKind::Reg(slot) => Some((ElementPlace::Rows { matrix, transposed }, RegisterOperand { bank: Bank::B32, slot, width: 1 })),
+            SrcKind::Reg(slot) => Some((ElementBytes::Rows { matrix, transposed }, RegisterOperand { bank: Bank::B32, slot, width: 1 })),
             SrcKind::Const(_) | SrcKind::Special(_) => None,
         };
         return Some(program.sources[registers].iter().enumerate().filter_map(rows).collect());
@@ -98,7 +97,7 @@ pub(super) fn stored_registers(inst: &Inst, program: &Program) -> Option<StoredR
         let mut read = SmallVec::new();
         registers_of(inst, program, |used, register| {
             if used == Use::Read {
-                read.push((ElementPlace::All, register));
+                read.push((ElementBytes::All, register));
             }
         });
         read

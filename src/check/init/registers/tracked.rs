@@ -4,13 +4,13 @@
 use std::ops::Range;
 
 use super::candidates::candidates;
-use super::kinds::{is_collective, only_computes, passes_on};
+use super::kinds::{computes_from_registers, is_collective, only_computes};
 use crate::flow::cells::FrameCells;
 use crate::flow::taint::Taint;
 use crate::program::operands::{RegisterOperand, RegisterOperands, Use, registers_of, writes};
 use crate::program::{Bank, ControlOp, FuncId, Inst, Op, Program, WarpOp};
 
-/// The registers of one function, by the numbers of their cells.
+/// The tracked registers of one function, numbered by their cells.
 #[derive(Debug, Default)]
 pub(super) struct TrackedRegisters {
     cells: FrameCells,
@@ -24,7 +24,7 @@ impl TrackedRegisters {
         self.cells.end()
     }
 
-    /// The numbers of those that `register` is.
+    /// The numbers of the cells of `register`.
     pub fn numbers(&self, register: RegisterOperand) -> Range<usize> {
         self.cells.of(register)
     }
@@ -35,8 +35,8 @@ impl TrackedRegisters {
 pub(super) struct Tracking {
     /// The functions.
     functions: Vec<TrackedRegisters>,
-    /// By pc, whether an instruction uses a register that may be undefined though memory gives nothing undefined, is a warp collective
-    /// that may do so, or calls a function.
+    /// By pc, whether an instruction uses a register that may be undefined even if no undefined value is loaded, is a warp collective, or
+    /// calls a function.
     pub code: Vec<bool>,
     /// Whether some function has candidates.
     pub has_unwritten: bool,
@@ -80,7 +80,7 @@ fn tracked(program: &Program, id: FuncId) -> TrackedRegisters {
     TrackedRegisters { cells, unwritten }
 }
 
-/// Flags the instructions that use a register into which the value of a candidate, or what `shfl` gives, can come.
+/// Flags the instructions that use a register into which the value of a candidate, or a result of `shfl`, can flow.
 fn flag(program: &Program, id: FuncId, tracked: &TrackedRegisters, flags: &mut [bool]) {
     let range = program.functions[id.index()].code.start as usize..program.functions[id.index()].code.end as usize;
     let code = &program.code[range.clone()];
@@ -104,7 +104,7 @@ fn flag(program: &Program, id: FuncId, tracked: &TrackedRegisters, flags: &mut [
 /// The flow of values through registers by instructions that copy or compute.
 fn taint(program: &Program, code: &[Inst], cells: &FrameCells) -> Taint {
     let mut taint = Taint::new(cells.end());
-    for inst in code.iter().filter(|inst| passes_on(&inst.op, program)) {
+    for inst in code.iter().filter(|inst| computes_from_registers(&inst.op, program)) {
         let (mut read, mut written) = (RegisterOperands::new(), RegisterOperands::new());
         registers_of(inst, program, |used, register| match used {
             Use::Write => written.push(register),
@@ -112,7 +112,10 @@ fn taint(program: &Program, code: &[Inst], cells: &FrameCells) -> Taint {
             Use::Guard if only_computes(inst, program) => read.push(register),
             Use::Guard | Use::Address => {}
         });
-        taint.rule(read.into_iter().flat_map(|register| cells.of(register)), written.into_iter().flat_map(|register| cells.of(register)));
+        taint.add_rule(
+            read.into_iter().flat_map(|register| cells.of(register)),
+            written.into_iter().flat_map(|register| cells.of(register)),
+        );
     }
     taint
 }

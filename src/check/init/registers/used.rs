@@ -2,7 +2,7 @@
 
 use super::kinds::only_computes;
 use super::name::name;
-use super::origin::{Cause, Origin, Reported};
+use super::origin::{Cause, Origin, OriginText};
 use crate::base::Severity;
 use crate::check::catalogue::FindingId;
 use crate::check::finding::{Finding, MemoryRange, Side, SideAction};
@@ -14,67 +14,67 @@ use crate::machine::{IssuePoint, LaneMask};
 use crate::program::operands::{RegisterOperand, Use};
 use crate::program::{ControlOp, Inst, Op, Program, Purpose};
 
-/// The use of an undefined value.
+/// The kinds of uses of an undefined value that are findings.
 #[derive(Clone, Copy)]
-pub(in crate::check::init) enum Matters {
-    /// It decides the direction of a branch.
+pub(in crate::check::init) enum UseKind {
+    /// It controls a branch.
     Branch,
-    /// Whether it executes an instruction.
+    /// It is the guard of an instruction.
     Execution,
-    /// The address it accesses.
+    /// It is part of an address.
     Address,
     /// It is stored.
-    Value,
+    Store,
     /// It is stored in a buffer that is not compared although others are.
-    UncomparedValue,
-    /// It is a parameter of an effect, such as a byte count.
+    UncomparedStore,
+    /// It is an operand of an effect, such as a byte count.
     Operand,
 }
 
-/// The use of a value by the instruction that reads it; none if the value only flows into the result.
-pub(super) fn matters(inst: &Inst, used: Use, program: &Program) -> Option<Matters> {
+/// The kind of use of a value by the instruction that reads it; none if the value only flows into the result.
+pub(super) fn use_kind(inst: &Inst, used: Use, program: &Program) -> Option<UseKind> {
     match (used, &inst.op) {
-        (Use::Guard, Op::Control(ControlOp::Branch { .. })) => Some(Matters::Branch),
+        (Use::Guard, Op::Control(ControlOp::Branch { .. })) => Some(UseKind::Branch),
         (Use::Guard, _) if only_computes(inst, program) => None,
-        (Use::Guard, _) => Some(Matters::Execution),
-        (Use::Address, _) => Some(Matters::Address),
+        (Use::Guard, _) => Some(UseKind::Execution),
+        (Use::Address, _) => Some(UseKind::Address),
         (Use::Write, _) => None,
         (Use::Read, op) => match op.purpose() {
             Purpose::Result => None,
-            Purpose::Target => Some(Matters::Branch),
-            Purpose::Memory => Some(Matters::Value),
-            Purpose::Parameter => Some(Matters::Operand),
+            Purpose::Target => Some(UseKind::Branch),
+            Purpose::Memory => Some(UseKind::Store),
+            Purpose::Parameter => Some(UseKind::Operand),
         },
     }
 }
 
-/// Reports that the lanes of `origins` use a register that has no value in them.
+/// Reports that the lanes of `origins` use a register that is undefined in them.
 pub(in crate::check::init) fn report(
-    place: IssuePoint,
+    point: IssuePoint,
     register: RegisterOperand,
     origins: &[(usize, Origin)],
-    matters: Matters,
+    use_kind: UseKind,
     (reports, to): (&mut Reports, &mut Reporter<'_>),
 ) -> bool {
     let Some((_, first)) = origins.first() else { return false };
-    let severity = if let Matters::UncomparedValue = matters { Severity::Note } else { first.id().severity() };
-    if reports.repeats(first, (place, severity), to) {
+    let severity = if let UseKind::UncomparedStore = use_kind { Severity::Note } else { first.id().severity() };
+    if reports.count_again(first, (point, severity), to) {
         return false;
     }
-    let Some(Reported { origin, lanes, from, why, fix }) = Reported::new(to.program, register, origins) else { return false };
-    let read = name(to.program, to.program.function_at(place.pc), register);
-    let action = match matters {
-        Matters::Branch => format!("{read} decides which way {}", lanes_do(lanes, "go")),
-        Matters::Execution => format!("{read} decides whether {} this", lanes_do(lanes, "execute")),
-        Matters::Address => format!("{read} is part of the address that {}", lanes_do(lanes, "access")),
-        Matters::Value => format!("{} {read}", lanes_do(lanes, "store")),
-        Matters::UncomparedValue => {
+    let Some(OriginText { origin, lanes, from, why, fix }) = OriginText::new(to.program, register, origins) else { return false };
+    let read = name(to.program, to.program.function_at(point.pc), register);
+    let action = match use_kind {
+        UseKind::Branch => format!("{read} decides which way {}", lanes_do(lanes, "go")),
+        UseKind::Execution => format!("{read} decides whether {} this", lanes_do(lanes, "execute")),
+        UseKind::Address => format!("{read} is part of the address that {}", lanes_do(lanes, "access")),
+        UseKind::Store => format!("{} {read}", lanes_do(lanes, "store")),
+        UseKind::UncomparedStore => {
             format!("{} {read} in memory that the launch does not compare, as it does others", lanes_do(lanes, "store"))
         }
-        Matters::Operand => format!("{read} says what {} here", lanes_do(lanes, "do")),
+        UseKind::Operand => format!("{read} says what {} here", lanes_do(lanes, "do")),
     };
-    let second = Side::new(place, lanes, SideAction::Use);
-    let finding = Finding { severity, first: origin.side(place, from), ..Finding::new(origin.id(), second, format!("{action}{why}"), fix) };
+    let second = Side::new(point, lanes, SideAction::Use);
+    let finding = Finding { severity, first: origin.side(point, from), ..Finding::new(origin.id(), second, format!("{action}{why}"), fix) };
     reports.report(Finding { memory: origin.memory(), ..finding }, to)
 }
 
@@ -95,12 +95,12 @@ impl Origin {
         }
     }
 
-    /// The first side of a finding of a use at `place`, where that is another instruction.
-    pub(in crate::check::init) fn side(&self, place: IssuePoint, lanes: LaneMask) -> Option<Side> {
+    /// The first side of a finding of a use at `point`, where that is another instruction.
+    pub(in crate::check::init) fn side(&self, point: IssuePoint, lanes: LaneMask) -> Option<Side> {
         let side = match self.cause {
-            Cause::Unwritten | Cause::Absent(..) => Side::new(self.place, lanes, SideAction::Use),
-            Cause::Memory(memory) => Side { bytes: memory.bytes, ..Side::new(self.place, lanes, SideAction::Read) },
+            Cause::Unwritten | Cause::Absent(..) => Side::new(self.point, lanes, SideAction::Use),
+            Cause::Memory(memory) => Side { bytes: memory.bytes, ..Side::new(self.point, lanes, SideAction::Read) },
         };
-        (self.place.pc != place.pc).then_some(side)
+        (self.point.pc != point.pc).then_some(side)
     }
 }

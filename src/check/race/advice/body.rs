@@ -1,5 +1,4 @@
-//! A function as advice sees it: its control flow, where the values of its registers come from, and which of its blocks all threads reach
-//! together.
+//! The analyses of a function that advice uses: its control flow, its def-use chains, and its divergent basic blocks.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -12,20 +11,20 @@ use crate::isa::Space;
 use crate::program::operands::{RegisterOperand, Use, address_registers, reads, registers_of};
 use crate::program::{Address, AtomicOp, Bank, Base, ControlOp, FuncId, Inst, MemoryOp, Mention, Named, Op, Pc, Program, SrcKind, WarpOp};
 
-/// Copies of a register, one of the other, that are followed at most.
-const COPIES: usize = 8;
+/// The most copies of a register that are followed, one of the other.
+const MAX_COPIES: usize = 8;
 
-/// A function.
+/// A function and its analyses.
 pub struct Body {
     code: Range<usize>,
     flow: ControlFlow,
     def_use: DefUse<ControlFlow>,
-    /// By block: whether a branch on a value that differs between threads decides that it is reached.
+    /// By block: whether it is control-dependent on a branch whose condition differs between threads.
     is_divergent: Vec<bool>,
 }
 
 impl Body {
-    /// That of `function`, whose control flow is `flow`.
+    /// The analyses of `function`, whose control flow is `flow`.
     pub fn new(program: &Program, function: FuncId, flow: &ControlFlow) -> Self {
         let code = program.functions[function.index()].code.clone();
         let code = code.start as usize..code.end as usize;
@@ -40,12 +39,12 @@ impl Body {
         &self.flow
     }
 
-    /// Where the values of its registers come from.
+    /// The definitions that reach the uses of its registers.
     pub fn def_use(&self) -> &DefUse<ControlFlow> {
         &self.def_use
     }
 
-    /// Whether a branch on a value that differs between threads decides that `block` is reached.
+    /// Whether `block` is control-dependent on a branch whose condition differs between threads.
     pub fn is_divergent(&self, block: BlockId) -> bool {
         self.is_divergent[block.index()]
     }
@@ -55,59 +54,59 @@ impl Body {
         self.code.clone().map(|at| Pc(at as u32))
     }
 
-    /// The instructions that the values of `registers` at `at` are computed from, back to those that do not only compute. With
-    /// `through_memory`, those too that the addresses of loads and the operands of warp collectives come from.
+    /// The backward slice of `registers` at `at`, up to instructions that do more than compute. If `through_memory`, also through the
+    /// addresses of loads and the operands of `shfl`.
     fn slice(&self, program: &Program, registers: Vec<RegisterOperand>, at: usize, through_memory: bool) -> BTreeSet<usize> {
         let mut found = BTreeSet::new();
-        let mut open: Vec<(RegisterOperand, usize)> = registers.into_iter().map(|register| (register, at)).collect();
-        while let Some((register, at)) = open.pop() {
+        let mut worklist: Vec<(RegisterOperand, usize)> = registers.into_iter().map(|register| (register, at)).collect();
+        while let Some((register, at)) = worklist.pop() {
             for definition in self.def_use.definitions_past_entry(register, at) {
                 let Definition::At(at) = definition else { continue };
                 let inst = &program.code[at];
                 let is_followed = inst.op.effects(program).only_computes()
                     || through_memory && (is_load(&inst.op) || matches!(inst.op, Op::Warp(WarpOp::Shuffle { .. })));
                 if found.insert(at) && is_followed {
-                    open.extend(reads(inst, program).into_iter().map(|register| (register, at)));
+                    worklist.extend(reads(inst, program).into_iter().map(|register| (register, at)));
                 }
             }
         }
         found
     }
 
-    /// What the instruction at `pc` stores is computed from.
+    /// The instructions that the value stored at `pc` is computed from.
     pub fn sources(&self, program: &Program, pc: Pc) -> BTreeSet<usize> {
         self.slice(program, values(&program.code[pc.index()], program), pc.index(), false)
     }
 
-    /// What decides at `pc` is computed from: the guard.
+    /// The instructions that the guard at `pc` is computed from.
     pub fn guard_sources(&self, program: &Program, pc: Pc) -> BTreeSet<usize> {
         let mut guard = Vec::new();
         registers_of(&program.code[pc.index()], program, |used, register| guard.extend((used == Use::Guard).then_some(register)));
         self.slice(program, guard, pc.index(), false)
     }
 
-    /// What the address at `pc` is computed from.
+    /// The instructions that the address at `pc` is computed from.
     pub fn address_sources(&self, program: &Program, pc: Pc) -> BTreeSet<usize> {
         let registers = address_registers(&program.code[pc.index()], program).to_vec();
         self.slice(program, registers, pc.index(), false)
     }
 
-    /// The instruction that alone makes the value of `register` at `at`.
-    pub fn maker(&self, register: RegisterOperand, at: usize) -> Option<usize> {
+    /// The only definition of `register` that reaches `at`, if there is just one.
+    pub fn sole_definition(&self, register: RegisterOperand, at: usize) -> Option<usize> {
         match self.def_use.definitions_past_entry(register, at)[..] {
             [Definition::At(at)] => Some(at),
             [] | [_, ..] => None,
         }
     }
 
-    /// Whether two accesses of one thread touch the same place: their addresses come from one register that
-    /// holds one value, or are one constant.
-    pub fn is_same_place(&self, program: &Program, one: Pc, other: Pc) -> bool {
+    /// Whether two accesses of one thread are to the same location: their addresses come from one value of one register, or are one
+    /// constant.
+    pub fn is_same_location(&self, program: &Program, one: Pc, other: Pc) -> bool {
         self.distance(program, one, other) == Some(0)
     }
 
-    /// How many bytes the second of two accesses of one thread is after the first, if their addresses come from one register that holds
-    /// one value, or are one constant, but for their offsets.
+    /// Bytes from the first of two accesses of one thread to the second, if their addresses differ only by a constant offset from one value
+    /// of one register, or are constants.
     pub fn distance(&self, program: &Program, one: Pc, other: Pc) -> Option<i64> {
         let (one_space, a) = address(&program.code[one.index()].op)?;
         let (other_space, b) = address(&program.code[other.index()].op)?;
@@ -122,18 +121,18 @@ impl Body {
         (one_space == other_space && is_same_start).then(|| i64::from(b.offset) - i64::from(a.offset))
     }
 
-    /// The register that a value was moved from, or converted from a generic address, and where it is read.
+    /// The register that a value was copied from, or converted from as a generic address, and the instruction that reads it.
     fn root(&self, program: &Program, register: RegisterOperand, at: usize) -> (RegisterOperand, usize) {
         let before = |(register, at): &(RegisterOperand, usize)| {
-            let at = self.maker(*register, *at)?;
+            let at = self.sole_definition(*register, *at)?;
             let is_copy = program.opcode(Pc(at as u32)).is_some_and(|opcode| matches!(opcode.stem(), "mov" | "cvta"));
             let read = reads(&program.code[at], program);
             (is_copy && read.len() == 1 && read[0].bank == register.bank).then(|| (read[0], at))
         };
-        std::iter::successors(Some((register, at)), before).take(COPIES).last().unwrap_or((register, at))
+        std::iter::successors(Some((register, at)), before).take(MAX_COPIES).last().unwrap_or((register, at))
     }
 
-    /// Where a register's value comes from, in one order.
+    /// The definitions that reach a register at an instruction, in order.
     fn origins(&self, (register, at): (RegisterOperand, usize)) -> Vec<Definition> {
         let mut found = self.def_use.definitions_past_entry(register, at);
         found.sort_by_key(|definition| match definition {
@@ -143,18 +142,18 @@ impl Body {
         found
     }
 
-    /// Whether the branch at `branch` decides whether the instruction at `pc` is executed, directly.
-    pub fn is_decided_by(&self, pc: Pc, branch: Pc) -> bool {
+    /// Whether the instruction at `pc` is directly control-dependent on the branch at `branch`.
+    pub fn is_control_dependent(&self, pc: Pc, branch: Pc) -> bool {
         if pc == branch {
             return true;
         }
-        let (Some(block), Some(decided)) = (self.flow.block_of(branch), self.flow.block_of(pc)) else { return false };
-        let after = |block: BlockId| std::iter::successors(Some(block), |block| self.flow.ipdom(*block)).any(|block| block == decided);
-        block != decided && !after(block) && self.flow.successors(block).iter().any(|next| after(*next))
+        let (Some(block), Some(dependent)) = (self.flow.block_of(branch), self.flow.block_of(pc)) else { return false };
+        let after = |block: BlockId| std::iter::successors(Some(block), |block| self.flow.ipdom(*block)).any(|block| block == dependent);
+        block != dependent && !after(block) && self.flow.successors(block).iter().any(|next| after(*next))
     }
 
-    /// Whether no place lies between two accesses that all threads of the block reach together.
-    pub fn has_no_common_place(&self, one: Pc, other: Pc) -> bool {
+    /// Whether there is no point between two accesses that all threads of the block reach together.
+    pub fn has_no_common_point(&self, one: Pc, other: Pc) -> bool {
         let (Some(a), Some(b)) = (self.flow.block_of(one), self.flow.block_of(other)) else { return false };
         let may_diverge = |block: BlockId| self.is_divergent[block.index()];
         if one == other || !may_diverge(a) || !may_diverge(b) {
@@ -190,19 +189,19 @@ impl Body {
             if nexts.len() < 2 || !matches!(inst.op, Op::Control(ControlOp::Branch { .. } | ControlOp::BranchIndexed { .. })) {
                 continue;
             }
-            let made_of = self.slice(program, reads(inst, program).to_vec(), branch, true);
-            if !made_of.iter().any(|at| differs_between_threads(program, *at)) {
+            let sources = self.slice(program, reads(inst, program).to_vec(), branch, true);
+            if !sources.iter().any(|at| differs_between_threads(program, *at)) {
                 continue;
             }
             let end = self.flow.ipdom(block).map(BlockId::index);
-            let open = |block: usize| self.flow.successor_nodes(block).filter(|next| Some(*next) != end).collect::<Vec<_>>();
-            closure(self.flow.nodes(), open(block.index()), open).order().iter().for_each(|block| found[*block] = true);
+            let nexts = |block: usize| self.flow.successor_nodes(block).filter(|next| Some(*next) != end).collect::<Vec<_>>();
+            closure(self.flow.nodes(), nexts(block.index()), nexts).order().iter().for_each(|block| found[*block] = true);
         }
         found
     }
 }
 
-/// The registers that the instruction takes values from, other than for its address.
+/// The registers that the instruction reads, other than for its address or guard.
 fn values(inst: &Inst, program: &Program) -> Vec<RegisterOperand> {
     let mut found = Vec::new();
     registers_of(inst, program, |used, register| found.extend((used == Use::Read).then_some(register)));
@@ -224,7 +223,7 @@ fn address(op: &Op) -> Option<(Space, Address)> {
     None
 }
 
-/// The register that an address starts from; else the base, which is no register.
+/// The base register of an address, or the base if it is no register.
 fn base_register(address: Address) -> Result<RegisterOperand, Base> {
     let (bank, src) = match address.base {
         Base::Narrow(src) => (Bank::B32, src),
@@ -246,12 +245,12 @@ fn is_load(op: &Op) -> bool {
     load_space(op).is_some()
 }
 
-/// Whether threads of a block get different values from the instruction at `at`.
+/// Whether the instruction at `at` may give different values to threads of a block.
 fn differs_between_threads(program: &Program, at: usize) -> bool {
-    let is_own = |mention: &Mention| match mention.named {
-        Named::Special(special) => ["%tid", "%laneid", "%warpid", "%lanemask"].iter().any(|own| special.name().starts_with(own)),
+    let is_per_thread = |mention: &Mention| match mention.named {
+        Named::Special(special) => ["%tid", "%laneid", "%warpid", "%lanemask"].iter().any(|prefix| special.name().starts_with(prefix)),
         Named::Variable(_) | Named::Callee(_) => false,
     };
-    program.mentions(Pc(at as u32)).iter().any(is_own)
+    program.mentions(Pc(at as u32)).iter().any(is_per_thread)
         || matches!(program.code[at].op, Op::Atomic(_) | Op::Warp(WarpOp::Elect { .. } | WarpOp::Match { .. }))
 }

@@ -1,19 +1,19 @@
-//! What would order a race, in the words of the kernel's language. None of it has been tried, and it is worded so.
+//! Advice on how to order a race, in the terms of the kernel's language. It has not been tried, so it is worded as a proposal.
 
 mod body;
-mod link;
+mod language;
+mod synchronization;
 mod update;
-mod words;
 
 pub use body::Body;
-pub(super) use link::{GroupWait, SyncAccess, SyncAccesses};
+pub use language::{Language, Term};
+pub(super) use synchronization::{GroupWait, SyncAccess, SyncAccesses};
 pub(super) use update::Updates;
-pub use words::{Language, Term};
 
-use super::Race;
+use super::RaceChecker;
 use super::access::Access;
 use super::detector::Conflict;
-use super::report::{LoopIteration, Relation};
+use super::report::{LoopIterations, Relation};
 use crate::check::catalogue::FindingId;
 use crate::check::finding::{Distance, Side, SideAction};
 use crate::check::race::catalogue::{RACE_LOCKSTEP, RACE_PROXY, RACE_SAME_VALUE, RACE_SCOPE, RACE_SHARED_WAW};
@@ -23,11 +23,11 @@ use crate::isa::{MbarrierFn, Ordering, Scope};
 use crate::machine::{LaneMask, Proxy};
 use crate::order::{Agent, AsyncKind};
 use crate::program::{MbarrierOp, Op, Pc};
+use language::line;
 use update::{Update, UpdateKind};
-use words::line;
 
-impl Race {
-    /// What would order the conflict of `access` with what came before.
+impl RaceChecker {
+    /// The advice on how to order the two sides of a conflict.
     pub(super) fn fix(&mut self, id: FindingId, relation: Relation, block_slot: u32, conflict: &Conflict, access: &Access) -> Advice {
         let first = &conflict.first;
         let language = Language::of(&self.program, access.pc);
@@ -36,16 +36,16 @@ impl Race {
             return self.fix_of_update(language, update);
         }
         let are_threads = first.op.agent == Agent::Threads && access.op.agent == Agent::Threads;
-        let has_link = are_threads && ![RACE_PROXY, RACE_SAME_VALUE, RACE_LOCKSTEP].contains(&id) && !relation.sizes;
-        if let Some(fixed) = has_link.then(|| self.fix_of_link(language, block_slot, conflict, access)).flatten() {
+        let may_synchronize = are_threads && ![RACE_PROXY, RACE_SAME_VALUE, RACE_LOCKSTEP].contains(&id) && !relation.sizes_differ;
+        if let Some(fixed) = may_synchronize.then(|| self.fix_of_synchronization(language, block_slot, conflict, access)).flatten() {
             return fixed;
         }
         let fixed = fix_of_kind(id, language, first, access).or_else(|| self.fix_of_group(language, block_slot, conflict, access));
         if let Some(fixed) = fixed.or_else(|| fix_of_copies(language, first, access)) {
             return fixed;
         }
-        if relation.sizes {
-            let text = format!("consider accessing the bytes in one size on both sides, or {} between", language.word(Term::BlockBarrier));
+        if relation.sizes_differ {
+            let text = format!("consider accessing the bytes in one size on both sides, or {} between", language.name(Term::BlockBarrier));
             return Advice::new(text, barrier_between(BarrierLevel::Block, first, access));
         }
         if self.initializes(first.pc) && self.initializes(access.pc) {
@@ -58,27 +58,26 @@ impl Race {
         self.fix_by_distance(id, language, relation, first, access)
     }
 
-    /// Whether the store of two accesses writes what was computed from a load of the same place with no barrier between: that all write
-    /// the same bytes is no agreement, but what one of them adds is lost.
+    /// Whether two equal stores are a lost update: the value is computed from a load of the same location with no barrier between.
     pub(super) fn is_lost_update(&mut self, first: &Access, second: &Access) -> bool {
         let Some(Update { load, store, kind: UpdateKind::Operation(_) }) = self.update(first, second) else { return false };
-        self.reachability.reaches_uncut(&self.program, load, store, crate::check::reachability::Cut::Any)
+        self.reachability.reaches_without_barrier(&self.program, load, store, crate::check::reachability::BarrierKind::Any)
     }
 
     fn initializes(&self, pc: Pc) -> bool {
         matches!(self.program.code[pc.index()].op, Op::Mbarrier(MbarrierOp::Update { f: MbarrierFn::Init, .. }))
     }
 
-    /// The update that both accesses are part of, or that one of them is and the other an atomic on the same place; or that gave two
-    /// stores their one address.
+    /// The update that both accesses are part of, or one of them if the other is an atomic on the same location; or the update that
+    /// computed the address of two stores.
     fn update(&mut self, first: &Access, second: &Access) -> Option<Update> {
         let is_plain = |access: &Access| !access.is_mbarrier && access.op.agent == Agent::Threads;
         if !is_plain(first) || !is_plain(second) {
             return None;
         }
         let Self { program, reachability, result_uses, updates, .. } = self;
-        let mut of = |access: &Access| updates.of(program, (&mut *reachability, &mut *result_uses), access.pc);
-        let found = match (of(first), of(second)) {
+        let mut update_of = |access: &Access| updates.of(program, (&mut *reachability, &mut *result_uses), access.pc);
+        let found = match (update_of(first), update_of(second)) {
             (Some(one), Some(other)) if one == other => Some(one),
             (Some(one), Some(other)) => {
                 let side = |access: &Access| -> Side { access.side(LaneMask::of(0), [0; 3]) };
@@ -92,27 +91,27 @@ impl Race {
         if found.is_some() || first.action != SideAction::Write || second.action != SideAction::Write {
             return found;
         }
-        let mut of_address = |access: &Access| updates.of_address(program, (&mut *reachability, &mut *result_uses), access.pc);
-        of_address(first).filter(|update| of_address(second) == Some(*update))
+        let mut update_of_address = |access: &Access| updates.of_address(program, (&mut *reachability, &mut *result_uses), access.pc);
+        update_of_address(first).filter(|update| update_of_address(second) == Some(*update))
     }
 
     fn fix_of_update(&self, language: Language, Update { load, store, kind }: Update) -> Advice {
-        let at_once = |f| vec![vec![Remedy::Atomic { load, store, f }]];
+        let as_atomic = |f| vec![vec![Remedy::Atomic { load, store, f }]];
         let read_strongly = vec![vec![Remedy::Order(load, Ordering::Relaxed)]];
         let (load, store) = (line(&self.program, load), line(&self.program, store));
         let at = if load == store { format!("at {load}") } else { format!("at {load} and {store}") };
-        let strong = language.word(Term::Strong);
+        let strong = language.name(Term::Strong);
         match kind {
             UpdateKind::Operation(f) => {
                 let atomic = language.atomic(f);
                 let text =
                     format!("consider {atomic} for the load, the operation and the store {at}: a barrier does not make them one step");
-                Advice::new(text, at_once(f))
+                Advice::new(text, as_atomic(f))
             }
-            UpdateKind::Test { is_ordered } => {
-                let atomic = language.word(if is_ordered { Term::MinOrMax } else { Term::CompareAndSwap });
+            UpdateKind::Test { is_relational } => {
+                let atomic = language.name(if is_relational { Term::MinOrMax } else { Term::CompareAndSwap });
                 let text = format!("consider {atomic} for the test and the write {at}: a barrier does not make them one step");
-                Advice::new(text, at_once(None))
+                Advice::new(text, as_atomic(None))
             }
             UpdateKind::Hint => {
                 let text =
@@ -123,13 +122,13 @@ impl Race {
     }
 
     fn fix_by_distance(&mut self, id: FindingId, language: Language, relation: Relation, first: &Access, second: &Access) -> Advice {
-        let word = |term| language.word(term);
-        let between = match relation.turns {
-            LoopIteration::Same => "between the two",
-            LoopIteration::Next => "after the read, before the next iteration of the loop writes",
-            LoopIteration::Both => "between the write and the read, and after the read before the next iteration of the loop writes",
+        let name = |term| language.name(term);
+        let between = match relation.iterations {
+            LoopIterations::Same => "between the two",
+            LoopIterations::Next => "after the read, before the next iteration of the loop writes",
+            LoopIterations::Both => "between the write and the read, and after the read before the next iteration of the loop writes",
         };
-        let (block, warp) = (word(Term::BlockBarrier), word(Term::WarpBarrier));
+        let (block, warp) = (name(Term::BlockBarrier), name(Term::WarpBarrier));
         let text = match relation.distance {
             Distance::Instruction if id == RACE_SHARED_WAW && language == Language::Triton => {
                 "consider enable_fp_fusion=False for the kernel, with which all lanes round alike".into()
@@ -140,52 +139,52 @@ impl Race {
             Distance::Block if first.pc == second.pc && !self.is_repeated(first.pc) => {
                 "consider letting one thread write, or an atomic".into()
             }
-            Distance::Block if self.has_no_common_place(first, second) => format!(
+            Distance::Block if self.has_no_common_point(first, second) => format!(
                 "consider {} of the warps that take part, or a release after the first ({}) that the other one acquires ({}); not all \
                  threads of the block reach a place between the two, as {block} needs",
-                word(Term::NamedBarrier),
-                word(Term::Release),
-                word(Term::Acquire)
+                name(Term::NamedBarrier),
+                name(Term::Release),
+                name(Term::Acquire)
             ),
             Distance::Block => format!("consider {block} {between}, at a point that all threads of the block reach"),
-            Distance::Cluster => format!("consider {} {between}", word(Term::ClusterBarrier)),
+            Distance::Cluster => format!("consider {} {between}", name(Term::ClusterBarrier)),
             Distance::Grid => format!(
                 "consider a release and an acquire in {} scope ({} and an atomic flag on both sides), atomics, or two kernels",
-                word(Term::GridScope),
-                word(Term::Fence)
+                name(Term::GridScope),
+                name(Term::Fence)
             ),
         };
-        let reach = match relation.distance {
+        let level = match relation.distance {
             Distance::Warp => BarrierLevel::Warp,
             Distance::Instruction | Distance::Block => BarrierLevel::Block,
             Distance::Cluster => BarrierLevel::Cluster,
-            Distance::Grid => return Advice::words(text),
+            Distance::Grid => return Advice::text_only(text),
         };
-        Advice::new(text, barrier_between(reach, first, second))
+        Advice::new(text, barrier_between(level, first, second))
     }
 
     /// Whether the instruction can be executed again by the same thread.
     fn is_repeated(&mut self, pc: Pc) -> bool {
-        self.reachability.reaches_uncut(&self.program, pc, pc, crate::check::reachability::Cut::OfBlock)
+        self.reachability.reaches_without_barrier(&self.program, pc, pc, crate::check::reachability::BarrierKind::BlockWide)
     }
 
-    /// Whether no place lies between two accesses that all threads of the block reach.
-    fn has_no_common_place(&mut self, first: &Access, second: &Access) -> bool {
+    /// Whether there is no point between two accesses that all threads of the block reach.
+    fn has_no_common_point(&mut self, first: &Access, second: &Access) -> bool {
         let same_function = self.program.function_at(first.pc) == self.program.function_at(second.pc);
         let body = self.updates.body(&self.program, &mut self.reachability, first.pc).filter(|_| same_function);
-        body.is_some_and(|body| body.has_no_common_place(first.pc, second.pc))
+        body.is_some_and(|body| body.has_no_common_point(first.pc, second.pc))
     }
 }
 
-/// What fixes a mistake whatever the accesses are.
+/// The advice that depends on the kind of the mistake alone.
 fn fix_of_kind(id: FindingId, language: Language, first: &Access, second: &Access) -> Option<Advice> {
     let mut candidates = Vec::new();
     let text: String = if id == RACE_PROXY {
-        let outside = [first, second].into_iter().find(|access| matches!(access.proxy, Proxy::ReadOnly | Proxy::Surface));
-        match outside.unwrap_or(second).proxy {
+        let unordered_proxy = [first, second].into_iter().find(|access| matches!(access.proxy, Proxy::ReadOnly | Proxy::Surface));
+        match unordered_proxy.unwrap_or(second).proxy {
             Proxy::Surface => "consider letting an earlier launch write it".into(),
             Proxy::ReadOnly => {
-                format!("consider reading it with {}, or letting an earlier launch write it", language.word(Term::GenericLoad))
+                format!("consider reading it with {}, or letting an earlier launch write it", language.name(Term::GenericLoad))
             }
             Proxy::TensorMap => {
                 "consider releasing the change with fence.proxy.tensormap::generic.release (tensormap.cp_fenceproxy does), and \
@@ -195,21 +194,21 @@ fn fix_of_kind(id: FindingId, language: Language, first: &Access, second: &Acces
             Proxy::Generic | Proxy::Async => {
                 candidates.push(vec![Remedy::ProxyFence(Position::After(first.pc))]);
                 candidates.push(vec![Remedy::ProxyFence(Position::Before(second.pc))]);
-                let fence = language.word(Term::ProxyFence);
+                let fence = language.name(Term::ProxyFence);
                 format!("consider {fence} in each writing thread after its writes, before the barrier that orders the copy")
             }
         }
     } else if id == RACE_SAME_VALUE {
         "none is needed; to say in the code that it is meant, let one thread write".into()
     } else {
-        let text = || format!("consider {} scope (or that of the cluster within a cluster) on both sides", language.word(Term::GridScope));
+        let text = || format!("consider {} scope (or that of the cluster within a cluster) on both sides", language.name(Term::GridScope));
         let both = || vec![Remedy::Scope(first.pc, Scope::Gpu), Remedy::Scope(second.pc, Scope::Gpu)];
         return (id == RACE_SCOPE).then(|| Advice::new(text(), vec![both()]));
     };
     Some(Advice::new(text, candidates))
 }
 
-/// What orders an asynchronous operation.
+/// The advice on how to order an asynchronous operation.
 fn fix_of_copies(language: Language, first: &Access, second: &Access) -> Option<Advice> {
     let copy = if first.op.agent == Agent::Threads { second } else { first };
     if first.op.agent == Agent::Threads && copy.op.agent != Agent::Threads {
@@ -224,13 +223,13 @@ fn fix_of_copies(language: Language, first: &Access, second: &Access) -> Option<
             candidates.push(vec![Remedy::WaitAll(CopyKind::Wgmma, Position::Before(second.pc))]);
             "consider wgmma.wait_group before the access".into()
         }
-        Agent::Async(AsyncKind::Lane) => {
-            let wait = Remedy::WaitAll(CopyKind::Lane, Position::Before(second.pc));
+        Agent::Async(AsyncKind::CpAsync) => {
+            let wait = Remedy::WaitAll(CopyKind::CpAsync, Position::Before(second.pc));
             candidates.extend([vec![wait], vec![wait, Remedy::BarrierAt(BarrierLevel::Block, Position::Before(second.pc))]]);
             format!(
                 "consider committing the copies, waiting with {}, and {} before other threads touch the bytes",
-                language.word(Term::WaitGroup),
-                language.word(Term::BlockBarrier)
+                language.name(Term::WaitGroup),
+                language.name(Term::BlockBarrier)
             )
         }
         Agent::Async(_) if second.copy != 0 && !is_same_thread(first, second) => {
@@ -241,26 +240,26 @@ fn fix_of_copies(language: Language, first: &Access, second: &Access) -> Option<
             format!(
                 "consider letting one thread copy what both write, or ordering the two copies: the first thread waits for its group ({}), \
                  and then both meet (a barrier, or an mbarrier) before the second copy is issued",
-                language.word(Term::BulkWaitGroup)
+                language.name(Term::BulkWaitGroup)
             )
         }
         Agent::Async(_) => {
             candidates.push(vec![Remedy::WaitAll(CopyKind::Bulk, Position::Before(second.pc))]);
-            format!("consider committing the copies and {} before the bytes are touched", language.word(Term::BulkWaitGroup))
+            format!("consider committing the copies and {} before the bytes are touched", language.name(Term::BulkWaitGroup))
         }
         Agent::Copy(_) => {
-            format!("consider waiting for the mbarrier's phase ({}) before the bytes are touched", language.word(Term::PhaseWait))
+            format!("consider waiting for the mbarrier's phase ({}) before the bytes are touched", language.name(Term::PhaseWait))
         }
     };
     Some(Advice::new(text, candidates))
 }
 
-/// Whether one thread did both.
+/// Whether both accesses are by one thread.
 pub(super) fn is_same_thread(first: &Access, second: &Access) -> bool {
     (first.op.block, first.op.warp) == (second.op.block, second.op.warp) && first.op.lanes == second.op.lanes
 }
 
 /// A barrier between the two sides.
-fn barrier_between(reach: BarrierLevel, first: &Access, second: &Access) -> Vec<Candidate> {
-    vec![vec![Remedy::Barrier(reach, first.pc, second.pc)]]
+fn barrier_between(level: BarrierLevel, first: &Access, second: &Access) -> Vec<Candidate> {
+    vec![vec![Remedy::Barrier(level, first.pc, second.pc)]]
 }

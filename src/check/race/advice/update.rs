@@ -1,7 +1,7 @@
-//! Loads, operations and stores of one place that only an atomic makes one step: a lost update, and a test before a write.
+//! Updates: loads, operations and stores of one location that only an atomic makes indivisible: a lost update, or a test before a write.
 //!
-//! What is stored must depend on what was loaded from the same place, by value or by a branch. Where another element of the same array has
-//! a part in it (a tree of sums, a butterfly, a sort) threads exchange places in turns: those want a barrier, and are no updates.
+//! The stored value must depend on a load of the same location, by data or control. If another element of the same array is involved (a
+//! tree reduction, a butterfly, a sort), the threads exchange elements: that needs a barrier, and is no update.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,36 +14,36 @@ use crate::isa::{AtomicFn, Compare, FloatBinary, FloatTernary, IntBinary, IntTer
 use crate::program::operands::RegisterOperand;
 use crate::program::{Bank, CompareOp, FloatOp, FuncId, IntegerOp, MemoryOp, Op, Pc, Program, Src, SrcKind};
 
-/// A load and a store of one place by a thread, the second of which depends on the first.
+/// A load and a store of one location by a thread, where the store depends on the load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Update {
     /// The load.
     pub load: Pc,
-    /// The store, or the atomic that the load decides about.
+    /// The store, or the atomic that is control-dependent on the load.
     pub store: Pc,
-    /// How the one depends on the other.
+    /// The dependence of the store on the load.
     pub kind: UpdateKind,
 }
 
-/// How a store depends on a load of the same place.
+/// The dependence of a store on a load of the same location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum UpdateKind {
-    /// What is stored is computed from what was loaded; by this operation, if one atomic does it.
+    /// Data: the stored value is computed from the loaded one; by this operation, if an atomic does it.
     Operation(Option<AtomicFn>),
-    /// What was loaded decides whether it is stored; by which is greater, if `is_ordered`.
+    /// Control: the loaded value controls whether the store is executed.
     Test {
-        /// Whether a comparison by magnitude decides.
-        is_ordered: bool,
+        /// Whether the condition is a relational comparison.
+        is_relational: bool,
     },
-    /// What was loaded decides whether an atomic is executed.
+    /// Control: the loaded value controls whether an atomic is executed.
     Hint,
 }
 
-/// The functions and updates that were asked for.
+/// A cache of the functions and updates of a program.
 #[derive(Clone, Default)]
 pub(in crate::check::race) struct Updates {
     bodies: BTreeMap<FuncId, Arc<Body>>,
-    known: BTreeMap<Pc, Option<Update>>,
+    updates: BTreeMap<Pc, Option<Update>>,
 }
 
 impl Updates {
@@ -56,17 +56,17 @@ impl Updates {
 
     /// The update that the access at `pc` is part of.
     pub(super) fn of(&mut self, program: &Program, parts: (&mut Reachability, &mut ResultUses), pc: Pc) -> Option<Update> {
-        if let Some(known) = self.known.get(&pc) {
-            return *known;
+        if let Some(update) = self.updates.get(&pc) {
+            return *update;
         }
         let body = self.body(program, parts.0, pc)?;
-        let search = Search { program, body: &body };
+        let search = UpdateSearch { program, body: &body };
         let found = search.update(pc, parts.1);
-        self.known.insert(pc, found);
+        self.updates.insert(pc, found);
         found
     }
 
-    /// The update that made the address of the store at `pc`: a counter that gives out places.
+    /// The update that computed the address of the store at `pc`: a counter that allocates elements.
     pub(super) fn of_address(&mut self, program: &Program, parts: (&mut Reachability, &mut ResultUses), pc: Pc) -> Option<Update> {
         let body = self.body(program, parts.0, pc)?;
         let sources = body.address_sources(program, pc);
@@ -76,7 +76,7 @@ impl Updates {
     }
 }
 
-/// The integer operations that an atomic does, and whether the place may be either operand.
+/// The integer operations that an atomic does, and whether the value in memory may be either operand.
 const INTEGER_ATOMICS: &[(IntBinary, AtomicFn, bool)] = &[
     (IntBinary::Add, AtomicFn::Add, true),
     (IntBinary::Sub, AtomicFn::Add, false),
@@ -88,12 +88,12 @@ const INTEGER_ATOMICS: &[(IntBinary, AtomicFn, bool)] = &[
 ];
 
 /// Looks for updates in a function.
-struct Search<'a> {
+struct UpdateSearch<'a> {
     program: &'a Program,
     body: &'a Body,
 }
 
-impl Search<'_> {
+impl UpdateSearch<'_> {
     fn op(&self, pc: Pc) -> &Op {
         &self.program.code[pc.index()].op
     }
@@ -101,7 +101,7 @@ impl Search<'_> {
     fn update(&self, pc: Pc, uses: &mut ResultUses) -> Option<Update> {
         let is_load = load_space(self.op(pc)).is_some();
         let pairs = self.body.code().filter(|other| *other != pc && (load_space(self.op(*other)).is_some() != is_load));
-        let pairs = pairs.filter(|other| self.body.is_same_place(self.program, pc, *other));
+        let pairs = pairs.filter(|other| self.body.is_same_location(self.program, pc, *other));
         let mut found: Vec<Update> = Vec::new();
         for other in pairs {
             let (load, store) = if is_load { (pc, other) } else { (other, pc) };
@@ -112,11 +112,11 @@ impl Search<'_> {
         found.iter().find(is_operation).or(found.first()).copied()
     }
 
-    /// What is stored is computed from what was loaded, and from no other element of the array.
+    /// The update if the stored value is computed from the loaded one, and from no other element of the array.
     fn operation(&self, load: Pc, store: Pc) -> Option<UpdateKind> {
         matches!(self.op(store), Op::Memory(MemoryOp::Store { .. } | MemoryOp::StoreVector { .. })).then_some(())?;
         let sources = self.body.sources(self.program, store);
-        if !sources.contains(&load.index()) || self.has_neighbour(&sources, load) {
+        if !sources.contains(&load.index()) || self.uses_other_elements(&sources, load) {
             return None;
         }
         Some(UpdateKind::Operation(self.atomic(store)))
@@ -124,7 +124,7 @@ impl Search<'_> {
 
     /// Whether another load of the same array is among `sources`: of shared memory any other, of global memory one whose address comes
     /// from the same parameter.
-    fn has_neighbour(&self, sources: &BTreeSet<usize>, load: Pc) -> bool {
+    fn uses_other_elements(&self, sources: &BTreeSet<usize>, load: Pc) -> bool {
         let shared = |space: Space| matches!(space, Space::Shared | Space::SharedCluster);
         let parameters = |at: Pc| -> BTreeSet<usize> {
             let sources = self.body.address_sources(self.program, at);
@@ -134,92 +134,92 @@ impl Search<'_> {
         let Some(own) = load_space(self.op(load)) else { return false };
         sources.iter().map(|at| Pc(*at as u32)).filter(|at| *at != load).any(|at| match load_space(self.op(at)) {
             Some(space) if shared(space) && shared(own) => true,
-            Some(space) if space == own && !self.body.is_same_place(self.program, at, load) => {
+            Some(space) if space == own && !self.body.is_same_location(self.program, at, load) => {
                 !parameters(at).is_disjoint(&parameters(load))
             }
             Some(_) | None => false,
         })
     }
 
-    /// The atomic that does what lies between the loads of a place and a store of it.
+    /// The atomic that replaces the loads of a location, the operations, and the store.
     fn atomic(&self, store: Pc) -> Option<AtomicFn> {
         let Op::Memory(MemoryOp::Store { bits, reg_bits, a, .. }) = *self.op(store) else { return None };
         let (bank, _) = Bank::of_element(bits, reg_bits);
-        let maker = self.maker(bank, a, store.index())?;
-        Chain { search: self, store, bank, carries: BTreeMap::new() }.atomic(maker)
+        let definition = self.definition(bank, a, store.index())?;
+        UpdateChain { search: self, store, bank, carries_value: BTreeMap::new() }.atomic(definition)
     }
 
-    /// The instruction that makes a value, past moves.
-    fn maker(&self, bank: Bank, src: Src, at: usize) -> Option<usize> {
+    /// The only instruction that defines a register operand.
+    fn definition(&self, bank: Bank, src: Src, at: usize) -> Option<usize> {
         let SrcKind::Reg(slot) = src.kind() else { return None };
-        self.body.maker(RegisterOperand { bank, slot, width: 1 }, at)
+        self.body.sole_definition(RegisterOperand { bank, slot, width: 1 }, at)
     }
 
-    /// What was loaded decides whether the store or the atomic is executed, and no other element of the array has a part in it.
+    /// The update if the loaded value controls whether the store or the atomic is executed, and no other element of the array is involved.
     fn test(&self, load: Pc, store: Pc, uses: &mut ResultUses) -> Option<UpdateKind> {
-        let decides = uses.uses(self.program, load).controls.clone();
-        let branch = decides.into_iter().find(|branch| self.body.is_decided_by(store, *branch))?;
+        let controlled = uses.uses(self.program, load).controls.clone();
+        let branch = controlled.into_iter().find(|branch| self.body.is_control_dependent(store, *branch))?;
         let mut sources = self.body.guard_sources(self.program, branch);
         if !sources.contains(&load.index()) {
             return None;
         }
-        let is_ordered = sources.iter().any(|at| is_by_magnitude(&self.program.code[*at].op));
+        let is_relational = sources.iter().any(|at| is_relational_op(&self.program.code[*at].op));
         sources.extend(self.body.sources(self.program, store));
-        if self.has_neighbour(&sources, load) {
+        if self.uses_other_elements(&sources, load) {
             return None;
         }
-        Some(if matches!(self.op(store), Op::Atomic(_)) { UpdateKind::Hint } else { UpdateKind::Test { is_ordered } })
+        Some(if matches!(self.op(store), Op::Atomic(_)) { UpdateKind::Hint } else { UpdateKind::Test { is_relational } })
     }
 }
 
-/// Operations on the way from a load to a store that are followed at most.
-const CHAIN: usize = 256;
+/// The most operations from a load to a store that are followed.
+const MAX_OPERATIONS: usize = 256;
 
-/// The way from loads of a place to a store of it, through operations each of which takes what the one before made.
-struct Chain<'a> {
-    search: &'a Search<'a>,
+/// A def-use chain from loads of a location to a store of it.
+struct UpdateChain<'a> {
+    search: &'a UpdateSearch<'a>,
     store: Pc,
     bank: Bank,
-    /// Whether what an instruction makes is the place's value after such operations; those that are being looked at count as such.
-    carries: BTreeMap<usize, bool>,
+    /// By instruction, whether its result carries the location's value; assumed of instructions that are being visited.
+    carries_value: BTreeMap<usize, bool>,
 }
 
-impl Chain<'_> {
-    /// The atomic that the instruction at `maker` does with the place's value, as all before it do.
-    fn atomic(&mut self, maker: usize) -> Option<AtomicFn> {
-        self.carries.insert(maker, true);
-        let found = operands(&self.search.program.code[maker].op).and_then(|(atomic, ways)| {
-            let mut is_one = |(own, other): &Way| {
-                self.is_carried(*own, maker, atomic) && !other.is_some_and(|other| self.is_carried(other, maker, atomic))
+impl UpdateChain<'_> {
+    /// The atomic that does the operation at `at` on the location's value, as all operations before it do.
+    fn atomic(&mut self, at: usize) -> Option<AtomicFn> {
+        self.carries_value.insert(at, true);
+        let found = operands(&self.search.program.code[at].op).and_then(|(atomic, pairs)| {
+            let mut may_be = |(own, other): &OperandPair| {
+                self.is_carried(*own, at, atomic) && !other.is_some_and(|other| self.is_carried(other, at, atomic))
             };
-            ways.iter().any(&mut is_one).then_some(atomic)
+            pairs.iter().any(&mut may_be).then_some(atomic)
         });
-        self.carries.insert(maker, found.is_some());
+        self.carries_value.insert(at, found.is_some());
         found
     }
 
-    /// Whether what `src` is at `at` was loaded from the place, or made of that by the same operation.
+    /// Whether the value of `src` at `at` was loaded from the location, or computed from that by the same operation.
     fn is_carried(&mut self, src: Src, at: usize, atomic: AtomicFn) -> bool {
         let SrcKind::Reg(slot) = src.kind() else { return false };
         let (program, body) = (self.search.program, self.search.body);
         let definitions = body.def_use().definitions_past_entry(RegisterOperand { bank: self.bank, slot, width: 1 }, at);
-        let mut carries = |definition: &Definition| match definition {
+        let mut carries_value = |definition: &Definition| match definition {
             Definition::Entry => false,
-            Definition::At(at) if load_space(&program.code[*at].op).is_some() => body.is_same_place(program, Pc(*at as u32), self.store),
-            Definition::At(at) => match self.carries.get(at) {
-                Some(known) => *known,
-                None => self.carries.len() < CHAIN && self.atomic(*at) == Some(atomic),
+            Definition::At(at) if load_space(&program.code[*at].op).is_some() => body.is_same_location(program, Pc(*at as u32), self.store),
+            Definition::At(at) => match self.carries_value.get(at) {
+                Some(carries) => *carries,
+                None => self.carries_value.len() < MAX_OPERATIONS && self.atomic(*at) == Some(atomic),
             },
         };
-        !definitions.is_empty() && definitions.iter().all(&mut carries)
+        !definitions.is_empty() && definitions.iter().all(&mut carries_value)
     }
 }
 
-/// An operand that may be a place's value, and the other one.
-type Way = (Src, Option<Src>);
+/// An operand that may be the location's value, and the other one.
+type OperandPair = (Src, Option<Src>);
 
-/// The atomic that does an operation, and the ways to take its operands.
-fn operands(op: &Op) -> Option<(AtomicFn, Vec<Way>)> {
+/// The atomic that does an operation, and the possible assignments of its operands.
+fn operands(op: &Op) -> Option<(AtomicFn, Vec<OperandPair>)> {
     let either = |a: Src, b: Src, both: bool| if both { vec![(a, Some(b)), (b, Some(a))] } else { vec![(a, Some(b))] };
     if let Op::Integer(IntegerOp::Binary { f, a, b, .. }) = *op {
         let (_, atomic, both) = INTEGER_ATOMICS.iter().copied().find(|(own, ..)| *own == f)?;
@@ -236,7 +236,7 @@ fn operands(op: &Op) -> Option<(AtomicFn, Vec<Way>)> {
     None
 }
 
-fn is_by_magnitude(op: &Op) -> bool {
-    let magnitudes = [Compare::Lt, Compare::Le, Compare::Gt, Compare::Ge];
-    matches!(op, Op::Compare(CompareOp::SetpInt { cmp, .. } | CompareOp::SetpFloat { cmp, .. }) if magnitudes.contains(cmp))
+fn is_relational_op(op: &Op) -> bool {
+    let relations = [Compare::Lt, Compare::Le, Compare::Gt, Compare::Ge];
+    matches!(op, Op::Compare(CompareOp::SetpInt { cmp, .. } | CompareOp::SetpFloat { cmp, .. }) if relations.contains(cmp))
 }

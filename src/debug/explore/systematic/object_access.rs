@@ -28,9 +28,9 @@ pub enum AccessMode {
     Writes,
     /// It is changed, and changes of the same number, such as that of a phase, commute.
     Commutes(u64),
-    /// A wait passes while this phase is not complete.
+    /// A wait that succeeds although this phase is not complete.
     Passes(u64),
-    /// A wait does not pass while this phase is not complete: it is repeated later.
+    /// A wait that fails because this phase is not complete: it is repeated later.
     Fails(u64),
 }
 
@@ -44,7 +44,7 @@ pub struct ObjectAccess {
     pub pc: Pc,
 }
 
-/// Whether two accesses, the second of which comes later, depend on each other; and if so, whether they could have come in the other order.
+/// The dependency between two accesses, in this order: none if they are independent, otherwise true if they could be reversed.
 pub fn depends(earlier: &ObjectAccess, later: &ObjectAccess) -> Option<bool> {
     use AccessMode::{Commutes, Fails, Passes, Reads, Writes};
     if earlier.object != later.object || earlier.bytes & later.bytes == 0 {
@@ -59,7 +59,7 @@ pub fn depends(earlier: &ObjectAccess, later: &ObjectAccess) -> Option<bool> {
     }
 }
 
-/// Whether two steps are independent: their order makes no difference.
+/// True if two steps are independent: their order makes no difference.
 pub fn are_independent(one: &[ObjectAccess], other: &[ObjectAccess]) -> bool {
     !one.iter().any(|one| other.iter().any(|other| depends(one, other).is_some() || depends(other, one).is_some()))
 }
@@ -73,10 +73,10 @@ pub enum StepEvent {
     Accesses(ObjectAccess),
     /// The warp arrives at a barrier, and waits there if it `waits`.
     Arrives { at: Object, waits: bool },
-    /// It waits for a barrier at which it has arrived before, if that has not ended meanwhile.
+    /// It waits for a barrier at which it has arrived before, if its phase is not complete.
     Waits { at: Object },
-    /// A barrier ends its phase.
-    Ends { at: Object },
+    /// A barrier completes its phase.
+    Completes { at: Object },
 }
 
 /// The state of a warp at the beginning or the end of a step: its groups of lanes.

@@ -1,4 +1,4 @@
-//! The instructions before which the order of warps matters.
+//! Scheduling points: the instructions before which the order of warps matters.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -8,18 +8,18 @@ use crate::flow::result_uses::ResultUses;
 use crate::isa::{AtomicFn, Ordering, Space, TypeKind};
 use crate::program::{AtomicOp, ClusterOp, FuncId, MbarrierOp, Op, Pc, Program, SyncOp};
 
-/// The instructions at which a warp may be left for another one: synchronization operations, and plain accesses that were seen to race.
+/// The instructions before which the scheduler may switch warps: synchronization operations, and plain accesses known to race.
 #[derive(Clone, Default)]
 pub struct Points {
     is_point: Vec<bool>,
-    /// The instructions whose result only decides whether a loop waits longer.
-    waits: BTreeSet<Pc>,
-    /// Updates whose order makes no difference among those with the same number.
+    /// The instructions whose result controls only whether a wait loop repeats.
+    wait_tests: BTreeSet<Pc>,
+    /// Updates that commute with those of the same number.
     commuting: BTreeMap<Pc, u64>,
 }
 
 impl Points {
-    /// The points of a program of which these plain accesses race.
+    /// The points of a program in which these plain accesses race.
     pub fn new(program: &Program, racing: &BTreeSet<Pc>) -> Self {
         let mut result_uses = ResultUses::default();
         let mut flows: BTreeMap<FuncId, ControlFlow> = BTreeMap::new();
@@ -36,29 +36,29 @@ impl Points {
             let Some(function) = program.function_at(at).filter(|_| matches!(op, Op::Atomic(_) | Op::Memory(_))) else { continue };
             let flow = flows.entry(function).or_insert_with(|| ControlFlow::new(program, function));
             if is_lock_loop(program, flow, &mut result_uses, at) {
-                points.waits.insert(at);
+                points.wait_tests.insert(at);
             }
         }
         points
     }
 
-    /// Whether a warp may be left before the instruction.
+    /// True if the scheduler may switch warps before the instruction.
     pub fn is_point(&self, pc: Pc) -> bool {
         self.is_point[pc.index()]
     }
 
-    /// Whether the result of the instruction only says whether a loop waits on.
-    pub fn waits(&self, pc: Pc) -> bool {
-        self.waits.contains(&pc)
+    /// True if the result of the instruction controls only whether a wait loop repeats.
+    pub fn is_wait_test(&self, pc: Pc) -> bool {
+        self.wait_tests.contains(&pc)
     }
 
-    /// The number of an update whose order makes no difference among those with the same.
+    /// The number of an update that commutes with those of the same number.
     pub fn commuting(&self, pc: Pc) -> Option<u64> {
         self.commuting.get(&pc).copied()
     }
 }
 
-/// Whether what an instruction does depends on what other threads do, and is meant to.
+/// True if an instruction synchronizes with other threads.
 fn synchronizes(op: &Op) -> bool {
     match op {
         Op::Atomic(_) | Op::Mbarrier(MbarrierOp::Update { .. } | MbarrierOp::Wait { .. }) | Op::Sync(SyncOp::Barrier { .. }) => true,
@@ -90,7 +90,7 @@ fn synchronizes(op: &Op) -> bool {
     }
 }
 
-/// The number of a kind of update that leaves the same in every order: of integers, and without a result that is used.
+/// The number of a kind of commuting updates: of integers, and with an unused result.
 fn commutes(op: &Op, is_used: impl FnOnce() -> bool) -> Option<u64> {
     let Op::Atomic(AtomicOp::Single { f, ty, .. }) = op else { return None };
     let is_one_kind = match f {

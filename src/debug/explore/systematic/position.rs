@@ -1,4 +1,4 @@
-//! A case between two steps, and how a step is taken.
+//! The state of a case between two steps, and the execution of a step.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,16 +11,16 @@ use crate::launch::Case;
 use crate::machine::{Device, Instrumentation, Machine, NullObserver, Step, Switch, Tick};
 use crate::program::{Pc, Program};
 
-/// Warp-instructions between two looks at whether a step is over.
+/// Warp-instructions between two checks whether a step is over.
 const SLICE: u64 = 1 << 12;
 
-/// Steps of a warp without any effect and from one instruction on, after which it counts as one that spins.
+/// Number of steps of a warp from one instruction on without any effect, after which the warp counts as spinning.
 const SPINS: u32 = 4;
 
-/// The same, after which an order in which nothing else happens is left.
+/// Number of such steps after which an order without other progress is abandoned.
 const SPINS_MAX: u32 = 1 << 8;
 
-/// The subject of an exploration.
+/// The program and case of an exploration.
 #[derive(Clone)]
 pub struct Subject {
     pub program: Arc<Program>,
@@ -39,18 +39,18 @@ impl Subject {
 pub struct Position {
     launch: usize,
     addresses: Vec<u64>,
-    /// The machine of the present launch; none once the case is over.
+    /// The machine of the current launch; none once the case is over.
     machine: Option<Machine>,
     /// The switches to another warp than the scheduler would have chosen.
     pub switches: Vec<Switch>,
-    /// For each warp where its last steps began, the progress count then, and how many there were.
+    /// For each warp, the instruction at which its last steps without effect began, the progress count then, and their number.
     idle: BTreeMap<WarpKey, (Option<Pc>, u64, u32)>,
 }
 
 /// The result of a step.
 pub struct StepResult {
     pub events: Vec<StepEvent>,
-    /// The warp has only found that it has to wait longer.
+    /// The warp has only found that it must continue to wait.
     pub waits: bool,
     /// The launch is over.
     pub is_last: bool,
@@ -75,11 +75,11 @@ impl Position {
             Some(context) => job.prepare(&context, device, start, &mut self.addresses)?.ok(),
             None => None,
         };
-        self.run_to_turn(subject)
+        self.run_until_scheduled(subject)
     }
 
-    /// Brings the machine to where a warp has the turn, or to its end.
-    fn run_to_turn(&mut self, subject: &Subject) -> Result<(), RunError> {
+    /// Runs the machine until a warp is scheduled, or to its end.
+    fn run_until_scheduled(&mut self, subject: &Subject) -> Result<(), RunError> {
         let Some(machine) = &mut self.machine else { return Ok(()) };
         match machine.run(0, &mut NullObserver) {
             Step::Budget | Step::Paused => Ok(()),
@@ -103,12 +103,12 @@ impl Position {
         self.machine.as_ref().map_or(Vec::new(), Machine::ready_warps)
     }
 
-    /// Whether the last steps of a warp only read unchanged objects.
+    /// True if the last steps of a warp only read unchanged objects.
     pub fn spins(&self, warp: WarpKey) -> bool {
         self.idle_steps(warp) >= SPINS
     }
 
-    /// Whether it has done so for so long that nothing else is to be expected.
+    /// True if it has done so for so long that its order is abandoned.
     pub fn spins_forever(&self, warp: WarpKey) -> bool {
         self.idle_steps(warp) >= SPINS_MAX
     }
@@ -118,10 +118,10 @@ impl Position {
         self.idle.get(&warp).map_or(0, |(_, then, count)| if Some(*then) == progress { *count } else { 0 })
     }
 
-    /// The mbarriers for which a warp waits, each with its open phase.
-    pub fn awaited(&self, warp: WarpKey) -> Vec<(Object, u64)> {
-        let awaited = self.machine.as_ref().map_or(Vec::new(), |machine| machine.awaited_phases(warp.0, warp.1));
-        awaited.into_iter().map(|(address, phase)| (Object::Mbarrier { block: warp.0, address }, phase)).collect()
+    /// The mbarriers for which a warp waits, each with its incomplete phase.
+    pub fn awaited_mbarriers(&self, warp: WarpKey) -> Vec<(Object, u64)> {
+        let awaited_mbarriers = self.machine.as_ref().map_or(Vec::new(), |machine| machine.awaited_phases(warp.0, warp.1));
+        awaited_mbarriers.into_iter().map(|(address, phase)| (Object::Mbarrier { block: warp.0, address }, phase)).collect()
     }
 
     fn registers(&self, warp: WarpKey) -> Option<u64> {
@@ -132,14 +132,14 @@ impl Position {
         self.machine.as_ref().map_or(Vec::new(), |machine| machine.group_states(warp.0, warp.1))
     }
 
-    /// Lets a warp that can run take a step: from where it stands to the next point, or until it waits or exits. None if `ends` says that
-    /// it is to be broken off; the position is nowhere then.
+    /// Executes a step of a ready warp: up to the next point, or until it waits or exits. None if `is_interrupted` interrupts it; the
+    /// position is then invalid.
     pub fn step(
         &mut self,
         (subject, points): (&Subject, &Points),
         warp: WarpKey,
         phases: &dyn Fn(Object) -> u64,
-        ends: &mut dyn FnMut() -> bool,
+        is_interrupted: &mut dyn FnMut() -> bool,
     ) -> Result<Option<StepResult>, RunError> {
         let (launch, state, registers) = (self.launch, self.state(warp), self.registers(warp));
         let Some(machine) = &mut self.machine else {
@@ -150,7 +150,7 @@ impl Position {
         let mut observer = StepObserver::new(points, machine, warp, phases);
         let limit = subject.options.step_limit.unwrap_or(u64::MAX);
         loop {
-            if machine.turn() != Some(warp) {
+            if machine.scheduled_warp() != Some(warp) {
                 if !machine.switch_to(warp.0, warp.1) {
                     break;
                 }
@@ -170,7 +170,7 @@ impl Position {
             if observer.next.is_some() {
                 break;
             }
-            if ends() {
+            if is_interrupted() {
                 return Ok(None);
             }
         }
@@ -179,17 +179,17 @@ impl Position {
         let resident = machine.resident_blocks().filter(|block| !blocks.contains(&block.number));
         let started = resident.flat_map(|block| (0..block.warps.len() as u32).map(|warp| (block.number, warp))).collect();
         self.count_idle(warp, first, has_effect);
-        // What the loop reads says nothing but whether it waits on, or has been read before.
-        let is_known = first.is_some_and(|first| points.waits(first)) || self.registers(warp) == registers;
+        // The loop reads only a wait test, or nothing new.
+        let is_known = first.is_some_and(|first| points.is_wait_test(first)) || self.registers(warp) == registers;
         let waits = first.is_some() && first == next && !has_effect && self.state(warp) == state && is_known;
-        self.run_to_turn(subject)?;
+        self.run_until_scheduled(subject)?;
         Ok(Some(StepResult { events, waits, is_last: self.launch != launch || self.machine.is_none(), started }))
     }
 
     fn count_idle(&mut self, warp: WarpKey, first: Option<Pc>, has_effect: bool) {
         let progress = self.machine.as_ref().map_or(0, Machine::progress);
         let idle = self.idle.entry(warp).or_insert((None, 0, 0));
-        let goes_on = !has_effect && idle.0 == first && idle.1 == progress;
-        *idle = (first, progress, if goes_on { idle.2 + 1 } else { 0 });
+        let is_repeated = !has_effect && idle.0 == first && idle.1 == progress;
+        *idle = (first, progress, if is_repeated { idle.2 + 1 } else { 0 });
     }
 }

@@ -1,15 +1,15 @@
-//! Observes one step of a warp, and finds where it ends.
+//! Observes one step of a warp, and finds its end.
 
 use super::object_access::{AccessMode, Object, ObjectAccess, StepEvent, WarpKey};
 use super::points::Points;
 use crate::isa::Space;
 use crate::machine::{
-    AccessEvent, AccessKind, Event, EventKind, EventMask, GroupState, Issue, Machine, MbarrierChange, MbarrierEvent, Observer, Order,
-    OrderEvent, Warp,
+    AccessEvent, AccessKind, Event, EventKind, EventMask, GroupState, Issue, Machine, MbarrierChange, MbarrierEvent, Observer, SyncEvent,
+    SyncKind, Warp,
 };
 use crate::program::Pc;
 
-/// The number of times a step passes at most through the operation at which it began, while another group of the warp could run.
+/// Maximum number of times that a step repeats its first operation while another lane group of the warp is ready.
 const ITERATIONS_MAX: u32 = 1 << 12;
 
 /// Collects the accesses of one warp up to the next point where another warp may be scheduled.
@@ -20,7 +20,7 @@ pub struct StepObserver<'a> {
     /// The number of the block in each block slot.
     numbers: Vec<u64>,
     blocks_of_cluster: u64,
-    /// Phases that barriers of blocks have ended, by the block and the barrier.
+    /// The number of completed phases of a barrier.
     phases: &'a dyn Fn(Object) -> u64,
     /// The first instruction of the step.
     pub first: Option<Pc>,
@@ -45,18 +45,18 @@ impl<'a> StepObserver<'a> {
         Self { points, block, warp: warp.1, numbers, blocks_of_cluster, phases, first, next, instructions: 0, events }
     }
 
-    /// The instruction is about to be issued: whether the step ends before it.
+    /// True if the step ends before this instruction, which is about to be issued.
     fn ends_before(&mut self, issue: &Issue, warp: &Warp) -> bool {
-        if Some(issue.place.block) != self.block || issue.place.warp.number() != self.warp {
+        if Some(issue.point.block) != self.block || issue.point.warp.number() != self.warp {
             return true;
         }
-        let pc = issue.place.pc;
+        let pc = issue.point.pc;
         let is_point = self.points.is_point(pc) && !issue.active.is_empty();
         if is_point && self.first.is_some() {
-            // Lanes that wait for others of their warp give way to them after a while.
+            // Lanes that wait for other lanes of their warp yield to them after a while.
             let ready = warp.groups.iter().filter(|group| group.state == GroupState::Ready).count();
-            let gives_way = ready > 1 && self.first == Some(pc) && self.instructions < ITERATIONS_MAX && !self.has_written();
-            if !gives_way {
+            let yields = ready > 1 && self.first == Some(pc) && self.instructions < ITERATIONS_MAX && !self.has_written();
+            if !yields {
                 self.next = Some(pc);
                 return true;
             }
@@ -69,7 +69,7 @@ impl<'a> StepObserver<'a> {
     fn has_written(&self) -> bool {
         let writes = |event: &StepEvent| match event {
             StepEvent::Synchronizes(access) | StepEvent::Accesses(access) => !matches!(access.mode, AccessMode::Reads),
-            StepEvent::Arrives { .. } | StepEvent::Waits { .. } | StepEvent::Ends { .. } => true,
+            StepEvent::Arrives { .. } | StepEvent::Waits { .. } | StepEvent::Completes { .. } => true,
         };
         self.events.iter().any(writes)
     }
@@ -78,12 +78,16 @@ impl<'a> StepObserver<'a> {
         let owner = match access.space {
             Space::Global | Space::Generic => 0,
             Space::Shared | Space::SharedCluster => {
-                let own = access.owner.0 == access.block_id.block_slot;
-                1 + if own { access.block_id.number } else { self.numbers.get(access.owner.0 as usize).copied().unwrap_or_default() }
+                let is_own_block = access.owner.0 == access.block_id.block_slot;
+                1 + if is_own_block {
+                    access.block_id.number
+                } else {
+                    self.numbers.get(access.owner.0 as usize).copied().unwrap_or_default()
+                }
             }
             Space::Const | Space::Param | Space::Local | Space::ParamFunc => return,
         };
-        let pc = access.place.pc;
+        let pc = access.point.pc;
         let mode = match (access.kind, self.points.commuting(pc)) {
             (AccessKind::Read, _) => AccessMode::Reads,
             (AccessKind::Write | AccessKind::Atomic, Some(number)) => AccessMode::Commutes(number),
@@ -109,46 +113,46 @@ impl<'a> StepObserver<'a> {
         let block = self.numbers.get(event.block_slot as usize).copied().unwrap_or_default();
         let object = Object::Mbarrier { block, address: event.address };
         let mode = match event.change {
-            MbarrierChange::Made(_) | MbarrierChange::Invalidated => AccessMode::Writes,
+            MbarrierChange::Initialized(_) | MbarrierChange::Invalidated => AccessMode::Writes,
             MbarrierChange::Contributed(_) => AccessMode::Commutes(event.phase),
-            MbarrierChange::Tested { ended: true, .. } => AccessMode::Passes(event.phase),
-            MbarrierChange::Tested { ended: false, .. } => AccessMode::Fails(event.phase),
-            MbarrierChange::Ended(_) => return,
+            MbarrierChange::Tested { completed: true, .. } => AccessMode::Passes(event.phase),
+            MbarrierChange::Tested { completed: false, .. } => AccessMode::Fails(event.phase),
+            MbarrierChange::PhaseCompleted(_) => return,
         };
-        self.events.push(StepEvent::Synchronizes(ObjectAccess { object, mode, bytes: u8::MAX, pc: event.place.pc }));
+        self.events.push(StepEvent::Synchronizes(ObjectAccess { object, mode, bytes: u8::MAX, pc: event.point.pc }));
     }
 
-    fn order(&mut self, event: &OrderEvent<'_>) {
+    fn order(&mut self, event: &SyncEvent<'_>) {
         let cluster = Object::Cluster { number: event.block_id.number / self.blocks_of_cluster };
-        let pc = event.place.pc;
+        let pc = event.point.pc;
         let arrives = |at: Object, waits: bool, phase: u64| {
             let access = ObjectAccess { object: at, mode: AccessMode::Commutes(phase), bytes: u8::MAX, pc };
             [StepEvent::Synchronizes(access), StepEvent::Arrives { at, waits }]
         };
-        match event.order {
-            Order::Arrived { id, waits, .. } => {
+        match event.kind {
+            SyncKind::Arrived { id, waits, .. } => {
                 let at = Object::Barrier { block: event.block_id.number, id };
                 self.events.extend(arrives(at, waits, (self.phases)(at)));
             }
-            Order::ClusterArrived { .. } => self.events.extend(arrives(cluster, false, (self.phases)(cluster))),
-            Order::ClusterWaits => self.events.push(StepEvent::Waits { at: cluster }),
-            Order::BarrierCompleted { id, .. } => {
-                self.events.push(StepEvent::Ends { at: Object::Barrier { block: event.block_id.number, id } });
+            SyncKind::ClusterArrived { .. } => self.events.extend(arrives(cluster, false, (self.phases)(cluster))),
+            SyncKind::ClusterWaits => self.events.push(StepEvent::Waits { at: cluster }),
+            SyncKind::BarrierCompleted { id, .. } => {
+                self.events.push(StepEvent::Completes { at: Object::Barrier { block: event.block_id.number, id } });
             }
-            Order::ClusterBarrierCompleted { .. } => self.events.push(StepEvent::Ends { at: cluster }),
-            Order::Fence { .. }
-            | Order::WarpSync { .. }
-            | Order::Collective { .. }
-            | Order::Committed { .. }
-            | Order::Awaited(_)
-            | Order::Exited => {}
+            SyncKind::ClusterBarrierCompleted { .. } => self.events.push(StepEvent::Completes { at: cluster }),
+            SyncKind::Fence { .. }
+            | SyncKind::WarpSync { .. }
+            | SyncKind::Collective { .. }
+            | SyncKind::Committed { .. }
+            | SyncKind::Awaited(_)
+            | SyncKind::Exited => {}
         }
     }
 }
 
 impl Observer for StepObserver<'_> {
     fn mask(&self) -> EventMask {
-        EventMask::of(&[EventKind::Before, EventKind::Access, EventKind::Mbarrier, EventKind::Order])
+        EventMask::of(&[EventKind::Before, EventKind::Access, EventKind::Mbarrier, EventKind::Sync])
     }
 
     fn event(&mut self, event: &Event<'_>) -> bool {
@@ -156,7 +160,7 @@ impl Observer for StepObserver<'_> {
             Event::Before(issue, warp) => return self.ends_before(issue, warp),
             Event::Access(access) => self.access(access),
             Event::Mbarrier(event) => self.mbarrier(event),
-            Event::Order(event) => self.order(event),
+            Event::Sync(event) => self.order(event),
             Event::Collective(_) | Event::Copy(_) | Event::Wgmma(_) | Event::After(..) | Event::Reconverged(..) | Event::Arrived(..) => {}
         }
         false

@@ -10,20 +10,20 @@ use std::sync::Arc;
 use super::object_access::{AccessMode, Object, ObjectAccess, StepEvent, WarpKey, depends};
 use crate::program::Pc;
 
-/// For each warp the number up to which its steps come before.
+/// A vector clock: for each warp, the number up to which its operations come before.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Clock(BTreeMap<WarpKey, u64>);
 
 impl Clock {
-    /// Whether the operation of this number of a warp comes before.
+    /// True if the operation with this number of a warp comes before.
     pub fn covers(&self, warp: WarpKey, number: u64) -> bool {
-        self.0.get(&warp).is_some_and(|known| *known >= number)
+        self.0.get(&warp).is_some_and(|entry| *entry >= number)
     }
 
     fn join(&mut self, other: &Self) {
         for (warp, number) in &other.0 {
-            let known = self.0.entry(*warp).or_default();
-            *known = (*known).max(*number);
+            let entry = self.0.entry(*warp).or_default();
+            *entry = (*entry).max(*number);
         }
     }
 }
@@ -33,7 +33,7 @@ impl Clock {
 struct Step {
     warp: WarpKey,
     number: u64,
-    /// The clock of its operation, including that.
+    /// The clock of its operation, including itself.
     clock: Arc<Clock>,
 }
 
@@ -57,20 +57,20 @@ struct PlainAccess {
 struct BarrierState {
     /// The number of completed phases.
     phase: u64,
-    /// The clock at the end of the open phase.
-    before: Clock,
-    /// The clock at the end of the last one.
-    ended: Clock,
+    /// The clock of the arrivals in the current phase.
+    arrivals: Clock,
+    /// The clock at the completion of the previous phase.
+    completed: Clock,
     arrived: BTreeSet<WarpKey>,
     waiting: BTreeSet<WarpKey>,
 }
 
-/// Two steps that could have come in the other order.
+/// A reversible race: two dependent steps that could be reversed.
 #[derive(Clone, Debug)]
 pub struct Race {
-    /// The earlier one.
+    /// The earlier step.
     pub step: usize,
-    /// The warps that can go on instead of it so that the later one comes first.
+    /// The initials: warps that can run instead of it in an order in which the later step comes first.
     pub initials: Vec<WarpKey>,
 }
 
@@ -105,7 +105,7 @@ impl Trace {
         self.fingerprint
     }
 
-    /// A launch has ended: it comes before all that follows.
+    /// A launch has ended, and comes before all later steps.
     pub fn end_launch(&mut self) {
         let steps = self.steps.iter().map(|_| None).collect();
         let mut hasher = DefaultHasher::new();
@@ -113,19 +113,19 @@ impl Trace {
         *self = Self { steps, fingerprint: hasher.finish(), ..Self::default() };
     }
 
-    /// A block has begun where another one had finished: after what this warp has done.
+    /// A block has started in a freed block slot: after the steps of warp `after`, which freed it.
     pub fn begin(&mut self, warp: WarpKey, after: WarpKey) {
         if let Some(clock) = self.clocks.get(&after).cloned() {
             self.clocks.entry(warp).or_default().join(&clock);
         }
     }
 
-    /// The steps with which touches by `warp` that come now race.
+    /// The steps that race with `accesses` of `warp` at this point.
     pub fn races(&self, warp: WarpKey, accesses: &[ObjectAccess]) -> Vec<Race> {
         self.depend(warp, accesses).0
     }
 
-    /// The steps with which touches that come now race, and the clock after what they depend on.
+    /// The steps that race with these accesses, and the clock after the steps that they depend on.
     fn depend(&self, warp: WarpKey, accesses: &[ObjectAccess]) -> (Vec<Race>, Clock) {
         let mut found: BTreeMap<usize, bool> = BTreeMap::new();
         for access in accesses {
@@ -149,15 +149,15 @@ impl Trace {
         (races, clock)
     }
 
-    /// The warps with which an order can begin in place of step `at` that has what comes after that without depending on it, and then a
-    /// step of `warp` after what `clock` covers.
+    /// The initials of the order that replaces step `at` by the later steps that do not depend on it, followed by a step of `warp` with the
+    /// clock `clock`.
     fn initials(&self, at: usize, warp: WarpKey, clock: &Clock) -> Vec<WarpKey> {
-        let Some(left_out) = &self.steps[at] else { return Vec::new() };
+        let Some(reversed) = &self.steps[at] else { return Vec::new() };
         let mut first: BTreeMap<WarpKey, u64> = BTreeMap::new();
         let is_first = |first: &BTreeMap<WarpKey, u64>, clock: &Clock| !first.iter().any(|(warp, number)| clock.covers(*warp, *number));
         let mut initials = Vec::new();
         for step in self.steps[at + 1..].iter().flatten() {
-            if step.clock.covers(left_out.warp, left_out.number) {
+            if step.clock.covers(reversed.warp, reversed.number) {
                 continue;
             }
             if !first.contains_key(&step.warp) {
@@ -173,12 +173,12 @@ impl Trace {
         initials
     }
 
-    /// Adds a step of `warp`. Plain accesses that nothing orders are added to `racing`. Returns the steps with which it races.
+    /// Adds a step of `warp`. Unordered plain accesses are added to `racing`. Returns the steps with which it races.
     pub fn add(&mut self, warp: WarpKey, events: &[StepEvent], racing: &mut BTreeSet<Pc>) -> Vec<Race> {
         let accesses = accesses(events);
         let (races, mut clock) = self.depend(warp, &accesses);
         let count = self.counts.entry(warp).or_default();
-        // A step that touches nothing is one with that before it, wherever it ends.
+        // A step without accesses belongs to the step before it.
         *count += u64::from(!accesses.is_empty());
         let (number, step) = (2 * *count, self.steps.len());
         if accesses.is_empty() {
@@ -194,7 +194,7 @@ impl Trace {
         for event in events {
             match event {
                 StepEvent::Synchronizes(access) => {
-                    self.race_with_plain(warp, access, racing);
+                    self.add_racing_plain(warp, access, racing);
                     let earlier = self.earlier.entry(access.object).or_default();
                     if access.mode != AccessMode::Reads
                         || !earlier.last().is_some_and(|other| other.step == step && other.access == *access)
@@ -205,14 +205,14 @@ impl Trace {
                 StepEvent::Accesses(access) => self.access(warp, number + 1, access, racing),
                 StepEvent::Arrives { at, waits } => self.arrive(warp, *at, *waits),
                 StepEvent::Waits { at } => self.wait(warp, *at),
-                StepEvent::Ends { at } => self.end(warp, *at),
+                StepEvent::Completes { at } => self.complete(warp, *at),
             }
         }
         races
     }
 
-    /// Adds the earlier plain accesses to `racing` with which a touch by `warp` races; returns whether there are any.
-    fn race_with_plain(&self, warp: WarpKey, access: &ObjectAccess, racing: &mut BTreeSet<Pc>) -> bool {
+    /// Adds the earlier plain accesses that race with `access` of `warp` to `racing`; true if there are any.
+    fn add_racing_plain(&self, warp: WarpKey, access: &ObjectAccess, racing: &mut BTreeSet<Pc>) -> bool {
         let Some(clock) = self.clocks.get(&warp) else { return false };
         let mut races = false;
         for plain in self.plain_accesses.get(&access.object).into_iter().flatten() {
@@ -225,7 +225,7 @@ impl Trace {
         races
     }
 
-    /// A plain access.
+    /// Adds a plain access.
     fn access(&mut self, warp: WarpKey, number: u64, access: &ObjectAccess, racing: &mut BTreeSet<Pc>) {
         let Some(clock) = self.clocks.get(&warp) else { return };
         let mut earlier = self.earlier.get(&access.object).into_iter().flatten();
@@ -234,14 +234,14 @@ impl Trace {
             let is_ordered = step.is_none_or(|step| step.warp == warp || clock.covers(step.warp, step.number));
             !is_ordered && depends(&other.access, access).is_some()
         });
-        if self.race_with_plain(warp, access, racing) || races {
+        if self.add_racing_plain(warp, access, racing) || races {
             racing.insert(access.pc);
         }
         let plain_accesses = self.plain_accesses.entry(access.object).or_default();
         let is_same = |plain: &&mut PlainAccess| (plain.warp, plain.access.mode, plain.access.bytes) == (warp, access.mode, access.bytes);
         let plain = PlainAccess { warp, number, access: *access };
         match plain_accesses.iter_mut().find(is_same) {
-            Some(known) => *known = plain,
+            Some(existing) => *existing = plain,
             None => {
                 plain_accesses.push(plain);
                 self.size += 1;
@@ -252,7 +252,7 @@ impl Trace {
     fn arrive(&mut self, warp: WarpKey, at: Object, waits: bool) {
         let barrier = self.barriers.entry(at).or_default();
         if let Some(clock) = self.clocks.get(&warp) {
-            barrier.before.join(clock);
+            barrier.arrivals.join(clock);
         }
         barrier.arrived.insert(warp);
         if waits {
@@ -265,19 +265,19 @@ impl Trace {
         if barrier.arrived.contains(&warp) {
             barrier.waiting.insert(warp);
         } else {
-            self.clocks.entry(warp).or_default().join(&barrier.ended);
+            self.clocks.entry(warp).or_default().join(&barrier.completed);
         }
     }
 
-    fn end(&mut self, by: WarpKey, at: Object) {
-        let own = self.clocks.get(&by).cloned().unwrap_or_default();
+    fn complete(&mut self, by: WarpKey, at: Object) {
+        let clock = self.clocks.get(&by).cloned().unwrap_or_default();
         let barrier = self.barriers.entry(at).or_default();
-        barrier.before.join(&own);
+        barrier.arrivals.join(&clock);
         barrier.phase += 1;
-        barrier.ended = std::mem::take(&mut barrier.before);
+        barrier.completed = std::mem::take(&mut barrier.arrivals);
         barrier.arrived.clear();
         for waiting in std::mem::take(&mut barrier.waiting) {
-            self.clocks.entry(waiting).or_default().join(&barrier.ended);
+            self.clocks.entry(waiting).or_default().join(&barrier.completed);
         }
     }
 }
@@ -288,7 +288,7 @@ pub fn accesses(events: &[StepEvent]) -> Vec<ObjectAccess> {
         .iter()
         .filter_map(|event| match event {
             StepEvent::Synchronizes(access) => Some(*access),
-            StepEvent::Accesses(_) | StepEvent::Arrives { .. } | StepEvent::Waits { .. } | StepEvent::Ends { .. } => None,
+            StepEvent::Accesses(_) | StepEvent::Arrives { .. } | StepEvent::Waits { .. } | StepEvent::Completes { .. } => None,
         })
         .collect();
     accesses.sort_unstable();

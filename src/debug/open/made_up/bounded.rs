@@ -1,23 +1,23 @@
-//! Grids of as many blocks as a number that is given asks for: `if (i < n)` leaves nothing to do for those after them.
+//! Grid sizes derived from a scalar parameter `n` that the user gave: with `if (i < n)`, blocks past the end access no memory.
 
-use super::{BLOCKS_MAX, End, TICKS_OF_BLOCK, TrialResult, Trials, with_room};
+use super::{BLOCKS_MAX, End, TICKS_OF_BLOCK, TrialResult, Trials, enlarge};
 use crate::launch::{Basis, Element, Guess, Kind, MadeUp, Number};
 
 /// Threads of a warp.
-const WARP: u64 = 32;
+const WARP_THREADS: u64 = 32;
 
-/// Runs at most that measure what blocks reach.
-const ROUNDS: usize = 5;
+/// Most runs that measure how much memory the blocks access.
+const ROUNDS_MAX: usize = 5;
 
-/// A number that is given, with the name of its parameter.
+/// An integer parameter that the user gave.
 struct GivenNumber {
     name: String,
     number: u64,
 }
 
 impl Trials<'_> {
-    /// The launch of `guess` on a grid whose last blocks along its axes reach memory that none after them does, because a number that is
-    /// given bounds them; none where no number does.
+    /// The launch of `guess` on the grid whose last block along each axis is the last one that accesses memory, because a given number
+    /// bounds the indices; none if no number does.
     pub(super) fn on_bounded_grid(&mut self, guess: &Guess) -> Option<MadeUp> {
         let study = self.study;
         let is_free = study.known().grid.is_none() && guess.cluster == [1; 3];
@@ -26,7 +26,7 @@ impl Trials<'_> {
         let (mut bounded, mut why) = (guess.clone(), Vec::new());
         for axis in (0..3).filter(|axis| axes[*axis]) {
             let found = numbers.iter().find_map(|given| {
-                let blocks = candidates(given.number, guess.block, axis);
+                let blocks = block_counts(given.number, guess.block, axis);
                 let blocks = blocks.into_iter().find(|blocks| self.ends_after(&bounded, axis, *blocks))?;
                 Some((blocks, format!("{} = {}", given.name, given.number)))
             });
@@ -39,7 +39,7 @@ impl Trials<'_> {
             return None;
         }
         let block = bounded.block;
-        let guess = self.with_room_for_all(bounded)?;
+        let guess = self.with_measured_blocks(bounded)?;
         let fitting = Some(self.fitting(guess)).filter(|fitting| fitting.block == block)?;
         let mut made = study.launch(&fitting);
         let grid = made.reasons.iter_mut().filter(|reason| reason.what == "grid");
@@ -48,11 +48,11 @@ impl Trials<'_> {
         Some(made)
     }
 
-    /// `guess` with as much memory as its first and its last block reach; none if it takes too long to find. A longer array of indices
-    /// leads further.
-    fn with_room_for_all(&mut self, mut guess: Guess) -> Option<Guess> {
+    /// `guess` with as much memory as its first and its last block access; none if this does not converge. A longer array of indices can
+    /// lead to further accesses, so the measurement is repeated.
+    fn with_measured_blocks(&mut self, mut guess: Guess) -> Option<Guess> {
         let last = guess.grid.map(|blocks| blocks - 1);
-        for _ in 0..ROUNDS {
+        for _ in 0..ROUNDS_MAX {
             let (first, last) = (self.run(&guess)?, self.run_block(&guess, last)?);
             self.ticks += first.ticks + last.ticks;
             let reached = first.reached.iter().zip(&last.reached).map(|(first, last)| *first.max(last)).collect();
@@ -66,7 +66,7 @@ impl Trials<'_> {
         None
     }
 
-    /// The numbers above 0 that are given, each once.
+    /// The distinct positive integers among the given parameters.
     fn given_numbers(&self) -> Vec<GivenNumber> {
         let formals = self.study.formals();
         let mut numbers: Vec<GivenNumber> = Vec::new();
@@ -81,7 +81,7 @@ impl Trials<'_> {
         numbers
     }
 
-    /// Whether of `blocks` blocks along `axis` the last one reaches memory, and one more would reach none.
+    /// True if the last of `blocks` blocks along `axis` accesses memory and the block after it would access none.
     fn ends_after(&mut self, guess: &Guess, axis: usize, blocks: u32) -> bool {
         let mut grid = guess.grid;
         grid[axis] = blocks + 1;
@@ -89,27 +89,27 @@ impl Trials<'_> {
         let mut reaches = |at: u32| {
             let mut block = [0; 3];
             block[axis] = at;
-            let tried = self.run_block(&guess, block)?;
-            self.ticks += tried.ticks;
-            Some(tried.reached.iter().any(|bytes| *bytes > 0))
+            let result = self.run_block(&guess, block)?;
+            self.ticks += result.ticks;
+            Some(result.reached.iter().any(|bytes| *bytes > 0))
         };
         reaches(blocks) == Some(false) && reaches(blocks - 1) == Some(true)
     }
 
-    /// Runs one block of `guess` to its end; none if it has none.
+    /// Runs one block of `guess` to its end; none if it does not finish.
     fn run_block(&self, guess: &Guess, block: [u32; 3]) -> Option<TrialResult> {
         let (_, mut plan) = self.planned(guess)?;
         let case = plan.cases.first_mut()?;
-        case.buffers.iter_mut().for_each(|buffer| with_room(buffer, self.room()));
+        case.buffers.iter_mut().for_each(|buffer| enlarge(buffer, self.dry_run_bytes()));
         case.launches.first_mut()?.blocks = vec![block];
-        self.run_case(case, TICKS_OF_BLOCK, &[]).filter(|tried| matches!(tried.end, End::Done))
+        self.run_case(case, TICKS_OF_BLOCK, &[]).filter(|result| matches!(result.end, End::Done))
     }
 }
 
-/// How many blocks may go together with `number`: those with a thread, or with a warp, for each, or one for each.
-fn candidates(number: u64, block: [u32; 3], axis: usize) -> Vec<u32> {
+/// Candidate block counts for `number` elements: one thread, one warp or one block per element.
+fn block_counts(number: u64, block: [u32; 3], axis: usize) -> Vec<u32> {
     let threads = u64::from(block[axis].max(1));
-    let all = [number.div_ceil(threads), number.div_ceil((threads / WARP).max(1)), number];
+    let all = [number.div_ceil(threads), number.div_ceil((threads / WARP_THREADS).max(1)), number];
     let mut blocks: Vec<u32> = all.into_iter().filter_map(|blocks| u32::try_from(blocks).ok()).collect();
     blocks.retain(|blocks| (1..BLOCKS_MAX).contains(blocks));
     blocks.dedup();

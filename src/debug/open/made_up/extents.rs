@@ -1,28 +1,28 @@
-//! Numbers that follow from the arrays that are given: the extents for which a kernel uses these arrays to their ends, and no memory
-//! beyond.
+//! Guesses size parameters from the arrays that the user gave: the extents with which a kernel accesses these arrays up to their ends
+//! and not beyond.
 
 use std::collections::BTreeMap;
 
 use super::{End, TrialResult, Trials};
 use crate::launch::{Guess, ONE_OF_SEVERAL};
 
-/// Ways to give the numbers extents, at most.
-const WAYS_MAX: usize = 256;
-/// Warp-instructions of one run, and of all.
+/// Most assignments of extents to parameters that are result.
+const ASSIGNMENTS_MAX: usize = 256;
+/// Most warp-instructions of one run, and of all.
 const TICKS: u64 = 200_000;
 const TICKS_IN_ALL: u64 = 2_000_000;
 
-/// How a run uses the arrays, the best first: of two that use all of them, the shorter one does nothing twice.
+/// How far a run accesses the given arrays, the best first: of two that cover all of them, the shorter run does no work twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Fit {
-    /// All to their ends, in this many warp-instructions.
-    Whole(u64),
-    /// No memory beyond them, as far as the run was followed.
-    Within,
+    /// All up to their ends, in this many warp-instructions.
+    Complete(u64),
+    /// Not beyond their ends; the run was cut off.
+    CutOff,
 }
 
 impl Trials<'_> {
-    /// `guess` with the numbers that follow from the arrays that are given; the same if there are none, or none fit.
+    /// `guess` with the extents that fit the given arrays; unchanged if there are no arrays or no extents fit.
     pub(super) fn with_extents(&mut self, guess: Guess) -> Guess {
         let known = self.study.known();
         let all = [known.extents.as_slice(), known.totals.as_slice()].concat();
@@ -31,22 +31,22 @@ impl Trials<'_> {
         found.unwrap_or(guess)
     }
 
-    /// `guess` with the best of the ways to give its free numbers these `extents`.
+    /// `guess` with the best assignment of `extents` to its free parameters.
     fn search(&mut self, guess: &Guess, extents: &[u64]) -> Option<Guess> {
         let free = self.study.free_extents();
-        let ways = u32::try_from(free.len()).ok().and_then(|free| extents.len().checked_pow(free));
-        let ways = ways.filter(|ways| *ways <= WAYS_MAX && !free.is_empty() && !extents.is_empty())?;
+        let count = u32::try_from(free.len()).ok().and_then(|free| extents.len().checked_pow(free));
+        let count = count.filter(|count| *count <= ASSIGNMENTS_MAX && !free.is_empty() && !extents.is_empty())?;
         let end = self.ticks + TICKS_IN_ALL;
         let mut fits = Vec::new();
-        for way in 0..ways {
-            let tried = Guess { extents: assigned(way, &free, extents), ..guess.clone() };
-            fits.extend(self.fit(&tried).map(|fit| (fit, tried)));
+        for number in 0..count {
+            let candidate = Guess { extents: assignment(number, &free, extents), ..guess.clone() };
+            fits.extend(self.fit(&candidate).map(|fit| (fit, candidate)));
             if self.ticks >= end {
                 return None;
             }
         }
-        let is_whole = |fit: &Fit| matches!(fit, Fit::Whole(_));
-        let is_sole = fits.iter().filter(|(fit, _)| is_whole(fit)).count() <= 1;
+        let is_complete = |fit: &Fit| matches!(fit, Fit::Complete(_));
+        let is_sole = fits.iter().filter(|(fit, _)| is_complete(fit)).count() <= 1;
         let best = fits.iter().map(|(fit, _)| *fit).min()?;
         let mut found: Vec<Guess> = fits.into_iter().filter(|(fit, _)| *fit == best).map(|(_, guess)| guess).collect();
         let why = if found.len() > 1 || !is_sole { ONE_OF_SEVERAL } else { "with it the arrays fit" };
@@ -55,38 +55,38 @@ impl Trials<'_> {
         Some(first)
     }
 
-    /// How a run of `guess` on the grid that writes the whole output uses the arrays that are given; none if it goes beyond one of them.
+    /// How far a run of `guess`, on the grid that writes the whole output, accesses the given arrays; none if it goes beyond one of them.
     fn fit(&mut self, guess: &Guess) -> Option<Fit> {
         let (_, plan) = self.planned(guess)?;
         let is_given = |name: &str| {
             let params = self.study.known().params.values();
             params.filter_map(|param| param.buffer()).any(|buffer| buffer.name == name)
         };
-        let most = |given: bool, bytes: u64| if given { bytes } else { u64::MAX };
-        let bounds: Vec<u64> = plan.cases.first()?.buffers.iter().map(|buffer| most(is_given(&buffer.name), buffer.bytes)).collect();
+        let bound = |given: bool, bytes: u64| if given { bytes } else { u64::MAX };
+        let bounds: Vec<u64> = plan.cases.first()?.buffers.iter().map(|buffer| bound(is_given(&buffer.name), buffer.bytes)).collect();
         let grid = self.covering(guess, TICKS, &bounds).map_or(guess.grid, |covering| covering.0);
-        let tried = self.run_within(&Guess { grid, ..guess.clone() }, TICKS, &bounds)?;
-        self.ticks += tried.ticks;
-        used(&tried, &bounds)
+        let result = self.run_within(&Guess { grid, ..guess.clone() }, TICKS, &bounds)?;
+        self.ticks += result.ticks;
+        fit_of(&result, &bounds)
     }
 }
 
-/// The extents that way number `way` gives to the numbers `free`: the last one changes first.
-fn assigned(way: usize, free: &[usize], extents: &[u64]) -> BTreeMap<usize, (u64, &'static str)> {
-    let digit = |place: usize| way / extents.len().pow((free.len() - 1 - place) as u32) % extents.len();
-    free.iter().enumerate().map(|(place, index)| (*index, (extents[digit(place)], ""))).collect()
+/// Assignment number `number` of `extents` to the parameters `free`: the last parameter varies fastest.
+fn assignment(number: usize, free: &[usize], extents: &[u64]) -> BTreeMap<usize, (u64, &'static str)> {
+    let digit = |position: usize| number / extents.len().pow((free.len() - 1 - position) as u32) % extents.len();
+    free.iter().enumerate().map(|(position, index)| (*index, (extents[digit(position)], ""))).collect()
 }
 
-/// How a run used arrays of as many bytes as `bounds` say; `u64::MAX` stands for one that may be of any size.
-fn used(tried: &TrialResult, bounds: &[u64]) -> Option<Fit> {
-    let mut given = tried.reached.iter().zip(bounds).filter(|(_, bound)| **bound < u64::MAX);
+/// How far a run accessed arrays of `bounds` bytes; `u64::MAX` marks an array of any size.
+fn fit_of(result: &TrialResult, bounds: &[u64]) -> Option<Fit> {
+    let mut given = result.reached.iter().zip(bounds).filter(|(_, bound)| **bound < u64::MAX);
     if given.clone().any(|(reached, bound)| reached > bound) {
         return None;
     }
-    match tried.end {
+    match result.end {
         End::Fault(_) => None,
-        End::Done => given.all(|(reached, bound)| reached == bound).then_some(Fit::Whole(tried.ticks)),
-        End::Budget => Some(Fit::Within),
+        End::Done => given.all(|(reached, bound)| reached == bound).then_some(Fit::Complete(result.ticks)),
+        End::Budget => Some(Fit::CutOff),
     }
 }
 
@@ -96,17 +96,17 @@ mod tests {
 
     #[test]
     fn every_number_gets_every_extent() {
-        let of = |way| assigned(way, &[3, 5], &[40, 56]).values().map(|(extent, _)| *extent).collect::<Vec<_>>();
+        let of = |number| assignment(number, &[3, 5], &[40, 56]).values().map(|(extent, _)| *extent).collect::<Vec<_>>();
         assert_eq!([0, 1, 2, 3].map(of), [vec![40, 40], vec![40, 56], vec![56, 40], vec![56, 56]]);
     }
 
     #[test]
     fn an_array_is_used_to_its_end_and_not_beyond() {
-        let tried = |end, reached: &[u64]| TrialResult { end, ticks: 1, reached: reached.to_vec(), shared: 0, whole_block: true };
+        let result = |end, reached: &[u64]| TrialResult { end, ticks: 1, reached: reached.to_vec(), shared: 0, block_finished: true };
         let bounds = [16, u64::MAX, 8];
-        assert_eq!(used(&tried(End::Done, &[16, 99, 8]), &bounds), Some(Fit::Whole(1)));
-        assert_eq!(used(&tried(End::Done, &[12, 99, 8]), &bounds), None);
-        assert_eq!(used(&tried(End::Budget, &[12, 99, 8]), &bounds), Some(Fit::Within));
-        assert_eq!(used(&tried(End::Budget, &[20, 99, 8]), &bounds), None);
+        assert_eq!(fit_of(&result(End::Done, &[16, 99, 8]), &bounds), Some(Fit::Complete(1)));
+        assert_eq!(fit_of(&result(End::Done, &[12, 99, 8]), &bounds), None);
+        assert_eq!(fit_of(&result(End::Budget, &[12, 99, 8]), &bounds), Some(Fit::CutOff));
+        assert_eq!(fit_of(&result(End::Budget, &[20, 99, 8]), &bounds), None);
     }
 }

@@ -1,11 +1,11 @@
-//! The pipeline of a block over time: when each of its stages was filled, full, read and empty.
+//! The pipeline of a block over time: the intervals in which each stage was filled, full, read and empty.
 //!
-//! A stage is an mbarrier that copies complete on. It fills from the first copy of a phase, or from the first bytes that are expected,
-//! to the phase's end; it is full until a thread that waits for the phase goes on; it is read from then until the phase of the mbarrier
-//! that stands for "empty" ends. Which one that is cannot be read off: if a block has as many mbarriers without copies as with copies, they
-//! belong together in order of address. Where there is none, a stage counts as read until it fills again.
+//! A stage is an mbarrier that copies complete on. It fills from the first copy of a phase, or from the first `expect_tx`, to the end of
+//! the phase; it is full until a thread that waits for the phase continues; it is read from then until a phase of the stage's "empty"
+//! mbarrier ends. That mbarrier is a guess: if a block has as many mbarriers without copies as with copies, they are paired in order of
+//! address. Without one, a stage counts as read until it fills again.
 //!
-//! The machine keeps no history of this: the last part of the run is executed once more with an observer ([`recorder`]).
+//! The machine has no history of this: the last part of the run is executed again with an observer ([`recorder`]).
 
 mod recorder;
 mod scale;
@@ -13,13 +13,13 @@ mod scale;
 use recorder::{PipelineEvent, Recorder, Track};
 pub use scale::{Cells, cells};
 
-use crate::debug::names::place::mbarrier;
-use crate::debug::scene::SceneError;
+use crate::debug::eval_context::ThreadError;
+use crate::debug::names::memory_name::mbarrier;
 use crate::debug::session::Session;
 use crate::debug::timeline::End;
 use crate::machine::{Mbarrier, Phase, Tick};
 
-/// Ticks of the past that are looked through, at least.
+/// Ticks before the present that are executed again, at least.
 const WINDOW: u64 = 1 << 15;
 
 /// The stages of a block's pipeline.
@@ -27,7 +27,7 @@ const WINDOW: u64 = 1 << 15;
 pub struct Pipeline {
     /// In order of address.
     pub stages: Vec<Stage>,
-    /// What must be said beside.
+    /// A note for the user.
     pub note: Option<String>,
 }
 
@@ -36,26 +36,26 @@ pub struct Pipeline {
 pub struct Stage {
     /// The mbarrier that copies complete on: `full[1]`.
     pub name: String,
-    /// The one whose phases say that it was read.
+    /// The mbarrier whose phases end when it was read: `empty[1]`.
     pub empty: Option<String>,
-    /// What it was, in order of time and without gaps.
+    /// Its states in order of time, without gaps.
     pub spans: Vec<StageSpan>,
-    /// The run has ended while it was being filled, and no copy is in flight that could fill it.
+    /// True if the run ended while it was being filled and no copy in flight can fill it.
     pub never_full: bool,
 }
 
-/// What a stage was for some time.
+/// The state of a stage in an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StageSpan {
     /// Its state.
     pub state: StageState,
-    /// From this time on.
+    /// Start of the interval.
     pub from: Tick,
-    /// Until this time.
+    /// End of the interval, exclusive.
     pub until: Tick,
 }
 
-/// What a stage can be.
+/// The state of a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StageState {
     /// It is being filled.
@@ -64,7 +64,7 @@ pub enum StageState {
     Full,
     /// It is being read.
     Read,
-    /// It has been read, or was not filled yet.
+    /// It has been read, or has not been filled yet.
     Empty,
 }
 
@@ -83,11 +83,11 @@ impl StageState {
 /// The pipeline of the focused block, up to now.
 ///
 /// # Errors
-/// The block is not on the machine.
-pub fn pipeline(session: &Session) -> Result<Pipeline, SceneError> {
-    let (scene, now) = (session.scene(), session.time());
-    let block = scene.block()?;
-    let block_slot = session.machine().block_slot_of(block).ok_or(SceneError::Finished { block: block.index })?;
+/// The block is not resident.
+pub fn pipeline(session: &Session) -> Result<Pipeline, ThreadError> {
+    let (context, now) = (session.eval_context(), session.time());
+    let block = context.block()?;
+    let block_slot = session.machine().block_slot_of(block).ok_or(ThreadError::Finished { block: block.index })?;
     let from = now.saturating_sub(WINDOW).max(session.machine().start());
     let mut recorder = Recorder::new(block.index);
     session.timeline.replay(from, now, &mut recorder);
@@ -101,8 +101,8 @@ pub fn pipeline(session: &Session) -> Result<Pipeline, SceneError> {
         let empty = others.get(index).filter(|_| is_paired);
         let emptied = empty.map(|(_, object)| object.history.as_slice());
         Stage {
-            name: mbarrier(&scene, block, *address),
-            empty: empty.map(|(address, _)| mbarrier(&scene, block, *address)),
+            name: mbarrier(&context, block, *address),
+            empty: empty.map(|(address, _)| mbarrier(&context, block, *address)),
             ..spans(
                 track,
                 &object.history,
@@ -121,7 +121,7 @@ pub fn pipeline(session: &Session) -> Result<Pipeline, SceneError> {
     Ok(Pipeline { stages, note })
 }
 
-/// What a stage was, from the phases of its mbarrier and of the one that says that it was read.
+/// The states of a stage, from the phases of its mbarrier and of its "empty" mbarrier.
 fn spans(track: &Track, phases: &[Phase], emptied: Option<&[Phase]>, now: Tick, is_deadlocked: bool) -> Stage {
     let mut spans: Vec<StageSpan> = Vec::new();
     let mut add = |state, from: Tick, until: Tick| {
@@ -135,7 +135,7 @@ fn spans(track: &Track, phases: &[Phase], emptied: Option<&[Phase]>, now: Tick, 
     };
     let end_of = |phase: &Phase| track.events.iter().position(|event| *event == PipelineEvent::Ends(phase.number));
     let ends: Vec<(&Phase, usize)> = phases.iter().filter_map(|phase| Some((phase, end_of(phase)?))).collect();
-    // Of the first phase that is remembered, what happened before may belong to one that is not.
+    // Events before the first recorded phase may belong to an earlier phase.
     let mut next = match ends.first() {
         Some((phase, end)) if phase.number > 0 => end + 1,
         _ => 0,

@@ -1,4 +1,4 @@
-//! What happened to the mbarriers of a block, in order.
+//! Records the events of the mbarriers of a block.
 
 use std::collections::BTreeMap;
 
@@ -7,43 +7,43 @@ use crate::machine::{
     Observer, Tick,
 };
 
-/// Something that happened to an mbarrier.
+/// An event of an mbarrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PipelineEvent {
-    /// At this time bytes are expected, or a copy that will complete on it is issued.
+    /// An `expect_tx`, or the issue of a copy that will complete on it, at this time.
     Begins(Tick),
-    /// The phase with this number has ended.
+    /// The end of the phase with this number.
     Ends(u64),
-    /// At this time a test found that the phase of this parity has completed.
+    /// A successful test for the phase of this parity, at this time.
     Passed(Tick, u32),
 }
 
-/// All that happened to an mbarrier.
+/// The events of an mbarrier.
 #[derive(Clone, Debug, Default)]
 pub struct Track {
-    /// In order.
+    /// The events in order.
     pub events: Vec<PipelineEvent>,
-    /// Whether copies complete on it.
+    /// True if copies complete on it.
     pub is_filled: bool,
 }
 
-/// Notes what happens to the mbarriers of one block.
+/// Records the events of the mbarriers of one block.
 pub struct Recorder {
     /// The block.
     pub block: [u32; 3],
-    /// The objects, by address.
+    /// The mbarriers, by address.
     pub tracks: BTreeMap<u32, Track>,
-    /// When each warp issued the first of the `cp.async` that its next arrival will stand for.
-    begun: BTreeMap<u32, Tick>,
+    /// For each warp, the tick of its first `cp.async` since its last `cp.async.mbarrier.arrive`.
+    first_copies: BTreeMap<u32, Tick>,
 }
 
 impl Recorder {
-    /// Nothing is recorded yet.
+    /// A recorder without events.
     pub fn new(block: [u32; 3]) -> Self {
-        Self { block, tracks: BTreeMap::new(), begun: BTreeMap::new() }
+        Self { block, tracks: BTreeMap::new(), first_copies: BTreeMap::new() }
     }
 
-    fn note(&mut self, address: u32, what: PipelineEvent) {
+    fn record(&mut self, address: u32, what: PipelineEvent) {
         self.tracks.entry(address).or_default().events.push(what);
     }
 }
@@ -65,17 +65,20 @@ impl Observer for Recorder {
 
 impl Recorder {
     fn copy(&mut self, event: &CopyEvent<'_>) {
-        let (copy, own) = (event.copy, event.copy.issued.block == self.block);
-        match (copy.ends, &copy.work, event.stage) {
-            (CopyCompletion::Group { bulk: false, .. }, CopyKind::CpAsync(_), CopyStage::Issued) if own => {
-                self.begun.entry(copy.issued.warp.number()).or_insert(event.tick);
+        let (copy, is_of_block) = (event.copy, event.copy.issued.block == self.block);
+        match (copy.completion, &copy.kind, event.stage) {
+            (CopyCompletion::Group { bulk: false, .. }, CopyKind::CpAsync(_), CopyStage::Issued) if is_of_block => {
+                self.first_copies.entry(copy.issued.warp.number()).or_insert(event.tick);
             }
             (CopyCompletion::Mbarrier { owner: MemoryOwner::Block { index, .. }, address, .. }, work, CopyStage::Issued)
                 if index == self.block =>
             {
-                let begun =
-                    if own && matches!(work, CopyKind::CpAsyncArrive) { self.begun.remove(&copy.issued.warp.number()) } else { None };
-                self.note(address, PipelineEvent::Begins(begun.unwrap_or(event.tick)));
+                let begun = if is_of_block && matches!(work, CopyKind::CpAsyncArrive) {
+                    self.first_copies.remove(&copy.issued.warp.number())
+                } else {
+                    None
+                };
+                self.record(address, PipelineEvent::Begins(begun.unwrap_or(event.tick)));
                 self.tracks.entry(address).or_default().is_filled = true;
             }
             _ => {}
@@ -83,16 +86,16 @@ impl Recorder {
     }
 
     fn mbarrier(&mut self, event: &MbarrierEvent) {
-        let (address, time) = (event.address, event.place.tick);
+        let (address, time) = (event.address, event.point.tick);
         match event.change {
             _ if event.block != self.block => {}
-            MbarrierChange::Made(_) => {
+            MbarrierChange::Initialized(_) => {
                 self.tracks.insert(address, Track::default());
             }
-            MbarrierChange::Contributed(Contribution::ExpectTx(_)) => self.note(address, PipelineEvent::Begins(time)),
-            MbarrierChange::Ended(number) => self.note(address, PipelineEvent::Ends(number)),
-            MbarrierChange::Tested { parity, ended: true } => self.note(address, PipelineEvent::Passed(time, parity)),
-            MbarrierChange::Contributed(_) | MbarrierChange::Tested { ended: false, .. } | MbarrierChange::Invalidated => {}
+            MbarrierChange::Contributed(Contribution::ExpectTx(_)) => self.record(address, PipelineEvent::Begins(time)),
+            MbarrierChange::PhaseCompleted(number) => self.record(address, PipelineEvent::Ends(number)),
+            MbarrierChange::Tested { parity, completed: true } => self.record(address, PipelineEvent::Passed(time, parity)),
+            MbarrierChange::Contributed(_) | MbarrierChange::Tested { completed: false, .. } | MbarrierChange::Invalidated => {}
         }
     }
 }

@@ -1,7 +1,7 @@
-//! A pipeline in cells: time from left to right, so that every change is seen.
+//! Divides the time axis of a pipeline into cells such that every change is visible.
 //!
-//! Every stretch between two changes gets a cell, and what cells are left are shared out by length. So time is not to scale where much
-//! happens in a short time, but nothing is lost; where there are more changes than cells, the latest are shown.
+//! Every interval between two changes gets one cell; the remaining cells are distributed by length. So time is not to scale, but no change
+//! is lost; if there are more changes than cells, the latest are shown.
 
 use super::{Pipeline, Stage, StageState};
 use crate::machine::Tick;
@@ -13,7 +13,7 @@ pub struct Cells {
     pub times: Vec<Tick>,
     /// The time at which the last one ends.
     pub end: Tick,
-    /// For each stage what it was in each cell; none before it is known.
+    /// For each stage, its state in each cell; none if unknown.
     pub stages: Vec<Vec<Option<StageState>>>,
 }
 
@@ -24,12 +24,12 @@ pub fn cells(pipeline: &Pipeline, width: usize) -> Cells {
     changes.dedup();
     let changes = changes.split_off(changes.len().saturating_sub(width + 1));
     let (Some(first), Some(end)) = (changes.first().copied(), changes.last().copied()) else { return Cells::default() };
-    let stretches = changes.len() - 1;
-    let (spare, whole) = ((width - stretches.min(width)) as u128, u128::from((end - first).max(1)));
-    // The cell at which each stretch begins: one for each before it, and its part of the others.
-    let start = |index: usize| index + (spare * u128::from(changes.get(index).copied().unwrap_or(end) - first) / whole) as usize;
+    let intervals = changes.len() - 1;
+    let (spare, duration) = ((width - intervals.min(width)) as u128, u128::from((end - first).max(1)));
+    // The first cell of each interval: one for each interval before it, and their share of the spare cells.
+    let start = |index: usize| index + (spare * u128::from(changes.get(index).copied().unwrap_or(end) - first) / duration) as usize;
     let mut times = Vec::new();
-    for index in 0..stretches {
+    for index in 0..intervals {
         let (from, until) = (changes[index], changes[index + 1]);
         let cells = start(index + 1).saturating_sub(start(index)).max(1) as u64;
         times.extend((0..cells).map(|cell| from + ((until - from).saturating_mul(cell)) / cells));

@@ -35,9 +35,15 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         for lane in active.iter() {
             let Some(texture) = images[lane].and_then(|index| texture_of(&prepared.config.images[index])) else { continue };
             let named = samplers.as_ref().and_then(|samplers| samplers[lane]).and_then(|index| sampler_of(&prepared.config.images[index]));
-            let place = self.place_of(access, lane, group);
-            let lookup =
-                Lookup { texture, sampler: named.unwrap_or(&texture.sampler), geometry: access.geometry, place: &place, float, gather };
+            let coordinates = self.coordinates_of(access, lane, group);
+            let lookup = Lookup {
+                texture,
+                sampler: named.unwrap_or(&texture.sampler),
+                geometry: access.geometry,
+                coordinates: &coordinates,
+                float,
+                gather,
+            };
             let Texel(components) = sample(&lookup, |address| {
                 addresses.push((address, lane));
                 self.texel(texture, address, &mut unknown)
@@ -59,7 +65,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         Ok(())
     }
 
-    /// The texel at an address, whose buffer is there for the whole launch; the first byte that is not known goes to `unknown`.
+    /// The texel at an address of its buffer; sets `unknown` to the first unknown byte.
     fn texel(&self, texture: &Texture, address: u64, unknown: &mut Option<u64>) -> Texel {
         let mut bytes = [0; 16];
         let bytes = &mut bytes[..texture.texels.texel_bytes() as usize];
@@ -79,7 +85,7 @@ fn sampler_of(image: &Image) -> Option<&Sampler> {
     if let Content::Sampler(sampler) = &image.content { Some(sampler) } else { None }
 }
 
-/// Four components as the instruction wants them: pairs of halves, single halves, or as they are.
+/// Converts four components to the type of the destination: pairs of halves, halves, or unchanged.
 #[expect(clippy::wildcard_enum_match_arm, reason = "registers of the other types hold one number each")]
 fn converted(results: Results, to: ScalarType) -> Results {
     let half = |word: u64| u64::from(F16::from_f64(f64::from(f32::from_bits(word as u32))).0);

@@ -1,4 +1,4 @@
-//! Texture and surface instructions (PTX ISA, "Texture Instructions", "Surface Instructions"). Lanes go one by one, lowest first.
+//! Texture and surface instructions (PTX ISA, "Texture Instructions", "Surface Instructions"). Lanes execute one by one, lowest first.
 
 mod lookup;
 mod query;
@@ -11,13 +11,13 @@ use crate::machine::event::{AccessEvent, AccessKind, Event, EventKind};
 use crate::machine::exec::warp_run::{Executed, Flow, Group, WarpRun};
 use crate::machine::state::lanes::{LaneMask, PerLane};
 use crate::machine::state::trap::{Trap, TrapKind};
-use crate::program::{Handle, ImageAccess, ImageFn, ImageId, find};
+use crate::program::{HandleSource, ImageAccess, ImageFn, ImageId, find};
 
 /// Results, one for each destination.
 type Results = SmallVec<[PerLane<u64>; 4]>;
 
-/// The operands of one lane.
-type Words = SmallVec<[u32; 8]>;
+/// The layer, coordinates and offsets of one lane.
+type CoordinateWords = SmallVec<[u32; 8]>;
 
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Executes a texture or surface instruction.
@@ -36,9 +36,14 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         Ok(Flow::Next)
     }
 
-    /// The images of the launch that the lanes' handles denote, which must be of this kind and, except for samplers, of the instruction's
-    /// geometry.
-    fn images(&mut self, handle: Handle, kind: ImageKind, group: &Group, active: LaneMask) -> Result<PerLane<Option<usize>>, Box<Trap>> {
+    /// The index in the launch of the image of each lane's handle, which must be of this kind.
+    fn images(
+        &mut self,
+        handle: HandleSource,
+        kind: ImageKind,
+        group: &Group,
+        active: LaneMask,
+    ) -> Result<PerLane<Option<usize>>, Box<Trap>> {
         let handles = self.handles(handle, group, active);
         let mut found = [None; 32];
         let images = &self.prepared.config.images;
@@ -52,10 +57,10 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         Ok(found)
     }
 
-    fn handles(&mut self, handle: Handle, group: &Group, active: LaneMask) -> PerLane<u64> {
+    fn handles(&mut self, handle: HandleSource, group: &Group, active: LaneMask) -> PerLane<u64> {
         match handle {
-            Handle::Value(source) => *self.lanes(group, active).get64(source),
-            Handle::Param(offset) => {
+            HandleSource::Value(source) => *self.lanes(group, active).get64(source),
+            HandleSource::Param(offset) => {
                 let params = self.prepared.config.params.get(offset as usize..).and_then(|rest| rest.first_chunk());
                 [params.map_or(0, |bytes| u64::from_le_bytes(*bytes)); 32]
             }
@@ -82,9 +87,9 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     }
 
     /// The layer, coordinates and offsets of one lane.
-    fn place_of(&mut self, access: &ImageAccess, lane: usize, group: &Group) -> Words {
+    fn coordinates_of(&mut self, access: &ImageAccess, lane: usize, group: &Group) -> CoordinateWords {
         let lanes = self.lanes(group, LaneMask::of(lane));
-        access.place.iter().map(|source| lanes.get32(*source)[lane]).collect()
+        access.coordinates.iter().map(|source| lanes.get32(*source)[lane]).collect()
     }
 
     fn put_results(&mut self, access: &ImageAccess, results: &[PerLane<u64>], group: &Group, active: LaneMask) {
@@ -94,7 +99,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         }
     }
 
-    /// The fault of a lane that reads a texel of which the byte at `address` is not known.
+    /// The fault of a lane that reads a texel with an unknown byte at `address`.
     fn unknown_texel(&self, address: u64, lane: usize, group: &Group) -> Box<Trap> {
         self.byte_fault("a texel is not known", address, false, lane, group)
     }
@@ -102,20 +107,20 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Reports accesses of single lanes.
     fn report_texels(&mut self, accesses: &[(u64, usize)], bytes: u64, kind: AccessKind) {
         if self.wants(EventKind::Access) {
-            let (how, proxy) = self.semantics();
+            let (semantics, proxy) = self.semantics();
             for (address, lane) in accesses {
                 let (lanes, addresses) = (LaneMask::of(*lane), &[*address; 32]);
                 let (space, owner) = (Space::Global, (self.block_slot, self.rank));
-                let (place, block_id, bytes) = (self.place, self.block_id(), bytes as u32);
+                let (point, block_id, bytes) = (self.point, self.block_id(), bytes as u32);
                 let lockstep = self.warp.lockstep(lanes);
                 let (depth, store) = (self.running_depth(), None);
                 self.emit(&Event::Access(AccessEvent {
-                    place,
+                    point,
                     block_id,
                     lanes,
                     lockstep,
                     kind,
-                    semantics: how,
+                    semantics,
                     proxy,
                     space,
                     owner,

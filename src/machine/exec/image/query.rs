@@ -33,7 +33,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         Ok(())
     }
 
-    /// `istypep`: of the handles of variables; those that the launch makes up have no type, as on the hardware.
+    /// `istypep`: true for handles of variables of the kind. Handles from the launch have no type, as on the hardware.
     pub(super) fn is_handle(&mut self, access: &ImageAccess, kind: ImageKind, group: &Group, active: LaneMask) {
         let handles = self.handles(access.image, group, active);
         let is_it = |variable: &Variable, handle: u64| variable.opaque == Some(kind) && variable.location.address == handle;
@@ -60,7 +60,7 @@ fn answer(image: &Image, query: ImageQuery) -> u32 {
     match query {
         ImageQuery::Width => extent(0),
         ImageQuery::Height => extent(1).max(u32::from(image.kind() == ImageKind::Texture)),
-        // The hardware counts layers as depth.
+        // The hardware reports the layers as depth.
         ImageQuery::Depth => extent(2).max(image.texels().map_or(0, layers)),
         ImageQuery::ChannelDataType => image.texels().map_or(0, |texels| match (texels.channel, unorm) {
             (S8, true) => 0x10d0,
@@ -93,7 +93,7 @@ fn answer(image: &Image, query: ImageQuery) -> u32 {
     }
 }
 
-/// Layers of an array, 0 of what is none.
+/// The layers of an array; 0 for other textures.
 fn layers(texels: &Texels) -> u32 {
     if texels.geometry.is_array() { texels.layers } else { 0 }
 }

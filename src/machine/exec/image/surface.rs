@@ -12,22 +12,22 @@ use crate::machine::state::trap::{Trap, TrapKind};
 use crate::program::{ImageAccess, ImageFn, Texels};
 
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
-    /// `suld`, `sust` and `sured`. Nothing is done if a lane is out of bounds and must not be.
+    /// `suld`, `sust` and `sured`. If a lane with `.trap` is out of bounds, the instruction has no effect.
     pub(super) fn surface(&mut self, access: &ImageAccess, group: &Group, active: LaneMask) -> Result<(), Box<Trap>> {
         let prepared = self.prepared;
         let images = self.images(access.image, ImageKind::Surface, group, active)?;
-        let mut spots: PerLane<Option<u64>> = [None; 32];
+        let mut texel_addresses: PerLane<Option<u64>> = [None; 32];
         for lane in active.iter() {
             let Some(texels) = images[lane].and_then(|index| prepared.config.images[index].texels()) else { continue };
-            let place = self.place_of(access, lane, group);
-            let view = SurfaceReach::new(access, texels);
-            spots[lane] = match (view.spot(access, texels, &place), view.bounds) {
+            let coordinates = self.coordinates_of(access, lane, group);
+            let surface = SurfaceAccess::new(access, texels);
+            texel_addresses[lane] = match (surface.address(access, texels, &coordinates), surface.bounds) {
                 (Err(message), SurfaceBounds::Trap) => return Err(self.trap(TrapKind::OutOfBounds, LaneMask::of(lane), &message)),
-                (spot, _) => spot.unwrap_or(None),
+                (target, _) => target.unwrap_or(None),
             };
             let reads = matches!(access.f, ImageFn::Load(..) | ImageFn::Reduce { .. });
-            let read = spots[lane].filter(|_| reads).and_then(|address| Some((address, self.global.find(address)?)));
-            if let Some(unknown) = read.and_then(|(address, memory)| memory.first_unknown(address, address, view.bytes)) {
+            let read = texel_addresses[lane].filter(|_| reads).and_then(|address| Some((address, self.global.find(address)?)));
+            if let Some(unknown) = read.and_then(|(address, memory)| memory.first_unknown(address, address, surface.bytes)) {
                 return Err(self.unknown_texel(unknown, lane, group));
             }
         }
@@ -41,19 +41,21 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             .collect();
         let mut results: Results = SmallVec::from_elem([0; 32], access.dests.len());
         for lane in active.iter() {
-            let (Some(address), Some(texels)) = (spots[lane], images[lane].and_then(|index| prepared.config.images[index].texels())) else {
+            let (Some(address), Some(texels)) =
+                (texel_addresses[lane], images[lane].and_then(|index| prepared.config.images[index].texels()))
+            else {
                 continue;
             };
             let operands: SmallVec<[u64; 4]> = values.iter().map(|value| value[lane]).collect();
-            self.touch(access, texels, (address, lane), &operands, &mut results);
+            self.access_texels(access, texels, (address, lane), &operands, &mut results);
         }
         self.put_results(access, &results, group, active);
         Ok(())
     }
 
     /// Reads or writes at `address` for one lane.
-    fn touch(&mut self, access: &ImageAccess, texels: &Texels, spot: (u64, usize), operands: &[u64], results: &mut Results) {
-        let (address, lane) = spot;
+    fn access_texels(&mut self, access: &ImageAccess, texels: &Texels, target: (u64, usize), operands: &[u64], results: &mut Results) {
+        let (address, lane) = target;
         let kind = match access.f {
             ImageFn::Load(..) => AccessKind::Read,
             ImageFn::Reduce { .. } => AccessKind::Atomic,
@@ -64,7 +66,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             | ImageFn::Query(..)
             | ImageFn::IsHandle(_) => AccessKind::Write,
         };
-        self.report_texels(&[spot], SurfaceReach::new(access, texels).bytes, kind);
+        self.report_texels(&[target], SurfaceAccess::new(access, texels).bytes, kind);
         let Some(allocation) = self.global.find_mut(address) else { return };
         let offset = address - allocation.base;
         match access.f {
@@ -102,16 +104,16 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     }
 }
 
-/// The texels that a surface instruction accesses.
-struct SurfaceReach {
-    /// Bytes.
+/// The access of a surface instruction.
+struct SurfaceAccess {
+    /// Bytes per lane.
     bytes: u64,
-    /// Bytes of a step along x.
+    /// Bytes per unit of the x coordinate.
     step: u64,
     bounds: SurfaceBounds,
 }
 
-impl SurfaceReach {
+impl SurfaceAccess {
     fn new(access: &ImageAccess, texels: &Texels) -> Self {
         let texel = texels.texel_bytes();
         match access.f {
@@ -127,21 +129,21 @@ impl SurfaceReach {
         }
     }
 
-    /// The address that is touched, or `None` for nothing.
+    /// The address of the access.
     ///
     /// # Errors
-    /// The coordinate that is out of bounds.
-    fn spot(&self, access: &ImageAccess, texels: &Texels, place: &[u32]) -> Result<Option<u64>, String> {
+    /// The message for a coordinate out of bounds.
+    fn address(&self, access: &ImageAccess, texels: &Texels, coordinates: &[u32]) -> Result<Option<u64>, String> {
         let first = usize::from(access.geometry.is_array());
         let row = u64::from(texels.extent[0]) * texels.texel_bytes();
         let x_end = i64::try_from((row.saturating_sub(self.bytes) / self.step) + 1).unwrap_or(i64::MAX);
         let mut index = [0_u64; 3];
         let axes = [("x", x_end), ("y", i64::from(texels.extent[1])), ("z", i64::from(texels.extent[2]))];
-        for (dimension, word) in place[first..].iter().enumerate().take(3) {
+        for (dimension, word) in coordinates[first..].iter().enumerate().take(3) {
             let (name, end) = axes[dimension];
             index[dimension] = self.inside(name, i64::from(*word as i32), end)?;
         }
-        let layer = if first == 1 { self.inside("layer", i64::from(place[0]), i64::from(texels.layers))? } else { 0 };
+        let layer = if first == 1 { self.inside("layer", i64::from(coordinates[0]), i64::from(texels.layers))? } else { 0 };
         let x = index[0] * self.step;
         if !x.is_multiple_of(self.bytes.min(texels.texel_bytes()).max(1)) && self.step == 1 && self.bounds == SurfaceBounds::Trap {
             return Err(format!("surface access of {} bytes at byte {x} of a row, which is not a multiple of it", self.bytes));
@@ -149,7 +151,7 @@ impl SurfaceReach {
         Ok(Some(texels.byte(x, index[1], index[2] + layer)))
     }
 
-    /// The index within bounds.
+    /// The index, clamped to the bounds or checked against them.
     fn inside(&self, name: &str, index: i64, end: i64) -> Result<u64, String> {
         match self.bounds {
             SurfaceBounds::Clamp => Ok(index.clamp(0, end - 1) as u64),

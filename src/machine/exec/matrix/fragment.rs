@@ -11,11 +11,11 @@ use crate::program::FragmentAccess;
 
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     pub(super) fn load_fragment(&mut self, op: &FragmentAccess, group: &Group) -> Result<(), Box<Trap>> {
-        let elements = self.element_pieces(op, false, group)?;
+        let elements = self.element_segments(op, false, group)?;
         let program = self.program;
         let dests = &*program.dests[op.registers];
         let per_register = elements.len() / dests.len().max(1);
-        let bits = op.fragment.describe().ty.bits();
+        let bits = op.fragment.in_32_bit_words().ty.bits();
         for (register, elements) in dests.iter().zip(elements.chunks(per_register.max(1))) {
             let mut words = [0u64; LANES];
             for (part, segments) in elements.iter().enumerate() {
@@ -29,11 +29,11 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     }
 
     pub(super) fn store_fragment(&mut self, op: &FragmentAccess, group: &Group) -> Result<(), Box<Trap>> {
-        let elements = self.element_pieces(op, true, group)?;
+        let elements = self.element_segments(op, true, group)?;
         let program = self.program;
         let sources = &*program.sources[op.registers];
         let per_register = elements.len() / sources.len().max(1);
-        let bits = op.fragment.describe().ty.bits();
+        let bits = op.fragment.in_32_bit_words().ty.bits();
         for (register, elements) in sources.iter().zip(elements.chunks(per_register.max(1))) {
             let lanes = self.lanes(group, LaneMask::ALL);
             let words = if bits == 64 { *lanes.get64(*register) } else { lanes.get32(*register).map(u64::from) };
@@ -74,9 +74,9 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         }
     }
 
-    /// The memory of each element of the lanes' fragments. Elements of less than a byte are accessed in words of 32 bits.
-    fn element_pieces(&mut self, op: &FragmentAccess, write: bool, group: &Group) -> Result<Vec<Vec<AccessSegment>>, Box<Trap>> {
-        let fragment = op.fragment.describe();
+    /// The memory of each element of the lanes' fragments. Elements of less than a byte are accessed in 32-bit words.
+    fn element_segments(&mut self, op: &FragmentAccess, write: bool, group: &Group) -> Result<Vec<Vec<AccessSegment>>, Box<Trap>> {
+        let fragment = op.fragment.in_32_bit_words();
         let Some(layout) = Layout::of(&fragment) else { return Ok(Vec::new()) };
         let bytes = fragment.ty.bytes();
         let start = self.common_start(op, group, bytes)?;
@@ -109,7 +109,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         self.agreed(&strides, "the stride of the matrix")
     }
 
-    /// The value that all lanes have.
+    /// The value, which must be the same in all lanes.
     fn agreed(&self, values: &PerLane<u64>, what: &str) -> Result<u64, Box<Trap>> {
         let first = values[0];
         let others = LaneMask::from_fn(|lane| values[lane] != first);

@@ -1,7 +1,7 @@
 //! Matrix instructions of a warp (PTX ISA, "Warp Level Matrix Instructions").
 //!
-//! All 32 lanes execute one together. Lanes that come first wait for the others (`.sync`); where some will not come, because they have
-//! exited or their guard is false, the result is undefined and the run stops.
+//! All 32 lanes execute an instruction together. Lanes that reach it first wait for the others (`.sync`); if some never reach it, because
+//! they have exited or their guard is false, the behaviour is undefined: a fault.
 
 mod fragment;
 mod multiply;
@@ -34,7 +34,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         Ok(Flow::Next)
     }
 
-    /// The fault of a warp that is not whole.
+    /// The fault of a warp of which some lanes do not execute the instruction.
     fn missing(&self, group: &Group, active: LaneMask) -> Box<Trap> {
         let (missing, why) = match group.mask & !active {
             LaneMask::NONE => (!active, "exited, or not in the block"),

@@ -4,7 +4,7 @@ use super::super::operands::Lanes;
 use crate::isa::Sparsity;
 use crate::machine::exec::warp_run::{Group, WarpRun};
 use crate::machine::state::lanes::{LANES, LaneMask};
-use crate::machine::state::tables::matrix::{Arithmetic, ElementTable, MultiplyTables, kept_rows};
+use crate::machine::state::tables::matrix::{Arithmetic, ElementTable, MultiplyTables, sparse_rows};
 use crate::num::matrix::{Operands, Product, multiply, multiply_f64};
 use crate::program::{Dst, MatrixId, MatrixMultiply, Src};
 
@@ -23,18 +23,18 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             }
             Arithmetic::Narrow(product) => {
                 let [a, mut b, c] = [(a, &tables.a), (b, &tables.b), (c, &tables.c)].map(|(list, table)| gather(&lanes, list, table));
-                let kept = op.metadata.map(|(metadata, selector)| {
+                let sparse_rows = op.metadata.map(|(metadata, selector)| {
                     let sparsity = Sparsity::new(op.kind.shape, op.kind.types[1]);
-                    kept_rows(sparsity, (lanes.get32(metadata), selector), product, &mut b)
+                    sparse_rows(sparsity, (lanes.get32(metadata), selector), product, &mut b)
                 });
-                let d = product_of_tiles(prepared.simd, product, tables, [&a, &b, &c], kept.as_deref());
+                let d = product_of_tiles(prepared.simd, product, tables, [&a, &b, &c], sparse_rows.as_deref());
                 scatter(&mut lanes, dests, &tables.d, &d);
             }
         }
     }
 }
 
-/// The products of all tiles, one after the other.
+/// The concatenated products of all tiles.
 fn product_of_tiles(
     simd: pulp::Arch,
     product: &Product,
@@ -54,7 +54,7 @@ fn product_of_tiles(
     if tiles == 1 { one(0) } else { (0..tiles).flat_map(one).collect() }
 }
 
-/// The elements of a fragment, row by row. Of copies, the first counts.
+/// The elements of a fragment, row by row. If several registers hold an element, the first is used.
 fn gather(lanes: &Lanes<'_>, registers: &[Src], table: &ElementTable) -> Vec<u32> {
     let mut elements = vec![0; table.size];
     let mask = u32::MAX >> (32 - table.bits);

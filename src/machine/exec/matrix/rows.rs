@@ -1,7 +1,7 @@
-//! `ldmatrix`, `stmatrix`, `movmatrix`: matrices of 8 rows of 16 bytes, one a register.
+//! `ldmatrix`, `stmatrix`, `movmatrix`: matrices of 8 rows of 16 bytes, each in one register.
 //!
-//! Of matrix q the row addresses come from lanes 8q to 8q + 7. Lane l holds the halves 2 (l mod 4) and the next of row l / 4 of every
-//! matrix, or, transposed, those of column l / 4.
+//! Lanes 8q to 8q + 7 hold the row addresses of matrix q. Lane l holds the elements 2 (l mod 4) and 2 (l mod 4) + 1 of row l / 4 of every
+//! matrix or, transposed, of column l / 4.
 
 use crate::isa::Space;
 use crate::machine::event::AccessKind;
@@ -11,7 +11,7 @@ use crate::machine::state::lanes::{LANES, LaneMask, PerLane};
 use crate::machine::state::trap::{Trap, TrapKind};
 use crate::program::{Dst, RowsAccess, Src};
 
-/// A row in memory: 8 halves.
+/// A row in memory: 8 elements of 16 bits.
 type Row = [u8; 16];
 
 /// Rows of a matrix.
@@ -22,7 +22,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let program = self.program;
         let dests = &*program.dests[op.registers];
         let mut rows = [Row::default(); LANES];
-        for AccessSegment { space, access } in self.row_pieces(op, dests.len(), false, group)? {
+        for AccessSegment { space, access } in self.row_segments(op, dests.len(), false, group)? {
             self.report(space, &access, AccessKind::Read);
             self.read(space, &access, 0, |lane, bytes: Row| {
                 if access.mask.contains(lane) {
@@ -40,7 +40,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     pub(super) fn store_rows(&mut self, op: &RowsAccess, group: &Group) -> Result<(), Box<Trap>> {
         let program = self.program;
         let sources = &*program.sources[op.registers];
-        let segments = self.row_pieces(op, sources.len(), true, group)?;
+        let segments = self.row_segments(op, sources.len(), true, group)?;
         let lanes = self.lanes(group, LaneMask::ALL);
         let mut rows = [Row::default(); LANES];
         for (rows, source) in rows.chunks_exact_mut(ROWS).zip(sources) {
@@ -60,9 +60,9 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     }
 
     /// The memory of the rows of `matrices` matrices, all in shared memory.
-    fn row_pieces(&mut self, op: &RowsAccess, matrices: usize, write: bool, group: &Group) -> Result<Vec<AccessSegment>, Box<Trap>> {
-        let with_rows = LaneMask::lowest((ROWS * matrices.clamp(1, LANES / ROWS)) as u32);
-        let mut access = self.access(&op.address, group, with_rows, size_of::<Row>() as u32);
+    fn row_segments(&mut self, op: &RowsAccess, matrices: usize, write: bool, group: &Group) -> Result<Vec<AccessSegment>, Box<Trap>> {
+        let address_lanes = LaneMask::lowest((ROWS * matrices.clamp(1, LANES / ROWS)) as u32);
+        let mut access = self.access(&op.address, group, address_lanes, size_of::<Row>() as u32);
         let space = op.access.space;
         let segments = self.locate(&mut access, space, write, group)?.with(access);
         let elsewhere = |segment: &AccessSegment| segment.space != Space::Shared;
@@ -80,12 +80,12 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     }
 }
 
-/// The register that a matrix fills.
+/// The register values of a matrix.
 fn words_of(rows: &[Row], transposed: bool) -> PerLane<u32> {
     let mut words = [0; LANES];
     for lane in LaneMask::ALL.iter() {
         let halves = [0, 1].map(|half| {
-            let (row, column) = place(lane, half, transposed);
+            let (row, column) = row_and_column(lane, half, transposed);
             u32::from(u16::from_le_bytes([rows[row][2 * column], rows[row][2 * column + 1]]))
         });
         words[lane] = halves[0] | halves[1] << 16;
@@ -93,12 +93,12 @@ fn words_of(rows: &[Row], transposed: bool) -> PerLane<u32> {
     words
 }
 
-/// The matrix that a register holds.
+/// The matrix in a register.
 fn rows_of(words: &PerLane<u32>, transposed: bool) -> [Row; ROWS] {
     let mut rows = [Row::default(); ROWS];
     for lane in LaneMask::ALL.iter() {
         for half in [0, 1] {
-            let (row, column) = place(lane, half, transposed);
+            let (row, column) = row_and_column(lane, half, transposed);
             let bytes = ((words[lane] >> (16 * half)) as u16).to_le_bytes();
             rows[row][2 * column..2 * column + 2].copy_from_slice(&bytes);
         }
@@ -106,8 +106,8 @@ fn rows_of(words: &PerLane<u32>, transposed: bool) -> [Row; ROWS] {
     rows
 }
 
-/// Row and column of half `half` of lane `lane`.
-fn place(lane: usize, half: usize, transposed: bool) -> (usize, usize) {
+/// The row and the column of element `half` (0 or 1) of lane `lane`.
+fn row_and_column(lane: usize, half: usize, transposed: bool) -> (usize, usize) {
     let (across, along) = (lane / 4, 2 * (lane % 4) + half);
     if transposed { (along, across) } else { (across, along) }
 }

@@ -1,4 +1,4 @@
-//! Texture lookups: from coordinates to texels ([`place`]), their components ([`texel`]), and what is made of them (`sample`).
+//! Texture lookups: the texel of a coordinate (`place`), its components (`texel`), and filtering (`sample`).
 
 mod place;
 mod sample;

@@ -1,34 +1,34 @@
-//! From coordinates to texels: scaling, the face of a cube, and the addressing mode for coordinates out of range.
+//! The texels of coordinates: scaling, cube faces, and addressing modes for coordinates out of range.
 
 use crate::isa::AddressMode;
 use crate::num::texture::{FRACTION_BITS, fixed, texel};
 
-/// A coordinate of one dimension, and how it is to be understood.
+/// A dimension of a texture, with its addressing.
 #[derive(Clone, Copy)]
 pub struct Axis {
-    /// Texels.
+    /// The extent in texels.
     pub extent: u32,
     /// The addressing mode for coordinates out of range.
     pub mode: AddressMode,
-    /// It goes from 0 to 1.
+    /// True if coordinates are normalized: from 0 to 1.
     pub normalized: bool,
 }
 
 impl Axis {
-    /// The texel that a coordinate falls into.
-    pub fn whole(self, x: f32) -> i64 {
-        texel(self.reduced(x), self.scale())
+    /// The texel that contains a coordinate.
+    pub fn nearest(self, x: f32) -> i64 {
+        texel(self.wrapped(x), self.scale())
     }
 
-    /// A coordinate in texels, as whole texels and a fraction of 8 bits, half a texel less: the lower of the two texels around it.
+    /// The lower of the two texels for linear filtering, and the 8-bit fraction of the upper one.
     pub fn lower(self, x: f32) -> (i64, i64) {
-        let texels = fixed(self.reduced(x), self.scale()) - (1 << (FRACTION_BITS - 1));
+        let texels = fixed(self.wrapped(x), self.scale()) - (1 << (FRACTION_BITS - 1));
         (texels >> FRACTION_BITS, texels & ((1 << FRACTION_BITS) - 1))
     }
 
-    /// The coordinate itself, or where it repeats, one of the first two repetitions: they differ where it is mirrored. Subnormal numbers
-    /// are zero, and so is what repeats and is infinite.
-    fn reduced(self, x: f32) -> f64 {
+    /// The coordinate; in the modes wrap and mirror, reduced to the first two repetitions, which differ if mirrored. Subnormal numbers
+    /// become zero, and so does infinity in these modes.
+    fn wrapped(self, x: f32) -> f64 {
         let x = if x.is_subnormal() { 0.0 } else { f64::from(x) };
         let repeats = self.normalized && matches!(self.mode, AddressMode::Wrap | AddressMode::Mirror);
         match repeats {
@@ -42,7 +42,7 @@ impl Axis {
         if self.normalized { self.extent } else { 1 }
     }
 
-    /// The texel at index `index`; `None` is the border.
+    /// The texel for `index`, by the addressing mode; `None` is the border.
     pub fn texel(self, index: i64) -> Option<u32> {
         let extent = i64::from(self.extent);
         let clamped = || index.clamp(0, extent - 1);
@@ -59,7 +59,7 @@ impl Axis {
     }
 }
 
-/// The face of a cube that a direction hits, and where, from 0 to 1 (CUDA C++ Programming Guide, "Cubemap Textures").
+/// The cube face of a direction, and the position on it, from 0 to 1 (CUDA C++ Programming Guide, "Cubemap Textures").
 pub fn face([x, y, z]: [f32; 3]) -> (u64, [f32; 2]) {
     let (ax, ay, az) = (x.abs(), y.abs(), z.abs());
     let (face, major, s, t) = if az >= ax && az >= ay {
@@ -71,6 +71,6 @@ pub fn face([x, y, z]: [f32; 3]) -> (u64, [f32; 2]) {
     } else {
         (1, ax, z, -y)
     };
-    let place = |offset: f32| (offset / major + 1.0) / 2.0;
-    (face, [place(s), place(t)])
+    let position = |offset: f32| (offset / major + 1.0) / 2.0;
+    (face, [position(s), position(t)])
 }

@@ -1,16 +1,16 @@
-//! Texels in memory and as instructions see them.
+//! The conversion of texels between memory and registers.
 
 use crate::isa::ChannelType;
 use crate::num::F16;
 use crate::program::Texels;
 
-/// The four components of a texel, each a word of bits.
+/// The four components of a texel, each a 32-bit word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Texel(pub [u32; 4]);
 
 impl Texels {
-    /// The components of a texel whose bytes are `bytes`: floats, or integers of 32 bits. Channels that are not there are 0. The
-    /// smallest normalized integer is a little below -1.
+    /// The components of a texel with the bytes `bytes`: floats, or integers of 32 bits. Absent channels are 0. The smallest normalized
+    /// signed integer is slightly below -1.
     pub fn decode(&self, bytes: &[u8], normalized_float: bool) -> Texel {
         let mut components = [0; 4];
         let channels = bytes.chunks_exact(self.channel.bytes() as usize);
@@ -20,8 +20,8 @@ impl Texels {
         Texel(components)
     }
 
-    /// The bytes of a texel that holds `components`, as `sust.p` stores them: integers are clamped to the range of the channel, halves are
-    /// cut off.
+    /// The bytes of a texel with `components`, as `sust.p` stores them: integers are clamped to the range of the channel, halves are
+    /// rounded towards zero.
     pub fn encode(&self, components: [u32; 4]) -> Vec<u8> {
         let channels = components.iter().take(self.channels as usize);
         channels.flat_map(|component| encode(self.channel, *component)).collect()
@@ -55,14 +55,14 @@ fn encode(channel: ChannelType, component: u32) -> Vec<u8> {
     word.to_le_bytes()[..channel.bytes() as usize].to_vec()
 }
 
-/// The bits of a float as a half, cut off.
+/// The bits of a float as a half, rounded towards zero.
 fn half_towards_zero(value: f32) -> u32 {
     let nearest = F16::from_f64(f64::from(value));
     let beyond = nearest.to_f32().abs() > value.abs();
     u32::from(nearest.0) - u32::from(beyond)
 }
 
-/// The number in up to four bytes.
+/// The little-endian number in up to four bytes.
 fn word(bytes: &[u8]) -> u32 {
     bytes.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte))
 }

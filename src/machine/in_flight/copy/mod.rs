@@ -1,8 +1,8 @@
-//! Asynchronous copies as values: what is in flight, where from and where to, and what says that it has ended.
+//! The execution of asynchronous copies.
 //!
-//! An instruction checks its addresses and puts an `AsyncCopy` in flight; bytes move when the copy ends. When that is, is the
-//! `CompletionPolicyKind`'s choice within what the ISA promises, so a missing or wrong wait shows. While a copy is in flight the bytes it
-//! will replace are `POISON`, unless it ends at once.
+//! An instruction checks its addresses and puts an `AsyncCopy` in flight; bytes move when the copy ends. The `CompletionPolicyKind` chooses
+//! that time within the guarantees of the ISA, so that a missing or wrong wait changes results. While a copy is in flight the bytes that it
+//! will overwrite are `POISON`, unless it ends at once.
 //!
 //! | ends | `cp.async` | bulk copies of a group | copies that complete on an mbarrier |
 //! | --- | --- | --- | --- |

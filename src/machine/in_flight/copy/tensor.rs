@@ -1,4 +1,4 @@
-//! Boxes of tensors, moved when their copy ends.
+//! Tensor copies: the bytes of a box move when the copy ends.
 
 use crate::machine::state::in_flight::copy::BoxCopy;
 use std::ops::Range;
@@ -7,15 +7,15 @@ use smallvec::SmallVec;
 
 use crate::machine::in_flight::copy::view::MemoryView;
 use crate::machine::in_flight::tensor::{ByteRun, Direction, UNIT};
-use crate::machine::state::in_flight::copy::{Destination, MemoryOwner, POISON};
+use crate::machine::state::in_flight::copy::{MemoryAddress, MemoryOwner, POISON};
 use crate::machine::state::read_modify_write;
 use crate::num::convert;
 
-/// Bytes of a run.
+/// The bytes of a run.
 type Bytes = SmallVec<[u8; 256]>;
 
 impl BoxCopy {
-    /// Whether it replaces what was at its destination, and does not combine with it.
+    /// True if it overwrites its destination, without a reduction.
     pub fn replaces(&self) -> bool {
         !matches!(self.shape.direction(), Direction::Reduce(_))
     }
@@ -24,37 +24,37 @@ impl BoxCopy {
         self.shape.direction() == Direction::Load
     }
 
-    /// Whether it goes to global memory.
+    /// True if the destination is global memory.
     pub fn is_store(&self) -> bool {
         !self.is_load()
     }
 
-    fn in_shared(&self, run: &ByteRun) -> Destination {
-        Destination { owner: self.owner, address: run.shared }
+    fn in_shared(&self, run: &ByteRun) -> MemoryAddress {
+        MemoryAddress { owner: self.owner, address: run.shared }
     }
 
     /// The address of a run in global memory; none if it is outside the tensor.
-    fn in_global(run: &ByteRun) -> Option<Destination> {
-        run.global.map(|address| Destination { owner: MemoryOwner::Global, address })
+    fn in_global(run: &ByteRun) -> Option<MemoryAddress> {
+        run.global.map(|address| MemoryAddress { owner: MemoryOwner::Global, address })
     }
 
-    /// Shows `visit` the ranges that it will write: where, and how many bytes.
-    pub fn writes(&self, mut visit: impl FnMut(Destination, u64)) {
+    /// Calls `visit` for each range that it writes: its start and its length in bytes.
+    pub fn visit_writes(&self, mut visit: impl FnMut(MemoryAddress, u64)) {
         self.shape.swizzled_runs(|run| {
             let to = if self.is_load() { Some(self.in_shared(&run)) } else { Self::in_global(&run) };
             to.into_iter().for_each(|to| visit(to, run.bytes));
         });
     }
 
-    /// Shows `visit` the ranges that it reads: where, and how many bytes.
-    pub fn reads(&self, mut visit: impl FnMut(Destination, u64)) {
+    /// Calls `visit` for each range that it reads: its start and its length in bytes.
+    pub fn visit_reads(&self, mut visit: impl FnMut(MemoryAddress, u64)) {
         self.shape.swizzled_runs(|run| {
             let from = if self.is_load() { Self::in_global(&run) } else { Some(self.in_shared(&run)) };
             from.into_iter().for_each(|from| visit(from, run.bytes));
         });
     }
 
-    /// Makes the box read as poison, if it will be replaced.
+    /// Poisons the destination, if the copy overwrites it.
     pub fn poison(&self, view: &mut MemoryView<'_>) {
         if self.is_load() {
             self.change_shared(view, |_, bytes| bytes.fill(POISON));
@@ -66,14 +66,14 @@ impl BoxCopy {
         }
     }
 
-    /// Reads the source, so that it may be overwritten.
-    pub fn take(&mut self, view: &mut MemoryView<'_>) {
-        if self.taken.is_none() {
-            self.taken = Some(self.source(view));
+    /// Reads the source, which may be overwritten from then on.
+    pub fn read_source(&mut self, view: &mut MemoryView<'_>) {
+        if self.source_bytes.is_none() {
+            self.source_bytes = Some(self.source(view));
         }
     }
 
-    /// The source's bytes, run after run.
+    /// The bytes of the source, run after run.
     fn source(&self, view: &mut MemoryView<'_>) -> Box<[u8]> {
         let mut all = Vec::new();
         if self.is_load() {
@@ -96,7 +96,7 @@ impl BoxCopy {
         all.into_boxed_slice()
     }
 
-    /// Shows `visit` the bytes that a store would write now, run after run, with their addresses in global memory.
+    /// Calls `visit` for each run of bytes that a store would write now, with its address in global memory.
     pub fn visit_stored(&self, view: &mut MemoryView<'_>, mut visit: impl FnMut(u64, &[u8])) {
         assert!(self.is_store(), "a load is looked at as a store");
         let source = self.source(view);
@@ -105,8 +105,8 @@ impl BoxCopy {
 
     /// Moves all bytes.
     pub fn move_bytes(&self, view: &mut MemoryView<'_>) {
-        let read = self.taken.is_none().then(|| self.source(view));
-        let Some(source) = self.taken.as_ref().or(read.as_ref()) else { return };
+        let read = self.source_bytes.is_none().then(|| self.source(view));
+        let Some(source) = self.source_bytes.as_ref().or(read.as_ref()) else { return };
         if self.is_load() {
             self.change_shared(view, |done, bytes| {
                 if let Some(source) = source.get(done..done + bytes.len()) {
@@ -115,11 +115,11 @@ impl BoxCopy {
             });
             return;
         }
-        self.visit_runs(source, |to, bytes| self.deliver(to, bytes, view));
+        self.visit_runs(source, |to, bytes| self.write_or_reduce(to, bytes, view));
     }
 
-    /// Shows `visit` the runs in global memory, and the bytes of `source` for each.
-    fn visit_runs(&self, source: &[u8], mut visit: impl FnMut(Destination, &[u8])) {
+    /// Calls `visit` for each run in global memory, with its bytes of `source`.
+    fn visit_runs(&self, source: &[u8], mut visit: impl FnMut(MemoryAddress, &[u8])) {
         let mut done = 0;
         self.shape.unswizzled_runs(|run| {
             let end = done + run.bytes as usize;
@@ -130,7 +130,7 @@ impl BoxCopy {
         });
     }
 
-    /// Lets `change` at the bytes of each unit of the box in shared memory, which are read and written as a whole.
+    /// Calls `change` for the bytes of each swizzle unit of the box in shared memory, with the offset of the unit in the box.
     fn change_shared(&self, view: &mut MemoryView<'_>, mut change: impl FnMut(usize, &mut [u8])) {
         let mut image = vec![0; self.shape.shared_bytes() as usize];
         view.read(self.owner, self.shape.shared_start(), &mut image);
@@ -145,34 +145,34 @@ impl BoxCopy {
         view.write(self.owner, self.shape.shared_start(), &image);
     }
 
-    /// Shows `visit` the bytes of shared memory that go together, from the start of the box, in the order of its runs.
+    /// Calls `visit` for the byte range of each swizzle unit, relative to the start of the box in shared memory, in the order of the runs.
     fn units(&self, mut visit: impl FnMut(Range<usize>)) {
-        let start = self.shape.shared_start();
+        let box_start = self.shape.shared_start();
         self.shape.unswizzled_runs(|run| {
             let mut done = 0;
             while done < run.bytes {
                 let at = run.shared + done;
                 let bytes = if self.shape.is_swizzled() { (UNIT - at % UNIT).min(run.bytes - done) } else { run.bytes - done };
-                let place = (self.shape.apply_swizzle(at) - start) as usize;
-                visit(place..place + bytes as usize);
+                let start = (self.shape.apply_swizzle(at) - box_start) as usize;
+                visit(start..start + bytes as usize);
                 done += bytes;
             }
         });
     }
 
-    /// Writes `bytes`, or combines them with what is there.
-    fn deliver(&self, to: Destination, bytes: &[u8], view: &mut MemoryView<'_>) {
+    /// Writes `bytes`, or reduces them with the destination.
+    fn write_or_reduce(&self, to: MemoryAddress, bytes: &[u8], view: &mut MemoryView<'_>) {
         let Direction::Reduce(f) = self.shape.direction() else { return view.write(to.owner, to.address, bytes) };
-        let mut now = Bytes::from_elem(0, bytes.len());
-        view.read(to.owner, to.address, &mut now);
-        read_modify_write::of_tensor(f, self.shape.element(), &mut now, bytes);
-        view.write(to.owner, to.address, &now);
+        let mut memory = Bytes::from_elem(0, bytes.len());
+        view.read(to.owner, to.address, &mut memory);
+        read_modify_write::of_tensor(f, self.shape.element(), &mut memory, bytes);
+        view.write(to.owner, to.address, &memory);
     }
 
-    /// Of the `bytes` it brings to the mbarrier at `address` of the block in `block_slot`, those that end the phase; `None` if all or
-    /// none do. The hardware reports row after row, so a phase that expects less than the box ends midway, if that is whole rows; and the
-    /// next phase gets the rest.
-    pub fn bytes_that_end_the_phase(&self, bytes: u32, block_slot: u32, address: u32, view: &mut MemoryView<'_>) -> Option<u32> {
+    /// The part of its `bytes` that completes the current phase of the mbarrier at `address` of the block in `block_slot`; `None` if all or
+    /// none of them do. The hardware signals row by row, so a phase that expects some whole rows of the box completes midway, and the next
+    /// phase gets the other rows.
+    pub fn bytes_to_complete_phase(&self, bytes: u32, block_slot: u32, address: u32, view: &mut MemoryView<'_>) -> Option<u32> {
         let barrier = view.shared(block_slot)?.mbarrier(address).ok()?;
         let missing = u32::try_from(barrier.tx_count).ok()?;
         let is_rows = u64::from(missing).is_multiple_of(self.shape.row_bytes().max(1));
@@ -180,7 +180,7 @@ impl BoxCopy {
     }
 }
 
-/// A load of `.tf32` elements rounds them.
+/// Rounds the `.tf32` elements of a load.
 fn round_to_tf32(bytes: &mut [u8]) {
     for element in bytes.chunks_exact_mut(4) {
         let bits = element.iter().rev().fold(0, |bits, byte| bits << 8 | u32::from(*byte));

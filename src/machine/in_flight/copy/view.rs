@@ -1,11 +1,11 @@
-//! The memory that copies and arrivals reach: global memory, and the shared memory of the blocks of a cluster.
+//! The memory that copies and arrivals can access: global memory, and the shared memory of the blocks of a cluster.
 
 use crate::machine::state::in_flight::copy::MemoryOwner;
 use smallvec::SmallVec;
 use triomphe::Arc;
 
 use crate::machine::state::block::Block;
-use crate::machine::state::mbarrier::{MbarrierOperation, Refused};
+use crate::machine::state::mbarrier::{MbarrierError, MbarrierOperation};
 use crate::machine::state::memory::{Pages, Region};
 use crate::machine::state::shared::Shared;
 
@@ -13,19 +13,19 @@ use crate::machine::state::shared::Shared;
 pub struct MemoryView<'a> {
     /// Global memory.
     pub global: &'a mut Region,
-    /// The running block's memory, if one is running.
+    /// The shared memory of the running block, if one is running.
     pub own: Option<&'a mut Shared>,
-    /// Blocks in block slots from `first` on, up to the running block's.
+    /// The blocks in block slots from `first` on, before the running block.
     pub before: &'a mut [Option<Arc<Block>>],
-    /// Blocks in the block slots after it.
+    /// The blocks in block slots after the running block.
     pub after: &'a mut [Option<Arc<Block>>],
-    /// The block slot of the first of them.
+    /// The first block slot of `before`.
     pub first: u32,
-    /// Mbarriers a phase of which has ended, by block slot and address: groups that wait there can continue.
+    /// The mbarriers with a completed phase, by block slot and address: groups that wait for them can continue.
     pub ended: &'a mut EndedPhases,
 }
 
-/// Mbarriers a phase of which has ended, by block slot and address.
+/// The mbarriers with a completed phase, by block slot and address.
 pub type EndedPhases = SmallVec<[(u32, u32); 2]>;
 
 impl MemoryView<'_> {
@@ -47,7 +47,7 @@ impl MemoryView<'_> {
         }
     }
 
-    /// Reads bytes that were inside one allocation when the copy was issued; memory that was freed since reads as it was before.
+    /// Reads bytes that were inside one allocation at issue. If the memory was freed since, `out` stays unchanged.
     pub fn read(&mut self, owner: MemoryOwner, address: u64, out: &mut [u8]) {
         if let MemoryOwner::Global = owner {
             if let Some(allocation) = self.global.find(address) {
@@ -58,7 +58,7 @@ impl MemoryView<'_> {
         }
     }
 
-    /// Writes bytes that were inside one allocation when the copy was issued.
+    /// Writes bytes that were inside one allocation at issue.
     pub fn write(&mut self, owner: MemoryOwner, address: u64, bytes: &[u8]) {
         if let Some((pages, offset)) = self.pages(owner, address) {
             pages.write(offset, bytes);
@@ -68,9 +68,9 @@ impl MemoryView<'_> {
     /// Applies an operation to the mbarrier at `address` of the block in `block_slot`.
     ///
     /// # Errors
-    /// If it cannot.
-    pub fn contribute(&mut self, block_slot: u32, address: u32, operation: MbarrierOperation) -> Result<(), Refused> {
-        let Some(shared) = self.shared(block_slot) else { return Err(Refused::Gone) };
+    /// If the operation is invalid.
+    pub fn contribute(&mut self, block_slot: u32, address: u32, operation: MbarrierOperation) -> Result<(), MbarrierError> {
+        let Some(shared) = self.shared(block_slot) else { return Err(MbarrierError::BlockExited) };
         if shared.contribute(address, operation)? {
             self.ended.push((block_slot, address));
         }

@@ -1,4 +1,4 @@
-//! Operations end when the user says so; a thread that waits for one waits until then.
+//! Operations end by a command of the user; a thread that waits for one waits until then.
 
 use super::questions::{CompletionPolicy, PolicyRow, WhenAwaited};
 

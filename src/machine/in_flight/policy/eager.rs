@@ -1,4 +1,4 @@
-//! Operations end as they are issued: nothing is ever in flight.
+//! Operations end at issue.
 
 use super::questions::{AtIssue, CompletionPolicy, PolicyRow};
 

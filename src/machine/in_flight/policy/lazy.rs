@@ -1,4 +1,4 @@
-//! Operations end when a thread waits for them: a missing wait shows.
+//! Operations end when a thread waits for them, so a missing wait changes results.
 
 use super::questions::{CompletionPolicy, PolicyRow};
 

@@ -1,8 +1,8 @@
-//! When asynchronous operations end: copies and matrix multiplications.
+//! Completion policies, which choose when asynchronous operations end: copies and matrix multiplications.
 //!
-//! The ISA leaves that open until a thread waits for them, and a *policy* chooses within what it promises. It is asked three questions:
-//! when an operation is issued, between two turns of warps, and when a thread waits for the operation. A policy is one file of this folder
-//! and a row of [`POLICIES`]; what it draws from is part of the machine, of its snapshots and of its digest.
+//! The ISA guarantees completion only when a thread waits for an operation; before that, a *policy* chooses. It is queried at three times:
+//! at issue, between two time slices, and when a thread waits for the operation. A policy is one file of this folder and a row of
+//! [`POLICIES`]; its random numbers are part of the machine, of its snapshots and of its digest.
 
 mod by_hand;
 mod eager;
@@ -12,22 +12,21 @@ mod random;
 
 pub use questions::{AtIssue, CompletionPolicy, PolicyRow, WhenAwaited};
 
-/// All policies, in the order in which they are listed: each as a launch has it that draws from a seed. Those that draw from nothing
-/// leave the seed.
+/// All policies, in the order in which they are listed, each as a function of the seed. Policies without random numbers ignore the seed.
 pub const POLICIES: [fn(u64) -> CompletionPolicyKind; 4] =
     [|_| CompletionPolicyKind::Eager, |_| CompletionPolicyKind::Lazy, CompletionPolicyKind::Random, |_| CompletionPolicyKind::ByHand];
 
-/// The policy of a launch, as launches and saved sessions name it.
+/// The policy of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub enum CompletionPolicyKind {
-    /// Operations end as they are issued.
+    /// Operations end at issue.
     Eager,
-    /// They end when a thread waits for them.
+    /// Operations end when a thread waits for them.
     #[default]
     Lazy,
-    /// They end at any moment between, drawn from this seed.
+    /// Operations end at a random time between issue and wait, drawn from this seed.
     Random(u64),
-    /// They end when the user says so; a thread that waits for one waits until then.
+    /// Operations end by a command of the user; a thread that waits for one waits until then.
     ByHand,
 }
 
@@ -52,7 +51,7 @@ impl CompletionPolicyKind {
         }
     }
 
-    /// Its seed, if it draws from one.
+    /// Its seed, if it has one.
     pub fn seed(self) -> Option<u64> {
         match self {
             CompletionPolicyKind::Random(seed) => Some(seed),
@@ -60,13 +59,13 @@ impl CompletionPolicyKind {
         }
     }
 
-    /// Whether nothing is ever in flight.
+    /// True if operations end at issue.
     pub fn ends_at_issue(self) -> bool {
         self.start().at_issue() == AtIssue::Ends
     }
 }
 
-/// When asynchronous copies end: a policy, and the seed that is given for it.
+/// A policy with an optional seed, as the user writes it.
 #[derive(Clone, Copy, Debug)]
 pub struct CompletionChoice {
     choice: fn(u64) -> CompletionPolicyKind,
@@ -74,10 +73,10 @@ pub struct CompletionChoice {
 }
 
 impl CompletionChoice {
-    /// The choice that is typed so: `lazy`, `random:7`.
+    /// Parses a policy with an optional seed: `lazy`, `random:7`.
     ///
     /// # Errors
-    /// The possible values, or what is no seed, in one line.
+    /// The possible values, or the invalid seed, in one line.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (name, seed) = text.split_once(':').map_or((text, None), |(name, seed)| (name, Some(seed)));
         let fits = |row: &PolicyRow| row.name == name && (seed.is_none() || row.is_seeded);
@@ -92,7 +91,7 @@ impl CompletionChoice {
         Ok(Self { choice, seed: parsed.transpose()? })
     }
 
-    /// The policy of a run, which draws from `seed` unless a seed of its own is given.
+    /// The policy of a run, with `seed` unless the user has given another seed.
     pub fn policy(self, seed: u64) -> CompletionPolicyKind {
         (self.choice)(self.seed.unwrap_or(seed))
     }
@@ -117,16 +116,16 @@ mod tests {
     fn the_state_of_a_policy_goes_into_its_copies() {
         let mut policy = CompletionPolicyKind::Random(3).start();
         let mut copy = policy.clone();
-        let ends: Vec<_> = (0..50).map(|_| policy.between_turns(&|| 5)).collect();
-        assert_eq!(ends, (0..50).map(|_| copy.between_turns(&|| 5)).collect::<Vec<_>>());
+        let ends: Vec<_> = (0..50).map(|_| policy.between_slices(&|| 5)).collect();
+        assert_eq!(ends, (0..50).map(|_| copy.between_slices(&|| 5)).collect::<Vec<_>>());
         assert!(ends.contains(&None) && ends.iter().flatten().all(|place| *place < 5));
-        assert_eq!((policy.state(), CompletionPolicyKind::Random(3).start().between_turns(&|| 0)), (copy.state(), None));
+        assert_eq!((policy.state(), CompletionPolicyKind::Random(3).start().between_slices(&|| 0)), (copy.state(), None));
     }
 
     #[test]
     fn only_the_random_policy_counts_what_is_in_flight() {
         for policy in POLICIES.map(|choice| choice(0)).into_iter().filter(|policy| policy.seed().is_none()) {
-            assert_eq!(policy.start().between_turns(&|| unreachable!("{policy:?} counts")), None);
+            assert_eq!(policy.start().between_slices(&|| unreachable!("{policy:?} counts")), None);
         }
     }
 }

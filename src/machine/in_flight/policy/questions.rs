@@ -1,11 +1,11 @@
 //! The interface of completion policies, and the row that describes one.
 
-/// Whether an operation ends as it is issued.
+/// The treatment of an operation at issue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AtIssue {
     /// It ends before the next instruction.
     Ends,
-    /// It is in flight from now on.
+    /// It is in flight.
     StaysInFlight,
 }
 
@@ -18,16 +18,16 @@ pub enum WhenAwaited {
     WaitsForUser,
 }
 
-/// When asynchronous operations end.
+/// Chooses when asynchronous operations end.
 pub trait CompletionPolicy: std::fmt::Debug + Send + Sync {
-    /// Whether an operation ends as it is issued.
+    /// The treatment of an operation at issue.
     fn at_issue(&self) -> AtIssue {
         AtIssue::StaysInFlight
     }
 
-    /// The operation that completes before the next turn of a warp, if one does: its index among as many as `in_flight` counts. The count
-    /// is made only for a policy that asks for it.
-    fn between_turns(&mut self, _in_flight: &dyn Fn() -> usize) -> Option<usize> {
+    /// The operation that completes before the next time slice, if any: its index among the operations in flight. `in_flight` returns their
+    /// number, and is called only if the policy needs it.
+    fn between_slices(&mut self, _in_flight: &dyn Fn() -> usize) -> Option<usize> {
         None
     }
 
@@ -36,7 +36,7 @@ pub trait CompletionPolicy: std::fmt::Debug + Send + Sync {
         WhenAwaited::Ends
     }
 
-    /// Its state, for a fingerprint; 0 of a policy without any.
+    /// Its state, for a digest; 0 for a policy without state.
     fn state(&self) -> u64 {
         0
     }
@@ -51,15 +51,15 @@ impl Clone for Box<dyn CompletionPolicy> {
     }
 }
 
-/// A policy as it is chosen and described.
+/// The name and the description of a policy.
 #[derive(Debug)]
 pub struct PolicyRow {
     /// Its name.
     pub name: &'static str,
-    /// When operations end, as a clause: `as they are issued`; nothing where the user says when.
+    /// The time at which operations end, as a clause: `as they are issued`; none if the user ends them.
     pub when: Option<&'static str>,
     /// The note on a launch under it; none for the default.
     pub note: Option<&'static str>,
-    /// Whether it draws from a seed.
+    /// True if it has a seed.
     pub is_seeded: bool,
 }

@@ -3,7 +3,7 @@
 use crate::isa::Interleave;
 use crate::program::{RANK_MAX, TensorMap};
 
-/// The spatial dimensions: without interleave, channels lie innermost; with it, slices lie outside of them.
+/// The spatial dimensions: without interleave, those between channels and images; with it, those inside of slices and images.
 pub(super) fn spatial(map: &TensorMap) -> std::ops::Range<usize> {
     let first = usize::from(map.interleave == Interleave::None);
     first..first + map.rank.saturating_sub(2)
@@ -15,7 +15,7 @@ pub(super) fn bounds(map: &TensorMap, d: usize, lower: i32, upper: i32) -> (i64,
     (i64::from(lower), extent - 1 + i64::from(upper))
 }
 
-/// Elements that a copy takes along dimension `d`. The innermost has a step in interleaved tensors only.
+/// The number of elements that a copy takes along dimension `d`. The innermost has an element stride in interleaved tensors only.
 pub(super) fn count(map: &TensorMap, extents: &[u32; RANK_MAX], d: usize) -> u64 {
     let slice = slice_dimension(map);
     match slice {
@@ -25,7 +25,7 @@ pub(super) fn count(map: &TensorMap, extents: &[u32; RANK_MAX], d: usize) -> u64
     }
 }
 
-/// The dimension of slices, of which a copy takes one.
+/// The dimension of slices of an interleaved tensor. A copy takes one slice.
 pub(super) fn slice_dimension(map: &TensorMap) -> Option<usize> {
     (map.interleave != Interleave::None).then(|| map.rank.saturating_sub(2))
 }

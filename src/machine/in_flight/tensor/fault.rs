@@ -1,11 +1,11 @@
-//! Tensor copies that the hardware rejects. From the manual, or recorded or probed on H200.
+//! Tensor copies that the hardware rejects, according to the manual, or to recordings and probes on an H200.
 
 use super::extent;
 use super::request::{Direction, Request, SHARED_ALIGNMENT};
 use crate::isa::{Interleave, TensorMode};
 use crate::program::{BoxShape, RANK_MAX, TensorMap};
 
-/// Why a copy cannot be.
+/// The fault of a tensor copy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The kind of fault, as the driver reports it.
@@ -23,7 +23,7 @@ pub enum FaultKind {
     Misaligned,
 }
 
-/// Whether the map can be used, and for this request.
+/// Checks that the map is valid, and valid for this request.
 pub(super) fn check(map: &TensorMap, request: &Request) -> Result<(), Fault> {
     if let Some(error) = map.check().first() {
         return illegal(format!("the tensor map cannot be used: {}", error.message));
@@ -59,7 +59,7 @@ fn illegal(message: String) -> Result<(), Fault> {
     Err(Fault { kind: FaultKind::Illegal, message })
 }
 
-/// Elements are taken from a multiple of 16 bytes on.
+/// Checks that the innermost coordinate is at a multiple of 16 bytes.
 fn innermost(map: &TensorMap, request: &Request) -> Result<(), Fault> {
     let (first, size) = (i64::from(request.coordinates[0]), i64::from(map.element.bytes()));
     if map.interleave == Interleave::None && first * size % 16 != 0 {
@@ -71,7 +71,7 @@ fn innermost(map: &TensorMap, request: &Request) -> Result<(), Fault> {
     Ok(())
 }
 
-/// A store begins inside the tensor.
+/// Checks that a store does not begin before the tensor.
 fn negative(map: &TensorMap, request: &Request) -> Result<(), Fault> {
     if let Some((d, coordinate)) = request.coordinates[..map.rank].iter().enumerate().find(|(_, coordinate)| **coordinate < 0) {
         return illegal(format!("coordinate {d} is {coordinate}, and a store or reduction cannot begin before the tensor"));
@@ -84,7 +84,7 @@ fn negative(map: &TensorMap, request: &Request) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The first pixel lies in the bounding box, and offsets have as many bits as there are for them.
+/// Checks that the first pixel is in the bounding box, and that offsets are in range.
 fn bounding_box(map: &TensorMap, request: &Request, lower: [i32; RANK_MAX - 2], upper: [i32; RANK_MAX - 2]) -> Result<(), Fault> {
     for (index, d) in extent::spatial(map).enumerate() {
         let (first, last) = extent::bounds(map, d, lower[index], upper[index]);

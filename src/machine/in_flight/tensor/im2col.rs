@@ -1,8 +1,8 @@
-//! im2col mode: pixels one after the other (PTX ISA, "im2col mode").
+//! im2col mode: consecutive pixels (PTX ISA, "im2col mode").
 //!
-//! The pixels of a bounding box are walked along the width, then the height, then the depth, then on to the next image. The box spans, in
-//! each spatial dimension, from `lower` to `upper` past the tensor's last pixel; the walk starts at the instruction's coordinates, and
-//! steps by the element strides. The instruction's offsets then shift each pixel, which may take it out of the tensor.
+//! The pixels of a bounding box are traversed along the width, then the height, then the depth, then in the next image. The box spans, in
+//! each spatial dimension, from `lower` to `upper` past the tensor's last pixel; the traversal starts at the instruction's coordinates, and
+//! steps by the element strides. The instruction's offsets then shift each pixel, possibly out of the tensor.
 
 use super::extent::{bounds, spatial};
 use super::swizzle::{ByteRun, SwizzledRuns};
@@ -10,7 +10,7 @@ use super::{TensorBox, row_start};
 use crate::program::RANK_MAX;
 
 impl TensorBox {
-    /// Pixel after pixel.
+    /// Adds the runs of all pixels, in order.
     pub(super) fn walk_im2col<F: FnMut(ByteRun)>(
         &self,
         lower: [i32; RANK_MAX - 2],
@@ -30,7 +30,7 @@ impl TensorBox {
         }
     }
 
-    /// To the next pixel of the bounding box; after its last one, to its first in the next image.
+    /// Advances to the next pixel of the bounding box, or after its last one to the first of the next image.
     fn advance(&self, pixel: &mut [i64; RANK_MAX], lower: [i32; RANK_MAX - 2], upper: [i32; RANK_MAX - 2]) {
         let map = &self.map;
         for (index, d) in spatial(map).enumerate() {

@@ -1,15 +1,15 @@
-//! The bytes that a tensor copy moves: from a tensor map and coordinates, the runs of bytes in shared and global memory (PTX ISA,
-//! "Tensors"). Nothing here knows of warps, of time or of memory's contents.
+//! The byte runs of a tensor copy in shared and global memory, computed from a tensor map and coordinates (PTX ISA, "Tensors"). Independent
+//! of warps, time and the contents of memory.
 //!
-//! A box goes to shared memory as *rows*, one after the other: in tiled mode, the box's elements along the innermost dimension; in im2col
-//! mode, the channels of a pixel. Elements of a row that lie outside the tensor are *filled* by a load, and left out by a store. A row that
-//! is shorter than the swizzle's span takes the whole span all the same, and its rest stays as it was. The swizzle goes by the address in
-//! shared memory, not by the place in the box.
+//! A box is stored in shared memory as consecutive *rows*: in tiled mode, the box's elements along the innermost dimension; in im2col mode,
+//! the channels of a pixel. Elements of a row outside of the tensor are *filled* by a load, and skipped by a store. A row that is shorter
+//! than the swizzle's span takes a whole span, whose other bytes stay unchanged. The swizzle depends on the address in shared memory, not
+//! on the position in the box.
 //!
-//! In an interleaved tensor the unit is not an element but a slice of 16 or 32 bytes of channels; a pixel's next slice is a whole plane
-//! away. The dimensions are then width, height, depth (as many as the rank leaves), slices and images, a copy takes one slice, whatever
-//! its box says, and coordinates along the width count slices. That is how an H200 reads a map; the manual leaves it open. Of 32-byte
-//! slices there is no recording, only what it answered when it was asked.
+//! In an interleaved tensor the unit is not an element but a slice of 16 or 32 bytes of channels; a pixel's next slice is in the next
+//! plane. The dimensions are then width, height, depth (as the rank allows), slices and images; a copy takes one slice, whatever its box
+//! says, and coordinates along the width count slices. That is the behaviour of an H200; the manual does not define it. For 32-byte slices
+//! it was probed, but there is no recording.
 
 mod extent;
 mod fault;
@@ -27,7 +27,7 @@ pub use swizzle::{ByteRun, UNIT};
 
 use swizzle::SwizzledRuns;
 
-/// A box of a tensor, at its place in shared memory.
+/// A box of a tensor, with its address in shared memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TensorBox {
     map: TensorMap,
@@ -42,25 +42,25 @@ struct Layout {
     unit: u64,
     /// Units of a row.
     units: u64,
-    /// Units from one to the next in global memory.
+    /// Units from one unit of a row to the next in global memory.
     step: u64,
-    /// Rows.
+    /// The number of rows.
     rows: u64,
     /// Bytes from one row to the next in shared memory.
     pitch: u64,
 }
 
 impl TensorBox {
-    /// The box that `request` asks for.
+    /// The box of `request`.
     ///
     /// # Errors
-    /// Why the hardware would not copy it.
+    /// The fault on the hardware.
     pub fn new(map: &TensorMap, request: Request) -> Result<Self, Fault> {
         fault::check(map, &request)?;
         Ok(Self { map: *map, request, layout: Layout::new(map) })
     }
 
-    /// Bytes of all its elements, those outside the tensor too: what a load reports to its mbarrier.
+    /// Bytes of all its elements, also of those outside of the tensor: the `complete_tx` count of a load.
     pub fn bytes(&self) -> u64 {
         self.layout.rows * self.layout.units * self.layout.unit
     }
@@ -70,22 +70,22 @@ impl TensorBox {
         self.request.shared
     }
 
-    /// Bytes of shared memory from its first row to the end of its last, with what lies between rows.
+    /// Bytes of shared memory from its first row to the end of its last, with gaps between rows.
     pub fn shared_bytes(&self) -> u64 {
         (self.layout.rows * self.layout.pitch).next_multiple_of(self.map.swizzle.span().map_or(1, u64::from))
     }
 
-    /// Whether units change places.
+    /// True if the map has a swizzle.
     pub fn is_swizzled(&self) -> bool {
         self.map.swizzle != Swizzle::None
     }
 
-    /// The swizzled address of the byte that is at `address` of shared memory without a swizzle.
+    /// The swizzled address of the byte at the unswizzled `address` of shared memory.
     pub fn apply_swizzle(&self, address: u64) -> u64 {
         self.map.swizzle.apply(address)
     }
 
-    /// Bytes of the elements of a row, which are reported to the mbarrier at once.
+    /// Bytes of the elements of a row, the unit in which the hardware signals the mbarrier.
     pub fn row_bytes(&self) -> u64 {
         self.layout.units * self.layout.unit
     }
@@ -100,17 +100,18 @@ impl TensorBox {
         self.map.element
     }
 
-    /// The two bytes, repeated, that a load fills elements outside the tensor with.
+    /// The two bytes, repeated, with which a load fills elements outside of the tensor.
     pub fn fill(&self) -> [u8; 2] {
         self.map.fill.pattern()
     }
 
-    /// Calls `each` for every run of bytes that lie side by side in both memories, in the order of the box. No run is empty.
+    /// Calls `each` for every non-empty run of bytes that are contiguous in both memories, in the order of the box.
     pub fn swizzled_runs(&self, each: impl FnMut(ByteRun)) {
         self.walk(self.map.swizzle, each);
     }
 
-    /// The same as if there were no swizzle: fewer and longer runs, whose bytes [`TensorBox::apply_swizzle`] sends to their places.
+    /// Like [`Self::swizzled_runs`], without the swizzle: fewer and longer runs. [`TensorBox::apply_swizzle`] gives the addresses of their
+    /// bytes.
     pub fn unswizzled_runs(&self, each: impl FnMut(ByteRun)) {
         self.walk(Swizzle::None, each);
     }
@@ -124,8 +125,8 @@ impl TensorBox {
         runs.finish();
     }
 
-    /// One row: `coordinate` is that of its first unit along the innermost dimension, `start` the address of coordinate 0 there; `None`
-    /// if all of the row lies outside the tensor.
+    /// Adds the runs of a row. `coordinate` is that of its first unit along the innermost dimension, `start` the address of coordinate 0;
+    /// `None` if all of the row is outside of the tensor.
     fn row<F: FnMut(ByteRun)>(&self, row: u64, coordinate: i64, start: Option<u64>, runs: &mut SwizzledRuns<F>) {
         let Layout { unit, units, step, pitch, .. } = self.layout;
         let shared = self.request.shared.wrapping_add(row * pitch);
@@ -144,7 +145,7 @@ impl TensorBox {
         self.outside(shared + end.max(first) * unit, (units - end.max(first)) * unit, runs);
     }
 
-    /// Bytes of elements outside the tensor, which a store leaves out.
+    /// Adds a run of bytes outside of the tensor, unless the copy is a store, which skips them.
     fn outside<F: FnMut(ByteRun)>(&self, shared: u64, bytes: u64, runs: &mut SwizzledRuns<F>) {
         if self.request.direction == Direction::Load {
             runs.push(shared, None, bytes);
@@ -174,7 +175,7 @@ fn stride(map: &TensorMap, d: usize) -> u64 {
     map.strides.get(d.wrapping_sub(1)).copied().unwrap_or(0)
 }
 
-/// The address of the row at `coordinates` of all dimensions but the innermost, or `None` outside the tensor.
+/// The address of the row at `coordinates` in all dimensions but the innermost, or `None` outside of the tensor.
 fn row_start(map: &TensorMap, coordinates: &[i64; RANK_MAX]) -> Option<u64> {
     let mut address = map.address;
     for d in 1..map.rank {
@@ -282,7 +283,7 @@ mod tests {
         assert_eq!(all[..3], [(0x400, Some(128), 128), (0x490, Some(640), 16), (0x480, Some(656), 16)]);
     }
 
-    /// A row of 16 bytes in a span of 32: the other half of each span is not touched.
+    /// A row of 16 bytes in a span of 32: the other half of each span is not written.
     #[test]
     fn short_rows_take_a_whole_span() {
         let map = TensorMap { shape: BoxShape::Tile([8, 5, 0, 0, 0]), swizzle: Swizzle::B32, ..plane() };

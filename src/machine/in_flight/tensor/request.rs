@@ -3,10 +3,10 @@
 use crate::isa::{AtomicFn, TensorMode};
 use crate::program::RANK_MAX;
 
-/// Shared memory of a tensor copy starts at a multiple of this.
+/// The alignment of the shared memory address of a tensor copy.
 pub(super) const SHARED_ALIGNMENT: u64 = 128;
 
-/// The request of an instruction.
+/// A tensor copy, as the instruction specifies it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
     /// The direction of the copy.
@@ -30,6 +30,6 @@ pub enum Direction {
     Load,
     /// From shared memory to global.
     Store,
-    /// The same, combined with what is there.
+    /// From shared memory to global, with a reduction.
     Reduce(AtomicFn),
 }

@@ -1,11 +1,11 @@
-//! The swizzle of a tensor copy: its units of 16 bytes go to their places, and neighbours become one run of bytes.
+//! The swizzle of a tensor copy: permutes units of 16 bytes, and merges adjacent ones to runs.
 
 use crate::isa::Swizzle;
 
-/// Bytes of shared memory that change places together.
+/// Bytes of a swizzle unit.
 pub const UNIT: u64 = 16;
 
-/// Bytes that lie side by side in both memories.
+/// A run of bytes that are contiguous in both memories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ByteRun {
     /// The address in shared memory.
@@ -17,7 +17,7 @@ pub struct ByteRun {
 }
 
 impl ByteRun {
-    /// Whether `next` starts where this one ends.
+    /// True if `next` starts at the end of this run.
     fn continues(&self, next: &ByteRun) -> bool {
         let is_next = |a: u64, b: u64| a.wrapping_add(self.bytes) == b;
         let global = match (self.global, next.global) {
@@ -28,7 +28,7 @@ impl ByteRun {
     }
 }
 
-/// Applies the swizzle and passes on runs as long as they can be.
+/// Applies the swizzle, and passes runs of maximal length to `each`.
 pub(super) struct SwizzledRuns<F> {
     swizzle: Swizzle,
     each: F,
@@ -40,7 +40,7 @@ impl<F: FnMut(ByteRun)> SwizzledRuns<F> {
         Self { swizzle, each, pending: None }
     }
 
-    /// Bytes that would lie at `shared` if there were no swizzle.
+    /// Adds bytes at the unswizzled address `shared`.
     pub fn push(&mut self, shared: u64, global: Option<u64>, bytes: u64) {
         if self.swizzle == Swizzle::None {
             return self.join(ByteRun { shared, global, bytes });
@@ -55,7 +55,7 @@ impl<F: FnMut(ByteRun)> SwizzledRuns<F> {
         }
     }
 
-    /// A run whose swizzle is applied.
+    /// Adds a run at its swizzled address, merged with the last one if possible.
     fn join(&mut self, next: ByteRun) {
         match &mut self.pending {
             _ if next.bytes == 0 => {}
@@ -68,7 +68,7 @@ impl<F: FnMut(ByteRun)> SwizzledRuns<F> {
         }
     }
 
-    /// The last run.
+    /// Passes on the last run.
     pub fn finish(mut self) {
         if let Some(last) = self.pending.take() {
             (self.each)(last);
@@ -94,7 +94,7 @@ mod tests {
         assert_eq!(runs(Swizzle::None, &pushed), [(0, Some(0x100), 48), (48, None, 16), (64, Some(0x200), 4)]);
     }
 
-    /// Row 2 of a 128-byte swizzle: units 01234567 go to 23016745, pairs of neighbours.
+    /// Row 2 of a 128-byte swizzle: units 01234567 go to 23016745, in adjacent pairs.
     #[test]
     fn a_row_is_taken_apart_by_its_swizzle() {
         let pieces = runs(Swizzle::B128, &[(0x100, Some(0x1000), 128)]);

@@ -6,7 +6,7 @@ use super::{TensorBox, row_start};
 use crate::program::RANK_MAX;
 
 impl TensorBox {
-    /// Row after row, the second dimension fastest.
+    /// Adds the runs of all rows, the second dimension fastest.
     pub(super) fn walk_tile<F: FnMut(ByteRun)>(&self, extents: &[u32; RANK_MAX], runs: &mut SwizzledRuns<F>) {
         let map = &self.map;
         let mut index = [0; RANK_MAX];

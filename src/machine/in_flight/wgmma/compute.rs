@@ -8,24 +8,24 @@ use crate::machine::state::lanes::{LANES, PerLane};
 use crate::machine::state::memory::Pages;
 use crate::machine::state::prepared::{Immediates, PreparedLaunch};
 use crate::machine::state::registers::{FrameBase, Registers};
-use crate::machine::state::tables::matrix::{ElementTable, kept_rows};
+use crate::machine::state::tables::matrix::{ElementTable, sparse_rows};
 use crate::num::matrix::{Operands, multiply};
 use crate::program::{Program, Src, SrcKind, WgmmaA};
 
-/// The sources of a multiplication other than its registers.
+/// The sources of a multiplication except registers.
 pub struct WgmmaSources<'a> {
     /// The program.
     pub program: &'a Program,
     /// The tables of the launch.
     pub prepared: &'a PreparedLaunch,
-    /// The program's immediates, as the block sees them.
+    /// The program's immediates, for the rank of the block.
     pub immediates: &'a Immediates,
     /// The block's shared memory.
     pub shared: &'a Pages,
 }
 
-/// The new values of the accumulators of `wgmma`, which hold `held`.
-pub fn results(wgmma: &Wgmma, held: &[&PerLane<u32>], registers: &Registers, sources: &WgmmaSources<'_>) -> Vec<PerLane<u32>> {
+/// The results of `wgmma`, whose accumulators have the values `accumulators`.
+pub fn results(wgmma: &Wgmma, accumulators: &[&PerLane<u32>], registers: &Registers, sources: &WgmmaSources<'_>) -> Vec<PerLane<u32>> {
     let (op, table) = (&sources.program.wgmmas[wgmma.op], sources.prepared.wgmmas.get(wgmma.op));
     let (product, [_, a_type, b_type]) = (&table.product, op.types);
     let mut a = match (&op.a, wgmma.a) {
@@ -39,13 +39,13 @@ pub fn results(wgmma: &Wgmma, held: &[&PerLane<u32>], registers: &Registers, sou
     let mut b = tiles::by_k(wgmma.b, b_type.bits(), sources.shared);
     negate(&mut a, a_type, op.negate_a);
     negate(&mut b, b_type, op.negate_b);
-    let c = if wgmma.accumulates { gather(held, &table.d) } else { vec![0; table.d.size] };
+    let c = if wgmma.accumulates { gather(accumulators, &table.d) } else { vec![0; table.d.size] };
     let sparse_rows = op.metadata.map(|(_, selector)| {
         let sparsity = Sparsity::new(op.shape, a_type);
-        kept_rows(sparsity, (&wgmma.metadata, selector), product, &mut b)
+        sparse_rows(sparsity, (&wgmma.metadata, selector), product, &mut b)
     });
     let d = multiply(sources.prepared.simd, product, Operands { a: &a, b: &b, c: &c, sparse_rows: sparse_rows.as_deref() });
-    scatter(&d, held.len(), &table.d)
+    scatter(&d, accumulators.len(), &table.d)
 }
 
 /// The values of an operand of 32 bits.
@@ -58,32 +58,32 @@ fn value(source: Src, frame: FrameBase, registers: &Registers, sources: &WgmmaSo
     value.copied().unwrap_or([0; LANES])
 }
 
-/// The elements that registers hold, row by row.
+/// The elements in registers, row by row.
 fn gather(registers: &[&PerLane<u32>], table: &ElementTable) -> Vec<u32> {
     let mut elements = vec![0; table.size];
     let mask = u32::MAX >> (32 - table.bits);
-    for (number, places) in table.index.as_chunks::<LANES>().0.iter().enumerate() {
+    for (number, positions) in table.index.as_chunks::<LANES>().0.iter().enumerate() {
         let Some(words) = registers.get(number / table.per_register) else { continue };
         let shift = (number % table.per_register) as u32 * table.bits;
-        let places = places.iter().map(|place| usize::from(*place)).zip(words.iter());
+        let positions = positions.iter().map(|position| usize::from(*position)).zip(words.iter());
         match table.bits {
-            32 => places.for_each(|(place, word)| elements[place] = *word),
-            _ => places.for_each(|(place, word)| elements[place] = *word >> shift & mask),
+            32 => positions.for_each(|(position, word)| elements[position] = *word),
+            _ => positions.for_each(|(position, word)| elements[position] = *word >> shift & mask),
         }
     }
     elements
 }
 
-/// The registers that hold elements.
+/// The registers for elements.
 fn scatter(elements: &[u32], count: usize, table: &ElementTable) -> Vec<PerLane<u32>> {
     let mut registers = vec![[0; LANES]; count];
-    for (number, places) in table.index.as_chunks::<LANES>().0.iter().enumerate() {
+    for (number, positions) in table.index.as_chunks::<LANES>().0.iter().enumerate() {
         let Some(words) = registers.get_mut(number / table.per_register) else { continue };
         let shift = (number % table.per_register) as u32 * table.bits;
-        let places = places.iter().map(|place| elements[usize::from(*place)]).zip(words.iter_mut());
+        let positions = positions.iter().map(|position| elements[usize::from(*position)]).zip(words.iter_mut());
         match table.bits {
-            32 => places.for_each(|(element, word)| *word = element),
-            _ => places.for_each(|(element, word)| *word |= element << shift),
+            32 => positions.for_each(|(element, word)| *word = element),
+            _ => positions.for_each(|(element, word)| *word |= element << shift),
         }
     }
     registers

@@ -2,19 +2,18 @@
 //!
 //! # The model
 //!
-//! Four neighbouring warps, the first a multiple of four, are a *warpgroup*. `wgmma.mma_async` computes 64 rows of D, and each warp 16 of
-//! them, from its own registers and what is in shared memory: no warp needs another one's results. So every warp executes its part by
-//! itself, and the order in which the four come there makes no difference. That all four execute the same instructions with the same
-//! descriptors is checked beside it (`Warpgroups`). Groups are the warpgroup's: a wait for one lasts until all four warps have
-//! committed it and their parts have ended (`exec::wgmma_groups`).
+//! Four consecutive warps, the first a multiple of four, are a *warpgroup*. `wgmma.mma_async` computes 64 rows of D, and each warp 16 of
+//! them, from its own registers and shared memory: no warp needs another one's results. So every warp executes its part independently, in
+//! any order. `Warpgroups` checks that all four execute the same instructions with the same descriptors. wgmma-groups belong to the
+//! warpgroup: a wait for one lasts until all four warps have committed it and their parts have ended (`exec::wgmma_groups`).
 //!
-//! An instruction puts a [`Wgmma`] in flight. When it *ends*, it reads its operands, A's registers included, and writes D. When that is,
-//! is the [`CompletionPolicyKind`](crate::machine::CompletionPolicyKind)'s choice: at once, at the latest when a warp of its warpgroup
-//! waits for its group, or between. Those of one warp end in the order in which they were issued. While it is in flight, the registers of D
-//! hold [`POISON`](crate::machine::POISON), and what they held is kept aside: a further `wgmma` adds to that
-//! ([`WgmmaQueue`](crate::machine::WgmmaQueue)). After the wait of another warp they still hold poison, until their own warp has waited.
+//! An instruction puts a [`Wgmma`] in flight. When it *ends*, it reads its operands, A's registers included, and writes D. The
+//! [`CompletionPolicyKind`](crate::machine::CompletionPolicyKind) chooses that time: from issue until a warp of its warpgroup waits for its
+//! wgmma-group. Those of one warp end in the order of issue. While it is in flight, the registers of D hold
+//! [`POISON`](crate::machine::POISON), and their values are saved in a [`WgmmaQueue`](crate::machine::WgmmaQueue), from which a later
+//! `wgmma` accumulates. After the wait of another warp they still hold poison, until their own warp has waited.
 //!
-//! Descriptors, `scale-d` and metadata are read when it is issued.
+//! Descriptors, `scale-d` and metadata are read at issue.
 
 pub(in crate::machine) mod compute;
 mod ending;
@@ -22,22 +21,22 @@ mod tiles;
 
 use crate::machine::in_flight::wgmma::compute::WgmmaSources;
 use crate::machine::state::in_flight::InFlight;
-use crate::machine::state::in_flight::queue::WaitOf;
+use crate::machine::state::in_flight::queue::WaitingWarp;
 use crate::machine::state::in_flight::wgmma::Wgmma;
 use triomphe::Arc;
 
 use crate::machine::state::warp::Warp;
 
-/// Ends what a warp, given by its block's number and its own, has in flight next, and gives it back; none if nothing is in flight.
+/// Ends the first multiplication in flight of a warp, identified by its block's number and its own, and returns it; none if there is none.
 pub fn end_next(
     in_flight: &mut InFlight,
     (block, number): (u64, u32),
     warp: &mut Warp,
     sources: &WgmmaSources<'_>,
-    wait: WaitOf,
+    wait: WaitingWarp,
 ) -> Option<Arc<Wgmma>> {
     let wgmma = Arc::clone(in_flight.wgmmas_of(block, number).next()?);
-    let results = compute::results(&wgmma, &warp.wgmmas.held_by(&wgmma), &warp.registers, sources);
+    let results = compute::results(&wgmma, &warp.wgmmas.accumulators_of(&wgmma), &warp.registers, sources);
     warp.wgmmas.end(&wgmma, &results, &mut warp.registers, wait);
     in_flight.remove_wgmma(&wgmma);
     Some(wgmma)

@@ -3,24 +3,24 @@
 use crate::isa::{CHUNK, Major, SharedTile};
 use crate::machine::state::memory::{PAGE_BYTES, Pages};
 
-/// The rows of A: index by index, the elements of K. Elements have 8, 16 or 32 bits.
+/// The elements of A, row-major: for each row index, the elements of K. Elements have 8, 16 or 32 bits.
 pub fn by_index(tile: SharedTile, bits: u32, shared: &Pages) -> Vec<u32> {
-    elements(tile, bits, Order::ByIndex, shared)
+    elements(tile, bits, ElementOrder::ByIndex, shared)
 }
 
-/// The rows of B: k by k, the elements of all indices.
+/// The elements of B, row-major: for each k, the elements of all column indices.
 pub fn by_k(tile: SharedTile, bits: u32, shared: &Pages) -> Vec<u32> {
-    elements(tile, bits, Order::ByK, shared)
+    elements(tile, bits, ElementOrder::ByK, shared)
 }
 
-/// The index by which elements are selected.
+/// The order of elements: by index (M or N) or by K first.
 #[derive(Clone, Copy)]
-enum Order {
+enum ElementOrder {
     ByIndex,
     ByK,
 }
 
-fn elements(tile: SharedTile, bits: u32, order: Order, shared: &Pages) -> Vec<u32> {
+fn elements(tile: SharedTile, bits: u32, order: ElementOrder, shared: &Pages) -> Vec<u32> {
     let bytes = bytes(tile, shared);
     match bits {
         8 => ordered(tile, order, &bytes, |[byte]: &[u8; 1]| u32::from(*byte)),
@@ -29,31 +29,31 @@ fn elements(tile: SharedTile, bits: u32, order: Order, shared: &Pages) -> Vec<u3
     }
 }
 
-/// The tile's chunks, in their order.
+/// The bytes of the tile's chunks, in order.
 fn bytes(tile: SharedTile, shared: &Pages) -> Vec<u8> {
     let mut bytes = vec![0; tile.count as usize * tile.bytes as usize];
-    let mut places = bytes.as_chunks_mut::<{ CHUNK as usize }>().0.iter_mut();
+    let mut chunks = bytes.as_chunks_mut::<{ CHUNK as usize }>().0.iter_mut();
     tile.for_each_chunk(|chunk| {
-        // A chunk lies in one page, as its address is a multiple of its size.
+        // A chunk is in one page, as its address is a multiple of its size.
         let (page, offset) = (shared.page(u64::from(chunk.address)), chunk.address as usize % PAGE_BYTES);
         let chunk = page[offset..].first_chunk();
-        places.next().into_iter().zip(chunk).for_each(|(place, chunk)| *place = *chunk);
+        chunks.next().into_iter().zip(chunk).for_each(|(to, chunk)| *to = *chunk);
     });
     bytes
 }
 
-/// The elements of N bytes that are in chunks of the tile.
-fn ordered<const N: usize>(tile: SharedTile, order: Order, bytes: &[u8], element: impl Fn(&[u8; N]) -> u32) -> Vec<u32> {
+/// The elements of N bytes in the chunks of the tile, in the given order.
+fn ordered<const N: usize>(tile: SharedTile, order: ElementOrder, bytes: &[u8], element: impl Fn(&[u8; N]) -> u32) -> Vec<u32> {
     let (chunk, depth) = (CHUNK as usize / N, tile.bytes as usize / N);
     let (elements, _) = bytes.as_chunks();
-    // Of the other major, chunks of some indices follow each other for all k.
-    let some = chunk * depth;
+    // For the MN-major layout, a band is the chunks of the same indices for all k.
+    let band = chunk * depth;
     match (tile.major, order) {
-        (Major::K, Order::ByIndex) => elements.iter().map(element).collect(),
-        (Major::K, Order::ByK) => transposed(elements, depth, element),
-        (Major::MN, Order::ByIndex) => elements.chunks_exact(some).flat_map(|some| transposed(some, chunk, &element)).collect(),
-        (Major::MN, Order::ByK) => {
-            let of_k = |k| elements.chunks_exact(some).flat_map(move |some| &some[k * chunk..(k + 1) * chunk]);
+        (Major::K, ElementOrder::ByIndex) => elements.iter().map(element).collect(),
+        (Major::K, ElementOrder::ByK) => transposed(elements, depth, element),
+        (Major::MN, ElementOrder::ByIndex) => elements.chunks_exact(band).flat_map(|band| transposed(band, chunk, &element)).collect(),
+        (Major::MN, ElementOrder::ByK) => {
+            let of_k = |k| elements.chunks_exact(band).flat_map(move |band| &band[k * chunk..(k + 1) * chunk]);
             (0..depth).flat_map(of_k).map(element).collect()
         }
     }

@@ -1,4 +1,5 @@
-//! Why a phase of an mbarrier does not end: what it misses, which warps brought that before, and what they do now.
+//! The reason for which a phase of an mbarrier does not complete: the missing arrivals, the warps that arrived in the phase before, and
+//! their present activity.
 
 use crate::machine::state::block::Block;
 use crate::machine::state::issue_point::IssuePoint;
@@ -7,7 +8,7 @@ use crate::machine::state::mbarrier::Mbarrier;
 use crate::machine::state::wait_reason::{Activity, MbarrierWait};
 use crate::machine::state::warp::GroupState;
 
-/// The wait reason of a group that waits for the present phase of the mbarrier at `address`.
+/// The wait reason of a group that waits for the current phase of the mbarrier at `address`.
 pub(super) fn reason(machine: &Machine, block: &Block, address: u32) -> MbarrierWait {
     let name = machine.mbarrier_name(block, address);
     let barrier = block.shared.mbarrier(address).ok();
@@ -19,19 +20,19 @@ pub(super) fn reason(machine: &Machine, block: &Block, address: u32) -> Mbarrier
     MbarrierWait { name, barrier: barrier.cloned(), before, copies }
 }
 
-/// The arrivals at the phase before, if arrivals are missing and there are none yet.
+/// The arrivals in the phase before, if arrivals are pending and there are none in the current phase.
 fn contributors_before(machine: &Machine, barrier: &Mbarrier) -> Vec<(IssuePoint, Activity)> {
     if barrier.pending == 0 || !Mbarrier::contributors(&barrier.operations).is_empty() {
         return Vec::new();
     }
     let before = barrier.history.last().map_or(Vec::new(), |phase| Mbarrier::contributors(&phase.operations));
-    before.into_iter().map(|place| (place, activity(machine, &place))).collect()
+    before.into_iter().map(|point| (point, activity(machine, &point))).collect()
 }
 
-/// The present activity of a warp that contributed before.
-fn activity(machine: &Machine, place: &IssuePoint) -> Activity {
-    let Some(block) = machine.block(place.block) else { return Activity::Exited };
-    let Some(warp) = block.warps.get(place.warp.index()).filter(|warp| !warp.live.is_empty()) else { return Activity::Exited };
+/// The present activity of the warp at `point`.
+fn activity(machine: &Machine, point: &IssuePoint) -> Activity {
+    let Some(block) = machine.block(point.block) else { return Activity::Exited };
+    let Some(warp) = block.warps.get(point.warp.index()).filter(|warp| !warp.live.is_empty()) else { return Activity::Exited };
     let Some(group) = warp.groups.first() else { return Activity::Exited };
     match group.state {
         GroupState::AtMbarrier { address } => Activity::AtMbarrier(machine.mbarrier_name(block, address), group.pc),
@@ -44,6 +45,6 @@ fn activity(machine: &Machine, place: &IssuePoint) -> Activity {
         | GroupState::AtWarpgroup
         | GroupState::AtWarpSync { .. }
         | GroupState::AtReconvergence
-        | GroupState::AwaitsTurn => Activity::At(group.pc),
+        | GroupState::Deferred => Activity::At(group.pc),
     }
 }

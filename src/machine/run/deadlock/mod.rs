@@ -1,11 +1,11 @@
-//! Why a run cannot continue: every group, and what it waits for, as data.
+//! The reason for which a run cannot continue: every waiting group with its wait reason.
 
 mod mbarrier;
 
 use triomphe::Arc;
 
 use crate::base::WarpId;
-use crate::machine::exec::wgmma_groups::wanted_groups;
+use crate::machine::exec::wgmma_groups::awaited_groups;
 use crate::machine::state::barrier::Barrier;
 use crate::machine::state::block::Block;
 use crate::machine::state::in_flight::warpgroup::WARPS;
@@ -16,20 +16,20 @@ use crate::machine::state::trap::{Deadlock, Waiter};
 use crate::machine::state::wait_reason::{WaitReason, WarpLanes};
 use crate::machine::state::warp::{GroupState, LaneGroup, Warp};
 
-/// Waiters listed at most.
-const WAITERS: usize = 64;
+/// The maximum number of waiters that are listed.
+const WAITERS_MAX: usize = 64;
 
-/// Describes a machine on which no group is ready though threads are left.
+/// Describes a machine on which threads remain and no group makes progress.
 pub(in crate::machine) fn explain(machine: &Machine) -> Deadlock {
-    let waiters = machine.resident_blocks().flat_map(|block| waiters_of(machine, block)).take(WAITERS).collect();
+    let waiters = machine.resident_blocks().flat_map(|block| waiters_of(machine, block)).take(WAITERS_MAX).collect();
     Deadlock { tick: machine.tick(), waiters, unstarted: machine.prepared.blocks - machine.started }
 }
 
 fn waiters_of<'a>(machine: &'a Machine, block: &'a Block) -> impl Iterator<Item = Waiter> + 'a {
     block.warps.iter().enumerate().flat_map(move |(number, warp)| {
         warp.groups.iter().map(move |group| {
-            let place = IssuePoint { pc: group.current_pc(), tick: machine.tick(), block: block.index, warp: WarpId::new(number as u32) };
-            Waiter { place, lanes: group.mask, reason: reason(machine, block, warp, group) }
+            let point = IssuePoint { pc: group.current_pc(), tick: machine.tick(), block: block.index, warp: WarpId::new(number as u32) };
+            Waiter { point, lanes: group.mask, reason: reason(machine, block, warp, group) }
         })
     })
 }
@@ -43,8 +43,8 @@ fn reason(machine: &Machine, block: &Block, warp: &Warp, group: &LaneGroup) -> W
         GroupState::AtWgmmas => WaitReason::Wgmmas,
         GroupState::AtWarpgroup => warpgroup_reason(machine, block, warp),
         GroupState::AtCluster { .. } => cluster_reason(machine, block),
-        GroupState::AtReconvergence => WaitReason::Reconvergence(warp.holding(group)),
-        GroupState::AwaitsTurn => WaitReason::Turn(warp.holding(group)),
+        GroupState::AtReconvergence => WaitReason::Reconvergence(warp.blocking_lanes(group)),
+        GroupState::Deferred => WaitReason::OtherSide(warp.blocking_lanes(group)),
         GroupState::AtSync { members } | GroupState::AtWarpSync { members, .. } => {
             let missing = members & !group.mask;
             let has_mask = machine.program().code.get(group.current_pc().index()).is_some_and(|inst| inst.op.has_member_mask());
@@ -53,11 +53,11 @@ fn reason(machine: &Machine, block: &Block, warp: &Warp, group: &LaneGroup) -> W
     }
 }
 
-/// The other side of a branch that keeps `group` from running, if one does.
-pub fn held(warp: &Warp, group: &LaneGroup) -> Option<WaitReason> {
+/// The wait reason of a group that the reconvergence stack blocks, if it does.
+pub fn stack_wait(warp: &Warp, group: &LaneGroup) -> Option<WaitReason> {
     match group.state {
-        GroupState::AtReconvergence => Some(WaitReason::Reconvergence(warp.holding(group))),
-        GroupState::AwaitsTurn => Some(WaitReason::Turn(warp.holding(group))),
+        GroupState::AtReconvergence => Some(WaitReason::Reconvergence(warp.blocking_lanes(group))),
+        GroupState::Deferred => Some(WaitReason::OtherSide(warp.blocking_lanes(group))),
         GroupState::Ready
         | GroupState::AtBarrier { .. }
         | GroupState::AtMbarrier { .. }
@@ -78,20 +78,20 @@ fn cluster_reason(machine: &Machine, block: &Block) -> WaitReason {
     WaitReason::Cluster(missing.collect())
 }
 
-/// The warps of the warpgroup that have not committed the wgmma-group that a warp waits for.
+/// The warps of the warpgroup that have not committed the wgmma-group for which a warp waits.
 fn warpgroup_reason(machine: &Machine, block: &Block, warp: &Warp) -> WaitReason {
-    let wanted = wanted_groups(machine.program(), warp).unwrap_or(0);
+    let awaited = awaited_groups(machine.program(), warp).unwrap_or(0);
     let is_own = |other: &Arc<Warp>| std::ptr::eq(&**other, warp);
     let first = block.warps.iter().position(is_own).unwrap_or(0) / WARPS as usize * WARPS as usize;
     let others = block.warps.iter().enumerate().skip(first).take(WARPS as usize);
-    let missing = others.filter(|(_, other)| !other.live.is_empty() && other.wgmmas.committed() < wanted);
-    WaitReason::Warpgroup { group: wanted.saturating_sub(1), missing: missing.map(|(number, _)| number as u32).collect() }
+    let missing = others.filter(|(_, other)| !other.live.is_empty() && other.wgmmas.committed() < awaited);
+    WaitReason::Warpgroup { group: awaited.saturating_sub(1), missing: missing.map(|(number, _)| number as u32).collect() }
 }
 
 fn barrier_reason(block: &Block, id: u32) -> WaitReason {
     let barrier: &Barrier = &block.barriers[id as usize];
     let missing = missing_lanes(block, |warp| barrier.arrived.get(warp).copied().unwrap_or(LaneMask::NONE));
-    WaitReason::Barrier { id, count: barrier.count, wanted: barrier.wanted, missing }
+    WaitReason::Barrier { id, count: barrier.count, thread_count: barrier.thread_count, missing }
 }
 
 /// The lanes of a block that have neither exited nor arrived, by warp.

@@ -1,4 +1,4 @@
-//! Asynchronous copies as data: what is in flight, where from and where to, and what says that it has ended.
+//! Asynchronous copies as data: source, destination and completion mechanism.
 
 use std::hash::{Hash, Hasher};
 
@@ -14,20 +14,20 @@ pub const POISON: u8 = 0xff;
 /// The completion mechanism of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CopyCompletion {
-    /// A group of its lanes, by number: of `cp.async.bulk`, or of `cp.async`.
+    /// A group of copies of its lanes.
     Group {
-        /// Of `cp.async.bulk`.
+        /// True for a bulk async-group, false for a group of `cp.async`.
         bulk: bool,
-        /// Groups that its lanes had committed when it was issued.
+        /// The number of the group: groups that its lanes had committed at issue.
         number: u32,
     },
-    /// The bytes it brings to the mbarrier at `address` of the block's shared memory.
+    /// The mbarrier at `address` of the block's shared memory.
     Mbarrier {
         /// The block.
         owner: MemoryOwner,
         /// The address of the mbarrier.
         address: u32,
-        /// Bytes it brings.
+        /// Bytes of `complete_tx`.
         bytes: u32,
     },
 }
@@ -37,89 +37,89 @@ pub enum CopyCompletion {
 pub struct AsyncCopy {
     /// Its number, in order of issue over the whole launch, from 1.
     pub id: u64,
-    /// The instruction that issued it, and when.
+    /// The issue point.
     pub issued: IssuePoint,
     /// The block that issued it.
     pub block_id: BlockId,
     /// The lanes that issued it and whose bytes are still in flight.
     pub lanes: LaneMask,
-    /// The bytes that it moves.
-    pub work: CopyKind,
+    /// Its kind, with the bytes that it moves.
+    pub kind: CopyKind,
     /// Its completion mechanism.
-    pub ends: CopyCompletion,
-    /// Whether its source has been read.
+    pub completion: CopyCompletion,
+    /// True if its source has been read.
     pub read: bool,
 }
 
 impl Hash for AsyncCopy {
-    /// Its number says what it moves, for that was fixed when it was issued.
+    /// The number identifies the fields that are fixed at issue.
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let Self { id, lanes, read, issued: _, block_id: _, work: _, ends: _ } = self;
+        let Self { id, lanes, read, issued: _, block_id: _, kind: _, completion: _ } = self;
         (id, lanes, read).hash(state);
     }
 }
 
-/// The destination of bytes.
+/// The memory that bytes are copied from or to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Destination {
+pub struct MemoryAddress {
     /// The owner of the memory.
     pub owner: MemoryOwner,
     /// Address of the first byte.
     pub address: u64,
 }
 
-/// The bytes that a copy moves.
+/// The kind of a copy, and the bytes that it moves.
 #[derive(Clone, Debug)]
 pub enum CopyKind {
-    /// `cp.async`: from global memory to the shared memory of the block `to`, by lane.
+    /// `cp.async`: from global memory to shared memory, by lane.
     CpAsync(Box<LaneCopies>),
     /// `cp.async.bulk` and `cp.reduce.async.bulk`.
     Bulk {
         /// Source.
-        from: Destination,
+        from: MemoryAddress,
         /// The destination.
-        to: Destination,
+        to: MemoryAddress,
         /// The number of bytes.
         bytes: u32,
-        /// The reduction with the destination, if they do not replace it.
+        /// The reduction with the destination; none for a plain copy.
         reduction: Option<(AtomicFn, ScalarType)>,
-        /// The bytes of every 16 that are written, as bits.
+        /// The byte mask: for every 16 bytes, the ones that are written.
         mask: u16,
-        /// The source's bytes, once they have been read.
-        taken: Option<Box<[u8]>>,
+        /// The bytes of the source, once they have been read.
+        source_bytes: Option<Box<[u8]>>,
     },
     /// `cp.async.bulk.tensor` and `cp.reduce.async.bulk.tensor`.
     Tensor(Box<BoxCopy>),
-    /// `st.async` and `red.async`: these bytes.
+    /// `st.async` and `red.async`.
     StAsync {
         /// The destination.
-        to: Destination,
+        to: MemoryAddress,
         /// The bytes.
         bytes: SmallVec<[u8; 16]>,
-        /// The reduction with the destination, if it does not replace it.
+        /// The reduction with the destination; none for `st.async`.
         reduction: Option<(AtomicFn, ScalarType)>,
     },
-    /// `cp.async.mbarrier.arrive`: nothing but an arrival once the `cp.async` of its lanes before it have ended.
+    /// `cp.async.mbarrier.arrive`: moves no bytes; arrives once the earlier `cp.async` of its lanes have completed.
     CpAsyncArrive,
 }
 
 /// The copies of the lanes of one `cp.async`.
 #[derive(Clone, Debug)]
 pub struct LaneCopies {
-    /// Source of each lane, in global memory.
+    /// The source address of each lane, in global memory.
     pub from: PerLane<u64>,
-    /// Destination of each lane, in the shared memory of the block.
+    /// The destination address of each lane, in the shared memory of the block.
     pub to: PerLane<u32>,
-    /// The block.
+    /// The owner of the shared memory.
     pub owner: MemoryOwner,
-    /// Bytes of a lane.
+    /// Bytes per lane.
     pub bytes: u32,
-    /// Bytes that each lane reads; the others read as zeros.
-    pub kept: PerLane<u8>,
+    /// The bytes that each lane reads; the rest is filled with zeros.
+    pub source_sizes: PerLane<u8>,
 }
 
 impl CopyKind {
-    /// The blocks whose shared memory it reads or writes.
+    /// The owners of the memory that it reads or writes.
     pub fn owners(&self) -> impl Iterator<Item = MemoryOwner> {
         let owners = match self {
             CopyKind::CpAsync(copies) => [copies.owner, MemoryOwner::Global],
@@ -131,36 +131,36 @@ impl CopyKind {
         owners.into_iter()
     }
 
-    /// Shows `visit` the ranges that it will write for `lanes`: where, and how many bytes.
-    pub fn writes(&self, lanes: LaneMask, mut visit: impl FnMut(Destination, u64)) {
+    /// Calls `visit` for each range that it writes for `lanes`: its start and its length in bytes.
+    pub fn visit_writes(&self, lanes: LaneMask, mut visit: impl FnMut(MemoryAddress, u64)) {
         match self {
             CopyKind::CpAsync(copies) => {
                 for lane in lanes.iter() {
-                    visit(Destination { owner: copies.owner, address: u64::from(copies.to[lane]) }, u64::from(copies.bytes));
+                    visit(MemoryAddress { owner: copies.owner, address: u64::from(copies.to[lane]) }, u64::from(copies.bytes));
                 }
             }
             CopyKind::Bulk { to, bytes, .. } => visit(*to, u64::from(*bytes)),
-            CopyKind::Tensor(copy) => copy.writes(visit),
+            CopyKind::Tensor(copy) => copy.visit_writes(visit),
             CopyKind::StAsync { to, bytes, .. } => visit(*to, bytes.len() as u64),
             CopyKind::CpAsyncArrive => {}
         }
     }
 
-    /// Shows `visit` the ranges that it reads for `lanes`: where, and how many bytes.
-    pub fn reads(&self, lanes: LaneMask, mut visit: impl FnMut(Destination, u64)) {
+    /// Calls `visit` for each range that it reads for `lanes`: its start and its length in bytes.
+    pub fn visit_reads(&self, lanes: LaneMask, mut visit: impl FnMut(MemoryAddress, u64)) {
         match self {
             CopyKind::CpAsync(copies) => {
                 for lane in lanes.iter() {
-                    visit(Destination { owner: MemoryOwner::Global, address: copies.from[lane] }, u64::from(copies.kept[lane]));
+                    visit(MemoryAddress { owner: MemoryOwner::Global, address: copies.from[lane] }, u64::from(copies.source_sizes[lane]));
                 }
             }
             CopyKind::Bulk { from, bytes, .. } => visit(*from, u64::from(*bytes)),
-            CopyKind::Tensor(copy) => copy.reads(visit),
+            CopyKind::Tensor(copy) => copy.visit_reads(visit),
             CopyKind::StAsync { .. } | CopyKind::CpAsyncArrive => {}
         }
     }
 
-    /// Whether it replaces what was at its destination, and does not combine with it.
+    /// True if it overwrites all of its destination, without a reduction or a byte mask.
     pub(in crate::machine) fn replaces(&self) -> bool {
         match self {
             CopyKind::CpAsync(_) => true,
@@ -179,20 +179,20 @@ pub enum MemoryOwner {
     Global,
     /// The shared memory of a block.
     Block {
-        /// Its block slot on the machine.
+        /// Its block slot.
         block_slot: u32,
         /// Its index in the grid.
         index: [u32; 3],
     },
 }
 
-/// A box of a tensor between global memory and the shared memory of a block.
+/// A copy of a box of a tensor between global memory and the shared memory of a block.
 #[derive(Clone, Debug)]
 pub struct BoxCopy {
     /// The box.
     pub shape: TensorBox,
-    /// The block.
+    /// The owner of the shared memory.
     pub owner: MemoryOwner,
-    /// The source's bytes, run after run, once they have been read.
-    pub taken: Option<Box<[u8]>>,
+    /// The bytes of the source, run after run, once they have been read.
+    pub source_bytes: Option<Box<[u8]>>,
 }

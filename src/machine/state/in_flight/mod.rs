@@ -1,4 +1,4 @@
-//! The one table of asynchronous operations in flight, whatever engine does them.
+//! The table of asynchronous operations in flight.
 
 pub(in crate::machine) mod copy;
 pub(in crate::machine) mod queue;
@@ -14,13 +14,13 @@ use crate::machine::state::lanes::LaneMask;
 use copy::{AsyncCopy, CopyCompletion, MemoryOwner};
 use wgmma::Wgmma;
 
-/// The warp that issued an operation, and its number: block in order of launch, warp, number.
+/// The key of an operation: block in order of launch, warp, and number of the operation.
 type Key = (u64, u32, u64);
 
-/// An operation in flight. An engine is an arm here, and a folder of `machine::in_flight` that says what its operations do.
+/// An operation in flight. Each variant has a folder of `machine::in_flight` with its semantics.
 #[derive(Clone, Hash)]
 enum Operation {
-    /// A copy, a store or a reduction, of a tensor too, or an arrival after copies.
+    /// A copy, store or reduction, also of a tensor, or an arrival after copies.
     Copy(Arc<AsyncCopy>),
     /// A warp's part of a matrix multiplication.
     Wgmma(Arc<Wgmma>),
@@ -62,7 +62,7 @@ fn keys(block: u64, warps: RangeInclusive<u32>) -> RangeInclusive<Key> {
 }
 
 impl InFlight {
-    /// The number the next operation gets.
+    /// Allocates the number of the next operation.
     pub fn next_id(&mut self) -> u64 {
         self.issued += 1;
         self.issued
@@ -74,20 +74,20 @@ impl InFlight {
         Arc::make_mut(&mut self.operations).insert(key, operation)
     }
 
-    /// Puts a copy in flight.
+    /// Adds a copy.
     pub fn add_copy(&mut self, copy: AsyncCopy) {
         assert!(!copy.lanes.is_empty(), "a copy is in flight for no lane");
         let before = self.add(Operation::Copy(Arc::new(copy)));
         assert!(before.is_none(), "two operations have one number");
     }
 
-    /// Replaces a copy by its new state.
+    /// Replaces a copy with its new state.
     pub fn replace_copy(&mut self, copy: AsyncCopy) {
         let before = self.add(Operation::Copy(Arc::new(copy)));
         assert!(before.is_some_and(|before| before.copy().is_some()), "a copy changes that is not in flight");
     }
 
-    /// Takes a copy that has ended for `lanes` away, or those lanes of it.
+    /// Removes `lanes` from a copy that has ended for them, or all of the copy if no lanes remain.
     pub fn remove_copy(&mut self, copy: &Arc<AsyncCopy>, lanes: LaneMask) {
         let key = Operation::Copy(Arc::clone(copy)).key();
         let operations = Arc::make_mut(&mut self.operations);
@@ -102,19 +102,19 @@ impl InFlight {
         }
     }
 
-    /// Puts a multiplication in flight.
+    /// Adds a multiplication.
     pub fn add_wgmma(&mut self, wgmma: Arc<Wgmma>) {
         let before = self.add(Operation::Wgmma(wgmma));
         assert!(before.is_none(), "two operations have one number");
     }
 
-    /// Takes a multiplication away that has ended, or never will.
+    /// Removes a multiplication that has ended or was abandoned.
     pub fn remove_wgmma(&mut self, wgmma: &Arc<Wgmma>) {
         let gone = Arc::make_mut(&mut self.operations).remove(&Operation::Wgmma(Arc::clone(wgmma)).key());
         assert!(gone.is_some_and(|gone| gone.wgmma().is_some()), "a multiplication ends that is not in flight");
     }
 
-    /// Whether a copy is in flight.
+    /// True if a copy is in flight.
     pub fn has_copies(&self) -> bool {
         self.copies().next().is_some()
     }
@@ -139,9 +139,9 @@ impl InFlight {
         self.operations.range(keys(block, 0..=u32::MAX)).filter_map(|(_, operation)| operation.wgmma())
     }
 
-    /// The copies that will bring something to the mbarrier at `address` of the block in `block_slot`, in order of issue.
+    /// The copies that complete on the mbarrier at `address` of the block in `block_slot`, in order of issue.
     pub fn to_mbarrier(&self, block_slot: u32, address: u32) -> Vec<Arc<AsyncCopy>> {
-        let brings = |copy: &&Arc<AsyncCopy>| match copy.ends {
+        let brings = |copy: &&Arc<AsyncCopy>| match copy.completion {
             CopyCompletion::Mbarrier { owner: MemoryOwner::Block { block_slot: at, .. }, address: to, .. } => {
                 (at, to) == (block_slot, address)
             }
@@ -153,10 +153,10 @@ impl InFlight {
     }
 
     /// The copies that read or write the shared memory of the block in `block_slot`, or that it issued, in order of issue.
-    pub fn around_block(&self, block_slot: u32, number: u64) -> Vec<Arc<AsyncCopy>> {
+    pub fn copies_of_block(&self, block_slot: u32, number: u64) -> Vec<Arc<AsyncCopy>> {
         let touches = |copy: &&Arc<AsyncCopy>| {
             copy.block_id.number == number
-                || copy.work.owners().any(|owner| matches!(owner, MemoryOwner::Block { block_slot: at, .. } if at == block_slot))
+                || copy.kind.owners().any(|owner| matches!(owner, MemoryOwner::Block { block_slot: at, .. } if at == block_slot))
         };
         let mut copies: Vec<_> = self.copies().filter(touches).cloned().collect();
         copies.sort_by_key(|copy| copy.id);

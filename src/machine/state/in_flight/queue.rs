@@ -1,4 +1,4 @@
-//! The matrix multiplications of one warp in flight, their groups, and their accumulators meanwhile.
+//! The matrix multiplications of one warp in flight, their wgmma-groups and their accumulators.
 
 use crate::program::Slot;
 use std::collections::VecDeque;
@@ -10,29 +10,29 @@ use crate::machine::state::in_flight::copy::POISON;
 use crate::machine::state::lanes::PerLane;
 use crate::machine::state::registers::Registers;
 
-/// The wait that completes a multiplication.
+/// The warp whose wait completes a multiplication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WaitOf {
-    /// A wait of its own warp, or none.
+pub enum WaitingWarp {
+    /// The warp that issued it; also if it completes without a wait.
     Own,
-    /// The wait of another warp of its warpgroup.
-    Another,
+    /// Another warp of its warpgroup.
+    Other,
 }
 
-/// The multiplications of one warp that it has not waited for, in order of issue, and its groups. Cheap to clone, and nothing for a warp
-/// that never had one.
+/// The multiplications of one warp that it has not waited for, in order of issue, and its wgmma-groups. Cheap to clone; none for a warp
+/// without `wgmma`.
 #[derive(Clone, Default, Hash)]
 pub struct WgmmaQueue(Option<Arc<State>>);
 
 #[derive(Clone, Default, Hash)]
 struct State {
-    /// The warp has executed `wgmma.fence`.
+    /// True if the warp has executed `wgmma.fence`.
     fenced: bool,
-    /// Groups committed.
+    /// The number of committed wgmma-groups.
     committed: u32,
-    /// The multiplications that the warp has not waited for, in flight or completed.
+    /// The multiplications that the warp has not waited for, in flight or completed, in order of issue.
     unwaited: VecDeque<Arc<Wgmma>>,
-    /// The values of the accumulators of those in flight, by slot.
+    /// The accumulators of multiplications in flight, sorted by slot.
     pending: Vec<PendingAccumulator>,
 }
 
@@ -41,16 +41,16 @@ struct State {
 struct PendingAccumulator {
     /// Its slot in the warp's 32-bit registers.
     slot: Slot,
-    /// Its value by the results so far.
+    /// Its value after the multiplications that have completed.
     values: PerLane<u32>,
     /// The number of multiplications in flight that will write it.
     writers: u32,
-    /// The wait of another warp has ended the last of them, and the own warp has not waited: the register stays poison.
-    is_landed: bool,
+    /// True if a wait of another warp has completed the last of them, and the warp itself has not waited: the register stays poison.
+    awaits_own_wait: bool,
 }
 
 impl WgmmaQueue {
-    /// Whether there is nothing that has not been waited for.
+    /// True if the warp has waited for all its multiplications.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.0.as_ref().is_none_or(|state| state.unwaited.is_empty())
@@ -61,12 +61,12 @@ impl WgmmaQueue {
         self.0.iter().flat_map(|state| &state.unwaited)
     }
 
-    /// Groups committed so far: the number of the open group.
+    /// The number of committed wgmma-groups, which is the number of the uncommitted one.
     pub fn committed(&self) -> u32 {
         self.0.as_ref().map_or(0, |state| state.committed)
     }
 
-    /// Whether the warp has executed `wgmma.fence`.
+    /// True if the warp has executed `wgmma.fence`.
     pub fn is_fenced(&self) -> bool {
         self.0.as_ref().is_some_and(|state| state.fenced)
     }
@@ -75,19 +75,19 @@ impl WgmmaQueue {
         Arc::make_mut(self.0.get_or_insert_default())
     }
 
-    /// The warp executes `wgmma.fence`.
+    /// Executes `wgmma.fence`.
     pub fn fence(&mut self) {
         self.state().fenced = true;
     }
 
-    /// Closes the open group, and gives back its number.
+    /// Commits the uncommitted wgmma-group, and returns its number.
     pub fn commit(&mut self) -> u32 {
         let state = self.state();
         state.committed += 1;
         state.committed - 1
     }
 
-    /// Puts `wgmma` in flight: its accumulators are copied, and poisoned in the registers.
+    /// Adds `wgmma`: saves the values of its accumulators, and poisons the registers.
     pub fn issue(&mut self, wgmma: Arc<Wgmma>, registers: &mut Registers) {
         let state = self.state();
         assert_eq!(wgmma.group, state.committed, "a multiplication of a group that is not open");
@@ -96,24 +96,24 @@ impl WgmmaQueue {
         for slot in &wgmma.accumulators {
             assert!((slot.index()) < registers.b32.len(), "an accumulator that is no register");
             let Some(register) = registers.b32.get_mut(slot.index()) else { continue };
-            let place = place_of(*slot, &state.pending, next);
-            let index = place.unwrap_or_else(|index| {
-                state.pending.insert(index, PendingAccumulator { slot: *slot, values: *register, writers: 0, is_landed: false });
+            let position = position_of(*slot, &state.pending, next);
+            let index = position.unwrap_or_else(|index| {
+                state.pending.insert(index, PendingAccumulator { slot: *slot, values: *register, writers: 0, awaits_own_wait: false });
                 index
             });
             state.pending[index].writers += 1;
-            state.pending[index].is_landed = false;
+            state.pending[index].awaits_own_wait = false;
             next = index + 1;
             *register = [u32::from_ne_bytes([POISON; 4]); 32];
         }
         state.unwaited.push_back(wgmma);
     }
 
-    /// The values of the accumulators of `wgmma`, which is in flight, by the results so far.
-    pub fn held_by(&self, wgmma: &Wgmma) -> Vec<&PerLane<u32>> {
+    /// The values of the accumulators of `wgmma`, which is in flight, after the multiplications that have completed.
+    pub fn accumulators_of(&self, wgmma: &Wgmma) -> Vec<&PerLane<u32>> {
         let pending = self.0.as_ref().map_or(&[][..], |state| &state.pending);
         let mut next = 0;
-        let of_slot = |slot: &Slot| match place_of(*slot, pending, next) {
+        let of_slot = |slot: &Slot| match position_of(*slot, pending, next) {
             Ok(index) => {
                 next = index + 1;
                 &pending[index].values
@@ -123,64 +123,64 @@ impl WgmmaQueue {
         wgmma.accumulators.iter().map(of_slot).collect()
     }
 
-    /// `wgmma`, the first of the warp in flight, ends with these results. An accumulator that another one will write stays aside; all of
-    /// them do if the `wait` of another warp ends it, until the own warp has waited.
-    pub fn end(&mut self, wgmma: &Wgmma, results: &[PerLane<u32>], registers: &mut Registers, wait: WaitOf) {
+    /// Ends `wgmma`, the first of the warp in flight, with these results. An accumulator that a later `wgmma` writes stays pending. If the
+    /// wait of another warp completes it, all accumulators stay pending until the warp itself has waited.
+    pub fn end(&mut self, wgmma: &Wgmma, results: &[PerLane<u32>], registers: &mut Registers, wait: WaitingWarp) {
         let state = self.state();
         assert!(state.unwaited.iter().any(|unwaited| unwaited.id == wgmma.id), "a multiplication ends that its warp has waited for");
         assert_eq!(results.len(), wgmma.accumulators.len(), "a multiplication has other results than accumulators");
         let mut next = 0;
         for (slot, values) in wgmma.accumulators.iter().zip(results) {
-            let Ok(index) = place_of(*slot, &state.pending, next) else { continue };
+            let Ok(index) = position_of(*slot, &state.pending, next) else { continue };
             next = index + 1;
             let pending = &mut state.pending[index];
             assert!(pending.writers > 0, "an accumulator is written once too often");
             pending.writers -= 1;
-            pending.is_landed = pending.writers == 0 && wait == WaitOf::Another;
-            match registers.b32.get_mut(slot.index()).filter(|_| pending.writers == 0 && !pending.is_landed) {
+            pending.awaits_own_wait = pending.writers == 0 && wait == WaitingWarp::Other;
+            match registers.b32.get_mut(slot.index()).filter(|_| pending.writers == 0 && !pending.awaits_own_wait) {
                 Some(register) => *register = *values,
                 None => pending.values = *values,
             }
         }
-        state.pending.retain(|pending| pending.writers > 0 || pending.is_landed);
+        state.pending.retain(|pending| pending.writers > 0 || pending.awaits_own_wait);
         debug_assert!(state.pending.is_sorted_by(|one, next| one.slot < next.slot), "accumulators are in order");
     }
 
-    /// The warp has waited for all groups below `done`, which have ended.
+    /// Records that the warp has waited for all wgmma-groups below `done`, which have completed.
     pub fn waited(&mut self, done: u32, registers: &mut Registers) {
         let count = self.unwaited().take_while(|wgmma| wgmma.group < done).count();
         if count > 0 {
             let state = self.state();
             assert!(done <= state.committed, "a group is waited for that is not committed");
             state.unwaited.drain(..count);
-            state.deliver(registers);
+            state.write_completed(registers);
         }
     }
 
-    /// Whether a register holds poison in place of what a multiplication writes or has written.
-    pub fn holds_back(&self, slot: Slot) -> bool {
-        self.0.as_ref().is_some_and(|state| place_of(slot, &state.pending, 0).is_ok())
+    /// True if a register holds poison in place of the result of a multiplication.
+    pub fn is_pending(&self, slot: Slot) -> bool {
+        self.0.as_ref().is_some_and(|state| position_of(slot, &state.pending, 0).is_ok())
     }
 
-    /// The warp has exited: what is in flight never ends.
+    /// Removes and returns all multiplications: the warp has exited.
     pub fn abandon(&mut self) -> Vec<Arc<Wgmma>> {
         let abandoned = self.unwaited().cloned().collect();
         self.0 = None;
         abandoned
     }
 
-    /// Bytes it takes.
+    /// Its size in bytes.
     pub fn bytes(&self) -> u64 {
         self.0.as_ref().map_or(0, |state| (state.pending.len() * size_of::<PendingAccumulator>()) as u64)
     }
 }
 
 impl State {
-    /// Writes what has landed in registers that nothing writes for which the warp has not waited.
-    fn deliver(&mut self, registers: &mut Registers) {
+    /// Writes the completed accumulators that no multiplication writes for which the warp has not waited.
+    fn write_completed(&mut self, registers: &mut Registers) {
         let Self { unwaited, pending, .. } = self;
         pending.retain(|pending| {
-            let is_due = pending.is_landed && !unwaited.iter().any(|wgmma| wgmma.accumulators.contains(&pending.slot));
+            let is_due = pending.awaits_own_wait && !unwaited.iter().any(|wgmma| wgmma.accumulators.contains(&pending.slot));
             if is_due && let Some(register) = registers.b32.get_mut(pending.slot.index()) {
                 *register = pending.values;
             }
@@ -189,8 +189,8 @@ impl State {
     }
 }
 
-/// The position of a slot among the pending accumulators, or where it would be inserted; mostly it is the `next` one.
-fn place_of(slot: Slot, pending: &[PendingAccumulator], next: usize) -> Result<usize, usize> {
+/// The position of a slot among the pending accumulators, or its insertion position. `next` is tried first.
+fn position_of(slot: Slot, pending: &[PendingAccumulator], next: usize) -> Result<usize, usize> {
     match pending.get(next) {
         Some(pending) if pending.slot == slot => Ok(next),
         None if pending.last().is_none_or(|last| last.slot < slot) => Err(next),

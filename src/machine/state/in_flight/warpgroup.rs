@@ -1,4 +1,4 @@
-//! Whether the four warps of a warpgroup execute the same.
+//! Checks that the four warps of a warpgroup execute the same `wgmma` instructions.
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use triomphe::Arc;
 
 use crate::program::Pc;
 
-/// Warps of a warpgroup.
+/// The number of warps of a warpgroup.
 pub const WARPS: u32 = 4;
 
 /// A `wgmma.mma_async` as all warps of the warpgroup must execute it.
@@ -18,20 +18,20 @@ pub struct WarpgroupStep {
     pub a: u64,
     /// The descriptor of B.
     pub b: u64,
-    /// Whether it adds to D.
+    /// True if it adds to D.
     pub accumulates: bool,
 }
 
-/// The disagreement between warps of a warpgroup: the other warp and its step.
+/// A disagreement between warps of a warpgroup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Disagreement {
-    /// Another warp executed something else in its place: that warp, and what it executed.
+    /// This other warp executed this other step instead.
     Other(u32, WarpgroupStep),
-    /// This warp has exited without it.
+    /// This warp has exited without the step.
     Exited(u32),
 }
 
-/// The warpgroups of a block. Cheap to clone, and nothing for a block that never multiplied.
+/// The warpgroups of a block. Cheap to clone; none for a block without `wgmma`.
 #[derive(Clone, Default, Hash)]
 pub struct Warpgroups(Option<Arc<Vec<Warpgroup>>>);
 
@@ -42,17 +42,17 @@ struct Warpgroup {
     executed: [u64; WARPS as usize],
     /// The warps that have exited.
     exited: [bool; WARPS as usize],
-    /// The steps that some warp has not executed, with the warp that executed each first.
-    ahead: VecDeque<(u32, WarpgroupStep)>,
-    /// The number of the first of them.
+    /// The steps that some warp has not executed, each with the warp that executed it first.
+    incomplete: VecDeque<(u32, WarpgroupStep)>,
+    /// The number of the first step of `incomplete`.
     first: u64,
 }
 
 impl Warpgroups {
-    /// Warp `warp` of the block executes `step`.
+    /// Records that warp `warp` of the block executes `step`.
     ///
     /// # Errors
-    /// If another warp of its warpgroup did not, or never will.
+    /// If another warp of its warpgroup executed another step, or has exited.
     pub fn execute(&mut self, warp: u32, step: WarpgroupStep) -> Result<(), Disagreement> {
         let (base, own) = (warp / WARPS * WARPS, (warp % WARPS) as usize);
         let group = self.group(warp);
@@ -62,32 +62,32 @@ impl Warpgroups {
         if let Some(other) = gone {
             return Err(Disagreement::Exited(base + other));
         }
-        match group.ahead.get((number - group.first) as usize) {
+        match group.incomplete.get((number - group.first) as usize) {
             Some((other, executed)) if *executed != step => return Err(Disagreement::Other(*other, *executed)),
             Some(_) => {}
-            None => group.ahead.push_back((warp, step)),
+            None => group.incomplete.push_back((warp, step)),
         }
         group.executed[own] += 1;
         while group.executed.iter().all(|executed| *executed > group.first) {
-            group.ahead.pop_front();
+            group.incomplete.pop_front();
             group.first += 1;
         }
         let most = group.executed.iter().max().map_or(0, |most| most - group.first);
-        assert_eq!(group.ahead.len() as u64, most, "steps are kept that all warps have taken, or steps are lost");
+        assert_eq!(group.incomplete.len() as u64, most, "steps are kept that all warps have taken, or steps are lost");
         Ok(())
     }
 
-    /// Warp `warp` of the block has exited.
+    /// Records that warp `warp` of the block has exited.
     ///
     /// # Errors
-    /// If another warp of its warpgroup executed what it did not: that warp, and what.
+    /// If another warp of its warpgroup executed a step that this one has not: that warp, and the step.
     pub fn exit(&mut self, warp: u32) -> Result<(), (u32, WarpgroupStep)> {
         if self.0.is_none() {
             return Ok(());
         }
         let own = (warp % WARPS) as usize;
         let group = self.group(warp);
-        if let Some(missed) = group.ahead.get((group.executed[own] - group.first) as usize) {
+        if let Some(missed) = group.incomplete.get((group.executed[own] - group.first) as usize) {
             return Err(*missed);
         }
         assert!(!group.exited[own], "a warp exits twice");

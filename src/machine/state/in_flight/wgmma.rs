@@ -13,13 +13,13 @@ use crate::program::{Slot, WgmmaId};
 pub struct Wgmma {
     /// Its number, in order of issue over the whole launch, counted with the copies.
     pub id: u64,
-    /// The instruction, and when it was issued.
+    /// The issue point.
     pub issued: IssuePoint,
     /// The block that issued it.
     pub block_id: BlockId,
     /// Its operation.
     pub op: WgmmaId,
-    /// The number of its group in its warp, from 0; open until as many are committed.
+    /// The number of its wgmma-group in its warp, from 0.
     pub group: u32,
     /// The frame of the registers of its lanes.
     pub frame: FrameBase,
@@ -31,22 +31,21 @@ pub struct Wgmma {
     pub a: Option<SharedTile>,
     /// B.
     pub b: SharedTile,
-    /// Whether it adds to D.
+    /// True if it adds to D.
     pub accumulates: bool,
     /// The metadata of a sparse A.
     pub metadata: PerLane<u32>,
 }
 
 impl Wgmma {
-    /// The ranges of the block's shared memory that it reads, by the async proxy: from an address to before another; those of A, in order,
-    /// then those of B.
+    /// The ranges of the block's shared memory that it reads by the async proxy, as start and end: those of A, in order, then those of B.
     pub fn reads(&self) -> impl Iterator<Item = (u32, u32)> {
         self.a.into_iter().chain([self.b]).flat_map(SharedTile::ranges)
     }
 }
 
 impl Hash for Wgmma {
-    /// Its number says all: what it does was fixed when it was issued.
+    /// The number identifies the other fields, which are fixed at issue.
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.id.hash(state);
     }

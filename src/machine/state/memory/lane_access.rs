@@ -1,31 +1,31 @@
-//! One access by the lanes of a warp: its addresses, their summary, and the loops that read and write.
+//! One memory access by the lanes of a warp: its addresses, and the loops that read and write.
 
 use super::{PAGE_BYTES, Pages};
 use crate::machine::state::lanes::{LANES, LaneMask, PerLane};
 
-/// The addresses of one access, and what the checks and the fast paths want to know of them.
+/// The addresses of one access, with properties of them for checks and fast paths.
 #[derive(Clone, Copy)]
 pub struct LaneAccess {
     /// Address of each lane; lanes outside `mask` repeat that of the first lane inside.
     pub addresses: PerLane<u64>,
     /// The lanes that access memory; not empty.
     pub mask: LaneMask,
-    /// Bytes of each lane: a power of two.
+    /// Bytes per lane: a power of two.
     pub bytes: u32,
     /// Lowest address.
     pub min: u64,
     /// Highest address.
     pub max: u64,
-    /// Whether all lanes take part and the address of lane `i` is exactly `i * bytes` above the first.
+    /// True if all lanes take part and the address of lane `i` is exactly `i * bytes` above the first.
     pub consecutive: bool,
-    /// Whether some address is no multiple of `bytes`.
+    /// True if some address is no multiple of `bytes`.
     pub misaligned: bool,
-    /// Of shared memory of the cluster, the rank of the block.
+    /// For shared memory of the cluster, the rank of the block.
     pub rank: u32,
 }
 
 impl LaneAccess {
-    /// Summarises the addresses of the lanes in `mask`.
+    /// The access by the lanes in `mask`.
     #[inline(always)]
     pub fn new(mut addresses: PerLane<u64>, mask: LaneMask, bytes: u32) -> Self {
         debug_assert!(!mask.is_empty(), "no lane accesses memory");
@@ -47,12 +47,12 @@ impl LaneAccess {
         Self { addresses, mask, bytes, min, max, consecutive: mask == LaneMask::ALL && stride_error == 0, misaligned, rank: 0 }
     }
 
-    /// The lanes for which `test` holds of their address.
+    /// The lanes for whose address `test` holds.
     pub fn lanes_where(&self, test: impl Fn(u64) -> bool) -> LaneMask {
         self.mask.filter(|lane| test(self.addresses[lane]))
     }
 
-    /// The same access by fewer lanes.
+    /// The same access, by the lanes of `mask` only.
     pub fn only(&self, mask: LaneMask) -> Self {
         assert!(self.mask.contains_all(mask), "lanes access memory that did not");
         Self::new(self.addresses, mask, self.bytes)
@@ -60,7 +60,7 @@ impl LaneAccess {
 
     /// Subtracts the start of a window from all addresses.
     #[inline(always)]
-    pub fn lower(&mut self, window: u64) {
+    pub fn subtract_window(&mut self, window: u64) {
         if window != 0 {
             debug_assert!(self.min >= window, "an access before its window");
             self.addresses.iter_mut().for_each(|address| *address = address.wrapping_sub(window));
@@ -70,8 +70,8 @@ impl LaneAccess {
     }
 }
 
-/// Reads `N` bytes a lane, `skip` bytes after its address, and hands them to `put`. `origin` is the address of the first byte of
-/// `pages`; every lane must lie inside.
+/// Reads `N` bytes per lane, `skip` bytes after its address, and passes them to `put`. `origin` is the address of the first byte of
+/// `pages`; every lane must access bytes inside.
 #[inline(always)]
 pub fn gather<const N: usize>(pages: &Pages, origin: u64, access: &LaneAccess, skip: u64, mut put: impl FnMut(usize, [u8; N])) {
     debug_assert!(access.min >= origin && access.min <= access.max, "an access before its memory");
@@ -80,11 +80,11 @@ pub fn gather<const N: usize>(pages: &Pages, origin: u64, access: &LaneAccess, s
     if span == 0 {
         let value = bytes_at(pages.page(start), start);
         (0..LANES).for_each(|lane| put(lane, value));
-    } else if in_page(start) + span as usize + N <= PAGE_BYTES && span < PAGE_BYTES as u64 {
+    } else if offset_in_page(start) + span as usize + N <= PAGE_BYTES && span < PAGE_BYTES as u64 {
         let page = pages.page(start);
         if access.consecutive && access.bytes as usize == N {
-            let run = &page[in_page(start)..in_page(start) + LANES * N];
-            run.chunks_exact(N).enumerate().for_each(|(lane, bytes)| put(lane, array(bytes)));
+            let bytes = &page[offset_in_page(start)..offset_in_page(start) + LANES * N];
+            bytes.chunks_exact(N).enumerate().for_each(|(lane, bytes)| put(lane, array(bytes)));
         } else {
             (0..LANES).for_each(|lane| put(lane, bytes_at(page, access.addresses[lane] - origin + skip)));
         }
@@ -93,7 +93,7 @@ pub fn gather<const N: usize>(pages: &Pages, origin: u64, access: &LaneAccess, s
     }
 }
 
-/// The general loop of [`gather`]: looks a page up whenever it changes.
+/// The general loop of [`gather`], for lanes on several pages.
 #[inline(never)]
 fn gather_pages<const N: usize>(pages: &Pages, origin: u64, access: &LaneAccess, skip: u64, mut put: impl FnMut(usize, [u8; N])) {
     let mut offset = access.addresses[0] - origin + skip;
@@ -109,7 +109,7 @@ fn gather_pages<const N: usize>(pages: &Pages, origin: u64, access: &LaneAccess,
     }
 }
 
-/// Lets `change` read and write the `N` bytes of each lane in turn, lowest lane first. Every lane must lie inside `pages`.
+/// Passes the `N` bytes of each lane to `change`, which may read and write them, lowest lane first. All bytes must be inside `pages`.
 #[inline(always)]
 pub fn scatter<const N: usize>(
     pages: &mut Pages,
@@ -124,7 +124,7 @@ pub fn scatter<const N: usize>(
         let index = page_index(offset);
         let page = pages.page_mut(offset);
         while let Some(lane) = lanes.next_if(|lane| page_index(access.addresses[*lane] - origin + skip) == index) {
-            let at = in_page(access.addresses[lane] - origin + skip);
+            let at = offset_in_page(access.addresses[lane] - origin + skip);
             debug_assert!(at + N <= PAGE_BYTES, "an access over the end of a page");
             if let Some(bytes) = page[at..].first_chunk_mut() {
                 change(lane, bytes);
@@ -132,12 +132,12 @@ pub fn scatter<const N: usize>(
         }
     }
     if pages.has_unknown() {
-        access.mask.iter().for_each(|lane| pages.learn(access.addresses[lane] - origin + skip, N as u64));
+        access.mask.iter().for_each(|lane| pages.mark_known(access.addresses[lane] - origin + skip, N as u64));
     }
 }
 
 #[inline(always)]
-fn in_page(offset: u64) -> usize {
+fn offset_in_page(offset: u64) -> usize {
     offset as usize % PAGE_BYTES
 }
 
@@ -148,7 +148,7 @@ fn page_index(offset: u64) -> u64 {
 
 #[inline(always)]
 fn bytes_at<const N: usize>(page: &[u8; PAGE_BYTES], offset: u64) -> [u8; N] {
-    array(&page[in_page(offset)..in_page(offset) + N])
+    array(&page[offset_in_page(offset)..offset_in_page(offset) + N])
 }
 
 #[inline(always)]

@@ -1,7 +1,7 @@
 //! The local memory of a warp: every lane has its own bytes at the same addresses.
 //!
-//! Lanes mostly touch the same address at once, so memory is cut into stripes of 128 bytes an address range, in which the lanes'
-//! bytes lie side by side. No aligned access crosses a stripe.
+//! Lanes mostly access the same address at once, so memory is stored in stripes: the bytes of all lanes for an address range of 128 bytes.
+//! No aligned access crosses a stripe.
 
 use std::hash::{Hash, Hasher};
 
@@ -13,19 +13,19 @@ const STRIPE_BYTES: usize = 128;
 
 type Stripe = [[u8; STRIPE_BYTES]; LANES];
 
-/// Local memory of 32 lanes, grown on first touch and zero before.
+/// Local memory of 32 lanes. Stripes are allocated on the first write; bytes read as zero before.
 #[derive(Clone, Default)]
 pub struct LocalMemory {
     stripes: Vec<Option<Arc<Stripe>>>,
-    /// Stripes that exist.
-    touched: u32,
+    /// The number of allocated stripes.
+    allocated_stripes: u32,
 }
 
 impl LocalMemory {
     /// The `N` bytes of `lane` at the aligned `address`.
     #[inline]
     pub fn read<const N: usize>(&self, lane: usize, address: u64) -> [u8; N] {
-        let (index, at) = place(address);
+        let (index, at) = stripe_of(address);
         match self.stripes.get(index) {
             Some(Some(stripe)) => bytes_at(&stripe[lane], at),
             _ => [0; N],
@@ -35,13 +35,13 @@ impl LocalMemory {
     /// Writes the bytes of `lane` at the aligned `address`.
     #[inline]
     pub fn write(&mut self, lane: usize, address: u64, bytes: &[u8]) {
-        let (index, at) = place(address);
+        let (index, at) = stripe_of(address);
         if index >= self.stripes.len() {
             self.stripes.resize(index + 1, None);
         }
-        let touched = &mut self.touched;
+        let allocated_stripes = &mut self.allocated_stripes;
         let stripe = self.stripes[index].get_or_insert_with(|| {
-            *touched += 1;
+            *allocated_stripes += 1;
             Arc::new([[0; STRIPE_BYTES]; LANES])
         });
         Arc::make_mut(stripe)[lane][at..at + bytes.len()].copy_from_slice(bytes);
@@ -55,12 +55,12 @@ impl LocalMemory {
         }
     }
 
-    /// Bytes of stripes that were written at any time.
-    pub fn touched_bytes(&self) -> u64 {
-        u64::from(self.touched) * (STRIPE_BYTES * LANES) as u64
+    /// Bytes of the stripes that were ever written.
+    pub fn written_bytes(&self) -> u64 {
+        u64::from(self.allocated_stripes) * (STRIPE_BYTES * LANES) as u64
     }
 
-    /// Bytes of stripes that `other`, an earlier clone, does not share.
+    /// Bytes of the stripes that are not shared with `other`, an earlier clone.
     pub fn unshared_bytes(&self, other: &LocalMemory) -> u64 {
         let others = other.stripes.iter().map(Option::as_ref).chain(std::iter::repeat(None));
         let unshared = |(own, other): &(&Option<Arc<Stripe>>, Option<&Arc<Stripe>>)| match (own, other) {
@@ -72,7 +72,7 @@ impl LocalMemory {
 }
 
 impl Hash for LocalMemory {
-    /// A stripe of zeros counts like an absent one.
+    /// A stripe of zeros hashes like an absent one.
     fn hash<H: Hasher>(&self, state: &mut H) {
         for (index, stripe) in self.stripes.iter().enumerate() {
             let Some(stripe) = stripe else { continue };
@@ -83,7 +83,7 @@ impl Hash for LocalMemory {
     }
 }
 
-fn place(address: u64) -> (usize, usize) {
+fn stripe_of(address: u64) -> (usize, usize) {
     let address = address as usize;
     (address / STRIPE_BYTES, address % STRIPE_BYTES)
 }

@@ -1,8 +1,8 @@
 //! Memory: global and constant allocations, shared memory of blocks, local memory of threads.
 //!
-//! Everything is copy on write underneath ([`pages`]), so a snapshot shares what has not changed. An access is served in three
-//! steps: the lane addresses are summarised once for the whole warp ([`lane_access`]), the piece of memory they fall into is found
-//! and checked, and only then is anything read or written, page by page. A faulting access therefore changes nothing.
+//! All memory is copy on write ([`pages`]), so snapshots share unchanged pages. An access takes three steps: the properties of the lane
+//! addresses are computed for the whole warp ([`lane_access`]), the allocation is found and checked, and then bytes are read or written,
+//! page by page. A faulting access therefore changes nothing.
 
 mod lane_access;
 mod local;

@@ -1,7 +1,7 @@
-//! A run of bytes that is cheap to clone and pays only for what is touched.
+//! A byte array that is cheap to clone, and allocates pages on the first write.
 //!
-//! Bytes lie in pages of 4 KiB, pages in chunks of 1 MiB, both shared until they are written (copy on write). A page that was never
-//! written does not exist and reads as the fill byte. Typed accesses are naturally aligned, so none of them crosses a page.
+//! Bytes are stored in pages of 4 KiB, pages in chunks of 1 MiB, both copy on write. A page that was never written is absent and reads as
+//! the fill byte. Typed accesses are naturally aligned, so none of them crosses a page.
 
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use triomphe::Arc;
 
-use super::unknown::Unknown;
+use super::unknown::UnknownBytes;
 
 use crate::machine::state::digest::Digest;
 
@@ -20,7 +20,7 @@ const CHUNK_BYTES: usize = PAGE_BYTES * PAGES_PER_CHUNK;
 
 type Page = [u8; PAGE_BYTES];
 
-/// The page that never-written zeros read as: most memory starts as zeros, and every block has some.
+/// The blank page of zeros, shared by all memory that starts as zeros.
 static ZEROS: LazyLock<Arc<Page>> = LazyLock::new(|| Arc::new([0; PAGE_BYTES]));
 
 #[derive(Clone)]
@@ -28,17 +28,17 @@ struct Chunk {
     pages: [Option<Arc<Page>>; PAGES_PER_CHUNK],
 }
 
-/// A run of bytes, shared until written.
+/// A byte array, copy on write.
 #[derive(Clone)]
 pub struct Pages {
     chunks: Vec<Option<Arc<Chunk>>>,
     len: u64,
-    /// Pages that exist.
-    touched: u32,
+    /// The number of allocated pages.
+    allocated_pages: u32,
     /// The contents of absent pages; shared by all clones.
     blank: Arc<Page>,
-    /// The bytes that are not known; nothing where all are.
-    unknown: Option<Unknown>,
+    /// The unknown bytes; none if all are known.
+    unknown: Option<UnknownBytes>,
 }
 
 impl Pages {
@@ -46,7 +46,7 @@ impl Pages {
     pub fn new(len: u64, fill: u8) -> Self {
         let chunks = usize::try_from(len.div_ceil(CHUNK_BYTES as u64)).unwrap_or(0);
         let blank = if fill == 0 { Arc::clone(&ZEROS) } else { Arc::new([fill; PAGE_BYTES]) };
-        Self { chunks: vec![None; chunks], len, touched: 0, blank, unknown: None }
+        Self { chunks: vec![None; chunks], len, allocated_pages: 0, blank, unknown: None }
     }
 
     /// Number of bytes.
@@ -54,9 +54,9 @@ impl Pages {
         self.len
     }
 
-    /// Bytes of pages that were written at any time.
-    pub fn touched_bytes(&self) -> u64 {
-        u64::from(self.touched) * PAGE_BYTES as u64
+    /// Bytes of the pages that were ever written.
+    pub fn written_bytes(&self) -> u64 {
+        u64::from(self.allocated_pages) * PAGE_BYTES as u64
     }
 
     /// The page that holds byte `offset`, to read.
@@ -69,7 +69,7 @@ impl Pages {
         }
     }
 
-    /// The page that holds byte `offset`, to write; unshared first if need be.
+    /// The page that holds byte `offset`, to write. Copied first if it is shared.
     #[inline(always)]
     pub fn page_mut(&mut self, offset: u64) -> &mut Page {
         let index = offset as usize;
@@ -81,13 +81,13 @@ impl Pages {
         match page {
             Some(page) => Arc::make_mut(page),
             absent => {
-                self.touched += 1;
+                self.allocated_pages += 1;
                 Arc::make_mut(absent.insert(Arc::new(*self.blank)))
             }
         }
     }
 
-    /// Copies the bytes from `offset` on into `out`; the range must lie inside.
+    /// Copies the bytes from `offset` on into `out`; the range must be inside.
     pub fn read(&self, mut offset: u64, mut out: &mut [u8]) {
         debug_assert!(offset.checked_add(out.len() as u64).is_some_and(|end| end <= self.len), "bytes are read past the end");
         while !out.is_empty() {
@@ -100,53 +100,53 @@ impl Pages {
         }
     }
 
-    /// All bytes are unknown but for those of the pages that begin at the offsets `known`, in ascending order.
-    pub fn know_only(&mut self, known: impl Iterator<Item = u64>) {
-        self.unknown = Some(Unknown::all_but(self.len, known));
+    /// Makes all bytes unknown except those of the pages that begin at the offsets `known`, in ascending order.
+    pub fn set_known_pages(&mut self, known: impl Iterator<Item = u64>) {
+        self.unknown = Some(UnknownBytes::all_but(self.len, known));
     }
 
-    /// Whether there were bytes that are not known.
+    /// True if there are or were unknown bytes.
     #[inline(always)]
     pub fn has_unknown(&self) -> bool {
         self.unknown.is_some()
     }
 
-    /// The first of `bytes` bytes from `offset` on that is not known.
+    /// The first unknown byte of the `bytes` bytes from `offset` on.
     #[inline(always)]
     pub fn first_unknown(&self, offset: u64, bytes: u64) -> Option<u64> {
         self.unknown.as_ref().and_then(|unknown| unknown.first(offset, bytes))
     }
 
-    /// The ranges of bytes that are not known, of `bytes` bytes from `offset` on, in order.
+    /// The unknown ranges of the `bytes` bytes from `offset` on, in order.
     pub fn unknown_ranges(&self, offset: u64, bytes: u64) -> impl Iterator<Item = Range<u64>> {
         self.unknown.iter().flat_map(move |unknown| unknown.ranges(offset, bytes))
     }
 
-    /// Bytes are written: they are known from now on.
+    /// Makes written bytes known.
     #[inline(always)]
-    pub fn learn(&mut self, offset: u64, bytes: u64) {
+    pub fn mark_known(&mut self, offset: u64, bytes: u64) {
         if let Some(unknown) = &mut self.unknown {
-            unknown.learn(offset, bytes);
+            unknown.mark_known(offset, bytes);
         }
     }
 
-    /// The page at `offset`, a multiple of [`PAGE_BYTES`], holds `contents`, but for what has been written to it since. False where it was
-    /// known.
-    pub fn supply(&mut self, offset: u64, contents: &Page) -> bool {
+    /// Fills the unknown page at `offset`, a multiple of [`PAGE_BYTES`], with `contents`, except for bytes written since. False if the page
+    /// was known.
+    pub fn fill_page(&mut self, offset: u64, contents: &Page) -> bool {
         assert!(offset.is_multiple_of(PAGE_BYTES as u64) && offset < self.len, "a page begins at {offset:#x}");
         let Some(unknown) = &mut self.unknown else { return false };
         let mut merged = *contents;
         let Some(is_written) = unknown.written(offset) else { return false };
         let written: Vec<usize> = (0..PAGE_BYTES).filter(|at| is_written(*at)).collect();
         drop(is_written);
-        unknown.supply(offset);
+        unknown.fill_page(offset);
         let page = self.page_mut(offset);
         written.iter().for_each(|at| merged[*at] = page[*at]);
         *page = merged;
         true
     }
 
-    /// The pages that exist, each with its offset.
+    /// The allocated pages, each with its offset.
     pub fn existing(&self) -> impl Iterator<Item = (u64, &Page)> {
         self.chunks.iter().enumerate().filter_map(|(number, chunk)| Some((number, chunk.as_ref()?))).flat_map(|(number, chunk)| {
             let pages = chunk.pages.iter().enumerate();
@@ -154,10 +154,10 @@ impl Pages {
         })
     }
 
-    /// Copies `bytes` to `offset` on; the range must lie inside.
+    /// Writes `bytes` from `offset` on; the range must be inside.
     pub fn write(&mut self, mut offset: u64, mut bytes: &[u8]) {
         debug_assert!(offset.checked_add(bytes.len() as u64).is_some_and(|end| end <= self.len), "bytes are written past the end");
-        self.learn(offset, bytes.len() as u64);
+        self.mark_known(offset, bytes.len() as u64);
         while !bytes.is_empty() {
             let at = offset as usize % PAGE_BYTES;
             let (head, tail) = bytes.split_at(bytes.len().min(PAGE_BYTES - at));
@@ -167,7 +167,8 @@ impl Pages {
         }
     }
 
-    /// Whether `other`, an earlier or later clone, shares all pages of `bytes` bytes from `offset` on: no write touched them in between.
+    /// True if `other`, an earlier or later clone, shares all pages of the `bytes` bytes from `offset` on: no write accessed them in
+    /// between.
     pub fn shares(&self, other: &Pages, offset: u64, bytes: u64) -> bool {
         if self.chunks.len() != other.chunks.len() {
             return false;
@@ -184,7 +185,7 @@ impl Pages {
         })
     }
 
-    /// Bytes of pages that `other`, an earlier clone, does not share.
+    /// Bytes of the pages that are not shared with `other`, an earlier clone.
     pub fn unshared_bytes(&self, other: &Pages) -> u64 {
         let chunks = self.chunks.iter().zip(other.chunks.iter().map(Some).chain(std::iter::repeat(None)));
         let pages = chunks.map(|(own, others)| match (own, others.and_then(Option::as_ref)) {
@@ -204,7 +205,7 @@ impl Pages {
 }
 
 impl Hash for Pages {
-    /// The contents, absent pages as the fill bytes they read as.
+    /// Hashes the contents, absent pages as fill bytes.
     fn hash<H: Hasher>(&self, state: &mut H) {
         let digest_of = |page: &Page| {
             let mut digest = Digest::default();

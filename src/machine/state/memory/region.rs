@@ -8,19 +8,19 @@ use triomphe::Arc;
 use super::Pages;
 use crate::program::map::overlap;
 
-/// Accesses of at least this size count as words.
+/// The size from which on accesses may use the padding.
 const WORD_BYTES: u32 = 4;
 
-/// A named piece of memory.
+/// An allocation of memory.
 #[derive(Clone, Hash)]
 pub struct Allocation {
-    /// Variable or buffer it belongs to.
+    /// The name of its variable or buffer.
     pub name: Shared<str>,
     /// Address of its first byte.
     pub base: u64,
     /// The number of bytes.
     pub bytes: u64,
-    /// Its bytes, and after them padding that only words may touch (see [`Region::insert`]).
+    /// Its bytes, and after them padding for accesses of at least [`WORD_BYTES`] bytes (see [`Region::insert`]).
     pub pages: Pages,
 }
 
@@ -30,7 +30,8 @@ impl Allocation {
         self.base + self.bytes
     }
 
-    /// Whether `bytes` bytes at every address from `min` to `max` lie inside; of the padding, only words do.
+    /// True if `bytes` bytes at every address from `min` to `max` are inside. The padding counts for accesses of at least [`WORD_BYTES`]
+    /// bytes.
     #[inline(always)]
     pub fn holds(&self, min: u64, max: u64, bytes: u32) -> bool {
         debug_assert!(min <= max, "the highest address is the lowest");
@@ -38,7 +39,7 @@ impl Allocation {
         min >= self.base && max.saturating_add(u64::from(bytes)) <= end
     }
 
-    /// The first byte that is not known of `bytes` bytes at every address from `min` to `max`, all of which lie inside.
+    /// The first unknown byte of the `bytes` bytes at every address from `min` to `max`, all of which are inside.
     #[inline(always)]
     pub fn first_unknown(&self, min: u64, max: u64, bytes: u64) -> Option<u64> {
         debug_assert!(min >= self.base && max >= min, "an access before its memory");
@@ -62,8 +63,8 @@ pub struct Region {
 }
 
 impl Region {
-    /// Adds an allocation at a given address; the place must be free. After its bytes comes `padding`, which accesses of at least four
-    /// bytes may touch: kernels are launched that store 8-bit results as words, on memory that was allocated by the byte.
+    /// Adds an allocation at the free address `base`. `padding` bytes follow, for accesses of at least four bytes: some kernels store 8-bit
+    /// results as 32-bit words, in memory that was allocated by the byte.
     pub fn insert(&mut self, name: &str, base: u64, bytes: u64, padding: u64, fill: u8) {
         let index = self.allocations.partition_point(|allocation| allocation.base < base);
         let pages = Pages::new(bytes.saturating_add(padding), fill);
@@ -74,13 +75,13 @@ impl Region {
         self.allocations.insert(index, Arc::new(Allocation { name: name.into(), base, bytes, pages }));
     }
 
-    /// The first allocation of which some byte is in `range`.
+    /// The first allocation with a byte in `range`.
     pub fn overlapping(&self, range: &Range<u64>) -> Option<&Allocation> {
-        let taken = |allocation: &&Allocation| overlap(range, &(allocation.base..allocation.base + allocation.pages.len()));
-        self.allocations().find(taken)
+        let overlaps = |allocation: &&Allocation| overlap(range, &(allocation.base..allocation.base + allocation.pages.len()));
+        self.allocations().find(overlaps)
     }
 
-    /// Takes away the allocation that starts at `base`, and says how many bytes it had.
+    /// Removes the allocation that starts at `base`, and returns its size.
     pub fn remove(&mut self, base: u64) -> Option<u64> {
         let index = self.allocations.binary_search_by_key(&base, |allocation| allocation.base).ok()?;
         Some(self.allocations.remove(index).bytes)
@@ -91,24 +92,24 @@ impl Region {
         self.allocations.iter().map(|allocation| &**allocation)
     }
 
-    /// The allocation whose bytes cover `address`.
+    /// The allocation that contains `address`.
     #[inline]
     pub fn find(&self, address: u64) -> Option<&Allocation> {
         self.index_of(address).map(|index| &*self.allocations[index])
     }
 
-    /// The allocation whose bytes cover `address`, to write; unshared first if need be.
+    /// The allocation that contains `address`, to write. Copied first if it is shared.
     #[inline]
     pub fn find_mut(&mut self, address: u64) -> Option<&mut Allocation> {
         self.index_of(address).map(|index| Arc::make_mut(&mut self.allocations[index]))
     }
 
-    /// Bytes of pages that were written at any time.
-    pub fn touched_bytes(&self) -> u64 {
-        self.allocations().map(|allocation| allocation.pages.touched_bytes()).sum()
+    /// Bytes of the pages that were ever written.
+    pub fn written_bytes(&self) -> u64 {
+        self.allocations().map(|allocation| allocation.pages.written_bytes()).sum()
     }
 
-    /// Bytes of pages that `other`, an earlier clone, does not share.
+    /// Bytes of the pages that are not shared with `other`, an earlier clone.
     pub fn unshared_bytes(&self, other: &Region) -> u64 {
         let unshared = |allocation: &Arc<Allocation>| match other.allocations.binary_search_by_key(&allocation.base, |other| other.base) {
             Ok(index) if Arc::ptr_eq(allocation, &other.allocations[index]) => 0,

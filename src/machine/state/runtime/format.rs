@@ -1,46 +1,46 @@
 //! The format language of `printf` on the device (CUDA C++ Programming Guide, "Formatted Output").
 //!
 //! `%[flags][width][.precision][size]type` with the flags `-+ #0`, a width that may be `*`, the sizes `h`, `l` and `ll`, and the types
-//! `%cdiouxXpeEfFgGaAs`. What is not of this form is written unchanged, and takes no argument.
+//! `%cdiouxXpeEfFgGaAs`. Text that does not match this form is printed unchanged, and takes no argument.
 
 use super::number;
 
-/// Arguments at most; further specifications are written unchanged.
-const ARGUMENTS: u32 = 32;
+/// The maximum number of arguments; further specifications are printed unchanged.
+const ARGUMENTS_MAX: u32 = 32;
 
-/// Columns at most to which a number or string is filled up.
-const COLUMNS: u32 = 1 << 12;
+/// The maximum width of a number or string, in columns.
+const WIDTH_MAX: u32 = 1 << 12;
 
-/// The values after the format, in order.
+/// The arguments after the format, in order.
 pub trait Arguments {
-    /// Why one cannot be read.
+    /// The error of an argument that cannot be read.
     type Error;
     /// The next four bytes.
     fn word(&mut self) -> Result<u32, Self::Error>;
-    /// The next eight bytes, from a multiple of eight on.
+    /// The next eight bytes, at a multiple of eight.
     fn double_word(&mut self) -> Result<u64, Self::Error>;
-    /// The string at an address, up to its zero or `most` bytes.
+    /// The zero-terminated string at an address, `most` bytes at most.
     fn string(&mut self, address: u64, most: usize) -> Result<Vec<u8>, Self::Error>;
 }
 
-/// The format of a value.
+/// A conversion specification.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spec {
-    /// `-`: at the left of its columns.
+    /// `-`: left-justified.
     pub left: bool,
-    /// `+`: with a sign even if positive.
+    /// `+`: a sign even if positive.
     pub plus: bool,
-    /// A space in place of `+`.
+    /// ` `: a space in place of `+`.
     pub space: bool,
-    /// `#`: with `0x`, `0` or the point.
+    /// `#`: alternate form, with `0x`, `0` or the decimal point.
     pub alternate: bool,
-    /// `0`: filled up with zeros.
+    /// `0`: padded with zeros.
     pub zero: bool,
-    /// Columns at least.
+    /// The minimum width, in columns.
     pub width: u32,
-    /// The width is an argument.
+    /// `*`: the width is an argument.
     pub width_argument: bool,
-    /// Digits or bytes.
+    /// The precision, in digits or bytes.
     pub precision: Option<u32>,
     /// Bits of an integer: 16, 32 or 64.
     pub bits: u32,
@@ -48,36 +48,36 @@ pub struct Spec {
     pub ty: u8,
 }
 
-/// A part of a format.
+/// A part of a format: text, or a specification with its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FormatPart<'f> {
     Text(&'f [u8]),
     Value(Spec, &'f [u8]),
 }
 
-/// The text that `format` makes of `arguments`, and the number of arguments it takes.
+/// Formats `arguments`; returns the text and the number of arguments read.
 ///
 /// # Errors
 /// If an argument cannot be read.
 pub fn print<A: Arguments>(format: &[u8], arguments: &mut A) -> Result<(Vec<u8>, u32), A::Error> {
-    let (mut out, mut taken) = (Vec::new(), 0);
+    let (mut out, mut used) = (Vec::new(), 0);
     let mut rest = format;
     while let Some((part, tail)) = next_part(rest) {
         rest = tail;
         match part {
             FormatPart::Text(text) => out.extend_from_slice(text),
             FormatPart::Value(spec, text) => {
-                let wanted = 1 + u32::from(spec.width_argument);
-                if taken + wanted > ARGUMENTS {
+                let needed = 1 + u32::from(spec.width_argument);
+                if used + needed > ARGUMENTS_MAX {
                     out.extend_from_slice(text);
                     continue;
                 }
-                taken += wanted;
+                used += needed;
                 write_value(&mut out, spec, arguments)?;
             }
         }
     }
-    Ok((out, taken))
+    Ok((out, used))
 }
 
 /// The first part of a format and what follows it.
@@ -95,7 +95,7 @@ fn next_part(format: &[u8]) -> Option<(FormatPart<'_>, &[u8])> {
     Some((spec.map_or(FormatPart::Text(text), |spec| FormatPart::Value(spec, text)), rest))
 }
 
-/// The specification that `text`, what follows a `%`, starts with, if it is one; and the bytes it takes.
+/// Parses the specification at the start of `text`, which follows a `%`. None if it is invalid. Also returns its length.
 fn read_spec(text: &[u8]) -> (Option<Spec>, usize) {
     let mut spec = Spec { bits: 32, ..Spec::default() };
     let mut at = 0;
@@ -131,19 +131,19 @@ fn read_spec(text: &[u8]) -> (Option<Spec>, usize) {
     }
 }
 
-/// The number at `at`, and where it ends.
+/// The number at `at`, and the position of its end.
 fn read_number(text: &[u8], at: usize) -> (u32, usize) {
     let digits = text[at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
     let number =
         text[at..at + digits].iter().fold(0_u32, |number, digit| number.saturating_mul(10).saturating_add(u32::from(digit - b'0')));
-    (number.min(COLUMNS), at + digits)
+    (number.min(WIDTH_MAX), at + digits)
 }
 
 fn write_value<A: Arguments>(out: &mut Vec<u8>, mut spec: Spec, arguments: &mut A) -> Result<(), A::Error> {
     if spec.width_argument {
         let width = arguments.word()? as i32;
         spec.left |= width < 0;
-        spec.width = width.unsigned_abs().min(COLUMNS);
+        spec.width = width.unsigned_abs().min(WIDTH_MAX);
     }
     let text = match spec.ty {
         b'c' => vec![arguments.word()? as u8],

@@ -1,7 +1,6 @@
 //! The heap of `malloc` and `free` (CUDA C++ Programming Guide, "Dynamic Global Memory Allocation").
 //!
-//! Blocks lie in global memory like every other allocation. An address is never given twice, so that a use of memory after it was freed is
-//! caught.
+//! Heap blocks are allocations in global memory. An address is never reused, so that a use after free is detected.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -10,10 +9,10 @@ use crate::machine::state::issue_point::IssuePoint;
 use crate::machine::state::memory::Region;
 use crate::program::map;
 
-/// Bytes of the heap by default, headers included.
+/// The default size of the heap in bytes, headers included.
 const HEAP_BYTES: u64 = 8 << 20;
 
-/// Bytes of a block's header, and what block addresses are multiples of.
+/// Bytes of a block's header, and the alignment of block addresses.
 const HEADER: u64 = 16;
 
 /// The allocated and the freed blocks of the heap.
@@ -25,7 +24,7 @@ pub struct Heap {
     freed: Arc<Vec<Freed>>,
 }
 
-/// A block that was freed.
+/// A freed block.
 #[derive(Clone, Copy)]
 struct Freed {
     start: u64,
@@ -33,10 +32,10 @@ struct Freed {
     by: IssuePoint,
 }
 
-/// An address that is no block of the heap: it was never given, or it was freed where `freed` says.
+/// An address of no allocated block of the heap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotAllocated {
-    /// The instruction that freed it.
+    /// The instruction that freed the block at the address, if there was one.
     pub freed: Option<IssuePoint>,
 }
 
@@ -45,7 +44,7 @@ impl Heap {
         Self { next: start, start, used: 0, freed: Arc::new(Vec::new()) }
     }
 
-    /// A new block of `bytes` bytes called `name`; 0 if the heap has no room for it.
+    /// Allocates a block of `bytes` bytes with the name `name`; 0 if the heap is exhausted.
     pub fn allocate(&mut self, global: &mut Region, name: &str, bytes: u64) -> u64 {
         let size = bytes.max(1).checked_next_multiple_of(HEADER).and_then(|size| size.checked_add(HEADER));
         let Some(size) = size.filter(|size| self.used + size <= HEAP_BYTES && self.next + size <= self.start + map::HEAP_WINDOW) else {
@@ -59,10 +58,10 @@ impl Heap {
         address
     }
 
-    /// Whether `address` is a block that can be freed.
+    /// Checks that `address` is a block that can be freed.
     ///
     /// # Errors
-    /// If it is none.
+    /// If it is no allocated block.
     pub fn check(&self, global: &Region, address: u64) -> Result<(), NotAllocated> {
         let in_heap = (self.start..self.next).contains(&address);
         match global.find(address) {
@@ -71,7 +70,7 @@ impl Heap {
         }
     }
 
-    /// Frees the block at `address`; nothing happens if it is none.
+    /// Frees the block at `address`, if it is one.
     pub fn free(&mut self, global: &mut Region, address: u64, by: IssuePoint) {
         if self.check(global, address).is_err() {
             return;
@@ -82,14 +81,14 @@ impl Heap {
         }
     }
 
-    /// The instruction that freed the block in which `address` lay.
+    /// The instruction that freed the block that contained `address`.
     pub fn freed_by(&self, address: u64) -> Option<IssuePoint> {
         self.freed.iter().find(|freed| (freed.start..freed.start + freed.bytes.max(1)).contains(&address)).map(|freed| freed.by)
     }
 }
 
 impl Hash for Freed {
-    /// The instruction is for messages alone.
+    /// Omits the instruction, which only messages use.
     fn hash<H: Hasher>(&self, state: &mut H) {
         let Self { start, bytes, by: _ } = self;
         (start, bytes).hash(state);

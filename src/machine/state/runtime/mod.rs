@@ -9,16 +9,16 @@ use std::sync::Arc;
 pub use format::{Arguments, print};
 pub use heap::Heap;
 
-/// Bytes of output that are kept at most. CUDA's buffer holds arguments, takes 1 MiB by default, and is emptied while the kernel runs: on
-/// an H200 a thread loses none of 200,000 lines, and of 32 threads that print at once some are overwritten, whichever the time makes.
-const KEPT: usize = 16 << 20;
+/// The maximum size of the output. CUDA's buffer holds arguments, 1 MiB by default, and is drained while the kernel runs: on an H200 a
+/// single thread loses none of 200,000 lines, and 32 threads that print at once overwrite some, nondeterministically.
+const OUTPUT_LIMIT: usize = 16 << 20;
 
 /// The state of the device runtime; cheap to clone.
 #[derive(Clone, Hash)]
 pub struct Runtime {
     /// The output of `printf`.
     pub printed: Printed,
-    /// Memory for `malloc`.
+    /// The heap of `malloc`.
     pub heap: Heap,
 }
 
@@ -35,14 +35,14 @@ impl Printed {
         &self.bytes
     }
 
-    /// Bytes of the calls after them, made when there were 16 MiB already.
+    /// Bytes of later calls, which were dropped since the output had its maximum size.
     pub fn lost(&self) -> u64 {
         self.lost
     }
 
-    /// Adds what one call wrote, if there is room for it.
+    /// Appends the output of one call, if it fits.
     pub(in crate::machine) fn push(&mut self, bytes: &[u8]) {
-        if self.lost > 0 || self.bytes.len() + bytes.len() > KEPT {
+        if self.lost > 0 || self.bytes.len() + bytes.len() > OUTPUT_LIMIT {
             self.lost += bytes.len() as u64;
         } else if !bytes.is_empty() {
             Arc::make_mut(&mut self.bytes).extend_from_slice(bytes);
@@ -51,7 +51,7 @@ impl Printed {
 }
 
 impl Runtime {
-    /// Nothing written, and an empty heap from `start` on.
+    /// Without output, and with an empty heap at `start`.
     pub(in crate::machine) fn new(start: u64) -> Self {
         Self { printed: Printed::default(), heap: Heap::new(start) }
     }

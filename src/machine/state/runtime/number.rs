@@ -1,8 +1,8 @@
-//! Numbers as `printf` writes them.
+//! The formatting of numbers by `printf`.
 
 use super::format::Spec;
 
-/// An integer: `%d %i %o %u %x %X`. Filled up with zeros, but not with spaces.
+/// An integer: `%d %i %o %u %x %X`. Padded with zeros, but not with spaces.
 pub fn integer(spec: Spec, value: u64) -> String {
     let signed = matches!(spec.ty, b'd' | b'i');
     let unused = 64 - spec.bits;
@@ -19,8 +19,8 @@ pub fn integer(spec: Spec, value: u64) -> String {
         _ => magnitude.to_string(),
     };
     let digits = if magnitude == 0 && spec.precision == Some(0) { String::new() } else { digits };
-    let wanted = spec.precision.unwrap_or(0) as usize;
-    let digits = format!("{}{digits}", "0".repeat(wanted.saturating_sub(digits.len())));
+    let digit_count = spec.precision.unwrap_or(0) as usize;
+    let digits = format!("{}{digits}", "0".repeat(digit_count.saturating_sub(digits.len())));
     let prefix = match spec.ty {
         b'x' if spec.alternate && magnitude != 0 => "0x",
         b'X' if spec.alternate && magnitude != 0 => "0X",
@@ -64,7 +64,7 @@ fn sign(spec: Spec, negative: bool) -> &'static str {
     }
 }
 
-/// The prefix and the digits, with zeros between them if the specification wants that and the number allows it.
+/// The prefix and the digits, with padding zeros between them if the specification has `0` and `allowed` is true.
 fn zero_filled(spec: Spec, prefix: &str, digits: &str, allowed: bool) -> String {
     let zeros = if spec.zero && !spec.left && allowed { (spec.width as usize).saturating_sub(prefix.len() + digits.len()) } else { 0 };
     format!("{prefix}{}{digits}", "0".repeat(zeros))
@@ -85,7 +85,7 @@ fn scientific(value: f64, precision: u32, point: bool) -> String {
     format!("{mantissa}{point}e{}{:02}", if exponent < 0 { '-' } else { '+' }, exponent.unsigned_abs())
 }
 
-/// `%g`: the shorter form with `digits` digits, without zeros at the end unless `keep` wants them.
+/// `%g`: the shorter form with `digits` digits, without trailing zeros unless `keep` is true.
 fn shortest(value: f64, digits: u32, keep: bool) -> String {
     let text = scientific(value, digits - 1, keep);
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
@@ -112,18 +112,18 @@ fn hexadecimal(value: f64, precision: Option<u32>, point: bool) -> String {
     let mut mantissa = fraction | u64::from(field != 0) << FRACTION;
     let digits = precision.unwrap_or(13);
     if digits < 13 {
-        // Ties go to the even neighbour.
+        // Rounds to nearest, ties to even.
         let dropped = FRACTION - 4 * digits;
         let half = 1_u64 << (dropped - 1);
         let odd = mantissa >> dropped & 1;
         mantissa = (mantissa + half - 1 + odd) >> dropped << dropped;
     }
-    let mut places = format!("{:013x}", mantissa & ((1 << FRACTION) - 1));
+    let mut fraction_digits = format!("{:013x}", mantissa & ((1 << FRACTION) - 1));
     match precision {
-        None => places.truncate(places.trim_end_matches('0').len()),
-        Some(digits) if digits < 13 => places.truncate(digits as usize),
-        Some(digits) => places += &"0".repeat(digits as usize - 13),
+        None => fraction_digits.truncate(fraction_digits.trim_end_matches('0').len()),
+        Some(digits) if digits < 13 => fraction_digits.truncate(digits as usize),
+        Some(digits) => fraction_digits += &"0".repeat(digits as usize - 13),
     }
-    let point = if places.is_empty() && !point { "" } else { "." };
-    format!("0x{}{point}{places}p{exponent:+}", mantissa >> FRACTION)
+    let point = if fraction_digits.is_empty() && !point { "" } else { "." };
+    format!("0x{}{point}{fraction_digits}p{exponent:+}", mantissa >> FRACTION)
 }

@@ -1,13 +1,13 @@
-//! The instructions that use the registers that some `wgmma` of their function has for A or D: they are the only ones whose registers are
-//! checked while it is in flight.
+//! The instructions that use operand registers (A or D) of a `wgmma` of their function. Only their registers are checked while a `wgmma` is
+//! in flight.
 
 use std::collections::BTreeSet;
 
 use crate::program::operands::registers_of;
 use crate::program::{Bank, Inst, Op, Program, Slot, SrcKind, WarpgroupOp, WgmmaA, WgmmaOp};
 
-/// For each instruction of `program`, `wgmma` itself left out, whether it does; nothing for a program without `wgmma`.
-pub fn uses(program: &Program) -> Vec<bool> {
+/// For each instruction of `program`, true if it uses such registers and is no `wgmma`; empty for a program without `wgmma`.
+pub fn operand_uses(program: &Program) -> Vec<bool> {
     if program.wgmmas.is_empty() {
         return Vec::new();
     }
@@ -25,14 +25,14 @@ pub fn uses(program: &Program) -> Vec<bool> {
     uses
 }
 
-/// The slots that `inst` has for A or D if it is a `wgmma`.
+/// The slots of A and D of `inst`, if it is a `wgmma`.
 fn slots_of(program: &Program, inst: &Inst) -> Vec<Slot> {
     let Op::Wgmma(WarpgroupOp::Multiply { wgmma }) = inst.op else { return Vec::new() };
     let op = &program.wgmmas[wgmma];
     op.d.iter().map(|d| d.0).chain(fragments(op)).collect()
 }
 
-/// The slots of A, if it is in registers.
+/// The slots of A, if A is in registers.
 pub fn fragments(op: &WgmmaOp) -> impl Iterator<Item = Slot> {
     let fragments = if let WgmmaA::Registers(fragments) = &op.a { &fragments[..] } else { &[] };
     fragments.iter().filter_map(|fragment| if let SrcKind::Reg(slot) = fragment.kind() { Some(slot) } else { None })

@@ -1,28 +1,28 @@
-//! The tables of matrix multiplications: the register and the lane of each element, computed once a launch for each kind.
+//! The tables of matrix multiplications: the register and the lane of each element, computed once per launch for each kind.
 
-use crate::isa::{Fragment, KeptElement, Layout, Matrix, MatrixFamily, ScalarType, Sparsity};
+use crate::isa::{FactorInB, Fragment, Layout, Matrix, MatrixFamily, ScalarType, Sparsity};
 use crate::machine::state::lanes::{LANES, PerLane};
 use crate::num::{self, matrix::Accumulator, matrix::Element, matrix::Product, matrix::Rule};
 use crate::program::{MatrixId, MatrixOp, MultiplyKind, MultiplyMode, Program};
 
 /// The tables of all multiplications of a program.
 pub struct MatrixTables {
-    /// For each matrix instruction the place of its tables in `kinds`; of those that multiply nothing, of none.
-    of: Vec<usize>,
+    /// For each matrix instruction, the index of its tables in `kinds`; `usize::MAX` for other instructions than multiplications.
+    kind_of: Vec<usize>,
     kinds: Vec<(MultiplyKind, MultiplyTables)>,
 }
 
 /// The tables of a kind of multiplication.
 pub struct MultiplyTables {
-    /// The number of independent products that the warp computes: 1, or 4 of `mma.m8n8k4` of `.f16`.
+    /// The number of independent products that the warp computes: 1, or 4 for `mma.m8n8k4` of `.f16`.
     pub tiles: usize,
     /// The positions of the elements of A.
     pub a: ElementTable,
-    /// Of B.
+    /// The positions of the elements of B.
     pub b: ElementTable,
-    /// Of C.
+    /// The positions of the elements of C.
     pub c: ElementTable,
-    /// Of D.
+    /// The positions of the elements of D.
     pub d: ElementTable,
     /// The arithmetic.
     pub arithmetic: Arithmetic,
@@ -30,45 +30,45 @@ pub struct MultiplyTables {
 
 /// The arithmetic of a multiplication.
 pub enum Arithmetic {
-    /// Of elements of up to 32 bits.
+    /// Arithmetic on elements of up to 32 bits.
     Narrow(Product),
-    /// Of `.f64`: rows, columns and products.
+    /// Arithmetic on `.f64`: the extents M, N and K, and the rounding.
     Double([usize; 3], num::Rounding),
 }
 
 /// The positions of the elements of a fragment.
 pub struct ElementTable {
-    /// For each element of a lane, numbered register by register, and each lane: its number in the matrix, row by row, tile by tile.
+    /// For each element of a lane, register by register, and each lane: the index of the element in the matrix, row by row, tile by tile.
     pub index: Vec<u16>,
-    /// Elements in a register.
+    /// Elements per register.
     pub per_register: usize,
     /// Bits of an element.
     pub bits: u32,
-    /// Elements of the matrix, all tiles together.
+    /// Elements of all tiles of the matrix.
     pub size: usize,
 }
 
 impl MatrixTables {
     /// The tables of `program`.
     pub fn new(program: &Program) -> Self {
-        let mut tables = Self { of: Vec::new(), kinds: Vec::new() };
+        let mut tables = Self { kind_of: Vec::new(), kinds: Vec::new() };
         for op in &program.matrices {
             let MatrixOp::Multiply(multiply) = op else {
-                tables.of.push(usize::MAX);
+                tables.kind_of.push(usize::MAX);
                 continue;
             };
-            let known = tables.kinds.iter().position(|(kind, _)| *kind == multiply.kind);
-            tables.of.push(known.unwrap_or(tables.kinds.len()));
-            if known.is_none() {
+            let existing = tables.kinds.iter().position(|(kind, _)| *kind == multiply.kind);
+            tables.kind_of.push(existing.unwrap_or(tables.kinds.len()));
+            if existing.is_none() {
                 tables.kinds.push((multiply.kind, MultiplyTables::new(&multiply.kind)));
             }
         }
         tables
     }
 
-    /// The tables of one multiplication.
+    /// The tables of a multiplication.
     pub fn get(&self, id: MatrixId) -> &MultiplyTables {
-        &self.kinds[self.of[id.index()]].1
+        &self.kinds[self.kind_of[id.index()]].1
     }
 }
 
@@ -92,13 +92,13 @@ impl ElementTable {
         Self::of(&fragment, fragment.rows())
     }
 
-    /// Of a fragment of which a warp holds `rows` rows.
+    /// The positions in a fragment of which a warp holds `rows` rows.
     pub fn of(fragment: &Fragment, rows: u32) -> Self {
         let columns = fragment.columns();
         let layout = Layout::of(fragment);
         let elements = layout.as_ref().map_or(0, Layout::elements);
-        let places = (0..elements).flat_map(|element| (0..LANES as u32).map(move |lane| (element, lane)));
-        let positions = places.filter_map(|(element, lane)| layout.as_ref().map(|layout| layout.position(lane, element)));
+        let element_lanes = (0..elements).flat_map(|element| (0..LANES as u32).map(move |lane| (element, lane)));
+        let positions = element_lanes.filter_map(|(element, lane)| layout.as_ref().map(|layout| layout.position(lane, element)));
         let index: Vec<u16> = positions.map(|at| ((at.tile * rows + at.row) * columns + at.column) as u16).collect();
         let tiles = layout.as_ref().map_or(1, |layout| layout.extent()[0]);
         let size = (tiles * rows * columns) as usize;
@@ -148,16 +148,16 @@ pub fn accumulator(ty: ScalarType) -> Accumulator {
     }
 }
 
-/// For each element of a sparse A the row of B that it multiplies, by the lanes' metadata and the selector. Rows that are put together of
-/// the halves of two are added to B.
-pub fn kept_rows(sparsity: Sparsity, (metadata, selector): (&PerLane<u32>, u32), product: &Product, b: &mut Vec<u32>) -> Vec<u16> {
+/// For each element of a sparse A, the row of B by which it is multiplied, from the lanes' metadata and the selector. Rows that consist of
+/// halves of two rows are appended to B.
+pub fn sparse_rows(sparsity: Sparsity, (metadata, selector): (&PerLane<u32>, u32), product: &Product, b: &mut Vec<u32>) -> Vec<u16> {
     let register = |lane: u32| metadata[lane as usize % LANES];
     let elements = (0..product.m as u32).flat_map(|row| (0..product.k as u32).map(move |element| (row, element)));
-    let row_of_b = |(row, element)| match sparsity.kept(row, element, selector, register) {
-        KeptElement::Row(row) => row as u16,
-        KeptElement::Halves([(row, 0), (other, 1)]) if row == other => row as u16,
-        KeptElement::Halves(halves) => {
-            let columns: Vec<u32> = (0..product.n).map(|column| joined_halves(b, halves, product.n, column)).collect();
+    let row_of_b = |(row, element)| match sparsity.factor_in_b(row, element, selector, register) {
+        FactorInB::Row(row) => row as u16,
+        FactorInB::Halves([(row, 0), (other, 1)]) if row == other => row as u16,
+        FactorInB::Halves(halves) => {
+            let columns: Vec<u32> = (0..product.n).map(|column| merge_halves(b, halves, product.n, column)).collect();
             b.extend(columns);
             (b.len() / product.n - 1) as u16
         }
@@ -165,8 +165,8 @@ pub fn kept_rows(sparsity: Sparsity, (metadata, selector): (&PerLane<u32>, u32),
     elements.map(row_of_b).collect()
 }
 
-/// An element put together of halves of two rows.
-fn joined_halves(b: &[u32], halves: [(u32, u32); 2], n: usize, column: usize) -> u32 {
+/// An element that consists of halves of two rows.
+fn merge_halves(b: &[u32], halves: [(u32, u32); 2], n: usize, column: usize) -> u32 {
     let [low, high] = halves.map(|(row, half)| b.get(row as usize * n + column).map_or(0, |element| element >> (16 * half) & 0xffff));
     low | high << 16
 }

@@ -1,4 +1,4 @@
-//! Tables of matrix instructions, made once for a launch.
+//! Tables of matrix instructions, computed once per launch.
 
 pub(in crate::machine) mod accumulators;
 pub(in crate::machine) mod matrix;

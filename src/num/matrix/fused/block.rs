@@ -1,72 +1,72 @@
-//! Some neighbouring columns of D: all rows of A times columns of B, added to columns of C.
+//! A block of adjacent columns of D: all rows of A times columns of B, added to columns of C.
 //!
-//! Every step is a loop of its own from memory to memory, which the compiler makes one over vectors.
+//! Every step is a separate loop over arrays, which the compiler vectorizes.
 
 use std::ops::Range;
 
 use super::super::accumulator::Accumulator;
 use super::super::element::ZERO;
-use super::factors::{Line, Row, RowFactors, Unpack};
+use super::factors::{ColumnNumbers, Row, RowFactors, Unpack};
 use super::round;
 use super::special::replace_specials;
 use crate::num::exact::Format;
 
-/// How sums are made.
+/// The precision and the type of sums.
 #[derive(Clone, Copy)]
 pub struct Sums {
-    /// Fraction bits that are kept below the greatest exponent.
-    pub kept: i32,
+    /// Fraction bits below the greatest exponent, to which terms are truncated.
+    pub aligned_bits: i32,
     /// Fraction bits of an `f32` result.
     pub fraction: u32,
-    /// Type of the sums, and of what they start with.
+    /// Type of the sums and of their initial values.
     pub ty: Accumulator,
 }
 
-/// N columns.
+/// The working arrays for N columns.
 pub struct Block<const N: usize> {
-    how: Sums,
+    sums: Sums,
     unpack_b: Unpack,
-    /// B, row by row, and after the last a row of zeros, for elements of a sparse A without a row.
-    b: Vec<Line<N>>,
-    /// C, row by row.
-    c: Vec<Line<N>>,
-    /// The greatest exponents.
+    /// The rows of B, followed by a row of zeros for elements of a sparse A without a row of B.
+    b: Vec<ColumnNumbers<N>>,
+    /// The rows of C.
+    c: Vec<ColumnNumbers<N>>,
+    /// The greatest exponent of the terms of each sum.
     top: Vec<[i32; N]>,
-    /// The sums of the products, in units of the last bit that is kept below the greatest exponent.
+    /// The sums of the products, in units of the last bit to which terms are truncated.
     products: Vec<[i32; N]>,
     /// C in the same units.
     addends: Vec<[i32; N]>,
-    /// D, exactly.
+    /// The exact values of D.
     values: Vec<f64>,
     /// D, encoded.
     results: Vec<[u32; N]>,
 }
 
 impl<const N: usize> Block<N> {
-    /// Nothing yet.
-    pub fn new(how: Sums, unpack_b: Unpack) -> Self {
+    /// Empty arrays.
+    pub fn new(sums: Sums, unpack_b: Unpack) -> Self {
         let [top, products, addends] = [const { Vec::new() }; 3];
-        Self { how, unpack_b, b: Vec::new(), c: Vec::new(), top, products, addends, values: Vec::new(), results: Vec::new() }
+        Self { sums, unpack_b, b: Vec::new(), c: Vec::new(), top, products, addends, values: Vec::new(), results: Vec::new() }
     }
 
-    /// Adds the products of A and the first N of these columns of B to those of C. The range ends with the last column there is.
+    /// Adds the products of A and the first N of the `columns` of B to those of C. `columns` ends with the last column of the matrix.
     #[inline(always)]
     pub fn add(&mut self, a: &RowFactors, b: &[u32], c: &mut [u32], columns: Range<usize>) {
-        let is_special = self.take(b, c, columns.clone());
+        let is_special = self.unpack_columns(b, c, columns.clone());
         for row in 0..self.c.len() {
             self.top[row] = top(&self.c[row], a.row(row), &self.b);
         }
         for row in 0..self.c.len() {
             self.products[row] = products(&self.top[row], a.row(row), &self.b);
         }
-        let missing = self.how.kept - self.how.format().fraction as i32;
+        let missing = self.sums.aligned_bits - self.sums.format().fraction as i32;
         for row in 0..self.c.len() {
             self.addends[row] = aligned(&self.c[row], &self.top[row], missing);
         }
         self.encode();
         if is_special || a.is_special {
             for row in 0..self.c.len() {
-                replace_specials(&mut self.results[row], &self.how.format(), &self.c[row], a.row(row), &self.b);
+                replace_specials(&mut self.results[row], &self.sums.format(), &self.c[row], a.row(row), &self.b);
             }
         }
         for (row, result) in c.chunks_exact_mut(columns.end).zip(&self.results) {
@@ -74,22 +74,22 @@ impl<const N: usize> Block<N> {
         }
     }
 
-    /// Takes B and C apart. True if there are infinities or NaNs.
+    /// Decodes B and C. True if there are infinities or NaNs.
     #[inline(always)]
-    fn take(&mut self, b: &[u32], c: &[u32], columns: Range<usize>) -> bool {
-        let (width, unpack_c) = (columns.end, Unpack::of(self.how.format()));
+    fn unpack_columns(&mut self, b: &[u32], c: &[u32], columns: Range<usize>) -> bool {
+        let (width, unpack_c) = (columns.end, Unpack::of(self.sums.format()));
         let (depth, rows) = (b.len() / width, c.len() / width);
-        self.b.resize(depth + 1, Line::ZEROS);
-        self.c.resize(rows, Line::ZEROS);
+        self.b.resize(depth + 1, ColumnNumbers::ZEROS);
+        self.c.resize(rows, ColumnNumbers::ZEROS);
         let mut is_special = false;
-        for (row, line) in b.chunks_exact(width).zip(&mut self.b) {
+        for (row, numbers) in b.chunks_exact(width).zip(&mut self.b) {
             if let Some(bits) = row[columns.clone()].first_chunk() {
-                is_special |= line.unpack(&self.unpack_b, bits);
+                is_special |= numbers.unpack(&self.unpack_b, bits);
             }
         }
-        for (row, line) in c.chunks_exact(width).zip(&mut self.c) {
+        for (row, numbers) in c.chunks_exact(width).zip(&mut self.c) {
             if let Some(bits) = row[columns.clone()].first_chunk() {
-                is_special |= line.unpack(&unpack_c, bits);
+                is_special |= numbers.unpack(&unpack_c, bits);
             }
         }
         self.top.resize(rows, [0; N]);
@@ -99,18 +99,18 @@ impl<const N: usize> Block<N> {
         is_special
     }
 
-    /// Adds everything up, and encodes it.
+    /// Adds the products to C and encodes the sums.
     #[inline(always)]
     fn encode(&mut self) {
         self.values.resize(self.c.len() * N, 0.0);
         let sums = self.products.as_flattened().iter().zip(self.addends.as_flattened()).zip(self.top.as_flattened());
         for (((products, addend), top), value) in sums.zip(&mut self.values) {
-            // Products alone fit in 32 bits, and with C in a double.
-            let power = (*top).max(-500) - self.how.kept;
+            // The sum of the products fits in 32 bits, and with C in a double.
+            let power = (*top).max(-500) - self.sums.aligned_bits;
             *value = (f64::from(*products) + f64::from(*addend)) * f64::from_bits(((power + 1023) as u64) << 52);
         }
         let results = self.values.iter().zip(self.results.as_flattened_mut());
-        if self.how.ty == Accumulator::F16 {
+        if self.sums.ty == Accumulator::F16 {
             for (value, result) in results {
                 *result = round::half(*value);
             }
@@ -118,7 +118,7 @@ impl<const N: usize> Block<N> {
         }
         let mut is_tiny = false;
         for (value, result) in results {
-            *result = round::truncated(*value, self.how.fraction);
+            *result = round::truncated(*value, self.sums.fraction);
             is_tiny |= round::is_tiny(*value);
         }
         if is_tiny {
@@ -137,30 +137,30 @@ impl Sums {
 
 /// The greatest exponent of the terms of each column.
 #[inline(always)]
-fn top<const N: usize>(c: &Line<N>, a: Row<'_>, b: &[Line<N>]) -> [i32; N] {
+fn top<const N: usize>(c: &ColumnNumbers<N>, a: Row<'_>, b: &[ColumnNumbers<N>]) -> [i32; N] {
     let mut top = c.exponent;
     for top in &mut top {
         *top = (*top).max(2 * ZERO);
     }
     for factor in a.factors() {
-        let line = &b[factor.row];
+        let numbers = &b[factor.row];
         for lane in 0..N {
-            top[lane] = top[lane].max(factor.number.exponent + line.exponent[lane]);
+            top[lane] = top[lane].max(factor.number.exponent + numbers.exponent[lane]);
         }
     }
     top
 }
 
-/// The sums of the products, in units of the last bit that is kept below `top`.
+/// The sums of the products, in units of the last bit to which terms are truncated.
 #[inline(always)]
-fn products<const N: usize>(top: &[i32; N], a: Row<'_>, b: &[Line<N>]) -> [i32; N] {
+fn products<const N: usize>(top: &[i32; N], a: Row<'_>, b: &[ColumnNumbers<N>]) -> [i32; N] {
     let mut total = [0i32; N];
     for factor in a.factors() {
-        let line = &b[factor.row];
+        let numbers = &b[factor.row];
         for lane in 0..N {
-            let product = factor.number.significand.wrapping_mul(line.significand[lane]);
-            let distance = top[lane] - factor.number.exponent - line.exponent[lane];
-            // Shifted as its ones' complement, a negative number is cut towards zero.
+            let product = factor.number.significand.wrapping_mul(numbers.significand[lane]);
+            let distance = top[lane] - factor.number.exponent - numbers.exponent[lane];
+            // A negative number is shifted as its ones' complement, which truncates it towards zero.
             let sign = product >> 31;
             let term = (product.wrapping_add(sign) >> (distance as u32).min(31)).wrapping_sub(sign);
             total[lane] = total[lane].wrapping_add(term);
@@ -169,9 +169,9 @@ fn products<const N: usize>(top: &[i32; N], a: Row<'_>, b: &[Line<N>]) -> [i32; 
     total
 }
 
-/// C in the same units; its fraction has `missing` bits less than that.
+/// C in the units of the products; its fraction has `missing` bits less.
 #[inline(always)]
-fn aligned<const N: usize>(c: &Line<N>, top: &[i32; N], missing: i32) -> [i32; N] {
+fn aligned<const N: usize>(c: &ColumnNumbers<N>, top: &[i32; N], missing: i32) -> [i32; N] {
     let mut addends = [0i32; N];
     for lane in 0..N {
         let significand = c.significand[lane];

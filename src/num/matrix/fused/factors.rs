@@ -1,4 +1,4 @@
-//! The elements of A, B and C unpacked into significands and exponents: those of A as [`RowFactors`], those of B and C as [`Line`]s.
+//! The elements of A, B and C unpacked into significands and exponents: A as [`RowFactors`], B and C as [`ColumnNumbers`].
 
 use std::ops::Range;
 
@@ -6,14 +6,14 @@ use super::super::element::{Element, INFINITE, Number, ZERO};
 use super::super::product::{Operands, Product};
 use crate::num::exact::Format;
 
-/// The elements of A that one sum adds products of, row by row.
+/// The elements of A whose products one sum adds, in row-major order.
 pub struct RowFactors {
     /// Significands, scaled to the width of the sum.
     significands: Vec<i32>,
     exponents: Vec<i32>,
-    /// The row of B that each multiplies.
+    /// The row of B that each element multiplies.
     rows: Vec<u16>,
-    /// Whether there are infinities or NaNs.
+    /// True if there are infinities or NaNs.
     pub is_special: bool,
     /// Elements of a row.
     k: usize,
@@ -36,25 +36,25 @@ pub struct Factor {
     pub row: usize,
 }
 
-/// Neighbouring columns of a row of B or C.
+/// The numbers in N adjacent columns of one row of B or C.
 #[derive(Clone, Copy)]
-pub struct Line<const N: usize> {
+pub struct ColumnNumbers<const N: usize> {
     /// Significands.
     pub significand: [i32; N],
     /// Exponents.
     pub exponent: [i32; N],
 }
 
-/// How numbers of one type are unpacked.
+/// The decoder for numbers of one type.
 #[derive(Clone, Copy)]
 pub struct Unpack {
     format: Format,
-    /// Bits of the 32 below the number.
-    below: u32,
+    /// The number of unused low bits in the 32-bit word.
+    unused_bits: u32,
 }
 
 impl RowFactors {
-    /// The elements of A in these columns, for sums with `fraction_bits` bits below the greatest exponent.
+    /// The elements of A in these columns, for sums with `fraction_bits` fraction bits.
     #[inline(always)]
     pub fn new(product: &Product, operands: Operands<'_>, columns: Range<usize>, fraction_bits: i32) -> RowFactors {
         let [unpack, other] = [product.a, product.b].map(Unpack::new);
@@ -81,7 +81,7 @@ impl RowFactors {
         RowFactors { significands, exponents, rows, is_special: lowest <= INFINITE, k }
     }
 
-    /// A row.
+    /// The row with this index.
     #[inline(always)]
     pub fn row(&self, row: usize) -> Row<'_> {
         let range = row * self.k..(row + 1) * self.k;
@@ -99,9 +99,9 @@ impl<'a> Row<'a> {
     }
 }
 
-impl<const N: usize> Line<N> {
+impl<const N: usize> ColumnNumbers<N> {
     /// Zeros.
-    pub const ZEROS: Line<N> = Line { significand: [0; N], exponent: [ZERO; N] };
+    pub const ZEROS: ColumnNumbers<N> = ColumnNumbers { significand: [0; N], exponent: [ZERO; N] };
 
     /// Unpacks the numbers that are encoded in `bits`. True if there are infinities or NaNs.
     #[inline(always)]
@@ -116,28 +116,28 @@ impl<const N: usize> Line<N> {
         is_special
     }
 
-    /// One of the columns.
+    /// The number in one of the columns.
     pub fn number(&self, column: usize) -> Number {
         Number { significand: self.significand[column], exponent: self.exponent[column] }
     }
 }
 
 impl Unpack {
-    /// Of elements of A or B.
+    /// The decoder for elements of A or B.
     #[inline(always)]
     pub fn new(element: Element) -> Unpack {
-        let (format, below) = element.format().unwrap_or((Format::F16, 0));
-        Unpack { format, below }
+        let (format, unused_bits) = element.format().unwrap_or((Format::F16, 0));
+        Unpack { format, unused_bits }
     }
 
-    /// Of numbers of a format.
+    /// The decoder for numbers of a format.
     #[inline(always)]
     pub fn of(format: Format) -> Unpack {
-        Unpack { format, below: 0 }
+        Unpack { format, unused_bits: 0 }
     }
 
     #[inline(always)]
     fn number(&self, bits: u32) -> Number {
-        Number::unpack(&self.format, bits >> self.below)
+        Number::unpack(&self.format, bits >> self.unused_bits)
     }
 }

@@ -1,16 +1,16 @@
-//! The fused sum: all terms are aligned to the greatest exponent among them, cut there towards zero, added exactly, and rounded once.
+//! The fused sum: all terms are aligned to the greatest exponent among them, truncated towards zero, added exactly, and rounded once.
 //!
-//! A term is a product of two numbers as they are encoded, or C; neither subnormal numbers nor products are normalised first, and terms
-//! that are zero do not take part in the choice of the exponent. A row of A is multiplied by some columns of B at a time, in loops over
-//! columns that the compiler makes vectors of. Infinities and NaNs are rare: they are decoded into exponents far below all others, do no
-//! harm in the sums, and replace the results afterwards.
+//! A term is a product of two numbers, or C; subnormal numbers and products are not normalised first, and terms that are zero are ignored
+//! in the choice of the exponent. A row of A is multiplied by some columns of B at a time, in loops over columns that the compiler
+//! vectorizes. Infinities and NaNs are rare: they are decoded into exponents far below all others, so that they do not change the sums,
+//! and are put into the results afterwards.
 //!
-//! | file | what |
+//! | file | contents |
 //! | --- | --- |
-//! | [`factors`] | A, B and C taken apart |
-//! | [`block`] | the sums of some columns: the greatest exponent, the aligned terms, what they add up to |
+//! | [`factors`] | the decoding of A, B and C |
+//! | [`block`] | the sums of some columns: the greatest exponent, the aligned terms, their sum |
 //! | [`round`] | the encoding of an exact sum |
-//! | [`special`] | what infinities and NaNs make of it |
+//! | [`special`] | results that are infinities or NaNs |
 
 mod block;
 mod factors;
@@ -25,10 +25,10 @@ use super::product::{LANES, Operands, Product, Rule};
 use block::{Block, Sums};
 use factors::{RowFactors, Unpack};
 
-/// Columns that are summed together where a row has at least that many.
+/// The number of columns that are summed together if a row has at least as many.
 const WIDE: usize = 32;
 
-/// D by the product's rule, which is one of fused sums.
+/// D, computed by the product's rule, which is one of fused sums.
 #[inline(always)]
 pub fn multiply(product: &Product, operands: Operands<'_>) -> Vec<u32> {
     if product.rule == Rule::Widened {
@@ -46,7 +46,7 @@ pub fn multiply(product: &Product, operands: Operands<'_>) -> Vec<u32> {
     sums
 }
 
-/// D of fp8 elements that become `f16`: even pairs of columns of A are summed first, odd ones after, and C is added last.
+/// D for fp8 elements, converted to `f16`: even pairs of columns of A are summed first, odd ones after, and C is added last.
 #[inline(always)]
 fn multiply_widened(product: &Product, operands: Operands<'_>) -> Vec<u32> {
     let k = product.k;
@@ -70,7 +70,7 @@ fn multiply_widened(product: &Product, operands: Operands<'_>) -> Vec<u32> {
 /// Adds the products to sums of type `ty`.
 #[inline(always)]
 fn add_products(product: &Product, operands: Operands<'_>, ty: Accumulator, sums: &mut [u32]) {
-    // Each type's loops are compiled apart.
+    // The loops are compiled separately for each type.
     match ty {
         Accumulator::F16 => add_in_steps(product, operands, Accumulator::F16, sums),
         _ => add_in_steps(product, operands, Accumulator::F32, sums),
@@ -79,12 +79,12 @@ fn add_products(product: &Product, operands: Operands<'_>, ty: Accumulator, sums
 
 #[inline(always)]
 fn add_in_steps(product: &Product, operands: Operands<'_>, ty: Accumulator, sums: &mut [u32]) {
-    let (kept, fraction) = if product.rule == Rule::FusedNarrow { (13, 13) } else { (25, 23) };
-    let (how, b) = (Sums { kept, fraction, ty }, Unpack::new(product.b));
-    let (mut wide, mut narrow) = (Block::<WIDE>::new(how, b), Block::<LANES>::new(how, b));
+    let (aligned_bits, fraction) = if product.rule == Rule::FusedNarrow { (13, 13) } else { (25, 23) };
+    let (sums_type, b) = (Sums { aligned_bits, fraction, ty }, Unpack::new(product.b));
+    let (mut wide, mut narrow) = (Block::<WIDE>::new(sums_type, b), Block::<LANES>::new(sums_type, b));
     let with_wide = product.n / WIDE * WIDE;
     for step in steps(product) {
-        let a = RowFactors::new(product, operands, step, kept);
+        let a = RowFactors::new(product, operands, step, aligned_bits);
         for first in (0..with_wide).step_by(WIDE) {
             wide.add(&a, operands.b, sums, first..product.n);
         }
@@ -94,7 +94,7 @@ fn add_in_steps(product: &Product, operands: Operands<'_>, ty: Accumulator, sums
     }
 }
 
-/// The sums that are made one after the other, each starting with the one before: the columns of A that take part in it.
+/// The columns of A of each partial sum; a partial sum adds to the result of the one before.
 fn steps(product: &Product) -> impl Iterator<Item = Range<usize>> {
     let count = if matches!(product.rule, Rule::FusedHalves | Rule::Widened) { 2 } else { 1 };
     let each = product.k / count;

@@ -1,13 +1,13 @@
-//! What infinities and NaNs make of a sum.
+//! Sums that are infinities or NaNs.
 
 use super::super::element::{INFINITE, NOT_A_NUMBER, Number};
-use super::factors::{Line, Row};
+use super::factors::{ColumnNumbers, Row};
 use crate::num::exact::Format;
 
-/// Puts infinities and NaNs, encoded in `format`, where the operands make them: a NaN, or a product of an infinity and zero, or infinities
-/// of both signs make a NaN; other infinities stay.
+/// Replaces the results that are infinities or NaNs, encoded in `format`: a sum is NaN if an operand is NaN, if a product is of an infinity
+/// and zero, or if there are infinities of both signs; it is infinite if there are other infinities.
 #[inline(never)]
-pub fn replace_specials<const N: usize>(result: &mut [u32; N], format: &Format, c: &Line<N>, a: Row<'_>, b: &[Line<N>]) {
+pub fn replace_specials<const N: usize>(result: &mut [u32; N], format: &Format, c: &ColumnNumbers<N>, a: Row<'_>, b: &[ColumnNumbers<N>]) {
     for (lane, result) in result.iter_mut().enumerate() {
         let products = a.factors().map(|factor| (factor.number, b[factor.row].number(lane)));
         match special(c.number(lane), products) {
@@ -25,7 +25,7 @@ enum Special {
     Nan,
 }
 
-/// What infinities and NaNs among the operands make of a sum, if there are any.
+/// The value of a sum if it is an infinity or a NaN.
 fn special(c: Number, products: impl Iterator<Item = (Number, Number)>) -> Option<Special> {
     let (mut plus, mut minus) = (false, false);
     let mut collect = |negative: bool| if negative { minus = true } else { plus = true };

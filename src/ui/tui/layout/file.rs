@@ -6,21 +6,21 @@ use super::{Layout, Node};
 use crate::base::{Diagnostic, SourceFile, SourceId, Sources, Span};
 use crate::debug::ron_text::{self, RonKind};
 
-/// Panes that a layout holds at most.
+/// The maximum number of panes in a layout.
 const PANES_MAX: usize = 32;
-/// Splits inside each other at most.
+/// The maximum nesting of splits.
 const DEPTH_MAX: usize = 16;
 
-/// Why a file cannot be used.
+/// An error in a layout file or a key map.
 #[derive(Debug)]
 pub enum LayoutError {
-    /// It cannot be found or read, in one line.
+    /// It cannot be found or read: a message of one line.
     Unreadable(String),
-    /// A place that is not what such a file holds, with the collection that holds the text.
+    /// Its contents are wrong: the diagnostic, and the text.
     Wrong(Box<(Sources, Diagnostic)>),
 }
 
-/// What layout files are.
+/// The description of layout files for error messages.
 pub const LAYOUT: RonKind = RonKind {
     code: "layout",
     whole: "a layout file is one Layout(about: \"..\", root: ..)",
@@ -28,7 +28,7 @@ pub const LAYOUT: RonKind = RonKind {
     numbers: "sizes, shares and minima are whole numbers from 0 to 65535",
 };
 
-/// What key maps are.
+/// The description of key maps for error messages.
 pub const KEYS: RonKind = RonKind {
     code: "keys",
     whole: "a key map is one KeyMap(commands: {..}, screen: {..})",
@@ -39,7 +39,7 @@ pub const KEYS: RonKind = RonKind {
 /// Reads a RON file called `name`.
 ///
 /// # Errors
-/// The first place that is not what such a file holds.
+/// The first error in the file.
 pub fn parse<T: DeserializeOwned>(name: &str, text: String, kind: &RonKind) -> Result<T, LayoutError> {
     let mut sources = Sources::default();
     let source = sources.add(SourceFile::new(name, text));
@@ -50,7 +50,7 @@ impl Layout {
     /// Reads the text of the layout file called `name`.
     ///
     /// # Errors
-    /// The first place that is not what a layout file holds; a layout without panes, or of too many.
+    /// The first error in the file; a layout without panes, or with too many.
     pub fn parse(name: &str, text: String) -> Result<Self, LayoutError> {
         let end = text.len();
         let layout: Layout = parse(name, text.clone(), &LAYOUT)?;
@@ -67,7 +67,7 @@ impl Layout {
         Err(LayoutError::Wrong(Box::new((sources, whole(source, start, end, wrong)))))
     }
 
-    /// The text of a layout file that says this.
+    /// The text of a layout file with this layout.
     pub fn to_text(&self) -> String {
         ron_text::to_text(self)
     }

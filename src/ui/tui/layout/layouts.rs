@@ -1,4 +1,4 @@
-//! Finding layouts by name: those that are shipped, those in the user's configuration directory, and files.
+//! The layouts by name: those that are shipped, those in the user's configuration directory, and files.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use super::file::LayoutError;
 use crate::base::save::{cause, save};
 use crate::debug::{nearest, ron_text};
 
-/// The layouts as shipped: name and text.
+/// The shipped layouts: name and text.
 pub const SHIPPED: &[(&str, &str)] = &[
     ("default", include_str!("../../../../layouts/default.ron")),
     ("compact", include_str!("../../../../layouts/compact.ron")),
@@ -20,24 +20,25 @@ pub const SHIPPED: &[(&str, &str)] = &[
     ("tour", include_str!("../../../../layouts/tour.ron")),
 ];
 
-/// What `layout` and `save layout` are asked to do.
+/// A command on layouts: `layout` or `save layout`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command<'a> {
     /// Shows a layout: its name, its file, or `next`.
     Show(&'a str),
-    /// Writes the present layout to a file, or under a name to the configuration directory.
+    /// Writes the current layout to a file, or under a name to the configuration directory.
     Save(&'a str),
 }
 
-/// Where layouts are found, and which of them is shown.
+/// The available layouts.
 #[derive(Clone, Debug, Default)]
 pub struct LayoutStore {
-    /// Folder of the user's own layouts.
+    /// The folder of the user's layouts.
     folder: Option<PathBuf>,
+    /// The name of the layout that is shown.
     shown: String,
 }
 
-/// Why a layout cannot be shown or saved.
+/// The error of a layout that cannot be shown or saved.
 #[derive(Debug, thiserror::Error)]
 pub enum LayoutStoreError {
     /// There is none of that name.
@@ -50,7 +51,7 @@ pub enum LayoutStoreError {
         /// All names.
         names: Vec<String>,
     },
-    /// Its file is no layout.
+    /// Its file has an error.
     #[error("{}", described(.0))]
     File(LayoutError),
     /// It cannot be written.
@@ -79,28 +80,28 @@ fn described(error: &LayoutError) -> String {
 }
 
 impl LayoutStore {
-    /// The shipped layouts, and the user's own in `folder`.
+    /// The shipped layouts, and the user's in `folder`.
     pub fn new(folder: Option<PathBuf>) -> Self {
         Self { folder, shown: SHIPPED.first().map_or(String::new(), |(name, _)| (*name).to_string()) }
     }
 
-    /// The names of all layouts: the shipped ones, then the user's own in alphabetical order.
+    /// The names of all layouts: the shipped ones, then the user's in alphabetical order.
     pub fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = SHIPPED.iter().map(|(name, _)| (*name).to_string()).collect();
         let entries = self.folder.as_ref().and_then(|folder| std::fs::read_dir(folder).ok());
         let paths = entries.into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
-        let own = paths.filter(|path| path.extension().is_some_and(|extension| extension == "ron"));
-        let mut own: Vec<String> = own.filter_map(|path| Some(path.file_stem()?.to_str()?.to_string())).collect();
-        own.retain(|name| !names.contains(name));
-        own.sort();
-        names.extend(own);
+        let of_user = paths.filter(|path| path.extension().is_some_and(|extension| extension == "ron"));
+        let mut of_user: Vec<String> = of_user.filter_map(|path| Some(path.file_stem()?.to_str()?.to_string())).collect();
+        of_user.retain(|name| !names.contains(name));
+        of_user.sort();
+        names.extend(of_user);
         names
     }
 
-    /// The layout of a name, of a file, or the one after the one that was taken last.
+    /// Selects a layout by its name, its file, or `next`.
     ///
     /// # Errors
-    /// There is none, or its file is no layout.
+    /// There is none, or its file has an error.
     pub fn take(&mut self, name: &str) -> Result<Layout, LayoutStoreError> {
         let names = self.names();
         let next = || {
@@ -109,17 +110,17 @@ impl LayoutStore {
         };
         let name = if name == "next" { next() } else { name.to_string() };
         let layout = self.read(&name, &names);
-        // `layout next` gets past one that cannot be read.
+        // `layout next` skips a layout that cannot be read.
         if layout.is_ok() || names.contains(&name) {
             self.shown = name;
         }
         layout
     }
 
-    /// A user's own layout wins over the shipped one of the same name.
+    /// Reads a layout. A layout of the user takes precedence over the shipped one of the same name.
     fn read(&self, name: &str, names: &[String]) -> Result<Layout, LayoutStoreError> {
-        let own = self.own(name).filter(|path| path.is_file());
-        if let Some(path) = own.or_else(|| Some(PathBuf::from(name)).filter(|path| is_path(name) && path.is_file())) {
+        let of_user = self.user_file(name).filter(|path| path.is_file());
+        if let Some(path) = of_user.or_else(|| Some(PathBuf::from(name)).filter(|path| is_path(name) && path.is_file())) {
             let text = ron_text::read_text(&path).map_err(|reason| LayoutStoreError::File(LayoutError::Unreadable(reason)))?;
             return Layout::parse(&path.display().to_string(), text).map_err(LayoutStoreError::File);
         }
@@ -134,17 +135,17 @@ impl LayoutStore {
         Err(LayoutStoreError::Unknown { name: name.to_string(), nearest, names: names.to_vec() })
     }
 
-    /// The file of the user's own layout called `name`.
-    fn own(&self, name: &str) -> Option<PathBuf> {
+    /// The file of the user's layout called `name`.
+    fn user_file(&self, name: &str) -> Option<PathBuf> {
         self.folder.as_ref().filter(|_| !is_path(name)).map(|folder| folder.join(format!("{name}.ron")))
     }
 
-    /// Writes a layout to a file, or under a name to the user's folder; says where.
+    /// Writes a layout to a file, or under a name to the user's folder; returns a message with the path.
     ///
     /// # Errors
     /// The file cannot be written.
     pub fn save(&self, name: &str, layout: &Layout) -> Result<String, LayoutStoreError> {
-        let path = self.own(name).unwrap_or_else(|| PathBuf::from(name));
+        let path = self.user_file(name).unwrap_or_else(|| PathBuf::from(name));
         let unwritable = |error: std::io::Error| LayoutStoreError::Unwritable { path: path.display().to_string(), reason: cause(&error) };
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             std::fs::create_dir_all(folder).map_err(unwritable)?;
@@ -154,7 +155,7 @@ impl LayoutStore {
     }
 }
 
-/// Whether a name can only be that of a file.
+/// True if a name is the path of a file.
 fn is_path(name: &str) -> bool {
     name.contains(['/', '\\']) || Path::new(name).extension().is_some_and(|extension| extension == "ron")
 }

@@ -1,7 +1,7 @@
-//! Layouts: which panes there are and how they share the screen.
+//! Layouts: the panes, and their division of the screen.
 //!
-//! A layout is a tree. A split divides its area among its parts; a leaf is a pane. A part has a fixed `size`, or a `share` of what is
-//! left; one that would get less than its `min` is left out, so that a layout made for a large screen works on a small one.
+//! A layout is a tree. A split divides its area among its parts; a leaf is a pane. A part has a fixed `size`, or a `share` of the remaining
+//! area; a part that would get less than its `min` is hidden, so that a layout for a large screen works on a small one.
 
 pub mod file;
 pub mod layouts;
@@ -37,44 +37,44 @@ pub enum Node {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Part {
-    /// Rows or columns it takes; none if it takes a share.
+    /// Its size in rows or columns; `None` if it has a share.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<u16>,
-    /// Its share of what is left, compared with the other shares.
+    /// Its weight in the division of the remaining area.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub share: u16,
-    /// Left out where it would get fewer rows or columns.
+    /// It is hidden if it would get fewer rows or columns.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub min: u16,
-    /// What is in it.
+    /// Its contents.
     pub of: Node,
 }
 
-/// Where a pane and its title are.
+/// The position of a pane.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Placed<'l> {
     /// The pane.
     pub pane: &'l Pane,
     /// Its number in the layout.
     pub number: usize,
-    /// The row of its title, and the rows below.
+    /// The area, including the row of its title.
     pub area: Rect,
 }
 
-/// Where everything is.
+/// The positions of all panes and separators.
 #[derive(Default)]
 pub struct Arrangement<'l> {
-    /// The panes that have room.
+    /// The visible panes.
     pub panes: Vec<Placed<'l>>,
     /// Columns between panes, one cell wide.
     pub separators: Vec<Rect>,
 }
 
 impl Layout {
-    /// Where everything is when the screen has this area.
+    /// The arrangement for a screen of this area.
     pub fn arrange(&self, area: Rect) -> Arrangement<'_> {
         let mut arrangement = Arrangement::default();
-        place(&self.root, area, &mut 0, &mut arrangement);
+        arrange_node(&self.root, area, &mut 0, &mut arrangement);
         arrangement
     }
 
@@ -93,8 +93,8 @@ fn collect<'l>(node: &'l Node, panes: &mut Vec<&'l Pane>) {
     }
 }
 
-/// `number` is that of the next pane: those without room are counted too, so that a pane keeps its number.
-fn place<'l>(node: &'l Node, area: Rect, number: &mut usize, into: &mut Arrangement<'l>) {
+/// Adds the positions of the panes of `node`. `number` is the number of the next pane, which includes hidden panes.
+fn arrange_node<'l>(node: &'l Node, area: Rect, number: &mut usize, into: &mut Arrangement<'l>) {
     let (parts, is_rows) = match node {
         Node::Pane(pane) => {
             if !area.is_empty() {
@@ -118,43 +118,43 @@ fn place<'l>(node: &'l Node, area: Rect, number: &mut usize, into: &mut Arrangem
             false => Rect { x: area.x + at, width: size, ..area },
         };
         at += size;
-        place(&part.of, inside, number, into);
+        arrange_node(&part.of, inside, number, into);
     }
 }
 
-/// How much of `total` each part gets, with a gap before all but the first that get something. The last part that would get less than
-/// its least is left out, and those that are left share anew.
+/// The sizes of the parts of a split of size `total`, with gaps between visible parts; 0 for hidden ones. While a part gets less than its
+/// minimum, the last such part is hidden, and the area is divided again.
 fn sizes(parts: &[Part], total: u16, gap: u16) -> Vec<u16> {
-    let mut kept: Vec<bool> = vec![true; parts.len()];
+    let mut visible: Vec<bool> = vec![true; parts.len()];
     loop {
-        let sizes = shared(parts, &kept, total, gap);
-        let least = |part: &Part| part.min.max(part.size.unwrap_or(0)).max(1);
-        let count = kept.iter().filter(|kept| **kept).count();
-        let too_small = (0..parts.len()).rev().find(|index| kept[*index] && sizes[*index] < least(&parts[*index]));
+        let sizes = distributed(parts, &visible, total, gap);
+        let minimum = |part: &Part| part.min.max(part.size.unwrap_or(0)).max(1);
+        let count = visible.iter().filter(|visible| **visible).count();
+        let too_small = (0..parts.len()).rev().find(|index| visible[*index] && sizes[*index] < minimum(&parts[*index]));
         match too_small {
-            Some(index) if count > 1 => kept[index] = false,
+            Some(index) if count > 1 => visible[index] = false,
             _ => return sizes,
         }
     }
 }
 
-fn shared(parts: &[Part], kept: &[bool], total: u16, gap: u16) -> Vec<u16> {
-    let count = kept.iter().filter(|kept| **kept).count();
+fn distributed(parts: &[Part], visible: &[bool], total: u16, gap: u16) -> Vec<u16> {
+    let count = visible.iter().filter(|visible| **visible).count();
     let gaps = usize::from(gap) * count.saturating_sub(1);
-    let mut left = u32::from(total).saturating_sub(u32::try_from(gaps).unwrap_or(u32::MAX));
+    let mut remaining = u32::from(total).saturating_sub(u32::try_from(gaps).unwrap_or(u32::MAX));
     let mut sizes = vec![0; parts.len()];
     let is_alone = count == 1;
     let is_fixed = |index: usize| !is_alone && parts[index].size.is_some();
-    for index in (0..parts.len()).filter(|index| kept[*index] && is_fixed(*index)) {
-        let size = u32::from(parts[index].size.unwrap_or(0)).min(left);
-        (sizes[index], left) = (size as u16, left - size);
+    for index in (0..parts.len()).filter(|index| visible[*index] && is_fixed(*index)) {
+        let size = u32::from(parts[index].size.unwrap_or(0)).min(remaining);
+        (sizes[index], remaining) = (size as u16, remaining - size);
     }
-    let sharing: Vec<usize> = (0..parts.len()).filter(|index| kept[*index] && !is_fixed(*index)).collect();
+    let sharing: Vec<usize> = (0..parts.len()).filter(|index| visible[*index] && !is_fixed(*index)).collect();
     let mut shares: u32 = sharing.iter().map(|index| u32::from(parts[*index].share.max(1))).sum();
     for index in sharing {
         let share = u32::from(parts[index].share.max(1));
-        let size = left * share / shares;
-        (sizes[index], left, shares) = (size as u16, left - size, shares - share);
+        let size = remaining * share / shares;
+        (sizes[index], remaining, shares) = (size as u16, remaining - size, shares - share);
     }
     sizes
 }

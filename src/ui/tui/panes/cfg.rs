@@ -1,49 +1,49 @@
-//! The control-flow pane: the focused function as a graph, with the lanes that stand in each block; a list where there is no room.
+//! The control-flow pane: the graph of the focused function, with the lanes in each block; a list if there is not enough room.
 //!
-//! Boxes hold a block's label and lines. Edges go down; an edge that goes back to a loop's head goes up on the left, with `▲` on it.
-//! The number at an edge's end says how many lanes have taken it.
+//! A box has the label and the lines of a basic block. Edges go down; a back edge goes up on the left, marked with `▲`. The number at the
+//! end of an edge is the number of lanes that have taken it.
 
 use super::context::{DrawContext, ViewState};
-use super::words::{more, short};
+use super::words::{compact_count, visible_range};
 use crate::debug::shown_name;
 use crate::debug::view::{BlockView, CfgView, control_flow};
 use crate::drawing::{BoxSize, Drawing, DrawnEdge, Point, lay_out};
 use crate::ui::tui::canvas::{Canvas, Target, fitted, width};
 use crate::ui::tui::theme::Role;
 
-/// Less room than this and the blocks are listed.
+/// The minimum size of the pane for a graph; below it, the blocks are listed.
 const GRAPH_MIN: (usize, usize) = (24, 8);
-/// Of more blocks than this, those around the focused one are drawn: a drawing of all is too large to be read, and slow to make.
+/// If there are more blocks than this, only those around the focused one are drawn: a drawing of all is unreadable, and slow.
 const BLOCKS_MAX: usize = 120;
-/// How many are drawn then.
+/// The number of blocks that are drawn then.
 const BLOCKS_NEAR: usize = 40;
-/// Columns of a label.
+/// The maximum width of a label in columns.
 const NAME_MAX: usize = 18;
 
-/// How blocks are drawn.
+/// The shape of the drawn blocks.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shape {
-    /// With lines around them.
+    /// Boxes with borders.
     Boxes,
-    /// On one row, in brackets.
+    /// One row each, in brackets.
     Rows,
 }
 
-/// Draws the pane; its title.
+/// Draws the pane; returns its title.
 pub fn draw(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut Canvas<'_>) -> String {
-    let scene = context.session.scene();
-    let function = scene.current_function();
-    let view = control_flow(&scene, function);
+    let eval_context = context.session.eval_context();
+    let function = eval_context.current_function();
+    let view = control_flow(&eval_context, function);
     let title = format!("control flow · {}", shown_name(&view.function));
     let (width, height) = (canvas.width(), canvas.height());
     if width < GRAPH_MIN.0 || height < GRAPH_MIN.1 {
         return title + &list(context, &view, view_state, canvas);
     }
-    let (near, graph_title) = match view.blocks.len() {
+    let (nearby, graph_title) = match view.blocks.len() {
         ..=BLOCKS_MAX => (None, title.clone()),
         count => (Some(view.around_focus(BLOCKS_NEAR)), format!("{title} · {BLOCKS_NEAR} of {count} blocks")),
     };
-    let drawn = near.as_ref().unwrap_or(&view);
+    let drawn = nearby.as_ref().unwrap_or(&view);
     let boxes = drawing(drawn, Shape::Boxes);
     let (shape, drawing) = match boxes.height <= height {
         true => (Shape::Boxes, boxes),
@@ -76,31 +76,32 @@ fn label(block: &BlockView) -> String {
     let name = short_name(block);
     let name = if width(name) > NAME_MAX { fitted(name, NAME_MAX) } else { name.to_string() };
     let head = if block.loop_header { "↻ " } else { "" };
-    let joins = if block.joins { "⋈ " } else { "" };
+    let joins = if block.is_reconvergence { "⋈ " } else { "" };
     format!("{head}{joins}{name} {lines}")
 }
 
-/// `BB0_2`: what compilers put before every label says nothing.
+/// `BB0_2`: the label without the prefix of compilers.
 fn short_name(block: &BlockView) -> &str {
     block.name.strip_prefix("$L__").unwrap_or(&block.name)
 }
 
-/// `▶ 11 lanes +64`: lanes of the focused warp, and threads of others; `⋈ 11+21` where groups of the warp will stand together again.
+/// `▶ 11 lanes +64`: lanes of the focused warp, and threads of others; `⋈ 11+21` where groups of lanes of these sizes will reconverge.
 fn occupancy(block: &BlockView) -> String {
-    let meets: Vec<String> = block.meets.iter().map(u32::to_string).collect();
-    let meets = if meets.is_empty() { String::new() } else { format!("⋈ {}", meets.join("+")) };
-    let parts = [location(block), meets];
+    let reconverging: Vec<String> = block.reconverging.iter().map(u32::to_string).collect();
+    let reconverging = if reconverging.is_empty() { String::new() } else { format!("⋈ {}", reconverging.join("+")) };
+    let parts = [thread_counts(block), reconverging];
     parts.iter().filter(|part| !part.is_empty()).map(String::as_str).collect::<Vec<_>>().join(" ")
 }
 
-fn location(block: &BlockView) -> String {
-    let own = block.lanes.count();
-    let others = block.threads - own;
+/// The number of lanes of the focused warp in the block, and of threads of other warps.
+fn thread_counts(block: &BlockView) -> String {
+    let focused = block.lanes.count();
+    let others = block.threads - focused;
     let mark = if block.focused { "▶ " } else { "" };
-    let lanes = match own {
+    let lanes = match focused {
         0 => String::new(),
         1 => format!("{mark}1 lane"),
-        own => format!("{mark}{own} lanes"),
+        focused => format!("{mark}{focused} lanes"),
     };
     match (lanes.is_empty(), others) {
         (_, 0) => lanes,
@@ -142,7 +143,7 @@ fn graph(
         if let Some(last) = edge.route.last() {
             put(*last, "▼", Role::Rule);
         }
-        if let Some((point, count)) = count_place(view, edge, &lines) {
+        if let Some((point, count)) = count_position(view, edge, &lines) {
             put(point, &count, Role::Number);
         }
         if let Some(middle) = edge.route.windows(2).find(|pair| edge.back && pair[1].y < pair[0].y) {
@@ -158,34 +159,34 @@ fn graph(
     }
 }
 
-/// How many lanes have taken an edge, and where that is written: beside its arrow, where no other edge runs.
-fn count_place(view: &CfgView, edge: &DrawnEdge, lines: &Lines) -> Option<(Point, String)> {
+/// The number of lanes that have taken an edge, and its position: beside the arrow, where no other edge is drawn.
+fn count_position(view: &CfgView, edge: &DrawnEdge, lines: &Lines) -> Option<(Point, String)> {
     let count = taken(view.blocks.get(edge.from)?, edge.to)?;
     let (last, wide) = (edge.route.last()?, count.len());
     let after = (last.x + 1, last.x + 1..last.x + wide + 2);
     let before = last.x.checked_sub(wide + 1).map(|start| (start + 1, start..last.x));
-    let mut places = std::iter::once(after).chain(before);
-    let (x, _) = places.find(|(_, cells)| cells.clone().all(|x| lines.is_free(x, last.y)))?;
+    let mut positions = std::iter::once(after).chain(before);
+    let (x, _) = positions.find(|(_, cells)| cells.clone().all(|x| lines.is_free(x, last.y)))?;
     Some((Point { x, y: last.y }, count))
 }
 
-/// Lanes that have gone from a block straight to another, if they are counted.
+/// The number of lanes that have taken the edge from a block to another, if they are counted.
 fn taken(block: &BlockView, to: usize) -> Option<String> {
     let edge = block.successors.iter().position(|successor| *successor == to)?;
-    block.counts.as_ref()?.taken.get(edge).map(|lanes| short(*lanes))
+    block.counts.as_ref()?.taken.get(edge).map(|lanes| compact_count(*lanes))
 }
 
-/// The first visible cell along one direction: all of it in the middle if there is room, or else the focus in the middle; moved by what
-/// the user scrolled, which is kept in bounds.
+/// The first visible cell in one dimension: the drawing is centred if it fits, otherwise the focus is; then shifted by the scroll offset
+/// `moved`, which is clamped.
 fn start(focus: usize, total: usize, room: usize, moved: &mut i64) -> i64 {
     let (focus, total, room) = (focus as i64, total as i64, room as i64);
     if total <= room {
         *moved = 0;
         return -(room - total) / 2;
     }
-    let own = (focus - room / 3).clamp(0, total - room);
-    let start = (own + *moved).clamp(0, total - room);
-    *moved = start - own;
+    let unscrolled = (focus - room / 3).clamp(0, total - room);
+    let start = (unscrolled + *moved).clamp(0, total - room);
+    *moved = start - unscrolled;
     start
 }
 
@@ -222,15 +223,15 @@ fn draw_block(context: &DrawContext<'_>, block: &BlockView, shape: Shape, (x, y)
     }
 }
 
-/// A click on a block lists its lines.
+/// The target of a click on a block: lists its lines.
 fn list_target(context: &DrawContext<'_>, block: &BlockView) -> Option<Target> {
-    let scene = context.session.scene();
-    let (file, _) = crate::debug::view::current_line(&scene);
-    let name = scene.program().sources_text.file(file).short_name().to_string();
+    let eval_context = context.session.eval_context();
+    let (file, _) = crate::debug::view::current_line(&eval_context);
+    let name = eval_context.program().sources_text.file(file).short_name().to_string();
     (block.lines.0 > 0).then(|| Target::Command(format!("list {name}:{}", block.lines.0)))
 }
 
-/// Cells that lines run through, with the sides they go to.
+/// The cells with edges, each with the sides to which its lines go.
 struct Lines {
     width: usize,
     height: usize,
@@ -242,7 +243,7 @@ const UP: u8 = 1;
 const DOWN: u8 = 2;
 const LEFT: u8 = 4;
 const RIGHT: u8 = 8;
-/// The line that goes to the sides of its index.
+/// The box-drawing characters, indexed by the sides.
 const GLYPHS: [&str; 16] = [" ", "│", "│", "│", "─", "┘", "┐", "┤", "─", "└", "┌", "├", "─", "┴", "┬", "┼"];
 
 impl Lines {
@@ -271,10 +272,10 @@ impl Lines {
         }
     }
 
-    /// Whether no line runs through a visible cell.
+    /// True for a visible cell without a line.
     fn is_free(&self, x: usize, y: usize) -> bool {
-        let place = at(x, self.start.0).zip(at(y, self.start.1)).filter(|(x, y)| *x < self.width && *y < self.height);
-        place.is_some_and(|(x, y)| self.sides[y * self.width + x] == 0)
+        let cell = at(x, self.start.0).zip(at(y, self.start.1)).filter(|(x, y)| *x < self.width && *y < self.height);
+        cell.is_some_and(|(x, y)| self.sides[y * self.width + x] == 0)
     }
 
     fn draw(&self, canvas: &mut Canvas<'_>) {
@@ -284,7 +285,7 @@ impl Lines {
     }
 }
 
-/// A row for each block: its label, where it goes, the threads that stand in it.
+/// The list: a row for each block with its label, the threads in it, and its successors.
 fn list(context: &DrawContext<'_>, view: &CfgView, view_state: &mut ViewState, canvas: &mut Canvas<'_>) -> String {
     let focus = view.blocks.iter().position(|block| block.focused).unwrap_or(0);
     let (window, _) = view_state.window_around(focus, view.blocks.len(), canvas.height());
@@ -312,5 +313,5 @@ fn list(context: &DrawContext<'_>, view: &CfgView, view_state: &mut ViewState, c
             canvas.on_click((0, y, wide), target);
         }
     }
-    more(&window, view.blocks.len())
+    visible_range(&window, view.blocks.len())
 }

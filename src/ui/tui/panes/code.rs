@@ -1,28 +1,28 @@
-//! Lines of code in colours: words of PTX, and comments of every language, also of those that go over several lines.
+//! Syntax highlighting: tokens of PTX, and comments of all languages, including those of several lines.
 
 use crate::base::SourceFile;
-use crate::debug::{WordKind, words};
+use crate::debug::{TokenClass, classify_tokens};
 use crate::ui::tui::canvas::{Canvas, Span};
 use crate::ui::tui::theme::Role;
 
-/// Blanks that a tab stands for.
+/// The blanks for a tab.
 const TAB: &str = "    ";
-/// Blanks that a tab at the beginning of a line of PTX stands for. Compilers write one after every opcode too: one blank will do there.
+/// The blanks for a tab at the beginning of a line of PTX. Other tabs, which compilers write after every opcode, become one blank.
 const PTX_INDENT: &str = "  ";
-/// Bytes before the first visible line that are searched for the beginning of a comment.
+/// The number of bytes before the first visible line that are searched for the start of a comment.
 const COMMENT_MAX: usize = 1 << 16;
 
-/// Colours lines of a text one after the other.
-pub struct Colouring {
-    /// What a comment to the end of the line begins with.
+/// Highlights consecutive lines of a text.
+pub struct Highlighter {
+    /// The start of a comment that ends with the line.
     line_comment: &'static str,
     is_ptx: bool,
-    /// Whether the next line begins inside a comment.
-    open: bool,
+    /// True if the next line begins inside a comment.
+    in_comment: bool,
 }
 
-impl Colouring {
-    /// Begins with line `first`, from 1.
+impl Highlighter {
+    /// A highlighter for the lines from `first`, which starts at 1.
     pub fn new(source: &SourceFile, first: u32, is_ptx: bool) -> Self {
         let line_comment = if source.name().ends_with(".py") { "#" } else { "//" };
         let end = source.offset(first, 1) as usize;
@@ -31,19 +31,19 @@ impl Colouring {
             start += 1;
         }
         let before = source.text().get(start..end).filter(|text| text.contains("/*")).unwrap_or_default();
-        let open = before.lines().fold(false, |open, line| comments(line, open, line_comment).1);
-        Self { line_comment, is_ptx, open }
+        let in_comment = before.lines().fold(false, |in_comment, line| comments(line, in_comment, line_comment).1);
+        Self { line_comment, is_ptx, in_comment }
     }
 
-    /// The next line in pieces; together they are the line, with blanks for tabs.
+    /// The next line as styled segments, with blanks for tabs.
     pub fn line(&mut self, text: &str) -> Vec<Span> {
         let text = if self.is_ptx { ptx_blanks(text) } else { text.replace('\t', TAB) };
-        let (pieces, open) = comments(&text, self.open, self.line_comment);
-        self.open = open;
-        let coloured = pieces.into_iter().flat_map(|(piece, is_comment)| match (is_comment, self.is_ptx) {
-            (true, _) => vec![(Role::Comment, piece.to_string())],
-            (false, true) => ptx(piece),
-            (false, false) => vec![(Role::Text, piece.to_string())],
+        let (segments, in_comment) = comments(&text, self.in_comment, self.line_comment);
+        self.in_comment = in_comment;
+        let coloured = segments.into_iter().flat_map(|(segment, is_comment)| match (is_comment, self.is_ptx) {
+            (true, _) => vec![(Role::Comment, segment.to_string())],
+            (false, true) => ptx(segment),
+            (false, false) => vec![(Role::Text, segment.to_string())],
         });
         coloured.collect()
     }
@@ -59,34 +59,34 @@ pub fn draw(canvas: &mut Canvas<'_>, line: &[Span], mut skipped: usize) {
     }
 }
 
-/// A line cut where comments begin and end, each piece with whether it is one; `open` says whether a comment goes on at its beginning,
-/// and the answer whether one does at its end.
-fn comments<'a>(line: &'a str, mut open: bool, line_comment: &str) -> (Vec<(&'a str, bool)>, bool) {
-    let mut pieces = Vec::new();
-    // Bytes of the sign that a comment begins with, if it does so in this line.
-    let (mut rest, mut sign) = (line, 0);
+/// Splits a line at the start and the end of comments: the segments, each true if it is a comment, and whether the line ends inside a
+/// comment. `in_comment` is true if it begins inside one.
+fn comments<'a>(line: &'a str, mut in_comment: bool, line_comment: &str) -> (Vec<(&'a str, bool)>, bool) {
+    let mut segments = Vec::new();
+    // The length of the opening delimiter of the comment, if it is in this line.
+    let (mut rest, mut delimiter) = (line, 0);
     while !rest.is_empty() {
-        let length = match open {
-            true => rest.get(sign..).and_then(|inside| inside.find("*/")).map(|at| sign + at + 2),
+        let length = match in_comment {
+            true => rest.get(delimiter..).and_then(|inside| inside.find("*/")).map(|at| delimiter + at + 2),
             false => code_length(rest, line_comment),
         };
-        let (piece, after) = rest.split_at_checked(length.unwrap_or(rest.len())).unwrap_or((rest, ""));
-        pieces.push((piece, open));
-        if open && length.is_none() {
-            return (pieces, true);
+        let (segment, after) = rest.split_at_checked(length.unwrap_or(rest.len())).unwrap_or((rest, ""));
+        segments.push((segment, in_comment));
+        if in_comment && length.is_none() {
+            return (segments, true);
         }
         rest = after;
-        if !open && rest.starts_with(line_comment) {
-            pieces.push((rest, true));
-            return (pieces, false);
+        if !in_comment && rest.starts_with(line_comment) {
+            segments.push((rest, true));
+            return (segments, false);
         }
-        open = !open && rest.starts_with("/*");
-        sign = 2;
+        in_comment = !in_comment && rest.starts_with("/*");
+        delimiter = 2;
     }
-    (pieces, open)
+    (segments, in_comment)
 }
 
-/// Bytes before the first comment, if there is one; what looks like one in a string is none.
+/// The number of bytes before the first comment, if there is one. Comment delimiters inside strings are ignored.
 fn code_length(text: &str, line_comment: &str) -> Option<usize> {
     let mut in_string = false;
     let mut escaped = false;
@@ -116,38 +116,38 @@ fn ptx_blanks(line: &str) -> String {
     text
 }
 
-/// PTX without comments in words, with the blanks between them.
+/// The tokens of PTX without comments, and the blanks between them.
 fn ptx(text: &str) -> Vec<Span> {
     let role = |kind| match kind {
-        WordKind::Opcode => Role::Opcode,
-        WordKind::Register => Role::Register,
-        WordKind::Name => Role::Name,
-        WordKind::Number => Role::Number,
-        WordKind::Directive => Role::Directive,
-        WordKind::Comment => Role::Comment,
-        WordKind::Sign => Role::Text,
+        TokenClass::Opcode => Role::Opcode,
+        TokenClass::Register => Role::Register,
+        TokenClass::Name => Role::Name,
+        TokenClass::Number => Role::Number,
+        TokenClass::Directive => Role::Directive,
+        TokenClass::Comment => Role::Comment,
+        TokenClass::Punctuation => Role::Text,
     };
-    let piece = |range: std::ops::Range<usize>, role| (role, text.get(range).unwrap_or_default().to_string());
+    let segment = |range: std::ops::Range<usize>, role| (role, text.get(range).unwrap_or_default().to_string());
     let (mut spans, mut end) = (Vec::new(), 0);
-    for (range, kind) in words(text) {
-        spans.push(piece(end..range.start, Role::Text));
+    for (range, kind) in classify_tokens(text) {
+        spans.push(segment(end..range.start, Role::Text));
         end = range.end;
-        spans.push(piece(range, role(kind)));
+        spans.push(segment(range, role(kind)));
     }
-    spans.push(piece(end..text.len(), Role::Text));
+    spans.push(segment(end..text.len(), Role::Text));
     spans
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Colouring;
+    use super::Highlighter;
     use crate::base::SourceFile;
     use crate::ui::tui::theme::Role;
 
     /// The comments of the lines from `first` on, a line each.
     fn described(name: &str, text: &str, first: u32) -> Vec<String> {
         let source = SourceFile::new(name, text);
-        let mut colouring = Colouring::new(&source, first, name.ends_with(".ptx"));
+        let mut colouring = Highlighter::new(&source, first, name.ends_with(".ptx"));
         let comment = |number| {
             let spans = colouring.line(source.line(number));
             assert_eq!(spans.iter().map(|(_, text)| text.as_str()).collect::<String>(), source.line(number));
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn tabs_take_little_room() {
         let source = SourceFile::new("a.ptx", "");
-        let shown = |text| Colouring::new(&source, 1, true).line(text).into_iter().map(|(_, text)| text).collect::<String>();
+        let shown = |text| Highlighter::new(&source, 1, true).line(text).into_iter().map(|(_, text)| text).collect::<String>();
         assert_eq!(shown("\tmov.u32 \t%r1, %tid.x;\t// x"), "  mov.u32 %r1, %tid.x; // x");
         assert_eq!(shown("    ret;"), "    ret;");
     }

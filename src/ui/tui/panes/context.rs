@@ -1,52 +1,52 @@
-//! What a pane is drawn from, and what it remembers from one drawing to the next.
+//! The input of the drawing of a pane, and the state of its view.
 
 use super::originals::Originals;
 use crate::debug::session::Session;
 use crate::ui::tui::keymap::KeyMap;
 
-/// What a pane is drawn from.
+/// The input of the drawing of a pane.
 pub struct DrawContext<'a> {
     /// The session.
     pub session: &'a Session,
-    /// What keys do.
+    /// The key map.
     pub keys: &'a KeyMap,
-    /// Texts that the PTX was made from.
+    /// The source texts of the PTX.
     pub originals: &'a Originals,
-    /// What was said so far, a line each.
+    /// The lines of the output so far.
     pub transcript: &'a [String],
     /// The number of the pane in its layout.
     pub number: usize,
-    /// Whether it takes keys.
+    /// True if it takes keys.
     pub active: bool,
 }
 
-/// What a pane remembers from one drawing to the next.
+/// The state of a pane's view, which is retained between drawings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ViewState {
-    /// Rows between what the pane shows by itself and what the user moved to.
+    /// The number of rows by which the user scrolled down from the default position.
     pub down: i64,
-    /// Columns, likewise.
+    /// The number of columns by which the user scrolled to the right.
     pub right: i64,
     /// The first row that was shown.
     pub top: i64,
-    /// What is searched for, in lower case.
+    /// The search text, in lower case.
     pub search: String,
-    /// A step to the next place with it, or to the one before, that is to be made.
+    /// A pending step to the next match, 1, or to the previous one, -1.
     pub step: i64,
-    /// The line that is executed when what the cursor is on is chosen.
+    /// The command line for [`Move::Choose`](crate::ui::tui::keymap::Move::Choose).
     pub choice: Option<String>,
-    /// The location of the cursor, for commands, and the breakpoint that is there.
+    /// The location of the cursor, for commands, and its breakpoint.
     pub cursor: Option<(String, Option<u32>)>,
-    /// A source pane shows the other text: what the PTX was made from instead of the PTX, or the other way round.
+    /// True if a source pane shows the source of the PTX instead of the PTX, or the reverse.
     pub other_text: bool,
-    /// Rows that were shown, which are a page.
+    /// The number of rows of a page.
     pub page: i64,
-    /// Columns of the title that can be clicked, and the line that each executes.
+    /// The clickable columns of the title, and their command lines.
     pub in_title: Vec<(usize, String)>,
 }
 
 impl ViewState {
-    /// The rows of `total` that are shown on `height` rows, if the pane shows its beginning by itself; the position is kept in bounds.
+    /// The visible rows of `total` in a pane of `height` rows that shows the first rows by default; clamps the scroll offset.
     pub fn window(&mut self, total: usize, height: usize) -> std::ops::Range<usize> {
         let (total, height) = (signed(total), signed(height));
         self.down = self.down.min(total - height).max(0);
@@ -54,8 +54,8 @@ impl ViewState {
         unsigned(self.down)..unsigned((self.down + height).min(total))
     }
 
-    /// The rows that are shown, if the pane has a cursor that is at row `here` by itself. The rows that were shown before stay where
-    /// they are if the cursor is among them. Returns the rows and the cursor's.
+    /// The visible rows of a pane with a cursor that is at row `here` by default, and the row of the cursor. The view scrolls only if the
+    /// cursor leaves it.
     pub fn window_around(&mut self, here: usize, total: usize, height: usize) -> (std::ops::Range<usize>, usize) {
         let (here, total, height) = (signed(here), signed(total), signed(height));
         let cursor = here.saturating_add(self.down).min(total - 1).max(0);

@@ -1,7 +1,7 @@
-//! The panes: each draws plain data of the engine on a canvas, and only what is visible.
+//! The panes: each draws the visible part of a view of the debugger on a canvas.
 //!
-//! A pane holds no state of the machine. What it remembers from one drawing to the next is a [`ViewState`]: how far it was scrolled, where
-//! its cursor is, what was searched for.
+//! A pane has no state of the machine. The state that it retains between drawings is a [`ViewState`]: the scroll offset, the cursor, the
+//! search text.
 
 mod cfg;
 mod code;
@@ -27,7 +27,7 @@ use super::canvas::{Canvas, Target};
 use super::theme::Role;
 
 impl Pane {
-    /// Draws the pane; the title that stands above it.
+    /// Draws the pane; returns its title.
     pub fn draw(&self, context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut Canvas<'_>) -> String {
         match self {
             Pane::Source { counts } => source::draw(context, view_state, canvas, (false, *counts)),
@@ -55,14 +55,14 @@ impl Pane {
 }
 
 impl Canvas<'_> {
-    /// A text that stands in a pane instead of what it would show.
-    pub fn say(&mut self, text: &str) {
+    /// Draws a text in place of the contents of a pane.
+    pub fn placeholder(&mut self, text: &str) {
         for (y, line) in super::canvas::wrapped(text, self.width().saturating_sub(2)).iter().enumerate() {
             self.text(1, y, line, Role::Dim);
         }
     }
 
-    /// Makes the row `y` one that the cursor can be put on.
+    /// Makes the row `y` clickable: a click moves the cursor to it.
     pub fn row_target(&mut self, y: usize, number: usize, row: i64) {
         let width = self.width();
         self.on_click((0, y, width), Target::Row(number, row));

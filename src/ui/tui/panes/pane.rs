@@ -1,10 +1,10 @@
-//! Which panes there are, as layout files say them, and what each shows.
+//! The kinds of panes, as in layout files.
 
 use serde::{Deserialize, Serialize};
 
 use crate::debug::view::MemorySpace;
 
-/// A pane with its options, as a layout file says it.
+/// A pane with its options, as in a layout file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub enum Pane {
@@ -14,7 +14,7 @@ pub enum Pane {
         #[serde(default, skip_serializing_if = "is_false")]
         counts: bool,
     },
-    /// The text that the PTX was made from, and the threads on each line.
+    /// The source of the PTX, and the threads on each line.
     Original {
         /// With how many lanes have executed each line.
         #[serde(default, skip_serializing_if = "is_false")]
@@ -24,7 +24,7 @@ pub enum Pane {
     Cfg,
     /// Registers of the selected frame.
     Registers {
-        /// Of the focused lane, or of all lanes of the warp.
+        /// The focused lane, or all lanes of the warp.
         #[serde(default)]
         of: RegistersOf,
         /// Only those whose name contains this.
@@ -33,11 +33,11 @@ pub enum Pane {
         /// With the displays above them.
         #[serde(default, skip_serializing_if = "is_false")]
         displays: bool,
-        /// With those of the present instruction above them.
+        /// With the operands of the current instruction above them.
         #[serde(default, skip_serializing_if = "is_false")]
         operands: bool,
     },
-    /// What every warp of the focused block does, and the blocks of the grid.
+    /// The state of every warp of the focused block, and the blocks of the grid.
     Warps,
     /// Named barriers.
     Sync,
@@ -47,7 +47,7 @@ pub enum Pane {
     Copies,
     /// The stages of a pipeline over time.
     Pipeline,
-    /// Variables and buffers of a space of memory.
+    /// Variables and buffers of a state space.
     Memory {
         /// The space.
         #[serde(default)]
@@ -59,7 +59,7 @@ pub enum Pane {
         #[serde(default, skip_serializing_if = "MemoryFormat::is_default")]
         show: MemoryFormat,
     },
-    /// Calls.
+    /// The call stack.
     Stack,
     /// Variables and parameters of the selected frame.
     Locals,
@@ -69,15 +69,15 @@ pub enum Pane {
     Breakpoints,
     /// The recorded time.
     Timeline,
-    /// What was said.
+    /// The output so far.
     Console,
     /// The keys.
     Help,
-    /// What the checkers found.
+    /// The findings of the checkers.
     Findings,
 }
 
-/// The names of all panes, as layout files have them, and what each shows.
+/// The names of all panes in layout files, each with a description.
 pub const PANES: [(&str, &str); 18] = [
     ("Source", "The PTX text, with breakpoints, and for each line which lanes of the focused warp and which other warps stand there."),
     ("Original", "The same of the text that the PTX was made from, CUDA or Triton, where .loc names it and its file is found."),
@@ -99,42 +99,42 @@ pub const PANES: [(&str, &str); 18] = [
     ("Help", "The keys."),
 ];
 
-/// Whose registers are shown.
+/// The lanes whose registers are shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RegistersOf {
-    /// The focused lane's.
+    /// The focused lane.
     #[default]
     Lane,
-    /// The warp's: a row shows what 32 lanes hold.
+    /// All lanes of the warp: a row shows 32 values.
     Warp,
 }
 
-/// How memory is shown.
+/// The format of the memory pane.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MemoryFormat {
-    /// Elements of the declared type; those of a matrix in its rows.
+    /// Elements of the declared type; a matrix row by row.
     #[default]
     Elements,
-    /// Bytes in hexadecimal, with the characters they are.
+    /// Bytes in hexadecimal and as characters.
     Bytes,
     /// Elements in rows of this many.
     Tile(u32),
 }
 
 impl MemoryFormat {
-    /// Whether it is that of a pane that says nothing.
+    /// True for the default format.
     pub fn is_default(&self) -> bool {
         *self == Self::default()
     }
 }
 
 impl Pane {
-    /// Whether it shows by itself where the focused thread stands.
+    /// True if it scrolls to the location of the focused thread.
     pub fn follows(&self) -> bool {
         matches!(self, Pane::Source { .. } | Pane::Original { .. } | Pane::Cfg | Pane::Timeline)
     }
 
-    /// Columns that a key to the left or to the right moves.
+    /// The number of columns by which the left and right keys scroll.
     pub fn stride(&self) -> i64 {
         if matches!(self, Pane::Memory { .. } | Pane::Registers { .. } | Pane::Timeline) { 1 } else { 4 }
     }

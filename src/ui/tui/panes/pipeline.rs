@@ -1,18 +1,18 @@
-//! The pipeline pane: what each stage was over time. A click on a part of it goes to where that part began.
+//! The pipeline pane: the states of each stage over time. A click on a state goes to the time when it began.
 
 use super::context::{DrawContext, ViewState};
-use super::words::more;
+use super::words::visible_range;
 use crate::debug::view::{self, StageState};
 use crate::ui::text::asynchronous::{StageRow, stage_rows};
 use crate::ui::tui::canvas::{Canvas, Target, width};
 use crate::ui::tui::theme::Role;
 
-/// Draws the pane; its title.
+/// Draws the pane; returns its title.
 pub fn draw(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut Canvas<'_>) -> String {
     let pipeline = match view::pipeline(context.session) {
         Ok(pipeline) => pipeline,
         Err(error) => {
-            canvas.say(&error.to_string());
+            canvas.placeholder(&error.to_string());
             return "pipeline".to_string();
         }
     };
@@ -28,9 +28,9 @@ pub fn draw(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut 
     let used = head + window.len();
     if let Some(note) = pipeline.note.as_ref().filter(|_| canvas.height() > used) {
         let (width, height) = (canvas.width(), canvas.height() - used);
-        canvas.part(0, used, width, height).say(note);
+        canvas.part(0, used, width, height).placeholder(note);
     }
-    format!("pipeline{}", more(&window, rows.len()))
+    format!("pipeline{}", visible_range(&window, rows.len()))
 }
 
 fn draw_row(row: &StageRow, y: usize, canvas: &mut Canvas<'_>) {

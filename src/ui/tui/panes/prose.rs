@@ -1,7 +1,7 @@
-//! Panes of text: what was said, the keys, and what was found wrong.
+//! Panes of text: the console, the help on keys, and the findings.
 
 use super::context::{DrawContext, ViewState};
-use super::words::more;
+use super::words::visible_range;
 use crate::base::counted;
 use crate::debug::findings::FindingText;
 use crate::debug::timeline::End;
@@ -10,16 +10,17 @@ use crate::ui::tui::canvas::{Canvas, Target, fitted, width, wrapped};
 use crate::ui::tui::keymap::Action;
 use crate::ui::tui::theme::Role;
 
-/// Columns of keys at most.
+/// The maximum number of columns of keys.
 const KEY_COLUMNS: usize = 3;
 
-/// What was said so far; the end of it, unless the user scrolled up.
+/// Draws the output so far; the end of it, unless the user scrolled up.
 pub fn console(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut Canvas<'_>) -> String {
     let (columns, height) = (canvas.width().saturating_sub(2), canvas.height());
-    // Only as many lines are broken as can be visible.
+    // Only lines that can be visible are wrapped.
     let back = usize::try_from(-view_state.down).unwrap_or(0);
-    let kept = context.transcript.len().min(height + back);
-    let lines: Vec<String> = context.transcript[context.transcript.len() - kept..].iter().flat_map(|line| broken(line, columns)).collect();
+    let count = context.transcript.len().min(height + back);
+    let lines: Vec<String> =
+        context.transcript[context.transcript.len() - count..].iter().flat_map(|line| wrapped_line(line, columns)).collect();
     view_state.page = height as i64;
     view_state.down = view_state.down.clamp(-(lines.len().saturating_sub(height) as i64), 0);
     let end = lines.len() - usize::try_from(-view_state.down).unwrap_or(0);
@@ -29,18 +30,18 @@ pub fn console(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &m
         canvas.text(1, y, line, role);
     }
     if lines.is_empty() {
-        canvas.say("no output yet");
+        canvas.placeholder("no output yet");
     }
     if view_state.down < 0 { format!("console · {} back", counted(view_state.down.unsigned_abs(), "line")) } else { "console".to_string() }
 }
 
-/// A line of the transcript; an empty one stays a line.
-fn broken(line: &str, columns: usize) -> Vec<String> {
+/// A line of the transcript, wrapped; an empty one is one line.
+fn wrapped_line(line: &str, columns: usize) -> Vec<String> {
     let lines = wrapped(line, columns);
     if lines.is_empty() { vec![String::new()] } else { lines }
 }
 
-/// The keys and what they do, in as many columns as there is room for.
+/// Draws the keys and their actions, in as many columns as fit.
 pub fn help(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut Canvas<'_>) -> String {
     let keys: Vec<(String, String)> =
         context.keys.by_action().into_iter().map(|(action, keys)| (keys.join(", "), described(action))).collect();
@@ -55,13 +56,13 @@ pub fn help(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut 
         column.draw(&window, &mut canvas.part(x, 0, wide, window.len()));
         x = (x + column.width()).min(canvas.width());
     }
-    format!("keys{}", if window.len() < lines { more(&window, lines) } else { String::new() })
+    format!("keys{}", if window.len() < lines { visible_range(&window, lines) } else { String::new() })
 }
 
-/// Keys below each other, and what they do beside them.
+/// A column of keys and their actions.
 struct KeyColumn<'a> {
     keys: &'a [(String, String)],
-    /// Columns of the keys' names.
+    /// The width of the names of the keys.
     names: usize,
 }
 
@@ -70,7 +71,7 @@ impl<'a> KeyColumn<'a> {
         Self { keys, names: keys.iter().map(|(key, _)| width(key)).max().unwrap_or(0) }
     }
 
-    /// Columns it takes: a blank before and after, and two between.
+    /// The width: a blank before and after, and two between key and action.
     fn width(&self) -> usize {
         self.names + 4 + self.keys.iter().map(|(_, described)| width(described)).max().unwrap_or(0)
     }
@@ -91,7 +92,7 @@ fn described(action: &Action) -> String {
     }
 }
 
-/// What was found wrong so far, each finding with both sides; a click on a side goes there.
+/// Draws the findings so far, each with both sides; a click on a side goes to its time.
 pub fn findings(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut Canvas<'_>) -> String {
     let findings = context.session.findings();
     let columns = canvas.width().saturating_sub(2);
@@ -104,30 +105,30 @@ pub fn findings(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &
         }
     }
     match (context.session.ended(), findings.len()) {
-        (_, 1..) => format!("findings {}{}", findings.len(), more(&window, lines.len())),
+        (_, 1..) => format!("findings {}{}", findings.len(), visible_range(&window, lines.len())),
         (Some(End::Broken(message)), 0) => {
-            canvas.say(&format!("the run cannot continue: {message}"));
+            canvas.placeholder(&format!("the run cannot continue: {message}"));
             "findings 0".to_string()
         }
         (Some(End::Done), 0) => {
-            canvas.say("nothing was found: the run finished");
+            canvas.placeholder("nothing was found: the run finished");
             "findings".to_string()
         }
         (_, 0) => {
-            canvas.say("nothing was found up to here; the run is not at its end");
+            canvas.placeholder("nothing was found up to here; the run is not at its end");
             "findings".to_string()
         }
     }
 }
 
-/// A line of a finding, and what a click on it does.
+/// A line of a finding, and the command of a click on it.
 struct FindingLine {
     text: String,
     is_head: bool,
     command: Option<String>,
 }
 
-/// A finding in lines of `columns` columns; one of several has its number in front.
+/// A finding in lines of `columns` columns, after its number if there are several.
 fn finding_lines(finding: &FindingText, numbered: bool, columns: usize) -> Vec<FindingLine> {
     let number = if numbered { format!("{}: ", finding.number) } else { String::new() };
     let described = number + &text::finding(finding);
@@ -135,8 +136,8 @@ fn finding_lines(finding: &FindingText, numbered: bool, columns: usize) -> Vec<F
     for (index, line) in described.lines().enumerate() {
         let side = ["first", "second"].into_iter().find(|side| line.trim_start().starts_with(side));
         let command = side.map(|side| format!("goto finding {} {side}", finding.number));
-        let pieces = wrapped(line, columns).into_iter();
-        lines.extend(pieces.map(|text| FindingLine { text, is_head: index == 0, command: command.clone() }));
+        let parts = wrapped(line, columns).into_iter();
+        lines.extend(parts.map(|text| FindingLine { text, is_head: index == 0, command: command.clone() }));
     }
     lines
 }

@@ -1,41 +1,41 @@
-//! The registers pane: what the focused lane holds, or in a row for each register what all lanes of the warp hold.
+//! The registers pane: the registers of the focused lane, or for each register a row with the values of all lanes of the warp.
 //!
-//! Above them may stand the displays and the operands of the present instruction, which are pinned. A value that is another than at
-//! the stop before has a `*` before it, and shows what it was if there is room. Choosing a register shows its last write.
+//! The displays and the operands of the current instruction can be pinned above them. A value that has changed since the previous stop is
+//! marked with `*`, and the previous value is shown if there is room. Choosing a register shows its last write.
 
 use super::context::{DrawContext, ViewState};
 use super::pane::RegistersOf;
-use super::words::more;
+use super::words::visible_range;
 use crate::debug::display;
-use crate::debug::scene::Scene;
+use crate::debug::eval_context::EvalContext;
 use crate::debug::value::{LanesText, Pattern, ValueText};
 use crate::debug::view::{RegisterRow, Values, register_names, register_rows, statement};
-use crate::debug::{LaneMask, WordKind, words};
+use crate::debug::{LaneMask, TokenClass, classify_tokens};
 use crate::ui::text;
 use crate::ui::tui::canvas::{Canvas, Span, Target, fitted, width};
 use crate::ui::tui::theme::Role;
 
-/// Columns that a column of registers has at least where there are several.
+/// The minimum width of a column of registers if there are several.
 const COLUMN: usize = 34;
-/// Columns of a floating-point number among those of other lanes.
+/// The maximum width of a floating-point number among those of other lanes.
 const FLOAT_MAX: usize = 9;
-/// Rows of a pane that has a line below what is pinned.
+/// The minimum number of rows of a pane with a line below the pinned rows.
 const RULE_MIN: usize = 8;
-/// What stands where a register was never written.
+/// The text for a register that was never written.
 const UNDEFINED: &str = "undef";
-/// Columns of a type.
+/// The width of a type.
 const TYPE: usize = 6;
 
-/// What stands above the registers.
+/// The pinned rows above the registers.
 #[derive(Clone, Copy)]
 pub struct Pinned {
     /// The displays.
     pub displays: bool,
-    /// The registers that the present instruction names.
+    /// The operands of the current instruction.
     pub operands: bool,
 }
 
-/// Draws the pane; its title.
+/// Draws the pane; returns its title.
 pub fn draw(
     context: &DrawContext<'_>,
     view_state: &mut ViewState,
@@ -44,11 +44,11 @@ pub fn draw(
     pinned: Pinned,
 ) -> String {
     let (width, height) = (canvas.width(), canvas.height());
-    // What is pinned leaves half of the rows to what is not.
+    // At most half of the rows are pinned.
     let room = height / 2;
     let displays = if pinned.displays { draw_displays(context, &mut canvas.part(0, 0, width, room)) } else { 0 };
-    let left = room - displays;
-    let operands = if pinned.operands { draw_operands(context, of, &mut canvas.part(0, displays, width, left)) } else { 0 };
+    let remaining = room - displays;
+    let operands = if pinned.operands { draw_operands(context, of, &mut canvas.part(0, displays, width, remaining)) } else { 0 };
     let mut rows = displays + operands;
     if rows > 0 && height >= RULE_MIN {
         canvas.text(0, rows, &"╌".repeat(width), Role::Rule);
@@ -57,10 +57,10 @@ pub fn draw(
     draw_registers(context, view_state, &mut canvas.part(0, rows, width, height - rows), (of, only))
 }
 
-/// Draws the displays that have room, a row each; how many rows that are.
+/// Draws the displays that fit, a row each; returns the number of rows.
 fn draw_displays(context: &DrawContext<'_>, canvas: &mut Canvas<'_>) -> usize {
-    let shown = display::shown(&context.session.displays, &context.session.scene());
-    let before = context.session.earlier().map(|scene| display::shown(&context.session.displays, &scene)).unwrap_or_default();
+    let shown = display::shown(&context.session.displays, &context.session.eval_context());
+    let before = context.session.earlier().map(|eval_context| display::shown(&context.session.displays, &eval_context)).unwrap_or_default();
     let rows = shown.len().min(canvas.height());
     for (y, each) in shown.iter().take(rows).enumerate() {
         let changed =
@@ -82,12 +82,12 @@ fn draw_displays(context: &DrawContext<'_>, canvas: &mut Canvas<'_>) -> usize {
     rows
 }
 
-/// Draws the registers that the present instruction names, as far as there is room; how many rows that are.
+/// Draws the register operands of the current instruction that fit; returns the number of rows.
 fn draw_operands(context: &DrawContext<'_>, of: RegistersOf, canvas: &mut Canvas<'_>) -> usize {
-    let scene = context.session.scene();
-    let Ok(frame) = scene.frame() else { return 0 };
-    let statement = statement(scene.program(), frame.pc);
-    let named = words(&statement).into_iter().filter(|(_, kind)| *kind != WordKind::Opcode);
+    let eval_context = context.session.eval_context();
+    let Ok(frame) = eval_context.frame() else { return 0 };
+    let statement = statement(eval_context.program(), frame.pc);
+    let named = classify_tokens(&statement).into_iter().filter(|(_, kind)| *kind != TokenClass::Opcode);
     let mut names: Vec<&str> = Vec::new();
     for name in named.filter_map(|(range, _)| statement.get(range)) {
         if !names.contains(&name) {
@@ -97,11 +97,12 @@ fn draw_operands(context: &DrawContext<'_>, of: RegistersOf, canvas: &mut Canvas
     draw_rows(context, of, &names, canvas)
 }
 
-/// Draws registers of these names below each other, with what differs from the stop before; how many have room.
+/// Draws the registers of these names that fit, with the changes since the previous stop; returns the number of rows.
 fn draw_rows(context: &DrawContext<'_>, of: RegistersOf, names: &[&str], canvas: &mut Canvas<'_>) -> usize {
     let values = Values { all_lanes: of == RegistersOf::Warp, defined: true, format: None };
-    let rows = |scene: &Scene<'_>| register_rows(scene, names.iter().copied(), values).unwrap_or_default();
-    let (now, before) = (rows(&context.session.scene()), context.session.earlier().map(|scene| rows(&scene)).unwrap_or_default());
+    let rows = |eval_context: &EvalContext<'_>| register_rows(eval_context, names.iter().copied(), values).unwrap_or_default();
+    let (now, before) =
+        (rows(&context.session.eval_context()), context.session.earlier().map(|eval_context| rows(&eval_context)).unwrap_or_default());
     let shown = now.len().min(canvas.height());
     let (longest, wide) = (now.iter().map(|row| width(&row.name)).max().unwrap_or(0).min(16), canvas.width());
     for (y, row) in now.iter().take(shown).enumerate() {
@@ -117,18 +118,18 @@ fn draw_registers(
     canvas: &mut Canvas<'_>,
     (of, only): (RegistersOf, &str),
 ) -> String {
-    let scene = context.session.scene();
+    let eval_context = context.session.eval_context();
     let search = view_state.search.clone();
-    let focus = scene.focus;
+    let focus = eval_context.focus;
     let title = match of {
         RegistersOf::Lane => format!("registers · lane {}", focus.lane),
         RegistersOf::Warp => format!("registers · {}", context.session.roles.warp(focus.warp)),
     };
-    let is_wanted = |name: &str| passes(name, only) && (search.is_empty() || name.to_lowercase().contains(&search));
-    let names = match register_names(&scene, is_wanted) {
+    let is_selected = |name: &str| passes(name, only) && (search.is_empty() || name.to_lowercase().contains(&search));
+    let names = match register_names(&eval_context, is_selected) {
         Ok(names) => names,
         Err(error) => {
-            canvas.say(&error.to_string());
+            canvas.placeholder(&error.to_string());
             return title;
         }
     };
@@ -153,16 +154,16 @@ fn draw_registers(
     let filter = match (only.strip_prefix('!'), search.as_str()) {
         (None, "") if only.is_empty() => String::new(),
         (None, search) => format!(" · only {only}{search}"),
-        (Some(unwanted), "") => format!(" · without {unwanted}"),
-        (Some(unwanted), search) => format!(" · only {search} without {unwanted}"),
+        (Some(excluded), "") => format!(" · without {excluded}"),
+        (Some(excluded), search) => format!(" · only {search} without {excluded}"),
     };
     if names.is_empty() {
-        canvas.say("no register here has such a name");
+        canvas.placeholder("no register here has such a name");
     }
-    format!("{title}{filter}{at}{}", if lines > canvas.height() { more(&window, lines) } else { String::new() })
+    format!("{title}{filter}{at}{}", if lines > canvas.height() { visible_range(&window, lines) } else { String::new() })
 }
 
-/// The register of the cursor, which choosing asks about: in row `cursor`, and in the column that the user moved to.
+/// The register of the cursor, in row `cursor` and the column to which the user moved; sets the command for choosing it.
 fn chosen<'n>(names: &'n [String], lines: usize, cursor: usize, view_state: &mut ViewState) -> Option<&'n str> {
     let last = names.len().div_ceil(lines.max(1)).saturating_sub(1);
     view_state.right = view_state.right.min(last as i64).max(0);
@@ -171,9 +172,9 @@ fn chosen<'n>(names: &'n [String], lines: usize, cursor: usize, view_state: &mut
     name
 }
 
-/// Whether a name contains what the option asks for; after `!`, whether it does not.
+/// True if a name contains the text of the option `only`; after `!`, if it does not.
 fn passes(name: &str, only: &str) -> bool {
-    only.strip_prefix('!').map_or_else(|| name.contains(only), |unwanted| !name.contains(unwanted))
+    only.strip_prefix('!').map_or_else(|| name.contains(only), |excluded| !name.contains(excluded))
 }
 
 fn draw_row(canvas: &mut Canvas<'_>, row: &RegisterRow, was: Option<&RegisterRow>, (names, lane): (usize, u32)) {
@@ -202,7 +203,7 @@ fn draw_row(canvas: &mut Canvas<'_>, row: &RegisterRow, was: Option<&RegisterRow
     }
 }
 
-/// What lanes hold, and in how many lanes that have no value it is undefined.
+/// The values of lanes, and the number of lanes in which the register is undefined.
 fn with_undefined(text: &LanesText, undefined: LaneMask, room: usize, (role, lane): (Role, u32)) -> Vec<Span> {
     if undefined.is_empty() {
         return lanes_spans(text, room, (role, lane));
@@ -222,7 +223,7 @@ fn with_undefined(text: &LanesText, undefined: LaneMask, room: usize, (role, lan
     spans
 }
 
-/// What 32 lanes hold, in at most `room` columns: one value, a line, a mask, a few groups, or as many values as fit.
+/// The values of 32 lanes in at most `room` columns: one value, an affine function, a mask, a few groups, or as many values as fit.
 fn lanes_spans(text: &LanesText, room: usize, (role, lane): (Role, u32)) -> Vec<Span> {
     let dim = |text: String| (Role::Dim, text);
     match &text.pattern {
@@ -235,29 +236,29 @@ fn lanes_spans(text: &LanesText, room: usize, (role, lane): (Role, u32)) -> Vec<
         }
         Pattern::Few(groups) => {
             let group = |(value, lanes): &(String, LaneMask)| format!("{value} in {}", lanes.count());
-            let own = value_of(text, lane).map_or(String::new(), |value| format!("  ◆ {value}"));
-            vec![(role, groups.iter().map(group).collect::<Vec<_>>().join(", ")), (Role::Lanes, own)]
+            let focused = value_of(text, lane).map_or(String::new(), |value| format!("  ◆ {value}"));
+            vec![(role, groups.iter().map(group).collect::<Vec<_>>().join(", ")), (Role::Lanes, focused)]
         }
         Pattern::Mixed { .. } => mixed_spans(text, room, (role, lane)),
     }
 }
 
-/// Values lane by lane, the focused lane's after `◆`; the first ones, and the focused one if it is not among them.
+/// The values of as many lanes as fit, including the focused lane, which is marked with `◆`.
 fn mixed_spans(text: &LanesText, room: usize, (role, lane): (Role, u32)) -> Vec<Span> {
     let lanes: Vec<u32> = (0..32).filter(|lane| text.mask.contains(*lane as usize)).collect();
-    // Of floating-point numbers the first digits say enough for more lanes to have room.
+    // Floating-point numbers are truncated, so that more lanes fit.
     let most = if text.ty.starts_with('f') { FLOAT_MAX } else { usize::MAX };
     let wide = text.values.iter().map(|value| width(value)).max().unwrap_or(1).min(most);
     let cells = (room / (wide + 1)).max(1);
     let is_all = cells >= lanes.len();
     let fits = if is_all { lanes.len() } else { cells.saturating_sub(1) };
-    let own = lanes.iter().position(|other| *other == lane);
-    let first = own.filter(|at| *at >= fits).map_or(0, |at| at + 1 - fits.max(1));
+    let focused_index = lanes.iter().position(|other| *other == lane);
+    let first = focused_index.filter(|at| *at >= fits).map_or(0, |at| at + 1 - fits.max(1));
     let mut spans = Vec::new();
     for (lane_here, value) in lanes.iter().zip(&text.values).skip(first).take(fits) {
-        let is_own = *lane_here == lane;
-        let mark = if is_own { "◆" } else { " " };
-        spans.push((if is_own { Role::Lanes } else { role }, format!("{mark}{:>wide$}", fitted(value, wide.min(width(value))))));
+        let is_focused = *lane_here == lane;
+        let mark = if is_focused { "◆" } else { " " };
+        spans.push((if is_focused { Role::Lanes } else { role }, format!("{mark}{:>wide$}", fitted(value, wide.min(width(value))))));
     }
     if !is_all {
         spans.push((Role::Dim, " …".to_string()));
@@ -276,7 +277,7 @@ fn true_lanes(text: &LanesText) -> LaneMask {
     lanes.zip(&text.values).filter(|(_, value)| *value == "true").map(|(lane, _)| lane).collect()
 }
 
-/// `██·?█ 3 true`: a cell for each lane, `?` for those for which it is undefined, blank for those that are not here.
+/// `██·?█ 3 true`: a cell for each lane; `?` if the predicate is undefined, blank if the lane is not in the mask.
 fn predicate_spans(text: &LanesText, undefined: LaneMask, role: Role) -> Vec<Span> {
     let holds = true_lanes(text);
     let has = |lanes: LaneMask, lane: u32| lanes.contains(lane as usize);

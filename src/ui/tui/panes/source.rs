@@ -1,35 +1,35 @@
-//! The source pane: the PTX text, or the text it was made from, with breakpoints, and for every line which lanes of the focused warp
-//! and which other warps stand there.
+//! The source pane: the PTX text, or its source, with breakpoints, and for every line the lanes of the focused warp and the other warps
+//! that are at it.
 
-use super::code::{self, Colouring};
+use super::code::{self, Highlighter};
 use super::context::{DrawContext, ViewState};
-use super::words::short;
+use super::words::compact_count;
 use crate::base::SourceFile;
 use crate::debug::LaneMask;
-use crate::debug::scene::Scene;
+use crate::debug::eval_context::EvalContext;
 use crate::debug::view::{CodeText, LineOccupancy, current_line, occupancies, original_line, ranges};
 use crate::ui::text::view::contracted;
 use crate::ui::tui::canvas::{Canvas, Span, Target, fitted};
 use crate::ui::tui::theme::Role;
 
-/// Columns of the lane bar, one a lane.
+/// The width of the lane bar, one column per lane.
 const LANES: usize = 32;
-/// Columns that the text gets at least where there is a lane bar.
+/// The minimum width of the text if there is a lane bar.
 const TEXT_MIN: usize = 24;
-/// Columns of how many lanes have executed a line.
+/// The width of the number of lanes that have executed a line.
 const EXECUTED: usize = 5;
-/// Columns that name the other warps on a line.
+/// The width of the names of the other warps on a line.
 const OTHERS: usize = 7;
 
-/// Which columns there is room for.
+/// The columns for which there is room.
 struct Columns {
-    /// Of the line numbers.
+    /// The width of the line numbers.
     digits: usize,
     has_lanes: bool,
-    /// How many lanes instead of which.
+    /// The number of lanes instead of the lane bar.
     has_count: bool,
     has_others: bool,
-    /// How many lanes have executed each line.
+    /// The number of lanes that have executed each line.
     has_executed: bool,
 }
 
@@ -44,7 +44,7 @@ impl Columns {
     }
 }
 
-/// A text and where the focused lane stands in it.
+/// A text, and the location of the focused lane in it.
 struct Shown<'a> {
     source: &'a SourceFile,
     text: CodeText,
@@ -52,10 +52,11 @@ struct Shown<'a> {
     here: u32,
 }
 
-/// Draws the pane; its title. `original` is about the text that the PTX was made from, `counts` about how many lanes have executed lines.
+/// Draws the pane; returns its title. `original` selects the source of the PTX, `counts` adds the number of lanes that have executed each
+/// line.
 pub fn draw(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut Canvas<'_>, (original, counts): (bool, bool)) -> String {
-    let scene = context.session.scene();
-    let shown = if original == view_state.other_text { Ok(ptx(context, &scene)) } else { original_text(context, &scene) };
+    let eval_context = context.session.eval_context();
+    let shown = if original == view_state.other_text { Ok(ptx(context, &eval_context)) } else { original_text(context, &eval_context) };
     (view_state.cursor, view_state.choice) = (None, None);
     match shown {
         Ok(shown) => {
@@ -66,43 +67,43 @@ pub fn draw(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut 
             }
         }
         Err(message) => {
-            canvas.say(&message);
+            canvas.placeholder(&message);
             format!("source · {}", thread(context))
         }
     }
 }
 
-fn ptx<'a>(context: &DrawContext<'a>, scene: &Scene<'a>) -> Shown<'a> {
-    let (file, here) = current_line(scene);
+fn ptx<'a>(context: &DrawContext<'a>, eval_context: &EvalContext<'a>) -> Shown<'a> {
+    let (file, here) = current_line(eval_context);
     Shown { source: context.session.program().sources_text.file(file), text: CodeText::Ptx(file), here }
 }
 
-/// The text that the PTX was made from; or why there is none.
-fn original_text<'a>(context: &DrawContext<'a>, scene: &Scene<'a>) -> Result<Shown<'a>, String> {
-    let (number, name, here) = original_line(scene).ok_or("no .loc says which line of a source language this comes from")?;
+/// The source of the PTX, or the reason why there is none.
+fn original_text<'a>(context: &DrawContext<'a>, eval_context: &EvalContext<'a>) -> Result<Shown<'a>, String> {
+    let (number, name, here) = original_line(eval_context).ok_or("no .loc says which line of a source language this comes from")?;
     let found = context.originals.get(&name);
     let source = found.ok_or_else(|| format!("line {here} of {name}, which is not found at its path or beside the PTX file"))?;
     Ok(Shown { source, text: CodeText::Original(number), here })
 }
 
 fn draw_text(context: &DrawContext<'_>, shown: &Shown<'_>, view_state: &mut ViewState, canvas: &mut Canvas<'_>, counts: bool) {
-    let scene = context.session.scene();
+    let eval_context = context.session.eval_context();
     let Shown { source, text, .. } = *shown;
     let here = shown.here.saturating_sub(1) as usize;
     search(source, here, view_state);
     let (window, cursor) = view_state.window_around(here, source.line_count() as usize, canvas.height());
     let first = line_number(window.start);
-    let occupancies = occupancies(&scene, &context.session.breakpoints, text, first..line_number(window.end), counts);
-    let columns = Columns::new(canvas.width(), source.line_count(), (scene.extents().warps() < 2, counts));
-    let mut colouring = Colouring::new(source, first, matches!(text, CodeText::Ptx(_)));
+    let occupancies = occupancies(&eval_context, &context.session.breakpoints, text, first..line_number(window.end), counts);
+    let columns = Columns::new(canvas.width(), source.line_count(), (eval_context.extents().warps() < 2, counts));
+    let mut highlighter = Highlighter::new(source, first, matches!(text, CodeText::Ptx(_)));
     for (y, (number, occupancy)) in (first..).zip(&occupancies).enumerate() {
-        // What is made clickable later wins: lanes, and the gutter.
+        // Click targets that are added later take precedence: lanes, and the gutter.
         canvas.row_target(y, context.number, i64::from(number) - 1 - here as i64);
-        let mut coloured = colouring.line(source.line(number));
+        let mut coloured = highlighter.line(source.line(number));
         if !occupancy.contracted.is_empty() {
             coloured.push((Role::Dim, contracted(&occupancy.contracted)));
         }
-        line(canvas, (y, number), &coloured, occupancy, (&columns, scene.focus.lane, view_state.right));
+        line(canvas, (y, number), &coloured, occupancy, (&columns, eval_context.focus.lane, view_state.right));
         let row = number as usize - 1;
         if row == cursor {
             view_state.cursor = Some((format!("{}:{number}", source.short_name()), occupancy.mark.map(|mark| mark.number)));
@@ -118,12 +119,12 @@ fn draw_text(context: &DrawContext<'_>, shown: &Shown<'_>, view_state: &mut View
 
 /// `block 0,0,0 · warp 1 of 8 · lane 5`
 fn thread(context: &DrawContext<'_>) -> String {
-    let scene = context.session.scene();
-    let [x, y, z] = scene.focus.block;
-    let frame = if scene.focus.frame > 0 { format!(" · frame {}", scene.focus.frame) } else { String::new() };
-    let state = scene.frame().err().map_or(String::new(), |error| format!(" · {error}"));
-    let warp = scene.roles.warp(scene.focus.warp);
-    format!("block {x},{y},{z} · {warp} of {} · lane {}{frame}{state}", scene.extents().warps(), scene.focus.lane)
+    let eval_context = context.session.eval_context();
+    let [x, y, z] = eval_context.focus.block;
+    let frame = if eval_context.focus.frame > 0 { format!(" · frame {}", eval_context.focus.frame) } else { String::new() };
+    let state = eval_context.frame().err().map_or(String::new(), |error| format!(" · {error}"));
+    let warp = eval_context.roles.warp(eval_context.focus.warp);
+    format!("block {x},{y},{z} · {warp} of {} · lane {}{frame}{state}", eval_context.extents().warps(), eval_context.focus.lane)
 }
 
 /// Number of the line at an index.
@@ -148,7 +149,7 @@ fn line(
     let role = if occupancy.has_code { Role::Text } else { Role::Dim };
     let mut x = canvas.text(2, y, &format!("{number:>width$} ", width = columns.digits), role);
     if columns.has_executed {
-        let executed = occupancy.executed.map_or(String::new(), short);
+        let executed = occupancy.executed.map_or(String::new(), compact_count);
         canvas.text(x, y, &format!("{executed:>4} "), Role::Dim);
         x += EXECUTED;
     }
@@ -178,8 +179,8 @@ fn line(
     }
 }
 
-/// A cell for each lane of the focused warp: where it is on this line, `█` if it runs next, `▒` if it waits, `▓` if others run first;
-/// the focused lane as `◆`.
+/// A cell for each lane of the focused warp: on this line `█` if it runs next, `▒` if it waits, `▓` if others run first, `◆` for the
+/// focused lane; elsewhere `·`.
 fn lane_bar(canvas: &mut Canvas<'_>, (x, y): (usize, usize), occupancy: &LineOccupancy, focused: u32) {
     if occupancy.lanes.is_empty() {
         return;
@@ -200,7 +201,7 @@ fn lane_bar(canvas: &mut Canvas<'_>, (x, y): (usize, usize), occupancy: &LineOcc
     }
 }
 
-/// A click beside a line with code sets a breakpoint there, or deletes the one that is there.
+/// Makes the gutter clickable: sets a breakpoint on a line with code, or deletes it.
 fn click_on_gutter(canvas: &mut Canvas<'_>, (y, number): (usize, u32), source: &SourceFile, occupancy: &LineOccupancy) {
     let command = match occupancy.mark {
         Some(mark) => format!("delete {}", mark.number),
@@ -210,7 +211,7 @@ fn click_on_gutter(canvas: &mut Canvas<'_>, (y, number): (usize, u32), source: &
     canvas.on_click((0, y, 2), Target::Command(command));
 }
 
-/// Puts the cursor on the next line with what is searched for, or the one before.
+/// Moves the cursor to the next or the previous line that contains the search text.
 fn search(source: &SourceFile, here: usize, view_state: &mut ViewState) {
     let step = std::mem::take(&mut view_state.step);
     if step == 0 || view_state.search.is_empty() {

@@ -1,7 +1,7 @@
-//! Listings of the engine as panes: stack, locals, barriers, mbarriers, copies in flight, breakpoints, displays.
+//! Panes that show a table: stack, locals, barriers, mbarriers, copies in flight, breakpoints, displays.
 
 use super::context::{DrawContext, ViewState};
-use super::words::more;
+use super::words::visible_range;
 use crate::debug::breakpoints::{BreakpointRow, breakpoint_rows};
 use crate::debug::display::shown;
 use crate::debug::focus::ThreadFilter;
@@ -15,53 +15,53 @@ use crate::ui::tui::theme::Role;
 /// Blanks between columns.
 const GAP: usize = 2;
 
-/// The calls that the focused lane is inside of. A click selects a frame.
+/// Draws the call stack of the focused lane. A click selects a frame.
 pub fn stack(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut Canvas<'_>) -> String {
-    let frames = view::backtrace(&context.session.scene(), usize::MAX);
+    let frames = view::backtrace(&context.session.eval_context(), usize::MAX);
     let (title, table) = titled("stack", frames.map(|stack| frames::stack(&stack)).map_err(|error| error.to_string()));
     let rest = listing(&table, view_state, canvas, &|row| Some(format!("frame {row}")));
     title + &rest
 }
 
-/// Variables and parameters of the selected frame.
+/// Draws the variables and parameters of the selected frame.
 pub fn locals(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut Canvas<'_>) -> String {
-    let locals = view::locals(&context.session.scene(), None);
+    let locals = view::locals(&context.session.eval_context(), None);
     let (title, table) = titled("locals", locals.map(|rows| frames::locals(&rows)).map_err(|error| error.to_string()));
     title + &listing(&table, view_state, canvas, &|_| None)
 }
 
-/// Named barriers of the focused block: which warps have arrived, which are missing.
+/// Draws the named barriers of the focused block, with the threads that have arrived and those that are missing.
 pub fn sync(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut Canvas<'_>) -> String {
-    let barriers = view::barriers(&context.session.scene(), &ThreadFilter::default());
+    let barriers = view::barriers(&context.session.eval_context(), &ThreadFilter::default());
     let (title, table) = titled("sync", barriers.map(|rows| threads::barriers(&rows)).map_err(|error| error.to_string()));
     title + &listing(&table, view_state, canvas, &|_| None)
 }
 
-/// The mbarriers of the focused block, each with the threads that wait for it. A click shows one in full.
+/// Draws the mbarriers of the focused block, each with the threads that wait for it. A click shows one in detail.
 pub fn mbarriers(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut Canvas<'_>) -> String {
-    let views = view::mbarrier_views(&context.session.scene());
+    let views = view::mbarrier_views(&context.session.eval_context());
     let names: Vec<String> = views.iter().flatten().map(|view| view.name.clone()).collect();
     let (title, table) = titled("mbarriers", views.map(|views| asynchronous::mbarriers(&views)).map_err(|error| error.to_string()));
     let command = |row: usize| Some(format!("info mbarriers {}", names.get(row)?));
     title + &listing(&table, view_state, canvas, &command)
 }
 
-/// The copies in flight and their groups. A click goes to where one was issued.
+/// Draws the copies in flight and their commit groups. A click goes to the time when one was issued.
 pub fn copies(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut Canvas<'_>) -> String {
-    let view = view::copies(&context.session.scene(), &ThreadFilter::default());
+    let view = view::copies(&context.session.eval_context(), &ThreadFilter::default());
     let command = |row: usize| Some(format!("goto {}", view.rows.get(row)?.issued));
     let rest = listing(&in_flight::in_flight(&view), view_state, canvas, &command);
     format!("in flight{rest}")
 }
 
-/// Breakpoints, watchpoints and catchpoints.
+/// Draws breakpoints, watchpoints and catchpoints. A click enables or disables one.
 pub fn breakpoints(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut Canvas<'_>) -> String {
     let rows = breakpoint_rows(&context.session.breakpoints, context.session.program());
     let mut table = Table::new(&["", ">#", "what", ">hits", "at", ""]);
     for row in &rows {
         let mark = if row.enabled { "●" } else { "○" };
-        let place = row.places.first();
-        let others = if row.places.len() > 1 { format!(" and {} more", row.places.len() - 1) } else { String::new() };
+        let place = row.locations.first();
+        let others = if row.locations.len() > 1 { format!(" and {} more", row.locations.len() - 1) } else { String::new() };
         let at = place.map_or(String::new(), |place| place.place.clone() + &others);
         let number = row.number.to_string();
         table.push(false, [mark.to_string(), number, what(row), row.hits.to_string(), at, conditions(row)]);
@@ -89,10 +89,10 @@ fn conditions(row: &BreakpointRow) -> String {
     parts.join(", ")
 }
 
-/// The displays; those that are another than at the stop before have a `*` before them.
+/// Draws the displays; those that have changed since the previous stop are marked with `*`.
 pub fn displays(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut Canvas<'_>) -> String {
-    let displays = shown(&context.session.displays, &context.session.scene());
-    let before = context.session.earlier().map(|scene| shown(&context.session.displays, &scene)).unwrap_or_default();
+    let displays = shown(&context.session.displays, &context.session.eval_context());
+    let before = context.session.earlier().map(|eval_context| shown(&context.session.displays, &eval_context)).unwrap_or_default();
     let mut table = Table::new(&["", ">#", "expression", "value"]);
     for Shown { number, what, value, undefined } in &displays {
         let changed = before.iter().any(|other| other.number == *number && (&other.value, other.undefined) != (value, *undefined));
@@ -106,12 +106,12 @@ pub fn displays(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &
     format!("displays{}", listing(&table, view_state, canvas, &|_| None))
 }
 
-/// A table, or one that says why there is none.
+/// The title and the table, or an empty table with the error as its note.
 fn titled(title: &str, table: Result<Table, String>) -> (String, Table) {
     (title.to_string(), table.unwrap_or_else(|error| Table { note: Some(error), ..Table::default() }))
 }
 
-/// Draws a table, and makes its rows do something on a click; what its title says of the visible rows.
+/// Draws a table; a click on a row executes its `command`. Returns the range of visible rows for the title.
 pub fn listing(table: &Table, view_state: &mut ViewState, canvas: &mut Canvas<'_>, command: &dyn Fn(usize) -> Option<String>) -> String {
     let has_head = table.rows.len() > 1 && canvas.height() > 2 && table.columns.iter().any(|column| !column.title.is_empty());
     let head = usize::from(has_head);
@@ -138,12 +138,12 @@ pub fn listing(table: &Table, view_state: &mut ViewState, canvas: &mut Canvas<'_
     if let Some(note) = table.note.as_ref().filter(|_| window.len() == table.rows.len()) {
         let (width, used) = (canvas.width(), window.len() + head);
         let height = canvas.height().saturating_sub(used);
-        canvas.part(0, used, width, height).say(note);
+        canvas.part(0, used, width, height).placeholder(note);
     }
-    more(&window, table.rows.len())
+    visible_range(&window, table.rows.len())
 }
 
-/// Columns that each column takes to show the visible rows.
+/// The width of each column for the visible rows.
 fn widths(table: &Table, window: &std::ops::Range<usize>) -> Vec<usize> {
     let rows = table.rows.get(window.clone()).unwrap_or_default();
     let column = |index: usize, title: &str| {

@@ -1,5 +1,5 @@
-//! The timeline: the recorded time as a bar, with the present, marks and stops on it. A click goes to a time,
-//! and so does choosing the one that the cursor was moved to.
+//! The timeline pane: the recorded time as a bar, with the current time, marks and stops. A click goes to a time; so does choosing the time
+//! of the cursor.
 
 use super::context::{DrawContext, ViewState};
 use crate::base::Tick;
@@ -10,10 +10,10 @@ use crate::ui::text::grouped;
 use crate::ui::tui::canvas::{Canvas, Target, width};
 use crate::ui::tui::theme::Role;
 
-/// Columns that a bar in the title has at least.
+/// The minimum width of a bar in the title.
 const BAR_MIN: usize = 12;
 
-/// Draws the pane; its title, which holds the bar where the pane has no rows of its own.
+/// Draws the pane; returns its title, which contains the bar if the pane has no rows.
 pub fn draw(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut Canvas<'_>) -> String {
     let session = context.session;
     view_state.in_title.clear();
@@ -40,7 +40,7 @@ pub fn draw(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut 
     format!("{described} ▕{bar}▏{}", cursor.map_or(String::new(), |(_, time)| format!(" {}", grouped(time))))
 }
 
-/// The cell that the user moved to, and its time, which choosing goes to; none if the user did not move.
+/// The cell to which the user moved the cursor, and its time; `None` if the cursor was not moved. Sets the command for choosing it.
 fn cursor(session: &Session, view_state: &mut ViewState, room: usize) -> Option<(usize, Tick)> {
     let (now, last) = (cell_of(session, session.time(), room) as i64, room.saturating_sub(1) as i64);
     let cell = now.saturating_add(view_state.right).saturating_add(view_state.down).min(last).max(0);
@@ -78,13 +78,13 @@ fn draw_bar(session: &Session, cursor: Option<usize>, canvas: &mut Canvas<'_>) {
     }
 }
 
-/// The bar: `━` before the present, `●` the present, `─` after it, `▴` marks, `┃` stops, `✖` findings, `◇` the cursor.
+/// The bar: `━` before the current time, `●` the current time, `─` after it, `▴` marks, `┃` stops, `✖` findings, `◇` the cursor.
 fn cells(session: &Session, cursor: Option<usize>, room: usize) -> Vec<(&'static str, Role)> {
     let now = cell_of(session, session.time(), room);
     let mut cells: Vec<_> = (0..room).map(|x| if x < now { ("━", Role::Lanes) } else { ("─", Role::Dim) }).collect();
     let mut put = |time, cell| {
-        if let Some(place) = cells.get_mut(cell_of(session, time, room)) {
-            *place = cell;
+        if let Some(old) = cells.get_mut(cell_of(session, time, room)) {
+            *old = cell;
         }
     };
     session.navigation().iter().for_each(|time| put(*time, ("┃", Role::Dim)));
@@ -94,20 +94,20 @@ fn cells(session: &Session, cursor: Option<usize>, room: usize) -> Vec<(&'static
         put(session.recorded(), ("✖", Role::Bad));
     }
     put(session.time(), ("●", Role::Lanes));
-    if let Some(place) = cursor.and_then(|cell| cells.get_mut(cell)) {
-        *place = ("◇", Role::Cursor);
+    if let Some(cell) = cursor.and_then(|index| cells.get_mut(index)) {
+        *cell = ("◇", Role::Cursor);
     }
     cells
 }
 
-/// The cell of `room` that a time is in.
+/// The cell, of `room` cells, that contains a time.
 fn cell_of(session: &Session, time: Tick, room: usize) -> usize {
     let last = room.saturating_sub(1) as u128;
     let recorded = u128::from(session.recorded().0).max(1);
     (u128::from(time.0).min(recorded) * last / recorded) as usize
 }
 
-/// A time of a cell.
+/// A time in a cell.
 fn time_at(session: &Session, cell: usize, room: usize) -> Tick {
     let last = (room.saturating_sub(1) as u128).max(1);
     Tick((cell as u128 * u128::from(session.recorded().0) / last) as u64)

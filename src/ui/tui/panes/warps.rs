@@ -1,32 +1,32 @@
-//! The warps pane: what every warp of the focused block does, and below it the blocks of the grid, a cell for each or for several.
+//! The warps pane: the state of every warp of the focused block, and below it a map of the blocks of the grid.
 
 use super::context::{DrawContext, ViewState};
-use super::words::more;
+use super::words::visible_range;
 use crate::debug::LaneMask;
-use crate::debug::scene::Scene;
+use crate::debug::eval_context::EvalContext;
 use crate::debug::view::{BlockCell, State, WarpSummaryRow, block_map, place, thread_of, warp_summary};
 use crate::ui::text::grouped;
 use crate::ui::tui::canvas::{Canvas, Target, fitted, width};
 use crate::ui::tui::theme::Role;
 
-/// Columns of a bar with a cell for each lane.
+/// The width of a bar with a cell for each lane.
 const LANES: usize = 32;
-/// Columns that say where lanes stand, at least.
+/// The minimum width of the location of lanes.
 const PLACE_MIN: usize = 11;
-/// Rows of the map of blocks at most.
+/// The maximum number of rows of the map of blocks.
 const MAP_ROWS: usize = 4;
 
-/// Draws the pane; its title.
+/// Draws the pane; returns its title.
 pub fn draw(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut Canvas<'_>) -> String {
-    let scene = context.session.scene();
+    let eval_context = context.session.eval_context();
     let (width, height) = (canvas.width(), canvas.height());
-    let map = map_rows(scene.block_count(), width, height);
+    let map = map_rows(eval_context.block_count(), width, height);
     let rows = height - map;
-    let title = format!("warps of block {}", block_name(scene.focus.block));
-    let more = match warp_summary(&scene) {
+    let title = format!("warps of block {}", block_name(eval_context.focus.block));
+    let more = match warp_summary(&eval_context) {
         Ok(warp_summary) => draw_warp_summary(context, &warp_summary, view_state, &mut canvas.part(0, 0, width, rows)),
         Err(error) => {
-            canvas.part(0, 0, width, rows).say(&error.to_string());
+            canvas.part(0, 0, width, rows).placeholder(&error.to_string());
             String::new()
         }
     };
@@ -40,7 +40,7 @@ fn block_name([x, y, z]: [u32; 3]) -> String {
     format!("{x},{y},{z}")
 }
 
-/// Rows that the map of blocks gets: none for a grid of one block, or where the warps need the room.
+/// The number of rows for the map of blocks: none for a grid of one block, or in a small pane.
 fn map_rows(blocks: u64, width: usize, height: usize) -> usize {
     if blocks < 2 || height < 4 || width < 20 {
         return 0;
@@ -57,33 +57,33 @@ fn draw_warp_summary(
 ) -> String {
     let window = view_state.window(warp_summary.len(), canvas.height());
     let shown = warp_summary.get(window.clone()).unwrap_or_default();
-    let scene = context.session.scene();
-    let names = shown.iter().map(|row| width(&scene.roles.ranges(&row.warps))).max().unwrap_or(1).clamp(1, 16);
-    let states = shown.iter().map(|row| width(&state(&scene, row))).max().unwrap_or(1).clamp(1, 22);
-    let next = scene.next_lanes();
+    let eval_context = context.session.eval_context();
+    let names = shown.iter().map(|row| width(&eval_context.roles.ranges(&row.warps))).max().unwrap_or(1).clamp(1, 16);
+    let states = shown.iter().map(|row| width(&state(&eval_context, row))).max().unwrap_or(1).clamp(1, 22);
+    let next = eval_context.next_lanes();
     for (y, row) in shown.iter().enumerate() {
-        // What is made clickable later wins: lanes.
-        let thread = thread_of(&scene, row);
+        // Click targets that are added later take precedence: lanes.
+        let thread = thread_of(&eval_context, row);
         let wide = canvas.width();
         canvas.on_click((0, y, wide), Target::Command(format!("warp {} lane {}", thread.warp, thread.lane)));
-        let name = if row.is_first { scene.roles.ranges(&row.warps) } else { String::new() };
+        let name = if row.is_first { eval_context.roles.ranges(&row.warps) } else { String::new() };
         canvas.text(0, y, if row.focused { "▶" } else { " " }, Role::Lanes);
         let x = canvas.text(2, y, &fitted(&name, names), Role::Text);
         let role = if row.location.is_some() { Role::Text } else { Role::Dim };
-        let mut x = canvas.text(x + 1, y, &fitted(&state(&scene, row), states), role) + 1;
+        let mut x = canvas.text(x + 1, y, &fitted(&state(&eval_context, row), states), role) + 1;
         let Some(location) = &row.location else { continue };
         let room = canvas.width().saturating_sub(x);
-        let at = place(scene.program(), location.pc);
-        let at = short(&at);
+        let at = place(eval_context.program(), location.pc);
+        let at = short_location(&at);
         let wanted = 7 + PLACE_MIN.min(width(&at) + 1);
         if room >= LANES + wanted {
-            let runs = if row.warps.contains(&scene.focus.warp) { location.lanes & next } else { location.lanes };
+            let runs = if row.warps.contains(&eval_context.focus.warp) { location.lanes & next } else { location.lanes };
             x = bar(
                 canvas,
                 (x, y),
                 row,
                 if location.state == State::Ready { runs } else { LaneMask::NONE },
-                (thread.warp, scene.focus.lane),
+                (thread.warp, eval_context.focus.lane),
             );
         } else if room >= LANES / 2 + wanted {
             let role = if location.state == State::Ready { Role::Lanes } else { Role::OtherLanes };
@@ -95,16 +95,16 @@ fn draw_warp_summary(
             canvas.tint(y, Role::Focused);
         }
     }
-    more(&window, warp_summary.len())
+    visible_range(&window, warp_summary.len())
 }
 
-/// `37 <BB0_2+2>` of `file.ptx:37 <$L__BB0_2+2>`: the file is that of the source pane, and every label of a compiler begins alike.
-fn short(place: &str) -> String {
+/// `37 <BB0_2+2>` for `file.ptx:37 <$L__BB0_2+2>`: without the file, which the source pane shows, and the prefix of compilers' labels.
+fn short_location(place: &str) -> String {
     place.split_once(':').map_or(place, |(_, line)| line).replace("<$L__", "<")
 }
 
 /// `ready`, `split 2`, `at barrier 0`
-fn state(scene: &Scene<'_>, row: &WarpSummaryRow) -> String {
+fn state(eval_context: &EvalContext<'_>, row: &WarpSummaryRow) -> String {
     match &row.location {
         None => "exited".to_string(),
         Some(location) if location.state == State::Ready && row.groups > 1 => format!("split {}", row.groups),
@@ -112,12 +112,12 @@ fn state(scene: &Scene<'_>, row: &WarpSummaryRow) -> String {
             State::Lanes(_) => "waits for lanes".to_string(),
             State::AtReconvergence(_) => "waits to meet".to_string(),
             State::AwaitsTurn(_) => "waits its turn".to_string(),
-            _ => location.state_in_words(scene),
+            _ => location.state_in_words(eval_context),
         },
     }
 }
 
-/// A cell for each lane: `█` runs next, `▓` runs later, `▒` waits, `·` is elsewhere, blank has exited. Returns the column after it.
+/// Draws a cell for each lane: `█` runs next, `▓` runs later, `▒` waits, `·` is elsewhere, blank has exited. Returns the next column.
 fn bar(canvas: &mut Canvas<'_>, (x, y): (usize, usize), row: &WarpSummaryRow, next: LaneMask, (warp, focused): (u32, u32)) -> usize {
     let Some(location) = &row.location else { return x };
     for lane in 0..LANES as u32 {
@@ -138,7 +138,7 @@ fn bar(canvas: &mut Canvas<'_>, (x, y): (usize, usize), row: &WarpSummaryRow, ne
     x + LANES + 1
 }
 
-/// A cell for two lanes each: `▌` the first of them stands there, `▐` the second, `█` both.
+/// A cell for each pair of lanes: `▌` if only the first of them is in `lanes`, `▐` only the second, `█` both.
 fn half_bar(lanes: LaneMask) -> String {
     let pair = |index: usize| match (lanes.contains(2 * index), lanes.contains(2 * index + 1)) {
         (false, false) => "·",
@@ -149,12 +149,12 @@ fn half_bar(lanes: LaneMask) -> String {
     (0..LANES / 2).map(pair).collect()
 }
 
-/// `blocks ██▒▒····` with what the cells mean.
+/// Draws the map of blocks, `██▒▒····`, and its legend.
 fn draw_map(context: &DrawContext<'_>, canvas: &mut Canvas<'_>) {
-    let scene = context.session.scene();
+    let eval_context = context.session.eval_context();
     let columns = canvas.width().saturating_sub(2);
     let cells = columns * canvas.height().saturating_sub(1);
-    let map = block_map(&scene, cells as u64);
+    let map = block_map(&eval_context, cells as u64);
     let sum = |count: fn(&BlockCell) -> u64| map.iter().map(count).sum::<u64>();
     let each = map.first().map_or(1, |cell| cell.blocks.end - cell.blocks.start);
     let scale = if each > 1 { format!(" ({} a cell)", grouped(each)) } else { String::new() };
@@ -166,7 +166,7 @@ fn draw_map(context: &DrawContext<'_>, canvas: &mut Canvas<'_>) {
     ];
     let counts = counts.iter().filter(|(_, _, count)| *count > 0);
     let counts: Vec<String> = counts.map(|(glyph, word, count)| format!("{glyph} {} {word}", grouped(*count))).collect();
-    let blocks = scene.block_count();
+    let blocks = eval_context.block_count();
     let head = format!("{} {}{scale}: {}", grouped(blocks), if blocks == 1 { "block" } else { "blocks" }, counts.join("  "));
     canvas.text(1, 0, &head, Role::Dim);
     for (index, cell) in map.iter().enumerate() {
@@ -179,7 +179,7 @@ fn draw_map(context: &DrawContext<'_>, canvas: &mut Canvas<'_>) {
             _ => ("░", Role::Dim),
         };
         canvas.text(x, y, glyph, role);
-        if let Some(block) = scene.extents().block_at(cell.blocks.start) {
+        if let Some(block) = eval_context.extents().block_at(cell.blocks.start) {
             canvas.on_click((x, y, 1), Target::Command(format!("block {}", block_name(block))));
         }
     }

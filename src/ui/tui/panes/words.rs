@@ -1,12 +1,12 @@
 //! Short texts that several panes show.
 
-/// What stands at the end of a title where not all rows are visible.
-pub(super) fn more(window: &std::ops::Range<usize>, total: usize) -> String {
+/// The end of a title if not all rows are visible: the range of visible rows.
+pub(super) fn visible_range(window: &std::ops::Range<usize>, total: usize) -> String {
     if window.len() >= total { String::new() } else { format!(" · {}-{} of {total}", window.start + 1, window.end) }
 }
 
 /// A count in at most four characters: `9999`, `12k`, `1.2M`, `340G`.
-pub(super) fn short(count: u64) -> String {
+pub(super) fn compact_count(count: u64) -> String {
     if count < 10_000 {
         return count.to_string();
     }
@@ -21,11 +21,11 @@ pub(super) fn short(count: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::short;
+    use super::compact_count;
 
     #[test]
     fn counts_take_four_characters() {
-        let described = [0, 9999, 10_000, 999_999, 1_299_999, 34_000_000, u64::MAX].map(short);
+        let described = [0, 9999, 10_000, 999_999, 1_299_999, 34_000_000, u64::MAX].map(compact_count);
         assert_eq!(described, ["0", "9999", "10k", "999k", "1.2M", "34M", "18E"]);
     }
 }

@@ -1,0 +1,95 @@
+//! Conflicts that are reported as notes, one of each kind for the kernel: those that PTX does not order, but NVIDIA's assembler and
+//! hardware do, on which its libraries and compilers rely; and those on bytes that `expect_ignoring` names.
+
+use super::RaceChecker;
+use super::access::Access;
+use crate::check::catalogue::FindingId;
+use crate::check::finding::SideAction;
+use crate::check::race::catalogue::RACE_PROXY;
+use crate::isa::MbarrierFn;
+use crate::machine::Proxy;
+use crate::order::{Agent, AsyncKind};
+use crate::program::{MbarrierOp, Op, Pc, WarpOp};
+
+/// The reason why a conflict is no mistake of the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Exemption {
+    /// `wgmma` reads bytes that `cp.async` wrote, without a proxy fence.
+    CopyReadByWgmma,
+    /// A bulk copy writes where `mbarrier.inval` ended the use of an mbarrier, without a proxy fence.
+    CopyOverInvalidatedMbarrier,
+    /// libcu++ ends the use of its barriers after `match.any.sync` and an atomic of one lane.
+    PipelineDestructor,
+    /// The launch ignores the bytes (`expect_ignoring`).
+    Ignored,
+}
+
+impl Exemption {
+    /// The text of the reason.
+    pub fn why(self) -> &'static str {
+        match self {
+            Exemption::CopyReadByWgmma => {
+                "wgmma reads through the async proxy what cp.async wrote through the generic proxy: PTX asks for fence.proxy.async \
+                 between, NVIDIA's own main loops do without, and the results on hardware are right"
+            }
+            Exemption::CopyOverInvalidatedMbarrier => {
+                "the copy writes through the async proxy to bytes of an mbarrier whose use mbarrier.inval has ended before it: PTX \
+                 asks for fence.proxy.async between, Triton's kernels do without, and mbarrier.inval leaves nothing there that could \
+                 come after the copy"
+            }
+            Exemption::PipelineDestructor => {
+                "the library lets the last thread invalidate the barrier after match.any.sync and an atomic, which by the letter of PTX \
+                 do not order the other lanes' uses before it"
+            }
+            Exemption::Ignored => "the launch says nothing of these bytes (expect_ignoring), so which of the two comes last is no matter",
+        }
+    }
+
+    /// A fix that is possible nevertheless.
+    pub fn fix(self) -> &'static str {
+        match self {
+            Exemption::CopyReadByWgmma => {
+                "nothing where a compiler writes the loop; in PTX by hand, fence.proxy.async after the wait for the copies and before the \
+                 barrier"
+            }
+            Exemption::CopyOverInvalidatedMbarrier => {
+                "nothing where a compiler lays out shared memory; in PTX by hand, fence.proxy.async after mbarrier.inval and before the \
+                 barrier"
+            }
+            Exemption::PipelineDestructor => "nothing in the kernel: it is the library's code",
+            Exemption::Ignored => "nothing as long as the bytes are no matter; without them in expect_ignoring the race is an error",
+        }
+    }
+}
+
+impl RaceChecker {
+    /// The reason why the conflict of `first` with the later `second` is no mistake of the kernel, if it is none.
+    pub(super) fn exemption(&mut self, id: FindingId, first: &Access, second: &Access) -> Option<Exemption> {
+        let is_copy = first.op.agent == Agent::Async(AsyncKind::CpAsync) && first.action == SideAction::Write;
+        if id == RACE_PROXY && is_copy && second.op.agent == Agent::Async(AsyncKind::Wgmma) {
+            return Some(Exemption::CopyReadByWgmma);
+        }
+        let ends_mbarrier = |access: &Access| access.is_mbarrier && self.invalidates(access.pc);
+        // Only the fence is missing; if the two were unordered, the finding would be another one.
+        let is_async_write = second.proxy == Proxy::Async && second.action == SideAction::Write;
+        if id == RACE_PROXY && ends_mbarrier(first) && is_async_write {
+            return Some(Exemption::CopyOverInvalidatedMbarrier);
+        }
+        let ends = [first, second].into_iter().find(|access| ends_mbarrier(access))?;
+        let are_of_object = first.is_mbarrier && second.is_mbarrier;
+        (are_of_object && self.is_after_match(ends.pc)).then_some(Exemption::PipelineDestructor)
+    }
+
+    fn invalidates(&self, pc: Pc) -> bool {
+        matches!(self.program.code[pc.index()].op, Op::Mbarrier(MbarrierOp::Update { f: MbarrierFn::Inval, .. }))
+    }
+
+    /// Whether control can flow from a `match.any.sync` to the instruction.
+    fn is_after_match(&mut self, pc: Pc) -> bool {
+        let Some(function) = self.program.function_at(pc) else { return false };
+        let code = self.program.functions[function.index()].code.clone();
+        let is_match = |at: &Pc| matches!(self.program.code[at.index()].op, Op::Warp(WarpOp::Match { all: false, .. }));
+        let matches: Vec<Pc> = code.map(Pc).filter(is_match).collect();
+        matches.into_iter().any(|from| self.reachability.reaches_without_back_edge(&self.program, from, pc))
+    }
+}

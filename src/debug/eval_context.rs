@@ -1,0 +1,327 @@
+//! The context in which expressions and views are evaluated: the machine (the simulated GPU with one launch) at a stop, and the focused
+//! thread.
+//!
+//! An [`EvalContext`] is cheap to make. It gives the thread's block, warp and converged lanes, and the selected call frame with its program
+//! counter and its registers. The focused thread need not be live: its block may not have started or may have finished, and its lane may
+//! have exited; each is an error of its own ([`ThreadError`]).
+
+use std::collections::BTreeMap;
+
+use crate::base::Dim3;
+use crate::launch::{Case, PlannedBuffer};
+use crate::machine::{Block, BlockLife, FrameBase, LANES, LaneGroup, LaneMask, Machine, Warp, frames};
+use crate::program::{FuncId, Function, Pc, Program};
+
+use super::focus::{Extents, Focus};
+use super::names::inferred::InferredTypes;
+use super::roles::{NO_ROLES, Roles};
+use crate::isa::ScalarType;
+
+/// The machine, the focused thread, and the names and types that expressions use.
+#[derive(Clone, Copy)]
+pub struct EvalContext<'a> {
+    /// The machine.
+    pub machine: &'a Machine,
+    /// The focused thread.
+    pub focus: Focus,
+    /// The types of the launch's buffers.
+    pub buffers: &'a [Buffer],
+    /// The inferred types of registers, if they are known.
+    pub inferred: Option<&'a InferredTypes>,
+    /// The names of the kernel's parameters in the source, by index, if they are known.
+    pub param_names: Option<&'a BTreeMap<usize, String>>,
+    /// The roles of warps.
+    pub roles: &'a Roles,
+    /// True if a name of both a parameter and a buffer means the parameter, as in the text of the module.
+    pub names_as_in_ptx: bool,
+}
+
+/// The type of a buffer that the launch made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Buffer {
+    /// Its name.
+    pub name: String,
+    /// Type of an element.
+    pub ty: ScalarType,
+    /// Extent of every dimension, outermost first.
+    pub shape: Vec<u64>,
+}
+
+impl Buffer {
+    /// The buffers of a case.
+    pub fn of_case(case: &Case) -> Vec<Buffer> {
+        case.buffers.iter().map(Self::of).collect()
+    }
+
+    /// A buffer.
+    pub fn of(buffer: &PlannedBuffer) -> Self {
+        let ty = ScalarType::from_word(buffer.element.name()).unwrap_or(ScalarType::B8);
+        Self { name: buffer.name.clone(), ty, shape: buffer.shape.clone() }
+    }
+}
+
+/// One call frame of one lane.
+#[derive(Clone, Copy)]
+pub struct Frame<'a> {
+    /// The block.
+    pub block: &'a Block,
+    /// The warp.
+    pub warp: &'a Warp,
+    /// Number of the warp in the block.
+    pub warp_number: u32,
+    /// The converged lanes that include the lane.
+    pub group: &'a LaneGroup,
+    /// The lane.
+    pub lane: u32,
+    /// The instruction executed next; in the frame of a caller, the call.
+    pub pc: Pc,
+    /// The frame of its registers and local memory.
+    pub base: FrameBase,
+    /// The function.
+    pub function: FuncId,
+    /// Calls in progress: 0 in the kernel itself.
+    pub depth: u32,
+}
+
+/// Why a thread cannot be examined.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, serde::Serialize)]
+pub enum ThreadError {
+    /// The grid has no such block.
+    #[error("there is no block {}: the grid's are (0,0,0) to {}", Dim3(*.block), Dim3(*.last))]
+    NoBlock {
+        /// Its index.
+        block: [u32; 3],
+        /// The last index.
+        last: [u32; 3],
+    },
+    /// The block is not on the machine yet.
+    #[error("block {} has not started: {started} of {blocks} have", Dim3(*.block))]
+    NotStarted {
+        /// Its index.
+        block: [u32; 3],
+        /// Blocks started so far.
+        started: u64,
+        /// Blocks of the grid.
+        blocks: u64,
+    },
+    /// All threads of the block have exited.
+    #[error("block {} has finished", Dim3(*.block))]
+    Finished {
+        /// Its index.
+        block: [u32; 3],
+    },
+    /// The block has no such warp.
+    #[error("there is no warp {warp}: the block's are 0 to {last}")]
+    NoWarp {
+        /// Its number.
+        warp: u32,
+        /// The last number.
+        last: u32,
+    },
+    /// The warp has no such lane.
+    #[error("warp {warp} has no lane {lane}: its lanes are {}", .lanes.list())]
+    NoLane {
+        /// The warp.
+        warp: u32,
+        /// The lane.
+        lane: u32,
+        /// The lanes it has.
+        lanes: LaneMask,
+    },
+    /// The thread has exited.
+    #[error("lane {lane} of warp {warp} has exited{}", live_lanes_text(*.live))]
+    Exited {
+        /// The warp.
+        warp: u32,
+        /// The lane.
+        lane: u32,
+        /// The lanes that have not.
+        live: LaneMask,
+    },
+    /// The call stack is not that deep.
+    #[error("there is no frame {frame}: the frames are 0 to {last}")]
+    NoFrame {
+        /// Its number.
+        frame: u32,
+        /// The outermost.
+        last: u32,
+    },
+}
+
+fn live_lanes_text(live: LaneMask) -> String {
+    if live.is_empty() { ", like all of the warp".to_string() } else { format!("; lanes {} have not", live.list()) }
+}
+
+impl<'a> EvalContext<'a> {
+    /// The context of `focus`, without types and names.
+    pub fn at(machine: &'a Machine, focus: Focus) -> Self {
+        Self { machine, focus, buffers: &[], inferred: None, param_names: None, roles: &NO_ROLES, names_as_in_ptx: false }
+    }
+
+    /// The same context with the types of the launch's buffers.
+    #[must_use]
+    pub fn with_buffers(self, buffers: &'a [Buffer]) -> Self {
+        Self { buffers, ..self }
+    }
+
+    /// The same context, in which untyped registers have the types that instructions use them as.
+    #[must_use]
+    pub fn with_inferred_types(self, inferred: &'a InferredTypes) -> Self {
+        Self { inferred: Some(inferred), ..self }
+    }
+
+    /// The same context with names of the kernel's parameters, by index.
+    #[must_use]
+    pub fn with_param_names(self, param_names: Option<&'a BTreeMap<usize, String>>) -> Self {
+        Self { param_names, ..self }
+    }
+
+    /// The same context with roles of warps.
+    #[must_use]
+    pub fn with_roles(self, roles: &'a Roles) -> Self {
+        Self { roles, ..self }
+    }
+
+    /// The same context, in which names mean what they mean in the text of the module.
+    #[must_use]
+    pub fn with_names_as_in_ptx(self) -> Self {
+        Self { names_as_in_ptx: true, ..self }
+    }
+
+    /// The same context with another focused thread.
+    #[must_use]
+    pub fn refocused(self, focus: Focus) -> Self {
+        Self { focus, ..self }
+    }
+
+    /// True if the focused lane is one of `lanes`.
+    pub fn is_focused(&self, lanes: LaneMask) -> bool {
+        self.focus.lane < LANES as u32 && lanes.contains(self.focus.lane as usize)
+    }
+
+    /// The program that runs.
+    pub fn program(&self) -> &'a Program {
+        self.machine.program()
+    }
+
+    /// The launch's extents.
+    pub fn extents(&self) -> Extents {
+        Extents::of(self.machine)
+    }
+
+    /// The focused block.
+    ///
+    /// # Errors
+    /// It is not on the machine.
+    pub fn block(&self) -> Result<&'a Block, ThreadError> {
+        let block = self.focus.block;
+        self.machine.block(block).ok_or_else(|| match self.machine.block_life(block) {
+            None => ThreadError::NoBlock { block, last: self.machine.config().grid.map(|extent| extent.saturating_sub(1)) },
+            Some(BlockLife::NotStarted) => {
+                ThreadError::NotStarted { block, started: self.machine.blocks_started(), blocks: self.machine.block_count() }
+            }
+            Some(BlockLife::Resident | BlockLife::Finished) => ThreadError::Finished { block },
+        })
+    }
+
+    /// The focused warp.
+    ///
+    /// # Errors
+    /// The block is not on the machine, or has no such warp.
+    pub fn warp(&self) -> Result<&'a Warp, ThreadError> {
+        let block = self.block()?;
+        let last = (block.warps.len() as u32).saturating_sub(1);
+        let warp = block.warps.get(self.focus.warp as usize);
+        warp.map(|warp| &**warp).ok_or(ThreadError::NoWarp { warp: self.focus.warp, last })
+    }
+
+    /// The converged lanes that include the focused lane.
+    ///
+    /// # Errors
+    /// The thread is not on the machine.
+    pub fn group(&self) -> Result<&'a LaneGroup, ThreadError> {
+        self.group_of(self.focus.lane)
+    }
+
+    /// The selected frame of the focused lane.
+    ///
+    /// # Errors
+    /// The thread is not on the machine, or its stack is not that deep.
+    pub fn frame(&self) -> Result<Frame<'a>, ThreadError> {
+        let (block, warp, group) = (self.block()?, self.warp()?, self.group()?);
+        let frames = || self.frames_of(block, warp, group, self.focus.lane);
+        let frame = self.focus.frame;
+        let missing = || ThreadError::NoFrame { frame, last: (frames().count() as u32).saturating_sub(1) };
+        frames().nth(frame as usize).ok_or_else(missing)
+    }
+
+    /// The function of the selected frame; of a thread that is not on the machine, the kernel.
+    pub fn current_function(&self) -> FuncId {
+        self.frame().map_or(self.machine.config().kernel, |frame| frame.function)
+    }
+
+    /// Blocks of the grid.
+    pub fn block_count(&self) -> u64 {
+        self.machine.block_count()
+    }
+
+    /// The lanes of the focused warp that run next; none if it waits or is not on the machine.
+    pub fn next_lanes(&self) -> LaneMask {
+        self.machine.next_lanes(self.focus.block, self.focus.warp).unwrap_or_default()
+    }
+
+    /// All frames of the focused lane, innermost first.
+    ///
+    /// # Errors
+    /// The thread is not on the machine.
+    pub fn frames(&self) -> Result<smallvec::SmallVec<[Frame<'a>; 2]>, ThreadError> {
+        let (block, warp, group) = (self.block()?, self.warp()?, self.group()?);
+        Ok(self.frames_of(block, warp, group, self.focus.lane).collect())
+    }
+
+    /// The frame of another lane of the warp that corresponds to the selected one: of the same function, at the same depth. None if
+    /// the lane has exited or has no such frame.
+    pub fn same_frame(&self, selected: &Frame<'a>, lane: u32) -> Option<Frame<'a>> {
+        if selected.group.mask.contains(lane as usize) {
+            return Some(Frame { lane, ..*selected });
+        }
+        let group = self.group_of(lane).ok()?;
+        let same = |frame: &Frame<'a>| frame.depth == selected.depth && frame.function == selected.function;
+        self.frames_of(selected.block, selected.warp, group, lane).find(same)
+    }
+
+    /// The lanes of the warp that have a frame corresponding to the selected one.
+    pub fn lanes_in(&self, selected: &Frame<'a>) -> LaneMask {
+        selected.warp.live.filter(|lane| self.same_frame(selected, lane as u32).is_some())
+    }
+
+    /// The function with a frame's registers and names.
+    pub fn function(&self, frame: &Frame<'a>) -> &'a Function {
+        &self.program().functions[frame.function.index()]
+    }
+
+    fn group_of(&self, lane: u32) -> Result<&'a LaneGroup, ThreadError> {
+        let warp = self.warp()?;
+        let number = self.focus.warp;
+        let lanes = self.machine.lanes_of_warp(number) & LaneMask::ALL;
+        if lane >= LANES as u32 || !lanes.contains(lane as usize) {
+            return Err(ThreadError::NoLane { warp: number, lane, lanes });
+        }
+        let found = warp.groups.iter().find(|group| group.mask.contains(lane as usize));
+        found.ok_or(ThreadError::Exited { warp: number, lane, live: warp.live })
+    }
+
+    fn frames_of(&self, block: &'a Block, warp: &'a Warp, group: &'a LaneGroup, lane: u32) -> impl Iterator<Item = Frame<'a>> + use<'a> {
+        let kernel = self.machine.config().kernel;
+        let warp_number = self.focus.warp;
+        let mut calls = frames(&group.stack);
+        let mut next = Some((group.pc, group.frame));
+        std::iter::from_fn(move || {
+            let (pc, base) = next?;
+            let call = calls.next();
+            next = call.map(|call| (call.pc, call.caller));
+            let (function, depth) = call.map_or((kernel, 0), |call| (call.callee, call.depth));
+            Some(Frame { block, warp, warp_number, group, lane, pc, base, function, depth })
+        })
+    }
+}

@@ -1,0 +1,145 @@
+//! The findings of many orders, one finding for one cause.
+
+use std::sync::Arc;
+
+use super::order::Orders;
+use crate::check::{CauseComparison, Finding};
+use crate::debug::fault::Fault;
+use crate::debug::findings::{FindingText, describe_case};
+use crate::debug::roles::Roles;
+use crate::debug::run::RunError;
+use crate::launch::Case;
+use crate::program::Program;
+
+/// A finding, and the orders that show it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MergedFinding {
+    /// The finding in the order that is replayed.
+    pub finding: FindingText,
+    /// True if the session's own order shows it.
+    pub is_own: bool,
+    /// The number of other orders that show it.
+    pub orders: u64,
+    /// The options that replay the first of them.
+    pub replay: Option<String>,
+    /// The length of that order's options.
+    length: usize,
+}
+
+impl MergedFinding {
+    /// The same with the role names of warps.
+    #[must_use]
+    pub fn with_roles(self, roles: &Roles) -> Self {
+        Self { finding: self.finding.with_roles(roles), ..self }
+    }
+}
+
+/// The findings of several orders, merged by cause.
+pub(super) struct MergedFindings {
+    pub program: Arc<Program>,
+    pub case: Arc<Case>,
+    pub orders: Orders,
+    pub found: Vec<MergedFinding>,
+    /// The findings of the checkers, with their indices in `found`.
+    shown: Vec<(Finding, usize)>,
+    causes: CauseComparison,
+}
+
+impl MergedFindings {
+    pub fn new(program: &Arc<Program>, case: &Arc<Case>, orders: Orders) -> Self {
+        Self {
+            program: Arc::clone(program),
+            case: Arc::clone(case),
+            orders,
+            found: Vec::new(),
+            shown: Vec::new(),
+            causes: CauseComparison::default(),
+        }
+    }
+
+    /// Adds the fault that stopped order `index`, and the findings of its checkers.
+    ///
+    /// # Errors
+    /// Reasons outside the kernel.
+    pub fn add_order(&mut self, index: u64, fault: Option<&Fault>, findings: &[Finding]) -> Result<(), RunError> {
+        let mut indices = Vec::new();
+        let mut new = Vec::new();
+        for finding in findings {
+            let (program, causes) = (&self.program, &mut self.causes);
+            match self.shown.iter_mut().find(|(shown, _)| causes.are_same(program, shown, finding)) {
+                None => new.push(finding.clone()),
+                Some((shown, at)) => {
+                    indices.push(*at);
+                    // The shown finding is the one whose remedy orders all others, in the shortest order.
+                    let (found, length) = (&mut self.found[*at], self.orders.length(index));
+                    let is_shorter = shown.rank() == finding.rank() && !found.is_own && length < found.length;
+                    if shown.rank() < finding.rank() || is_shorter {
+                        let options = self.orders.options(index);
+                        let mut texts = describe_case(program, &self.case, &options, std::slice::from_ref(finding))?;
+                        *shown = finding.clone();
+                        (found.finding, found.length) = (texts.swap_remove(0), length);
+                        found.replay = (index > 0).then(|| self.orders.replay(index, false));
+                    }
+                }
+            }
+        }
+        if !new.is_empty() {
+            let texts = describe_case(&self.program, &self.case, &self.orders.options(index), &new)?;
+            for (finding, text) in new.into_iter().zip(texts) {
+                self.shown.push((finding, self.found.len()));
+                indices.push(self.found.len());
+                self.add(text, index);
+            }
+        }
+        if let Some(fault) = fault {
+            let text = FindingText::of_fault(0, fault);
+            let same = self.found.iter().position(|shown| is_same_fault(&shown.finding, &text));
+            indices.push(same.unwrap_or(self.found.len()));
+            match same {
+                None => self.add(text, index),
+                Some(at) if !self.found[at].is_own && self.orders.length(index) < self.found[at].length => {
+                    let (replay, length) = (Some(self.orders.replay(index, false)), self.orders.length(index));
+                    let shown = &mut self.found[at];
+                    (shown.finding, shown.replay, shown.length) = (text, replay, length);
+                }
+                Some(_) => {}
+            }
+        }
+        indices.sort_unstable();
+        indices.dedup();
+        for at in indices {
+            self.count(at, index);
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, finding: FindingText, index: u64) {
+        let length = self.orders.length(index);
+        self.found.push(MergedFinding { finding, is_own: false, orders: 0, replay: None, length });
+    }
+
+    /// Counts order `index` for the finding at index `at`.
+    fn count(&mut self, at: usize, index: u64) {
+        let found = &mut self.found[at];
+        if index == 0 {
+            found.is_own = true;
+            return;
+        }
+        found.orders += 1;
+        if found.replay.is_none() {
+            found.replay = Some(self.orders.replay(index, false));
+        }
+    }
+}
+
+/// True if two runs were stopped by the same fault: at the same lines, or with threads that wait at the same lines.
+fn is_same_fault(one: &FindingText, other: &FindingText) -> bool {
+    let places = |finding: &FindingText| {
+        let waiting = finding.waiting.iter().map(|waiting| waiting.site.place.clone());
+        let mut places: Vec<String> = finding.second.iter().map(|side| side.site.place.clone()).chain(waiting).collect();
+        places.sort();
+        places.dedup();
+        places
+    };
+    (one.id, one.launch) == (other.id, other.launch) && places(one) == places(other)
+}

@@ -1,0 +1,147 @@
+//! The outcomes of orders: one for expected results, one for wrong results, and one for each reason that stopped a run.
+
+use super::order::Orders;
+use crate::check::faults::LIVELOCK;
+use crate::debug::run::{CaseRun, RunError};
+use crate::debug::value::element_text;
+use crate::debug::verify::{Deviation, Judgement, judge};
+use crate::launch::{Case, PlannedBuffer};
+
+/// An outcome, and the orders that have it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OrderOutcome {
+    /// The end of the case.
+    pub end: End,
+    /// The first difference of the buffers from those of the first outcome, if nothing is expected of them.
+    pub difference: Option<String>,
+    /// True if the session's own order has it.
+    pub is_own: bool,
+    /// The number of other orders with this outcome.
+    pub orders: u64,
+    /// The options that replay one of the orders: the first, or for wrong results the worst. None for the session's own order.
+    pub replay: Option<String>,
+    buffers: Vec<Vec<u8>>,
+    /// The length of the options of the order that is replayed.
+    length: usize,
+}
+
+/// The end of a case.
+#[derive(Clone, Debug, PartialEq)]
+pub enum End {
+    /// It finished, and nothing is expected.
+    Finished,
+    /// It finished with the expected results.
+    Right,
+    /// It finished with other results; of several orders the worst.
+    Wrong(Deviation),
+    /// It stopped: `deadlock at ring.ptx:39`.
+    Stopped(String),
+}
+
+/// The number of orders by result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// Orders with the expected results.
+    pub right: u64,
+    /// Orders with other results.
+    pub wrong: u64,
+    /// Orders that stopped before the end.
+    pub stopped: u64,
+}
+
+impl Verdict {
+    /// The verdict on outcomes; none if nothing is expected.
+    pub fn of(outcomes: &[OrderOutcome]) -> Option<Self> {
+        let count = |is: fn(&End) -> bool| outcomes.iter().filter(|outcome| is(&outcome.end)).map(|outcome| outcome.orders).sum();
+        let is_judged = outcomes.iter().any(|outcome| matches!(outcome.end, End::Right | End::Wrong(_)));
+        is_judged.then(|| Self {
+            right: count(|end| matches!(end, End::Right)),
+            wrong: count(|end| matches!(end, End::Wrong(_))),
+            stopped: count(|end| matches!(end, End::Stopped(_))),
+        })
+    }
+}
+
+/// The end of one order.
+pub(super) struct JudgedOrder {
+    end: End,
+    /// The contents of the buffers, if nothing is expected of them.
+    buffers: Vec<Vec<u8>>,
+    /// True if the step limit stopped it.
+    at_limit: bool,
+}
+
+/// Judges a run of `case` in an order whose launches may take `limit` warp-instructions.
+///
+/// # Errors
+/// Reasons outside the kernel.
+pub(super) fn judge_order(case: &Case, run: &CaseRun, limit: u64) -> Result<JudgedOrder, RunError> {
+    let is_last_at_limit = run.launches.last().is_some_and(|launch| launch.ticks >= limit);
+    let at_limit = is_last_at_limit && run.fault.as_ref().is_some_and(|fault| fault.id == LIVELOCK);
+    let expects = case.printed.is_some() || case.buffers.iter().any(|buffer| buffer.expect.is_some());
+    let end = match &run.fault {
+        None => match judge(case, run)? {
+            Judgement::NothingExpected => End::Finished,
+            Judgement::Right => End::Right,
+            Judgement::Wrong(deviation) => End::Wrong(deviation),
+        },
+        Some(fault) => {
+            let site = fault.site.as_ref().or_else(|| fault.waiting.first().map(|waiting| &waiting.site));
+            End::Stopped(format!("{}{}", fault.id.word(), site.map_or(String::new(), |site| format!(" at {}", site.place))))
+        }
+    };
+    Ok(JudgedOrder { end, buffers: if expects { Vec::new() } else { contents(case, run) }, at_limit })
+}
+
+/// The contents of the buffers; empty for one that was not allocated.
+pub(in crate::debug) fn contents(case: &Case, run: &CaseRun) -> Vec<Vec<u8>> {
+    let bytes = |(index, buffer): (usize, &PlannedBuffer)| {
+        let mut bytes = vec![0; usize::try_from(buffer.bytes).unwrap_or(0)];
+        let address = run.addresses.get(index).copied();
+        let read = run.device.as_ref().zip(address).map(|(device, address)| device.read(address, &mut bytes));
+        if matches!(read, Some(Ok(()))) { bytes } else { Vec::new() }
+    };
+    case.buffers.iter().enumerate().map(bytes).collect()
+}
+
+impl JudgedOrder {
+    /// Counts it in its outcome, or adds a new outcome.
+    pub fn join(self, case: &Case, index: u64, orders: &Orders, outcomes: &mut Vec<OrderOutcome>) {
+        let replay = || (index > 0).then(|| orders.replay(index, self.at_limit));
+        let (count, length) = (u64::from(index > 0), orders.length(index));
+        let existing = outcomes.iter_mut().find(|existing| is_same(&existing.end, &self.end) && existing.buffers == self.buffers);
+        let Some(existing) = existing else {
+            let difference = outcomes.first().and_then(|first| difference(case, &first.buffers, &self.buffers));
+            let Self { end, buffers, .. } = &self;
+            let (end, buffers, replay) = (end.clone(), buffers.clone(), replay());
+            outcomes.push(OrderOutcome { end, difference, is_own: index == 0, orders: count, replay, buffers, length });
+            return;
+        };
+        existing.orders += count;
+        if let (End::Wrong(worst), End::Wrong(deviation)) = (&mut existing.end, &self.end)
+            && deviation.is_worse_than(worst)
+        {
+            (*worst, existing.replay, existing.length) = (deviation.clone(), replay(), length);
+        } else if index > 0 && length < existing.length && existing.end == self.end {
+            (existing.replay, existing.length) = (replay(), length);
+        }
+    }
+}
+
+/// True if two ends are one outcome: all wrong results are one, as they differ from order to order.
+fn is_same(one: &End, other: &End) -> bool {
+    matches!((one, other), (End::Wrong(_), End::Wrong(_))) || one == other
+}
+
+/// The first element of a buffer that differs: `out[3] is 0x00000007, not 0x00000005`.
+pub(in crate::debug) fn difference(case: &Case, first: &[Vec<u8>], other: &[Vec<u8>]) -> Option<String> {
+    let mut pairs = case.buffers.iter().zip(first.iter().zip(other));
+    pairs.find_map(|(buffer, (a, b))| {
+        let size = buffer.element.bytes().max(1) as usize;
+        let index = a.chunks(size).zip(b.chunks(size)).position(|(a, b)| a != b)?;
+        let text = |bytes: &[u8]| {
+            bytes.chunks(size).nth(index).map_or(String::new(), |bytes| element_text(buffer.element, buffer.element.read(bytes)))
+        };
+        Some(format!("{}[{index}] is {}, not {}", buffer.name, text(b), text(a)))
+    })
+}

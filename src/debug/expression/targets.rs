@@ -1,0 +1,180 @@
+//! Expressions as targets of watchpoints and assignments.
+
+use super::evaluate::{EvaluationError, Evaluator, Extent, Referent, refused};
+use super::operators;
+use super::parsed::Expression;
+use super::tree::{Node, NodeKind};
+use crate::debug::edit::Edit;
+use crate::debug::eval_context::{EvalContext, Frame};
+use crate::debug::memory::{self, ByteRange};
+use crate::debug::names::scope::RegisterLocation;
+use crate::debug::target::{MemoryTarget, RegisterTarget, Target};
+use crate::debug::value::{Scalar, Type, Value};
+use crate::isa::ScalarType;
+use crate::machine::LaneMask;
+use crate::program::{Pc, Slot};
+
+/// Why a value cannot be assigned.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AssignmentError {
+    /// It names no target.
+    #[error(transparent)]
+    IssuePoint(#[from] EvaluationError),
+    /// The value does not fit the target.
+    #[error("{0}")]
+    Value(String),
+}
+
+/// The target that an expression names.
+pub(super) fn target(expression: &Expression, context: &EvalContext<'_>) -> Result<Target, EvaluationError> {
+    let root = &expression.root;
+    let mut evaluator = Evaluator::new(context);
+    let Some(requested) = root.lanes() else {
+        return match evaluator.referent(root)? {
+            Referent::Register(location) => {
+                register_target(expression, &evaluator, &location, LaneMask::of((context.focus.lane % 32) as usize))
+            }
+            Referent::Memory(extent) => memory(expression, context, &extent),
+            Referent::Value(_) | Referent::Vector3(_) => Err(no_target(root)),
+        };
+    };
+    let NodeKind::Lanes(inner, _) = &root.kind else {
+        return Err(refused(root, "a place over lanes is written as PLACE@LANES".to_string()));
+    };
+    let lanes = evaluator.lanes_for(root, requested)?;
+    match evaluator.referent(inner)? {
+        Referent::Register(location) => register_target(expression, &evaluator, &location, lanes),
+        Referent::Memory(_) => Err(refused(root, "memory of several lanes is watched lane by lane, or as one range".to_string())),
+        Referent::Value(_) | Referent::Vector3(_) => Err(no_target(inner)),
+    }
+}
+
+pub(super) fn register_target(
+    expression: &Expression,
+    evaluator: &Evaluator<'_>,
+    location: &RegisterLocation,
+    lanes: LaneMask,
+) -> Result<Target, EvaluationError> {
+    let node = innermost(&expression.root);
+    let at = |error: crate::debug::eval_context::ThreadError| EvaluationError { column: node.at, reason: error.into() };
+    let frame = evaluator.frame.clone().map_err(at)?;
+    let name = if let NodeKind::Name(name) = &node.kind { name.clone() } else { expression.text.clone() };
+    let slot =
+        slot_in_file(&frame, location).ok_or_else(|| EvaluationError { column: node.at, reason: super::Reason::NoValue(name.clone()) })?;
+    let function = evaluator.context.function(&frame);
+    Ok(Target::Register(RegisterTarget {
+        name,
+        block: frame.block.index,
+        warp: frame.warp_number,
+        lanes,
+        bank: location.bank,
+        slot,
+        width: location.width,
+        ty: location.ty,
+        function_start: Pc(function.code.start),
+        depth: frame.depth,
+    }))
+}
+
+/// The slot in the warp's register file.
+fn slot_in_file(frame: &Frame<'_>, location: &RegisterLocation) -> Option<Slot> {
+    Some(location.slot?.in_frame(frame.base.slot(location.bank)))
+}
+
+fn memory(expression: &Expression, context: &EvalContext<'_>, extent: &Extent<'_>) -> Result<Target, EvaluationError> {
+    let found = memory::locate(context, extent.space, extent.address, extent.bytes());
+    let at = |error: memory::MemoryError| EvaluationError { column: expression.root.at, reason: error.into() };
+    let ByteRange { space, owner, address, bytes } = found.map_err(at)?;
+    Ok(Target::Memory(MemoryTarget { name: expression.text.clone(), space, owner, address, bytes, ty: extent.ty }))
+}
+
+pub(super) fn innermost(node: &Node) -> &Node {
+    if let NodeKind::Lanes(inner, _) = &node.kind { innermost(inner) } else { node }
+}
+
+fn no_target(node: &Node) -> EvaluationError {
+    refused(node, "this is a value, not a place: a register or something in memory is wanted".to_string())
+}
+
+/// The edits of `set TARGET = VALUE`.
+pub(super) fn assign(expression: &Expression, context: &EvalContext<'_>, value: &Value) -> Result<Vec<Edit>, AssignmentError> {
+    let root = &expression.root;
+    let mut evaluator = Evaluator::new(context);
+    let Some(requested) = root.lanes() else {
+        let scalar = one(value)?;
+        let referent = evaluator.referent(root)?;
+        return edits(expression, &evaluator, referent, &scalar, context.focus.lane);
+    };
+    let mask = evaluator.lanes_for(root, requested)?;
+    let mut all = Vec::new();
+    for lane in mask.iter() {
+        let scalar = in_lane(value, lane)?;
+        let edits_of_lane = evaluator.in_lane(root, lane, |evaluator| {
+            evaluator.with_at_lane_focused(root, |inner| {
+                let referent = inner.referent(innermost(root))?;
+                Ok(edits(expression, inner, referent, &scalar, lane as u32))
+            })
+        })?;
+        all.extend(edits_of_lane?);
+    }
+    Ok(all)
+}
+
+fn one(value: &Value) -> Result<Scalar, AssignmentError> {
+    match value {
+        Value::Scalar(scalar) => Ok(*scalar),
+        Value::Lanes(_) => {
+            Err(AssignmentError::Value("the value has one number a lane: name the place with the same lanes, as in %r1@*".to_string()))
+        }
+        Value::Array(_) => Err(AssignmentError::Value("an array is assigned element by element".to_string())),
+    }
+}
+
+fn in_lane(value: &Value, lane: usize) -> Result<Scalar, AssignmentError> {
+    match value {
+        Value::Lanes(lanes) if lanes.mask.contains(lane) => Ok(Scalar { ty: lanes.ty, bits: lanes.bits[lane] }),
+        Value::Lanes(_) => Err(AssignmentError::Value(format!("the value has nothing for lane {lane}"))),
+        other => one(other),
+    }
+}
+
+fn edits(
+    expression: &Expression,
+    evaluator: &Evaluator<'_>,
+    referent: Referent<'_>,
+    value: &Scalar,
+    lane: u32,
+) -> Result<Vec<Edit>, AssignmentError> {
+    let converted = |ty: ScalarType| operators::cast(value, ty).map_err(AssignmentError::Value);
+    match referent {
+        Referent::Register(location) => {
+            let Target::Register(target) = register_target(expression, evaluator, &location, LaneMask::of((lane % 32) as usize))? else {
+                return Err(no_target(&expression.root).into());
+            };
+            let bits = converted(location.ty)?.bits;
+            let part = |index: u32| Edit::Register {
+                block: target.block,
+                warp: target.warp,
+                lanes: target.lanes,
+                bank: target.bank,
+                slot: target.slot.offset(index),
+                value: (bits >> (64 * index)) as u64,
+            };
+            Ok((0..location.width).map(part).collect())
+        }
+        Referent::Memory(extent) if extent.elements.is_none() => {
+            let Target::Memory(target) = memory(expression, &evaluator.context, &extent)? else {
+                return Err(no_target(&expression.root).into());
+            };
+            if target.space == crate::isa::Space::Param {
+                return Err(AssignmentError::Value(memory::MemoryError::ReadOnly.to_string()));
+            }
+            let Scalar { ty, bits } = converted(extent.ty)?;
+            debug_assert_eq!(ty, Type::Scalar(extent.ty));
+            let bytes = bits.to_le_bytes()[..(target.bytes as usize).min(16)].to_vec();
+            Ok(vec![Edit::Memory { space: target.space, owner: target.owner, address: target.address, bytes }])
+        }
+        Referent::Memory(_) => Err(AssignmentError::Value("an array is assigned element by element, as in x[3]".to_string())),
+        Referent::Value(_) | Referent::Vector3(_) => Err(no_target(&expression.root).into()),
+    }
+}
