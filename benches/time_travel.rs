@@ -121,7 +121,7 @@ fn last_write() {
     to_end(&mut session);
     let target = Expression::parse("c[0]").unwrap().target(&session.eval_context()).unwrap();
     let mut found = None;
-    let elapsed = time(|| found = session.last(&target, &mut NeverInterrupt).touches.pop());
+    let elapsed = time(|| found = session.last(&target, &mut NeverInterrupt).writes.pop());
     println!("last c[0], written at {} of {}: {elapsed:.1?}", found.unwrap().time, session.recorded());
 }
 

@@ -83,7 +83,7 @@ impl Run {
         let buffers = case.buffers.iter().zip(&run.addresses).map(location).collect();
         let summary = summarize(case, run)?;
         let fidelity = fidelity(program, &summary.executed);
-        let found = (summary.findings.as_slice(), &summary.contention);
+        let found = (summary.findings.as_slice(), &summary.unordered_accesses);
         let certificate = certificate((program, case), &summary.executed, found, options.checks).filter(|_| !summary.interrupted);
         Ok(Self { summary, comparison, fidelity, certificate, buffers, device })
     }

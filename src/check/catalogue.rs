@@ -56,7 +56,7 @@ impl FindingId {
         self.meaning
     }
 
-    /// Whether it is about two accesses that nothing orders. Such a finding names the cause of others at the same instructions.
+    /// True if it is about two accesses that nothing orders. Such a finding names the cause of others at the same instructions.
     pub fn is_race(self) -> bool {
         self.is_race
     }

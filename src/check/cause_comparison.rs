@@ -13,7 +13,7 @@ pub struct CauseComparison {
 }
 
 impl CauseComparison {
-    /// Whether two findings have one cause: the same instructions, or the checker of a single run would have counted them as one.
+    /// True if two findings have one cause: the same instructions, or the checker of a single run would have counted them as one.
     pub fn are_same(&mut self, program: &Program, earlier: &Finding, new: &Finding) -> bool {
         earlier.pair() == new.pair()
             || if new.id.is_race() {

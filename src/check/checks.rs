@@ -23,7 +23,7 @@ impl Checks {
         Ok(CheckerId::named(text)?.into_iter().fold(Self::NONE, |checks, checker| checks.with(checker, true)))
     }
 
-    /// Whether a checker runs.
+    /// True if a checker runs.
     pub fn has(self, checker: CheckerId) -> bool {
         checker.is_always_on() || self.0 >> checker.index() & 1 != 0
     }

@@ -8,9 +8,9 @@ use serde::Serialize;
 
 use super::catalogue::FindingId;
 use super::conflict_bytes::ConflictBytes;
-use super::contention::Contention;
 use super::remedy::Candidate;
 use super::reversible_sections::ReversibleSections;
+use super::unordered_accesses::UnorderedAccesses;
 use crate::base::Severity;
 use crate::isa::Space;
 use crate::machine::{IssuePoint, LaneMask};
@@ -44,12 +44,12 @@ pub struct Finding {
     /// The number of times the same two instructions did it.
     pub count: u64,
     /// The distance of its two sides, if it is a race.
-    pub distance: Option<Distance>,
+    pub distance: Option<ThreadDistance>,
 }
 
-/// The distance of the two sides of a race: a synchronization of distant threads orders nearer ones as well.
+/// The innermost group of threads that has both sides of a race: synchronization of an outer group orders it too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Distance {
+pub enum ThreadDistance {
     /// Lanes of one instruction.
     Instruction,
     /// Lanes of one warp.
@@ -140,7 +140,7 @@ pub struct Findings {
     /// Findings and repetitions so far.
     pub reported: u64,
     /// The accesses whose results depended on the schedule.
-    pub contention: Contention,
+    pub unordered_accesses: UnorderedAccesses,
     /// Critical sections that occurred in one order only.
     pub reversible: Vec<ReversibleSections>,
 }
@@ -186,7 +186,7 @@ impl Findings {
         same.is_none()
     }
 
-    /// Whether an instruction is a side of a race that was found in a launch.
+    /// True if an instruction is a side of a race that was found in a launch.
     pub fn has_race(&self, launch: usize, pc: Pc) -> bool {
         let races = self.counted_in.keys().filter(|pair| pair.id.is_race() && pair.launch == launch);
         races.flat_map(|pair| [pair.sides.0, Some(pair.sides.1)]).flatten().any(|(at, _)| at == pc)
@@ -199,7 +199,7 @@ impl Findings {
 
     /// Counts a race of this severity and distance again, if the pair was reported with at least these. True if it was: then no new finding
     /// is needed.
-    pub fn count_race_again(&mut self, pair: Pair, severity: Severity, distance: Distance, conflict_bytes: &ConflictBytes) -> bool {
+    pub fn count_race_again(&mut self, pair: Pair, severity: Severity, distance: ThreadDistance, conflict_bytes: &ConflictBytes) -> bool {
         assert!(pair.id.is_race(), "{:?} has no reach", pair.id);
         let Some(existing) = self.counted(pair).filter(|existing| existing.rank() >= (severity, Some(distance))) else { return false };
         existing.count += 1;
@@ -287,7 +287,7 @@ impl Finding {
     }
 
     /// Of findings with the same cause, the one with the highest rank is shown: its fix orders the other ones as well.
-    pub fn rank(&self) -> (Severity, Option<Distance>) {
+    pub fn rank(&self) -> (Severity, Option<ThreadDistance>) {
         (self.severity, self.distance)
     }
 }

@@ -39,7 +39,7 @@ impl BarrierKind {
 }
 
 impl Reachability {
-    /// Whether threads that exit at `exit` without having reached `barrier` have bypassed it: code before their exit is reachable from the
+    /// True if threads that exit at `exit` without having reached `barrier` have bypassed it: code before their exit is reachable from the
     /// barrier, and the barrier not from the exit. Threads that only exit, or have left a loop whose next iteration has the barrier, have
     /// not bypassed it. False if the two are in different functions.
     pub fn bypasses(&mut self, program: &Program, barrier: Pc, exit: Pc) -> bool {
@@ -51,12 +51,12 @@ impl Reachability {
         })
     }
 
-    /// Whether two instructions are in one basic block.
+    /// True if two instructions are in one basic block.
     pub fn is_same_block(&mut self, program: &Program, one: Pc, other: Pc) -> bool {
         self.flow(program, one, other).is_some_and(|flow| flow.block_of(one) == flow.block_of(other))
     }
 
-    /// Whether control can flow from `from` to `to` without a back edge of a loop; false if they are in different functions.
+    /// True if control can flow from `from` to `to` without a back edge of a loop; false if they are in different functions.
     pub fn reaches_without_back_edge(&mut self, program: &Program, from: Pc, to: Pc) -> bool {
         let cached = self.forward.get(&(from, to)).copied();
         cached.unwrap_or_else(|| {
@@ -67,7 +67,7 @@ impl Reachability {
         })
     }
 
-    /// Whether control can flow from `from` to `to`, also through back edges, without passing a barrier of this kind; false if they are in
+    /// True if control can flow from `from` to `to`, also through back edges, without passing a barrier of this kind; false if they are in
     /// different functions.
     pub fn reaches_without_barrier(&mut self, program: &Program, from: Pc, to: Pc, kind: BarrierKind) -> bool {
         let cached = self.without_barrier.get(&(from, to, kind)).copied();
@@ -79,7 +79,7 @@ impl Reachability {
         })
     }
 
-    /// Whether neither of two instructions can be executed after the other.
+    /// True if neither of two instructions can be executed after the other.
     pub fn are_exclusive(&mut self, program: &Program, one: Pc, other: Pc) -> bool {
         let both = self.flow(program, one, other).map(|flow| !reaches(flow, one, other) && !reaches(flow, other, one));
         both.unwrap_or(false)
@@ -97,12 +97,12 @@ fn bypasses(flow: &ControlFlow, barrier: Pc, exit: Pc) -> bool {
     !starts_block && reaches(flow, barrier, exit) && !reaches(flow, exit, barrier)
 }
 
-/// Whether `to` can be executed after `from`.
+/// True if `to` can be executed after `from`.
 fn reaches(flow: &ControlFlow, from: Pc, to: Pc) -> bool {
     has_path(flow, from, to, |_, _| true)
 }
 
-/// Whether there is a path from after `from` to `to` without an instruction that `is_barrier`.
+/// True if there is a path from after `from` to `to` without an instruction that `is_barrier`.
 fn reaches_without_barrier(flow: &ControlFlow, from: Pc, to: Pc, is_barrier: impl Fn(u32) -> bool) -> bool {
     let Some(start) = flow.block_of(from) else { return false };
     let first = |code: Range<u32>| code.into_iter().find(|pc| *pc == to.0 || is_barrier(*pc));
@@ -118,7 +118,7 @@ fn reaches_without_barrier(flow: &ControlFlow, from: Pc, to: Pc, is_barrier: imp
     found
 }
 
-/// Whether there is a path from `from` to `to` along edges that `follows` accepts, by the target and source blocks of the edge.
+/// True if there is a path from `from` to `to` along edges that `follows` accepts, by the target and source blocks of the edge.
 fn has_path(flow: &ControlFlow, from: Pc, to: Pc, follows: impl Fn(BlockId, BlockId) -> bool) -> bool {
     let (Some(start), Some(end)) = (flow.block_of(from), flow.block_of(to)) else { return false };
     if start == end && from < to {

@@ -34,7 +34,7 @@ impl CheckerId {
         self.row().word
     }
 
-    /// Whether it cannot be switched off: a run does not continue after such a mistake.
+    /// True if it cannot be switched off: a run does not continue after such a mistake.
     pub fn is_always_on(self) -> bool {
         self.row().make.is_none()
     }

@@ -29,13 +29,13 @@ impl Reporter<'_> {
         self.findings.count_again(Pair::single(id, self.launch, second))
     }
 
-    /// Whether an instruction is a side of a race that was found.
+    /// True if an instruction is a side of a race that was found.
     pub fn has_race(&self, pc: Pc) -> bool {
         self.findings.has_race(self.launch, pc)
     }
 }
 
-/// Whether two findings are the same mistake of the same source statements. Their fixes may differ by the names of registers.
+/// True if two findings are the same mistake of the same source statements. Their fixes may differ by the names of registers.
 pub(super) fn is_same_cause(program: &Program, earlier: &Finding, new: &Finding) -> bool {
     let first = match (&earlier.first, &new.first) {
         (None, None) => true,

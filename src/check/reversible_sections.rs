@@ -3,7 +3,7 @@
 use crate::machine::Tick;
 use crate::program::Pc;
 
-/// Two critical sections of one lock that occurred in one order only. If the warp that first executed the earlier one is held, the other
+/// Two critical sections of one lock that occurred in one order only. If the warp that first executed the earlier one is delayed, the other
 /// one comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReversibleSections {
@@ -11,14 +11,14 @@ pub struct ReversibleSections {
     pub launch: usize,
     /// The address of the lock, in global or shared memory.
     pub address: u64,
-    /// The number of the block of the warp to hold.
+    /// The number of the block of the warp to delay.
     pub block: u64,
     /// The warp of the block.
     pub warp: u32,
     /// The tick of its first attempt to acquire the lock.
     pub from: Tick,
-    /// The instructions that acquire and release the lock in the section to hold.
-    pub held: (Pc, Pc),
+    /// The instructions that acquire and release the lock in the section to delay.
+    pub delayed: (Pc, Pc),
     /// The instructions that acquire and release the lock in the section that is to come first.
     pub first: (Pc, Pc),
 }

@@ -3,12 +3,12 @@
 use super::finding::Side;
 use crate::program::{Pc, Program, SourceLine};
 
-/// Whether two accesses are one statement of the source: unrolled copies, or several accesses of one expression.
+/// True if two accesses are one statement of the source: unrolled copies, or several accesses of one expression.
 pub(super) fn is_same_statement(program: &Program, one: &Side, other: &Side) -> bool {
     one.action == other.action && is_same_line(program, one.point.pc, other.point.pc)
 }
 
-/// Whether two instructions come from one line of the source, inlined by the same calls.
+/// True if two instructions come from one line of the source, inlined by the same calls.
 pub(super) fn is_same_line(program: &Program, one: Pc, other: Pc) -> bool {
     one == other || lines(program, one).is_some_and(|lines| Some(lines) == self::lines(program, other))
 }

@@ -3,10 +3,10 @@
 use super::error::CommandError;
 use crate::debug::argument::ArgumentError;
 
-/// The text of an argument of a command, or of another part of its line.
+/// The text of an argument of a command, or of another part of the line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArgumentText {
-    /// Its text.
+    /// The text.
     pub text: String,
     /// Its offset in the line, in bytes.
     pub start: usize,
@@ -23,14 +23,14 @@ impl ArgumentText {
         CommandError::at(self.span(), message)
     }
 
-    /// An error in this argument as an error in the line.
-    pub fn wrong(&self, error: ArgumentError) -> CommandError {
+    /// The error `error`, whose columns count from the argument's start, with columns of the line.
+    pub fn shifted_error(&self, error: ArgumentError) -> CommandError {
         let error = error.shifted(self.start);
         CommandError { message: error.message, span: error.span.or(Some(self.span())), help: error.help }
     }
 
     /// An error at the word that begins at byte `column` of it.
-    pub fn wrong_from(&self, column: usize, message: impl Into<String>) -> CommandError {
+    pub fn error_at(&self, column: usize, message: impl Into<String>) -> CommandError {
         let at = column.min(self.text.len());
         let is_word = |c: char| c.is_ascii_alphanumeric() || "_%$.".contains(c);
         let word = self.text.get(at..).map_or(0, |rest| rest.chars().take_while(|c| is_word(*c)).count().max(1));

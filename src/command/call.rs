@@ -1,4 +1,4 @@
-//! A command line, taken apart: the command, and its arguments by kind.
+//! A parsed command line: the command, and its arguments by kind.
 
 use super::argument_text::ArgumentText;
 use super::catalogue::Catalogue;
@@ -10,15 +10,15 @@ use crate::debug::value::format::LETTERS;
 /// A command with its arguments.
 #[derive(Clone)]
 pub struct Call {
-    /// The table that it was looked up in.
+    /// The command table.
     pub table: &'static Catalogue,
     /// Its row of the table.
     pub spec: &'static CommandSpec,
     /// The line as it was typed.
     pub line: String,
-    /// What follows the slash after the name.
+    /// The text after a slash that follows the name.
     pub suffix: Option<ArgumentText>,
-    /// The arguments that were given, in the order of the row.
+    /// The given arguments, in the order of the row.
     pub args: Vec<Arg>,
 }
 
@@ -54,7 +54,7 @@ impl Call {
         }
     }
 
-    /// The argument that the row calls `name`.
+    /// The argument with the name `name` in the row.
     pub fn arg(&self, name: &str) -> Option<&Arg> {
         self.args.iter().find(|arg| arg.name == name)
     }
@@ -64,20 +64,20 @@ impl Call {
         self.argument(name).map(|argument| argument.text.as_str())
     }
 
-    /// The text of an argument, and where it stands.
+    /// The text of an argument, with its offset.
     pub fn argument(&self, name: &str) -> Option<&ArgumentText> {
         self.arg(name).map(|arg| &arg.argument)
     }
 
-    /// The number that an argument stands for.
+    /// The number that an argument denotes.
     pub fn number(&self, name: &str) -> Option<u64> {
         self.arg(name)?.numbers.first().copied()
     }
 
-    /// The text of an argument, and where it stands.
+    /// The text of an argument that a command needs, with its offset.
     ///
     /// # Errors
-    /// It was not given, though it must be here.
+    /// The argument is missing.
     pub fn required(&self, name: &str) -> Result<&ArgumentText, CommandError> {
         self.argument(name).ok_or_else(|| self.missing(name))
     }

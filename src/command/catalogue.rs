@@ -1,16 +1,16 @@
-//! What a table of commands is made of: topics of rows, and groups of rows with the same first word.
+//! The parts of a command table: topics of rows, and groups of rows with the same first word.
 
 use super::spec::CommandSpec;
 
 /// A topic of the help, and its commands.
 pub struct Topic {
-    /// What the user types after `help`.
+    /// Its name after `help`.
     pub name: &'static str,
-    /// What it is about, in one line.
+    /// A summary in one line.
     pub summary: &'static str,
-    /// More about it, in paragraphs, where that does not belong to one command.
+    /// More about it, in paragraphs: what concerns several commands.
     pub about: &'static str,
-    /// Its commands, in the order in which one learns them.
+    /// Its commands, the basic ones first.
     pub commands: &'static [CommandSpec],
 }
 
@@ -20,7 +20,7 @@ pub struct Group {
     pub name: &'static str,
     /// Short names.
     pub aliases: &'static [&'static str],
-    /// What they have in common.
+    /// A summary of the commands.
     pub summary: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! What could stand at the cursor: candidates by the kind of the argument it is in.
+//! Completion: the candidates at the cursor, by the kind of the argument.
 
 use super::lookup;
 use super::parse::first_token;
@@ -11,18 +11,18 @@ use crate::debug::settings::{SETTINGS, SettingKind};
 use crate::debug::shown_name;
 use crate::debug::view::mbarrier_views;
 
-/// What could stand at the cursor.
+/// The completions at the cursor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Completion {
-    /// Where the word starts that a candidate replaces, in bytes of the line; it ends at the cursor.
+    /// The byte offset of the word that a candidate replaces; the word ends at the cursor.
     pub start: usize,
     /// The candidates, in order.
     pub candidates: Vec<String>,
-    /// A file can stand there: the front end lists folders.
+    /// A file can be named there: the front end lists folders.
     pub files: bool,
 }
 
-/// The names that the program and the session know.
+/// The names of the program and the session.
 #[derive(Clone, Debug, Default)]
 pub struct KnownNames {
     /// Registers and predicates in scope, and special registers.
@@ -42,7 +42,7 @@ pub struct KnownNames {
 }
 
 impl KnownNames {
-    /// Those of `session`, as its focused thread sees them.
+    /// The names of `session` that are in scope for its focused thread.
     pub fn of(session: &Session) -> Self {
         let program = session.program();
         let (registers, symbols) = scope::names(&session.eval_context()).into_iter().partition(|name| name.starts_with('%'));
@@ -58,27 +58,27 @@ impl KnownNames {
     }
 }
 
-/// What could stand at the end of `line`, which is what stands before the cursor.
+/// The completions at the end of `line`, the text before the cursor.
 pub fn complete(line: &str, names: &KnownNames) -> Completion {
     let from = line.len() - line.trim_start().len();
-    match command_of(line, from) {
-        Stage::Name { start, group } => {
+    match cursor_position(line, from) {
+        CursorPosition::Name { start, group } => {
             let word = &line[start..];
             let mut candidates = continuations(group);
             if group == "set" {
                 candidates.extend(SETTINGS.iter().map(|setting| setting.name.to_string()));
-                candidates.extend(places(names));
+                candidates.extend(expression_names(names));
             } else if let Some(arg) = table::commands().find(|spec| spec.name == group).and_then(|spec| spec.args.first()) {
                 candidates.extend(self::candidates(arg.kind, "", names));
             }
-            Completion { start, candidates: fitting(candidates, word), files: false }
+            Completion { start, candidates: matching(candidates, word), files: false }
         }
-        Stage::Arguments { spec, start } => complete_argument(spec, line, start, names),
-        Stage::Nothing => Completion { start: line.len(), ..Completion::default() },
+        CursorPosition::Arguments { spec, start } => complete_argument(spec, line, start, names),
+        CursorPosition::Nothing => Completion { start: line.len(), ..Completion::default() },
     }
 }
 
-/// What is left of the word at the end of `line`, where only one thing can stand there; or what the command takes next.
+/// The rest of the word at the end of `line` if there is one candidate; otherwise the arguments of the command.
 pub fn hint(line: &str, names: &KnownNames) -> Option<String> {
     if line.trim().is_empty() {
         return None;
@@ -92,7 +92,7 @@ pub fn hint(line: &str, names: &KnownNames) -> Option<String> {
     }
     let named = lookup::find(&table::TABLE, line).ok()?;
     match named {
-        lookup::Named::Command(spec, end) if line[end..].trim().is_empty() && !spec.args.is_empty() => {
+        lookup::Match::Command(spec, end) if line[end..].trim().is_empty() && !spec.args.is_empty() => {
             let args: Vec<String> = spec.args.iter().map(ArgSpec::usage).collect();
             let blank = if line.ends_with(' ') { "" } else { " " };
             Some(format!("{blank}{}", args.join(" ")))
@@ -101,34 +101,34 @@ pub fn hint(line: &str, names: &KnownNames) -> Option<String> {
     }
 }
 
-/// Which part of a command the cursor is in.
-enum Stage<'a> {
+/// The part of a command that the cursor is in.
+enum CursorPosition<'a> {
     /// In its name, at the word that starts at `start`, after the words of `group`.
     Name { start: usize, group: &'a str },
     /// In its arguments, which start at `start`.
     Arguments { spec: &'static CommandSpec, start: usize },
-    /// In something that is no command.
+    /// After text that names no command.
     Nothing,
 }
 
-fn command_of(line: &str, from: usize) -> Stage<'_> {
+fn cursor_position(line: &str, from: usize) -> CursorPosition<'_> {
     let first = lookup::word_at(line, from);
     let end = first.start + first.text.len();
     if end == line.len() {
-        return Stage::Name { start: first.start, group: "" };
+        return CursorPosition::Name { start: first.start, group: "" };
     }
     if let Some(group) = group_of(&first.text) {
         let second = lookup::word_at(line, end);
         if second.start + second.text.len() == line.len() {
-            return Stage::Name { start: second.start, group };
+            return CursorPosition::Name { start: second.start, group };
         }
         if group == "set" && line[second.start..].starts_with('%') && !line.contains('=') {
-            return Stage::Name { start: second.start, group };
+            return CursorPosition::Name { start: second.start, group };
         }
     }
     match lookup::find(&table::TABLE, line) {
-        Ok(lookup::Named::Command(spec, start)) => Stage::Arguments { spec, start },
-        Ok(lookup::Named::Group(_)) | Err(_) => Stage::Nothing,
+        Ok(lookup::Match::Command(spec, start)) => CursorPosition::Arguments { spec, start },
+        Ok(lookup::Match::Group(_)) | Err(_) => CursorPosition::Nothing,
     }
 }
 
@@ -160,32 +160,34 @@ fn complete_argument(spec: &CommandSpec, line: &str, start: usize, names: &Known
     let word_start = start + word_start(arg.kind, text);
     let word = &line[word_start..];
     let mut candidates = candidates(arg.kind, text, names);
-    // Words that lead to arguments not given yet can stand here too.
+    // Keywords of later arguments are candidates too.
     if text.trim_end() != text || arg.kind == ArgKind::ThreadFilter {
-        candidates.extend(spec.args.iter().filter(|later| !later.lead.is_empty() && later.lead != ",").map(|later| later.lead.to_string()));
+        candidates.extend(
+            spec.args.iter().filter(|later| !later.keyword.is_empty() && later.keyword != ",").map(|later| later.keyword.to_string()),
+        );
     }
-    Completion { start: word_start, candidates: fitting(candidates, word), files: arg.kind.is_file() }
+    Completion { start: word_start, candidates: matching(candidates, word), files: arg.kind.is_file() }
 }
 
 /// The argument that the end of `text` is in.
 fn argument_at_end<'a>(spec: &'a CommandSpec, text: &str) -> Option<&'a ArgSpec> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let complete = if text.ends_with(char::is_whitespace) { words.len() } else { words.len().saturating_sub(1) };
-    let led = spec.args.iter().rev().find(|arg| !arg.lead.is_empty() && words[..complete].contains(&arg.lead));
-    if led.is_some() {
-        return led;
+    let after_keyword = spec.args.iter().rev().find(|arg| !arg.keyword.is_empty() && words[..complete].contains(&arg.keyword));
+    if after_keyword.is_some() {
+        return after_keyword;
     }
-    let mut left = complete;
-    for arg in spec.args.iter().filter(|arg| arg.lead.is_empty()) {
-        if !arg.kind.is_word() || left == 0 {
+    let mut words_left = complete;
+    for arg in spec.args.iter().filter(|arg| arg.keyword.is_empty()) {
+        if !arg.kind.is_word() || words_left == 0 {
             return Some(arg);
         }
-        left -= 1;
+        words_left -= 1;
     }
     None
 }
 
-/// Where the word at the end of `text` starts.
+/// Byte offset of the word at the end of `text`.
 fn word_start(kind: ArgKind, text: &str) -> usize {
     let is_part = |c: char| match kind {
         ArgKind::Expression | ArgKind::Assignment | ArgKind::Message => c.is_ascii_alphanumeric() || "_%$.".contains(c),
@@ -200,7 +202,7 @@ fn candidates(kind: ArgKind, text: &str, names: &KnownNames) -> Vec<String> {
     let words = |words: &[&str]| words.iter().map(|word| (*word).to_string()).collect::<Vec<_>>();
     match kind {
         ArgKind::Choice(choices) => words(choices),
-        ArgKind::Expression | ArgKind::Message => places(names),
+        ArgKind::Expression | ArgKind::Message => expression_names(names),
         ArgKind::Register => names.registers.clone(),
         ArgKind::Symbol => names.symbols.clone(),
         ArgKind::Location => names.locations.clone(),
@@ -219,14 +221,14 @@ fn candidates(kind: ArgKind, text: &str, names: &KnownNames) -> Vec<String> {
     }
 }
 
-/// The values of the setting that `text` starts with, or what an expression can name.
+/// The values of the setting that `text` starts with, or the names for an expression.
 fn assignment(text: &str, names: &KnownNames) -> Vec<String> {
     let setting = SETTINGS.iter().find(|setting| setting.name == first_token(text.trim_start()));
     match setting.map(|setting| setting.kind) {
         Some(SettingKind::Choice(choices)) => choices.iter().map(|choice| (*choice).to_string()).collect(),
         Some(SettingKind::NumberOrAuto(_)) => vec!["auto".to_string()],
         Some(SettingKind::Number(_) | SettingKind::Bytes) => Vec::new(),
-        None => places(names),
+        None => expression_names(names),
     }
 }
 
@@ -244,21 +246,21 @@ fn topics(text: &str) -> Vec<String> {
     all
 }
 
-/// What an expression can name.
-fn places(names: &KnownNames) -> Vec<String> {
-    let mut places = names.registers.clone();
-    places.extend(names.symbols.clone());
-    places
+/// The registers and symbols that an expression can name.
+fn expression_names(names: &KnownNames) -> Vec<String> {
+    let mut expression_names = names.registers.clone();
+    expression_names.extend(names.symbols.clone());
+    expression_names
 }
 
-/// Those that begin with `word`; for names that begin with `%` or `$`, that can be left out.
-fn fitting(candidates: Vec<String>, word: &str) -> Vec<String> {
-    let fits = |name: &String| name.starts_with(word) || (!word.is_empty() && name.trim_start_matches(['%', '$']).starts_with(word));
-    let mut fitting: Vec<String> = Vec::new();
-    for name in candidates.into_iter().filter(fits) {
-        if !fitting.contains(&name) {
-            fitting.push(name);
+/// The candidates that begin with `word`; `word` may leave out a leading `%` or `$`.
+fn matching(candidates: Vec<String>, word: &str) -> Vec<String> {
+    let is_match = |name: &String| name.starts_with(word) || (!word.is_empty() && name.trim_start_matches(['%', '$']).starts_with(word));
+    let mut matching: Vec<String> = Vec::new();
+    for name in candidates.into_iter().filter(is_match) {
+        if !matching.contains(&name) {
+            matching.push(name);
         }
     }
-    fitting
+    matching
 }

@@ -21,15 +21,15 @@ use crate::debug::view::Examine;
 pub struct Context<'a> {
     /// The session.
     pub session: &'a mut Session,
-    /// The state that commands keep.
+    /// State between commands.
     pub state: &'a mut CommandState,
-    /// Asked while the kernel runs.
+    /// Checked while the kernel runs.
     pub interrupt: &'a mut dyn InterruptCheck,
-    /// The user has said yes to what this command asks.
+    /// The user has answered yes to the question of this command.
     pub confirmed: bool,
 }
 
-/// The state that commands keep and that is not part of the session.
+/// State of the commands that is not part of the session.
 #[derive(Debug, Default)]
 pub struct CommandState {
     /// The command that an empty line repeats.
@@ -43,8 +43,8 @@ pub struct CommandState {
 /// Lines that were listed.
 #[derive(Clone, Debug)]
 pub struct Listed {
-    /// The time, and the thread, from which they were: somewhere else the list begins anew.
-    pub seen_from: (Tick, Focus),
+    /// The time and the focus of the listing; at others `list` starts at the current line again.
+    pub listed_at: (Tick, Focus),
     /// The file.
     pub file: SourceId,
     /// The lines.
@@ -52,75 +52,75 @@ pub struct Listed {
 }
 
 impl Context<'_> {
-    /// The instructions that a location stands for, seen from the focused lane.
+    /// The instructions at a location, which may be relative to the focused lane.
     pub fn locate(&self, argument: &ArgumentText) -> Result<Resolved, CommandError> {
         let here = self.session.eval_context().frame().ok().map(|frame| frame.pc);
-        let location = Location::parse(&argument.text).map_err(|error| argument.wrong(error))?;
-        location.resolve(self.session.program(), here).map_err(|error| argument.wrong(error.at(0..argument.text.len())))
+        let location = Location::parse(&argument.text).map_err(|error| argument.shifted_error(error))?;
+        location.resolve(self.session.program(), here).map_err(|error| argument.shifted_error(error.at(0..argument.text.len())))
     }
 
-    /// An expression that was read.
+    /// The parsed expression.
     pub fn expression(&self, argument: &ArgumentText) -> Result<Expression, CommandError> {
         Expression::parse(&argument.text).map_err(|error| {
             let message = format!("{}; expected {}", error.message, error.expected);
-            argument.wrong_from(error.column, message)
+            argument.error_at(error.column, message)
         })
     }
 
     /// The value of an expression for the focused lane.
     pub fn value(&self, argument: &ArgumentText) -> Result<Value, CommandError> {
         let value = self.expression(argument)?.evaluate(&self.session.eval_context());
-        value.map_err(|error| argument.wrong_from(error.column, error.to_string()))
+        value.map_err(|error| argument.error_at(error.column, error.to_string()))
     }
 
-    /// The place that an expression names.
+    /// The register or memory that an expression names.
     pub fn target(&self, argument: &ArgumentText) -> Result<Target, CommandError> {
         let target = self.expression(argument)?.target(&self.session.eval_context());
-        target.map_err(|error| argument.wrong_from(error.column, error.to_string()))
+        target.map_err(|error| argument.error_at(error.column, error.to_string()))
     }
 
-    /// The place that an expression names for some threads.
+    /// The register or memory that an expression names for some threads.
     pub fn target_for(&self, argument: &ArgumentText, threads: &ThreadFilter) -> Result<Target, CommandError> {
         let target = self.expression(argument)?.target_for(&self.session.eval_context(), threads);
-        target.map_err(|error| argument.wrong_from(error.column, error.to_string()))
+        target.map_err(|error| argument.error_at(error.column, error.to_string()))
     }
 
-    /// An event that `catch` and `run-to` know.
+    /// An event of `catch` or `run-to`.
     pub fn event(&self, argument: &ArgumentText) -> Result<Event, CommandError> {
         let eval_context = self.session.eval_context();
-        Event::parse(&argument.text, |name| mbarrier_address(&eval_context, name)).map_err(|error| argument.wrong(error))
+        Event::parse(&argument.text, |name| mbarrier_address(&eval_context, name)).map_err(|error| argument.shifted_error(error))
     }
 
     /// Threads that a listing or a breakpoint is limited to.
     pub fn filter(&self, argument: &ArgumentText) -> Result<ThreadFilter, CommandError> {
         let filter = ThreadFilter::parse(&argument.text, &self.session.eval_context().extents());
-        filter.map_err(|error| argument.wrong_from(error.column, error.message))
+        filter.map_err(|error| argument.error_at(error.column, error.message))
     }
 
-    /// Why the focused thread stands nowhere.
-    pub fn absence(&self) -> CommandError {
+    /// The error for a focused thread that is at no instruction.
+    pub fn no_code_error(&self) -> CommandError {
         let error = self.session.eval_context().frame().err();
         CommandError::new(error.map_or_else(|| "there is no code here".to_string(), |error| error.to_string()))
     }
 
-    /// The question whether what was recorded after the present time may be dropped; none if nothing would be, or it was answered.
+    /// The question whether the recording after the present time may be discarded; none if there is none, or it is confirmed.
     pub fn ask_to_drop(&self) -> Option<Outcome> {
         let (now, recorded) = (self.session.time(), self.session.recorded());
-        let asks = recorded > now && !self.confirmed && self.session.settings.confirm;
+        let must_ask = recorded > now && !self.confirmed && self.session.settings.confirm;
         let question = || format!("this discards the recorded history after the current time, t={now} to t={recorded}");
-        asks.then(|| Outcome::Ask(question()))
+        must_ask.then(|| Outcome::Ask(question()))
     }
 
-    /// The question whether all that was recorded may be dropped; none if nothing was, or it was answered.
+    /// The question whether the whole recording may be discarded; none if there is none, or it is confirmed.
     pub fn ask_to_restart(&self) -> Option<Outcome> {
         let recorded = self.session.recorded();
-        let asks = recorded > Tick::START && !self.confirmed && self.session.settings.confirm;
-        asks.then(|| Outcome::Ask(format!("the run begins anew, and what was recorded to t={recorded} is dropped")))
+        let must_ask = recorded > Tick::START && !self.confirmed && self.session.settings.confirm;
+        must_ask.then(|| Outcome::Ask(format!("the run begins anew, and what was recorded to t={recorded} is dropped")))
     }
 }
 
 impl From<ArgumentError> for CommandError {
-    /// One about no argument of the line.
+    /// An error without a position in the line.
     fn from(error: ArgumentError) -> Self {
         CommandError { message: error.message, span: None, help: error.help }
     }

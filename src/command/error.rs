@@ -1,34 +1,34 @@
-//! Why a command was not done: what was expected, and at which column.
+//! The error of a command: what was expected, and at which column.
 
-/// Why a command was not done. Nothing has changed.
+/// The reason why a command was not executed. Nothing has changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct CommandError {
-    /// What is wrong, in one line.
+    /// The message, in one line.
     pub message: String,
-    /// The bytes of the line it is about, if it is about some.
+    /// The bytes of the line that it is about, if any.
     pub span: Option<std::ops::Range<usize>>,
-    /// What would be right.
+    /// Advice on what would be right.
     pub help: Option<String>,
 }
 
 impl CommandError {
-    /// One about no part of the line.
+    /// An error without a position in the line.
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), span: None, help: None }
     }
 
-    /// One about these bytes of the line.
+    /// An error about these bytes of the line.
     pub fn at(span: std::ops::Range<usize>, message: impl Into<String>) -> Self {
         Self { span: Some(span), ..Self::new(message) }
     }
 
-    /// With what would be right.
+    /// The error with this advice.
     pub fn with_help(self, help: impl Into<String>) -> Self {
         Self { help: Some(help.into()), ..self }
     }
 
-    /// With `did you mean '..'?`, if there is something near.
+    /// The error with `did you mean '..'?`, if there is a similar name.
     pub fn with_nearest(self, near: Option<&str>) -> Self {
         match near {
             Some(near) => self.with_help(format!("did you mean '{near}'?")),

@@ -2,7 +2,7 @@
 
 use super::catalogue::{Catalogue, Group, Topic};
 use super::error::CommandError;
-use super::lookup::{self, Named};
+use super::lookup::{self, Match};
 use super::options::OPTIONS;
 use super::spec::CommandSpec;
 use crate::debug::nearest;
@@ -11,7 +11,7 @@ use crate::debug::settings::{SETTINGS, Setting};
 /// Columns of a paragraph.
 const WIDTH: usize = 80;
 
-/// `help` alone: the topics.
+/// The text of `help` without an argument: the topics.
 pub fn topics(table: &Catalogue) -> String {
     let width = column(table.topics.iter().map(|topic| topic.name));
     let row = |topic: &Topic| format!("  {:width$}  {}\n", topic.name, topic.summary);
@@ -24,7 +24,7 @@ pub fn topics(table: &Catalogue) -> String {
     )
 }
 
-/// `help WORDS`: about a topic, a command, a group of commands or a setting.
+/// The text of `help WORDS`: about a topic, a command, a group of commands or a setting.
 ///
 /// # Errors
 /// There is nothing of that name.
@@ -40,9 +40,9 @@ pub fn about(table: &Catalogue, words: &str) -> Result<String, CommandError> {
         return Ok(self::setting(setting));
     }
     match lookup::find(table, words) {
-        Ok(Named::Group(group)) => Ok(self::group(table, group)),
-        Ok(Named::Command(spec, end)) if words[end..].trim().is_empty() => Ok(command(table, spec)),
-        Ok(Named::Command(..)) => Err(CommandError::new(format!("there is no command '{words}'"))),
+        Ok(Match::Group(group)) => Ok(self::group(table, group)),
+        Ok(Match::Command(spec, end)) if words[end..].trim().is_empty() => Ok(command(table, spec)),
+        Ok(Match::Command(..)) => Err(CommandError::new(format!("there is no command '{words}'"))),
         Err(error) => {
             let topics = table.topics.iter().map(|topic| topic.name);
             let near = nearest(words, topics).map(|topic| format!("did you mean '{topic}'?"));
@@ -51,7 +51,7 @@ pub fn about(table: &Catalogue, words: &str) -> Result<String, CommandError> {
     }
 }
 
-/// A command: what it takes, what it does, examples, other names.
+/// The text about a command: its usage, effect, examples, aliases.
 pub fn command(table: &Catalogue, spec: &CommandSpec) -> String {
     let mut text = format!("{}\n  {}.\n", spec.usage(), spec.summary);
     for paragraph in spec.help.split("\n\n") {
@@ -96,7 +96,7 @@ pub fn apropos(table: &Catalogue, word: &str) -> String {
     }
 }
 
-/// A row for each command: what it takes, and what it does in one line.
+/// A row for each command: its names and its summary.
 fn rows(commands: impl Iterator<Item = &'static CommandSpec>) -> String {
     let commands: Vec<&CommandSpec> = commands.collect();
     let names = |spec: &CommandSpec| match short_name(spec) {

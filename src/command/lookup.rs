@@ -1,4 +1,4 @@
-//! Which command a line names: full names, gdb's short names, and prefixes that fit one command only.
+//! Finds the command that a line names: by full names, gdb's short names, and unique prefixes.
 
 use super::argument_text::ArgumentText;
 use super::catalogue::{Catalogue, Group};
@@ -6,22 +6,22 @@ use super::error::CommandError;
 use super::spec::CommandSpec;
 use crate::debug::nearest;
 
-/// What the first words of a line name.
-pub enum Named {
-    /// A command, and where its arguments start.
+/// The command or group that the first words of a line name.
+pub enum Match {
+    /// A command, and the byte offset of its arguments in the line.
     Command(&'static CommandSpec, usize),
-    /// A group of commands that nothing follows, such as `info` alone.
+    /// A group without a command of it, such as `info` alone.
     Group(&'static Group),
 }
 
-/// A word that a command line may continue with, and the command that it names.
+/// A word that may follow in the line, and the command that it names.
 type NamedCommand = (&'static str, &'static CommandSpec);
 
 /// Finds the command of `table` that `line` names. `line` is not blank.
 ///
 /// # Errors
 /// There is none, or there are several.
-pub fn find(table: &Catalogue, line: &str) -> Result<Named, CommandError> {
+pub fn find(table: &Catalogue, line: &str) -> Result<Match, CommandError> {
     let first = word_at(line, 0);
     if first.text.is_empty() {
         return Err(CommandError::at(first.start..line.trim_end().len(), "expected a command").with_help("help lists them"));
@@ -37,33 +37,33 @@ pub fn find(table: &Catalogue, line: &str) -> Result<Named, CommandError> {
     let spec = choose(table, &first, &candidates, "command")?;
     match table.groups.iter().find(|group| group.name == spec.name || is_member(spec, group)) {
         Some(group) => find_in_group(table, group, line, first.start + first.text.len()),
-        None => Ok(Named::Command(spec, first.start + first.text.len())),
+        None => Ok(Match::Command(spec, first.start + first.text.len())),
     }
 }
 
 /// The command of `group` that the second word of `line` names, which starts at or after `from`.
-fn find_in_group(table: &Catalogue, group: &'static Group, line: &str, from: usize) -> Result<Named, CommandError> {
+fn find_in_group(table: &Catalogue, group: &'static Group, line: &str, from: usize) -> Result<Match, CommandError> {
     // `info cuda warps` is what cuda-gdb calls `info warps`.
     let mut second = word_at(line, from);
     if second.text == "cuda" && group.name == "info" {
         second = word_at(line, second.start + second.text.len());
     }
-    let itself = table.commands().find(|spec| spec.name == group.name);
+    let own_command = table.commands().find(|spec| spec.name == group.name);
     let candidates = names_in(table, group.name);
     if second.text.is_empty() {
         let rest = line[from..].trim_start();
-        return match itself {
-            Some(spec) => Ok(Named::Command(spec, from)),
-            None if rest.is_empty() => Ok(Named::Group(group)),
+        return match own_command {
+            Some(spec) => Ok(Match::Command(spec, from)),
+            None if rest.is_empty() => Ok(Match::Group(group)),
             None => Err(CommandError::at(second.start..line.trim_end().len(), format!("expected what {} is about", group.name))),
         };
     }
     let in_full = candidates.iter().any(|(name, _)| *name == second.text);
-    match (choose(table, &second, &candidates, group.name), itself) {
+    match (choose(table, &second, &candidates, group.name), own_command) {
         // An argument may begin like the name of another command.
-        (_, Some(spec)) if !in_full => Ok(Named::Command(spec, from)),
-        (Ok(spec), _) => Ok(Named::Command(spec, second.start + second.text.len())),
-        (Err(_), Some(spec)) => Ok(Named::Command(spec, from)),
+        (_, Some(spec)) if !in_full => Ok(Match::Command(spec, from)),
+        (Ok(spec), _) => Ok(Match::Command(spec, second.start + second.text.len())),
+        (Err(_), Some(spec)) => Ok(Match::Command(spec, from)),
         (Err(error), None) => Err(error),
     }
 }
@@ -79,20 +79,20 @@ pub fn names_in(table: &Catalogue, group: &str) -> Vec<NamedCommand> {
     candidates.collect()
 }
 
-/// The command that `word` names: in full, or as a prefix of one only.
+/// The command that `word` names: in full, or as a prefix of only one.
 fn choose(table: &Catalogue, word: &ArgumentText, candidates: &[NamedCommand], what: &str) -> Result<&'static CommandSpec, CommandError> {
     if let Some((_, spec)) = candidates.iter().find(|(name, _)| *name == word.text) {
         return Ok(spec);
     }
-    let fits = |candidate: &&NamedCommand| candidate.0.starts_with(&word.text);
+    let is_prefix = |candidate: &&NamedCommand| candidate.0.starts_with(&word.text);
     let is_name =
         |candidate: &&NamedCommand| candidate.1.name.ends_with(candidate.0) || table.groups.iter().any(|group| group.name == candidate.0);
     // Aliases must be typed in full: a prefix means a name only.
-    let mut fitting: Vec<&NamedCommand> = candidates.iter().filter(fits).filter(is_name).collect();
-    if fitting.is_empty() {
-        fitting = candidates.iter().filter(fits).collect();
+    let mut matching: Vec<&NamedCommand> = candidates.iter().filter(is_prefix).filter(is_name).collect();
+    if matching.is_empty() {
+        matching = candidates.iter().filter(is_prefix).collect();
     }
-    match fitting.as_slice() {
+    match matching.as_slice() {
         [] => Err(unknown(word, candidates, what)),
         [first, rest @ ..] if rest.iter().all(|candidate| candidate.1.name == first.1.name) => Ok(first.1),
         several => Err(ambiguous(word, several, what)),
@@ -124,7 +124,7 @@ fn is_member(spec: &CommandSpec, group: &Group) -> bool {
     spec.name.split_once(' ').is_some_and(|(first, _)| first == group.name)
 }
 
-/// The word of a name that starts at or after `from`, which may be empty.
+/// The word of a command name that starts at or after `from`; it may be empty.
 pub fn word_at(line: &str, from: usize) -> ArgumentText {
     let rest = line.get(from..).unwrap_or_default();
     let start = from + rest.len() - rest.trim_start().len();

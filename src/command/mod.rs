@@ -1,7 +1,7 @@
-//! What the user can type: one table of commands, from which parsing, abbreviations, errors, completion and help are made.
+//! The commands: one table, from which parsing, abbreviations, errors, completion and help are made.
 //!
-//! A line goes through [`parse()`], which finds its row in the [`table`] and takes its arguments apart by their kinds, to the row's
-//! handler, which does what it says to the session and answers with an [`Outcome`]. Nothing here writes: the front end words outcomes.
+//! [`parse()`] finds the row of a line in the [`table`] and parses its arguments by their kinds. The row's handler executes the command on
+//! the session and returns an [`Outcome`]. Nothing here prints: the front end formats outcomes.
 
 pub mod complete;
 pub mod help;
@@ -24,4 +24,4 @@ pub use context::{CommandState, Context};
 pub use error::CommandError;
 pub use execute::execute;
 pub use outcome::{CheckRow, LayoutRequest, Outcome, View};
-pub use parse::{parse, says_nothing};
+pub use parse::{is_blank_or_comment, parse};

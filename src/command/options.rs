@@ -1,6 +1,6 @@
-//! The options of the command line, a line each, for the prompt's `apropos`: what is given before a session begins.
+//! The options of the program's command line, a line each, for the prompt's `apropos`.
 
-/// Options with what they take, and what each is for.
+/// The options with their values, and a summary of each.
 pub const OPTIONS: &[(&str, &str)] = &[
     ("--launch FILE.ron", "Launch as this file says"),
     ("--kernel NAME", "Run this kernel of the module"),

@@ -1,4 +1,4 @@
-//! The outcome of a command, as plain data; the front end makes text of it.
+//! The outcome of a command, as plain data; the front end formats it.
 
 use std::path::PathBuf;
 
@@ -24,19 +24,19 @@ use crate::debug::{LaneMask, Reason, Site, WatchedAccessText};
 /// The outcome of a command.
 #[derive(Debug)]
 pub enum Outcome {
-    /// Nothing to say.
+    /// Nothing to print.
     Nothing,
-    /// Lines to say.
+    /// Lines to print.
     Text(String),
     /// Lines that kernels printed, byte for byte.
     Printed(Vec<u8>),
-    /// It ran, and stopped.
+    /// The kernel ran, and stopped.
     Stop(Box<Stop>),
-    /// A breakpoint was made.
+    /// A breakpoint was added.
     NewBreakpoint {
         /// The breakpoint.
         row: BreakpointRow,
-        /// The line it is on instead, if there is no code where the user wanted it.
+        /// The line it is on instead, if the requested line has no code.
         note: Option<String>,
     },
     /// `info breakpoints`.
@@ -47,26 +47,26 @@ pub enum Outcome {
         what: String,
         /// Its value.
         value: ValueText,
-        /// The lanes that have never written the register that it is.
+        /// The lanes that have never written the register, if the expression is one.
         undefined: LaneMask,
-        /// The additions that take it before it was rounded, if it is a product that is rounded once with them.
+        /// The additions with which the value, a product, is contracted: they use it unrounded.
         unrounded_uses: Option<ContractionNote>,
-        /// The copies in flight that will write the memory that holds it.
+        /// The copies in flight that will write the memory of the value.
         in_flight: Option<String>,
-        /// That it is about an array that is declared by the byte, and how to see its elements.
+        /// A note if the expression names an array that is declared as bytes: how to see its elements.
         bytes: Option<String>,
     },
     /// Displays as they are now.
     Displays(Vec<Shown>),
-    /// Writes to a place.
-    Touches {
-        /// The place.
+    /// Writes to a register or memory.
+    Writes {
+        /// The expression that names it.
         what: String,
         /// The writes, in order of time.
-        touches: Vec<WatchedAccessText>,
+        writes: Vec<WatchedAccessText>,
         /// The user interrupted the search.
         interrupted: bool,
-        /// That the place is in an array that is declared by the byte, and how to ask about its elements.
+        /// A note if it is in an array that is declared as bytes: how to see its elements.
         bytes: Option<String>,
     },
     /// The results of many orders (schedules).
@@ -81,7 +81,7 @@ pub enum Outcome {
         now: Tick,
         /// The latest time that was executed.
         recorded: Tick,
-        /// The end of the run, if it is there.
+        /// The end of the run, if this is it.
         end: Option<End>,
     },
     /// A view: rows of data.
@@ -90,18 +90,18 @@ pub enum Outcome {
     Focus {
         /// The thread: `block 1,0,0 producer warp 0 lane 5`.
         focus: String,
-        /// The instruction it executes next, or why there is none.
+        /// The instruction it executes next, or the reason why there is none.
         site: Result<Box<Site>, String>,
     },
-    /// Lines follow that belong to it, up to one that says `end`: commands for these breakpoints.
+    /// The following lines, up to `end`, are commands for these breakpoints.
     Collect(Vec<u32>),
-    /// It must be confirmed: asked again with a yes, it is done.
+    /// A question: the command is to be executed again once the user has confirmed it.
     Ask(String),
     /// The commands of a file are to be executed.
     Source(PathBuf),
-    /// The screen is to be laid out anew, or its layout saved; a front end without a screen says so.
+    /// The screen is to show another layout or save its own; a front end without a screen reports that it has none.
     Layout(LayoutRequest),
-    /// The end.
+    /// The session is to end.
     Quit,
 }
 
@@ -117,9 +117,9 @@ pub enum LayoutRequest {
 /// A checker, whether it is on, and what it has found.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct CheckRow {
-    /// Its word.
+    /// Its name.
     pub checker: &'static str,
-    /// It is on.
+    /// True if it is on.
     pub on: bool,
     /// Its findings up to now.
     pub findings: usize,
@@ -127,10 +127,10 @@ pub struct CheckRow {
     pub about: &'static str,
 }
 
-/// A view of the standing machine.
+/// A view of the stopped machine.
 #[derive(Debug)]
 pub enum View {
-    /// `type`: what arrays are taken for.
+    /// `type`: the element types of arrays.
     ArrayTypes(Vec<ArrayTypeRow>),
     /// `info target`.
     Target(TargetView),
@@ -179,7 +179,7 @@ pub enum View {
         number: usize,
         /// Launches of the case.
         count: usize,
-        /// Why values that are made up are what they are.
+        /// The reasons for made-up values.
         reasons: Vec<Reason>,
     },
     /// Registers.
@@ -188,7 +188,7 @@ pub enum View {
     Examined {
         /// The contents.
         examined: Examined,
-        /// Whether it is code.
+        /// True if it is code.
         code: bool,
     },
     /// Lines of text.
@@ -197,7 +197,7 @@ pub enum View {
     Explanation(Box<Explanation>),
     /// A function's control flow.
     ControlFlow(CfgView),
-    /// The groups of a warp.
+    /// The groups of converged lanes of a warp.
     Divergence(Divergence),
     /// Registers as a matrix.
     Fragment(FragmentView),
@@ -213,19 +213,19 @@ pub enum View {
     Pipeline(Pipeline),
     /// The fidelity of the run.
     Fidelity(Fidelity),
-    /// The findings there are.
+    /// The list of findings.
     Findings {
-        /// Those that are not suppressed.
+        /// The findings that are not suppressed.
         findings: Vec<FindingText>,
         /// The number of suppressed findings.
         suppressed: usize,
         /// The time up to which the run was checked.
         recorded: Tick,
-        /// The certificate for its other orders, once it is over.
+        /// The certificate for its other orders, once the run has ended.
         certificate: Option<Certificate>,
     },
-    /// All of one.
+    /// A finding in full.
     Finding(Box<FindingText>),
     /// The synchronization between the two sides of a finding, and its gaps; of a hang, the positions of all warps of its blocks.
-    Chain(Box<FindingText>, Vec<Warps>),
+    SynchronizationPath(Box<FindingText>, Vec<Warps>),
 }

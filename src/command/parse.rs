@@ -1,12 +1,12 @@
-//! Takes a command line apart by the kinds of what the command takes.
+//! Parses a command line by the kinds of the command's arguments.
 //!
-//! An argument that is one word ends at the next blank. Others (an expression, a location, threads) reach to the word that leads the
-//! next argument, `if` or `block` for instance, or to the end of the line; inside brackets and quotes no word leads anything.
+//! An argument that is one word ends at the next blank. Others (an expression, a location, threads) end at the keyword of a later
+//! argument, such as `if` or `block`, or at the end of the line; words inside brackets and quotes are no keywords.
 
 use super::argument_text::ArgumentText;
 use super::call::{Arg, Call};
 use super::error::CommandError;
-use super::lookup::{self, Named};
+use super::lookup::{self, Match};
 use super::spec::{ArgKind, ArgSpec, CommandSpec, Suffix};
 use super::table::TABLE;
 use crate::debug::nearest;
@@ -16,20 +16,20 @@ const FILTER_WORDS: &[&str] = &["block", "warp", "lane", "lanes", "thread", "clu
 /// Numbers that a list such as `1-100` can stand for at most.
 const NUMBERS_MAX: usize = 10_000;
 
-/// Takes `line` apart; `None` if it is blank, a comment, or names a group alone.
+/// Parses `line`, which is neither blank nor a comment.
 ///
 /// # Errors
-/// What is wrong with it, and where.
+/// The line is wrong: the error has the place.
 pub fn parse(line: &str) -> Result<Call, CommandError> {
     match lookup::find(&TABLE, line)? {
-        Named::Command(spec, end) => parse_arguments(spec, line, end),
-        // `info` alone is a question about what there is.
-        Named::Group(group) => parse(&format!("help {}", group.name)),
+        Match::Command(spec, end) => parse_arguments(spec, line, end),
+        // `info` alone lists the commands of the group.
+        Match::Group(group) => parse(&format!("help {}", group.name)),
     }
 }
 
-/// Whether `line` says nothing: it is blank or a comment.
-pub fn says_nothing(line: &str) -> bool {
+/// True if `line` is blank or a comment.
+pub fn is_blank_or_comment(line: &str) -> bool {
     let line = line.trim_start();
     line.is_empty() || line.starts_with('#')
 }
@@ -39,29 +39,29 @@ fn parse_arguments(spec: &'static CommandSpec, line: &str, name_end: usize) -> R
     let suffix = parse_suffix(spec, line, &mut at)?;
     let mut call = Call { table: &TABLE, spec, line: line.to_string(), suffix, args: Vec::new() };
     for (index, arg) in spec.args.iter().enumerate() {
-        let (rest, later) = (piece_from(line, at), &spec.args[index + 1..]);
-        let Some(found) = take(arg, later, &rest)? else {
+        let (rest, later) = (rest_from(line, at), &spec.args[index + 1..]);
+        let Some((parsed, end)) = parse_argument(arg, later, &rest)? else {
             if arg.optional {
                 continue;
             }
             return Err(call.missing(arg.name));
         };
-        at = found.1;
-        call.args.push(found.0);
+        at = end;
+        call.args.push(parsed);
     }
-    let rest = piece_from(line, at);
+    let rest = rest_from(line, at);
     if rest.text.is_empty() {
         return Ok(call);
     }
     Err(unexpected(spec, &call, &rest))
 }
 
-/// The error of what is left of a line when all arguments are taken.
+/// The error of a line with text after its last argument.
 fn unexpected(spec: &CommandSpec, call: &Call, rest: &ArgumentText) -> CommandError {
-    // It is the wrong form of what could have stood here.
-    let taken = spec.args.iter().rposition(|arg| call.arg(arg.name).is_some()).map_or(0, |last| last + 1);
+    // The text may be a malformed argument of those that were left out.
+    let next = spec.args.iter().rposition(|arg| call.arg(arg.name).is_some()).map_or(0, |last| last + 1);
     let possible: Vec<&ArgSpec> =
-        spec.args[taken..].iter().filter(|arg| arg.lead.is_empty() && arg.kind != ArgKind::ThreadFilter).collect();
+        spec.args[next..].iter().filter(|arg| arg.keyword.is_empty() && arg.kind != ArgKind::ThreadFilter).collect();
     let word = ArgumentText { text: first_token(&rest.text).to_string(), start: rest.start };
     let error = match possible.as_slice() {
         [only] => numbers(only.kind, rest).err(),
@@ -92,16 +92,16 @@ fn parse_suffix(spec: &CommandSpec, line: &str, at: &mut usize) -> Result<Option
     Ok(Some(argument))
 }
 
-/// Takes the argument `arg` off the start of `rest`, and says where it ends; `None` if it is not there.
-fn take(arg: &ArgSpec, later: &[ArgSpec], rest: &ArgumentText) -> Result<Option<(Arg, usize)>, CommandError> {
-    let Some(rest) = after_lead(arg, rest) else { return Ok(None) };
-    let extent = extent(arg, later, &rest.text);
-    let text = rest.text[..extent].trim_end();
+/// Parses the argument `arg` at the start of `rest`. Returns it and its end; `None` if it is not there.
+fn parse_argument(arg: &ArgSpec, later: &[ArgSpec], rest: &ArgumentText) -> Result<Option<(Arg, usize)>, CommandError> {
+    let Some(rest) = after_keyword(arg, rest) else { return Ok(None) };
+    let length = length(arg, later, &rest.text);
+    let text = rest.text[..length].trim_end();
     if text.is_empty() {
-        if arg.lead.is_empty() {
+        if arg.keyword.is_empty() {
             return Ok(None);
         }
-        let expected = format!("expected {} after '{}'", arg.kind.describe(), arg.lead);
+        let expected = format!("expected {} after '{}'", arg.kind.describe(), arg.keyword);
         return Err(CommandError::at(rest.start..rest.start, expected));
     }
     let argument = ArgumentText { text: text.to_string(), start: rest.start };
@@ -110,36 +110,36 @@ fn take(arg: &ArgSpec, later: &[ArgSpec], rest: &ArgumentText) -> Result<Option<
             let end = argument.span().end;
             Ok(Some((Arg { name: arg.name, kind: arg.kind, argument: unquoted(arg.kind, argument), numbers }, end)))
         }
-        // What does not fit an optional argument may be a later one.
-        Err(_) if arg.optional && arg.lead.is_empty() => Ok(None),
+        // Text that is no such optional argument may be a later argument.
+        Err(_) if arg.optional && arg.keyword.is_empty() => Ok(None),
         Err(error) => Err(error),
     }
 }
 
-/// What follows the word that leads to `arg`; `None` if that word is not there.
-fn after_lead(arg: &ArgSpec, rest: &ArgumentText) -> Option<ArgumentText> {
-    if arg.kind == ArgKind::ThreadFilter && arg.lead.is_empty() {
+/// The text after the keyword of `arg`; `None` if the keyword is not there.
+fn after_keyword(arg: &ArgSpec, rest: &ArgumentText) -> Option<ArgumentText> {
+    if arg.kind == ArgKind::ThreadFilter && arg.keyword.is_empty() {
         return FILTER_WORDS.contains(&first_token(&rest.text)).then(|| rest.clone());
     }
-    if arg.lead.is_empty() {
+    if arg.keyword.is_empty() {
         return Some(rest.clone());
     }
-    let argument = starts_with_lead(&rest.text, arg.lead).then(|| piece_from(&rest.text, arg.lead.len()))?;
+    let argument = starts_with_keyword(&rest.text, arg.keyword).then(|| rest_from(&rest.text, arg.keyword.len()))?;
     Some(ArgumentText { start: rest.start + argument.start, text: argument.text })
 }
 
-/// Whether `text` starts with `lead`, and with no longer word: `if(a)` starts with `if`, `iffy` does not.
-fn starts_with_lead(text: &str, lead: &str) -> bool {
-    text.strip_prefix(lead).is_some_and(|after| !is_word(lead) || !after.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_'))
+/// True if `text` starts with `keyword` as a whole word: `if(a)` starts with `if`, `iffy` does not.
+fn starts_with_keyword(text: &str, keyword: &str) -> bool {
+    text.strip_prefix(keyword).is_some_and(|after| !is_word(keyword) || !after.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_'))
 }
 
-/// Whether what leads an argument is a word, and no sign such as a comma.
-fn is_word(lead: &str) -> bool {
-    lead.ends_with(|c: char| c.is_ascii_alphanumeric())
+/// True if `keyword` is a word, not a sign such as a comma.
+fn is_word(keyword: &str) -> bool {
+    keyword.ends_with(|c: char| c.is_ascii_alphanumeric())
 }
 
-/// Bytes of `text` that belong to `arg`.
-fn extent(arg: &ArgSpec, later: &[ArgSpec], text: &str) -> usize {
+/// The length in bytes of `arg` at the start of `text`.
+fn length(arg: &ArgSpec, later: &[ArgSpec], text: &str) -> usize {
     if arg.kind.is_word() {
         return first_token(text).len();
     }
@@ -150,28 +150,28 @@ fn extent(arg: &ArgSpec, later: &[ArgSpec], text: &str) -> usize {
     if arg.kind.is_file() && later.iter().any(|arg| !arg.optional) {
         return first_token(text).len();
     }
-    let leads: Vec<&str> = later.iter().flat_map(leads).copied().collect();
-    let is_lead = |(at, starts_word): &(usize, bool)| {
-        leads.iter().any(|lead| (*starts_word || !is_word(lead)) && *at > 0 && starts_with_lead(&text[*at..], lead))
+    let keywords: Vec<&str> = later.iter().flat_map(keywords).copied().collect();
+    let is_keyword = |(at, starts_word): &(usize, bool)| {
+        keywords.iter().any(|keyword| (*starts_word || !is_word(keyword)) && *at > 0 && starts_with_keyword(&text[*at..], keyword))
     };
-    top_level(text).find(is_lead).map_or(text.len(), |(at, _)| at)
+    top_level(text).find(is_keyword).map_or(text.len(), |(at, _)| at)
 }
 
-/// The words that lead to `arg`.
-fn leads(arg: &ArgSpec) -> &[&'static str] {
-    match (arg.kind, arg.lead) {
+/// The keywords that can start `arg`.
+fn keywords(arg: &ArgSpec) -> &[&'static str] {
+    match (arg.kind, arg.keyword) {
         (ArgKind::ThreadFilter, "") => FILTER_WORDS,
         (_, "") => &[],
-        _ => std::slice::from_ref(&arg.lead),
+        _ => std::slice::from_ref(&arg.keyword),
     }
 }
 
-/// Where the characters of `text` start that stand in no brackets and no quotes, and whether a word starts there.
+/// The byte offsets of the characters of `text` outside brackets and quotes, each with true if a word starts there.
 fn top_level(text: &str) -> impl Iterator<Item = (usize, bool)> {
     let (mut depth, mut quoted, mut before) = (0_i32, false, ' ');
     text.char_indices().filter_map(move |(at, c)| {
         let starts_word = before.is_whitespace() && !c.is_whitespace();
-        let is_top = depth <= 0 && !quoted;
+        let is_top_level = depth <= 0 && !quoted;
         match c {
             '"' => quoted = !quoted,
             '(' | '[' | '{' if !quoted => depth += 1,
@@ -179,11 +179,11 @@ fn top_level(text: &str) -> impl Iterator<Item = (usize, bool)> {
             _ => {}
         }
         before = c;
-        is_top.then_some((at, starts_word))
+        is_top_level.then_some((at, starts_word))
     })
 }
 
-/// The numbers that an argument of `kind` stands for.
+/// The numbers that an argument of `kind` denotes; empty for other kinds.
 fn numbers(kind: ArgKind, argument: &ArgumentText) -> Result<Vec<u64>, CommandError> {
     let expected = |argument: &ArgumentText| argument.error(format!("expected {}, not '{}'", kind.describe(), argument.text));
     match kind {
@@ -231,12 +231,12 @@ pub fn number(text: &str) -> Option<u64> {
 fn grouped(text: &str) -> Option<u64> {
     let mut groups = text.split(',');
     let first = groups.next()?;
-    let well = (1..=3).contains(&first.len()) && groups.all(|group| group.len() == 3);
+    let is_grouped = (1..=3).contains(&first.len()) && groups.all(|group| group.len() == 3);
     let digits: String = text.chars().filter(|c| *c != ',').collect();
-    (well && digits.chars().all(|c| c.is_ascii_digit())).then(|| digits.parse().ok()).flatten()
+    (is_grouped && digits.chars().all(|c| c.is_ascii_digit())).then(|| digits.parse().ok()).flatten()
 }
 
-/// Files may stand in quotes.
+/// The argument without the quotes that a file name may have.
 fn unquoted(kind: ArgKind, argument: ArgumentText) -> ArgumentText {
     match argument.text.strip_prefix('"') {
         Some(inner) if kind.is_file() => ArgumentText { text: inner.trim_end_matches('"').to_string(), start: argument.start + 1 },
@@ -244,8 +244,8 @@ fn unquoted(kind: ArgKind, argument: ArgumentText) -> ArgumentText {
     }
 }
 
-/// What stands at or after `at`, without the blanks around it.
-fn piece_from(line: &str, at: usize) -> ArgumentText {
+/// The text from `at` on, without the blanks around it.
+fn rest_from(line: &str, at: usize) -> ArgumentText {
     let rest = line.get(at..).unwrap_or_default();
     let start = at + rest.len() - rest.trim_start().len();
     ArgumentText { text: rest.trim().to_string(), start }

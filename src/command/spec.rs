@@ -7,7 +7,7 @@ use super::outcome::Outcome;
 
 /// A command.
 pub struct CommandSpec {
-    /// Its name; of a subcommand all words, `info registers`.
+    /// Its name; for a subcommand all words, as `info registers`.
     pub name: &'static str,
     /// Other names, in full.
     pub aliases: &'static [&'static str],
@@ -23,14 +23,14 @@ pub struct CommandSpec {
     pub examples: &'static [&'static str],
     /// The effect of an empty line after it.
     pub repeats: Repeat,
-    /// Does it.
+    /// The function that executes it.
     pub handler: Handler,
 }
 
-/// Does what a command says. What it changes is in the context; what it found is the outcome, which the front end words.
+/// Executes a command on the context; the front end formats the outcome.
 pub type Handler = fn(&mut Context<'_>, &Call) -> Result<Outcome, CommandError>;
 
-/// A row to build others from: a command without arguments.
+/// A base for the rows: a command without arguments.
 pub const PLAIN: CommandSpec = CommandSpec {
     name: "",
     aliases: &[],
@@ -48,10 +48,10 @@ pub const PLAIN: CommandSpec = CommandSpec {
 pub enum Repeat {
     /// Nothing.
     No,
-    /// The same again.
+    /// The same line.
     Same,
-    /// The command without its arguments, which goes on from where it ended.
-    GoOn,
+    /// The command without its arguments: it continues where it ended.
+    Continue,
 }
 
 /// The kind of text after a slash that may follow a command's name.
@@ -71,26 +71,26 @@ pub struct ArgSpec {
     pub name: &'static str,
     /// Its kind.
     pub kind: ArgKind,
-    /// Whether it can be left out.
+    /// True if it can be left out.
     pub optional: bool,
-    /// The word before it, such as `if` before a condition; empty for none.
-    pub lead: &'static str,
+    /// The keyword before it, such as `if` before a condition, or a comma; empty for none.
+    pub keyword: &'static str,
 }
 
 impl ArgSpec {
-    /// One that must be given.
+    /// A required argument.
     pub const fn new(name: &'static str, kind: ArgKind) -> Self {
-        Self { name, kind, optional: false, lead: "" }
+        Self { name, kind, optional: false, keyword: "" }
     }
 
-    /// It can be left out.
+    /// Optional.
     pub const fn optional(self) -> Self {
         Self { optional: true, ..self }
     }
 
-    /// It stands after this word.
-    pub const fn after(self, lead: &'static str) -> Self {
-        Self { lead, ..self }
+    /// After this keyword.
+    pub const fn after(self, keyword: &'static str) -> Self {
+        Self { keyword, ..self }
     }
 }
 
@@ -103,11 +103,11 @@ pub enum ArgKind {
     Numbers,
     /// A repeat count, from 1.
     Count,
-    /// A moment: a tick, `start`, `end` or a mark.
+    /// A time: a tick, `start`, `end` or a mark.
     Tick,
     /// An expression.
     Expression,
-    /// A place in the code: a label, a line, `file:line`, a kernel or function, `*pc`, `op PATTERN`.
+    /// A code location: a label, a line, `file:line`, a kernel or function, `*pc`, `op PATTERN`.
     Location,
     /// A register.
     Register,
@@ -121,13 +121,13 @@ pub enum ArgKind {
     Name,
     /// Threads: `block 1,0,0 warp 2 lane 0-7`.
     ThreadFilter,
-    /// Coordinates of a block or a thread, `1,0,0`, and what may follow them: `1,0,0 warp 2`.
+    /// Coordinates of a block or a thread, `1,0,0`, and more of the focus: `1,0,0 warp 2`.
     Coordinates,
     /// An event that `catch` and `run-to` know.
     Event,
     /// A setting.
     Setting,
-    /// A setting and its value, or a place and its value: `listsize 20`, `%r1 = 5`.
+    /// A setting and its value, or an assignment to a register or memory: `listsize 20`, `%r1 = 5`.
     Assignment,
     /// A topic of the help, or a command.
     Topic,
@@ -139,16 +139,16 @@ pub enum ArgKind {
     Word,
     /// One of these words.
     Choice(&'static [&'static str]),
-    /// A text in double quotes and what follows it.
+    /// A text in double quotes, and the rest of the line.
     Message,
-    /// All that is left of the line.
+    /// The rest of the line.
     Rest,
-    /// A line of its own: a command with its arguments.
+    /// A command with its arguments.
     Command,
 }
 
 impl ArgKind {
-    /// Its noun, after "expected".
+    /// A description of it, for messages: "expected ..."
     pub fn describe(self) -> String {
         let words = match self {
             Self::Number => "a number",
@@ -180,12 +180,12 @@ impl ArgKind {
         words.to_string()
     }
 
-    /// Whether a file can be named, which may stand in quotes.
+    /// True if it can be a file name, which may be quoted.
     pub fn is_file(self) -> bool {
         matches!(self, Self::File | Self::Layout)
     }
 
-    /// Whether it ends at the next blank; others reach to the word before a later argument, or to the end of the line.
+    /// True if it ends at the next blank; others end at the keyword of a later argument, or at the end of the line.
     pub fn is_word(self) -> bool {
         use ArgKind::{Choice, Count, Name, Number, Register, Role, Setting, Symbol, Tick, Word};
         matches!(self, Role | Number | Count | Tick | Register | Symbol | Name | Setting | Word | Choice(_))
@@ -193,26 +193,26 @@ impl ArgKind {
 }
 
 impl CommandSpec {
-    /// The name and what it takes: `break [LOCATION] [THREADS] [if CONDITION]`.
+    /// The name and the arguments: `break [LOCATION] [THREADS] [if CONDITION]`.
     pub fn usage(&self) -> String {
         let suffix = match self.suffix {
             Suffix::None => "",
             Suffix::Format => "[/FORMAT]",
             Suffix::Examine => "[/COUNT FORMAT UNIT]",
         };
-        let args = self.args.iter().map(|arg| if arg.lead == "," { arg.usage() } else { format!(" {}", arg.usage()) });
+        let args = self.args.iter().map(|arg| if arg.keyword == "," { arg.usage() } else { format!(" {}", arg.usage()) });
         format!("{}{suffix}{}", self.name, args.collect::<String>())
     }
 }
 
 impl ArgSpec {
-    /// `[if CONDITION]`
+    /// The argument in a usage line: `[if CONDITION]`.
     pub fn usage(&self) -> String {
         let name = match self.kind {
             ArgKind::Choice(words) if self.name.is_empty() => words.join("|"),
             _ => self.name.to_string(),
         };
-        let text = match self.lead {
+        let text = match self.keyword {
             "" => name,
             "," => format!(",{name}"),
             word => format!("{word} {name}"),

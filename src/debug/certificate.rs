@@ -16,7 +16,7 @@ use super::findings::{FindingText, Severity};
 use super::never_ran::NeverRan;
 use super::value_flow::{FollowedSources, Influence, ValueFlow, accessed_buffers};
 use crate::cfg::{ControlFlow, is_wait_loop};
-use crate::check::{Checks, Contention};
+use crate::check::{Checks, UnorderedAccesses};
 use crate::flow::result_uses::ResultUses;
 use crate::isa::{AtomicFn, Ordering, SystemFn, TypeKind};
 use crate::launch::Case;
@@ -61,14 +61,14 @@ pub struct Dependence {
 pub fn certificate(
     (program, case): (&Program, &Case),
     executed: &BTreeSet<Pc>,
-    (findings, contention): (&[FindingText], &Contention),
+    (findings, unordered_accesses): (&[FindingText], &UnorderedAccesses),
     checks: Checks,
 ) -> Option<Certificate> {
     if checks != Checks::ALL || findings.iter().any(|finding| finding.severity == Severity::Error) {
         return None;
     }
-    if contention.uncompared > 0 {
-        return Some(Certificate::Undecided { accesses: contention.uncompared });
+    if unordered_accesses.uncompared > 0 {
+        return Some(Certificate::Undecided { accesses: unordered_accesses.uncompared });
     }
     if let Some(warning) = findings.iter().find(|finding| finding.severity == Severity::Warning) {
         let place = warning
@@ -76,11 +76,11 @@ pub fn certificate(
             .map_or_else(String::new, |site| site.lines.first().map_or_else(String::new, |line| format!("{}:{}", line.file, line.line)));
         return Some(Certificate::Depends(Dependence { on: warning.id.word().to_string(), place, decides: None }));
     }
-    if let Some(pc) = contention.ignored {
+    if let Some(pc) = unordered_accesses.ignored {
         let on = "a race on bytes that expect_ignoring names".to_string();
         return Some(Certificate::Depends(Dependence { on, place: program.place(pc), decides: None }));
     }
-    let mut classifier = Classifier { program, contention, result_uses: ResultUses::default(), flows: BTreeMap::new() };
+    let mut classifier = Classifier { program, unordered_accesses, result_uses: ResultUses::default(), flows: BTreeMap::new() };
     let found: Vec<(Pc, OrderDependent)> = executed.iter().flat_map(|pc| classifier.of(*pc).into_iter().map(|part| (*pc, part))).collect();
     let mut certificate = judge((program, case), executed, &found);
     if let Certificate::EveryOrder { never_ran, .. } = &mut certificate {
@@ -150,7 +150,7 @@ enum OrderDependent {
 
 struct Classifier<'a> {
     program: &'a Program,
-    contention: &'a Contention,
+    unordered_accesses: &'a UnorderedAccesses,
     result_uses: ResultUses,
     /// The control flow of the functions analysed so far.
     flows: BTreeMap<FuncId, ControlFlow>,
@@ -167,7 +167,7 @@ impl Classifier<'_> {
                 if depends { vec![OrderDependent::Result] } else { Vec::new() }
             }
             Op::Memory(MemoryOp::Store { .. } | MemoryOp::StoreVector { .. }) => {
-                let depends = self.contention.contending_with(pc).any(|other| self.writes(other));
+                let depends = self.unordered_accesses.unordered_with(pc).any(|other| self.writes(other));
                 if depends { vec![OrderDependent::Memory] } else { Vec::new() }
             }
             Op::Mbarrier(MbarrierOp::Wait { .. } | MbarrierOp::PendingCount { .. }) | Op::Move(MoveOp::ActiveMask { .. }) => {
@@ -202,7 +202,7 @@ impl Classifier<'_> {
             | AtomicFn::Min
             | AtomicFn::Max => {
                 let is_other = |other: Pc| self.atomic_function(other).is_some_and(|of| of != *f) || self.stores(other);
-                self.contention.contending_with(pc).any(is_other).then_some(OrderDependent::Memory)
+                self.unordered_accesses.unordered_with(pc).any(is_other).then_some(OrderDependent::Memory)
             }
         };
         let is_used = self.result_uses.is_result_used(self.program, pc);
@@ -210,7 +210,7 @@ impl Classifier<'_> {
     }
 
     fn is_contended(&self, pc: Pc) -> bool {
-        self.contention.contending_with(pc).next().is_some()
+        self.unordered_accesses.unordered_with(pc).next().is_some()
     }
 
     /// The operation of the atomic at `pc`.
@@ -229,8 +229,8 @@ impl Classifier<'_> {
 
     /// True if the load at `pc` contends only with stores, and each of these with no other write.
     fn has_one_writer(&self, pc: Pc) -> bool {
-        let mut writers = self.contention.contending_with(pc).filter(|other| self.writes(*other));
-        writers.all(|writer| self.stores(writer) && !self.contention.contending_with(writer).any(|other| self.writes(other)))
+        let mut writers = self.unordered_accesses.unordered_with(pc).filter(|other| self.writes(*other));
+        writers.all(|writer| self.stores(writer) && !self.unordered_accesses.unordered_with(writer).any(|other| self.writes(other)))
     }
 
     fn reads_nondeterministic(&self, pc: Pc) -> bool {

@@ -51,7 +51,7 @@ pub enum Goal {
     Advance {
         /// The instructions.
         pcs: Vec<Pc>,
-        /// Whether the current frame's return stops as well (`until LOCATION`).
+        /// True if the current frame's return stops as well (`until LOCATION`).
         this_frame: bool,
     },
     /// Until this event of the focused warp.

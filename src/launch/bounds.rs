@@ -25,7 +25,7 @@ pub struct Shape {
     pub cluster: [u32; 3],
     /// Bytes of dynamic shared memory.
     pub dynamic_shared: u32,
-    /// Whether the whole grid must be resident at once.
+    /// True if the whole grid must be resident at once.
     pub cooperative: bool,
 }
 

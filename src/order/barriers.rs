@@ -27,7 +27,7 @@ impl HappensBefore {
         }
     }
 
-    /// Whether the phase of a barrier that completes now orders all earlier operations of the block in `block_slot` before all later ones.
+    /// True if the phase of a barrier that completes now orders all earlier operations of the block in `block_slot` before all later ones.
     pub fn orders_whole_block(&self, block_slot: u32, id: u32) -> bool {
         self.block(block_slot).is_some_and(|block| block.orders_whole_block(id as usize))
     }
@@ -140,12 +140,12 @@ impl Block {
         arrived
     }
 
-    /// Whether the lanes `arrived`, which wait, are all threads of the block.
+    /// True if the lanes `arrived`, which wait, are all threads of the block.
     fn are_all(&self, arrivals: &[Arrival], arrived: &[LaneMask]) -> bool {
         self.warps.iter().zip(arrived).all(|(warp, arrived)| *arrived == warp.all) && arrivals.iter().all(|arrival| arrival.clock.is_none())
     }
 
-    /// Whether all threads of the block, none of which has exited, wait at barrier `id`.
+    /// True if all threads of the block, none of which has exited, wait at barrier `id`.
     fn orders_whole_block(&self, id: usize) -> bool {
         let arrivals = &self.barriers[id];
         self.are_all(arrivals, &self.waiting(arrivals))

@@ -62,7 +62,7 @@ impl CompressedClock {
         debug_assert!(self.covers(other), "a join holds both");
     }
 
-    /// Whether `other` <= `self`, entry by entry.
+    /// True if `other` <= `self`, entry by entry.
     fn covers(&self, other: &Self) -> bool {
         self.all_before >= other.all_before
             && covers(&self.warps, &other.warps, self.all_before)
@@ -131,7 +131,7 @@ impl BlockClock {
         }
     }
 
-    /// Whether `other` <= `self`, entry by entry.
+    /// True if `other` <= `self`, entry by entry.
     fn covers(&self, other: &Self) -> bool {
         let covers_asynchronous = match (&self.asynchronous, &other.asynchronous) {
             (_, None) => true,
@@ -215,7 +215,7 @@ impl VectorClock {
         debug_assert!(self.blocks.is_sorted_by(|(one, _), (next, _)| one < next), "blocks are in order");
     }
 
-    /// Whether `other` <= `self`, entry by entry.
+    /// True if `other` <= `self`, entry by entry.
     pub fn covers(&self, other: &Self) -> bool {
         let covers_fence = |own: &Option<Arc<Self>>, other: &Option<Arc<Self>>| match (own, other) {
             (_, None) => true,
@@ -236,7 +236,7 @@ impl VectorClock {
         self.blocks.len()
     }
 
-    /// Whether a block other than `block` has an entry.
+    /// True if a block other than `block` has an entry.
     pub fn has_other_blocks(&self, block: u32) -> bool {
         self.blocks.iter().any(|(number, _)| *number != block)
     }
@@ -257,7 +257,7 @@ pub fn sufficient_kinds(kind: AsyncKind, operation: &Operation) -> impl Iterator
     [Some(kind), read.then_some(AsyncKind::BulkRead)].into_iter().flatten()
 }
 
-/// Whether `lanes` of `operation` happen before, by `clock`.
+/// True if `lanes` of `operation` happen before, by `clock`.
 pub fn includes(clock: &VectorClock, operation: &Operation, lanes: LaneMask) -> bool {
     let Some(block_clock) = clock.get(operation.block) else { return false };
     let is_before = |ticks: &CompressedClock| ticks.tick_of(operation.warp, lanes) > operation.tick;
@@ -307,7 +307,7 @@ pub struct Intervals {
 }
 
 impl Intervals {
-    /// Whether it holds `number`.
+    /// True if it holds `number`.
     pub fn contains(&self, number: u32) -> bool {
         let after = self.ranges.partition_point(|(first, _)| *first <= number);
         after > 0 && number < self.ranges[after - 1].1
@@ -323,7 +323,7 @@ impl Intervals {
         other.ranges.iter().for_each(|range| self.add(*range));
     }
 
-    /// Whether all of `other` is part of it.
+    /// True if all of `other` is part of it.
     fn covers(&self, other: &Self) -> bool {
         let inside = |(first, end): &(u32, u32)| {
             let after = self.ranges.partition_point(|(start, _)| start <= first);
@@ -378,7 +378,7 @@ fn merge<K: Ord + Copy>(list: &mut Vec<(K, Tick)>, more: &[(K, Tick)], all_befor
     }
 }
 
-/// Whether no entry of `more` is later than that of `list`, both sorted, or than `all_before`.
+/// True if no entry of `more` is later than that of `list`, both sorted, or than `all_before`.
 fn covers<K: Ord + Copy>(list: &[(K, Tick)], more: &[(K, Tick)], all_before: Tick) -> bool {
     let mut rest = list.iter();
     more.iter()

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::clock::ProxyKind;
-use super::locations::{ScFenceRole, scope_of};
+use super::locations::{ScFenceCondition, scope_of};
 use super::operation::{Actor, Operation};
 use super::state::HappensBefore;
 use super::threads::{DeferredAcquire, FenceClock};
@@ -43,7 +43,8 @@ impl HappensBefore {
         let block = self.acting_block(actor);
         let scope = scope_of(write.block, block.number, cluster);
         if fence_scope >= scope {
-            DeferredAcquire { lanes: actor.lanes, scope, sc: ScFenceRole::Required, clock }.add_to(&mut block.warps[actor.warp].deferred);
+            DeferredAcquire { lanes: actor.lanes, scope, sc: ScFenceCondition::Required, clock }
+                .add_to(&mut block.warps[actor.warp].deferred);
         }
     }
 
@@ -62,7 +63,7 @@ impl HappensBefore {
         if ordering != Ordering::Release && may_acquire {
             let reader = &mut block.warps[warp];
             for mut deferred in std::mem::take(&mut reader.deferred) {
-                let acquiring = if deferred.scope <= scope && (sc || deferred.sc != ScFenceRole::Required) {
+                let acquiring = if deferred.scope <= scope && (sc || deferred.sc != ScFenceCondition::Required) {
                     deferred.lanes & lanes
                 } else {
                     LaneMask::NONE
@@ -70,7 +71,7 @@ impl HappensBefore {
                 if !acquiring.is_empty() {
                     reader.acquire(acquiring, &deferred.clock);
                 }
-                if acquiring.is_empty() && deferred.lanes.intersects(lanes) && deferred.sc != ScFenceRole::Required {
+                if acquiring.is_empty() && deferred.lanes.intersects(lanes) && deferred.sc != ScFenceCondition::Required {
                     reader.add_out_of_scope(deferred.lanes & lanes, &deferred.clock);
                 }
                 deferred.lanes &= !acquiring;

@@ -67,7 +67,7 @@ impl LanewiseClock {
         &self.common
     }
 
-    /// Whether lane `other` of `operation` happens before lane `lane`.
+    /// True if lane `other` of `operation` happens before lane `lane`.
     pub fn includes(&self, lane: usize, operation: &Operation, other: usize) -> bool {
         let is_of_same_number = || {
             let found = self.warps.binary_search_by_key(&(operation.block, operation.warp), |entry| (entry.block, entry.warp));
@@ -76,7 +76,7 @@ impl LanewiseClock {
         includes(&self.common, operation, LaneMask::of(other)) || is_of_same_number()
     }
 
-    /// Whether a block other than `block` has an entry.
+    /// True if a block other than `block` has an entry.
     pub fn has_other_blocks(&self, block: u32) -> bool {
         self.common.has_other_blocks(block) || self.warps.iter().any(|entry| entry.block != block)
     }

@@ -35,7 +35,7 @@ fn find<T>(line: &[(u8, T)], offset: u8) -> Result<usize, usize> {
 }
 
 impl<T> LocationTable<T> {
-    /// Whether there is nothing in it.
+    /// True if there is nothing in it.
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }

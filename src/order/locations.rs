@@ -46,11 +46,11 @@ struct ReleasedClocks {
     last: Option<(Writer, Scope)>,
 }
 
-/// The part that `fence.sc` plays in acquiring a write's release.
+/// The condition on a `fence.sc` after the read that acquires a write's release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ScFenceRole {
+pub enum ScFenceCondition {
     /// None: the pattern synchronizes with any acquire pattern.
-    Unrelated,
+    Irrelevant,
     /// The release pattern begins with a `fence.sc`: a `fence.sc` of any thread after the read orders the two as well.
     Sufficient,
     /// A `fence.sc` precedes the write, in another thread or without a release pattern: only a `fence.sc` after the read follows it (PTX
@@ -62,7 +62,7 @@ pub enum ScFenceRole {
 #[derive(Clone, Debug)]
 struct Released {
     scope: Scope,
-    sc: ScFenceRole,
+    sc: ScFenceCondition,
     /// The clocks by the block of the releasing threads, in order.
     by_block: SmallVec<[(u32, Arc<VectorClock>); 1]>,
     /// The joined clock of several blocks, released in a scope as wide as the grid.
@@ -78,7 +78,7 @@ pub struct Locations {
 /// The clock that a read of a location acquires.
 pub enum AcquireResult {
     /// This clock, by a fence of at least this scope.
-    InScope(Scope, ScFenceRole, Arc<VectorClock>),
+    InScope(Scope, ScFenceCondition, Arc<VectorClock>),
     /// This clock, if the scopes were wider.
     OutOfScope(Arc<VectorClock>),
 }
@@ -90,7 +90,7 @@ impl Location {
             let (block, _, lane) = *writer;
             let clock = Arc::new(clock.joined(LaneMask::of(usize::from(lane))));
             let by_block = smallvec::smallvec![(block, clock)];
-            let released = vec![Released { scope: (*scope).min(Scope::Gpu), sc: ScFenceRole::Unrelated, by_block, all: None }];
+            let released = vec![Released { scope: (*scope).min(Scope::Gpu), sc: ScFenceCondition::Irrelevant, by_block, all: None }];
             *self = Location::Released(ReleasedClocks { released, last: Some((*writer, *scope)) });
         }
         let Location::Released(clocks) = self else { unreachable!("what was released lanewise is clocks now") };
@@ -99,7 +99,7 @@ impl Location {
 }
 
 impl ReleasedClocks {
-    /// Whether a thread of `block` observes the last write by a read in `scope`: the two are morally strong.
+    /// True if a thread of `block` observes the last write by a read in `scope`: the two are morally strong.
     fn is_observed(&self, scope: Scope, block: u32, cluster: u32) -> bool {
         self.last.is_none_or(|((writer, ..), write_scope)| write_scope.min(scope) >= scope_of(writer, block, cluster))
     }
@@ -153,7 +153,7 @@ impl Released {
 }
 
 impl Locations {
-    /// Whether nothing was released through any location.
+    /// True if nothing was released through any location.
     pub fn is_empty(&self) -> bool {
         self.table.is_empty()
     }
@@ -166,7 +166,7 @@ impl Locations {
         (writer, scope): (Writer, Scope),
         is_read_modify_write: bool,
         cluster: u32,
-        clocks: Vec<(Scope, ScFenceRole, Arc<VectorClock>)>,
+        clocks: Vec<(Scope, ScFenceCondition, Arc<VectorClock>)>,
     ) {
         if clocks.is_empty() && self.table.get_mut(key).is_none() {
             return;
@@ -201,7 +201,7 @@ impl Locations {
             let acquires = acquires && scope >= Scope::Gpu;
             released.released_to(block, cluster, acquires).map(move |(needed, clock)| {
                 let clock = Arc::clone(clock);
-                if is_observed && released.sc == ScFenceRole::Required {
+                if is_observed && released.sc == ScFenceCondition::Required {
                     AcquireResult::InScope(Scope::Gpu, released.sc, clock)
                 } else if is_observed && released.scope.min(scope) >= needed {
                     AcquireResult::InScope(needed, released.sc, clock)
@@ -231,7 +231,7 @@ impl LaneLocations<'_> {
         (self.memory, self.addresses[lane], self.bytes)
     }
 
-    /// Whether the locations are in ascending order and do not overlap.
+    /// True if the locations are in ascending order and do not overlap.
     pub fn are_disjoint(&self) -> bool {
         let mut last = None;
         self.lanes.iter().all(|lane| {

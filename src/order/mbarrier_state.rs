@@ -31,7 +31,7 @@ pub struct MbarrierState {
 pub struct Endpoint {
     /// The block.
     pub block: u32,
-    /// Whether its scope is that block alone.
+    /// True if its scope is that block alone.
     pub is_narrow: bool,
 }
 

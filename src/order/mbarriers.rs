@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use super::clock::{VectorClock, join_into};
-use super::locations::ScFenceRole;
+use super::locations::ScFenceCondition;
 use super::mbarrier_state::{Endpoint, MbarrierKey, MbarrierState, PendingCopy};
 use super::operation::{Actor, Agent, AsyncKind};
 use super::state::HappensBefore;
@@ -110,7 +110,7 @@ impl Warp {
         match (writer.shares_scope(reader), relaxed) {
             (false, _) => self.add_out_of_scope(lanes, &clock),
             (true, false) => self.acquire(lanes, &clock),
-            (true, true) => DeferredAcquire { lanes, scope, sc: ScFenceRole::Unrelated, clock }.add_to(&mut self.deferred),
+            (true, true) => DeferredAcquire { lanes, scope, sc: ScFenceCondition::Irrelevant, clock }.add_to(&mut self.deferred),
         }
     }
 }

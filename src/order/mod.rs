@@ -32,7 +32,7 @@ mod state;
 mod threads;
 
 pub use clock::{ProxyKind, VectorClock};
-pub use locations::{ScFenceRole, scope_of};
+pub use locations::{ScFenceCondition, scope_of};
 pub use mbarrier_state::MbarrierKey;
 pub use mbarriers::MbarrierSemantics;
 pub use operation::{Actor, Agent, AsyncKind, Operation};

@@ -43,7 +43,7 @@ pub struct Operation {
     pub lanes: LaneMask,
     /// The agent that performs it.
     pub agent: Agent,
-    /// Whether it only reads.
+    /// True if it only reads.
     pub only_reads: bool,
 }
 

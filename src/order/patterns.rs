@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::clock::join_into;
-use super::locations::{AcquireResult, LaneLocations, ScFenceRole};
+use super::locations::{AcquireResult, LaneLocations, ScFenceCondition};
 use super::operation::Actor;
 use super::state::HappensBefore;
 use super::threads::DeferredAcquire;
@@ -14,11 +14,11 @@ use crate::isa::{Ordering, Scope};
 /// A strong access (PTX ISA, "Strong operations").
 #[derive(Clone, Copy, Debug)]
 pub struct StrongAccess {
-    /// Whether it reads.
+    /// True if it reads.
     pub reads: bool,
-    /// Whether it writes; if it reads as well, atomically.
+    /// True if it writes; if it reads as well, atomically.
     pub writes: bool,
-    /// Whether it does not return the value that it reads (`red`), so that it is no part of an acquire pattern (PTX ISA, "Release and
+    /// True if it does not return the value that it reads (`red`), so that it is no part of an acquire pattern (PTX ISA, "Release and
     /// Acquire Patterns").
     pub is_reduction: bool,
     /// Its semantics.
@@ -54,7 +54,7 @@ impl HappensBefore {
                 for found in self.locations.read(at, (access.scope, acquires), block.number, cluster) {
                     let warp = &mut block.warps[warp];
                     match found {
-                        AcquireResult::InScope(_, sc, clock) if acquires && sc != ScFenceRole::Required => {
+                        AcquireResult::InScope(_, sc, clock) if acquires && sc != ScFenceCondition::Required => {
                             warp.acquire(LaneMask::of(lane), &clock);
                         }
                         AcquireResult::InScope(scope, sc, clock) => {
@@ -70,16 +70,16 @@ impl HappensBefore {
                     let mut clock = block.released(warp, LaneMask::of(lane), tick);
                     let before = block.warps[warp].last_sc_fence(LaneMask::of(lane));
                     before.iter().for_each(|before| join_into(&mut clock.before_fence, before));
-                    clocks.push((access.scope, ScFenceRole::Unrelated, Arc::new(clock)));
+                    clocks.push((access.scope, ScFenceCondition::Irrelevant, Arc::new(clock)));
                 }
                 for fence in block.warps[warp].fences.iter().filter(|fence| fence.lanes.contains(lane)) {
-                    let sc = if fence.sc { ScFenceRole::Sufficient } else { ScFenceRole::Unrelated };
+                    let sc = if fence.sc { ScFenceCondition::Sufficient } else { ScFenceCondition::Irrelevant };
                     clocks.push((access.scope.min(fence.scope), sc, Arc::new(fence.clock.released(LaneMask::of(lane)))));
                 }
                 for before in block.before_fence(warp, lane) {
                     // The last fence of the thread itself releases the same, if it follows that one.
                     if !block.warps[warp].fences.iter().any(|fence| fence.lanes.contains(lane) && fence.follows(before)) {
-                        clocks.push((Scope::Gpu, ScFenceRole::Required, Arc::clone(before)));
+                        clocks.push((Scope::Gpu, ScFenceCondition::Required, Arc::clone(before)));
                     }
                 }
                 self.locations.write(at, ((block.number, warp, lane as u8), access.scope), access.reads, cluster, clocks);

@@ -124,7 +124,7 @@ impl HappensBefore {
         assert!(!block.warps[actor.warp].live.intersects(actor.lanes), "lanes that have exited are gone");
     }
 
-    /// Whether all of `operation` happens before an exit of a thread of the block in `block_slot`, or had completed by then.
+    /// True if all of `operation` happens before an exit of a thread of the block in `block_slot`, or had completed by then.
     pub fn exited_after(&self, block_slot: u32, operation: &Operation) -> bool {
         let exit_clock = self.block(block_slot).and_then(|block| block.exit_clock.as_ref());
         exit_clock.is_some_and(|clock| operation.lanes.iter().all(|lane| includes(clock, operation, LaneMask::of(lane))))

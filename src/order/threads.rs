@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use super::clock::{BlockClock, CompressedClock, PROXY_KINDS, ProxyKind, VectorClock, includes, join_into, join_shared, sufficient_kinds};
 use super::lanewise::{LanewiseClock, LanewiseClocks};
-use super::locations::ScFenceRole;
+use super::locations::ScFenceCondition;
 use super::operation::{ASYNC_KINDS, Agent, Operation};
 use crate::base::lanes::{LaneMask, PerLane};
 use crate::base::{IdVec, Tick, WarpId};
@@ -91,23 +91,23 @@ pub struct FenceClock {
     pub lanes: LaneMask,
     /// The scope of the fence.
     pub scope: Scope,
-    /// Whether it is a `fence.sc`.
+    /// True if it is a `fence.sc`.
     pub sc: bool,
     /// The clock.
     pub clock: WarpClock,
     /// The clocks of the `fence.sc` that precede this one in Fence-SC order.
     pub before: SmallVec<[Arc<VectorClock>; 1]>,
-    /// Whether a barrier of the warp has propagated its clock to all lanes.
+    /// True if a barrier of the warp has propagated its clock to all lanes.
     pub is_propagated: bool,
 }
 
 impl FenceClock {
-    /// Whether it is a `fence.sc` that all threads of the grid order.
+    /// True if it is a `fence.sc` that all threads of the grid order.
     fn is_wide(&self) -> bool {
         self.sc && self.scope >= Scope::Gpu
     }
 
-    /// Whether it is such a fence, and the `fence.sc` with the clock `before` precedes it.
+    /// True if it is such a fence, and the `fence.sc` with the clock `before` precedes it.
     pub fn follows(&self, before: &Arc<VectorClock>) -> bool {
         self.is_wide() && self.before.iter().any(|clock| Arc::ptr_eq(clock, before))
     }
@@ -166,7 +166,7 @@ pub struct DeferredAcquire {
     pub scope: Scope,
     /// The part that `fence.sc` plays: where the value read was not written strongly, or not after a fence of the same thread, no
     /// pattern synchronizes, but `fence.sc` are ordered.
-    pub sc: ScFenceRole,
+    pub sc: ScFenceCondition,
     /// The clock.
     pub clock: Arc<VectorClock>,
 }
@@ -186,7 +186,7 @@ impl Block {
             warp_clock: warp_clock.clone(),
             lane_clocks: lane_clocks.clone(),
             lanewise: lanewise.clone(),
-            deferred: deferred.iter().filter(|acquire| acquire.sc != ScFenceRole::Unrelated).cloned().collect(),
+            deferred: deferred.iter().filter(|acquire| acquire.sc != ScFenceCondition::Irrelevant).cloned().collect(),
             lane_state: lane_state.clone(),
             tick,
         }
@@ -236,7 +236,7 @@ impl Block {
         released
     }
 
-    /// Whether the clocks of the lanes of `warp` differ by the number of the lane alone, and no fence is involved.
+    /// True if the clocks of the lanes of `warp` differ by the number of the lane alone, and no fence is involved.
     pub fn is_lanewise(&self, warp: WarpId) -> bool {
         let state = &self.warps[warp];
         let has_fences = |clock: &Arc<VectorClock>| clock.after_fence.is_some() || clock.before_fence.is_some();
@@ -261,7 +261,7 @@ impl Block {
         })
     }
 
-    /// Whether all of `operation` happens before every lane of `warp`, by the clocks that all lanes share. False also if only the clocks
+    /// True if all of `operation` happens before every lane of `warp`, by the clocks that all lanes share. False also if only the clocks
     /// of single lanes show it.
     pub fn happens_before_all(&self, warp: WarpId, operation: &Operation) -> bool {
         let Operation { tick, .. } = *operation;
@@ -273,7 +273,7 @@ impl Block {
         [&self.acquired, &state.acquired].into_iter().flatten().any(|clock| includes(clock, operation, operation.lanes))
     }
 
-    /// Whether a clock that [`Block::happens_before_all`] does not look at could include a lane of `operation` for a lane of `warp`.
+    /// True if a clock that [`Block::happens_before_all`] does not look at could include a lane of `operation` for a lane of `warp`.
     pub fn has_lane_precision(&self, warp: WarpId, operation: &Operation) -> bool {
         let state = &self.warps[warp];
         operation.block == self.number && operation.warp == warp
@@ -281,7 +281,7 @@ impl Block {
             || operation.lanes.count() > 1 && (self.acquired.is_some() || state.acquired.is_some())
     }
 
-    /// Whether lane `other` of `operation` happens before the next operation of lane `lane` of `warp`.
+    /// True if lane `other` of `operation` happens before the next operation of lane `lane` of `warp`.
     pub fn happens_before(&self, warp: WarpId, lane: usize, operation: &Operation, other: usize) -> bool {
         let state = &self.warps[warp];
         let is_same_thread = operation.block == self.number && operation.warp == warp && lane == other;
@@ -311,7 +311,7 @@ impl Block {
             || state.lanewise.iter().any(|(lanes, clock)| lanes.contains(lane) && clock.includes(lane, operation, other))
     }
 
-    /// Whether a proxy fence after lane `other` of `operation` happens before the next operation of lane `lane` of `warp`.
+    /// True if a proxy fence after lane `other` of `operation` happens before the next operation of lane `lane` of `warp`.
     pub fn fenced_before(&self, proxy: ProxyKind, warp: WarpId, lane: usize, operation: &Operation, other: usize) -> bool {
         let state = &self.warps[warp];
         let is_same_thread = operation.block == self.number && operation.warp == warp && lane == other;
@@ -328,13 +328,13 @@ impl Block {
             .any(|clock| clock_fenced_before(clock, proxy, operation, LaneMask::of(other)))
     }
 
-    /// Whether a proxy fence after all of `operation` happens before every lane of `warp`. False also if that depends on the lane.
+    /// True if a proxy fence after all of `operation` happens before every lane of `warp`. False also if that depends on the lane.
     pub fn all_fenced_before(&self, proxy: ProxyKind, warp: WarpId, operation: &Operation) -> bool {
         let state = &self.warps[warp];
         [&self.acquired, &state.acquired].into_iter().flatten().any(|clock| clock_fenced_before(clock, proxy, operation, operation.lanes))
     }
 
-    /// Whether a clock of `warp` has an entry for another block.
+    /// True if a clock of `warp` has an entry for another block.
     pub fn has_other_blocks(&self, warp: WarpId) -> bool {
         let state = &self.warps[warp];
         let lane_clocks = state.lane_clocks.iter().map(|(_, clock)| clock);
@@ -362,7 +362,7 @@ impl Block {
         [&self.acquired, &state.acquired].into_iter().flatten().chain(lane_clocks).filter_map(|clock| clock.before_fence.as_ref())
     }
 
-    /// Whether a `fence.sc` happens before any lane of `warp`.
+    /// True if a `fence.sc` happens before any lane of `warp`.
     pub fn follows_sc_fence(&self, warp: WarpId) -> bool {
         let state = &self.warps[warp];
         let lane_clocks = state.lane_clocks.iter().map(|(_, clock)| clock);
@@ -467,7 +467,7 @@ impl Warp {
             return;
         }
         let warp_clock = Arc::make_mut(self.acquired.get_or_insert_default());
-        let deferred = self.deferred.iter().filter(|acquire| acquire.sc != ScFenceRole::Unrelated);
+        let deferred = self.deferred.iter().filter(|acquire| acquire.sc != ScFenceCondition::Irrelevant);
         deferred.for_each(|acquire| join_into(&mut warp_clock.after_fence, &acquire.clock));
         self.lane_clocks.drain(..).for_each(|(_, clock)| warp_clock.join(&clock));
         self.lanewise.drain(..).for_each(|(lanes, clock)| warp_clock.join(&clock.joined(lanes)));
@@ -535,7 +535,7 @@ impl WarpClockView<'_> {
             .iter()
             .filter(|(mask, _)| mask.intersects(lanes))
             .for_each(|(mask, acquired)| clock.join(&acquired.joined(*mask & lanes)));
-        let deferred = self.deferred.iter().filter(|acquire| acquire.sc != ScFenceRole::Unrelated && acquire.lanes.intersects(lanes));
+        let deferred = self.deferred.iter().filter(|acquire| acquire.sc != ScFenceCondition::Irrelevant && acquire.lanes.intersects(lanes));
         deferred.for_each(|acquire| join_into(&mut clock.after_fence, &acquire.clock));
         let block_clock = clock.get_mut(self.number);
         block_clock.synchronous.advance_all(self.all_before);

@@ -15,7 +15,7 @@ use super::output::Output;
 use super::provoke;
 use super::script::{Script, ScriptFrontend};
 use super::text;
-use crate::command::{CommandError, CommandState, Context, LayoutRequest, Outcome, execute, says_nothing};
+use crate::command::{CommandError, CommandState, Context, LayoutRequest, Outcome, execute, is_blank_or_comment};
 use crate::debug::findings::{FindingText, Severity};
 use crate::debug::session::{InterruptCheck, Session};
 use crate::debug::stop::{Reason, Stop};
@@ -116,7 +116,7 @@ impl Console {
     pub fn line(&mut self, line: &str, frontend: &mut dyn Frontend, out: &mut dyn Output) -> io::Result<Flow> {
         let mut pending = VecDeque::from([line.to_string()]);
         while let Some(line) = pending.pop_front() {
-            if says_nothing(&line) {
+            if is_blank_or_comment(&line) {
                 continue;
             }
             let written = self.session().printed();

@@ -21,7 +21,7 @@ fn fixtures() -> PathBuf {
 }
 
 fn of_run(opened: &Opened, case: &Case, run: &CaseRun, options: &RunOptions) -> Option<Certificate> {
-    certificate((&opened.program, case), &run.executed, (&run.findings, &run.contention), options.checks)
+    certificate((&opened.program, case), &run.executed, (&run.findings, &run.unordered_accesses), options.checks)
 }
 
 /// What is found, and every buffer, of which the first bytes differ where results may round differently.

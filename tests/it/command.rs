@@ -250,12 +250,12 @@ fn what_repeats_goes_on() {
 #[test]
 fn kinds_of_one_word_are_never_followed_blindly() {
     for spec in commands() {
-        let rest = spec.args.iter().position(|arg| !arg.kind.is_word() && arg.kind != ArgKind::ThreadFilter && arg.lead.is_empty());
+        let rest = spec.args.iter().position(|arg| !arg.kind.is_word() && arg.kind != ArgKind::ThreadFilter && arg.keyword.is_empty());
         let Some(rest) = rest else { continue };
         let later = &spec.args[rest + 1..];
-        let led =
-            later.iter().all(|arg| !arg.lead.is_empty() || arg.kind == ArgKind::ThreadFilter || spec.args[rest].kind == ArgKind::File);
-        assert!(led, "{}: what reaches to the end of the line must be followed by nothing, or by a word that leads", spec.name);
+        let is_valid =
+            later.iter().all(|arg| !arg.keyword.is_empty() || arg.kind == ArgKind::ThreadFilter || spec.args[rest].kind == ArgKind::File);
+        assert!(is_valid, "{}: what reaches to the end of the line must be followed by nothing, or by a word that leads", spec.name);
     }
 }
 

@@ -11,7 +11,7 @@ use ptxdbg::debug::{RunOptions, start_case};
 use ptxdbg::launch::{LaunchFile, Overrides, Plan, plan};
 
 use crate::look::one_warp::one_warp;
-use ptxdbg::machine::{Device, Hold, LaunchConfig, Machine, NullObserver, Schedule, Step, Tick};
+use ptxdbg::machine::{Delay, Device, LaunchConfig, Machine, NullObserver, Schedule, Step, Tick};
 use ptxdbg::program::Program;
 
 /// A launch file with its program, ready to run.
@@ -97,7 +97,7 @@ const SCHEDULES: [Schedule; 4] = [
     Schedule::Random,
     Schedule::Priority { depth: 1, steps: 1 },
     Schedule::Priority { depth: 5, steps: 3000 },
-    Schedule::Held(Hold { block: 1, warp: 0, from: Tick(7), until: Tick(20_000) }),
+    Schedule::Delayed(Delay { block: 1, warp: 0, from: Tick(7), until: Tick(20_000) }),
 ];
 
 #[test]

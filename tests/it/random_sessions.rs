@@ -155,7 +155,7 @@ fn line(random: &mut impl Iterator<Item = u64>, specs: &[&CommandSpec]) -> Strin
             continue;
         }
         let from = if below(12) == 0 { NONSENSE } else { examples(arg.kind) };
-        line += &format!(" {} {}", arg.lead, from[below(from.len())]);
+        line += &format!(" {} {}", arg.keyword, from[below(from.len())]);
     }
     line
 }

@@ -35,9 +35,9 @@ fn word(bytes: &[u8]) -> u32 {
     u32::from_le_bytes(bytes.try_into().unwrap())
 }
 
-/// Lines, lanes and values of touches.
-fn described(session: &Session, touches: &[WatchedAccess]) -> Vec<(u32, u32, u32, u32)> {
-    touches
+/// Lines, lanes and values of writes.
+fn described(session: &Session, writes: &[WatchedAccess]) -> Vec<(u32, u32, u32, u32)> {
+    writes
         .iter()
         .map(|watched_access| {
             (line(session, watched_access.pc), watched_access.lanes.bits(), word(&watched_access.old), word(&watched_access.new))
@@ -144,16 +144,16 @@ fn the_last_write_is_found_and_so_are_all() {
     let stop = Location::parse("40").unwrap().resolve(session.program(), None).unwrap().pcs;
     session.resume(&Goal::Advance { pcs: stop, this_frame: false }, Direction::Forward, &mut NeverInterrupt).unwrap();
     let now = session.time();
-    let last = session.last(&register, &mut NeverInterrupt).touches;
+    let last = session.last(&register, &mut NeverInterrupt).writes;
     assert_eq!(described(&session, &last), [(36, 4, 12, 18)]);
-    let first = session.first(&register, &mut NeverInterrupt).touches;
+    let first = session.first(&register, &mut NeverInterrupt).writes;
     assert_eq!(described(&session, &first), [(34, 4, 0, 0)], "the first write is one of the value it had");
-    let history = session.history(&register, &mut NeverInterrupt).touches;
+    let history = session.history(&register, &mut NeverInterrupt).writes;
     assert_eq!(described(&session, &history), [(36, 4, 0, 6), (36, 4, 6, 12), (36, 4, 12, 18)]);
     assert_eq!(session.time(), now, "asking does not move");
     // The result of a call is written by the callee's return.
     let result = target(&session, "%r3");
-    let last = session.last(&result, &mut NeverInterrupt).touches;
+    let last = session.last(&result, &mut NeverInterrupt).writes;
     assert_eq!((line(&session, last[0].pc), word(&last[0].new)), (9, 6));
 }
 
@@ -162,7 +162,7 @@ fn the_last_write_of_memory_at_the_end_of_the_run() {
     let mut session = session("debug/walk.ron", 0);
     session.seek_end(&mut NeverInterrupt);
     let place = target(&session, "out[5]");
-    let last = session.last(&place, &mut NeverInterrupt).touches;
+    let last = session.last(&place, &mut NeverInterrupt).writes;
     // Thread 5 is odd, (5 + 100) twice; all lanes store at once.
     assert_eq!(described(&session, &last), [(43, 1 << 5, 0, 210)]);
     assert_eq!((last[0].by.warp, last[0].by.lane), (0, 5));
@@ -254,7 +254,7 @@ fn a_register_of_a_block_that_comes_later_is_watched() {
     let [Reason::Watchpoint { watched_access, .. }] = &stop.reasons[..] else { panic!("{:?}", stop.reasons) };
     // %r1 = %ctaid.x * %ntid.x + %tid.x is written on line 49.
     assert_eq!(described(&session, std::slice::from_ref(watched_access)), [(49, 1, 0, 32)]);
-    let first = session.first(&watched, &mut NeverInterrupt).touches;
+    let first = session.first(&watched, &mut NeverInterrupt).writes;
     assert_eq!(described(&session, &first), [(49, 1, 0, 32)]);
 }
 

@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 
 use crate::common::words::words;
 use ptxdbg::command::table::commands;
-use ptxdbg::command::{parse, says_nothing};
+use ptxdbg::command::{is_blank_or_comment, parse};
 
 const TOP: &str = env!("CARGO_MANIFEST_DIR");
 const PROMPT: &str = "(ptxdbg) ";
@@ -95,7 +95,7 @@ fn sessions_say_what_the_transcripts_show() {
 #[test]
 fn every_command_is_shown() {
     let transcripts = transcripts();
-    let typed = transcripts.iter().flat_map(Transcript::typed).filter(|line| !says_nothing(line));
+    let typed = transcripts.iter().flat_map(Transcript::typed).filter(|line| !is_blank_or_comment(line));
     let shown: Vec<&str> = typed.filter_map(|line| parse(line).ok()).map(|call| call.spec.name).collect();
     let missing: Vec<&str> = commands().map(|spec| spec.name).filter(|name| !shown.contains(name)).collect();
     assert!(missing.is_empty(), "no transcript shows {}", missing.join(", "));

@@ -45,7 +45,7 @@ impl Bytes {
         });
     }
 
-    /// Whether `bytes` bytes from `start` on are all in it.
+    /// True if `bytes` bytes from `start` on are all in it.
     #[inline]
     pub fn contains(&self, start: u64, bytes: u64) -> bool {
         each_word(start, bytes, |page, word, bits| match self.pages.get(page) {

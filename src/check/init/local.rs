@@ -54,7 +54,7 @@ impl LocalBytes {
         }
     }
 
-    /// Whether all bytes of the access are written.
+    /// True if all bytes of the access are written.
     pub fn contains(&self, event: &AccessEvent<'_>) -> bool {
         by_address(event).all(|(lanes, address)| (0..u64::from(event.bytes)).all(|offset| self.missing(lanes, address + offset).is_empty()))
     }

@@ -276,7 +276,7 @@ impl Memory {
         Lifetime::UncomparedOutput
     }
 
-    /// Whether a parameter of a function was undefined.
+    /// True if a parameter of a function was undefined.
     pub fn follows_params(&self) -> bool {
         !self.params.is_empty()
     }
@@ -335,7 +335,7 @@ impl Memory {
         })
     }
 
-    /// Whether the bytes at a destination are not compared after the launch, though others are.
+    /// True if the bytes at a destination are not compared after the launch, though others are.
     fn is_uncompared(&self, at: MemoryAddress, bytes: u64) -> bool {
         let contains_all = |range: &Range<u64>| range.contains(&at.address) && at.address.saturating_add(bytes) <= range.end;
         at.owner == MemoryOwner::Global && self.uncompared.iter().any(contains_all)
@@ -533,7 +533,7 @@ fn moved_bytes(work: &CopyKind, lanes: LaneMask) -> Vec<MovedBytes> {
     }
 }
 
-/// Whether an access needs no finding: it only writes, or all bytes that it reads were written.
+/// True if an access needs no finding: it only writes, or all bytes that it reads were written.
 #[inline]
 fn needs_no_finding(written: &Bytes, base: u64, event: &AccessEvent<'_>) -> bool {
     if event.kind == AccessKind::Write {

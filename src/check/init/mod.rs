@@ -81,7 +81,7 @@ const MEMORY: EventMask =
 const REGISTERS: EventMask = EventMask::of(&[EventKind::Before, EventKind::Collective]);
 
 impl InitChecker {
-    /// Whether instructions must be observed before they are executed.
+    /// True if instructions must be observed before they are executed.
     fn is_needed(&self) -> bool {
         self.registers.is_needed() || self.memory.follows_params()
     }
@@ -159,7 +159,7 @@ impl InitChecker {
     }
 }
 
-/// Whether an atomic replaces the value in memory without using it for the new one.
+/// True if an atomic replaces the value in memory without using it for the new one.
 fn is_exchange(program: &Program, pc: Pc) -> bool {
     matches!(
         program.code[pc.index()].op,

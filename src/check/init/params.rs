@@ -18,7 +18,7 @@ pub(super) struct ParamBytes {
 }
 
 impl ParamBytes {
-    /// Whether no parameter was ever undefined.
+    /// True if no parameter was ever undefined.
     pub fn is_empty(&self) -> bool {
         self.warps.is_empty()
     }
@@ -47,7 +47,7 @@ impl ParamBytes {
         self.warps.get(&(point.block, point.warp))?.get(key(lane, address))
     }
 
-    /// Whether an access reads undefined bytes.
+    /// True if an access reads undefined bytes.
     pub fn is_read(&self, event: &AccessEvent<'_>) -> bool {
         let is_undefined = |lane: usize, offset: u64| self.get(&event.point, lane, event.addresses[lane] + offset).is_some();
         event.lanes.iter().any(|lane| (0..u64::from(event.bytes)).any(|offset| is_undefined(lane, offset)))

@@ -4,7 +4,7 @@
 use crate::program::operands::{RegisterOperand, reads, writes};
 use crate::program::{MemoryOp, Op, Pc, Program};
 
-/// Whether a register that receives bytes of `undefined_bytes`, a bit mask, from the load at `pc` is read by anything but a store. True if
+/// True if a register that receives bytes of `undefined_bytes`, a bit mask, from the load at `pc` is read by anything but a store. True if
 /// the instruction is no load.
 pub(super) fn are_used(program: &Program, pc: Pc, undefined_bytes: u64) -> bool {
     let inst = &program.code[pc.index()];
@@ -23,7 +23,7 @@ pub(super) fn are_used(program: &Program, pc: Pc, undefined_bytes: u64) -> bool 
     undefined_registers.iter().any(|register| is_computed_with(program, pc, *register))
 }
 
-/// Whether any instruction of the function reads the register for anything but to store it.
+/// True if any instruction of the function reads the register for anything but to store it.
 fn is_computed_with(program: &Program, pc: Pc, register: RegisterOperand) -> bool {
     let Some(function) = program.function_at(pc).map(|id| &program.functions[id.index()]) else { return true };
     let code = program.code.get(function.code.start as usize..function.code.end as usize).unwrap_or(&[]);

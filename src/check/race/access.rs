@@ -18,11 +18,11 @@ pub(super) struct Access {
     pub pc: Pc,
     /// The action.
     pub action: SideAction,
-    /// Whether it is an operation on an mbarrier.
+    /// True if it is an operation on an mbarrier.
     pub is_mbarrier: bool,
     /// The scope, of an operation that is strong (PTX ISA, "Strong operations").
     pub strong: Option<Scope>,
-    /// Whether it is a volatile or relaxed load or store.
+    /// True if it is a volatile or relaxed load or store.
     pub is_relaxed: bool,
     /// The proxy.
     pub proxy: Proxy,
@@ -66,13 +66,13 @@ pub(super) enum AccessSet {
     AtomicsByWarps(u32),
 }
 
-/// The kinds of accesses that were too many to retain each.
+/// The kind of accesses that were too many to retain all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Overflow {
-    /// Read-modify-writes, each of which read the value of the previous one.
-    Chain,
-    /// Any.
-    Mixed,
+    /// A sequence of read-modify-writes, each of which read the value of the previous one.
+    RmwSequence,
+    /// Other accesses.
+    Other,
 }
 
 /// All accesses that the shadow of memory refers to.
@@ -88,12 +88,12 @@ pub(super) struct Log {
 }
 
 impl AccessRef {
-    /// Whether it refers to nothing.
+    /// True if it refers to nothing.
     pub fn is_none(self) -> bool {
         self.0 == 0
     }
 
-    /// Whether it refers to one access.
+    /// True if it refers to one access.
     pub fn is_single(self) -> bool {
         self.0 != 0 && self.0 & LIST_BIT == 0
     }
@@ -234,12 +234,12 @@ impl Log {
         self.accesses.len() * size_of::<Access>() + self.nodes.len() * size_of::<Node>() + scattered
     }
 
-    /// Whether it may be time to [`Sweep`].
+    /// True if it may be time to [`Sweep`].
     pub fn is_full(&self) -> bool {
         self.len() > self.sweep_at
     }
 
-    /// Whether enough was added for a sweep over `entries` entries of the shadow; otherwise raises the limit of [`Log::is_full`].
+    /// True if enough was added for a sweep over `entries` entries of the shadow; otherwise raises the limit of [`Log::is_full`].
     pub fn is_worth_a_sweep(&mut self, entries: usize) -> bool {
         self.sweep_at = self.live + entries / 16 + MIN_SWEEP;
         self.is_full()
@@ -254,7 +254,7 @@ pub(super) struct Members<'a> {
 }
 
 impl Members<'_> {
-    /// Whether a later write has overwritten the last access returned and those after it.
+    /// True if a later write has overwritten the last access returned and those after it.
     pub fn are_overwritten(&self) -> bool {
         self.are_overwritten
     }

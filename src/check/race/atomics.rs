@@ -8,11 +8,11 @@ use crate::check::finding::SideAction;
 impl Detector<'_> {
     /// The entry of a unit with the atomic added to its atomics.
     pub(super) fn with_atomic(&mut self, entry: Entry) -> Entry {
-        self.contention.add(self.log.newest(entry.writes).pc, self.access.pc);
+        self.unordered_accesses.add(self.log.newest(entry.writes).pc, self.access.pc);
         Entry { writes: self.log.atomics(entry.writes, self.access_ref), ..entry }
     }
 
-    /// Whether an entry has only atomics that need no order with the access, which is an atomic as well.
+    /// True if an entry has only atomics that need no order with the access, which is an atomic as well.
     pub(super) fn extends_atomics(&self, entry: &Entry) -> bool {
         let older = entry.writes;
         if self.access.action != SideAction::Atomic || older.is_none() || !entry.reads.is_none() {

@@ -6,7 +6,7 @@ use crate::check::statement::is_same_statement;
 use crate::isa::{Ordering, Space};
 use crate::program::{Op, Pc, Program};
 
-/// Whether the fix of `earlier` fixes `new` as well.
+/// True if the fix of `earlier` fixes `new` as well.
 pub(in crate::check) fn is_same(program: &Program, reachability: &mut Reachability, earlier: &Finding, new: &Finding) -> bool {
     if (earlier.id, earlier.launch, earlier.severity) != (new.id, new.launch, new.severity) {
         return false;
@@ -35,7 +35,7 @@ pub(in crate::check) fn is_same(program: &Program, reachability: &mut Reachabili
     matches(earlier_first, &earlier.second) || matches(&earlier.second, earlier_first)
 }
 
-/// Whether both sides are strong, as those of a flag: then the synchronization itself is at fault.
+/// True if both sides are strong, as those of a flag: then the synchronization itself is at fault.
 fn is_flag(program: &Program, finding: &Finding) -> bool {
     let is_strong = |side: &Side| {
         let op = &program.code[side.point.pc.index()].op;
@@ -51,12 +51,12 @@ fn variable<'a>(program: &'a Program, finding: &Finding) -> Option<&'a str> {
     program.shared_variable(function, memory.address, u64::MAX).map(|variable| variable.name)
 }
 
-/// Whether two accesses are in one basic block.
+/// True if two accesses are in one basic block.
 fn is_same_block(program: &Program, reachability: &mut Reachability, one: &Side, other: &Side) -> bool {
     one.action == other.action && reachability.is_same_block(program, one.point.pc, other.point.pc)
 }
 
-/// Whether some point in the code is between the two sides of both findings. Accesses to global memory, whose variable is unknown, must
+/// True if some point in the code is between the two sides of both findings. Accesses to global memory, whose variable is unknown, must
 /// share an instruction.
 fn have_common_point(earlier: &Finding, [(earlier_one, new_one), (earlier_other, new_other)]: [(&Side, &Side); 2]) -> bool {
     let pc = |side: &Side| side.point.pc;

@@ -5,19 +5,20 @@ use super::lane_addresses::LaneAddresses;
 use super::shadow::{Entry, Shadow};
 use super::unrecorded::UnrecordedReads;
 use crate::base::WarpId;
-use crate::check::contention::Contention;
 use crate::check::finding::SideAction;
+use crate::check::unordered_accesses::UnorderedAccesses;
 use crate::machine::{LaneMask, PerLane, Proxy};
 use crate::order::{Agent, Block, Operation, ProxyKind, scope_of};
 
-/// The most unordered accesses to a unit of global memory that are retained; of more, only the newest ones.
+/// Maximum number of unordered accesses to a unit of global memory that are retained; of more, only the newest ones.
 const MAX_ACCESSES: usize = 64;
 
-/// The same if the log has at least [`LARGE_LOG`] accesses.
+/// The same maximum if the log has at least [`LARGE_LOG`] accesses.
 const MAX_ACCESSES_IN_LARGE_LOG: usize = 8;
 const LARGE_LOG: usize = 1 << 13;
 
-/// The most unordered reads of a unit by one warp that are retained. Two by different lanes are enough: any write races with one of them.
+/// Maximum number of unordered reads of a unit by one warp that are retained. Two by different lanes are enough: any write races with one
+/// of them.
 const MAX_READS_OF_WARP: usize = 2;
 
 /// Two accesses that race.
@@ -33,7 +34,7 @@ pub(super) struct Conflict {
     pub address: u64,
     /// The kind of conflict.
     pub kind: ConflictKind,
-    /// Whether the later one reads the value that the earlier one wrote.
+    /// True if the later one reads the value that the earlier one wrote.
     pub is_read: bool,
 }
 
@@ -46,9 +47,9 @@ pub(super) enum ConflictKind {
     Unfenced,
     /// Nothing orders them, and both are plain stores of one instruction, which write the same bytes.
     SameValue,
-    /// Nothing orders a load and a store that are morally strong to each other and do not synchronize.
-    Strong,
-    /// They are lanes of a warp that only running in lockstep orders.
+    /// Nothing orders a relaxed load and a relaxed store of shared memory that are morally strong to each other.
+    RelaxedPair,
+    /// They are by lanes of a warp that are ordered only by running in lockstep.
     Lockstep,
 }
 
@@ -62,17 +63,17 @@ pub(super) struct Detector<'a> {
     pub block: &'a Block,
     /// Blocks of a cluster.
     pub cluster: u32,
-    /// Whether it accesses global memory.
+    /// True if it accesses global memory.
     pub is_global: bool,
     /// The conflicts found.
     pub conflicts: &'a mut Vec<Conflict>,
     /// The accesses whose results depend on the interleaving.
-    pub contention: &'a mut Contention,
+    pub unordered_accesses: &'a mut UnorderedAccesses,
     /// The access.
     pub access: Access,
     /// Its position in the log.
     pub access_ref: AccessRef,
-    /// Whether it is still to be reported that lanes rely on lockstep.
+    /// True until it has been reported that lanes rely on lockstep.
     pub reports_lockstep: bool,
     /// The lanes that run in lockstep with it; none where threads are scheduled independently.
     pub lockstep: LaneMask,
@@ -122,7 +123,7 @@ impl Detector<'_> {
         let Access { op: Operation { lanes, .. }, bytes, lane_addresses, .. } = self.access;
         let LaneAddresses::Tile(tile) = lane_addresses else { return self.compare_scattered(shadow, addresses) };
         if self.is_strong_write() && tile.has_shared_address(lanes) {
-            self.contention.add(self.access.pc, self.access.pc);
+            self.unordered_accesses.add(self.access.pc, self.access.pc);
         }
         let races_with_itself = self.is_weak_write() && tile.has_shared_address(lanes);
         if let Some(address) = tile.common_address().filter(|_| races_with_itself) {
@@ -136,7 +137,7 @@ impl Detector<'_> {
         }
     }
 
-    /// Whether the access and `other` are plain stores of one instruction.
+    /// True if the access and `other` are plain stores of one instruction.
     fn is_same_store(&self, other: &Access) -> bool {
         self.is_weak_write() && other.pc == self.access.pc
     }
@@ -145,7 +146,7 @@ impl Detector<'_> {
         self.access.action != SideAction::Read && self.access.strong.is_some()
     }
 
-    /// Whether the access is a weak write, whose lanes race with each other if they write the same bytes.
+    /// True if the access is a weak write, whose lanes race with each other if they write the same bytes.
     pub(super) fn is_weak_write(&self) -> bool {
         self.access.action == SideAction::Write && self.access.strong.is_none()
     }
@@ -300,7 +301,7 @@ impl Detector<'_> {
         all
     }
 
-    /// Whether an access is the one that is compared, or part of the same copy.
+    /// True if an access is the one that is compared, or part of the same copy.
     fn is_same_access(&self, one: AccessRef) -> bool {
         let copy = self.access.copy;
         one == self.access_ref || copy != 0 && self.log.get(one).copy == copy
@@ -316,7 +317,7 @@ impl Detector<'_> {
         if members.len() == 1 && newest.op.block == number && newest.op.tick < self.block.all_before {
             return (AccessRef::default(), is_independent);
         }
-        if overflow == Overflow::Chain && self.matters_if_observed(&newest) && self.is_newest_observed(older, address) {
+        if overflow == Overflow::RmwSequence && self.matters_if_observed(&newest) && self.is_newest_observed(older, address) {
             return (AccessRef::default(), false);
         }
         match members.iter().find(|access| !is_same_block(access)) {
@@ -329,8 +330,8 @@ impl Detector<'_> {
                     ConflictKind::Unordered,
                 );
             }
-            _ if self.may_conflict(&newest) => self.contention.uncompared += 1,
-            _ => self.contention.add(newest.pc, self.access.pc),
+            _ if self.may_conflict(&newest) => self.unordered_accesses.uncompared += 1,
+            _ => self.unordered_accesses.add(newest.pc, self.access.pc),
         }
         (older, is_independent)
     }
@@ -356,10 +357,10 @@ impl Detector<'_> {
             match self.hb_relation(&newest, address).0 {
                 HbRelation::Concurrent(first, second) => self.conflict(&newest, first, second, address, ConflictKind::Unordered),
                 HbRelation::Unfenced(first, second) => self.conflict(&newest, first, second, address, ConflictKind::Unfenced),
-                HbRelation::Before | HbRelation::Lockstep(..) => self.contention.uncompared += 1,
+                HbRelation::Before | HbRelation::Lockstep(..) => self.unordered_accesses.uncompared += 1,
             }
         } else {
-            self.contention.add(newest.pc, self.access.pc);
+            self.unordered_accesses.add(newest.pc, self.access.pc);
         }
         older
     }
@@ -370,7 +371,7 @@ impl Detector<'_> {
         }
         let limit = if self.log.len() < LARGE_LOG { MAX_ACCESSES } else { MAX_ACCESSES_IN_LARGE_LOG };
         if self.is_global && (matches!(self.log.access_set(older), AccessSet::Overflowed(_)) || self.log.count(older) >= limit) {
-            let overflow = if self.continues_chain(older) { Overflow::Chain } else { Overflow::Mixed };
+            let overflow = if self.continues_rmw_sequence(older) { Overflow::RmwSequence } else { Overflow::Other };
             return self.log.add_overflowed(older, self.access_ref, overflow);
         }
         self.log.add(older, self.access_ref)
@@ -382,7 +383,7 @@ impl Detector<'_> {
             return self.access_ref;
         }
         if matches!(self.log.access_set(older), AccessSet::Overflowed(_)) {
-            return self.log.add_overflowed(older, self.access_ref, Overflow::Mixed);
+            return self.log.add_overflowed(older, self.access_ref, Overflow::Other);
         }
         let (mut of_warp, mut has_reader) = (1, false);
         let mut retained = smallvec::SmallVec::<[AccessRef; MAX_ACCESSES_IN_LARGE_LOG]>::new();
@@ -402,7 +403,7 @@ impl Detector<'_> {
         self.add(retained)
     }
 
-    /// Whether an earlier read must be retained beside the access; `of_warp` counts the reads of its warp retained so far.
+    /// True if an earlier read must be retained beside the access; `of_warp` counts the reads of its warp retained so far.
     fn must_retain_read(&self, read: AccessRef, of_warp: &mut usize) -> bool {
         let (access, other) = (&self.access, self.log.get(read));
         if read == self.access_ref || self.block.happens_before_all(access.op.warp, &other.op) || self.is_same_thread(other) {
@@ -415,7 +416,7 @@ impl Detector<'_> {
         *of_warp <= MAX_READS_OF_WARP
     }
 
-    /// Whether, wherever the access and `other` overlap, both are by the same thread.
+    /// True if the access and `other` are by the same thread wherever they overlap.
     fn is_same_thread(&self, other: &Access) -> bool {
         let Operation { block, warp, agent, lanes, .. } = self.access.op;
         if (other.op.block, other.op.warp, other.op.agent) != (block, warp, agent) || agent != Agent::Threads {
@@ -424,7 +425,7 @@ impl Detector<'_> {
         other.op.lanes == lanes && lanes.count() == 1 || self.is_lane_to_lane(other)
     }
 
-    /// Whether, wherever the access and `other` overlap, both are by lanes with the same number.
+    /// True if the access and `other` are by lanes with the same number wherever they overlap.
     fn is_lane_to_lane(&self, other: &Access) -> bool {
         let Access { lane_addresses, bytes, .. } = self.access;
         other.lane_addresses == lane_addresses && other.bytes == bytes && lane_addresses.is_disjoint(bytes)
@@ -492,22 +493,22 @@ impl Detector<'_> {
         Some(HbRelation::Lockstep(LaneMask::of(by), LaneMask::of(second.first())))
     }
 
-    /// Whether `lanes` of an earlier access run in lockstep with those of this one, which orders them if warps have a SIMT stack.
+    /// True if `lanes` of an earlier access run in lockstep with those of this one, which orders them if warps have a SIMT stack.
     fn is_in_lockstep(&self, other: &Access, lanes: LaneMask) -> bool {
         let is_earlier = other.op.tick < self.access.op.tick && other.op.agent == Agent::Threads;
         let is_of_warp = other.op.warp == self.access.op.warp && other.op.block == self.block.number;
         self.lockstep.contains_all(lanes) && is_of_warp && is_earlier
     }
 
-    /// Whether lane `by` of `other` happens before `lane` and, if `crosses_proxies`, with a proxy fence between.
+    /// True if lane `by` of `other` happens before `lane` and, if `crosses_proxies`, with a proxy fence between.
     fn happens_before(&self, lane: usize, other: &Access, by: usize, crosses_proxies: bool) -> bool {
         let warp = self.access.op.warp;
         let fenced = || self.is_fenced(other, |memory| self.block.fenced_before(memory, warp, lane, &other.op, by));
         self.block.happens_before(warp, lane, &other.op, by) && (!crosses_proxies || fenced())
     }
 
-    /// Whether `other`, which happens before the access, is visible through its proxy; `known_fenced` answers whether a proxy fence lies
-    /// between.
+    /// True if `other`, which happens before the access, is visible through its proxy; `known_fenced` is true if a proxy fence is
+    /// between them.
     fn is_fenced(&self, other: &Access, known_fenced: impl Fn(ProxyKind) -> bool) -> bool {
         match (other.proxy, self.access.proxy) {
             (Proxy::Generic, Proxy::Async) => known_fenced(if self.is_global { ProxyKind::AsyncGlobal } else { ProxyKind::AsyncShared }),
@@ -537,15 +538,17 @@ impl Detector<'_> {
         );
         let is_relaxed_pair = || !self.is_global && self.access.is_relaxed && other.is_relaxed && self.access.action != other.action;
         if kind == ConflictKind::Unordered && !self.may_conflict(other) {
-            self.contention.add(other.pc, self.access.pc);
+            self.unordered_accesses.add(other.pc, self.access.pc);
         }
         let kind = match kind {
             _ if self.may_conflict(other) => Some(kind),
-            ConflictKind::Unordered if is_relaxed_pair() => Some(ConflictKind::Strong),
+            ConflictKind::Unordered if is_relaxed_pair() => Some(ConflictKind::RelaxedPair),
             ConflictKind::Lockstep if is_relaxed_pair() => Some(kind),
-            ConflictKind::Unordered | ConflictKind::Unfenced | ConflictKind::SameValue | ConflictKind::Strong | ConflictKind::Lockstep => {
-                None
-            }
+            ConflictKind::Unordered
+            | ConflictKind::Unfenced
+            | ConflictKind::SameValue
+            | ConflictKind::RelaxedPair
+            | ConflictKind::Lockstep => None,
         };
         if let Some(kind) = kind {
             let is_newest = self.log.members(self.compared.writes).next().is_some_and(|one| self.log.get(one).op.tick == other.op.tick);
@@ -554,7 +557,7 @@ impl Detector<'_> {
         }
     }
 
-    /// Another lane of the same instruction has accessed the same bytes.
+    /// Compares the access with an access of the same bytes by another lane of the same instruction.
     fn compare_with_itself(&mut self, other: &Access, address: u64) {
         let lanes = self.access.lanes_at(address, self.log);
         let first = LaneMask::of(lanes.first());
@@ -569,7 +572,7 @@ impl Detector<'_> {
     }
 }
 
-/// Whether two accesses are morally strong, so that they do not race (PTX ISA, "Morally Strong Operations"). Vectors are sets of accesses
+/// True if two accesses are morally strong, so that they do not race (PTX ISA, "Morally Strong Operations"). Vectors are sets of accesses
 /// to their elements.
 pub(super) fn are_morally_strong(one: &Access, other: &Access, cluster: u32) -> bool {
     let (Some(a), Some(b)) = (one.strong, other.strong) else { return false };

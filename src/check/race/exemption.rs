@@ -84,7 +84,7 @@ impl RaceChecker {
         matches!(self.program.code[pc.index()].op, Op::Mbarrier(MbarrierOp::Update { f: MbarrierFn::Inval, .. }))
     }
 
-    /// Whether control can flow from a `match.any.sync` to the instruction.
+    /// True if control can flow from a `match.any.sync` to the instruction.
     fn is_after_match(&mut self, pc: Pc) -> bool {
         let Some(function) = self.program.function_at(pc) else { return false };
         let code = self.program.functions[function.index()].code.clone();

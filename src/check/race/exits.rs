@@ -8,7 +8,7 @@
 
 use super::RaceChecker;
 use super::access::{Access, AccessRef};
-use super::advice::{Language, Term};
+use super::advice::{Construct, Language};
 use super::report::uses_mbarrier;
 use super::shadow::Entry;
 use crate::check::finding::{Finding, MemoryRange, Pair, PathStep, Side, SideAction};
@@ -49,7 +49,7 @@ impl RaceChecker {
         }
     }
 
-    /// Whether an access is by another block, and does not happen before the exit of the block in `block_slot`, which has exited.
+    /// True if an access is by another block, and does not happen before the exit of the block in `block_slot`, which has exited.
     fn may_outlive(&self, block_slot: u32, access: &Access) -> bool {
         let Some(block) = self.hb.block(block_slot) else { return false };
         let is_pollable = access.strong.is_some() && access.action != SideAction::Read && !uses_mbarrier(access);
@@ -61,7 +61,7 @@ fn late_access(language: Language, first: Side, exit: &Side, memory: MemoryRange
     let [x, y, z] = memory.block;
     let why =
         format!("block ({x},{y},{z}), whose shared memory this is, exits without knowing that the access is done: it may come too late");
-    let barrier = language.name(Term::ClusterBarrier);
+    let barrier = language.name(Construct::ClusterBarrier);
     let fix = format!("have all threads of the cluster execute {barrier} after the access, before any exits");
     let step = |point, text: &str| PathStep { point, text: text.to_string() };
     let path = vec![

@@ -90,7 +90,7 @@ impl LaneAddresses {
         if let LaneAddresses::Scattered(index) = self { Some(index) } else { None }
     }
 
-    /// Whether no two lanes access the same byte, if each accesses `bytes` bytes; false also if that is not known.
+    /// True if no two lanes access the same byte, if each accesses `bytes` bytes; false also if that is not known.
     pub fn is_disjoint(&self, bytes: u32) -> bool {
         let LaneAddresses::Tile(LaneTile { stride, row, width, .. }) = self else { return false };
         let (stride, row) = (stride.unsigned_abs(), u64::from(row.unsigned_abs()));
@@ -159,7 +159,7 @@ impl LaneTile {
         (self.stride == 0 && (self.row == 0 || self.width == Width::Warp)).then_some(self.base)
     }
 
-    /// Whether several of `lanes` have the same address.
+    /// True if several of `lanes` have the same address.
     pub fn has_shared_address(&self, lanes: LaneMask) -> bool {
         lanes.count() > 1 && (self.stride == 0 || self.row == 0 && self.width != Width::Warp)
     }
@@ -195,7 +195,7 @@ impl LaneTile {
     }
 }
 
-/// Whether every address is `step` bytes after the one a fixed number of lanes before it.
+/// True if every address is `step` bytes after the one a fixed number of lanes before it.
 #[inline(always)]
 fn is_strided(places: &[u64], concurrent_lanes: usize, step: i32) -> bool {
     let pairs = places.iter().zip(&places[concurrent_lanes..]);

@@ -11,7 +11,7 @@ use crate::order::Agent;
 use crate::program::{Effect, Pc};
 
 impl RaceChecker {
-    /// Whether the assembler may move the load `second` over `first`, the store of other lanes of the warp.
+    /// True if the assembler may move the load `second` over `first`, the store of other lanes of the warp.
     pub(super) fn may_be_reordered(&mut self, first: &Access, second: &Access) -> bool {
         let is_plain = |access: &Access| access.strong.is_none() && access.op.agent == Agent::Threads && access.copy == 0;
         let is_load_after_store = first.action == SideAction::Write && second.action == SideAction::Read;
@@ -26,7 +26,7 @@ impl RaceChecker {
         found
     }
 
-    /// Whether two instructions are in one basic block, with no instruction between that orders memory.
+    /// True if two instructions are in one basic block, with no instruction between that orders memory.
     fn no_fence_between(&mut self, one: Pc, other: Pc) -> bool {
         let between = self.program.code.get(one.index() + 1..other.index()).unwrap_or(&[]);
         let orders = between.iter().any(|inst| {
@@ -36,11 +36,11 @@ impl RaceChecker {
         !orders && self.reachability.is_same_block(&self.program, one, other)
     }
 
-    /// Whether the two accesses of one thread are known to be of different bytes.
+    /// True if the two accesses of one thread are known to be of different bytes.
     fn are_disjoint(&mut self, first: &Access, second: &Access) -> bool {
         let Self { program, updates, reachability, .. } = self;
         let bytes = i64::from(first.bytes.max(second.bytes));
-        let body = updates.body(program, reachability, first.pc);
-        body.and_then(|body| body.distance(program, first.pc, second.pc)).is_some_and(|distance| distance.abs() >= bytes)
+        let analysis = updates.analysis(program, reachability, first.pc);
+        analysis.and_then(|analysis| analysis.distance(program, first.pc, second.pc)).is_some_and(|distance| distance.abs() >= bytes)
     }
 }

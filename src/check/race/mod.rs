@@ -55,7 +55,7 @@ use std::sync::Arc;
 pub(super) use cause::is_same as is_same_cause;
 
 use access::{Access, Log, Sweep};
-pub use advice::{Body, Language, Term};
+pub use advice::{Construct, FunctionAnalysis, Language};
 
 use advice::{GroupWait, SyncAccess, SyncAccesses, Updates};
 use detector::{Conflict, ConflictKind, Detector, Transitions};
@@ -68,11 +68,11 @@ use unrecorded::UnrecordedReads;
 use crate::base::WarpId;
 use crate::check::catalogue::FindingId;
 use crate::check::checker::{Checker, CheckerRow};
-use crate::check::contention::Contention;
 use crate::check::deferred::DeferredFindings;
 use crate::check::finding::SideAction;
 use crate::check::reachability::Reachability;
 use crate::check::reporter::Reporter;
+use crate::check::unordered_accesses::UnorderedAccesses;
 use crate::flow::result_uses::ResultUses;
 use crate::isa::{Ordering, Scope, Space};
 use crate::machine::{
@@ -99,11 +99,11 @@ struct RaceChecker {
     log: Log,
     /// The accesses that the shadows of shared memory refer to: a log of its own, since it is swept often.
     shared_log: Log,
-    contention: Contention,
+    unordered_accesses: UnorderedAccesses,
     /// Bytes of global memory that `expect_ignoring` names.
     ignored: Vec<Range<u64>>,
     conflicts: Vec<Conflict>,
-    /// Whether it was reported that lanes rely on lockstep.
+    /// True if it was reported that lanes rely on lockstep.
     is_lockstep_reported: bool,
     /// The lanes that run in lockstep with those that access memory now; none if threads are scheduled independently.
     lockstep: LaneMask,
@@ -140,7 +140,7 @@ impl RaceChecker {
             unrecorded: Vec::new(),
             log: Log::default(),
             shared_log: Log::default(),
-            contention: Contention::default(),
+            unordered_accesses: UnorderedAccesses::default(),
             ignored: Vec::new(),
             conflicts: Vec::new(),
             is_lockstep_reported: false,
@@ -182,7 +182,7 @@ impl Checker for RaceChecker {
     fn end(&mut self, _end: &LaunchEnd, _fault: Option<FindingId>, to: &mut Reporter<'_>) {
         self.deferred.release(to);
         self.release_unordered(to);
-        to.findings.contention.join(&self.contention);
+        to.findings.unordered_accesses.join(&self.unordered_accesses);
     }
 
     fn size(&self) -> (usize, usize) {
@@ -229,7 +229,7 @@ impl RaceChecker {
         if event.semantics.ordering != Ordering::Weak {
             self.record_reads(event.block_id.block_slot);
             if event.semantics.ordering.acquires() && event.kind != AccessKind::Write {
-                self.record_acquire_contention(memory, event);
+                self.record_unordered_acquire(memory, event);
             }
             self.synchronize(memory, event);
             if let ShadowMemory::Block(_) = memory {
@@ -248,9 +248,10 @@ impl RaceChecker {
         self.report(memory, event.block_id.block_slot, &access, to)
     }
 
-    /// Adds the acquire of an access to the contention if it alone orders the write that it reads before it: that depends on the schedule.
-    fn record_acquire_contention(&mut self, memory: ShadowMemory, event: &AccessEvent<'_>) {
-        let Self { hb, global, shared, log, shared_log, contention, .. } = self;
+    /// Adds the acquire of an access to the unordered accesses if it alone orders the access after the write that it reads: that depends on
+    /// the schedule.
+    fn record_unordered_acquire(&mut self, memory: ShadowMemory, event: &AccessEvent<'_>) {
+        let Self { hb, global, shared, log, shared_log, unordered_accesses, .. } = self;
         let (shadow, log) = match memory {
             ShadowMemory::Global => (global.as_mut(), log),
             ShadowMemory::Block(block_slot) => (shared.get_mut(block_slot as usize).and_then(Option::as_mut), shared_log),
@@ -263,12 +264,12 @@ impl RaceChecker {
             let Some(entry) = entries.first().filter(|entry| !entry.writes.is_none()) else { continue };
             let newest = log.newest(entry.writes);
             // One pair of lanes is enough.
-            if contention.is_last_pair(newest.pc, event.point.pc) {
+            if unordered_accesses.is_last_pair(newest.pc, event.point.pc) {
                 continue;
             }
             let by = newest.lanes_at(address, log);
             if newest.strong.is_some() && !by.is_empty() && !block.happens_before(warp, lane, &newest.op, by.first()) {
-                contention.add(newest.pc, event.point.pc);
+                unordered_accesses.add(newest.pc, event.point.pc);
             }
         }
     }
@@ -353,7 +354,8 @@ impl RaceChecker {
         access: Access,
         mut compare: impl FnMut(&mut Detector<'_>, &mut Shadow),
     ) {
-        let Self { hb, global, shared, unrecorded, log, shared_log, conflicts, contention, lockstep, is_lockstep_reported, .. } = self;
+        let Self { hb, global, shared, unrecorded, log, shared_log, conflicts, unordered_accesses, lockstep, is_lockstep_reported, .. } =
+            self;
         let (shadow, unrecorded, log) = match memory {
             ShadowMemory::Global => (global, None, log),
             ShadowMemory::Block(block_slot) => match shared.get_mut(block_slot as usize) {
@@ -375,7 +377,7 @@ impl RaceChecker {
             cluster,
             is_global,
             conflicts,
-            contention,
+            unordered_accesses,
             access,
             access_ref,
             reports_lockstep,

@@ -11,13 +11,13 @@ use crate::machine::{LaneMask, Proxy};
 use crate::order::Agent;
 
 impl Detector<'_> {
-    /// Whether it matters that the value of an unordered write was observed: the access races with it, or overwrites it.
+    /// True if it matters that the value of an unordered write was observed: the access races with it, or overwrites it.
     pub(super) fn matters_if_observed(&self, other: &Access) -> bool {
         let replaces = self.access.action == SideAction::Write && self.access.strong.is_some();
         is_observable(other) && other.action != SideAction::Read && (replaces || self.may_conflict(other))
     }
 
-    /// Whether every lane of the access at `address` comes after an operation that observed the value of `write`, one of the writes of the
+    /// True if every lane of the access at `address` comes after an operation that observed the value of `write`, one of the writes of the
     /// entry.
     pub(super) fn is_observed(&self, write: AccessRef, address: u64) -> bool {
         let mut later = smallvec::SmallVec::<[AccessRef; 8]>::new();
@@ -49,7 +49,7 @@ impl Detector<'_> {
         self.log.members(set).next().is_some_and(|newest| self.is_chain_observed(&[newest], address))
     }
 
-    /// Whether each lane of the access comes after a read-modify-write of the chain, or a strong read of one, that observed the first
+    /// True if each lane of the access comes after a read-modify-write of the chain, or a strong read of one, that observed the first
     /// write.
     fn is_chain_observed(&self, chain: &[AccessRef], address: u64) -> bool {
         let first = self.log.get(chain[0]);
@@ -73,16 +73,16 @@ impl Detector<'_> {
         })
     }
 
-    /// Whether `next`, which reads the value of `write`, is observable and morally strong with it.
+    /// True if `next`, which reads the value of `write`, is observable and morally strong with it.
     fn reads_strongly(&self, write: &Access, next: &Access) -> bool {
         is_observable(next) && are_morally_strong(write, next, self.cluster)
     }
 
-    /// Whether the access is a read-modify-write that continues the chain which `older`, with those not retained, is.
-    pub(super) fn continues_chain(&self, older: AccessRef) -> bool {
+    /// True if the access is a read-modify-write that continues the sequence of read-modify-writes that `older` stands for.
+    pub(super) fn continues_rmw_sequence(&self, older: AccessRef) -> bool {
         let is_read_modify_write = |one: &Access| one.action == SideAction::Atomic && is_observable(one);
-        let is_chain = match self.log.access_set(older) {
-            AccessSet::Overflowed(overflow) => overflow == Overflow::Chain,
+        let is_rmw_sequence = match self.log.access_set(older) {
+            AccessSet::Overflowed(overflow) => overflow == Overflow::RmwSequence,
             AccessSet::AtomicsByWarps(_) => true,
             AccessSet::Overwritten => false,
             AccessSet::Exact => {
@@ -90,10 +90,10 @@ impl Detector<'_> {
                 members.all(|member| is_read_modify_write(self.log.get(member))) && !members.are_overwritten()
             }
         };
-        is_chain && is_read_modify_write(&self.access) && self.is_morally_strong(self.log.newest(older))
+        is_rmw_sequence && is_read_modify_write(&self.access) && self.is_morally_strong(self.log.newest(older))
     }
 
-    /// Whether an earlier read must be retained because only that one can have observed a write.
+    /// True if an earlier read must be retained because only that one can have observed a write.
     pub(super) fn must_retain_as_reader(&self, read: AccessRef, has_reader: &mut bool) -> bool {
         let (access, other) = (&self.access, self.log.get(read));
         let is_stronger = other.strong > access.strong || other.strong.is_some() && other.op.block != access.op.block;
@@ -103,7 +103,7 @@ impl Detector<'_> {
     }
 }
 
-/// Whether an access is part of observation order: strong, by threads, through the generic proxy, and not on an mbarrier.
+/// True if an access is part of observation order: strong, by threads, through the generic proxy, and not on an mbarrier.
 fn is_observable(access: &Access) -> bool {
     access.strong.is_some() && access.proxy == Proxy::Generic && access.op.agent == Agent::Threads && !access.is_mbarrier
 }

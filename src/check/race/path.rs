@@ -220,14 +220,14 @@ impl SynchronizationPath {
         newly_ordered
     }
 
-    /// Whether lanes that are ordered after the first side may release it by a step.
+    /// True if lanes that are ordered after the first side may release it by a step.
     fn may_release(&self, step: &Step) -> bool {
         let ordered = self.ordered_lanes.get(&(step.point.block, step.point.warp.number())).copied().unwrap_or(LaneMask::NONE);
         matches!(step.kind, StepKind::Access { writes: true, .. } | StepKind::Fence { .. } | StepKind::MbarrierArrival { .. })
             && step.lanes.intersects(ordered)
     }
 
-    /// Whether a strong write releases the first side, and in which scope.
+    /// The scope in which a strong write releases the first side; none if it does not.
     fn releases(&self, step: &Step) -> Option<Scope> {
         let StepKind::Access { writes: true, ordering, scope, .. } = step.kind else { return None };
         if ordering.releases() {
@@ -239,7 +239,7 @@ impl SynchronizationPath {
         after.map(|fenced| fenced.scope.min(scope)).max()
     }
 
-    /// Whether a strong read of the second thread observes a release after the first side.
+    /// The release after the first side that a strong read of the second thread observes, if any.
     fn acquires(&self, step: &Step) -> Observation {
         let (Some(first), Some(block)) = (self.first, self.race.hb.block(step.block_id.block_slot)) else { return Observation::Nothing };
         let warp = &block.warps[step.point.warp];
@@ -263,7 +263,7 @@ enum Observation {
     Nothing,
 }
 
-/// Whether a clock includes an operation.
+/// True if a clock includes an operation.
 fn includes(clock: &VectorClock, operation: &Operation) -> bool {
     clock.get(operation.block).is_some_and(|block_clock| block_clock.synchronous.tick_of(operation.warp, operation.lanes) > operation.tick)
 }
@@ -346,7 +346,7 @@ impl StepKind {
         })
     }
 
-    /// Whether lanes of other warps may become ordered by it.
+    /// True if lanes of other warps may become ordered by it.
     fn is_of_block(self) -> bool {
         match self {
             Self::Completion { .. } | Self::ClusterCompletion | Self::Arrival { .. } | Self::ClusterArrival { .. } | Self::Exit => true,

@@ -63,7 +63,7 @@ impl RaceChecker {
         }
     }
 
-    /// Whether a synchronization may order accesses of the block in `block_slot` before some of its threads and not before others.
+    /// True if a synchronization may order accesses of the block in `block_slot` before some of its threads and not before others.
     pub(super) fn may_order_partially(&self, block_slot: u32, kind: SyncKind) -> bool {
         match kind {
             SyncKind::Arrived { .. } | SyncKind::Committed { .. } | SyncKind::Collective { .. } => false,

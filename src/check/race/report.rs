@@ -12,7 +12,7 @@ use super::{RaceChecker, ShadowMemory};
 use crate::base::Severity;
 use crate::check::catalogue::FindingId;
 use crate::check::conflict_bytes::ConflictBytes;
-use crate::check::finding::{Distance, Finding, MemoryRange, Pair, PathStep, Side, SideAction};
+use crate::check::finding::{Finding, MemoryRange, Pair, PathStep, Side, SideAction, ThreadDistance};
 use crate::check::race::catalogue::{
     RACE_ASYNC_COPY, RACE_GLOBAL, RACE_LOCKSTEP, RACE_MIXED_ATOMIC, RACE_PROXY, RACE_SAME_VALUE, RACE_SCOPE, RACE_SHARED_RAW,
     RACE_SHARED_WAR, RACE_SHARED_WAW, RACE_UNORDERED, RACE_WGMMA,
@@ -28,12 +28,12 @@ use crate::order::{Agent, AsyncKind, scope_of};
 #[derive(Clone, Copy)]
 pub(super) struct Relation {
     /// Their distance: the level of the thread hierarchy that they share.
-    pub distance: Distance,
-    /// Whether both are strong, but of different sizes.
+    pub distance: ThreadDistance,
+    /// True if both are strong, but of different sizes.
     pub sizes_differ: bool,
     /// The iterations of a loop in which they race.
     pub iterations: LoopIterations,
-    /// Whether the block has one warp only.
+    /// True if the block has one warp only.
     pub is_lone_warp: bool,
 }
 
@@ -80,7 +80,7 @@ impl RaceChecker {
                 // A plain access to the bytes of an mbarrier in use is a finding of its own, whether ordered or not.
                 continue;
             }
-            if conflict.kind == ConflictKind::Strong && !self.is_order_observable(&conflict.first, access) {
+            if conflict.kind == ConflictKind::RelaxedPair && !self.is_order_observable(&conflict.first, access) {
                 continue;
             }
             assert!(conflict.first.op.tick <= access.op.tick, "a race is with what came before");
@@ -117,7 +117,7 @@ impl RaceChecker {
                 count: 1,
                 distance: Some(distance),
             };
-            if conflict.kind == ConflictKind::Strong {
+            if conflict.kind == ConflictKind::RelaxedPair {
                 self.unordered.defer((access.op.block, conflict.address), finding);
                 continue;
             }
@@ -132,7 +132,7 @@ impl RaceChecker {
         let is = |test: fn(&Access) -> bool| test(first) || test(access);
         match conflict.kind {
             ConflictKind::SameValue => return RACE_SAME_VALUE,
-            ConflictKind::Strong => return RACE_UNORDERED,
+            ConflictKind::RelaxedPair => return RACE_UNORDERED,
             ConflictKind::Lockstep => return RACE_LOCKSTEP,
             ConflictKind::Unfenced => return RACE_PROXY,
             // The memory model does not cover these proxies: only the end of the launch orders them.
@@ -186,10 +186,10 @@ impl RaceChecker {
     }
 
     /// The iterations of a loop in which a read and a write of shared memory race.
-    fn loop_iterations(&mut self, id: FindingId, distance: Distance, a: &Access, b: &Access) -> LoopIterations {
-        let shared = (id == RACE_SHARED_RAW || id == RACE_SHARED_WAR) && distance <= Distance::Block;
+    fn loop_iterations(&mut self, id: FindingId, distance: ThreadDistance, a: &Access, b: &Access) -> LoopIterations {
+        let shared = (id == RACE_SHARED_RAW || id == RACE_SHARED_WAR) && distance <= ThreadDistance::Block;
         let Some((read, write)) = self.read_and_write(a, b).filter(|_| shared) else { return LoopIterations::Same };
-        let barrier_kind = if distance <= Distance::Warp { BarrierKind::Any } else { BarrierKind::BlockWide };
+        let barrier_kind = if distance <= ThreadDistance::Warp { BarrierKind::Any } else { BarrierKind::BlockWide };
         let mut reaches =
             |from: &Access, to: &Access| self.reachability.reaches_without_barrier(&self.program, from.pc, to.pc, barrier_kind);
         match (reaches(write, read), reaches(read, write)) {
@@ -204,7 +204,7 @@ impl RaceChecker {
         x.min(y) < scope_of(a.op.block, b.op.block, self.hb.cluster())
     }
 
-    /// Whether the two sides would be ordered if all scopes were as wide as the grid.
+    /// True if the two sides would be ordered if all scopes were as wide as the grid.
     fn is_ordered_by_wider_scope(&self, block_slot: u32, conflict: &Conflict, access: &Access) -> bool {
         let Some(block) = self.hb.block(block_slot) else { return false };
         let out_of_scope = &block.warps[access.op.warp].out_of_scope;
@@ -214,18 +214,18 @@ impl RaceChecker {
         })
     }
 
-    fn relation(&mut self, id: FindingId, distance: Distance, a: &Access, b: &Access) -> Relation {
+    fn relation(&mut self, id: FindingId, distance: ThreadDistance, a: &Access, b: &Access) -> Relation {
         let sizes_differ = a.strong.is_some() && b.strong.is_some() && a.bytes != b.bytes;
         Relation { distance, sizes_differ, iterations: self.loop_iterations(id, distance, a, b), is_lone_warp: self.hb.warps() == 1 }
     }
 
-    fn distance(&self, a: &Access, b: &Access) -> Distance {
+    fn distance(&self, a: &Access, b: &Access) -> ThreadDistance {
         match scope_of(a.op.block, b.op.block, self.hb.cluster()) {
-            Scope::Cta if (a.op.tick, a.pc, a.op.warp) == (b.op.tick, b.pc, b.op.warp) => Distance::Instruction,
-            Scope::Cta if a.op.warp == b.op.warp => Distance::Warp,
-            Scope::Cta | Scope::None => Distance::Block,
-            Scope::Cluster => Distance::Cluster,
-            Scope::Gpu | Scope::Sys => Distance::Grid,
+            Scope::Cta if (a.op.tick, a.pc, a.op.warp) == (b.op.tick, b.pc, b.op.warp) => ThreadDistance::Instruction,
+            Scope::Cta if a.op.warp == b.op.warp => ThreadDistance::Warp,
+            Scope::Cta | Scope::None => ThreadDistance::Block,
+            Scope::Cluster => ThreadDistance::Cluster,
+            Scope::Gpu | Scope::Sys => ThreadDistance::Grid,
         }
     }
 
@@ -278,7 +278,7 @@ impl RaceChecker {
         let is_ignored = |range: &Range<u64>| self.ignored.iter().any(|all| all.start <= range.start && range.end <= all.end);
         let are_all = !conflict_bytes.ranges().is_empty() && [&bytes].into_iter().chain(conflict_bytes.ranges()).all(is_ignored);
         if are_all {
-            self.contention.ignored.get_or_insert(access.pc);
+            self.unordered_accesses.ignored.get_or_insert(access.pc);
         }
         are_all.then_some(Exemption::Ignored)
     }
@@ -323,12 +323,12 @@ impl RaceChecker {
     }
 }
 
-/// Whether `one` uses an initialized mbarrier, and `other` is no mbarrier operation.
+/// True if `one` uses an initialized mbarrier, and `other` is no mbarrier operation.
 fn is_mbarrier_overlap(one: &Access, other: &Access) -> bool {
     uses_mbarrier(one) && !other.is_mbarrier
 }
 
-/// Whether an access is an operation on an mbarrier that must be initialized.
+/// True if an access is an operation on an mbarrier that must be initialized.
 pub(super) fn uses_mbarrier(access: &Access) -> bool {
     access.is_mbarrier && access.action != SideAction::Write
 }

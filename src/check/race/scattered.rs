@@ -24,7 +24,7 @@ impl Detector<'_> {
             match (shared, runs.last_mut()) {
                 (Some((.., first)), _) => {
                     if self.is_strong_write() {
-                        self.contention.add(self.access.pc, self.access.pc);
+                        self.unordered_accesses.add(self.access.pc, self.access.pc);
                     }
                     if self.is_weak_write() {
                         let others = lanes.iter().skip_while(|other| *other < first).find(|other| addresses[*other] == address);
@@ -74,7 +74,7 @@ impl Detector<'_> {
         let last_accesses = if self.access.action == SideAction::Read { before.reads } else { before.writes };
         if self.log.members(last_accesses).next() == Some(self.access_ref) {
             if self.is_strong_write() {
-                self.contention.add(self.access.pc, self.access.pc);
+                self.unordered_accesses.add(self.access.pc, self.access.pc);
             }
             return before;
         }

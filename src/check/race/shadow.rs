@@ -42,7 +42,7 @@ pub(super) struct Shadow {
 }
 
 impl Shadow {
-    /// Whether the bytes from `address` on lie in one page.
+    /// True if the bytes from `address` on lie in one page.
     pub fn is_in_page(&self, address: u64, bytes: u64) -> bool {
         address % PAGE + bytes <= PAGE
     }

@@ -23,7 +23,7 @@ type Location = (u32, u64);
 /// The findings that are deferred until the locations through which threads synchronize are known.
 #[derive(Clone, Default)]
 pub(super) struct UnorderedFindings {
-    /// Whether the program has volatile or relaxed loads and stores that may be of shared memory.
+    /// True if the program has volatile or relaxed loads and stores that may be of shared memory.
     pub is_possible: bool,
     deferred: Vec<(Location, Finding)>,
     synchronizing: BTreeSet<Location>,
@@ -69,13 +69,13 @@ fn relaxed_kind(op: &Op) -> Option<bool> {
 }
 
 impl RaceChecker {
-    /// Whether the kernel uses the loaded value, which depends on the order of a strong load and a strong store.
+    /// True if the kernel uses the loaded value, which depends on the order of a strong load and a strong store.
     pub(super) fn is_order_observable(&mut self, first: &Access, second: &Access) -> bool {
         let load = if first.action == SideAction::Read { first.pc } else { second.pc };
         !self.result_uses.uses(&self.program, load).escaping_uses.is_empty() && !self.is_validated(load)
     }
 
-    /// Whether the load is in a loop whose exit depends on a strong load in it.
+    /// True if the load is in a loop whose exit depends on a strong load in it.
     fn is_validated(&mut self, load: Pc) -> bool {
         let Self { program, reachability, result_uses, .. } = self;
         let Some(flow) = reachability.flow(program, load, load) else { return false };

@@ -74,12 +74,12 @@ fn units(address: u64, bytes: u64) -> impl Iterator<Item = (usize, u64)> {
 }
 
 impl UnrecordedReads {
-    /// Whether there are none.
+    /// True if there are none.
     pub fn is_empty(&self) -> bool {
         self.reads.is_empty()
     }
 
-    /// Whether there is no room for more.
+    /// True if there is no room for more.
     pub fn are_full(&self) -> bool {
         self.reads.len() >= MAX_READS
     }
@@ -114,7 +114,7 @@ impl UnrecordedReads {
         }
     }
 
-    /// Whether one of them may access the `bytes` bytes from `address` on.
+    /// True if one of them may access the `bytes` bytes from `address` on.
     pub fn may_access(&self, address: u64, bytes: u64) -> bool {
         !self.reads.is_empty() && units(address, bytes).any(|(word, bit)| self.accessed[word] & bit != 0)
     }

@@ -5,7 +5,7 @@ use super::advice::{Language, is_same_thread};
 use super::detector::Conflict;
 use super::report::{LoopIterations, Relation};
 use crate::check::catalogue::FindingId;
-use crate::check::finding::Distance;
+use crate::check::finding::ThreadDistance;
 use crate::check::race::catalogue::{RACE_LOCKSTEP, RACE_PROXY, RACE_SAME_VALUE, RACE_SCOPE, RACE_SHARED_WAW, RACE_UNORDERED};
 use crate::machine::Proxy;
 use crate::order::{Agent, AsyncKind};
@@ -64,16 +64,18 @@ pub(super) fn why(id: FindingId, language: Language, relation: Relation, conflic
     let iteration =
         if relation.iterations == LoopIterations::Next { "it is the read in one turn of the loop and the write in the next; " } else { "" };
     let missing = match relation.distance {
-        Distance::Instruction if id == RACE_SHARED_WAW && language == Language::Triton => {
+        ThreadDistance::Instruction if id == RACE_SHARED_WAW && language == Language::Triton => {
             "lanes of one instruction write the same bytes, and not the same values: the compiler takes what each of them has reduced for \
              equal, which it is not to the last bit where multiplications are fused into the sums; which of them wins is not defined, so \
              the result depends on it"
         }
-        Distance::Instruction => "lanes of one instruction write the same bytes: which of them wins is not defined",
-        Distance::Warp => "lanes of a warp are not ordered by running together: no bar.warp.sync of both lies between",
-        Distance::Block => "no barrier of both warps lies between, nor a release that the other one acquires",
-        Distance::Cluster => "no barrier of the cluster lies between, nor a release in .cluster scope that the other block acquires",
-        Distance::Grid => "blocks of a grid run in any order: no release in .gpu scope by the one that the other acquires lies between",
+        ThreadDistance::Instruction => "lanes of one instruction write the same bytes: which of them wins is not defined",
+        ThreadDistance::Warp => "lanes of a warp are not ordered by running together: no bar.warp.sync of both lies between",
+        ThreadDistance::Block => "no barrier of both warps lies between, nor a release that the other one acquires",
+        ThreadDistance::Cluster => "no barrier of the cluster lies between, nor a release in .cluster scope that the other block acquires",
+        ThreadDistance::Grid => {
+            "blocks of a grid run in any order: no release in .gpu scope by the one that the other acquires lies between"
+        }
     };
     format!("{iteration}{missing}")
 }

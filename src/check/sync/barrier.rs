@@ -40,7 +40,7 @@ struct ArrivedLanes {
     lanes: LaneMask,
     /// The lanes of the warp that did not arrive with them.
     absent: LaneMask,
-    /// Whether the barrier is aligned: all lanes must execute it together.
+    /// True if the barrier is aligned: all lanes must execute it together.
     aligned: bool,
     /// The number of threads that the barrier expects.
     expected: u32,

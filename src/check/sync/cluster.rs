@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::check::deferred::DeferredFindings;
 use crate::check::finding::{Finding, MemoryRange, Pair, Side, SideAction};
 use crate::check::lane_text::lanes_do;
-use crate::check::race::{Language, Term};
+use crate::check::race::{Construct, Language};
 use crate::check::reporter::Reporter;
 use crate::check::sync::catalogue::{BARRIER_COUNT, CLUSTER_LATE};
 use crate::isa::Space;
@@ -120,7 +120,7 @@ fn action(event: &AccessEvent<'_>) -> SideAction {
 
 fn early_access(language: Language, event: &AccessEvent<'_>) -> Finding {
     let why = "no barrier of the cluster lies before this access to the shared memory of another block, which may not have started";
-    let fix = format!("have all threads of the cluster execute {} before it", language.name(Term::ClusterBarrier));
+    let fix = format!("have all threads of the cluster execute {} before it", language.name(Construct::ClusterBarrier));
     let IssuePoint { block, .. } = event.point;
     let address = event.addresses[event.lanes.first()];
     let memory = MemoryRange { space: event.space, block, address, bytes: event.bytes };

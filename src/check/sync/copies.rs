@@ -56,7 +56,7 @@ pub(super) struct ArrivalRef {
     pub id: u64,
     /// Block slot and address of the mbarrier.
     pub at: (u32, u32),
-    /// Whether the arrival has happened already.
+    /// True if the arrival has happened already.
     pub has_arrived: bool,
 }
 

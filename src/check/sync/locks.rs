@@ -197,12 +197,12 @@ impl Sections {
         pairs.filter_map(move |(one, other)| {
             let first = self.first.get(one)?;
             let (block, warp, from) = (first.block, first.point.warp.number(), first.point.tick);
-            Some(ReversibleSections { launch, address: lock.1, block, warp, from, held: *one, first: *other })
+            Some(ReversibleSections { launch, address: lock.1, block, warp, from, delayed: *one, first: *other })
         })
     }
 }
 
-/// Whether two threads that acquire two locks in opposite orders can each hold one and wait for the other.
+/// True if two threads that acquire two locks in opposite orders can each hold one and wait for the other.
 fn may_wait_for_each_other(one: &NestedAcquire, other: &NestedAcquire) -> bool {
     let in_other_warps = (one.thread.0, one.thread.1) != (other.thread.0, other.thread.1);
     let is_in_one_phase = one.thread.0 != other.thread.0 || one.phase == other.phase;

@@ -50,7 +50,7 @@ impl MaskUse {
         Side::new(self.point, self.lanes, SideAction::Synchronize)
     }
 
-    /// Whether the masks differ and one of them names a lane of the other use.
+    /// True if the masks differ and one of them names a lane of the other use.
     fn conflicts(&self, other: &MaskUse) -> bool {
         self.members != other.members && !(self.members & other.lanes | other.members & self.lanes).is_empty()
     }

@@ -46,9 +46,9 @@ pub(super) struct Mbarriers {
 struct MbarrierState {
     block: [u32; 3],
     init: Side,
-    /// Whether an operation has been done on it.
+    /// True if an operation has been done on it.
     used: bool,
-    /// Whether it is invalidated.
+    /// True if it is invalidated.
     invalidated: bool,
     /// The latest phase with an arrival or bytes.
     contributed: Option<u64>,

@@ -16,29 +16,29 @@ use crate::debug::transfer::{self, Layout};
 use crate::debug::value::Value;
 use crate::debug::{memory, nearest, view};
 
-/// What a handler answers.
+/// The result of a handler.
 type Answer = Result<Outcome, CommandError>;
 
 pub fn set(context: &mut Context<'_>, call: &Call) -> Answer {
     let Some(arg) = call.args.first() else { return Err(call.missing("SETTING VALUE | PLACE = VALUE")) };
-    if assignment_sign(&arg.argument.text).is_some() { assign(context, &arg.argument) } else { put(context, &arg.argument) }
+    if assignment_sign(&arg.argument.text).is_some() { assign(context, &arg.argument) } else { change_setting(context, &arg.argument) }
 }
 
 pub fn set_variable(context: &mut Context<'_>, call: &Call) -> Answer {
     assign(context, call.required("PLACE = VALUE")?)
 }
 
-/// `%r1 = 5`
+/// Assigns to a register or memory: `%r1 = 5`.
 fn assign(context: &mut Context<'_>, argument: &ArgumentText) -> Answer {
     let Some(at) = assignment_sign(&argument.text) else {
-        return Err(argument.wrong_from(argument.text.len(), "expected '= VALUE' after the place"));
+        return Err(argument.error_at(argument.text.len(), "expected '= VALUE' after the place"));
     };
     let place = part(argument, 0, at);
     let value = part(argument, at + 1, argument.text.len());
     let target = context.expression(&place)?;
     let new = context.value(&value)?;
     let edits = target.assign(&context.session.eval_context(), &new).map_err(|error| match error {
-        AssignmentError::IssuePoint(error) => place.wrong_from(error.column, error.to_string()),
+        AssignmentError::IssuePoint(error) => place.error_at(error.column, error.to_string()),
         AssignmentError::Value(message) => value.error(message),
     })?;
     if let Some(question) = context.ask_to_drop() {
@@ -51,11 +51,11 @@ fn assign(context: &mut Context<'_>, argument: &ArgumentText) -> Answer {
     Ok(Outcome::Value { in_flight, bytes, what: place.text, value, undefined, unrounded_uses: None })
 }
 
-/// Where the `=` stands that separates place and value: not part of `==`, `<=`, `>=` or `!=`.
+/// Byte offset of the `=` of an assignment: not part of `==`, `<=`, `>=` or `!=`.
 fn assignment_sign(text: &str) -> Option<usize> {
     let signs = text.match_indices('=').map(|(at, _)| at);
-    let contracted = |at: usize, sign: &[char]| text[..at].ends_with(sign) || text[at + 1..].starts_with('=');
-    signs.into_iter().find(|at| !contracted(*at, &['=', '<', '>', '!']))
+    let is_comparison = |at: usize, sign: &[char]| text[..at].ends_with(sign) || text[at + 1..].starts_with('=');
+    signs.into_iter().find(|at| !is_comparison(*at, &['=', '<', '>', '!']))
 }
 
 /// The bytes `start..end` of an argument, without the blanks around them.
@@ -65,8 +65,8 @@ fn part(argument: &ArgumentText, start: usize, end: usize) -> ArgumentText {
     ArgumentText { text: text.trim().to_string(), start: argument.start + start + blanks }
 }
 
-/// `listsize 20`
-fn put(context: &mut Context<'_>, argument: &ArgumentText) -> Answer {
+/// Changes a setting: `listsize 20`.
+fn change_setting(context: &mut Context<'_>, argument: &ArgumentText) -> Answer {
     let (name, value) = argument.text.split_once(char::is_whitespace).unwrap_or((&argument.text, ""));
     let name = ArgumentText { text: name.to_string(), start: argument.start };
     let setting = setting(&name)?;
@@ -90,10 +90,10 @@ pub fn show(context: &mut Context<'_>, call: &Call) -> Answer {
     Ok(Outcome::Text(text))
 }
 
-/// The setting that `name` names, in full or as a prefix of one only.
+/// The setting that `name` names, in full or as a prefix of only one.
 fn setting(name: &ArgumentText) -> Result<&'static Setting, CommandError> {
-    let fitting: Vec<&Setting> = SETTINGS.iter().filter(|setting| setting.name.starts_with(&name.text)).collect();
-    match fitting.as_slice() {
+    let matching: Vec<&Setting> = SETTINGS.iter().filter(|setting| setting.name.starts_with(&name.text)).collect();
+    match matching.as_slice() {
         [only] => Ok(only),
         [] => {
             let near = nearest(&name.text, SETTINGS.iter().map(|setting| setting.name));
@@ -132,7 +132,7 @@ pub fn restore(context: &mut Context<'_>, call: &Call) -> Answer {
     Ok(Outcome::Text(format!("{} of {} written from {}\n", counted(count as u64, "byte"), memory.text, file.text)))
 }
 
-/// The memory that an expression names, and how files lay it out.
+/// The memory that an expression names, and its layout in a file.
 fn range(context: &Context<'_>, argument: &ArgumentText) -> Result<(MemoryTarget, Layout), CommandError> {
     let Target::Memory(place) = context.target(argument)? else {
         return Err(argument.error("this is a register, and memory is wanted"));

@@ -7,7 +7,7 @@ use super::super::outcome::{Outcome, View};
 use crate::debug::value::{Scalar, Value};
 use crate::debug::view::{self, Major};
 
-/// A matrix descriptor taken apart.
+/// The fields of a matrix descriptor.
 pub fn descriptor(context: &mut Context<'_>, call: &Call) -> Result<Outcome, CommandError> {
     let argument = call.required("DESCRIPTOR")?;
     let major = match call.argument("MAJOR").map(|major| (major, major.text.as_str())) {

@@ -1,4 +1,4 @@
-//! Which thread one looks at.
+//! Changes of the focus, the selected thread and frame.
 
 use crate::command::call::Call;
 use crate::command::context::Context;
@@ -9,52 +9,52 @@ use crate::debug::focus::FocusChange;
 use crate::debug::roles;
 use crate::debug::view;
 
-/// What a handler answers.
+/// The result of a handler.
 type Answer = Result<Outcome, CommandError>;
 
-/// `block 1,0,0`, `warp 2 lane 5`: the command's own name is the first of the words about threads.
+/// `block 1,0,0`, `warp 2 lane 5`: the command's name is the first word of the focus change.
 pub fn by_name(context: &mut Context<'_>, call: &Call) -> Answer {
     match call.args.first() {
-        None => Ok(here(context)),
+        None => Ok(focus_outcome(context)),
         Some(arg) => {
             let start = call.line.len() - call.line.trim_start().len();
             let words = format!("{} {}", call.spec.name, arg.argument.text);
-            // Columns count from the name that is written here, which may be shorter in the line.
+            // Columns count from the full name, which may be abbreviated in the line.
             let shift = arg.argument.start.saturating_sub(start + call.spec.name.len() + 1);
-            change(context, &words, start + shift)
+            change_focus(context, &words, start + shift)
         }
     }
 }
 
-/// `cuda block 1 thread 5`; words without numbers ask where the focus is.
+/// `cuda block 1 thread 5`; without numbers the focus is shown.
 pub fn cuda(context: &mut Context<'_>, call: &Call) -> Answer {
-    let Some(arg) = call.args.first() else { return Ok(here(context)) };
+    let Some(arg) = call.args.first() else { return Ok(focus_outcome(context)) };
     if !arg.argument.text.contains(|c: char| c.is_ascii_digit()) {
-        return Ok(here(context));
+        return Ok(focus_outcome(context));
     }
-    // There is one kernel at a time: its number says nothing.
+    // One kernel runs at a time: its number is ignored.
     let words = arg.argument.text.strip_prefix("kernel 0").unwrap_or(&arg.argument.text);
-    change(context, words, arg.argument.start + arg.argument.text.len() - words.len())
+    change_focus(context, words, arg.argument.start + arg.argument.text.len() - words.len())
 }
 
-/// Moves the focus to what `words` say, which start at byte `start` of the line.
-fn change(context: &mut Context<'_>, words: &str, start: usize) -> Answer {
+/// Moves the focus as `words` say; they start at byte `start` of the line.
+fn change_focus(context: &mut Context<'_>, words: &str, start: usize) -> Answer {
     let extents = context.session.eval_context().extents();
     let change = FocusChange::parse(words, &extents, &context.session.focus).map_err(|error| {
         let at = start + error.column;
         CommandError::at(at..at + 1, error.message)
     })?;
     context.session.focus = change.apply(context.session.focus, &extents);
-    Ok(here(context))
+    Ok(focus_outcome(context))
 }
 
-fn here(context: &Context<'_>) -> Outcome {
+fn focus_outcome(context: &Context<'_>) -> Outcome {
     let site = Site::of(&context.session.eval_context()).map_err(|error| error.to_string());
     Outcome::Focus { focus: context.session.focus.describe(&context.session.roles), site: site.map(Box::new) }
 }
 
 pub fn frame(context: &mut Context<'_>, call: &Call) -> Answer {
-    let Some(number) = call.number("N") else { return Ok(here(context)) };
+    let Some(number) = call.number("N") else { return Ok(focus_outcome(context)) };
     select(context, number)
 }
 
@@ -83,7 +83,7 @@ fn select(context: &mut Context<'_>, number: u64) -> Answer {
         context.session.focus = before;
         return Err(CommandError::new(error.to_string()));
     }
-    Ok(here(context))
+    Ok(focus_outcome(context))
 }
 
 /// Names warps, guesses their names, or lists them.
@@ -105,9 +105,9 @@ pub fn role(context: &mut Context<'_>, call: &Call) -> Answer {
             return Ok(Outcome::Nothing);
         }
         (Some(_), Some(name), Some(argument)) => {
-            let warps =
-                roles::parse_warps(&argument.text, session.eval_context().extents().warps()).map_err(|error| argument.wrong(error))?;
-            session.roles.set(&name.text, &warps).map_err(|error| name.wrong(error))?;
+            let warps = roles::parse_warps(&argument.text, session.eval_context().extents().warps())
+                .map_err(|error| argument.shifted_error(error))?;
+            session.roles.set(&name.text, &warps).map_err(|error| name.shifted_error(error))?;
         }
         _ => return Err(call.missing("WARPS")),
     }

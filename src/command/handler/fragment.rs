@@ -7,7 +7,7 @@ use super::super::error::CommandError;
 use super::super::outcome::{Outcome, View};
 use crate::debug::view::{self, FragmentError};
 
-/// Registers as a matrix; with an element or a lane, only what is there.
+/// Registers as a matrix; with an element or a lane, only those elements.
 pub fn fragment(context: &mut Context<'_>, call: &Call) -> Result<Outcome, CommandError> {
     let format = call.format()?;
     let (registers, name) = (call.required("REGISTERS")?, call.required("FRAGMENT")?);
@@ -23,10 +23,10 @@ pub fn fragment(context: &mut Context<'_>, call: &Call) -> Result<Outcome, Comma
     if element.is_none() && lane.is_none() {
         return Ok(Outcome::View(View::Fragment(fragment)));
     }
-    let is_wanted = |row: u32, column: u32, holder: u32| {
+    let is_selected = |row: u32, column: u32, holder: u32| {
         element.is_none_or(|(_, at)| at == (row, column)) && lane.is_none_or(|lane| lane == u64::from(holder))
     };
-    let elements = fragment.elements(|row, column, cell| is_wanted(row, column, cell.lane));
+    let elements = fragment.elements(|row, column, cell| is_selected(row, column, cell.lane));
     match element {
         Some((argument, at)) if elements.is_empty() => {
             Err(argument.error(match view::other_holder(&context.session.eval_context(), &name.text, at) {

@@ -1,4 +1,4 @@
-//! Finding out what there is.
+//! The help.
 
 use crate::command::call::Call;
 use crate::command::context::Context;

@@ -15,7 +15,7 @@ use crate::debug::target::{MemoryTarget, Target};
 use crate::debug::value::{Shown, Value};
 use crate::debug::view::{self, Examine, Shape};
 
-/// What a handler answers.
+/// The result of a handler.
 type Answer = Result<Outcome, CommandError>;
 
 pub fn print(context: &mut Context<'_>, call: &Call) -> Answer {
@@ -28,14 +28,14 @@ pub fn print(context: &mut Context<'_>, call: &Call) -> Answer {
     Ok(Outcome::Value { what: argument.text.clone(), value, undefined, unrounded_uses, in_flight: in_flight(context, argument), bytes })
 }
 
-/// That an expression is about an array that is declared by the byte, and what `command` is for its elements; none of another one.
+/// A note if an expression names an array that is declared as bytes: the `command` that shows its elements.
 pub fn declared_as_bytes(context: &Context<'_>, argument: &ArgumentText, command: &str) -> Option<String> {
     let retyped = context.expression(argument).ok()?.retyped(&context.session.eval_context())?;
     let (name, text, ty, why) = (&retyped.name, &retyped.text, retyped.ty.word(), &retyped.why);
     Some(format!("{name} is declared as bytes, and {why}: '{command} {text}' takes them for {ty}, 'type {name} {ty}' from now on"))
 }
 
-/// Shows what arrays are taken for, or changes it.
+/// Shows or changes the element types of arrays.
 pub fn array_type(context: &mut Context<'_>, call: &Call) -> Answer {
     let session = &mut *context.session;
     let Some(name) = call.argument("VARIABLE") else {
@@ -46,7 +46,7 @@ pub fn array_type(context: &mut Context<'_>, call: &Call) -> Answer {
         let names = known.iter().map(|row| row.name.as_str());
         let error = ArgumentError::new(format!("no variable of the module is called '{}' here", name.text));
         let is_buffer = session.eval_context().buffers.iter().any(|buffer| buffer.name == name.text);
-        return Err(name.wrong(match is_buffer {
+        return Err(name.shifted_error(match is_buffer {
             true => error.with_help("it is a buffer of the launch, which says its type"),
             false => error.with_nearest(&name.text, names),
         }));
@@ -57,14 +57,14 @@ pub fn array_type(context: &mut Context<'_>, call: &Call) -> Answer {
         Some(argument) => {
             let variable = &session.program().variables[id.index()];
             let dynamic = view::dynamic_bytes(&session.eval_context(), variable);
-            let chosen = arrays::parse_array_type(&argument.text, variable, dynamic).map_err(|error| argument.wrong(error))?;
+            let chosen = arrays::parse_array_type(&argument.text, variable, dynamic).map_err(|error| argument.shifted_error(error))?;
             session.choose_type(id, Some(chosen));
         }
     }
     Ok(Outcome::View(View::ArrayTypes(vec![view::array_type(&context.session.eval_context(), id)])))
 }
 
-/// What is in flight and will write the place that an expression names.
+/// The operations in flight that will write the register or memory that an expression names.
 pub fn in_flight(context: &Context<'_>, argument: &ArgumentText) -> Option<String> {
     let eval_context = context.session.eval_context();
     match context.expression(argument).ok()?.target(&eval_context).ok()? {
@@ -130,7 +130,7 @@ pub fn examine(context: &mut Context<'_>, call: &Call) -> Answer {
 pub fn list(context: &mut Context<'_>, call: &Call) -> Answer {
     let size = context.session.settings.list_size;
     let here = (context.session.time(), context.session.focus);
-    let before = context.state.listed.take().filter(|listed| listed.seen_from == here);
+    let before = context.state.listed.take().filter(|listed| listed.listed_at == here);
     let (file, lines) = match (call.argument("LOCATION"), before) {
         (None, Some(Listed { file, lines, .. })) => (file, lines.end..lines.end.saturating_add(size)),
         (None, None) => {
@@ -146,17 +146,17 @@ pub fn list(context: &mut Context<'_>, call: &Call) -> Answer {
     if listing.lines.is_empty() {
         return Err(CommandError::new(format!("{} has {}", listing.file, counted(u64::from(listing.line_count), "line"))));
     }
-    context.state.listed = Some(Listed { seen_from: here, file, lines });
+    context.state.listed = Some(Listed { listed_at: here, file, lines });
     Ok(Outcome::View(View::Listing(listing)))
 }
 
-/// As many lines as are listed, with `line` in their middle.
+/// The range of `size` lines around `line`.
 fn window(line: u32, size: u32) -> Range<u32> {
     let first = line.saturating_sub(size / 2).max(1);
     first..first.saturating_add(size)
 }
 
-/// The lines that `10,20` or a location stands for.
+/// The lines of `10,20`, or around a location.
 fn lines_at(context: &Context<'_>, argument: &ArgumentText, size: u32) -> Result<(SourceId, Range<u32>), CommandError> {
     let (current, _) = view::current_line(&context.session.eval_context());
     let range = argument.text.split_once(',').and_then(|(first, last)| Some((first.trim().parse().ok()?, last.trim().parse().ok()?)));
@@ -164,7 +164,7 @@ fn lines_at(context: &Context<'_>, argument: &ArgumentText, size: u32) -> Result
         let last: u32 = last;
         return Ok((current, first..last.saturating_add(1)));
     }
-    // Any line can be listed, one without code too.
+    // A line without code can be listed too.
     if let Ok(line) = argument.text.parse() {
         return Ok((current, window(line, size)));
     }

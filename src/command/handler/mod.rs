@@ -1,4 +1,4 @@
-//! What the commands do, a file for each topic of the table.
+//! The handlers of the commands, a file for each topic of the table.
 
 pub mod changing;
 pub mod descriptor;

@@ -1,4 +1,4 @@
-//! Findings, and the checkers that make them.
+//! Findings, and the checkers that report them.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::debug::Site;
 use crate::debug::findings::{CheckerId, FindingText, Suppressions};
 use crate::debug::names::scope;
 
-/// What a handler answers.
+/// The result of a handler.
 type Answer = Result<Outcome, CommandError>;
 
 pub fn findings(context: &mut Context<'_>, _: &Call) -> Answer {
@@ -33,8 +33,8 @@ pub fn explain_finding(context: &mut Context<'_>, call: &Call) -> Answer {
     finding.chain.splice(at..at, path);
     context.session.explain_hang(&mut finding);
     let blocks = finding.waiting.iter().map(|waiting| waiting.site.block).collect();
-    let location = if finding.waiting.is_empty() { Vec::new() } else { context.session.warps_at_end(&blocks) };
-    Ok(Outcome::View(View::Chain(Box::new(finding), location)))
+    let warps = if finding.waiting.is_empty() { Vec::new() } else { context.session.warps_at_end(&blocks) };
+    Ok(Outcome::View(View::SynchronizationPath(Box::new(finding), warps)))
 }
 
 pub fn fix(context: &mut Context<'_>, call: &Call) -> Answer {

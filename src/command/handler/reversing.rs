@@ -12,34 +12,34 @@ use crate::debug::stop::Stop;
 use crate::debug::target::Target;
 use crate::debug::{Site, WatchedAccessText};
 
-/// What a handler answers.
+/// The result of a handler.
 type Answer = Result<Outcome, CommandError>;
 
 pub fn goto(context: &mut Context<'_>, call: &Call) -> Answer {
     let argument = call.required("TICK")?;
-    let time = context.session.marks.parse_time(&argument.text, context.session.time()).map_err(|error| argument.wrong(error))?;
+    let time = context.session.marks.parse_time(&argument.text, context.session.time()).map_err(|error| argument.shifted_error(error))?;
     match time {
-        TimeArgument::Start => arrived(context.session.seek(Tick::START, context.interrupt)),
-        TimeArgument::End => arrived(context.session.seek_end(context.interrupt)),
-        TimeArgument::Tick(tick) => arrived(context.session.seek(tick, context.interrupt)),
+        TimeArgument::Start => stopped(context.session.seek(Tick::START, context.interrupt)),
+        TimeArgument::End => stopped(context.session.seek_end(context.interrupt)),
+        TimeArgument::Tick(tick) => stopped(context.session.seek(tick, context.interrupt)),
         TimeArgument::Mark(mark) => {
             context.session.focus = mark.focus;
-            arrived(context.session.seek(mark.time, context.interrupt))
+            stopped(context.session.seek(mark.time, context.interrupt))
         }
     }
 }
 
 pub fn back(context: &mut Context<'_>, _: &Call) -> Answer {
     let stop = context.session.back(context.interrupt);
-    arrived(stop.ok_or_else(|| CommandError::new("there is no position before this one"))?)
+    stopped(stop.ok_or_else(|| CommandError::new("there is no position before this one"))?)
 }
 
 pub fn forward(context: &mut Context<'_>, _: &Call) -> Answer {
     let stop = context.session.forward(context.interrupt);
-    arrived(stop.ok_or_else(|| CommandError::new("there is no position to go forward to: 'back' leaves them"))?)
+    stopped(stop.ok_or_else(|| CommandError::new("there is no position to go forward to: 'back' leaves them"))?)
 }
 
-fn arrived(stop: Stop) -> Answer {
+fn stopped(stop: Stop) -> Answer {
     Ok(Outcome::Stop(Box::new(stop)))
 }
 
@@ -47,7 +47,7 @@ pub fn mark(context: &mut Context<'_>, call: &Call) -> Answer {
     let argument = call.required("NAME")?;
     let place = Site::of(&context.session.eval_context()).map_or(String::new(), |site| site.place);
     let mark = Mark { time: context.session.time(), focus: context.session.focus, place };
-    context.session.marks.set(&argument.text, mark).map_err(|error| argument.wrong(error))?;
+    context.session.marks.set(&argument.text, mark).map_err(|error| argument.shifted_error(error))?;
     Ok(Outcome::Nothing)
 }
 
@@ -63,10 +63,10 @@ pub fn when(context: &mut Context<'_>, _: &Call) -> Answer {
 
 pub fn last(context: &mut Context<'_>, call: &Call) -> Answer {
     let answer = search(context, call, Session::last)?;
-    if let Outcome::Touches { touches, .. } = &answer
-        && let [watched_access] = touches.as_slice()
+    if let Outcome::Writes { writes, .. } = &answer
+        && let [write] = writes.as_slice()
     {
-        context.state.again = Some(format!("goto {}", watched_access.site.time));
+        context.state.again = Some(format!("goto {}", write.site.time));
     }
     Ok(answer)
 }
@@ -79,14 +79,14 @@ pub fn history(context: &mut Context<'_>, call: &Call) -> Answer {
     search(context, call, Session::history)
 }
 
-/// Looks for writes to the place that the argument PLACE names.
+/// The writes that `find` finds to the register or memory that the argument PLACE names.
 fn search(context: &mut Context<'_>, call: &Call, find: fn(&mut Session, &Target, &mut dyn InterruptCheck) -> History) -> Answer {
     let argument = call.required("PLACE")?;
     let target = context.target(argument)?;
     let history = find(context.session, &target, context.interrupt);
     let eval_context = context.session.eval_context();
-    let touches = history.touches.iter().map(|watched_access| WatchedAccessText::new(&eval_context, watched_access)).collect();
-    // Of a whole array the elements are shown as they were written.
+    let writes = history.writes.iter().map(|write| WatchedAccessText::new(&eval_context, write)).collect();
+    // For a whole array, the written elements are shown with the types of the writes.
     let bytes = super::looking::declared_as_bytes(context, argument, call.spec.name).filter(|_| argument.text.contains('['));
-    Ok(Outcome::Touches { what: argument.text.clone(), touches, interrupted: history.interrupted, bytes })
+    Ok(Outcome::Writes { what: argument.text.clone(), writes, interrupted: history.interrupted, bytes })
 }

@@ -1,4 +1,4 @@
-//! Running, forwards and backwards, until something stops it.
+//! Running, forwards and backwards, up to a stop.
 
 use crate::base::Tick;
 use crate::command::argument_text::ArgumentText;
@@ -11,7 +11,7 @@ use crate::debug::explore::{DEPTH_MAX, Strategy};
 use crate::debug::focus::Focus;
 use crate::debug::stop::{Direction, Goal, StepUnit, Stop};
 
-/// What a handler answers.
+/// The result of a handler.
 type Answer = Result<Outcome, CommandError>;
 
 pub fn run(context: &mut Context<'_>, call: &Call) -> Answer {
@@ -20,29 +20,29 @@ pub fn run(context: &mut Context<'_>, call: &Call) -> Answer {
 }
 
 pub fn start(context: &mut Context<'_>, _: &Call) -> Answer {
-    // Of the blocks that were looked at later, none may have started yet.
+    // The focused block may not have started yet.
     context.session.focus = Focus::first(context.session.machine());
     let stop = context.session.seek(Tick::START, context.interrupt);
     Ok(Outcome::Stop(Box::new(stop)))
 }
 
 /// Runs to the N-th stop; the first that is not a breakpoint, a watchpoint or a catchpoint ends it.
-pub fn run_on(context: &mut Context<'_>, call: &Call, direction: Direction) -> Answer {
+pub fn continue_run(context: &mut Context<'_>, call: &Call, direction: Direction) -> Answer {
     let mut log = Vec::new();
-    let mut left = call.count();
+    let mut stops_left = call.count();
     loop {
-        let mut stop = go(context, &Goal::Continue, direction)?;
+        let mut stop = run_to_stop(context, &Goal::Continue, direction)?;
         log.append(&mut stop.log);
-        left -= 1;
-        let passes = stop.reasons.iter().all(|reason| reason.number().is_some());
-        if left == 0 || !passes {
+        stops_left -= 1;
+        let is_breakpoint = stop.reasons.iter().all(|reason| reason.number().is_some());
+        if stops_left == 0 || !is_breakpoint {
             stop.log = log;
             return Ok(Outcome::Stop(Box::new(stop)));
         }
     }
 }
 
-/// What one step is.
+/// The size of a step.
 #[derive(Clone, Copy)]
 pub enum Step {
     /// An instruction.
@@ -51,7 +51,7 @@ pub enum Step {
     Line,
 }
 
-/// Steps as often, and with the unit, that `call` says; the unit holds for this step only.
+/// Steps as often as `call` says, with its step unit, which applies to this step only.
 pub fn step(context: &mut Context<'_>, call: &Call, step: Step, over_calls: bool, direction: Direction) -> Answer {
     let count = call.count();
     let goal = match step {
@@ -101,36 +101,36 @@ pub fn complete(context: &mut Context<'_>, call: &Call) -> Answer {
     Ok(Outcome::Text(format!("{} #{number} has ended\n", if is_wgmma { "wgmma" } else { "copy" })))
 }
 
-/// Orders that are tried if the user names no number.
+/// Default number of orders.
 const ORDERS: u64 = 20;
 
-/// The depth of priorities if the user names none: most known bugs take one or two orderings (Burckhardt et al., 2010).
+/// Default depth of PCT: most known bugs take one or two orderings (Burckhardt et al., 2010).
 const DEPTH: u32 = 3;
 
-/// The same where all are tried one after the other.
+/// Default number of orders for `explore systematic`.
 const SYSTEMATIC_ORDERS: u64 = 1000;
 
-/// Preemptions of an order at most if the user names no number: most known bugs take one or two (Musuvathi and Qadeer, 2007).
+/// Default maximum of preemptions of an order: most known bugs take one or two (Musuvathi and Qadeer, 2007).
 const PREEMPTIONS: u32 = 2;
 
-/// The number of preemptions that the user names.
+/// The maximum of preemptions, or the default.
 fn preemptions(argument: Option<&ArgumentText>) -> Result<u32, CommandError> {
     let Some(argument) = argument else { return Ok(PREEMPTIONS) };
     argument.text.parse().map_err(|_| argument.error(format!("a number of preemptions or continue is expected, not '{}'", argument.text)))
 }
 
-/// The depth that the user names.
+/// The depth of PCT, or the default.
 fn depth(argument: Option<&ArgumentText>) -> Result<u32, CommandError> {
     let Some(argument) = argument else { return Ok(DEPTH) };
     let depth = argument.text.parse().ok().filter(|depth| (1..=DEPTH_MAX).contains(depth));
     depth.ok_or_else(|| argument.error(format!("a depth from 1 to {DEPTH_MAX} is expected, not '{}'", argument.text)))
 }
 
-/// The strategies of explore with their arguments.
+/// The usage of `explore`, by strategy.
 const EXPLORE_USAGE: &str =
     "usage: explore [random] [N], explore pct [DEPTH] [N], explore systematic [K] [N], explore systematic continue [N]";
 
-/// The number of orders that the user names.
+/// The number of orders, or the default.
 fn count(argument: Option<&ArgumentText>, usual: u64) -> Result<u64, CommandError> {
     let Some(argument) = argument else { return Ok(usual) };
     let count = argument.text.parse().ok().filter(|count| *count > 0);
@@ -170,9 +170,9 @@ pub fn run_to(context: &mut Context<'_>, call: &Call) -> Answer {
 }
 
 fn resume(context: &mut Context<'_>, goal: &Goal, direction: Direction) -> Answer {
-    go(context, goal, direction).map(|stop| Outcome::Stop(Box::new(stop)))
+    run_to_stop(context, goal, direction).map(|stop| Outcome::Stop(Box::new(stop)))
 }
 
-fn go(context: &mut Context<'_>, goal: &Goal, direction: Direction) -> Result<Stop, CommandError> {
+fn run_to_stop(context: &mut Context<'_>, goal: &Goal, direction: Direction) -> Result<Stop, CommandError> {
     context.session.resume(goal, direction, context.interrupt).map_err(|error| CommandError::new(error.to_string()))
 }

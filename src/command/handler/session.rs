@@ -1,4 +1,4 @@
-//! Scripts, saving, leaving.
+//! Scripts, saving, quitting.
 
 use std::path::{Path, PathBuf};
 
@@ -42,12 +42,12 @@ pub fn launch(context: &mut Context<'_>, call: &Call) -> Result<Outcome, Command
         return Ok(question);
     }
     let changes = without_blanks_around_signs(&argument.text);
-    let words: Vec<&str> = changes.split_whitespace().collect();
-    let stop = context.session.relaunch(&words, context.interrupt).map_err(|message| argument.error(message))?;
+    let changes: Vec<&str> = changes.split_whitespace().collect();
+    let stop = context.session.relaunch(&changes, context.interrupt).map_err(|message| argument.error(message))?;
     Ok(Outcome::Stop(Box::new(stop)))
 }
 
-/// `n = 64` as `n=64`: words of changes are separated by blanks.
+/// `n = 64` as `n=64`: blanks separate changes.
 fn without_blanks_around_signs(text: &str) -> String {
     let parts: Vec<&str> = text.split('=').map(str::trim).collect();
     parts.join("=")

@@ -10,14 +10,14 @@ use crate::debug::breakpoints::{Breakpoint, Condition, LogMessage, Trigger, Watc
 use crate::debug::focus::ThreadFilter;
 use crate::debug::target::Target;
 
-/// What a handler answers.
+/// The result of a handler.
 type Answer = Result<Outcome, CommandError>;
 
 pub fn breakpoint(context: &mut Context<'_>, call: &Call, temporary: bool) -> Answer {
     let here = ArgumentText { text: String::new(), start: call.line.len() };
-    let place = call.argument("LOCATION").unwrap_or(&here);
-    let resolved = context.locate(place)?;
-    let (breakpoint, filter) = (Breakpoint::new(Trigger::Code(resolved.pcs), what(call)), threads(context, call)?);
+    let location = call.argument("LOCATION").unwrap_or(&here);
+    let resolved = context.locate(location)?;
+    let (breakpoint, filter) = (Breakpoint::new(Trigger::Code(resolved.pcs), first_argument(call)), threads(context, call)?);
     add(context, call, Breakpoint { temporary, filter, ..breakpoint }, resolved.note)
 }
 
@@ -26,38 +26,38 @@ pub fn watch(context: &mut Context<'_>, call: &Call, mode: WatchMode) -> Answer 
     let named = threads(context, call)?;
     let target = context.target_for(argument, &named)?;
     let filter = match &target {
-        // The answer says which threads' register it is.
+        // The register is that of the selected threads.
         Target::Register(register) if named != ThreadFilter::default() => register.threads(),
         Target::Register(_) | Target::Memory(_) => named,
     };
     let note = declared_as_bytes(context, argument, call.spec.name);
-    let breakpoint = Breakpoint { filter, ..Breakpoint::new(Trigger::Watch(target, mode), what(call)) };
+    let breakpoint = Breakpoint { filter, ..Breakpoint::new(Trigger::Watch(target, mode), first_argument(call)) };
     add(context, call, breakpoint, note)
 }
 
 pub fn catch(context: &mut Context<'_>, call: &Call, temporary: bool) -> Answer {
     let argument = call.required("EVENT")?;
     let event = context.event(argument)?;
-    let (breakpoint, filter) = (Breakpoint::new(Trigger::Event(event), what(call)), threads(context, call)?);
+    let (breakpoint, filter) = (Breakpoint::new(Trigger::Event(event), first_argument(call)), threads(context, call)?);
     add(context, call, Breakpoint { temporary, filter, ..breakpoint }, None)
 }
 
 pub fn logpoint(context: &mut Context<'_>, call: &Call) -> Answer {
     let resolved = context.locate(call.required("LOCATION")?)?;
     let format = call.required("MESSAGE")?;
-    let message = Some(LogMessage::parse(&format.text).map_err(|error| format.wrong(error))?);
-    let breakpoint = Breakpoint::new(Trigger::Code(resolved.pcs), what(call));
+    let message = Some(LogMessage::parse(&format.text).map_err(|error| format.shifted_error(error))?);
+    let breakpoint = Breakpoint::new(Trigger::Code(resolved.pcs), first_argument(call));
     add(context, call, Breakpoint { message, ..breakpoint }, resolved.note)
 }
 
-/// What the user typed after the command, without threads and condition.
-fn what(call: &Call) -> String {
+/// The first argument as typed: the location, expression or event.
+fn first_argument(call: &Call) -> String {
     call.args.first().map_or(String::new(), |arg| arg.argument.text.clone())
 }
 
 /// The argument CONDITION.
 fn condition_of(call: &Call) -> Result<Option<Condition>, CommandError> {
-    let parse = |argument: &ArgumentText| Condition::parse(&argument.text).map_err(|error| argument.wrong(error));
+    let parse = |argument: &ArgumentText| Condition::parse(&argument.text).map_err(|error| argument.shifted_error(error));
     call.argument("CONDITION").map(parse).transpose()
 }
 
@@ -66,7 +66,7 @@ fn threads(context: &Context<'_>, call: &Call) -> Result<ThreadFilter, CommandEr
     call.argument("THREADS").map_or(Ok(ThreadFilter::default()), |threads| context.filter(threads))
 }
 
-/// Adds a breakpoint under the condition that `call` names.
+/// Adds a breakpoint with the condition of `call`.
 fn add(context: &mut Context<'_>, call: &Call, breakpoint: Breakpoint, note: Option<String>) -> Answer {
     let condition = condition_of(call)?;
     let number = context.session.breakpoints.add(Breakpoint { condition, ..breakpoint });
@@ -134,7 +134,7 @@ pub fn list(context: &mut Context<'_>, _: &Call) -> Answer {
 /// The breakpoints that the argument N names; all, if it was not given.
 fn numbers(context: &Context<'_>, call: &Call) -> Result<Vec<u32>, CommandError> {
     match call.argument("N") {
-        Some(argument) => context.session.breakpoints.parse_numbers(&argument.text).map_err(|error| argument.wrong(error)),
+        Some(argument) => context.session.breakpoints.parse_numbers(&argument.text).map_err(|error| argument.shifted_error(error)),
         None => Ok(context.session.breakpoints.iter().map(|breakpoint| breakpoint.number).collect()),
     }
 }
@@ -144,6 +144,6 @@ fn number(context: &Context<'_>, call: &Call) -> Result<u32, CommandError> {
     let argument = call.required("N")?;
     let number = call.number("N").and_then(|number| u32::try_from(number).ok());
     let number = number.ok_or_else(|| argument.error(format!("there is no breakpoint {}", argument.text)))?;
-    context.session.breakpoints.get(number).map_err(|error| argument.wrong(error.at(0..argument.text.len())))?;
+    context.session.breakpoints.get(number).map_err(|error| argument.shifted_error(error.at(0..argument.text.len())))?;
     Ok(number)
 }

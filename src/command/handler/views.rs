@@ -1,5 +1,5 @@
-//! The commands that list and explain. Each answers with a view: rows of data on the *machine*, the simulated GPU, where it has stopped. A
-//! *eval_context* is the stopped machine as the focused thread sees it.
+//! The commands that list and explain. Each returns a view: rows of data on the stopped *machine*, the simulated GPU. An evaluation
+//! context is the stopped machine with its focused thread.
 
 use crate::command::argument_text::ArgumentText;
 use crate::command::call::Call;
@@ -18,7 +18,7 @@ use crate::debug::view;
 /// Frames that a backtrace shows without a number.
 const FRAMES: usize = 100;
 
-/// The answer of a handler.
+/// The result of a handler.
 type Answer = Result<Outcome, CommandError>;
 
 /// A view that cannot fail.
@@ -31,7 +31,7 @@ pub fn kernels(context: &mut Context<'_>, _: &Call) -> Answer {
     shown(View::Kernels(view::kernels(&context.session.eval_context())))
 }
 
-/// How the kernel that runs was launched, and which launch of the case it is.
+/// The launch of the running kernel, and its number in the case.
 pub fn launch(context: &mut Context<'_>, _: &Call) -> Answer {
     let session = &context.session;
     let (number, count, reasons) = (session.launch(), session.launches(), session.reasons().to_vec());
@@ -46,7 +46,7 @@ pub fn launch(context: &mut Context<'_>, _: &Call) -> Answer {
 /// A view of the threads that the argument THREADS names.
 pub fn threads(context: &Context<'_>, call: &Call, view: impl Fn(&EvalContext<'_>, &ThreadFilter) -> Result<View, ThreadError>) -> Answer {
     let filter = call.argument("THREADS").map(|argument| context.filter(argument)).transpose()?.unwrap_or_default();
-    shown(view(&context.session.eval_context(), &filter).map_err(absent)?)
+    shown(view(&context.session.eval_context(), &filter).map_err(thread_error)?)
 }
 
 fn shown(view: View) -> Answer {
@@ -54,7 +54,7 @@ fn shown(view: View) -> Answer {
 }
 
 /// The error for a thread that is not resident.
-fn absent(error: ThreadError) -> CommandError {
+fn thread_error(error: ThreadError) -> CommandError {
     CommandError::new(error.to_string())
 }
 
@@ -62,9 +62,9 @@ fn absent(error: ThreadError) -> CommandError {
 pub fn mbarriers(context: &mut Context<'_>, call: &Call) -> Answer {
     let eval_context = context.session.eval_context();
     let Some(argument) = call.argument("MBARRIER") else {
-        return shown(View::MbarrierList(view::mbarrier_views(&eval_context).map_err(absent)?));
+        return shown(View::MbarrierList(view::mbarrier_views(&eval_context).map_err(thread_error)?));
     };
-    let all = view::mbarrier_views(&eval_context).map_err(absent)?;
+    let all = view::mbarrier_views(&eval_context).map_err(thread_error)?;
     let mut named: Vec<_> =
         all.iter().filter(|each| each.name == argument.text || each.array() == Some(argument.text.as_str())).cloned().collect();
     if named.is_empty() {
@@ -84,12 +84,12 @@ pub fn mbarriers(context: &mut Context<'_>, call: &Call) -> Answer {
 }
 
 pub fn pipeline(context: &mut Context<'_>, _: &Call) -> Answer {
-    shown(View::Pipeline(view::pipeline(context.session).map_err(absent)?))
+    shown(View::Pipeline(view::pipeline(context.session).map_err(thread_error)?))
 }
 
 pub fn backtrace(context: &mut Context<'_>, call: &Call) -> Answer {
     let limit = call.number("N").map_or(FRAMES, |number| usize::try_from(number).unwrap_or(usize::MAX));
-    shown(View::Stack(view::backtrace(&context.session.eval_context(), limit).map_err(absent)?))
+    shown(View::Stack(view::backtrace(&context.session.eval_context(), limit).map_err(thread_error)?))
 }
 
 pub fn explain(context: &mut Context<'_>, call: &Call) -> Answer {
@@ -97,7 +97,7 @@ pub fn explain(context: &mut Context<'_>, call: &Call) -> Answer {
     let pc = resolved.and_then(|resolved| resolved.pcs.first().copied());
     match explain::explain(&context.session.eval_context(), pc) {
         Some(explanation) => shown(View::Explanation(Box::new(explanation))),
-        None => Err(context.absence()),
+        None => Err(context.no_code_error()),
     }
 }
 
@@ -107,34 +107,34 @@ pub fn control_flow(context: &mut Context<'_>, call: &Call) -> Answer {
         None => Some(eval_context.current_function()),
         Some(argument) => context.locate(argument)?.pcs.first().and_then(|pc| eval_context.program().function_at(*pc)),
     };
-    function.map_or_else(|| Err(context.absence()), |function| shown(View::ControlFlow(view::control_flow(&eval_context, function))))
+    function.map_or_else(|| Err(context.no_code_error()), |function| shown(View::ControlFlow(view::control_flow(&eval_context, function))))
 }
 
 pub fn divergence(context: &mut Context<'_>, _: &Call) -> Answer {
-    shown(View::Divergence(view::divergence(&context.session.eval_context()).map_err(absent)?))
+    shown(View::Divergence(view::divergence(&context.session.eval_context()).map_err(thread_error)?))
 }
 
 pub fn registers(context: &mut Context<'_>, call: &Call) -> Answer {
     let format = call.format()?;
-    let whole = call.argument("REGISTER").cloned().unwrap_or(ArgumentText { text: "*".to_string(), start: 0 });
-    let (name, all_lanes) = whole.text.strip_suffix("@*").map_or((whole.text.as_str(), false), |name| (name, true));
-    let wanted = |register: &str| match name.strip_suffix('*') {
+    let pattern = call.argument("REGISTER").cloned().unwrap_or(ArgumentText { text: "*".to_string(), start: 0 });
+    let (name, all_lanes) = pattern.text.strip_suffix("@*").map_or((pattern.text.as_str(), false), |name| (name, true));
+    let is_selected = |register: &str| match name.strip_suffix('*') {
         Some(start) => register.starts_with(start),
         None => name.is_empty() || register == name,
     };
     let eval_context = context.session.eval_context();
-    let rows = view::registers(&eval_context, wanted, all_lanes, format).map_err(absent)?;
-    if rows.is_empty() && whole.text != "*" {
+    let rows = view::registers(&eval_context, is_selected, all_lanes, format).map_err(thread_error)?;
+    if rows.is_empty() && pattern.text != "*" {
         let known = scope::names(&eval_context);
         let near = nearest(name, known.iter().map(String::as_str));
-        return Err(whole.error(format!("there is no register '{name}' here")).with_nearest(near));
+        return Err(pattern.error(format!("there is no register '{name}' here")).with_nearest(near));
     }
     shown(View::Registers(rows))
 }
 
 pub fn locals(context: &mut Context<'_>, call: &Call) -> Answer {
     let format = call.format()?;
-    shown(View::Locals(view::locals(&context.session.eval_context(), format).map_err(absent)?))
+    shown(View::Locals(view::locals(&context.session.eval_context(), format).map_err(thread_error)?))
 }
 
 pub fn symbols(context: &mut Context<'_>, call: &Call) -> Answer {
@@ -154,7 +154,7 @@ pub fn source(context: &mut Context<'_>, call: &Call) -> Answer {
     };
     match pc.and_then(|pc| view::source_place(&eval_context, pc)) {
         Some(place) => shown(View::Source(place)),
-        None => Err(context.absence()),
+        None => Err(context.no_code_error()),
     }
 }
 

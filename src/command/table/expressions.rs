@@ -1,6 +1,6 @@
-//! What an expression is, in words.
+//! The help on expressions.
 
-/// What `help expressions` says.
+/// The text of `help expressions`.
 pub const ABOUT: &str = "\
 Expressions are those of C, over registers (%r1, %p1, %v.x), special registers (%tid.x), CUDA's names (threadIdx.x), variables, buffers \
 of the launch, parameters and labels.\n\n\

@@ -1,4 +1,4 @@
-//! Finding out what there is.
+//! The help.
 
 use crate::command::handler::help as handler;
 use crate::command::spec::{ArgKind, ArgSpec, CommandSpec, PLAIN};

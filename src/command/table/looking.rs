@@ -1,4 +1,4 @@
-//! Registers, memory, code, and where threads stand.
+//! Registers, memory, code, and positions of threads.
 
 use crate::command::handler::{descriptor, fragment, looking as handler, views};
 use crate::command::outcome::View;
@@ -35,7 +35,7 @@ pub const COMMANDS: &[CommandSpec] = &[
             byte, h 2, w 4, g 8. Without a unit, elements are those of the variable or buffer that the address is in. Without an \
             address goes on where it ended. A 32-bit value that is an address of the block's shared memory alone is taken as one.",
         examples: &["x/8xw out", "x/4fw out"],
-        repeats: Repeat::GoOn,
+        repeats: Repeat::Continue,
         handler: handler::examine,
         ..PLAIN
     },
@@ -78,7 +78,7 @@ pub const COMMANDS: &[CommandSpec] = &[
             '↔ mul with 10' of a product that is scaled, and '↔ inverse with 10' of a reciprocal that is computed from the operand of \
             line 10.",
         examples: &["list", "list 37", "list 10,20"],
-        repeats: Repeat::GoOn,
+        repeats: Repeat::Continue,
         handler: handler::list,
         ..PLAIN
     },

@@ -30,7 +30,7 @@ pub const TOPICS: &[Topic] = &[
     topic("help", "Finding out what there is", help::COMMANDS),
 ];
 
-/// First words that several commands share.
+/// The first words that several commands share.
 pub const GROUPS: &[Group] = &[
     Group { name: "info", aliases: &["i", "inf"], summary: "Show something about the program, the launch or the machine" },
     Group { name: "set", aliases: &[], summary: "Change a setting, a register or memory" },

@@ -3,7 +3,7 @@
 use crate::command::handler::race as handler;
 use crate::command::spec::{ArgKind, ArgSpec, CommandSpec, PLAIN};
 
-/// What `help race` says before it lists the commands.
+/// The text of `help race` before the list of commands.
 pub const ABOUT: &str = "\
 Four checkers watch a run. race reports accesses to the same memory, one of which writes, that nothing orders: plain and atomic accesses, \
 cp.async, bulk and tensor copies, wgmma; in shared memory, that of the cluster, and global memory; and what may come to the shared memory \

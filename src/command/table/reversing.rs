@@ -64,7 +64,7 @@ pub const COMMANDS: &[CommandSpec] = &[
             there is none. A watchpoint stops before the write, with the old value in place.",
         examples: &["reverse-continue", "rc"],
         repeats: Repeat::Same,
-        handler: |context, call| running::run_on(context, call, Direction::Backward),
+        handler: |context, call| running::continue_run(context, call, Direction::Backward),
         ..PLAIN
     },
     CommandSpec {

@@ -5,7 +5,7 @@ use crate::command::spec::{ArgKind, ArgSpec, CommandSpec, PLAIN, Repeat};
 use crate::debug::stop::Direction;
 
 const UNIT: ArgSpec = ArgSpec::new("UNIT", ArgKind::Choice(&["lane", "warp", "block", "grid"])).optional();
-const WAY: ArgSpec = ArgSpec::new("WAY", ArgKind::Choice(&["random", "pct", "systematic"])).optional();
+const STRATEGY: ArgSpec = ArgSpec::new("WAY", ArgKind::Choice(&["random", "pct", "systematic"])).optional();
 const BOUND: ArgSpec = ArgSpec::new("DEPTH | K | continue", ArgKind::Word).optional();
 const COUNT: ArgSpec = ArgSpec::new("N", ArgKind::Count).optional();
 
@@ -38,7 +38,7 @@ pub const COMMANDS: &[CommandSpec] = &[
             the kernel stops them. With a number, lets all stops but the N-th pass. The focus moves to the thread that stopped.",
         examples: &["continue", "c 3"],
         repeats: Repeat::Same,
-        handler: |context, call| handler::run_on(context, call, Direction::Forward),
+        handler: |context, call| handler::continue_run(context, call, Direction::Forward),
         ..PLAIN
     },
     CommandSpec {
@@ -135,7 +135,7 @@ pub const COMMANDS: &[CommandSpec] = &[
     },
     CommandSpec {
         name: "explore",
-        args: &[WAY, BOUND, COUNT],
+        args: &[STRATEGY, BOUND, COUNT],
         summary: "Run the kernel under many orders and say what differs",
         help: "Runs the launch from its beginning in N other orders (20 without a number): seeds of the schedule and of the ends of \
             asynchronous copies. Results are judged by what the launch expects, within its tolerances: how many orders are right and how \

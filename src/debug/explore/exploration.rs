@@ -20,7 +20,7 @@ const BATCH: u64 = 32;
 pub(in crate::debug) struct Exploration {
     pub(super) merged: MergedFindings,
     pub(super) outcomes: Vec<OrderOutcome>,
-    /// Number of orders completed, including the session's own.
+    /// Number of completed orders, including the session's order.
     pub(super) completed: u64,
     pub(super) failed: Option<RunError>,
     pub(super) interrupted: bool,
@@ -29,7 +29,7 @@ pub(in crate::debug) struct Exploration {
     pub(super) bound: Option<Bound>,
     /// The search that generates the orders, if they are not random.
     pub(super) search: Option<Search>,
-    /// True once it has generated all orders.
+    /// True once the search has generated all orders.
     pub(super) is_exhausted: bool,
 }
 
@@ -37,21 +37,21 @@ pub(in crate::debug) struct Exploration {
 type OrderResult = Result<(JudgedOrder, Option<Fault>, Vec<Finding>), RunError>;
 
 impl Exploration {
-    /// The number of orders tried, without the session's own.
+    /// The number of orders tried, without the session's order.
     pub(super) fn tried(&self) -> u64 {
         self.completed.saturating_sub(1)
     }
 
-    /// Generates more orders, up to number `until`; true if there are some that were not run.
+    /// Generates more orders, up to number `until`; true if orders remain to be run.
     pub(super) fn generate(&mut self, session: &Session, until: u64, interrupt: &mut dyn InterruptCheck) -> Result<bool, RunError> {
         let Some(search) = &mut self.search else { return Ok(false) };
         let mut end = self.completed.saturating_sub(1).saturating_add(BATCH).min(until);
-        while !self.is_exhausted && self.merged.orders.listed() < end {
+        while !self.is_exhausted && self.merged.orders.generated_count() < end {
             match search.next(|| !interrupt.should_continue(session))? {
-                SearchResult::Order(switches) => self.merged.orders.push(Schedule::Switched(switches)),
+                SearchResult::Order(switches) => self.merged.orders.push(Schedule::ContextSwitches(switches)),
                 SearchResult::Exhausted => self.is_exhausted = true,
                 SearchResult::Restarted => {
-                    let orders = self.merged.orders.without_listed();
+                    let orders = self.merged.orders.without_generated();
                     self.merged = MergedFindings::new(&self.merged.program, &self.merged.case, orders);
                     (self.outcomes, self.completed, end) = (Vec::new(), 0, BATCH.min(until));
                 }
@@ -61,10 +61,10 @@ impl Exploration {
                 }
             }
         }
-        Ok(self.completed <= self.merged.orders.listed())
+        Ok(self.completed <= self.merged.orders.generated_count())
     }
 
-    /// Runs the orders that were not run, up to number `end`, in parallel.
+    /// Runs the remaining orders, up to number `end`, in parallel.
     pub(super) fn run(&mut self, session: &Session, end: u64, interrupt: &mut dyn InterruptCheck) -> Result<(), RunError> {
         let (program, case, orders) = (Arc::clone(&self.merged.program), Arc::clone(&self.merged.case), self.merged.orders.clone());
         let (first, limit) = (self.completed, self.limit);
@@ -101,7 +101,7 @@ impl Exploration {
         let mut found: Vec<MergedFinding> = found.filter(|found| !session.suppresses(&found.finding)).collect();
         found.iter_mut().zip(1..).for_each(|(found, number)| found.finding.number = number);
         let systematic = self.search.as_ref().map(|search| {
-            let is_complete = self.is_exhausted && self.tried() == self.merged.orders.listed();
+            let is_complete = self.is_exhausted && self.tried() == self.merged.orders.generated_count();
             Systematic { preemptions: search.bound(), is_complete, hits_bound: search.hits_bound() }
         });
         ExplorationReport {
@@ -112,7 +112,7 @@ impl Exploration {
             outcomes: self.outcomes.clone(),
             found,
             checked: self.checks != Checks::NONE,
-            is_own_default: self.merged.orders.is_own_default(),
+            is_default_order: self.merged.orders.is_default_order(),
             interrupted: self.interrupted,
         }
     }

@@ -16,8 +16,8 @@ use crate::program::Program;
 pub struct MergedFinding {
     /// The finding in the order that is replayed.
     pub finding: FindingText,
-    /// True if the session's own order shows it.
-    pub is_own: bool,
+    /// True if the session's order shows it.
+    pub in_session_order: bool,
     /// The number of other orders that show it.
     pub orders: u64,
     /// The options that replay the first of them.
@@ -72,7 +72,7 @@ impl MergedFindings {
                     indices.push(*at);
                     // The shown finding is the one whose remedy orders all others, in the shortest order.
                     let (found, length) = (&mut self.found[*at], self.orders.length(index));
-                    let is_shorter = shown.rank() == finding.rank() && !found.is_own && length < found.length;
+                    let is_shorter = shown.rank() == finding.rank() && !found.in_session_order && length < found.length;
                     if shown.rank() < finding.rank() || is_shorter {
                         let options = self.orders.options(index);
                         let mut texts = describe_case(program, &self.case, &options, std::slice::from_ref(finding))?;
@@ -97,7 +97,7 @@ impl MergedFindings {
             indices.push(same.unwrap_or(self.found.len()));
             match same {
                 None => self.add(text, index),
-                Some(at) if !self.found[at].is_own && self.orders.length(index) < self.found[at].length => {
+                Some(at) if !self.found[at].in_session_order && self.orders.length(index) < self.found[at].length => {
                     let (replay, length) = (Some(self.orders.replay(index, false)), self.orders.length(index));
                     let shown = &mut self.found[at];
                     (shown.finding, shown.replay, shown.length) = (text, replay, length);
@@ -115,14 +115,14 @@ impl MergedFindings {
 
     fn add(&mut self, finding: FindingText, index: u64) {
         let length = self.orders.length(index);
-        self.found.push(MergedFinding { finding, is_own: false, orders: 0, replay: None, length });
+        self.found.push(MergedFinding { finding, in_session_order: false, orders: 0, replay: None, length });
     }
 
     /// Counts order `index` for the finding at index `at`.
     fn count(&mut self, at: usize, index: u64) {
         let found = &mut self.found[at];
         if index == 0 {
-            found.is_own = true;
+            found.in_session_order = true;
             return;
         }
         found.orders += 1;

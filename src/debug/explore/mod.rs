@@ -45,14 +45,14 @@ pub struct ExplorationReport {
     pub tried: u64,
     /// The number of orders by result; none if nothing is expected.
     pub verdict: Option<Verdict>,
-    /// The outcomes, that of the session's own order first. All expected results are one outcome, and all wrong results another.
+    /// The outcomes, that of the session's order first. All expected results are one outcome, and all wrong results another.
     pub outcomes: Vec<OrderOutcome>,
     /// The findings of checkers, and the faults that stopped runs.
     pub found: Vec<MergedFinding>,
     /// True if checkers ran.
     pub checked: bool,
-    /// The session's own order is that of a run without options.
-    pub is_own_default: bool,
+    /// True if the session's order is the default order, that of a run without options.
+    pub is_default_order: bool,
     /// The user interrupted it.
     pub interrupted: bool,
 }
@@ -96,7 +96,7 @@ impl ExplorationReport {
 }
 
 impl Session {
-    /// Runs the case from the beginning in the session's own order and in `count` others, with the `jobs` of the settings. The state of a
+    /// Runs the case from the beginning in the session's order and in `count` others, with the `jobs` of the settings. The state of a
     /// systematic exploration is kept for [`Self::explore_more`].
     ///
     /// # Errors
@@ -111,8 +111,8 @@ impl Session {
             }
             Strategy::Systematic { preemptions } => {
                 let search = Search::new(self.subject(&options), preemptions)?;
-                let exploration = Exploration { search: Some(search), ..self.begin(OtherOrders::Listed(Vec::new()), &options) };
-                return self.explore_listed(exploration, count, interrupt);
+                let exploration = Exploration { search: Some(search), ..self.begin(OtherOrders::Generated(Vec::new()), &options) };
+                return self.explore_systematically(exploration, count, interrupt);
             }
         };
         let mut exploration = Exploration { bound, ..self.begin(others, &options) };
@@ -128,10 +128,10 @@ impl Session {
         let subject = self.subject(&self.explored_options());
         let is_of = |exploration: &mut Box<Exploration>| exploration.search.as_ref().is_some_and(|search| search.is_of(&subject));
         let Some(exploration) = self.exploration.take_if(is_of) else { return Ok(None) };
-        self.explore_listed(*exploration, count, interrupt).map(Some)
+        self.explore_systematically(*exploration, count, interrupt).map(Some)
     }
 
-    fn explore_listed(
+    fn explore_systematically(
         &mut self,
         mut exploration: Exploration,
         count: u64,
@@ -141,7 +141,7 @@ impl Session {
         exploration.interrupted = false;
         self.orders_tried = Some(exploration.tried());
         while !exploration.interrupted && exploration.generate(self, until, interrupt)? {
-            exploration.run(self, exploration.merged.orders.listed() + 1, interrupt)?;
+            exploration.run(self, exploration.merged.orders.generated_count() + 1, interrupt)?;
             self.orders_tried = Some(exploration.tried());
         }
         self.orders_tried = None;
@@ -158,7 +158,7 @@ impl Session {
     }
 
     fn subject(&self, options: &RunOptions) -> Subject {
-        let options = RunOptions { schedule: Schedule::Switched(Box::default()), checks: Checks::NONE, ..options.clone() };
+        let options = RunOptions { schedule: Schedule::ContextSwitches(Box::default()), checks: Checks::NONE, ..options.clone() };
         Subject { program: Arc::clone(self.program()), case: Arc::clone(self.timeline.case()), options }
     }
 
@@ -182,7 +182,7 @@ impl Session {
 }
 
 impl Session {
-    /// The smallest bound of all launches, as they run in the session's own order; none if there is no launch.
+    /// The smallest bound of all launches, as they run in the session's order; none if there is no launch.
     fn bound(&self, depth: u32, options: &RunOptions) -> Result<Option<Bound>, RunError> {
         let options = RunOptions { checks: Checks::NONE, ..options.clone() };
         let (run, _) = run_undescribed(self.program(), self.case(), &options, &|| false)?;

@@ -4,7 +4,7 @@ use crate::debug::run::RunOptions;
 use crate::machine::{CompletionPolicyKind, DivergencePolicy, Schedule};
 use crate::program::{Op, Program};
 
-/// The strategy by which orders other than the session's own are generated.
+/// The strategy by which orders other than the session's order are generated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strategy {
     /// Random by seed: the next warp, and the length of its time slice.
@@ -14,14 +14,14 @@ pub enum Strategy {
         /// The bug depth: the number of ordering constraints between threads that a bug needs.
         depth: u32,
     },
-    /// All orders that differ in the order of dependent operations ([`Schedule::Switched`]).
+    /// All orders that differ in the order of dependent operations ([`Schedule::ContextSwitches`]).
     Systematic {
         /// The preemption bound: switches from a warp that could continue.
         preemptions: u32,
     },
 }
 
-/// The orders of an exploration: the session's own is number 0.
+/// The orders of an exploration: the session's order is number 0.
 #[derive(Clone, Debug)]
 pub struct Orders {
     session_options: RunOptions,
@@ -30,39 +30,39 @@ pub struct Orders {
     is_asynchronous: bool,
 }
 
-/// The orders other than the session's own.
+/// The orders other than the session's order.
 #[derive(Clone, Debug)]
 pub enum OtherOrders {
     /// Order N has seed N of this schedule.
     Random(Schedule),
-    /// Order N has the N-th of these schedules.
-    Listed(Vec<Schedule>),
+    /// Order N has the N-th of these schedules, which a systematic exploration generates.
+    Generated(Vec<Schedule>),
 }
 
 impl Orders {
-    /// The orders of an exploration whose own order is a run of `program` with the options `session_options`.
+    /// The orders of an exploration of `program`; `session_options` are those of the session's order.
     pub fn all(program: &Program, session_options: &RunOptions, others: OtherOrders) -> Self {
         let is_asynchronous = program.code.iter().any(|inst| matches!(inst.op, Op::Async(_) | Op::Wgmma(_)));
         Self { session_options: session_options.clone(), others, is_asynchronous }
     }
 
-    /// Adds a listed order.
+    /// Adds a generated schedule.
     pub fn push(&mut self, schedule: Schedule) {
-        if let OtherOrders::Listed(listed) = &mut self.others {
-            listed.push(schedule);
+        if let OtherOrders::Generated(schedules) = &mut self.others {
+            schedules.push(schedule);
         }
     }
 
-    /// The same with no order listed.
+    /// The same without the generated schedules.
     #[must_use]
-    pub fn without_listed(&self) -> Self {
-        Self { others: OtherOrders::Listed(Vec::new()), ..self.clone() }
+    pub fn without_generated(&self) -> Self {
+        Self { others: OtherOrders::Generated(Vec::new()), ..self.clone() }
     }
 
-    /// The number of listed orders.
-    pub fn listed(&self) -> u64 {
+    /// The number of generated schedules.
+    pub fn generated_count(&self) -> u64 {
         match &self.others {
-            OtherOrders::Listed(listed) => listed.len() as u64,
+            OtherOrders::Generated(schedules) => schedules.len() as u64,
             OtherOrders::Random(_) => 0,
         }
     }
@@ -79,22 +79,24 @@ impl Orders {
                 copies: CompletionPolicyKind::Random(index),
                 ..self.session_options.clone()
             },
-            OtherOrders::Listed(listed) => RunOptions { schedule: listed[index as usize - 1].clone(), ..self.session_options.clone() },
+            OtherOrders::Generated(schedules) => {
+                RunOptions { schedule: schedules[index as usize - 1].clone(), ..self.session_options.clone() }
+            }
         }
     }
 
-    /// True if the session's own order is that of a run without options.
-    pub fn is_own_default(&self) -> bool {
+    /// True if the session's order is the default order, that of a run without options.
+    pub fn is_default_order(&self) -> bool {
         (&self.session_options.schedule, self.session_options.copies) == (&Schedule::default(), CompletionPolicyKind::default())
     }
 
     /// The number of switches in the options that replay order `index`: of several with the same result, the shortest is replayed.
     pub fn length(&self, index: u64) -> usize {
         match (&self.others, index) {
-            (OtherOrders::Random(_), _) | (OtherOrders::Listed(_), 0) => 0,
-            (OtherOrders::Listed(listed), index) => match &listed[index as usize - 1] {
-                Schedule::Switched(switches) => switches.len(),
-                Schedule::InOrder | Schedule::Random | Schedule::Priority { .. } | Schedule::Held(_) => 0,
+            (OtherOrders::Random(_), _) | (OtherOrders::Generated(_), 0) => 0,
+            (OtherOrders::Generated(schedules), index) => match &schedules[index as usize - 1] {
+                Schedule::ContextSwitches(switches) => switches.len(),
+                Schedule::InOrder | Schedule::Random | Schedule::Priority { .. } | Schedule::Delayed(_) => 0,
             },
         }
     }
@@ -106,10 +108,10 @@ impl Orders {
         let (seed, asynchronous) = match &self.others {
             OtherOrders::Random(_) if self.is_asynchronous => (format!(" --seed {index}"), format!(" --async random:{index}")),
             OtherOrders::Random(_) => (format!(" --seed {index}"), String::new()),
-            OtherOrders::Listed(_) => {
-                let copies = self.is_asynchronous && options.copies != CompletionPolicyKind::default();
+            OtherOrders::Generated(_) => {
+                let has_policy = self.is_asynchronous && options.copies != CompletionPolicyKind::default();
                 let seed = if options.seed > 0 { format!(" --seed {}", options.seed) } else { String::new() };
-                (seed, if copies { format!(" --async {}", policy_word(options.copies)) } else { String::new() })
+                (seed, if has_policy { format!(" --async {}", policy_word(options.copies)) } else { String::new() })
             }
         };
         let divergence = match options.divergence {

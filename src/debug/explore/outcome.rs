@@ -14,11 +14,11 @@ pub struct OrderOutcome {
     pub end: End,
     /// The first difference of the buffers from those of the first outcome, if nothing is expected of them.
     pub difference: Option<String>,
-    /// True if the session's own order has it.
-    pub is_own: bool,
+    /// True if the session's order has it.
+    pub in_session_order: bool,
     /// The number of other orders with this outcome.
     pub orders: u64,
-    /// The options that replay one of the orders: the first, or for wrong results the worst. None for the session's own order.
+    /// The options that replay one of the orders: the first, or for wrong results the worst. None for the session's order.
     pub replay: Option<String>,
     buffers: Vec<Vec<u8>>,
     /// The length of the options of the order that is replayed.
@@ -114,7 +114,7 @@ impl JudgedOrder {
             let difference = outcomes.first().and_then(|first| difference(case, &first.buffers, &self.buffers));
             let Self { end, buffers, .. } = &self;
             let (end, buffers, replay) = (end.clone(), buffers.clone(), replay());
-            outcomes.push(OrderOutcome { end, difference, is_own: index == 0, orders: count, replay, buffers, length });
+            outcomes.push(OrderOutcome { end, difference, in_session_order: index == 0, orders: count, replay, buffers, length });
             return;
         };
         existing.orders += count;

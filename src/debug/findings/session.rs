@@ -53,7 +53,7 @@ impl Session {
         let executed = executed(self.machine());
         self.return_to(now);
         let findings = self.all_findings();
-        certificate((self.program(), self.case()), &executed, (&findings, self.timeline.contention()?), self.checks())
+        certificate((self.program(), self.case()), &executed, (&findings, self.timeline.unordered_accesses()?), self.checks())
     }
 
     /// The number of findings so far that are not suppressed, without the fault that stopped the run.

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::patch::TextChange;
 use super::statement::{Modifiers, rewritten};
-use crate::check::Body;
+use crate::check::FunctionAnalysis;
 use crate::flow::def_use::Definition;
 use crate::isa::{AtomicFn, Ordering};
 use crate::program::operands::{RegisterOperand, Use, reads, registers_of, writes};
@@ -16,7 +16,7 @@ use crate::program::{MemoryOp, Op, Pc, Program};
 /// A load and a store of one location, in one function.
 pub(super) struct ReadModifyWrite<'a> {
     pub program: &'a Program,
-    pub body: &'a Body,
+    pub analysis: &'a FunctionAnalysis,
     pub load: Pc,
     pub store: Pc,
 }
@@ -137,7 +137,7 @@ impl ReadModifyWrite<'_> {
         let mut producers: BTreeMap<Pc, Pc> = BTreeMap::new();
         for store in stores {
             let value = reads(&self.program.code[store.index()], self.program);
-            let mut defined = value.iter().filter_map(|register| self.body.sole_definition(*register, store.index()));
+            let mut defined = value.iter().filter_map(|register| self.analysis.sole_definition(*register, store.index()));
             let stored = self.operand(*store, 1)?;
             let producer = defined.find(|at| self.operand(Pc(*at as u32), 0).as_ref() == Some(&stored))?;
             producers.insert(*store, Pc(producer as u32));
@@ -150,7 +150,7 @@ impl ReadModifyWrite<'_> {
             (opcode.stem() == *word).then_some(())?;
             let (defining, other) = [(1, 2), (2, 1)].into_iter().find_map(|(carried, other)| {
                 let from = self.carried(*producer, carried, &producer_indices)?;
-                let is_same = |at: &usize| self.body.is_same_location(self.program, Pc(*at as u32), *store);
+                let is_same = |at: &usize| self.analysis.is_same_location(self.program, Pc(*at as u32), *store);
                 from.iter().all(is_same).then_some((from, other))
             })?;
             loads.extend(defining);
@@ -197,7 +197,7 @@ impl ReadModifyWrite<'_> {
         registers_of(&self.program.code[branch.index()], self.program, |used, register| {
             guard.extend((used == Use::Guard).then_some(register));
         });
-        let producer = Pc(self.body.sole_definition(*guard.first()?, branch.index())? as u32);
+        let producer = Pc(self.analysis.sole_definition(*guard.first()?, branch.index())? as u32);
         let negate = self.program.code[branch.index()].guard.is_some_and(|guard| guard.negate);
         let words: Vec<&str> = self.program.opcode(producer)?.text.split('.').collect();
         let ["setp", comparison, ty] = words[..] else { return None };
@@ -218,14 +218,14 @@ impl ReadModifyWrite<'_> {
         self.are_sources_unchanged(producer, producer, store).then_some(())?;
         let ty = MIN_MAX_TYPES.iter().find(|listed| **listed == ty)?;
         let register = *reads(&self.program.code[producer.index()], self.program).get(carried)?;
-        let from = self.body.def_use().definitions_past_entry(register, producer.index());
+        let from = self.analysis.def_use().definitions_past_entry(register, producer.index());
         let values: BTreeSet<String> = stores.iter().filter_map(|store| self.operand(*store, 1)).collect();
         let mut loads = BTreeSet::new();
         for definition in from {
             let Definition::At(at) = definition else { return None };
             let pc = Pc(at as u32);
             let is_moved = self.program.opcode(pc).is_some_and(|opcode| opcode.stem() == "mov");
-            if self.is_load(at) && self.body.is_same_location(self.program, pc, store) {
+            if self.is_load(at) && self.analysis.is_same_location(self.program, pc, store) {
                 loads.insert(pc);
             } else if !(is_moved && self.operand(pc, 1).is_some_and(|moved| values.contains(&moved))) {
                 return None;
@@ -240,7 +240,7 @@ impl ReadModifyWrite<'_> {
         if self.program.guard_text(store).is_some() {
             return Some((store, true));
         }
-        let flow = self.body.flow();
+        let flow = self.analysis.flow();
         let block = flow.block_of(store)?;
         let [before] = flow.predecessors(block) else { return None };
         let branch = Pc(flow.code(*before).end - 1);
@@ -262,7 +262,7 @@ impl ReadModifyWrite<'_> {
             if !visited.insert(at) {
                 continue;
             }
-            for definition in self.body.def_use().definitions_past_entry(register(at, &text)?, at) {
+            for definition in self.analysis.def_use().definitions_past_entry(register(at, &text)?, at) {
                 let Definition::At(from) = definition else { return None };
                 if self.is_load(from) {
                     loads.insert(from);
@@ -281,14 +281,14 @@ impl ReadModifyWrite<'_> {
         let texts = self.program.operand_texts(Pc(at as u32));
         let registers = reads(&self.program.code[at], self.program);
         let is_defined = |register: &RegisterOperand| {
-            let definitions = self.body.def_use().definitions_past_entry(*register, at);
+            let definitions = self.analysis.def_use().definitions_past_entry(*register, at);
             let defined = |definition: &Definition| matches!(definition, Definition::At(from) if producers.contains(from));
             definitions.iter().any(defined)
         };
         let carried = registers.iter().position(is_defined).or_else(|| {
             registers.iter().position(|register| {
-                let definitions = self.body.def_use().definitions_past_entry(*register, at);
-                let is_own = |from: usize| self.is_load(from) && self.body.is_same_location(self.program, Pc(from as u32), self.store);
+                let definitions = self.analysis.def_use().definitions_past_entry(*register, at);
+                let is_own = |from: usize| self.is_load(from) && self.analysis.is_same_location(self.program, Pc(from as u32), self.store);
                 definitions.iter().any(|definition| matches!(definition, Definition::At(from) if is_own(*from)))
             })
         });
@@ -296,11 +296,11 @@ impl ReadModifyWrite<'_> {
     }
 
     fn operation(&self, f: AtomicFn) -> Option<Operation> {
-        let block = self.body.flow().block_of(self.load)?;
+        let block = self.analysis.flow().block_of(self.load)?;
         let value = self.operand(self.store, 1)?;
         let producer =
             (self.load.0 + 1..self.store.0).rev().map(Pc).find(|pc| self.operand(*pc, 0).is_some_and(|defined| defined == value))?;
-        let together = [producer, self.store].iter().all(|pc| self.body.flow().block_of(*pc) == Some(block));
+        let together = [producer, self.store].iter().all(|pc| self.analysis.flow().block_of(*pc) == Some(block));
         if !together || self.program.guard_text(self.load) != self.program.guard_text(self.store) {
             return None;
         }
@@ -341,9 +341,9 @@ impl ReadModifyWrite<'_> {
         let defined = writes(&self.program.code[pc.index()], self.program);
         let takes = |register: &RegisterOperand, at: usize| {
             let same = defined.iter().any(|listed| listed.bank == register.bank && listed.slot == register.slot);
-            same && self.body.def_use().definitions_past_entry(*register, at).contains(&Definition::At(pc.index()))
+            same && self.analysis.def_use().definitions_past_entry(*register, at).contains(&Definition::At(pc.index()))
         };
-        let users = self.body.code().map(Pc::index);
+        let users = self.analysis.code().map(Pc::index);
         users.filter(|at| reads(&self.program.code[*at], self.program).iter().any(|register| takes(register, *at))).collect()
     }
 
@@ -377,7 +377,7 @@ impl ReadModifyWrite<'_> {
             let read = reads(&self.program.code[at], self.program);
             let mut changed = read.iter().filter(|register| is_defined(register));
             changed.all(|register| {
-                let definitions = self.body.def_use().definitions_past_entry(*register, at);
+                let definitions = self.analysis.def_use().definitions_past_entry(*register, at);
                 definitions.iter().all(|definition| matches!(definition, Definition::At(from) if inside.contains(from)))
             })
         };

@@ -4,28 +4,28 @@
 //! orders the two, a pair may: one on the path from the first to the second, and one on the back edge of the loop.
 
 use crate::cfg::BlockId;
-use crate::check::{BarrierLevel, Body, Position};
+use crate::check::{BarrierLevel, FunctionAnalysis, Position};
 use crate::program::{Op, Pc, Program};
 
 /// Number of single positions that are combined to pairs.
 const PAIRED_MAX: usize = 5;
 
-/// The instructions on both sides of a race, of one function.
-pub(super) struct Sides<'a> {
-    /// Unrolled copies of the one.
+/// The unrolled copies of the two instructions of a race, in one function.
+pub(super) struct UnrolledCopies<'a> {
+    /// Those of the one instruction.
     pub one: &'a [Pc],
-    /// Unrolled copies of the other.
+    /// Those of the other instruction.
     pub other: &'a [Pc],
 }
 
 /// Sets of positions, each of which may order the two sides, the likeliest first.
 pub(super) fn barrier_positions(
-    (program, body): (&Program, &Body),
+    (program, analysis): (&Program, &FunctionAnalysis),
     level: BarrierLevel,
     (one, other): (Pc, Pc),
-    sides: &Sides<'_>,
+    copies: &UnrolledCopies<'_>,
 ) -> Vec<Vec<Position>> {
-    let search = Search { program, body, level };
+    let search = Search { program, analysis, level };
     let mut singles: Vec<Position> = Vec::new();
     let (early, late) = if search.precedes(one, other) || !search.precedes(other, one) { (one, other) } else { (other, one) };
     let found = [Position::Before(late), Position::After(early)].into_iter().chain(search.common(early, late));
@@ -38,14 +38,14 @@ pub(super) fn barrier_positions(
         }
     }
     let all = |copies: &[Pc], at: fn(Pc) -> Position| copies.iter().map(|pc| at(*pc)).collect::<Vec<_>>();
-    let copies = [all(sides.other, Position::Before), all(sides.one, Position::After), all(sides.one, Position::Before)];
+    let sets = [all(copies.other, Position::Before), all(copies.one, Position::After), all(copies.one, Position::Before)];
     let convergent = |positions: &Vec<Position>| positions.iter().filter_map(|at| search.convergent_position(*at)).collect::<Vec<_>>();
-    let convergent: Vec<Vec<Position>> = copies.iter().take(2).map(convergent).map(distinct).collect();
-    let copies = copies.into_iter().filter(|positions| positions.iter().all(|at| search.is_convergent(*at))).chain(convergent);
-    let copies = copies.filter(|positions| positions.len() > 1);
+    let convergent: Vec<Vec<Position>> = sets.iter().take(2).map(convergent).map(distinct).collect();
+    let sets = sets.into_iter().filter(|positions| positions.iter().all(|at| search.is_convergent(*at))).chain(convergent);
+    let sets = sets.filter(|positions| positions.len() > 1);
     let few = &singles[..singles.len().min(PAIRED_MAX)];
     let pairs = few.iter().enumerate().flat_map(|(index, one)| few[index + 1..].iter().map(move |other| vec![*one, *other]));
-    singles.iter().map(|at| vec![*at]).chain(copies).chain(pairs).collect()
+    singles.iter().map(|at| vec![*at]).chain(sets).chain(pairs).collect()
 }
 
 /// The positions sorted, without duplicates.
@@ -57,13 +57,13 @@ fn distinct(mut positions: Vec<Position>) -> Vec<Position> {
 
 struct Search<'a> {
     program: &'a Program,
-    body: &'a Body,
+    analysis: &'a FunctionAnalysis,
     level: BarrierLevel,
 }
 
 impl Search<'_> {
     fn block(&self, pc: Pc) -> Option<BlockId> {
-        self.body.flow().block_of(pc)
+        self.analysis.flow().block_of(pc)
     }
 
     /// True if all threads of the block reach the position together, and a statement can be inserted there.
@@ -72,7 +72,7 @@ impl Search<'_> {
         let inst = &self.program.code[at.pc().index()];
         let is_reached = matches!(at, Position::Before(_)) || !matches!(inst.op, Op::Control(_));
         // Lanes of a warp need not diverge at a branch that separates warps: the trial run shows it.
-        let converges = |block| self.level == BarrierLevel::Warp || !self.body.is_divergent(block);
+        let converges = |block| self.level == BarrierLevel::Warp || !self.analysis.is_divergent(block);
         has_statement && is_reached && self.block(at.pc()).is_some_and(converges)
     }
 
@@ -81,12 +81,12 @@ impl Search<'_> {
         if self.is_convergent(at) {
             return Some(at);
         }
-        let flow = self.body.flow();
+        let flow = self.analysis.flow();
         let next = |block: &BlockId| match at {
             Position::Before(_) => flow.idom(*block),
             Position::After(_) => flow.ipdom(*block),
         };
-        let block = std::iter::successors(self.block(at.pc()), next).skip(1).find(|block| !self.body.is_divergent(*block))?;
+        let block = std::iter::successors(self.block(at.pc()), next).skip(1).find(|block| !self.analysis.is_divergent(*block))?;
         let position = match at {
             Position::Before(_) => self.end(block),
             Position::After(_) => Position::Before(Pc(flow.code(block).start)),
@@ -97,7 +97,7 @@ impl Search<'_> {
     /// The loop depth of a position.
     fn depth(&self, at: Position) -> u32 {
         let Some(block) = self.block(at.pc()) else { return 0 };
-        let around = self.body.flow().loops().iter().filter(|natural_loop| natural_loop.blocks.contains(&block));
+        let around = self.analysis.flow().loops().iter().filter(|natural_loop| natural_loop.blocks.contains(&block));
         around.map(|natural_loop| natural_loop.depth).max().unwrap_or(0)
     }
 
@@ -105,15 +105,15 @@ impl Search<'_> {
     /// block comes later.
     fn precedes(&self, early: Pc, late: Pc) -> bool {
         match (self.block(early), self.block(late)) {
-            (Some(a), Some(b)) if a != b && self.body.flow().dominates(a, b) => true,
-            (Some(a), Some(b)) if a != b && self.body.flow().dominates(b, a) => false,
+            (Some(a), Some(b)) if a != b && self.analysis.flow().dominates(a, b) => true,
+            (Some(a), Some(b)) if a != b && self.analysis.flow().dominates(b, a) => false,
             _ => early < late,
         }
     }
 
     /// Positions between the two instructions: where the paths after the first join, and where the paths to the second branch.
     fn common(&self, early: Pc, late: Pc) -> Vec<Position> {
-        let flow = self.body.flow();
+        let flow = self.analysis.flow();
         let walk = |from: Option<BlockId>, next: &dyn Fn(BlockId) -> Option<BlockId>| {
             let end = from.map_or(0, |_| 16);
             std::iter::successors(from, |block| next(*block)).skip(1).take(end).collect::<Vec<_>>()
@@ -126,25 +126,26 @@ impl Search<'_> {
 
     /// True if a block can only come after an instruction.
     fn is_past(&self, block: BlockId, pc: Pc) -> bool {
-        self.block(pc).is_some_and(|instruction_block| instruction_block != block && self.body.flow().dominates(instruction_block, block))
+        self.block(pc)
+            .is_some_and(|instruction_block| instruction_block != block && self.analysis.flow().dominates(instruction_block, block))
     }
 
     /// True if a block can only come before an instruction.
     fn is_before(&self, block: BlockId, pc: Pc) -> bool {
         self.block(pc).is_some_and(|instruction_block| {
             instruction_block != block
-                && self.body.flow().dominates(block, instruction_block)
+                && self.analysis.flow().dominates(block, instruction_block)
                 && !self.shares_loop(block, instruction_block)
         })
     }
 
     fn shares_loop(&self, one: BlockId, other: BlockId) -> bool {
-        self.body.flow().loops().iter().any(|natural_loop| natural_loop.blocks.contains(&one) && natural_loop.blocks.contains(&other))
+        self.analysis.flow().loops().iter().any(|natural_loop| natural_loop.blocks.contains(&one) && natural_loop.blocks.contains(&other))
     }
 
     /// The last position of a block, before its branch.
     fn end(&self, block: BlockId) -> Position {
-        let last = Pc(self.body.flow().code(block).end - 1);
+        let last = Pc(self.analysis.flow().code(block).end - 1);
         let is_branch = matches!(self.program.code[last.index()].op, Op::Control(_)) || self.program.statement(last).is_none();
         if is_branch { Position::Before(last) } else { Position::After(last) }
     }
@@ -152,7 +153,7 @@ impl Search<'_> {
     /// Positions in every iteration of the loops around both instructions: their ends, innermost loop first.
     fn loop_ends(&self, one: Pc, other: Pc) -> Vec<Position> {
         let (Some(a), Some(b)) = (self.block(one), self.block(other)) else { return Vec::new() };
-        let flow = self.body.flow();
+        let flow = self.analysis.flow();
         let mut around: Vec<_> =
             flow.loops().iter().filter(|natural_loop| natural_loop.blocks.contains(&a) && natural_loop.blocks.contains(&b)).collect();
         around.sort_by_key(|natural_loop| std::cmp::Reverse(natural_loop.depth));

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::atomic::ReadModifyWrite;
-use super::barrier_positions::{Sides, barrier_positions};
+use super::barrier_positions::{UnrolledCopies, barrier_positions};
 use super::patch::TextChange;
 use super::statement::{Modifiers, barrier, fence, wait_all};
 use crate::cfg::ControlFlow;
-use crate::check::{BarrierLevel, Body, Candidate, Finding, Language, Position, Remedy, SideAction, Term};
-use crate::check::{Distance, FindingId, Side};
+use crate::check::{BarrierLevel, Candidate, Construct, Finding, FunctionAnalysis, Language, Position, Remedy, SideAction};
+use crate::check::{FindingId, Side, ThreadDistance};
 use crate::isa::{AtomicFn, Ordering, Scope, Space};
 use crate::program::{FuncId, MemoryOp, Op, Pc, Program, SrcKind, SyncOp};
 
@@ -40,14 +40,14 @@ impl FixPlan {
 /// Plans changes, with the analyses of the functions so far.
 pub(super) struct Planner<'a> {
     program: &'a Program,
-    bodies: BTreeMap<FuncId, Body>,
+    analyses: BTreeMap<FuncId, FunctionAnalysis>,
     /// Threads of a block of the launch.
     threads: u32,
 }
 
 impl<'a> Planner<'a> {
     pub fn new(program: &'a Program) -> Self {
-        Self { program, bodies: BTreeMap::new(), threads: 0 }
+        Self { program, analyses: BTreeMap::new(), threads: 0 }
     }
 
     /// The plans for the candidates of a finding, the likeliest first. `pcs` are the instructions of the finding.
@@ -84,8 +84,8 @@ impl<'a> Planner<'a> {
             Remedy::RoleBarrier(one, other) => self.role_barriers(one, other),
             Remedy::BarrierAt(level, at) => self.convergent_position(at).into_iter().map(|at| barriers_at(program, level, &[at])).collect(),
             Remedy::Fence(scope, at) => {
-                let (text, term) = (fence(scope, program), Some(Term::Fence).filter(|_| scope == Scope::Gpu));
-                vec![FixPlan::new(vec![TextChange::Insert(at, text.clone())], inserted(program, at, &text, term))]
+                let (text, construct) = (fence(scope, program), Some(Construct::Fence).filter(|_| scope == Scope::Gpu));
+                vec![FixPlan::new(vec![TextChange::Insert(at, text.clone())], inserted(program, at, &text, construct))]
             }
             Remedy::ProxyFence(at) => vec![insert(at, "fence.proxy.async;".into())],
             Remedy::WaitAll(kind, at) => vec![insert(at, wait_all(kind))],
@@ -107,8 +107,8 @@ impl<'a> Planner<'a> {
     fn modified(&mut self, pc: Pc, modifiers: Modifiers, pcs: &[Pc]) -> Vec<FixPlan> {
         let program = self.program;
         let copies = self.copies(pc);
-        let body = self.body(pc);
-        let is_same_location = |copy: Pc| body.as_ref().is_some_and(|body| body.is_same_location(program, pc, copy));
+        let analysis = self.analysis(pc);
+        let is_same_location = |copy: Pc| analysis.as_ref().is_some_and(|analysis| analysis.is_same_location(program, pc, copy));
         let copies = copies.into_iter().filter(|copy| *copy == pc || pcs.contains(copy) || is_same_location(*copy));
         let change = |pc: Pc| {
             let current = program.opcode(pc).map_or("", |opcode| &opcode.text);
@@ -124,10 +124,10 @@ impl<'a> Planner<'a> {
         let copies = self.copies(store);
         let is_store = |pc: &Pc| matches!(program.code[pc.index()].op, Op::Memory(MemoryOp::Store { .. }));
         let stored: BTreeSet<Pc> = copies.iter().copied().chain(pcs.iter().copied().filter(is_store)).collect();
-        let Some(body) = self.body(load) else { return Vec::new() };
-        let pairs: Option<Vec<(Pc, Pc)>> = copies.iter().map(|copy| Some((load_before(program, body, *copy)?, *copy))).collect();
+        let Some(analysis) = self.analysis(load) else { return Vec::new() };
+        let pairs: Option<Vec<(Pc, Pc)>> = copies.iter().map(|copy| Some((load_before(program, analysis, *copy)?, *copy))).collect();
         let pairs = pairs.unwrap_or_else(|| vec![(load, store)]);
-        let read_modify_write = |(load, store): (Pc, Pc)| ReadModifyWrite { program, body, load, store };
+        let read_modify_write = |(load, store): (Pc, Pc)| ReadModifyWrite { program, analysis, load, store };
         let plan = |(changes, opcode): (Vec<TextChange>, String), (load, store): (Pc, Pc)| {
             let description = format!("{opcode} for the load at {} and the store at {}", program.place(load), program.place(store));
             FixPlan::new(changes, description)
@@ -168,11 +168,11 @@ impl<'a> Planner<'a> {
         program.functions[function.index()].code.clone().map(Pc).filter(is_copy).collect()
     }
 
-    fn body(&mut self, pc: Pc) -> Option<&Body> {
+    fn analysis(&mut self, pc: Pc) -> Option<&FunctionAnalysis> {
         let program = self.program;
         let function = program.function_at(pc)?;
-        let new = || Body::new(program, function, &ControlFlow::new(program, function));
-        Some(self.bodies.entry(function).or_insert_with(new))
+        let new = || FunctionAnalysis::new(program, function, &ControlFlow::new(program, function));
+        Some(self.analyses.entry(function).or_insert_with(new))
     }
 
     fn between(&mut self, level: BarrierLevel, one: Pc, other: Pc, pcs: &[Pc]) -> Vec<Vec<Position>> {
@@ -185,11 +185,11 @@ impl<'a> Planner<'a> {
                 .map(|at| vec![at])
                 .collect();
         }
-        let Some(body) = self.body(one) else { return Vec::new() };
-        let action = |pc: Pc| program.statement(pc).map(|statement| statement.opcode);
-        let of = |side: Pc| pcs.iter().copied().filter(|pc| action(*pc) == action(side)).collect::<Vec<_>>();
-        let (ones, others) = (of(one), of(other));
-        barrier_positions((program, body), level, (one, other), &Sides { one: &ones, other: &others })
+        let Some(analysis) = self.analysis(one) else { return Vec::new() };
+        let opcode = |pc: Pc| program.statement(pc).map(|statement| statement.opcode);
+        let with_opcode_of = |like: Pc| pcs.iter().copied().filter(|pc| opcode(*pc) == opcode(like)).collect::<Vec<_>>();
+        let (ones, others) = (with_opcode_of(one), with_opcode_of(other));
+        barrier_positions((program, analysis), level, (one, other), &UnrolledCopies { one: &ones, other: &others })
     }
 
     /// Named barriers for two sides that different warps execute: one after the first and before the second, and for loops a second one
@@ -227,17 +227,17 @@ impl<'a> Planner<'a> {
 
     /// The position itself if all threads of the block reach it together, otherwise the nearest such position before or after it.
     fn convergent_position(&mut self, at: Position) -> Vec<Position> {
-        let Some(body) = self.body(at.pc()) else { return Vec::new() };
-        let flow = body.flow();
+        let Some(analysis) = self.analysis(at.pc()) else { return Vec::new() };
+        let flow = analysis.flow();
         let Some(block) = flow.block_of(at.pc()) else { return Vec::new() };
-        if !body.is_divergent(block) {
+        if !analysis.is_divergent(block) {
             return vec![at];
         }
         let next = |block: &crate::cfg::BlockId| match at {
             Position::Before(_) => flow.idom(*block),
             Position::After(_) => flow.ipdom(*block),
         };
-        let common = std::iter::successors(Some(block), next).take(16).find(|block| !body.is_divergent(*block));
+        let common = std::iter::successors(Some(block), next).take(16).find(|block| !analysis.is_divergent(*block));
         let position = |block: crate::cfg::BlockId| match at {
             Position::Before(_) => Position::Before(Pc(flow.code(block).end - 1)),
             Position::After(_) => Position::Before(Pc(flow.code(block).start)),
@@ -289,37 +289,37 @@ fn by_min_max(read_modify_write: &ReadModifyWrite<'_>, stores: &BTreeSet<Pc>) ->
 }
 
 /// The last load of the same location before a store, in text order.
-fn load_before(program: &Program, body: &Body, store: Pc) -> Option<Pc> {
+fn load_before(program: &Program, analysis: &FunctionAnalysis, store: Pc) -> Option<Pc> {
     let is_load = |pc: &Pc| matches!(program.code[pc.index()].op, Op::Memory(MemoryOp::Load { .. }));
-    body.code().take_while(|pc| *pc < store).filter(|pc| is_load(pc) && body.is_same_location(program, *pc, store)).last()
+    analysis.code().take_while(|pc| *pc < store).filter(|pc| is_load(pc) && analysis.is_same_location(program, *pc, store)).last()
 }
 
 fn barriers_at(program: &Program, level: BarrierLevel, positions: &[Position]) -> FixPlan {
     let text = barrier(level);
-    let term = match level {
-        BarrierLevel::Warp => Term::WarpBarrier,
-        BarrierLevel::Block => Term::BlockBarrier,
-        BarrierLevel::Cluster => Term::ClusterBarrier,
+    let construct = match level {
+        BarrierLevel::Warp => Construct::WarpBarrier,
+        BarrierLevel::Block => Construct::BlockBarrier,
+        BarrierLevel::Cluster => Construct::ClusterBarrier,
     };
-    let one = |at: &Position| FixPlan::new(vec![TextChange::Insert(*at, text.clone())], inserted(program, *at, &text, Some(term)));
+    let one = |at: &Position| FixPlan::new(vec![TextChange::Insert(*at, text.clone())], inserted(program, *at, &text, Some(construct)));
     positions.iter().map(one).fold(FixPlan::default(), |all, one| all.with(&one))
 }
 
 /// `bar.sync 0; before k.ptx:12 (k.cu:7)`, in terms of the source language if it has one: `__syncthreads() before k.cu:7, bar.sync
 /// 0; before k.ptx:12`.
-fn inserted(program: &Program, at: Position, text: &str, term: Option<Term>) -> String {
+fn inserted(program: &Program, at: Position, text: &str, construct: Option<Construct>) -> String {
     let pc = at.pc();
     let language = Language::of(program, pc);
     let source = crate::debug::site::source_lines(program, pc).into_iter().next();
-    match (term.filter(|_| language != Language::Ptx), source) {
-        (Some(term), Some(line)) => {
-            format!("{} {} {}: {text} {}", language.name(term), side(at), line.short(), self::at(program, at, false))
+    match (construct.filter(|_| language != Language::Ptx), source) {
+        (Some(construct), Some(line)) => {
+            format!("{} {} {}: {text} {}", language.name(construct), preposition(at), line.short(), self::at(program, at, false))
         }
         _ => format!("{text} {}", self::at(program, at, true)),
     }
 }
 
-fn side(at: Position) -> &'static str {
+fn preposition(at: Position) -> &'static str {
     match at {
         Position::Before(_) => "before",
         Position::After(_) => "after",
@@ -331,7 +331,7 @@ fn at(program: &Program, position: Position, with_source: bool) -> String {
     let pc = position.pc();
     let source = crate::debug::site::source_lines(program, pc).into_iter().next().filter(|_| with_source);
     let source = source.map_or(String::new(), |line| format!(" ({})", line.short()));
-    format!("{} {}{source}", side(position), program.place(pc))
+    format!("{} {}{source}", preposition(position), program.place(pc))
 }
 
 /// Candidates that may order the two sides of a finding, tried after those of its advice.
@@ -340,16 +340,16 @@ pub(super) fn further_candidates(finding: &Finding, is_plain: impl Fn(Pc) -> boo
     let (one, other) = intended_order(finding, first);
     let mut found: Vec<Candidate> = Vec::new();
     match finding.distance {
-        Some(Distance::Warp) => {
+        Some(ThreadDistance::Warp) => {
             found.push(vec![Remedy::Barrier(BarrierLevel::Warp, one, other)]);
             found.push(vec![Remedy::Barrier(BarrierLevel::Block, one, other)]);
         }
-        Some(Distance::Block | Distance::Instruction) => {
+        Some(ThreadDistance::Block | ThreadDistance::Instruction) => {
             found.push(vec![Remedy::Barrier(BarrierLevel::Block, one, other)]);
             found.push(vec![Remedy::RoleBarrier(one, other)]);
         }
-        Some(Distance::Cluster) => found.push(vec![Remedy::Barrier(BarrierLevel::Cluster, one, other)]),
-        Some(Distance::Grid) | None => {}
+        Some(ThreadDistance::Cluster) => found.push(vec![Remedy::Barrier(BarrierLevel::Cluster, one, other)]),
+        Some(ThreadDistance::Grid) | None => {}
     }
     // A read-modify-write does not become atomic by strong accesses.
     let is_update = finding.candidates.iter().flatten().any(|remedy| matches!(remedy, Remedy::Atomic { .. }));

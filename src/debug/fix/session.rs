@@ -22,7 +22,7 @@ impl Session {
         let (program, case) = (Arc::clone(self.program()), Arc::clone(self.timeline.case()));
         let options = self.timeline.options().clone();
         let limit = self.recorded().0.saturating_mul(HANG_FACTOR).max(STEPS);
-        // The findings of a session are numbered by its own order.
+        // The findings of a session are numbered as in the session's order.
         let options = RunOptions { checks: self.checks(), step_limit: options.step_limit.or(Some(limit)), orders: 0, ..options };
         let fixed = fix_case(&program, &case, &options, number, &mut || interrupt.should_continue(self));
         let fixed = fixed.map_err(|error| error.to_string())?;

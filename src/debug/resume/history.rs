@@ -18,9 +18,9 @@ use crate::program::{AtomicOp, Op};
 /// The writes to a watched object that were found, and whether the user interrupted the search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct History {
-    /// In order of time.
-    pub touches: Vec<WatchedAccess>,
-    /// The search was not finished.
+    /// The writes, in order of time.
+    pub writes: Vec<WatchedAccess>,
+    /// The user interrupted the search.
     pub interrupted: bool,
 }
 
@@ -31,29 +31,29 @@ impl Session {
         let mut history = History::default();
         while let Some(begin) = self.interval_before(end) {
             history = self.writes_between(target, begin, end, interrupt);
-            if history.interrupted || !history.touches.is_empty() {
+            if history.interrupted || !history.writes.is_empty() {
                 break;
             }
             end = begin;
         }
         self.return_to(now);
-        let keep = history.touches.len().saturating_sub(1);
-        history.touches.drain(..keep);
+        let last = history.writes.len().saturating_sub(1);
+        history.writes.drain(..last);
         history
     }
 
     /// The first recorded write to `target`.
     pub fn first(&mut self, target: &Target, interrupt: &mut dyn InterruptCheck) -> History {
         let mut history = self.search_forward(target, true, interrupt);
-        history.touches.truncate(1);
+        history.writes.truncate(1);
         history
     }
 
     /// All recorded writes that changed `target`; if none did, all writes to it.
     pub fn history(&mut self, target: &Target, interrupt: &mut dyn InterruptCheck) -> History {
         let mut history = self.search_forward(target, false, interrupt);
-        if history.touches.iter().any(|watched_access| watched_access.old != watched_access.new) {
-            history.touches.retain(|watched_access| watched_access.old != watched_access.new);
+        if history.writes.iter().any(|write| write.old != write.new) {
+            history.writes.retain(|write| write.old != write.new);
         }
         history
     }
@@ -65,9 +65,9 @@ impl Session {
         let mut history = History::default();
         for interval in times.windows(2) {
             let found = self.writes_between(target, interval[0], interval[1], interrupt);
-            history.touches.extend(found.touches);
+            history.writes.extend(found.writes);
             history.interrupted = found.interrupted;
-            if found.interrupted || first_only && !history.touches.is_empty() {
+            if found.interrupted || first_only && !history.writes.is_empty() {
                 break;
             }
         }
@@ -91,7 +91,7 @@ impl Session {
                 if let Candidate::Accessed(_, candidate) = candidate
                     && candidate.kind != AccessKind::Read
                 {
-                    history.touches.extend(self.write_of(&mut watcher.watchpoints[0], candidate));
+                    history.writes.extend(self.write_of(&mut watcher.watchpoints[0], candidate));
                 }
             }
             if ran == Ran::Ended {

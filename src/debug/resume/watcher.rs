@@ -47,7 +47,7 @@ pub struct CopyCandidate {
     pub issued: IssuePoint,
     /// The lanes.
     pub lanes: LaneMask,
-    /// Whether it has ended.
+    /// True if it has ended.
     pub ended: bool,
 }
 
@@ -111,13 +111,13 @@ pub struct Watcher {
     pub code: Vec<bool>,
     /// The breakpoints: number, sorted instructions, and true if only lanes whose guard predicate holds can hit it.
     breakpoints: Vec<(u32, Vec<Pc>, bool)>,
-    /// Whether divergence is a candidate.
+    /// True if divergence is a candidate.
     pub divergences: bool,
-    /// Whether reconvergence is a candidate.
+    /// True if reconvergence is a candidate.
     pub reconvergences: bool,
-    /// Whether operations on mbarriers are candidates.
+    /// True if operations on mbarriers are candidates.
     pub mbarriers: bool,
-    /// Whether copies that are issued or end are candidates.
+    /// True if copies that are issued or end are candidates.
     pub copies: bool,
     /// The watchpoints, with what their objects held last.
     pub watchpoints: Vec<Watchpoint>,

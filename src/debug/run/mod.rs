@@ -89,7 +89,7 @@ pub(in crate::debug) fn run_checked(
     let mut checkers = Checkers::new(program, options.checks);
     while runner.run_next(|machine, launch| launch.run_checked(machine, &mut checkers))? {}
     let mut run = runner.run;
-    run.contention = checkers.findings().contention.clone();
+    run.unordered_accesses = checkers.findings().unordered_accesses.clone();
     run.reversible = checkers.findings().reversible.clone();
     Ok((run, checkers))
 }

@@ -2,8 +2,8 @@
 //!
 //! A missing or too narrow fence after the first acquire of a run, or before its last release, has no effect in the order of that run and
 //! shows only in the opposite order. So the run is repeated up to the first attempt to take the lock; there the warp that came first is
-//! held until the other critical section has ended, and then runs until its own section has. The resulting schedule
-//! ([`Schedule::Held`]) can replay the whole run.
+//! delayed until the other critical section has ended, and then runs until its own section has. The resulting schedule
+//! ([`Schedule::Delayed`]) can replay the whole run.
 
 use std::sync::Arc;
 
@@ -15,15 +15,15 @@ use crate::base::Severity;
 use crate::check::{CauseComparison, Checkers, Finding, Findings, ReversibleSections};
 use crate::debug::fault::Fault;
 use crate::debug::findings::{FindingText, describe_case};
-use crate::machine::{Event, EventKind, EventMask, Hold, Instrumentation, Machine, Observer, Schedule, Step, Tick};
+use crate::machine::{Delay, Event, EventKind, EventMask, Instrumentation, Machine, Observer, Schedule, Step, Tick};
 use crate::program::{Pc, Program};
 
-/// Warp-instructions between two checks whether a warp is still held.
+/// Warp-instructions between two checks whether a warp is still delayed.
 const SLICE: u64 = 1 << 12;
 
 /// A run with two critical sections in the opposite order.
 pub(in crate::debug) struct OtherOrder {
-    hold: Hold,
+    delay: Delay,
     /// The findings of that run.
     pub findings: Findings,
     /// True if it led to a fault.
@@ -33,7 +33,7 @@ pub(in crate::debug) struct OtherOrder {
 impl OtherOrder {
     /// The schedule that replays it.
     pub fn schedule(&self) -> Schedule {
-        Schedule::Held(self.hold)
+        Schedule::Delayed(self.delay)
     }
 }
 
@@ -57,7 +57,7 @@ pub(in crate::debug) fn other_orders(
     }
     let mut pairs: Vec<ReversibleSections> = Vec::new();
     for pair in &run.reversible {
-        if !pairs.iter().any(|known| (known.held, known.first) == (pair.held, pair.first)) {
+        if !pairs.iter().any(|known| (known.delayed, known.first) == (pair.delayed, pair.first)) {
             pairs.push(*pair);
         }
     }
@@ -102,11 +102,11 @@ pub(super) fn describe_new(
 ) -> Result<Vec<FindingText>, RunError> {
     let (new, mut texts) = (new_in(job.program, known, others), Vec::new());
     for (order, other) in others.iter().enumerate() {
-        let own = new.iter().filter(|(of, _)| *of == order).map(|(_, index)| other.findings.list()[*index].clone());
-        let own: Vec<Finding> = own.collect();
-        if !own.is_empty() {
+        let found = new.iter().filter(|(of, _)| *of == order).map(|(_, index)| other.findings.list()[*index].clone());
+        let found: Vec<Finding> = found.collect();
+        if !found.is_empty() {
             let options = RunOptions { schedule: other.schedule(), ..job.options.clone() };
-            let described = describe_case(job.program, job.case, &options, &own)?;
+            let described = describe_case(job.program, job.case, &options, &found)?;
             texts.extend(described.into_iter().map(|text| with_replay(text, &other.schedule())));
         }
     }
@@ -186,13 +186,13 @@ impl Reversal<'_> {
     /// Executes a pair in the opposite order, on a machine at which the first warp is about to take the lock.
     fn swap_pair(&mut self, mut machine: Machine, mut checkers: Checkers, pair: &ReversibleSections) {
         let from = machine.tick();
-        if !machine.hold(pair.block, pair.warp) {
+        if !machine.delay_warp(pair.block, pair.warp) {
             self.counts.tried += 1;
             return;
         }
         let warp = (pair.block, pair.warp);
-        let others = Goal { pc: pair.first.1, address: pair.address, warp, by_warp: false };
-        let ended = self.run_to_goal(&mut machine, &mut checkers, others, true);
+        let other_release = Goal { pc: pair.first.1, address: pair.address, warp, by_warp: false };
+        let ended = self.run_to_goal(&mut machine, &mut checkers, other_release, true);
         if self.budget == 0 && !matches!(ended, Reached::Goal) {
             return;
         }
@@ -201,15 +201,15 @@ impl Reversal<'_> {
             return;
         }
         let until = machine.tick();
-        machine.end_hold();
-        let own = Goal { pc: pair.held.1, address: pair.address, warp, by_warp: true };
-        let ended = self.run_to_goal(&mut machine, &mut checkers, own, false);
-        let hold = Hold { block: pair.block, warp: pair.warp, from, until };
-        self.other_orders.push(OtherOrder { hold, findings: checkers.findings().clone(), is_fault: matches!(ended, Reached::Fault) });
+        machine.end_delay();
+        let release = Goal { pc: pair.delayed.1, address: pair.address, warp, by_warp: true };
+        let ended = self.run_to_goal(&mut machine, &mut checkers, release, false);
+        let delay = Delay { block: pair.block, warp: pair.warp, from, until };
+        self.other_orders.push(OtherOrder { delay, findings: checkers.findings().clone(), is_fault: matches!(ended, Reached::Fault) });
     }
 
-    /// Runs until the goal is reached; with `holds`, only as long as a warp is held.
-    fn run_to_goal(&mut self, machine: &mut Machine, checkers: &mut Checkers, goal: Goal, holds: bool) -> Reached {
+    /// Runs until the goal is reached; with `while_delayed`, only as long as a warp is delayed.
+    fn run_to_goal(&mut self, machine: &mut Machine, checkers: &mut Checkers, goal: Goal, while_delayed: bool) -> Reached {
         let mut goal_observer = GoalObserver { checkers, goal, is_reached: false };
         while self.budget > 0 {
             let before = machine.tick();
@@ -217,7 +217,7 @@ impl Reversal<'_> {
             self.budget = self.budget.saturating_sub((machine.tick() - before).max(1));
             match step {
                 _ if goal_observer.is_reached => return Reached::Goal,
-                _ if holds && !machine.is_holding() => return Reached::Nothing,
+                _ if while_delayed && !machine.is_delaying() => return Reached::Nothing,
                 Step::Budget | Step::Paused => {}
                 Step::Done | Step::OverLimit(_) => return Reached::Nothing,
                 // Another order may access memory that the run has not accessed.
@@ -264,8 +264,8 @@ impl Observer for GoalObserver<'_> {
         let Event::Access(access) = event else { return false };
         let Goal { pc, address, warp, by_warp } = self.goal;
         let is_warp = (access.block_id.number, access.point.warp.number()) == warp;
-        let is_there = || access.lanes.iter().any(|lane| access.addresses[lane] == address);
-        let reached = access.point.pc == pc && is_warp == by_warp && is_there();
+        let is_at_address = || access.lanes.iter().any(|lane| access.addresses[lane] == address);
+        let reached = access.point.pc == pc && is_warp == by_warp && is_at_address();
         self.is_reached |= reached;
         reached
     }

@@ -10,7 +10,7 @@ use super::options::RunOptions;
 use super::swapped_sections::SwappedSections;
 use crate::check::Checkers;
 use crate::check::faults::TRAP;
-use crate::check::{Contention, ReversibleSections};
+use crate::check::{ReversibleSections, UnorderedAccesses};
 use crate::debug::fault::{Fault, FaultContext};
 use crate::debug::fidelity::executed;
 use crate::debug::findings::FindingText;
@@ -34,7 +34,7 @@ pub struct CaseRun {
     /// All findings: those of the checkers, in the order in which they were noticed, and the fault.
     pub findings: Vec<FindingText>,
     /// Outcomes that depended on the schedule, as observed by the race checker.
-    pub contention: Contention,
+    pub unordered_accesses: UnorderedAccesses,
     /// Critical sections that were executed in one order only.
     pub reversible: Vec<ReversibleSections>,
     /// The pairs of critical sections that were executed in the opposite order.
@@ -80,7 +80,7 @@ impl<'a> Runner<'a> {
             launches: Vec::new(),
             fault: None,
             findings: Vec::new(),
-            contention: Contention::default(),
+            unordered_accesses: UnorderedAccesses::default(),
             reversible: Vec::new(),
             swapped_sections: SwappedSections::default(),
             executed: BTreeSet::new(),

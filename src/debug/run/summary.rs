@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::error::RunError;
 use super::runner::{CaseRun, LaunchRun};
 use super::swapped_sections::SwappedSections;
-use crate::check::Contention;
+use crate::check::UnorderedAccesses;
 use crate::debug::findings::FindingText;
 use crate::debug::value::element_text;
 use crate::launch::{Case, PlannedBuffer};
@@ -29,7 +29,7 @@ pub struct Summary {
     /// Its buffers.
     pub buffers: Vec<BufferHead>,
     /// Outcomes that depended on the schedule, as observed by the race checker.
-    pub contention: Contention,
+    pub unordered_accesses: UnorderedAccesses,
     /// The pairs of critical sections that were executed in the opposite order.
     pub swapped_sections: SwappedSections,
     /// The instructions that were executed.
@@ -60,9 +60,9 @@ pub fn summarize(case: &Case, run: CaseRun) -> Result<Summary, RunError> {
     let heads = case.buffers.iter().zip(&run.addresses).map(|(buffer, address)| head(run.device.as_ref(), buffer, *address));
     let buffers = heads.collect::<Result<_, _>>()?;
     let printed = run.device.as_ref().map(Device::printed).cloned().unwrap_or_default();
-    let CaseRun { launches, findings, contention, swapped_sections, executed, interrupted, .. } = run;
+    let CaseRun { launches, findings, unordered_accesses, swapped_sections, executed, interrupted, .. } = run;
     let (bytes, printed_lost) = (printed.bytes().to_vec(), printed.lost());
-    Ok(Summary { launches, findings, printed: bytes, printed_lost, buffers, contention, swapped_sections, executed, interrupted })
+    Ok(Summary { launches, findings, printed: bytes, printed_lost, buffers, unordered_accesses, swapped_sections, executed, interrupted })
 }
 
 fn head(device: Option<&Device>, buffer: &PlannedBuffer, address: u64) -> Result<BufferHead, RunError> {

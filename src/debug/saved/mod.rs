@@ -405,7 +405,7 @@ impl SavedRun {
         let order = match &self.schedule {
             Schedule::InOrder => String::new(),
             Schedule::Random => " in random order".to_string(),
-            Schedule::Priority { .. } | Schedule::Held(_) | Schedule::Switched(_) => format!(" in the order {}", self.schedule),
+            Schedule::Priority { .. } | Schedule::Delayed(_) | Schedule::ContextSwitches(_) => format!(" in the order {}", self.schedule),
         };
         let resident = self.resident.map_or(String::new(), |blocks| format!(", {} at once", counted(u64::from(blocks), "block")));
         let seed = self.copies.seed().map_or(String::new(), |seed| format!(" (seed {seed})"));

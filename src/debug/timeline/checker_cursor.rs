@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::input::Input;
-use crate::check::{Checkers, Checks, Contention, Finding, FindingId};
+use crate::check::{Checkers, Checks, Finding, FindingId, UnorderedAccesses};
 use crate::machine::{Event, EventKind, EventMask, Machine, NullObserver, Observer, Tick};
 use crate::program::Program;
 
@@ -53,8 +53,8 @@ impl CheckerCursor {
     }
 
     /// Outcomes that depended on the schedule, as observed so far.
-    pub fn contention(&self) -> &Contention {
-        &self.checkers.findings().contention
+    pub fn unordered_accesses(&self) -> &UnorderedAccesses {
+        &self.checkers.findings().unordered_accesses
     }
 
     /// Called before they observe the machine, which must be at their position.

@@ -20,7 +20,7 @@ use snapshots::{Snapshot, Snapshots};
 
 use super::fault::{Fault, FaultContext};
 use super::run::{Job, RejectedLaunch, RunError, RunOptions};
-use crate::check::{Checks, Contention, Finding};
+use crate::check::{Checks, Finding, UnorderedAccesses};
 use crate::launch::Case;
 use crate::machine::{Device, Instrumentation, Machine, NullObserver, Observer, Step, Tick};
 use crate::program::Program;
@@ -291,8 +291,8 @@ impl Timeline {
     }
 
     /// Outcomes that depended on the schedule, as observed by the checkers; none if all are off.
-    pub fn contention(&self) -> Option<&Contention> {
-        self.checker_cursor.as_ref().map(CheckerCursor::contention)
+    pub fn unordered_accesses(&self) -> Option<&UnorderedAccesses> {
+        self.checker_cursor.as_ref().map(CheckerCursor::unordered_accesses)
     }
 
     /// True if the checkers have not observed all of the recorded run.

@@ -190,7 +190,7 @@ pub fn verify_case_until(
     if run.fault.is_none() {
         failures.extend(compare(program, case, options, criteria.exact, &run)?);
     }
-    let certificate = certificate((program, case), &run.executed, (&run.findings, &run.contention), options.checks);
+    let certificate = certificate((program, case), &run.executed, (&run.findings, &run.unordered_accesses), options.checks);
     Ok(CaseReport {
         name: case.name.clone(),
         failures,

@@ -23,7 +23,7 @@ pub struct LaneGroupRow {
     pub mbarrier: Option<String>,
     /// The instruction they execute next or wait at.
     pub at: CodePlace,
-    /// Whether the focused lane is one of them.
+    /// True if the focused lane is one of them.
     pub focused: bool,
 }
 
@@ -57,7 +57,7 @@ pub struct WarpRow {
     pub warps: NamedWarps,
     /// Their converged lanes, the lowest lanes first; empty if all lanes have exited.
     pub groups: Vec<LaneGroupRow>,
-    /// Whether the focused warp is one of them.
+    /// True if the focused warp is one of them.
     pub focused: bool,
 }
 
@@ -108,7 +108,7 @@ pub struct LaneRow {
     pub group: Option<LaneGroupRow>,
     /// True if their guard predicate is false for the next instruction.
     pub is_off: bool,
-    /// Whether the focused lane is one of them.
+    /// True if the focused lane is one of them.
     pub focused: bool,
 }
 

@@ -20,7 +20,7 @@ pub struct WarpSummaryRow {
     pub location: Option<LaneLocation>,
     /// Lanes that have exited.
     pub exited: LaneMask,
-    /// Whether the focused lane is one of them.
+    /// True if the focused lane is one of them.
     pub focused: bool,
 }
 

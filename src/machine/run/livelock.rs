@@ -5,11 +5,11 @@
 //! transfer no data but the arrivals, so a warp that loops over a barrier continues to loop, or waits there. A barrier with a reduction
 //! transfers a value, and counts as an effect.
 //!
-//! A store of the value that memory already holds is no effect, and a store to local memory is none that other threads see. A weak store to
-//! the shared memory of a block, and a reduction at its barrier, is visible to that block alone: then the state of the whole block is
-//! compared, that of all its warps and its shared memory. That holds in every order: if the order of its warps could change the result,
-//! that is a race, which is reported. Comparing stores would slow down every run, so it is done in intervals, each until the next other
-//! effect or a limit.
+//! A store of the value that memory already holds has no effect, and a store to local memory has none that is visible to other threads. A
+//! weak store to the shared memory of a block, and a reduction at its barrier, is visible to that block alone: then the state of the whole
+//! block is compared, all its warps and its shared memory. The result is the same in every order: if the order of the warps could change
+//! it, that would be a race, which is reported. Comparing stores would slow down every run, so it is done in intervals, each until the next
+//! other effect or a limit.
 //!
 //! Clock values are not part of the compared state. For a program that reads clocks a livelock is reported only after the clocks were
 //! advanced ([`ClockJump`](crate::machine::state::clocks::ClockJump)), so that a warp that waits for a time has continued.

@@ -51,7 +51,7 @@ impl Machine {
                 }
                 assert!(self.cursor.warp_ticks_left > 0 && self.current_can_run(), "the turn of a warp that cannot run");
             }
-            self.perform_switches();
+            self.perform_context_switches();
             if paused {
                 return Step::Paused;
             }
@@ -74,11 +74,11 @@ impl Machine {
     fn next_slice(&mut self, observer: &mut dyn Observer) -> Result<bool, Step> {
         let mut paused = self.between_slices(observer).map_err(Step::Trapped)?;
         while !self.select() {
-            if self.is_holding() {
+            if self.is_delaying() {
                 let ended = self.end_awaited_copies(observer).map_err(Step::Trapped)?;
                 paused |= ended.paused;
                 if !ended.continues {
-                    self.give_up_hold();
+                    self.cancel_delay();
                 }
                 continue;
             }
@@ -92,7 +92,7 @@ impl Machine {
         if self.check_footprint() {
             return Err(Step::OverLimit(self.footprint()));
         }
-        if self.detect_livelock() && !self.give_up_hold() {
+        if self.detect_livelock() && !self.cancel_delay() {
             return Err(Step::Livelocked(Box::new(deadlock::explain(self))));
         }
         Ok(paused)
@@ -294,14 +294,14 @@ impl Machine {
 
     pub(in crate::machine) fn can_run(&self, block_slot: usize, warp: usize) -> bool {
         let Some(block) = self.blocks.get(block_slot).and_then(Option::as_ref) else { return false };
-        block.warps.get(warp).is_some_and(|warp| warp.can_run()) && !self.is_held(block.number, warp)
+        block.warps.get(warp).is_some_and(|warp| warp.can_run()) && !self.is_delayed(block.number, warp)
     }
 
     /// Moves the cursor to the next warp that can run; false if there is none.
     fn select(&mut self) -> bool {
         match &self.prepared.config.schedule {
-            Schedule::InOrder | Schedule::Held(_) => self.select_in_order(),
-            Schedule::Switched(_) => {
+            Schedule::InOrder | Schedule::Delayed(_) => self.select_in_order(),
+            Schedule::ContextSwitches(_) => {
                 while self.start_next_cluster().is_some() {}
                 self.continue_current() || self.select_in_order()
             }
@@ -333,7 +333,7 @@ impl Machine {
         true
     }
 
-    /// Starts clusters until a warp of a new block can run, since a warp may be held. Returns its block slot and the warp.
+    /// Starts clusters until a warp of a new block can run, since a warp may be delayed. Returns its block slot and the warp.
     fn start_until_ready(&mut self) -> Option<(usize, usize)> {
         loop {
             let (block_slot, _) = self.start_next_cluster()?;
@@ -373,7 +373,7 @@ impl Machine {
         self.cursor.block_slot = block_slot;
         self.cursor.warp = warp;
         self.cursor.warp_ticks_left = ticks;
-        if matches!(self.prepared.config.schedule, Schedule::Switched(_)) {
+        if matches!(self.prepared.config.schedule, Schedule::ContextSwitches(_)) {
             self.cursor.progress = self.progress;
         }
     }

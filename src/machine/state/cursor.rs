@@ -1,6 +1,6 @@
 //! The position of the scheduler.
 
-use crate::machine::state::launch::{Hold, LaunchConfig, Schedule};
+use crate::machine::state::launch::{Delay, LaunchConfig, Schedule};
 use crate::machine::state::priority::Priorities;
 use crate::machine::state::random::Random;
 
@@ -16,10 +16,10 @@ pub struct Cursor {
     pub(in crate::machine) random: Random,
     /// The priorities, under a priority schedule.
     pub(in crate::machine) priorities: Option<Box<Priorities>>,
-    /// The warp that is held now or later; none after that.
-    pub(in crate::machine) hold: Option<Hold>,
-    /// The number of past switches, under a schedule of switches.
-    pub(in crate::machine) switches: usize,
+    /// The present or future delay of a warp; none after it.
+    pub(in crate::machine) delay: Option<Delay>,
+    /// The number of past context switches, under a schedule of context switches.
+    pub(in crate::machine) past_switches: usize,
     /// Under such a schedule, the progress count at the start of the current time slice.
     pub(in crate::machine) progress: u64,
 }
@@ -28,17 +28,17 @@ impl Cursor {
     pub(in crate::machine) fn new(config: &LaunchConfig) -> Self {
         let priorities = match config.schedule {
             Schedule::Priority { depth, steps } => Some(Box::new(Priorities::new(config.seed, depth, steps, config.start))),
-            Schedule::InOrder | Schedule::Random | Schedule::Held(_) | Schedule::Switched(_) => None,
+            Schedule::InOrder | Schedule::Random | Schedule::Delayed(_) | Schedule::ContextSwitches(_) => None,
         };
-        let hold = match config.schedule {
-            Schedule::Held(hold) => Some(hold),
-            Schedule::InOrder | Schedule::Random | Schedule::Priority { .. } | Schedule::Switched(_) => None,
+        let delay = match config.schedule {
+            Schedule::Delayed(delay) => Some(delay),
+            Schedule::InOrder | Schedule::Random | Schedule::Priority { .. } | Schedule::ContextSwitches(_) => None,
         };
-        let switches = match &config.schedule {
-            Schedule::Switched(switches) => switches.partition_point(|switch| switch.at < config.start),
-            Schedule::InOrder | Schedule::Random | Schedule::Priority { .. } | Schedule::Held(_) => 0,
+        let past_switches = match &config.schedule {
+            Schedule::ContextSwitches(switches) => switches.partition_point(|switch| switch.at < config.start),
+            Schedule::InOrder | Schedule::Random | Schedule::Priority { .. } | Schedule::Delayed(_) => 0,
         };
         let random = Random::new(config.seed);
-        Self { block_slot: 0, warp: 0, warp_ticks_left: 0, block_ticks_left: 0, random, priorities, hold, switches, progress: 0 }
+        Self { block_slot: 0, warp: 0, warp_ticks_left: 0, block_ticks_left: 0, random, priorities, delay, past_switches, progress: 0 }
     }
 }

@@ -23,15 +23,18 @@ pub enum Schedule {
         /// Warp-instructions of a launch, or an estimate, from 1.
         steps: u64,
     },
-    /// In order, but one warp is held for some time, as long as another warp can run.
-    Held(Hold),
-    /// A warp runs until it waits, exits or spins; then the next one in order runs. At the tick of a switch its warp runs. Sorted by tick.
-    Switched(Box<[Switch]>),
+    /// In order, but one warp is delayed for some time, as long as another warp can run.
+    #[serde(rename = "Held")]
+    Delayed(Delay),
+    /// A warp runs until it waits, exits or spins; then the next one in order runs. At the tick of a context switch its warp runs. Sorted
+    /// by tick.
+    #[serde(rename = "Switched")]
+    ContextSwitches(Box<[ContextSwitch]>),
 }
 
 /// A context switch to a warp at a tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-pub struct Switch {
+pub struct ContextSwitch {
     /// The tick of the first instruction of its time slice.
     pub at: Tick,
     /// The number of its block in the grid, x fastest.
@@ -40,14 +43,14 @@ pub struct Switch {
     pub warp: u32,
 }
 
-/// A warp that does not run for some time.
+/// The delay of a warp, which does not run for some time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-pub struct Hold {
+pub struct Delay {
     /// The number of its block in the grid, x fastest.
     pub block: u64,
     /// The warp of the block.
     pub warp: u32,
-    /// The tick from which on it is held.
+    /// The first tick at which it may not run.
     pub from: Tick,
     /// The tick at which it may run again.
     pub until: Tick,
@@ -82,8 +85,8 @@ impl Schedule {
             ("in-order", None) => Some(Self::InOrder),
             ("random", None) => Some(Self::Random),
             ("pct", Some(rest)) => priority(rest),
-            ("hold", Some(rest)) => hold(rest).map(Self::Held),
-            ("switch", Some(rest)) => switches(rest).map(Self::Switched),
+            ("hold", Some(rest)) => delay(rest).map(Self::Delayed),
+            ("switch", Some(rest)) => context_switches(rest).map(Self::ContextSwitches),
             _ => None,
         };
         parsed.ok_or_else(|| {
@@ -102,12 +105,12 @@ fn priority(text: &str) -> Option<Schedule> {
 }
 
 /// `1:0:12-345`
-fn hold(text: &str) -> Option<Hold> {
+fn delay(text: &str) -> Option<Delay> {
     let mut parts = text.split(':');
     let (block, warp, times) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?, parts.next()?);
     let (from, until) = times.split_once('-')?;
     let (from, until) = (Tick(from.parse().ok()?), Tick(until.parse().ok()?));
-    (parts.next().is_none() && from < until).then_some(Hold { block, warp, from, until })
+    (parts.next().is_none() && from < until).then_some(Delay { block, warp, from, until })
 }
 
 impl DivergencePolicy {
@@ -130,19 +133,19 @@ impl DivergencePolicy {
 }
 
 /// `12:1:0,345:0:0`, or an empty text
-fn switches(text: &str) -> Option<Box<[Switch]>> {
+fn context_switches(text: &str) -> Option<Box<[ContextSwitch]>> {
     if text.is_empty() {
         return Some(Box::default());
     }
-    let switches: Option<Box<[Switch]>> = text.split(',').map(switch).collect();
+    let switches: Option<Box<[ContextSwitch]>> = text.split(',').map(context_switch).collect();
     switches.filter(|switches| switches.is_sorted_by(|one, other| one.at < other.at))
 }
 
 /// `12:1:0`
-fn switch(text: &str) -> Option<Switch> {
+fn context_switch(text: &str) -> Option<ContextSwitch> {
     let mut parts = text.split(':');
     let (at, block, warp) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
-    parts.next().is_none().then_some(Switch { at: Tick(at), block, warp })
+    parts.next().is_none().then_some(ContextSwitch { at: Tick(at), block, warp })
 }
 
 impl std::fmt::Display for Schedule {
@@ -151,9 +154,10 @@ impl std::fmt::Display for Schedule {
             Self::InOrder => write!(f, "in-order"),
             Self::Random => write!(f, "random"),
             Self::Priority { depth, steps } => write!(f, "pct:{depth}:{steps}"),
-            Self::Held(Hold { block, warp, from, until }) => write!(f, "hold:{block}:{warp}:{}-{}", from.0, until.0),
-            Self::Switched(switches) => {
-                let words: Vec<String> = switches.iter().map(|Switch { at, block, warp }| format!("{}:{block}:{warp}", at.0)).collect();
+            Self::Delayed(Delay { block, warp, from, until }) => write!(f, "hold:{block}:{warp}:{}-{}", from.0, until.0),
+            Self::ContextSwitches(switches) => {
+                let words: Vec<String> =
+                    switches.iter().map(|ContextSwitch { at, block, warp }| format!("{}:{block}:{warp}", at.0)).collect();
                 write!(f, "switch:{}", words.join(","))
             }
         }

@@ -94,7 +94,7 @@ pub(super) fn rsq(word: u32, layout: Layout) -> u32 {
     let (sign, field, fraction) = layout.split(word);
     let (half, odd) = halve_exponent(field, layout);
     let value = RSQ.at_fraction(64 * odd, fraction) >> 16;
-    // For an exact power of four the table is one unit too low.
+    // For an exact power of four the value from the table is too low by one in the last place.
     let power_of_four = odd == 0 && fraction == 0;
     let number = layout.join(0, layout.bias - 1 - half + i32::from(power_of_four), if power_of_four { 0 } else { value });
     match word & !SIGN {
@@ -135,7 +135,7 @@ pub(super) fn ex2(x: f32) -> f32 {
     const LIMIT: f32 = 128.0;
     let magnitude = x.abs();
     let fixed = (magnitude.min(LIMIT) * (1 << 23) as f32) as i32;
-    // The unit negates an argument by its ones' complement, which is one unit too low, unless it is integral.
+    // The hardware negates an argument by its ones' complement, which is too low by one in the last place, unless it is integral.
     let is_integral = fixed & 0x7f_ffff == 0;
     let fixed = match (x < 0.0, is_integral) {
         (false, _) => fixed,
@@ -156,7 +156,7 @@ pub(super) fn lg2(x: f32) -> f32 {
     const ONE: u32 = 1.0f32.to_bits();
     let (sign, field, fraction) = LAYOUT.split(x.to_bits());
     let value = (i64::from(field - LAYOUT.bias) << 36) + (LG2.at_fraction(0, fraction) >> 2);
-    // The unit negates a negative value by its ones' complement: the magnitude is one unit too low.
+    // The hardware negates a negative value by its ones' complement: the magnitude is too low by one in the last place.
     let number = truncated(value ^ value >> 63, 36).to_bits() | (value >> 32) as u32 & SIGN;
     f32::from_bits(match x.to_bits() {
         ONE => 0,
@@ -189,9 +189,9 @@ pub(super) fn tanh(x: f32) -> f32 {
     const ONE: u32 = 1.0f32.to_bits();
     let (sign, field, fraction) = LAYOUT.split(x.to_bits());
     let binade = (field - LOWEST).max(0) as usize;
-    let (first, logarithm, unit) = TANH_BINADES[binade.min(TANH_BINADES.len() - 1)];
+    let (first, logarithm, fraction_bits) = TANH_BINADES[binade.min(TANH_BINADES.len() - 1)];
     let offset = (fraction >> (6 - logarithm)) & 0x1_ffff;
-    let number = truncated(TANH.at(first + (fraction >> (23 - logarithm)), offset, offset), unit).to_bits();
+    let number = truncated(TANH.at(first + (fraction >> (23 - logarithm)), offset, offset), fraction_bits).to_bits();
     f32::from_bits(match x.to_bits() & !SIGN {
         magnitude if magnitude > LAYOUT.infinity() => NAN,
         magnitude if field < LOWEST => sign | magnitude,
@@ -205,6 +205,6 @@ pub(super) fn tanh(x: f32) -> f32 {
 fn truncated(value: i64, fraction_bits: u32) -> f32 {
     // An f64 holds the exact value; its low 29 bits are truncated.
     let significand = f64::from_bits((value as f64).to_bits() & !0x1fff_ffff);
-    let unit = f64::from_bits(u64::from(1023 - fraction_bits) << 52);
-    (significand * unit) as f32
+    let scale = f64::from_bits(u64::from(1023 - fraction_bits) << 52);
+    (significand * scale) as f32
 }

@@ -38,7 +38,7 @@ impl Decoding<'_, '_> {
 
     fn wait_copies(&mut self, bulk: bool) -> Decoded {
         let all = self.matched.has("wait_all");
-        let pending = if all { 0 } else { self.constant_value(0).ok_or_else(|| self.disagreement(0))? };
+        let pending = if all { 0 } else { self.constant_value(0).ok_or_else(|| self.operand_mismatch(0))? };
         Ok(Op::Async(AsyncOp::Wait {
             bulk,
             read: self.matched.has("read"),
@@ -49,7 +49,7 @@ impl Decoding<'_, '_> {
 
     /// `cp.async.ca` and `.cg`: the operand after `cp-size` is `src-size` or `ignore-src`.
     fn lane_copy(&mut self) -> Result<CopyOp, Diagnostic> {
-        let bytes = self.constant_value(2).and_then(|bytes| u32::try_from(bytes).ok()).ok_or_else(|| self.disagreement(2))?;
+        let bytes = self.constant_value(2).and_then(|bytes| u32::try_from(bytes).ok()).ok_or_else(|| self.operand_mismatch(2))?;
         let source_size = if self.is_absent(3) { SourceSize::All } else { self.source_size(bytes)? };
         Ok(CopyOp::Lanes { to: self.space_address(0)?, from: self.space_address(1)?, bytes, source_size })
     }
@@ -61,7 +61,7 @@ impl Decoding<'_, '_> {
             }
             (Some(Arg::Pred(predicate)), _) => Ok(SourceSize::IgnoredIf(predicate)),
             (Some(Arg::Source { a, .. }), _) => Ok(SourceSize::Bytes(a)),
-            _ => Err(self.disagreement(3)),
+            _ => Err(self.operand_mismatch(3)),
         }
     }
 
@@ -105,7 +105,7 @@ impl Decoding<'_, '_> {
         match self.args.get(index).copied() {
             Some(Arg::Vector { list, .. }) => Ok(list),
             Some(Arg::Source { a, .. }) => Ok(self.cx.source_list(&[a])),
-            _ => Err(self.disagreement(index)),
+            _ => Err(self.operand_mismatch(index)),
         }
     }
 

@@ -20,7 +20,7 @@ impl Decoding<'_, '_> {
             AtomicDecode::Reducing(f) => self.scalar_atomic(f, Dst::SINK, 0),
             AtomicDecode::ReturningVector => match self.args.first().copied() {
                 Some(Arg::Vector { list, .. }) => self.vector_atomic(Some(list), 1),
-                _ => Err(self.disagreement(0)),
+                _ => Err(self.operand_mismatch(0)),
             },
             AtomicDecode::ReducingVector => self.vector_atomic(None, 0),
         }
@@ -38,10 +38,10 @@ impl Decoding<'_, '_> {
     fn vector_atomic(&mut self, d: Option<ListId>, at: usize) -> Decoded {
         let (access, address) = self.atomic_access(at)?;
         let words = [("add", AtomicFn::Add), ("min", AtomicFn::Min), ("max", AtomicFn::Max)];
-        let f = self.matched.choose(&words).ok_or_else(|| self.type_disagreement())?;
+        let f = self.matched.choose(&words).ok_or_else(|| self.type_mismatch())?;
         match self.args.get(at + 1).copied() {
             Some(Arg::Vector { list: b, .. }) => Ok(Op::Atomic(AtomicOp::Vector { f, ty: self.ty(), access, d, b, address })),
-            _ => Err(self.disagreement(at + 1)),
+            _ => Err(self.operand_mismatch(at + 1)),
         }
     }
 

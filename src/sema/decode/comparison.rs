@@ -55,7 +55,7 @@ impl Decoding<'_, '_> {
         if let Some(from) = float_type(self.ty()) {
             return Ok(Op::Compare(CompareOp::SetFloat { cmp, from, to, ftz: self.float_mode().modifiers.ftz, combine, c, d, a, b }));
         }
-        let from = int_type(self.ty()).ok_or_else(|| self.type_disagreement())?;
+        let from = int_type(self.ty()).ok_or_else(|| self.type_mismatch())?;
         Ok(Op::Compare(CompareOp::SetInt { cmp, from, to, combine, c, d, a, b }))
     }
 
@@ -68,7 +68,7 @@ impl Decoding<'_, '_> {
 
     /// The comparison, and the Boolean operator that combines it with a predicate.
     fn compare(&self) -> Result<(Compare, BoolOp), Diagnostic> {
-        let cmp = self.matched.choose(COMPARISONS).ok_or_else(|| self.type_disagreement())?;
+        let cmp = self.matched.choose(COMPARISONS).ok_or_else(|| self.type_mismatch())?;
         let combine = self.matched.choose(&[("and", BoolOp::And), ("or", BoolOp::Or), ("xor", BoolOp::Xor)]).unwrap_or(BoolOp::And);
         Ok((cmp, combine))
     }

@@ -10,6 +10,7 @@ use crate::syntax::tree::Instruction;
 
 /// An instruction with its form and its decoded operands.
 pub(super) struct Decoding<'r, 'a> {
+    /// The form, and the modifiers and types of the instruction in it.
     pub matched: &'r Matched,
     pub instruction: &'r Instruction<'a>,
     pub args: &'r Args,
@@ -38,7 +39,7 @@ impl<'a> Decoding<'_, 'a> {
     pub fn dst(&self, index: usize) -> Result<Dst, Diagnostic> {
         match self.args.get(index) {
             Some(Arg::Dest { d, .. }) => Ok(*d),
-            _ => Err(self.disagreement(index)),
+            _ => Err(self.operand_mismatch(index)),
         }
     }
 
@@ -54,7 +55,7 @@ impl<'a> Decoding<'_, 'a> {
     pub fn src(&self, index: usize) -> Result<Src, Diagnostic> {
         match self.args.get(index) {
             Some(Arg::Source { a, .. }) => Ok(*a),
-            _ => Err(self.disagreement(index)),
+            _ => Err(self.operand_mismatch(index)),
         }
     }
 
@@ -77,7 +78,7 @@ impl<'a> Decoding<'_, 'a> {
         match self.args.get(index) {
             Some(Arg::Pred(pred)) => Ok(*pred),
             Some(Arg::Absent) => Ok(PredSrc::Const(true)),
-            _ => Err(self.disagreement(index)),
+            _ => Err(self.operand_mismatch(index)),
         }
     }
 
@@ -85,7 +86,7 @@ impl<'a> Decoding<'_, 'a> {
     pub fn address_operand(&self, index: usize) -> Result<AddressOperand, Diagnostic> {
         match self.args.get(index) {
             Some(Arg::AddressOperand(address)) => Ok(*address),
-            _ => Err(self.disagreement(index)),
+            _ => Err(self.operand_mismatch(index)),
         }
     }
 
@@ -96,12 +97,12 @@ impl<'a> Decoding<'_, 'a> {
 
     /// The integer type of the instruction.
     pub fn int_type(&self) -> Result<IntType, Diagnostic> {
-        int_type(self.ty()).ok_or_else(|| self.type_disagreement())
+        int_type(self.ty()).ok_or_else(|| self.type_mismatch())
     }
 
     /// The floating-point type of the instruction.
     pub fn float_type(&self) -> Result<FloatType, Diagnostic> {
-        float_type(self.ty()).ok_or_else(|| self.type_disagreement())
+        float_type(self.ty()).ok_or_else(|| self.type_mismatch())
     }
 
     /// The width of `ty`.
@@ -110,7 +111,7 @@ impl<'a> Decoding<'_, 'a> {
             16 => Ok(Width::B16),
             32 => Ok(Width::B32),
             64 => Ok(Width::B64),
-            _ => Err(self.type_disagreement()),
+            _ => Err(self.type_mismatch()),
         }
     }
 
@@ -140,15 +141,15 @@ impl<'a> Decoding<'_, 'a> {
         self.matched.choose(&words).unwrap_or_default()
     }
 
-    /// The internal error for a row of the table whose operands its family does not expect.
-    pub fn disagreement(&self, index: usize) -> Diagnostic {
+    /// The internal error for an operand that the decoder of its family does not expect.
+    pub fn operand_mismatch(&self, index: usize) -> Diagnostic {
         let text = self.instruction.opcode.text;
         Diagnostic::error("internal", self.instruction.span, format!("operand {} of '{text}' is not what its family expects", index + 1))
             .with_help("this is a mistake of ptxdbg: please report it with the line")
     }
 
-    /// The internal error for a row of the table whose type its family does not expect.
-    pub fn type_disagreement(&self) -> Diagnostic {
+    /// The internal error for a type that the decoder of its family does not expect.
+    pub fn type_mismatch(&self) -> Diagnostic {
         let text = self.instruction.opcode.text;
         Diagnostic::error("internal", self.instruction.span, format!("the type of '{text}' is not what its family expects"))
             .with_help("this is a mistake of ptxdbg: please report it with the line")

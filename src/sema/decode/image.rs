@@ -39,7 +39,7 @@ impl<'a> Decoding<'_, 'a> {
             ImageDecode::SurfaceQuery => self.query(ImageKind::Surface),
             ImageDecode::IsImage => {
                 let kinds = [ImageKind::Texture, ImageKind::Sampler, ImageKind::Surface].map(|kind| (kind.word(), kind));
-                let kind = self.matched.choose(&kinds).ok_or_else(|| self.type_disagreement())?;
+                let kind = self.matched.choose(&kinds).ok_or_else(|| self.type_mismatch())?;
                 let (image, d) = (HandleSource::Value(self.src(1)?), self.dst(0)?);
                 Ok(self.finish(ImageAccess { dests: [d].into(), ..access(ImageFn::IsHandle(kind), image) }))
             }
@@ -60,7 +60,7 @@ impl<'a> Decoding<'_, 'a> {
     }
 
     fn geometry(&self) -> Result<Geometry, Diagnostic> {
-        self.matched.choose(Geometry::WORDS).ok_or_else(|| self.type_disagreement())
+        self.matched.choose(Geometry::WORDS).ok_or_else(|| self.type_mismatch())
     }
 
     /// `tex` and `tld4`. The requested level has no effect, since all textures have one level.
@@ -106,7 +106,7 @@ impl<'a> Decoding<'_, 'a> {
                 require_at_least(RESIDENT.0, RESIDENT.1, "a predicate beside the texels", self.operand_span(0), self.cx)?;
                 (self.cx.dests(*list), *second)
             }
-            _ => return Err(self.disagreement(0)),
+            _ => return Err(self.operand_mismatch(0)),
         };
         let (coordinates, sampler, values) = (coordinates.into(), brackets.sampler, self.levels(levels, geometry)?.into());
         Ok(self.finish(ImageAccess { sampler, geometry, coordinates, values, dests, resident, ..access(f, brackets.image) }))
@@ -147,7 +147,7 @@ impl<'a> Decoding<'_, 'a> {
 
     /// A multisample lookup. Only its operands are checked, since no texture of a launch has several samples.
     fn multisample(&mut self) -> Decoded {
-        let operand = self.instruction.operands.get(1).ok_or_else(|| self.disagreement(1))?;
+        let operand = self.instruction.operands.get(1).ok_or_else(|| self.operand_mismatch(1))?;
         let (image, sampler, coordinates) = self.bracketed(operand)?;
         let values = self.tuple(coordinates)?;
         if values.len() != 4 {
@@ -195,7 +195,7 @@ impl<'a> Decoding<'_, 'a> {
 
     #[expect(clippy::wildcard_enum_match_arm, reason = "the other queries are of the image itself or of its sampler")]
     fn query(&mut self, kind: ImageKind) -> Decoded {
-        let query = self.matched.choose(ImageQuery::WORDS).ok_or_else(|| self.type_disagreement())?;
+        let query = self.matched.choose(ImageQuery::WORDS).ok_or_else(|| self.type_mismatch())?;
         let kinds: &[ImageKind] = match query {
             ImageQuery::ForceUnnormalizedCoords => &[ImageKind::Sampler],
             _ if query.is_of_sampler() && self.cx.has_samplers() => &[ImageKind::Sampler],
@@ -208,7 +208,7 @@ impl<'a> Decoding<'_, 'a> {
 
     fn reduction(&mut self, formatted: bool) -> Decoded {
         let words = [("add", AtomicFn::Add), ("min", AtomicFn::Min), ("max", AtomicFn::Max), ("and", AtomicFn::And), ("or", AtomicFn::Or)];
-        let f = self.matched.choose(&words).ok_or_else(|| self.type_disagreement())?;
+        let f = self.matched.choose(&words).ok_or_else(|| self.type_mismatch())?;
         let (ty, bounds) = (self.ty(), self.bounds());
         self.surface(1, 0, ImageFn::Reduce { f, ty, formatted, bounds })
     }
@@ -222,7 +222,7 @@ impl<'a> Decoding<'_, 'a> {
             Some(Arg::Vector { list, bits }) => (self.cx.sources(*list), [].into(), *bits),
             Some(Arg::Dest { d, bits, .. }) => ([].into(), [*d].into(), *bits),
             Some(Arg::Source { a, bits, .. }) => ([*a].into(), [].into(), *bits),
-            _ => return Err(self.disagreement(data)),
+            _ => return Err(self.operand_mismatch(data)),
         };
         let coordinates = brackets.coordinates.into();
         Ok(self.finish(ImageAccess { geometry, coordinates, values, dests, wide: bits == 64, ..access(f, brackets.image) }))
@@ -230,7 +230,7 @@ impl<'a> Decoding<'_, 'a> {
 
     /// `[a, c]`, or `[a, b, c]` with a sampler `b`.
     fn brackets(&mut self, at: usize, geometry: Geometry, coordinate: ScalarType) -> Result<Brackets, Diagnostic> {
-        let operand = self.instruction.operands.get(at).ok_or_else(|| self.disagreement(at))?;
+        let operand = self.instruction.operands.get(at).ok_or_else(|| self.operand_mismatch(at))?;
         let (image, sampler, coordinates) = self.bracketed(operand)?;
         let values = self.tuple(coordinates)?;
         let coordinates = self.coordinates_of(&values, geometry, coordinate, coordinates.span)?;
@@ -331,7 +331,7 @@ impl<'a> Decoding<'_, 'a> {
         match self.instruction.operands.get(at).map(|operand| (&operand.kind, operand.span)) {
             Some((OperandKind::Address(expr), span)) => self.handle_of(expr, span, kinds),
             Some((_, span)) => Err(Diagnostic::error("operand", span, "a handle is needed here").with_help("write it in brackets: [a]")),
-            None => Err(self.disagreement(at)),
+            None => Err(self.operand_mismatch(at)),
         }
     }
 

@@ -26,7 +26,7 @@ impl Decoding<'_, '_> {
     }
 
     fn shape(&self) -> Result<Shape, Diagnostic> {
-        self.parts().find_map(Shape::from_word).ok_or_else(|| self.type_disagreement())
+        self.parts().find_map(Shape::from_word).ok_or_else(|| self.type_mismatch())
     }
 
     /// The types of the opcode; `.b1` as 32-bit words.
@@ -49,7 +49,7 @@ impl Decoding<'_, '_> {
             [d, a, b, c] => [d, a, b, c],
             // `wmma` of halves has the types of D and C only.
             [d, c] => [d, ScalarType::F16, ScalarType::F16, c],
-            _ => return Err(self.type_disagreement()),
+            _ => return Err(self.type_mismatch()),
         };
         let mut layouts = self.layouts();
         let (a_by_columns, b_by_rows) = (layouts.next() == Some(true), layouts.next() == Some(false));
@@ -79,24 +79,24 @@ impl Decoding<'_, '_> {
     /// The registers of operand `index`, which hold `fragment`.
     fn fragment_registers(&self, index: usize, fragment: &Fragment) -> Result<ListId, Diagnostic> {
         let list = self.register_list(index)?;
-        let layout = Layout::of(fragment).ok_or_else(|| self.disagreement(index))?;
+        let layout = Layout::of(fragment).ok_or_else(|| self.operand_mismatch(index))?;
         let expected = layout.elements() / fragment.per_register();
         let is_written = index == 0 && self.matched.form.row.decode != Decode::Matrix(MatrixDecode::FragmentStore);
         let count = if is_written { self.cx.dests(list).len() } else { self.cx.sources(list).len() };
-        if count == expected as usize { Ok(list) } else { Err(self.disagreement(index)) }
+        if count == expected as usize { Ok(list) } else { Err(self.operand_mismatch(index)) }
     }
 
     fn register_list(&self, index: usize) -> Result<ListId, Diagnostic> {
         match self.args.get(index) {
             Some(Arg::Vector { list, .. }) => Ok(*list),
-            _ => Err(self.disagreement(index)),
+            _ => Err(self.operand_mismatch(index)),
         }
     }
 
     /// `wmma.load` and `wmma.store`: a modifier names the matrix.
     fn fragment_access(&mut self, registers: usize, address: usize) -> Result<FragmentAccess, Diagnostic> {
-        let matrix = self.matched.choose(Matrix::WORDS).ok_or_else(|| self.type_disagreement())?;
-        let ty = self.element_types().last().copied().ok_or_else(|| self.type_disagreement())?;
+        let matrix = self.matched.choose(Matrix::WORDS).ok_or_else(|| self.type_mismatch())?;
+        let ty = self.element_types().last().copied().ok_or_else(|| self.type_mismatch())?;
         let shape = self.shape()?;
         let is_bits = ty == ScalarType::B32;
         let shape = if is_bits { Shape { k: shape.k / 32, ..shape } } else { shape };

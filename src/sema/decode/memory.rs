@@ -64,7 +64,7 @@ impl Decoding<'_, '_> {
             Some(Arg::Vector { list, bits: reg_bits }) => {
                 Ok(Op::Memory(MemoryOp::LoadVector { access, bits, signed, reg_bits, parts: list, address }))
             }
-            _ => Err(self.disagreement(0)),
+            _ => Err(self.operand_mismatch(0)),
         }
     }
 
@@ -86,7 +86,7 @@ impl Decoding<'_, '_> {
             Some(Arg::Vector { list, bits: reg_bits }) => {
                 Ok(Op::Memory(MemoryOp::StoreVector { access, bits, reg_bits, parts: list, address }))
             }
-            _ => Err(self.disagreement(1)),
+            _ => Err(self.operand_mismatch(1)),
         }
     }
 

@@ -50,7 +50,7 @@ impl<'a> Decoding<'_, 'a> {
     /// `mov` of anything but predicates: its operands determine the operation.
     #[expect(clippy::wildcard_enum_match_arm, reason = "every other value stands for itself")]
     fn move_any(&mut self) -> Decoded {
-        let [d, a] = self.instruction.operands.as_slice() else { return Err(self.disagreement(0)) };
+        let [d, a] = self.instruction.operands.as_slice() else { return Err(self.operand_mismatch(0)) };
         let (d, a) = (unbraced(d), unbraced(a));
         if let Some(parts) = elements(d, self.cx)? {
             return self.unpack(d.span, parts, a);
@@ -83,7 +83,7 @@ impl<'a> Decoding<'_, 'a> {
     /// `mov.v2` and `mov.v4` of vector registers.
     #[expect(clippy::wildcard_enum_match_arm, reason = "every other value is refused")]
     fn move_vector(&mut self) -> Decoded {
-        let [d, a] = self.instruction.operands.as_slice() else { return Err(self.disagreement(0)) };
+        let [d, a] = self.instruction.operands.as_slice() else { return Err(self.operand_mismatch(0)) };
         let (ty, count, bits) = (self.ty(), self.matched.vector(), self.width(self.ty())?);
         if let (Some(to), Some(value)) = (elements(d, self.cx)?, self.scalar_value(a)?) {
             return self.unpack_evenly(&to, &value, a.span);
@@ -354,7 +354,7 @@ impl<'a> Decoding<'_, 'a> {
                     format!("'{}' of a special register that changes or is wide: read it with mov first", self.instruction.opcode.text);
                 Ok(Op::Unsupported { why: self.cx.unsupported(why) })
             }
-            _ => Err(self.disagreement(1)),
+            _ => Err(self.operand_mismatch(1)),
         }
     }
 

@@ -70,7 +70,7 @@ impl Decoding<'_, '_> {
         let words: Vec<&str> =
             self.matched.modifiers.iter().flatten().map(|word| word.text).filter(|word| word.starts_with("L2::")).collect();
         let first = words.first().and_then(|first| EITHER.iter().find(|(word, _)| word == first));
-        let (_, primary) = first.ok_or_else(|| self.type_disagreement())?;
+        let (_, primary) = first.ok_or_else(|| self.type_mismatch())?;
         Ok(primary + if words.get(1) == Some(&"L2::evict_first") { SECOND_EVICTS_FIRST } else { 0 })
     }
 

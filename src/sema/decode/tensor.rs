@@ -42,7 +42,7 @@ impl Decoding<'_, '_> {
     fn map_and_coordinates(&self, index: usize) -> Result<(Address, Box<[Src]>), Diagnostic> {
         match self.args.get(index) {
             Some(Arg::Tensor { map, coordinates }) => Ok((*map, self.cx.sources(*coordinates))),
-            _ => Err(self.disagreement(index)),
+            _ => Err(self.operand_mismatch(index)),
         }
     }
 
@@ -51,13 +51,13 @@ impl Decoding<'_, '_> {
         let Some(index) = self.matched.form.operands.iter().position(|operand| operand.name == "o") else { return Ok(Box::default()) };
         match self.args.get(index) {
             Some(Arg::Vector { list, .. }) => Ok(self.cx.sources(*list)),
-            _ => Err(self.disagreement(index)),
+            _ => Err(self.operand_mismatch(index)),
         }
     }
 
     /// `tensormap.replace`: the map, the dimension for fields that have a value per dimension, the new value.
     fn replace_field(&mut self) -> Decoded {
-        let field = self.matched.choose(TensorField::WORDS).ok_or_else(|| self.type_disagreement())?;
+        let field = self.matched.choose(TensorField::WORDS).ok_or_else(|| self.type_mismatch())?;
         let (access, address) = self.access(0)?;
         let value = 1 + usize::from(field.is_by_dimension());
         let ordinal = if field.is_by_dimension() { self.constant_value(1).unwrap_or(0) } else { 0 };

@@ -44,7 +44,7 @@ impl<'a> Decoding<'_, 'a> {
     }
 
     fn video_set(&self) -> Result<VideoFn, Diagnostic> {
-        self.matched.choose(COMPARISONS).map(VideoFn::Set).ok_or_else(|| self.type_disagreement())
+        self.matched.choose(COMPARISONS).map(VideoFn::Set).ok_or_else(|| self.type_mismatch())
     }
 
     /// True for each of the result, `a` and `b` that has a signed type. The result of `vset` has the type of `a`.
@@ -127,7 +127,7 @@ impl<'a> Decoding<'_, 'a> {
 
     #[expect(clippy::wildcard_enum_match_arm, reason = "the other values are constants, or refused")]
     fn selected(&mut self, index: usize) -> Result<Selected<'a>, Diagnostic> {
-        let Some(operand) = self.instruction.operands.get(index) else { return Err(self.disagreement(index)) };
+        let Some(operand) = self.instruction.operands.get(index) else { return Err(self.operand_mismatch(index)) };
         let OperandKind::Expr(expr) = &operand.kind else { return Err(not_a_register(operand.span)) };
         let span = operand.span;
         let (register, negated) = match self.cx.resolve(expr)? {

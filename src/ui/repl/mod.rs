@@ -16,7 +16,7 @@ use super::terminal_kind::supports_cursor_movement;
 use super::text;
 use super::tty::guard;
 use crate::command::complete::KnownNames;
-use crate::command::says_nothing;
+use crate::command::is_blank_or_comment;
 use crate::debug::session::Session;
 use editor::{Line, LineEditor};
 
@@ -50,7 +50,7 @@ pub fn run(console: &mut Console, color: bool) -> io::Result<()> {
         };
         let line = match console.repeated() {
             Some(again) if typed.trim().is_empty() => again.to_string(),
-            _ if says_nothing(&typed) => continue,
+            _ if is_blank_or_comment(&typed) => continue,
             _ => typed,
         };
         interrupt::forget();

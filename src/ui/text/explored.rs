@@ -75,7 +75,7 @@ fn judged(explored: &ExplorationReport, verdict: &Verdict) -> String {
     });
     let counts = if counts.is_empty() { "none was tried".to_string() } else { counts.join(", ") };
     let mut text = format!("{}: {counts}{}\n", tried(explored), worst.unwrap_or_default());
-    let session = explored.outcomes.iter().find(|outcome| outcome.is_own);
+    let session = explored.outcomes.iter().find(|outcome| outcome.in_session_order);
     text += &session.map_or(String::new(), |outcome| format!("  {}: {}\n", session_order(explored), end(&outcome.end)));
     for outcome in explored.outcomes.iter().filter(|outcome| outcome.orders > 0 && matches!(outcome.end, End::Stopped(_))) {
         text += &format!("  {}: {}\n{}", orders(outcome.orders), end(&outcome.end), replay_line(outcome));
@@ -93,13 +93,13 @@ fn compared(explored: &ExplorationReport) -> String {
         (false, kinds) => format!("{} lead to {kinds} different outcomes\n", tried(explored)),
     };
     for outcome in explored.outcomes.iter().take(OUTCOMES_SHOWN) {
-        let session = match (outcome.is_own, outcome.orders) {
+        let session = match (outcome.in_session_order, outcome.orders) {
             (true, 0) => session.to_string(),
             (true, count) => format!("{session} and {}", orders(count)),
             (false, count) => orders(count),
         };
         let difference = outcome.difference.as_ref().map_or(String::new(), |difference| format!("; {difference}"));
-        let replay = if outcome.is_own { String::new() } else { replay_line(outcome) };
+        let replay = if outcome.in_session_order { String::new() } else { replay_line(outcome) };
         text += &format!("  {session}: {}{difference}\n{replay}", end(&outcome.end));
     }
     let more = explored.outcomes.len().saturating_sub(OUTCOMES_SHOWN);
@@ -113,7 +113,7 @@ fn compared(explored: &ExplorationReport) -> String {
 fn found(explored: &ExplorationReport) -> String {
     let entry = |found: &MergedFinding| {
         let session = session_order(explored);
-        let shown = match (found.is_own, found.orders) {
+        let shown = match (found.in_session_order, found.orders) {
             (true, 0) => format!("in {session} only"),
             (true, count) => format!("in {session} and {}", orders(count)),
             (false, count) => {
@@ -135,9 +135,9 @@ fn found(explored: &ExplorationReport) -> String {
     }
 }
 
-/// The name of the session's own order.
+/// The name of the session's order.
 fn session_order(explored: &ExplorationReport) -> &'static str {
-    if explored.is_own_default { "the default order" } else { "this run's order" }
+    if explored.is_default_order { "the default order" } else { "this run's order" }
 }
 
 fn orders(count: u64) -> String {

@@ -40,8 +40,8 @@ pub fn outcome(outcome: &Outcome) -> String {
         Outcome::Breakpoints(rows) => breakpoints(rows),
         Outcome::Explored(explored) => explored::explored(explored),
         Outcome::Fixed(fixed, written) => fix::reports(fixed) + written,
-        Outcome::Touches { what, touches, interrupted, bytes } => {
-            self::touches(what, touches, *interrupted) + &bytes.as_ref().map_or(String::new(), |note| format!("{note}\n"))
+        Outcome::Writes { what, writes, interrupted, bytes } => {
+            self::writes(what, writes, *interrupted) + &bytes.as_ref().map_or(String::new(), |note| format!("{note}\n"))
         }
         Outcome::Marks(marks) => self::marks(marks),
         Outcome::When { now, recorded, end } => when(*now, *recorded, end.as_ref()),
@@ -102,7 +102,7 @@ fn view(view: &View) -> String {
             found + &certificate
         }
         View::Finding(found) => format!("finding {}: {}\n", found.number, finding(found)),
-        View::Chain(found, blocks) => chain(found, blocks),
+        View::SynchronizationPath(found, blocks) => chain(found, blocks),
     }
 }
 
@@ -166,11 +166,11 @@ fn breakpoint(row: &BreakpointRow, width: usize) -> String {
 }
 
 /// The writes to a location, a line for each.
-fn touches(what: &str, touches: &[WatchedAccessText], interrupted: bool) -> String {
-    let mut text: String = touches.iter().map(|watched_access| format!("{}\n", self::watched_access(watched_access))).collect();
+fn writes(what: &str, writes: &[WatchedAccessText], interrupted: bool) -> String {
+    let mut text: String = writes.iter().map(|write| format!("{}\n", watched_access(write))).collect();
     if interrupted {
         text += "interrupted before the search was done\n";
-    } else if touches.is_empty() {
+    } else if writes.is_empty() {
         text = format!("{what} has not been written: its value is the one it had at the start\n");
     }
     text

@@ -81,7 +81,7 @@ fn ends(values: &[String]) -> String {
 /// `{1, 2, 3}`; each row of a matrix has its own braces.
 pub fn array(text: &ArrayText) -> String {
     if text.shape.len() < 2 {
-        return run(text);
+        return flat_array(text);
     }
     let columns = text.shape.last().copied().and_then(|extent| usize::try_from(extent).ok()).unwrap_or(1).max(1);
     let rows = text.elements.chunks(columns).map(|row| format!("  {{{}}}", row.join(", ")));
@@ -90,7 +90,7 @@ pub fn array(text: &ArrayText) -> String {
 }
 
 /// The elements of an array with one dimension, with repeats as in gdb.
-fn run(text: &ArrayText) -> String {
+fn flat_array(text: &ArrayText) -> String {
     let groups: Vec<&[String]> = text.elements.chunk_by(|a, b| a == b).collect();
     let mut parts = Vec::new();
     for group in &groups {

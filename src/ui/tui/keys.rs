@@ -84,5 +84,5 @@ pub fn control(letter: char) -> KeyPress {
     KeyPress { control: true, ..KeyPress::plain(Key::Char(letter)) }
 }
 
-/// The key that begins and ends browsing.
+/// The key that starts and ends browse mode, in which the panes have the keyboard.
 pub const BROWSE: KeyPress = KeyPress { key: Key::F(2), shift: false, control: false, alt: false };

@@ -51,7 +51,7 @@ use super::script::Script;
 use super::text;
 use super::tty::guard::{self, TerminalUse};
 use super::{interrupt, repl};
-use crate::command::says_nothing;
+use crate::command::is_blank_or_comment;
 
 /// The initial contents of the screen.
 pub struct ScreenConfig {
@@ -160,7 +160,7 @@ impl App {
         let repeated = self.shared.console().repeated().map(str::to_string);
         match repeated {
             Some(again) if typed.trim().is_empty() => self.execute(prompt, &again),
-            _ if says_nothing(typed) => Ok(Ended::No),
+            _ if is_blank_or_comment(typed) => Ok(Ended::No),
             _ => self.execute(prompt, typed),
         }
     }

@@ -31,7 +31,7 @@ pub(super) fn candidates(program: &Program, function: FuncId) -> Vec<RegisterOpe
     found
 }
 
-/// Whether the result does not depend on the operands, as that of `xor d, a, a`.
+/// True if the result does not depend on the operands, as that of `xor d, a, a`.
 fn cancels(inst: &Inst) -> bool {
     use crate::isa::IntBinary::{Sub, SubSat, Xor};
     matches!(inst.op, Op::Integer(IntegerOp::Binary { f: Xor | Sub | SubSat, a, b, .. }) if a == b)

@@ -15,7 +15,7 @@ pub(super) struct WarpFrames {
     pub contributed: ContributedOperands,
     /// The origins of undefined values.
     pub origins: OriginTable,
-    /// Whether it has loaded an undefined value, which may be in every register now.
+    /// True if it has loaded an undefined value, which may be in every register now.
     pub has_loaded: bool,
     frames: Vec<Frame>,
 }
@@ -70,7 +70,7 @@ impl WarpFrames {
         }
     }
 
-    /// Whether nothing is undefined.
+    /// True if nothing is undefined.
     pub fn is_defined(&self) -> bool {
         (self.contributed.values | self.contributed.controls).is_empty() && self.frames.iter().all(|frame| frame.count == 0)
     }

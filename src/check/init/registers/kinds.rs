@@ -7,18 +7,18 @@ use crate::program::{Effect, Effects, Inst, Op, Program};
 const OTHER_SOURCES: Effects =
     Effects::of(&[Effect::DependsOnContext, Effect::ReadsMemory, Effect::WritesMemory, Effect::Blocks, Effect::Branches]);
 
-/// Whether an operation computes its results from the registers it reads. A multiplication with operands in memory accumulates in
+/// True if an operation computes its results from the registers it reads. A multiplication with operands in memory accumulates in
 /// registers.
 pub(super) fn computes_from_registers(op: &Op, program: &Program) -> bool {
     op.accumulates() || !op.effects(program).has_any(OTHER_SOURCES)
 }
 
-/// Whether an instruction is a warp collective: each lane receives values that other lanes contribute.
+/// True if an instruction is a warp collective: each lane receives values that other lanes contribute.
 pub(super) fn is_collective(op: &Op, program: &Program) -> bool {
     op.effects(program).has(Effect::Gathers)
 }
 
-/// Whether an instruction does nothing but write registers: then an undefined guard makes these registers undefined, as with `selp`.
+/// True if an instruction does nothing but write registers: then an undefined guard makes these registers undefined, as with `selp`.
 pub(super) fn only_computes(inst: &Inst, program: &Program) -> bool {
     inst.op.effects(program).only_computes() && !writes(inst, program).is_empty()
 }

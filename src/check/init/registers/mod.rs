@@ -68,7 +68,7 @@ impl Registers {
         Self { tracking: Arc::new(Tracking::new(program)), warps: BTreeMap::new(), loaded: 0, stored: None, threads: 0, last: None }
     }
 
-    /// Whether there is anything to track now; otherwise no events of instructions are needed.
+    /// True if there is anything to track now; otherwise no events of instructions are needed.
     pub fn is_needed(&self) -> bool {
         self.tracking.has_unwritten || !self.warps.is_empty()
     }
@@ -211,7 +211,7 @@ struct UndefinedOperands {
     origins: Origins,
     /// The undefined value that is stored.
     stored: Option<StoredValue>,
-    /// Whether a use of an undefined value is a new finding.
+    /// True if a use of an undefined value is a new finding.
     found: bool,
 }
 

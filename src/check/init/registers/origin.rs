@@ -242,7 +242,7 @@ impl Origin {
     /// The register of a value that comes through none.
     pub const NO_REGISTER: RegisterOperand = RegisterOperand { bank: Bank::B64, slot: Slot(u32::MAX), width: 1 };
 
-    /// Whether the two are reported as one: the same instruction and register, and lanes absent for the same reason.
+    /// True if the two are reported as one: the same instruction and register, and lanes absent for the same reason.
     fn is_like(&self, other: &Self) -> bool {
         let cause = match (self.cause, other.cause) {
             (Cause::Unwritten, Cause::Unwritten) | (Cause::Memory(_), Cause::Memory(_)) => true,

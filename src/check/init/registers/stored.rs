@@ -38,7 +38,7 @@ pub(in crate::check::init) enum ElementBytes {
     Rows {
         /// The matrix.
         matrix: usize,
-        /// Whether the rows in memory are columns of the matrix.
+        /// True if the rows in memory are columns of the matrix.
         transposed: bool,
     },
 }

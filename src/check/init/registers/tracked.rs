@@ -38,7 +38,7 @@ pub(super) struct Tracking {
     /// By pc, whether an instruction uses a register that may be undefined even if no undefined value is loaded, is a warp collective, or
     /// calls a function.
     pub code: Vec<bool>,
-    /// Whether some function has candidates.
+    /// True if some function has candidates.
     pub has_unwritten: bool,
 }
 

@@ -16,9 +16,9 @@ pub enum Language {
     Ptx,
 }
 
-/// The things that advice names.
+/// A construct for synchronization or memory access that advice names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Term {
+pub enum Construct {
     /// The barrier of all threads of a block.
     BlockBarrier,
     /// The barrier of all threads of a warp.
@@ -73,35 +73,44 @@ pub enum Term {
     GenericLoad,
 }
 
-/// Each term in CUDA C++, in Triton, and in PTX.
-const TERMS: &[(Term, [&str; 3])] = &[
-    (Term::BlockBarrier, ["__syncthreads()", "tl.debug_barrier()", "bar.sync"]),
-    (Term::WarpBarrier, ["__syncwarp()", "tl.debug_barrier()", "bar.warp.sync"]),
-    (Term::ClusterBarrier, ["cluster.sync()", "a barrier of the cluster", "barrier.cluster.arrive and barrier.cluster.wait"]),
-    (Term::NamedBarrier, ["a named barrier (bar.sync ID, COUNT)", "a barrier of the warps concerned", "bar.sync ID, COUNT"]),
-    (Term::Fence, ["__threadfence()", "an atomic with sem=\"acq_rel\"", "fence.acq_rel.gpu"]),
-    (Term::Acquire, ["cuda::atomic_ref::load(cuda::memory_order_acquire)", "tl.atomic_add(…, 0, sem=\"acquire\")", "ld.acquire"]),
-    (Term::Release, ["cuda::atomic_ref::store(…, cuda::memory_order_release)", "tl.atomic_xchg(…, sem=\"release\")", "st.release"]),
-    (Term::Strong, ["cuda::atomic_ref::load(cuda::memory_order_relaxed)", "tl.atomic_add(…, 0, sem=\"relaxed\")", "ld.relaxed"]),
-    (Term::GridScope, ["cuda::thread_scope_device", "scope=\"gpu\"", ".gpu"]),
-    (Term::CompareAndSwap, ["atomicCAS()", "tl.atomic_cas()", "atom.cas"]),
-    (Term::MinOrMax, ["atomicMax() or atomicMin()", "tl.atomic_max() or tl.atomic_min()", "atom.max or atom.min"]),
-    (Term::Add, ["atomicAdd()", "tl.atomic_add()", "atom.add"]),
-    (Term::Min, ["atomicMin()", "tl.atomic_min()", "atom.min"]),
-    (Term::Max, ["atomicMax()", "tl.atomic_max()", "atom.max"]),
-    (Term::And, ["atomicAnd()", "tl.atomic_and()", "atom.and"]),
-    (Term::Or, ["atomicOr()", "tl.atomic_or()", "atom.or"]),
-    (Term::Xor, ["atomicXor()", "tl.atomic_xor()", "atom.xor"]),
-    (Term::CommitGroup, ["__pipeline_commit()", "a commit of the group of copies", "cp.async.commit_group"]),
-    (Term::WaitGroup, ["__pipeline_wait_prior()", "a wait for the copies, as a smaller num_stages gives", "cp.async.wait_group"]),
-    (Term::BulkWaitGroup, ["cuda::ptx::cp_async_bulk_wait_group()", "a wait for the stores of descriptors", "cp.async.bulk.wait_group"]),
-    (Term::PhaseWait, ["cuda::barrier::wait() or cuda::ptx::mbarrier_try_wait()", "a wait for the load", "mbarrier.try_wait"]),
-    (Term::PhaseAcquire, ["cuda::ptx::mbarrier_try_wait(cuda::ptx::sem_acquire, …)", "an acquiring wait", "mbarrier.try_wait.acquire"]),
-    (Term::PhaseRelease, ["cuda::ptx::mbarrier_arrive(cuda::ptx::sem_release, …)", "a releasing arrival", "mbarrier.arrive.release"]),
-    (Term::PhaseInit, ["init() of the barrier", "the initialization of the barrier", "mbarrier.init"]),
-    (Term::ProxyFence, ["cuda::ptx::fence_proxy_async()", "a fence of the async proxy, which the compiler inserts", "fence.proxy.async"]),
+/// Each construct in CUDA C++, in Triton, and in PTX.
+const CONSTRUCTS: &[(Construct, [&str; 3])] = &[
+    (Construct::BlockBarrier, ["__syncthreads()", "tl.debug_barrier()", "bar.sync"]),
+    (Construct::WarpBarrier, ["__syncwarp()", "tl.debug_barrier()", "bar.warp.sync"]),
+    (Construct::ClusterBarrier, ["cluster.sync()", "a barrier of the cluster", "barrier.cluster.arrive and barrier.cluster.wait"]),
+    (Construct::NamedBarrier, ["a named barrier (bar.sync ID, COUNT)", "a barrier of the warps concerned", "bar.sync ID, COUNT"]),
+    (Construct::Fence, ["__threadfence()", "an atomic with sem=\"acq_rel\"", "fence.acq_rel.gpu"]),
+    (Construct::Acquire, ["cuda::atomic_ref::load(cuda::memory_order_acquire)", "tl.atomic_add(…, 0, sem=\"acquire\")", "ld.acquire"]),
+    (Construct::Release, ["cuda::atomic_ref::store(…, cuda::memory_order_release)", "tl.atomic_xchg(…, sem=\"release\")", "st.release"]),
+    (Construct::Strong, ["cuda::atomic_ref::load(cuda::memory_order_relaxed)", "tl.atomic_add(…, 0, sem=\"relaxed\")", "ld.relaxed"]),
+    (Construct::GridScope, ["cuda::thread_scope_device", "scope=\"gpu\"", ".gpu"]),
+    (Construct::CompareAndSwap, ["atomicCAS()", "tl.atomic_cas()", "atom.cas"]),
+    (Construct::MinOrMax, ["atomicMax() or atomicMin()", "tl.atomic_max() or tl.atomic_min()", "atom.max or atom.min"]),
+    (Construct::Add, ["atomicAdd()", "tl.atomic_add()", "atom.add"]),
+    (Construct::Min, ["atomicMin()", "tl.atomic_min()", "atom.min"]),
+    (Construct::Max, ["atomicMax()", "tl.atomic_max()", "atom.max"]),
+    (Construct::And, ["atomicAnd()", "tl.atomic_and()", "atom.and"]),
+    (Construct::Or, ["atomicOr()", "tl.atomic_or()", "atom.or"]),
+    (Construct::Xor, ["atomicXor()", "tl.atomic_xor()", "atom.xor"]),
+    (Construct::CommitGroup, ["__pipeline_commit()", "a commit of the group of copies", "cp.async.commit_group"]),
+    (Construct::WaitGroup, ["__pipeline_wait_prior()", "a wait for the copies, as a smaller num_stages gives", "cp.async.wait_group"]),
     (
-        Term::GenericLoad,
+        Construct::BulkWaitGroup,
+        ["cuda::ptx::cp_async_bulk_wait_group()", "a wait for the stores of descriptors", "cp.async.bulk.wait_group"],
+    ),
+    (Construct::PhaseWait, ["cuda::barrier::wait() or cuda::ptx::mbarrier_try_wait()", "a wait for the load", "mbarrier.try_wait"]),
+    (
+        Construct::PhaseAcquire,
+        ["cuda::ptx::mbarrier_try_wait(cuda::ptx::sem_acquire, …)", "an acquiring wait", "mbarrier.try_wait.acquire"],
+    ),
+    (Construct::PhaseRelease, ["cuda::ptx::mbarrier_arrive(cuda::ptx::sem_release, …)", "a releasing arrival", "mbarrier.arrive.release"]),
+    (Construct::PhaseInit, ["init() of the barrier", "the initialization of the barrier", "mbarrier.init"]),
+    (
+        Construct::ProxyFence,
+        ["cuda::ptx::fence_proxy_async()", "a fence of the async proxy, which the compiler inserts", "fence.proxy.async"],
+    ),
+    (
+        Construct::GenericLoad,
         ["a plain load (no __ldg(), const __restrict__ or texture)", "tl.load() after another launch", "a plain ld.global"],
     ),
 ];
@@ -138,9 +147,9 @@ impl Language {
         if is_mangled || is_compiled { Language::Cuda } else { Language::Ptx }
     }
 
-    /// The name of `term`.
-    pub fn name(self, term: Term) -> &'static str {
-        let row = TERMS.iter().find(|(of, _)| *of == term);
+    /// The name of `construct`.
+    pub fn name(self, construct: Construct) -> &'static str {
+        let row = CONSTRUCTS.iter().find(|(of, _)| *of == construct);
         row.map_or("", |(_, names)| names[self as usize])
     }
 
@@ -156,13 +165,13 @@ impl Language {
     /// The atomic that does `f`; a loop around a compare-and-swap where there is none.
     pub fn atomic(self, f: Option<AtomicFn>) -> &'static str {
         self.name(match f {
-            Some(AtomicFn::Add | AtomicFn::Inc | AtomicFn::Dec) => Term::Add,
-            Some(AtomicFn::Min) => Term::Min,
-            Some(AtomicFn::Max) => Term::Max,
-            Some(AtomicFn::And) => Term::And,
-            Some(AtomicFn::Or) => Term::Or,
-            Some(AtomicFn::Xor) => Term::Xor,
-            Some(AtomicFn::Cas | AtomicFn::Exch) | None => Term::CompareAndSwap,
+            Some(AtomicFn::Add | AtomicFn::Inc | AtomicFn::Dec) => Construct::Add,
+            Some(AtomicFn::Min) => Construct::Min,
+            Some(AtomicFn::Max) => Construct::Max,
+            Some(AtomicFn::And) => Construct::And,
+            Some(AtomicFn::Or) => Construct::Or,
+            Some(AtomicFn::Xor) => Construct::Xor,
+            Some(AtomicFn::Cas | AtomicFn::Exch) | None => Construct::CompareAndSwap,
         })
     }
 }
@@ -190,11 +199,11 @@ mod tests {
 
     #[test]
     fn every_term_has_a_name_in_every_language() {
-        for (index, (term, names)) in TERMS.iter().enumerate() {
-            assert!(names.iter().all(|name| !name.is_empty()), "{term:?}");
-            assert!(TERMS[..index].iter().all(|(other, _)| other != term), "{term:?} stands twice");
+        for (index, (construct, names)) in CONSTRUCTS.iter().enumerate() {
+            assert!(names.iter().all(|name| !name.is_empty()), "{construct:?}");
+            assert!(CONSTRUCTS[..index].iter().all(|(other, _)| other != construct), "{construct:?} stands twice");
         }
-        assert_eq!(Language::Triton.name(Term::BlockBarrier), "tl.debug_barrier()");
+        assert_eq!(Language::Triton.name(Construct::BlockBarrier), "tl.debug_barrier()");
         assert_eq!(Language::Ptx.atomic(Some(AtomicFn::Xor)), "atom.xor");
         assert_eq!(Language::Cuda.atomic(None), "atomicCAS()");
     }

@@ -1,12 +1,12 @@
 //! Advice on how to order a race, in the terms of the kernel's language. It has not been tried, so it is worded as a proposal.
 
-mod body;
+mod function_analysis;
 mod language;
 mod synchronization;
 mod update;
 
-pub use body::Body;
-pub use language::{Language, Term};
+pub use function_analysis::FunctionAnalysis;
+pub use language::{Construct, Language};
 pub(super) use synchronization::{GroupWait, SyncAccess, SyncAccesses};
 pub(super) use update::Updates;
 
@@ -15,7 +15,7 @@ use super::access::Access;
 use super::detector::Conflict;
 use super::report::{LoopIterations, Relation};
 use crate::check::catalogue::FindingId;
-use crate::check::finding::{Distance, Side, SideAction};
+use crate::check::finding::{Side, SideAction, ThreadDistance};
 use crate::check::race::catalogue::{RACE_LOCKSTEP, RACE_PROXY, RACE_SAME_VALUE, RACE_SCOPE, RACE_SHARED_WAW};
 use crate::check::remedy::{Advice, BarrierLevel, Candidate, CopyKind, Position, Remedy};
 use crate::check::statement::is_same_statement;
@@ -45,7 +45,8 @@ impl RaceChecker {
             return fixed;
         }
         if relation.sizes_differ {
-            let text = format!("consider accessing the bytes in one size on both sides, or {} between", language.name(Term::BlockBarrier));
+            let text =
+                format!("consider accessing the bytes in one size on both sides, or {} between", language.name(Construct::BlockBarrier));
             return Advice::new(text, barrier_between(BarrierLevel::Block, first, access));
         }
         if self.initializes(first.pc) && self.initializes(access.pc) {
@@ -58,7 +59,7 @@ impl RaceChecker {
         self.fix_by_distance(id, language, relation, first, access)
     }
 
-    /// Whether two equal stores are a lost update: the value is computed from a load of the same location with no barrier between.
+    /// True if two equal stores are a lost update: the value is computed from a load of the same location with no barrier between.
     pub(super) fn is_lost_update(&mut self, first: &Access, second: &Access) -> bool {
         let Some(Update { load, store, kind: UpdateKind::Operation(_) }) = self.update(first, second) else { return false };
         self.reachability.reaches_without_barrier(&self.program, load, store, crate::check::reachability::BarrierKind::Any)
@@ -100,7 +101,7 @@ impl RaceChecker {
         let read_strongly = vec![vec![Remedy::Order(load, Ordering::Relaxed)]];
         let (load, store) = (line(&self.program, load), line(&self.program, store));
         let at = if load == store { format!("at {load}") } else { format!("at {load} and {store}") };
-        let strong = language.name(Term::Strong);
+        let strong = language.name(Construct::Strong);
         match kind {
             UpdateKind::Operation(f) => {
                 let atomic = language.atomic(f);
@@ -109,7 +110,7 @@ impl RaceChecker {
                 Advice::new(text, as_atomic(f))
             }
             UpdateKind::Test { is_relational } => {
-                let atomic = language.name(if is_relational { Term::MinOrMax } else { Term::CompareAndSwap });
+                let atomic = language.name(if is_relational { Construct::MinOrMax } else { Construct::CompareAndSwap });
                 let text = format!("consider {atomic} for the test and the write {at}: a barrier does not make them one step");
                 Advice::new(text, as_atomic(None))
             }
@@ -128,51 +129,51 @@ impl RaceChecker {
             LoopIterations::Next => "after the read, before the next iteration of the loop writes",
             LoopIterations::Both => "between the write and the read, and after the read before the next iteration of the loop writes",
         };
-        let (block, warp) = (name(Term::BlockBarrier), name(Term::WarpBarrier));
+        let (block, warp) = (name(Construct::BlockBarrier), name(Construct::WarpBarrier));
         let text = match relation.distance {
-            Distance::Instruction if id == RACE_SHARED_WAW && language == Language::Triton => {
+            ThreadDistance::Instruction if id == RACE_SHARED_WAW && language == Language::Triton => {
                 "consider enable_fp_fusion=False for the kernel, with which all lanes round alike".into()
             }
-            Distance::Instruction => "consider letting one lane write, or an atomic".into(),
-            Distance::Warp if relation.is_lone_warp || block == warp => format!("consider {warp} {between}"),
-            Distance::Warp => format!("consider {warp} {between}, or {block} if other warps touch these bytes as well"),
-            Distance::Block if first.pc == second.pc && !self.is_repeated(first.pc) => {
+            ThreadDistance::Instruction => "consider letting one lane write, or an atomic".into(),
+            ThreadDistance::Warp if relation.is_lone_warp || block == warp => format!("consider {warp} {between}"),
+            ThreadDistance::Warp => format!("consider {warp} {between}, or {block} if other warps touch these bytes as well"),
+            ThreadDistance::Block if first.pc == second.pc && !self.is_repeated(first.pc) => {
                 "consider letting one thread write, or an atomic".into()
             }
-            Distance::Block if self.has_no_common_point(first, second) => format!(
+            ThreadDistance::Block if self.has_no_common_point(first, second) => format!(
                 "consider {} of the warps that take part, or a release after the first ({}) that the other one acquires ({}); not all \
                  threads of the block reach a place between the two, as {block} needs",
-                name(Term::NamedBarrier),
-                name(Term::Release),
-                name(Term::Acquire)
+                name(Construct::NamedBarrier),
+                name(Construct::Release),
+                name(Construct::Acquire)
             ),
-            Distance::Block => format!("consider {block} {between}, at a point that all threads of the block reach"),
-            Distance::Cluster => format!("consider {} {between}", name(Term::ClusterBarrier)),
-            Distance::Grid => format!(
+            ThreadDistance::Block => format!("consider {block} {between}, at a point that all threads of the block reach"),
+            ThreadDistance::Cluster => format!("consider {} {between}", name(Construct::ClusterBarrier)),
+            ThreadDistance::Grid => format!(
                 "consider a release and an acquire in {} scope ({} and an atomic flag on both sides), atomics, or two kernels",
-                name(Term::GridScope),
-                name(Term::Fence)
+                name(Construct::GridScope),
+                name(Construct::Fence)
             ),
         };
         let level = match relation.distance {
-            Distance::Warp => BarrierLevel::Warp,
-            Distance::Instruction | Distance::Block => BarrierLevel::Block,
-            Distance::Cluster => BarrierLevel::Cluster,
-            Distance::Grid => return Advice::text_only(text),
+            ThreadDistance::Warp => BarrierLevel::Warp,
+            ThreadDistance::Instruction | ThreadDistance::Block => BarrierLevel::Block,
+            ThreadDistance::Cluster => BarrierLevel::Cluster,
+            ThreadDistance::Grid => return Advice::text_only(text),
         };
         Advice::new(text, barrier_between(level, first, second))
     }
 
-    /// Whether the instruction can be executed again by the same thread.
+    /// True if the instruction can be executed again by the same thread.
     fn is_repeated(&mut self, pc: Pc) -> bool {
         self.reachability.reaches_without_barrier(&self.program, pc, pc, crate::check::reachability::BarrierKind::BlockWide)
     }
 
-    /// Whether there is no point between two accesses that all threads of the block reach.
+    /// True if there is no point between two accesses that all threads of the block reach.
     fn has_no_common_point(&mut self, first: &Access, second: &Access) -> bool {
         let same_function = self.program.function_at(first.pc) == self.program.function_at(second.pc);
-        let body = self.updates.body(&self.program, &mut self.reachability, first.pc).filter(|_| same_function);
-        body.is_some_and(|body| body.has_no_common_point(first.pc, second.pc))
+        let analysis = self.updates.analysis(&self.program, &mut self.reachability, first.pc).filter(|_| same_function);
+        analysis.is_some_and(|analysis| analysis.has_no_common_point(first.pc, second.pc))
     }
 }
 
@@ -184,7 +185,7 @@ fn fix_of_kind(id: FindingId, language: Language, first: &Access, second: &Acces
         match unordered_proxy.unwrap_or(second).proxy {
             Proxy::Surface => "consider letting an earlier launch write it".into(),
             Proxy::ReadOnly => {
-                format!("consider reading it with {}, or letting an earlier launch write it", language.name(Term::GenericLoad))
+                format!("consider reading it with {}, or letting an earlier launch write it", language.name(Construct::GenericLoad))
             }
             Proxy::TensorMap => {
                 "consider releasing the change with fence.proxy.tensormap::generic.release (tensormap.cp_fenceproxy does), and \
@@ -194,14 +195,15 @@ fn fix_of_kind(id: FindingId, language: Language, first: &Access, second: &Acces
             Proxy::Generic | Proxy::Async => {
                 candidates.push(vec![Remedy::ProxyFence(Position::After(first.pc))]);
                 candidates.push(vec![Remedy::ProxyFence(Position::Before(second.pc))]);
-                let fence = language.name(Term::ProxyFence);
+                let fence = language.name(Construct::ProxyFence);
                 format!("consider {fence} in each writing thread after its writes, before the barrier that orders the copy")
             }
         }
     } else if id == RACE_SAME_VALUE {
         "none is needed; to say in the code that it is meant, let one thread write".into()
     } else {
-        let text = || format!("consider {} scope (or that of the cluster within a cluster) on both sides", language.name(Term::GridScope));
+        let text =
+            || format!("consider {} scope (or that of the cluster within a cluster) on both sides", language.name(Construct::GridScope));
         let both = || vec![Remedy::Scope(first.pc, Scope::Gpu), Remedy::Scope(second.pc, Scope::Gpu)];
         return (id == RACE_SCOPE).then(|| Advice::new(text(), vec![both()]));
     };
@@ -228,8 +230,8 @@ fn fix_of_copies(language: Language, first: &Access, second: &Access) -> Option<
             candidates.extend([vec![wait], vec![wait, Remedy::BarrierAt(BarrierLevel::Block, Position::Before(second.pc))]]);
             format!(
                 "consider committing the copies, waiting with {}, and {} before other threads touch the bytes",
-                language.name(Term::WaitGroup),
-                language.name(Term::BlockBarrier)
+                language.name(Construct::WaitGroup),
+                language.name(Construct::BlockBarrier)
             )
         }
         Agent::Async(_) if second.copy != 0 && !is_same_thread(first, second) => {
@@ -240,21 +242,21 @@ fn fix_of_copies(language: Language, first: &Access, second: &Access) -> Option<
             format!(
                 "consider letting one thread copy what both write, or ordering the two copies: the first thread waits for its group ({}), \
                  and then both meet (a barrier, or an mbarrier) before the second copy is issued",
-                language.name(Term::BulkWaitGroup)
+                language.name(Construct::BulkWaitGroup)
             )
         }
         Agent::Async(_) => {
             candidates.push(vec![Remedy::WaitAll(CopyKind::Bulk, Position::Before(second.pc))]);
-            format!("consider committing the copies and {} before the bytes are touched", language.name(Term::BulkWaitGroup))
+            format!("consider committing the copies and {} before the bytes are touched", language.name(Construct::BulkWaitGroup))
         }
         Agent::Copy(_) => {
-            format!("consider waiting for the mbarrier's phase ({}) before the bytes are touched", language.name(Term::PhaseWait))
+            format!("consider waiting for the mbarrier's phase ({}) before the bytes are touched", language.name(Construct::PhaseWait))
         }
     };
     Some(Advice::new(text, candidates))
 }
 
-/// Whether both accesses are by one thread.
+/// True if both accesses are by one thread.
 pub(super) fn is_same_thread(first: &Access, second: &Access) -> bool {
     (first.op.block, first.op.warp) == (second.op.block, second.op.warp) && first.op.lanes == second.op.lanes
 }

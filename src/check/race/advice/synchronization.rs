@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use super::language::{Language, Term, line};
+use super::language::{Construct, Language, line};
 use crate::base::WarpId;
 use crate::check::finding::SideAction;
 use crate::check::race::RaceChecker;
@@ -15,7 +15,7 @@ use crate::check::reachability::BarrierKind;
 use crate::check::remedy::{Advice, BarrierLevel, Candidate, Position, Remedy};
 use crate::isa::{AtomicFn, FenceKind, Ordering, Scope};
 use crate::machine::{BlockId, IssuePoint, LaneMask, Tick};
-use crate::order::{Agent, AsyncKind, GroupKind, ScFenceRole, scope_of};
+use crate::order::{Agent, AsyncKind, GroupKind, ScFenceCondition, scope_of};
 use crate::program::{AtomicOp, MemoryOp, Op, Pc, SyncOp};
 
 /// The most operations of each kind that are retained.
@@ -134,7 +134,7 @@ impl SyncAccesses {
 }
 
 impl RaceChecker {
-    /// Whether the first side of a conflict released a lock that the second one acquired: by an exchange, or by polling.
+    /// True if the first side of a conflict released a lock that the second one acquired: by an exchange, or by polling.
     pub(super) fn is_under_lock(&mut self, conflict: &Conflict, second: &Access) -> bool {
         let Some((_, read)) = self.sync_accesses.synchronizing_pair(conflict, second).filter(|(write, _)| write.at.1 != conflict.address)
         else {
@@ -164,7 +164,7 @@ impl RaceChecker {
         if !narrow.is_empty() {
             let widened = narrow.iter().map(|at| Remedy::Scope(*at, needed)).collect();
             let lines: Vec<String> = narrow.into_iter().map(|at| line(&self.program, at)).collect();
-            let (lines, wide) = (lines.join(" and "), language.name(Term::GridScope));
+            let (lines, wide) = (lines.join(" and "), language.name(Construct::GridScope));
             let text = format!(
                 "consider {wide} scope at {lines}, or that of the cluster within a cluster: the scope there does not hold both threads"
             );
@@ -192,14 +192,14 @@ impl RaceChecker {
         self.missing_lane_order(language, conflict, second, (&write, &read))
     }
 
-    /// Whether a relaxed read of the second side has observed a release after the first.
+    /// True if a relaxed read of the second side has observed a release after the first.
     fn is_observed(&self, block_slot: u32, conflict: &Conflict, second: &Access) -> bool {
         let Some(block) = self.hb.block(block_slot) else { return false };
         let op = &conflict.first.op;
         block.warps[second.op.warp]
             .deferred
             .iter()
-            .filter(|acquire| acquire.sc != ScFenceRole::Required && acquire.lanes.intersects(conflict.second_lanes))
+            .filter(|acquire| acquire.sc != ScFenceCondition::Required && acquire.lanes.intersects(conflict.second_lanes))
             .any(|acquire| {
                 acquire
                     .clock
@@ -235,7 +235,7 @@ impl RaceChecker {
         format!(
             "consider a larger count in {}, or the other parity at {waits}: the phase whose end it sees ends without the arrival at \
              {arrives}",
-            language.name(Term::PhaseInit)
+            language.name(Construct::PhaseInit)
         )
     }
 
@@ -243,18 +243,18 @@ impl RaceChecker {
         let line = line(&self.program, read.pc);
         let around = if self.is_repeated(read.pc) { "the loop around " } else { "" };
         if read.phase.is_some() {
-            return format!("consider {} at {line}: the relaxed wait there acquires nothing", language.name(Term::PhaseAcquire));
+            return format!("consider {} at {line}: the relaxed wait there acquires nothing", language.name(Construct::PhaseAcquire));
         }
-        let (fence, load) = (language.name(Term::Fence), language.name(Term::Acquire));
+        let (fence, load) = (language.name(Construct::Fence), language.name(Construct::Acquire));
         format!("consider {fence} after {around}{line}, or {load} there: the value that it reads orders nothing without an acquire")
     }
 
     fn missing_release(&self, language: Language, write: &SyncAccess) -> String {
         let line = line(&self.program, write.pc);
         if write.phase.is_some() {
-            return format!("consider {} at {line}: the relaxed arrival there releases nothing", language.name(Term::PhaseRelease));
+            return format!("consider {} at {line}: the relaxed arrival there releases nothing", language.name(Construct::PhaseRelease));
         }
-        let (fence, store) = (language.name(Term::Fence), language.name(Term::Release));
+        let (fence, store) = (language.name(Construct::Fence), language.name(Construct::Release));
         format!("consider {fence} before {line}, or {store} there: what it writes orders nothing without a release")
     }
 
@@ -266,7 +266,7 @@ impl RaceChecker {
         second: &Access,
         (write, read): (&SyncAccess, &SyncAccess),
     ) -> Option<Advice> {
-        let word = |is_near: bool| language.name(if is_near { Term::WarpBarrier } else { Term::BlockBarrier });
+        let word = |is_near: bool| language.name(if is_near { Construct::WarpBarrier } else { Construct::BlockBarrier });
         let own_warp = write.warp == conflict.first.op.warp;
         if !own_warp || !write.lanes.contains_all(conflict.first_lanes) {
             let (lane, line) = (write.lanes.first(), line(&self.program, write.pc));
@@ -308,7 +308,7 @@ impl RaceChecker {
             vec![Remedy::Barrier(BarrierLevel::Block, read, copy)],
         ];
         let (issued, read) = (line(&self.program, copy), line(&self.program, read));
-        let barrier = language.name(Term::BlockBarrier);
+        let barrier = language.name(Construct::BlockBarrier);
         let text =
             format!("consider {barrier} after the read at {read}, before the copies of the next iteration at {issued} write these bytes");
         Some(Advice::new(text, candidates))
@@ -340,7 +340,7 @@ impl RaceChecker {
         let wait = self.sync_accesses.waits.iter().rev().find(|wait| wait.by == (op.block, op.warp) && wait.tick > op.tick)?;
         let at = line(&self.program, wait.pc);
         let Some(later) = commits.iter().filter(|tick| **tick < wait.tick).count().checked_sub(1) else {
-            let commit = language.name(Term::CommitGroup);
+            let commit = language.name(Construct::CommitGroup);
             let text = format!("consider {commit} between the copy of {issued} and the wait at {at}, which waits for closed groups");
             return Some(Advice::new(text, vec![vec![Remedy::Commit(wait.pc)]]));
         };
@@ -349,8 +349,10 @@ impl RaceChecker {
                 format!("consider {} at {at}: {} there leaves the group of this copy pending", language.waiting_for(later), wait.pending);
             return Some(Advice::new(text, vec![vec![Remedy::WaitGroup(wait.pc, later as u32)]]));
         }
-        let text =
-            format!("consider {} after the wait at {at}, which covers the copies of its own thread", language.name(Term::BlockBarrier));
+        let text = format!(
+            "consider {} after the wait at {at}, which covers the copies of its own thread",
+            language.name(Construct::BlockBarrier)
+        );
         Some(Advice::new(text, vec![vec![Remedy::BarrierAt(BarrierLevel::Block, Position::After(wait.pc))]]))
     }
 }

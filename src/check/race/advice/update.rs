@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::body::{Body, load_space};
+use super::function_analysis::{FunctionAnalysis, load_space};
 use crate::check::reachability::Reachability;
 use crate::flow::def_use::Definition;
 use crate::flow::result_uses::ResultUses;
@@ -32,7 +32,7 @@ pub(super) enum UpdateKind {
     Operation(Option<AtomicFn>),
     /// Control: the loaded value controls whether the store is executed.
     Test {
-        /// Whether the condition is a relational comparison.
+        /// True if the condition is a relational comparison.
         is_relational: bool,
     },
     /// Control: the loaded value controls whether an atomic is executed.
@@ -42,16 +42,21 @@ pub(super) enum UpdateKind {
 /// A cache of the functions and updates of a program.
 #[derive(Clone, Default)]
 pub(in crate::check::race) struct Updates {
-    bodies: BTreeMap<FuncId, Arc<Body>>,
+    analyses: BTreeMap<FuncId, Arc<FunctionAnalysis>>,
     updates: BTreeMap<Pc, Option<Update>>,
 }
 
 impl Updates {
     /// The function of an instruction.
-    pub(in crate::check::race) fn body(&mut self, program: &Program, reachability: &mut Reachability, pc: Pc) -> Option<Arc<Body>> {
+    pub(in crate::check::race) fn analysis(
+        &mut self,
+        program: &Program,
+        reachability: &mut Reachability,
+        pc: Pc,
+    ) -> Option<Arc<FunctionAnalysis>> {
         let function = program.function_at(pc)?;
         let flow = reachability.flow(program, pc, pc)?;
-        Some(Arc::clone(self.bodies.entry(function).or_insert_with(|| Arc::new(Body::new(program, function, flow)))))
+        Some(Arc::clone(self.analyses.entry(function).or_insert_with(|| Arc::new(FunctionAnalysis::new(program, function, flow)))))
     }
 
     /// The update that the access at `pc` is part of.
@@ -59,8 +64,8 @@ impl Updates {
         if let Some(update) = self.updates.get(&pc) {
             return *update;
         }
-        let body = self.body(program, parts.0, pc)?;
-        let search = UpdateSearch { program, body: &body };
+        let analysis = self.analysis(program, parts.0, pc)?;
+        let search = UpdateSearch { program, analysis: &analysis };
         let found = search.update(pc, parts.1);
         self.updates.insert(pc, found);
         found
@@ -68,8 +73,8 @@ impl Updates {
 
     /// The update that computed the address of the store at `pc`: a counter that allocates elements.
     pub(super) fn of_address(&mut self, program: &Program, parts: (&mut Reachability, &mut ResultUses), pc: Pc) -> Option<Update> {
-        let body = self.body(program, parts.0, pc)?;
-        let sources = body.address_sources(program, pc);
+        let analysis = self.analysis(program, parts.0, pc)?;
+        let sources = analysis.address_sources(program, pc);
         let loads = sources.into_iter().map(|at| Pc(at as u32)).filter(|at| load_space(&program.code[at.index()].op).is_some());
         let mut updates = loads.filter_map(|load| self.of(program, (&mut *parts.0, &mut *parts.1), load));
         updates.find(|update| matches!(update.kind, UpdateKind::Operation(_)))
@@ -90,7 +95,7 @@ const INTEGER_ATOMICS: &[(IntBinary, AtomicFn, bool)] = &[
 /// Looks for updates in a function.
 struct UpdateSearch<'a> {
     program: &'a Program,
-    body: &'a Body,
+    analysis: &'a FunctionAnalysis,
 }
 
 impl UpdateSearch<'_> {
@@ -100,8 +105,8 @@ impl UpdateSearch<'_> {
 
     fn update(&self, pc: Pc, uses: &mut ResultUses) -> Option<Update> {
         let is_load = load_space(self.op(pc)).is_some();
-        let pairs = self.body.code().filter(|other| *other != pc && (load_space(self.op(*other)).is_some() != is_load));
-        let pairs = pairs.filter(|other| self.body.is_same_location(self.program, pc, *other));
+        let pairs = self.analysis.code().filter(|other| *other != pc && (load_space(self.op(*other)).is_some() != is_load));
+        let pairs = pairs.filter(|other| self.analysis.is_same_location(self.program, pc, *other));
         let mut found: Vec<Update> = Vec::new();
         for other in pairs {
             let (load, store) = if is_load { (pc, other) } else { (other, pc) };
@@ -115,26 +120,26 @@ impl UpdateSearch<'_> {
     /// The update if the stored value is computed from the loaded one, and from no other element of the array.
     fn operation(&self, load: Pc, store: Pc) -> Option<UpdateKind> {
         matches!(self.op(store), Op::Memory(MemoryOp::Store { .. } | MemoryOp::StoreVector { .. })).then_some(())?;
-        let sources = self.body.sources(self.program, store);
+        let sources = self.analysis.sources(self.program, store);
         if !sources.contains(&load.index()) || self.uses_other_elements(&sources, load) {
             return None;
         }
         Some(UpdateKind::Operation(self.atomic(store)))
     }
 
-    /// Whether another load of the same array is among `sources`: of shared memory any other, of global memory one whose address comes
+    /// True if another load of the same array is among `sources`: of shared memory any other, of global memory one whose address comes
     /// from the same parameter.
     fn uses_other_elements(&self, sources: &BTreeSet<usize>, load: Pc) -> bool {
         let shared = |space: Space| matches!(space, Space::Shared | Space::SharedCluster);
         let parameters = |at: Pc| -> BTreeSet<usize> {
-            let sources = self.body.address_sources(self.program, at);
+            let sources = self.analysis.address_sources(self.program, at);
             let is_parameter = |at: &usize| load_space(&self.program.code[*at].op) == Some(Space::Param);
             sources.into_iter().filter(is_parameter).collect()
         };
         let Some(own) = load_space(self.op(load)) else { return false };
         sources.iter().map(|at| Pc(*at as u32)).filter(|at| *at != load).any(|at| match load_space(self.op(at)) {
             Some(space) if shared(space) && shared(own) => true,
-            Some(space) if space == own && !self.body.is_same_location(self.program, at, load) => {
+            Some(space) if space == own && !self.analysis.is_same_location(self.program, at, load) => {
                 !parameters(at).is_disjoint(&parameters(load))
             }
             Some(_) | None => false,
@@ -152,19 +157,19 @@ impl UpdateSearch<'_> {
     /// The only instruction that defines a register operand.
     fn definition(&self, bank: Bank, src: Src, at: usize) -> Option<usize> {
         let SrcKind::Reg(slot) = src.kind() else { return None };
-        self.body.sole_definition(RegisterOperand { bank, slot, width: 1 }, at)
+        self.analysis.sole_definition(RegisterOperand { bank, slot, width: 1 }, at)
     }
 
     /// The update if the loaded value controls whether the store or the atomic is executed, and no other element of the array is involved.
     fn test(&self, load: Pc, store: Pc, uses: &mut ResultUses) -> Option<UpdateKind> {
         let controlled = uses.uses(self.program, load).controls.clone();
-        let branch = controlled.into_iter().find(|branch| self.body.is_control_dependent(store, *branch))?;
-        let mut sources = self.body.guard_sources(self.program, branch);
+        let branch = controlled.into_iter().find(|branch| self.analysis.is_control_dependent(store, *branch))?;
+        let mut sources = self.analysis.guard_sources(self.program, branch);
         if !sources.contains(&load.index()) {
             return None;
         }
         let is_relational = sources.iter().any(|at| is_relational_op(&self.program.code[*at].op));
-        sources.extend(self.body.sources(self.program, store));
+        sources.extend(self.analysis.sources(self.program, store));
         if self.uses_other_elements(&sources, load) {
             return None;
         }
@@ -198,14 +203,16 @@ impl UpdateChain<'_> {
         found
     }
 
-    /// Whether the value of `src` at `at` was loaded from the location, or computed from that by the same operation.
+    /// True if the value of `src` at `at` was loaded from the location, or computed from that by the same operation.
     fn is_carried(&mut self, src: Src, at: usize, atomic: AtomicFn) -> bool {
         let SrcKind::Reg(slot) = src.kind() else { return false };
-        let (program, body) = (self.search.program, self.search.body);
-        let definitions = body.def_use().definitions_past_entry(RegisterOperand { bank: self.bank, slot, width: 1 }, at);
+        let (program, analysis) = (self.search.program, self.search.analysis);
+        let definitions = analysis.def_use().definitions_past_entry(RegisterOperand { bank: self.bank, slot, width: 1 }, at);
         let mut carries_value = |definition: &Definition| match definition {
             Definition::Entry => false,
-            Definition::At(at) if load_space(&program.code[*at].op).is_some() => body.is_same_location(program, Pc(*at as u32), self.store),
+            Definition::At(at) if load_space(&program.code[*at].op).is_some() => {
+                analysis.is_same_location(program, Pc(*at as u32), self.store)
+            }
             Definition::At(at) => match self.carries_value.get(at) {
                 Some(carries) => *carries,
                 None => self.carries_value.len() < MAX_OPERATIONS && self.atomic(*at) == Some(atomic),

@@ -9,7 +9,7 @@
 //! was explored without reaching the bound.
 //!
 //! A step that would only find that its warp must continue to wait is not taken: the warp waits until a step of another warp changes what
-//! it reads. The order of diverged lanes of a warp, and the completion of asynchronous operations, are those of the session's own order.
+//! it reads. The order of diverged lanes of a warp, and the completion of asynchronous operations, are those of the session's order.
 
 mod node;
 mod object_access;
@@ -28,7 +28,7 @@ pub use position::Subject;
 use trace::{Race, Trace, accesses};
 
 use crate::debug::run::{RunError, RunOptions};
-use crate::machine::Switch;
+use crate::machine::ContextSwitch;
 use crate::program::Pc;
 
 /// Maximum number of snapshots to backtrack to.
@@ -60,7 +60,7 @@ pub struct Search {
 /// The next result of a search.
 pub enum SearchResult {
     /// An order.
-    Order(Box<[Switch]>),
+    Order(Box<[ContextSwitch]>),
     /// There are no more.
     Exhausted,
     /// New racing accesses were found: the search has restarted, and the orders so far are void.

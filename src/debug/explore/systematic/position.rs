@@ -8,7 +8,7 @@ use super::points::Points;
 use super::step_observer::StepObserver;
 use crate::debug::run::{Job, RunError, RunOptions};
 use crate::launch::Case;
-use crate::machine::{Device, Instrumentation, Machine, NullObserver, Step, Switch, Tick};
+use crate::machine::{ContextSwitch, Device, Instrumentation, Machine, NullObserver, Step, Tick};
 use crate::program::{Pc, Program};
 
 /// Warp-instructions between two checks whether a step is over.
@@ -42,7 +42,7 @@ pub struct Position {
     /// The machine of the current launch; none once the case is over.
     machine: Option<Machine>,
     /// The switches to another warp than the scheduler would have chosen.
-    pub switches: Vec<Switch>,
+    pub switches: Vec<ContextSwitch>,
     /// For each warp, the instruction at which its last steps without effect began, the progress count then, and their number.
     idle: BTreeMap<WarpKey, (Option<Pc>, u64, u32)>,
 }
@@ -154,7 +154,7 @@ impl Position {
                 if !machine.switch_to(warp.0, warp.1) {
                     break;
                 }
-                self.switches.push(Switch { at: machine.tick(), block: warp.0, warp: warp.1 });
+                self.switches.push(ContextSwitch { at: machine.tick(), block: warp.0, warp: warp.1 });
             }
             let step = machine.run(SLICE, &mut observer);
             let is_over_limit = machine.tick() - machine.start() >= limit;

@@ -73,7 +73,7 @@ impl BoxCopy {
         }
     }
 
-    /// The bytes of the source, run after run.
+    /// The bytes of the source: its contiguous runs, concatenated in the order of the box.
     fn source(&self, view: &mut MemoryView<'_>) -> Box<[u8]> {
         let mut all = Vec::new();
         if self.is_load() {

@@ -186,13 +186,13 @@ pub enum MemoryOwner {
     },
 }
 
-/// A copy of a box of a tensor between global memory and the shared memory of a block.
+/// A copy of a bounding box of a tensor between global memory and the shared memory of a block.
 #[derive(Clone, Debug)]
 pub struct BoxCopy {
-    /// The box.
+    /// The bounding box.
     pub shape: TensorBox,
     /// The owner of the shared memory.
     pub owner: MemoryOwner,
-    /// The bytes of the source, run after run, once they have been read.
+    /// The bytes of the source, once they have been read: its contiguous runs, concatenated in the order of the box.
     pub source_bytes: Option<Box<[u8]>>,
 }

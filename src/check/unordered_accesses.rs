@@ -1,12 +1,12 @@
-//! Conflicting strong accesses that nothing orders: no race, but their order depends on the schedule.
+//! Conflicting strong accesses that nothing orders: no race, but results may depend on the schedule.
 
 use std::collections::BTreeSet;
 
 use crate::program::Pc;
 
-/// The accesses of the runs of a case whose results depend on the schedule.
+/// The conflicting strong accesses of a case that are not ordered, so that their results may depend on the schedule.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Contention {
+pub struct UnorderedAccesses {
     /// Pairs of instructions whose accesses were morally strong, conflicted, and were not ordered; the lower first.
     pairs: BTreeSet<(Pc, Pc)>,
     /// The pair that was added last.
@@ -17,7 +17,7 @@ pub struct Contention {
     pub ignored: Option<Pc>,
 }
 
-impl Contention {
+impl UnorderedAccesses {
     /// Adds a pair.
     #[inline]
     pub fn add(&mut self, one: Pc, other: Pc) {
@@ -28,21 +28,21 @@ impl Contention {
         }
     }
 
-    /// Whether the pair that was added last is this one.
+    /// True if this is the pair that was added last.
     #[inline]
     pub fn is_last_pair(&self, one: Pc, other: Pc) -> bool {
         self.last == Some((one.min(other), one.max(other)))
     }
 
-    /// Adds the contention of another launch.
+    /// Adds the accesses of another launch.
     pub fn join(&mut self, other: &Self) {
         self.pairs.extend(&other.pairs);
         self.uncompared += other.uncompared;
         self.ignored = self.ignored.or(other.ignored);
     }
 
-    /// The instructions that contended with the one at `pc`.
-    pub fn contending_with(&self, pc: Pc) -> impl Iterator<Item = Pc> + '_ {
+    /// The instructions whose accesses conflicted with those of `pc` and were not ordered.
+    pub fn unordered_with(&self, pc: Pc) -> impl Iterator<Item = Pc> + '_ {
         let other = move |(one, other): &(Pc, Pc)| match (*one == pc, *other == pc) {
             (true, _) => Some(*other),
             (false, true) => Some(*one),

@@ -15,7 +15,7 @@ use crate::program::{Address, AtomicOp, Bank, Base, ControlOp, FuncId, Inst, Mem
 const MAX_COPIES: usize = 8;
 
 /// A function and its analyses.
-pub struct Body {
+pub struct FunctionAnalysis {
     code: Range<usize>,
     flow: ControlFlow,
     def_use: DefUse<ControlFlow>,
@@ -23,15 +23,15 @@ pub struct Body {
     is_divergent: Vec<bool>,
 }
 
-impl Body {
+impl FunctionAnalysis {
     /// The analyses of `function`, whose control flow is `flow`.
     pub fn new(program: &Program, function: FuncId, flow: &ControlFlow) -> Self {
         let code = program.functions[function.index()].code.clone();
         let code = code.start as usize..code.end as usize;
         let def_use = DefUse::new(program, code.clone(), flow.clone());
-        let mut body = Self { code, flow: flow.clone(), def_use, is_divergent: vec![false; flow.nodes()] };
-        body.is_divergent = body.divergent_blocks(program);
-        body
+        let mut analysis = Self { code, flow: flow.clone(), def_use, is_divergent: vec![false; flow.nodes()] };
+        analysis.is_divergent = analysis.divergent_blocks(program);
+        analysis
     }
 
     /// Its control flow.
@@ -44,7 +44,7 @@ impl Body {
         &self.def_use
     }
 
-    /// Whether `block` is control-dependent on a branch whose condition differs between threads.
+    /// True if `block` is control-dependent on a branch whose condition differs between threads.
     pub fn is_divergent(&self, block: BlockId) -> bool {
         self.is_divergent[block.index()]
     }
@@ -99,7 +99,7 @@ impl Body {
         }
     }
 
-    /// Whether two accesses of one thread are to the same location: their addresses come from one value of one register, or are one
+    /// True if two accesses of one thread are to the same location: their addresses come from one value of one register, or are one
     /// constant.
     pub fn is_same_location(&self, program: &Program, one: Pc, other: Pc) -> bool {
         self.distance(program, one, other) == Some(0)
@@ -142,7 +142,7 @@ impl Body {
         found
     }
 
-    /// Whether the instruction at `pc` is directly control-dependent on the branch at `branch`.
+    /// True if the instruction at `pc` is directly control-dependent on the branch at `branch`.
     pub fn is_control_dependent(&self, pc: Pc, branch: Pc) -> bool {
         if pc == branch {
             return true;
@@ -152,7 +152,7 @@ impl Body {
         block != dependent && !after(block) && self.flow.successors(block).iter().any(|next| after(*next))
     }
 
-    /// Whether there is no point between two accesses that all threads of the block reach together.
+    /// True if there is no point between two accesses that all threads of the block reach together.
     pub fn has_no_common_point(&self, one: Pc, other: Pc) -> bool {
         let (Some(a), Some(b)) = (self.flow.block_of(one), self.flow.block_of(other)) else { return false };
         let may_diverge = |block: BlockId| self.is_divergent[block.index()];
@@ -245,7 +245,7 @@ fn is_load(op: &Op) -> bool {
     load_space(op).is_some()
 }
 
-/// Whether the instruction at `at` may give different values to threads of a block.
+/// True if the instruction at `at` may give different values to threads of a block.
 fn differs_between_threads(program: &Program, at: usize) -> bool {
     let is_per_thread = |mention: &Mention| match mention.named {
         Named::Special(special) => ["%tid", "%laneid", "%warpid", "%lanemask"].iter().any(|prefix| special.name().starts_with(prefix)),

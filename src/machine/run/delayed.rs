@@ -1,7 +1,7 @@
-//! The priority schedule, and schedules that hold a warp.
+//! The priority schedule, and schedules that delay a warp.
 
 use crate::machine::state::issue_point::Tick;
-use crate::machine::state::launch::Hold;
+use crate::machine::state::launch::Delay;
 use crate::machine::state::machine::Machine;
 use crate::machine::state::priority::{Rank, WarpKey};
 
@@ -9,43 +9,43 @@ use crate::machine::state::priority::{Rank, WarpKey};
 const PRIORITY_SLICE: u64 = 32;
 
 impl Machine {
-    /// Holds a warp of block `block` from now on. True if its block is resident.
-    pub fn hold(&mut self, block: u64, warp: u32) -> bool {
-        self.cursor.hold = Some(Hold { block, warp, from: self.tick(), until: Tick::MAX });
+    /// Delays a warp of block `block` from now on. True if its block is resident.
+    pub fn delay_warp(&mut self, block: u64, warp: u32) -> bool {
+        self.cursor.delay = Some(Delay { block, warp, from: self.tick(), until: Tick::MAX });
         self.resident_blocks().any(|resident| resident.number == block && (warp as usize) < resident.warps.len())
     }
 
-    /// Releases the warp that is held.
-    pub fn end_hold(&mut self) {
-        if self.cursor.hold.take().is_some() {
+    /// Ends the delay of a warp.
+    pub fn end_delay(&mut self) {
+        if self.cursor.delay.take().is_some() {
             self.restart_detection();
         }
     }
 
-    /// True if a warp is held now, by [`Self::hold`] or the schedule.
-    pub fn is_holding(&self) -> bool {
-        self.cursor.hold.is_some_and(|hold| hold.from <= self.tick() && self.tick() < hold.until)
+    /// True if a warp is delayed now, by [`Self::delay_warp`] or the schedule.
+    pub fn is_delaying(&self) -> bool {
+        self.cursor.delay.is_some_and(|delay| delay.from <= self.tick() && self.tick() < delay.until)
     }
 
-    /// True if this warp is held now.
-    pub(in crate::machine) fn is_held(&self, block: u64, warp: usize) -> bool {
-        let is_same = |hold: Hold| (hold.block, hold.warp as usize) == (block, warp);
-        self.is_holding() && self.cursor.hold.is_some_and(is_same)
+    /// True if this warp is delayed now.
+    pub(in crate::machine) fn is_delayed(&self, block: u64, warp: usize) -> bool {
+        let is_same = |delay: Delay| (delay.block, delay.warp as usize) == (block, warp);
+        self.is_delaying() && self.cursor.delay.is_some_and(is_same)
     }
 
-    /// Releases the held warp because no other warp can make progress. False if none is held.
-    pub(in crate::machine) fn give_up_hold(&mut self) -> bool {
-        let was_holding = self.is_holding();
-        if was_holding {
-            self.end_hold();
+    /// Ends the delay because no other warp can make progress. False if no warp is delayed.
+    pub(in crate::machine) fn cancel_delay(&mut self) -> bool {
+        let was_delaying = self.is_delaying();
+        if was_delaying {
+            self.end_delay();
         }
-        was_holding
+        was_delaying
     }
 
     /// The latest end of a time slice that begins now, by the schedule.
     pub(in crate::machine) fn slice_limit(&self) -> Tick {
-        let held = self.cursor.hold.map_or(Tick::MAX, |hold| if self.tick() < hold.from { hold.from } else { Tick::MAX });
-        held.min(self.next_switch().map_or(Tick::MAX, |switch| switch.at))
+        let next_delay = self.cursor.delay.map_or(Tick::MAX, |delay| if self.tick() < delay.from { delay.from } else { Tick::MAX });
+        next_delay.min(self.next_switch().map_or(Tick::MAX, |switch| switch.at))
     }
 
     /// Starts a time slice of the warp with the highest priority; false if none can run.

@@ -1,28 +1,28 @@
-//! The schedule of explicit switches, and queries for the search of such schedules.
+//! The schedule of explicit context switches, and queries for the search of such schedules.
 
 use std::hash::Hasher;
 
 use crate::machine::run::schedule::WARP_SLICE;
 use crate::machine::state::digest::Digest;
 use crate::machine::state::lanes::LaneMask;
-use crate::machine::state::launch::{Schedule, Switch};
+use crate::machine::state::launch::{ContextSwitch, Schedule};
 use crate::machine::state::machine::Machine;
 use crate::machine::state::warp::{GroupState, Warp};
 use crate::program::Pc;
 
 impl Machine {
-    /// The next switch of the schedule.
-    pub(in crate::machine) fn next_switch(&self) -> Option<Switch> {
+    /// The next context switch of the schedule.
+    pub(in crate::machine) fn next_switch(&self) -> Option<ContextSwitch> {
         match &self.prepared.config.schedule {
-            Schedule::Switched(switches) => switches.get(self.cursor.switches).copied(),
-            Schedule::InOrder | Schedule::Random | Schedule::Priority { .. } | Schedule::Held(_) => None,
+            Schedule::ContextSwitches(switches) => switches.get(self.cursor.past_switches).copied(),
+            Schedule::InOrder | Schedule::Random | Schedule::Priority { .. } | Schedule::Delayed(_) => None,
         }
     }
 
-    /// Performs the switches of the schedule at the current tick.
-    pub(in crate::machine) fn perform_switches(&mut self) {
+    /// Performs the context switches of the schedule at the current tick.
+    pub(in crate::machine) fn perform_context_switches(&mut self) {
         while let Some(switch) = self.next_switch().filter(|switch| switch.at <= self.tick()) {
-            self.cursor.switches += 1;
+            self.cursor.past_switches += 1;
             if switch.at == self.tick() {
                 self.switch_to(switch.block, switch.warp);
             }
