@@ -169,6 +169,15 @@ impl Log {
         }
     }
 
+    /// The newest of the atomics by several warps that a reference names; none if it names anything else.
+    pub fn newest_of_warps(&self, reference: AccessRef) -> Option<(&Access, AccessRef)> {
+        if reference.0 & LIST_BIT == 0 {
+            return None;
+        }
+        let node = &self.nodes[(reference.0 & !LIST_BIT) as usize];
+        matches!(node.set, AccessSet::AtomicsByWarps(_)).then(|| (&self.accesses[node.access as usize], AccessRef(node.access)))
+    }
+
     /// The number of accesses that a reference names.
     pub fn count(&self, reference: AccessRef) -> usize {
         self.members(reference).count()

@@ -68,6 +68,9 @@ impl Detector<'_> {
 
     /// The new entry of the unit at `address`, which another lane of the access may have updated already.
     fn updated_entry(&mut self, before: Entry, address: u64) -> Entry {
+        if let Some(after) = self.after_atomics_by_warps(before) {
+            return after;
+        }
         if let Some(after) = self.transitions.after(before) {
             return after;
         }
