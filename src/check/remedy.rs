@@ -17,7 +17,7 @@ pub enum Remedy {
     /// A barrier at one position.
     BarrierAt(BarrierLevel, Position),
     /// A named barrier of the threads that execute the first instruction and those that execute the second.
-    RoleBarrier(Pc, Pc),
+    NamedBarrier(Pc, Pc),
     /// A fence of memory.
     Fence(Scope, Position),
     /// A fence between the generic and the async proxy.

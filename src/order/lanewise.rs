@@ -31,7 +31,7 @@ struct WarpEntry {
     warp: WarpId,
     /// The lanes that the warp was launched with.
     lanes: LaneMask,
-    /// The tick before which operations happen before.
+    /// Operations of this warp with a smaller tick happen before what acquires the clock.
     tick: Tick,
 }
 

@@ -92,7 +92,7 @@ fn of_param(param: &Param, frame: u32) -> Option<(u32, u32)> {
     }
 }
 
-/// Copies the definedness of one range of lanes to another; a range is an address and a length.
+/// In each of `lanes`, copies which bytes are undefined from the range `from` to the range `to`; a range is an address and a length.
 fn copy(of_warp: &mut UndefinedBytes, lanes: LaneMask, from: Option<(u32, u32)>, to: Option<(u32, u32)>) {
     let (Some((from, bytes)), Some((to, room))) = (from, to) else { return };
     for (lane, offset) in lanes.iter().flat_map(|lane| (0..bytes.min(room)).map(move |offset| (lane, offset))) {

@@ -81,7 +81,7 @@ impl<'a> Planner<'a> {
                 let barriers = |positions: &Vec<Position>| barriers_at(program, level, positions);
                 self.between(level, one, other, pcs).iter().map(barriers).collect()
             }
-            Remedy::RoleBarrier(one, other) => self.role_barriers(one, other),
+            Remedy::NamedBarrier(one, other) => self.named_barriers(one, other),
             Remedy::BarrierAt(level, at) => self.convergent_position(at).into_iter().map(|at| barriers_at(program, level, &[at])).collect(),
             Remedy::Fence(scope, at) => {
                 let (text, construct) = (fence(scope, program), Some(Construct::Fence).filter(|_| scope == Scope::Gpu));
@@ -194,7 +194,7 @@ impl<'a> Planner<'a> {
 
     /// Named barriers for two sides that different warps execute: one after the first and before the second, and for loops a second one
     /// after both.
-    fn role_barriers(&self, one: Pc, other: Pc) -> Vec<FixPlan> {
+    fn named_barriers(&self, one: Pc, other: Pc) -> Vec<FixPlan> {
         let program = self.program;
         if one == other || self.threads == 0 {
             return Vec::new();
@@ -346,7 +346,7 @@ pub(super) fn further_candidates(finding: &Finding, is_plain: impl Fn(Pc) -> boo
         }
         Some(ThreadDistance::Block | ThreadDistance::Instruction) => {
             found.push(vec![Remedy::Barrier(BarrierLevel::Block, one, other)]);
-            found.push(vec![Remedy::RoleBarrier(one, other)]);
+            found.push(vec![Remedy::NamedBarrier(one, other)]);
         }
         Some(ThreadDistance::Cluster) => found.push(vec![Remedy::Barrier(BarrierLevel::Cluster, one, other)]),
         Some(ThreadDistance::Grid) | None => {}
@@ -377,7 +377,7 @@ fn intended_order(finding: &Finding, first: &Side) -> (Pc, Pc) {
     }
 }
 
-/// The family of an id: a change of the program may turn one mistake of a family into another.
-pub(super) fn family(id: FindingId) -> &'static str {
+/// The class of findings in which a change of the program may turn one into another: all races are one class.
+pub(super) fn finding_class(id: FindingId) -> &'static str {
     if id.is_race() { "race" } else { id.word() }
 }

@@ -6,7 +6,7 @@
 //! but only makes accesses strong, must also give the same values in every order. If the finding is gone but a new one appears, the remedy
 //! of the new one is added: a barrier before a read, and one after it.
 //!
-//! Findings of two programs are the same if their mistakes are of one family and at the same instructions.
+//! Findings of two programs are the same if they are of one class and at the same instructions.
 
 mod atomic;
 mod barrier_positions;
@@ -237,7 +237,8 @@ impl<'a> Search<'a> {
         Ok(Attempt::Held(outputs, orders))
     }
 
-    /// True if the finding is on a test before an atomic: the test alone controls no result, and only needs a strong load.
+    /// True if the finding is on a load that only decides whether an atomic is attempted: no result depends on it alone, so a strong load
+    /// suffices.
     fn is_shortcut(&self, keys: &BTreeSet<FindingKey>) -> bool {
         let mut candidates = self.original.findings.iter().filter(|found| found.keys == *keys).flat_map(|found| &found.finding.candidates);
         candidates.any(|candidate| matches!(candidate[..], [Remedy::Order(_, Ordering::Relaxed)]))
@@ -295,8 +296,8 @@ impl<'a> Search<'a> {
             let id = found.finding.id.word();
             format!("{id} at {}", self.place(patched, found.finding.second.point.pc))
         };
-        let new: Vec<&TrialFinding> = trial.counting().filter(|found| !is_same(found) && !is_known(found)).collect();
-        if let Some(same) = trial.counting().find(|found| is_same(found)) {
+        let new: Vec<&TrialFinding> = trial.failing().filter(|found| !is_same(found) && !is_known(found)).collect();
+        if let Some(same) = trial.failing().find(|found| is_same(found)) {
             return Verdict::Failed(match new.first() {
                 Some(other) => format!("the finding is still there, and {}", describe(other)),
                 None if same.finding.severity > Severity::Note => "the finding is still there".into(),
@@ -359,7 +360,7 @@ fn translated(remedy: Remedy, to: impl Fn(Pc) -> Option<Pc>) -> Option<Remedy> {
     Some(match remedy {
         Remedy::Barrier(level, one, other) => Remedy::Barrier(level, to(one)?, to(other)?),
         Remedy::BarrierAt(level, at) => Remedy::BarrierAt(level, position(at)?),
-        Remedy::RoleBarrier(one, other) => Remedy::RoleBarrier(to(one)?, to(other)?),
+        Remedy::NamedBarrier(one, other) => Remedy::NamedBarrier(to(one)?, to(other)?),
         Remedy::Fence(scope, at) => Remedy::Fence(scope, position(at)?),
         Remedy::ProxyFence(at) => Remedy::ProxyFence(position(at)?),
         Remedy::Order(pc, ordering) => Remedy::Order(to(pc)?, ordering),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::candidates::family;
+use super::candidates::finding_class;
 use crate::base::Severity;
 use crate::check::{Finding, FindingId, Findings};
 use crate::debug::explore::contents;
@@ -42,7 +42,7 @@ impl Trial {
             let key = |pair: crate::check::Pair| {
                 let (first, second) = pair.sides();
                 let (a, b) = (first.and_then(|(pc, _)| original(pc)), original(second.0));
-                (family(pair.id()), finding.launch, a.min(b), a.max(b))
+                (finding_class(pair.id()), finding.launch, a.min(b), a.max(b))
             };
             TrialFinding { keys: all.pairs(index).map(key).collect(), finding }
         };
@@ -59,8 +59,8 @@ impl Trial {
         Ok(Self { findings: found, fault, buffers, run })
     }
 
-    /// The findings that are no notes.
-    pub fn counting(&self) -> impl Iterator<Item = &TrialFinding> {
+    /// The errors and warnings; notes fail nothing.
+    pub fn failing(&self) -> impl Iterator<Item = &TrialFinding> {
         self.findings.iter().filter(|found| found.finding.severity > Severity::Note)
     }
 }

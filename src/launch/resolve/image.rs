@@ -75,7 +75,7 @@ impl Resolver<'_> {
     }
 
     /// The handle of an image inside a structure, memory or a variable.
-    pub(super) fn image_part(&mut self, index: usize, place: &ValuePath, image: &Image, scope: &mut Scope) -> Option<ParamValue> {
+    pub(super) fn texture_part(&mut self, index: usize, place: &ValuePath, image: &Image, scope: &mut Scope) -> Option<ParamValue> {
         let handle = map::image_handle(PARAMS_MAX + scope.images.len() as u64);
         let planned = self.image(index, place, image, scope, handle)?;
         scope.images.push(planned);
@@ -231,7 +231,7 @@ fn channel_type(element: Element) -> Option<ChannelType> {
 }
 
 /// The texture, sampler or surface of an entry, if it is one.
-pub(super) fn image_of(param: &Param) -> Option<Image> {
+pub(super) fn texture_image(param: &Param) -> Option<Image> {
     match param {
         Param::Texture(texture) => Some(Image::Texture(texture.clone())),
         Param::Sampler(sampler) => Some(Image::Sampler(sampler.clone())),

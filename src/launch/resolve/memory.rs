@@ -1,6 +1,6 @@
 //! Memory that exists before a launch, and values inside structures and memory.
 
-use super::image::image_of;
+use super::image::texture_image;
 use super::param::count;
 use super::{Resolver, Scope, UnresolvedParts};
 use crate::launch::file::{Launch, Memory, Param, Parts};
@@ -106,8 +106,8 @@ impl Resolver<'_> {
     }
 
     fn part(&mut self, index: usize, place: &ValuePath, param: &Param, scope: &mut Scope) -> Option<ParamValue> {
-        match image_of(param) {
-            Some(image) => self.image_part(index, place, &image, scope),
+        match texture_image(param) {
+            Some(image) => self.texture_part(index, place, &image, scope),
             None => self.value(index, place, param, scope),
         }
     }

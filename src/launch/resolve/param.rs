@@ -1,6 +1,6 @@
 //! Parameters: the bytes or address of an entry, and the check that it has the size of the kernel's parameter.
 
-use super::image::image_of;
+use super::image::texture_image;
 use super::{Resolver, Scope};
 use crate::base::counted;
 use crate::launch::file::{Content, Launch, Param};
@@ -30,7 +30,7 @@ impl Resolver<'_> {
         let mut planned = Vec::new();
         for (index, param) in launch.params.iter().enumerate() {
             let place = list.item(index);
-            let value = match image_of(param) {
+            let value = match texture_image(param) {
                 Some(image) => self.image_param(launch_index, &place, &image, scope, index as u64).map(|planned| {
                     let handle = planned.image.handle;
                     images.push(planned);
@@ -92,7 +92,7 @@ impl Resolver<'_> {
         let what = match &value {
             ParamValue::Bytes(_) | ParamValue::Struct { .. } => match param.scalar() {
                 Some((element, _)) => format!("{element:?} has {}", count(u64::from(element.bytes()))),
-                None if image_of(param).is_some() => "a handle has 8 bytes".to_string(),
+                None if texture_image(param).is_some() => "a handle has 8 bytes".to_string(),
                 None => format!("{} are given", count(bytes)),
             },
             ParamValue::TensorMap { .. } => format!("a tensor map has {bytes} bytes"),

@@ -42,7 +42,7 @@ impl pulp::WithSimd for Multiply<'_> {
     fn with_simd<S: pulp::Simd>(self, _simd: S) -> Vec<u32> {
         let Self { product, operands } = self;
         match product.rule {
-            Rule::Fused | Rule::FusedHalves | Rule::FusedNarrow | Rule::Widened => fused::multiply(product, operands),
+            Rule::Fused | Rule::FusedHalves | Rule::Fused13Bits | Rule::ConvertedToHalves => fused::multiply(product, operands),
             Rule::Chain => chain::multiply(product, operands),
             Rule::Integer { .. } | Rule::Xor | Rule::And => integer::multiply(product, operands),
         }

@@ -14,10 +14,10 @@ pub enum Rule {
     /// Two sums as in `Fused`, of the lower and of the upper half of K; the second adds to the result of the first: `wmma` of `.tf32`.
     FusedHalves,
     /// All products and C in one sum of 13 fraction bits; an `f32` result has 13 fraction bits: `wgmma` of fp8.
-    FusedNarrow,
+    Fused13Bits,
     /// Elements are converted to `f16`; products of even pairs of columns are summed first, those of odd pairs after; C is added last,
     /// rounded as by `add`: `mma` of fp8.
-    Widened,
+    ConvertedToHalves,
     /// A chain of `f32` operations in the order of K: `mma.m8n8k4` of `f16`.
     Chain,
     /// The exact sum of integers, modulo 2^32 or, if it saturates, clamped once.

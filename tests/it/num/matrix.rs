@@ -38,9 +38,9 @@ fn product(rule: &str, types: &str, k: usize) -> Product {
     let types: Vec<&str> = types.split('.').collect();
     let accumulator = |word: &str| if word == "f16" { Accumulator::F16 } else { Accumulator::F32 };
     let rule = match rule {
-        "fp8chain" => Rule::Widened,
+        "fp8chain" => Rule::ConvertedToHalves,
         "m8n8k4" => Rule::Chain,
-        _ if types[0] == "e8m13" => Rule::FusedNarrow,
+        _ if types[0] == "e8m13" => Rule::Fused13Bits,
         _ => Rule::Fused,
     };
     let (a, b) = (element(types[1]), element(types[2]));

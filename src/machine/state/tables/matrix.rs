@@ -115,7 +115,7 @@ fn product(kind: &MultiplyKind, [m, n, k]: [usize; 3]) -> Product {
         (ScalarType::F16, _) if is_quads => Rule::Chain,
         (ScalarType::TF32, _) if kind.family == MatrixFamily::Wmma => Rule::FusedHalves,
         (ScalarType::F16 | ScalarType::BF16 | ScalarType::TF32, _) => Rule::Fused,
-        (ScalarType::E4M3 | ScalarType::E5M2, _) => Rule::Widened,
+        (ScalarType::E4M3 | ScalarType::E5M2, _) => Rule::ConvertedToHalves,
         (_, mode) => Rule::Integer { saturate: mode == MultiplyMode::Saturate },
     };
     Product { m, n, k, a: element(a), b: element(b), c: accumulator(c), d: accumulator(d), rule }

@@ -60,7 +60,7 @@ fn product(op: &WgmmaOp) -> Product {
     let rule = match a {
         ScalarType::B32 => Rule::And,
         ScalarType::S8 | ScalarType::U8 => Rule::Integer { saturate: op.saturate },
-        ScalarType::E4M3 | ScalarType::E5M2 => Rule::FusedNarrow,
+        ScalarType::E4M3 | ScalarType::E5M2 => Rule::Fused13Bits,
         _ => Rule::Fused,
     };
     let (m, n, k) = (ROWS as usize, op.shape.n as usize, op.stored_k() as usize);

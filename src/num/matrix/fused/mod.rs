@@ -31,7 +31,7 @@ const WIDE: usize = 32;
 /// D, computed by the product's rule, which is one of fused sums.
 #[inline(always)]
 pub fn multiply(product: &Product, operands: Operands<'_>) -> Vec<u32> {
-    if product.rule == Rule::Widened {
+    if product.rule == Rule::ConvertedToHalves {
         return multiply_widened(product, operands);
     }
     let ty = if product.c == product.d { product.d } else { Accumulator::F32 };
@@ -79,7 +79,7 @@ fn add_products(product: &Product, operands: Operands<'_>, ty: Accumulator, sums
 
 #[inline(always)]
 fn add_in_steps(product: &Product, operands: Operands<'_>, ty: Accumulator, sums: &mut [u32]) {
-    let (aligned_bits, fraction) = if product.rule == Rule::FusedNarrow { (13, 13) } else { (25, 23) };
+    let (aligned_bits, fraction) = if product.rule == Rule::Fused13Bits { (13, 13) } else { (25, 23) };
     let (sums_type, b) = (Sums { aligned_bits, fraction, ty }, Unpack::new(product.b));
     let (mut wide, mut narrow) = (Block::<WIDE>::new(sums_type, b), Block::<LANES>::new(sums_type, b));
     let with_wide = product.n / WIDE * WIDE;
@@ -96,7 +96,7 @@ fn add_in_steps(product: &Product, operands: Operands<'_>, ty: Accumulator, sums
 
 /// The columns of A of each partial sum; a partial sum adds to the result of the one before.
 fn steps(product: &Product) -> impl Iterator<Item = Range<usize>> {
-    let count = if matches!(product.rule, Rule::FusedHalves | Rule::Widened) { 2 } else { 1 };
+    let count = if matches!(product.rule, Rule::FusedHalves | Rule::ConvertedToHalves) { 2 } else { 1 };
     let each = product.k / count;
     (0..count).map(move |step| step * each..(step + 1) * each)
 }
