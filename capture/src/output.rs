@@ -1,0 +1,79 @@
+//! What is kept of a launch, as lines of text: a word, then its values, with tabs between.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use crate::driver::Status;
+use crate::launch::Launch;
+use crate::memory::Region;
+
+/// The file of a folder that says what is in it. It is written last: a folder without it is not whole.
+const NAME: &str = "launch.txt";
+
+/// What is known of a launch.
+pub struct Kept<'a> {
+    /// The kernel.
+    pub kernel: &'a str,
+    /// The number of this launch among those of the wanted kernels, from 1.
+    pub number: u64,
+    /// The file with the image of the module.
+    pub module: &'a str,
+    /// The compute capability of the device: 90 is 9.0.
+    pub architecture: Option<i32>,
+    /// Extents and the like.
+    pub launch: &'a Launch,
+    /// Offset and bytes of each parameter.
+    pub params: &'a [(usize, Vec<u8>)],
+    /// Memory.
+    pub regions: &'a [Region],
+    /// Whether some words were not followed, as there were too many.
+    pub is_cut: bool,
+    /// What the launch answered, or waiting for it.
+    pub status: Status,
+}
+
+/// Writes what is known to the folder of the launch.
+///
+/// # Errors
+/// It cannot be written.
+pub fn write(folder: &Path, kept: &Kept<'_>) -> io::Result<()> {
+    let being_written = folder.join("launch.part");
+    fs::write(&being_written, text(kept))?;
+    fs::rename(being_written, folder.join(NAME))
+}
+
+fn text(kept: &Kept<'_>) -> String {
+    let launch = kept.launch;
+    let mut text = format!("kernel\t{}\nnumber\t{}\nmodule\t{}\nstatus\t{}\n", kept.kernel, kept.number, kept.module, kept.status);
+    let mut line = |words: std::fmt::Arguments<'_>| {
+        // Writing to a string succeeds.
+        let _ = writeln!(text, "{words}");
+    };
+    if let Some(architecture) = kept.architecture {
+        line(format_args!("architecture\t{architecture}"));
+    }
+    for (word, [x, y, z]) in
+        [("grid", launch.grid), ("block", launch.block)].into_iter().chain(launch.cluster.map(|extents| ("cluster", extents)))
+    {
+        line(format_args!("{word}\t{x}\t{y}\t{z}"));
+    }
+    line(format_args!("shared\t{}", launch.shared));
+    if launch.cooperative {
+        line(format_args!("cooperative"));
+    }
+    if kept.is_cut {
+        line(format_args!("cut"));
+    }
+    for (offset, bytes) in kept.params {
+        let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        line(format_args!("param\t{offset}\t{digits}"));
+    }
+    for Region { start, bytes, kept, before, after, variable } in kept.regions {
+        let (from, to) = (kept.start - start, kept.end - start);
+        let (after, variable) = (after.as_deref().unwrap_or_default(), variable.as_deref().unwrap_or_default());
+        line(format_args!("region\t{start}\t{bytes}\t{from}\t{to}\t{before}\t{after}\t{variable}"));
+    }
+    text
+}

@@ -1,0 +1,206 @@
+//! A program that launches kernels, for tests of `ptxdbg capture`: `program WAY IMAGE LAUNCH..`. WAY is how it comes to the driver's
+//! functions (`linked`, `dlsym` or `address`), IMAGE how it gives the module (`text`, `fat` or `cubin`), and a LAUNCH a kernel, with
+//! `+ex` where it is launched by a configuration, `+extra` by packed parameters, or `+recorded` on a stream that records; `graph` is the
+//! launch of a graph, and `exit=N` ends it so.
+
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::ptr;
+
+type Handle = *mut c_void;
+type Params = *const *const c_void;
+type LoadData = unsafe extern "C" fn(*mut Handle, *const c_void) -> c_int;
+type LaunchKernel = unsafe extern "C" fn(Handle, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, Handle, Params, Params) -> c_int;
+type LaunchEx = unsafe extern "C" fn(*const Config, Handle, Params, Params) -> c_int;
+type GraphLaunch = unsafe extern "C" fn(Handle, Handle) -> c_int;
+type GetAddress = unsafe extern "C" fn(*const c_char, *mut *mut c_void, c_int, u64, *mut c_int) -> c_int;
+
+#[repr(C)]
+struct Config {
+    extents: [c_uint; 7],
+    stream: Handle,
+    attributes: *const Attribute,
+    count: c_uint,
+}
+
+#[repr(C)]
+struct Attribute {
+    id: c_int,
+    padding: c_uint,
+    value: [c_uint; 16],
+}
+
+#[link(name = "cuda")]
+unsafe extern "C" {
+    fn cuInit(flags: c_uint) -> c_int;
+    fn cuModuleLoadData(module: *mut Handle, image: *const c_void) -> c_int;
+    fn cuModuleGetFunction(function: *mut Handle, module: Handle, name: *const c_char) -> c_int;
+    fn cuModuleGetGlobal_v2(address: *mut u64, bytes: *mut usize, module: Handle, name: *const c_char) -> c_int;
+    fn cuMemAlloc_v2(address: *mut u64, bytes: usize) -> c_int;
+    fn cuMemcpyHtoD_v2(to: u64, from: *const c_void, bytes: usize) -> c_int;
+    fn cuLaunchKernel(
+        f: Handle, gx: c_uint, gy: c_uint, gz: c_uint, bx: c_uint, by: c_uint, bz: c_uint, shared: c_uint, stream: Handle, params: Params,
+        extra: Params,
+    ) -> c_int;
+    fn cuLaunchKernelEx(config: *const Config, f: Handle, params: Params, extra: Params) -> c_int;
+    fn cuGraphLaunch(graph: Handle, stream: Handle) -> c_int;
+}
+
+#[link(name = "dl")]
+unsafe extern "C" {
+    fn dlopen(path: *const c_char, flags: c_int) -> *mut c_void;
+    fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void;
+}
+
+const PTX: &CStr = match CStr::from_bytes_with_nul(concat!(include_str!("kernels.ptx"), "\0").as_bytes()) {
+    Ok(text) => text,
+    Err(_) => c"",
+};
+
+/// The functions of the driver that are looked for by name.
+struct Functions {
+    load: LoadData,
+    launch: LaunchKernel,
+    launch_ex: LaunchEx,
+    graph: GraphLaunch,
+}
+
+fn functions(way: &str) -> Functions {
+    let library = unsafe { dlopen(c"libcuda.so.1".as_ptr(), 1) };
+    let by_name = |name: &CStr| unsafe { dlsym(library, name.as_ptr()) };
+    let by_address = |name: &CStr| {
+        let get = unsafe { std::mem::transmute::<*mut c_void, GetAddress>(by_name(c"cuGetProcAddress_v2")) };
+        let (mut found, mut status) = (ptr::null_mut(), 0);
+        assert_eq!(unsafe { get(name.as_ptr(), &mut found, 12040, 0, &mut status) }, 0, "{name:?}");
+        found
+    };
+    let find = |name: &CStr| if way == "dlsym" { by_name(name) } else { by_address(name) };
+    match way {
+        "linked" => Functions { load: cuModuleLoadData, launch: cuLaunchKernel, launch_ex: cuLaunchKernelEx, graph: cuGraphLaunch },
+        _ => unsafe {
+            Functions {
+                load: std::mem::transmute::<*mut c_void, LoadData>(find(c"cuModuleLoadData")),
+                launch: std::mem::transmute::<*mut c_void, LaunchKernel>(find(c"cuLaunchKernel")),
+                launch_ex: std::mem::transmute::<*mut c_void, LaunchEx>(find(c"cuLaunchKernelEx")),
+                graph: std::mem::transmute::<*mut c_void, GraphLaunch>(find(c"cuGraphLaunch")),
+            }
+        },
+    }
+}
+
+/// A fat binary with the text in it, in the wrapper that a program has.
+fn fat() -> *const c_void {
+    let text = PTX.to_bytes();
+    let padded = text.len().next_multiple_of(8);
+    let mut entry = vec![0_u8; 64];
+    let mut put = |at: usize, bytes: &[u8]| entry[at..at + bytes.len()].copy_from_slice(bytes);
+    put(0, &1_u16.to_le_bytes());
+    put(2, &0x101_u16.to_le_bytes());
+    put(4, &64_u32.to_le_bytes());
+    put(8, &(padded as u64).to_le_bytes());
+    put(28, &80_u32.to_le_bytes());
+    put(40, &0x11_u64.to_le_bytes());
+    let mut bytes = [0xba55_ed50_u32.to_le_bytes(), [1, 0, 16, 0]].concat();
+    bytes.extend(((64 + padded) as u64).to_le_bytes());
+    bytes.extend(entry);
+    bytes.extend(text);
+    bytes.resize(16 + 64 + padded, 0);
+    let data = bytes.leak().as_ptr() as u64;
+    vec![0x0000_0001_4662_43b1, data, 0].leak().as_ptr().cast::<u64>().cast()
+}
+
+/// The header of a cubin and nothing more: 64-bit ELF for the machine 190.
+fn cubin() -> *const c_void {
+    let mut bytes = vec![0_u8; 64];
+    bytes[..8].copy_from_slice(b"\x7fELF\x02\x01\x01\x33");
+    bytes[16..20].copy_from_slice(&[2, 0, 190, 0]);
+    bytes[52] = 64;
+    bytes.leak().as_ptr().cast()
+}
+
+fn allocated<T: Copy>(values: &[T]) -> u64 {
+    let (mut address, bytes) = (0, size_of_val(values));
+    assert_eq!(unsafe { cuMemAlloc_v2(&mut address, bytes) }, 0);
+    assert_eq!(unsafe { cuMemcpyHtoD_v2(address, values.as_ptr().cast(), bytes) }, 0);
+    address
+}
+
+fn set(module: Handle, name: &CStr, bytes: &[u8]) {
+    let (mut address, mut size) = (0, 0);
+    assert_eq!(unsafe { cuModuleGetGlobal_v2(&mut address, &mut size, module, name.as_ptr()) }, 0);
+    assert!(bytes.len() <= size);
+    assert_eq!(unsafe { cuMemcpyHtoD_v2(address, bytes.as_ptr().cast(), bytes.len()) }, 0);
+}
+
+/// The bytes of the kernel's parameters.
+fn params(module: Handle, kernel: &str) -> Vec<Vec<u8>> {
+    let long = |value: u64| value.to_le_bytes().to_vec();
+    match kernel {
+        "vecadd" => {
+            let numbers: Vec<f32> = (0..1000).map(|number| number as f32 * 0.5).collect();
+            let (a, b, c) = (allocated(&numbers), allocated(&[1.25_f32; 1000]), allocated(&[0_f32; 1000]));
+            vec![long(a), long(b), long(c), 1000_u32.to_le_bytes().to_vec()]
+        }
+        "double_list" => {
+            let third = allocated(&[0_u64, 30]);
+            let second = allocated(&[third, 20]);
+            vec![long(allocated(&[second, 10]))]
+        }
+        "scale" => {
+            set(module, c"factor", &2_f32.to_le_bytes());
+            set(module, c"table", &[0_u64.to_le_bytes(), allocated(&[40_u32, 7]).to_le_bytes()].concat());
+            let mut all = long(allocated(&[1_f32, 2.0, 3.0, 4.0]));
+            all.extend(4_u32.to_le_bytes());
+            all.extend(1.5_f32.to_le_bytes());
+            vec![all]
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn launch(functions: &Functions, module: Handle, words: &str) {
+    let mut words = words.split('+');
+    let kernel = words.next().unwrap_or_default();
+    let ways: Vec<&str> = words.collect();
+    let name = std::ffi::CString::new(kernel).unwrap();
+    let mut function = ptr::null_mut();
+    assert_eq!(unsafe { cuModuleGetFunction(&mut function, module, name.as_ptr()) }, 0, "{kernel}");
+    let given = params(module, kernel);
+    let pointers: Vec<*const c_void> = given.iter().map(|bytes| bytes.as_ptr().cast()).collect();
+    let packed = given.concat();
+    let size = packed.len();
+    let list: [*const c_void; 5] = [1 as _, packed.as_ptr().cast(), 2 as _, (&raw const size).cast(), ptr::null()];
+    let is_packed = ways.contains(&"extra");
+    let (params, extra) = if is_packed { (ptr::null(), list.as_ptr()) } else { (pointers.as_ptr(), ptr::null()) };
+    let stream = if ways.contains(&"recorded") { 16 } else { 0 } as Handle;
+    let status = if ways.contains(&"ex") {
+        let attributes = [Attribute { id: 4, padding: 0, value: [2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0] }];
+        let config = Config { extents: [8, 1, 1, 128, 1, 1, 0], stream, attributes: attributes.as_ptr(), count: 1 };
+        unsafe { (functions.launch_ex)(&config, function, params, extra) }
+    } else {
+        let blocks = if kernel == "vecadd" { 8 } else { 1 };
+        let threads = if kernel == "double_list" { 1 } else { 128 };
+        unsafe { (functions.launch)(function, blocks, 1, 1, threads, 1, 1, 0, stream, params, extra) }
+    };
+    assert_eq!(status, 0, "{kernel}");
+}
+
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let [way, image, launches @ ..] = words.as_slice() else { panic!("program WAY IMAGE LAUNCH..") };
+    let functions = functions(way);
+    let image = match image.as_str() {
+        "fat" => fat(),
+        "cubin" => cubin(),
+        _ => PTX.as_ptr().cast(),
+    };
+    let mut module = ptr::null_mut();
+    assert_eq!(unsafe { cuInit(0) }, 0);
+    assert_eq!(unsafe { (functions.load)(&mut module, image) }, 0);
+    for words in launches {
+        match words.strip_prefix("exit=") {
+            Some(status) => std::process::exit(status.parse().unwrap()),
+            None if words == "graph" => assert_eq!(unsafe { (functions.graph)(ptr::null_mut(), ptr::null_mut()) }, 0),
+            None => launch(&functions, module, words),
+        }
+    }
+}
