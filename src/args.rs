@@ -2,6 +2,8 @@
 //!
 //! The doc comments below are the help texts; `man/ptxdbg.1` is generated from them, and a test checks that it is up to date.
 
+pub mod capture;
+
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;

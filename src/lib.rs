@@ -58,6 +58,7 @@ pub mod api;
 
 pub mod args;
 pub mod base;
+pub mod capture;
 pub mod cfg;
 pub mod check;
 pub mod command;

@@ -16,7 +16,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use ptxdbg::api::Run;
-use ptxdbg::args::{self, Args, Color, Format, ScriptSource};
+use ptxdbg::args::capture::CaptureArgs;
+use ptxdbg::args::{self, Args, ArgsMessage, Color, Format, ScriptSource};
 #[cfg(feature = "tui")]
 use ptxdbg::base::save::cause;
 use ptxdbg::base::{cores, run_jobs};
@@ -63,6 +64,9 @@ pub fn command_line(raw_args: &[OsString]) -> u8 {
     if restorer::is_requested(raw_args) {
         return u8::from(restorer::run().is_err());
     }
+    if let Some(args) = args::capture::parse(raw_args) {
+        return capture(args);
+    }
     let args = match args::parse(raw_args) {
         Ok(args) => args,
         Err(message) if message.is_error => {
@@ -85,6 +89,23 @@ pub fn command_line(raw_args: &[OsString]) -> u8 {
         (None, false, false, false) => start(&args),
     });
     status.unwrap_or_else(|failure| report_failure(&failure, style(&args, std::io::stderr().is_terminal()))) as u8
+}
+
+/// `ptxdbg capture`: the exit status is that of the program that is run.
+fn capture(args: Result<CaptureArgs, ArgsMessage>) -> u8 {
+    let style = Style::Human { color: false };
+    let args = match args {
+        Ok(args) => args,
+        Err(message) if message.is_error => return refusal::refuse(message.text.trim_end(), &message.text, style) as u8,
+        Err(message) => return refusal::answer(&message.text) as u8,
+    };
+    // The program gets what is typed, too, and ends by it; what was kept until then becomes a bundle.
+    interrupt::listen();
+    let request = args.request(std::env::var_os("LD_PRELOAD"));
+    match ptxdbg::capture::run(&request, &|line| print_error(&format!("ptxdbg: {line}\n"))) {
+        Ok(status) => u8::try_from(status).unwrap_or(1),
+        Err(why) => report_failure(&Failure::Message(why), style) as u8,
+    }
 }
 
 /// Writes the SARIF document of all findings, if that format is selected.

@@ -88,6 +88,11 @@ const LAYERS: &[Layer] = &[
         what: "what another program uses: modules, launches, runs, sessions",
         uses: &["base", "launch", "program", "machine", "debug", "command", "ui"],
     },
+    Layer {
+        name: "capture",
+        what: "`ptxdbg capture`: programs run with the capture library, and bundles of the launches that it keeps",
+        uses: &["base", "container", "launch", "program", "api"],
+    },
     Layer { name: "drawing", what: "the layered drawing of a graph as boxes and lines", uses: &[] },
     Layer { name: "ui", what: "front ends: text, JSON, scripts, the prompt, the screen", uses: &["base", "command", "debug", "drawing"] },
 ];

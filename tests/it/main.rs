@@ -4,6 +4,7 @@ mod api;
 mod asynchronous;
 mod breakpoints;
 mod bundles;
+mod capture;
 mod cases;
 mod certificates;
 mod cfg;

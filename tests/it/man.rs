@@ -4,6 +4,7 @@
 
 use std::path::Path;
 
+use ptxdbg::args::capture::CaptureArgs;
 use ptxdbg::command::table::TOPICS;
 use ptxdbg::debug::settings::SETTINGS;
 use ptxdbg::ui::tui::keymap::{Action, KeyMap};
@@ -31,6 +32,20 @@ element or a time, it goes there or looks at it. The wheel scrolls. A key of a c
 row. \fBq\fR, Escape or F2 goes back to the prompt, where the line that was begun still stands.
 .SS Keys
 At the prompt, keys that edit a line edit it; all others do what the key map says. While one browses, all do. \fBF1\fR shows them.
+"#;
+
+/// What `ptxdbg capture` is, before its options.
+const CAPTURE: &str = r#".SH CAPTURE
+\fBptxdbg capture\fR [\fIOPTIONS\fR] \fB\-\-\fR \fICOMMAND\fR runs a program on a machine with a GPU and writes a launch of it to a bundle: the PTX
+of the kernel's module, the parameters, the variables of the module, and the memory that these lead to, before the launch and after it.
+\fBptxdbg\fR \fIFILE.ptxcap\fR runs it on any machine, at the addresses of the device, and compares with what the GPU has left.
+.PP
+A library is loaded into the program with \fBLD_PRELOAD\fR that replaces the functions of the driver which load modules and launch kernels. It
+waits for the device before the launch and after it. Memory is what a word of the parameters points into, as the driver knows its bounds, then
+what the words in that point into, and so on. Launches of graphs, what is recorded for them, textures and surfaces are not captured. Kernels
+without PTX are passed over; where nothing is captured, all kernels that were launched are listed, with the reason. The driver is that of CUDA
+12.4 or later, the system Linux with glibc. For the time of the run CuPy keeps its cache in memory (\fBCUPY_CACHE_IN_MEMORY\fR), so that
+it compiles where the PTX is seen. The exit status is that of the program (128 and the signal that ended it), or 2 where it cannot be run.
 "#;
 
 /// What the command line does not know: the page's last sections, after the keys.
@@ -181,7 +196,15 @@ fn manual_page() -> std::io::Result<String> {
     man.render_synopsis_section(&mut page)?;
     man.render_description_section(&mut page)?;
     man.render_options_section(&mut page)?;
-    Ok(String::from_utf8_lossy(&page).into_owned() + &command_list() + SCREEN + &key_list() + ENDING)
+    Ok(String::from_utf8_lossy(&page).into_owned() + &command_list() + SCREEN + &key_list() + CAPTURE + &capture_options()? + ENDING)
+}
+
+/// The options of `ptxdbg capture`.
+fn capture_options() -> std::io::Result<String> {
+    let mut options = Vec::new();
+    clap_mangen::Man::new(CaptureArgs::described()).render_options_section(&mut options)?;
+    let text = String::from_utf8_lossy(&options).into_owned();
+    Ok(text.lines().skip_while(|line| !line.starts_with(".TP")).map(|line| format!("{line}\n")).collect())
 }
 
 /// All commands by topic, from the table.

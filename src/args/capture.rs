@@ -1,0 +1,72 @@
+//! The command line of `ptxdbg capture`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{CommandFactory, FromArgMatches, Parser};
+
+use super::{ArgsMessage, Format, bytes};
+use crate::capture::Request;
+
+const EXIT_STATUS: &str = "\
+The exit status is that of the program, or 2 where it cannot be run. What is said goes to standard error.";
+
+/// Run a program on a machine with a GPU, and write a launch of it to a bundle that opens on any machine
+///
+/// The bundle holds the kernel's PTX, its parameters, and the memory that they lead to, before and after the launch: ptxdbg FILE.ptxcap
+/// runs it without a GPU and compares with what the GPU has left.
+#[derive(Clone, Debug, Parser)]
+#[command(name = "ptxdbg-capture", bin_name = "ptxdbg capture", after_help = EXIT_STATUS, max_term_width = 100)]
+pub struct CaptureArgs {
+    /// Which kernels: a name of the module or of the source, or one with * and ?; without it all that have PTX
+    #[arg(short, long, value_name = "GLOB")]
+    pub kernel: Option<String>,
+
+    /// Which launch of these kernels, from 1
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    pub nth: u64,
+
+    /// All launches of these kernels, up to 100, each to a bundle of its own: FILE.1.ptxcap, FILE.2.ptxcap
+    #[arg(long, conflicts_with = "nth")]
+    pub all: bool,
+
+    /// Memory that is kept of a launch at most; what is left out is named, and reading it there is a stop. A number of bytes, or of KiB,
+    /// MiB, GiB or TiB with K, M, G or T after it
+    #[arg(long, value_name = "BYTES", value_parser = bytes, default_value = "2G")]
+    pub max_bytes: u64,
+
+    /// The bundle; without it KERNEL.ptxcap here
+    #[arg(short, long, value_name = "FILE.ptxcap")]
+    pub output: Option<PathBuf>,
+
+    /// The program and its arguments
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    pub command: Vec<OsString>,
+}
+
+impl CaptureArgs {
+    /// The command line that parsing, help and the manual page are made from.
+    pub fn described() -> clap::Command {
+        Self::command()
+    }
+
+    /// What is to be captured; `preload` is what `LD_PRELOAD` holds.
+    pub fn request(self, preload: Option<OsString>) -> Request {
+        let nth = (!self.all).then_some(self.nth);
+        let Self { kernel, max_bytes, output, command, .. } = self;
+        Request { kernel, nth, max_bytes, output, command, preload }
+    }
+}
+
+/// The arguments of a process whose second word is `capture`; none of another one, nor where a file has this name.
+///
+/// # Errors
+/// They are not of this form, or ask for help.
+pub fn parse(raw_args: &[OsString]) -> Option<Result<CaptureArgs, ArgsMessage>> {
+    const NAME: &str = "capture";
+    let is_it = raw_args.get(1).is_some_and(|word| word == NAME) && !PathBuf::from(NAME).is_file();
+    let of_error =
+        |error: clap::Error| ArgsMessage { text: error.render().to_string(), is_error: error.use_stderr(), format: Format::Human };
+    let parsed = || CaptureArgs::command().try_get_matches_from(&raw_args[1..]).and_then(|matches| CaptureArgs::from_arg_matches(&matches));
+    is_it.then(|| parsed().map_err(of_error))
+}

@@ -1,0 +1,171 @@
+//! The PTX of a module, out of what the driver was given to load.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::container::{self, Container};
+
+/// PTX of a kernel's module.
+pub struct Found {
+    /// Its text.
+    pub text: String,
+}
+
+/// The endings of the files beside an image: the PTX that a compiler made with it in the program, and the path that it was loaded from.
+const PTX: &str = "ptx";
+const PATH: &str = "path";
+/// Bytes of a PTX text at most.
+const TEXT_MAX: u64 = 1 << 30;
+
+/// The PTX of `kernel` in the image at `image`, for a device of this architecture: 90 is sm_90.
+///
+/// # Errors
+/// Why there is none, as a remark on the kernel.
+pub fn find(image: &Path, kernel: &str, architecture: Option<u32>) -> Result<Found, String> {
+    let own = beside(image, PTX);
+    if own.is_file() {
+        return whole_text(&own, kernel);
+    }
+    let opened = container::open(image).map_err(|problem| problem.to_string())?;
+    let Some(mut container) = opened else { return whole_text(image, kernel) };
+    if let Some(text) = best(&mut container, kernel, architecture)? {
+        return Ok(Found { text });
+    }
+    // Triton and Inductor keep the PTX beside the cubin.
+    let loaded = fs::read_to_string(beside(image, PATH)).ok().map(|path| PathBuf::from(path).with_extension(PTX));
+    if let Some(path) = loaded.filter(|path| path.is_file()) {
+        return whole_text(&path, kernel);
+    }
+    let what = container.what();
+    Err(format!("SASS only: {what} without PTX of it; build with -gencode arch=compute_NN,code=compute_NN, or a cubin with -lineinfo"))
+}
+
+fn beside(image: &Path, ending: &str) -> PathBuf {
+    let mut name = image.file_name().unwrap_or_default().to_os_string();
+    name.push(".");
+    name.push(ending);
+    image.with_file_name(name)
+}
+
+fn whole_text(path: &Path, kernel: &str) -> Result<Found, String> {
+    let bytes = crate::base::read_bounded(path, TEXT_MAX).map_err(|error| error.to_string())?.ok_or("its PTX is longer than 1 GiB")?;
+    let text = String::from_utf8(bytes).map_err(|_| "its PTX is not text")?;
+    let text = text.trim_end_matches('\0').to_string();
+    if has(&text, kernel) { Ok(Found { text }) } else { Err("the PTX that it is said to be made from has no such kernel".to_string()) }
+}
+
+fn has(text: &str, kernel: &str) -> bool {
+    container::outline(text).kernels.iter().any(|known| known.name == kernel)
+}
+
+/// The text of the module that a driver would take: the newest that the device runs, and of two of a number the one with features of the
+/// device.
+fn best(container: &mut Container, kernel: &str, architecture: Option<u32>) -> Result<Option<String>, String> {
+    let mut found: Option<((u32, bool), String)> = None;
+    for index in 0..container.modules().len() {
+        let Some(target) = target(&container.modules()[index].target).filter(|target| runs(*target, architecture)) else { continue };
+        let text = container.text(index).map_err(|problem| problem.to_string())?;
+        if has(&text, kernel) && found.as_ref().is_none_or(|(before, _)| target > *before) {
+            found = Some((target, text));
+        }
+    }
+    Ok(found.map(|(_, text)| text))
+}
+
+/// The number of an architecture, and whether it names features that no later one has: `(90, true)` of `sm_90a`.
+fn target(name: &str) -> Option<(u32, bool)> {
+    let digits = name.strip_prefix("sm_")?;
+    let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+    Some((digits[..end].parse().ok()?, end < digits.len()))
+}
+
+/// Whether a device of this architecture runs PTX for `target`.
+fn runs((number, has_features): (u32, bool), architecture: Option<u32>) -> bool {
+    architecture.is_none_or(|own| if has_features { number == own } else { number <= own })
+}
+
+/// A variable of a module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variable {
+    /// Its name.
+    pub name: String,
+    /// Whether it is in global memory; it is in constant memory otherwise.
+    pub is_global: bool,
+}
+
+/// The variables in global and constant memory that a module defines, but for those that stand for textures, samplers and surfaces.
+pub fn variables(text: &str) -> Vec<Variable> {
+    let text = crate::base::without_comments(text);
+    let (mut depth, mut names) = (0_usize, Vec::new());
+    for line in text.split_inclusive([';', '{', '}']) {
+        if depth == 0 {
+            names.extend(variable(line));
+        }
+        match line.chars().last() {
+            Some('{') => depth += 1,
+            Some('}') => depth = depth.saturating_sub(1),
+            Some(_) | None => {}
+        }
+    }
+    names
+}
+
+/// The variable in global or constant memory that a declaration of the module defines.
+fn variable(declaration: &str) -> Option<Variable> {
+    const LINKING: [&str; 4] = [".visible", ".weak", ".common", ".internal"];
+    const OPAQUE: [&str; 3] = [".texref", ".samplerref", ".surfref"];
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '%');
+    let declared = declaration.split('=').next()?.trim_end_matches([';', '{']);
+    // Directives that end with their lines stand before it.
+    let mut words =
+        declared.split_whitespace().skip_while(|word| !matches!(*word, ".global" | ".const" | ".extern") && !LINKING.contains(word));
+    let space = words.find(|word| !LINKING.contains(word)).filter(|word| matches!(*word, ".global" | ".const"))?;
+    let rest: Vec<&str> = words.collect();
+    if rest.iter().any(|word| OPAQUE.contains(word)) {
+        return None;
+    }
+    let rest = rest.join(" ");
+    let named = rest.split('[').next()?.trim_end();
+    let name: String = named.chars().rev().take_while(|c| is_name(*c)).collect::<Vec<char>>().into_iter().rev().collect();
+    let begins = name.starts_with(|c: char| !c.is_ascii_digit());
+    begins.then_some(Variable { name, is_global: space == ".global" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_are_those_of_global_and_constant_memory() {
+        let text = "
+            .version 8.0
+            .target sm_80
+            .address_size 64
+            .global .align 4 .u32 count;
+            .visible .const .align 16 .b8 coef[64] = {1, 2, 3};
+            // .global .u32 none;
+            .extern .global .u32 elsewhere;
+            .extern .shared .align 16 .b8 tile[];
+            .weak .global .v4 .f32 four;
+            .global .texref picture;
+            .visible .entry k(.param .u64 p)
+            {
+                .reg .b32 %r1;
+                { .shared .u32 own; }
+                ret;
+            }
+            .global .align 8 .u64 last[1] = {count};";
+        let found: Vec<(String, bool)> = variables(text).into_iter().map(|variable| (variable.name, variable.is_global)).collect();
+        let expected = [("count", true), ("coef", false), ("four", true), ("last", true)];
+        assert_eq!(found, expected.map(|(name, is_global)| (name.to_string(), is_global)));
+    }
+
+    #[test]
+    fn the_driver_takes_the_newest_that_the_device_runs() {
+        for (name, expected) in
+            [("sm_80", true), ("sm_90", true), ("sm_90a", true), ("sm_80a", false), ("sm_100", false), ("sm_100a", false)]
+        {
+            assert_eq!(runs(target(name).unwrap(), Some(90)), expected, "{name}");
+        }
+    }
+}
