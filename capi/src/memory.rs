@@ -64,8 +64,6 @@ pub fn process_memory() -> HostMemory {
 /// Only the memory at `ranges`, which may overlap. It must stay allocated as long as kernels run on it.
 pub fn host_memory(ranges: &[HostRange]) -> HostMemory {
     let mut sorted: Vec<HostRange> = ranges.iter().filter(|range| !range.addresses.is_empty()).cloned().collect();
-    // Accesses are at most 16 bytes and aligned, so ranges are extended to multiples of 16.
-    sorted.iter_mut().for_each(|range| range.addresses.start &= !15);
     sorted.sort_by_key(|range| range.addresses.start);
     let mut disjoint: Vec<HostRange> = Vec::new();
     for range in sorted {

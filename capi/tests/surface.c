@@ -141,6 +141,46 @@ static void registered_memory_has_bounds(void)
     ptxdbg_module_free(module);
 }
 
+static const char *const INCREMENT =
+    ".version 8.0\n.target sm_80\n.address_size 64\n"
+    ".visible .entry increment(.param .u64 at)\n"
+    "{ .reg .b32 %r<2>; .reg .b64 %d; ld.param.u64 %d, [at];\n"
+    "  ld.global.u32 %r1, [%d]; add.u32 %r1, %r1, 7; st.global.u32 [%d], %r1; ret; }\n";
+
+/* The finding of an increment at `at`, or none. */
+static ptxdbg_result *increment(ptxdbg_module *module, uint32_t *at)
+{
+    ptxdbg_param params[] = {{&at, sizeof at}};
+    ptxdbg_launch launch = {.size = sizeof(ptxdbg_launch), .grid = {1, 1, 1}, .block = {1, 1, 1}, .params = params, .param_count = 1};
+    ptxdbg_result *result = NULL;
+    EXPECT(ptxdbg_run(module, &launch, NULL, &result) == PTXDBG_OK);
+    return result;
+}
+
+static void registered_memory_begins_where_it_is_said_to(void)
+{
+    ptxdbg_module *module = module_of(INCREMENT);
+    uint32_t *data = aligned_alloc(4096, 4096);
+    for (size_t first = 1; first < 5; first++) {
+        memset(data, 0, 4096);
+        EXPECT(ptxdbg_register(data + first, 64) == PTXDBG_OK);
+        ptxdbg_result *before = increment(module, data + first - 1);
+        EXPECT(ptxdbg_result_finding_count(before) == 1 && data[first - 1] == 0);
+        EXPECT(strcmp(ptxdbg_result_finding(before, 0)->id, "memory.out_of_bounds") == 0);
+        EXPECT(strstr(ptxdbg_result_finding(before, 0)->text, "4 bytes before the start of") != NULL);
+        EXPECT(strstr(ptxdbg_result_finding(before, 0)->text, "(64 bytes at ") != NULL);
+        ptxdbg_result *lowest = increment(module, data + first), *highest = increment(module, data + first + 15);
+        EXPECT(ptxdbg_result_finding_count(lowest) == 0 && data[first] == 7);
+        EXPECT(ptxdbg_result_finding_count(highest) == 0 && data[first + 15] == 7);
+        ptxdbg_result *after = increment(module, data + first + 16);
+        EXPECT(ptxdbg_result_finding_count(after) == 1 && data[first + 16] == 0);
+        ptxdbg_result_free(before), ptxdbg_result_free(lowest), ptxdbg_result_free(highest), ptxdbg_result_free(after);
+        EXPECT(ptxdbg_unregister(data + first) == PTXDBG_OK);
+    }
+    free(data);
+    ptxdbg_module_free(module);
+}
+
 static void mistakes_are_statuses(void)
 {
     ptxdbg_module *module = NULL;
@@ -187,6 +227,7 @@ int main(void)
     pointers_in_memory_lead_on();
     findings_have_both_sides();
     registered_memory_has_bounds();
+    registered_memory_begins_where_it_is_said_to();
     mistakes_are_statuses();
     one_function_runs_a_text();
     puts("the surface does what its header says");

@@ -106,7 +106,7 @@ pub fn fill(machine: &Machine, range: &ByteRange, out: &mut [u8]) -> Option<()> 
         Space::Generic | Space::Global => device.read(at, out).ok()?,
         Space::Const => {
             let allocation = device.constant_memory().find(at).filter(|allocation| end <= allocation.end())?;
-            allocation.pages.read(at - allocation.base, out);
+            allocation.pages.read(allocation.offset(at), out);
         }
         Space::Shared | Space::SharedCluster => {
             let shared = &machine.block(owner.block)?.shared.pages;

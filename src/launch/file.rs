@@ -285,7 +285,7 @@ pub struct Memory {
     /// Its name; the default is derived from the address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The address of its first byte, a multiple of 16; chosen automatically if omitted.
+    /// The address of its first byte, a multiple of 16 unless `init` is `Pages`; chosen automatically if omitted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<u64>,
     /// The element type by which it is shown and compared; bytes by default.

@@ -29,16 +29,18 @@ pub fn encode<'p>(pages: impl ExactSizeIterator<Item = (u64, &'p [u8; PAGE_BYTES
 pub struct Pages {
     /// The file.
     pub file: Arc<DataFile>,
-    /// Offset of each page in its memory, in ascending order.
+    /// Offset of each page in its memory, in ascending order, counted from `lead` bytes before the memory.
     pub offsets: Arc<[u64]>,
+    /// Bytes of the first page before the memory: its address modulo 16.
+    pub lead: u64,
 }
 
 impl Pages {
-    /// The pages in `file`, of memory of `bytes` bytes.
+    /// The pages in `file`, of memory of `bytes` bytes after `lead` bytes that are none of it.
     ///
     /// # Errors
     /// A mistake in the file, as the end of a sentence that begins with its name.
-    pub fn read(file: Arc<DataFile>, bytes: u64) -> Result<Self, String> {
+    pub fn read(file: Arc<DataFile>, (lead, bytes): (u64, u64)) -> Result<Self, String> {
         let cannot = |error: DataError| format!("cannot be read: {}", error.reason);
         if file.bytes < NUMBER_BYTES {
             return Err(format!("has {} bytes, and a file of pages begins with 8 that say how many there are", file.bytes));
@@ -51,13 +53,14 @@ impl Pages {
             let holds = (file.bytes - NUMBER_BYTES) / RECORD_BYTES;
             return Err(format!("says that it has {count} pages, and its {} bytes hold {holds}", file.bytes));
         }
+        let end = bytes.saturating_add(lead);
         let mut offsets: Vec<u64> = Vec::new();
         let mut wrong = None;
         let read = records(&file, count, |offset, _| -> Result<(), DataError> {
             let index = offsets.len();
-            if wrong.is_none() && (offset >= bytes || !offset.is_multiple_of(PAGE_BYTES)) {
+            if wrong.is_none() && (offset >= end || !offset.is_multiple_of(PAGE_BYTES)) {
                 let message = "is none of the memory, whose pages begin at multiples of 4096";
-                wrong = Some(format!("page {index}, at offset {offset}, {message} below {bytes}"));
+                wrong = Some(format!("page {index}, at offset {offset}, {message} below {end}"));
             }
             if let (None, Some(before)) = (&wrong, offsets.last().filter(|before| **before >= offset)) {
                 wrong = Some(format!("page {index}, at offset {offset}, follows the one at offset {before}: pages are in ascending order"));
@@ -69,7 +72,7 @@ impl Pages {
         if let Some(wrong) = wrong {
             return Err(wrong);
         }
-        Ok(Self { file, offsets: offsets.into() })
+        Ok(Self { file, offsets: offsets.into(), lead })
     }
 
     /// Passes each page of `bytes` bytes of memory to `sink`, with its offset.
@@ -78,7 +81,8 @@ impl Pages {
     /// The file was changed or removed, or an error of `sink`.
     pub fn fill<E: From<DataError>>(&self, bytes: u64, sink: &mut super::init::Sink<'_, E>) -> Result<(), E> {
         records(&self.file, self.offsets.len() as u64, |offset, page| {
-            sink(offset, &page[..bytes.saturating_sub(offset).min(PAGE_BYTES) as usize])
+            let (first, end) = (self.lead.saturating_sub(offset), (self.lead + bytes).saturating_sub(offset).min(PAGE_BYTES));
+            sink(offset + first - self.lead, &page[first.min(end) as usize..end as usize])
         })
     }
 }

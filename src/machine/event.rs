@@ -86,15 +86,15 @@ pub struct StoreData<'a> {
     pub element_bytes: u32,
     /// The pages of that memory.
     pub pages: &'a Pages,
-    /// The address of its first byte.
-    pub base: u64,
+    /// The address at which these pages begin.
+    pub origin: u64,
 }
 
 impl StoreData<'_> {
     /// True if the memory at `address` already holds the bytes that `lane` writes there.
     pub fn already_holds(&self, lane: usize, address: u64) -> bool {
         let size = self.element_bytes as usize;
-        let mut at = address - self.base;
+        let mut at = address - self.origin;
         self.elements.iter().all(|element| {
             let mut present = [0; 8];
             self.pages.read(at, &mut present[..size]);

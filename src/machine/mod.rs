@@ -51,7 +51,7 @@ pub use state::lanes::{LANES, LaneMask, PerLane};
 pub use state::launch::{ContextSwitch, DEPTH_MAX, Delay, DivergencePolicy, Instrumentation, LaunchConfig, LaunchError, Schedule};
 pub use state::machine::Machine;
 pub use state::mbarrier::{Contribution, Mbarrier, MbarrierOperation, Phase};
-pub use state::memory::{Allocation, OutOfMemory, PAGE_BYTES, Region};
+pub use state::memory::{Allocation, ORIGIN_ALIGN, OutOfMemory, PAGE_BYTES, Region};
 pub use state::page_source::{HOST_MEMORY, PageSource};
 pub use state::prepared::PreparedLaunch;
 pub use state::registers::{FrameBase, Registers};

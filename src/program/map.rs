@@ -195,8 +195,8 @@ pub const WINDOW_BYTES: u64 = 1 << 27;
 /// Bytes of addresses of variables in global memory, in 64-bit modules.
 const VARIABLES_BYTES: u64 = MAP64.buffers - MAP64.variables;
 
-/// Alignment of the addresses that a launch may request for its memory, so that no access of a thread crosses a page of it. The driver
-/// allocates at multiples of 256, a host program at multiples of 16.
+/// Alignment of the addresses that a launch may request for its memory. The driver allocates at multiples of 256, a host program at
+/// multiples of 16; memory whose pages were saved may be a part of an allocation, and begins anywhere.
 pub const REQUESTED_ALIGN: u64 = 16;
 
 /// The lowest address that a launch may request for its memory.

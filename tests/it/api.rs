@@ -2,9 +2,13 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails where it cannot go on")]
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use ptxdbg::api::{Checks, Comparison, Error, Launch, Module, Outcome, Planned, Reason, RunOptions, Session, Tick};
+use ptxdbg::api::{
+    Checks, Comparison, DriverLaunch, Error, HostMemory, HostRange, Launch, Module, Outcome, PAGE_BYTES, PageSource, Planned, Reason,
+    RunOptions, Session, Tick,
+};
 
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(name)
@@ -157,4 +161,108 @@ fn a_bundle_is_opened_where_its_session_stood() {
         assert!(Planned::open(&path).is_err(), "{name}");
     }
     assert!(matches!(Planned::open(folder.path().join("none.ptx")), Err(Error::File(_))));
+}
+
+/// Memory of a process at an address of its own.
+#[derive(Clone)]
+struct Process(Vec<u8>);
+
+const PROCESS: u64 = 0x5000_0000_0000;
+
+impl PageSource for Process {
+    fn extent(&mut self, _: u64) -> Option<Range<u64>> {
+        None
+    }
+
+    fn page(&mut self, address: u64) -> Option<Box<[u8; PAGE_BYTES]>> {
+        let mut page = Box::new([0; PAGE_BYTES]);
+        let own = self.0.get(address.checked_sub(PROCESS)? as usize..)?;
+        let length = own.len().min(PAGE_BYTES);
+        page[..length].copy_from_slice(&own[..length]);
+        Some(page)
+    }
+}
+
+/// The first finding and the writes of a kernel of [`ADDS`] at `offset`, for arrays at `ranges` of a process.
+fn added_at(kernel: &str, offset: u64, ranges: &[(&str, Range<u64>)]) -> (Option<String>, Vec<(u64, Vec<u8>)>) {
+    let all = PROCESS..PROCESS + 3 * PAGE_BYTES as u64;
+    let module = Module::from_text_avoiding("adds.ptx", ADDS, std::slice::from_ref(&all)).unwrap();
+    let array = |(name, at): &(&str, Range<u64>)| HostRange { addresses: PROCESS + at.start..PROCESS + at.end, name: (*name).to_string() };
+    let ranges: Vec<HostRange> = ranges.iter().map(array).collect();
+    let host = HostMemory::new(Box::new(Process((0..all.end - all.start).map(|at| at as u8).collect())), &ranges);
+    let params = vec![(PROCESS + offset).to_le_bytes().to_vec()];
+    let launch = DriverLaunch {
+        kernel: Some(kernel.to_string()),
+        grid: [1, 1, 1],
+        block: [1, 1, 1],
+        cluster: None,
+        dynamic_shared: 0,
+        cooperative: false,
+        params,
+    };
+    let run = launch.planned(&module).unwrap().run(0, &RunOptions { host: Some(host.clone()), ..RunOptions::default() }).unwrap();
+    let message = |run: &ptxdbg::api::Run| run.findings().first().map(|finding| format!("{} {}", finding.id.word(), finding.message));
+    let writes = run.host_writes(&host).into_iter().map(|write| (write.address - PROCESS, write.bytes)).collect();
+    // The copy of the memory has the same bounds.
+    let again = launch.captured(&module, &host).unwrap().run(0, &RunOptions::default()).unwrap();
+    assert_eq!(message(&again), message(&run), "{kernel} at {offset}");
+    (message(&run), writes)
+}
+
+const ADDS: &str = "
+    .version 8.0
+    .target sm_80
+    .address_size 64
+    .visible .entry word(.param .u64 at)
+    {
+        .reg .b32 %r<2>;
+        .reg .b64 %d;
+        ld.param.u64 %d, [at];
+        ld.global.u32 %r1, [%d];
+        add.u32 %r1, %r1, 1;
+        st.global.u32 [%d], %r1;
+        ret;
+    }
+    .visible .entry vector(.param .u64 at)
+    {
+        .reg .b32 %r<5>;
+        .reg .b64 %d;
+        ld.param.u64 %d, [at];
+        ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%d];
+        st.global.u32 [%d], %r4;
+        ret;
+    }";
+
+#[test]
+fn memory_of_the_process_begins_at_its_first_byte() {
+    let two = [("low", 8..24), ("high", 24..44)];
+    let (finding, writes) = added_at("word", 4, &two);
+    let message = finding.unwrap();
+    assert!(message.starts_with("memory.out_of_bounds ") && writes.is_empty(), "{message}");
+    assert!(message.contains("4 bytes before the start of 'low' (16 bytes at 0x500000000008)"), "{message}");
+    for inside in [8, 20, 24, 40] {
+        let (finding, writes) = added_at("word", inside, &two);
+        assert_eq!((finding, writes), (None, vec![(inside, vec![inside as u8 + 1])]), "{inside}");
+    }
+    let message = added_at("word", 44, &two).0.unwrap();
+    assert!(message.contains("just past the end of 'high' (20 bytes at 0x500000000018)"), "{message}");
+    // Two arrays in one line of 16 bytes: an access that crosses from one to the other is none of either.
+    let (finding, writes) = added_at("vector", 16, &two);
+    assert!(finding.unwrap().starts_with("memory.out_of_bounds ") && writes.is_empty());
+    assert_eq!(added_at("vector", 16, &[("both", 8..44)]), (None, vec![(16, vec![28, 29, 30, 31])]));
+}
+
+#[test]
+fn memory_between_two_arrays_of_one_line_belongs_to_none() {
+    let apart = [("low", 0..20), ("high", 28..PAGE_BYTES as u64 + 12)];
+    for between in [20, 24] {
+        let (finding, writes) = added_at("word", between, &apart);
+        assert!(finding.is_some_and(|finding| finding.starts_with("memory.out_of_bounds ")) && writes.is_empty(), "{between}");
+    }
+    // The last page of 'high' begins 16 bytes after a page of the process.
+    let last = PAGE_BYTES as u64 + 8;
+    assert_eq!(added_at("word", 28, &apart), (None, vec![(28, vec![29])]));
+    assert_eq!(added_at("word", last, &apart), (None, vec![(last, vec![9])]));
+    let page = PAGE_BYTES as u64 + 16;
+    assert_eq!(added_at("word", page, &[("low", 24..page + 4)]), (None, vec![(page, vec![17])]));
 }

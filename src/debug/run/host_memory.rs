@@ -9,7 +9,7 @@ use std::{fmt, fs, io};
 
 use crate::launch::file::{Init, Memory};
 use crate::launch::pages;
-use crate::machine::{Device, HOST_MEMORY, Machine, PAGE_BYTES, PageSource, Trap};
+use crate::machine::{Device, HOST_MEMORY, Machine, ORIGIN_ALIGN, PAGE_BYTES, PageSource, Trap};
 
 type Page = [u8; PAGE_BYTES];
 
@@ -24,13 +24,14 @@ struct PageCache {
     extents: BTreeMap<u64, u64>,
     /// Names of registered memory, by start.
     names: BTreeMap<u64, String>,
+    /// By the address at which they begin, a multiple of a page after the origin of their extent.
     pages: BTreeMap<u64, Box<Page>>,
 }
 
 /// A registered range of host memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostRange {
-    /// Its addresses: not empty, starting at a multiple of 16.
+    /// Its addresses: not empty.
     pub addresses: Range<u64>,
     /// Its name in findings.
     pub name: String,
@@ -49,8 +50,8 @@ impl HostMemory {
     /// The memory that `source` provides. Accesses are checked against the bounds of the disjoint ranges `registered`; outside of them,
     /// `source` determines the bounds.
     pub fn new(source: Box<dyn PageSource + Send>, registered: &[HostRange]) -> Self {
-        let is_valid = |range: &HostRange| range.addresses.start < range.addresses.end && range.addresses.start.is_multiple_of(16);
-        assert!(registered.iter().all(is_valid), "ranges that start at multiples of 16: {registered:?}");
+        let is_valid = |range: &HostRange| range.addresses.start < range.addresses.end;
+        assert!(registered.iter().all(is_valid), "ranges with at least one byte: {registered:?}");
         let extents = registered.iter().map(|HostRange { addresses, .. }| (addresses.start, addresses.end)).collect();
         let names = registered.iter().map(|range| (range.addresses.start, range.name.clone())).collect();
         Self(Arc::new(Mutex::new(PageCache { source, extents, names, pages: BTreeMap::new() })))
@@ -65,9 +66,9 @@ impl HostMemory {
         let cache = self.lock();
         for (start, end) in &cache.extents {
             device.map_unknown(cache.names.get(start).map_or(HOST_MEMORY, String::as_str), &(*start..*end));
-        }
-        for (address, page) in &cache.pages {
-            device.fill_page(*address, page);
+            for (page, contents) in cache.pages_of(*start..*end) {
+                device.fill_page(page.max(*start), contents);
+            }
         }
     }
 
@@ -84,7 +85,7 @@ impl HostMemory {
     pub fn save(&self, folder: &Path) -> io::Result<Vec<Memory>> {
         let (cache, mut names, mut all) = (self.lock(), BTreeSet::new(), Vec::new());
         for (number, (start, end)) in cache.extents.iter().enumerate() {
-            let pages: Vec<(u64, &Page)> = cache.pages.range(start..end).map(|(address, page)| (address - start, &**page)).collect();
+            let pages: Vec<(u64, &Page)> = cache.pages_of(*start..*end).map(|(address, page)| (address - origin(*start), page)).collect();
             let file = format!("memory{number}.pages");
             fs::write(folder.join(&file), pages::encode(pages.into_iter()))?;
             let name = cache.names.get(start).filter(|name| is_name(name) && names.insert(name.as_str()));
@@ -103,11 +104,12 @@ impl HostMemory {
                 if before.is_some_and(|before| **before == *page) {
                     continue;
                 }
-                let length = PAGE_BYTES.min((end - address) as usize);
+                let (first, length) = (start.saturating_sub(address) as usize, PAGE_BYTES.min((end - address) as usize));
                 let is_same = |at: usize| before.is_some_and(|before| before[at] == page[at]);
-                let unknown = if before.is_some() { Vec::new() } else { device.unknown(address, length as u64) };
+                let own = address.max(*start);
+                let unknown = if before.is_some() { Vec::new() } else { device.unknown(own, (length - first) as u64) };
                 let is_written = |at: &usize| !is_same(*at) && !unknown.iter().any(|range| range.contains(&(address + *at as u64)));
-                for at in (0..length).filter(is_written) {
+                for at in (first..length).filter(is_written) {
                     match writes.last_mut() {
                         Some(last) if last.address + last.bytes.len() as u64 == address + at as u64 => last.bytes.push(page[at]),
                         _ => writes.push(HostWrite { address: address + at as u64, bytes: vec![page[at]] }),
@@ -132,11 +134,26 @@ impl fmt::Debug for HostMemory {
     }
 }
 
+/// The address at which the first page of the memory that starts at `start` begins.
+fn origin(start: u64) -> u64 {
+    start - start % ORIGIN_ALIGN
+}
+
+impl PageCache {
+    /// The cached pages of the extent at `range`, each with its address. The pages of two extents may overlap, if one ends less than 16
+    /// bytes before the other starts.
+    fn pages_of(&self, range: Range<u64>) -> impl Iterator<Item = (u64, &Page)> {
+        let origin = origin(range.start);
+        let pages = self.pages.range(origin..range.end).map(|(address, page)| (*address, &**page));
+        pages.filter(move |(address, _)| (address - origin).is_multiple_of(PAGE_BYTES as u64))
+    }
+}
+
 impl PageSource for PageCache {
     /// The extent is clipped at its neighbouring extents.
     fn extent(&mut self, address: u64) -> Option<Range<u64>> {
         let found = self.source.extent(address)?;
-        let before = self.extents.range(..=address).next_back().map_or(0, |(_, end)| end.next_multiple_of(16));
+        let before = self.extents.range(..=address).next_back().map_or(0, |(_, end)| *end);
         let after = self.extents.range(address..).next().map_or(u64::MAX, |(start, _)| *start);
         let clipped = found.start.max(before)..found.end.min(after);
         if !clipped.contains(&address) {

@@ -12,6 +12,7 @@ use crate::launch::npy_types::saving;
 use crate::launch::pages::{PAGE_BYTES, Pages};
 use crate::launch::plan::PlannedBuffer;
 use crate::launch::value_path::ValuePath;
+use crate::program::map::REQUESTED_ALIGN;
 use std::sync::Arc;
 
 /// Maximum bytes of all buffers of a case: the memory of the simulated device.
@@ -26,6 +27,17 @@ const PRINTED_BYTES_MAX: u64 = 1 << 30;
 impl Resolver<'_> {
     /// Adds `buffer` to the scope and returns its index.
     pub(super) fn define_buffer(&mut self, launch: usize, place: &ValuePath, buffer: &Buffer, scope: &mut Scope) -> Option<usize> {
+        self.define_buffer_at((launch, None), place, buffer, scope)
+    }
+
+    /// Adds `buffer`, which has an address if one is given, to the scope and returns its index.
+    pub(super) fn define_buffer_at(
+        &mut self,
+        (launch, at): (usize, Option<u64>),
+        place: &ValuePath,
+        buffer: &Buffer,
+        scope: &mut Scope,
+    ) -> Option<usize> {
         if let Some(&earlier) = scope.by_name.get(&buffer.name) {
             let first = self.file.span(&scope.places[earlier]);
             self.error_with_help(
@@ -38,7 +50,7 @@ impl Resolver<'_> {
             }
             return None;
         }
-        let planned = self.buffer(launch, place, buffer);
+        let planned = self.buffer((launch, at), place, buffer);
         let index = scope.buffers.len();
         if let Init::With(_, parts) = &buffer.init {
             scope.unresolved.push(UnresolvedParts { buffer: index, place: place.field("init").field("at"), parts: parts.clone() });
@@ -50,7 +62,7 @@ impl Resolver<'_> {
     }
 
     /// Resolves a buffer; one with a mistake as far as possible, so that later mistakes are found as well.
-    fn buffer(&mut self, launch: usize, place: &ValuePath, buffer: &Buffer) -> PlannedBuffer {
+    fn buffer(&mut self, (launch, at): (usize, Option<u64>), place: &ValuePath, buffer: &Buffer) -> PlannedBuffer {
         let (init, inner) = match &buffer.init {
             Init::With(inner, _) => (place.field("init").item(0), Some(Buffer { init: (**inner).clone(), ..buffer.clone() })),
             _ => (place.field("init"), None),
@@ -62,11 +74,12 @@ impl Resolver<'_> {
         let is_sized = shape.is_some();
         let shape = shape.unwrap_or_default();
         let bytes = self.buffer_bytes(place, buffer, &shape);
-        let contents = self.contents(&init, buffer, source, bytes);
+        let lead = at.unwrap_or_default() % REQUESTED_ALIGN;
+        let contents = self.contents(&init, buffer, source, (lead, bytes));
         // Without a size, which is an error, the expected contents are not checked.
         let expected = buffer.expect.as_ref().filter(|_| is_sized);
         let places = (&place.field("expect"), &place.field("tolerance"));
-        let expect = expected.and_then(|expect| self.expect(places, buffer, expect, (&shape, bytes)));
+        let expect = expected.and_then(|expect| self.expect(places, buffer, expect, (&shape, lead, bytes)));
         self.check_comparison(place, buffer, bytes);
         PlannedBuffer {
             name: buffer.name.clone(),
@@ -140,7 +153,7 @@ impl Resolver<'_> {
             self.error(place, message);
             return None;
         }
-        Some((self.contents(place, like, source, bytes), bytes))
+        Some((self.contents(place, like, source, (0, bytes)), bytes))
     }
 
     /// Checks that all buffers of a case fit the device, and that those that are stored fit the host.
@@ -169,7 +182,7 @@ impl Resolver<'_> {
         }
     }
 
-    fn contents(&mut self, place: &ValuePath, buffer: &Buffer, source: Option<Source>, bytes: u64) -> Contents {
+    fn contents(&mut self, place: &ValuePath, buffer: &Buffer, source: Option<Source>, (lead, bytes): (u64, u64)) -> Contents {
         let element = buffer.elem;
         match buffer.init {
             Init::Zero => Contents::Byte(0),
@@ -181,7 +194,7 @@ impl Resolver<'_> {
             },
             Init::Iota { start, step } => self.iota(place, element, start, step),
             Init::Random { seed, low, high } => self.random(place, element, seed, low, high),
-            Init::Pages(ref name) => self.pages(place, name, bytes),
+            Init::Pages(ref name) => self.pages(place, name, (lead, bytes)),
             Init::With(..) => {
                 self.error(place, "what stands at some bytes is said once: With(Zero, at: {8: .., 16: ..})");
                 Contents::Uninit
@@ -195,10 +208,10 @@ impl Resolver<'_> {
         }
     }
 
-    fn pages(&mut self, place: &ValuePath, name: &str, bytes: u64) -> Contents {
+    fn pages(&mut self, place: &ValuePath, name: &str, range: (u64, u64)) -> Contents {
         let found = self.files.get(&self.file.folder.join(name)).and_then(|file| {
             let path = file.path.display().to_string();
-            Pages::read(file, bytes).map_err(|reason| format!("'{path}' {reason}"))
+            Pages::read(file, range).map_err(|reason| format!("'{path}' {reason}"))
         });
         match found {
             Ok(pages) => Contents::Pages(pages),
@@ -258,12 +271,12 @@ impl Resolver<'_> {
         (place, tolerance_place): (&ValuePath, &ValuePath),
         buffer: &Buffer,
         expect: &Init,
-        (shape, bytes): (&[u64], u64),
+        (shape, lead, bytes): (&[u64], u64, u64),
     ) -> Option<Expect> {
         let (tolerance, compare) = (buffer.tolerance.unwrap_or_default(), buffer.compare);
         self.check_tolerance(tolerance_place, buffer.elem, tolerance);
         if let Init::Pages(name) = expect {
-            return Some(Expect { contents: self.pages(place, name, bytes), tolerance, compare });
+            return Some(Expect { contents: self.pages(place, name, (lead, bytes)), tolerance, compare });
         }
         if !matches!(expect, Init::Values(_) | Init::File(_) | Init::Slice { .. }) {
             self.error(place, "'expect' is Values, File, Slice or Pages");

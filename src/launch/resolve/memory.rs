@@ -3,7 +3,7 @@
 use super::image::texture_image;
 use super::param::count;
 use super::{Resolver, Scope, UnresolvedParts};
-use crate::launch::file::{Launch, Memory, Param, Parts};
+use crate::launch::file::{Init, Launch, Memory, Param, Parts};
 use crate::launch::plan::{ParamValue, PlannedPart};
 use crate::launch::value_path::ValuePath;
 use crate::program::TENSOR_MAP_BYTES;
@@ -22,7 +22,7 @@ impl Resolver<'_> {
                 self.error_with_help(&place, "memory has a name or an address, or both", "name: \"a\" or at: 0x7f1234000000");
                 continue;
             };
-            let Some(buffer) = self.define_buffer(index, &place, &memory.as_buffer(name), scope) else { continue };
+            let Some(buffer) = self.define_buffer_at((index, memory.at), &place, &memory.as_buffer(name), scope) else { continue };
             if let Some(at) = self.address_of_memory(&place, memory, scope.buffers[buffer].bytes, scope) {
                 scope.buffers[buffer].at = Some(at);
             }
@@ -35,7 +35,8 @@ impl Resolver<'_> {
         let place = place.field("at");
         let bits = self.program.address_bits;
         let limit = if bits == 32 { 1 << 32 } else { ADDRESSES_END };
-        if !at.is_multiple_of(REQUESTED_ALIGN) {
+        let is_part = matches!(memory.init, Init::Pages(_)) && at.is_multiple_of(memory.elem.bytes().into());
+        if !at.is_multiple_of(REQUESTED_ALIGN) && !is_part {
             let help = format!("memory that begins elsewhere is a part of an allocation: Offset(\"a\", {})", at % REQUESTED_ALIGN);
             self.error_with_help(&place, format!("{at:#x} is not a multiple of {REQUESTED_ALIGN}, and no allocation begins there"), help);
             return None;

@@ -70,7 +70,7 @@ impl<'a> Resolver<'a> {
         };
         let tolerance = launch.variable_tolerances.get(name).copied();
         let like = Buffer { shape: Some(shape.clone()), tolerance, ..named_like(name, element, Init::Zero) };
-        let expect = Some(self.expect(places, &like, expect, (&shape, bytes))?);
+        let expect = Some(self.expect(places, &like, expect, (&shape, 0, bytes))?);
         Some(PlannedBuffer {
             name: name.to_string(),
             element,

@@ -325,7 +325,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             }
         };
         if let Some(allocation) = region.find(access.min) {
-            gather(&allocation.pages, allocation.base, access, skip, put);
+            gather(&allocation.pages, allocation.origin, access, skip, put);
         }
     }
 
@@ -353,8 +353,8 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             }
             Space::Generic | Space::Global | Space::Const | Space::Param => {
                 if let Some(allocation) = self.global.find_mut(access.min) {
-                    let base = allocation.base;
-                    scatter(&mut allocation.pages, base, access, skip, change);
+                    let origin = allocation.origin;
+                    scatter(&mut allocation.pages, origin, access, skip, change);
                 }
             }
         }
@@ -518,11 +518,11 @@ fn store_data<'a>(
 ) -> Option<StoreData<'a>> {
     let memory = match space {
         Space::Shared => Some((&shared.pages, 0)),
-        Space::Generic | Space::Global => global.find(access.min).map(|allocation| (&allocation.pages, allocation.base)),
+        Space::Generic | Space::Global => global.find(access.min).map(|allocation| (&allocation.pages, allocation.origin)),
         Space::SharedCluster | Space::Local | Space::ParamFunc | Space::Const | Space::Param => None,
     };
     let element_bytes = u32::from(element.bits.min(64) / 8);
-    memory.map(|(pages, base)| StoreData { elements, element_bytes, pages, base })
+    memory.map(|(pages, origin)| StoreData { elements, element_bytes, pages, origin })
 }
 
 /// The proxy of an image access.

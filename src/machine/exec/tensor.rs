@@ -170,7 +170,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 unmapped = Some(address);
                 return;
             };
-            let end = allocation.base.saturating_add(allocation.pages.len());
+            let end = allocation.padded_end();
             if address.saturating_add(bytes) > end {
                 unmapped = Some(end);
             } else if reads && unknown.is_none() {

@@ -90,7 +90,7 @@ impl Machine {
     pub fn launch_start(&self) -> LaunchStart {
         let (undefined, uncompared) = (self.device.undefined().collect(), self.device.uncompared().to_vec());
         // With the padding, since some accesses use it.
-        let allocations = self.device.global().allocations().map(|of| of.base..of.base + of.pages.len()).collect();
+        let allocations = self.device.global().allocations().map(|of| of.base..of.padded_end()).collect();
         let ignored = self.device.ignored().to_vec();
         LaunchStart { prepared: Arc::clone(&self.prepared), undefined, uncompared, ignored, allocations }
     }

@@ -42,7 +42,7 @@ impl Machine {
             },
             Space::Generic | Space::Global => match (self.device.global.find(address), later.device.global.find(address)) {
                 (Some(earlier), Some(later)) => {
-                    earlier.base == later.base && earlier.pages.shares(&later.pages, address - earlier.base, bytes)
+                    earlier.base == later.base && earlier.pages.shares(&later.pages, earlier.offset(address), bytes)
                 }
                 (None, None) => true,
                 (Some(_), None) | (None, Some(_)) => false,

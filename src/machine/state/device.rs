@@ -80,7 +80,10 @@ impl Device {
     pub(in crate::machine) fn allocate_workspace(&mut self) {
         let (address, bytes) = (self.program.map.workspace, map::WORKSPACE_BYTES);
         match self.global.find_mut(address) {
-            Some(workspace) => workspace.pages.write(0, &vec![0; bytes as usize]),
+            Some(workspace) => {
+                let offset = workspace.offset(address);
+                workspace.pages.write(offset, &vec![0; bytes as usize]);
+            }
             None => self.global.insert("grid workspace", address, bytes, 0, 0),
         }
     }
@@ -99,7 +102,7 @@ impl Device {
         region.insert(&variable.name, address, variable.bytes, 0, 0);
         if let Some(allocation) = region.find_mut(address) {
             let bytes = &variable.init[..variable.init.len().min(variable.bytes as usize)];
-            allocation.pages.write(0, bytes);
+            allocation.pages.write(allocation.offset(address), bytes);
         }
     }
 
@@ -165,7 +168,7 @@ impl Device {
     /// # Errors
     /// If the address is in use, or is no address of the device.
     pub fn allocate_at(&mut self, name: &str, address: u64, bytes: u64, fill: Option<u8>) -> Result<(), NotFree> {
-        let end = address.checked_add(bytes).filter(|end| *end <= map::ADDRESSES_END && address.is_multiple_of(map::REQUESTED_ALIGN));
+        let end = address.checked_add(bytes).filter(|end| *end <= map::ADDRESSES_END);
         let range = address..end.ok_or_else(|| NotFree { address, bytes, by: "the end of the addresses".to_string() })?;
         let regions = self.program.map.regions(self.program.address_bits);
         let region = regions.into_iter().find(|(_, region)| map::overlap(region, &range)).map(|(what, _)| what.to_string());
@@ -180,18 +183,17 @@ impl Device {
         Ok(())
     }
 
-    /// Makes all pages of the memory that starts at `address` unknown except those at the offsets `known`, in ascending order. Reading an
-    /// unknown byte is a trap until it has been written.
+    /// Makes all pages of the memory that starts at `address` unknown except those at the offsets `known`, in ascending order, from the
+    /// address on at which its first page begins. Reading an unknown byte is a trap until it has been written.
     pub fn set_known_pages(&mut self, address: u64, known: impl Iterator<Item = u64>) {
         if let Some(allocation) = self.global.find_mut(address).filter(|allocation| allocation.base == address) {
             allocation.pages.set_known_pages(known);
         }
     }
 
-    /// Maps memory at `range` whose bytes are all unknown; false if addresses of it are in use. Its start is a multiple of 16, so that no
-    /// access of a thread crosses one of its pages.
+    /// Maps memory at `range` whose bytes are all unknown; false if addresses of it are in use.
     pub fn map_unknown(&mut self, name: &str, range: &Range<u64>) -> bool {
-        assert!(range.start < range.end && range.start.is_multiple_of(16), "memory at {range:x?}");
+        assert!(range.start < range.end, "memory at {range:x?}");
         let is_occupied = self.reserved.iter().any(|taken| map::overlap(taken, range)) || self.global.overlapping(range).is_some();
         if is_occupied || range.end > map::ADDRESSES_END {
             return false;
@@ -201,21 +203,26 @@ impl Device {
         true
     }
 
-    /// The address range of the allocation that holds `address`.
-    pub fn allocation_range(&self, address: u64) -> Option<Range<u64>> {
-        self.global.find(address).map(|allocation| allocation.base..allocation.end())
+    /// The address of the page that holds the byte at `address`: a multiple of [`PAGE_BYTES`] after the origin of its memory, and so up
+    /// to 15 bytes before the first byte of that memory.
+    pub fn page_address(&self, address: u64) -> Option<u64> {
+        self.global.find(address).map(|allocation| address - allocation.offset(address) % PAGE_BYTES as u64)
     }
 
-    /// Fills the unknown page at `address`, a multiple of a page after the start of its memory, with `page`, except for bytes written
-    /// since. False if the page was known.
+    /// Fills the unknown page that holds the byte at `address` with `page`, except for bytes written since. False if the page was known.
     pub fn fill_page(&mut self, address: u64, page: &[u8; PAGE_BYTES]) -> bool {
-        self.global.find_mut(address).is_some_and(|allocation| allocation.pages.fill_page(address - allocation.base, page))
+        let Some(allocation) = self.global.find_mut(address) else { return false };
+        let offset = allocation.offset(address);
+        allocation.pages.fill_page(offset - offset % PAGE_BYTES as u64, page)
     }
 
-    /// The pages of the memory that starts at `base` that were filled ([`Self::fill_page`]) or written, each with its address.
+    /// The pages of the memory that starts at `base` that were filled ([`Self::fill_page`]) or written, each with its address
+    /// ([`Self::page_address`]).
     pub fn pages(&self, base: u64) -> impl Iterator<Item = (u64, &[u8; PAGE_BYTES])> {
         let allocation = self.global.find(base).filter(|allocation| allocation.base == base);
-        allocation.into_iter().flat_map(move |allocation| allocation.pages.existing().map(move |(offset, page)| (base + offset, page)))
+        allocation
+            .into_iter()
+            .flat_map(move |allocation| allocation.pages.existing().map(move |(offset, page)| (allocation.origin + offset, page)))
     }
 
     /// The unknown ranges of the `bytes` bytes from `address` on.
@@ -223,8 +230,8 @@ impl Device {
         let Some(allocation) = self.global.find(address).filter(|allocation| allocation.pages.has_unknown()) else { return Vec::new() };
         allocation
             .pages
-            .unknown_ranges(address - allocation.base, bytes)
-            .map(|range| range.start + allocation.base..range.end + allocation.base)
+            .unknown_ranges(allocation.offset(address), bytes)
+            .map(|range| range.start + allocation.origin..range.end + allocation.origin)
             .collect()
     }
 
@@ -249,7 +256,7 @@ impl Device {
         }
         let allocation = self.global.find_mut(address).filter(|allocation| allocation.end().saturating_sub(address) >= not_mapped.bytes);
         let allocation = allocation.ok_or(not_mapped)?;
-        allocation.pages.write(address - allocation.base, bytes);
+        allocation.pages.write(allocation.offset(address), bytes);
         Ok(())
     }
 
@@ -269,7 +276,7 @@ impl Device {
         };
         let is_inside = offset.checked_add(not_mapped.bytes).is_some_and(|end| end <= all);
         let allocation = region.find_mut(location.address).filter(|_| is_inside).ok_or(not_mapped)?;
-        allocation.pages.write(not_mapped.address - allocation.base, bytes);
+        allocation.pages.write(allocation.offset(not_mapped.address), bytes);
         Ok(())
     }
 
@@ -284,7 +291,7 @@ impl Device {
         }
         let allocation = self.global.find(address).filter(|allocation| allocation.end().saturating_sub(address) >= not_mapped.bytes);
         let allocation = allocation.ok_or(not_mapped)?;
-        allocation.pages.read(address - allocation.base, out);
+        allocation.pages.read(allocation.offset(address), out);
         Ok(())
     }
 

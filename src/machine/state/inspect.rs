@@ -209,5 +209,7 @@ impl Device {
 
 fn write_region(region: &mut Region, address: u64, bytes: &[u8]) -> bool {
     let found = region.find_mut(address).filter(|allocation| allocation.end().saturating_sub(address) >= bytes.len() as u64);
-    found.map(|allocation| allocation.pages.write(address - allocation.base, bytes)).is_some()
+    let Some(allocation) = found else { return false };
+    allocation.pages.write(allocation.offset(address), bytes);
+    true
 }

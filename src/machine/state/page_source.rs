@@ -9,11 +9,11 @@ use crate::machine::state::trap::{Trap, TrapKind};
 
 /// Memory from which pages are fetched.
 pub trait PageSource {
-    /// The mapped address range around `address`; none if nothing is mapped. The start is a multiple of 16.
+    /// The mapped address range around `address`; none if nothing is mapped.
     fn extent(&mut self, address: u64) -> Option<Range<u64>>;
 
-    /// The contents of the page at `address`, a multiple of [`PAGE_BYTES`] after the start of its extent; none if it cannot be read. Bytes
-    /// past the end of the extent are ignored.
+    /// The contents of the page at `address`, a multiple of [`PAGE_BYTES`] after the multiple of 16 at or below the start of its extent;
+    /// none if it cannot be read. Bytes outside of the extent are ignored.
     fn page(&mut self, address: u64) -> Option<Box<[u8; PAGE_BYTES]>>;
 }
 
@@ -31,9 +31,8 @@ impl Machine {
         if trap.kind != TrapKind::NotCaptured {
             return false;
         }
-        let Some(allocation) = self.device.allocation_range(address) else { return false };
-        let page = address - (address - allocation.start) % PAGE_BYTES as u64;
-        source.page(page).is_some_and(|contents| self.device.fill_page(page, &contents))
+        let Some(page) = self.device.page_address(address) else { return false };
+        source.page(page).is_some_and(|contents| self.device.fill_page(address, &contents))
     }
 }
 

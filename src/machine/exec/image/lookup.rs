@@ -70,7 +70,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let mut bytes = [0; 16];
         let bytes = &mut bytes[..texture.texels.texel_bytes() as usize];
         if let Some(allocation) = self.global.find(address) {
-            allocation.pages.read(address - allocation.base, bytes);
+            allocation.pages.read(allocation.offset(address), bytes);
             *unknown = unknown.or_else(|| allocation.first_unknown(address, address, bytes.len() as u64));
         }
         texture.texels.decode(bytes, texture.normalized_float)

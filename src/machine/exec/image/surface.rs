@@ -68,7 +68,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         };
         self.report_texels(&[target], SurfaceAccess::new(access, texels).bytes, kind);
         let Some(allocation) = self.global.find_mut(address) else { return };
-        let offset = address - allocation.base;
+        let offset = allocation.offset(address);
         match access.f {
             ImageFn::Load(bits, _) => {
                 let size = usize::from(bits / 8);

@@ -42,7 +42,10 @@ impl MemoryView<'_> {
 
     fn pages(&mut self, owner: MemoryOwner, address: u64) -> Option<(&mut Pages, u64)> {
         match owner {
-            MemoryOwner::Global => self.global.find_mut(address).map(|allocation| (&mut allocation.pages, address - allocation.base)),
+            MemoryOwner::Global => self.global.find_mut(address).map(|allocation| {
+                let offset = allocation.offset(address);
+                (&mut allocation.pages, offset)
+            }),
             MemoryOwner::Block { block_slot, .. } => self.shared(block_slot).map(|shared| (&mut shared.pages, address)),
         }
     }
@@ -51,7 +54,7 @@ impl MemoryView<'_> {
     pub fn read(&mut self, owner: MemoryOwner, address: u64, out: &mut [u8]) {
         if let MemoryOwner::Global = owner {
             if let Some(allocation) = self.global.find(address) {
-                allocation.pages.read(address - allocation.base, out);
+                allocation.pages.read(allocation.offset(address), out);
             }
         } else if let Some((pages, offset)) = self.pages(owner, address) {
             pages.read(offset, out);

@@ -13,4 +13,4 @@ mod unknown;
 pub use lane_access::{LaneAccess, gather, scatter};
 pub use local::LocalMemory;
 pub use pages::{PAGE_BYTES, Pages};
-pub use region::{Allocation, OutOfMemory, Region};
+pub use region::{Allocation, ORIGIN_ALIGN, OutOfMemory, Region};

@@ -11,6 +11,9 @@ use crate::program::map::overlap;
 /// The size from which on accesses may use the padding.
 const WORD_BYTES: u32 = 4;
 
+/// Alignment of the addresses at which pages begin. A typed access has at most as many bytes and is aligned, so it never crosses a page.
+pub const ORIGIN_ALIGN: u64 = 16;
+
 /// An allocation of memory.
 #[derive(Clone, Hash)]
 pub struct Allocation {
@@ -20,7 +23,10 @@ pub struct Allocation {
     pub base: u64,
     /// The number of bytes.
     pub bytes: u64,
-    /// Its bytes, and after them padding for accesses of at least [`WORD_BYTES`] bytes (see [`Region::insert`]).
+    /// The address at which its first page begins: the multiple of [`ORIGIN_ALIGN`] at or below `base`.
+    pub origin: u64,
+    /// The bytes from `origin` on: at most 15 that nothing accesses, its own, and padding for accesses of at least [`WORD_BYTES`] bytes
+    /// (see [`Region::insert`]).
     pub pages: Pages,
 }
 
@@ -30,12 +36,25 @@ impl Allocation {
         self.base + self.bytes
     }
 
+    /// One past the address of the last byte of its padding.
+    #[inline(always)]
+    pub fn padded_end(&self) -> u64 {
+        self.origin.saturating_add(self.pages.len())
+    }
+
+    /// The position in `pages` of the byte at `address`, which is inside.
+    #[inline(always)]
+    pub fn offset(&self, address: u64) -> u64 {
+        debug_assert!(address >= self.base, "an address before its memory");
+        address - self.origin
+    }
+
     /// True if `bytes` bytes at every address from `min` to `max` are inside. The padding counts for accesses of at least [`WORD_BYTES`]
     /// bytes.
     #[inline(always)]
     pub fn holds(&self, min: u64, max: u64, bytes: u32) -> bool {
         debug_assert!(min <= max, "the highest address is the lowest");
-        let end = if bytes >= WORD_BYTES { self.base + self.pages.len() } else { self.end() };
+        let end = if bytes >= WORD_BYTES { self.padded_end() } else { self.end() };
         min >= self.base && max.saturating_add(u64::from(bytes)) <= end
     }
 
@@ -43,8 +62,8 @@ impl Allocation {
     #[inline(always)]
     pub fn first_unknown(&self, min: u64, max: u64, bytes: u64) -> Option<u64> {
         debug_assert!(min >= self.base && max >= min, "an access before its memory");
-        let found = self.pages.first_unknown(min - self.base, max.saturating_add(bytes) - min);
-        found.map(|offset| self.base + offset)
+        let found = self.pages.first_unknown(self.offset(min), max.saturating_add(bytes) - min);
+        found.map(|offset| self.origin + offset)
     }
 }
 
@@ -67,17 +86,18 @@ impl Region {
     /// results as 32-bit words, in memory that was allocated by the byte.
     pub fn insert(&mut self, name: &str, base: u64, bytes: u64, padding: u64, fill: u8) {
         let index = self.allocations.partition_point(|allocation| allocation.base < base);
-        let pages = Pages::new(bytes.saturating_add(padding), fill);
+        let origin = base - base % ORIGIN_ALIGN;
+        let pages = Pages::new((base - origin).saturating_add(bytes).saturating_add(padding), fill);
         let before = index.checked_sub(1).map(|before| &self.allocations[before]);
-        assert!(before.is_none_or(|before| before.base + before.pages.len() <= base), "an allocation in another one");
+        assert!(before.is_none_or(|before| before.padded_end() <= base), "an allocation in another one");
         let after = self.allocations.get(index);
-        assert!(after.is_none_or(|after| base.saturating_add(pages.len()) <= after.base), "an allocation over another one");
-        self.allocations.insert(index, Arc::new(Allocation { name: name.into(), base, bytes, pages }));
+        assert!(after.is_none_or(|after| origin.saturating_add(pages.len()) <= after.base), "an allocation over another one");
+        self.allocations.insert(index, Arc::new(Allocation { name: name.into(), base, bytes, origin, pages }));
     }
 
     /// The first allocation with a byte in `range`.
     pub fn overlapping(&self, range: &Range<u64>) -> Option<&Allocation> {
-        let overlaps = |allocation: &&Allocation| overlap(range, &(allocation.base..allocation.base + allocation.pages.len()));
+        let overlaps = |allocation: &&Allocation| overlap(range, &(allocation.base..allocation.padded_end()));
         self.allocations().find(overlaps)
     }
 
@@ -123,6 +143,6 @@ impl Region {
     fn index_of(&self, address: u64) -> Option<usize> {
         let index = self.allocations.partition_point(|allocation| allocation.base <= address).checked_sub(1)?;
         let allocation = &self.allocations[index];
-        (address - allocation.base < allocation.pages.len()).then_some(index)
+        (address - allocation.origin < allocation.pages.len()).then_some(index)
     }
 }
