@@ -91,6 +91,12 @@ const ENDING: &[&str] = &[
      W: ld.volatile.global.u32 a, [o]; setp.eq.u32 q, a, 0; @q bra W; E:",
     // The clock alone says when it ends, and is forgotten at once.
     "L: mov.u32 a, %clock; shr.u32 a, a, 20; setp.eq.u32 p, a, 0; mov.u32 a, 0; @p bra L;",
+    // Values of the clock, which no loop may step over whatever its length in ticks.
+    "L: mov.u32 a, %clock; and.b32 a, a, 1023; setp.ne.u32 p, a, 0; @p bra L;",
+    "L: mov.u32 a, %clock; and.b32 a, a, 1023; setp.ne.u32 p, a, 1; @p bra L;",
+    "L: mov.u32 a, %clock; mov.u32 b, 0; and.b32 a, a, 1023; setp.ne.u32 p, a, 1023; @p bra L;",
+    "L: mov.u64 c, %globaltimer; rem.u64 c, c, 62; setp.ne.u64 p, c, 61; @p bra L;",
+    "L: mov.u64 c, %clock64; and.b64 c, c, 16383; setp.ne.u64 p, c, 77; @p bra L;",
     // A limit of ten minutes in nanoseconds.
     "mov.u64 c, %globaltimer; L: mov.u64 d, %globaltimer; sub.u64 d, d, c; setp.lt.u64 p, d, 600000000000; @p bra L;",
     // The same, and the other warp waits for this one.

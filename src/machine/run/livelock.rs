@@ -12,7 +12,8 @@
 //! other effect or a limit.
 //!
 //! Clock values are not part of the compared state. For a program that reads clocks a livelock is reported only after the clocks were
-//! advanced ([`ClockJump`](crate::machine::state::clocks::ClockJump)), so that a warp that waits for a time has continued.
+//! advanced ([`ClockJump`](crate::machine::state::clocks::ClockJump)), so that a warp that waits for a time has continued, and after
+//! enough ticks that a warp that waits for a value of the clock has met it.
 //!
 //! States are compared by their digests, at the start of time slices, in windows whose length and distance grow, so that the cost for long
 //! computations is small: the detection is delayed by a factor of at most two, or somewhat more if blocks change their shared memory.
@@ -73,7 +74,9 @@ impl Machine {
         let returned = self.livelock.record_slice((block_slot, number), self.tick, state, block_state);
         assert!(!returned || self.livelock.warps.contains_key(&(block_slot, number)), "a warp comes back that was not seen");
         if returned && self.all_have_returned() {
-            self.livelock.proven = self.prepared.clocks.is_empty() || !self.clock_jump.jump();
+            let clocks = &self.prepared.clocks;
+            let has_met_clocks = self.tick - self.livelock.last_effect >= clocks.met_ticks();
+            self.livelock.proven = clocks.is_empty() || (!self.clock_jump.jump() && has_met_clocks);
             self.livelock.restart_window();
         }
         self.livelock.proven

@@ -2,22 +2,38 @@
 //!
 //! A thread that waits with a timeout or a back-off reads a clock in every iteration of its loop, so no two of its states are the same. To
 //! detect that it loops forever, states are compared without such registers, and the clocks are advanced ([`ClockJump`]): a loop that ends
-//! after some time ends then.
+//! after some time ends then. A loop that ends at some values of the clock, such as multiples of 1024, has time to meet one: its iterations
+//! take a constant number of ticks, but clocks are a little faster than ticks, so the values that it reads have no common divisor.
 
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
 
 use crate::base::Tick;
+use crate::isa::IntBinary;
 use crate::machine::state::special;
 use crate::machine::state::warp::{Warp, frames};
 use crate::program::operands::{RegisterOperand, Use, call_results, registers_of};
-use crate::program::{ControlOp, Inst, MoveOp, Op, Pc, Program};
+use crate::program::{Bank, ControlOp, Inst, IntegerOp, MoveOp, Op, Pc, Program, SrcKind};
 
 /// The lengths of the jumps, as powers of two: from a thousand ticks to a quarter of an hour of nanoseconds.
 const JUMPS: Range<u32> = 10..41;
 
 /// The ratio of the lengths of two successive jumps, as a power of two.
 const GROWTH: u32 = 6;
+
+/// The numbers of ticks in which a clock gains one on the ticks: primes, so that few loops have a multiple of them as their length. With
+/// one of them alone, clocks would never have one of the residues modulo the number after it.
+const DRIFT_TICKS: [u64; 2] = [61, 4093];
+
+/// The ticks for which a program that reads clocks spins before that is a livelock: many times the iterations of a short loop until its
+/// clock has had each residue of a small divisor.
+const MET_TICKS: u64 = 1 << 20;
+
+/// The same for each residue of the greatest divisor that the program takes of a clock.
+const MET_TICKS_OF_RESIDUE: u64 = 64;
+
+/// The greatest divisor whose residues are waited for. Greater ones are those of times.
+const DIVISOR_MAX: u64 = 1 << 20;
 
 /// The offset of the clocks from the ticks, which grows in jumps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -37,16 +53,17 @@ impl Default for ClockJump {
 impl ClockJump {
     /// The value of a clock at `tick`.
     pub fn clock(self, tick: Tick) -> u64 {
-        tick.0.wrapping_add(self.offset)
+        let drift: u64 = DRIFT_TICKS.iter().map(|ticks| tick.0 / ticks).sum();
+        tick.0.wrapping_add(drift).wrapping_add(self.offset)
     }
 
-    /// Advances the clocks, each time by much more. False, without effect, after the longest jump.
+    /// Advances the clocks, each time by much more, and by an odd number: all residues move. False, without effect, after the longest jump.
     pub fn jump(&mut self) -> bool {
         if self.next >= JUMPS.end {
             return false;
         }
         assert!(JUMPS.contains(&self.next), "a jump of no length");
-        self.offset = self.offset.wrapping_add(1 << self.next);
+        self.offset = self.offset.wrapping_add((1 << self.next) + 1);
         self.next += GROWTH;
         true
     }
@@ -62,6 +79,8 @@ impl ClockJump {
 pub struct Clocks {
     /// By function; empty for a program that reads no clock.
     functions: Vec<(Range<u32>, Vec<RegisterOperand>)>,
+    /// The greatest divisor that the program takes of a clock.
+    divisor: u64,
 }
 
 impl Clocks {
@@ -75,7 +94,18 @@ impl Clocks {
             let registers = clock_registers(program, &program.code[code.start as usize..code.end as usize]);
             (code, registers)
         };
-        Self { functions: program.functions.iter().map(of).collect() }
+        let functions: Vec<(Range<u32>, Vec<RegisterOperand>)> = program.functions.iter().map(of).collect();
+        let divisors = functions.iter().flat_map(|(code, registers)| {
+            let code = &program.code[code.start as usize..code.end as usize];
+            code.iter().filter_map(|inst| divisor(program, inst, registers))
+        });
+        let divisor = divisors.max().unwrap_or_default();
+        Self { functions, divisor }
+    }
+
+    /// The ticks without an effect after which a warp that reads clocks has met every value of its clocks that it may wait for.
+    pub fn met_ticks(&self) -> u64 {
+        MET_TICKS.max(self.divisor * MET_TICKS_OF_RESIDUE)
     }
 
     /// True if the program reads no clock.
@@ -102,6 +132,22 @@ impl Clocks {
         let function = self.functions.iter().find(|(code, _)| code.contains(&pc.0));
         function.map_or(&[], |(_, registers)| registers)
     }
+}
+
+/// The divisor whose residues of a clock, or of what is computed from one, `inst` computes: by a remainder or a mask.
+fn divisor(program: &Program, inst: &Inst, clocks: &[RegisterOperand]) -> Option<u64> {
+    let Op::Integer(IntegerOp::Binary { f: f @ (IntBinary::And | IntBinary::Rem), ty, a, b, .. }) = inst.op else { return None };
+    let mut reads_clock = false;
+    registers_of(inst, program, |used, register| {
+        reads_clock |= used == Use::Read && clocks.iter().any(|clock| overlaps(*clock, register));
+    });
+    let constant = [a, b].into_iter().find_map(|source| match (source.kind(), ty.bank()) {
+        (SrcKind::Const(index), Bank::B32) => program.consts32.get(index as usize).map(|word| u64::from(*word)),
+        (SrcKind::Const(index), Bank::B64) => program.consts64.get(index as usize).copied(),
+        (SrcKind::Const(_) | SrcKind::Reg(_) | SrcKind::Special(_), _) => None,
+    })?;
+    let divisor = if f == IntBinary::And { constant.checked_add(1)?.checked_next_power_of_two()? } else { constant };
+    (reads_clock && divisor <= DIVISOR_MAX).then_some(divisor)
 }
 
 fn reads_clock(inst: &Inst) -> bool {
