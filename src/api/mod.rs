@@ -167,7 +167,7 @@ pub use session::Session;
 
 pub use crate::base::{Severity, Tick};
 pub use crate::command::{CommandError, Outcome, View};
-pub use crate::debug::certificate::{Certificate, Dependence};
+pub use crate::debug::certificate::{Certificate, Dependence, ForwardWait};
 pub use crate::debug::fidelity::Fidelity;
 pub use crate::debug::findings::{
     Checks, FailedFix, FindingId, FindingText, FixOutcome, LinkText, MemoryText, Outputs, SideAction, SideText,

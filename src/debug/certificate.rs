@@ -36,6 +36,9 @@ pub enum Certificate {
         /// The memory accesses that a made-up launch never executed; other values may show other findings.
         #[serde(skip_serializing_if = "Option::is_none")]
         never_ran: Option<NeverRan>,
+        /// A wait because of which the findings hold only while all blocks are resident at once: else the kernel may hang.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        resident: Option<ForwardWait>,
     },
     /// Something depends on the order.
     Depends(Dependence),
@@ -44,6 +47,20 @@ pub enum Certificate {
         /// Accesses that were not compared.
         accesses: u64,
     },
+}
+
+/// A block that waits for a block that starts later, in a launch that is not cooperative. On a device that cannot hold all blocks, the
+/// later one starts when another has finished.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ForwardWait {
+    /// The number of blocks of the launch.
+    pub blocks: u64,
+    /// The block that waits.
+    pub block: [u32; 3],
+    /// The line of the load of its wait loop: `file.ptx:12`.
+    pub place: String,
+    /// The block that it waits for.
+    pub waits_for: [u32; 3],
 }
 
 /// The first thing that depends on the order.
@@ -83,8 +100,9 @@ pub fn certificate(
     let mut classifier = Classifier { program, unordered_accesses, result_uses: ResultUses::default(), flows: BTreeMap::new() };
     let found: Vec<(Pc, OrderDependent)> = executed.iter().flat_map(|pc| classifier.of(*pc).into_iter().map(|part| (*pc, part))).collect();
     let mut certificate = judge((program, case), executed, &found);
-    if let Certificate::EveryOrder { never_ran, .. } = &mut certificate {
+    if let Certificate::EveryOrder { never_ran, resident, .. } = &mut certificate {
         *never_ran = NeverRan::of_run(program, case, executed);
+        *resident = classifier.forward_wait();
     }
     Some(certificate)
 }
@@ -99,7 +117,7 @@ fn judge((program, case): (&Program, &Case), executed: &BTreeSet<Pc>, found: &[(
         return Certificate::Depends(Dependence { on: "the address that malloc returns".into(), place: program.place(*pc), decides: None });
     }
     if found.is_empty() {
-        return Certificate::EveryOrder { may_round_differently: false, never_ran: None };
+        return Certificate::EveryOrder { may_round_differently: false, never_ran: None, resident: None };
     }
     let mut flow = ValueFlow::of(program, executed, accessed_buffers(program, case));
     for (pc, part) in found {
@@ -132,7 +150,7 @@ fn judge((program, case): (&Program, &Case), executed: &BTreeSet<Pc>, found: &[(
         }
     }
     let may_round_differently = found.iter().any(|(_, part)| *part == OrderDependent::Rounding);
-    Certificate::EveryOrder { may_round_differently, never_ran: None }
+    Certificate::EveryOrder { may_round_differently, never_ran: None, resident: None }
 }
 
 /// The part of an instruction's effect that depends on the order.
@@ -238,6 +256,19 @@ impl Classifier<'_> {
             Named::Special(register) => NONDETERMINISTIC.iter().any(|name| register.name().starts_with(name)),
             Named::Variable(_) | Named::Callee(_) => false,
         })
+    }
+
+    /// The first wait for what a block that starts later writes.
+    fn forward_wait(&mut self) -> Option<ForwardWait> {
+        let unordered_accesses = self.unordered_accesses;
+        let read = unordered_accesses.forward_reads.iter().find(|read| self.waits_at(read.reader))?;
+        let place = self.program.place(read.reader);
+        Some(ForwardWait { blocks: read.blocks, block: read.block, place, waits_for: read.later })
+    }
+
+    /// True if a wait loop repeats until the instruction at `pc` reads what it waits for.
+    fn waits_at(&mut self, pc: Pc) -> bool {
+        !self.result_uses.uses(self.program, pc).controls.is_empty() && self.controls_only_wait(pc)
     }
 
     /// True if the result of the instruction at `pc` controls only whether a wait loop repeats.

@@ -134,6 +134,9 @@ fn verdict_on(request: &Request) -> String {
     let run = run_case(&opened.program, &opened.plan.cases[0], &options).unwrap();
     match of_run(&opened, &opened.plan.cases[0], &run, &options) {
         None => format!("none: {:?}", run.findings.iter().map(|finding| finding.id.word()).collect::<Vec<_>>()),
+        Some(Certificate::EveryOrder { resident: Some(wait), .. }) => {
+            format!("every order while {} blocks are resident: {:?} at {} for {:?}", wait.blocks, wait.block, wait.place, wait.waits_for)
+        }
         Some(Certificate::EveryOrder { may_round_differently: false, .. }) => "every order".into(),
         Some(Certificate::EveryOrder { may_round_differently: true, .. }) => "every order but for rounding".into(),
         Some(Certificate::Depends(dependence)) => format!("{}, {}", dependence.on, dependence.decides.map_or("kept", |(what, _)| what)),
@@ -155,6 +158,8 @@ fn verdicts_name_what_depends_on_the_order() {
         ("exchange", "what atom.global.exch.b32 leaves in memory, kept"),
         ("add_and_min", "what red.global.add.u32 leaves in memory, kept"),
         ("poll", "every order"),
+        ("wait_next", "every order while 2 blocks are resident: [0, 0, 0] at wait_next.ptx:21 for [1, 0, 0]"),
+        ("wait_next_in_cluster", "every order"),
         ("poll_count", "what ld.acquire.gpu.global.u32 returns, a branch"),
         ("poll_backoff", "every order"),
         ("poll_limit", "what ld.acquire.gpu.global.u32 returns, a branch"),
@@ -164,6 +169,21 @@ fn verdicts_name_what_depends_on_the_order() {
     ] {
         assert_eq!(verdict(module), expected, "{module}");
     }
+}
+
+/// What the certificate of a wait for a later block is about: with room for fewer blocks the kernel hangs.
+#[test]
+fn a_wait_for_a_later_block_needs_all_blocks_resident() {
+    let hangs = |module: &str, resident: Option<u32>| {
+        let overrides =
+            Overrides { grid: Some([2, 1, 1]), block: Some([64, 1, 1]), params: vec!["u32[256]".into()], ..Overrides::default() };
+        let request = Request { modules: vec![fixtures().join(format!("orders/{module}.ptx"))], launch: LaunchChoice::MadeUp, overrides };
+        let opened = open(&request).unwrap();
+        let run = run_case(&opened.program, &opened.plan.cases[0], &RunOptions { resident, ..checked() }).unwrap();
+        run.findings.iter().any(|finding| ["livelock", "deadlock"].contains(&finding.id.word()))
+    };
+    assert!(hangs("wait_next", Some(1)) && !hangs("wait_next", None));
+    assert!(!hangs("poll", Some(1)));
 }
 
 /// Sums in a buffer decide what is computed from that buffer alone.

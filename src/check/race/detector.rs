@@ -331,7 +331,7 @@ impl Detector<'_> {
                 );
             }
             _ if self.may_conflict(&newest) => self.unordered_accesses.uncompared += 1,
-            _ => self.unordered_accesses.add(newest.pc, self.access.pc),
+            _ => self.contend(&newest),
         }
         (older, is_independent)
     }
@@ -360,7 +360,7 @@ impl Detector<'_> {
                 HbRelation::Before | HbRelation::Lockstep(..) => self.unordered_accesses.uncompared += 1,
             }
         } else {
-            self.unordered_accesses.add(newest.pc, self.access.pc);
+            self.contend(&newest);
         }
         older
     }
@@ -531,15 +531,27 @@ impl Detector<'_> {
         are_morally_strong(other, &self.access, self.cluster)
     }
 
+    /// Adds the access and `other`, which are morally strong and not ordered, to the unordered accesses.
+    fn contend(&mut self, other: &Access) {
+        self.unordered_accesses.add(other.pc, self.access.pc);
+        let (one, two) = ((other.pc, u64::from(other.op.block)), (self.access.pc, u64::from(self.access.op.block)));
+        let reads = |access: &Access| access.action == SideAction::Read;
+        match (reads(other), reads(&self.access)) {
+            (true, false) => self.unordered_accesses.add_read(self.cluster, one, two),
+            (false, true) => self.unordered_accesses.add_read(self.cluster, two, one),
+            (true, true) | (false, false) => {}
+        }
+    }
+
     fn conflict(&mut self, other: &Access, first_lanes: LaneMask, second_lanes: LaneMask, address: u64, kind: ConflictKind) {
         assert!(
             other.op.lanes.contains_all(first_lanes) && self.access.op.lanes.contains_all(second_lanes),
             "lanes of the two accesses race"
         );
-        let is_relaxed_pair = || !self.is_global && self.access.is_relaxed && other.is_relaxed && self.access.action != other.action;
         if kind == ConflictKind::Unordered && !self.may_conflict(other) {
-            self.unordered_accesses.add(other.pc, self.access.pc);
+            self.contend(other);
         }
+        let is_relaxed_pair = || !self.is_global && self.access.is_relaxed && other.is_relaxed && self.access.action != other.action;
         let kind = match kind {
             _ if self.may_conflict(other) => Some(kind),
             ConflictKind::Unordered if is_relaxed_pair() => Some(ConflictKind::RelaxedPair),

@@ -182,6 +182,10 @@ impl Checker for RaceChecker {
     fn end(&mut self, _end: &LaunchEnd, _fault: Option<FindingId>, to: &mut Reporter<'_>) {
         self.deferred.release(to);
         self.release_unordered(to);
+        if let Some(prepared) = &self.prepared {
+            let index_of = |number| prepared.block_index(number);
+            self.unordered_accesses.end_launch(prepared.blocks, prepared.config.cooperative, index_of);
+        }
         to.findings.unordered_accesses.join(&self.unordered_accesses);
     }
 
@@ -263,13 +267,17 @@ impl RaceChecker {
             let (entries, _) = shadow.units(address, u64::from(event.bytes));
             let Some(entry) = entries.first().filter(|entry| !entry.writes.is_none()) else { continue };
             let newest = log.newest(entry.writes);
-            // One pair of lanes is enough.
-            if unordered_accesses.is_last_pair(newest.pc, event.point.pc) {
+            // One pair of lanes is enough, unless the write is by a block that starts later.
+            let (own, other) = (event.block_id.number, u64::from(newest.op.block));
+            if own >= other && unordered_accesses.is_last_pair(newest.pc, event.point.pc) {
                 continue;
             }
             let by = newest.lanes_at(address, log);
             if newest.strong.is_some() && !by.is_empty() && !block.happens_before(warp, lane, &newest.op, by.first()) {
                 unordered_accesses.add(newest.pc, event.point.pc);
+                if event.kind == AccessKind::Read {
+                    unordered_accesses.add_read(hb.cluster(), (event.point.pc, own), (newest.pc, other));
+                }
             }
         }
     }

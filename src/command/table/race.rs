@@ -17,8 +17,9 @@ order was in which warps happened to run, and nothing that the model orders. It 
 What it cannot see is what did not happen: code that this input does not reach, and another order of events where the kernel \
 decides by one that it does not control, such as which thread comes first to a lock. A run that ends says so: 'every order' where \
 nothing that is left to chance decides a branch, an address, a synchronization or what is stored, so that the findings are those \
-of every order, and 'one order' with what depends on it. Of more than 64 warps that touch the same bytes of global memory \
-unordered, eight in large runs, it reports the newest, and surfaces are left out.\n\n\
+of every order, and 'one order' with what depends on it. Where a block waits for one that starts later, without a cooperative \
+launch, 'every order' holds while all blocks are resident at once, and says so. Of more than 64 warps that touch the same bytes of \
+global memory unordered, eight in large runs, it reports the newest, and surfaces are left out.\n\n\
 What is found is an error, a warning (the result may depend on the order, without a data race) or a note: plain stores of one \
 instruction, or copies of one statement, that write the same bytes, and what the letter of PTX does not order but only NVIDIA's \
 compiler or library can change. The exit status counts errors, with --strict warnings as well. What the same statements do again \

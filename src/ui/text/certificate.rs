@@ -1,18 +1,23 @@
 //! The text of certificates: whether the findings of a run hold in every order.
 
 use super::report::grouped;
-use crate::debug::certificate::{Certificate, Dependence};
+use crate::base::Dim3;
+use crate::debug::certificate::{Certificate, Dependence, ForwardWait};
 use crate::debug::never_ran::NeverRan;
 
 /// A certificate in one line.
 pub fn certificate(certificate: &Certificate) -> String {
     match certificate {
-        Certificate::EveryOrder { may_round_differently, never_ran } => {
+        Certificate::EveryOrder { may_round_differently, never_ran, resident } => {
             let rounding = if *may_round_differently { "; results may differ in rounding" } else { "" };
             let left = never_ran.map_or_else(String::new, |NeverRan { instructions, of }| {
                 format!("; {instructions} of {of} memory instructions never ran with these made-up values")
             });
-            format!("every order  what was found holds for every order of this launch{rounding}{left}\n")
+            let condition = resident.as_ref().map_or_else(String::new, |ForwardWait { blocks, block, place, waits_for }| {
+                let (block, waits_for) = (Dim3(*block), Dim3(*waits_for));
+                format!(" while all {blocks} blocks are resident at once: block {block} waits at {place} for block {waits_for}")
+            });
+            format!("every order  what was found holds for every order of this launch{condition}{rounding}{left}\n")
         }
         Certificate::Depends(dependence) => format!("one order    {}\n", depends(dependence)),
         Certificate::Undecided { accesses } => {
