@@ -44,7 +44,8 @@ typedef enum ptxdbg_status {
     PTXDBG_RUN_FAILED = 4,       /* a reason outside the kernel: memory that does not suffice or cannot be written back */
     PTXDBG_INTERNAL_ERROR = 5,   /* a defect of the library */
     PTXDBG_INVALID_FILE = 6,     /* a file that cannot be read or written, or is of another kind */
-    PTXDBG_INVALID_COMMAND = 7   /* a line that a session cannot execute */
+    PTXDBG_INVALID_COMMAND = 7,  /* a line that a session cannot execute */
+    PTXDBG_INTERRUPTED = 8       /* a run that `interrupt` of its options has ended */
 } ptxdbg_status;
 
 /* Why the last call in this thread that failed did so: a line, or one for each mistake of a module or a launch file; empty before the
@@ -102,6 +103,8 @@ typedef struct ptxdbg_options {
     uint64_t memory_limit;  /* bytes of simulated state at most; 0 for 8 GiB */
     uint32_t resident;      /* blocks on the machine at once at most, up to 4224; 0 for as many as there is room for */
     uint32_t orders;        /* more runs at most for critical sections of a lock that came in one order only; 0 for 1 */
+    const volatile int *interrupt; /* another thread, or a handler of a signal, ends ptxdbg_run and ptxdbg_plan_run by another value than 0
+                                    * there: they return PTXDBG_INTERRUPTED within a second, and no memory is changed; null for none */
 } ptxdbg_options;
 
 /* ---- runs ---- */
@@ -114,6 +117,13 @@ typedef struct ptxdbg_param {
     size_t length;
 } ptxdbg_param;
 
+/* What a .const or .global variable of the module holds in its first `length` bytes: before the launch, and what the kernel leaves. */
+typedef struct ptxdbg_variable {
+    const char *name; /* in the module or in the source */
+    void *bytes;      /* written to where the kernel changes it */
+    size_t length;    /* as many as the variable has at most; the others are zero, or as the module initializes them */
+} ptxdbg_variable;
+
 typedef struct ptxdbg_launch {
     size_t size;                /* sizeof (ptxdbg_launch) */
     const char *kernel;         /* null for the only one of the module */
@@ -124,6 +134,8 @@ typedef struct ptxdbg_launch {
     uint32_t cluster[3];        /* blocks of a cluster in x, y and z; all 0 for what the kernel says */
     uint32_t dynamic_shared;    /* bytes of dynamic shared memory */
     uint32_t cooperative;       /* not 0: the whole grid is resident at once */
+    const ptxdbg_variable *variables; /* those that are given contents */
+    size_t variable_count;
 } ptxdbg_launch;
 
 /* Runs a kernel on the memory of the process, to its end or its first fault, and once more at most for critical sections of one lock that

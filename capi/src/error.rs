@@ -28,6 +28,8 @@ pub enum Status {
     InvalidFile = 6,
     /// A line that a session cannot execute.
     InvalidCommand = 7,
+    /// A run that the caller's flag has ended.
+    Interrupted = 8,
 }
 
 /// The failure of a call.

@@ -1,15 +1,15 @@
 //! Launches on the memory of the process.
 
-use std::ffi::c_char;
-use std::ffi::c_void;
+use std::ffi::{c_char, c_int, c_void};
 
-use ptxdbg::api::{DriverLaunch, HostMemory, Module, Run, RunOptions};
+use ptxdbg::api::{DriverLaunch, DriverVariable, HostMemory, Module, Run, RunOptions};
 
 use crate::error::{Failure, Status};
 use crate::handle::{Filled, create, filled, required, values};
+use crate::interrupt::{is_interrupted, watching};
 use crate::memory::{process_memory, write_back};
 use crate::module::CModule;
-use crate::options::{COptions, run_options};
+use crate::options::{COptions, interrupt_flag, run_options};
 use crate::result::CResult;
 use crate::text::text_at;
 
@@ -17,6 +17,14 @@ use crate::text::text_at;
 #[repr(C)]
 pub struct CParam {
     bytes: *const c_void,
+    length: usize,
+}
+
+/// `ptxdbg_variable`
+#[repr(C)]
+pub struct CVariable {
+    name: *const c_char,
+    bytes: *mut c_void,
     length: usize,
 }
 
@@ -32,6 +40,8 @@ pub struct CLaunch {
     cluster: [u32; 3],
     dynamic_shared: u32,
     cooperative: u32,
+    variables: *const CVariable,
+    variable_count: usize,
 }
 
 // SAFETY: pointers and numbers, the first one its size.
@@ -51,12 +61,17 @@ pub struct RunInputs {
     pub host: HostMemory,
 }
 
-/// Runs a launch on the memory of the process, and writes its changes back.
-pub fn run(module: &Module, launch: &DriverLaunch, options: &RunOptions) -> Result<(Run, HostMemory), Failure> {
+/// Runs a launch on the memory of the process until the flag at `flag` is set, and writes its changes back.
+///
+/// # Safety
+/// `flag` is null, or points to an int that lives as long as the call.
+pub unsafe fn run(module: &Module, launch: &DriverLaunch, options: &RunOptions, flag: *const c_int) -> Result<(Run, HostMemory), Failure> {
     let planned = launch.planned(module).map_err(|error| Failure::rejected(Status::InvalidLaunch, &error))?;
     let host = process_memory();
     let options = RunOptions { host: Some(host.clone()), ..options.clone() };
-    let run = planned.run(0, &options).map_err(|error| Failure::rejected(Status::RunFailed, &error))?;
+    let run = || planned.run_until(0, &options, is_interrupted).map_err(|error| Failure::rejected(Status::RunFailed, &error));
+    // SAFETY: the caller says so.
+    let run = unsafe { watching(flag, run)? };
     write_back(&run.host_writes(&host))?;
     Ok((run, host))
 }
@@ -75,13 +90,34 @@ pub unsafe extern "C" fn ptxdbg_run(
 ) -> Status {
     let make = || {
         // SAFETY: the caller says so.
-        let (module, launch, options) = unsafe { (required(module, "the module")?, driver_launch(launch)?, run_options(options)?) };
+        let (module, variables) = unsafe { (required(module, "the module")?, variables_of(launch)?) };
+        // SAFETY: the caller says so.
+        let (launch, flag, options) = unsafe { (driver_launch(launch)?, interrupt_flag(options)?, run_options(options)?) };
         let options = options.unwrap_or_default();
-        let (run, host) = run(&module.module, &launch, &options)?;
+        // SAFETY: the caller says so.
+        let (run, host) = unsafe { run(&module.module, &launch, &options, flag)? };
+        for (given, own) in variables.iter().zip(&launch.variables) {
+            let after = run.variable(&own.name).unwrap_or_default();
+            if let Some(after) = after.get(..own.bytes.len()).filter(|after| *after != own.bytes) {
+                // SAFETY: the caller says that there are as many bytes, which may be written.
+                unsafe { std::ptr::copy_nonoverlapping(after.as_ptr(), given.bytes.cast::<u8>(), after.len()) };
+            }
+        }
         Ok(CResult::of(run, Some(RunInputs { module: module.module.clone(), launch, options, host })))
     };
     // SAFETY: the caller says so.
     unsafe { create(result, make) }
+}
+
+/// The variables of a launch.
+///
+/// # Safety
+/// It is null, or its values are as the header says.
+unsafe fn variables_of<'a>(launch: *const CLaunch) -> Result<&'a [CVariable], Failure> {
+    // SAFETY: the caller says so.
+    let launch = unsafe { filled(launch)? };
+    // SAFETY: the caller says so.
+    launch.map_or(Ok(&[]), |launch| unsafe { values(launch.variables, launch.variable_count) })
 }
 
 /// # Safety
@@ -101,6 +137,16 @@ unsafe fn driver_launch(launch: *const CLaunch) -> Result<DriverLaunch, Failure>
         // SAFETY: the caller says so.
         bytes.push(unsafe { values(param.bytes.cast::<u8>(), param.length)? }.to_vec());
     }
+    let mut variables = Vec::new();
+    // SAFETY: the caller says so.
+    for (index, variable) in unsafe { values(launch.variables, launch.variable_count)? }.iter().enumerate() {
+        // SAFETY: the caller says so.
+        let name = unsafe { text_at(variable.name, "the name of a variable")? };
+        let name = name.ok_or_else(|| Failure::argument(format!("the name of variable {index} is a null pointer")))?;
+        // SAFETY: the caller says so.
+        let bytes = unsafe { values(variable.bytes.cast::<u8>(), variable.length)? };
+        variables.push(DriverVariable { name: name.to_string(), element: None, bytes: bytes.to_vec() });
+    }
     Ok(DriverLaunch {
         kernel: kernel.map(str::to_string),
         grid: launch.grid,
@@ -109,5 +155,6 @@ unsafe fn driver_launch(launch: *const CLaunch) -> Result<DriverLaunch, Failure>
         dynamic_shared: launch.dynamic_shared,
         cooperative: launch.cooperative != 0,
         params: bytes,
+        variables,
     })
 }

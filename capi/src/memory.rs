@@ -53,7 +53,8 @@ pub extern "C" fn ptxdbg_unregister(start: *const c_void) -> Status {
 
 /// The memory of a run without explicit ranges: the registered ranges, or, if there are none, everything that is mapped.
 pub fn process_memory() -> HostMemory {
-    let of = |(start, end): (&u64, &u64)| HostRange { addresses: *start..*end, name: format!("registered memory at {start:#x}") };
+    let name = |start: &u64| format!("registered memory at {start:#x}");
+    let of = |(start, end): (&u64, &u64)| HostRange { addresses: *start..*end, name: name(start), element: None };
     let registered: Vec<HostRange> = registered().iter().map(of).collect();
     if registered.is_empty() {
         return HostMemory::new(Box::new(ProcessMemory { includes_unregistered: true, ..ProcessMemory::default() }), &[]);
@@ -68,7 +69,10 @@ pub fn host_memory(ranges: &[HostRange]) -> HostMemory {
     let mut disjoint: Vec<HostRange> = Vec::new();
     for range in sorted {
         match disjoint.last_mut() {
-            Some(last) if last.addresses.end > range.addresses.start => last.addresses.end = last.addresses.end.max(range.addresses.end),
+            Some(last) if last.addresses.end > range.addresses.start => {
+                last.addresses.end = last.addresses.end.max(range.addresses.end);
+                last.element = last.element.filter(|element| range.element == Some(*element));
+            }
             _ => disjoint.push(range),
         }
     }

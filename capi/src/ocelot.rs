@@ -70,9 +70,12 @@ pub unsafe extern "C" fn ptx_run(
             dynamic_shared: number(dynamic_shared)?,
             cooperative: false,
             params: args.iter().map(|arg| (*arg as u64).to_le_bytes().to_vec()).collect(),
+            variables: Vec::new(),
         };
         let checks = std::env::var("PTXDBG_CHECKS").map_or(Ok(Checks::ALL), |word| parsed("PTXDBG_CHECKS", &word, Checks::parse))?;
-        let (run, _) = run(&module, &launch, &RunOptions { checks, ..RunOptions::default() })?;
+        let options = RunOptions { checks, ..RunOptions::default() };
+        // SAFETY: there is no flag.
+        let (run, _) = unsafe { run(&module, &launch, &options, std::ptr::null())? };
         write_error(run.findings().iter().map(text::finding).collect::<String>().as_bytes());
         is_clean = !run.findings().iter().any(|finding| finding.severity > Severity::Note);
         std::io::stdout().write_all(run.printed()).map_err(|error| Failure::argument(format!("cannot write standard output: {error}")))
@@ -85,7 +88,8 @@ pub unsafe extern "C" fn ptx_run(
         | Status::RunFailed
         | Status::InternalError
         | Status::InvalidFile
-        | Status::InvalidCommand => {
+        | Status::InvalidCommand
+        | Status::Interrupted => {
             // SAFETY: the text of the thread lives until the next call that fails.
             write_error(&[b"ptxdbg: ", unsafe { CStr::from_ptr(ptxdbg_error()) }.to_bytes(), b"\n"].concat());
             2

@@ -1,6 +1,7 @@
 //! Options of runs.
 
-use std::ffi::c_char;
+use std::ffi::{c_char, c_int};
+use std::ptr;
 
 use ptxdbg::api::{Checks, CompletionChoice, DivergencePolicy, MemoryLimit, RESIDENT_MAX, RunOptions, Schedule};
 
@@ -21,6 +22,7 @@ pub struct COptions {
     memory_limit: u64,
     resident: u32,
     orders: u32,
+    interrupt: *const c_int,
 }
 
 // SAFETY: pointers and numbers, the first one its size.
@@ -30,6 +32,15 @@ unsafe impl Filled for COptions {
 
 /// `PTXDBG_NO_ORDERS`
 const NO_ORDERS: u32 = u32::MAX;
+
+/// The flag that ends runs with these options; a null pointer without one.
+///
+/// # Safety
+/// `options` is null or as the header says.
+pub unsafe fn interrupt_flag(options: *const COptions) -> Result<*const c_int, Failure> {
+    // SAFETY: the caller says so.
+    Ok(unsafe { filled(options)? }.map_or(ptr::null(), |given| given.interrupt))
+}
 
 /// Parses the value of the option `name`.
 pub fn parsed<T>(name: &str, value: &str, parse: impl Fn(&str) -> Result<T, String>) -> Result<T, Failure> {

@@ -6,8 +6,9 @@ use ptxdbg::api::{Error, Launch, Planned, RunOptions};
 
 use crate::error::{Failure, Status, guarded};
 use crate::handle::{create, free, get_or, get_text, required};
+use crate::interrupt::{is_interrupted, watching};
 use crate::module::CModule;
-use crate::options::{COptions, run_options};
+use crate::options::{COptions, interrupt_flag, run_options};
 use crate::result::CResult;
 use crate::text::{c_text, pointer, required_text, text_at};
 
@@ -133,8 +134,10 @@ pub unsafe extern "C" fn ptxdbg_plan_run(plan: *const CPlan, number: usize, opti
         // SAFETY: the caller says so.
         let plan = unsafe { required(plan, "the plan")? };
         // SAFETY: the caller says so.
-        let options = unsafe { plan.options(options)? };
-        Ok(CResult::of(plan.planned.run(number, &options).map_err(not_run)?, None))
+        let (flag, options) = unsafe { (interrupt_flag(options)?, plan.options(options)?) };
+        // SAFETY: the caller says so.
+        let run = unsafe { watching(flag, || plan.planned.run_until(number, &options, is_interrupted).map_err(not_run)) };
+        Ok(CResult::of(run?, None))
     };
     // SAFETY: the caller says so.
     unsafe { create(result, make) }

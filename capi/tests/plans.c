@@ -1,8 +1,11 @@
 /* Plans, fixes, bundles and sessions as a C program uses them. The argument is a folder for files. */
+/* For nanosleep. */
+#define _POSIX_C_SOURCE 200809L
 #include "expect.h"
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <time.h>
 
 static ptxdbg_module *loaded(const char *path)
 {
@@ -132,6 +135,9 @@ static void a_session_answers_as_the_prompt(void)
     EXPECT(ptxdbg_session_execute(session, "quit\necho after", &answer) == PTXDBG_OK && strcmp(answer, "") == 0);
     ptxdbg_text_free(answer);
     EXPECT(ptxdbg_session_has_ended(session));
+    EXPECT(ptxdbg_session_execute(session, "echo after", &answer) == PTXDBG_INVALID_COMMAND && strcmp(answer, "") == 0);
+    EXPECT(strstr(ptxdbg_error(), "has ended") != NULL);
+    ptxdbg_text_free(answer);
     ptxdbg_session_free(session);
 }
 
@@ -153,6 +159,55 @@ static void *runs(void *argument)
     struct waiting *waiting = argument;
     waiting->status = ptxdbg_session_execute(waiting->session, "run\necho after", &waiting->answer);
     return NULL;
+}
+
+/* Counts on and on. */
+static const char *const ENDLESS =
+    ".version 8.0\n.target sm_80\n.address_size 64\n"
+    ".visible .entry endless(.param .u64 p)\n{\n"
+    "  .reg .b32 %r1; .reg .b64 %d1; ld.param.u64 %d1, [p];\n"
+    "again: ld.volatile.global.u32 %r1, [%d1]; add.u32 %r1, %r1, 1; st.volatile.global.u32 [%d1], %r1; bra again;\n}\n";
+
+struct endless {
+    ptxdbg_module *module;
+    ptxdbg_plan *plan;
+    volatile int flag;
+    uint32_t counter;
+    ptxdbg_status status, of_plan;
+};
+
+static void *runs_on(void *given)
+{
+    struct endless *own = given;
+    uint32_t *address = &own->counter;
+    ptxdbg_param param = {&address, sizeof address};
+    ptxdbg_launch launch = {.size = sizeof launch, .grid = {1, 1, 1}, .block = {1, 1, 1}, .params = &param, .param_count = 1};
+    ptxdbg_options options = {.size = sizeof options, .interrupt = &own->flag};
+    ptxdbg_result *result;
+    own->status = ptxdbg_run(own->module, &launch, &options, &result);
+    EXPECT(result == NULL && strstr(ptxdbg_error(), "interrupted") != NULL);
+    own->of_plan = ptxdbg_plan_run(own->plan, 0, &options, &result);
+    EXPECT(result == NULL);
+    return NULL;
+}
+
+static void another_thread_ends_a_run(void)
+{
+    struct endless own = {0};
+    EXPECT(ptxdbg_module_create("endless.ptx", ENDLESS, strlen(ENDLESS), &own.module) == PTXDBG_OK);
+    EXPECT(ptxdbg_plan_create(own.module,
+                              "Launch(grid: (1, 1, 1), block: (1, 1, 1), "
+                              "params: [Buffer(name: \"p\", elem: U32, len: 1, init: Zero)])",
+                              &own.plan) == PTXDBG_OK);
+    pthread_t thread;
+    EXPECT(pthread_create(&thread, NULL, runs_on, &own) == 0);
+    struct timespec moment = {0, 100000000};
+    nanosleep(&moment, NULL);
+    __atomic_store_n(&own.flag, 1, __ATOMIC_RELAXED);
+    EXPECT(pthread_join(thread, NULL) == 0);
+    EXPECT(own.status == PTXDBG_INTERRUPTED && own.of_plan == PTXDBG_INTERRUPTED && own.counter == 0);
+    ptxdbg_plan_free(own.plan);
+    ptxdbg_module_free(own.module);
 }
 
 static void another_thread_interrupts(void)
@@ -229,6 +284,7 @@ int main(int count, char **arguments)
     a_bundle_is_opened(bundle);
     a_session_answers_as_the_prompt();
     another_thread_interrupts();
+    another_thread_ends_a_run();
     threads_share_a_module();
     a_plan_is_compared_and_read();
     puts("plans, fixes, bundles and sessions do what the header says");

@@ -28,6 +28,15 @@ static const char *const RACE =
     "  .reg .b32 %r1; .reg .b64 %d1;\n"
     "  ld.param.u64 %d1, [p]; mov.u32 %r1, %tid.x; st.global.u32 [%d1], %r1; ret;\n}\n";
 
+/* Scales by a constant, and counts what it did. */
+static const char *const VARIABLES =
+    ".version 8.0\n.target sm_80\n.address_size 64\n"
+    ".const .align 4 .f32 factors[2];\n.global .align 4 .u32 _ZN1n5countE;\n"
+    ".visible .entry scale(.param .u64 p)\n{\n"
+    "  .reg .b32 %r<3>; .reg .f32 %f<3>; .reg .b64 %d1;\n"
+    "  ld.param.u64 %d1, [p]; ld.global.f32 %f1, [%d1]; ld.const.f32 %f2, [factors+4]; mul.f32 %f1, %f1, %f2; st.global.f32 [%d1], %f1;\n"
+    "  ld.global.u32 %r1, [_ZN1n5countE]; add.u32 %r1, %r1, 1; st.global.u32 [_ZN1n5countE], %r1; ret;\n}\n";
+
 struct node {
     struct node *next;
     uint64_t value;
@@ -221,6 +230,44 @@ static void one_function_runs_a_text(void)
     EXPECT(ptx_run(ADD, 3, args, -1, 1, 1, 1, 1, 1, 0) == 2);
 }
 
+static void variables_have_contents(void)
+{
+    ptxdbg_module *module = module_of(VARIABLES);
+    float x = 3.0f, *address = &x, factors[] = {0.0f, 2.5f};
+    uint32_t count = 41;
+    ptxdbg_param params[] = {{&address, sizeof address}};
+    ptxdbg_variable variables[] = {{"factors", factors, sizeof factors}, {"count", &count, sizeof count}};
+    ptxdbg_launch launch = {.size = sizeof(ptxdbg_launch), .grid = {1, 1, 1}, .block = {1, 1, 1}, .params = params, .param_count = 1,
+                            .variables = variables, .variable_count = 2};
+    ptxdbg_result *result = NULL;
+    EXPECT(ptxdbg_run(module, &launch, NULL, &result) == PTXDBG_OK);
+    EXPECT(x == 7.5f && count == 42 && factors[1] == 2.5f);
+
+    /* What is captured of it has them too. */
+    ptxdbg_plan *plan = NULL;
+    ptxdbg_session *session = NULL;
+    char *answer = NULL;
+    EXPECT(ptxdbg_plan_capture(result, &plan) == PTXDBG_OK);
+    EXPECT(ptxdbg_plan_session(plan, 0, NULL, &session) == PTXDBG_OK);
+    EXPECT(ptxdbg_session_execute(session, "print _ZN1n5countE\nrun\nprint _ZN1n5countE\nprint factors", &answer) == PTXDBG_OK);
+    EXPECT(strstr(answer, "_ZN1n5countE = 41\n") && strstr(answer, "_ZN1n5countE = 42\n") && strstr(answer, "{0, 2.5}"));
+    ptxdbg_text_free(answer);
+    ptxdbg_session_free(session);
+    ptxdbg_plan_free(plan);
+    ptxdbg_result_free(result);
+
+    variables[1].name = "nothing";
+    EXPECT(ptxdbg_run(module, &launch, NULL, &result) == PTXDBG_INVALID_LAUNCH && strstr(ptxdbg_error(), "variables: factors, count"));
+    variables[1] = (ptxdbg_variable){"factors", factors, 4};
+    EXPECT(ptxdbg_run(module, &launch, NULL, &result) == PTXDBG_INVALID_LAUNCH && strstr(ptxdbg_error(), "given twice"));
+    variables[1] = (ptxdbg_variable){"count", factors, 8};
+    EXPECT(ptxdbg_run(module, &launch, NULL, &result) == PTXDBG_INVALID_LAUNCH && strstr(ptxdbg_error(), "has 4 bytes, and 8 are given"));
+    variables[1] = (ptxdbg_variable){NULL, &count, 4};
+    EXPECT(ptxdbg_run(module, &launch, NULL, &result) == PTXDBG_INVALID_ARGUMENT);
+    EXPECT(x == 7.5f && count == 42);
+    ptxdbg_module_free(module);
+}
+
 int main(void)
 {
     kernels_work_on_the_memory_of_the_caller();
@@ -228,6 +275,7 @@ int main(void)
     findings_have_both_sides();
     registered_memory_has_bounds();
     registered_memory_begins_where_it_is_said_to();
+    variables_have_contents();
     mistakes_are_statuses();
     one_function_runs_a_text();
     puts("the surface does what its header says");

@@ -1,9 +1,11 @@
 //! Modules.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use ptxdbg::api::{Error, Module};
-use ptxdbg::launch::choose_kernel;
+use ptxdbg::api::{Element, Error, Module, ModuleVariable};
+use ptxdbg::launch::{LaunchFacts, Study, choose_kernel};
+use ptxdbg::program::FuncId;
 use ptxdbg_c::ADDRESSES;
 use pyo3::prelude::*;
 
@@ -12,11 +14,19 @@ use crate::PtxdbgError;
 /// The name, the PTX type and the bytes of a parameter.
 type Param = (String, String, u32);
 
+/// The type of the elements that a parameter leads to, and true if the kernel moves several at once; `None` if it does not show it.
+type Elements = Option<(&'static str, bool)>;
+
+/// A variable: its name in the module and in the source, the type of its elements, its bytes, and those of an element.
+type Variable = (String, String, Option<&'static str>, u64, u32);
+
 /// PTX that was read and checked.
 #[pyclass(name = "Module", frozen, module = "ptxdbg")]
 pub struct PyPtx {
     pub(crate) module: Module,
     text: Arc<str>,
+    /// The elements of the parameters of the kernels that were run.
+    elements: Mutex<BTreeMap<FuncId, Vec<Elements>>>,
 }
 
 /// All mistakes as text, a line each.
@@ -35,7 +45,7 @@ impl PyPtx {
     #[pyo3(signature = (text, name = "kernel.ptx"))]
     fn new(py: Python<'_>, text: &str, name: &str) -> PyResult<Self> {
         let module = py.detach(|| Module::from_text_avoiding(name, text, ADDRESSES)).map_err(|error| failed(&error))?;
-        Ok(Self { module, text: text.into() })
+        Ok(Self { module, text: text.into(), elements: Mutex::default() })
     }
 
     /// The names of its kernels, in order of the text.
@@ -58,6 +68,31 @@ impl PyPtx {
         let function = &program.functions[id.index()];
         let params = function.params.iter().map(|param| (param.name.to_string(), param.ty.word().to_string(), param.bytes));
         Ok((function.name.to_string(), params.collect()))
+    }
+
+    /// The elements that each parameter of a kernel leads to, if all of its accesses are to elements of one type.
+    fn elements(&self, py: Python<'_>, kernel: &str) -> PyResult<Vec<Elements>> {
+        let program = self.module.program();
+        let id = choose_kernel(program, Some(kernel)).map_err(|(message, help)| PtxdbgError::new_err(format!("{message}: {help}")))?;
+        py.detach(|| {
+            let mut known = self.elements.lock().unwrap_or_else(PoisonError::into_inner);
+            let study = || {
+                let facts = LaunchFacts::default();
+                let study = Study::new(program, id, "", &facts);
+                let of = |index| study.uniform_elements(index).map(|elements| (elements.element.name(), elements.has_vectors));
+                (0..program.functions[id.index()].params.len()).map(of).collect()
+            };
+            Ok(known.entry(id).or_insert_with(study).clone())
+        })
+    }
+
+    /// The `.const` and `.global` variables that can be given contents.
+    fn variables(&self, py: Python<'_>) -> Vec<Variable> {
+        let of = |variable: ModuleVariable| {
+            let element = variable.element;
+            (variable.name, variable.short, element.map(Element::name), variable.bytes, element.map_or(1, Element::bytes))
+        };
+        py.detach(|| self.module.variables().into_iter().map(of).collect())
     }
 
     fn __repr__(&self) -> String {

@@ -8,14 +8,14 @@ use ptxdbg::launch::{Origins, choose_kernel};
 use ptxdbg::program::{Pc, Program};
 use ptxdbg::ui::text;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyType};
 
 use crate::debugger::{PyWriter, Replay};
 use crate::session::PySession;
 
 /// One of the two sides of a finding.
-#[pyclass(name = "Side", frozen, get_all, module = "ptxdbg")]
-#[derive(Clone)]
+#[pyclass(name = "Side", frozen, get_all, eq, from_py_object, module = "ptxdbg")]
+#[derive(Clone, PartialEq, Eq)]
 pub struct PySide {
     /// `kernel.ptx:12`
     place: String,
@@ -34,8 +34,8 @@ pub struct PySide {
 }
 
 /// Something that is wrong with a kernel.
-#[pyclass(name = "Finding", frozen, get_all, module = "ptxdbg")]
-#[derive(Clone)]
+#[pyclass(name = "Finding", frozen, get_all, eq, module = "ptxdbg")]
+#[derive(Clone, PartialEq, Eq)]
 pub struct PyFinding {
     /// Stable: `race.shared.raw`.
     id: String,
@@ -68,6 +68,8 @@ pub struct PyRun {
     ticks: u64,
     thread_instructions: u64,
     printed: Vec<u8>,
+    /// What the variables that were given hold.
+    variables: Vec<Vec<u8>>,
     replay: Replay,
 }
 
@@ -121,8 +123,26 @@ fn is_address_of_memory(finding: &FindingText, program: &Program) -> bool {
     pcs.any(|pc| origins.pointers(pc).is_empty() && !origins.of(pc).1.is_empty())
 }
 
+/// The fields of a [`PySide`], as it is pickled.
+type SideFields = (String, Option<String>, String, u64, (u32, u32, u32), u32, Vec<u32>);
+
+/// The fields of a [`PyFinding`], as it is pickled.
+type FindingFields = (String, String, String, Option<String>, String, String, Option<PySide>, Option<PySide>, u64, String);
+
 #[pymethods]
 impl PySide {
+    /// One of these fields, as it was pickled.
+    #[new]
+    fn new(fields: SideFields) -> Self {
+        let (place, source, instruction, tick, block, warp, lanes) = fields;
+        Self { place, source, instruction, tick, block, warp, lanes }
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyType>, (SideFields,)) {
+        let Self { place, source, instruction, tick, block, warp, lanes } = slf.get().clone();
+        (slf.get_type(), ((place, source, instruction, tick, block, warp, lanes),))
+    }
+
     fn __repr__(&self) -> String {
         let source = self.source.as_ref().map_or(String::new(), |source| format!(" ({source})"));
         let (x, y, z) = self.block;
@@ -132,6 +152,18 @@ impl PySide {
 
 #[pymethods]
 impl PyFinding {
+    /// One of these fields, as it was pickled.
+    #[new]
+    fn new(fields: FindingFields) -> Self {
+        let (id, severity, message, memory, why, fix, first, second, count, text) = fields;
+        Self { id, severity, message, memory, why, fix, first, second, count, text }
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyType>, (FindingFields,)) {
+        let Self { id, severity, message, memory, why, fix, first, second, count, text } = slf.get().clone();
+        (slf.get_type(), ((id, severity, message, memory, why, fix, first, second, count, text),))
+    }
+
     fn __repr__(&self) -> String {
         self.text.trim_end().to_string()
     }
@@ -139,7 +171,7 @@ impl PyFinding {
 
 impl PyRun {
     /// The result with the texts of a run, which `replay` repeats.
-    pub fn of(run: &Run, replay: Replay) -> Self {
+    pub fn of(run: &Run, replay: Replay, variables: Vec<Vec<u8>>) -> Self {
         let (launches, program) = (run.launches(), replay.module.program());
         let style = text::Style::Human { color: false };
         Self {
@@ -149,6 +181,7 @@ impl PyRun {
             ticks: launches.iter().map(|launch| launch.ticks).sum(),
             thread_instructions: launches.iter().map(|launch| launch.thread_instructions).sum(),
             printed: run.printed().to_vec(),
+            variables,
             replay,
         }
     }
@@ -190,6 +223,21 @@ impl PyRun {
     #[getter]
     fn printed<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &self.printed)
+    }
+
+    /// What the variables that were given hold after the run, as many bytes of each as were given.
+    #[getter(_variables)]
+    fn variables<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, PyBytes>> {
+        self.variables.iter().map(|bytes| PyBytes::new(py, bytes)).collect()
+    }
+
+    /// It does not change: a copy is the result itself.
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _memo: Bound<'_, PyAny>) -> Py<Self> {
+        slf
     }
 
     /// Writes all that the run started from to `path`, a bundle that `ptxdbg` opens on any machine.

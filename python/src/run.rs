@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use ptxdbg::api::{Checks, DriverLaunch, HostRange, HostWrite, RunOptions, Schedule};
+use ptxdbg::api::{Checks, DriverLaunch, DriverVariable, Element, HostRange, HostWrite, Run, RunOptions, Schedule};
 use ptxdbg_c::{host_memory, write_back};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
@@ -17,8 +17,12 @@ pub fn is_interrupted() -> bool {
     Python::attach(|py| py.check_signals().is_err())
 }
 
-/// Memory of an array: an address, a length, a name, and true if it is writable.
-type ArrayRange = (u64, u64, String, bool);
+/// Memory of an array: an address, a length, a name, true if it is writable, and the type of its elements.
+type ArrayRange = (u64, u64, String, bool, Option<String>);
+
+/// Contents of a variable: its name in the module, the type of its elements, its first bytes, and true if what the run leaves there can be
+/// written to where they come from.
+type Variable = (String, Option<String>, Vec<u8>, bool);
 
 /// The first byte that a kernel wrote to read-only arrays only, and the name of the array.
 fn read_only_write(ranges: &[ArrayRange], writes: &[HostWrite]) -> Option<(u64, String)> {
@@ -49,10 +53,25 @@ fn refused(replay: &Replay, address: u64, name: &str) -> PyResult<PyErr> {
     Ok(PyValueError::new_err(format!("the kernel writes to '{name}', a read-only array{place}: {advice}")))
 }
 
+/// What variables hold after a run, as many bytes as were given; an error where a value may only be read and the kernel has changed it.
+fn left(run: &Run, variables: &[Variable]) -> PyResult<Vec<Vec<u8>>> {
+    let after = |(name, _, bytes, is_writable): &Variable| {
+        let mut left = run.variable(name).unwrap_or_else(|| bytes.clone());
+        left.truncate(bytes.len());
+        if !is_writable && left != *bytes {
+            let message =
+                format!("the kernel writes to variable '{name}', and its value can only be read: no array is changed; pass an array");
+            return Err(PyValueError::new_err(message));
+        }
+        Ok(left)
+    };
+    variables.iter().map(after).collect()
+}
+
 /// Runs a kernel on the memory at `ranges`, and writes back what it left there: nothing where it wrote to what may only be read.
 #[pyfunction]
 #[pyo3(signature = (module, kernel, grid, block, params, ranges, *, cluster = None, shared = 0, cooperative = false, checks = "all",
-    schedule = "in-order", seed = 0, step_limit = None, orders = RunOptions::ORDERS))]
+    schedule = "in-order", seed = 0, step_limit = None, orders = RunOptions::ORDERS, variables = Vec::new()))]
 #[expect(clippy::too_many_arguments, reason = "each is a keyword of the Python function")]
 pub fn run(
     py: Python<'_>,
@@ -70,10 +89,26 @@ pub fn run(
     seed: u64,
     step_limit: Option<u64>,
     orders: u32,
+    variables: Vec<Variable>,
 ) -> PyResult<PyRun> {
-    let launch = DriverLaunch { kernel, grid, block, cluster, dynamic_shared: shared, cooperative, params };
+    let element = |word: &Option<String>| word.as_deref().and_then(Element::from_name);
+    let of = |(name, word, bytes, _): &Variable| DriverVariable { name: name.clone(), element: element(word), bytes: bytes.clone() };
+    let launch = DriverLaunch {
+        kernel,
+        grid,
+        block,
+        cluster,
+        dynamic_shared: shared,
+        cooperative,
+        params,
+        variables: variables.iter().map(of).collect(),
+    };
     let word = |name: &str, word: &str, message: String| PyValueError::new_err(format!("{name} '{word}': {message}"));
-    let of = |(start, length, name, _): &ArrayRange| HostRange { addresses: *start..start.saturating_add(*length), name: name.clone() };
+    let of = |(start, length, name, _, word): &ArrayRange| HostRange {
+        addresses: *start..start.saturating_add(*length),
+        name: name.clone(),
+        element: element(word),
+    };
     let host = host_memory(&ranges.iter().map(of).collect::<Vec<_>>());
     let options = RunOptions {
         checks: Checks::parse(checks).map_err(|message| word("checks", checks, message))?,
@@ -94,6 +129,7 @@ pub fn run(
     if let Some((address, name)) = read_only_write(&ranges, &writes) {
         return Err(py.detach(|| refused(&replay, address, &name))?);
     }
+    let left = left(&ran, &variables)?;
     write_back(&writes).map_err(|failure| PtxdbgError::new_err(failure.message))?;
-    Ok(PyRun::of(&ran, replay))
+    Ok(PyRun::of(&ran, replay, left))
 }

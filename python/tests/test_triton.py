@@ -250,3 +250,20 @@ def test_a_table_of_pointers():
     with ptxdbg.reachable(*arrays):
         through_table[(1,)](table, out)
     assert out.tolist() == [3, 4]
+
+
+@triton.jit
+def beat(flag, count):
+    while tl.atomic_add(flag, 0) == 0:
+        tl.atomic_add(count, 1)
+
+
+def test_a_run_keeps_to_what_install_was_told():
+    def said(**own):
+        return [finding.message for finding in ptxdbg.triton.run(beat, (1,), np.zeros(1, np.int32), np.zeros(1, np.int32), **own).findings]
+
+    ptxdbg.triton.install(step_limit=2000)
+    assert len(said()) == 1 and "2000" in said()[0].replace(",", "")
+    assert "3000" in said(step_limit=3000, orders=0)[0].replace(",", "")
+    driver = triton.runtime.driver.active
+    assert driver.options["step_limit"] == 2000

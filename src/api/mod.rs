@@ -127,7 +127,7 @@
 //!         st.global.u32 [%rd1], %r1;
 //!         ret;
 //!     }", &[START..START + 8])?;
-//! let array = HostRange { addresses: START..START + 8, name: "array".to_string() };
+//! let array = HostRange { addresses: START..START + 8, name: "array".to_string(), element: None };
 //! let host = HostMemory::new(Box::new(Array(vec![21, 0, 0, 0, 7, 7, 7, 7])), &[array]);
 //! let launch = DriverLaunch {
 //!     kernel: None,
@@ -137,6 +137,7 @@
 //!     dynamic_shared: 0,
 //!     cooperative: false,
 //!     params: vec![START.to_le_bytes().to_vec()],
+//!     variables: Vec::new(),
 //! };
 //! let run = launch.planned(&module)?.run(0, &RunOptions { host: Some(host.clone()), ..RunOptions::default() })?;
 //! let writes = run.host_writes(&host);
@@ -160,7 +161,7 @@ pub mod text;
 
 pub use error::{Error, Problem};
 pub use launch::{Launch, Planned};
-pub use module::Module;
+pub use module::{Module, ModuleVariable};
 pub use prompt::{Interrupter, Prompt, PromptError};
 pub use run::{Buffer, Run};
 pub use session::Session;
@@ -180,5 +181,5 @@ pub use crate::debug::{
     Comparison, CompletionPolicyKind, DivergencePolicy, Failure, HostMemory, HostRange, HostWrite, Interrupt, LaneMask, LaunchRun,
     MemoryLimit, RESIDENT_MAX, RunOptions, Schedule, Site, Summary, Writer,
 };
-pub use crate::launch::{DriverLaunch, Element};
+pub use crate::launch::{DriverLaunch, DriverVariable, Element};
 pub use crate::machine::{CompletionChoice, PAGE_BYTES, PageSource};

@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::error::{Error, Problem, problems};
-use crate::debug::open::{self, read_module, read_module_at, read_text_module, read_text_module_at};
+use crate::debug::open::{self, read_module, read_module_at, read_text_module, read_text_module_at, variables_of};
+use crate::launch::Element;
 use crate::launch::nvcc::Compiler;
+use crate::launch::variable_args::VariableFormal;
 use crate::program::Program;
 use crate::program::map::Maps;
 
@@ -16,6 +18,19 @@ pub struct Module {
     path: PathBuf,
     program: Arc<Program>,
     warnings: Arc<[Problem]>,
+}
+
+/// A variable of a module that a launch can assign contents to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModuleVariable {
+    /// Its name in the module.
+    pub name: String,
+    /// Its name in the source.
+    pub short: String,
+    /// The type of its elements, if it is declared or all accesses show it.
+    pub element: Option<Element>,
+    /// Its size in bytes.
+    pub bytes: u64,
 }
 
 impl Module {
@@ -88,6 +103,17 @@ impl Module {
     /// The names of its kernels, in order of the text.
     pub fn kernels(&self) -> impl Iterator<Item = &str> {
         self.program.kernels().map(|kernel| &*self.program.functions[kernel.index()].name)
+    }
+
+    /// Its `.const` and `.global` variables, to which a launch can assign contents, in order of the text.
+    pub fn variables(&self) -> Vec<ModuleVariable> {
+        let of = |formal: VariableFormal| ModuleVariable {
+            short: formal.short().to_string(),
+            element: formal.element(),
+            bytes: formal.bytes(),
+            name: formal.name,
+        };
+        variables_of(&self.program).into_iter().map(of).collect()
     }
 
     /// Its executable form.

@@ -47,6 +47,9 @@ pub struct Prompt {
     _folder: Option<Arc<TempDir>>,
 }
 
+/// The error of commands after `quit`.
+const ENDED: &str = "the session has ended: 'quit' was executed";
+
 /// The reason why a line was not executed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
@@ -81,10 +84,10 @@ impl Prompt {
     }
 
     /// Executes command lines, one after the other, and answers as the prompt does. A command that needs confirmation, such as to drop
-    /// recorded history, is an error: `set confirm off` executes it. Lines after `quit` are not executed, here and in later calls.
+    /// recorded history, is an error: `set confirm off` executes it. Lines after `quit` are not executed.
     ///
     /// # Errors
-    /// A line cannot be executed; those after it are not executed.
+    /// A line cannot be executed, and those after it are not; or `quit` was executed by an earlier call.
     pub fn execute(&mut self, lines: &str) -> Result<String, PromptError> {
         self.execute_until(lines, || false)
     }
@@ -97,6 +100,9 @@ impl Prompt {
         let interrupted = UntilInterrupted { interrupted: Arc::clone(&self.interrupted), interrupt };
         let mut lines = Lines { rest: lines.lines().map(str::to_string).collect(), interrupted };
         self.was_interrupted = false;
+        if self.has_ended {
+            return Err(PromptError { message: ENDED.to_string(), answered: String::new() });
+        }
         let mut out: Vec<u8> = Vec::new();
         while let Some(line) = lines.rest.pop_front().filter(|_| !self.has_ended) {
             // Writing to memory does not fail.

@@ -9,7 +9,7 @@ use crate::debug::value::element_text;
 use crate::debug::{
     Comparison, HostMemory, HostWrite, Interrupt, LaunchRun, RunError, RunOptions, Summary, compare_expected, run_case_until, summarize,
 };
-use crate::launch::{Case, Element, PlannedBuffer};
+use crate::launch::{Case, Element, PlannedBuffer, variable_called};
 use crate::machine::Device;
 use crate::program::Program;
 
@@ -23,6 +23,7 @@ pub struct Run {
     pub fidelity: Fidelity,
     /// The statement that the findings are the same in every order; `None` after errors, or if a checker was off.
     pub certificate: Option<Certificate>,
+    program: Arc<Program>,
     buffers: Vec<BufferLocation>,
     /// The final memory; `None` if the device rejected a launch.
     device: Option<Device>,
@@ -85,7 +86,7 @@ impl Run {
         let fidelity = fidelity(program, &summary.executed);
         let found = (summary.findings.as_slice(), &summary.unordered_accesses);
         let certificate = certificate((program, case), &summary.executed, found, options.checks).filter(|_| !summary.interrupted);
-        Ok(Self { summary, comparison, fidelity, certificate, buffers, device })
+        Ok(Self { summary, comparison, fidelity, certificate, program: Arc::clone(program), buffers, device })
     }
 
     /// The findings in order of detection; the one that stopped the run is the last.
@@ -126,6 +127,15 @@ impl Run {
     /// The changes to the memory of `host`, the one that it was run on ([`RunOptions::host`]).
     pub fn host_writes(&self, host: &HostMemory) -> Vec<HostWrite> {
         self.device.as_ref().map_or_else(Vec::new, |device| host.writes(device))
+    }
+
+    /// The final contents of the `.global` or `.const` variable called `name`, in the module or in the source; `None` if there is no such
+    /// variable, or the memory does not exist any more.
+    pub fn variable(&self, name: &str) -> Option<Vec<u8>> {
+        let variable = variable_called(&self.program, name).ok()?;
+        let mut bytes = vec![0; usize::try_from(self.program.variables[variable.index()].bytes).ok()?];
+        self.device.as_ref()?.read_variable(variable, &mut bytes).ok()?;
+        Some(bytes)
     }
 
     /// The final contents of the buffer called `name`; `None` if there is no such buffer, or the memory does not exist any more.

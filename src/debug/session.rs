@@ -22,6 +22,7 @@ use super::settings::{SETTINGS, Settings};
 use super::stop::Stop;
 use super::timeline::{End, Input, StartError, Timeline};
 use super::view;
+use crate::isa::ScalarType;
 use crate::launch::{Case, Reason};
 use crate::machine::{Machine, Tick};
 use crate::program::{Program, VarId};
@@ -118,7 +119,10 @@ impl Session {
         let (opened_launch, case_number) = (opened.launch.take(), case);
         let case = Arc::new(opened.plan.cases.swap_remove(case));
         let buffers = Buffer::of_case(&case);
-        let inferred = InferredTypes::new(&opened.program);
+        let mut inferred = InferredTypes::new(&opened.program);
+        for (variable, ty) in launch_types(&opened.program, &case) {
+            inferred.arrays.choose(variable, Some(ty));
+        }
         let flag_reads = Arc::new(flag_reads(&opened.program));
         let timeline = Timeline::new(Arc::clone(&opened.program), case, options, Vec::new())?;
         let focus = Focus::first(timeline.machine());
@@ -387,4 +391,20 @@ impl NavigationHistory {
         self.at += 1;
         Some(time)
     }
+}
+
+/// The types by which a launch says that arrays of bytes are shown, where the code shows another type or none.
+fn launch_types(program: &Program, case: &Case) -> Vec<(VarId, ArrayType)> {
+    let said = case.launches.iter().flat_map(|launch| &launch.variable_types);
+    let typed = said.filter_map(|(id, element)| {
+        let variable = program.variables.get(id.index()).filter(|variable| arrays::is_byte_array(variable))?;
+        let ty = ScalarType::from_word(element.name()).filter(|_| variable.bytes.is_multiple_of(u64::from(element.bytes())))?;
+        Some((*id, ArrayType { ty, shape: vec![variable.bytes / u64::from(element.bytes())] }))
+    });
+    let known = arrays::infer(program);
+    let is_other = |(id, ty): &(VarId, ArrayType)| match known.get(id) {
+        Some(arrays::Inference::Typed(inferred)) => inferred.ty.ty != ty.ty,
+        Some(arrays::Inference::Bytes(_)) | None => true,
+    };
+    typed.filter(is_other).collect()
 }

@@ -3,10 +3,14 @@
 use std::collections::BTreeMap;
 
 use super::bounds::{self, Shape};
-use super::file::{Content, Launch, Memory, Param};
-use super::plan::{Case, ParamValue, PlannedLaunch, PlannedParam};
+use super::element::Element;
+use super::file::{Content, Init, Launch, Memory, Param};
+use super::init::Contents;
+use super::plan::{Case, ParamValue, PlannedLaunch, PlannedParam, PlannedVariable};
 use super::resolve::choose_kernel;
-use crate::program::{ParamStorage, Program};
+use super::variable_args::of_module;
+use crate::base::counted;
+use crate::program::{ParamStorage, Program, VarId, source_name};
 
 /// The arguments of `cuLaunchKernel`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +29,19 @@ pub struct DriverLaunch {
     pub cooperative: bool,
     /// The values of the parameters in order, little-endian. Addresses are those of the memory that the run uses.
     pub params: Vec<Vec<u8>>,
+    /// Contents of variables of the module.
+    pub variables: Vec<DriverVariable>,
+}
+
+/// Contents that a variable of the module has before the launch, as `cuMemcpyHtoD` copies them to what `cuModuleGetGlobal` gives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DriverVariable {
+    /// Its name, in the module or in the source.
+    pub name: String,
+    /// The type of its elements, by which the debugger shows it; `None` for the declared or inferred one.
+    pub element: Option<Element>,
+    /// Its first bytes; the others are unchanged.
+    pub bytes: Vec<u8>,
 }
 
 impl DriverLaunch {
@@ -66,7 +83,8 @@ impl DriverLaunch {
             cooperative,
             params,
             images: Vec::new(),
-            variables: Vec::new(),
+            variables: self.planned_variables(program)?,
+            variable_types: self.variable_types(program)?,
             param_size: function.param_bytes,
             bounds: bounds::violation(function, &shape),
             findings: None,
@@ -77,8 +95,34 @@ impl DriverLaunch {
         Ok(Case { name: function.name.to_string(), launches: vec![launch], buffers: Vec::new(), printed: None })
     }
 
-    /// The content of a launch file for the PTX file `module` that has the same effect on `memory`.
-    pub fn content(&self, module: &str, memory: Vec<Memory>) -> Content {
+    /// The contents of variables; each variable has at most one.
+    fn planned_variables(&self, program: &Program) -> Result<Vec<PlannedVariable>, String> {
+        let mut planned: Vec<PlannedVariable> = Vec::new();
+        for DriverVariable { name, bytes, .. } in &self.variables {
+            let variable = variable_called(program, name)?;
+            let (room, given) = (program.variables[variable.index()].bytes, bytes.len() as u64);
+            if given > room {
+                return Err(format!("variable '{name}' has {}, and {given} are given", counted(room, "byte")));
+            }
+            if planned.iter().any(|other| other.variable == variable) {
+                return Err(format!("variable '{name}' is given twice"));
+            }
+            planned.push(PlannedVariable { variable, contents: Contents::Bytes(bytes.clone()), bytes: given, parts: Vec::new() });
+        }
+        Ok(planned)
+    }
+
+    fn variable_types(&self, program: &Program) -> Result<Vec<(VarId, Element)>, String> {
+        let typed = self.variables.iter().filter_map(|variable| Some((variable, variable.element?)));
+        typed.map(|(variable, element)| Ok((variable_called(program, &variable.name)?, element))).collect()
+    }
+
+    /// The content of a launch file for the PTX file `module` that has the same effect on `memory`. The contents of variables are
+    /// `inits`, in order, and its names are those of the module.
+    pub fn content(&self, module: &str, memory: Vec<Memory>, inits: Vec<Init>) -> Content {
+        assert_eq!(inits.len(), self.variables.len(), "contents for each variable");
+        let names = || self.variables.iter().map(|variable| variable.name.clone());
+        let types = names().zip(&self.variables).filter_map(|(name, variable)| Some((name, variable.element?)));
         let params = self.params.iter().map(|value| Param::bytes(value)).collect();
         Content::Launch(Launch {
             module: Some(module.to_string()),
@@ -86,7 +130,26 @@ impl DriverLaunch {
             dynamic_shared: self.dynamic_shared,
             cooperative: self.cooperative,
             memory,
+            variables: names().zip(inits).collect(),
+            variable_types: types.collect(),
             ..Launch::new(self.kernel.clone(), self.grid, self.block, params)
         })
+    }
+}
+
+/// The `.const` or `.global` variable called `name`, in the module or in the source.
+pub fn variable_called(program: &Program, name: &str) -> Result<VarId, String> {
+    let exact = of_module(program).find(|(_, variable)| &*variable.name == name);
+    let called: Vec<usize> = of_module(program).filter(|(_, own)| source_name(&own.name) == name).map(|(index, _)| index).collect();
+    let names: Vec<&str> = of_module(program).map(|(_, variable)| source_name(&variable.name)).collect();
+    match (exact, called.as_slice(), names.as_slice()) {
+        (Some((index, _)), ..) => Ok(VarId::new(index)),
+        (None, [sole], _) => Ok(VarId::new(*sole)),
+        (None, [], []) => Err(format!("there is no variable '{name}': the module declares no .const or .global variable")),
+        (None, [], names) => Err(format!("there is no .const or .global variable '{name}'; variables: {}", names.join(", "))),
+        (None, several, _) => {
+            let full: Vec<&str> = several.iter().map(|index| &*program.variables[*index].name).collect();
+            Err(format!("several variables are called '{name}': {}", full.join(", ")))
+        }
     }
 }

@@ -123,7 +123,7 @@ fn store(file: &mut LaunchFile, source: SourceId, arg: &str, tolerance: Toleranc
                 let is_param = |known: &&String| formals.iter().any(|formal| formal.names.contains(known));
                 let others: Vec<&str> = known.iter().filter(|known| !is_param(known)).map(String::as_str).collect();
                 let others = if others.is_empty() { String::new() } else { format!("; other buffers: {}", others.join(", ")) };
-                unknown_help(name, Names { params: formals, variables: &[] }) + &others
+                unknown_help(name, Names { params: formals, variables: named.variables }) + &others
             }
         };
         let message = match called(named.formals, name) {

@@ -21,7 +21,7 @@ mod values;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::element::{Kind, Number};
+use super::element::{Element, Kind, Number};
 use super::file::{Buffer, Content, Init, Launch, Param};
 use super::param_args::{Formal, ParamType};
 use super::read::{LaunchFile, Origin};
@@ -64,6 +64,15 @@ pub struct MadeUp {
     pub content: Content,
     /// The reasons for its values.
     pub reasons: Vec<Reason>,
+}
+
+/// Elements of one type, which all accesses of a kernel by a pointer are to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UniformElements {
+    /// The type.
+    pub element: Element,
+    /// True if an instruction transfers several of them.
+    pub has_vectors: bool,
 }
 
 /// The reason for a value of a made-up launch.
@@ -326,6 +335,15 @@ impl<'a> Study<'a> {
             };
         }
         values::element_of(formal, whole).map_or(ParamType::Struct(formal.bytes), ParamType::Scalar)
+    }
+
+    /// The elements that a parameter points to, if the kernel computes with them and all its accesses are of their size.
+    pub fn uniform_elements(&self, index: usize) -> Option<UniformElements> {
+        let formal = self.kernel.params.get(index)?;
+        let ParamType::Pointer(Some(element)) = self.param_type(index, formal) else { return None };
+        let pointer = self.uses.whole(index, formal.bytes)?.pointer?;
+        let is_uniform = pointer.sizes == element.bytes() && element.kind() != Kind::Bits;
+        is_uniform.then_some(UniformElements { element, has_vectors: pointer.has_vectors })
     }
 
     fn is_of_integers(&self, index: usize) -> bool {

@@ -45,14 +45,14 @@ pub mod variable_args;
 
 pub use arg_syntax::{extents, parse as parse_arg};
 pub use data::DataError;
-pub use driver::DriverLaunch;
+pub use driver::{DriverLaunch, DriverVariable, variable_called};
 pub use element::{Element, Kind, Number};
 pub use expect::{Compared, Comparison, Expect, Mismatch, join_ranges};
 pub use file::{Compare, Content, ExpectedFindings, Tolerance};
 pub use init::{Contents, Generator, for_each_chunk};
 pub use made_up::{
     Basis, Guess, Integers, LaunchFacts, MadeUp, MapFacts, NOT_FIRST, ONE_OF_SEVERAL, Origins, ParamPart, RUNS_LONG, Reason, Study,
-    constants_of, file_of,
+    UniformElements, constants_of, file_of,
 };
 pub use pages::Pages;
 pub use plan::{Case, ParamValue, Plan, PlannedBuffer, PlannedImage, PlannedLaunch, PlannedParam, PlannedPart, PlannedVariable, values_of};

@@ -53,6 +53,8 @@ pub struct PlannedLaunch {
     pub images: Vec<PlannedImage>,
     /// Contents that it assigns to variables of the module.
     pub variables: Vec<PlannedVariable>,
+    /// Element types by which variables of the module are shown.
+    pub variable_types: Vec<(VarId, Element)>,
     /// Bytes of all parameters.
     pub param_size: u32,
     /// The reason why the device would reject it (finding `launch.bounds`).

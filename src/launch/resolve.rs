@@ -184,6 +184,7 @@ impl Resolver<'_> {
         let params = self.params(index, place, launch, function, scope, &mut images);
         images.extend(self.bound_images(index, place, launch, scope));
         let variables = self.variables(index, place, launch, scope);
+        let variable_types = self.variable_types(place, launch);
         self.expected_variables(index, place, launch, scope);
         self.resolve_parts(index, scope);
         images.extend(scope.images.iter().cloned());
@@ -199,6 +200,7 @@ impl Resolver<'_> {
             params,
             images,
             variables,
+            variable_types,
             param_size: function.param_bytes,
             bounds: bounds::violation(function, &shape),
             findings: launch.findings.clone(),

@@ -130,12 +130,17 @@ impl VariableFormal {
     }
 
     /// Its element type, if it is declared or its accesses show it.
-    pub(super) fn element(&self) -> Option<Element> {
+    pub fn element(&self) -> Option<Element> {
         self.element
     }
 
+    /// Its size in bytes.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
     /// Its name in the source.
-    pub(super) fn short(&self) -> &str {
+    pub fn short(&self) -> &str {
         &self.formal.names[0]
     }
 

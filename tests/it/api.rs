@@ -187,7 +187,11 @@ impl PageSource for Process {
 fn added_at(kernel: &str, offset: u64, ranges: &[(&str, Range<u64>)]) -> (Option<String>, Vec<(u64, Vec<u8>)>) {
     let all = PROCESS..PROCESS + 3 * PAGE_BYTES as u64;
     let module = Module::from_text_avoiding("adds.ptx", ADDS, std::slice::from_ref(&all)).unwrap();
-    let array = |(name, at): &(&str, Range<u64>)| HostRange { addresses: PROCESS + at.start..PROCESS + at.end, name: (*name).to_string() };
+    let array = |(name, at): &(&str, Range<u64>)| HostRange {
+        addresses: PROCESS + at.start..PROCESS + at.end,
+        name: (*name).to_string(),
+        element: None,
+    };
     let ranges: Vec<HostRange> = ranges.iter().map(array).collect();
     let host = HostMemory::new(Box::new(Process((0..all.end - all.start).map(|at| at as u8).collect())), &ranges);
     let params = vec![(PROCESS + offset).to_le_bytes().to_vec()];
@@ -199,6 +203,7 @@ fn added_at(kernel: &str, offset: u64, ranges: &[(&str, Range<u64>)]) -> (Option
         dynamic_shared: 0,
         cooperative: false,
         params,
+        variables: Vec::new(),
     };
     let run = launch.planned(&module).unwrap().run(0, &RunOptions { host: Some(host.clone()), ..RunOptions::default() }).unwrap();
     let message = |run: &ptxdbg::api::Run| run.findings().first().map(|finding| format!("{} {}", finding.id.word(), finding.message));

@@ -519,6 +519,7 @@ fn what_is_said_of_words_is_said_once() {
     let list = "parameters: in (u32 buffer), out (u32 buffer), n (u32); also param_0 to param_2; variables: scale (f32), table (16 bytes)";
     assert_eq!((code, text.matches(list).count()), (2, 1), "{text}");
     assert!(text.contains("help: did you mean 'scale'?\n"), "{text}");
+    folder.assert("--batch double.ptx --expect tabel=1", 2, &["there is no buffer 'tabel'", "did you mean 'table'?", list]);
     folder.assert("--batch double.ptx", 0, &["zero; -a scale=1.5 gives it a value"]);
     folder.assert("--batch double.ptx -a scale=2", 0, &["double: grid"]);
     folder.assert("help", 0, &["Topics:\n", "ptxdbg --help explains the command line"]);

@@ -380,12 +380,13 @@ fn variables_are_of_the_module_and_hold_what_is_given() {
     assert_eq!(bytes("variables: {\"table\": Values([0.5, 1])}, variable_types: {\"table\": F32}"), [8]);
     assert_eq!(bytes("variables: {\"table\": File(\"eight.bin\")}"), [8]);
     assert_eq!(bytes("variables: {\"table\": Random(seed: 1, low: 0, high: 1)}, variable_types: {\"table\": F32}"), [16]);
+    assert_eq!(bytes("variable_types: {\"table\": F32}"), [0; 0]);
     for (fields, message) in [
         ("variables: {\"tabel\": Zero}", "there is no .const or .global variable 'tabel' (variables: table, factors, counter)"),
         ("variables: {\"factors\": Values([1, 2, 3])}", "3 elements of f32 for variable 'factors', which has 8 bytes"),
         ("variables: {\"factors\": Uninit}", "variable 'factors' is never uninitialized: without a value it is zero"),
         ("variables: {\"table\": Values([1])}", "variable 'table' is declared by the byte, and nothing says which elements these are"),
-        ("variable_types: {\"table\": F32}", "a type for variable 'table', which neither 'variables' nor 'expect_variables' names"),
+        ("variable_types: {\"tabel\": F32}", "there is no .const or .global variable 'tabel' (variables: table, factors, counter)"),
         ("variables: {\"counter\": Values([0.5])}", "0.5 is not an integer, and U32 holds integers only"),
         (
             "variables: {\"counter\": Values([1])}, variable_types: {\"counter\": F64}",

@@ -15,9 +15,10 @@ import re
 import threading
 from pathlib import Path
 
-from ._arguments import collect, memory_of
+from ._arguments import collect, element_of, memory_of
 from ._ptxdbg import Finding, Module, PtxdbgError, Result, Session, Side, Writer
 from ._ptxdbg import run as _run
+from ._variables import given_variables
 
 __all__ = ["Finding", "FindingsError", "Module", "PtxdbgError", "Result", "Session", "Side", "Writer", "catch", "reachable", "run"]
 
@@ -29,6 +30,17 @@ class FindingsError(Exception):
         self.result = result
         self.findings = [finding for finding in result.findings if finding.severity != "note"]
         super().__init__("\n".join(repr(finding) for finding in self.findings))
+
+    def __reduce__(self):
+        # Of the result only the findings go to another process.
+        return _restored, (type(self), self.args, self.findings)
+
+
+def _restored(kind, args, findings):
+    """A :class:`FindingsError` as it was pickled: without its result."""
+    error = kind.__new__(kind, *args)
+    error.args, error.findings, error.result = args, findings, None
+    return error
 
 
 _catching = threading.local()
@@ -60,7 +72,7 @@ def reachable(*arrays, **named):
     ranges = []
     for name, array in [("reachable", array) for array in arrays] + list(named.items()):
         start, length, is_writable = memory_of(array, alive)
-        ranges.append((start, length, name, is_writable))
+        ranges.append((start, length, name, is_writable, element_of(array)))
     before = getattr(_catching, "ranges", [])
     _catching.ranges = before + ranges
     try:
@@ -151,7 +163,7 @@ def _opened(ptx, kernel, source, options, name, args):
 
 
 def run(ptx=None, kernel=None, *, source=None, grid=1, block=1, args=(), shared=0, cluster=None, cooperative=False, checks="all",
-        schedule="in-order", seed=0, step_limit=None, orders=None, options=(), name=None):
+        schedule="in-order", seed=0, step_limit=None, orders=None, options=(), name=None, variables=None):
     """Runs a kernel and returns what it came to.
 
     ``ptx`` is a text, the path of one or a :class:`Module`, a kernel of Numba, or a RawKernel of CuPy; or ``source`` is CUDA C++, which is
@@ -162,6 +174,9 @@ def run(ptx=None, kernel=None, *, source=None, grid=1, block=1, args=(), shared=
     and a kernel that writes to a read-only array is refused. Numbers are converted to the type of the parameter, arrays without dimensions
     too where it cannot be an address; ``bytes`` and ctypes structures are taken as they are. Ctrl-C ends the run.
 
+    ``variables`` are contents of ``__device__`` and ``__constant__`` variables, by their names in the source or in the module: an array,
+    whose elements may be the first ones alone, numbers in a list, a number, or ``bytes``. Arrays hold what the kernel leaves there.
+
     As many more runs as ``orders``, 1 without it, are made at most for critical sections of one lock that came in one order only, which
     are run the other way round; they cost nothing where there are none.
     """
@@ -171,10 +186,14 @@ def run(ptx=None, kernel=None, *, source=None, grid=1, block=1, args=(), shared=
     full_name, params = module.params(kernel)
     if names and len(names) == len(params):
         params = [(own, kind, size) for own, (_, kind, size) in zip(names, params)]
-    values, ranges, _alive = collect(params, args, module.text)
+    values, ranges, _alive = collect(params, args, module.text, module.elements(full_name))
+    given, after = given_variables(module, variables or {})
     result = _run(module, full_name, _three(grid, "grid"), _three(block, "block"), values, ranges + _reachable(),
                   cluster=None if cluster is None else _three(cluster, "cluster"), shared=int(shared), cooperative=bool(cooperative),
-                  checks=checks, schedule=schedule, seed=seed, step_limit=step_limit, orders=_orders(orders))
+                  checks=checks, schedule=schedule, seed=seed, step_limit=step_limit, orders=_orders(orders), variables=given)
+    for write, made in zip(after, result._variables):
+        if write is not None:
+            write(made)
     if _is_caught(result):
         raise FindingsError(result)
     return result

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import math
 import operator
 import struct
@@ -11,13 +12,19 @@ import numpy as np
 
 _FLOATS = {"f16": "<e", "f32": "<f", "f64": "<d"}
 
+#: NumPy's and torch's names of the types of elements.
+_ELEMENTS = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64", "bool": "u8",
+             **{f"int{8 * size}": f"s{8 * size}" for size in (1, 2, 4, 8)}, **{f"uint{8 * size}": f"u{8 * size}" for size in (1, 2, 4, 8)}}
+_NAMES = {element: name for name, element in _ELEMENTS.items() if name != "bool"}
+
 #: Types of parameters that may be addresses, where they have 8 bytes.
 _ADDRESSES = ("u64", "b64")
 
 
-def collect(params, args, text=""):
-    """The bytes of all parameters, the memory that they lead to as addresses, lengths, names and whether it may be written, and what must
-    stay alive meanwhile. ``text`` is that of the module, in which the format of a half shows."""
+def collect(params, args, text="", elements=None):
+    """The bytes of all parameters, the memory that they lead to as addresses, lengths, names, whether it may be written and the type of its
+    elements, and what must stay alive meanwhile. ``text`` is that of the module, in which the format of a half shows; ``elements`` are
+    those that each parameter leads to, as far as the kernel shows them."""
     if len(params) != len(args):
         raise TypeError(f"the kernel has {len(params)} parameters, and {len(args)} arguments are given")
     values, ranges, alive = [], [], []
@@ -28,14 +35,111 @@ def collect(params, args, text=""):
             if memory is None and is_address:
                 memory = _buffer(arg, alive)
             if memory is not None and _is_address(arg, kind, is_address):
-                address, *extent = memory
-                ranges.append((*extent[:2], name, extent[2]))
+                address, start, length, is_writable = memory
+                if elements is not None:
+                    checked_elements(arg, elements[index])
+                ranges.append((start, length, name, is_writable, element_of(arg)))
                 values.append(_integer(address, size))
             else:
+                if arg is None and not is_address:
+                    raise TypeError("None is a null pointer, and the parameter is no address")
                 values.append(_value(arg if memory is None else _zero_dim(arg, size), kind, size, text))
         except (TypeError, ValueError, OverflowError, struct.error) as error:
             raise type(error)(f"argument {index} ('{name}', .{kind}, {size} bytes): {error}") from None
     return values, ranges, alive
+
+
+def is_array(arg):
+    """Whether a value has memory of its own, which a kernel can be given the address of."""
+    return _memory(arg, []) is not None or isinstance(arg, (bytearray, memoryview, ctypes.Array))
+
+
+def _dtype(arg):
+    """The type of the elements of an array; None of memory that has none."""
+    if hasattr(arg, "dtype"):
+        return arg.dtype
+    for interface in ("__cuda_array_interface__", "__array_interface__"):
+        described = getattr(arg, interface, None)
+        if isinstance(described, dict):
+            return np.dtype(described["typestr"])
+    return np.from_dlpack(arg).dtype if hasattr(arg, "__dlpack__") else None
+
+
+@functools.lru_cache(maxsize=256)
+def _numbers(dtype):
+    """What the elements of a type are: its name in PTX, whether they are floats, their bytes, and the library's name; None of structures."""
+    word = str(dtype).rpartition(".")[2]
+    if word in ("complex64", "complex128"):
+        size = int(word[7:]) // 16
+        return None, True, size, word
+    element = _ELEMENTS.get(word)
+    return element and (element, "f" in element, int(element.lstrip("bfsu")) // 8, word)
+
+
+def element_of(arg):
+    """The type of an array's elements in PTX; None where PTX has none."""
+    known = _numbers(_dtype(arg))
+    return known and known[0]
+
+
+def checked_elements(arg, wanted):
+    """Raises where a kernel takes the elements of an array for those of another width. ``wanted`` is their type in the kernel and whether
+    it moves several of them at once; None where the kernel does not show it. Elements of one byte are memory of any kind."""
+    own = wanted and _numbers(_dtype(arg))
+    if not own:
+        return
+    (_, is_float, size, word), (element, has_vectors) = own, wanted
+    width = int(element.lstrip("bfsu")) // 8
+    if size == width or 1 in (size, width):
+        return
+    if size < width and (has_vectors or is_float != ("f" in element)):
+        # Several narrow elements that are moved at once.
+        return
+    name = _NAMES.get(element, f"uint{8 * width}")
+    is_tensor = hasattr(arg, "untyped_storage")
+    convert = f"x.to(torch.{name})" if is_tensor else f"x.astype(np.{name})" if name != "bfloat16" else "x.astype(ml_dtypes.bfloat16)"
+    view = f"x.view(torch.{name})" if is_tensor else f"x.view(np.{name})" if name != "bfloat16" else "x.view(ml_dtypes.bfloat16)"
+    raise TypeError(f"an array of {word}, and the kernel computes with elements of {element}: pass {convert}, or {view} for the same bytes")
+
+
+def as_bytes(arg):
+    """The bytes of the elements of an array in order, and what writes as many bytes back to it; None of one that may only be read."""
+    if hasattr(arg, "untyped_storage"):
+        return _tensor_bytes(arg)
+    if isinstance(arg, (bytearray, memoryview, ctypes.Array)):
+        array = np.frombuffer(arg, np.uint8)
+    elif isinstance(arg, np.ndarray):
+        array = arg
+    elif hasattr(arg, "__dlpack__") and not isinstance(getattr(arg, "__cuda_array_interface__", None), dict):
+        array = np.from_dlpack(arg)
+    else:
+        array = np.asarray(_Described(arg))
+
+    def write(made):
+        array[...] = np.frombuffer(made, array.dtype, array.size).reshape(array.shape)
+
+    return array.tobytes(), write if array.flags.writeable else None
+
+
+def _tensor_bytes(tensor):
+    import torch
+
+    whole = tensor.detach().contiguous().reshape(-1).view(torch.uint8)
+
+    def write(made):
+        with torch.no_grad():
+            tensor.copy_(torch.frombuffer(bytearray(made), dtype=tensor.dtype, count=tensor.numel()).reshape(tensor.shape))
+
+    return whole.numpy().tobytes(), write
+
+
+class _Described:
+    """Memory of the host that is described as that of a device."""
+
+    def __init__(self, arg):
+        described = getattr(arg, "__cuda_array_interface__", None)
+        described = described if isinstance(described, dict) else arg.__array_interface__
+        self.__array_interface__ = {**described, "version": 3}
 
 
 def memory_of(arg, alive):
@@ -100,6 +204,8 @@ def _value(arg, kind, size, text):
         return arg.tobytes()
     if isinstance(arg, np.generic):
         arg = arg.item()
+    if isinstance(arg, str):
+        raise TypeError(f"the text {arg!r} is no value of a parameter")
     if kind in _FLOATS:
         return struct.pack(_FLOATS[kind], float(arg))
     if isinstance(arg, float):
@@ -112,6 +218,14 @@ def _value(arg, kind, size, text):
     if isinstance(arg, (bool, int)):
         return _integer(int(arg), size)
     raise TypeError(f"a {type(arg).__name__} is no value of a parameter")
+
+
+def number_bytes(value, element):
+    """The bytes of a number as an element."""
+    size = int(element.lstrip("bfsu")) // 8
+    if element == "bf16":
+        return struct.pack("<f", float(value))[2:]
+    return _value(value, element, size, ".f16")
 
 
 def _half(value, text):

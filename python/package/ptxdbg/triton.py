@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from . import FindingsError, Module, _is_caught, _orders, _reachable
-from ._arguments import _memory, checked_type
+from ._arguments import _memory, checked_type, element_of
 from ._compare import MismatchError, Recorder, compare
 from ._ptxdbg import run as _run
 from ._ptxdbg import tensor_map as _tensor_map
@@ -177,12 +177,13 @@ def _pointer(name, arg, ranges, alive):
         return 0
     if isinstance(arg, int):
         return arg
-    found = _memory(arg.array if isinstance(arg, _Array) else arg, alive)
+    array = arg.array if isinstance(arg, _Array) else arg
+    found = _memory(array, alive)
     if found is None:
         # A tensor that is read as one of another type.
         return _pointer(name, arg.base, ranges, alive)
     start, length, is_writable = found[1:]
-    ranges.append((start, length, name, is_writable))
+    ranges.append((start, length, name, is_writable, element_of(array)))
     return found[0]
 
 
@@ -278,7 +279,7 @@ class _Launcher:
             address = -(-scratch.__array_interface__["data"][0] // 128) * 128
             alive.append(scratch)
             if size:
-                ranges.append((address, scratch.size - 128, "scratch", True))
+                ranges.append((address, scratch.size - 128, "scratch", True, None))
             values.append((address if size else 0).to_bytes(8, "little"))
         cluster = tuple(getattr(meta, "cluster_dims", None) or (ctas, 1, 1)) if ctas > 1 else None
         if _recorder is not None:
@@ -435,7 +436,9 @@ def install(arch=90, *, checks="all", schedule="in-order", seed=0, step_limit=No
     from triton.runtime import jit
 
     options = {"checks": checks, "schedule": schedule, "seed": seed, "step_limit": step_limit, "orders": orders}
-    triton.runtime.driver.set_active(_driver(arch, options))
+    driver = _driver(arch, options)
+    driver.told = {"arch": arch, **options}
+    triton.runtime.driver.set_active(driver)
     if getattr(jit.JITFunction.run, "_of_ptxdbg", False):
         return
     own = jit.JITFunction.run
@@ -452,12 +455,17 @@ def install(arch=90, *, checks="all", schedule="in-order", seed=0, step_limit=No
 
 def run(kernel, grid, *args, **meta):
     """Runs a Triton kernel as ``kernel[grid](*args, **meta)`` does once ptxdbg is installed, and leaves the driver as it was. Returns the
-    result, whatever is wrong with the kernel."""
+    result, whatever is wrong with the kernel. What :func:`install` was told holds here too; ``step_limit`` and ``orders`` are for this run
+    alone, except for a kernel that has a parameter of that name."""
     import triton
 
     config = triton.runtime.driver
     before = config._active
-    install()
+    told = dict(before.told) if hasattr(before, "told") else {}
+    for name in ("step_limit", "orders"):
+        if name in meta and name not in getattr(kernel, "arg_names", ()):
+            told[name] = meta.pop(name)
+    install(**told)
     try:
         kernel[grid](*args, **meta)
     except TritonFindingsError as error:

@@ -365,7 +365,7 @@ fn sole_launch(file: &LaunchFile, overrides: &Overrides) -> Option<usize> {
 }
 
 /// The variables of the module that arguments can set; variables that nvcc declares as bytes have the types that their accesses show.
-pub(in crate::debug) fn variables_of(program: &Program) -> Vec<VariableFormal> {
+pub fn variables_of(program: &Program) -> Vec<VariableFormal> {
     let typed = arrays::infer(program).into_iter().filter_map(|(id, known)| match known {
         arrays::Inference::Typed(inferred) => Some((id, Element::from_name(inferred.ty.ty.word())?)),
         arrays::Inference::Bytes(_) => None,

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{fmt, fs, io};
 
 use crate::launch::file::{Init, Memory};
-use crate::launch::pages;
+use crate::launch::{Element, pages};
 use crate::machine::{Device, HOST_MEMORY, Machine, ORIGIN_ALIGN, PAGE_BYTES, PageSource, Trap};
 
 type Page = [u8; PAGE_BYTES];
@@ -22,8 +22,8 @@ struct PageCache {
     source: Box<dyn PageSource + Send>,
     /// Mapped memory, start to end: registered, or found when a kernel accessed it.
     extents: BTreeMap<u64, u64>,
-    /// Names of registered memory, by start.
-    names: BTreeMap<u64, String>,
+    /// Names and elements of registered memory, by start.
+    registered: BTreeMap<u64, (String, Option<Element>)>,
     /// By the address at which they begin, a multiple of a page after the origin of their extent.
     pages: BTreeMap<u64, Box<Page>>,
 }
@@ -35,6 +35,8 @@ pub struct HostRange {
     pub addresses: Range<u64>,
     /// Its name in findings.
     pub name: String,
+    /// The type of its elements, by which the debugger shows it; `None` for bytes.
+    pub element: Option<Element>,
 }
 
 /// Bytes that a kernel has written at an address.
@@ -53,8 +55,8 @@ impl HostMemory {
         let is_valid = |range: &HostRange| range.addresses.start < range.addresses.end;
         assert!(registered.iter().all(is_valid), "ranges with at least one byte: {registered:?}");
         let extents = registered.iter().map(|HostRange { addresses, .. }| (addresses.start, addresses.end)).collect();
-        let names = registered.iter().map(|range| (range.addresses.start, range.name.clone())).collect();
-        Self(Arc::new(Mutex::new(PageCache { source, extents, names, pages: BTreeMap::new() })))
+        let registered = registered.iter().map(|range| (range.addresses.start, (range.name.clone(), range.element))).collect();
+        Self(Arc::new(Mutex::new(PageCache { source, extents, registered, pages: BTreeMap::new() })))
     }
 
     fn lock(&self) -> MutexGuard<'_, PageCache> {
@@ -65,7 +67,7 @@ impl HostMemory {
     pub(super) fn install(&self, device: &mut Device) {
         let cache = self.lock();
         for (start, end) in &cache.extents {
-            device.map_unknown(cache.names.get(start).map_or(HOST_MEMORY, String::as_str), &(*start..*end));
+            device.map_unknown(cache.registered.get(start).map_or(HOST_MEMORY, |(name, _)| name), &(*start..*end));
             for (page, contents) in cache.pages_of(*start..*end) {
                 device.fill_page(page.max(*start), contents);
             }
@@ -88,8 +90,15 @@ impl HostMemory {
             let pages: Vec<(u64, &Page)> = cache.pages_of(*start..*end).map(|(address, page)| (address - origin(*start), page)).collect();
             let file = format!("memory{number}.pages");
             fs::write(folder.join(&file), pages::encode(pages.into_iter()))?;
-            let name = cache.names.get(start).filter(|name| is_name(name) && names.insert(name.as_str()));
-            all.push(Memory { name: name.cloned(), ..Memory::at(*start, end - start, Init::Pages(file)) });
+            let (name, element) = cache.registered.get(start).map_or((None, None), |(name, element)| (Some(name), *element));
+            let name = name.filter(|name| is_name(name) && names.insert(name.as_str())).cloned();
+            let memory = Memory { name, ..Memory::at(*start, end - start, Init::Pages(file)) };
+            // The elements fill the memory, except for an allocation that has other data as well.
+            let fits = element.filter(|element| (end - start).is_multiple_of(u64::from(element.bytes())));
+            all.push(match fits {
+                Some(elem) => Memory { elem, len: Some((end - start) / u64::from(elem.bytes())), ..memory },
+                None => memory,
+            });
         }
         Ok(all)
     }

@@ -20,6 +20,11 @@ pub struct PointerUse {
     pub atomics: bool,
     /// The type of an element, if the accesses show it.
     pub element: Option<ScalarType>,
+    /// The sizes in bytes of the elements that its instructions name, a bit each, all powers of two; [`UNKNOWN_BYTES`] for an instruction
+    /// that names none.
+    pub sizes: u32,
+    /// True if an instruction transfers several elements.
+    pub has_vectors: bool,
     /// An instruction whose address is computed from the contents of the memory.
     pub indexes: Option<Pc>,
     /// The base pointers of such addresses, and true if it is one of them.
@@ -32,6 +37,9 @@ pub struct PointerUse {
     /// True if elements of the memory are compared with each other.
     pub delimits: bool,
 }
+
+/// An element size in [`PointerUse::sizes`] that no element has.
+const UNKNOWN_BYTES: u32 = 1 << 31;
 
 /// Uses of a parameter part as a number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -285,6 +293,8 @@ impl Reader<'_, '_> {
                 pointer.reads |= access.reads;
                 pointer.writes |= access.writes;
                 pointer.atomics |= access.atomics;
+                pointer.sizes |= named(self.flow.program, pc).map_or(UNKNOWN_BYTES, |ty| ty.bits() / 8);
+                pointer.has_vectors |= is_vector(&self.flow.program.code[pc.index()]);
                 pointer.is_indexed |= fact.contents & !(1 << bit) != 0;
                 let is_better = pointer.element.is_none_or(|known| known.kind() != TypeKind::Float && is_float(access.element));
                 pointer.element = if is_better { access.element.or(pointer.element) } else { pointer.element };
@@ -352,6 +362,11 @@ impl Reader<'_, '_> {
 
 fn is_float(ty: Option<ScalarType>) -> bool {
     ty.is_some_and(|ty| ty.kind() == TypeKind::Float)
+}
+
+/// True if a load or store transfers several elements.
+fn is_vector(inst: &Inst) -> bool {
+    matches!(inst.op, Op::Memory(MemoryOp::LoadVector { .. } | MemoryOp::StoreVector { .. }))
 }
 
 fn reaches_global(space: Space) -> bool {

@@ -13,11 +13,6 @@ use crate::program::{VarId, Variable};
 impl<'a> Resolver<'a> {
     /// Values that the launch assigns to variables of the module.
     pub(super) fn variables(&mut self, index: usize, place: &ValuePath, launch: &Launch, scope: &mut Scope) -> Vec<PlannedVariable> {
-        let types = place.field("variable_types");
-        let is_named = |name: &str| launch.variables.contains_key(name) || launch.expect_variables.contains_key(name);
-        for name in launch.variable_types.keys().filter(|name| !is_named(name)) {
-            self.error(&types.key(name), format!("a type for variable '{name}', which neither 'variables' nor 'expect_variables' names"));
-        }
         let list = place.field("variables");
         let mut planned = Vec::new();
         for (name, init) in &launch.variables {
@@ -31,6 +26,22 @@ impl<'a> Resolver<'a> {
             planned.push(PlannedVariable { parts, ..variable });
         }
         planned
+    }
+
+    /// The element types of variables. Names that `variables` and `expect_variables` have as well are reported there.
+    pub(super) fn variable_types(&mut self, place: &ValuePath, launch: &Launch) -> Vec<(VarId, Element)> {
+        let list = place.field("variable_types");
+        let is_named = |name: &str| launch.variables.contains_key(name) || launch.expect_variables.contains_key(name);
+        let mut types = Vec::new();
+        for (name, element) in &launch.variable_types {
+            let known = of_module(self.program).find(|(_, variable)| *variable.name == **name).map(|(index, _)| VarId::new(index));
+            let found = match known {
+                None if !is_named(name) => self.variable_called(&list.key(name), name).map(|(id, _)| id),
+                known => known,
+            };
+            types.extend(found.map(|id| (id, *element)));
+        }
+        types
     }
 
     /// Adds the variables with expected contents to the scope, as buffers.

@@ -280,6 +280,25 @@ impl Device {
         Ok(())
     }
 
+    /// Reads the first bytes of a variable in global or constant memory into `out`.
+    ///
+    /// # Errors
+    /// If it is in other memory, or has fewer bytes.
+    pub fn read_variable(&self, variable: VarId, out: &mut [u8]) -> Result<(), NotMapped> {
+        let Variable { location, bytes: all, .. } = self.program.variables[variable.index()];
+        let not_mapped = NotMapped { address: location.address, bytes: out.len() as u64 };
+        let region = match location.space {
+            Space::Global => &self.global,
+            Space::Const => &self.constant_memory,
+            Space::Generic | Space::Shared | Space::SharedCluster | Space::Local | Space::Param | Space::ParamFunc => {
+                return Err(not_mapped);
+            }
+        };
+        let allocation = region.find(location.address).filter(|_| not_mapped.bytes <= all).ok_or(not_mapped)?;
+        allocation.pages.read(location.address - allocation.base, out);
+        Ok(())
+    }
+
     /// Reads from a global `address` on into `out`.
     ///
     /// # Errors

@@ -31,3 +31,17 @@ fn memory_is_compared_with_what_words_expect() {
     folder.assert("--batch -l raw.ron --expect hep=1,2", 2, &["there is no buffer 'hep'", "; other buffers: first, heap, inner"]);
     folder.assert("--batch -l raw.ron --expect heap=@y.npy --expect out=@y.npy", 2, &["what this buffer must hold is given twice"]);
 }
+
+#[test]
+fn a_launch_file_types_a_variable_for_the_debugger() {
+    let folder = Folder::new("typed");
+    folder.write("k.ptx", ".version 7.8 .target sm_90 .address_size 64 .global .align 4 .b8 table[8]; .visible .entry k() { ret; }");
+    let launch = |types: &str| format!("Launch(module: \"k.ptx\", grid: (1, 1, 1), block: (1, 1, 1), params: []{types})");
+    for (types, shown) in
+        [("", "table = {0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00}"), (", variable_types: {\"table\": F32}", "table = {0, 0}")]
+    {
+        folder.write("k.ron", launch(types));
+        let (_, text) = folder.run(&["--batch", "-l", "k.ron", "-e", "print table"]);
+        assert!(text.contains(shown), "{text}");
+    }
+}
