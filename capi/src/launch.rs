@@ -1,12 +1,12 @@
 //! Launches on the memory of the process.
 
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{c_char, c_void};
 
 use ptxdbg::api::{DriverLaunch, DriverVariable, HostMemory, Module, Run, RunOptions};
 
 use crate::error::{Failure, Status};
 use crate::handle::{Filled, create, filled, required, values};
-use crate::interrupt::{is_interrupted, watching};
+use crate::interrupt::{Flag, uninterrupted};
 use crate::memory::{process_memory, write_back};
 use crate::module::CModule;
 use crate::options::{COptions, interrupt_flag, run_options};
@@ -61,17 +61,13 @@ pub struct RunInputs {
     pub host: HostMemory,
 }
 
-/// Runs a launch on the memory of the process until the flag at `flag` is set, and writes its changes back.
-///
-/// # Safety
-/// `flag` is null, or points to an int that lives as long as the call.
-pub unsafe fn run(module: &Module, launch: &DriverLaunch, options: &RunOptions, flag: *const c_int) -> Result<(Run, HostMemory), Failure> {
+/// Runs a launch on the memory of the process until `flag` is set, and writes its changes back.
+pub fn run(module: &Module, launch: &DriverLaunch, options: &RunOptions, flag: Flag) -> Result<(Run, HostMemory), Failure> {
     let planned = launch.planned(module).map_err(|error| Failure::rejected(Status::InvalidLaunch, &error))?;
     let host = process_memory();
     let options = RunOptions { host: Some(host.clone()), ..options.clone() };
-    let run = || planned.run_until(0, &options, is_interrupted).map_err(|error| Failure::rejected(Status::RunFailed, &error));
-    // SAFETY: the caller says so.
-    let run = unsafe { watching(flag, run)? };
+    let run = planned.run_until(0, &options, || flag.is_set()).map_err(|error| Failure::rejected(Status::RunFailed, &error))?;
+    let run = uninterrupted(run)?;
     write_back(&run.host_writes(&host))?;
     Ok((run, host))
 }
@@ -94,8 +90,7 @@ pub unsafe extern "C" fn ptxdbg_run(
         // SAFETY: the caller says so.
         let (launch, flag, options) = unsafe { (driver_launch(launch)?, interrupt_flag(options)?, run_options(options)?) };
         let options = options.unwrap_or_default();
-        // SAFETY: the caller says so.
-        let (run, host) = unsafe { run(&module.module, &launch, &options, flag)? };
+        let (run, host) = run(&module.module, &launch, &options, flag)?;
         for (given, own) in variables.iter().zip(&launch.variables) {
             let after = run.variable(&own.name).unwrap_or_default();
             if let Some(after) = after.get(..own.bytes.len()).filter(|after| *after != own.bytes) {

@@ -9,6 +9,7 @@ use ptxdbg::api::{Checks, DriverLaunch, Module, RunOptions, Severity, text};
 
 use crate::error::{Failure, Status, guarded, ptxdbg_error};
 use crate::handle::values;
+use crate::interrupt::Flag;
 use crate::launch::run;
 use crate::module::read;
 use crate::options::parsed;
@@ -74,8 +75,7 @@ pub unsafe extern "C" fn ptx_run(
         };
         let checks = std::env::var("PTXDBG_CHECKS").map_or(Ok(Checks::ALL), |word| parsed("PTXDBG_CHECKS", &word, Checks::parse))?;
         let options = RunOptions { checks, ..RunOptions::default() };
-        // SAFETY: there is no flag.
-        let (run, _) = unsafe { run(&module, &launch, &options, std::ptr::null())? };
+        let (run, _) = run(&module, &launch, &options, Flag::NONE)?;
         write_error(run.findings().iter().map(text::finding).collect::<String>().as_bytes());
         is_clean = !run.findings().iter().any(|finding| finding.severity > Severity::Note);
         std::io::stdout().write_all(run.printed()).map_err(|error| Failure::argument(format!("cannot write standard output: {error}")))

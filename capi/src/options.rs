@@ -1,12 +1,12 @@
 //! Options of runs.
 
 use std::ffi::{c_char, c_int};
-use std::ptr;
 
 use ptxdbg::api::{Checks, CompletionChoice, DivergencePolicy, MemoryLimit, RESIDENT_MAX, RunOptions, Schedule};
 
 use crate::error::Failure;
 use crate::handle::{Filled, filled};
+use crate::interrupt::Flag;
 use crate::text::text_at;
 
 /// `ptxdbg_options`
@@ -33,13 +33,13 @@ unsafe impl Filled for COptions {
 /// `PTXDBG_NO_ORDERS`
 const NO_ORDERS: u32 = u32::MAX;
 
-/// The flag that ends runs with these options; a null pointer without one.
+/// The flag that ends runs with these options.
 ///
 /// # Safety
 /// `options` is null or as the header says.
-pub unsafe fn interrupt_flag(options: *const COptions) -> Result<*const c_int, Failure> {
+pub unsafe fn interrupt_flag(options: *const COptions) -> Result<Flag, Failure> {
     // SAFETY: the caller says so.
-    Ok(unsafe { filled(options)? }.map_or(ptr::null(), |given| given.interrupt))
+    Ok(unsafe { filled(options)?.map_or(Flag::NONE, |given| Flag::new(given.interrupt)) })
 }
 
 /// Parses the value of the option `name`.

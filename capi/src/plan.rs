@@ -6,7 +6,7 @@ use ptxdbg::api::{Error, Launch, Planned, RunOptions};
 
 use crate::error::{Failure, Status, guarded};
 use crate::handle::{create, free, get_or, get_text, required};
-use crate::interrupt::{is_interrupted, watching};
+use crate::interrupt::uninterrupted;
 use crate::module::CModule;
 use crate::options::{COptions, interrupt_flag, run_options};
 use crate::result::CResult;
@@ -135,9 +135,8 @@ pub unsafe extern "C" fn ptxdbg_plan_run(plan: *const CPlan, number: usize, opti
         let plan = unsafe { required(plan, "the plan")? };
         // SAFETY: the caller says so.
         let (flag, options) = unsafe { (interrupt_flag(options)?, plan.options(options)?) };
-        // SAFETY: the caller says so.
-        let run = unsafe { watching(flag, || plan.planned.run_until(number, &options, is_interrupted).map_err(not_run)) };
-        Ok(CResult::of(run?, None))
+        let run = plan.planned.run_until(number, &options, || flag.is_set()).map_err(not_run)?;
+        Ok(CResult::of(uninterrupted(run)?, None))
     };
     // SAFETY: the caller says so.
     unsafe { create(result, make) }

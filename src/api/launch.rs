@@ -13,7 +13,7 @@ use super::session::Session;
 use crate::debug::bundle::{Manifest, is_bundle};
 use crate::debug::fix::{FixReports, fix_case};
 use crate::debug::open::{OpenedLaunch, open, open_arguments, open_driver, open_launch_file};
-use crate::debug::{Interrupt, LaunchChoice, Opened, Overrides, Request, RunOptions, Writer, last_writers};
+use crate::debug::{LaunchChoice, Opened, Overrides, Request, RunOptions, Writer, last_writers};
 use crate::launch::{Case, DriverLaunch, LaunchFile, LaunchFileError};
 
 /// A builder of a launch. Values that are not set are made up: derived from the kernel's code, so that each thread has something to do.
@@ -228,7 +228,7 @@ impl Planned {
     ///
     /// # Errors
     /// As of [`Self::run`].
-    pub fn run_until(&self, case: usize, options: &RunOptions, interrupt: Interrupt) -> Result<Run, Error> {
+    pub fn run_until(&self, case: usize, options: &RunOptions, interrupt: impl Fn() -> bool) -> Result<Run, Error> {
         Ok(Run::of_case(&self.opened.program, self.case(case)?, options, interrupt)?)
     }
 

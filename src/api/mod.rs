@@ -178,8 +178,8 @@ pub use crate::debug::session::InterruptCheck;
 pub use crate::debug::stop::{Reason, Stop};
 pub use crate::debug::value::ValueText;
 pub use crate::debug::{
-    Comparison, CompletionPolicyKind, DivergencePolicy, Failure, HostMemory, HostRange, HostWrite, Interrupt, LaneMask, LaunchRun,
-    MemoryLimit, RESIDENT_MAX, RunOptions, Schedule, Site, Summary, Writer,
+    Comparison, CompletionPolicyKind, DivergencePolicy, Failure, HostMemory, HostRange, HostWrite, LaneMask, LaunchRun, MemoryLimit,
+    RESIDENT_MAX, RunOptions, Schedule, Site, Summary, Writer,
 };
 pub use crate::launch::{DriverLaunch, DriverVariable, Element};
 pub use crate::machine::{CompletionChoice, PAGE_BYTES, PageSource};

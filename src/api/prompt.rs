@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tempfile::TempDir;
 
-use crate::debug::Interrupt;
 use crate::debug::session::{self, InterruptCheck};
 use crate::ui::bad_line::BadLine;
 use crate::ui::console::{Console, Flow, Frontend};
@@ -96,7 +95,7 @@ impl Prompt {
     ///
     /// # Errors
     /// As of [`Self::execute`].
-    pub fn execute_until(&mut self, lines: &str, interrupt: Interrupt) -> Result<String, PromptError> {
+    pub fn execute_until(&mut self, lines: &str, interrupt: fn() -> bool) -> Result<String, PromptError> {
         let interrupted = UntilInterrupted { interrupted: Arc::clone(&self.interrupted), interrupt };
         let mut lines = Lines { rest: lines.lines().map(str::to_string).collect(), interrupted };
         self.was_interrupted = false;
@@ -162,7 +161,7 @@ impl Frontend for Lines {
 #[derive(Clone)]
 struct UntilInterrupted {
     interrupted: Arc<AtomicBool>,
-    interrupt: Interrupt,
+    interrupt: fn() -> bool,
 }
 
 impl InterruptCheck for UntilInterrupted {

@@ -7,7 +7,7 @@ use crate::debug::fidelity::{Fidelity, fidelity};
 use crate::debug::findings::FindingText;
 use crate::debug::value::element_text;
 use crate::debug::{
-    Comparison, HostMemory, HostWrite, Interrupt, LaunchRun, RunError, RunOptions, Summary, compare_expected, run_case_until, summarize,
+    Comparison, HostMemory, HostWrite, LaunchRun, RunError, RunOptions, Summary, compare_expected, run_case_until, summarize,
 };
 use crate::launch::{Case, Element, PlannedBuffer, variable_called};
 use crate::machine::Device;
@@ -70,7 +70,7 @@ impl Run {
     ///
     /// # Errors
     /// Reasons outside the kernel.
-    pub fn of_case(program: &Arc<Program>, case: &Case, options: &RunOptions, interrupt: Interrupt) -> Result<Self, RunError> {
+    pub fn of_case(program: &Arc<Program>, case: &Case, options: &RunOptions, interrupt: impl Fn() -> bool) -> Result<Self, RunError> {
         let run = run_case_until(program, case, options, interrupt)?;
         let comparison = compare_expected(program, case, options, &run)?;
         let device = run.device.clone();

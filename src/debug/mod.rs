@@ -58,8 +58,8 @@ pub use open::asm;
 pub use open::open;
 pub use open::{LaunchChoice, OpenError, Opened, Request};
 pub use run::{
-    BufferHead, CaseRun, HostMemory, HostRange, HostWrite, Interrupt, LaunchRun, RESIDENT_MAX, RunError, RunOptions, Summary,
-    SwappedSections, run_case, run_case_until, start_case, summarize,
+    BufferHead, CaseRun, HostMemory, HostRange, HostWrite, LaunchRun, RESIDENT_MAX, RunError, RunOptions, Summary, SwappedSections,
+    run_case, run_case_until, start_case, summarize,
 };
 pub use site::{FileLine, Site};
 pub use units::format_bytes;

@@ -28,7 +28,7 @@ pub use options::{RESIDENT_MAX, RunOptions};
 use reversal::describe_new;
 pub(super) use reversal::{fault_of, new_in, other_orders};
 pub(super) use runner::Runner;
-pub use runner::{CaseRun, Interrupt, LaunchRun};
+pub use runner::{CaseRun, LaunchRun};
 pub use summary::{BufferHead, Summary, summarize};
 pub use swapped_sections::SwappedSections;
 
@@ -40,11 +40,16 @@ pub fn run_case(program: &Arc<Program>, case: &Case, options: &RunOptions) -> Re
     run_case_until(program, case, options, || false)
 }
 
-/// Like [`run_case`], until `interrupt` returns true.
+/// Like [`run_case`], until `interrupt`, which is called many times a second, returns true.
 ///
 /// # Errors
 /// As of [`run_case`].
-pub fn run_case_until(program: &Arc<Program>, case: &Case, options: &RunOptions, interrupt: Interrupt) -> Result<CaseRun, RunError> {
+pub fn run_case_until(
+    program: &Arc<Program>,
+    case: &Case,
+    options: &RunOptions,
+    interrupt: impl Fn() -> bool,
+) -> Result<CaseRun, RunError> {
     let (mut run, found) = run_undescribed(program, case, options, &interrupt)?;
     let mut texts = if found.is_empty() { Vec::new() } else { describe_case(program, case, options, &found)? };
     let job = Job { program, case, options, instrumentation: Instrumentation::Nothing };

@@ -45,9 +45,6 @@ pub struct CaseRun {
     pub interrupted: bool,
 }
 
-/// Called many times a second; the run is interrupted if it returns true.
-pub type Interrupt = fn() -> bool;
-
 /// One launch that was run.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct LaunchRun {

@@ -15,7 +15,7 @@ use crate::check::faults::LIVELOCK;
 use crate::debug::certificate::{Certificate, certificate};
 use crate::debug::findings::FindingText;
 use crate::debug::names::memory_name::subscript;
-use crate::debug::run::{CaseRun, Interrupt, RunError, RunOptions, SwappedSections, run_case_until};
+use crate::debug::run::{CaseRun, RunError, RunOptions, SwappedSections, run_case_until};
 use crate::debug::value::element_text;
 use crate::launch::{self, Case, Compared, Element, ExpectedFindings, Kind, Mismatch, PlannedBuffer, Tolerance, join_ranges};
 use crate::machine::Device;
@@ -173,7 +173,7 @@ pub fn verify_case_until(
     case: &Case,
     options: &RunOptions,
     criteria: Criteria,
-    interrupt: Interrupt,
+    interrupt: impl Fn() -> bool,
 ) -> Result<CaseReport, RunError> {
     let run = run_case_until(program, case, &with_limit(case, options), interrupt)?;
     if run.interrupted {
