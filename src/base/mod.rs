@@ -3,6 +3,7 @@
 mod counted;
 mod diagnostic;
 mod dim3;
+mod glob;
 mod id;
 mod jobs;
 pub mod lanes;
@@ -17,6 +18,7 @@ mod warp;
 pub use counted::counted;
 pub use diagnostic::{Code, Diagnostic, Label, Severity};
 pub use dim3::Dim3;
+pub use glob::Glob;
 pub(crate) use id::define_id;
 pub use id::{Id, IdVec};
 pub use jobs::{cores, run_jobs};

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::LAUNCHES_MAX;
-use super::glob::Glob;
+use super::kernel_pattern::KernelPattern;
 use super::modules::{self, Found};
 use super::seen::Seen;
 
@@ -21,7 +21,7 @@ const PAUSE: Duration = Duration::from_millis(5);
 #[derive(Clone, Debug)]
 pub struct Wanted {
     /// Of which kernels.
-    pub kernel: Option<Glob>,
+    pub kernel: Option<KernelPattern>,
     /// Which one of these, from 1; all without it.
     pub nth: Option<u64>,
     /// Bytes of memory at most.

@@ -6,8 +6,8 @@
 
 mod answers;
 mod bundle;
-mod glob;
 mod kept;
+mod kernel_pattern;
 pub mod library;
 mod modules;
 mod seen;
@@ -22,7 +22,7 @@ use std::process::{Command, ExitStatus};
 use tempfile::TempDir;
 
 use self::answers::{Answers, Wanted};
-use self::glob::Glob;
+use self::kernel_pattern::KernelPattern;
 use self::seen::Seen;
 
 pub use self::bundle::file_name;
@@ -73,7 +73,7 @@ pub fn run(request: &Request, say: &dyn Fn(&str)) -> Result<i32, String> {
     fs::write(&file, library).map_err(cannot("write the capture library to a temporary folder"))?;
     let socket = here.path().join("socket");
     let wanted = Wanted {
-        kernel: request.kernel.as_deref().map(Glob::new),
+        kernel: request.kernel.as_deref().map(KernelPattern::new),
         nth: request.nth,
         max_bytes: request.max_bytes,
         folder: std::path::absolute(launches.path()).map_err(cannot("find the folder of launches"))?,
