@@ -51,6 +51,7 @@ use ptxdbg::ui::text::{self, Style};
 use ptxdbg::ui::tty::restorer;
 #[cfg(feature = "tui")]
 use ptxdbg::ui::tui::{self, keymap::KeyMap, layout::file::LayoutError, layout::layouts::LayoutStore, screen::Screen};
+use ptxdbg::ui::visible::visible;
 use ptxdbg::ui::{files as own_files, interrupt};
 
 fn main() -> ExitCode {
@@ -99,12 +100,10 @@ fn capture(args: Result<CaptureArgs, ArgsMessage>) -> u8 {
         Err(message) if message.is_error => return refusal::refuse(message.text.trim_end(), &message.text, style) as u8,
         Err(message) => return refusal::answer(&message.text) as u8,
     };
-    // The program gets what is typed, too, and ends by it; what was kept until then becomes a bundle.
-    interrupt::listen();
     let request = args.request(std::env::var_os("LD_PRELOAD"));
-    match ptxdbg::capture::run(&request, &|line| print_error(&format!("ptxdbg: {line}\n"))) {
+    match ptxdbg::capture::run(&request, &|line| print_error(&format!("ptxdbg: {}\n", visible(line)))) {
         Ok(status) => u8::try_from(status).unwrap_or(1),
-        Err(why) => report_failure(&Failure::Message(why), style) as u8,
+        Err(why) => report_failure(&Failure::Message(visible(&why).into_owned()), style) as u8,
     }
 }
 

@@ -65,6 +65,58 @@ const MEMORY_ARRAY: c_uint = 3;
 const DEVICE_MAJOR: c_int = 75;
 const DEVICE_MINOR: c_int = 76;
 
+/// A kernel of a graph, as `cuGraphKernelNodeGetParams_v2` gives it; the first version lacks the last two fields.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct KernelNode {
+    function: Handle,
+    /// Blocks in x, y and z.
+    pub grid: [c_uint; 3],
+    /// Threads of a block in x, y and z.
+    pub block: [c_uint; 3],
+    /// Bytes of dynamic shared memory.
+    pub shared: c_uint,
+    /// A pointer to each parameter.
+    pub params: *const *const c_void,
+    /// The bytes of all parameters instead.
+    pub extra: *const *const c_void,
+    kernel: Handle,
+    context: Handle,
+}
+
+impl Default for KernelNode {
+    fn default() -> Self {
+        let (none, params, extra) = (ptr::null_mut(), ptr::null(), ptr::null());
+        Self { function: none, grid: [0; 3], block: [0; 3], shared: 0, params, extra, kernel: none, context: none }
+    }
+}
+
+impl KernelNode {
+    /// Bytes that the first version has.
+    const FIRST: usize = std::mem::offset_of!(KernelNode, kernel);
+
+    /// A copy of what the program gives, in the first version or in the second.
+    ///
+    /// # Safety
+    /// It has as many bytes.
+    pub unsafe fn given(node: *const c_void, is_first: bool) -> Self {
+        let mut copy = Self::default();
+        let bytes = if is_first { Self::FIRST } else { size_of::<Self>() };
+        // SAFETY: the caller says so.
+        unsafe { ptr::copy_nonoverlapping(node.cast::<u8>(), (&raw mut copy).cast(), bytes) };
+        copy
+    }
+
+    /// The function, or the kernel in its place.
+    pub fn function(&self) -> Handle {
+        if self.function.is_null() { self.kernel } else { self.function }
+    }
+}
+
+/// What an edge of a graph says beside its nodes.
+type EdgeData = [u8; 8];
+type Edges = unsafe extern "C" fn(Handle, *mut Handle, *mut Handle, *mut EdgeData, *mut usize) -> Status;
+
 type ParamInfo = unsafe extern "C" fn(Handle, usize, *mut usize, *mut usize) -> Status;
 type HandleOf = unsafe extern "C" fn(*mut Handle, Handle) -> Status;
 type NameOf = unsafe extern "C" fn(*mut *const c_char, Handle) -> Status;
@@ -88,6 +140,19 @@ pub struct Driver {
     library_module: Option<HandleOf>,
     module_global: Option<GlobalOf>,
     library_global: Option<GlobalOf>,
+    stream_mode: Option<unsafe extern "C" fn(*mut c_int) -> Status>,
+    graph_clone: Option<HandleOf>,
+    graph_nodes: Option<unsafe extern "C" fn(Handle, *mut Handle, *mut usize) -> Status>,
+    graph_edges: Option<Edges>,
+    graph_instantiate: Option<unsafe extern "C" fn(*mut Handle, Handle, u64) -> Status>,
+    graph_destroy: Option<unsafe extern "C" fn(Handle) -> Status>,
+    executable_destroy: Option<unsafe extern "C" fn(Handle) -> Status>,
+    node_kind: Option<unsafe extern "C" fn(Handle, *mut c_int) -> Status>,
+    node_of_clone: Option<unsafe extern "C" fn(*mut Handle, Handle, Handle) -> Status>,
+    node_destroy: Option<unsafe extern "C" fn(Handle) -> Status>,
+    kernel_node: Option<unsafe extern "C" fn(Handle, *mut KernelNode) -> Status>,
+    kernel_node_set: Option<unsafe extern "C" fn(Handle, *const KernelNode) -> Status>,
+    kernel_attribute: Option<unsafe extern "C" fn(Handle, c_int, *mut [c_uint; 16]) -> Status>,
 }
 
 /// The function of the driver called `name`.
@@ -118,6 +183,19 @@ pub fn driver() -> &'static Driver {
         library_module: function(c"cuLibraryGetModule"),
         module_global: function(c"cuModuleGetGlobal_v2"),
         library_global: function(c"cuLibraryGetGlobal"),
+        stream_mode: function(c"cuThreadExchangeStreamCaptureMode"),
+        graph_clone: function(c"cuGraphClone"),
+        graph_nodes: function(c"cuGraphGetNodes"),
+        graph_edges: function(c"cuGraphGetEdges_v2"),
+        graph_instantiate: function(c"cuGraphInstantiateWithFlags"),
+        graph_destroy: function(c"cuGraphDestroy"),
+        executable_destroy: function(c"cuGraphExecDestroy"),
+        node_kind: function(c"cuGraphNodeGetType"),
+        node_of_clone: function(c"cuGraphNodeFindInClone"),
+        node_destroy: function(c"cuGraphDestroyNode"),
+        kernel_node: function(c"cuGraphKernelNodeGetParams_v2"),
+        kernel_node_set: function(c"cuGraphKernelNodeSetParams_v2"),
+        kernel_attribute: function(c"cuGraphKernelNodeGetAttribute"),
     })
 }
 
@@ -223,6 +301,109 @@ impl Driver {
         let status = unsafe { ask?(&mut address, &mut bytes, owner, name.as_ptr()) };
         (status == SUCCESS && bytes > 0).then_some((address, bytes as u64))
     }
+}
+
+/// What is asked of the driver about graphs. Handles are those of the program, or of copies; results are written to variables that live on.
+impl Driver {
+    /// Allows what may disturb the recording of a stream elsewhere in this thread, or with what it answers restores what was allowed.
+    pub fn exchange_stream_mode(&self, mut mode: c_int) -> c_int {
+        if let Some(exchange) = self.stream_mode {
+            // SAFETY: as said of all of these.
+            unsafe { exchange(&mut mode) };
+        }
+        mode
+    }
+
+    /// A copy of a graph.
+    pub fn clone_graph(&self, graph: Handle) -> Result<Handle, Status> {
+        let mut copy = ptr::null_mut();
+        // SAFETY: as said of all of these.
+        checked(unsafe { self.graph_clone.ok_or(NOT_FOUND)?(&mut copy, graph) }).map(|()| copy)
+    }
+
+    /// Destroys a graph, or an executable one.
+    pub fn destroy_graph(&self, graph: Handle, is_executable: bool) {
+        if let Some(destroy) = if is_executable { self.executable_destroy } else { self.graph_destroy } {
+            // SAFETY: as said of all of these.
+            unsafe { destroy(graph) };
+        }
+    }
+
+    /// Makes a graph executable.
+    pub fn instantiate(&self, graph: Handle) -> Result<Handle, Status> {
+        let mut executable = ptr::null_mut();
+        // SAFETY: as said of all of these.
+        checked(unsafe { self.graph_instantiate.ok_or(NOT_FOUND)?(&mut executable, graph, 0) }).map(|()| executable)
+    }
+
+    /// The nodes of a graph.
+    pub fn graph_nodes(&self, graph: Handle) -> Option<Vec<Handle>> {
+        let (ask, mut count) = (self.graph_nodes?, 0);
+        // SAFETY: as said of all of these; with no place, the driver says how many there are.
+        checked(unsafe { ask(graph, ptr::null_mut(), &mut count) }).ok()?;
+        let mut nodes = vec![ptr::null_mut(); count];
+        // SAFETY: as many are written as there is place for.
+        checked(unsafe { ask(graph, nodes.as_mut_ptr(), &mut count) }).ok()?;
+        Some(nodes)
+    }
+
+    /// The edges of a graph: the nodes that each is from and to.
+    pub fn graph_edges(&self, graph: Handle) -> Option<Vec<(Handle, Handle)>> {
+        let (ask, mut count) = (self.graph_edges?, 0);
+        let none: Handle = ptr::null_mut();
+        // SAFETY: as said of all of these; with no place, the driver says how many there are.
+        checked(unsafe { ask(graph, ptr::null_mut(), ptr::null_mut(), ptr::null_mut(), &mut count) }).ok()?;
+        let (mut from, mut to, mut data) = (vec![none; count], vec![none; count], vec![EdgeData::default(); count]);
+        if count > 0 {
+            // SAFETY: as many are written as there is place for.
+            checked(unsafe { ask(graph, from.as_mut_ptr(), to.as_mut_ptr(), data.as_mut_ptr(), &mut count) }).ok()?;
+        }
+        Some(from.into_iter().zip(to).collect())
+    }
+
+    /// The kind of a node.
+    pub fn node_kind(&self, node: Handle) -> Option<c_int> {
+        let mut kind = 0;
+        // SAFETY: as said of all of these.
+        checked(unsafe { self.node_kind?(node, &mut kind) }).ok().map(|()| kind)
+    }
+
+    /// The node that `node` is in a copy of its graph.
+    pub fn node_of_clone(&self, node: Handle, copy: Handle) -> Result<Handle, Status> {
+        let mut found = ptr::null_mut();
+        // SAFETY: as said of all of these.
+        checked(unsafe { self.node_of_clone.ok_or(NOT_FOUND)?(&mut found, node, copy) }).map(|()| found)
+    }
+
+    /// Takes a node out of its graph.
+    pub fn destroy_node(&self, node: Handle) -> Result<(), Status> {
+        // SAFETY: as said of all of these.
+        checked(unsafe { self.node_destroy.ok_or(NOT_FOUND)?(node) })
+    }
+
+    /// What a kernel's node launches.
+    pub fn kernel_node(&self, node: Handle) -> Option<KernelNode> {
+        let mut kernel = KernelNode::default();
+        // SAFETY: as said of all of these.
+        checked(unsafe { self.kernel_node?(node, &mut kernel) }).ok().map(|()| kernel)
+    }
+
+    /// Has a kernel's node launch something else.
+    pub fn set_kernel_node(&self, node: Handle, kernel: &KernelNode) -> Status {
+        // SAFETY: as said of all of these; what the kernel points to is the program's.
+        self.kernel_node_set.map_or(NOT_FOUND, |set| unsafe { set(node, kernel) })
+    }
+
+    /// An attribute of a kernel's node.
+    pub fn kernel_attribute(&self, node: Handle, which: c_int) -> Option<[c_uint; 16]> {
+        let mut value = [0; 16];
+        // SAFETY: as said of all of these.
+        checked(unsafe { self.kernel_attribute?(node, which, &mut value) }).ok().map(|()| value)
+    }
+}
+
+fn checked(status: Status) -> Result<(), Status> {
+    if status == SUCCESS { Ok(()) } else { Err(status) }
 }
 
 fn handle_of(ask: Option<HandleOf>, of: Handle) -> Option<Handle> {

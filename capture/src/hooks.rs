@@ -6,17 +6,21 @@ use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use crate::driver::{Handle, LaunchConfig, NOT_FOUND, SUCCESS, Status};
+use crate::driver::{Handle, LaunchConfig, NOT_FOUND, STREAM_PER_THREAD, SUCCESS, Status};
+use crate::graph_hooks;
 use crate::images;
 use crate::launch::Launch;
+use crate::linkers;
 use crate::nvrtc::nvrtcCompileProgram;
 use crate::state;
 use crate::symbols;
 
 /// A function that is replaced.
-struct Hook {
-    /// What `cuGetProcAddress` calls it.
+pub struct Hook {
+    /// What `cuGetProcAddress` calls it, beside `symbol`.
     name: &'static CStr,
+    /// The first version of CUDA for which it means this by that name.
+    since: c_int,
     /// What the library of the driver calls it.
     symbol: &'static CStr,
     /// Whether stream 0 is that of the thread.
@@ -30,11 +34,15 @@ struct Hook {
 // SAFETY: the pointers are those of functions.
 unsafe impl Sync for Hook {}
 
-const fn hook(name: &'static CStr, symbol: &'static CStr, own: *const c_void) -> Hook {
-    Hook { name, symbol, is_per_thread: false, own, real: AtomicPtr::new(ptr::null_mut()) }
+pub const fn hook(name: &'static CStr, symbol: &'static CStr, own: *const c_void) -> Hook {
+    Hook { name, since: 0, symbol, is_per_thread: false, own, real: AtomicPtr::new(ptr::null_mut()) }
 }
 
-const fn per_thread(name: &'static CStr, symbol: &'static CStr, own: *const c_void) -> Hook {
+pub const fn since(version: c_int, hook: Hook) -> Hook {
+    Hook { since: version, ..hook }
+}
+
+pub const fn per_thread(name: &'static CStr, symbol: &'static CStr, own: *const c_void) -> Hook {
     Hook { is_per_thread: true, ..hook(name, symbol, own) }
 }
 
@@ -45,8 +53,6 @@ static LAUNCH_EX_PTSZ: Hook = per_thread(c"cuLaunchKernelEx", c"cuLaunchKernelEx
 static COOPERATIVE: Hook = hook(c"cuLaunchCooperativeKernel", c"cuLaunchCooperativeKernel", cuLaunchCooperativeKernel as *const c_void);
 static COOPERATIVE_PTSZ: Hook =
     per_thread(c"cuLaunchCooperativeKernel", c"cuLaunchCooperativeKernel_ptsz", cuLaunchCooperativeKernel_ptsz as *const c_void);
-static GRAPH: Hook = hook(c"cuGraphLaunch", c"cuGraphLaunch", cuGraphLaunch as *const c_void);
-static GRAPH_PTSZ: Hook = per_thread(c"cuGraphLaunch", c"cuGraphLaunch_ptsz", cuGraphLaunch_ptsz as *const c_void);
 static MODULE_LOAD: Hook = hook(c"cuModuleLoad", c"cuModuleLoad", cuModuleLoad as *const c_void);
 static MODULE_DATA: Hook = hook(c"cuModuleLoadData", c"cuModuleLoadData", cuModuleLoadData as *const c_void);
 static MODULE_DATA_EX: Hook = hook(c"cuModuleLoadDataEx", c"cuModuleLoadDataEx", cuModuleLoadDataEx as *const c_void);
@@ -56,17 +62,21 @@ static LIBRARY_DATA: Hook = hook(c"cuLibraryLoadData", c"cuLibraryLoadData", cuL
 static LIBRARY_FILE: Hook = hook(c"cuLibraryLoadFromFile", c"cuLibraryLoadFromFile", cuLibraryLoadFromFile as *const c_void);
 static LIBRARY_UNLOAD: Hook = hook(c"cuLibraryUnload", c"cuLibraryUnload", cuLibraryUnload as *const c_void);
 static ADDRESS: Hook = hook(c"cuGetProcAddress", c"cuGetProcAddress", cuGetProcAddress as *const c_void);
-static ADDRESS_V2: Hook = hook(c"cuGetProcAddress", c"cuGetProcAddress_v2", cuGetProcAddress_v2 as *const c_void);
+static ADDRESS_V2: Hook = since(12000, hook(c"cuGetProcAddress", c"cuGetProcAddress_v2", cuGetProcAddress_v2 as *const c_void));
+static LINK_DATA: Hook = hook(c"cuLinkAddData", c"cuLinkAddData", cuLinkAddData as *const c_void);
+static LINK_DATA_V2: Hook = since(6050, hook(c"cuLinkAddData", c"cuLinkAddData_v2", cuLinkAddData_v2 as *const c_void));
+static LINK_FILE: Hook = hook(c"cuLinkAddFile", c"cuLinkAddFile", cuLinkAddFile as *const c_void);
+static LINK_FILE_V2: Hook = since(6050, hook(c"cuLinkAddFile", c"cuLinkAddFile_v2", cuLinkAddFile_v2 as *const c_void));
+static LINK_COMPLETE: Hook = hook(c"cuLinkComplete", c"cuLinkComplete", cuLinkComplete as *const c_void);
+static LINK_DESTROY: Hook = hook(c"cuLinkDestroy", c"cuLinkDestroy", cuLinkDestroy as *const c_void);
 
-static HOOKS: [&Hook; 18] = [
+static HOOKS: [&Hook; 22] = [
     &LAUNCH,
     &LAUNCH_PTSZ,
     &LAUNCH_EX,
     &LAUNCH_EX_PTSZ,
     &COOPERATIVE,
     &COOPERATIVE_PTSZ,
-    &GRAPH,
-    &GRAPH_PTSZ,
     &MODULE_LOAD,
     &MODULE_DATA,
     &MODULE_DATA_EX,
@@ -77,11 +87,27 @@ static HOOKS: [&Hook; 18] = [
     &LIBRARY_UNLOAD,
     &ADDRESS,
     &ADDRESS_V2,
+    &LINK_DATA,
+    &LINK_DATA_V2,
+    &LINK_FILE,
+    &LINK_FILE_V2,
+    &LINK_COMPLETE,
+    &LINK_DESTROY,
 ];
 
+/// Those that are replaced: these, and those of graphs.
+fn all() -> impl Iterator<Item = &'static Hook> {
+    HOOKS.iter().chain(graph_hooks::HOOKS.iter()).copied()
+}
+
 impl Hook {
+    /// The stream that a program means by `stream`.
+    pub fn stream(&self, stream: Handle) -> Handle {
+        if self.is_per_thread && stream.is_null() { STREAM_PER_THREAD as Handle } else { stream }
+    }
+
     /// The real function, as one of type `F`.
-    fn real<F: Copy>(&self) -> Option<F> {
+    pub fn real<F: Copy>(&self) -> Option<F> {
         const { assert!(size_of::<F>() == size_of::<*mut c_void>(), "a function is a pointer") };
         let mut found = self.real.load(Ordering::Acquire);
         if found.is_null() {
@@ -110,12 +136,12 @@ pub fn in_place_of(name: &CStr, real: impl FnOnce() -> *mut c_void) -> *mut c_vo
     if name == c"nvrtcCompileProgram" {
         return crate::nvrtc::replace(real());
     }
-    let found = HOOKS.iter().find(|hook| hook.symbol == name);
-    found.map_or(ptr::null_mut(), |hook| hook.replace(real()))
+    match all().find(|hook| hook.symbol == name) {
+        Some(hook) => hook.replace(real()),
+        None => linkers::in_place_of(name, real),
+    }
 }
 
-/// The first version whose `cuGetProcAddress` has five parameters.
-const VERSION_12: c_int = 12000;
 /// The flag with which the functions of the thread's default stream are asked for.
 const PER_THREAD: u64 = 2;
 
@@ -126,10 +152,9 @@ unsafe fn replace_address(name: *const c_char, place: *mut *mut c_void, version:
     }
     // SAFETY: the driver has read the name and written the place.
     let (name, real) = unsafe { (CStr::from_ptr(name), *place) };
-    let named = || HOOKS.iter().filter(|hook| hook.name == name);
-    let of_version = named().find(|hook| hook.own == ADDRESS_V2.own).filter(|_| version >= VERSION_12);
-    let of_stream = named().find(|hook| hook.is_per_thread == (flags & PER_THREAD != 0));
-    if let Some(hook) = of_version.or(of_stream).or(named().next()) {
+    let named = || all().filter(|hook| (hook.name == name || hook.symbol == name) && hook.since <= version);
+    let of_stream = named().filter(|hook| hook.is_per_thread == (flags & PER_THREAD != 0)).max_by_key(|hook| hook.since);
+    if let Some(hook) = of_stream.or(named().max_by_key(|hook| hook.since)) {
         // SAFETY: as above.
         unsafe { *place = hook.replace(real) };
     }
@@ -180,7 +205,6 @@ type Params = *const *const c_void;
 type LaunchKernel = unsafe extern "C" fn(Handle, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, Handle, Params, Params) -> Status;
 type LaunchEx = unsafe extern "C" fn(*const LaunchConfig, Handle, Params, Params) -> Status;
 type LaunchCooperative = unsafe extern "C" fn(Handle, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, Handle, Params) -> Status;
-type GraphLaunch = unsafe extern "C" fn(Handle, Handle) -> Status;
 
 /// Defines a function that launches as `cuLaunchKernel` does.
 macro_rules! launch_kernel {
@@ -263,30 +287,12 @@ macro_rules! launch_ex {
     };
 }
 
-/// Defines a function that launches a graph.
-macro_rules! launch_graph {
-    ($name:ident, $hook:ident) => {
-        /// As the driver's.
-        ///
-        /// # Safety
-        /// As that of the driver.
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name(graph: Handle, stream: Handle) -> Status {
-            state::graph_is_launched();
-            // SAFETY: the arguments are the program's.
-            $hook.real::<GraphLaunch>().map_or(NOT_FOUND, |real| unsafe { real(graph, stream) })
-        }
-    };
-}
-
 launch_kernel!(cuLaunchKernel, LAUNCH);
 launch_kernel!(cuLaunchKernel_ptsz, LAUNCH_PTSZ);
 launch_cooperative!(cuLaunchCooperativeKernel, COOPERATIVE);
 launch_cooperative!(cuLaunchCooperativeKernel_ptsz, COOPERATIVE_PTSZ);
 launch_ex!(cuLaunchKernelEx, LAUNCH_EX);
 launch_ex!(cuLaunchKernelEx_ptsz, LAUNCH_EX_PTSZ);
-launch_graph!(cuGraphLaunch, GRAPH);
-launch_graph!(cuGraphLaunch_ptsz, GRAPH_PTSZ);
 
 type Load<T> = unsafe extern "C" fn(*mut Handle, *const T) -> Status;
 type LoadEx = unsafe extern "C" fn(*mut Handle, *const c_void, c_uint, *mut c_int, *mut *mut c_void) -> Status;
@@ -390,6 +396,98 @@ pub unsafe extern "C" fn cuModuleLoadDataEx(
         unsafe { images::record(*module, false, image) };
     }
     status
+}
+
+type LinkData = unsafe extern "C" fn(Handle, c_int, *mut c_void, usize, *const c_char, c_uint, *mut c_int, *mut *mut c_void) -> Status;
+type LinkFile = unsafe extern "C" fn(Handle, c_int, *const c_char, c_uint, *mut c_int, *mut *mut c_void) -> Status;
+type LinkComplete = unsafe extern "C" fn(Handle, *mut *mut c_void, *mut usize) -> Status;
+
+/// Defines the functions that give a linker data, and a file.
+macro_rules! link {
+    ($data:ident, $data_hook:ident, $file:ident, $file_hook:ident) => {
+        /// As the driver's.
+        ///
+        /// # Safety
+        /// As that of the driver.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $data(
+            linker: Handle,
+            kind: c_int,
+            data: *mut c_void,
+            bytes: usize,
+            name: *const c_char,
+            count: c_uint,
+            options: *mut c_int,
+            values: *mut *mut c_void,
+        ) -> Status {
+            let Some(real) = $data_hook.real::<LinkData>() else { return NOT_FOUND };
+            // SAFETY: the arguments are the program's.
+            let status = unsafe { real(linker, kind, data, bytes, name, count, options, values) };
+            if status == SUCCESS {
+                // SAFETY: as above.
+                unsafe { linkers::add_data(linker, data, bytes) };
+            }
+            status
+        }
+
+        /// As the driver's.
+        ///
+        /// # Safety
+        /// As that of the driver.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $file(
+            linker: Handle,
+            kind: c_int,
+            path: *const c_char,
+            count: c_uint,
+            options: *mut c_int,
+            values: *mut *mut c_void,
+        ) -> Status {
+            let Some(real) = $file_hook.real::<LinkFile>() else { return NOT_FOUND };
+            // SAFETY: the arguments are the program's.
+            let status = unsafe { real(linker, kind, path, count, options, values) };
+            if status == SUCCESS {
+                // SAFETY: as above.
+                unsafe { linkers::add_file(linker, path) };
+            }
+            status
+        }
+    };
+}
+
+link!(cuLinkAddData, LINK_DATA, cuLinkAddFile, LINK_FILE);
+link!(cuLinkAddData_v2, LINK_DATA_V2, cuLinkAddFile_v2, LINK_FILE_V2);
+
+/// As the driver's.
+///
+/// # Safety
+/// As that of the driver.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLinkComplete(linker: Handle, cubin: *mut *mut c_void, bytes: *mut usize) -> Status {
+    let Some(real) = LINK_COMPLETE.real::<LinkComplete>() else { return NOT_FOUND };
+    // SAFETY: the arguments are the program's.
+    let status = unsafe { real(linker, cubin, bytes) };
+    let mut made = (ptr::null_mut(), 0);
+    if status == SUCCESS && !cubin.is_null() && !bytes.is_null() {
+        // SAFETY: the driver has written both.
+        made = unsafe { (*cubin, *bytes) };
+    }
+    if !made.0.is_null() {
+        // SAFETY: the driver says how many bytes are there.
+        linkers::complete(linker, unsafe { std::slice::from_raw_parts(made.0.cast::<u8>(), made.1) }.to_vec());
+    }
+    status
+}
+
+/// As the driver's.
+///
+/// # Safety
+/// As that of the driver.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLinkDestroy(linker: Handle) -> Status {
+    linkers::forget(linker);
+    // SAFETY: the argument is the program's.
+    LINK_DESTROY.real::<Unload>().map_or(NOT_FOUND, |real| unsafe { real(linker) })
 }
 
 /// The replacement of NVRTC's function is known to the linker by name as well.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::driver::{Driver, Handle};
-use crate::nvrtc;
+use crate::made;
 use crate::parent;
 
 /// What a compiler of CUDA puts around a fat binary in a program, and what the fat binary begins with.
@@ -40,8 +40,8 @@ pub struct Image {
     pub is_library: bool,
     /// The file that it was loaded from.
     pub path: Option<PathBuf>,
-    /// The PTX that a compiler in this process made together with it.
-    pub ptx: Option<Vec<u8>>,
+    /// What a compiler or linker in this process has made it from.
+    pub inputs: Vec<Vec<u8>>,
     /// Its number in this process.
     pub number: usize,
     content: Content,
@@ -93,15 +93,15 @@ pub unsafe fn record_file(owner: Handle, is_library: bool, path: *const c_char) 
 }
 
 fn push(owner: Handle, is_library: bool, path: Option<PathBuf>, content: Content) {
-    let ptx = match &content {
-        Content::Owned(bytes) => nvrtc::ptx_of(bytes),
-        Content::Static { .. } => None,
+    let inputs = match &content {
+        Content::Owned(bytes) => made::inputs_of(bytes),
+        Content::Static { .. } => Vec::new(),
     };
     let mut images = images();
     images.loaded += 1;
     let number = images.loaded;
     images.all.retain(|image| image.owner != owner);
-    images.all.push(Image { owner, is_library, path, ptx, number, content });
+    images.all.push(Image { owner, is_library, path, inputs, number, content });
 }
 
 /// Forgets what an unloaded module or library was made of.
@@ -120,11 +120,23 @@ pub fn of_function(driver: &Driver, function: Handle) -> Option<Image> {
 }
 
 impl Image {
-    /// Writes it to a file.
+    /// Writes it to `file` in a folder, and beside it what it was made from, where it was loaded from, and where Triton keeps its like.
     ///
     /// # Errors
     /// It cannot be written, or is no longer there.
-    pub fn write(&self, path: &Path) -> std::io::Result<()> {
+    pub fn write(&self, folder: &Path, file: &str) -> std::io::Result<()> {
+        self.write_content(&folder.join(file))?;
+        for (number, input) in self.inputs.iter().enumerate() {
+            std::fs::write(folder.join(format!("{file}.input{number}")), input)?;
+        }
+        if let Some(path) = &self.path {
+            std::fs::write(folder.join(format!("{file}.path")), path.as_os_str().as_bytes())?;
+        }
+        let caches = triton_caches().iter().map(|cache| cache.as_os_str().as_bytes().to_vec()).collect::<Vec<_>>();
+        std::fs::write(folder.join(format!("{file}.caches")), caches.join(&b'\n'))
+    }
+
+    fn write_content(&self, path: &Path) -> std::io::Result<()> {
         match &self.content {
             Content::Owned(bytes) => std::fs::write(path, bytes),
             Content::Static { address, bytes } => {
@@ -135,6 +147,13 @@ impl Image {
             }
         }
     }
+}
+
+/// Where Triton keeps what it has compiled. The program may say so after its start.
+fn triton_caches() -> Vec<PathBuf> {
+    let of = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let below = |home: PathBuf| home.join(".triton/cache");
+    [of("TRITON_CACHE_DIR"), of("TRITON_HOME").map(below), of("HOME").map(below)].into_iter().flatten().collect()
 }
 
 /// What lies at `image`: a fat binary, also one that is wrapped, a cubin, or a text.

@@ -11,10 +11,15 @@
 #[cfg(not(all(target_os = "linux", target_env = "gnu", any(target_arch = "x86_64", target_arch = "aarch64"))))]
 compile_error!("the functions of the C library are replaced as Linux with glibc has them, on x86-64 and aarch64");
 
+mod counters;
 mod driver;
+mod graph_hooks;
+mod graphs;
 mod hooks;
 mod images;
 mod launch;
+mod linkers;
+mod made;
 mod memory;
 mod nvrtc;
 mod output;

@@ -3,9 +3,9 @@
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use crate::driver::Handle;
+use crate::made;
 use crate::parent;
 use crate::symbols;
 
@@ -23,9 +23,6 @@ type Get = unsafe extern "C" fn(Handle, *mut c_char) -> c_int;
 
 static REAL: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
-/// Cubins, each with the PTX that it was made from.
-static COMPILED: Mutex<Vec<(Vec<u8>, Vec<u8>)>> = Mutex::new(Vec::new());
-
 /// What takes the place of the real `nvrtcCompileProgram`.
 pub fn replace(real: *mut c_void) -> *mut c_void {
     if real.is_null() {
@@ -39,14 +36,6 @@ pub fn replace(real: *mut c_void) -> *mut c_void {
     own
 }
 
-/// The PTX from which the cubin `image` was made in this process.
-pub fn ptx_of(image: &[u8]) -> Option<Vec<u8>> {
-    let compiled = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
-    // What the tables of a cubin describe may end before its last bytes.
-    let is_it = |cubin: &[u8]| !image.is_empty() && (cubin.starts_with(image) || image.starts_with(cubin) && !cubin.is_empty());
-    compiled.iter().rev().find(|(cubin, _)| is_it(cubin)).map(|(_, ptx)| ptx.clone())
-}
-
 /// As NVRTC's.
 ///
 /// # Safety
@@ -55,7 +44,7 @@ pub fn ptx_of(image: &[u8]) -> Option<Vec<u8>> {
 pub unsafe extern "C" fn nvrtcCompileProgram(program: Handle, count: c_int, options: *const *const c_char) -> c_int {
     let mut found = REAL.load(Ordering::Acquire);
     if found.is_null() {
-        found = symbols::of_library(NEXT, c"nvrtcCompileProgram");
+        found = next(c"nvrtcCompileProgram");
     }
     if found.is_null() {
         return INTERNAL_ERROR;
@@ -64,14 +53,19 @@ pub unsafe extern "C" fn nvrtcCompileProgram(program: Handle, count: c_int, opti
     let status = unsafe { std::mem::transmute::<*mut c_void, Compile>(found)(program, count, options) };
     if status == SUCCESS && parent::is_there() {
         // SAFETY: the program has been compiled.
-        let made = unsafe {
+        let (cubin, ptx) = unsafe {
             (made(program, found, c"nvrtcGetCUBINSize", c"nvrtcGetCUBIN"), made(program, found, c"nvrtcGetPTXSize", c"nvrtcGetPTX"))
         };
-        if let (Some(cubin), Some(ptx)) = made {
-            COMPILED.lock().unwrap_or_else(PoisonError::into_inner).push((cubin, ptx));
+        if let (Some(cubin), Some(ptx)) = (cubin, ptx) {
+            made::remember(cubin, vec![ptx]);
         }
     }
     status
+}
+
+/// The symbol `name` of the libraries after this one.
+pub fn next(name: &CStr) -> *mut c_void {
+    symbols::of_library(NEXT, name)
 }
 
 #[repr(C)]
@@ -98,11 +92,11 @@ fn beside(beside: *mut c_void, name: &CStr) -> *mut c_void {
     symbols::of_library(handle, name)
 }
 
-/// What NVRTC has made of a program.
+/// What a compiler or linker has made, by its functions that say how many bytes that are and copy them, beside its function `real`.
 ///
 /// # Safety
-/// It has been compiled.
-unsafe fn made(program: Handle, real: *mut c_void, size: &CStr, get: &CStr) -> Option<Vec<u8>> {
+/// It has been compiled or linked.
+pub unsafe fn made(program: Handle, real: *mut c_void, size: &CStr, get: &CStr) -> Option<Vec<u8>> {
     let (size, get) = (beside(real, size), beside(real, get));
     if size.is_null() || get.is_null() {
         return None;

@@ -30,6 +30,8 @@ pub struct Kept<'a> {
     pub regions: &'a [Region],
     /// Whether some words were not followed, as there were too many.
     pub is_cut: bool,
+    /// The number of nodes, of a graph that it is in.
+    pub graph: Option<usize>,
     /// What the launch answered, or waiting for it.
     pub status: Status,
 }
@@ -62,6 +64,9 @@ fn text(kept: &Kept<'_>) -> String {
     line(format_args!("shared\t{}", launch.shared));
     if launch.cooperative {
         line(format_args!("cooperative"));
+    }
+    if let Some(nodes) = kept.graph {
+        line(format_args!("graph\t{nodes}"));
     }
     if kept.is_cut {
         line(format_args!("cut"));

@@ -9,7 +9,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::driver::{Driver, Handle, SUCCESS, Status, driver};
+use crate::counters::{Counters, counters};
+use crate::driver::{Driver, Handle, KernelNode, SUCCESS, Status, driver};
+use crate::graphs::{Graph, Part};
 use crate::images::{self, Image};
 use crate::launch::{Launch, ParamBytes};
 use crate::memory::Memory;
@@ -44,8 +46,8 @@ struct State {
     functions: HashMap<usize, Function>,
     /// How often the kernels of forgotten functions were launched, by their names.
     counts: BTreeMap<String, u64>,
-    /// Launches of wanted kernels.
-    launches: u64,
+    /// Executable graphs.
+    graphs: HashMap<usize, Graph>,
     /// The files of images that are written, by their numbers.
     files: HashMap<usize, String>,
 }
@@ -60,7 +62,11 @@ thread_local! {
     /// Whether this thread is in a launch already.
     static IS_WITHIN: Cell<bool> = const { Cell::new(false) };
 }
-static GRAPH_IS_SAID: AtomicBool = AtomicBool::new(false);
+/// Whether a thread keeps a launch, which has the lock as long.
+static IS_KEEPING: AtomicBool = AtomicBool::new(false);
+static KEEPING: Mutex<()> = Mutex::new(());
+/// The mode of a thread in which it may wait for the device while another one records a stream.
+const RELAXED: i32 = 2;
 
 fn locked() -> MutexGuard<'static, Option<State>> {
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -68,29 +74,106 @@ fn locked() -> MutexGuard<'static, Option<State>> {
 
 /// Launches by `call`, and keeps the launch if it is wanted.
 pub fn around(launch: &Launch, call: impl FnOnce() -> Status) -> Status {
-    // A function of the driver may call another one.
-    if !parent::is_there() || IS_DONE.load(Ordering::Relaxed) || IS_WITHIN.replace(true) {
+    if !looks_on() {
         return call();
     }
-    let status = looked_at(launch, call);
+    let driver = driver();
+    let chosen = locked().get_or_insert_with(State::new).chosen(driver, launch.function, Some(launch.stream));
+    let status = match chosen {
+        Some(chosen) => alone(|| keep(driver, launch, call, &chosen)),
+        None => call(),
+    };
     IS_WITHIN.set(false);
     status
 }
 
-fn looked_at(launch: &Launch, call: impl FnOnce() -> Status) -> Status {
-    let mut state = locked();
-    let state = state.get_or_insert_with(State::new);
+/// Launches a graph: by `whole`, or in parts, each by `part`, where a kernel of it is to be kept.
+pub fn around_graph(executable: Handle, stream: Handle, whole: impl FnOnce() -> Status, part: impl Fn(Handle) -> Status) -> Status {
+    if !looks_on() {
+        return whole();
+    }
     let driver = driver();
-    match state.wanted(driver, launch) {
-        Some((wanted, name, source)) => state.keep(driver, launch, call, &wanted, &name, &source),
-        None => call(),
+    let cut = locked().get_or_insert_with(State::new).cut(driver, executable, stream);
+    let status = match cut {
+        Some(cut) => alone(|| launch_parts(driver, cut, stream, part)),
+        None => whole(),
+    };
+    IS_WITHIN.set(false);
+    status
+}
+
+/// Whether a launch is looked at, which lasts until `IS_WITHIN` is false again. A function of the driver may call another one.
+fn looks_on() -> bool {
+    if !parent::is_there() || IS_DONE.load(Ordering::Relaxed) || IS_WITHIN.replace(true) {
+        return false;
+    }
+    // What is kept must not be changed by the launch of another thread. No lock is held by a launch: it may wait for others.
+    if IS_KEEPING.load(Ordering::Acquire) {
+        drop(KEEPING.lock());
+    }
+    true
+}
+
+/// Does `what` while other threads launch nothing.
+fn alone(what: impl FnOnce() -> Status) -> Status {
+    let _keeping = KEEPING.lock();
+    IS_KEEPING.store(true, Ordering::Release);
+    let status = what();
+    IS_KEEPING.store(false, Ordering::Release);
+    status
+}
+
+/// Does `what` with this process's state, where it looks on.
+fn with_state(what: impl FnOnce(&mut State, &Driver)) {
+    if parent::is_there() && !IS_DONE.load(Ordering::Relaxed) && !IS_WITHIN.get() {
+        what(locked().get_or_insert_with(State::new), driver());
     }
 }
 
-/// Says once that a graph is launched, whose kernels are not looked at.
-pub fn graph_is_launched() {
-    if parent::is_there() && !GRAPH_IS_SAID.swap(true, Ordering::Relaxed) {
-        parent::report(&["graph"]);
+/// The program has made `graph` executable, or has changed what is executable to it.
+pub fn graph_is_made(executable: Handle, graph: Handle) {
+    with_state(|state, driver| {
+        let made = Graph::new(driver, graph).map(|mut known| {
+            let is_wanted = known
+                .kernels
+                .iter()
+                .any(|(_, function)| state.function(driver, *function).is_some_and(|function| function.source.is_some()));
+            if is_wanted {
+                known.copy(driver, graph);
+            }
+            known
+        });
+        match made {
+            Ok(known) => _ = state.graphs.insert(executable as usize, known),
+            Err(why) => parent::report(&["say", &format!("the kernels of a graph are not captured: {why}")]),
+        }
+    });
+}
+
+/// The program has changed an executable graph by a function that is not followed.
+pub fn graph_is_changed(executable: Handle, function: &str) {
+    with_state(|state, _| {
+        if let Some(graph) = state.graphs.get_mut(&(executable as usize)) {
+            graph.change(function);
+        }
+    });
+}
+
+/// The program has changed a kernel of an executable graph.
+pub fn kernel_is_changed(executable: Handle, node: Handle, kernel: &KernelNode) {
+    with_state(|state, driver| {
+        if let Some(graph) = state.graphs.get_mut(&(executable as usize)) {
+            graph.change_kernel(driver, node, kernel);
+        }
+    });
+}
+
+/// Forgets an executable graph.
+pub fn forget_graph(executable: Handle) {
+    if !IS_WITHIN.get()
+        && let Some(state) = locked().as_mut()
+    {
+        state.graphs.remove(&(executable as usize));
     }
 }
 
@@ -101,10 +184,40 @@ pub fn forget_functions() {
     }
 }
 
+/// A launch that is to be kept.
+struct Chosen {
+    wanted: Wanted,
+    counters: &'static Counters,
+    name: String,
+    source: Source,
+    /// Its number among the launches of wanted kernels.
+    number: u64,
+    /// The number of nodes, of a graph that it is in.
+    graph: Option<usize>,
+}
+
+impl Chosen {
+    /// Ends keeping it, with nothing more to do or for the next.
+    fn end(&self, is_done: bool) {
+        if is_done {
+            IS_DONE.store(true, Ordering::Relaxed);
+        }
+        if is_done || self.wanted.nth > 0 {
+            self.counters.end(is_done);
+        }
+    }
+
+    /// Says why it is not kept.
+    fn fail(&self, why: &dyn std::fmt::Display) {
+        parent::report(&["say", &format!("{}: {why}", self.name)]);
+        self.end(false);
+    }
+}
+
 impl State {
     fn new() -> Self {
         let process = std::process::id();
-        Self { process, functions: HashMap::new(), counts: BTreeMap::new(), launches: 0, files: HashMap::new() }
+        Self { process, functions: HashMap::new(), counts: BTreeMap::new(), graphs: HashMap::new(), files: HashMap::new() }
     }
 
     /// Forgets the functions, but not how often they were launched.
@@ -114,27 +227,42 @@ impl State {
         }
     }
 
-    /// What a launch that is to be kept needs; none of others.
-    fn wanted(&mut self, driver: &Driver, launch: &Launch) -> Option<(Wanted, String, Source)> {
-        let handle = launch.function as usize;
+    /// What is known of a function.
+    fn function(&mut self, driver: &Driver, function: Handle) -> Option<&mut Function> {
+        let handle = function as usize;
         if !self.functions.contains_key(&handle) {
-            let name = driver.name(launch.function)?;
-            let source = self.source(driver, launch.function, &name);
+            let name = driver.name(function)?;
+            let source = self.source(driver, function, &name);
             self.functions.insert(handle, Function { name, launches: 0, source });
         }
-        let function = self.functions.get_mut(&handle)?;
+        self.functions.get_mut(&handle)
+    }
+
+    /// What a launch that is to be kept needs; none of others. It is put on `stream`, if it is not a part of a graph.
+    fn chosen(&mut self, driver: &Driver, function: Handle, stream: Option<Handle>) -> Option<Chosen> {
+        let function = self.function(driver, function)?;
         function.launches += 1;
         // Most launches are of kernels that are not wanted: nothing else is done for these.
         let source = function.source.clone()?;
-        let name = function.name.clone();
-        if driver.is_recording(launch.stream) {
-            parent::report(&["recording", &name]);
+        if stream.is_some_and(|stream| driver.is_recording(stream)) {
+            // It is launched with the graph.
+            function.launches -= 1;
             return None;
         }
-        self.launches += 1;
+        let name = function.name.clone();
         let wanted = parent::wanted()?;
+        let Some(counters) = counters(&wanted.folder) else {
+            parent::report(&["say", "launches cannot be counted: the folder that they are kept in cannot be used"]);
+            return None;
+        };
+        if counters.is_done() {
+            IS_DONE.store(true, Ordering::Relaxed);
+            return None;
+        }
+        let number = counters.count();
         // One that could not be kept is followed by the next.
-        (self.launches >= wanted.nth).then_some((wanted, name, source))
+        let is_it = number >= wanted.nth && (wanted.nth == 0 || counters.begin());
+        is_it.then_some(Chosen { wanted, counters, name, source, number, graph: None })
     }
 
     /// Where a function comes from, if a launch of it is to be kept.
@@ -161,13 +289,7 @@ impl State {
         }
         let folder = parent::wanted()?.folder;
         let file = format!("{}-module{}", std::process::id(), image.number);
-        let beside = image.path.as_ref().map(|path| path.display().to_string());
-        let written = image.write(&folder.join(&file)).and_then(|()| match (&image.ptx, beside) {
-            (Some(ptx), _) => fs::write(folder.join(format!("{file}.ptx")), ptx),
-            (None, Some(path)) => fs::write(folder.join(format!("{file}.path")), path),
-            (None, None) => Ok(()),
-        });
-        if let Err(error) = written {
+        if let Err(error) = image.write(&folder, &file) {
             parent::report(&["say", &format!("the image of a module cannot be kept: {error}")]);
             return None;
         }
@@ -175,80 +297,147 @@ impl State {
         Some(file)
     }
 
-    /// Launches by `call`, and keeps memory before and after it.
-    fn keep(
-        &self,
-        driver: &Driver,
-        launch: &Launch,
-        call: impl FnOnce() -> Status,
-        wanted: &Wanted,
-        name: &str,
-        source: &Source,
-    ) -> Status {
-        let folder = wanted.folder.join(format!("{}-launch{}", std::process::id(), self.launches));
-        let mut search = Search::new(driver);
-        let before = self.keep_before(driver, launch, wanted, source, &folder, &mut search);
-        let (params, mut memory) = match before {
-            Ok(before) => before,
-            Err(error) => {
-                parent::report(&["say", &format!("{name}: {error}")]);
-                return call();
-            }
-        };
-        // A launch that fails leaves a context that answers nothing.
-        let architecture = driver.architecture();
-        let status = call();
-        let waited = if status == SUCCESS { driver.synchronize() } else { status };
-        let is_cut = search.is_cut();
-        let kept = if waited == SUCCESS { memory.keep_after() } else { Ok(()) }.and_then(|()| {
-            let (number, module) = (self.launches, &*source.file);
-            let regions = &memory.regions;
-            output::write(
-                &folder,
-                &Kept { kernel: name, number, module, architecture, launch, params: &params, regions, is_cut, status: waited },
-            )
-        });
-        match kept {
-            Ok(()) => {
-                let answer = parent::ask(&["kept", &folder.display().to_string()]);
-                let goes_on = answer.is_some_and(|answer| answer.first().is_some_and(|answer| answer == "more"));
-                IS_DONE.store(!goes_on, Ordering::Relaxed);
-            }
-            Err(error) => parent::report(&["say", &format!("{name}: {error}")]),
+    /// The parts in which a graph is launched, if kernels of it are to be kept.
+    fn cut(&mut self, driver: &Driver, executable: Handle, stream: Handle) -> Option<Cut> {
+        // It becomes a part of another graph.
+        if driver.is_recording(stream) {
+            return None;
         }
-        status
+        let Some(graph) = self.graphs.remove(&(executable as usize)) else {
+            parent::report(&["say", "a graph was made in a way that is not looked at: its kernels are not captured"]);
+            return None;
+        };
+        let cut = self.cut_known(driver, &graph);
+        self.graphs.insert(executable as usize, graph);
+        cut
     }
 
-    /// Keeps memory before the launch, found from its parameters and from the variables of its module.
-    fn keep_before<'a>(
-        &self,
-        driver: &'a Driver,
-        launch: &Launch,
-        wanted: &Wanted,
-        source: &Source,
-        folder: &'a Path,
-        search: &mut Search<'_>,
-    ) -> io::Result<(ParamBytes, Memory<'a>)> {
-        let params = launch.param_bytes(driver).map_err(io::Error::other)?;
-        let status = driver.synchronize();
-        if status != SUCCESS {
-            return Err(io::Error::other(format!("waiting for what was launched before, the driver answers {status}")));
+    fn cut_known(&mut self, driver: &Driver, graph: &Graph) -> Option<Cut> {
+        if graph.has_children {
+            parent::report(&["say", "the program launches graphs with graphs in them: kernels of those are not captured"]);
         }
-        fs::create_dir_all(folder)?;
-        let mut memory = Memory::new(driver, folder, wanted.bytes);
-        for name in &source.variables {
-            let place = CString::new(name.as_str()).ok().and_then(|name| driver.variable(source.owner, source.is_library, &name));
-            if let Some((address, bytes)) = place {
-                memory.keep_variable(search, name, address, bytes)?;
+        let kernels = graph.kernels.iter();
+        let (kept, chosen): (Vec<usize>, Vec<Chosen>) =
+            kernels.filter_map(|(at, function)| Some((*at, self.chosen(driver, *function, None)?))).unzip();
+        if kept.is_empty() {
+            return None;
+        }
+        match graph.parts(driver, &kept) {
+            Ok(parts) => Some(Cut { parts, chosen: chosen.into_iter().map(Some).collect(), nodes: graph.len() }),
+            Err(why) => {
+                chosen.iter().for_each(|chosen| chosen.fail(&why));
+                None
             }
         }
-        for (_, bytes) in &params {
-            // Structures may be packed.
-            search.look(bytes, size_of::<u32>());
-        }
-        memory.keep_found(search)?;
-        Ok((params, memory))
     }
+}
+
+/// A graph in parts.
+struct Cut {
+    parts: Vec<Part>,
+    /// The kernels of it that are to be kept.
+    chosen: Vec<Option<Chosen>>,
+    /// How many nodes the graph has.
+    nodes: usize,
+}
+
+/// Launches the parts of a graph, each by `launch`, and keeps those that are to be.
+fn launch_parts(driver: &Driver, mut cut: Cut, stream: Handle, launch: impl Fn(Handle) -> Status) -> Status {
+    for part in cut.parts {
+        let call = || launch(part.executable());
+        let kept = part.kept.and_then(|number| cut.chosen.get_mut(number)?.take());
+        let status = match (kept, part.launch(driver, stream)) {
+            (Some(kept), Some(own)) => keep(driver, &own, call, &Chosen { graph: Some(cut.nodes), ..kept }),
+            (Some(kept), None) => {
+                kept.fail(&"the driver does not say what the graph launches");
+                call()
+            }
+            (None, _) => call(),
+        };
+        if status != SUCCESS {
+            cut.chosen
+                .iter()
+                .flatten()
+                .for_each(|kept| kept.fail(&format_args!("its graph cannot be launched: the driver answers {status}")));
+            return status;
+        }
+    }
+    SUCCESS
+}
+
+/// Launches by `call`, and keeps memory before and after it.
+fn keep(driver: &Driver, launch: &Launch, call: impl FnOnce() -> Status, chosen: &Chosen) -> Status {
+    // Waiting for the device must not end the recording of another stream.
+    let mode = driver.exchange_stream_mode(RELAXED);
+    let status = keep_relaxed(driver, launch, call, chosen);
+    driver.exchange_stream_mode(mode);
+    status
+}
+
+fn keep_relaxed(driver: &Driver, launch: &Launch, call: impl FnOnce() -> Status, chosen: &Chosen) -> Status {
+    let folder = chosen.wanted.folder.join(format!("{}-launch{}", std::process::id(), chosen.number));
+    let mut search = Search::new(driver);
+    let before = keep_before(driver, launch, chosen, &folder, &mut search);
+    let (params, mut memory) = match before {
+        Ok(before) => before,
+        Err(error) => {
+            chosen.fail(&error);
+            return call();
+        }
+    };
+    // A launch that fails leaves a context that answers nothing.
+    let architecture = driver.architecture();
+    let status = call();
+    let waited = if status == SUCCESS { driver.synchronize() } else { status };
+    let is_cut = search.is_cut();
+    let kept = if waited == SUCCESS { memory.keep_after() } else { Ok(()) }.and_then(|()| {
+        let Chosen { name: kernel, number, source, graph, .. } = chosen;
+        let (number, graph, module) = (*number, *graph, &*source.file);
+        let regions = &memory.regions;
+        output::write(
+            &folder,
+            &Kept { kernel, number, module, architecture, launch, params: &params, regions, is_cut, graph, status: waited },
+        )
+    });
+    match kept {
+        Ok(()) => {
+            let answer = parent::ask(&["kept", &folder.display().to_string()]);
+            let goes_on = answer.is_some_and(|answer| answer.first().is_some_and(|answer| answer == "more"));
+            chosen.end(!goes_on);
+        }
+        Err(error) => chosen.fail(&error),
+    }
+    status
+}
+
+/// Keeps memory before the launch, found from its parameters and from the variables of its module.
+fn keep_before<'a>(
+    driver: &'a Driver,
+    launch: &Launch,
+    chosen: &Chosen,
+    folder: &'a Path,
+    search: &mut Search<'_>,
+) -> io::Result<(ParamBytes, Memory<'a>)> {
+    let params = launch.param_bytes(driver).map_err(io::Error::other)?;
+    let status = driver.synchronize();
+    if status != SUCCESS {
+        return Err(io::Error::other(format!("waiting for what was launched before, the driver answers {status}")));
+    }
+    fs::create_dir_all(folder)?;
+    let mut memory = Memory::new(driver, folder, chosen.wanted.bytes);
+    let source = &chosen.source;
+    for name in &source.variables {
+        let place = CString::new(name.as_str()).ok().and_then(|name| driver.variable(source.owner, source.is_library, &name));
+        if let Some((address, bytes)) = place {
+            memory.keep_variable(search, name, address, bytes)?;
+        }
+    }
+    for (_, bytes) in &params {
+        // Structures may be packed.
+        search.look(bytes, size_of::<u32>());
+    }
+    memory.keep_found(search)?;
+    Ok((params, memory))
 }
 
 /// Says how often each kernel was launched, as the process ends.

@@ -65,7 +65,7 @@ unsafe extern "C" fn replacement(handle: *mut c_void, name: *const c_char) -> *m
     }
     // SAFETY: what is looked for has a name that ends with a zero.
     let name = unsafe { CStr::from_ptr(name) };
-    if !matches!(name.to_bytes(), [b'c', b'u', ..] | [b'n', b'v', ..]) {
+    if !matches!(name.to_bytes(), [b'c', b'u', ..] | [b'n', b'v', ..] | [b'_', b'_', b'n', b'v', ..]) {
         return ptr::null_mut();
     }
     hooks::in_place_of(name, || of_library(handle, name))

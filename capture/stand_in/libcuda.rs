@@ -4,6 +4,9 @@
 
 #![allow(non_snake_case, clippy::missing_safety_doc, clippy::too_many_arguments, reason = "the names and the arguments are the driver's")]
 
+mod graphs;
+mod linker;
+
 use std::alloc::{Layout, alloc_zeroed};
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr;
@@ -19,6 +22,11 @@ const NOT_FOUND: c_int = 500;
 /// As the driver aligns what it allocates.
 const ALIGN: usize = 512;
 
+/// Runs a kernel.
+unsafe fn run(function: Handle, params: &[*const c_void]) {
+    unsafe { (kernel(function).unwrap().run)(params) };
+}
+
 /// A kernel: its name, the offsets and sizes of its parameters, and what it does.
 struct Kernel {
     name: &'static CStr,
@@ -26,10 +34,11 @@ struct Kernel {
     run: unsafe fn(&[*const c_void]),
 }
 
-static KERNELS: [Kernel; 4] = [
+static KERNELS: [Kernel; 5] = [
     Kernel { name: c"vecadd", params: &[(0, 8), (8, 8), (16, 8), (24, 4)], run: vecadd },
     Kernel { name: c"double_list", params: &[(0, 8)], run: double_list },
     Kernel { name: c"scale", params: &[(0, 16)], run: scale },
+    Kernel { name: c"halve", params: &[(0, 8)], run: halve },
     Kernel { name: c"machine_code", params: &[], run: nothing },
 ];
 
@@ -69,6 +78,10 @@ unsafe fn scale(params: &[*const c_void]) {
         *calls += 1;
         **(variable(c"table").0 as *mut *mut u32).add(1) += *calls;
     }
+}
+
+unsafe fn halve(params: &[*const c_void]) {
+    unsafe { slice::from_raw_parts_mut(read::<*mut f32>(params[0]), 128).iter_mut().for_each(|x| *x *= 0.5) };
 }
 
 unsafe fn nothing(_: &[*const c_void]) {}
@@ -241,19 +254,22 @@ pub unsafe extern "C" fn cuLaunchKernelEx(
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphLaunch(_: Handle, _: Handle) -> c_int {
-    SUCCESS
-}
-
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuGetProcAddress_v2(name: *const c_char, place: *mut *mut c_void, _: c_int, _: u64, found: *mut c_int) -> c_int {
     let (name, place) = unsafe { (CStr::from_ptr(name), &mut *place) };
-    let known: [(&CStr, *const c_void); 5] = [
+    let known: [(&CStr, *const c_void); 13] = [
         (c"cuLaunchKernel", cuLaunchKernel as *const c_void),
         (c"cuLaunchKernelEx", cuLaunchKernelEx as *const c_void),
         (c"cuModuleLoadData", cuModuleLoadData as *const c_void),
         (c"cuGetProcAddress", cuGetProcAddress_v2 as *const c_void),
-        (c"cuGraphLaunch", cuGraphLaunch as *const c_void),
+        (c"cuGraphCreate", graphs::cuGraphCreate as *const c_void),
+        (c"cuGraphAddKernelNode", graphs::cuGraphAddKernelNode_v2 as *const c_void),
+        (c"cuGraphInstantiate", graphs::cuGraphInstantiateWithFlags as *const c_void),
+        (c"cuGraphExecKernelNodeSetParams", graphs::cuGraphExecKernelNodeSetParams_v2 as *const c_void),
+        (c"cuGraphNodeSetEnabled", graphs::cuGraphNodeSetEnabled as *const c_void),
+        (c"cuGraphLaunch", graphs::cuGraphLaunch as *const c_void),
+        (c"cuLinkAddData", linker::cuLinkAddData_v2 as *const c_void),
+        (c"cuLinkComplete", linker::cuLinkComplete as *const c_void),
+        (c"cuLinkDestroy", linker::cuLinkDestroy as *const c_void),
     ];
     let address = known.iter().find(|(known, _)| *known == name).map(|(_, address)| address.cast_mut());
     *place = address.unwrap_or(ptr::null_mut());

@@ -1,7 +1,8 @@
 //! A program that launches kernels, for tests of `ptxdbg capture`: `program WAY IMAGE LAUNCH..`. WAY is how it comes to the driver's
-//! functions (`linked`, `dlsym` or `address`), IMAGE how it gives the module (`text`, `fat` or `cubin`), and a LAUNCH a kernel, with
-//! `+ex` where it is launched by a configuration, `+extra` by packed parameters, or `+recorded` on a stream that records; `graph` is the
-//! launch of a graph, and `exit=N` ends it so.
+//! functions (`linked`, `dlsym` or `address`), IMAGE how it gives the module (`text`, `fat` or `cubin`, or `link` for two that are linked),
+//! and a LAUNCH a kernel, with `+ex` where it is launched by a configuration, `+extra` by packed parameters, or `+recorded` on a stream
+//! that records; `graph=K,K,..` is a graph of these kernels, one after the other, whose first has other parameters where `changed` is
+//! among them, or is disabled where `disabled` is; `exit=N` ends it so.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr;
@@ -12,6 +13,15 @@ type LoadData = unsafe extern "C" fn(*mut Handle, *const c_void) -> c_int;
 type LaunchKernel = unsafe extern "C" fn(Handle, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, Handle, Params, Params) -> c_int;
 type LaunchEx = unsafe extern "C" fn(*const Config, Handle, Params, Params) -> c_int;
 type GraphLaunch = unsafe extern "C" fn(Handle, Handle) -> c_int;
+type GraphCreate = unsafe extern "C" fn(*mut Handle, c_uint) -> c_int;
+type GraphAdd = unsafe extern "C" fn(*mut Handle, Handle, *const Handle, usize, *const KernelNode) -> c_int;
+type GraphInstantiate = unsafe extern "C" fn(*mut Handle, Handle, u64) -> c_int;
+type GraphSet = unsafe extern "C" fn(Handle, Handle, *const KernelNode) -> c_int;
+type GraphEnable = unsafe extern "C" fn(Handle, Handle, c_uint) -> c_int;
+type LinkData =
+    unsafe extern "C" fn(Handle, c_int, *mut c_void, usize, *const c_char, c_uint, *mut c_int, *mut *mut c_void) -> c_int;
+type LinkComplete = unsafe extern "C" fn(Handle, *mut *mut c_void, *mut usize) -> c_int;
+type LinkDestroy = unsafe extern "C" fn(Handle) -> c_int;
 type GetAddress = unsafe extern "C" fn(*const c_char, *mut *mut c_void, c_int, u64, *mut c_int) -> c_int;
 
 #[repr(C)]
@@ -20,6 +30,16 @@ struct Config {
     stream: Handle,
     attributes: *const Attribute,
     count: c_uint,
+}
+
+#[repr(C)]
+struct KernelNode {
+    function: Handle,
+    extents: [c_uint; 7],
+    params: Params,
+    extra: Params,
+    kernel: Handle,
+    context: Handle,
 }
 
 #[repr(C)]
@@ -42,7 +62,20 @@ unsafe extern "C" {
         extra: Params,
     ) -> c_int;
     fn cuLaunchKernelEx(config: *const Config, f: Handle, params: Params, extra: Params) -> c_int;
-    fn cuGraphLaunch(graph: Handle, stream: Handle) -> c_int;
+    fn cuGraphCreate(graph: *mut Handle, flags: c_uint) -> c_int;
+    fn cuGraphAddKernelNode_v2(node: *mut Handle, graph: Handle, after: *const Handle, count: usize, kernel: *const KernelNode) -> c_int;
+    fn cuGraphInstantiateWithFlags(executable: *mut Handle, graph: Handle, flags: u64) -> c_int;
+    fn cuGraphExecKernelNodeSetParams_v2(executable: Handle, node: Handle, kernel: *const KernelNode) -> c_int;
+    fn cuGraphNodeSetEnabled(executable: Handle, node: Handle, is_enabled: c_uint) -> c_int;
+    fn cuGraphLaunch(executable: Handle, stream: Handle) -> c_int;
+    fn cuGraphDestroy(graph: Handle) -> c_int;
+    fn cuLinkCreate_v2(count: c_uint, options: *mut c_int, values: *mut *mut c_void, linker: *mut Handle) -> c_int;
+    fn cuLinkAddData_v2(
+        linker: Handle, kind: c_int, data: *mut c_void, size: usize, name: *const c_char, count: c_uint, options: *mut c_int,
+        values: *mut *mut c_void,
+    ) -> c_int;
+    fn cuLinkComplete(linker: Handle, cubin: *mut *mut c_void, size: *mut usize) -> c_int;
+    fn cuLinkDestroy(linker: Handle) -> c_int;
 }
 
 #[link(name = "dl")]
@@ -61,7 +94,17 @@ struct Functions {
     load: LoadData,
     launch: LaunchKernel,
     launch_ex: LaunchEx,
-    graph: GraphLaunch,
+    graph: GraphFunctions,
+    link: (LinkData, LinkComplete, LinkDestroy),
+}
+
+struct GraphFunctions {
+    create: GraphCreate,
+    add: GraphAdd,
+    instantiate: GraphInstantiate,
+    set: GraphSet,
+    enable: GraphEnable,
+    launch: GraphLaunch,
 }
 
 fn functions(way: &str) -> Functions {
@@ -73,18 +116,96 @@ fn functions(way: &str) -> Functions {
         assert_eq!(unsafe { get(name.as_ptr(), &mut found, 12040, 0, &mut status) }, 0, "{name:?}");
         found
     };
-    let find = |name: &CStr| if way == "dlsym" { by_name(name) } else { by_address(name) };
-    match way {
-        "linked" => Functions { load: cuModuleLoadData, launch: cuLaunchKernel, launch_ex: cuLaunchKernelEx, graph: cuGraphLaunch },
-        _ => unsafe {
-            Functions {
-                load: std::mem::transmute::<*mut c_void, LoadData>(find(c"cuModuleLoadData")),
-                launch: std::mem::transmute::<*mut c_void, LaunchKernel>(find(c"cuLaunchKernel")),
-                launch_ex: std::mem::transmute::<*mut c_void, LaunchEx>(find(c"cuLaunchKernelEx")),
-                graph: std::mem::transmute::<*mut c_void, GraphLaunch>(find(c"cuGraphLaunch")),
+    // A library has the newest version of a function under its own name.
+    let find = |name: &CStr, symbol: &CStr| if way == "dlsym" { by_name(symbol) } else { by_address(name) };
+    macro_rules! found {
+        ($type:ty, $name:literal, $symbol:ident) => {
+            if way == "linked" { $symbol } else {
+                let symbol = std::ffi::CString::new(stringify!($symbol)).unwrap();
+                unsafe { std::mem::transmute::<*mut c_void, $type>(find($name, &symbol)) }
             }
-        },
+        };
     }
+    let graph = GraphFunctions {
+        create: found!(GraphCreate, c"cuGraphCreate", cuGraphCreate),
+        add: found!(GraphAdd, c"cuGraphAddKernelNode", cuGraphAddKernelNode_v2),
+        instantiate: found!(GraphInstantiate, c"cuGraphInstantiate", cuGraphInstantiateWithFlags),
+        set: found!(GraphSet, c"cuGraphExecKernelNodeSetParams", cuGraphExecKernelNodeSetParams_v2),
+        enable: found!(GraphEnable, c"cuGraphNodeSetEnabled", cuGraphNodeSetEnabled),
+        launch: found!(GraphLaunch, c"cuGraphLaunch", cuGraphLaunch),
+    };
+    Functions {
+        load: found!(LoadData, c"cuModuleLoadData", cuModuleLoadData),
+        launch: found!(LaunchKernel, c"cuLaunchKernel", cuLaunchKernel),
+        launch_ex: found!(LaunchEx, c"cuLaunchKernelEx", cuLaunchKernelEx),
+        graph,
+        link: (
+            found!(LinkData, c"cuLinkAddData", cuLinkAddData_v2),
+            found!(LinkComplete, c"cuLinkComplete", cuLinkComplete),
+            found!(LinkDestroy, c"cuLinkDestroy", cuLinkDestroy),
+        ),
+    }
+}
+
+/// What the driver links of two modules.
+fn linked(functions: &Functions) -> *const c_void {
+    let (add, complete, destroy) = functions.link;
+    let (mut linker, mut cubin, mut size) = (ptr::null_mut(), ptr::null_mut(), 0);
+    assert_eq!(unsafe { cuLinkCreate_v2(0, ptr::null_mut(), ptr::null_mut(), &mut linker) }, 0);
+    for text in [include_str!("half.ptx"), include_str!("linked.ptx")] {
+        let data = text.as_ptr().cast_mut().cast();
+        assert_eq!(unsafe { add(linker, 1, data, text.len(), ptr::null(), 0, ptr::null_mut(), ptr::null_mut()) }, 0);
+    }
+    assert_eq!(unsafe { complete(linker, &mut cubin, &mut size) }, 0);
+    // The linker owns what it has made.
+    let copy = unsafe { std::slice::from_raw_parts(cubin.cast::<u8>(), size) }.to_vec().leak();
+    assert_eq!(unsafe { destroy(linker) }, 0);
+    copy.as_ptr().cast()
+}
+
+/// Makes a graph of kernels, one after the other, and launches it twice.
+fn graph(functions: &Functions, module: Handle, words: &str) {
+    let GraphFunctions { create, add, instantiate, set, enable, launch } = functions.graph;
+    let (mut graph, mut executable) = (ptr::null_mut(), ptr::null_mut());
+    assert_eq!(unsafe { create(&mut graph, 0) }, 0);
+    let (mut nodes, mut functions_of) = (Vec::new(), Vec::new());
+    let node_of = |function: Handle, kernel: &str, given: &[*const c_void]| {
+        let (blocks, threads) = extents(kernel);
+        let extents = [blocks, 1, 1, threads, 1, 1, 0];
+        KernelNode { function, extents, params: given.as_ptr(), extra: ptr::null(), kernel: ptr::null_mut(), context: ptr::null_mut() }
+    };
+    let kernels = || words.split(',').filter(|word| !matches!(*word, "changed" | "disabled"));
+    let pointers_to = |given: &[Vec<u8>]| given.iter().map(|bytes| bytes.as_ptr().cast()).collect::<Vec<*const c_void>>();
+    for kernel in kernels() {
+        let name = std::ffi::CString::new(kernel).unwrap();
+        let (mut function, mut node) = (ptr::null_mut(), ptr::null_mut());
+        assert_eq!(unsafe { cuModuleGetFunction(&mut function, module, name.as_ptr()) }, 0, "{kernel}");
+        let given = params(module, kernel);
+        let pointers = pointers_to(&given);
+        let after: Vec<Handle> = nodes.last().copied().into_iter().collect();
+        assert_eq!(unsafe { add(&mut node, graph, after.as_ptr(), after.len(), &node_of(function, kernel, &pointers)) }, 0);
+        nodes.push(node);
+        functions_of.push(function);
+    }
+    assert_eq!(unsafe { instantiate(&mut executable, graph, 0) }, 0);
+    let first = kernels().next().unwrap();
+    if words.contains("changed") {
+        let given = params(module, first);
+        let pointers = pointers_to(&given);
+        assert_eq!(unsafe { set(executable, nodes[0], &node_of(functions_of[0], first, &pointers)) }, 0);
+    }
+    if words.contains("disabled") {
+        assert_eq!(unsafe { enable(executable, nodes[0], 0) }, 0);
+    }
+    assert_eq!(unsafe { cuGraphDestroy(graph) }, 0);
+    for _ in 0..2 {
+        assert_eq!(unsafe { launch(executable, ptr::null_mut()) }, 0);
+    }
+}
+
+/// Blocks, and threads of a block.
+fn extents(kernel: &str) -> (c_uint, c_uint) {
+    (if kernel == "vecadd" { 8 } else { 1 }, if kernel == "double_list" { 1 } else { 128 })
 }
 
 /// A fat binary with the text in it, in the wrapper that a program has.
@@ -153,6 +274,7 @@ fn params(module: Handle, kernel: &str) -> Vec<Vec<u8>> {
             all.extend(1.5_f32.to_le_bytes());
             vec![all]
         }
+        "halve" => vec![long(allocated(&[3_f32; 128]))],
         _ => Vec::new(),
     }
 }
@@ -177,8 +299,7 @@ fn launch(functions: &Functions, module: Handle, words: &str) {
         let config = Config { extents: [8, 1, 1, 128, 1, 1, 0], stream, attributes: attributes.as_ptr(), count: 1 };
         unsafe { (functions.launch_ex)(&config, function, params, extra) }
     } else {
-        let blocks = if kernel == "vecadd" { 8 } else { 1 };
-        let threads = if kernel == "double_list" { 1 } else { 128 };
+        let (blocks, threads) = extents(kernel);
         unsafe { (functions.launch)(function, blocks, 1, 1, threads, 1, 1, 0, stream, params, extra) }
     };
     assert_eq!(status, 0, "{kernel}");
@@ -191,6 +312,7 @@ fn main() {
     let image = match image.as_str() {
         "fat" => fat(),
         "cubin" => cubin(),
+        "link" => linked(&functions),
         _ => PTX.as_ptr().cast(),
     };
     let mut module = ptr::null_mut();
@@ -199,8 +321,10 @@ fn main() {
     for words in launches {
         match words.strip_prefix("exit=") {
             Some(status) => std::process::exit(status.parse().unwrap()),
-            None if words == "graph" => assert_eq!(unsafe { (functions.graph)(ptr::null_mut(), ptr::null_mut()) }, 0),
-            None => launch(&functions, module, words),
+            None => match words.strip_prefix("graph=") {
+                Some(kernels) => graph(&functions, module, kernels),
+                None => launch(&functions, module, words),
+            },
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::debug::bundle::{Manifest, is_bundle};
 use crate::debug::fix::{FixReports, fix_case};
 use crate::debug::open::{OpenedLaunch, open, open_arguments, open_driver, open_launch_file};
 use crate::debug::{LaunchChoice, Opened, Overrides, Request, RunOptions, Writer, last_writers};
-use crate::launch::{Case, DriverLaunch, LaunchFile, LaunchFileError};
+use crate::launch::{Case, DriverLaunch, Element, LaunchFacts, LaunchFile, LaunchFileError, Study};
 
 /// A builder of a launch. Values that are not set are made up: derived from the kernel's code, so that each thread has something to do.
 ///
@@ -302,8 +302,33 @@ impl Planned {
     /// # Errors
     /// As of [`Self::session`]; a file of another kind exists at `path`, or it cannot be written.
     pub fn bundle(&self, case: usize, options: &RunOptions, path: impl AsRef<Path>, notes: &str) -> Result<(), Error> {
+        self.bundle_with(case, options, path, notes, &[])
+    }
+
+    /// As [`Self::bundle`], with these files in it besides.
+    ///
+    /// # Errors
+    /// As of [`Self::bundle`]; one of the files cannot be read.
+    pub fn bundle_with(
+        &self,
+        case: usize,
+        options: &RunOptions,
+        path: impl AsRef<Path>,
+        notes: &str,
+        others: &[PathBuf],
+    ) -> Result<(), Error> {
         let session = self.clone().session(case, options)?;
-        session.engine().bundle(path.as_ref(), notes).map(drop).map_err(Error::File)
+        session.engine().bundle(path.as_ref(), notes, others).map(drop).map_err(Error::File)
+    }
+
+    /// The elements that the kernel of the first launch takes a parameter to point to, if all its accesses by it are to such; by the index
+    /// of the parameter.
+    pub fn param_elements(&self) -> Vec<Option<Element>> {
+        let Some(launch) = self.opened.plan.cases.first().and_then(|case| case.launches.first()) else { return Vec::new() };
+        let (program, known) = (&self.opened.program, LaunchFacts::default());
+        let study = Study::new(program, launch.kernel, "", &known);
+        let params = 0..program.functions[launch.kernel.index()].params.len();
+        params.map(|index| study.uniform_elements(index).map(|elements| elements.element)).collect()
     }
 
     fn case(&self, case: usize) -> Result<&Case, Error> {

@@ -9,7 +9,8 @@ use super::{ArgsMessage, Format, bytes};
 use crate::capture::Request;
 
 const EXIT_STATUS: &str = "\
-The exit status is that of the program, or 2 where it cannot be run. What is said goes to standard error.";
+The exit status is that of the program, or 2 where it cannot be run or a bundle cannot be written. What is said goes to standard
+error. Signals that ask ptxdbg to end are passed on to the program, and what was captured by then is written.";
 
 /// Run a program on a machine with a GPU, and write a launch of it to a bundle that opens on any machine
 ///

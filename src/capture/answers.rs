@@ -1,5 +1,6 @@
 //! The socket on which the library asks: a line a question, its fields with tabs between; an answer is a number of lines, and the lines.
 
+use std::fs;
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
@@ -16,6 +17,8 @@ use super::seen::Seen;
 /// How long processes are waited for that outlive the program.
 const TIMEOUT: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(5);
+/// The file in which all processes count, and its bytes.
+const COUNTERS: (&str, usize) = ("counters", 16);
 
 /// Which launches are wanted.
 #[derive(Clone, Debug)]
@@ -43,12 +46,13 @@ pub struct Answers {
 }
 
 impl Answers {
-    /// Listens on a new socket at `path`.
+    /// Listens on a new socket at `path`, and makes the file in which all processes count.
     ///
     /// # Errors
     /// There can be none.
     pub fn listen(path: &Path, wanted: Wanted) -> io::Result<Self> {
         let listener = UnixListener::bind(path)?;
+        fs::write(wanted.folder.join(COUNTERS.0), [0; COUNTERS.1])?;
         let shared = Arc::new(Shared { wanted, seen: Mutex::default(), open: AtomicUsize::new(0) });
         let answering = Arc::clone(&shared);
         // It ends with this process.
@@ -101,14 +105,6 @@ impl Shared {
                     self.seen().kernel(name).launches += count.parse::<u64>().unwrap_or(0);
                     continue;
                 }
-                ["recording", name] => {
-                    self.seen().kernel(name).is_recorded = true;
-                    continue;
-                }
-                ["graph"] => {
-                    self.seen().say("the program launches graphs, whose kernels are not captured");
-                    continue;
-                }
                 ["say", text] => {
                     self.seen().say(text);
                     continue;
@@ -131,8 +127,9 @@ impl Shared {
     /// Whether there is PTX of a kernel, and the variables of its module.
     fn module(&self, file: &str, kernel: &str, architecture: Option<u32>) -> Vec<String> {
         match modules::find(&self.wanted.folder.join(file), kernel, architecture) {
-            Ok(Found { text, .. }) => {
-                ["ptx".to_string()].into_iter().chain(modules::variables(&text).into_iter().map(|variable| variable.name)).collect()
+            Ok(Found { texts }) => {
+                let variables = texts.iter().flat_map(|text| modules::variables(text)).map(|variable| variable.name);
+                ["ptx".to_string()].into_iter().chain(variables).collect()
             }
             Err(lacks) => {
                 self.seen().kernel(kernel).lacks = Some(lacks);

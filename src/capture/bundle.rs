@@ -4,10 +4,14 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::LAUNCHES_MAX;
 use super::kept::{Kept, Region};
 use super::modules::{self, Variable};
+use super::triton;
 use crate::api::{Planned, RunOptions};
 use crate::base::counted;
+use crate::container::bundle::is_bundle;
+use crate::launch::Element;
 use crate::launch::file::{Content, Init, Launch, Memory, Param, Parts};
 use crate::launch::pages;
 use crate::program::{plain_name, shown_name};
@@ -29,6 +33,28 @@ pub fn file_name(kernel: &str) -> String {
     format!("{name}.{ENDING}")
 }
 
+/// Checks, before the program runs, that bundles can be written to `output`, or where there are several to names with their numbers.
+///
+/// # Errors
+/// They cannot be, in one line.
+pub fn check_output(output: &Path, are_several: bool) -> Result<(), String> {
+    let shown = output.display();
+    // A path ends with a slash, or with dots.
+    if output.file_name().is_none() || output.as_os_str().as_encoded_bytes().ends_with(b"/") || output.is_dir() {
+        return Err(format!("-o {shown} is a folder: give the name of a file in it, such as gemm.{ENDING}"));
+    }
+    if output.to_string_lossy().chars().any(char::is_control) {
+        return Err(format!("-o {shown} has a control character in its name, with which no bundle is read: choose another name"));
+    }
+    let numbers = 1..=if are_several { LAUNCHES_MAX } else { 0 };
+    let names = numbers.map(|number| numbered(output.to_path_buf(), Some(number)));
+    let names: Vec<PathBuf> = if are_several { names.collect() } else { vec![output.to_path_buf()] };
+    match names.iter().find(|name| name.exists() && !is_bundle(name)) {
+        Some(name) => Err(format!("-o {}: it is there and is no bundle, so it is left as it is: choose another name", name.display())),
+        None => Ok(()),
+    }
+}
+
 /// Makes a bundle of the launch in `folder`; `number` is its own among several. The lines for the user.
 ///
 /// # Errors
@@ -39,14 +65,29 @@ pub fn write(folder: &Path, output: Option<&Path>, number: Option<usize>) -> Res
     let wrong = |why: String| format!("{name}: no bundle can be made of the launch: {why}");
     let output = numbered(output.map_or_else(|| PathBuf::from(file_name(&kept.kernel)), Path::to_path_buf), number);
     let image = folder.parent().unwrap_or(Path::new("")).join(&kept.module);
-    let text = modules::find(&image, &kept.kernel, kept.architecture).map_err(&wrong)?.text;
-    let variables = modules::variables(&text);
-    fs::write(folder.join(MODULE), text).map_err(|error| wrong(error.to_string()))?;
-    let launch = launch(&kept, folder, &variables).map_err(&wrong)?;
+    let texts = modules::find(&image, &kept.kernel, kept.architecture).map_err(&wrong)?.texts;
+    let variables: Vec<Variable> = texts.iter().flat_map(|text| modules::variables(text)).collect();
+    let modules: Vec<String> =
+        (0..texts.len()).map(|number| if number == 0 { MODULE.to_string() } else { format!("linked{number}.ptx") }).collect();
+    for (name, text) in modules.iter().zip(texts) {
+        fs::write(folder.join(name), text).map_err(|error| wrong(error.to_string()))?;
+    }
+    let mut launch = launch(&kept, folder, &variables).map_err(&wrong)?;
+    match modules.as_slice() {
+        [module] => launch.module = Some(module.clone()),
+        _ => launch.modules = modules,
+    }
     let path = folder.join(LAUNCH);
-    fs::write(&path, Content::Launch(launch).to_text() + "\n").map_err(|error| wrong(error.to_string()))?;
-    let (planned, _) = Planned::open(&path).map_err(|error| wrong(error.to_string()))?;
-    planned.bundle(0, &RunOptions::default(), &output, &notes(&kept)).map_err(|error| wrong(error.to_string()))?;
+    let planned = |launch: &Launch| {
+        fs::write(&path, Content::Launch(launch.clone()).to_text() + "\n").map_err(|error| wrong(error.to_string()))?;
+        Planned::open(&path).map(|(planned, _)| planned).map_err(|error| wrong(error.to_string()))
+    };
+    let mut planned_launch = planned(&launch)?;
+    if set_elements(&mut launch.memory, &kept, &planned_launch.param_elements()) {
+        planned_launch = planned(&launch)?;
+    }
+    let beside = triton::beside(&image, &kept.kernel);
+    planned_launch.bundle_with(0, &RunOptions::default(), &output, &notes(&kept), &beside).map_err(|error| wrong(error.to_string()))?;
     Ok(lines(&kept, &output))
 }
 
@@ -60,11 +101,15 @@ fn numbered(path: PathBuf, number: Option<usize>) -> PathBuf {
 /// What is shown where the bundle is opened, in a line.
 fn notes(kept: &Kept) -> String {
     let device = kept.architecture.map_or(String::new(), |number| format!(" on sm_{number}"));
+    let graph = kept.graph.map_or(String::new(), |nodes| match nodes {
+        1 => ", the only node of a graph".to_string(),
+        _ => format!(", a node of a graph of {nodes} nodes, which was launched in parts: those before it, it alone, those after it"),
+    });
     let end = match kept.status {
         0 => String::new(),
         status => format!("; there it ended with error {status} of the driver, so nothing is expected"),
     };
-    format!("captured: launch {} of {}{device}{end}", kept.number, shown_name(&kept.kernel)).replace(char::is_control, " ")
+    format!("captured: launch {} of {}{device}{graph}{end}", kept.number, shown_name(&kept.kernel)).replace(char::is_control, " ")
 }
 
 /// What is said of a bundle.
@@ -103,7 +148,6 @@ fn launch(kept: &Kept, folder: &Path, variables: &[Variable]) -> Result<Launch, 
     let params = kept.params.iter().map(|(_, bytes)| param(bytes, &kept.regions)).collect();
     let triple = |[x, y, z]: [u32; 3]| (x, y, z);
     Ok(Launch {
-        module: Some(MODULE.to_string()),
         cluster: kept.cluster.map(triple),
         dynamic_shared: kept.shared,
         cooperative: kept.cooperative,
@@ -141,6 +185,26 @@ fn memory_of(region: &Region, folder: &Path, is_known: bool) -> Result<Memory, S
     Ok(Memory { expect, ..Memory::at(region.start, region.bytes, file(&region.before)?) })
 }
 
+/// Gives memory that parameters point to the type of the elements that the kernel takes it for; true if any has one.
+fn set_elements(memory: &mut [Memory], kept: &Kept, elements: &[Option<Element>]) -> bool {
+    let word = |bytes: &[u8]| <[u8; 8]>::try_from(bytes).map(u64::from_le_bytes).ok();
+    let pointers = kept.params.iter().zip(elements).filter_map(|((_, bytes), element)| Some((word(bytes)?, *element)));
+    let pointers: Vec<(u64, Option<Element>)> = pointers.collect();
+    let mut is_any = false;
+    for memory in memory.iter_mut() {
+        let Some((start, bytes)) = memory.at.zip(memory.len) else { continue };
+        let mut own = pointers.iter().filter(|(pointer, _)| (start..start + bytes).contains(pointer));
+        let Some((first, Some(element))) = own.next().copied() else { continue };
+        let size = u64::from(element.bytes());
+        let is_uniform = own.all(|(_, other)| *other == Some(element));
+        if is_uniform && bytes.is_multiple_of(size) && (first - start).is_multiple_of(size) {
+            (memory.elem, memory.len) = (element, Some(bytes / size));
+            is_any = true;
+        }
+    }
+    is_any
+}
+
 /// The file of pages that has what the file `name` has of a part of memory.
 fn pages_of(region: &Region, folder: &Path, name: &str) -> Result<Init, String> {
     let wrong = |error: std::io::Error| format!("{name}: {error}");
@@ -159,6 +223,25 @@ fn pages_of(region: &Region, folder: &Path, name: &str) -> Result<Init, String> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn memory_has_the_elements_of_the_pointers_to_it() {
+        let pointer = |address: u64| (0, address.to_le_bytes().to_vec());
+        let of = |params: &[(u64, Vec<u8>)], elements: &[Option<Element>]| {
+            let mut memory = [Memory::at(0x1000, 64, Init::Zero)];
+            let is_any = set_elements(&mut memory, &Kept { params: params.to_vec(), ..Kept::default() }, elements);
+            assert_eq!(is_any, memory[0].elem != Element::B8);
+            (memory[0].elem, memory[0].len)
+        };
+        let f32 = Some(Element::F32);
+        assert_eq!(of(&[pointer(0x1000)], &[f32]), (Element::F32, Some(16)));
+        assert_eq!(of(&[pointer(0x2000), pointer(0x1010)], &[None, f32]), (Element::F32, Some(16)));
+        // Two that take it for something else, one that is not between elements, one that is not known, a number.
+        assert_eq!(of(&[pointer(0x1000), pointer(0x1010)], &[f32, Some(Element::S32)]), (Element::B8, Some(64)));
+        assert_eq!(of(&[pointer(0x1002)], &[f32]), (Element::B8, Some(64)));
+        assert_eq!(of(&[pointer(0x1000)], &[None]), (Element::B8, Some(64)));
+        assert_eq!(of(&[(0, vec![0; 4])], &[f32]), (Element::B8, Some(64)));
+    }
 
     #[test]
     fn bundles_are_named_for_the_kernel() {

@@ -55,6 +55,8 @@ pub struct Kept {
     pub cooperative: bool,
     /// Whether more words look like addresses than were followed.
     pub is_cut: bool,
+    /// The number of nodes, of a graph that it was launched in.
+    pub graph: Option<u64>,
     /// Offset and bytes of each parameter.
     pub params: Vec<(u64, Vec<u8>)>,
     /// Memory.
@@ -95,6 +97,7 @@ impl Kept {
             ["cluster", x, y, z] => self.cluster = Some(triple([x, y, z])?),
             ["shared", bytes] => self.shared = bytes.parse().ok()?,
             ["cooperative"] => self.cooperative = true,
+            ["graph", nodes] => self.graph = Some(nodes.parse().ok()?),
             ["cut"] => self.is_cut = true,
             ["param", offset, digits] => self.params.push((offset.parse().ok()?, bytes_of(digits)?)),
             ["region", start, bytes, from, to, before, after, variable] => {

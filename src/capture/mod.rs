@@ -6,11 +6,14 @@
 
 mod answers;
 mod bundle;
+mod child;
+mod folder;
 mod kept;
 mod kernel_pattern;
 pub mod library;
 mod modules;
 mod seen;
+mod triton;
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -19,9 +22,9 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
-use tempfile::TempDir;
-
 use self::answers::{Answers, Wanted};
+use self::child::Ended;
+use self::folder::Folder;
 use self::kernel_pattern::KernelPattern;
 use self::seen::Seen;
 
@@ -36,8 +39,8 @@ const SOCKET: &str = "PTXDBG_CAPTURE";
 const PRELOAD: &str = "LD_PRELOAD";
 /// CuPy then compiles what it needs in the program, where the PTX is seen, and takes no cubin of an earlier run.
 const CUPY: (&str, &str) = ("CUPY_CACHE_IN_MEMORY", "1");
-/// Begins the names of folders with launches that are being captured.
-const FOLDER: &str = ".ptxdbg-capture-";
+/// The exit status where the program has ended well and a bundle cannot be written.
+const UNWRITTEN: i32 = 2;
 /// The status of a program that a signal has ended is that of the signal and this, as shells have it.
 const SIGNALLED: i32 = 128;
 
@@ -65,9 +68,12 @@ pub struct Request {
 pub fn run(request: &Request, say: &dyn Fn(&str)) -> Result<i32, String> {
     let library = library::bytes()?;
     let (program, arguments) = request.command.split_first().ok_or("no program is given: ptxdbg capture -- ./app ARGS")?;
+    if let Some(output) = &request.output {
+        bundle::check_output(output, request.nth.is_none())?;
+    }
     let cannot = |what: &'static str| move |error: io::Error| format!("cannot {what}: {}", cause(&error));
     // The path of a socket is short, and so is that of a temporary folder; launches are as large as where the bundle goes.
-    let here = tempfile::tempdir().map_err(cannot("make a temporary folder"))?;
+    let here = Folder::new(&std::env::temp_dir()).map_err(cannot("make a temporary folder"))?;
     let launches = launches_folder(request.output.as_deref())?;
     let file = here.path().join("libptxdbg_capture.so");
     fs::write(&file, library).map_err(cannot("write the capture library to a temporary folder"))?;
@@ -79,50 +85,54 @@ pub fn run(request: &Request, say: &dyn Fn(&str)) -> Result<i32, String> {
         folder: std::path::absolute(launches.path()).map_err(cannot("find the folder of launches"))?,
     };
     let answers = Answers::listen(&socket, wanted).map_err(cannot("listen for what the program says"))?;
-    let status = Command::new(program)
-        .args(arguments)
-        .env(PRELOAD, preload(&file, request.preload.as_deref()))
-        .env(SOCKET, &socket)
-        .env(CUPY.0, CUPY.1)
-        .status()
-        .map_err(|error| format!("cannot run {}: {}", program.display(), cause(&error)))?;
+    let mut command = Command::new(program);
+    command.args(arguments).env(PRELOAD, preload(&file, request.preload.as_deref())?).env(SOCKET, &socket).env(CUPY.0, CUPY.1);
+    let ended = child::run(&mut command).map_err(|error| format!("cannot run {}: {}", program.display(), cause(&error)))?;
     let seen = answers.end();
     for line in &seen.said {
         say(line);
     }
-    if !write_bundles(request, &seen, say) {
-        let kept = launches.keep();
-        say(&format!("what was kept of the launches is in {}", kept.display()));
-    }
+    let are_written = write_bundles(request, &seen, &ended, say);
     if seen.kept.is_empty() {
         say(&nothing(request, &seen));
     }
-    Ok(code(status))
+    let code = code(ended.status);
+    Ok(if are_written || code != 0 { code } else { UNWRITTEN })
 }
 
 /// The folder in which launches are kept, beside the bundle.
-fn launches_folder(output: Option<&Path>) -> Result<TempDir, String> {
+fn launches_folder(output: Option<&Path>) -> Result<Folder, String> {
     let parent = output.and_then(Path::parent).filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let made = tempfile::Builder::new().prefix(FOLDER).tempdir_in(parent);
-    made.map_err(|error| format!("cannot make a folder in {}, where the bundle goes: {}", parent.display(), cause(&error)))
+    Folder::new(parent).map_err(|error| format!("cannot make a folder in {}, where the bundle goes: {}", parent.display(), cause(&error)))
 }
 
 /// The value of `LD_PRELOAD`.
-fn preload(library: &Path, before: Option<&OsStr>) -> OsString {
+fn preload(library: &Path, before: Option<&OsStr>) -> Result<OsString, String> {
+    // The dynamic linker takes both for the end of a name.
+    if library.as_os_str().as_encoded_bytes().iter().any(|byte| matches!(byte, b' ' | b':')) {
+        let folder = std::env::temp_dir();
+        return Err(format!("the name of the temporary folder {} has a space or a colon: set TMPDIR to another one", folder.display()));
+    }
     let mut value = library.as_os_str().to_os_string();
     if let Some(before) = before.filter(|before| !before.is_empty()) {
         value.push(":");
         value.push(before);
     }
-    value
+    Ok(value)
 }
 
-/// Makes bundles of the launches that were kept; false if one of them cannot be.
-fn write_bundles(request: &Request, seen: &Seen, say: &dyn Fn(&str)) -> bool {
+/// Makes bundles of the launches that were kept; false if one of them is not made.
+fn write_bundles(request: &Request, seen: &Seen, ended: &Ended, say: &dyn Fn(&str)) -> bool {
     let is_one = request.nth.is_some();
     let mut are_well = true;
-    for (index, folder) in seen.kept.iter().enumerate() {
-        let number = (!is_one || index > 0).then_some(index + 1);
+    // Two processes may each have kept one before they knew of each other.
+    let count = if is_one { 1 } else { LAUNCHES_MAX };
+    for (index, folder) in seen.kept.iter().take(count).enumerate() {
+        if ended.is_stopped() {
+            say("a signal came while bundles were written: the rest of what was captured is not written");
+            return false;
+        }
+        let number = (!is_one).then_some(index + 1);
         match bundle::write(folder, request.output.as_deref(), number) {
             Ok(lines) => lines.iter().for_each(|line| say(line)),
             Err(why) => {

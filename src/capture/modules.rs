@@ -1,19 +1,22 @@
 //! The PTX of a module, out of what the driver was given to load.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::container::{self, Container};
 
 /// PTX of a kernel's module.
 pub struct Found {
-    /// Its text.
-    pub text: String,
+    /// The text that has the kernel, and those that are linked with it.
+    pub texts: Vec<String>,
 }
 
-/// The endings of the files beside an image: the PTX that a compiler made with it in the program, and the path that it was loaded from.
-const PTX: &str = "ptx";
+/// The endings of the files beside an image: what it was made from in the program, with numbers, and the path that it was loaded from.
+const INPUT: &str = "input";
 const PATH: &str = "path";
+const PTX: &str = "ptx";
 /// Bytes of a PTX text at most.
 const TEXT_MAX: u64 = 1 << 30;
 
@@ -22,17 +25,18 @@ const TEXT_MAX: u64 = 1 << 30;
 /// # Errors
 /// Why there is none, as a remark on the kernel.
 pub fn find(image: &Path, kernel: &str, architecture: Option<u32>) -> Result<Found, String> {
-    let own = beside(image, PTX);
-    if own.is_file() {
-        return whole_text(&own, kernel);
+    let inputs = (0_usize..).map(|number| beside(image, &format!("{INPUT}{number}"))).take_while(|path| path.is_file());
+    let inputs: Vec<PathBuf> = inputs.collect();
+    if !inputs.is_empty() {
+        return of_inputs(&inputs, kernel, architecture);
     }
     let opened = container::open(image).map_err(|problem| problem.to_string())?;
     let Some(mut container) = opened else { return whole_text(image, kernel) };
     if let Some(text) = best(&mut container, kernel, architecture)? {
-        return Ok(Found { text });
+        return Ok(Found { texts: vec![text] });
     }
     // Triton and Inductor keep the PTX beside the cubin.
-    let loaded = fs::read_to_string(beside(image, PATH)).ok().map(|path| PathBuf::from(path).with_extension(PTX));
+    let loaded = fs::read(beside(image, PATH)).ok().map(|path| PathBuf::from(OsStr::from_bytes(&path)).with_extension(PTX));
     if let Some(path) = loaded.filter(|path| path.is_file()) {
         return whole_text(&path, kernel);
     }
@@ -40,18 +44,77 @@ pub fn find(image: &Path, kernel: &str, architecture: Option<u32>) -> Result<Fou
     Err(format!("SASS only: {what} without PTX of it; build with -gencode arch=compute_NN,code=compute_NN, or a cubin with -lineinfo"))
 }
 
-fn beside(image: &Path, ending: &str) -> PathBuf {
+/// The PTX of what an image was compiled or linked from: that of the kernel, and the rest if that needs any.
+fn of_inputs(inputs: &[PathBuf], kernel: &str, architecture: Option<u32>) -> Result<Found, String> {
+    let (mut own, mut others, mut lacks) = (None, Vec::new(), false);
+    for input in inputs {
+        let texts = texts_of(input, architecture)?;
+        lacks |= texts.is_empty();
+        for text in texts {
+            match own {
+                None if has(&text, kernel) => own = Some(text),
+                Some(_) | None => others.push(text),
+            }
+        }
+    }
+    let Some(own) = own else {
+        let why = if lacks {
+            "SASS only: what it is linked from has no PTX of it"
+        } else {
+            "the PTX that it is said to be made from has no such kernel"
+        };
+        return Err(why.to_string());
+    };
+    let others = if needs_others(&own) { others } else { Vec::new() };
+    Ok(Found { texts: [own].into_iter().chain(others).collect() })
+}
+
+/// The texts in a file, of several for one module those that a driver would take. What is neither PTX nor holds any has none.
+fn texts_of(path: &Path, architecture: Option<u32>) -> Result<Vec<String>, String> {
+    let Some(mut container) = container::open(path).map_err(|problem| problem.to_string())? else {
+        let text = text(path)?;
+        return Ok(if text.contains(".version") { vec![text] } else { Vec::new() });
+    };
+    let targets: Vec<Option<(u32, bool)>> = container.modules().iter().map(|module| target(&module.target)).collect();
+    let chosen = targets.iter().flatten().filter(|target| runs(**target, architecture)).max().copied();
+    let chosen = (0..targets.len()).filter(|index| chosen.is_some() && targets[*index] == chosen);
+    chosen.map(|index| container.text(index).map_err(|problem| problem.to_string())).collect()
+}
+
+/// Whether a module declares what another one defines.
+fn needs_others(text: &str) -> bool {
+    let text = crate::base::without_comments(text);
+    // Shared memory whose size the launch gives is declared so, too, and functions of the system.
+    let system = ["vprintf", "malloc", "free", "__assertfail"];
+    text.split(".extern").skip(1).any(|declared| {
+        let declared = declared.split(';').next().unwrap_or_default();
+        let mut words = declared.split_whitespace();
+        words.next() != Some(".shared")
+            && !declared.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|word| system.contains(&word))
+    })
+}
+
+/// The file that lies beside an image with this ending.
+pub fn beside(image: &Path, ending: &str) -> PathBuf {
     let mut name = image.file_name().unwrap_or_default().to_os_string();
     name.push(".");
     name.push(ending);
     image.with_file_name(name)
 }
 
-fn whole_text(path: &Path, kernel: &str) -> Result<Found, String> {
+fn text(path: &Path) -> Result<String, String> {
     let bytes = crate::base::read_bounded(path, TEXT_MAX).map_err(|error| error.to_string())?.ok_or("its PTX is longer than 1 GiB")?;
     let text = String::from_utf8(bytes).map_err(|_| "its PTX is not text")?;
-    let text = text.trim_end_matches('\0').to_string();
-    if has(&text, kernel) { Ok(Found { text }) } else { Err("the PTX that it is said to be made from has no such kernel".to_string()) }
+    Ok(text.trim_end_matches('\0').to_string())
+}
+
+fn whole_text(path: &Path, kernel: &str) -> Result<Found, String> {
+    let text = text(path)?;
+    if has(&text, kernel) {
+        Ok(Found { texts: vec![text] })
+    } else {
+        Err("the PTX that it is said to be made from has no such kernel".to_string())
+    }
 }
 
 fn has(text: &str, kernel: &str) -> bool {
@@ -158,6 +221,19 @@ mod tests {
         let found: Vec<(String, bool)> = variables(text).into_iter().map(|variable| (variable.name, variable.is_global)).collect();
         let expected = [("count", true), ("coef", false), ("four", true), ("last", true)];
         assert_eq!(found, expected.map(|(name, is_global)| (name.to_string(), is_global)));
+    }
+
+    #[test]
+    fn a_module_needs_others_for_what_it_declares() {
+        for (text, expected) in [
+            (".extern .shared .align 16 .b8 tile[];", false),
+            (".extern .func  (.param .b32 func_retval0) vprintf\n(\n\t.param .b64 vprintf_param_0\n)\n;", false),
+            (".extern .func (.param .b32 r) half(.param .b32 x);", true),
+            ("// .extern .func f;\n.visible .entry k() { ret; }", false),
+            (".extern .global .u32 count;", true),
+        ] {
+            assert_eq!(needs_others(text), expected, "{text}");
+        }
     }
 
     #[test]

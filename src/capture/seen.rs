@@ -28,8 +28,6 @@ pub struct Kernel {
     pub launches: u64,
     /// Why it cannot be captured.
     pub lacks: Option<String>,
-    /// Whether some launches were recorded for a graph.
-    pub is_recorded: bool,
 }
 
 impl Seen {
@@ -53,8 +51,7 @@ impl Seen {
         let lines = kernels.into_iter().take(LISTED).map(|(name, kernel)| {
             let times = if kernel.launches > 0 { format!("{:>6} ", kernel.launches) } else { "     ? ".to_string() };
             let lacks = kernel.lacks.as_ref().map_or(String::new(), |lacks| format!("  ({lacks})"));
-            let recorded = if kernel.is_recorded { "  (recorded for a graph, which is not captured)" } else { "" };
-            format!("{times}{}{lacks}{recorded}", shown_name(name))
+            format!("{times}{}{lacks}", shown_name(name))
         });
         lines.chain((more > 0).then(|| format!("and {more} more"))).collect()
     }

@@ -180,15 +180,21 @@ pub struct ManifestOption {
 }
 
 impl Session {
-    /// Writes a bundle of this session to `path`, with the user's notes; returns a line about it.
+    /// Writes a bundle of this session to `path`, with the user's notes and the files `others`; returns a line about it.
     ///
     /// # Errors
     /// The session is of an `asm` statement, `path` is a file that is no bundle, or a file cannot be read or written, in one line.
-    pub fn bundle(&self, path: &Path, notes: &str) -> Result<String, String> {
+    pub fn bundle(&self, path: &Path, notes: &str, others: &[PathBuf]) -> Result<String, String> {
         if path.exists() && !is_bundle(path) {
             return Err(format!("{} is there and is no bundle, so it is left as it is: choose another name", path.display()));
         }
-        let members = self.members(notes)?;
+        let mut members = self.members(notes)?;
+        for other in others {
+            let name = other.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
+            if !members.iter().any(|(member, _)| *member == name) {
+                members.push((name, Packed::File(other.clone(), DATA_BYTES_MAX)));
+            }
+        }
         bundle::write(path, &members).map_err(|error| error.to_string())?;
         Ok(format!("{} written to {}\n", counted(members.len() as u64, "file"), path.display()))
     }

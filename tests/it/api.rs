@@ -149,7 +149,7 @@ fn a_bundle_is_opened_where_its_session_stood() {
     let mut session = session();
     session.execute("goto 3").unwrap();
     session.execute("break walk.ptx:30").unwrap();
-    session.engine().bundle(&path, "").unwrap();
+    session.engine().bundle(&path, "", &[]).unwrap();
     let (planned, options) = Planned::open(&path).unwrap();
     let opened = planned.clone().session(0, &options).unwrap();
     assert_eq!((opened.engine().time(), opened.engine().breakpoints.iter().count()), (Tick(3), 1));

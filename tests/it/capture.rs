@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, clippy::print_stderr, reason = "a test fails by panicking")]
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
 use ptxdbg::api::Planned;
@@ -38,20 +38,53 @@ fn stand_in() -> Option<&'static Path> {
     built.as_deref()
 }
 
-/// What `ptxdbg capture OPTIONS -- program WORDS` says in an empty folder of this name, its status, and the folder.
-fn captured(name: &str, options: &[&str], words: &[&str]) -> Option<(String, i32, PathBuf)> {
-    let built = stand_in()?;
+/// An empty folder of this name.
+fn empty_folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("captured").join(name);
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// The names of the files in a folder, in order.
+fn files(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// Waits until a file is there.
+fn wait_for(path: &Path) {
+    let begun = std::time::Instant::now();
+    while !path.exists() {
+        assert!(begun.elapsed().as_secs() < 60, "{} does not come", path.display());
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+}
+
+/// What `ptxdbg capture OPTIONS -- COMMAND` says in a folder, and its status.
+fn captured_in(folder: &Path, options: &[&str], words: &[&str]) -> (String, i32) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ptxdbg"));
-    command.arg("capture").args(options).arg("--").arg(built.join("program")).args(words);
-    let output = command.current_dir(&folder).env("LD_LIBRARY_PATH", built).output().unwrap();
+    command.arg("capture").args(options).arg("--").args(words);
+    let output = command.current_dir(folder).env("LD_LIBRARY_PATH", stand_in().unwrap()).output().unwrap();
     assert!(output.stdout.is_empty(), "the program prints nothing, and what is said goes to standard error");
+    (String::from_utf8(output.stderr).unwrap(), output.status.code().unwrap())
+}
+
+/// As [`captured`], of any command.
+fn captured_command(name: &str, options: &[&str], words: &[&str]) -> (String, i32, PathBuf) {
+    let folder = empty_folder(name);
+    let (said, status) = captured_in(&folder, options, words);
     // Nothing is left but bundles.
-    let left: Vec<PathBuf> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    assert!(left.iter().all(|path| bundle::is_bundle(path)), "{left:?}");
-    Some((String::from_utf8(output.stderr).unwrap(), output.status.code().unwrap(), folder))
+    assert!(files(&folder).iter().all(|name| bundle::is_bundle(&folder.join(name))), "{:?}", files(&folder));
+    (said, status, folder)
+}
+
+/// What `ptxdbg capture OPTIONS -- program WORDS` says in an empty folder of this name, its status, and the folder.
+fn captured(name: &str, options: &[&str], words: &[&str]) -> Option<(String, i32, PathBuf)> {
+    let program = stand_in()?.join("program").display().to_string();
+    Some(captured_command(name, options, &[&[program.as_str()], words].concat()))
 }
 
 /// What the program says of a bundle, and its status.
@@ -154,13 +187,143 @@ fn what_was_seen_is_said() {
     assert_eq!((said.as_str(), status), (expected, 3));
     let (said, status, _) = captured("sass", &[], &["address", "cubin", "machine_code"]).unwrap();
     assert!(said.contains("     1 machine_code  (SASS only: a cubin without PTX of it; ") && status == 0, "{said}");
-    let (said, _, _) = captured("recorded", &[], &["dlsym", "text", "vecadd+recorded", "graph"]).unwrap();
-    assert!(said.starts_with("ptxdbg: the program launches graphs, whose kernels are not captured\n"), "{said}");
-    assert!(said.contains("vecadd  (recorded for a graph, which is not captured)"), "{said}");
     // A recorded launch does not count.
     let (said, _, folder) = captured("after", &[], &["dlsym", "text", "vecadd+recorded", "vecadd"]).unwrap();
     assert!(said.contains("captured: launch 1 of vecadd"), "{said}");
     assert!(folder.join("vecadd.ptxcap").exists());
+}
+
+/// A kernel of a graph is kept as the graph is launched in parts: each leaves what the device left, and so does the program.
+#[test]
+fn kernels_of_graphs_are_taken() {
+    let run = |name: &str, options: &[&str], words: &[&str]| captured(&format!("graph_{name}"), options, words);
+    for way in ["linked", "dlsym", "address"] {
+        let words = [way, "text", "vecadd", "graph=scale,vecadd,double_list,scale"];
+        let Some((said, status, folder)) = run(way, &["--all", "-o", "x.ptxcap"], &words) else { return };
+        assert_eq!(status, 0, "{said}");
+        let kernels = ["vecadd", "scale", "vecadd", "double_list", "scale", "scale", "vecadd", "double_list", "scale"];
+        for (index, kernel) in kernels.iter().enumerate() {
+            let number = index + 1;
+            let graph = if number == 1 { "" } else { ", a node of a graph of 4 nodes, which was launched in parts" };
+            assert!(said.contains(&format!("captured: launch {number} of {kernel} on sm_90{graph}")), "{said}");
+            let path = folder.join(format!("x.{number}.ptxcap"));
+            let (said, status) = replayed(&path, &["--verify"]);
+            assert!(status == 0 && said.ends_with("1 passed, 0 failed\n"), "{way} {number}: {said}");
+            // What vecadd leaves the second time is there before.
+            let is_changed = Planned::open(&path).unwrap().0.launch_file().unwrap().contains(".after.bin");
+            assert_eq!(is_changed, number != 7, "{way} {number}");
+        }
+        assert!(!folder.join("x.10.ptxcap").exists());
+    }
+    let words = ["dlsym", "text", "graph=vecadd,scale,changed"];
+    let (said, _, folder) = run("changed", &["-k", "vecadd", "--nth", "2"], &words).unwrap();
+    assert!(said.contains("launch 2 of vecadd"), "{said}");
+    assert_eq!(replayed(&folder.join("vecadd.ptxcap"), &["--verify"]).1, 0);
+    let (said, _, folder) = run("disabled", &["-k", "scale"], &["dlsym", "text", "graph=vecadd,scale,disabled", "scale"]).unwrap();
+    let why = "scale: the graph that it is in was changed by cuGraphNodeSetEnabled after it was made, which is not followed";
+    assert!(said.starts_with(&format!("ptxdbg: {why}\n")) && said.contains("captured: launch 3 of scale on sm_90, "), "{said}");
+    assert_eq!(replayed(&folder.join("scale.ptxcap"), &["--verify"]).1, 0);
+}
+
+/// What is linked in the program is a bundle of several modules.
+#[test]
+fn linked_modules_are_taken() {
+    for way in ["linked", "dlsym", "address"] {
+        let Some((said, status, folder)) = captured(&format!("linked_{way}"), &[], &[way, "link", "halve"]) else { return };
+        assert_eq!(status, 0, "{said}");
+        let path = folder.join("halve.ptxcap");
+        let (said, status) = replayed(&path, &["--verify"]);
+        assert!(status == 0 && said.ends_with("1 passed, 0 failed\n"), "{said}");
+        let members: Vec<String> = bundle::members(&path).unwrap().into_iter().map(|(name, _)| name).collect();
+        assert!(["modules/0/kernel.ptx", "modules/1/linked1.ptx"].iter().all(|name| members.iter().any(|member| member == name)));
+    }
+}
+
+/// Launches are counted over all processes of a program.
+#[test]
+fn processes_count_together() {
+    let Some(built) = stand_in() else { return };
+    let program = built.join("program").display().to_string();
+    let script = format!("{program} linked text vecadd scale; {program} dlsym text vecadd; {program} linked text vecadd vecadd");
+    let run = |name: &str, options: &[&str]| captured_command(&format!("processes_{name}"), options, &["sh", "-c", &script]);
+    let (said, _, folder) = run("third", &["-k", "vecadd", "--nth", "3", "-o", "q"]);
+    assert!(said.contains("launch 3 of vecadd") && files(&folder) == ["q"], "{said}");
+    let (said, _, folder) = run("first", &["-k", "vecadd", "-o", "q"]);
+    assert!(said.contains("launch 1 of vecadd") && files(&folder) == ["q"], "{said}");
+    let (said, _, folder) = run("all", &["-k", "vecadd", "--all", "-o", "q"]);
+    assert_eq!(files(&folder), ["q.1.ptxcap", "q.2.ptxcap", "q.3.ptxcap", "q.4.ptxcap"], "{said}");
+    let (said, _, _) = run("none", &["-k", "vecadd", "--nth", "5"]);
+    assert!(said.contains("nothing is captured: launch 5 of 'vecadd' did not come"), "{said}");
+}
+
+/// A signal that asks ptxdbg to end ends the program with all that it has started; what was captured is written.
+#[test]
+fn signals_are_passed_on() {
+    let Some(built) = stand_in() else { return };
+    let program = built.join("program").display().to_string();
+    for (signal, number) in [("TERM", 15), ("HUP", 1), ("INT", 2), ("KILL", 9)] {
+        let folder = empty_folder(&format!("signal_{signal}"));
+        let script = format!("{program} linked text vecadd; echo > began; sleep 3; {program} linked text scale; echo $? > alive");
+        // Without a terminal, as where a script runs it.
+        let mut command = Command::new("setsid");
+        let nth = if signal == "KILL" { "2" } else { "1" };
+        command.args([env!("CARGO_BIN_EXE_ptxdbg"), "capture", "--nth", nth, "-o", "x.ptxcap", "--", "sh", "-c", &script]);
+        let command = command.current_dir(&folder).env("LD_LIBRARY_PATH", built).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        wait_for(&folder.join("began"));
+        assert!(Command::new("kill").arg(format!("-{signal}")).arg(child.id().to_string()).status().unwrap().success());
+        let status = child.wait().unwrap();
+        if signal == "KILL" {
+            // The program goes on, and what it launches is not disturbed.
+            wait_for(&folder.join("alive"));
+            assert_eq!(std::fs::read_to_string(folder.join("alive")).unwrap(), "0\n");
+            // The next one removes what the killed one could not.
+            assert!(files(&folder).iter().any(|name| name.starts_with(".ptxdbg-capture-")));
+            captured_in(&folder, &["-o", "x.ptxcap"], &["true"]);
+            assert_eq!(files(&folder), ["alive", "began"]);
+            continue;
+        }
+        assert_eq!(status.code(), Some(128 + number), "{signal}");
+        assert_eq!(files(&folder), ["began", "x.ptxcap"], "{signal}");
+        assert_eq!(replayed(&folder.join("x.ptxcap"), &["--verify"]).1, 0);
+    }
+}
+
+/// Where no bundle can be written, the program is not run.
+#[test]
+fn a_place_for_the_bundle_is_looked_at_first() {
+    if stand_in().is_none() {
+        return;
+    }
+    let folder = empty_folder("places");
+    std::fs::write(folder.join("notes.txt"), "mine").unwrap();
+    std::fs::create_dir(folder.join("sub")).unwrap();
+    std::fs::write(folder.join("a.7.ptxcap"), "mine").unwrap();
+    let cases: &[(&[&str], &str)] = &[
+        (&["-o", "notes.txt"], "-o notes.txt: it is there and is no bundle, so it is left as it is: choose another name"),
+        (&["-o", "/dev/null"], "-o /dev/null: it is there and is no bundle, so it is left as it is: choose another name"),
+        (&["-o", "sub"], "-o sub is a folder: give the name of a file in it, such as gemm.ptxcap"),
+        (&["-o", "sub/"], "-o sub/ is a folder: give the name of a file in it, such as gemm.ptxcap"),
+        (&["-o", "new/"], "-o new/ is a folder: give the name of a file in it, such as gemm.ptxcap"),
+        (&["-o", "/"], "-o / is a folder: give the name of a file in it, such as gemm.ptxcap"),
+        (&["-o", "none/x.ptxcap"], "cannot make a folder in none, where the bundle goes: no such file or directory"),
+        (
+            &["-o", "\u{1b}[31m.ptxcap"],
+            "-o \\x1b[31m.ptxcap has a control character in its name, with which no bundle is read: choose another name",
+        ),
+        (&["--all", "-o", "a.ptxcap"], "-o a.7.ptxcap: it is there and is no bundle, so it is left as it is: choose another name"),
+    ];
+    for (options, expected) in cases {
+        let (said, status) = captured_in(&folder, options, &["sh", "-c", "echo > ran"]);
+        assert_eq!((said.as_str(), status), (format!("ptxdbg: {expected}\n").as_str(), 2), "{options:?}");
+        assert_eq!(files(&folder), ["a.7.ptxcap", "notes.txt", "sub"], "{options:?}");
+    }
+    let (said, status) = captured_in(&folder, &[], &["./\u{1b}[31m"]);
+    assert!(said.starts_with("ptxdbg: cannot run ./\\x1b[31m: ") && status == 2, "{said}");
+    let (said, _) =
+        captured_in(&folder, &["-k", "\u{1b}[31m"], &[&stand_in().unwrap().join("program").display().to_string(), "linked", "text"]);
+    assert!(said.contains("no launch of '\\x1b[31m' could be") || said.contains("has not called the driver"), "{said}");
+    assert!(!said.contains('\u{1b}'));
 }
 
 /// What is not kept of memory is named, and reading it is a stop.

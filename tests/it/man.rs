@@ -42,10 +42,14 @@ of the kernel's module, the parameters, the variables of the module, and the mem
 .PP
 A library is loaded into the program with \fBLD_PRELOAD\fR that replaces the functions of the driver which load modules and launch kernels. It
 waits for the device before the launch and after it. Memory is what a word of the parameters points into, as the driver knows its bounds, then
-what the words in that point into, and so on. Launches of graphs, what is recorded for them, textures and surfaces are not captured. Kernels
+what the words in that point into, and so on. A kernel of a
+graph is captured by launching the graph in parts: the nodes before it, it alone, the nodes after it. Textures, surfaces and kernels of graphs
+within graphs are not captured. What was linked in the program is a bundle of several modules. Launches are counted over all processes. Kernels
 without PTX are passed over; where nothing is captured, all kernels that were launched are listed, with the reason. The driver is that of CUDA
 12.4 or later, the system Linux with glibc. For the time of the run CuPy keeps its cache in memory (\fBCUPY_CACHE_IN_MEMORY\fR), so that
-it compiles where the PTX is seen. The exit status is that of the program (128 and the signal that ended it), or 2 where it cannot be run.
+it compiles where the PTX is seen. The exit status is that of the program (128 and the signal that ended it), or 2 where it cannot be run
+or a bundle cannot be written. SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1 and SIGUSR2 are passed on to the program and to what it has started; what is
+typed the terminal sends to them itself.
 "#;
 
 /// What the command line does not know: the page's last sections, after the keys.

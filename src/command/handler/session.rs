@@ -56,7 +56,7 @@ fn without_blanks_around_signs(text: &str) -> String {
 pub fn bundle(context: &mut Context<'_>, call: &Call) -> Result<Outcome, CommandError> {
     let file = call.required("FILE")?;
     let notes = call.text("NOTES").unwrap_or_default();
-    context.session.bundle(Path::new(&file.text), notes).map(Outcome::Text).map_err(|message| file.error(message))
+    context.session.bundle(Path::new(&file.text), notes, &[]).map(Outcome::Text).map_err(|message| file.error(message))
 }
 
 pub fn save_launch(context: &mut Context<'_>, call: &Call) -> Result<Outcome, CommandError> {
