@@ -140,7 +140,6 @@ pub struct Driver {
     library_module: Option<HandleOf>,
     module_global: Option<GlobalOf>,
     library_global: Option<GlobalOf>,
-    stream_mode: Option<unsafe extern "C" fn(*mut c_int) -> Status>,
     graph_clone: Option<HandleOf>,
     graph_nodes: Option<unsafe extern "C" fn(Handle, *mut Handle, *mut usize) -> Status>,
     graph_edges: Option<Edges>,
@@ -183,7 +182,6 @@ pub fn driver() -> &'static Driver {
         library_module: function(c"cuLibraryGetModule"),
         module_global: function(c"cuModuleGetGlobal_v2"),
         library_global: function(c"cuLibraryGetGlobal"),
-        stream_mode: function(c"cuThreadExchangeStreamCaptureMode"),
         graph_clone: function(c"cuGraphClone"),
         graph_nodes: function(c"cuGraphGetNodes"),
         graph_edges: function(c"cuGraphGetEdges_v2"),
@@ -305,15 +303,6 @@ impl Driver {
 
 /// What is asked of the driver about graphs. Handles are those of the program, or of copies; results are written to variables that live on.
 impl Driver {
-    /// Allows what may disturb the recording of a stream elsewhere in this thread, or with what it answers restores what was allowed.
-    pub fn exchange_stream_mode(&self, mut mode: c_int) -> c_int {
-        if let Some(exchange) = self.stream_mode {
-            // SAFETY: as said of all of these.
-            unsafe { exchange(&mut mode) };
-        }
-        mode
-    }
-
     /// A copy of a graph.
     pub fn clone_graph(&self, graph: Handle) -> Result<Handle, Status> {
         let mut copy = ptr::null_mut();

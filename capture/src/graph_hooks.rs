@@ -13,6 +13,7 @@ type Any = *mut c_void;
 type Instantiate = unsafe extern "C" fn(*mut Handle, Handle, Any, Any, Any) -> Status;
 type Change = unsafe extern "C" fn(Handle, Handle, Any, Any) -> Status;
 type Launch = unsafe extern "C" fn(Handle, Handle) -> Status;
+type Record = unsafe extern "C" fn(Handle, Any, Any, Any, Any, Any) -> Status;
 type Destroy = unsafe extern "C" fn(Handle) -> Status;
 
 /// Defines functions that make a graph executable.
@@ -118,6 +119,41 @@ macro_rules! launch {
     )* };
 }
 
+/// Defines functions that begin to record a stream, or end that.
+macro_rules! record {
+    ($is_begun:literal: $($name:ident, $hook:ident;)*) => { $(
+        /// As the driver's.
+        ///
+        /// # Safety
+        /// As that of the driver.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name(stream: Handle, a: Any, b: Any, c: Any, d: Any, e: Any) -> Status {
+            let Some(real) = $hook.real::<Record>() else { return NOT_FOUND };
+            // SAFETY: the arguments are the program's.
+            let status = unsafe { real(stream, a, b, c, d, e) };
+            // A recording that has failed ends, too.
+            if !$is_begun || status == SUCCESS {
+                state::records($is_begun);
+            }
+            status
+        }
+    )* };
+}
+
+record! {
+    true:
+    cuStreamBeginCapture, BEGIN;
+    cuStreamBeginCapture_ptsz, BEGIN_PTSZ;
+    cuStreamBeginCapture_v2, BEGIN_V2;
+    cuStreamBeginCapture_v2_ptsz, BEGIN_V2_PTSZ;
+    cuStreamBeginCaptureToGraph, BEGIN_TO_GRAPH;
+    cuStreamBeginCaptureToGraph_ptsz, BEGIN_TO_GRAPH_PTSZ;
+}
+record! {
+    false:
+    cuStreamEndCapture, END;
+    cuStreamEndCapture_ptsz, END_PTSZ;
+}
 instantiate! {
     cuGraphInstantiate, INSTANTIATE;
     cuGraphInstantiate_v2, INSTANTIATE_V2;
@@ -182,8 +218,28 @@ static LAUNCH: Hook = hook(c"cuGraphLaunch", c"cuGraphLaunch", cuGraphLaunch as 
 static LAUNCH_PTSZ: Hook = per_thread(c"cuGraphLaunch", c"cuGraphLaunch_ptsz", cuGraphLaunch_ptsz as *const c_void);
 static DESTROY: Hook = hook(c"cuGraphExecDestroy", c"cuGraphExecDestroy", cuGraphExecDestroy as *const c_void);
 
+static BEGIN: Hook = hook(c"cuStreamBeginCapture", c"cuStreamBeginCapture", cuStreamBeginCapture as *const c_void);
+static BEGIN_PTSZ: Hook = per_thread(c"cuStreamBeginCapture", c"cuStreamBeginCapture_ptsz", cuStreamBeginCapture_ptsz as *const c_void);
+static BEGIN_V2: Hook = since(10010, hook(c"cuStreamBeginCapture", c"cuStreamBeginCapture_v2", cuStreamBeginCapture_v2 as *const c_void));
+static BEGIN_V2_PTSZ: Hook =
+    since(10010, per_thread(c"cuStreamBeginCapture", c"cuStreamBeginCapture_v2_ptsz", cuStreamBeginCapture_v2_ptsz as *const c_void));
+static BEGIN_TO_GRAPH: Hook =
+    hook(c"cuStreamBeginCaptureToGraph", c"cuStreamBeginCaptureToGraph", cuStreamBeginCaptureToGraph as *const c_void);
+static BEGIN_TO_GRAPH_PTSZ: Hook =
+    per_thread(c"cuStreamBeginCaptureToGraph", c"cuStreamBeginCaptureToGraph_ptsz", cuStreamBeginCaptureToGraph_ptsz as *const c_void);
+static END: Hook = hook(c"cuStreamEndCapture", c"cuStreamEndCapture", cuStreamEndCapture as *const c_void);
+static END_PTSZ: Hook = per_thread(c"cuStreamEndCapture", c"cuStreamEndCapture_ptsz", cuStreamEndCapture_ptsz as *const c_void);
+
 /// All of these.
-pub static HOOKS: [&Hook; 23] = [
+pub static HOOKS: [&Hook; 31] = [
+    &BEGIN,
+    &BEGIN_PTSZ,
+    &BEGIN_V2,
+    &BEGIN_V2_PTSZ,
+    &BEGIN_TO_GRAPH,
+    &BEGIN_TO_GRAPH_PTSZ,
+    &END,
+    &END_PTSZ,
     &INSTANTIATE,
     &INSTANTIATE_V2,
     &INSTANTIATE_FLAGS,

@@ -152,7 +152,7 @@ unsafe fn replace_address(name: *const c_char, place: *mut *mut c_void, version:
     }
     // SAFETY: the driver has read the name and written the place.
     let (name, real) = unsafe { (CStr::from_ptr(name), *place) };
-    let named = || all().filter(|hook| (hook.name == name || hook.symbol == name) && hook.since <= version);
+    let named = || all().filter(|hook| hook.symbol == name || hook.name == name && hook.since <= version);
     let of_stream = named().filter(|hook| hook.is_per_thread == (flags & PER_THREAD != 0)).max_by_key(|hook| hook.since);
     if let Some(hook) = of_stream.or(named().max_by_key(|hook| hook.since)) {
         // SAFETY: as above.
@@ -425,7 +425,7 @@ macro_rules! link {
             let status = unsafe { real(linker, kind, data, bytes, name, count, options, values) };
             if status == SUCCESS {
                 // SAFETY: as above.
-                unsafe { linkers::add_data(linker, data, bytes) };
+                unsafe { linkers::add_data(linker, kind, data, bytes) };
             }
             status
         }
@@ -448,7 +448,7 @@ macro_rules! link {
             let status = unsafe { real(linker, kind, path, count, options, values) };
             if status == SUCCESS {
                 // SAFETY: as above.
-                unsafe { linkers::add_file(linker, path) };
+                unsafe { linkers::add_file(linker, kind, path) };
             }
             status
         }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::driver::{Driver, Handle};
-use crate::made;
+use crate::made::{self, Source};
 use crate::parent;
 
 /// What a compiler of CUDA puts around a fat binary in a program, and what the fat binary begins with.
@@ -40,8 +40,8 @@ pub struct Image {
     pub is_library: bool,
     /// The file that it was loaded from.
     pub path: Option<PathBuf>,
-    /// What a compiler or linker in this process has made it from.
-    pub inputs: Vec<Vec<u8>>,
+    /// Gives what a compiler or linker in this process has made it from.
+    source: Option<Source>,
     /// Its number in this process.
     pub number: usize,
     content: Content,
@@ -93,15 +93,15 @@ pub unsafe fn record_file(owner: Handle, is_library: bool, path: *const c_char) 
 }
 
 fn push(owner: Handle, is_library: bool, path: Option<PathBuf>, content: Content) {
-    let inputs = match &content {
-        Content::Owned(bytes) => made::inputs_of(bytes),
-        Content::Static { .. } => Vec::new(),
+    let source = match &content {
+        Content::Owned(bytes) => made::source_of(bytes),
+        Content::Static { .. } => None,
     };
     let mut images = images();
     images.loaded += 1;
     let number = images.loaded;
     images.all.retain(|image| image.owner != owner);
-    images.all.push(Image { owner, is_library, path, inputs, number, content });
+    images.all.push(Image { owner, is_library, path, source, number, content });
 }
 
 /// Forgets what an unloaded module or library was made of.
@@ -126,7 +126,8 @@ impl Image {
     /// It cannot be written, or is no longer there.
     pub fn write(&self, folder: &Path, file: &str) -> std::io::Result<()> {
         self.write_content(&folder.join(file))?;
-        for (number, input) in self.inputs.iter().enumerate() {
+        let inputs = self.source.as_ref().map_or(Vec::new(), |source| source());
+        for (number, input) in inputs.iter().enumerate() {
             std::fs::write(folder.join(format!("{file}.input{number}")), input)?;
         }
         if let Some(path) = &self.path {

@@ -3,11 +3,11 @@
 #![allow(non_snake_case, reason = "the names are those of nvJitLink")]
 
 use std::collections::HashMap;
-use std::ffi::{CStr, OsStr, c_char, c_int, c_void};
+use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::driver::Handle;
 use crate::made;
@@ -20,21 +20,29 @@ const INTERNAL_ERROR: c_int = 6;
 /// Bytes of an input at most.
 const BYTES_MAX: usize = 1 << 30;
 
-/// The inputs of each linker that has not ended, by its handle.
-static INPUTS: Mutex<Option<HashMap<usize, Vec<Vec<u8>>>>> = Mutex::new(None);
+/// What a linker was given.
+#[derive(Default)]
+struct Linker {
+    options: Vec<CString>,
+    /// The kind of each input, as nvJitLink or the driver has it, and its bytes.
+    inputs: Vec<(c_int, Vec<u8>)>,
+}
 
-fn inputs() -> MutexGuard<'static, Option<HashMap<usize, Vec<Vec<u8>>>>> {
-    INPUTS.lock().unwrap_or_else(PoisonError::into_inner)
+/// The linkers that have not ended, by their handles.
+static LINKERS: Mutex<Option<HashMap<usize, Linker>>> = Mutex::new(None);
+
+fn linkers() -> MutexGuard<'static, Option<HashMap<usize, Linker>>> {
+    LINKERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Remembers an input of a linker.
 ///
 /// # Safety
 /// There are as many bytes.
-pub unsafe fn add_data(linker: Handle, data: *const c_void, bytes: usize) {
+pub unsafe fn add_data(linker: Handle, kind: c_int, data: *const c_void, bytes: usize) {
     if !data.is_null() && bytes <= BYTES_MAX {
         // SAFETY: the caller says so.
-        add(linker, unsafe { std::slice::from_raw_parts(data.cast::<u8>(), bytes) }.to_vec());
+        add(linker, kind, unsafe { std::slice::from_raw_parts(data.cast::<u8>(), bytes) }.to_vec());
     }
 }
 
@@ -42,33 +50,72 @@ pub unsafe fn add_data(linker: Handle, data: *const c_void, bytes: usize) {
 ///
 /// # Safety
 /// The path ends with a zero.
-pub unsafe fn add_file(linker: Handle, path: *const c_char) {
+pub unsafe fn add_file(linker: Handle, kind: c_int, path: *const c_char) {
     if path.is_null() {
         return;
     }
     // SAFETY: the caller says so.
     if let Ok(bytes) = std::fs::read(OsStr::from_bytes(unsafe { CStr::from_ptr(path) }.to_bytes())) {
-        add(linker, bytes);
+        add(linker, kind, bytes);
     }
 }
 
-fn add(linker: Handle, input: Vec<u8>) {
+fn add(linker: Handle, kind: c_int, input: Vec<u8>) {
     if parent::is_there() {
-        inputs().get_or_insert_default().entry(linker as usize).or_default().push(input);
+        linkers().get_or_insert_default().entry(linker as usize).or_default().inputs.push((kind, input));
     }
 }
 
-/// Remembers what a linker has made of its inputs.
+/// Remembers what the linker of the driver has made of its inputs.
 pub fn complete(linker: Handle, cubin: Vec<u8>) {
-    if let Some(given) = inputs().as_mut().and_then(|inputs| inputs.remove(&(linker as usize))) {
-        made::remember(cubin, given);
+    if let Some(given) = taken(linker) {
+        made::remember(cubin, Arc::new(move || given.sources()));
     }
 }
 
-/// Forgets the inputs of a linker.
+fn taken(linker: Handle) -> Option<Linker> {
+    linkers().as_mut()?.remove(&(linker as usize))
+}
+
+/// Forgets what a linker was given.
 pub fn forget(linker: Handle) {
-    if let Some(inputs) = inputs().as_mut() {
-        inputs.remove(&(linker as usize));
+    drop(taken(linker));
+}
+
+impl Linker {
+    /// The inputs. One that was itself made here stands for what it was made from.
+    fn sources(&self) -> Vec<Vec<u8>> {
+        let of = |input: &Vec<u8>| made::source_of(input).map_or_else(|| vec![input.clone()], |source| source());
+        self.inputs.iter().flat_map(|(_, input)| of(input)).collect()
+    }
+
+    /// Whether inputs are the compiler's own language, of which the linker makes code.
+    fn compiles(&self) -> bool {
+        const LTO_IR: c_int = 3;
+        self.inputs.iter().any(|(kind, _)| *kind == LTO_IR)
+    }
+
+    /// The PTX that the linker makes on the way to code: it is asked to link the same again, up to there.
+    fn linked_ptx(&self) -> Option<Vec<u8>> {
+        let (create, add) = (CREATE.real::<Create>()?, ADD_DATA.real::<AddData>()?);
+        let (complete, destroy) = (COMPLETE.real::<Complete>()?, DESTROY.real::<Destroy>()?);
+        let options: Vec<*const c_char> = self.options.iter().map(|option| option.as_ptr()).chain([c"-ptx".as_ptr()]).collect();
+        let mut linker = ptr::null_mut();
+        // SAFETY: these are nvJitLink's functions, with what the program gave them; the linker is used only here.
+        unsafe {
+            if create(&mut linker, options.len() as u32, options.as_ptr()) != SUCCESS {
+                return None;
+            }
+            let are_added = self
+                .inputs
+                .iter()
+                .all(|(kind, input)| add(linker, *kind, input.as_ptr().cast(), input.len(), c"input".as_ptr()) == SUCCESS);
+            let is_linked = are_added && complete(linker) == SUCCESS;
+            let made = || nvrtc::made(linker, complete as *mut c_void, c"nvJitLinkGetLinkedPtxSize", c"nvJitLinkGetLinkedPtx");
+            let ptx = if is_linked { made() } else { None };
+            destroy(&mut linker);
+            ptx
+        }
     }
 }
 
@@ -86,11 +133,12 @@ const fn hook(name: &'static CStr, own: *const c_void) -> Hook {
     Hook { name, own, real: AtomicPtr::new(ptr::null_mut()) }
 }
 
+static CREATE: Hook = hook(c"nvJitLinkCreate", nvJitLinkCreate as *const c_void);
 static ADD_DATA: Hook = hook(c"nvJitLinkAddData", nvJitLinkAddData as *const c_void);
 static ADD_FILE: Hook = hook(c"nvJitLinkAddFile", nvJitLinkAddFile as *const c_void);
 static COMPLETE: Hook = hook(c"nvJitLinkComplete", nvJitLinkComplete as *const c_void);
 static DESTROY: Hook = hook(c"nvJitLinkDestroy", nvJitLinkDestroy as *const c_void);
-static HOOKS: [&Hook; 4] = [&ADD_DATA, &ADD_FILE, &COMPLETE, &DESTROY];
+static HOOKS: [&Hook; 5] = [&CREATE, &ADD_DATA, &ADD_FILE, &COMPLETE, &DESTROY];
 
 impl Hook {
     /// The real function, as one of type `F`.
@@ -126,10 +174,31 @@ pub fn in_place_of(name: &CStr, real: impl FnOnce() -> *mut c_void) -> *mut c_vo
     hook.own.cast_mut()
 }
 
+type Create = unsafe extern "C" fn(*mut Handle, u32, *const *const c_char) -> c_int;
 type AddData = unsafe extern "C" fn(Handle, c_int, *const c_void, usize, *const c_char) -> c_int;
 type AddFile = unsafe extern "C" fn(Handle, c_int, *const c_char) -> c_int;
 type Complete = unsafe extern "C" fn(Handle) -> c_int;
 type Destroy = unsafe extern "C" fn(*mut Handle) -> c_int;
+
+/// As nvJitLink's.
+///
+/// # Safety
+/// As that of nvJitLink.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nvJitLinkCreate(linker: *mut Handle, count: u32, options: *const *const c_char) -> c_int {
+    let Some(real) = CREATE.real::<Create>() else { return INTERNAL_ERROR };
+    // SAFETY: the arguments are the program's.
+    let status = unsafe { real(linker, count, options) };
+    if status == SUCCESS && parent::is_there() {
+        // SAFETY: nvJitLink has read the options and written the handle.
+        let (handle, options) = unsafe {
+            let option = |index: usize| CStr::from_ptr(*options.add(index)).to_owned();
+            (*linker, (0..count as usize).map(option).collect())
+        };
+        linkers().get_or_insert_default().insert(handle as usize, Linker { options, inputs: Vec::new() });
+    }
+    status
+}
 
 /// As nvJitLink's.
 ///
@@ -142,7 +211,7 @@ pub unsafe extern "C" fn nvJitLinkAddData(linker: Handle, kind: c_int, data: *co
     let status = unsafe { real(linker, kind, data, bytes, name) };
     if status == SUCCESS {
         // SAFETY: as above.
-        unsafe { add_data(linker, data, bytes) };
+        unsafe { add_data(linker, kind, data, bytes) };
     }
     status
 }
@@ -158,7 +227,7 @@ pub unsafe extern "C" fn nvJitLinkAddFile(linker: Handle, kind: c_int, path: *co
     let status = unsafe { real(linker, kind, path) };
     if status == SUCCESS {
         // SAFETY: as above.
-        unsafe { add_file(linker, path) };
+        unsafe { add_file(linker, kind, path) };
     }
     status
 }
@@ -175,8 +244,12 @@ pub unsafe extern "C" fn nvJitLinkComplete(linker: Handle) -> c_int {
     if status == SUCCESS && parent::is_there() {
         // SAFETY: it has linked.
         let cubin = unsafe { nvrtc::made(linker, real as *mut c_void, c"nvJitLinkGetLinkedCubinSize", c"nvJitLinkGetLinkedCubin") };
-        if let Some(cubin) = cubin {
-            complete(linker, cubin);
+        match (cubin, taken(linker)) {
+            (Some(cubin), Some(given)) if given.compiles() => {
+                made::remember(cubin, Arc::new(move || given.linked_ptx().into_iter().collect()));
+            }
+            (Some(cubin), Some(given)) => made::remember(cubin, Arc::new(move || given.sources())),
+            (None, _) | (_, None) => {}
         }
     }
     status
@@ -200,4 +273,5 @@ pub unsafe extern "C" fn nvJitLinkDestroy(linker: *mut Handle) -> c_int {
 
 /// The replacements are known to the linker by name as well.
 #[used]
-static NAMED: (AddData, AddFile, Complete, Destroy) = (nvJitLinkAddData, nvJitLinkAddFile, nvJitLinkComplete, nvJitLinkDestroy);
+static NAMED: (Create, AddData, AddFile, Complete, Destroy) =
+    (nvJitLinkCreate, nvJitLinkAddData, nvJitLinkAddFile, nvJitLinkComplete, nvJitLinkDestroy);

@@ -2,6 +2,7 @@
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::driver::Handle;
@@ -57,7 +58,7 @@ pub unsafe extern "C" fn nvrtcCompileProgram(program: Handle, count: c_int, opti
             (made(program, found, c"nvrtcGetCUBINSize", c"nvrtcGetCUBIN"), made(program, found, c"nvrtcGetPTXSize", c"nvrtcGetPTX"))
         };
         if let (Some(cubin), Some(ptx)) = (cubin, ptx) {
-            made::remember(cubin, vec![ptx]);
+            made::remember(cubin, Arc::new(move || vec![ptx.clone()]));
         }
     }
     status

@@ -4,9 +4,10 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::CString;
 use std::fs;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::io;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::counters::{Counters, counters};
@@ -18,6 +19,27 @@ use crate::memory::Memory;
 use crate::output::{self, Kept};
 use crate::parent::{self, Wanted};
 use crate::pointers::Search;
+
+/// What is known by handles, which are looked up at each launch.
+type Handles<V> = HashMap<usize, V, BuildHasherDefault<HandleHasher>>;
+
+/// A hash of a handle: they are addresses.
+#[derive(Default)]
+struct HandleHasher(u64);
+
+impl Hasher for HandleHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_usize(usize::from(*byte)));
+    }
+
+    fn write_usize(&mut self, number: usize) {
+        self.0 = (self.0 ^ number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(26);
+    }
+}
 
 /// A function that has been launched.
 struct Function {
@@ -43,11 +65,11 @@ struct Source {
 struct State {
     /// The process, of which a fork has a copy.
     process: u32,
-    functions: HashMap<usize, Function>,
+    functions: Handles<Function>,
     /// How often the kernels of forgotten functions were launched, by their names.
     counts: BTreeMap<String, u64>,
     /// Executable graphs.
-    graphs: HashMap<usize, Graph>,
+    graphs: Handles<Graph>,
     /// The files of images that are written, by their numbers.
     files: HashMap<usize, String>,
 }
@@ -65,8 +87,8 @@ thread_local! {
 /// Whether a thread keeps a launch, which has the lock as long.
 static IS_KEEPING: AtomicBool = AtomicBool::new(false);
 static KEEPING: Mutex<()> = Mutex::new(());
-/// The mode of a thread in which it may wait for the device while another one records a stream.
-const RELAXED: i32 = 2;
+/// How many streams are being recorded.
+static RECORDED: AtomicUsize = AtomicUsize::new(0);
 
 fn locked() -> MutexGuard<'static, Option<State>> {
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -168,6 +190,12 @@ pub fn kernel_is_changed(executable: Handle, node: Handle, kernel: &KernelNode) 
     });
 }
 
+/// A stream begins to be recorded, or ends to be.
+pub fn records(is_begun: bool) {
+    let change = |count: usize| if is_begun { count.checked_add(1) } else { count.checked_sub(1) };
+    let _ = RECORDED.fetch_update(Ordering::AcqRel, Ordering::Acquire, change);
+}
+
 /// Forgets an executable graph.
 pub fn forget_graph(executable: Handle) {
     if !IS_WITHIN.get()
@@ -217,7 +245,7 @@ impl Chosen {
 impl State {
     fn new() -> Self {
         let process = std::process::id();
-        Self { process, functions: HashMap::new(), counts: BTreeMap::new(), graphs: HashMap::new(), files: HashMap::new() }
+        Self { process, functions: Handles::default(), counts: BTreeMap::new(), graphs: Handles::default(), files: HashMap::new() }
     }
 
     /// Forgets the functions, but not how often they were launched.
@@ -240,9 +268,13 @@ impl State {
 
     /// What a launch that is to be kept needs; none of others. It is put on `stream`, if it is not a part of a graph.
     fn chosen(&mut self, driver: &Driver, function: Handle, stream: Option<Handle>) -> Option<Chosen> {
+        // Most launches are of kernels that are not wanted: nothing else is done for these.
+        if let Some(unwanted) = self.functions.get_mut(&(function as usize)).filter(|function| function.source.is_none()) {
+            unwanted.launches += 1;
+            return None;
+        }
         let function = self.function(driver, function)?;
         function.launches += 1;
-        // Most launches are of kernels that are not wanted: nothing else is done for these.
         let source = function.source.clone()?;
         if stream.is_some_and(|stream| driver.is_recording(stream)) {
             // It is launched with the graph.
@@ -262,7 +294,13 @@ impl State {
         let number = counters.count();
         // One that could not be kept is followed by the next.
         let is_it = number >= wanted.nth && (wanted.nth == 0 || counters.begin());
-        is_it.then_some(Chosen { wanted, counters, name, source, number, graph: None })
+        let chosen = is_it.then_some(Chosen { wanted, counters, name, source, number, graph: None })?;
+        if RECORDED.load(Ordering::Acquire) > 0 {
+            // To wait for the device would end that.
+            chosen.fail(&format_args!("launch {number} is not captured, as another stream is being recorded for a graph"));
+            return None;
+        }
+        Some(chosen)
     }
 
     /// Where a function comes from, if a launch of it is to be kept.
@@ -367,14 +405,6 @@ fn launch_parts(driver: &Driver, mut cut: Cut, stream: Handle, launch: impl Fn(H
 
 /// Launches by `call`, and keeps memory before and after it.
 fn keep(driver: &Driver, launch: &Launch, call: impl FnOnce() -> Status, chosen: &Chosen) -> Status {
-    // Waiting for the device must not end the recording of another stream.
-    let mode = driver.exchange_stream_mode(RELAXED);
-    let status = keep_relaxed(driver, launch, call, chosen);
-    driver.exchange_stream_mode(mode);
-    status
-}
-
-fn keep_relaxed(driver: &Driver, launch: &Launch, call: impl FnOnce() -> Status, chosen: &Chosen) -> Status {
     let folder = chosen.wanted.folder.join(format!("{}-launch{}", std::process::id(), chosen.number));
     let mut search = Search::new(driver);
     let before = keep_before(driver, launch, chosen, &folder, &mut search);

@@ -131,6 +131,17 @@ pub unsafe extern "C" fn cuStreamIsCapturing(stream: Handle, state: *mut c_int) 
 }
 
 #[unsafe(no_mangle)]
+pub extern "C" fn cuStreamBeginCapture_v2(_: Handle, _: c_int) -> c_int {
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamEndCapture(_: Handle, graph: *mut Handle) -> c_int {
+    unsafe { *graph = ptr::null_mut() };
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemAlloc_v2(address: *mut u64, bytes: usize) -> c_int {
     unsafe { *address = allocate(bytes) };
     SUCCESS
@@ -256,14 +267,16 @@ pub unsafe extern "C" fn cuLaunchKernelEx(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuGetProcAddress_v2(name: *const c_char, place: *mut *mut c_void, _: c_int, _: u64, found: *mut c_int) -> c_int {
     let (name, place) = unsafe { (CStr::from_ptr(name), &mut *place) };
-    let known: [(&CStr, *const c_void); 13] = [
+    let known: [(&CStr, *const c_void); 15] = [
         (c"cuLaunchKernel", cuLaunchKernel as *const c_void),
         (c"cuLaunchKernelEx", cuLaunchKernelEx as *const c_void),
         (c"cuModuleLoadData", cuModuleLoadData as *const c_void),
         (c"cuGetProcAddress", cuGetProcAddress_v2 as *const c_void),
         (c"cuGraphCreate", graphs::cuGraphCreate as *const c_void),
         (c"cuGraphAddKernelNode", graphs::cuGraphAddKernelNode_v2 as *const c_void),
-        (c"cuGraphInstantiate", graphs::cuGraphInstantiateWithFlags as *const c_void),
+        (c"cuStreamBeginCapture", cuStreamBeginCapture_v2 as *const c_void),
+        (c"cuStreamEndCapture", cuStreamEndCapture as *const c_void),
+        (c"cuGraphInstantiateWithFlags", graphs::cuGraphInstantiateWithFlags as *const c_void),
         (c"cuGraphExecKernelNodeSetParams", graphs::cuGraphExecKernelNodeSetParams_v2 as *const c_void),
         (c"cuGraphNodeSetEnabled", graphs::cuGraphNodeSetEnabled as *const c_void),
         (c"cuGraphLaunch", graphs::cuGraphLaunch as *const c_void),

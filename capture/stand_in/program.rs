@@ -2,7 +2,7 @@
 //! functions (`linked`, `dlsym` or `address`), IMAGE how it gives the module (`text`, `fat` or `cubin`, or `link` for two that are linked),
 //! and a LAUNCH a kernel, with `+ex` where it is launched by a configuration, `+extra` by packed parameters, or `+recorded` on a stream
 //! that records; `graph=K,K,..` is a graph of these kernels, one after the other, whose first has other parameters where `changed` is
-//! among them, or is disabled where `disabled` is; `exit=N` ends it so.
+//! among them, or is disabled where `disabled` is; `begin` and `end` begin and end to record a stream; `exit=N` ends it so.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr;
@@ -21,6 +21,8 @@ type GraphEnable = unsafe extern "C" fn(Handle, Handle, c_uint) -> c_int;
 type LinkData =
     unsafe extern "C" fn(Handle, c_int, *mut c_void, usize, *const c_char, c_uint, *mut c_int, *mut *mut c_void) -> c_int;
 type LinkComplete = unsafe extern "C" fn(Handle, *mut *mut c_void, *mut usize) -> c_int;
+type BeginCapture = unsafe extern "C" fn(Handle, c_int) -> c_int;
+type EndCapture = unsafe extern "C" fn(Handle, *mut Handle) -> c_int;
 type LinkDestroy = unsafe extern "C" fn(Handle) -> c_int;
 type GetAddress = unsafe extern "C" fn(*const c_char, *mut *mut c_void, c_int, u64, *mut c_int) -> c_int;
 
@@ -62,6 +64,8 @@ unsafe extern "C" {
         extra: Params,
     ) -> c_int;
     fn cuLaunchKernelEx(config: *const Config, f: Handle, params: Params, extra: Params) -> c_int;
+    fn cuStreamBeginCapture_v2(stream: Handle, mode: c_int) -> c_int;
+    fn cuStreamEndCapture(stream: Handle, graph: *mut Handle) -> c_int;
     fn cuGraphCreate(graph: *mut Handle, flags: c_uint) -> c_int;
     fn cuGraphAddKernelNode_v2(node: *mut Handle, graph: Handle, after: *const Handle, count: usize, kernel: *const KernelNode) -> c_int;
     fn cuGraphInstantiateWithFlags(executable: *mut Handle, graph: Handle, flags: u64) -> c_int;
@@ -96,6 +100,7 @@ struct Functions {
     launch_ex: LaunchEx,
     graph: GraphFunctions,
     link: (LinkData, LinkComplete, LinkDestroy),
+    record: (BeginCapture, EndCapture),
 }
 
 struct GraphFunctions {
@@ -113,7 +118,9 @@ fn functions(way: &str) -> Functions {
     let by_address = |name: &CStr| {
         let get = unsafe { std::mem::transmute::<*mut c_void, GetAddress>(by_name(c"cuGetProcAddress_v2")) };
         let (mut found, mut status) = (ptr::null_mut(), 0);
-        assert_eq!(unsafe { get(name.as_ptr(), &mut found, 12040, 0, &mut status) }, 0, "{name:?}");
+        // The version in which the driver has the function first, as the runtime asks.
+        let version = if name == c"cuGraphInstantiateWithFlags" { 11040 } else { 12040 };
+        assert_eq!(unsafe { get(name.as_ptr(), &mut found, version, 0, &mut status) }, 0, "{name:?}");
         found
     };
     // A library has the newest version of a function under its own name.
@@ -129,7 +136,7 @@ fn functions(way: &str) -> Functions {
     let graph = GraphFunctions {
         create: found!(GraphCreate, c"cuGraphCreate", cuGraphCreate),
         add: found!(GraphAdd, c"cuGraphAddKernelNode", cuGraphAddKernelNode_v2),
-        instantiate: found!(GraphInstantiate, c"cuGraphInstantiate", cuGraphInstantiateWithFlags),
+        instantiate: found!(GraphInstantiate, c"cuGraphInstantiateWithFlags", cuGraphInstantiateWithFlags),
         set: found!(GraphSet, c"cuGraphExecKernelNodeSetParams", cuGraphExecKernelNodeSetParams_v2),
         enable: found!(GraphEnable, c"cuGraphNodeSetEnabled", cuGraphNodeSetEnabled),
         launch: found!(GraphLaunch, c"cuGraphLaunch", cuGraphLaunch),
@@ -143,6 +150,10 @@ fn functions(way: &str) -> Functions {
             found!(LinkData, c"cuLinkAddData", cuLinkAddData_v2),
             found!(LinkComplete, c"cuLinkComplete", cuLinkComplete),
             found!(LinkDestroy, c"cuLinkDestroy", cuLinkDestroy),
+        ),
+        record: (
+            found!(BeginCapture, c"cuStreamBeginCapture", cuStreamBeginCapture_v2),
+            found!(EndCapture, c"cuStreamEndCapture", cuStreamEndCapture),
         ),
     }
 }
@@ -321,6 +332,8 @@ fn main() {
     for words in launches {
         match words.strip_prefix("exit=") {
             Some(status) => std::process::exit(status.parse().unwrap()),
+            None if words == "begin" => assert_eq!(unsafe { functions.record.0(16 as Handle, 0) }, 0),
+            None if words == "end" => assert_eq!(unsafe { functions.record.1(16 as Handle, &mut ptr::null_mut()) }, 0),
             None => match words.strip_prefix("graph=") {
                 Some(kernels) => graph(&functions, module, kernels),
                 None => launch(&functions, module, words),

@@ -72,8 +72,8 @@ fn of_inputs(inputs: &[PathBuf], kernel: &str, architecture: Option<u32>) -> Res
 /// The texts in a file, of several for one module those that a driver would take. What is neither PTX nor holds any has none.
 fn texts_of(path: &Path, architecture: Option<u32>) -> Result<Vec<String>, String> {
     let Some(mut container) = container::open(path).map_err(|problem| problem.to_string())? else {
-        let text = text(path)?;
-        return Ok(if text.contains(".version") { vec![text] } else { Vec::new() });
+        // What a compiler gives a linker in a language of its own is no text.
+        return Ok(text(path).into_iter().filter(|text| text.contains(".version")).collect());
     };
     let targets: Vec<Option<(u32, bool)>> = container.modules().iter().map(|module| target(&module.target)).collect();
     let chosen = targets.iter().flatten().filter(|target| runs(**target, architecture)).max().copied();

@@ -187,6 +187,13 @@ fn what_was_seen_is_said() {
     assert_eq!((said.as_str(), status), (expected, 3));
     let (said, status, _) = captured("sass", &[], &["address", "cubin", "machine_code"]).unwrap();
     assert!(said.contains("     1 machine_code  (SASS only: a cubin without PTX of it; ") && status == 0, "{said}");
+    // To wait for the device would end the recording of another stream.
+    for way in ["linked", "dlsym", "address"] {
+        let (said, _, folder) = captured("meanwhile", &[], &[way, "text", "begin", "vecadd+recorded", "scale", "end", "vecadd"]).unwrap();
+        let expected = "ptxdbg: scale: launch 1 is not captured, as another stream is being recorded for a graph\n";
+        assert!(said.starts_with(expected) && said.contains("captured: launch 2 of vecadd"), "{said}");
+        assert_eq!(replayed(&folder.join("vecadd.ptxcap"), &["--verify"]).1, 0);
+    }
     // A recorded launch does not count.
     let (said, _, folder) = captured("after", &[], &["dlsym", "text", "vecadd+recorded", "vecadd"]).unwrap();
     assert!(said.contains("captured: launch 1 of vecadd"), "{said}");
