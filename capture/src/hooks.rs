@@ -228,11 +228,9 @@ macro_rules! launch_kernel {
             extra: Params,
         ) -> Status {
             let Some(real) = $hook.real::<LaunchKernel>() else { return NOT_FOUND };
-            let launch = Launch::new(f, [gx, gy, gz], [bx, by, bz], shared, stream, params, extra);
+            let launch = || Launch::new(f, [gx, gy, gz], [bx, by, bz], shared, stream, params, extra).of_thread($hook.is_per_thread);
             // SAFETY: the arguments are the program's.
-            state::around(&launch.of_thread($hook.is_per_thread), || unsafe {
-                real(f, gx, gy, gz, bx, by, bz, shared, stream, params, extra)
-            })
+            state::around(f, launch, || unsafe { real(f, gx, gy, gz, bx, by, bz, shared, stream, params, extra) })
         }
     };
 }
@@ -258,11 +256,12 @@ macro_rules! launch_cooperative {
             params: Params,
         ) -> Status {
             let Some(real) = $hook.real::<LaunchCooperative>() else { return NOT_FOUND };
-            let launch = Launch::new(f, [gx, gy, gz], [bx, by, bz], shared, stream, params, ptr::null());
+            let launch = || {
+                let launch = Launch::new(f, [gx, gy, gz], [bx, by, bz], shared, stream, params, ptr::null());
+                launch.cooperative().of_thread($hook.is_per_thread)
+            };
             // SAFETY: the arguments are the program's.
-            state::around(&launch.cooperative().of_thread($hook.is_per_thread), || unsafe {
-                real(f, gx, gy, gz, bx, by, bz, shared, stream, params)
-            })
+            state::around(f, launch, || unsafe { real(f, gx, gy, gz, bx, by, bz, shared, stream, params) })
         }
     };
 }
@@ -280,9 +279,9 @@ macro_rules! launch_ex {
             // SAFETY: the arguments are the program's; a null pointer is the driver's to refuse.
             let Some(given) = (unsafe { config.as_ref() }) else { return unsafe { real(config, f, params, extra) } };
             // SAFETY: the configuration says how many attributes it has.
-            let launch = unsafe { Launch::configured(given, f, params, extra) };
+            let launch = || unsafe { Launch::configured(given, f, params, extra) }.of_thread($hook.is_per_thread);
             // SAFETY: as above.
-            state::around(&launch.of_thread($hook.is_per_thread), || unsafe { real(config, f, params, extra) })
+            state::around(f, launch, || unsafe { real(config, f, params, extra) })
         }
     };
 }

@@ -1,14 +1,14 @@
 //! What this process has seen, and the launch that is kept.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::CString;
 use std::fs;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::io;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::counters::{Counters, counters};
 use crate::driver::{Driver, Handle, KernelNode, SUCCESS, Status, driver};
@@ -44,8 +44,8 @@ impl Hasher for HandleHasher {
 /// A function that has been launched.
 struct Function {
     name: String,
-    /// How often it was launched.
-    launches: u64,
+    /// How often kernels of this name were launched.
+    launches: Arc<AtomicU64>,
     /// What is needed to keep a launch of it; none if it is not wanted, or has no PTX.
     source: Option<Source>,
 }
@@ -66,8 +66,8 @@ struct State {
     /// The process, of which a fork has a copy.
     process: u32,
     functions: Handles<Function>,
-    /// How often the kernels of forgotten functions were launched, by their names.
-    counts: BTreeMap<String, u64>,
+    /// How often kernels were launched, by their names.
+    counts: BTreeMap<String, Arc<AtomicU64>>,
     /// Executable graphs.
     graphs: Handles<Graph>,
     /// The files of images that are written, by their numbers.
@@ -83,7 +83,10 @@ static IS_DONE: AtomicBool = AtomicBool::new(false);
 thread_local! {
     /// Whether this thread is in a launch already.
     static IS_WITHIN: Cell<bool> = const { Cell::new(false) };
+    static UNWANTED_HERE: RefCell<Unwanted> = const { RefCell::new(Unwanted { epoch: 0, functions: [const { None }; UNWANTED] }) };
 }
+/// Changes where handles may be given to other functions.
+static EPOCH: AtomicUsize = AtomicUsize::new(0);
 /// Whether a thread keeps a launch, which has the lock as long.
 static IS_KEEPING: AtomicBool = AtomicBool::new(false);
 static KEEPING: Mutex<()> = Mutex::new(());
@@ -94,12 +97,55 @@ fn locked() -> MutexGuard<'static, Option<State>> {
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Launches by `call`, and keeps the launch if it is wanted.
-pub fn around(launch: &Launch, call: impl FnOnce() -> Status) -> Status {
-    if !looks_on() {
+/// Functions of which no launch is wanted, as this thread knows them: each at the place that its handle chooses, with its count.
+struct Unwanted {
+    epoch: usize,
+    functions: [Option<(usize, Arc<AtomicU64>)>; UNWANTED],
+}
+
+/// How many of them are known at most.
+const UNWANTED: usize = 32;
+
+/// The place of a function.
+fn place(function: Handle) -> usize {
+    (function as usize >> 4 ^ function as usize >> 9) % UNWANTED
+}
+
+/// Whether no launch of the function is wanted, as far as this thread knows; counts the launch then.
+fn is_unwanted(function: Handle) -> bool {
+    let known = UNWANTED_HERE.try_with(|unwanted| {
+        let unwanted = unwanted.try_borrow().ok()?;
+        let (known, launches) = unwanted.functions.get(place(function))?.as_ref()?;
+        if *known != function as usize || unwanted.epoch != EPOCH.load(Ordering::Acquire) {
+            return None;
+        }
+        launches.fetch_add(1, Ordering::Relaxed);
+        Some(())
+    });
+    known.is_ok_and(|known| known.is_some())
+}
+
+/// Remembers that no launch of the function is wanted.
+fn remember_unwanted(function: Handle, launches: &Arc<AtomicU64>) {
+    let epoch = EPOCH.load(Ordering::Acquire);
+    // A thread that ends knows nothing more.
+    let _ = UNWANTED_HERE.try_with(|unwanted| {
+        let Ok(mut unwanted) = unwanted.try_borrow_mut() else { return };
+        if unwanted.epoch != epoch {
+            *unwanted = Unwanted { epoch, functions: [const { None }; UNWANTED] };
+        }
+        if let Some(known) = unwanted.functions.get_mut(place(function)) {
+            *known = Some((function as usize, Arc::clone(launches)));
+        }
+    });
+}
+
+/// Launches `function` by `call`, and keeps the launch if it is wanted.
+pub fn around(function: Handle, launch: impl FnOnce() -> Launch, call: impl FnOnce() -> Status) -> Status {
+    if !looks_on(|| is_unwanted(function)) {
         return call();
     }
-    let driver = driver();
+    let (driver, launch) = (driver(), &launch());
     let chosen = locked().get_or_insert_with(State::new).chosen(driver, launch.function, Some(launch.stream));
     let status = match chosen {
         Some(chosen) => alone(|| keep(driver, launch, call, &chosen)),
@@ -111,7 +157,7 @@ pub fn around(launch: &Launch, call: impl FnOnce() -> Status) -> Status {
 
 /// Launches a graph: by `whole`, or in parts, each by `part`, where a kernel of it is to be kept.
 pub fn around_graph(executable: Handle, stream: Handle, whole: impl FnOnce() -> Status, part: impl Fn(Handle) -> Status) -> Status {
-    if !looks_on() {
+    if !looks_on(|| false) {
         return whole();
     }
     let driver = driver();
@@ -124,16 +170,19 @@ pub fn around_graph(executable: Handle, stream: Handle, whole: impl FnOnce() -> 
     status
 }
 
-/// Whether a launch is looked at, which lasts until `IS_WITHIN` is false again. A function of the driver may call another one.
-fn looks_on() -> bool {
-    if !parent::is_there() || IS_DONE.load(Ordering::Relaxed) || IS_WITHIN.replace(true) {
+/// Whether a launch is looked at, which lasts until `IS_WITHIN` is false again: not if it is unwanted. A function of the driver may call
+/// another one.
+fn looks_on(is_unwanted: impl FnOnce() -> bool) -> bool {
+    if !parent::is_there() || IS_DONE.load(Ordering::Relaxed) || IS_WITHIN.get() {
         return false;
     }
     // What is kept must not be changed by the launch of another thread. No lock is held by a launch: it may wait for others.
     if IS_KEEPING.load(Ordering::Acquire) {
         drop(KEEPING.lock());
     }
-    true
+    let looks_on = !is_unwanted();
+    IS_WITHIN.set(looks_on);
+    looks_on
 }
 
 /// Does `what` while other threads launch nothing.
@@ -250,9 +299,8 @@ impl State {
 
     /// Forgets the functions, but not how often they were launched.
     fn forget_functions(&mut self) {
-        for (_, Function { name, launches, .. }) in self.functions.drain() {
-            *self.counts.entry(name).or_default() += launches;
-        }
+        EPOCH.fetch_add(1, Ordering::AcqRel);
+        self.functions.clear();
     }
 
     /// What is known of a function.
@@ -261,7 +309,8 @@ impl State {
         if !self.functions.contains_key(&handle) {
             let name = driver.name(function)?;
             let source = self.source(driver, function, &name);
-            self.functions.insert(handle, Function { name, launches: 0, source });
+            let launches = Arc::clone(self.counts.entry(name.clone()).or_default());
+            self.functions.insert(handle, Function { name, launches, source });
         }
         self.functions.get_mut(&handle)
     }
@@ -269,16 +318,16 @@ impl State {
     /// What a launch that is to be kept needs; none of others. It is put on `stream`, if it is not a part of a graph.
     fn chosen(&mut self, driver: &Driver, function: Handle, stream: Option<Handle>) -> Option<Chosen> {
         // Most launches are of kernels that are not wanted: nothing else is done for these.
-        if let Some(unwanted) = self.functions.get_mut(&(function as usize)).filter(|function| function.source.is_none()) {
-            unwanted.launches += 1;
-            return None;
-        }
+        let handle = function;
         let function = self.function(driver, function)?;
-        function.launches += 1;
-        let source = function.source.clone()?;
+        function.launches.fetch_add(1, Ordering::Relaxed);
+        let Some(source) = function.source.clone() else {
+            remember_unwanted(handle, &function.launches);
+            return None;
+        };
         if stream.is_some_and(|stream| driver.is_recording(stream)) {
             // It is launched with the graph.
-            function.launches -= 1;
+            function.launches.fetch_sub(1, Ordering::Relaxed);
             return None;
         }
         let name = function.name.clone();
@@ -478,9 +527,8 @@ extern "C" fn at_the_end() {
     // A thread that ends with the process may hold it.
     let Ok(mut state) = STATE.try_lock() else { return };
     let Some(state) = state.as_mut().filter(|state| state.process == std::process::id()) else { return };
-    state.forget_functions();
     for (name, count) in &state.counts {
-        parent::report(&["seen", &count.to_string(), name]);
+        parent::report(&["seen", &count.load(Ordering::Relaxed).to_string(), name]);
     }
 }
 

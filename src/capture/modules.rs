@@ -5,6 +5,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use super::triton;
 use crate::container::{self, Container};
 
 /// PTX of a kernel's module.
@@ -32,6 +33,9 @@ pub fn find(image: &Path, kernel: &str, architecture: Option<u32>) -> Result<Fou
     }
     let opened = container::open(image).map_err(|problem| problem.to_string())?;
     let Some(mut container) = opened else { return whole_text(image, kernel) };
+    if let Some(path) = triton::ptx(image, kernel) {
+        return whole_text(&path, kernel);
+    }
     if let Some(text) = best(&mut container, kernel, architecture)? {
         return Ok(Found { texts: vec![text] });
     }

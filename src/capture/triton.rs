@@ -12,6 +12,14 @@ const ENDINGS: [&str; 3] = ["ttir", "ttgir", "json"];
 /// Bytes of a cubin at most.
 const CUBIN_MAX: u64 = 1 << 30;
 
+/// The PTX of the cubin `image` of `kernel` in one of these places: it has lines of the source, unlike that in the cubin.
+pub fn ptx(image: &Path, kernel: &str) -> Option<PathBuf> {
+    let cubin = cubin(image, kernel)?;
+    // Other compilers leave cubins without these beside them.
+    let is_triton = cubin.with_extension("ttgir").is_file();
+    Some(cubin.with_extension("ptx")).filter(|ptx| is_triton && ptx.is_file())
+}
+
 /// The files that lie beside the cubin `image` of `kernel` where it was loaded from, or in one of the caches that are named beside it.
 pub fn beside(image: &Path, kernel: &str) -> Vec<PathBuf> {
     let Some(cubin) = cubin(image, kernel) else { return Vec::new() };
@@ -57,6 +65,11 @@ mod tests {
         fs::write(at("image.caches"), format!("/nowhere\n{}", at("cache").display())).unwrap();
         let found = beside(&at("image"), "k");
         assert_eq!(found, ["ttgir", "json"].map(|ending| at("cache/b").join(format!("k.{ending}"))));
+        assert_eq!(ptx(&at("image"), "k"), Some(at("cache/b/k.ptx")));
+        fs::write(at("loaded.path"), at("cache/a/k.cubin").display().to_string()).unwrap();
+        assert_eq!(ptx(&at("loaded"), "any"), Some(at("cache/a/k.ptx")));
+        fs::remove_file(at("cache/a/k.ttgir")).unwrap();
+        assert_eq!(ptx(&at("loaded"), "any"), None);
         assert_eq!(beside(&at("image"), "../b/k"), Vec::<PathBuf>::new());
         assert_eq!(beside(&at("image"), "l"), Vec::<PathBuf>::new());
     }

@@ -246,6 +246,40 @@ fn linked_modules_are_taken() {
     }
 }
 
+/// A cubin that lies in Triton's cache has the PTX beside it, which comes along with the rest.
+#[test]
+fn triton_s_cache_is_looked_into() {
+    let Some(built) = stand_in() else { return };
+    let cache = empty_folder("cache");
+    let source = cache.join("kernels.py");
+    let ptx = format!(
+        ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry machine_code() {{\n\t.loc 1 2 5\n\tret;\n}}\n.file 1 \"{}\"\n",
+        source.display()
+    );
+    std::fs::write(&source, "def machine_code():\n    pass\n").unwrap();
+    // The header that the program gives as a cubin.
+    let mut cubin = vec![0_u8; 64];
+    cubin[..8].copy_from_slice(b"\x7fELF\x02\x01\x01\x33");
+    cubin[16..20].copy_from_slice(&[2, 0, 190, 0]);
+    cubin[52] = 64;
+    let entry = cache.join("HASH");
+    std::fs::create_dir(&entry).unwrap();
+    let (ir, options) = ("module {}", "{\"hash\": \"HASH\"}");
+    let files: [(&str, &[u8]); 4] = [("cubin", &cubin), ("ptx", ptx.as_bytes()), ("ttgir", ir.as_bytes()), ("json", options.as_bytes())];
+    for (ending, bytes) in files {
+        std::fs::write(entry.join(format!("machine_code.{ending}")), bytes).unwrap();
+    }
+    let script = format!("TRITON_CACHE_DIR={} {} dlsym cubin machine_code", cache.display(), built.join("program").display());
+    let (said, status, folder) = captured_command("cached", &[], &["sh", "-c", &script]);
+    assert!(status == 0 && said.contains("captured: launch 1 of machine_code"), "{said}");
+    let path = folder.join("machine_code.ptxcap");
+    let member = |name: &str| bundle::read(&path.join(name), u64::MAX).ok().flatten();
+    assert_eq!(member("machine_code.ttgir").unwrap(), ir.as_bytes());
+    assert_eq!(member("machine_code.json").unwrap(), options.as_bytes());
+    assert_eq!(member("kernels.py").unwrap(), std::fs::read(source).unwrap());
+    assert_eq!(replayed(&path, &["--batch"]).1, 0);
+}
+
 /// Launches are counted over all processes of a program.
 #[test]
 fn processes_count_together() {
