@@ -65,6 +65,7 @@ pub mod command;
 pub mod container;
 pub mod debug;
 pub mod drawing;
+pub mod dwarf;
 pub mod flow;
 pub mod inline_asm;
 pub mod isa;

@@ -77,10 +77,26 @@ const LAYERS: &[Layer] = &[
         what: "checkers: they observe a run and report findings",
         uses: &["base", "isa", "program", "flow", "cfg", "order", "machine"],
     },
+    Layer { name: "dwarf", what: "debug data of compilers, out of the text: scopes, variables, types", uses: &["base", "isa", "program"] },
     Layer {
         name: "debug",
         what: "the engine of every front end: sessions, time travel, breakpoints, expressions, views",
-        uses: &["base", "container", "isa", "syntax", "program", "flow", "sema", "cfg", "launch", "inline_asm", "num", "machine", "check"],
+        uses: &[
+            "base",
+            "container",
+            "dwarf",
+            "isa",
+            "syntax",
+            "program",
+            "flow",
+            "sema",
+            "cfg",
+            "launch",
+            "inline_asm",
+            "num",
+            "machine",
+            "check",
+        ],
     },
     Layer { name: "command", what: "the commands: table, parsing, completion, help, handlers", uses: &["base", "debug"] },
     Layer {
@@ -106,6 +122,7 @@ const HOMES: &[(&str, &str)] = &[
     ("clap", "args"),
     ("cpp_demangle", "program"),
     ("crossterm", "ui/tui"),
+    ("gimli", "dwarf"),
     ("lalrpop_util", "syntax"),
     ("logos", "syntax"),
     ("lz4_flex", "container"),
@@ -117,7 +134,7 @@ const HOMES: &[(&str, &str)] = &[
 ];
 
 /// Layers whose results must be the same on every machine and at every hour.
-const DETERMINISTIC: &[&str] = &["num", "order", "flow", "cfg", "machine", "check", "debug", "drawing"];
+const DETERMINISTIC: &[&str] = &["num", "order", "flow", "cfg", "machine", "check", "dwarf", "debug", "drawing"];
 
 /// Layers that return data and leave drawing to others.
 const CORE: &[&str] = &[
@@ -135,6 +152,7 @@ const CORE: &[&str] = &[
     "order",
     "machine",
     "check",
+    "dwarf",
     "debug",
     "command",
     "api",

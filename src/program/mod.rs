@@ -137,6 +137,8 @@ pub struct Program {
     pub sources_text: Sources,
     /// The texts of the module itself: one, or those of the linked modules, in order.
     pub modules: Vec<SourceId>,
+    /// The `.section` directives with debug data, whole, in order.
+    pub debug_sections: Vec<Span>,
 }
 
 /// The constants that are addresses of shared memory.

@@ -365,6 +365,7 @@ impl<'a> ModuleBuilder<'a> {
             self.diags.push(error.with_help("debug data stands in '.section NAME { .. }'"));
         } else if !is_old {
             self.diags.extend(self.header.require(SECTION_SINCE, 0, "'.section'", span).err());
+            self.program.debug_sections.push(span);
         }
         for label in labels {
             if let Some(first) = self.section_labels.insert(label.text, label.span) {
