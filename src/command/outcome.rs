@@ -17,7 +17,7 @@ use crate::debug::value::{Shown, ValueText};
 use crate::debug::view::{
     AllocationRow, ArrayTypeRow, BarrierRow, BlockSpan, CfgView, ContractionNote, DescriptorView, Divergence, Examined, FragmentElement,
     FragmentView, InFlight, KernelRow, LaneRow, LaunchView, Listing, LocalRow, MbarrierView, Pipeline, RegisterRow, RoleRow, RolesGuessed,
-    SharedRow, SourcePlace, Stack, SymbolRow, TargetView, Threads, Warps,
+    ScopeRow, SharedRow, SourcePlace, Stack, SymbolRow, TargetView, Threads, Warps,
 };
 use crate::debug::{LaneMask, Reason, Site, WatchedAccessText};
 
@@ -159,6 +159,8 @@ pub enum View {
     Stack(Stack),
     /// Parameters and variables of the selected frame.
     Locals(Vec<LocalRow>),
+    /// `info scope`.
+    Scope(Vec<ScopeRow>),
     /// Blocks of the grid.
     Blocks(Vec<BlockSpan>),
     /// Warps of a block.

@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 
 use crate::base::Dim3;
+use crate::dwarf::{DebugInfo, LazyDebugInfo};
 use crate::launch::{Case, PlannedBuffer};
 use crate::machine::{Block, BlockLife, FrameBase, LANES, LaneGroup, LaneMask, Machine, Warp, frames};
 use crate::program::{FuncId, Function, Pc, Program};
@@ -34,6 +35,8 @@ pub struct EvalContext<'a> {
     pub roles: &'a Roles,
     /// True if a name of both a parameter and a buffer means the parameter, as in the text of the module.
     pub names_as_in_ptx: bool,
+    /// The debug data of the program, if names of the source are looked up.
+    pub debug_data: Option<&'a LazyDebugInfo>,
 }
 
 /// The type of a buffer that the launch made.
@@ -155,7 +158,7 @@ fn live_lanes_text(live: LaneMask) -> String {
 impl<'a> EvalContext<'a> {
     /// The context of `focus`, without types and names.
     pub fn at(machine: &'a Machine, focus: Focus) -> Self {
-        Self { machine, focus, buffers: &[], inferred: None, param_names: None, roles: &NO_ROLES, names_as_in_ptx: false }
+        Self { machine, focus, buffers: &[], inferred: None, param_names: None, roles: &NO_ROLES, names_as_in_ptx: false, debug_data: None }
     }
 
     /// The same context with the types of the launch's buffers.
@@ -180,6 +183,17 @@ impl<'a> EvalContext<'a> {
     #[must_use]
     pub fn with_roles(self, roles: &'a Roles) -> Self {
         Self { roles, ..self }
+    }
+
+    /// The same context with the names of the source.
+    #[must_use]
+    pub fn with_debug_data(self, debug_data: &'a LazyDebugInfo) -> Self {
+        Self { debug_data: Some(debug_data), ..self }
+    }
+
+    /// The debug data of the program; none if it has none, or names mean what they mean in the text of the module.
+    pub fn debug_info(&self) -> Option<&'a DebugInfo> {
+        self.debug_data.filter(|_| !self.names_as_in_ptx)?.get(self.program())
     }
 
     /// The same context, in which names mean what they mean in the text of the module.

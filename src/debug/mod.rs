@@ -36,6 +36,7 @@ pub mod run;
 pub mod saved;
 pub mod session;
 pub mod settings;
+pub mod source_names;
 pub mod stop;
 pub mod target;
 pub mod timeline;

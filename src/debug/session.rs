@@ -22,6 +22,7 @@ use super::settings::{SETTINGS, Settings};
 use super::stop::Stop;
 use super::timeline::{End, Input, StartError, Timeline};
 use super::view;
+use crate::dwarf::LazyDebugInfo;
 use crate::isa::ScalarType;
 use crate::launch::{Case, Reason};
 use crate::machine::{Machine, Tick};
@@ -51,6 +52,8 @@ pub struct Session {
     buffers: Vec<Buffer>,
     /// The inferred types of registers.
     inferred: InferredTypes,
+    /// The debug data of the program.
+    debug_data: LazyDebugInfo,
     /// The findings.
     pub(super) finding_log: FindingLog,
     pub(super) navigation: NavigationHistory,
@@ -141,6 +144,7 @@ impl Session {
             case_number,
             buffers,
             inferred,
+            debug_data: LazyDebugInfo::default(),
             finding_log: FindingLog::default(),
             navigation,
             earlier: None,
@@ -187,7 +191,7 @@ impl Session {
     pub fn eval_context(&self) -> EvalContext<'_> {
         let names = self.case().launches.get(self.launch()).map(|launch| &launch.names);
         let context = EvalContext::at(self.machine(), self.focus).with_param_names(names);
-        context.with_buffers(&self.buffers).with_inferred_types(&self.inferred).with_roles(&self.roles)
+        context.with_buffers(&self.buffers).with_inferred_types(&self.inferred).with_roles(&self.roles).with_debug_data(&self.debug_data)
     }
 
     /// The variable that `name` means in the scope of the focused thread.

@@ -9,6 +9,7 @@ use super::names::access::access_type;
 use super::names::memory_name::subscript;
 use super::names::scope::data_type;
 use super::site::Site;
+use super::source_names::types;
 use super::value::{Array, Scalar, Type, Value};
 use crate::base::WarpId;
 use crate::isa::{ScalarType, TypeKind};
@@ -126,7 +127,7 @@ fn described(context: &EvalContext<'_>, watched_access: &WatchedAccess, value: O
     {
         return described;
     }
-    let ty = type_of(value, watched_access.new.len() as u32 * 8);
+    let ty = type_of(context, value, watched_access.new.len() as u32 * 8);
     let text = |bytes: &[u8]| match ty {
         _ if bytes.is_empty() => "?".to_string(),
         Some(ty) => Scalar { ty, bits: little_endian(bytes) }.text(context, None),
@@ -136,11 +137,14 @@ fn described(context: &EvalContext<'_>, watched_access: &WatchedAccess, value: O
 }
 
 /// The type of a target of `bits` bits; none for an array.
-fn type_of(value: Option<&Value>, bits: u32) -> Option<Type> {
+fn type_of(context: &EvalContext<'_>, value: Option<&Value>, bits: u32) -> Option<Type> {
     let ty = match value {
         Some(Value::Scalar(scalar)) => Some(scalar.ty),
         Some(Value::Lanes(lanes)) => Some(lanes.ty),
         Some(Value::Array(array)) => Some(Type::Scalar(array.ty)),
+        Some(Value::Source(source)) => {
+            return types::scalar(context.debug_info()?, source.ty).map(Type::Scalar).filter(|ty| ty.bits().max(8) == bits);
+        }
         None => {
             [ScalarType::B8, ScalarType::B16, ScalarType::B32, ScalarType::B64].into_iter().find(|ty| ty.bits() == bits).map(Type::Scalar)
         }

@@ -59,6 +59,7 @@ mod readme;
 mod recordings;
 mod sema;
 mod session_files;
+mod source_names;
 mod stops;
 mod syntax;
 mod syntax_errors;

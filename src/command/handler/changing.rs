@@ -139,7 +139,7 @@ fn range(context: &Context<'_>, argument: &ArgumentText) -> Result<(MemoryTarget
     };
     let shape = match context.value(argument)? {
         Value::Array(array) => array.shape,
-        Value::Scalar(_) | Value::Lanes(_) => Vec::new(),
+        Value::Scalar(_) | Value::Lanes(_) | Value::Source(_) => Vec::new(),
     };
     let typed = Layout { element: transfer::element_of(place.ty), shape };
     let fits = typed.bytes() == Some(place.bytes);

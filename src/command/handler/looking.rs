@@ -11,8 +11,9 @@ use crate::command::outcome::{Outcome, View};
 use crate::debug::argument::ArgumentError;
 use crate::debug::arrays;
 use crate::debug::display;
+use crate::debug::resume::LastKnown;
 use crate::debug::target::{MemoryTarget, Target};
-use crate::debug::value::{Shown, Value};
+use crate::debug::value::{Shown, Value, ValueText};
 use crate::debug::view::{self, Examine, Shape};
 
 /// The result of a handler.
@@ -21,7 +22,14 @@ type Answer = Result<Outcome, CommandError>;
 pub fn print(context: &mut Context<'_>, call: &Call) -> Answer {
     let format = call.format()?;
     let argument = call.required("EXPRESSION")?;
-    let value = context.value(argument)?.text(&context.session.eval_context(), format);
+    let value = match context.value(argument) {
+        Ok(value) => value.text(&context.session.eval_context(), format),
+        // The last value of a variable that has none here.
+        Err(error) => match context.session.last_known(argument.text.trim(), format, context.interrupt) {
+            Some(LastKnown { value: ValueText::Scalar(text), time }) => ValueText::Scalar(format!("{text} (last known, t={time})")),
+            Some(_) | None => return Err(error),
+        },
+    };
     let unrounded_uses = view::unrounded_uses(&context.session.eval_context(), &argument.text);
     let bytes = declared_as_bytes(context, argument, "p");
     let undefined = view::undefined_lanes(&context.session.eval_context(), &argument.text);
@@ -33,6 +41,29 @@ pub fn declared_as_bytes(context: &Context<'_>, argument: &ArgumentText, command
     let retyped = context.expression(argument).ok()?.retyped(&context.session.eval_context())?;
     let (name, text, ty, why) = (&retyped.name, &retyped.text, retyped.ty.word(), &retyped.why);
     Some(format!("{name} is declared as bytes, and {why}: '{command} {text}' takes them for {ty}, 'type {name} {ty}' from now on"))
+}
+
+/// The type of an expression.
+pub fn what_is(context: &mut Context<'_>, call: &Call) -> Answer {
+    type_text(context, call, false)
+}
+
+/// The type of an expression with all its members.
+pub fn type_in_full(context: &mut Context<'_>, call: &Call) -> Answer {
+    type_text(context, call, true)
+}
+
+fn type_text(context: &Context<'_>, call: &Call, in_full: bool) -> Answer {
+    let argument = call.required("EXPRESSION")?;
+    let eval_context = context.session.eval_context();
+    if !view::is_of_source(&eval_context, &argument.text)
+        && let Some(id) = context.session.variable_called(&argument.text)
+    {
+        return Ok(Outcome::View(View::ArrayTypes(vec![view::array_type(&eval_context, id)])));
+    }
+    let text = context.expression(argument)?.type_text(&eval_context, in_full);
+    let text = text.map_err(|error| argument.error_at(error.column, error.to_string()))?;
+    Ok(Outcome::Text(format!("type = {text}\n")))
 }
 
 /// Shows or changes the element types of arrays.

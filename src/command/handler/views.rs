@@ -137,6 +137,29 @@ pub fn locals(context: &mut Context<'_>, call: &Call) -> Answer {
     shown(View::Locals(view::locals(&context.session.eval_context(), format).map_err(thread_error)?))
 }
 
+pub fn arguments(context: &mut Context<'_>, call: &Call) -> Answer {
+    let format = call.format()?;
+    shown(View::Locals(view::arguments(&context.session.eval_context(), format).map_err(thread_error)?))
+}
+
+/// The variables of the source in the scope of an instruction.
+pub fn scope(context: &mut Context<'_>, call: &Call) -> Answer {
+    let eval_context = context.session.eval_context();
+    let pc = match call.argument("LOCATION") {
+        Some(argument) => context.locate(argument)?.pcs.first().copied(),
+        None => eval_context.frame().ok().map(|frame| frame.pc),
+    };
+    let pc = pc.ok_or_else(|| context.no_code_error())?;
+    match view::scope_at(&eval_context, pc) {
+        Some(rows) => shown(View::Scope(rows)),
+        None => {
+            let error = CommandError::new("the module has no debug data of the variables here");
+            let help = || "compile it with nvcc -G, or with clang -g: .section directives then name variables and types".to_string();
+            Err(error.with_help(view::debug_data_problem(&eval_context).unwrap_or_else(help)))
+        }
+    }
+}
+
 pub fn symbols(context: &mut Context<'_>, call: &Call) -> Answer {
     let part = call.text("NAME").unwrap_or_default();
     shown(View::Symbols { rows: view::symbols(&context.session.eval_context(), part), part: part.to_string() })

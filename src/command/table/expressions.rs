@@ -11,6 +11,9 @@ all. (%r1 + 1)@* is computed in each lane. A difference is written with blanks: 
 or lane 8: write %rd1[0..7] or *(%rd1@8).\n\n\
 any(), all(), min(), max(), sum() and uniform() take a value in the active lanes, or in those of an @ inside. $pc, $lane, $warp, $frame, \
 $time and $active say where the thread is.\n\n\
+Where a module has debug data (nvcc -G, clang -g), the variables of the source have their names and types: acc, s.field, p->next, *p, \
+a[3][5], color == app::BLUE. A name of both a variable and a register is the variable; %r6 and $r6 are the register. 'info locals', \
+'info args', 'info scope', 'whatis' and 'ptype' list and explain them.\n\n\
 An array that its compiler declares by the byte has the type that the instructions that access it show; 'type' says which and changes \
 it.\n\n\
 Casts take the types of PTX and of C: (f16x2)%r4, ((f16x2)%r4)[1], (float)%r1.";

@@ -19,8 +19,8 @@ pub const COMMANDS: &[CommandSpec] = &[
         help: "Names in an expression are registers and predicates of the focused lane (%r1, %p1), special registers (%tid.x), \
             parameters, variables and buffers; C's operators and casts work on them; *(f32*)%rd1 is memory. %r1@* is the register in all \
             lanes of the warp, %r1@0-7 in some; any(), all(), min(), max(), sum() and uniform() answer over lanes. \
-            Where a parameter and a buffer have one name it is the buffer's, and the parameter is &NAME. threadIdx, blockIdx, blockDim \
-            and gridDim are known where nothing else has their names. 'help expressions' says more.\n\n\
+            Where a parameter and a buffer have one name it is the buffer's, and the parameter is &NAME. threadIdx, blockIdx, \
+            blockDim, gridDim and warpSize are known where nothing else has their names. 'help expressions' says more.\n\n\
             Formats: x hex, d signed, u unsigned, o octal, t binary, f float, a address, c character.",
         examples: &["print %r1", "p/x %r1", "p %r1@*", "p %r1 * 4 + 1"],
         handler: handler::print,
@@ -162,9 +162,31 @@ pub const COMMANDS: &[CommandSpec] = &[
         name: "info locals",
         suffix: Suffix::Format,
         summary: "List the local variables of the selected frame",
-        help: "Lists the .local variables and parameters of the selected frame, with their addresses and values.",
+        help: "Lists the variables of the source in scope in the selected frame, innermost scope first, with what holds them, their types \
+            and their values, if the module has debug data (nvcc -G, clang -g). If it has none, lists the .local variables and \
+            parameters of the function.",
         examples: &["info locals"],
         handler: views::locals,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "info args",
+        suffix: Suffix::Format,
+        summary: "List the parameters of the selected frame",
+        help: "Lists the parameters of the selected frame's function with their values: those of the source where the module has debug \
+            data of them, those of the module where it has none.",
+        examples: &["info args"],
+        handler: views::arguments,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "info scope",
+        args: &[LOCATION],
+        summary: "List the variables in the scope of an instruction",
+        help: "Lists the variables and parameters of the source that are in scope at an instruction, innermost scope first, with their \
+            declarations and where they are: a register, memory, or nowhere. Without a location, at the instruction of the selected frame.",
+        examples: &["info scope", "info scope 40"],
+        handler: views::scope,
         ..PLAIN
     },
     CommandSpec {
@@ -282,8 +304,27 @@ pub const COMMANDS: &[CommandSpec] = &[
         ..PLAIN
     },
     CommandSpec {
+        name: "whatis",
+        args: &[EXPRESSION],
+        summary: "Show the type of an expression",
+        help: "Says the type of an expression: that of the source where the module has debug data, that of PTX where it has none. Of an \
+            array of the module also what that is from, as 'type' does.",
+        examples: &["whatis %r1", "whatis As"],
+        handler: handler::what_is,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "ptype",
+        args: &[EXPRESSION],
+        summary: "Show a type in full",
+        help: "Says the type of an expression, or a type of the source that is named, with the members of a structure and the names of an \
+            enumeration. Typedefs are followed.",
+        examples: &["ptype %r1"],
+        handler: handler::type_in_full,
+        ..PLAIN
+    },
+    CommandSpec {
         name: "type",
-        aliases: &["whatis", "ptype"],
         args: &[ArgSpec::new("VARIABLE", ArgKind::Symbol).optional(), ArgSpec::new("TYPE", ArgKind::Rest).optional()],
         summary: "Show or change what a variable is taken for",
         help: "Compilers of CUDA declare arrays in shared, constant, local and __device__ memory by the byte. They are taken for what all \

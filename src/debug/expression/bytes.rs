@@ -5,12 +5,16 @@ use super::tree::{Node, NodeKind};
 use crate::debug::arrays::{Inference, id_of, why};
 use crate::debug::eval_context::EvalContext;
 use crate::debug::names::scope::{Named, look_up, variable_called};
+use crate::debug::source_names;
 use crate::isa::ScalarType;
 
 /// The expression for a part of an array of bytes, rewritten for elements of a wider type: `((f32*)As)[17]`. None for other expressions,
 /// for an array whose type is inferred or set by the user, and for one whose alignment allows only bytes.
 pub(super) fn retyped(expression: &Expression, context: &EvalContext<'_>) -> Option<Retyped> {
     let name = array_name(&expression.root)?;
+    if source_names::find(context, context.frame().ok().as_ref(), name).is_some() {
+        return None;
+    }
     let Some(Named::Memory(location)) = look_up(context, context.frame().ok().as_ref(), name) else { return None };
     let is_array = location.elements.is_some() || !location.shape.is_empty();
     if location.ty != ScalarType::B8 || !is_array {

@@ -10,9 +10,11 @@ use crate::debug::eval_context::{EvalContext, Frame, ThreadError};
 use crate::debug::focus::Focus;
 use crate::debug::memory::{self, MemoryError};
 use crate::debug::names::scope::{self, MemoryLocation, Named, RegisterLocation};
-use crate::debug::value::{Array, Lanes, Scalar, Type, Value, number};
+use crate::debug::source_names::{ObjectError, SourceObject};
+use crate::debug::value::number::{self, little_endian};
+use crate::debug::value::{Array, Lanes, Scalar, Type, Value};
 use crate::isa::{SPECIAL_REGISTERS, ScalarType, Space, SpecialKind, special_register};
-use crate::machine::LaneMask;
+use crate::machine::{LANES, LaneMask};
 use crate::program::{Bank, map};
 
 /// Default maximum number of array elements that are read.
@@ -48,12 +50,15 @@ pub enum Reason {
     /// The register is declared, and no code names it.
     #[error("'{0}' is declared, but no instruction names it: it has no value")]
     NoValue(String),
+    /// A variable of the source has no value here.
+    #[error(transparent)]
+    Object(#[from] ObjectError),
     /// The operation does not work on its operands.
     #[error("{0}")]
     Refused(OperatorError),
 }
 
-type Evaluated<T> = Result<T, EvaluationError>;
+pub(super) type Evaluated<T> = Result<T, EvaluationError>;
 
 /// The object that a part of an expression names, before its value is read.
 #[derive(Clone, Copy)]
@@ -66,10 +71,15 @@ pub(super) enum Referent<'a> {
     Memory(Extent<'a>),
     /// A built-in vector of CUDA, such as `gridDim`.
     Vector3([u32; 3]),
+    /// An object of a type of the source.
+    Source(SourceObject<'a>),
 }
 
 /// The built-in vectors of CUDA, and their special registers.
 const CUDA_NAMES: &[(&str, &str)] = &[("threadIdx", "%tid"), ("blockIdx", "%ctaid"), ("blockDim", "%ntid"), ("gridDim", "%nctaid")];
+
+/// The constant of CUDA with the number of lanes of a warp.
+const WARP_SIZE: &str = "warpSize";
 
 /// Memory with a type and extents.
 #[derive(Clone, Copy)]
@@ -115,11 +125,13 @@ pub(super) struct Evaluator<'a> {
     pub frame: Result<Frame<'a>, ThreadError>,
     /// The frame of the lane in which the operand of `@` is evaluated.
     at_lane: Option<Frame<'a>>,
+    /// True for one of several lanes: those for which a variable has no value yet are listed beside the values.
+    pub is_one_of_lanes: bool,
 }
 
 impl<'a> Evaluator<'a> {
     pub fn new(context: &EvalContext<'a>) -> Self {
-        Self { context: *context, frame: context.frame(), at_lane: None }
+        Self { context: *context, frame: context.frame(), at_lane: None, is_one_of_lanes: false }
     }
 
     /// The value of the whole expression.
@@ -137,6 +149,7 @@ impl<'a> Evaluator<'a> {
                 shape: vec![3],
                 elements: components.map(u128::from).to_vec(),
             })),
+            Referent::Source(object) => self.source_value(node, &object),
             referent => self.load(node, referent).map(Value::Scalar),
         }
     }
@@ -152,7 +165,7 @@ impl<'a> Evaluator<'a> {
                 let meant = if extent.is_array() { format!("{name}[0]@{count}") } else { format!("*&{name}@{count}") };
                 Err(refused(node, format!("'{name}' is memory, the same for all lanes: {meant} shows {count} elements")))
             }
-            Referent::Memory(_) | Referent::Value(_) | Referent::Register(_) | Referent::Vector3(_) => Ok(()),
+            Referent::Memory(_) | Referent::Value(_) | Referent::Register(_) | Referent::Vector3(_) | Referent::Source(_) => Ok(()),
         }
     }
 
@@ -196,7 +209,7 @@ impl<'a> Evaluator<'a> {
     /// Does `work` with the lane of `@` as the focused lane.
     pub fn with_at_lane_focused<T>(&mut self, node: &Node, work: impl FnOnce(&mut Self) -> Evaluated<T>) -> Evaluated<T> {
         let Some(at_lane) = self.at_lane else { return work(self) };
-        let mut inner = Evaluator { context: self.context, frame: Ok(at_lane), at_lane: None };
+        let mut inner = Evaluator { context: self.context, frame: Ok(at_lane), at_lane: None, is_one_of_lanes: true };
         inner.context.focus.lane = at_lane.lane;
         // Frames are numbered from the innermost, and this lane may have more frames than the focused one.
         inner.context.focus.frame = match &self.frame {
@@ -236,7 +249,7 @@ impl<'a> Evaluator<'a> {
             NodeKind::Aggregate(aggregate, inner) => self.aggregate(*aggregate, inner),
             NodeKind::AddressOf(a) => self.address_of(a),
             NodeKind::Lanes(inner, _) => self.with_at_lane_focused(node, |at_lane| at_lane.value(inner)),
-            NodeKind::Name(_) | NodeKind::Dereference(_) | NodeKind::Index(_) | NodeKind::Slice(_) => {
+            NodeKind::Name(_) | NodeKind::Dereference(_) | NodeKind::Index(_) | NodeKind::Slice(_) | NodeKind::Member(..) => {
                 let referent = self.referent(node)?;
                 self.load(node, referent)
             }
@@ -249,7 +262,7 @@ impl<'a> Evaluator<'a> {
         if !ty.pointer {
             return operators::cast(&a, ty.ty).map_err(|message| refused(node, message));
         }
-        let pointer_space = if let Type::Pointer(space, _) = a.ty { space } else { Space::Generic };
+        let pointer_space = if let Type::Pointer(space, _) | Type::SourcePointer(space, ..) = a.ty { space } else { Space::Generic };
         let address = operators::convert(&a, ScalarType::U64);
         Ok(Scalar::new(Type::Pointer(ty.space.unwrap_or(pointer_space), ty.ty), address.bits))
     }
@@ -260,8 +273,9 @@ impl<'a> Evaluator<'a> {
             NodeKind::Name(name) => self.named(node, name),
             NodeKind::Dereference(a) => {
                 let pointer = self.value(a)?;
-                self.dereference(node, &pointer).map(Referent::Memory)
+                self.target_of(node, &pointer)
             }
+            NodeKind::Member(a, name) => self.member(node, a, name),
             NodeKind::Index(operands) => self.index(node, &operands[0], &operands[1]),
             NodeKind::Slice(operands) => self.slice(node, operands),
             NodeKind::Lanes(inner, _) => self.with_at_lane_focused(node, |at_lane| at_lane.referent(inner)),
@@ -272,6 +286,7 @@ impl<'a> Evaluator<'a> {
     /// `a[low..high]`: elements of the outermost dimension, or from a pointer on.
     fn slice(&mut self, node: &Node, operands: &[Node; 3]) -> Evaluated<Referent<'a>> {
         let base = match self.referent(&operands[0])? {
+            Referent::Source(object) => self.source_array(&operands[0], &object)?,
             Referent::Memory(extent) if extent.is_array() => refuse_rows_of_rows(node, &operands[0], extent)?,
             referent => {
                 let pointer = self.load(&operands[0], referent)?;
@@ -286,6 +301,9 @@ impl<'a> Evaluator<'a> {
 
     fn named(&self, node: &Node, name: &str) -> Evaluated<Referent<'a>> {
         let frame = self.frame.as_ref();
+        if let Some(referent) = self.source_name(node, name)? {
+            return Ok(referent);
+        }
         match scope::look_up(&self.context, frame.ok(), name) {
             Some(Named::Register(register)) => Ok(Referent::Register(register)),
             Some(Named::Memory(location)) => Ok(Referent::Memory(location.into())),
@@ -313,6 +331,9 @@ impl<'a> Evaluator<'a> {
 
     /// `threadIdx.x` and other CUDA names of special registers, if nothing else has the name.
     fn cuda_name(&self, node: &Node, name: &str) -> Evaluated<Option<Referent<'a>>> {
+        if name == WARP_SIZE {
+            return Ok(Some(Referent::Value(Scalar::new(Type::Scalar(ScalarType::S32), LANES as u128))));
+        }
         let (vector, part) = name.split_once('.').map_or((name, None), |(vector, part)| (vector, Some(part)));
         let Some((_, ptx)) = CUDA_NAMES.iter().find(|row| row.0 == vector) else { return Ok(None) };
         let component = |part: &str| match special_register(&format!("{ptx}.{part}")) {
@@ -329,7 +350,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// The target of a pointer. A number is a generic address, with the type of the buffer or variable there, or `.b32`.
-    fn dereference(&self, node: &Node, pointer: &Scalar) -> Evaluated<Extent<'a>> {
+    pub fn dereference(&self, node: &Node, pointer: &Scalar) -> Evaluated<Extent<'a>> {
         let (space, ty) = match pointer.ty {
             Type::Pointer(space, ty) => (space, ty),
             Type::Scalar(ty) if number::to_integer(ty, 0).is_some() => (Space::Generic, self.type_at(pointer.bits as u64)),
@@ -353,6 +374,7 @@ impl<'a> Evaluator<'a> {
         let base_referent = self.referent(base)?;
         let steps = self.index_value(index)?;
         match base_referent {
+            Referent::Source(object) => self.source_element(node, base, &object, steps),
             Referent::Memory(extent) if extent.is_array() => {
                 let extent = refuse_rows_of_rows(node, base, extent)?;
                 let address = moved(extent.address, steps, extent.stride());
@@ -369,6 +391,10 @@ impl<'a> Evaluator<'a> {
                     let part = part.ok_or_else(|| refused(index, format!("'.{}' has parts 0 to {}", ty.word(), count - 1)))?;
                     return Ok(Referent::Value(Scalar { ty: Type::Scalar(one), bits: number::element(ty, value.bits, part) }));
                 }
+                if let Type::SourcePointer(_, _, bytes) = value.ty {
+                    let element = Scalar::new(value.ty, u128::from(moved(value.bits as u64, steps, u64::from(bytes))));
+                    return self.target_of(node, &element);
+                }
                 let target = self.dereference(node, &value)?;
                 Ok(Referent::Memory(Extent { address: moved(target.address, steps, u64::from(target.ty.bytes())), ..target }))
             }
@@ -380,7 +406,7 @@ impl<'a> Evaluator<'a> {
         let value = self.value(node)?;
         let whole = match value.ty {
             Type::Scalar(ty) => number::to_integer(ty, value.bits),
-            Type::Pointer(..) | Type::Code | Type::Function => None,
+            Type::Pointer(..) | Type::SourcePointer(..) | Type::Code | Type::Function => None,
         };
         whole.ok_or_else(|| refused(node, format!("an index is an integer, not {}", value.ty.name())))
     }
@@ -389,6 +415,7 @@ impl<'a> Evaluator<'a> {
         match self.referent(node)? {
             Referent::Memory(extent) => Ok(Scalar { ty: Type::Pointer(extent.space, extent.ty), bits: u128::from(extent.address) }),
             Referent::Value(value) if matches!(value.ty, Type::Code | Type::Function) => Ok(value),
+            Referent::Source(object) => self.source_address(node, &object),
             Referent::Register(_) => Err(refused(node, "a register has no address".to_string())),
             Referent::Value(_) | Referent::Vector3(_) => Err(refused(node, "only what lies in memory has an address".to_string())),
         }
@@ -400,6 +427,7 @@ impl<'a> Evaluator<'a> {
             Referent::Value(value) => Ok(value),
             Referent::Register(register) => self.register(node, &register),
             Referent::Vector3(_) => Err(refused(node, "a vector is used by its parts: .x, .y or .z".to_string())),
+            Referent::Source(object) => self.source_number(node, &object),
             Referent::Memory(extent) if extent.is_array() => {
                 Ok(Scalar { ty: Type::Pointer(extent.space, extent.ty), bits: u128::from(extent.address) })
             }
@@ -522,17 +550,12 @@ pub fn register_bits(frame: &Frame<'_>, location: &RegisterLocation) -> Option<u
 }
 
 /// An address some elements further on.
-fn moved(address: u64, steps: i128, stride: u64) -> u64 {
+pub(super) fn moved(address: u64, steps: i128, stride: u64) -> u64 {
     i128::from(address).wrapping_add(steps.wrapping_mul(i128::from(stride))) as u64
 }
 
 pub(super) fn refused(node: &Node, message: String) -> EvaluationError {
     EvaluationError { column: node.at, reason: Reason::Refused(message) }
-}
-
-/// The number whose little-endian bytes these are; at most 16.
-pub fn little_endian(bytes: &[u8]) -> u128 {
-    bytes.iter().take(16).rev().fold(0, |bits, byte| bits << 8 | u128::from(*byte))
 }
 
 /// The array `extent`; an error for a range of rows, which cannot be indexed further.

@@ -32,7 +32,7 @@ pub enum TokenKind {
 /// Operators and brackets, longer ones first.
 #[rustfmt::skip]
 const SIGNS: &[&str] = &[
-    "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "..",
+    "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "..", "->",
     "+", "-", "*", "/", "%", "&", "|", "^", "~", "!", "<", ">", "?", ":", "(", ")", "[", "]", "@", ",",
 ];
 
@@ -106,7 +106,7 @@ impl<'t> Lexer<'t> {
         !called && matches!(first.map(|token| &token.kind), Some(TokenKind::Name(name)) if is_type(name))
     }
 
-    /// A name, with a component such as `.x`; or `shared::cluster`.
+    /// A name, with a component such as `.x`; or `shared::cluster`, `app::counter`.
     fn name(&mut self) -> String {
         let start = self.at;
         self.at += self.rest().chars().next().map_or(0, char::len_utf8);
@@ -120,7 +120,7 @@ impl<'t> Lexer<'t> {
                 self.at += 2;
             }
         }
-        if let Some(rest) = self.rest().strip_prefix("::")
+        while let Some(rest) = self.rest().strip_prefix("::")
             && rest.starts_with(is_name)
         {
             self.at += 2;

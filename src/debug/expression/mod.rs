@@ -9,6 +9,7 @@
 //! | `%r1`, `%p1`, `%v.x` | a register in scope |
 //! | `%tid.x`, `%laneid` | a special register |
 //! | `tile`, `x`, `kernel_param_0` | a variable, a buffer of the launch, a parameter |
+//! | `s.field`, `p->field`, `color == app::BLUE` | an object of the source, by the debug data of the module |
 //! | `tile[1][2]`, `x[0..7]` | an element, some elements (both ends included) |
 //! | `*(f32*)%rd1`, `*(shared f32*)0x400` | memory with type and space; `*(@shared int*)32` as cuda-gdb writes it |
 //! | `%f1@*`, `%f1@0-7,12`, `%f1@0..7`, `(%r1 + 1)@5` | in these lanes of the warp |
@@ -25,13 +26,15 @@ mod operators;
 mod parsed;
 mod parser;
 mod print;
+mod source;
 mod targets;
 mod threads;
 mod tree;
 
+pub use super::value::number::little_endian;
 pub use bytes::Retyped;
 pub use error::ExpressionError;
-pub use evaluate::{ELEMENTS, EvaluationError, Reason, little_endian, register_bits};
+pub use evaluate::{ELEMENTS, EvaluationError, Reason, register_bits};
 pub(in crate::debug) use names::type_of as type_called;
 pub use parsed::Expression;
 pub use targets::AssignmentError;
@@ -52,6 +55,15 @@ impl Expression {
     /// An unknown name, memory that does not exist, or an invalid operation.
     pub fn evaluate(&self, context: &EvalContext<'_>) -> Result<Value, EvaluationError> {
         Evaluator::new(context).root(&self.root)
+    }
+
+    /// Its type in words; with `in_full`, with the members of a structure and the names of an enumeration. The expression may also be the
+    /// name of a type of the source.
+    ///
+    /// # Errors
+    /// The expression has no value, and is no type.
+    pub fn type_text(&self, context: &EvalContext<'_>, in_full: bool) -> Result<String, EvaluationError> {
+        Evaluator::new(context).type_text(&self.root, in_full)
     }
 
     /// The target that it names, for watchpoints and `last`.

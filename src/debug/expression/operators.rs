@@ -11,7 +11,7 @@
 
 use super::tree::{BinaryOp, UnaryOp};
 use crate::debug::value::{Scalar, Type, number};
-use crate::isa::{ScalarType, Space, TypeKind};
+use crate::isa::{ScalarType, TypeKind};
 
 /// An operation that does not work on its operands, in words.
 pub type OperatorError = String;
@@ -20,7 +20,7 @@ pub type OperatorError = String;
 fn promoted(value: &Scalar) -> Result<ScalarType, OperatorError> {
     let ty = match value.ty {
         Type::Scalar(ty) => ty,
-        Type::Pointer(..) | Type::Code | Type::Function => return Ok(ScalarType::U64),
+        Type::Pointer(..) | Type::SourcePointer(..) | Type::Code | Type::Function => return Ok(ScalarType::U64),
     };
     if number::elements(ty).1 > 1 {
         return Err(format!("'.{}' holds several numbers: take one by its index, as in x[0]", ty.word()));
@@ -155,7 +155,7 @@ fn saturated(value: f64, ty: ScalarType) -> u128 {
 fn integer(a: &Scalar) -> i128 {
     match a.ty {
         Type::Scalar(ty) => number::to_integer(ty, a.bits).unwrap_or(0),
-        Type::Pointer(..) | Type::Code | Type::Function => a.bits.cast_signed(),
+        Type::Pointer(..) | Type::SourcePointer(..) | Type::Code | Type::Function => a.bits.cast_signed(),
     }
 }
 
@@ -221,23 +221,32 @@ fn compare(op: BinaryOp, order: Option<std::cmp::Ordering>) -> bool {
 
 /// Arithmetic on pointers, in units of the pointee; none if neither operand is a pointer.
 fn pointers(op: BinaryOp, a: &Scalar, b: &Scalar) -> Result<Option<Scalar>, OperatorError> {
-    let moved = |pointer: &Scalar, (space, ty): (Space, ScalarType), steps: i128| {
-        let address = pointer.bits.cast_signed().wrapping_add(steps.wrapping_mul(i128::from(ty.bytes())));
-        Some(Scalar::new(Type::Pointer(space, ty), address.cast_unsigned()))
+    let moved = |pointer: &Scalar, bytes: u32, steps: i128| {
+        let address = pointer.bits.cast_signed().wrapping_add(steps.wrapping_mul(i128::from(bytes)));
+        Some(Scalar::new(pointer.ty, address.cast_unsigned()))
     };
     let steps = |count: &Scalar| match promoted(count)?.kind() {
         TypeKind::Float => Err("a pointer moves by whole elements".to_string()),
         _ => Ok(integer(count)),
     };
-    Ok(match (op, a.ty, b.ty) {
-        (BinaryOp::Sub, Type::Pointer(_, ty), Type::Pointer(..)) => {
-            let distance = a.bits.cast_signed().wrapping_sub(b.bits.cast_signed()) / i128::from(ty.bytes().max(1));
+    Ok(match (op, target_bytes(a.ty), target_bytes(b.ty)) {
+        (BinaryOp::Sub, Some(bytes), Some(_)) => {
+            let distance = a.bits.cast_signed().wrapping_sub(b.bits.cast_signed()) / i128::from(bytes.max(1));
             Some(Scalar::new(Type::Scalar(ScalarType::S64), distance.cast_unsigned()))
         }
-        (BinaryOp::Add, Type::Pointer(..), Type::Pointer(..)) => return Err("two pointers cannot be added".to_string()),
-        (BinaryOp::Add, Type::Pointer(space, ty), _) => moved(a, (space, ty), steps(b)?),
-        (BinaryOp::Add, _, Type::Pointer(space, ty)) => moved(b, (space, ty), steps(a)?),
-        (BinaryOp::Sub, Type::Pointer(space, ty), _) => moved(a, (space, ty), steps(b)?.wrapping_neg()),
+        (BinaryOp::Add, Some(_), Some(_)) => return Err("two pointers cannot be added".to_string()),
+        (BinaryOp::Add, Some(bytes), None) => moved(a, bytes, steps(b)?),
+        (BinaryOp::Add, None, Some(bytes)) => moved(b, bytes, steps(a)?),
+        (BinaryOp::Sub, Some(bytes), None) => moved(a, bytes, steps(b)?.wrapping_neg()),
         _ => None,
     })
+}
+
+/// The bytes of what a pointer points to; none for what is no pointer.
+fn target_bytes(ty: Type) -> Option<u32> {
+    match ty {
+        Type::Pointer(_, ty) => Some(ty.bytes()),
+        Type::SourcePointer(_, _, bytes) => Some(bytes),
+        Type::Scalar(_) | Type::Code | Type::Function => None,
+    }
 }

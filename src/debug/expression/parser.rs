@@ -4,7 +4,7 @@
 //! expression  = binary [ '?' expression ':' expression ]
 //! binary      = unary { operator unary }                       operators bind as in C
 //! unary       = ( '+' | '-' | '!' | '~' | '*' | '&' | '(' type ')' ) unary | postfix
-//! postfix     = primary { '[' expression [ '..' expression ] ']' | '@' lanes }
+//! postfix     = primary { '[' expression [ '..' expression ] ']' | '.' name | '->' name | '@' lanes }
 //! lanes       = '*' | range { ',' range }
 //! range       = number [ ( '..' | '-' ) number ]
 //! primary     = number | name | aggregate '(' expression ')' | '(' expression ')'
@@ -186,6 +186,14 @@ impl Parser<'_> {
                 };
                 self.expect("]", "']'")?;
                 kind
+            } else if let TokenKind::Name(name) = self.peek()
+                && let Some(member) = name.strip_prefix('.')
+            {
+                let member = member.to_string();
+                self.next += 1;
+                NodeKind::Member(Box::new(node), member)
+            } else if self.consume("->") {
+                self.member_of(node)?
             } else if self.consume("@") {
                 NodeKind::Lanes(Box::new(node), self.lanes()?)
             } else {
@@ -193,6 +201,17 @@ impl Parser<'_> {
             };
             node = Node { at, kind };
         }
+    }
+
+    /// The member after `->`, perhaps with one of its own: the component of a vector is a part of the name's token.
+    fn member_of(&mut self, pointer: Node) -> Result<NodeKind, ExpressionError> {
+        let TokenKind::Name(name) = self.peek().clone() else { return Err(self.error("the name of a member")) };
+        let at = pointer.at;
+        self.next += 1;
+        let target = Node { at, kind: NodeKind::Dereference(Box::new(pointer)) };
+        let parts = name.split('.').filter(|part| !part.is_empty());
+        let member = |target: Node, part: &str| Node { at, kind: NodeKind::Member(Box::new(target), part.to_string()) };
+        Ok(parts.fold(target, member).kind)
     }
 
     fn primary(&mut self) -> Parsed {

@@ -23,6 +23,7 @@ pub(super) fn text(node: &Node) -> String {
         NodeKind::AddressOf(a) => format!("&{}", operand(a)),
         NodeKind::Index(operands) => format!("{}[{}]", operand(&operands[0]), text(&operands[1])),
         NodeKind::Slice(operands) => format!("{}[{}..{}]", operand(&operands[0]), text(&operands[1]), text(&operands[2])),
+        NodeKind::Member(a, name) => format!("{}.{name}", operand(a)),
         NodeKind::Lanes(a, mask) => format!("{}@{}", operand(a), lanes(*mask)),
         NodeKind::Aggregate(aggregate, a) => {
             let word = AGGREGATES.iter().find(|row| row.1 == *aggregate).map_or("?", |row| row.0);
@@ -41,6 +42,7 @@ pub(super) fn operand(node: &Node) -> String {
             | NodeKind::Convenience(_)
             | NodeKind::Index(_)
             | NodeKind::Slice(_)
+            | NodeKind::Member(..)
             | NodeKind::Aggregate(..)
     );
     if alone { text(node) } else { format!("({})", text(node)) }

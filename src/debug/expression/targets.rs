@@ -8,6 +8,7 @@ use crate::debug::edit::Edit;
 use crate::debug::eval_context::{EvalContext, Frame};
 use crate::debug::memory::{self, ByteRange};
 use crate::debug::names::scope::RegisterLocation;
+use crate::debug::source_names::{ObjectPlace, SourceObject, types};
 use crate::debug::target::{MemoryTarget, RegisterTarget, Target};
 use crate::debug::value::{Scalar, Type, Value};
 use crate::isa::ScalarType;
@@ -35,6 +36,7 @@ pub(super) fn target(expression: &Expression, context: &EvalContext<'_>) -> Resu
                 register_target(expression, &evaluator, &location, LaneMask::of((context.focus.lane % 32) as usize))
             }
             Referent::Memory(extent) => memory(expression, context, &extent),
+            Referent::Source(object) => source(expression, &evaluator, &object, LaneMask::of((context.focus.lane % 32) as usize)),
             Referent::Value(_) | Referent::Vector3(_) => Err(no_target(root)),
         };
     };
@@ -44,7 +46,10 @@ pub(super) fn target(expression: &Expression, context: &EvalContext<'_>) -> Resu
     let lanes = evaluator.lanes_for(root, requested)?;
     match evaluator.referent(inner)? {
         Referent::Register(location) => register_target(expression, &evaluator, &location, lanes),
-        Referent::Memory(_) => Err(refused(root, "memory of several lanes is watched lane by lane, or as one range".to_string())),
+        Referent::Source(object) if matches!(object.place, ObjectPlace::Register(_)) => source(expression, &evaluator, &object, lanes),
+        Referent::Memory(_) | Referent::Source(_) => {
+            Err(refused(root, "memory of several lanes is watched lane by lane, or as one range".to_string()))
+        }
         Referent::Value(_) | Referent::Vector3(_) => Err(no_target(inner)),
     }
 }
@@ -79,6 +84,39 @@ pub(super) fn register_target(
 /// The slot in the warp's register file.
 fn slot_in_file(frame: &Frame<'_>, location: &RegisterLocation) -> Option<Slot> {
     Some(location.slot?.in_frame(frame.base.slot(location.bank)))
+}
+
+/// The register or the memory of an object of the source.
+fn source(
+    expression: &Expression,
+    evaluator: &Evaluator<'_>,
+    object: &SourceObject<'_>,
+    lanes: LaneMask,
+) -> Result<Target, EvaluationError> {
+    match object.place {
+        ObjectPlace::Register(location) => register_target(expression, evaluator, &location, lanes),
+        ObjectPlace::Memory(..) => match source_extent(object) {
+            Some(extent) => memory(expression, &evaluator.context, &extent),
+            None => Err(no_target(&expression.root)),
+        },
+        ObjectPlace::Value(_) => Err(no_target(&expression.root)),
+    }
+}
+
+/// The memory of an object of the source: a number, or all bytes of an aggregate; of an array, by its elements.
+fn source_extent<'a>(object: &SourceObject<'_>) -> Option<Extent<'a>> {
+    let ObjectPlace::Memory(space, address) = object.place else { return None };
+    let bytes = object.bytes();
+    let (ty, elements) = match types::scalar(object.info, object.ty) {
+        Some(ScalarType::Pred) => (ScalarType::U8, None),
+        Some(ty) => (ty, None),
+        None => {
+            let element = types::array(object.info, object.ty).and_then(|(of, _)| types::scalar(object.info, of));
+            let element = element.filter(|ty| *ty != ScalarType::Pred).unwrap_or(ScalarType::B8);
+            (element, Some(bytes / u64::from(element.bytes()).max(1)))
+        }
+    };
+    (bytes > 0).then_some(Extent { space, address, ty, elements, shape: &[] })
 }
 
 fn memory(expression: &Expression, context: &EvalContext<'_>, extent: &Extent<'_>) -> Result<Target, EvaluationError> {
@@ -127,6 +165,7 @@ fn one(value: &Value) -> Result<Scalar, AssignmentError> {
             Err(AssignmentError::Value("the value has one number a lane: name the place with the same lanes, as in %r1@*".to_string()))
         }
         Value::Array(_) => Err(AssignmentError::Value("an array is assigned element by element".to_string())),
+        Value::Source(_) => Err(AssignmentError::Value("an object is assigned member by member".to_string())),
     }
 }
 
@@ -147,6 +186,21 @@ fn edits(
 ) -> Result<Vec<Edit>, AssignmentError> {
     let converted = |ty: ScalarType| operators::cast(value, ty).map_err(AssignmentError::Value);
     match referent {
+        Referent::Source(object) if object.bits.is_none() => {
+            let ty = types::scalar(object.info, object.ty);
+            let ty = ty.ok_or_else(|| AssignmentError::Value("an object is assigned member by member".to_string()))?;
+            match (object.place, source_extent(&object)) {
+                (ObjectPlace::Register(location), _) => {
+                    // The register may be wider than the variable, or of another type with the same bits.
+                    let bits = converted(ty)?.bits;
+                    let value = Scalar::new(Type::Scalar(location.ty), bits);
+                    edits(expression, evaluator, Referent::Register(location), &value, lane)
+                }
+                (_, Some(extent)) => edits(expression, evaluator, Referent::Memory(extent), value, lane),
+                (_, None) => Err(no_target(&expression.root).into()),
+            }
+        }
+        Referent::Source(_) => Err(AssignmentError::Value("a bit field cannot be assigned: assign the number that holds it".to_string())),
         Referent::Register(location) => {
             let Target::Register(target) = register_target(expression, evaluator, &location, LaneMask::of((lane % 32) as usize))? else {
                 return Err(no_target(&expression.root).into());

@@ -7,6 +7,7 @@ use super::tree::NodeKind;
 use crate::debug::eval_context::{EvalContext, ThreadError};
 use crate::debug::focus::{Focus, ThreadFilter};
 use crate::debug::names::scope::{self, RegisterLocation};
+use crate::debug::source_names::{ObjectPlace, SourceObject};
 use crate::debug::target::{RegisterTarget, Target};
 use crate::isa::Space;
 use crate::machine::LaneMask;
@@ -66,7 +67,10 @@ fn named_register(expression: &Expression, context: &EvalContext<'_>) -> Option<
     let mut evaluator = Evaluator::new(context);
     match evaluator.referent(node) {
         Ok(Referent::Register(location)) => Some(register_target(expression, &evaluator, &location, context.focus.lane_mask())),
-        Ok(Referent::Memory(_) | Referent::Value(_) | Referent::Vector3(_)) | Err(_) => None,
+        Ok(Referent::Source(SourceObject { place: ObjectPlace::Register(location), .. })) => {
+            Some(register_target(expression, &evaluator, &location, context.focus.lane_mask()))
+        }
+        Ok(Referent::Source(_) | Referent::Memory(_) | Referent::Value(_) | Referent::Vector3(_)) | Err(_) => None,
     }
 }
 

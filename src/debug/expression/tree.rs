@@ -42,6 +42,8 @@ pub enum NodeKind {
     Index(Box<[Node; 2]>),
     /// `a[b..c]`, both ends included.
     Slice(Box<[Node; 3]>),
+    /// `a.name`; `a->name` is `(*a).name`.
+    Member(Box<Node>, String),
     /// `a@lanes`.
     Lanes(Box<Node>, LaneMask),
     /// `any(a)` and other aggregates.
@@ -135,6 +137,7 @@ impl Node {
             | NodeKind::Cast(_, a)
             | NodeKind::Dereference(a)
             | NodeKind::AddressOf(a)
+            | NodeKind::Member(a, _)
             | NodeKind::Lanes(a, _)
             | NodeKind::Aggregate(_, a) => std::slice::from_ref(&**a),
             NodeKind::Binary(_, operands) | NodeKind::Logical(_, operands) | NodeKind::Index(operands) => &operands[..],

@@ -8,6 +8,7 @@
 use super::registers::number_of;
 pub use super::registers::{RegisterLocation, register, register_of_slot, registers_called};
 use crate::debug::eval_context::{Buffer, EvalContext, Frame};
+use crate::debug::source_names;
 use crate::isa::{ScalarType, Space, nearest};
 use crate::program::operands::{Use, registers_of};
 use crate::program::{Bank, FuncId, Function, Param, ParamStorage, Pc, Program, Register, Variable, map, short_name};
@@ -61,7 +62,9 @@ pub fn look_up<'a>(context: &EvalContext<'a>, frame: Option<&Frame<'a>>, name: &
         let elsewhere = || in_module(context, name).or_else(|| buffer(context, name));
         local.or_else(elsewhere).or_else(|| if frame.is_none() { kernel_param(context, name) } else { None })
     };
-    named(name).or_else(|| named(numbered_param(context, name)?))
+    // As in gdb, a register is also called by its name with `$`.
+    let of_dollar = || named(&format!("%{}", name.strip_prefix('$')?));
+    named(name).or_else(|| named(numbered_param(context, name)?)).or_else(of_dollar)
 }
 
 /// The PTX name of the kernel's parameter that the source calls `word`, or of parameter N for `param_N`.
@@ -232,6 +235,11 @@ pub fn names(context: &EvalContext<'_>) -> Vec<String> {
         names.extend(function.params.iter().chain(&function.results).map(|param| param.name.to_string()));
         names.extend(function.labels.iter().map(|(label, _)| label.to_string()));
     }
+    if let Some(info) = context.debug_info() {
+        let scopes = context.frame().map_or(Vec::new(), |frame| info.scopes_at(frame.pc));
+        let locals = scopes.into_iter().flat_map(|id| &info.scopes[id].variables);
+        names.extend(locals.chain(&info.globals).map(|variable| variable.name.to_string()));
+    }
     let program = context.program();
     names.extend(program.variables.iter().filter(|variable| variable.function.is_none()).map(|variable| variable.name.to_string()));
     names.extend(program.functions.iter().map(|function| function.name.to_string()));
@@ -250,6 +258,9 @@ pub fn hint(context: &EvalContext<'_>, name: &str) -> Option<String> {
     if let Some(register) = function.and_then(|function| function.registers.iter().find(numbered)) {
         let count = register.count.unwrap_or(0);
         return Some(format!("'{stem}<{count}>' declares '{stem}0' to '{stem}{}'", count.saturating_sub(1)));
+    }
+    if let Some(problem) = context.debug_info().and_then(|info| source_names::problem(context.program(), info)) {
+        return Some(problem);
     }
     let names = names(context);
     let specials = crate::isa::SPECIAL_REGISTERS.iter().map(|register| register.name);

@@ -13,6 +13,7 @@ mod flags;
 mod forward;
 mod found;
 mod history;
+mod last_known;
 mod line;
 mod scheduler_lock;
 mod seek;
@@ -30,6 +31,7 @@ use cause::Cause;
 
 pub(super) use flags::{Spin, WarpKey, flag_reads};
 pub use history::History;
+pub use last_known::LastKnown;
 pub use watchpoint::bytes_of;
 
 /// Ticks between two checks for an interrupt: about two milliseconds.

@@ -105,7 +105,7 @@ impl Lanes {
                 let (base, stride) = affine_floats(floats)?;
                 Some((base.to_string(), stride.to_string()))
             }
-            Type::Pointer(..) => {
+            Type::Pointer(..) | Type::SourcePointer(..) => {
                 let (base, stride) = affine_integers(self.iter().map(|(lane, scalar)| (lane, scalar.bits.cast_signed())))?;
                 Some((if base < 0 { base.to_string() } else { format!("{base:#x}") }, stride.to_string()))
             }
@@ -140,6 +140,6 @@ fn sort_key(scalar: &Scalar) -> Option<(f64, i128)> {
             Some(value) => (!value.is_nan()).then_some((value, 0)),
             None => number::to_integer(ty, scalar.bits).map(|value| (0.0, value)),
         },
-        Type::Pointer(..) | Type::Code | Type::Function => Some((0.0, scalar.bits.cast_signed())),
+        Type::Pointer(..) | Type::SourcePointer(..) | Type::Code | Type::Function => Some((0.0, scalar.bits.cast_signed())),
     }
 }

@@ -8,6 +8,7 @@ pub mod lanes;
 pub mod number;
 pub mod text;
 
+use crate::dwarf::TypeId;
 use crate::isa::{ScalarType, Space};
 use crate::machine::{LaneMask, PerLane};
 
@@ -23,6 +24,8 @@ pub enum Type {
     Scalar(ScalarType),
     /// An address in a space, of elements of a type.
     Pointer(Space, ScalarType),
+    /// An address in a space, of objects of a type of the source: the type, and the bytes of an object.
+    SourcePointer(Space, Option<TypeId>, u32),
     /// An instruction, by its number in the program.
     Code,
     /// The address of a function.
@@ -64,6 +67,17 @@ pub struct Array {
     pub elements: Vec<u128>,
 }
 
+/// The bytes of an object with their type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceValue {
+    /// The type; none for `void`.
+    pub ty: Option<TypeId>,
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// The place in memory, if it has one.
+    pub place: Option<(Space, u64)>,
+}
+
 /// The value of an expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
@@ -73,6 +87,8 @@ pub enum Value {
     Lanes(Box<Lanes>),
     /// An array.
     Array(Array),
+    /// An object of a type of the source.
+    Source(SourceValue),
 }
 
 impl Type {
@@ -80,7 +96,7 @@ impl Type {
     pub fn bits(self) -> u32 {
         match self {
             Type::Scalar(ty) => ty.bits(),
-            Type::Pointer(..) | Type::Code | Type::Function => 64,
+            Type::Pointer(..) | Type::SourcePointer(..) | Type::Code | Type::Function => 64,
         }
     }
 
@@ -90,6 +106,7 @@ impl Type {
             Type::Scalar(ty) => ty.word().to_string(),
             Type::Pointer(Space::Generic, ty) => format!("{}*", ty.word()),
             Type::Pointer(space, ty) => format!("{} {}*", space.word(), ty.word()),
+            Type::SourcePointer(..) => "pointer".to_string(),
             Type::Code => "code".to_string(),
             Type::Function => "function".to_string(),
         }
@@ -112,7 +129,7 @@ impl Scalar {
     pub fn is_true(&self) -> bool {
         match self.ty {
             Type::Scalar(ty) => number::to_f64(ty, self.bits).map_or(self.bits != 0, |value| value != 0.0),
-            Type::Pointer(..) | Type::Code | Type::Function => self.bits != 0,
+            Type::Pointer(..) | Type::SourcePointer(..) | Type::Code | Type::Function => self.bits != 0,
         }
     }
 }
@@ -124,6 +141,8 @@ impl Value {
             Value::Scalar(scalar) => scalar.is_true(),
             Value::Lanes(lanes) => lanes.iter().any(|(_, scalar)| scalar.is_true()),
             Value::Array(_) => true,
+            // A number is true if a bit of it is set; an aggregate is an address.
+            Value::Source(source) => source.bytes.len() > 16 || source.bytes.iter().any(|byte| *byte != 0),
         }
     }
 }

@@ -173,3 +173,8 @@ fn plain(text: &str) -> String {
 fn power_of_two(power: i32) -> f64 {
     f64::from_bits(((power + 1023).clamp(1, 2046) as u64) << 52)
 }
+
+/// The number whose little-endian bytes these are; at most 16.
+pub fn little_endian(bytes: &[u8]) -> u128 {
+    bytes.iter().take(16).rev().fold(0, |bits, byte| bits << 8 | u128::from(*byte))
+}

@@ -8,6 +8,7 @@ use super::format::Format;
 use super::{Array, Lanes, LanesText, Scalar, Type, Value, number};
 use crate::debug::eval_context::EvalContext;
 use crate::debug::names::symbols;
+use crate::debug::source_names::types;
 use crate::isa::{ScalarType, Space, TypeKind};
 use crate::machine::LaneMask;
 use crate::program::Pc;
@@ -56,15 +57,17 @@ impl Value {
             Value::Scalar(scalar) => ValueText::Scalar(scalar.text(context, format)),
             Value::Lanes(lanes) => ValueText::Lanes(lanes.summary(context, format)),
             Value::Array(array) => ValueText::Array(array.text(context, format)),
+            Value::Source(source) => ValueText::Scalar(source.text(context, format)),
         }
     }
 
     /// Its type, in the user's syntax.
-    pub fn type_name(&self) -> String {
+    pub fn type_name(&self, context: &EvalContext<'_>) -> String {
         match self {
-            Value::Scalar(scalar) => scalar.ty.name(),
-            Value::Lanes(lanes) => lanes.ty.name(),
+            Value::Scalar(scalar) => type_name(context, scalar.ty),
+            Value::Lanes(lanes) => type_name(context, lanes.ty),
             Value::Array(array) => array.type_name(),
+            Value::Source(source) => source.type_name(context),
         }
     }
 }
@@ -75,12 +78,14 @@ impl Scalar {
         let Self { ty, bits } = *self;
         match (ty, format) {
             (Type::Scalar(ty), Some(format)) => formatted(context, ty, bits, format),
-            (Type::Pointer(space, _), Some(Format::Address)) => address(context, space, bits as u64),
+            (Type::Pointer(space, _) | Type::SourcePointer(space, ..), Some(Format::Address)) => address(context, space, bits as u64),
             (Type::Code, Some(Format::Address) | None) => code(context, bits as u64),
             (Type::Function, Some(Format::Address) | None) => address(context, Space::Generic, bits as u64),
             (_, Some(format)) => format.text(bits, 64, None),
             (Type::Scalar(ty), None) => natural(context, ty, bits),
-            (Type::Pointer(space, _), None) => format!("({}) {}", ty.name(), address(context, space, bits as u64)),
+            (Type::Pointer(space, _) | Type::SourcePointer(space, ..), None) => {
+                format!("({}) {}", type_name(context, ty), address(context, space, bits as u64))
+            }
         }
     }
 }
@@ -89,7 +94,7 @@ impl Scalar {
     /// The value as text without its type, for places that show the type already.
     pub(super) fn bare_text(&self, context: &EvalContext<'_>, format: Option<Format>) -> String {
         match (self.ty, format) {
-            (Type::Pointer(space, _), None) => address(context, space, self.bits as u64),
+            (Type::Pointer(space, _) | Type::SourcePointer(space, ..), None) => address(context, space, self.bits as u64),
             _ => self.text(context, format),
         }
     }
@@ -114,6 +119,14 @@ impl Lanes {
     /// The value of each lane in digits, lowest lane first.
     pub fn texts(&self, context: &EvalContext<'_>, format: Option<Format>) -> Vec<(usize, String)> {
         self.iter().map(|(lane, scalar)| (lane, scalar.bare_text(context, format))).collect()
+    }
+}
+
+/// The name of a type in the user's syntax; of a pointer to an object of the source, as C++ writes it.
+fn type_name(context: &EvalContext<'_>, ty: Type) -> String {
+    match (ty, context.debug_info()) {
+        (Type::SourcePointer(_, to, _), Some(info)) => types::pointer_name(info, to),
+        _ => ty.name(),
     }
 }
 

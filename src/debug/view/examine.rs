@@ -162,7 +162,7 @@ pub fn examine(context: &EvalContext<'_>, examine: &Examine, start: &Value) -> R
     if let Some(pc) = code_address(context, start).filter(|_| matches!(examine.shape, Shape::Instruction | Shape::Typed)) {
         return instructions(context, examine.count, pc);
     }
-    let (mut space, address, ty) = data_address(start).ok_or_else(|| ExamineError::NoAddress(start.type_name()))?;
+    let (mut space, address, ty) = data_address(start).ok_or_else(|| ExamineError::NoAddress(start.type_name(context)))?;
     let is_shared = is_only_shared(context, start, address);
     if is_shared {
         space = Space::Shared;
@@ -201,7 +201,7 @@ fn code_address(context: &EvalContext<'_>, start: &Value) -> Option<u64> {
             let FuncId(function) = symbols::function_at(context.program(), bits as u64)?;
             Some(u64::from(context.program().functions[function as usize].code.start))
         }
-        Type::Scalar(_) | Type::Pointer(..) => None,
+        Type::Scalar(_) | Type::Pointer(..) | Type::SourcePointer(..) => None,
     }
 }
 
@@ -209,6 +209,8 @@ fn data_address(start: &Value) -> Option<(Space, u64, Option<ScalarType>)> {
     match start {
         Value::Array(array) => Some((array.space, array.address, Some(array.ty))),
         Value::Scalar(Scalar { ty: Type::Pointer(space, ty), bits }) => Some((*space, *bits as u64, Some(*ty))),
+        Value::Scalar(Scalar { ty: Type::SourcePointer(space, ..), bits }) => Some((*space, *bits as u64, None)),
+        Value::Source(source) => source.place.map(|(space, address)| (space, address, None)),
         Value::Scalar(Scalar { ty: Type::Scalar(ty), bits }) => {
             number::to_integer(*ty, 0)?;
             Some((Space::Generic, *bits as u64, None))

@@ -1,50 +1,159 @@
-//! `info locals`: variables and parameters of the selected frame's function.
+//! `info locals` and `info args`: variables and parameters of the selected frame's function.
 
 use serde::Serialize;
 
 use super::arrays::Origin;
 use super::symbols::TypeName;
-use crate::debug::eval_context::{EvalContext, ThreadError};
+use crate::debug::eval_context::{EvalContext, Frame, ThreadError};
 use crate::debug::expression::Expression;
+use crate::debug::names::scope;
+use crate::debug::source_names::{self, ObjectPlace, SourceVariable, types};
 use crate::debug::value::{Format, ValueText};
+use crate::dwarf::Storage;
 use crate::isa::Space;
+use crate::program::Pc;
 
 /// A parameter or a variable of a function.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LocalRow {
     /// Its name.
     pub name: String,
-    /// The state space that it is in: `param`, `local`.
-    pub space: &'static str,
-    /// `u32`, `f32[4]`.
+    /// The state space that it is in, `param`, `local`; or its register; empty if it is nowhere.
+    pub space: String,
+    /// `u32`, `f32[4]`; of a variable of the source, as C++ writes it.
     pub ty: TypeName,
     /// Its value, or the reason that it has none.
     pub value: Result<ValueText, String>,
 }
 
-/// Parameters and `.local` variables with their values.
+/// The variables of the source in scope, innermost scope first; where the module has no debug data of the function, its parameters and
+/// its `.local` variables.
 ///
 /// # Errors
 /// The thread is not resident.
 pub fn locals(context: &EvalContext<'_>, format: Option<Format>) -> Result<Vec<LocalRow>, ThreadError> {
-    let context = &context.with_names_as_in_ptx();
     let frame = context.frame()?;
-    let function = context.function(&frame);
-    let row = |name: &str, space, ty| LocalRow { name: name.to_string(), space, ty, value: value(context, name, format) };
-    let mut rows = Vec::new();
-    for param in function.params.iter().chain(&function.results) {
-        let extent = if param.is_array { format!("[{}]", param.bytes / param.ty.bytes().max(1)) } else { String::new() };
-        rows.push(row(&param.name, "param", TypeName { words: format!("{}{extent}", param.ty.word()), origin: Origin::Declared }));
+    if let Some(rows) = of_source(context, &frame, false, format) {
+        return Ok(rows);
     }
+    let mut rows = arguments(context, format)?;
+    let context = &context.with_names_as_in_ptx();
     let declared = context.program().variables.iter().filter(|variable| variable.function == Some(frame.function));
     for variable in declared.filter(|variable| matches!(variable.location.space, Space::Local | Space::ParamFunc)) {
-        rows.push(row(&variable.name, variable.location.space.word(), TypeName::new(context, variable)));
+        let ty = TypeName::new(context, variable);
+        rows.push(row(context, &variable.name, variable.location.space.word(), ty, format));
     }
     Ok(rows)
+}
+
+/// The parameters of the function: of the source, or of the module.
+///
+/// # Errors
+/// The thread is not resident.
+pub fn arguments(context: &EvalContext<'_>, format: Option<Format>) -> Result<Vec<LocalRow>, ThreadError> {
+    let frame = context.frame()?;
+    if let Some(rows) = of_source(context, &frame, true, format) {
+        return Ok(rows);
+    }
+    let context = &context.with_names_as_in_ptx();
+    let function = context.function(&frame);
+    let all = function.params.iter().chain(&function.results);
+    let of = |param: &crate::program::Param| {
+        let extent = if param.is_array { format!("[{}]", param.bytes / param.ty.bytes().max(1)) } else { String::new() };
+        let ty = TypeName { words: format!("{}{extent}", param.ty.word()), origin: Origin::Declared };
+        row(context, &param.name, "param", ty, format)
+    };
+    Ok(all.map(of).collect())
+}
+
+fn row(context: &EvalContext<'_>, name: &str, space: &str, ty: TypeName, format: Option<Format>) -> LocalRow {
+    LocalRow { name: name.to_string(), space: space.to_string(), ty, value: value(context, name, format) }
+}
+
+fn of_source(context: &EvalContext<'_>, frame: &Frame<'_>, parameters: bool, format: Option<Format>) -> Option<Vec<LocalRow>> {
+    let variables = source_names::in_scope(context, frame, parameters)?;
+    let row = |variable: SourceVariable<'_>| {
+        let ty = TypeName { words: types::name(variable.info, variable.variable.ty), origin: Origin::Declared };
+        let space = place(context, frame, &variable);
+        row(context, &variable.variable.name, &space, ty, format)
+    };
+    Some(variables.into_iter().map(row).collect())
+}
+
+/// Where a variable is: the name of its register, or the state space.
+fn place(context: &EvalContext<'_>, frame: &Frame<'_>, variable: &SourceVariable<'_>) -> String {
+    match variable.object(context, Some(frame)).map(|object| object.place) {
+        Ok(ObjectPlace::Register(register)) => {
+            let function = context.function(frame);
+            let name = register.slot.and_then(|slot| scope::register_of_slot(function, frame.pc, register.bank, slot));
+            name.unwrap_or_else(|| "register".to_string())
+        }
+        Ok(ObjectPlace::Memory(space, _)) => space.word().to_string(),
+        Ok(ObjectPlace::Value(_)) | Err(_) => String::new(),
+    }
 }
 
 fn value(context: &EvalContext<'_>, name: &str, format: Option<Format>) -> Result<ValueText, String> {
     let expression = Expression::parse(name).map_err(|error| error.to_string())?;
     let value = expression.evaluate(context).map_err(|error| error.to_string())?;
     Ok(value.text(context, format))
+}
+
+/// A variable in the scope of an instruction.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ScopeRow {
+    /// Its name.
+    pub name: String,
+    /// Its declaration, as C++ writes it: `float tile[4][8]`.
+    pub declaration: String,
+    /// Where it is at the instruction: a register, or the lines in which it is anywhere.
+    pub place: String,
+    /// Its size in bytes.
+    pub bytes: u64,
+}
+
+/// The variables of the source in the scopes around an instruction, innermost first; none if the module has no debug data of it.
+pub fn scope_at(context: &EvalContext<'_>, pc: Pc) -> Option<Vec<ScopeRow>> {
+    let info = context.debug_info()?;
+    let scopes = info.scopes_at(pc);
+    if scopes.is_empty() {
+        return None;
+    }
+    let all = scopes.into_iter().flat_map(|id| info.scopes[id].variables.iter().map(move |variable| (id, variable)));
+    let row = |(id, variable)| {
+        let variable = SourceVariable { info, variable, scope: Some(id) };
+        ScopeRow {
+            name: variable.variable.name.to_string(),
+            declaration: types::declaration(info, variable.variable.ty, &variable.variable.name),
+            place: place_at(context, &variable, pc),
+            bytes: info.bytes(variable.variable.ty),
+        }
+    };
+    Some(all.map(row).collect())
+}
+
+fn place_at(context: &EvalContext<'_>, variable: &SourceVariable<'_>, pc: Pc) -> String {
+    match (variable.variable.location_at(pc), variable.variable.locations.as_slice()) {
+        (Some(location), _) => match location.registers().next() {
+            Some(register) => register.to_string(),
+            None => match location.constant_place() {
+                Some(Storage::Value(_) | Storage::Bytes(_)) => "a constant".to_string(),
+                Some(Storage::Register(_) | Storage::Memory(_) | Storage::Pieces(_)) | None => {
+                    variable.variable.space.map_or("memory", Space::word).to_string()
+                }
+            },
+        },
+        (None, []) => "nowhere: the compiler has removed it".to_string(),
+        (None, _) => format!("nowhere here, but in {}", variable.ranges(context.program())),
+    }
+}
+
+/// True if `name` is a variable of the source.
+pub fn is_of_source(context: &EvalContext<'_>, name: &str) -> bool {
+    source_names::find(context, context.frame().ok().as_ref(), name).is_some()
+}
+
+/// What of the debug data could not be read, in one line; none if all could.
+pub fn debug_data_problem(context: &EvalContext<'_>) -> Option<String> {
+    source_names::problem(context.program(), context.debug_info()?)
 }

@@ -129,7 +129,8 @@ impl MbarrierView {
 pub fn shared_address(context: &EvalContext<'_>, value: &Value) -> Option<u32> {
     let (space, address) = match value {
         Value::Array(array) => (array.space, array.address),
-        Value::Scalar(Scalar { ty: Type::Pointer(space, _), bits }) => (*space, *bits as u64),
+        Value::Scalar(Scalar { ty: Type::Pointer(space, _) | Type::SourcePointer(space, ..), bits }) => (*space, *bits as u64),
+        Value::Source(source) => source.place?,
         Value::Scalar(Scalar { bits, .. }) => (Space::Shared, *bits as u64),
         Value::Lanes(_) => return None,
     };

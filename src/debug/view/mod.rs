@@ -51,7 +51,7 @@ pub use examine::{Examine, ExamineError, ExamineRow, Examined, Shape, Unit, exam
 pub use fragment::{FragmentCell, FragmentElement, FragmentError, FragmentView, NamedFragment, fragment, other_holder};
 pub use launch::{KernelRow, LaunchView, ParamRow, ParamValue, SharedBytes, VariableOrigin, VariableRow, kernels, launch};
 pub use list::{Line, Listing, current_line, list};
-pub use locals::{LocalRow, locals};
+pub use locals::{LocalRow, ScopeRow, arguments, debug_data_problem, is_of_source, locals, scope_at};
 pub use location::{LaneLocation, State, ThreadSet, lane_locations};
 pub use mbarriers::{EndedPhase, MbarrierAction, MbarrierView, MbarrierWaiter, TransactionBytes, mbarrier_views, shared_address};
 pub use occupancy::{CodeText, LineOccupancy, Mark, occupancies, original_line};

@@ -4,7 +4,7 @@ use super::report::code_place;
 use super::table::Table;
 use crate::debug::shown_name;
 use crate::debug::value::ValueText;
-use crate::debug::view::{FrameRow, LocalRow, Stack};
+use crate::debug::view::{FrameRow, LocalRow, ScopeRow, Stack};
 
 /// The maximum number of elements of an array that are shown.
 const ELEMENTS: usize = 8;
@@ -29,9 +29,18 @@ pub fn locals(rows: &[LocalRow]) -> Table {
             Ok(value) => in_one_line(value),
             Err(error) => error.clone(),
         };
-        table.push(false, [name.clone(), space.to_string(), ty.describe(), value]);
+        table.push(false, [name.clone(), space.clone(), ty.describe(), value]);
     }
     table.or_note("the function has no parameters and no local variables")
+}
+
+/// `info scope`
+pub fn scope(rows: &[ScopeRow]) -> Table {
+    let mut table = Table::new(&["name", "declaration", "bytes", "where"]);
+    for ScopeRow { name, declaration, place, bytes } in rows {
+        table.push(false, [name.clone(), declaration.clone(), bytes.to_string(), place.clone()]);
+    }
+    table.or_note("no variables are in scope here")
 }
 
 /// A value in one line; for an array, the first elements.

@@ -72,6 +72,7 @@ fn view(view: &View) -> String {
         View::RoleGuess(guess) => table(&threads::role_guess(guess)),
         View::Stack(stack) => table(&frames::stack(stack)),
         View::Locals(rows) => table(&frames::locals(rows)),
+        View::Scope(rows) => table(&frames::scope(rows)),
         View::Blocks(spans) => table(&threads::blocks(spans)),
         View::Warps(warps) => table(&threads::warps(warps)),
         View::Lanes(rows) => table(&threads::lanes(rows)),

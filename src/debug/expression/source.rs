@@ -1,0 +1,264 @@
+//! Objects of the source in expressions: variables, members, elements and what pointers point to.
+
+use super::evaluate::{Evaluated, EvaluationError, Evaluator, Extent, Reason, Referent, moved, refused};
+use super::tree::{Node, NodeKind};
+use crate::debug::eval_context::Frame;
+use crate::debug::names::scope::RegisterLocation;
+use crate::debug::source_names::values::number_of;
+use crate::debug::source_names::{self, ObjectError, ObjectPlace, SourceObject, types};
+use crate::debug::value::{Scalar, Type, Value};
+use crate::dwarf::{PointerKind, Type as SourceType, TypeId};
+use crate::isa::{ScalarType, Space, nearest};
+
+impl<'a> Evaluator<'a> {
+    fn own_frame(&self) -> Option<&Frame<'a>> {
+        self.frame.as_ref().ok()
+    }
+
+    /// The object or the value that the source calls `name`; none if the debug data has no such name.
+    pub fn source_name(&self, node: &Node, name: &str) -> Evaluated<Option<Referent<'a>>> {
+        // Registers are no names of the source: debug data need not be read for them.
+        if name.starts_with(['%', '$']) {
+            return Ok(None);
+        }
+        if let Some(object) = self.variable(node, name)? {
+            return Ok(Some(Referent::Source(object)));
+        }
+        // The component of a vector is a part of the name's token.
+        if let Some((outer, component)) = name.rsplit_once('.')
+            && let Some(object) = self.variable(node, outer)?
+        {
+            return self.member_of(node, &object, component).map(Some);
+        }
+        Ok(source_names::enumerator(&self.context, name).map(|(value, bytes)| {
+            let ty = if bytes > 4 { ScalarType::S64 } else { ScalarType::S32 };
+            Referent::Value(Scalar::new(Type::Scalar(ty), i128::from(value).cast_unsigned()))
+        }))
+    }
+
+    /// The variable called `name`; a reference is what it refers to.
+    fn variable(&self, node: &Node, name: &str) -> Evaluated<Option<SourceObject<'a>>> {
+        let frame = self.own_frame();
+        let Some(variable) = source_names::find(&self.context, frame, name) else { return Ok(None) };
+        let object = variable.object(&self.context, frame).map_err(|error| failed(node, error))?;
+        if let ObjectPlace::Register(register) = &object.place
+            && !self.is_one_of_lanes
+            && !self.is_written(register)
+        {
+            let register = self.register_name(register);
+            return Err(failed(node, ObjectError::NotAssigned { name: name.to_string(), register }));
+        }
+        self.referred(node, object).map(Some)
+    }
+
+    /// What a reference refers to; any other object itself.
+    fn referred(&self, node: &Node, object: SourceObject<'a>) -> Evaluated<SourceObject<'a>> {
+        let Some(SourceType::Pointer { kind: PointerKind::Reference | PointerKind::RvalueReference, to, space, .. }) = object.stripped()
+        else {
+            return Ok(object);
+        };
+        let address = self.number_in(node, &object, ScalarType::U64)?.bits as u64;
+        Ok(SourceObject { ty: *to, place: ObjectPlace::Memory(space.unwrap_or(Space::Generic), address), bits: None, ..object })
+    }
+
+    /// True if the lane has written the register.
+    fn is_written(&self, register: &RegisterLocation) -> bool {
+        let Ok(frame) = &self.frame else { return true };
+        let (Some(written), Some(slot)) = (&frame.warp.registers.written, register.slot) else { return true };
+        let first = slot.in_frame(frame.base.slot(register.bank));
+        first.run(register.width).all(|slot| written.lanes(register.bank, slot).contains(frame.lane as usize % 32))
+    }
+
+    fn register_name(&self, register: &RegisterLocation) -> String {
+        let named = self.frame.as_ref().ok().and_then(|frame| {
+            let function = self.context.function(frame);
+            crate::debug::names::scope::register_of_slot(function, frame.pc, register.bank, register.slot?)
+        });
+        named.unwrap_or_else(|| "the register".to_string())
+    }
+
+    /// `a.name`.
+    pub fn member(&mut self, node: &Node, a: &Node, name: &str) -> Evaluated<Referent<'a>> {
+        match self.referent(a)? {
+            Referent::Source(object) => self.member_of(node, &object, name),
+            Referent::Vector3(parts) => {
+                let part = ["x", "y", "z"].iter().position(|part| *part == name);
+                let part = part.ok_or_else(|| refused(node, "the parts of this vector are .x, .y and .z".to_string()))?;
+                Ok(Referent::Value(Scalar::new(Type::Scalar(ScalarType::U32), u128::from(parts[part]))))
+            }
+            Referent::Value(_) | Referent::Register(_) | Referent::Memory(_) => {
+                Err(refused(node, format!("'{}' has no members: only objects of the source have", super::print::text(a))))
+            }
+        }
+    }
+
+    fn member_of(&self, node: &Node, object: &SourceObject<'a>, name: &str) -> Evaluated<Referent<'a>> {
+        // As in gdb, `pointer.member` is `pointer->member`.
+        if let Some(SourceType::Pointer { .. }) = object.stripped() {
+            let pointer = self.source_number(node, object)?;
+            return match self.target_of(node, &pointer)? {
+                Referent::Source(target) if !matches!(target.stripped(), Some(SourceType::Pointer { .. })) => {
+                    self.member_of(node, &target, name)
+                }
+                _ => Err(refused(node, "this pointer does not point to an object with members".to_string())),
+            };
+        }
+        let info = object.info;
+        let Some((member, offset)) = types::member(info, object.ty, name) else {
+            let names = types::member_names(info, object.ty);
+            let meant = nearest(name, names.iter().copied()).map_or(String::new(), |meant| format!(": did you mean '{meant}'?"));
+            return Err(refused(node, format!("{} has no member '{name}'{meant}", types::name(info, object.ty))));
+        };
+        let part = object.part(member.ty, offset, member.bits, &self.context, self.own_frame()).map_err(|error| failed(node, error))?;
+        self.referred(node, part).map(Referent::Source)
+    }
+
+    /// What a pointer points to.
+    pub fn target_of(&self, node: &Node, pointer: &Scalar) -> Evaluated<Referent<'a>> {
+        let (Type::SourcePointer(space, ty, bytes), Some(info)) = (pointer.ty, self.context.debug_info()) else {
+            return self.dereference(node, pointer).map(Referent::Memory);
+        };
+        if bytes == 0 {
+            return Err(refused(node, "the debug data does not say what this points to: cast it, as in *(float*)p".to_string()));
+        }
+        Ok(Referent::Source(SourceObject { info, ty, place: ObjectPlace::Memory(space, pointer.bits as u64), bits: None }))
+    }
+
+    /// Element `steps` of an array, or of what a pointer points to.
+    pub fn source_element(&self, node: &Node, base: &Node, object: &SourceObject<'a>, steps: i128) -> Evaluated<Referent<'a>> {
+        let info = object.info;
+        let Some((of, _)) = types::array(info, object.ty) else {
+            let pointer = self.source_number(base, object)?;
+            let Type::SourcePointer(_, _, bytes) = pointer.ty else {
+                return Err(refused(base, format!("{} is no array and no pointer", types::name(info, object.ty))));
+            };
+            let element = Scalar::new(pointer.ty, u128::from(moved(pointer.bits as u64, steps, u64::from(bytes))));
+            return self.target_of(node, &element);
+        };
+        let bytes = info.bytes(of);
+        let part = match object.place {
+            ObjectPlace::Memory(space, address) => {
+                Ok(SourceObject { ty: of, place: ObjectPlace::Memory(space, moved(address, steps, bytes)), bits: None, ..*object })
+            }
+            ObjectPlace::Register(_) | ObjectPlace::Value(_) => {
+                let offset = u64::try_from(steps).ok().and_then(|steps| steps.checked_mul(bytes)).unwrap_or(u64::MAX);
+                object.part(of, offset, None, &self.context, self.own_frame())
+            }
+        };
+        part.map(Referent::Source).map_err(|error| failed(node, error))
+    }
+
+    /// The elements from which a slice is taken: of an array, or of what a pointer points to.
+    pub fn source_array(&self, node: &Node, object: &SourceObject<'a>) -> Evaluated<Extent<'a>> {
+        let element =
+            |of: Option<TypeId>| types::scalar(object.info, of).ok_or_else(|| refused(node, "only numbers are sliced".to_string()));
+        if let (Some((of, extent)), ObjectPlace::Memory(space, address)) = (types::array(object.info, object.ty), object.place) {
+            return Ok(Extent { space, address, ty: element(of)?, elements: extent, shape: &[] });
+        }
+        let pointer = self.source_number(node, object)?;
+        match pointer.ty {
+            Type::SourcePointer(space, to, _) => {
+                Ok(Extent { space, address: pointer.bits as u64, ty: element(to)?, elements: None, shape: &[] })
+            }
+            Type::Scalar(_) | Type::Pointer(..) | Type::Code | Type::Function => self.dereference(node, &pointer),
+        }
+    }
+
+    pub fn source_address(&self, node: &Node, object: &SourceObject<'a>) -> Evaluated<Scalar> {
+        match object.place {
+            ObjectPlace::Memory(space, address) if object.bits.is_none() => {
+                let (space, address) = self.generic(space, address);
+                Ok(pointer(object, object.ty, space, address))
+            }
+            ObjectPlace::Memory(..) => Err(refused(node, "a bit field has no address".to_string())),
+            ObjectPlace::Register(_) => Err(refused(node, "it is in a register, which has no address".to_string())),
+            ObjectPlace::Value(_) => Err(refused(node, "it has no place, so it has no address".to_string())),
+        }
+    }
+
+    /// An address as the pointers of the source have it: a generic one.
+    fn generic(&self, space: Space, address: u64) -> (Space, u64) {
+        let map = &self.context.program().map;
+        let window = match space {
+            Space::Global | Space::Generic => 0,
+            Space::Local | Space::ParamFunc => map.local_window,
+            Space::Const => map.const_window,
+            Space::Param => map.param_window,
+            // In a cluster it depends on the block.
+            Space::Shared if self.context.machine.config().blocks_of_cluster() == 1 => map.shared_window,
+            Space::Shared | Space::SharedCluster => return (space, address),
+        };
+        (Space::Generic, address.wrapping_add(window))
+    }
+
+    /// The number that an object is; of an array, the address of its first element.
+    pub fn source_number(&self, node: &Node, object: &SourceObject<'a>) -> Evaluated<Scalar> {
+        let info = object.info;
+        if let (Some((of, _)), ObjectPlace::Memory(space, address)) = (types::array(info, object.ty), object.place) {
+            let (space, address) = self.generic(space, address);
+            return Ok(pointer(object, of, space, address));
+        }
+        let name = || types::name(info, object.ty);
+        let no_number = || refused(node, format!("an object of type {} is no number: name a part of it", name()));
+        let ty = types::scalar(info, object.ty).ok_or_else(no_number)?;
+        let number = self.number_in(node, object, ty)?;
+        match object.stripped() {
+            Some(SourceType::Pointer { to, space, .. }) => Ok(pointer(object, *to, space.unwrap_or(Space::Generic), number.bits as u64)),
+            _ => Ok(number),
+        }
+    }
+
+    fn number_in(&self, node: &Node, object: &SourceObject<'a>, ty: ScalarType) -> Evaluated<Scalar> {
+        let bytes = object.contents(&self.context, self.own_frame()).map_err(|error| failed(node, error))?;
+        Ok(number_of(ty, &bytes))
+    }
+
+    /// The value of an object: a plain number, or all of an aggregate.
+    pub fn source_value(&self, node: &Node, object: &SourceObject<'a>) -> Evaluated<Value> {
+        let is_plain = match object.stripped() {
+            Some(SourceType::Base { .. }) => !types::is_character(object.info, object.ty),
+            Some(SourceType::Pointer { to, .. }) => !types::is_character(object.info, *to),
+            Some(SourceType::Record { .. }) => true,
+            _ => false,
+        };
+        if is_plain && types::scalar(object.info, object.ty).is_some() {
+            return self.source_number(node, object).map(Value::Scalar);
+        }
+        object.value(&self.context, self.own_frame()).map(Value::Source).map_err(|error| failed(node, error))
+    }
+
+    /// The type of an expression, or the type that it names.
+    pub fn type_text(&mut self, node: &Node, in_full: bool) -> Evaluated<String> {
+        let text = |info, ty| if in_full { types::layout(info, ty) } else { types::name(info, ty) };
+        let referent = match self.referent(node) {
+            Ok(referent) => referent,
+            Err(error) => {
+                let NodeKind::Name(name) = &node.kind else { return Err(error) };
+                // A variable has a type where it has no value as well.
+                let variable = source_names::find(&self.context, self.own_frame(), name);
+                let named = self.context.debug_info().and_then(|info| Some((info, *info.type_names.get(&**name)?)));
+                return match (variable, named) {
+                    (Some(variable), _) => Ok(text(variable.info, variable.variable.ty)),
+                    (None, Some((info, ty))) if in_full => Ok(types::layout(info, Some(ty))),
+                    (None, Some((info, ty))) => Ok(types::name(info, Some(ty))),
+                    (None, None) => Err(error),
+                };
+            }
+        };
+        match referent {
+            Referent::Source(object) => Ok(text(object.info, object.ty)),
+            Referent::Memory(_) | Referent::Value(_) | Referent::Register(_) | Referent::Vector3(_) => {
+                Ok(self.root(node)?.type_name(&self.context))
+            }
+        }
+    }
+}
+
+fn pointer(object: &SourceObject<'_>, to: Option<TypeId>, space: Space, address: u64) -> Scalar {
+    let bytes = u32::try_from(object.info.bytes(to)).unwrap_or(0);
+    Scalar::new(Type::SourcePointer(space, to, bytes), u128::from(address))
+}
+
+fn failed(node: &Node, error: ObjectError) -> EvaluationError {
+    EvaluationError { column: node.at, reason: Reason::Object(error) }
+}

@@ -1,0 +1,119 @@
+//! Names of the source in the scope of a thread: its variables, their types and values, from the debug data of compilers.
+//!
+//! [`find`] looks up a name, [`SourceVariable::object`] locates a variable for a thread, [`types`] writes types as C++ does and [`values`]
+//! writes values as gdb does.
+
+mod object;
+pub mod types;
+pub mod values;
+
+pub use object::{ObjectError, ObjectPlace, SourceObject};
+
+use std::ops::Range;
+
+use super::eval_context::{EvalContext, Frame};
+use crate::base::counted;
+use crate::dwarf::{DebugInfo, DwarfError, Scope, ScopeId, ScopeKind, Variable};
+use crate::program::{Program, short_name};
+
+/// A variable of the source.
+#[derive(Clone, Copy, Debug)]
+pub struct SourceVariable<'a> {
+    /// The debug data.
+    pub info: &'a DebugInfo,
+    /// The variable.
+    pub variable: &'a Variable,
+    /// The scope that declares it; none outside of functions.
+    pub scope: Option<ScopeId>,
+}
+
+/// The variable called `name` in the innermost scope around the instruction of `frame` that has one, or outside of functions.
+pub fn find<'a>(context: &EvalContext<'a>, frame: Option<&Frame<'a>>, name: &str) -> Option<SourceVariable<'a>> {
+    if name.starts_with(['%', '$']) {
+        return None;
+    }
+    let info = context.debug_info()?;
+    let local = frame.and_then(|frame| {
+        let scopes = info.scopes_at(frame.pc);
+        scopes.into_iter().find_map(|id| called(info, frame, &info.scopes[id], id, name))
+    });
+    let is_called = |variable: &&Variable| {
+        &*variable.name == name || variable.linkage_name.as_deref().is_some_and(|linkage| is_source_name(linkage, name))
+    };
+    let global = || info.globals.iter().find(is_called).map(|variable| SourceVariable { info, variable, scope: None });
+    local.or_else(global)
+}
+
+/// The variable of a scope called `name`. Of several with one name, as compilers write them for parts of one, that which has a location
+/// here, or else the last.
+fn called<'a>(info: &'a DebugInfo, frame: &Frame<'_>, scope: &'a Scope, id: ScopeId, name: &str) -> Option<SourceVariable<'a>> {
+    let named = || scope.variables.iter().filter(|variable| &*variable.name == name);
+    let variable = named().find(|variable| variable.location_at(frame.pc).is_some()).or_else(|| named().next_back())?;
+    Some(SourceVariable { info, variable, scope: Some(id) })
+}
+
+fn is_source_name(linkage: &str, name: &str) -> bool {
+    linkage == name || short_name(linkage) == name || crate::program::shown_name(linkage) == name
+}
+
+/// The variables in scope at the instruction of `frame`, innermost scope first, without those that an inner one hides; with `parameters`
+/// the parameters of the innermost function instead.
+pub fn in_scope<'a>(context: &EvalContext<'a>, frame: &Frame<'a>, parameters: bool) -> Option<Vec<SourceVariable<'a>>> {
+    let info = context.debug_info()?;
+    let scopes = info.scopes_at(frame.pc);
+    if scopes.is_empty() {
+        return None;
+    }
+    let mut found: Vec<SourceVariable<'a>> = Vec::new();
+    for id in scopes {
+        let scope = &info.scopes[id];
+        let of_scope = scope.variables.iter().filter(|variable| variable.is_parameter == parameters);
+        for variable in of_scope {
+            if !found.iter().any(|other| other.variable.name == variable.name) {
+                found.extend(called(info, frame, scope, id, &variable.name));
+            }
+        }
+        // The variables of a function that calls an inlined one are those of another frame.
+        if !matches!(scope.kind, ScopeKind::Block) {
+            break;
+        }
+    }
+    Some(found)
+}
+
+/// The value of the enumerator called `name`, with or without its namespaces, and the size of its type.
+pub fn enumerator(context: &EvalContext<'_>, name: &str) -> Option<(i64, u64)> {
+    context.debug_info()?.enumerators.get(name).copied()
+}
+
+impl SourceVariable<'_> {
+    /// The instructions in which the variable has a location, in words: `lines 12 to 40`.
+    pub fn ranges(&self, program: &Program) -> String {
+        let lines = |code: &Range<u32>| {
+            let line = |pc: u32| program.line(crate::program::Pc(pc));
+            let (first, last) = (line(code.start), line(code.end.saturating_sub(1)));
+            if first == last { format!("line {first}") } else { format!("lines {first} to {last}") }
+        };
+        const SHOWN: usize = 4;
+        let all: Vec<String> = self.variable.locations.iter().filter_map(|entry| entry.code.as_ref().map(lines)).collect();
+        let more = if all.len() > SHOWN { format!(" and {} more", all.len() - SHOWN) } else { String::new() };
+        format!("{}{more}", all[..all.len().min(SHOWN)].join(", "))
+    }
+}
+
+/// What of the debug data could not be read, in one line; none if all could.
+pub fn problem(program: &Program, info: &DebugInfo) -> Option<String> {
+    let first = info.problems.first()?;
+    let place = match first {
+        DwarfError::Text { span, .. } => {
+            let file = program.sources_text.file(span.source);
+            format!("{}:{}: ", file.short_name(), file.line_of(span.start))
+        }
+        DwarfError::Bytes(_) => String::new(),
+    };
+    let more = match info.problems.len() {
+        1 => String::new(),
+        count => format!(", and {}", counted(count as u64 - 1, "other problem")),
+    };
+    Some(format!("a part of the debug data cannot be read: {place}{first}{more}"))
+}

@@ -1,0 +1,217 @@
+//! Types of the source: as C++ writes them, and the numbers that they are.
+
+use crate::dwarf::{DebugInfo, Encoding, Enumerator, Member, PointerKind, RecordKind, Type, TypeId};
+use crate::isa::ScalarType;
+
+/// Most types in each other that are written.
+const NESTING_MAX: u32 = 24;
+/// Blanks before a member.
+const INDENT: &str = "    ";
+
+/// The name of a type: `const float *`, `float [4][8]`, `app::Point`.
+pub fn name(info: &DebugInfo, ty: Option<TypeId>) -> String {
+    declaration(info, ty, "")
+}
+
+/// The declaration of `what` with a type: `float tile[4][8]`.
+pub fn declaration(info: &DebugInfo, ty: Option<TypeId>, what: &str) -> String {
+    declared(info, ty, what.to_string(), NESTING_MAX)
+}
+
+/// The name of the type of a pointer to an object of type `to`.
+pub fn pointer_name(info: &DebugInfo, to: Option<TypeId>) -> String {
+    let is_grouped = to.is_some_and(|to| matches!(info.types[to], Type::Array { .. } | Type::Function { .. }));
+    declaration(info, to, if is_grouped { "(*)" } else { "*" })
+}
+
+fn declared(info: &DebugInfo, ty: Option<TypeId>, what: String, depth: u32) -> String {
+    let with = |name: &str| if what.is_empty() { name.to_string() } else { format!("{name} {what}") };
+    let Some(id) = ty else { return with("void") };
+    if depth == 0 {
+        return with("...");
+    }
+    let depth = depth - 1;
+    match &info.types[id] {
+        Type::Base { name, .. } | Type::Typedef { name, .. } | Type::Unspecified { name, .. } => with(name),
+        Type::Record { name: Some(name), .. } | Type::Enumeration { name: Some(name), .. } => with(name),
+        Type::Record { kind, name: None, .. } => with(&format!("{} {{...}}", keyword(*kind))),
+        Type::Enumeration { name: None, .. } => with("enum {...}"),
+        Type::Pointer { kind, to, .. } => {
+            let sign = match kind {
+                PointerKind::Pointer => "*",
+                PointerKind::Reference => "&",
+                PointerKind::RvalueReference => "&&",
+            };
+            let binds_weaker = to.is_some_and(|to| matches!(info.types[to], Type::Array { .. } | Type::Function { .. }));
+            declared(info, *to, if binds_weaker { format!("({sign}{what})") } else { format!("{sign}{what}") }, depth)
+        }
+        Type::Array { of, extent, .. } => {
+            let extent = extent.map_or("[]".to_string(), |extent| format!("[{extent}]"));
+            declared(info, *of, format!("{what}{extent}"), depth)
+        }
+        Type::Qualified { word: "", to } => declared(info, *to, what, depth),
+        Type::Qualified { word, to } => match to.map(|to| &info.types[to]) {
+            Some(Type::Pointer { .. }) => {
+                let after = if what.is_empty() { format!(" {word}") } else { format!(" {word} {what}") };
+                declared(info, *to, after, depth)
+            }
+            _ => format!("{word} {}", declared(info, *to, what, depth)),
+        },
+        Type::Function { result, params } => {
+            let params: Vec<String> = params.iter().map(|param| declared(info, *param, String::new(), depth)).collect();
+            let params = if params.is_empty() { "void".to_string() } else { params.join(", ") };
+            declared(info, *result, format!("{what}({params})"), depth)
+        }
+    }
+}
+
+fn keyword(kind: RecordKind) -> &'static str {
+    match kind {
+        RecordKind::Struct => "struct",
+        RecordKind::Class => "class",
+        RecordKind::Union => "union",
+    }
+}
+
+/// A type in full, as `ptype` shows it: typedefs are followed, and a record has its members.
+pub fn layout(info: &DebugInfo, ty: Option<TypeId>) -> String {
+    let Some(id) = info.stripped(ty) else { return name(info, ty) };
+    match &info.types[id] {
+        Type::Record { kind, name, members, .. } => record(info, *kind, name.as_deref(), members),
+        Type::Enumeration { name, enumerators, .. } => {
+            let name = name.as_deref().map_or(String::new(), |name| format!("{name} "));
+            format!("enum {name}{{{}}}", enumerator_list(enumerators))
+        }
+        Type::Base { .. } | Type::Pointer { .. } | Type::Array { .. } | Type::Function { .. } | Type::Unspecified { .. } => {
+            self::name(info, Some(id))
+        }
+        Type::Typedef { .. } | Type::Qualified { .. } => self::name(info, ty),
+    }
+}
+
+/// `RED, GREEN = 5, BLUE`: a value stands where it is not the one after that before.
+fn enumerator_list(enumerators: &[Enumerator]) -> String {
+    let mut next = 0;
+    let text = |Enumerator { name, value }: &Enumerator| {
+        let text = if *value == next { name.to_string() } else { format!("{name} = {value}") };
+        next = value.wrapping_add(1);
+        text
+    };
+    enumerators.iter().map(text).collect::<Vec<_>>().join(", ")
+}
+
+fn record(info: &DebugInfo, kind: RecordKind, name: Option<&str>, members: &[Member]) -> String {
+    let (bases, members): (Vec<&Member>, Vec<&Member>) = members.iter().partition(|member| member.is_base);
+    let bases: Vec<String> = bases.iter().map(|base| format!("public {}", self::name(info, base.ty))).collect();
+    let bases = if bases.is_empty() { String::new() } else { format!(": {} ", bases.join(", ")) };
+    let mut text = format!("{} {}{bases}{{\n", keyword(kind), name.map_or(String::new(), |name| format!("{name} ")));
+    for member in members {
+        let bits = member.bits.map_or(String::new(), |(_, count)| format!(" : {count}"));
+        text.push_str(&format!("{INDENT}{}{bits};\n", declaration(info, member.ty, member.name.as_deref().unwrap_or(""))));
+    }
+    text + "}"
+}
+
+/// Records that are numbers, by their names.
+const NUMBERS: &[(&str, ScalarType)] = &[
+    ("__half", ScalarType::F16),
+    ("half", ScalarType::F16),
+    ("__half2", ScalarType::F16x2),
+    ("half2", ScalarType::F16x2),
+    ("__nv_bfloat16", ScalarType::BF16),
+    ("__nv_bfloat162", ScalarType::BF16x2),
+    ("__nv_fp8_e4m3", ScalarType::E4M3),
+    ("__nv_fp8_e5m2", ScalarType::E5M2),
+];
+
+/// The number that a type is, if it is one: of a base type, an enumeration, a pointer, or a record such as `__half`.
+pub fn scalar(info: &DebugInfo, ty: Option<TypeId>) -> Option<ScalarType> {
+    let id = info.stripped(ty)?;
+    match &info.types[id] {
+        Type::Base { encoding: Encoding::Boolean, .. } => Some(ScalarType::Pred),
+        Type::Base { encoding: Encoding::Float, bytes, name } => match bytes {
+            2 if name.contains("bf") => Some(ScalarType::BF16),
+            2 => Some(ScalarType::F16),
+            4 => Some(ScalarType::F32),
+            8 => Some(ScalarType::F64),
+            _ => None,
+        },
+        Type::Base { encoding, bytes, .. } => integer(matches!(encoding, Encoding::Signed | Encoding::SignedCharacter), *bytes),
+        Type::Enumeration { bytes, enumerators, .. } => integer(enumerators.iter().any(|one| one.value < 0), *bytes),
+        Type::Record { name: Some(name), bytes, .. } => {
+            NUMBERS.iter().find(|row| row.0 == &**name && u64::from(row.1.bytes()) == *bytes).map(|row| row.1)
+        }
+        Type::Pointer { bytes, .. } => integer(false, *bytes),
+        Type::Record { name: None, .. }
+        | Type::Array { .. }
+        | Type::Typedef { .. }
+        | Type::Qualified { .. }
+        | Type::Function { .. }
+        | Type::Unspecified { .. } => None,
+    }
+}
+
+fn integer(signed: bool, bytes: u64) -> Option<ScalarType> {
+    Some(match (signed, bytes) {
+        (true, 1) => ScalarType::S8,
+        (false, 1) => ScalarType::U8,
+        (true, 2) => ScalarType::S16,
+        (false, 2) => ScalarType::U16,
+        (true, 4) => ScalarType::S32,
+        (false, 4) => ScalarType::U32,
+        (true, 8) => ScalarType::S64,
+        (false, 8) => ScalarType::U64,
+        (_, 16) => ScalarType::B128,
+        _ => return None,
+    })
+}
+
+/// True for a signed integer.
+pub fn is_signed(info: &DebugInfo, ty: Option<TypeId>) -> bool {
+    matches!(scalar(info, ty), Some(ScalarType::S8 | ScalarType::S16 | ScalarType::S32 | ScalarType::S64))
+}
+
+/// True for a character.
+pub fn is_character(info: &DebugInfo, ty: Option<TypeId>) -> bool {
+    let stripped = info.stripped(ty).map(|id| &info.types[id]);
+    matches!(stripped, Some(Type::Base { encoding: Encoding::SignedCharacter | Encoding::UnsignedCharacter, bytes: 1, .. }))
+}
+
+/// The type of an element of an array, and the number of elements if it is known; none if the type is no array.
+pub fn array(info: &DebugInfo, ty: Option<TypeId>) -> Option<(Option<TypeId>, Option<u64>)> {
+    match info.types[info.stripped(ty)?] {
+        Type::Array { of, extent, .. } => Some((of, extent)),
+        Type::Base { .. }
+        | Type::Pointer { .. }
+        | Type::Record { .. }
+        | Type::Enumeration { .. }
+        | Type::Typedef { .. }
+        | Type::Qualified { .. }
+        | Type::Function { .. }
+        | Type::Unspecified { .. } => None,
+    }
+}
+
+/// The member called `name` and its offset, also one of a base or of an anonymous record in the record.
+pub fn member<'i>(info: &'i DebugInfo, ty: Option<TypeId>, name: &str) -> Option<(&'i Member, u64)> {
+    member_within(info, ty, name, NESTING_MAX)
+}
+
+fn member_within<'i>(info: &'i DebugInfo, ty: Option<TypeId>, name: &str, depth: u32) -> Option<(&'i Member, u64)> {
+    let depth = depth.checked_sub(1)?;
+    let Type::Record { members, .. } = &info.types[info.stripped(ty)?] else { return None };
+    if let Some(own) = members.iter().find(|member| member.name.as_deref() == Some(name)) {
+        return Some((own, own.offset));
+    }
+    let nameless = members.iter().filter(|member| member.is_base || member.name.is_none());
+    nameless.into_iter().find_map(|outer| {
+        let (member, offset) = member_within(info, outer.ty, name, depth)?;
+        Some((member, offset.checked_add(outer.offset)?))
+    })
+}
+
+/// The names of the members of a record, those of its bases included.
+pub fn member_names(info: &DebugInfo, ty: Option<TypeId>) -> Vec<&str> {
+    let Some(Type::Record { members, .. }) = info.stripped(ty).map(|id| &info.types[id]) else { return Vec::new() };
+    members.iter().filter_map(|member| member.name.as_deref()).collect()
+}

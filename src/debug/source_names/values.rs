@@ -1,0 +1,269 @@
+//! Values of the source as gdb prints them.
+//!
+//! ```text
+//! {x = 1, y = 2.5}                             a structure
+//! {<app::Base> = {id = 40}, tag = 65 'A'}      one with a base
+//! {1, 2, 0 <repeats 18 times>}                 an array; equal elements are counted from ten on
+//! app::BLUE                                    an enumeration
+//! (const float *) 0x7f2000000000 <in>          a pointer; in a structure without its type
+//! (int &) @0x7f3000000000: 5                   a reference
+//! ```
+
+use super::{SourceObject, types};
+use crate::debug::eval_context::EvalContext;
+use crate::debug::memory;
+use crate::debug::value::number::{self, little_endian};
+use crate::debug::value::{Format, Scalar, SourceValue, Type as ValueType};
+use crate::dwarf::{DebugInfo, Member, PointerKind, Type, TypeId};
+use crate::isa::{ScalarType, Space, TypeKind};
+
+/// Most elements of an array that are shown, and most characters of a string, as gdb's `print elements`.
+const ELEMENTS_MAX: usize = 200;
+/// Equal elements from which on they are counted, as gdb's `print repeats`.
+const REPEATS: usize = 10;
+/// Most objects in each other that are shown.
+const NESTING_MAX: u32 = 20;
+
+impl SourceValue {
+    /// The value as text.
+    pub fn text(&self, context: &EvalContext<'_>, format: Option<Format>) -> String {
+        let Some(info) = context.debug_info() else { return "?".to_string() };
+        Printer { info, context, format }.top(self)
+    }
+
+    /// The name of its type.
+    pub fn type_name(&self, context: &EvalContext<'_>) -> String {
+        context.debug_info().map_or_else(|| "?".to_string(), |info| types::name(info, self.ty))
+    }
+
+    /// The number that the value is, if its type is one.
+    pub fn scalar(&self, context: &EvalContext<'_>) -> Option<Scalar> {
+        let ty = types::scalar(context.debug_info()?, self.ty)?;
+        Some(number_of(ty, &self.bytes))
+    }
+}
+
+/// The number that these bytes are; a truth value is any bit.
+pub fn number_of(ty: ScalarType, bytes: &[u8]) -> Scalar {
+    let bits = little_endian(bytes);
+    Scalar::new(ValueType::Scalar(ty), if ty == ScalarType::Pred { u128::from(bits != 0) } else { bits })
+}
+
+struct Printer<'p, 'a> {
+    info: &'a DebugInfo,
+    context: &'p EvalContext<'a>,
+    format: Option<Format>,
+}
+
+impl Printer<'_, '_> {
+    /// A value that stands alone: a pointer and a reference have their types.
+    fn top(&self, value: &SourceValue) -> String {
+        match self.info.stripped(value.ty).map(|id| &self.info.types[id]) {
+            Some(Type::Pointer { kind: PointerKind::Pointer, .. }) if self.format.is_none() => {
+                format!("({}) {}", types::name(self.info, value.ty), self.value(value.ty, &value.bytes, NESTING_MAX))
+            }
+            Some(Type::Pointer { kind: PointerKind::Reference | PointerKind::RvalueReference, to, space, .. }) => {
+                self.reference(value, *to, space.unwrap_or(Space::Generic))
+            }
+            _ => self.value(value.ty, &value.bytes, NESTING_MAX),
+        }
+    }
+
+    fn reference(&self, value: &SourceValue, to: Option<TypeId>, space: Space) -> String {
+        let address = little_endian(&value.bytes) as u64;
+        let mut bytes = vec![0; (self.info.bytes(to) as usize).min(1 << 16)];
+        let target = match memory::read(self.context, space, address, &mut bytes) {
+            Ok(()) => self.value(to, &bytes, NESTING_MAX),
+            Err(error) => format!("<{error}>"),
+        };
+        format!("({}) @{address:#x}: {target}", types::name(self.info, value.ty))
+    }
+
+    fn value(&self, ty: Option<TypeId>, bytes: &[u8], depth: u32) -> String {
+        let Some(id) = self.info.stripped(ty) else { return "void".to_string() };
+        if depth == 0 {
+            return "{...}".to_string();
+        }
+        if let Some(scalar) = types::scalar(self.info, Some(id)) {
+            return self.scalar(id, scalar, bytes);
+        }
+        match &self.info.types[id] {
+            Type::Record { members, .. } => {
+                let shown: Vec<String> = members.iter().map(|member| self.member(member, bytes, depth - 1)).collect();
+                format!("{{{}}}", shown.join(", "))
+            }
+            Type::Array { of, .. } => self.array(*of, bytes, depth - 1),
+            Type::Base { .. }
+            | Type::Pointer { .. }
+            | Type::Enumeration { .. }
+            | Type::Typedef { .. }
+            | Type::Qualified { .. }
+            | Type::Function { .. }
+            | Type::Unspecified { .. } => format!("{:#x}", little_endian(bytes)),
+        }
+    }
+
+    fn member(&self, member: &Member, bytes: &[u8], depth: u32) -> String {
+        let size = self.info.bytes(member.ty) as usize;
+        let start = usize::try_from(member.offset).unwrap_or(usize::MAX);
+        let value = match member.bits {
+            Some((low, count)) => {
+                let end = start.saturating_add((low + count).div_ceil(8) as usize);
+                bytes.get(start..end).map(|holding| {
+                    let kept = little_endian(holding) >> low & ((1_u128 << count) - 1);
+                    let is_negative = types::is_signed(self.info, member.ty) && kept >> (count - 1) != 0;
+                    let value = if is_negative { kept | (u128::MAX << count) } else { kept };
+                    self.value(member.ty, &value.to_le_bytes()[..size.clamp(1, 16)], depth)
+                })
+            }
+            None => bytes.get(start..start.saturating_add(size)).map(|part| self.value(member.ty, part, depth)),
+        };
+        let value = value.unwrap_or_else(|| "?".to_string());
+        match &member.name {
+            _ if member.is_base => format!("<{}> = {value}", types::name(self.info, member.ty)),
+            Some(name) => format!("{name} = {value}"),
+            None => value,
+        }
+    }
+
+    fn array(&self, of: Option<TypeId>, bytes: &[u8], depth: u32) -> String {
+        let size = (self.info.bytes(of) as usize).max(1);
+        if types::is_character(self.info, of) && self.format.is_none() {
+            return string(bytes);
+        }
+        let elements: Vec<&[u8]> = bytes.chunks_exact(size).collect();
+        let runs = runs(&elements);
+        let mut shown = Vec::new();
+        let mut count = 0;
+        for (element, repeats) in &runs {
+            if count >= ELEMENTS_MAX {
+                shown.push("...".to_string());
+                break;
+            }
+            let text = self.value(of, element, depth);
+            if *repeats >= REPEATS {
+                shown.push(format!("{text} <repeats {repeats} times>"));
+                count += REPEATS;
+            } else {
+                let fitting = (*repeats).min(ELEMENTS_MAX - count);
+                shown.extend(std::iter::repeat_n(text, fitting));
+                count += fitting;
+            }
+        }
+        format!("{{{}}}", shown.join(", "))
+    }
+
+    fn scalar(&self, id: TypeId, ty: ScalarType, bytes: &[u8]) -> String {
+        let scalar = number_of(ty, bytes);
+        if let Some(format) = self.format {
+            let float = Some(ty).filter(|ty| ty.kind() == TypeKind::Float && number::elements(*ty).1 == 1);
+            return format.text(scalar.bits, (bytes.len() as u32 * 8).clamp(1, 128), float);
+        }
+        match &self.info.types[id] {
+            Type::Enumeration { enumerators, .. } => {
+                let value = number::to_integer(ty, scalar.bits).unwrap_or(0);
+                let named = enumerators.iter().find(|one| i128::from(one.value) == value);
+                named.map_or_else(|| value.to_string(), |one| one.name.to_string())
+            }
+            Type::Pointer { to, space, .. } => {
+                let space = space.unwrap_or(Space::Generic);
+                let pointer = Scalar::new(ValueType::SourcePointer(space, *to, 0), scalar.bits);
+                let address = pointer.text(self.context, Some(Format::Address));
+                match self.string_at(*to, space, scalar.bits as u64) {
+                    Some(string) => format!("{address} {string}"),
+                    None => address,
+                }
+            }
+            _ if types::is_character(self.info, Some(id)) => {
+                let value = number::to_integer(ty, scalar.bits).unwrap_or(0);
+                format!("{value} {}", crate::debug::value::format::character(scalar.bits))
+            }
+            _ => scalar.text(self.context, None),
+        }
+    }
+
+    /// The string that a pointer to characters points to.
+    fn string_at(&self, to: Option<TypeId>, space: Space, address: u64) -> Option<String> {
+        if !types::is_character(self.info, to) || address == 0 {
+            return None;
+        }
+        let byte = |offset: usize| {
+            let mut byte = [0];
+            memory::read(self.context, space, address.wrapping_add(offset as u64), &mut byte).ok().map(|()| byte[0])
+        };
+        byte(0)?;
+        let text: Vec<u8> = (0..ELEMENTS_MAX).map_while(byte).take_while(|byte| *byte != 0).collect();
+        let more = if text.len() == ELEMENTS_MAX { "..." } else { "" };
+        Some(format!("\"{}\"{more}", text.iter().map(|byte| in_string(*byte)).collect::<String>()))
+    }
+}
+
+/// Equal elements in a row with their number.
+fn runs<'b>(elements: &[&'b [u8]]) -> Vec<(&'b [u8], usize)> {
+    let mut runs: Vec<(&[u8], usize)> = Vec::new();
+    for element in elements {
+        match runs.last_mut() {
+            Some((last, count)) if last == element => *count += 1,
+            _ => runs.push((element, 1)),
+        }
+    }
+    runs
+}
+
+/// An array of characters: `"abc", '\000' <repeats 12 times>`.
+fn string(bytes: &[u8]) -> String {
+    // As in gdb, one NUL at the end is not shown.
+    let bytes = bytes.strip_suffix(&[0]).unwrap_or(bytes);
+    if bytes.is_empty() {
+        return "\"\"".to_string();
+    }
+    let singles: Vec<&[u8]> = bytes.iter().map(std::slice::from_ref).collect();
+    let mut parts: Vec<String> = Vec::new();
+    let mut quoted = String::new();
+    let mut count = 0;
+    for (byte, repeats) in runs(&singles) {
+        if count >= ELEMENTS_MAX {
+            break;
+        }
+        if repeats >= REPEATS {
+            if !quoted.is_empty() {
+                parts.push(format!("\"{}\"", std::mem::take(&mut quoted)));
+            }
+            parts.push(format!("{} <repeats {repeats} times>", crate::debug::value::format::character(u128::from(byte[0]))));
+        } else {
+            (0..repeats).for_each(|_| quoted.push_str(&in_string(byte[0])));
+        }
+        count += repeats.min(REPEATS);
+    }
+    if !quoted.is_empty() {
+        parts.push(format!("\"{quoted}\""));
+    }
+    parts.join(", ") + if count >= ELEMENTS_MAX { "..." } else { "" }
+}
+
+/// A character of a string, as C writes it.
+fn in_string(byte: u8) -> String {
+    match byte {
+        b'"' => "\\\"".to_string(),
+        b'\'' => "'".to_string(),
+        _ => crate::debug::value::format::character(u128::from(byte)).trim_matches('\'').to_string(),
+    }
+}
+
+impl<'a> SourceObject<'a> {
+    /// Its value.
+    ///
+    /// # Errors
+    /// Its bytes cannot be read.
+    pub fn value(
+        &self,
+        context: &EvalContext<'a>,
+        frame: Option<&crate::debug::eval_context::Frame<'a>>,
+    ) -> Result<SourceValue, super::ObjectError> {
+        let place = match self.place {
+            super::ObjectPlace::Memory(space, address) => Some((space, address)),
+            super::ObjectPlace::Register(_) | super::ObjectPlace::Value(_) => None,
+        };
+        Ok(SourceValue { ty: self.ty, bytes: self.contents(context, frame)?, place })
+    }
+}
