@@ -37,6 +37,8 @@ pub struct EvalContext<'a> {
     pub names_as_in_ptx: bool,
     /// The debug data of the program, if names of the source are looked up.
     pub debug_data: Option<&'a LazyDebugInfo>,
+    /// True if a name of both a variable of the source and a buffer means the variable, as in the source.
+    pub names_as_in_source: bool,
 }
 
 /// The type of a buffer that the launch made.
@@ -158,7 +160,17 @@ fn live_lanes_text(live: LaneMask) -> String {
 impl<'a> EvalContext<'a> {
     /// The context of `focus`, without types and names.
     pub fn at(machine: &'a Machine, focus: Focus) -> Self {
-        Self { machine, focus, buffers: &[], inferred: None, param_names: None, roles: &NO_ROLES, names_as_in_ptx: false, debug_data: None }
+        Self {
+            machine,
+            focus,
+            buffers: &[],
+            inferred: None,
+            param_names: None,
+            roles: &NO_ROLES,
+            names_as_in_ptx: false,
+            debug_data: None,
+            names_as_in_source: false,
+        }
     }
 
     /// The same context with the types of the launch's buffers.
@@ -189,6 +201,12 @@ impl<'a> EvalContext<'a> {
     #[must_use]
     pub fn with_debug_data(self, debug_data: &'a LazyDebugInfo) -> Self {
         Self { debug_data: Some(debug_data), ..self }
+    }
+
+    /// The same context, in which names mean what they mean in the source.
+    #[must_use]
+    pub fn with_names_as_in_source(self) -> Self {
+        Self { names_as_in_source: true, ..self }
     }
 
     /// The debug data of the program; none if it has none, or names mean what they mean in the text of the module.

@@ -55,7 +55,7 @@ pub fn type_in_full(context: &mut Context<'_>, call: &Call) -> Answer {
 
 fn type_text(context: &Context<'_>, call: &Call, in_full: bool) -> Answer {
     let argument = call.required("EXPRESSION")?;
-    let eval_context = context.session.eval_context();
+    let eval_context = context.session.eval_context().with_names_as_in_source();
     if !view::is_of_source(&eval_context, &argument.text)
         && let Some(id) = context.session.variable_called(&argument.text)
     {

@@ -12,7 +12,8 @@ or lane 8: write %rd1[0..7] or *(%rd1@8).\n\n\
 any(), all(), min(), max(), sum() and uniform() take a value in the active lanes, or in those of an @ inside. $pc, $lane, $warp, $frame, \
 $time and $active say where the thread is.\n\n\
 Where a module has debug data (nvcc -G, clang -g), the variables of the source have their names and types: acc, s.field, p->next, *p, \
-a[3][5], color == app::BLUE. A name of both a variable and a register is the variable; %r6 and $r6 are the register. 'info locals', \
+a[3][5], color == app::BLUE. A name of both a variable and a register is the variable; %r6 and $r6 are the register. \
+The name of a pointer that is also a buffer's is the buffer. 'info locals', \
 'info args', 'info scope', 'whatis' and 'ptype' list and explain them.\n\n\
 An array that its compiler declares by the byte has the type that the instructions that access it show; 'type' says which and changes \
 it.\n\n\

@@ -40,6 +40,9 @@ impl<'a> Evaluator<'a> {
     fn variable(&self, node: &Node, name: &str) -> Evaluated<Option<SourceObject<'a>>> {
         let frame = self.own_frame();
         let Some(variable) = source_names::find(&self.context, frame, name) else { return Ok(None) };
+        if !self.context.names_as_in_source && source_names::is_pointer_to_own_buffer(&self.context, frame, &variable) {
+            return Ok(None);
+        }
         let object = variable.object(&self.context, frame).map_err(|error| failed(node, error))?;
         if let ObjectPlace::Register(register) = &object.place
             && !self.is_one_of_lanes

@@ -4,6 +4,7 @@ mod absent;
 mod arguments;
 pub mod asm;
 mod driver;
+mod facts;
 mod linked;
 pub mod modules;
 mod outside;
@@ -381,7 +382,7 @@ pub(in crate::debug) fn formals_of(
     launch: &Launch,
 ) -> Vec<Formal> {
     // Errors in files next to the module do not matter if there is a launch file.
-    let known = launch::sibling_files::facts(module, program, kernel, folders, &mut Sources::default()).unwrap_or_default();
+    let known = facts::facts(module, program, kernel, folders, &mut Sources::default()).unwrap_or_default();
     let mut formals = Study::new(program, kernel, "", &known).formals();
     for (formal, param) in formals.iter_mut().zip(&launch.params) {
         if let Some(buffer) = param.buffer() {
@@ -423,7 +424,7 @@ fn open_made_up(request: &Request) -> Result<Opened, OpenError> {
 pub fn open_arguments(module: PathBuf, program: Arc<Program>, args: &[String], overrides: &Overrides) -> Result<Opened, OpenError> {
     let kernel = first_kernel(&program, &module, overrides.kernel.as_deref())?;
     let mut sources = Sources::default();
-    let beside = launch::sibling_files::facts(&module, &program, kernel, &overrides.folders, &mut sources);
+    let beside = facts::facts(&module, &program, kernel, &overrides.folders, &mut sources);
     let beside = beside.map_err(|errors| OpenError::Launch(sources, errors))?;
     let mut known = with_overrides(beside, overrides);
     let has_args = !args.is_empty() || !overrides.expect.is_empty();

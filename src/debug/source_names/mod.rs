@@ -13,8 +13,8 @@ use std::ops::Range;
 
 use super::eval_context::{EvalContext, Frame};
 use crate::base::counted;
-use crate::dwarf::{DebugInfo, DwarfError, Scope, ScopeId, ScopeKind, Variable};
-use crate::program::{Program, short_name};
+use crate::dwarf::{DebugInfo, DwarfError, Scope, ScopeId, ScopeKind, Type, Variable};
+use crate::program::{Function, Pc, Program, short_name};
 
 /// A variable of the source.
 #[derive(Clone, Copy, Debug)]
@@ -81,6 +81,25 @@ pub fn in_scope<'a>(context: &EvalContext<'a>, frame: &Frame<'a>, parameters: bo
     Some(found)
 }
 
+/// True if the variable is a pointer that the kernel takes and the launch has a buffer of its name: the name means the buffer, as it does
+/// where a module has no debug data and after the kernel has ended.
+pub fn is_pointer_to_own_buffer(context: &EvalContext<'_>, frame: Option<&Frame<'_>>, source: &SourceVariable<'_>) -> bool {
+    let SourceVariable { info, variable, .. } = source;
+    let is_pointer = info.stripped(variable.ty).is_some_and(|ty| matches!(info.types[ty], Type::Pointer { .. }));
+    let is_of_kernel = frame.is_some_and(|frame| frame.function == context.machine.config().kernel);
+    let has_buffer = || context.machine.device().global().allocations().any(|allocation| *allocation.name == *variable.name);
+    variable.is_parameter && is_pointer && is_of_kernel && has_buffer()
+}
+
+/// The parameters of a function in the source, in order; none if the debug data has not as many as the module.
+pub fn parameters<'a>(info: &'a DebugInfo, function: &Function) -> Vec<&'a Variable> {
+    let is_own = |scope: &&Scope| matches!(scope.kind, ScopeKind::Function { .. }) && scope.contains(Pc(function.code.start));
+    let scope = info.scopes.entries().map(|(_, scope)| scope).find(is_own);
+    let parameters: Vec<&Variable> =
+        scope.into_iter().flat_map(|scope| &scope.variables).filter(|variable| variable.is_parameter).collect();
+    if parameters.len() == function.params.len() { parameters } else { Vec::new() }
+}
+
 /// The value of the enumerator called `name`, with or without its namespaces, and the size of its type.
 pub fn enumerator(context: &EvalContext<'_>, name: &str) -> Option<(i64, u64)> {
     context.debug_info()?.enumerators.get(name).copied()
@@ -90,7 +109,7 @@ impl SourceVariable<'_> {
     /// The instructions in which the variable has a location, in words: `lines 12 to 40`.
     pub fn ranges(&self, program: &Program) -> String {
         let lines = |code: &Range<u32>| {
-            let line = |pc: u32| program.line(crate::program::Pc(pc));
+            let line = |pc: u32| program.line(Pc(pc));
             let (first, last) = (line(code.start), line(code.end.saturating_sub(1)));
             if first == last { format!("line {first}") } else { format!("lines {first} to {last}") }
         };

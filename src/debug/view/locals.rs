@@ -72,6 +72,7 @@ fn row(context: &EvalContext<'_>, name: &str, space: &str, ty: TypeName, format:
 
 fn of_source(context: &EvalContext<'_>, frame: &Frame<'_>, parameters: bool, format: Option<Format>) -> Option<Vec<LocalRow>> {
     let variables = source_names::in_scope(context, frame, parameters)?;
+    let context = &context.with_names_as_in_source();
     let row = |variable: SourceVariable<'_>| {
         let ty = TypeName { words: types::name(variable.info, variable.variable.ty), origin: Origin::Declared };
         let space = place(context, frame, &variable);

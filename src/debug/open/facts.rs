@@ -1,0 +1,41 @@
+//! Facts about a launch that is made up: from files beside the module, and from its debug data.
+
+use std::path::{Path, PathBuf};
+
+use crate::base::{Diagnostic, Sources};
+use crate::debug::source_names::{self, types};
+use crate::dwarf::{LazyDebugInfo, PointerKind, Type};
+use crate::isa::ScalarType;
+use crate::launch::{self, LaunchFacts};
+use crate::program::{FuncId, Program};
+
+/// The facts about a launch of `kernel`: what pointers point to is what the debug data says, where no file beside the module says it.
+///
+/// # Errors
+/// A file of Triton cannot be read, is damaged, or does not match the kernel; each error has its file and line.
+pub(super) fn facts(
+    module: &Path,
+    program: &Program,
+    kernel: FuncId,
+    folders: &[PathBuf],
+    sources: &mut Sources,
+) -> Result<LaunchFacts, Vec<Diagnostic>> {
+    let mut facts = launch::sibling_files::facts(module, program, kernel, folders, sources)?;
+    if facts.elements.is_empty() {
+        facts.elements.extend(elements(program, kernel));
+    }
+    Ok(facts)
+}
+
+/// The types of the elements that the kernel's parameters point to, by index, as the debug data has them.
+fn elements(program: &Program, kernel: FuncId) -> Vec<(usize, ScalarType)> {
+    let data = LazyDebugInfo::default();
+    let Some(info) = data.get(program) else { return Vec::new() };
+    let parameters = source_names::parameters(info, &program.functions[kernel.index()]);
+    let element = |(index, variable): (usize, &crate::dwarf::Variable)| {
+        let Type::Pointer { kind: PointerKind::Pointer, to, .. } = &info.types[info.stripped(variable.ty)?] else { return None };
+        let element = types::scalar(info, *to)?;
+        Some((index, if element == ScalarType::Pred { ScalarType::U8 } else { element }))
+    };
+    parameters.into_iter().enumerate().filter_map(element).collect()
+}
