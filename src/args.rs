@@ -3,6 +3,8 @@
 //! The doc comments below are the help texts; `man/ptxdbg.1` is generated from them, and a test checks that it is up to date.
 
 pub mod capture;
+pub mod compare;
+pub mod shrink;
 
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
@@ -18,6 +20,7 @@ use crate::debug::bundle::{Manifest, is_bundle};
 use crate::debug::open::modules::Reading;
 use crate::debug::settings::{self, JOBS_MAX, ThemeName};
 use crate::debug::{LaunchChoice, Overrides, RESIDENT_MAX, Request, RunOptions};
+use crate::launch::block_list::BlockRange;
 use crate::launch::expect_args::ToleranceArgs;
 use crate::launch::extents;
 use crate::launch::nvcc::Compiler;
@@ -88,6 +91,11 @@ pub struct Args {
     /// Blocks of a cluster
     #[arg(long, value_name = "X[,Y,Z]", value_parser = extents)]
     pub cluster: Option<[u32; 3]>,
+
+    /// Only these blocks run, on the memory from before the launch, and of what is expected only what they write is compared: 17 or 17,0,0,
+    /// a range 0-3 or 0,0,0:3,1,0, several with semicolons between them. Those of a cluster are named together
+    #[arg(long, value_name = "X[,Y,Z]", value_delimiter = ';', conflicts_with = "asm")]
+    pub blocks: Vec<BlockRange>,
 
     /// Bytes of dynamic shared memory
     #[arg(long, value_name = "BYTES")]
@@ -268,6 +276,7 @@ impl Args {
             grid: self.grid,
             block: self.block,
             cluster: self.cluster,
+            blocks: self.blocks.clone(),
             dynamic_shared: self.dynamic_shared,
             params: self.arg.clone(),
             expect: self.expect.clone(),
@@ -421,6 +430,10 @@ pub fn parse(raw: &[OsString]) -> Result<Args, ArgsMessage> {
     if args.launch.is_empty() {
         args.launch = vec![Manifest::launch_of(path)];
     }
+    // A session of all blocks says nothing of a run of some.
+    if !args.blocks.is_empty() {
+        return Ok(args);
+    }
     // A run without commands begins at its start.
     if args.batch && args.scripts.is_empty() {
         args.session = Some(Manifest::session_of(path));
@@ -431,6 +444,19 @@ pub fn parse(raw: &[OsString]) -> Result<Args, ArgsMessage> {
         args.scripts = first.chain(args.scripts).collect();
     }
     Ok(args)
+}
+
+/// The arguments of a process whose second word is `name`; none of another one, nor where a file has this name.
+fn subcommand<T>(
+    raw: &[OsString],
+    name: &str,
+    command: clap::Command,
+    read: impl FnOnce(&ArgMatches) -> Result<T, clap::Error>,
+) -> Option<Result<T, ArgsMessage>> {
+    let words = raw.get(1..).filter(|words| words.first().is_some_and(|word| word == name) && !PathBuf::from(name).is_file())?;
+    let format = format_of(words.iter().map(|word| word.to_string_lossy().into_owned()));
+    let of_error = |error: clap::Error| ArgsMessage { text: error.render().to_string(), is_error: error.use_stderr(), format };
+    Some(command.try_get_matches_from(words).and_then(|matches| read(&matches)).map_err(of_error))
 }
 
 /// The mistake in the value of an option, without the option's name.

@@ -7,6 +7,7 @@
 //! warps; *fidelity* is how far the results are those of the hardware, by opcode.
 
 mod files;
+mod subcommands;
 
 use std::cell::RefCell;
 use std::ffi::OsString;
@@ -16,8 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use ptxdbg::api::Run;
-use ptxdbg::args::capture::CaptureArgs;
-use ptxdbg::args::{self, Args, ArgsMessage, Color, Format, ScriptSource};
+use ptxdbg::args::{self, Args, Color, Format, ScriptSource};
 #[cfg(feature = "tui")]
 use ptxdbg::base::save::cause;
 use ptxdbg::base::{cores, run_jobs};
@@ -51,7 +51,6 @@ use ptxdbg::ui::text::{self, Style};
 use ptxdbg::ui::tty::restorer;
 #[cfg(feature = "tui")]
 use ptxdbg::ui::tui::{self, keymap::KeyMap, layout::file::LayoutError, layout::layouts::LayoutStore, screen::Screen};
-use ptxdbg::ui::visible::visible;
 use ptxdbg::ui::{files as own_files, interrupt};
 
 fn main() -> ExitCode {
@@ -65,8 +64,8 @@ pub fn command_line(raw_args: &[OsString]) -> u8 {
     if restorer::is_requested(raw_args) {
         return u8::from(restorer::run().is_err());
     }
-    if let Some(args) = args::capture::parse(raw_args) {
-        return capture(args);
+    if let Some(status) = subcommands::run(raw_args) {
+        return status;
     }
     let args = match args::parse(raw_args) {
         Ok(args) => args,
@@ -90,21 +89,6 @@ pub fn command_line(raw_args: &[OsString]) -> u8 {
         (None, false, false, false) => start(&args),
     });
     status.unwrap_or_else(|failure| report_failure(&failure, style(&args, std::io::stderr().is_terminal()))) as u8
-}
-
-/// `ptxdbg capture`: the exit status is that of the program that is run.
-fn capture(args: Result<CaptureArgs, ArgsMessage>) -> u8 {
-    let style = Style::Human { color: false };
-    let args = match args {
-        Ok(args) => args,
-        Err(message) if message.is_error => return refusal::refuse(message.text.trim_end(), &message.text, style) as u8,
-        Err(message) => return refusal::answer(&message.text) as u8,
-    };
-    let request = args.request(std::env::var_os("LD_PRELOAD"));
-    match ptxdbg::capture::run(&request, &|line| print_error(&format!("ptxdbg: {}\n", visible(line)))) {
-        Ok(status) => u8::try_from(status).unwrap_or(1),
-        Err(why) => report_failure(&Failure::Message(visible(&why).into_owned()), style) as u8,
-    }
 }
 
 /// Writes the SARIF document of all findings, if that format is selected.

@@ -114,7 +114,7 @@ const LAYERS: &[Layer] = &[
 ];
 
 /// Files of `src` that tie the layers together and may use all of them.
-const TOP_FILES: &[&str] = &["lib", "main", "args", "files"];
+const TOP_FILES: &[&str] = &["lib", "main", "args", "files", "subcommands"];
 
 /// Crates whose types must not travel: each with the one folder that may name it. The top files may name any.
 const HOMES: &[(&str, &str)] = &[

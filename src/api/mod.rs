@@ -157,6 +157,7 @@ mod module;
 mod prompt;
 mod run;
 mod session;
+mod shrink;
 pub mod text;
 
 pub use error::{Error, Problem};
@@ -165,6 +166,7 @@ pub use module::{Module, ModuleVariable};
 pub use prompt::{Interrupter, Prompt, PromptError};
 pub use run::{Buffer, Run};
 pub use session::Session;
+pub use shrink::{Shrunk, shrink};
 
 pub use crate::base::{Severity, Tick};
 pub use crate::command::{CommandError, Outcome, View};
@@ -178,8 +180,8 @@ pub use crate::debug::session::InterruptCheck;
 pub use crate::debug::stop::{Reason, Stop};
 pub use crate::debug::value::ValueText;
 pub use crate::debug::{
-    Comparison, CompletionPolicyKind, DivergencePolicy, Failure, HostMemory, HostRange, HostWrite, LaneMask, LaunchRun, MemoryLimit,
-    RESIDENT_MAX, RunOptions, Schedule, Site, Summary, Writer,
+    ComparedPart, Comparison, CompletionPolicyKind, DivergencePolicy, Failure, HostMemory, HostRange, HostWrite, LaneMask, LaunchRun,
+    MemoryLimit, RESIDENT_MAX, RunOptions, Schedule, Site, Summary, Writer,
 };
 pub use crate::launch::{DriverLaunch, DriverVariable, Element};
 pub use crate::machine::{CompletionChoice, PAGE_BYTES, PageSource};

@@ -7,7 +7,8 @@ use crate::debug::fidelity::{Fidelity, fidelity};
 use crate::debug::findings::FindingText;
 use crate::debug::value::element_text;
 use crate::debug::{
-    Comparison, HostMemory, HostWrite, LaunchRun, RunError, RunOptions, Summary, compare_expected, run_case_until, summarize,
+    Comparison, HostMemory, HostWrite, LaunchRun, RunError, RunOptions, Summary, compare_expected, explain_awaited, run_case_until,
+    summarize,
 };
 use crate::launch::{Case, Element, PlannedBuffer, variable_called};
 use crate::machine::Device;
@@ -71,7 +72,8 @@ impl Run {
     /// # Errors
     /// Reasons outside the kernel.
     pub fn of_case(program: &Arc<Program>, case: &Case, options: &RunOptions, interrupt: impl Fn() -> bool) -> Result<Self, RunError> {
-        let run = run_case_until(program, case, options, interrupt)?;
+        let mut run = run_case_until(program, case, options, &interrupt)?;
+        explain_awaited(program, case, options, &mut run, &interrupt)?;
         let comparison = compare_expected(program, case, options, &run)?;
         let device = run.device.clone();
         let location = |(buffer, address): (&PlannedBuffer, &u64)| BufferLocation {

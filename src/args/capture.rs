@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{CommandFactory, FromArgMatches, Parser};
 
-use super::{ArgsMessage, Format, bytes};
+use super::{ArgsMessage, bytes};
 use crate::capture::Request;
 
 const EXIT_STATUS: &str = "\
@@ -64,10 +64,5 @@ impl CaptureArgs {
 /// # Errors
 /// They are not of this form, or ask for help.
 pub fn parse(raw_args: &[OsString]) -> Option<Result<CaptureArgs, ArgsMessage>> {
-    const NAME: &str = "capture";
-    let is_it = raw_args.get(1).is_some_and(|word| word == NAME) && !PathBuf::from(NAME).is_file();
-    let of_error =
-        |error: clap::Error| ArgsMessage { text: error.render().to_string(), is_error: error.use_stderr(), format: Format::Human };
-    let parsed = || CaptureArgs::command().try_get_matches_from(&raw_args[1..]).and_then(|matches| CaptureArgs::from_arg_matches(&matches));
-    is_it.then(|| parsed().map_err(of_error))
+    super::subcommand(raw_args, "capture", CaptureArgs::command(), CaptureArgs::from_arg_matches)
 }

@@ -9,6 +9,7 @@ pub const OPTIONS: &[(&str, &str)] = &[
     ("--grid X[,Y,Z]", "Blocks of the grid"),
     ("--block X[,Y,Z]", "Threads of a block"),
     ("--cluster X[,Y,Z]", "Blocks of a cluster"),
+    ("--blocks X[,Y,Z]", "Run only these blocks"),
     ("--dynamic-shared BYTES", "Bytes of dynamic shared memory"),
     ("--arg SPEC", "Give a parameter, or a variable of the module, a value or an array"),
     ("--expect NAME=@FILE", "Compare a buffer at the end with a file or with values"),

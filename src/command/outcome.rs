@@ -11,6 +11,7 @@ use crate::debug::fidelity::Fidelity;
 use crate::debug::findings::FindingText;
 use crate::debug::fix::FixReports;
 use crate::debug::marks::Mark;
+use crate::debug::mismatches::Mismatches;
 use crate::debug::stop::Stop;
 use crate::debug::timeline::End;
 use crate::debug::value::{Shown, ValueText};
@@ -228,6 +229,8 @@ pub enum View {
     },
     /// A finding in full.
     Finding(Box<FindingText>),
+    /// The elements that are not as the launch expects.
+    Mismatches(Mismatches),
     /// The synchronization between the two sides of a finding, and its gaps; of a hang, the positions of all warps of its blocks.
     SynchronizationPath(Box<FindingText>, Vec<Warps>),
 }

@@ -157,6 +157,15 @@ impl Manifest {
         format!("{}: {field}: '{value}' cannot be used: {why}", path.join(MANIFEST).display())
     }
 
+    /// The members of the bundle at `path` that are in no folder of it.
+    ///
+    /// # Errors
+    /// It is damaged, in one line.
+    pub fn top_members(path: &Path) -> Result<Vec<PathBuf>, String> {
+        let members = bundle::members(path).map_err(|error| error.to_string())?;
+        Ok(members.iter().filter(|(name, _)| !name.contains('/')).map(|(name, _)| path.join(name)).collect())
+    }
+
     /// The member of the bundle at `path` that is its launch file.
     pub fn launch_of(path: &Path) -> PathBuf {
         bundle::launch_of(path)

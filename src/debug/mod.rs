@@ -15,6 +15,7 @@ pub mod arrays;
 pub mod breakpoints;
 pub mod bundle;
 pub mod certificate;
+pub mod compare;
 pub mod display;
 pub mod edit;
 pub mod eval_context;
@@ -27,6 +28,7 @@ pub mod fix;
 pub mod focus;
 pub mod marks;
 pub mod memory;
+pub mod mismatches;
 pub mod names;
 pub mod never_ran;
 pub mod open;
@@ -36,6 +38,7 @@ pub mod run;
 pub mod saved;
 pub mod session;
 pub mod settings;
+pub mod shrink;
 pub mod source_names;
 pub mod stop;
 pub mod target;
@@ -45,8 +48,10 @@ pub mod value;
 pub mod verify;
 pub mod view;
 
+mod awaited;
 mod causes;
 mod fault;
+mod polled;
 mod relaunch;
 mod site;
 mod units;
@@ -54,6 +59,7 @@ mod value_flow;
 mod waits;
 mod watched_access;
 
+pub use awaited::explain_awaited;
 pub use fault::{Fault, Waiting};
 pub use open::asm;
 pub use open::open;
@@ -65,7 +71,7 @@ pub use run::{
 pub use site::{FileLine, Site};
 pub use units::format_bytes;
 pub use verify::{
-    CaseReport, Comparison, Criteria, Failure, FindingBudget, Omitted, Writer, compare_expected, last_writers, verify_case,
+    CaseReport, ComparedPart, Comparison, Criteria, Failure, FindingBudget, Omitted, Writer, compare_expected, last_writers, verify_case,
     verify_case_until,
 };
 pub use watched_access::{WatchedAccess, WatchedAccessText};

@@ -140,14 +140,17 @@ fn add_changes(known: &mut LaunchFacts, launch: &Launch, changed: &Changed) {
             Shape::Grid => known.grid = Some(extents(launch.grid)),
             Shape::Block => known.block = Some(extents(launch.block)),
             Shape::Cluster => known.cluster = launch.cluster.map(extents),
+            // Blocks are no part of what is made up.
+            Shape::Blocks => {}
             Shape::DynamicShared => known.dynamic_shared = Some((launch.dynamic_shared, WHY.to_string())),
         }
     }
 }
 
-/// Keeps the expected contents of the buffers of `launch`.
+/// Keeps the expected contents of the buffers of `launch`, and the blocks that run.
 fn keep_expectations(content: &mut Content, launch: &Launch) {
     let Content::Launch(generated) = content else { return };
+    generated.blocks.clone_from(&launch.blocks);
     generated.expect_variables.clone_from(&launch.expect_variables);
     generated.variable_tolerances.clone_from(&launch.variable_tolerances);
     let is_expected = |(name, _): &(&String, &Element)| launch.expect_variables.contains_key(*name);

@@ -106,6 +106,8 @@ pub struct Stop {
     pub others: Option<Others>,
     /// The number of findings that are not suppressed.
     pub findings: usize,
+    /// At the end of the run, the number of elements of buffers that are not as the launch expects.
+    pub wrong_elements: u64,
     /// The output of logpoints during the run.
     pub log: Vec<String>,
     /// The displays.

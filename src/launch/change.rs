@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::arg_syntax::{ArgReader, extents, split};
+use super::block_list::{block_list, blocks_of};
 use super::element::Element;
 use super::file::Launch;
 use super::param_args::{self, Formal};
@@ -19,13 +20,23 @@ pub enum Shape {
     Block,
     /// Blocks of a cluster.
     Cluster,
+    /// The blocks that run.
+    Blocks,
     /// Bytes of dynamic shared memory.
     DynamicShared,
 }
 
 /// Each part with its name in launch files.
-const SHAPES: [(&str, Shape); 4] =
-    [("grid", Shape::Grid), ("block", Shape::Block), ("cluster", Shape::Cluster), ("dynamic_shared", Shape::DynamicShared)];
+const SHAPES: [(&str, Shape); 5] = [
+    ("grid", Shape::Grid),
+    ("block", Shape::Block),
+    ("cluster", Shape::Cluster),
+    ("blocks", Shape::Blocks),
+    ("dynamic_shared", Shape::DynamicShared),
+];
+
+/// What chooses all blocks.
+const ALL: &str = "all";
 
 /// The parts of a launch that arguments have set, even to the value that they had.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -116,6 +127,13 @@ fn reshape(launch: &mut Launch, shape: Shape, reader: ArgReader<'_>) -> Result<(
         Shape::Grid => launch.grid = three()?,
         Shape::Block => launch.block = three()?,
         Shape::Cluster => launch.cluster = Some(three()?),
+        Shape::Blocks if value == ALL => launch.blocks = None,
+        Shape::Blocks => {
+            let (x, y, z) = launch.grid;
+            let blocks = block_list(value).and_then(|ranges| blocks_of(&ranges, [x, y, z]));
+            let blocks = blocks.map_err(|message| reader.error(value, message, "blocks=17,0,0 blocks=0-3 blocks=all"))?;
+            launch.blocks = Some(blocks.into_iter().map(|[x, y, z]| (x, y, z)).collect());
+        }
         Shape::DynamicShared => {
             let wrong = |_| reader.error(value, format!("'{value}' is not a number of bytes"), "dynamic_shared=4096");
             launch.dynamic_shared = value.parse().map_err(wrong)?;

@@ -33,6 +33,8 @@ pub struct Compared<'a> {
     pub ignored: &'a [Range<u64>],
     /// Byte ranges of unknown value, in order of offset: in the comparison they equal the expected bytes.
     pub unknown: &'a [Range<u64>],
+    /// The only byte ranges that are compared, in order of offset: an element with another byte is skipped. Without them all are.
+    pub only: Option<&'a [Range<u64>]>,
     /// The number of mismatches that are recorded.
     pub kept: usize,
 }
@@ -136,7 +138,7 @@ impl Expect {
         let mut comparison = Comparison::default();
         let mut multisets = Multisets::default();
         let mut actual = Vec::new();
-        self.contents.fill(compared.bytes, &mut |offset, expected| -> Result<(), E> {
+        let mut compare = |offset, expected: &[u8]| -> Result<(), E> {
             actual.resize(expected.len(), 0);
             read(offset, &mut actual)?;
             if self.compare == Compare::Index {
@@ -148,10 +150,22 @@ impl Expect {
                 Compare::Multiset => multisets.add_chunk(compared, offset, (&actual, expected)),
             }
             Ok(())
-        })?;
+        };
+        match compared.only {
+            None => self.contents.fill(compared.bytes, &mut compare)?,
+            // An element may stand anywhere: those of a part have no expected elements.
+            Some(_) if self.compare == Compare::Multiset => {}
+            Some(parts) => whole_elements(compared.element, parts).try_for_each(|part| self.contents.fill_part(part, &mut compare))?,
+        }
         multisets.compare(compared).into_iter().for_each(|mismatch| comparison.add(compared, mismatch));
         Ok(comparison)
     }
+}
+
+/// The ranges of the elements that are inside `parts` as a whole.
+pub fn whole_elements(element: Element, parts: &[Range<u64>]) -> impl Iterator<Item = Range<u64>> {
+    let size = u64::from(element.bytes());
+    parts.iter().map(move |part| part.start.next_multiple_of(size)..part.end / size * size).filter(|part| part.start < part.end)
 }
 
 /// `bound`, or the first number a few steps above it that `is_enough`: a difference or a quotient may have been rounded down.
@@ -394,7 +408,7 @@ mod tests {
 
     /// Four elements of this type; two mismatches are recorded.
     fn four(element: Element, tolerance: Tolerance) -> Compared<'static> {
-        Compared { element, tolerance, bytes: 4 * u64::from(element.bytes()), ignored: &[], unknown: &[], kept: 2 }
+        Compared { element, tolerance, bytes: 4 * u64::from(element.bytes()), ignored: &[], unknown: &[], only: None, kept: 2 }
     }
 
     fn floats(values: [f32; 4]) -> Vec<u8> {

@@ -3,9 +3,11 @@
 //! `Random` uses SplitMix64 (Steele, Lea, Flood 2014): element i is drawn from output i of the generator with the given seed, so
 //! the elements do not depend on the chunk, and are the same on every machine.
 
+use std::ops::Range;
+
 use super::data::{DataError, DataRange};
 use super::element::{Element, Kind, Number};
-use super::pages::Pages;
+use super::pages::{PAGE_BYTES, Pages};
 
 /// Bytes of a chunk; a multiple of every element's size.
 const CHUNK_BYTES: u64 = 1 << 20;
@@ -66,6 +68,49 @@ impl Contents {
             Contents::File(range) => for_each_chunk(bytes, |offset, chunk| {
                 range.read(offset, chunk)?;
                 sink(offset, chunk)
+            }),
+        }
+    }
+}
+
+impl Contents {
+    /// Bytes of a file that the first `bytes` bytes come from, 0 if they are no file.
+    pub fn file_bytes(&self, bytes: u64) -> u64 {
+        match self {
+            Contents::Uninit | Contents::Byte(_) | Contents::Generated(..) | Contents::Bytes(_) => 0,
+            Contents::File(_) => bytes,
+            Contents::Pages(pages) => pages.offsets.len() as u64 * PAGE_BYTES,
+        }
+    }
+
+    /// The number of bytes of `part` that [`Self::fill_part`] passes.
+    pub fn known_bytes(&self, part: &Range<u64>) -> u64 {
+        match self {
+            Contents::Uninit | Contents::Byte(_) => 0,
+            Contents::Generated(..) | Contents::Bytes(_) | Contents::File(_) => part.end - part.start,
+            Contents::Pages(pages) => pages.known_bytes(part),
+        }
+    }
+
+    /// Passes the bytes of `part`, whose ends are multiples of the size of an element, to `sink`, in order, in chunks with their offsets;
+    /// of pages those that are there. `Uninit` and `Byte` pass nothing.
+    ///
+    /// # Errors
+    /// A file can no longer be read, or an error of `sink`.
+    pub fn fill_part<E: From<DataError>>(&self, part: Range<u64>, sink: &mut Sink<'_, E>) -> Result<(), E> {
+        assert!(part.start <= part.end, "a part from {} to {}", part.start, part.end);
+        let first = part.start;
+        match self {
+            Contents::Uninit | Contents::Byte(_) => Ok(()),
+            Contents::Bytes(all) => sink(first, &all[first as usize..part.end as usize]),
+            Contents::Generated(element, generator) => for_each_chunk(part.end - first, |offset, chunk| {
+                generator.generate(*element, (first + offset) / u64::from(element.bytes()), chunk);
+                sink(first + offset, chunk)
+            }),
+            Contents::Pages(pages) => pages.fill_part(part, sink),
+            Contents::File(range) => for_each_chunk(part.end - first, |offset, chunk| {
+                range.read(first + offset, chunk)?;
+                sink(first + offset, chunk)
             }),
         }
     }

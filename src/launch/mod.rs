@@ -8,6 +8,7 @@
 //! Nothing here runs anything. Contents are rules and files, not bytes: these would be in memory twice, here and in the machine.
 
 mod arg_syntax;
+pub mod block_list;
 mod bounds;
 pub mod change;
 mod cuda;
@@ -47,7 +48,7 @@ pub use arg_syntax::{extents, parse as parse_arg};
 pub use data::DataError;
 pub use driver::{DriverLaunch, DriverVariable, variable_called};
 pub use element::{Element, Kind, Number};
-pub use expect::{Compared, Comparison, Expect, Mismatch, join_ranges};
+pub use expect::{Compared, Comparison, Expect, Mismatch, join_ranges, whole_elements};
 pub use file::{Compare, Content, ExpectedFindings, Tolerance};
 pub use init::{Contents, Generator, for_each_chunk};
 pub use made_up::{

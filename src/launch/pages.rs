@@ -1,5 +1,6 @@
 //! Data files of pages that a capture has saved: `Init::Pages`.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::data::{DataError, DataFile, DataRange, Form};
@@ -84,6 +85,34 @@ impl Pages {
             let (first, end) = (self.lead.saturating_sub(offset), (self.lead + bytes).saturating_sub(offset).min(PAGE_BYTES));
             sink(offset + first - self.lead, &page[first.min(end) as usize..end as usize])
         })
+    }
+}
+
+impl Pages {
+    /// The number of bytes of `part` that are in the pages.
+    pub fn known_bytes(&self, part: &Range<u64>) -> u64 {
+        let (start, end) = (part.start + self.lead, part.end + self.lead);
+        let first = self.offsets.partition_point(|offset| offset + PAGE_BYTES <= start);
+        let pages = self.offsets[first..].iter().take_while(|offset| **offset < end);
+        pages.map(|offset| end.min(offset + PAGE_BYTES) - start.max(*offset)).sum()
+    }
+
+    /// Passes what the pages hold of `part` to `sink`, in order, with its offsets.
+    ///
+    /// # Errors
+    /// The file was changed or removed, or an error of `sink`.
+    pub fn fill_part<E: From<DataError>>(&self, part: Range<u64>, sink: &mut super::init::Sink<'_, E>) -> Result<(), E> {
+        let (start, end) = (part.start + self.lead, part.end + self.lead);
+        let first = self.offsets.partition_point(|offset| offset + PAGE_BYTES <= start);
+        let range = DataRange { file: Arc::clone(&self.file), offset: NUMBER_BYTES, form: Form::Same };
+        let mut bytes = [0; PAGE_BYTES as usize];
+        for (index, offset) in self.offsets.iter().enumerate().skip(first).take_while(|(_, offset)| **offset < end) {
+            let (from, to) = (start.max(*offset), end.min(offset + PAGE_BYTES));
+            let page = &mut bytes[..(to - from) as usize];
+            range.read(index as u64 * RECORD_BYTES + NUMBER_BYTES + (from - offset), page)?;
+            sink(from - self.lead, page)?;
+        }
+        Ok(())
     }
 }
 

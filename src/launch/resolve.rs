@@ -13,6 +13,7 @@ mod variable;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use super::block_list::{BlockRange, blocks_of};
 use super::bounds::{self, Shape};
 use super::data::DataFiles;
 use super::expect_args::ToleranceArgs;
@@ -37,6 +38,8 @@ pub struct Overrides {
     pub block: Option<[u32; 3]>,
     /// Blocks of a cluster in x, y and z.
     pub cluster: Option<[u32; 3]>,
+    /// The blocks that run; empty if the launch file decides.
+    pub blocks: Vec<BlockRange>,
     /// Bytes of dynamic shared memory.
     pub dynamic_shared: Option<u32>,
     /// Arguments for parameters: `n=40`, `@x.npy`.
@@ -52,7 +55,8 @@ pub struct Overrides {
 }
 
 impl Overrides {
-    /// Overrides grids, blocks, clusters and dynamic shared memory in `content`.
+    /// Overrides grids, blocks, clusters, dynamic shared memory and the blocks that run in `content`. Blocks outside of the grid, which are
+    /// an error of the plan, are left out.
     pub fn apply(&self, content: &mut Content) {
         let triple = |[x, y, z]: [u32; 3]| (x, y, z);
         for launch in content.launches_mut() {
@@ -60,6 +64,11 @@ impl Overrides {
             launch.block = self.block.map_or(launch.block, triple);
             launch.cluster = self.cluster.map(triple).or(launch.cluster);
             launch.dynamic_shared = self.dynamic_shared.unwrap_or(launch.dynamic_shared);
+            if !self.blocks.is_empty() {
+                let (x, y, z) = launch.grid;
+                let blocks = blocks_of(&self.blocks, [x, y, z]).unwrap_or_default();
+                launch.blocks = Some(blocks.into_iter().map(|[x, y, z]| (x, y, z)).collect());
+            }
         }
     }
 }

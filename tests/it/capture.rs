@@ -150,6 +150,37 @@ fn bundles_of_a_device_leave_what_it_left() {
     assert_eq!(bundles.count(), names.len());
 }
 
+/// Each block alone, or each cluster: what it writes is what the device left there, and nothing else is compared.
+#[test]
+fn a_block_alone_leaves_what_the_device_left() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/captured");
+    let cases: [(&str, &[&str]); 3] =
+        [("batched", &["0", "1", "2,0,0", "3-4"]), ("clustered", &["0-1", "2;3", "0-3"]), ("structs", &["0", "3"])];
+    for (name, lists) in cases {
+        let path = folder.join(name).with_extension("ptxcap");
+        let mut bytes = 0;
+        for list in lists {
+            let (said, status) = replayed(&path, &["--batch", "--blocks", list]);
+            let compared = said.lines().find_map(|line| line.strip_prefix("compared     "));
+            assert!(status == 0 && said.contains(": as expected\n"), "{name} {list}: {said}");
+            bytes += compared.unwrap().split(' ').next().unwrap().replace(',', "").parse::<u64>().unwrap();
+        }
+        assert!(bytes > 0, "{name}");
+    }
+    // A kernel that does something else is found out by one block.
+    let unpacked = Path::new(env!("CARGO_TARGET_TMPDIR")).join("captured/alone");
+    unpack(&folder.join("batched.ptxcap"), &unpacked);
+    let ptx = std::fs::read_to_string(unpacked.join("kernel.ptx")).unwrap();
+    assert!(ptx.contains("mul.f32"), "{ptx}");
+    std::fs::write(unpacked.join("kernel.ptx"), ptx.replace("mul.f32", "add.f32")).unwrap();
+    let (said, status) = replayed(&unpacked.join("launch.ron"), &["--batch", "--blocks", "1", "-l"]);
+    assert!(status == 1 && said.contains("FAIL") && said.contains("of its 4,000 elements are wrong"), "{said}");
+    let (said, status) = replayed(&folder.join("batched.ptxcap"), &["--batch", "--blocks", "5"]);
+    assert!(status == 2 && said.contains("the grid of (5,1,1) has no block (5,0,0)"), "{said}");
+    let (said, status) = replayed(&folder.join("clustered.ptxcap"), &["--batch", "--blocks", "1"]);
+    assert!(status == 2 && said.contains("the blocks of a cluster run together"), "{said}");
+}
+
 /// Writes what a bundle holds to a folder.
 fn unpack(path: &Path, folder: &Path) {
     for (name, _) in bundle::members(path).unwrap() {

@@ -5,6 +5,8 @@
 use std::path::Path;
 
 use ptxdbg::args::capture::CaptureArgs;
+use ptxdbg::args::compare::CompareArgs;
+use ptxdbg::args::shrink::ShrinkArgs;
 use ptxdbg::command::table::TOPICS;
 use ptxdbg::debug::settings::SETTINGS;
 use ptxdbg::ui::tui::keymap::{Action, KeyMap};
@@ -52,11 +54,38 @@ or a bundle cannot be written. SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1 and SIG
 typed the terminal sends to them itself.
 "#;
 
+/// What `ptxdbg compare` is, before its options.
+const COMPARE: &str = r#".SH COMPARE
+\fBptxdbg compare\fR \fIA\fR [\fIB\fR] runs two bundles, two programs of one kernel, or one in two orders, without checkers, and says where
+they first store something else: the thread, both instructions with their times, the addresses and the values. B is a bundle or a launch file of its own, or
+PTX that is run with the launch of A, as \fBptxdbg compare gemm.ptxcap changed.ptx\fR. With one file, two of \fB\-\-schedule\fR, \fB\-\-seed\fR,
+\fB\-\-async\fR, \fB\-\-divergence\fR or \fB\-\-resident\fR are compared.
+.PP
+Where both programs have the same text, the n\-th store of a thread in A is compared with the n\-th of this thread in B: the address, the bytes of an element and
+the value; stores to shared memory count, too. Compilers order stores to different addresses in other ways: of two programs, the n\-th store of a thread
+to an address in global memory is compared with its n\-th store there. An address is an offset in a buffer, which the other side has by its number and
+size or by its name, or in a variable. Of an atomic and of a surface the address is compared, of a bulk or tensor copy to global memory the first
+address and what it reads when it is issued. What is said is the first difference in the time of A; a thread that stores less than in B comes last. If all stores
+are the same, the memory at the end is compared, which atomics and the order of threads decide.
+.PP
+The runs are not kept: each is digested by thread, and the stores of threads that differ are compared in further runs, some millions at a time.
+"#;
+
+/// What `ptxdbg shrink` is, before its options.
+const SHRINK: &str = r#".SH SHRINK
+\fBptxdbg shrink\fR \fIFILE.ptxcap\fR writes a bundle anew with only the memory that its run needs: the pages of 4,096 bytes that it reads,
+critical sections in the other order included, and of the memory that is expected those that it writes or that differ from the memory before. The
+new bundle is run before it is written: it finds the same, leaves the same, and differs in the same elements from what is expected. Memory that is
+not there reads as unknown: where another run comes to it, with another seed or changed parameters, it stops as \fBmemory.not_captured\fR.
+Variables, generated contents and memory that is compared as a multiset stay as they are. A bundle whose session has changed the run is refused.
+"#;
+
 /// What the command line does not know: the page's last sections, after the keys.
 const ENDING: &str = r#".SH OUTPUT FOR PROGRAMS
 \fB\-\-format json\fR writes one object a line, each with a \fBkind\fR: \fBdiagnostic\fR, \fBcase\fR (of \fB\-\-verify\fR: name, passed, failures,
 findings; a case that passed without findings is left out), \fBrun\fR (launches, findings, printed, interrupted, buffers), \fBcomparison\fR (of a run whose
-launch file expects something: name, compared, passed, failures; not compared is a run that stopped before its end), \fBfidelity\fR,
+launch file expects something: name, compared, passed, failures, and of some blocks alone part: bytes, updated_bytes, blocks, grid_blocks; not compared
+is a run that stopped before its end), \fBcompared\fR (of \fBptxdbg compare\fR: files, equal, sides, difference, threads, bytes, interrupted), \fBfidelity\fR,
 \fBverdict\fR, \fBmade_up\fR, \fBcertificate\fR, \fBerror\fR (a message: why nothing, or no more, was done; standard error has it too),
 \fBkernel\fR (of \fB\-\-list\fR: file, module, member, source, packing, version, target, name, demangled, params, shared, dynamic_shared, launch_file,
 has_launch_file), \fBunread\fR (a part of a file that cannot be read: place, message). A finding has these fields:
@@ -200,13 +229,23 @@ fn manual_page() -> std::io::Result<String> {
     man.render_synopsis_section(&mut page)?;
     man.render_description_section(&mut page)?;
     man.render_options_section(&mut page)?;
-    Ok(String::from_utf8_lossy(&page).into_owned() + &command_list() + SCREEN + &key_list() + CAPTURE + &capture_options()? + ENDING)
+    Ok(String::from_utf8_lossy(&page).into_owned()
+        + &command_list()
+        + SCREEN
+        + &key_list()
+        + CAPTURE
+        + &options_of(CaptureArgs::described())?
+        + COMPARE
+        + &options_of(CompareArgs::described())?
+        + SHRINK
+        + &options_of(ShrinkArgs::described())?
+        + ENDING)
 }
 
-/// The options of `ptxdbg capture`.
-fn capture_options() -> std::io::Result<String> {
+/// The options of a subcommand.
+fn options_of(command: clap::Command) -> std::io::Result<String> {
     let mut options = Vec::new();
-    clap_mangen::Man::new(CaptureArgs::described()).render_options_section(&mut options)?;
+    clap_mangen::Man::new(command).render_options_section(&mut options)?;
     let text = String::from_utf8_lossy(&options).into_owned();
     Ok(text.lines().skip_while(|line| !line.starts_with(".TP")).map(|line| format!("{line}\n")).collect())
 }

@@ -32,6 +32,7 @@ pub fn explain_finding(context: &mut Context<'_>, call: &Call) -> Answer {
     let at = finding.chain.len().min(1);
     finding.chain.splice(at..at, path);
     context.session.explain_hang(&mut finding);
+    context.session.explain_awaited(&mut finding, context.interrupt);
     let blocks = finding.waiting.iter().map(|waiting| waiting.site.block).collect();
     let warps = if finding.waiting.is_empty() { Vec::new() } else { context.session.warps_at_end(&blocks) };
     Ok(Outcome::View(View::SynchronizationPath(Box::new(finding), warps)))

@@ -4,7 +4,7 @@ use crate::base::Tick;
 use crate::command::call::Call;
 use crate::command::context::Context;
 use crate::command::error::CommandError;
-use crate::command::outcome::Outcome;
+use crate::command::outcome::{Outcome, View};
 use crate::debug::marks::{Mark, TimeArgument};
 use crate::debug::resume::History;
 use crate::debug::session::{InterruptCheck, Session};
@@ -27,6 +27,31 @@ pub fn goto(context: &mut Context<'_>, call: &Call) -> Answer {
             stopped(context.session.seek(mark.time, context.interrupt))
         }
     }
+}
+
+pub fn mismatches(context: &mut Context<'_>, _: &Call) -> Answer {
+    let found = context.session.mismatches(context.interrupt).map_err(CommandError::new)?;
+    if let Some(first) = found.rows.iter().find(|row| row.writer.is_some()) {
+        context.state.again = Some(format!("goto mismatch {}", first.number));
+    }
+    Ok(Outcome::View(View::Mismatches(found)))
+}
+
+pub fn goto_mismatch(context: &mut Context<'_>, call: &Call) -> Answer {
+    let argument = call.required("N")?;
+    let rows = context.session.mismatches(context.interrupt).map_err(CommandError::new)?.rows;
+    let number = call.number("N").and_then(|number| usize::try_from(number).ok());
+    let Some(row) = rows.iter().find(|row| Some(row.number) == number) else {
+        return Err(argument.error(match rows.len() {
+            0 => format!("there is no mismatch {}: all is as expected", argument.text),
+            1 => format!("there is no mismatch {}: there is 1", argument.text),
+            count => format!("there is no mismatch {}: 1 to {count} are listed", argument.text),
+        }));
+    };
+    let Some(site) = &row.writer else {
+        return Err(argument.error(format!("{} was never written: there is no such time", row.element)));
+    };
+    stopped(context.session.seek_thread(site.time, site.focus(), context.interrupt))
 }
 
 pub fn back(context: &mut Context<'_>, _: &Call) -> Answer {

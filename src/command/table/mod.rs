@@ -36,7 +36,7 @@ pub const GROUPS: &[Group] = &[
     Group { name: "set", aliases: &[], summary: "Change a setting, a register or memory" },
     Group { name: "save", aliases: &[], summary: "Write something to a file" },
     Group { name: "check", aliases: &[], summary: "Switch the checkers that look for races and other mistakes" },
-    Group { name: "goto", aliases: &[], summary: "Go to a time, or to a side of a finding" },
+    Group { name: "goto", aliases: &[], summary: "Go to a time, to a side of a finding, or to a mismatch" },
     Group { name: "explain", aliases: &[], summary: "Say what an instruction does, or how a finding came about" },
     Group { name: "load", aliases: &[], summary: "Read something from a file" },
 ];

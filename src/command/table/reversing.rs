@@ -88,6 +88,28 @@ pub const COMMANDS: &[CommandSpec] = &[
         ..PLAIN
     },
     CommandSpec {
+        name: "mismatches",
+        aliases: &["info mismatches"],
+        summary: "List what is not as the launch expects at the end, and what wrote it",
+        help: "Compares the memory at the end of the run with what the launch file expects, in a bundle of 'ptxdbg capture' with what the \
+            GPU left: the first elements of each buffer that differ, what they hold and should, and the thread, instruction and time that \
+            wrote each last; then how many elements differ, by how much at most, and which tolerance accepts it. Enter on an empty line \
+            goes to where the first was written.",
+        examples: &["mismatches"],
+        handler: handler::mismatches,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "goto mismatch",
+        args: &[ArgSpec::new("N", ArgKind::Count)],
+        summary: "Go to where an element was written that is not as expected",
+        help: "Goes to the last write to an element of the list of 'mismatches', and looks at the thread that writes it: its instruction \
+            is executed next. 'explain' and 'last' say where the value comes from.",
+        examples: &["goto mismatch 1"],
+        handler: handler::goto_mismatch,
+        ..PLAIN
+    },
+    CommandSpec {
         name: "mark",
         args: &[ArgSpec::new("NAME", ArgKind::Name)],
         summary: "Name the present time, to come back with goto",

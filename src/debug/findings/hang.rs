@@ -7,11 +7,14 @@ use std::sync::Arc;
 use super::FindingText;
 use crate::base::{Dim3, WarpId};
 use crate::cfg::ControlFlow;
+use crate::debug::awaited::{awaited, is_hang};
 use crate::debug::fault::{WaitKind, Waiting};
 use crate::debug::focus::Focus;
 use crate::debug::names::access::access_type;
 use crate::debug::names::memory_name;
-use crate::debug::session::Session;
+use crate::debug::polled::{PolledRead, polled_by};
+use crate::debug::run::Job;
+use crate::debug::session::{InterruptCheck, Session};
 use crate::debug::site::Site;
 use crate::debug::timeline::Ran;
 use crate::debug::value::{Scalar, Type};
@@ -22,27 +25,12 @@ use crate::flow::reach::closure;
 use crate::isa::{ScalarType, Space};
 use crate::launch::Origins;
 use crate::machine::{
-    AccessEvent, AccessKind, Event, EventKind, EventMask, IssuePoint, LaneMask, Machine, NullObserver, Observer, SyncKind, Tick,
+    AccessEvent, AccessKind, Event, EventKind, EventMask, Instrumentation, IssuePoint, LaneMask, NullObserver, Observer, SyncKind, Tick,
 };
 use crate::program::{MemoryOp, Named, Op, Pc, Program, VarId};
 
-/// Instructions of a spinning warp that are observed.
-const POLL_STEPS: u64 = 512;
-
 /// Maximum number of writers, exits or warps that are named.
 const NAMED_MAX: usize = 4;
-
-/// A read in the loop of spinning threads.
-#[derive(Clone, Copy)]
-struct PolledRead {
-    pc: Pc,
-    space: Space,
-    /// Of shared memory, the block slot of its block.
-    owner: u32,
-    block: [u32; 3],
-    address: u64,
-    bytes: u32,
-}
 
 /// The events of a launch that explain a hang.
 #[derive(Default)]
@@ -79,6 +67,22 @@ impl Session {
             lines.iter().for_each(|line| waiting.reason += &format!("\n{line}"));
         }
         self.return_to(now);
+    }
+
+    /// Adds to `finding`, if it is a hang of a partial launch, what its blocks wait for and which block would write that.
+    pub fn explain_awaited(&mut self, finding: &mut FindingText, interrupt: &mut dyn InterruptCheck) {
+        // The changes of the user are no part of the run that is compared with.
+        if !is_hang(finding.id) || !self.inputs().is_empty() {
+            return;
+        }
+        let (program, case, options) = (Arc::clone(self.program()), Arc::clone(self.timeline.case()), self.timeline.options().clone());
+        let job = Job { program: &program, case: &case, options: &options, instrumentation: Instrumentation::Nothing };
+        let interrupt = std::cell::RefCell::new(interrupt);
+        let is_interrupted = || !interrupt.borrow_mut().should_continue(self);
+        // What cannot be run is reported where it is run.
+        if let Ok(Some(why)) = awaited(job, finding.launch, &is_interrupted) {
+            finding.why = why;
+        }
     }
 
     /// Executes the launch of a hang again, up to its end.
@@ -209,52 +213,6 @@ impl Session {
         let point = IssuePoint { pc, tick: Tick::START, block: [0; 3], warp: WarpId::new(0) };
         let site = Site::new(self.program(), [1; 3], point, LaneMask::NONE);
         site.source.map_or(site.place.clone(), |source| format!("{} ({source})", site.place))
-    }
-}
-
-/// The memory that spinning lanes read last in an iteration of their loop.
-fn polled_by(machine: &Machine, waiting: &Waiting) -> Option<PolledRead> {
-    if waiting.kind != WaitKind::Spins {
-        return None;
-    }
-    let mut poll = PollObserver { block: waiting.site.block, warp: waiting.site.warp, lanes: waiting.site.lanes, read: None };
-    let mut copy = machine.clone();
-    copy.restart_detection();
-    for _ in 0..POLL_STEPS {
-        copy.schedule_warp(poll.block, poll.warp);
-        copy.run(1, &mut poll);
-    }
-    poll.read
-}
-
-/// Observes the reads of some lanes.
-struct PollObserver {
-    block: [u32; 3],
-    warp: u32,
-    lanes: LaneMask,
-    read: Option<PolledRead>,
-}
-
-impl Observer for PollObserver {
-    fn mask(&self) -> EventMask {
-        EventMask::of(&[EventKind::Access])
-    }
-
-    fn event(&mut self, event: &Event<'_>) -> bool {
-        let Event::Access(access) = event else { return false };
-        let is_own = (access.point.block, access.point.warp.number()) == (self.block, self.warp) && access.lanes.intersects(self.lanes);
-        let is_shared = matches!(access.space, Space::Global | Space::Shared | Space::SharedCluster);
-        if is_own && is_shared && access.kind != AccessKind::Write {
-            self.read = Some(PolledRead {
-                pc: access.point.pc,
-                space: access.space,
-                owner: access.owner.0,
-                block: self.block,
-                address: access.addresses[(access.lanes & self.lanes).first()],
-                bytes: access.bytes,
-            });
-        }
-        false
     }
 }
 

@@ -28,7 +28,7 @@ pub(super) fn outputs(
             None => Outputs::Unchanged,
             Some(first) => Outputs::Changed(first),
         },
-        Comparison::Compared(failures) => match failures.first() {
+        Comparison::Compared(failures) | Comparison::Part(failures, _) => match failures.first() {
             None => Outputs::AsExpected,
             Some(Failure::Mismatch { element, value, expected, .. }) => {
                 Outputs::NotAsExpected(format!("{element} is {value}, expected {expected}"))

@@ -8,6 +8,7 @@ mod facts;
 mod linked;
 pub mod modules;
 mod outside;
+mod same_launch;
 
 mod made_up;
 
@@ -20,6 +21,7 @@ pub use self::driver::open_driver;
 use self::made_up::made_up;
 use self::modules::{Chosen, choose, choose_at, relocated};
 pub use self::modules::{read_text_module, read_text_module_at};
+pub use self::same_launch::open_with_launch;
 use super::arrays;
 use crate::base::{Diagnostic, SourceFile, SourceId, Sources, Span, save};
 use crate::container::{self, bundle, pipe};
@@ -462,7 +464,8 @@ pub fn open_arguments(module: PathBuf, program: Arc<Program>, args: &[String], o
     let mut file = LaunchFile { content: made.content, folder: PathBuf::new(), sources, origin, given: origins, expected };
     let expected = expect(&mut file, overrides, (0, &formals), &program);
     expected.map_err(|errors| OpenError::Launch(file.sources.clone(), errors))?;
-    let mut opened = finish(file, program, module, &Overrides { folders: overrides.folders.clone(), ..Overrides::default() })?;
+    let (folders, blocks) = (overrides.folders.clone(), overrides.blocks.clone());
+    let mut opened = finish(file, program, module, &Overrides { folders, blocks, ..Overrides::default() })?;
     if is_whole {
         // Grid, block and parameters are given; the other choices are reported in a line each.
         made.reasons.retain(|reason| reason.basis != Basis::Given && SHOWN_SUBJECTS.iter().any(|what| reason.what.starts_with(what)));

@@ -126,6 +126,7 @@ impl Session {
             reasons: stop_info.causes.into_iter().map(|cause| cause.described(&self.eval_context())).collect(),
             others: stop_info.others,
             findings: self.finding_count(),
+            wrong_elements: self.wrong_elements(),
             log: std::mem::take(&mut self.log),
             displays: display::shown(&self.displays, &self.eval_context()),
         }

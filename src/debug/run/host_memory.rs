@@ -74,6 +74,19 @@ impl HostMemory {
         }
     }
 
+    /// The cached pages, each with its address, in order.
+    pub(in crate::debug) fn pages(&self) -> Vec<(u64, Box<Page>)> {
+        self.lock().pages.iter().map(|(address, page)| (*address, page.clone())).collect()
+    }
+
+    /// Fills the unknown pages of buffers that are cached.
+    pub(super) fn fill_buffers(&self, device: &mut Device) {
+        for (address, page) in &self.lock().pages {
+            // The first page of a buffer may begin before it.
+            let _ = (*address..*address + ORIGIN_ALIGN).any(|at| device.fill_page(at, page));
+        }
+    }
+
     /// Copies the page whose absence caused `trap`; false if the source has no such page, so that the trap is a fault.
     pub(in crate::debug) fn fetch_page(&self, machine: &mut Machine, trap: &Trap) -> bool {
         machine.fetch_page(trap, &mut *self.lock())

@@ -65,6 +65,7 @@ impl<'a> Job<'a> {
             write_variable(&mut device, variable)?;
         }
         write_parts(&mut device, self.case, fault_context.index, addresses)?;
+        self.options.host.iter().for_each(|host| host.fill_buffers(&mut device));
         let fault = match &fault_context.launch.bounds {
             Some(message) => Box::new(fault_context.refused(message.clone())),
             None => match Machine::new(device.clone(), self.config(fault_context.launch, addresses, start)) {

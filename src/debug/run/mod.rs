@@ -11,6 +11,7 @@ mod reversal;
 mod runner;
 mod summary;
 mod swapped_sections;
+mod written;
 
 use std::sync::Arc;
 
@@ -31,6 +32,8 @@ pub(super) use runner::Runner;
 pub use runner::{CaseRun, LaunchRun};
 pub use summary::{BufferHead, Summary, summarize};
 pub use swapped_sections::SwappedSections;
+pub(super) use written::record_of;
+pub use written::{Written, is_partial};
 
 /// Runs all launches of `case` on fresh memory.
 ///
@@ -75,7 +78,12 @@ pub(in crate::debug) fn run_undescribed(
     if options.checks == Checks::NONE {
         let mut runner = Runner::new(Job { program, case, options, instrumentation: Instrumentation::Runs });
         runner.interrupt = interrupt;
-        while runner.run_next(|machine, launch| launch.run(machine, &mut NullObserver))? {}
+        let mut written = record_of(case);
+        while runner.run_next(|machine, launch| match written.as_mut().filter(|_| launch.is_partial()) {
+            Some(written) => launch.run(machine, written),
+            None => launch.run(machine, &mut NullObserver),
+        })? {}
+        runner.run.written = written;
         return Ok((runner.run, Vec::new()));
     }
     let (run, checkers) = run_checked(program, case, options, interrupt)?;
@@ -92,8 +100,11 @@ pub(in crate::debug) fn run_checked(
     let mut runner = Runner::new(Job { program, case, options, instrumentation: Instrumentation::Runs });
     runner.interrupt = interrupt;
     let mut checkers = Checkers::new(program, options.checks);
-    while runner.run_next(|machine, launch| launch.run_checked(machine, &mut checkers))? {}
+    let mut written = record_of(case);
+    while runner.run_next(|machine, launch| launch.run_checked(machine, &mut checkers, written.as_mut().filter(|_| launch.is_partial())))? {
+    }
     let mut run = runner.run;
+    run.written = written;
     run.unordered_accesses = checkers.findings().unordered_accesses.clone();
     run.reversible = checkers.findings().reversible.clone();
     Ok((run, checkers))

@@ -8,6 +8,7 @@ use super::error::RunError;
 use super::launcher::Job;
 use super::options::RunOptions;
 use super::swapped_sections::SwappedSections;
+use super::written::{Beside, Written, is_partial};
 use crate::check::Checkers;
 use crate::check::faults::TRAP;
 use crate::check::{ReversibleSections, UnorderedAccesses};
@@ -39,6 +40,8 @@ pub struct CaseRun {
     pub reversible: Vec<ReversibleSections>,
     /// The pairs of critical sections that were executed in the opposite order.
     pub swapped_sections: SwappedSections,
+    /// The bytes that the blocks of partial launches have written, if there are such launches.
+    pub written: Option<Written>,
     /// The instructions that were executed, if the run counted them.
     pub executed: BTreeSet<Pc>,
     /// True if it was interrupted before its end.
@@ -80,6 +83,7 @@ impl<'a> Runner<'a> {
             unordered_accesses: UnorderedAccesses::default(),
             reversible: Vec::new(),
             swapped_sections: SwappedSections::default(),
+            written: None,
             executed: BTreeSet::new(),
             interrupted: false,
         };
@@ -139,6 +143,11 @@ impl RunningLaunch<'_> {
         self.fault_context.index
     }
 
+    /// True if some of its blocks do not run.
+    pub fn is_partial(&self) -> bool {
+        is_partial(self.fault_context.launch)
+    }
+
     /// Runs until all blocks have finished or the run is interrupted; returns the fault that stopped it, if any.
     pub fn run(&self, machine: &mut Machine, observer: &mut dyn Observer) -> Option<Fault> {
         let (start, fault_context) = (machine.start(), self.fault_context);
@@ -164,10 +173,13 @@ impl RunningLaunch<'_> {
         }
     }
 
-    /// Like [`Self::run`], observed by `checkers`.
-    pub fn run_checked(&self, machine: &mut Machine, checkers: &mut Checkers) -> Option<Fault> {
+    /// Like [`Self::run`], observed by `checkers` and by a record of what is written, if there is one.
+    pub fn run_checked(&self, machine: &mut Machine, checkers: &mut Checkers, written: Option<&mut Written>) -> Option<Fault> {
         checkers.begin(self.index(), &machine.launch_start());
-        let fault = self.run(machine, checkers);
+        let fault = match written {
+            Some(written) => self.run(machine, &mut Beside(checkers, written)),
+            None => self.run(machine, checkers),
+        };
         // For the checkers, an interrupted launch ends like a trap: operations in flight are not reported.
         let cut = self.interrupted.get().then_some(TRAP);
         checkers.end(&machine.launch_end(), fault.as_ref().map(|fault| fault.id).or(cut));

@@ -151,6 +151,9 @@ pub struct SavedLaunch {
     /// Bytes of dynamic shared memory.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub dynamic_shared: u32,
+    /// The blocks that run, if not all do.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blocks: Vec<[u32; 3]>,
 }
 
 /// One entry of the list of breakpoints.
@@ -384,6 +387,7 @@ impl SavedRun {
             grid: launch.grid,
             block: launch.block,
             dynamic_shared: launch.dynamic_shared,
+            blocks: launch.blocks.clone(),
         });
         Self {
             launches: launches.collect(),
@@ -399,7 +403,9 @@ impl SavedRun {
     fn describe(&self) -> String {
         let launch = |launch: &SavedLaunch| {
             let shared = if launch.dynamic_shared > 0 { format!(", {}", launch.dynamic_shared) } else { String::new() };
-            format!("{}<<<{}, {}{shared}>>>", shown_name(&launch.kernel), Dim3(launch.grid), Dim3(launch.block))
+            let only =
+                if launch.blocks.is_empty() { String::new() } else { format!(", only {}", counted(launch.blocks.len() as u64, "block")) };
+            format!("{}<<<{}, {}{shared}>>>{only}", shown_name(&launch.kernel), Dim3(launch.grid), Dim3(launch.block))
         };
         let launches: Vec<String> = self.launches.iter().map(launch).collect();
         let order = match &self.schedule {

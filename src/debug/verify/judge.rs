@@ -1,6 +1,6 @@
 //! A short comparison of a run's results with the launch file: only the largest deviation, to compare many runs.
 
-use super::{compare_buffer, compare_printed, show};
+use super::{ComparedMemory, compare_buffer, compare_printed, show};
 use crate::debug::names::memory_name::subscript;
 use crate::debug::run::{CaseRun, RunError};
 use crate::debug::value::element_text;
@@ -48,13 +48,14 @@ pub fn judge(case: &Case, run: &CaseRun) -> Result<Judgement, RunError> {
         }
     };
     if let Some(device) = &run.device {
+        let memory = ComparedMemory { device, addresses: &run.addresses, written: run.written.as_ref() };
         for (buffer, address) in case.buffers.iter().zip(&run.addresses) {
-            let comparison = compare_buffer(device, *address, buffer, false)?;
+            let comparison = compare_buffer(memory, *address, buffer, false)?;
             let distance = comparison.distance.largest;
             comparison.worst.iter().for_each(|mismatch| add(Deviation { what: mismatch_text(buffer, mismatch), distance }));
         }
     }
-    if let Some((line, value, expected)) = compare_printed(case, run.device.as_ref()) {
+    if let Some((line, value, expected)) = compare_printed(case, run.device.as_ref()).filter(|_| run.written.is_none()) {
         let text = |line: Option<String>| line.map_or_else(|| "nothing".to_string(), |line| format!("{line:?}"));
         let what = format!("line {line} of what printf wrote is {}, expected {}", text(value), text(expected));
         add(Deviation { what, distance: 0.0 });

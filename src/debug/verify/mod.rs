@@ -3,6 +3,7 @@
 mod expected_findings;
 mod judge;
 mod omitted;
+mod part;
 mod writer;
 
 use std::collections::BTreeSet;
@@ -12,10 +13,11 @@ use serde::Serialize;
 
 use crate::base::Severity;
 use crate::check::faults::LIVELOCK;
+use crate::debug::awaited::explain_awaited;
 use crate::debug::certificate::{Certificate, certificate};
 use crate::debug::findings::FindingText;
 use crate::debug::names::memory_name::subscript;
-use crate::debug::run::{CaseRun, RunError, RunOptions, SwappedSections, run_case_until};
+use crate::debug::run::{CaseRun, RunError, RunOptions, SwappedSections, Written, run_case_until};
 use crate::debug::value::element_text;
 use crate::launch::{self, Case, Compared, Element, ExpectedFindings, Kind, Mismatch, PlannedBuffer, Tolerance, join_ranges};
 use crate::machine::Device;
@@ -23,6 +25,7 @@ use crate::program::{Pc, Program};
 
 pub use judge::{Deviation, Judgement, judge};
 pub use omitted::{FindingBudget, Omitted};
+pub use part::ComparedPart;
 pub use writer::{Writer, last_writers};
 
 use expected_findings::compare_findings;
@@ -57,6 +60,8 @@ pub struct CaseReport {
     pub certificate: Option<Certificate>,
     /// The pairs of critical sections that were executed in the opposite order.
     pub swapped_sections: SwappedSections,
+    /// The part of the memory that was compared, if not all blocks ran.
+    pub part: Option<ComparedPart>,
 }
 
 /// A difference from what the launch file expects.
@@ -133,13 +138,20 @@ pub enum Comparison {
     NotCompared,
     /// The differences; none if all is as expected.
     Compared(Vec<Failure>),
+    /// The differences in the part of the memory that was compared, since only some blocks ran.
+    Part(Vec<Failure>, ComparedPart),
 }
 
 impl Comparison {
     /// True if there are differences.
     pub fn is_wrong(&self) -> bool {
-        matches!(self, Comparison::Compared(failures) if !failures.is_empty())
+        matches!(self, Comparison::Compared(failures) | Comparison::Part(failures, _) if !failures.is_empty())
     }
+}
+
+/// True if the launch file expects contents of some buffer.
+pub(in crate::debug) fn expects_memory(case: &Case) -> bool {
+    case.buffers.iter().any(|buffer| buffer.expect.is_some())
 }
 
 /// Compares the buffers and the printf output of `run`, a run of `case`, with what the launch file expects.
@@ -147,13 +159,22 @@ impl Comparison {
 /// # Errors
 /// Errors that do not come from the kernel.
 pub fn compare_expected(program: &Arc<Program>, case: &Case, options: &RunOptions, run: &CaseRun) -> Result<Comparison, RunError> {
-    if case.printed.is_none() && case.buffers.iter().all(|buffer| buffer.expect.is_none()) {
+    if case.printed.is_none() && !expects_memory(case) {
         return Ok(Comparison::NothingExpected);
     }
     if run.fault.is_some() || run.interrupted {
         return Ok(Comparison::NotCompared);
     }
-    compare(program, case, options, false, run).map(Comparison::Compared)
+    let failures = compare(program, case, options, false, run)?;
+    Ok(match compared_part(case, run) {
+        None => Comparison::Compared(failures),
+        Some(part) => Comparison::Part(failures, part),
+    })
+}
+
+/// The part of the memory that is compared, if not all blocks ran.
+fn compared_part(case: &Case, run: &CaseRun) -> Option<ComparedPart> {
+    run.written.as_ref().filter(|_| expects_memory(case)).map(|written| ComparedPart::new(case, &run.addresses, written))
 }
 
 /// Runs `case` and reports the differences from what the launch file expects. With `exact`, tolerances are ignored.
@@ -175,7 +196,8 @@ pub fn verify_case_until(
     criteria: Criteria,
     interrupt: impl Fn() -> bool,
 ) -> Result<CaseReport, RunError> {
-    let run = run_case_until(program, case, &with_limit(case, options), interrupt)?;
+    let mut run = run_case_until(program, case, &with_limit(case, options), &interrupt)?;
+    explain_awaited(program, case, options, &mut run, &interrupt)?;
     if run.interrupted {
         return Ok(CaseReport {
             name: case.name.clone(),
@@ -184,6 +206,7 @@ pub fn verify_case_until(
             executed: run.executed,
             certificate: None,
             swapped_sections: run.swapped_sections,
+            part: None,
         });
     }
     let mut failures = compare_findings(program, case, &run, options.checks, criteria.failing);
@@ -191,6 +214,7 @@ pub fn verify_case_until(
         failures.extend(compare(program, case, options, criteria.exact, &run)?);
     }
     let certificate = certificate((program, case), &run.executed, (&run.findings, &run.unordered_accesses), options.checks);
+    let part = compared_part(case, &run);
     Ok(CaseReport {
         name: case.name.clone(),
         failures,
@@ -198,6 +222,7 @@ pub fn verify_case_until(
         executed: run.executed,
         certificate,
         swapped_sections: run.swapped_sections,
+        part,
     })
 }
 
@@ -213,7 +238,8 @@ fn with_limit(case: &Case, options: &RunOptions) -> RunOptions {
 /// The differences of the buffers and the printf output from the expected ones.
 fn compare(program: &Arc<Program>, case: &Case, options: &RunOptions, exact: bool, run: &CaseRun) -> Result<Vec<Failure>, RunError> {
     let mut failures = compare_buffers(program, case, options, exact, run)?;
-    let printed = compare_printed(case, run.device.as_ref());
+    // Of a text that all blocks write together, the part of some is not known.
+    let printed = compare_printed(case, run.device.as_ref()).filter(|_| run.written.is_none());
     failures.extend(printed.map(|(line, value, expected)| Failure::Printed { line, value, expected }));
     Ok(failures)
 }
@@ -233,8 +259,40 @@ fn compare_printed(case: &Case, device: Option<&Device>) -> Option<WrongLine> {
     Some((same + 1, written.get(same).cloned(), expected.get(same).cloned()))
 }
 
-/// A wrong element, with the index of its buffer and the buffer.
-type Wrong<'a> = (usize, &'a PlannedBuffer, Mismatch);
+/// What the memory at the end of a run has, and the launch file does not expect.
+#[derive(Default)]
+pub(in crate::debug) struct WrongMemory<'a> {
+    /// The first wrong elements of each buffer, with the index of the buffer.
+    pub elements: Vec<(usize, &'a PlannedBuffer, Mismatch)>,
+    /// The totals of each buffer with wrong elements, with its index.
+    pub totals: Vec<(usize, Failure)>,
+}
+
+/// The memory at the end of a run.
+#[derive(Clone, Copy)]
+pub(in crate::debug) struct ComparedMemory<'a> {
+    /// The memory.
+    pub device: &'a Device,
+    /// The addresses of the buffers.
+    pub addresses: &'a [u64],
+    /// What the blocks wrote, if only some of them ran: nothing else is compared.
+    pub written: Option<&'a Written>,
+}
+
+/// Compares the buffers of `case` with what the launch file expects.
+///
+/// # Errors
+/// A data file can no longer be read.
+pub(in crate::debug) fn wrong_memory<'a>(case: &'a Case, memory: ComparedMemory<'_>, exact: bool) -> Result<WrongMemory<'a>, RunError> {
+    let mut wrong = WrongMemory::default();
+    for (index, buffer) in case.buffers.iter().enumerate() {
+        let Some(address) = memory.addresses.get(index) else { continue };
+        let comparison = compare_buffer(memory, *address, buffer, exact)?;
+        wrong.totals.extend((comparison.wrong > 0).then(|| (index, mismatches(buffer, &comparison))));
+        wrong.elements.extend(comparison.first.into_iter().map(|mismatch| (index, buffer, mismatch)));
+    }
+    Ok(wrong)
+}
 
 fn compare_buffers(
     program: &Arc<Program>,
@@ -244,26 +302,23 @@ fn compare_buffers(
     run: &CaseRun,
 ) -> Result<Vec<Failure>, RunError> {
     let Some(device) = &run.device else { return Ok(Vec::new()) };
-    let mut wrong: Vec<Wrong<'_>> = Vec::new();
-    let mut summaries = Vec::new();
-    for (index, buffer) in case.buffers.iter().enumerate() {
-        let Some(address) = run.addresses.get(index) else { continue };
-        let comparison = compare_buffer(device, *address, buffer, exact)?;
-        summaries.extend((comparison.wrong > 0).then(|| (index, mismatches(buffer, &comparison))));
-        wrong.extend(comparison.first.into_iter().map(|mismatch| (index, buffer, mismatch)));
-    }
-    if wrong.is_empty() {
+    let compared = ComparedMemory { device, addresses: &run.addresses, written: run.written.as_ref() };
+    let WrongMemory { elements, totals } = wrong_memory(case, compared, exact)?;
+    if elements.is_empty() {
         return Ok(Vec::new());
     }
-    let range = |(index, buffer, mismatch): &Wrong<'_>| {
-        let size = u64::from(buffer.element.bytes());
-        (run.addresses[*index] + mismatch.index * size, size)
-    };
-    let writers = last_writers(program, case, options, &wrong.iter().map(range).collect::<Vec<_>>())?;
-    let described = wrong.iter().zip(writers).map(|((index, buffer, mismatch), writer)| (*index, failure(buffer, mismatch, writer)));
-    let mut all: Vec<(usize, Failure)> = described.chain(summaries).collect();
+    let ranges: Vec<_> = elements.iter().map(|(index, buffer, mismatch)| element_range(run.addresses[*index], buffer, mismatch)).collect();
+    let writers = last_writers(program, case, options, &ranges)?;
+    let described = elements.iter().zip(writers).map(|((index, buffer, mismatch), writer)| (*index, failure(buffer, mismatch, writer)));
+    let mut all: Vec<(usize, Failure)> = described.chain(totals).collect();
     all.sort_by_key(|(index, _)| *index);
     Ok(all.into_iter().map(|(_, failure)| failure).collect())
+}
+
+/// The address and the bytes of a wrong element of the buffer at `address`.
+pub(in crate::debug) fn element_range(address: u64, buffer: &PlannedBuffer, mismatch: &Mismatch) -> (u64, u64) {
+    let size = u64::from(buffer.element.bytes());
+    (address + mismatch.index * size, size)
 }
 
 /// The summary of the wrong elements of a buffer.
@@ -298,24 +353,36 @@ fn rounded_up(number: f64) -> f64 {
 }
 
 /// The first wrong elements of a buffer, their number, and their deviation.
-fn compare_buffer(device: &Device, address: u64, buffer: &PlannedBuffer, exact: bool) -> Result<launch::Comparison, RunError> {
+fn compare_buffer(memory: ComparedMemory<'_>, address: u64, buffer: &PlannedBuffer, exact: bool) -> Result<launch::Comparison, RunError> {
     let Some(expect) = &buffer.expect else { return Ok(launch::Comparison::default()) };
+    let ComparedMemory { device, written, .. } = memory;
+    let only = written.map(|written| part::stored_of(buffer, address, written));
     let read = |offset: u64, out: &mut [u8]| device.read(address + offset, out).map_err(RunError::from);
     let tolerance = if exact { Tolerance::Bits } else { expect.tolerance };
     let PlannedBuffer { element, bytes, ignored, .. } = buffer;
     let mut unknown: Vec<_> = device.unknown(address, *bytes).into_iter().map(|range| range.start - address..range.end - address).collect();
     join_ranges(&mut unknown);
-    let compared = Compared { element: *element, tolerance, bytes: *bytes, ignored, unknown: &unknown, kept: MISMATCHES_LISTED };
+    let compared = Compared {
+        element: *element,
+        tolerance,
+        bytes: *bytes,
+        ignored,
+        unknown: &unknown,
+        only: only.as_deref(),
+        kept: MISMATCHES_LISTED,
+    };
     expect.compare(&compared, read)
 }
 
 fn failure(buffer: &PlannedBuffer, mismatch: &Mismatch, writer: Option<Writer>) -> Failure {
-    Failure::Mismatch {
-        element: format!("{}{}", buffer.name, subscript(&buffer.shape, mismatch.index)),
-        value: show(buffer.element, mismatch.value),
-        expected: show(buffer.element, mismatch.expected),
-        writer,
-    }
+    let [element, value, expected] = described(buffer, mismatch);
+    Failure::Mismatch { element, value, expected, writer }
+}
+
+/// A wrong element, its value, and the expected value.
+pub(in crate::debug) fn described(buffer: &PlannedBuffer, mismatch: &Mismatch) -> [String; 3] {
+    let element = format!("{}{}", buffer.name, subscript(&buffer.shape, mismatch.index));
+    [element, show(buffer.element, mismatch.value), show(buffer.element, mismatch.expected)]
 }
 
 /// The value as text, for floats with the bits: different values may have the same text.

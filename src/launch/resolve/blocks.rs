@@ -3,20 +3,27 @@
 use std::collections::BTreeSet;
 
 use super::{Resolver, Shape};
+use crate::launch::block_list::blocks_of;
 use crate::launch::file::Launch;
 use crate::launch::value_path::ValuePath;
+
+/// Why no block of a cooperative launch runs alone.
+const COOPERATIVE: &str = "the blocks of a cooperative launch wait for each other, so none can run alone";
 
 impl Resolver<'_> {
     /// The distinct blocks that the launch names, in order of their indices.
     pub(super) fn blocks(&mut self, place: &ValuePath, launch: &Launch, shape: &Shape) -> Vec<[u32; 3]> {
         let list = place.field("blocks");
+        if !self.overrides.blocks.is_empty() {
+            return self.chosen_blocks(place, launch, shape);
+        }
         let Some(blocks) = &launch.blocks else { return Vec::new() };
         if blocks.is_empty() {
             self.error_with_help(&list, "no block is named, and of a launch one runs at least", "without 'blocks' all of them run");
         }
         let named: BTreeSet<[u32; 3]> = blocks.iter().map(|(x, y, z)| [*x, *y, *z]).collect();
         if !named.is_empty() && launch.cooperative {
-            self.error(&list, "the blocks of a cooperative launch wait for each other, so none can run alone");
+            self.error(&list, COOPERATIVE);
         }
         for (number, (x, y, z)) in blocks.iter().enumerate() {
             let (place, index) = (list.item(number), [*x, *y, *z]);
@@ -28,6 +35,28 @@ impl Resolver<'_> {
             }
         }
         named.into_iter().collect()
+    }
+
+    /// The blocks that the command line names.
+    fn chosen_blocks(&mut self, place: &ValuePath, launch: &Launch, shape: &Shape) -> Vec<[u32; 3]> {
+        let ranges: Vec<String> = self.overrides.blocks.iter().map(ToString::to_string).collect();
+        let option = format!("--blocks '{}'", ranges.join(";"));
+        if launch.cooperative {
+            self.error(place, format!("{option}: {COOPERATIVE}"));
+        }
+        let blocks = match blocks_of(&self.overrides.blocks, shape.grid) {
+            Ok(blocks) => blocks,
+            Err(why) => {
+                self.error(place, format!("{option}: {why}"));
+                return Vec::new();
+            }
+        };
+        let named: BTreeSet<[u32; 3]> = blocks.iter().copied().collect();
+        let missing = blocks.iter().find_map(|block| cluster_of(*block, shape.cluster).find(|member| !named.contains(member)));
+        if let Some([x, y, z]) = missing {
+            self.error(place, format!("{option}: the blocks of a cluster run together, and ({x}, {y}, {z}) of one is not named"));
+        }
+        blocks
     }
 }
 

@@ -5,10 +5,11 @@ use serde_json::{Map, Value, json};
 
 use crate::base::{Diagnostic, Sources, Span};
 use crate::debug::certificate::Certificate;
+use crate::debug::compare::RunComparison;
 use crate::debug::fidelity::Fidelity;
 use crate::debug::findings::FindingText;
 use crate::debug::open::modules::{Kernel, ListedFile, ListedModule, Problem, demangled};
-use crate::debug::{BufferHead, CaseReport, Comparison, Failure, LaunchRun, Omitted, Reason, Summary, Trust};
+use crate::debug::{BufferHead, CaseReport, ComparedPart, Comparison, Failure, LaunchRun, Omitted, Reason, Summary, Trust};
 use crate::ui::visible::visible_json;
 
 /// A line of output.
@@ -50,6 +51,8 @@ enum Record<'a> {
         passed: bool,
         failures: &'a [Failure],
         findings: &'a [FindingText],
+        #[serde(skip_serializing_if = "Option::is_none")]
+        part: Option<&'a ComparedPart>,
     },
     FindingsOmitted {
         count: u64,
@@ -81,6 +84,14 @@ enum Record<'a> {
         compared: bool,
         passed: bool,
         failures: &'a [Failure],
+        #[serde(skip_serializing_if = "Option::is_none")]
+        part: Option<&'a ComparedPart>,
+    },
+    Compared {
+        files: [&'a str; 2],
+        equal: bool,
+        #[serde(flatten)]
+        found: &'a RunComparison,
     },
     Note {
         text: &'a str,
@@ -197,8 +208,8 @@ pub fn unread(problem: &Problem) -> String {
 
 /// The result of a case.
 pub fn case(report: &CaseReport) -> String {
-    let CaseReport { name, failures, findings, .. } = report;
-    line(&Record::Case { name, passed: failures.is_empty(), failures, findings })
+    let CaseReport { name, failures, findings, part, .. } = report;
+    line(&Record::Case { name, passed: failures.is_empty(), failures, findings, part: part.as_ref() })
 }
 
 /// The number of findings that were not printed, by id.
@@ -249,12 +260,18 @@ pub fn summary(summary: &Summary) -> String {
 
 /// The comparison of the memory at the end of a run with the expected values; empty if nothing is expected.
 pub fn comparison(name: &str, comparison: &Comparison) -> String {
-    let (compared, failures) = match comparison {
+    let (compared, failures, part) = match comparison {
         Comparison::NothingExpected => return String::new(),
-        Comparison::NotCompared => (false, &[][..]),
-        Comparison::Compared(failures) => (true, failures.as_slice()),
+        Comparison::NotCompared => (false, &[][..], None),
+        Comparison::Compared(failures) => (true, failures.as_slice(), None),
+        Comparison::Part(failures, part) => (true, failures.as_slice(), Some(part)),
     };
-    line(&Record::Comparison { name, compared, passed: compared && failures.is_empty(), failures })
+    line(&Record::Comparison { name, compared, passed: compared && failures.is_empty(), failures, part })
+}
+
+/// The comparison of the runs of two files.
+pub fn compared(found: &RunComparison, files: [&str; 2]) -> String {
+    line(&Record::Compared { files, equal: found.is_equal(), found })
 }
 
 /// The error that ended the program.

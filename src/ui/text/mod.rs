@@ -2,6 +2,7 @@
 
 pub mod asynchronous;
 mod certificate;
+mod compared;
 mod diagnostic;
 mod explored;
 mod fidelity;
@@ -30,6 +31,7 @@ use crate::base::{Diagnostic, Sources};
 use std::path::Path;
 
 use crate::debug::certificate::Certificate;
+use crate::debug::compare::RunComparison;
 use crate::debug::fidelity::Fidelity;
 use crate::debug::view::printed as complete_lines;
 use crate::debug::{CaseReport, Comparison, NOT_FIRST, Omitted, RUNS_LONG, Reason, Summary, SwappedSections};
@@ -151,6 +153,21 @@ pub fn comparison(name: &str, comparison: &Comparison, reasons: &[Reason], style
         Style::Json => json::comparison(name, comparison),
         Style::Sarif => String::new(),
     }
+}
+
+/// The comparison of the runs of two files.
+pub fn compared(found: &RunComparison, files: [&str; 2], style: Style) -> String {
+    match style {
+        Style::Human { .. } => compared::compared(found, files),
+        Style::Json => json::compared(found, files),
+        Style::Sarif => String::new(),
+    }
+}
+
+/// What a bundle has after `ptxdbg shrink`: bytes of memory and of the file, before and after.
+pub fn shrunk(path: &Path, [memory_before, memory_after]: [u64; 2], [file_before, file_after]: [u64; 2]) -> String {
+    let name = path.display();
+    format!("{name}: {memory_before} bytes of memory to {memory_after}, a file of {file_before} bytes to {file_after}\n")
 }
 
 /// The output of the kernel's `printf`, as complete lines; empty with JSON and SARIF, which have it in the summary.

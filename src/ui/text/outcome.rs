@@ -11,7 +11,7 @@ use super::frames;
 use super::in_flight;
 use super::launch;
 use super::module;
-use super::report::{grouped, short_site};
+use super::report::{grouped, mismatches, short_site};
 use super::stop;
 use super::symbols;
 use super::table::table;
@@ -102,6 +102,7 @@ fn view(view: &View) -> String {
             };
             found + &certificate
         }
+        View::Mismatches(found) => mismatches(found),
         View::Finding(found) => format!("finding {}: {}\n", found.number, finding(found)),
         View::SynchronizationPath(found, blocks) => chain(found, blocks),
     }

@@ -3,17 +3,34 @@
 use super::finding::finding;
 use super::value::some_lanes;
 use crate::base::Dim3;
+use crate::debug::mismatches::{MismatchRow, Mismatches};
 pub use crate::debug::view::grouped;
 use crate::debug::view::{Actor, CodePlace};
 use crate::debug::{
-    Basis, BufferHead, CaseReport, Comparison, Failure, LaneMask, LaunchRun, Omitted, Reason, Site, Summary, SwappedSections, Writer,
-    shown_name,
+    Basis, BufferHead, CaseReport, ComparedPart, Comparison, Failure, LaneMask, LaunchRun, Omitted, Reason, Site, Summary, SwappedSections,
+    Writer, shown_name,
 };
 use crate::ui::visible::visible;
 
 /// A `FAIL` line for each failure, with its details indented below.
 pub fn case(report: &CaseReport) -> String {
-    failures(&shown_name(&report.name), &report.failures)
+    let part = report.part.as_ref().filter(|_| !report.failures.is_empty()).map_or(String::new(), compared_part);
+    failures(&shown_name(&report.name), &report.failures) + &part
+}
+
+/// `compared     4,096 bytes that 1 of 16,384 blocks wrote`: what was compared of the memory.
+fn compared_part(part: &ComparedPart) -> String {
+    let ComparedPart { bytes, updated_bytes, blocks, grid_blocks } = *part;
+    let verb = |count: u64, one: &'static str, many: &'static str| if count == 1 { one } else { many };
+    let atomics = match updated_bytes {
+        0 => String::new(),
+        bytes => {
+            let is = verb(bytes, "is", "are");
+            format!("; {} that atomics update {is} not: other blocks may update them, too", many(bytes, "byte"))
+        }
+    };
+    let bytes = if bytes == 0 { "nothing".to_string() } else { many(bytes, "byte") };
+    format!("compared     {bytes} that {} of {} blocks wrote{atomics}\n", grouped(blocks), grouped(grid_blocks))
 }
 
 fn failures(case: &str, failures: &[Failure]) -> String {
@@ -28,7 +45,24 @@ pub fn comparison(name: &str, comparison: &Comparison, reasons: &[Reason]) -> St
         Comparison::NotCompared => format!("{name}: not compared with what is expected: the run stopped before its end\n"),
         Comparison::Compared(wrong) if wrong.is_empty() => format!("{name}: as expected\n"),
         Comparison::Compared(wrong) => failures(name, wrong) + &guesses(reasons),
+        Comparison::Part(wrong, part) if wrong.is_empty() => format!("{name}: as expected\n") + &compared_part(part),
+        Comparison::Part(wrong, part) => failures(name, wrong) + &compared_part(part) + &guesses(reasons),
     }
+}
+
+/// The wrong elements at the end of a run, each with the instruction that wrote it last.
+pub(super) fn mismatches(found: &Mismatches) -> String {
+    let part = found.part.as_ref().map_or(String::new(), compared_part);
+    if found.totals.is_empty() {
+        return "all is as expected\n".to_string() + &part;
+    }
+    let row = |row: &MismatchRow| {
+        let MismatchRow { number, element, value, expected, writer } = row;
+        let writer = writer.as_ref().map_or_else(|| "never written".to_string(), short_site);
+        format!("{number}  {element} = {value}, expected {expected}\n     {writer}\n")
+    };
+    let total = |total: &Failure| format!("{}\n", failure(total));
+    found.rows.iter().map(row).chain(found.totals.iter().map(total)).chain([part]).collect()
 }
 
 /// The guessed values of a launch, which may be the reason for an unexpected result.
@@ -89,7 +123,7 @@ fn number(number: f64) -> String {
 }
 
 /// `last written by block (0,0,0) thread (17,0,0) at integer.ptx:45, time 1234`
-fn last_writer(writer: &Writer) -> String {
+pub(super) fn last_writer(writer: &Writer) -> String {
     let Writer { kernel, launch, block, thread, place, time } = writer;
     let of = launch.map_or(String::new(), |launch| format!("launch {launch} ({}) ", shown_name(kernel)));
     format!("last written by {of}block {} thread {} at {place}, time {time}", Dim3(*block), Dim3(*thread))
@@ -118,9 +152,13 @@ pub fn swapped_sections(swapped: SwappedSections) -> String {
 fn launch(run: &LaunchRun) -> String {
     let LaunchRun { kernel, grid, block, ticks, thread_instructions } = run;
     let (grid, block) = (Dim3(*grid), Dim3(*block));
-    let many = |count: u64, noun: &str| format!("{} {noun}{}", grouped(count), if count == 1 { "" } else { "s" });
     let (ticks, instructions) = (many(*ticks, "tick"), many(*thread_instructions, "thread-instruction"));
     format!("{}: grid {grid}, block {block}: {ticks}, {instructions}\n", shown_name(kernel))
+}
+
+/// `1,024 stores`
+pub(super) fn many(count: u64, noun: &str) -> String {
+    format!("{} {noun}{}", grouped(count), if count == 1 { "" } else { "s" })
 }
 
 /// `x: f32[1024] = 0 1 2 …`
@@ -199,6 +237,7 @@ mod tests {
                 executed: std::collections::BTreeSet::new(),
                 certificate: None,
                 swapped_sections: SwappedSections::default(),
+                part: None,
             })
         };
         let described = "FAIL integer_add_u32: out0[17] = 0x00000003, expected 0x00000004; ";

@@ -167,7 +167,9 @@ impl Log {
     pub fn comparison(&mut self, name: &str, comparison: &Comparison) {
         match comparison {
             Comparison::NothingExpected => {}
-            Comparison::Compared(failures) => self.runs[0].results.extend(failures.iter().map(|failure| mismatch(name, failure))),
+            Comparison::Compared(failures) | Comparison::Part(failures, _) => {
+                self.runs[0].results.extend(failures.iter().map(|failure| mismatch(name, failure)));
+            }
             Comparison::NotCompared => {
                 self.list("notCompared", json!(name));
             }

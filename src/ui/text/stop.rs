@@ -60,9 +60,9 @@ fn reason(stop: &Stop, reason: &Reason) -> Option<String> {
         }
         Reason::Interrupted => "interrupted".to_string(),
         Reason::Ended if stop.launch.count > 1 => {
-            format!("t={}  all {} launches have finished{}", grouped(stop.time), stop.launch.count, findings(stop.findings))
+            format!("t={}  all {} launches have finished{}", grouped(stop.time), stop.launch.count, found(stop))
         }
-        Reason::Ended => format!("t={}  the kernel has finished{}", grouped(stop.time), findings(stop.findings)),
+        Reason::Ended => format!("t={}  the kernel has finished{}", grouped(stop.time), found(stop)),
         Reason::Finding(found) => format!("finding {}: {}", found.number, finding(found)),
         Reason::Fault(found) => fault(found),
         Reason::Broken(message) => format!("the run cannot continue: {message}"),
@@ -73,12 +73,17 @@ fn reason(stop: &Stop, reason: &Reason) -> Option<String> {
     Some(text)
 }
 
-/// `; 2 findings`
-fn findings(count: usize) -> String {
-    match count {
+/// `; 2 findings; 12 elements are not as expected ('mismatches')`
+fn found(stop: &Stop) -> String {
+    let findings = match stop.findings {
         0 => String::new(),
         1 => "; 1 finding".to_string(),
         count => format!("; {count} findings"),
+    };
+    match stop.wrong_elements {
+        0 => findings,
+        1 => findings + "; 1 element is not as expected ('mismatches')",
+        count => format!("{findings}; {} elements are not as expected ('mismatches')", grouped(count)),
     }
 }
 

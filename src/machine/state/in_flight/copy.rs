@@ -161,7 +161,7 @@ impl CopyKind {
     }
 
     /// True if it overwrites all of its destination, without a reduction or a byte mask.
-    pub(in crate::machine) fn replaces(&self) -> bool {
+    pub fn replaces(&self) -> bool {
         match self {
             CopyKind::CpAsync(_) => true,
             CopyKind::Bulk { reduction, mask, .. } => reduction.is_none() && *mask == u16::MAX,
