@@ -1,5 +1,6 @@
 //! Runs.
 
+use std::cell::RefCell;
 use std::ops::Range;
 
 use ptxdbg::api::{Checks, DriverLaunch, DriverVariable, Element, HostRange, HostWrite, Run, RunOptions, Schedule};
@@ -12,9 +13,22 @@ use crate::debugger::Replay;
 use crate::module::{PyPtx, failed};
 use crate::result::PyRun;
 
-/// True if the user pressed Ctrl-C.
+thread_local! {
+    /// What a signal handler raised while this thread ran a kernel or a command.
+    static RAISED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
+}
+
+/// True if a signal handler raised an exception, as that of Ctrl-C does; [`raised`] is the exception.
 pub fn is_interrupted() -> bool {
-    Python::attach(|py| py.check_signals().is_err())
+    let error = Python::attach(|py| py.check_signals()).err();
+    let is_raised = error.is_some();
+    RAISED.with_borrow_mut(|raised| *raised = error);
+    is_raised
+}
+
+/// The exception that ended a run or a command.
+pub fn raised() -> PyErr {
+    RAISED.take().unwrap_or_else(|| PyKeyboardInterrupt::new_err(()))
 }
 
 /// Memory of an array: an address, a length, a name, true if it is writable, and the type of its elements.
@@ -122,7 +136,7 @@ pub fn run(
     let ran = py.detach(|| launch.planned(&module.module).and_then(|planned| planned.run_until(0, &options, is_interrupted)));
     let ran = ran.map_err(|error| failed(&error))?;
     if ran.summary.interrupted {
-        return Err(PyKeyboardInterrupt::new_err(()));
+        return Err(raised());
     }
     let writes = ran.host_writes(&host);
     let replay = Replay { module: module.module.clone(), launch, options, host };

@@ -3,11 +3,10 @@
 use std::sync::{Mutex, PoisonError};
 
 use ptxdbg::api::{Prompt, PromptError};
-use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 
 use crate::PtxdbgError;
-use crate::run::is_interrupted;
+use crate::run::{is_interrupted, raised};
 
 /// A session of the debugger: it takes the commands that its prompt takes, and answers with the text that the prompt shows.
 #[pyclass(name = "Session", frozen, module = "ptxdbg")]
@@ -35,7 +34,7 @@ impl PySession {
         py.detach(|| {
             let mut prompt = self.prompt.lock().unwrap_or_else(PoisonError::into_inner);
             let answer = prompt.execute_until(command, is_interrupted);
-            if prompt.was_interrupted() { Err(PyKeyboardInterrupt::new_err(())) } else { answer.map_err(failed) }
+            if prompt.was_interrupted() { Err(raised()) } else { answer.map_err(failed) }
         })
     }
 

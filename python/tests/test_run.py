@@ -1,5 +1,6 @@
 """Runs on NumPy arrays."""
 
+import array
 import ctypes
 import gc
 import os
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import ptxdbg
+import ptxdbg.cuda
 import pytest
 
 SCALE = (Path(__file__).parent / "scale.ptx").read_text()
@@ -88,6 +90,14 @@ def test_catch_raises_what_is_found():
         ptxdbg.run(RACE, grid=2, block=32, args=[cell])
     assert error.value.findings[0].id == "race.global"
     ptxdbg.run(RACE, grid=2, block=32, args=[cell])
+
+
+@pytest.mark.parametrize(("keyword", "value"), [("grid", -1), ("block", 1 << 32), ("shared", -1), ("shared", 1.5), ("seed", -1),
+                                               ("step_limit", -1), ("orders", 1 << 32)])
+def test_a_number_that_is_none_is_named(keyword, value):
+    x = np.zeros(32, np.float32)
+    with pytest.raises((TypeError, ValueError), match=f"{keyword}.*{value}"):
+        ptxdbg.run(SCALE, **{"block": 32, keyword: value}, args=[x, x, 1.0, 32])
 
 
 def test_what_cannot_be_run_says_why():
@@ -214,6 +224,16 @@ def test_buffers_of_python_are_memory():
         assert ptxdbg.run(SCALE, block=5, args=[np.zeros(5, np.float32), memory, 2.0, 5]).findings[0].id == "memory.out_of_bounds"
 
 
+def test_any_buffer_is_memory():
+    x, y = array.array("f", range(32)), array.array("f", [0] * 32)
+    assert ptxdbg.run(SCALE, block=32, args=[x, y, 2.0, 32]).findings == []
+    assert y[31] == 62
+    with pytest.raises(TypeError, match="float64"):
+        ptxdbg.run(SCALE, block=32, args=[array.array("d", x), y, 2.0, 32])
+    with pytest.raises(TypeError, match="gaps"):
+        ptxdbg.run(SCALE, block=32, args=[memoryview(bytearray(256))[::2], y, 2.0, 32])
+
+
 def test_read_only_arrays_are_read_and_not_written():
     x = np.arange(8, dtype=np.float32)
     owner, view, y = x.copy(), x[:], np.zeros(8, np.float32)
@@ -338,6 +358,25 @@ def test_ctrl_c_ends_a_kernel_that_does_not_end():
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         ptxdbg.run(SPIN, args=[cell])
+
+
+@pytest.mark.parametrize("where", ["run", "session"])
+def test_what_a_signal_handler_raises_passes_through(where):
+    """As of a test runner that ends tests after a time."""
+    def late(*_):
+        raise TimeoutError("late")
+
+    session = ptxdbg.run(RACE, grid=64, block=32, args=[np.zeros(1, np.uint32)]).session()
+    before = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    try:
+        with pytest.raises(TimeoutError, match="late"):
+            if where == "session":
+                session.execute("explore 1000000")
+            else:
+                ptxdbg.run(SPIN, args=[np.zeros(1, np.uint32)])
+    finally:
+        signal.signal(signal.SIGALRM, before)
 
 
 def test_the_command_is_in_the_package(tmp_path):
@@ -493,6 +532,33 @@ def test_a_raw_kernel_of_cupy_is_compiled():
     x = np.ones(8, np.float32)
     assert ptxdbg.run(RawKernel(), block=8, args=[x, 4.0, 7]).findings == []
     assert (x == 4).all()
+
+
+def test_a_raw_module_of_cupy_has_several_kernels():
+    compiles_cuda()
+
+    class RawModule:
+        code, options = CUDA + CUDA.replace("scale", "again"), ()
+
+    x = np.ones(8, np.float32)
+    assert ptxdbg.run(RawModule(), "again", block=8, args=[x, 4.0, 7]).findings == []
+    assert (x == 4).all()
+    with pytest.raises(ptxdbg.PtxdbgError, match="scale"):
+        ptxdbg.run(RawModule(), block=8, args=[x, 4.0, 7])
+
+
+def test_an_instance_of_a_template_is_a_kernel(monkeypatch):
+    compiles_cuda()
+    source = "template <typename T> __global__ void doubled(T *x) { x[threadIdx.x] *= 2; }"
+    x, y = np.arange(8, dtype=np.float32), np.arange(8)
+    if ptxdbg.cuda._nvrtc() is not None:
+        assert ptxdbg.run(source=source, kernel="doubled<float>", block=8, args=[x]).findings == []
+        assert ptxdbg.run(source=source, kernel="doubled<long long>", block=8, args=[y]).findings == []
+        assert (x == y).all() and y[7] == 14
+    monkeypatch.setattr(ptxdbg.cuda, "_nvrtc", lambda: None)
+    monkeypatch.setattr(ptxdbg.cuda, "_nvcc", lambda: "nvcc")
+    with pytest.raises(ptxdbg.PtxdbgError, match="instance of a template"):
+        ptxdbg.run(source=source, kernel="doubled<double>", block=8, args=[x])
 
 
 def test_without_a_compiler_it_says_what_to_install(monkeypatch):

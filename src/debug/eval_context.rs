@@ -63,6 +63,11 @@ impl Buffer {
         let ty = ScalarType::from_word(buffer.element.name()).unwrap_or(ScalarType::B8);
         Self { name: buffer.name.clone(), ty, shape: buffer.shape.clone() }
     }
+
+    /// Its size.
+    pub fn bytes(&self) -> u64 {
+        self.shape.iter().fold(u64::from(self.ty.bytes()), |bytes, extent| bytes.saturating_mul(*extent))
+    }
 }
 
 /// One call frame of one lane.

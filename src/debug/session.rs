@@ -17,7 +17,7 @@ use super::open::{Opened, OpenedLaunch};
 use super::resume::{Spin, WarpKey, flag_reads};
 use super::roles::Roles;
 use super::run::{RunError, RunOptions};
-use super::saved::{Saved, SavedState};
+use super::saved::{Saved, SavedState, Typed};
 use super::settings::{SETTINGS, Settings};
 use super::stop::Stop;
 use super::timeline::{End, Input, StartError, Timeline};
@@ -204,6 +204,23 @@ impl Session {
         self.inferred.arrays.choose(variable, ty);
     }
 
+    /// Sets the type of a buffer; without one, it is the launch's.
+    pub fn choose_buffer_type(&mut self, name: &str, ty: Option<ArrayType>) {
+        self.inferred.arrays.choose_buffer(name, ty);
+        self.take_buffers(Buffer::of_case(self.case()));
+    }
+
+    /// Takes the buffers of the launch, with the types that the user has set where they fit.
+    fn take_buffers(&mut self, mut buffers: Vec<Buffer>) {
+        for (name, ty) in self.inferred.arrays.chosen_buffers() {
+            let chosen = Buffer { name: name.clone(), ty: ty.ty, shape: ty.shape.clone() };
+            if let Some(buffer) = buffers.iter_mut().find(|buffer| buffer.name == *name && buffer.bytes() == chosen.bytes()) {
+                *buffer = chosen;
+            }
+        }
+        self.buffers = buffers;
+    }
+
     /// The times that the user visited, which `back` and `forward` reach.
     pub fn navigation(&self) -> &[Tick] {
         &self.navigation.times
@@ -327,7 +344,7 @@ impl Session {
         saved.check(&self.program, self.case(), self.timeline.options())?;
         let differences = saved.differences(&self.program, self.case());
         let breakpoints = saved.breakpoints()?;
-        let types = saved.types(&self.program)?;
+        let types = saved.types(&self.program, self.case())?;
         let mut settings = Settings { theme: self.settings.theme, jobs: self.settings.jobs, ..Settings::default() };
         for (name, value) in &saved.settings {
             let setting = SETTINGS.iter().find(|setting| setting.name == name).ok_or_else(|| format!("there is no setting '{name}'"))?;
@@ -339,7 +356,12 @@ impl Session {
         (self.marks, self.displays, self.roles, self.focus) = (saved.marks, saved.displays, saved.roles, saved.focus);
         (self.navigation, self.earlier) = (NavigationHistory::default(), None);
         self.inferred.arrays.clear();
-        types.into_iter().for_each(|(variable, ty)| self.choose_type(variable, Some(ty)));
+        for (named, ty) in types {
+            match named {
+                Typed::Variable(variable) => self.choose_type(variable, Some(ty)),
+                Typed::Buffer(name) => self.choose_buffer_type(&name, Some(ty)),
+            }
+        }
         self.finding_log = FindingLog::default();
         self.finding_log.suppressions = saved.suppressed;
         self.apply_settings();
@@ -353,7 +375,7 @@ impl Session {
 
     /// Resets the state of the discarded run; the next one has these buffers.
     pub(super) fn forget_run(&mut self, buffers: Vec<Buffer>) {
-        self.buffers = buffers;
+        self.take_buffers(buffers);
         (self.marks, self.navigation, self.earlier) = (Marks::default(), NavigationHistory::default(), None);
         (self.run_to_event, self.spin, self.yielded_to) = (None, Spin::default(), None);
         self.log.clear();

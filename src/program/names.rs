@@ -180,6 +180,19 @@ pub fn is_called(mangled: &str, name: &str) -> bool {
     plain_name(mangled) == Some(&*name) || lookup(mangled).is_some_and(|names| names.matches(&name))
 }
 
+impl super::Program {
+    /// The variable outside of functions that `name` denotes: the one with exactly this name in the module, otherwise the only one whose
+    /// source name matches ([`is_called`]).
+    pub fn variable_called(&self, name: &str) -> Option<&super::Variable> {
+        let of_module = || self.variables.iter().filter(|variable| variable.function.is_none());
+        let exact = of_module().find(|variable| &*variable.name == name);
+        exact.or_else(|| {
+            let mut called = of_module().filter(|variable| is_called(&variable.name, name));
+            called.next().filter(|_| called.next().is_none())
+        })
+    }
+}
+
 /// The identifier that every mangled form of the function `name` contains: `scale` for `void lin::scale<float>(float*, int)`; empty if
 /// there is none.
 fn identifier_of(name: &str) -> Option<&str> {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ptxdbg::base::{Diagnostic, Sources};
-use ptxdbg::debug::arrays::{Inference, Inferred, infer, parse_array_type, type_words, why};
+use ptxdbg::debug::arrays::{Inference, Inferred, TypedMemory, infer, parse_array_type, type_words, why};
 use ptxdbg::isa::{ScalarType, Space};
 use ptxdbg::program::{Program, short_name};
 
@@ -186,12 +186,12 @@ fn accesses_that_disagree_leave_bytes() {
 fn a_given_type_fills_the_variable() {
     let program = one("");
     let variable = &program.variables[0];
-    let ty = |text: &str| parse_array_type(text, variable, None).map(|ty| type_words(ty.ty, &ty.shape, false));
+    let ty = |text: &str| parse_array_type(text, TypedMemory::of(variable, None)).map(|ty| type_words(ty.ty, &ty.shape, false));
     assert_eq!(ty("f32[16][16]").as_deref(), Ok("f32[16][16]"));
     assert_eq!(ty("float").as_deref(), Ok("f32[256]"));
     assert_eq!(ty("half[][32]").as_deref(), Ok("f16[16][32]"));
     assert_eq!(ty("unsigned char [4] [256]").as_deref(), Ok("u8[4][256]"));
-    assert_eq!(parse_array_type("f64", variable, None).unwrap().ty, ScalarType::F64);
+    assert_eq!(parse_array_type("f64", TypedMemory::of(variable, None)).unwrap().ty, ScalarType::F64);
     for wrong in [
         "",
         "flaot",

@@ -12,6 +12,7 @@ import functools
 import operator
 import os
 import re
+import sys
 import threading
 from pathlib import Path
 
@@ -96,7 +97,24 @@ def _three(extents, what):
             raise TypeError(f"{what} is an integer, or one to three of them, and not {extents!r}") from None
     if not 1 <= len(given) <= 3:
         raise ValueError(f"{what} has one to three extents, not {len(given)}")
-    return [*given, *[1] * (3 - len(given))]
+    return [*(_natural(extent, f"an extent of the {what}", 32) for extent in given), *[1] * (3 - len(given))]
+
+
+def _natural(value, what, bits):
+    """An integer that is not negative, of so many bits."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{what} is an integer, and not {value!r}") from None
+    if not 0 <= number < 1 << bits:
+        raise ValueError(f"{what} is an integer from 0 to 2**{bits} - 1, and not {number}")
+    return number
+
+
+def _limits(seed, step_limit, orders):
+    """The seed, the limit of steps and the orders of a run."""
+    return {"seed": _natural(seed, "the seed", 64), "orders": _natural(_orders(orders), "orders", 32),
+            "step_limit": None if step_limit is None else _natural(step_limit, "step_limit", 64)}
 
 
 def _orders(orders):
@@ -151,26 +169,33 @@ def _opened(ptx, kernel, source, options, name, args):
         text, name, named = lowered(ptx, args, name)
         return _read(text, name), None, [value for _, value in named], [own for own, _ in named]
     if source is None and isinstance(getattr(ptx, "code", None), str):
-        # A RawKernel of CuPy.
-        source, kernel, options = ptx.code, kernel or ptx.name, (*ptx.options, *options)
+        # A RawKernel of CuPy, or a RawModule, which has no name.
+        source, kernel, options = ptx.code, kernel or getattr(ptx, "name", None), (*ptx.options, *_headers_of(ptx), *options)
     if source is None:
         raise TypeError(f"a {type(ptx).__name__} is no kernel: PTX as text or Module, a kernel of Numba or a RawKernel of CuPy is")
     from .cuda import compile as compiled
     from .cuda import parameter_names
 
-    module = compiled(source, options=options, name=name or "kernel.cu")
+    module = compiled(source, options=options, name=name or "kernel.cu", instances=[kernel] if kernel and "<" in kernel else ())
     return module, kernel, args, parameter_names(source, module.params(kernel)[0])
+
+
+def _headers_of(kernel):
+    """The option for the headers of the library that a kernel is of: CuPy's are in its package."""
+    package = sys.modules.get(type(kernel).__module__.partition(".")[0])
+    folder = Path(getattr(package, "__file__", None) or "").parent / "_core" / "include"
+    return [f"-I{folder}"] if folder.is_dir() else []
 
 
 def run(ptx=None, kernel=None, *, source=None, grid=1, block=1, args=(), shared=0, cluster=None, cooperative=False, checks="all",
         schedule="in-order", seed=0, step_limit=None, orders=None, options=(), name=None, variables=None):
     """Runs a kernel and returns what it came to.
 
-    ``ptx`` is a text, the path of one or a :class:`Module`, a kernel of Numba, or a RawKernel of CuPy; or ``source`` is CUDA C++, which is
-    compiled with ``options`` (:func:`ptxdbg.cuda.compile`).
+    ``ptx`` is a text, the path of one or a :class:`Module`, a kernel of Numba, or a RawKernel or RawModule of CuPy; or ``source`` is CUDA
+    C++, which is compiled with ``options`` (:func:`ptxdbg.cuda.compile`), and ``kernel`` may be an instance of a template, `scale<float>`.
 
     ``args`` are the parameters in order: NumPy arrays, torch CPU tensors and what offers DLPack or an array interface are passed by
-    address, and updated in place, as are ``bytearray``, ``memoryview`` and ctypes arrays; views of one array alias as they do on a device,
+    address, and updated in place, as are ``bytearray``, ``array.array`` and other buffers, and ctypes arrays; views of one array alias as they do on a device,
     and a kernel that writes to a read-only array is refused. Numbers are converted to the type of the parameter, arrays without dimensions
     too where it cannot be an address; ``bytes`` and ctypes structures are taken as they are. Ctrl-C ends the run.
 
@@ -189,8 +214,8 @@ def run(ptx=None, kernel=None, *, source=None, grid=1, block=1, args=(), shared=
     values, ranges, _alive = collect(params, args, module.text, module.elements(full_name))
     given, after = given_variables(module, variables or {})
     result = _run(module, full_name, _three(grid, "grid"), _three(block, "block"), values, ranges + _reachable(),
-                  cluster=None if cluster is None else _three(cluster, "cluster"), shared=int(shared), cooperative=bool(cooperative),
-                  checks=checks, schedule=schedule, seed=seed, step_limit=step_limit, orders=_orders(orders), variables=given)
+                  cluster=None if cluster is None else _three(cluster, "cluster"), shared=_natural(shared, "shared", 32),
+                  cooperative=bool(cooperative), checks=checks, schedule=schedule, variables=given, **_limits(seed, step_limit, orders))
     for write, made in zip(after, result._variables):
         if write is not None:
             write(made)

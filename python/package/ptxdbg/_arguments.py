@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import array
 import ctypes
 import functools
 import math
@@ -51,7 +52,18 @@ def collect(params, args, text="", elements=None):
 
 def is_array(arg):
     """Whether a value has memory of its own, which a kernel can be given the address of."""
-    return _memory(arg, []) is not None or isinstance(arg, (bytearray, memoryview, ctypes.Array))
+    return _memory(arg, []) is not None or _is_buffer(arg)
+
+
+def _is_buffer(arg):
+    """Whether a value is memory without a shape. Bytes and C's numbers and structures are values."""
+    if isinstance(arg, (bytes, np.generic, ctypes.Structure, ctypes.Union, ctypes._SimpleCData)):
+        return False
+    try:
+        memoryview(arg)
+    except TypeError:
+        return False
+    return True
 
 
 def _dtype(arg):
@@ -62,6 +74,8 @@ def _dtype(arg):
         described = getattr(arg, interface, None)
         if isinstance(described, dict):
             return np.dtype(described["typestr"])
+    if isinstance(arg, array.array):
+        return np.dtype(arg.typecode)
     return np.from_dlpack(arg).dtype if hasattr(arg, "__dlpack__") else None
 
 
@@ -106,19 +120,19 @@ def as_bytes(arg):
     """The bytes of the elements of an array in order, and what writes as many bytes back to it; None of one that may only be read."""
     if hasattr(arg, "untyped_storage"):
         return _tensor_bytes(arg)
-    if isinstance(arg, (bytearray, memoryview, ctypes.Array)):
-        array = np.frombuffer(arg, np.uint8)
-    elif isinstance(arg, np.ndarray):
-        array = arg
+    if isinstance(arg, np.ndarray):
+        own = arg
+    elif _memory(arg, []) is None:
+        own = np.frombuffer(arg, np.uint8)
     elif hasattr(arg, "__dlpack__") and not isinstance(getattr(arg, "__cuda_array_interface__", None), dict):
-        array = np.from_dlpack(arg)
+        own = np.from_dlpack(arg)
     else:
-        array = np.asarray(_Described(arg))
+        own = np.asarray(_Described(arg))
 
     def write(made):
-        array[...] = np.frombuffer(made, array.dtype, array.size).reshape(array.shape)
+        own[...] = np.frombuffer(made, own.dtype, own.size).reshape(own.shape)
 
-    return array.tobytes(), write if array.flags.writeable else None
+    return own.tobytes(), write if own.flags.writeable else None
 
 
 def _tensor_bytes(tensor):
@@ -262,8 +276,10 @@ def _memory(arg, alive):
 
 def _buffer(arg, alive):
     """The same of memory that has no shape. Bytes are a value."""
-    if not isinstance(arg, (bytearray, memoryview, ctypes.Array)):
+    if not _is_buffer(arg):
         return None
+    if not memoryview(arg).c_contiguous:
+        raise TypeError(f"a {type(arg).__name__} with gaps between its elements: np.asarray() of it is an array with strides")
     return _array(np.frombuffer(arg, np.uint8), alive)
 
 
@@ -289,14 +305,14 @@ def _tensor(tensor, alive):
     return tensor.data_ptr(), storage.data_ptr(), storage.nbytes(), True
 
 
-def _array(array, alive):
-    checked_type(array.dtype)
-    alive.append(array)
-    owner = array
+def _array(given, alive):
+    checked_type(given.dtype)
+    alive.append(given)
+    owner = given
     while isinstance(owner.base, np.ndarray):
         owner = owner.base
     low, high = np.lib.array_utils.byte_bounds(owner) if hasattr(np.lib, "array_utils") else np.byte_bounds(owner)
-    return array.__array_interface__["data"][0], low, high - low, bool(array.flags.writeable)
+    return given.__array_interface__["data"][0], low, high - low, bool(given.flags.writeable)
 
 
 def _described(described, interface, arg, alive):

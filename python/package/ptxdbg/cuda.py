@@ -25,22 +25,25 @@ class CompileError(PtxdbgError):
     """CUDA C++ that does not compile, or nothing that compiles it."""
 
 
-def compile(source, *, options=(), name="kernel.cu"):
+def compile(source, *, options=(), name="kernel.cu", instances=()):
     """The :class:`ptxdbg.Module` of a CUDA C++ text.
 
     It is compiled for compute_90 with line numbers, or as ``options`` say, which are those of NVRTC and nvcc alike: ``("-arch=compute_80",
     "-DN=4")``. A text is compiled once. NVRTC is found in the wheel ``nvidia-cuda-nvrtc``, where a torch for CUDA has it too, or in a CUDA
-    toolkit; nvcc on the PATH, in CUDA_HOME or in its wheel.
+    toolkit; nvcc on the PATH, in CUDA_HOME or in its wheel. ``instances`` are those of templates that the module is to have,
+    ``["scale<float>"]``; they need NVRTC.
     """
     if not name or "/" in name or name in (".", ".."):
         raise ValueError(f"'{name}' is no name of a file")
     if isinstance(options, str):
         raise TypeError(f"options are several texts: ['{options}']")
-    return _compiled(source, tuple(options), name)
+    if isinstance(instances, str):
+        raise TypeError(f"instances are several texts: ['{instances}']")
+    return _compiled(source, tuple(options), name, tuple(instances))
 
 
 @functools.lru_cache(maxsize=64)
-def _compiled(source, options, name):
+def _compiled(source, options, name, instances):
     # The text stays as long as the process: findings, listings and bundles show it.
     path = Path(_folder().name, str(_number()), name)
     path.parent.mkdir()
@@ -49,8 +52,11 @@ def _compiled(source, options, name):
         options = (f"-arch={_ARCH}", *options)
     library = _nvrtc()
     if library is not None:
-        return Module(_by_nvrtc(library, source, path, options), path.with_suffix(".ptx").name)
+        return Module(_by_nvrtc(library, source, path, options, instances), path.with_suffix(".ptx").name)
     nvcc = _nvcc()
+    if nvcc is not None and instances:
+        raise CompileError(f"'{instances[0]}' is an instance of a template, which nvcc makes where the source uses it only: use it there, "
+                           "or 'pip install nvidia-cuda-nvrtc'")
     if nvcc is not None:
         return Module(_by_nvcc(nvcc, path, options), path.with_suffix(".ptx").name)
     raise CompileError("nothing that compiles CUDA C++ is found: 'pip install nvidia-cuda-nvrtc' brings NVRTC, which needs no GPU; or put "
@@ -108,7 +114,7 @@ def _headers():
     return found + [home / "include" for home in _toolkits() if (home / "include" / "cuda_fp16.h").is_file()]
 
 
-def _by_nvrtc(library, source, path, options):
+def _by_nvrtc(library, source, path, options, instances):
     library.nvrtcGetErrorString.restype = ctypes.c_char_p
     program = ctypes.c_void_p()
 
@@ -133,6 +139,8 @@ def _by_nvrtc(library, source, path, options):
     given = (ctypes.c_char_p * len(words))(*(word.encode() for word in words))
     call("nvrtcCreateProgram", ctypes.byref(program), source.encode(), str(path).encode(), 0, None, None)
     try:
+        for instance in instances:
+            call("nvrtcAddNameExpression", program, instance.encode())
         call("nvrtcCompileProgram", program, len(words), given)
         return text("nvrtcGetPTXSize", "nvrtcGetPTX")
     finally:

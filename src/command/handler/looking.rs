@@ -9,9 +9,10 @@ use crate::command::context::{Context, Listed};
 use crate::command::error::CommandError;
 use crate::command::outcome::{Outcome, View};
 use crate::debug::argument::ArgumentError;
-use crate::debug::arrays;
+use crate::debug::arrays::{self, TypedMemory};
 use crate::debug::display;
 use crate::debug::resume::LastKnown;
+use crate::debug::session::Session;
 use crate::debug::target::{MemoryTarget, Target};
 use crate::debug::value::{Shown, Value, ValueText};
 use crate::debug::view::{self, Examine, Shape};
@@ -75,12 +76,13 @@ pub fn array_type(context: &mut Context<'_>, call: &Call) -> Answer {
     let Some(id) = session.variable_called(&name.text) else {
         let known = view::array_types(&session.eval_context());
         let names = known.iter().map(|row| row.name.as_str());
-        let error = ArgumentError::new(format!("no variable of the module is called '{}' here", name.text));
-        let is_buffer = session.eval_context().buffers.iter().any(|buffer| buffer.name == name.text);
-        return Err(name.shifted_error(match is_buffer {
-            true => error.with_help("it is a buffer of the launch, which says its type"),
-            false => error.with_nearest(&name.text, names),
-        }));
+        let buffers = session.eval_context().buffers;
+        if let Some(buffer) = buffers.iter().find(|buffer| buffer.name == name.text) {
+            let (name, bytes) = (buffer.name.clone(), buffer.bytes());
+            return buffer_type(session, &name, bytes, call.argument("TYPE"));
+        }
+        let error = ArgumentError::new(format!("no variable of the module and no buffer is called '{}' here", name.text));
+        return Err(name.shifted_error(error.with_nearest(&name.text, names.chain(buffers.iter().map(|buffer| buffer.name.as_str())))));
     };
     match call.argument("TYPE") {
         None => {}
@@ -88,11 +90,27 @@ pub fn array_type(context: &mut Context<'_>, call: &Call) -> Answer {
         Some(argument) => {
             let variable = &session.program().variables[id.index()];
             let dynamic = view::dynamic_bytes(&session.eval_context(), variable);
-            let chosen = arrays::parse_array_type(&argument.text, variable, dynamic).map_err(|error| argument.shifted_error(error))?;
+            let chosen = arrays::parse_array_type(&argument.text, TypedMemory::of(variable, dynamic));
+            let chosen = chosen.map_err(|error| argument.shifted_error(error))?;
             session.choose_type(id, Some(chosen));
         }
     }
     Ok(Outcome::View(View::ArrayTypes(vec![view::array_type(&context.session.eval_context(), id)])))
+}
+
+/// Shows or changes the type of a buffer.
+fn buffer_type(session: &mut Session, name: &str, bytes: u64, ty: Option<&ArgumentText>) -> Answer {
+    match ty {
+        None => {}
+        Some(argument) if argument.text.trim() == "auto" => session.choose_buffer_type(name, None),
+        Some(argument) => {
+            let chosen = arrays::parse_array_type(&argument.text, TypedMemory::Buffer(bytes));
+            session.choose_buffer_type(name, Some(chosen.map_err(|error| argument.shifted_error(error))?));
+        }
+    }
+    let context = session.eval_context();
+    let buffer = context.buffers.iter().find(|buffer| buffer.name == name);
+    Ok(Outcome::View(View::ArrayTypes(buffer.map(|buffer| view::buffer_type(&context, buffer)).into_iter().collect())))
 }
 
 /// The operations in flight that will write the register or memory that an expression names.

@@ -332,9 +332,10 @@ pub const COMMANDS: &[CommandSpec] = &[
             accesses disagree, as in a union, a structure of several types or memory that is used anew, they stay bytes.\n\n\
             With a variable, says its type and what that is from. With a type as well, takes the variable for that from now on, in \
             expressions, watchpoints, histories, panes and findings: a type of PTX or C and extents, of which the first may be left out. \
-            'type VARIABLE auto' goes back to what accesses show. Without arguments, lists all arrays that are declared by the byte. \
+            'type VARIABLE auto' goes back to what accesses show. A buffer of the launch is taken for another type so, and 'auto' is the \
+            launch's own. Without arguments, lists all arrays that are declared by the byte. \
             Sessions that are saved keep what was given.",
-        examples: &["type As", "type As f32[16][16]", "type smem half[][64]", "type As auto", "type"],
+        examples: &["type As", "type As f32[16][16]", "type smem half[][64]", "type As auto", "type x f32[64][64]", "type"],
         handler: handler::array_type,
         ..PLAIN
     },

@@ -28,7 +28,7 @@ use crate::program::{FuncId, Program, VarId, Variable};
 
 pub use flow::Escape;
 pub use inference::{ArrayType, Inference, Inferred, UntypedReason};
-pub use type_text::parse_array_type;
+pub use type_text::{TypedMemory, parse_array_type};
 pub use why::{type_words, why};
 
 /// The result of the analysis of a program.
@@ -39,11 +39,12 @@ struct Analysis {
     users: BTreeSet<(VarId, FuncId)>,
 }
 
-/// The types of the arrays of a program: inferred at the first query, or set by the user.
+/// The types of the arrays of a program: inferred at the first query, or set by the user; and those that the user set for buffers.
 #[derive(Default)]
 pub struct ArrayTypes {
     analysis: OnceLock<Analysis>,
     chosen: BTreeMap<VarId, ArrayType>,
+    chosen_buffers: BTreeMap<String, ArrayType>,
 }
 
 impl ArrayTypes {
@@ -85,9 +86,15 @@ impl ArrayTypes {
         self.chosen.get(&id)
     }
 
+    /// The types that the user has set for buffers, by name.
+    pub fn chosen_buffers(&self) -> &BTreeMap<String, ArrayType> {
+        &self.chosen_buffers
+    }
+
     /// Removes all types that the user has set.
     pub fn clear(&mut self) {
         self.chosen.clear();
+        self.chosen_buffers.clear();
     }
 
     /// Sets the type of a variable; without one, the type is inferred from its accesses.
@@ -95,6 +102,14 @@ impl ArrayTypes {
         match ty {
             Some(ty) => self.chosen.insert(id, ty),
             None => self.chosen.remove(&id),
+        };
+    }
+
+    /// Sets the type of a buffer; without one, it is the launch's.
+    pub fn choose_buffer(&mut self, name: &str, ty: Option<ArrayType>) {
+        match ty {
+            Some(ty) => self.chosen_buffers.insert(name.to_string(), ty),
+            None => self.chosen_buffers.remove(name),
         };
     }
 }

@@ -9,12 +9,51 @@ use crate::program::Variable;
 /// Maximum number of dimensions.
 const DIMENSIONS_MAX: usize = 8;
 
-/// Reads the type that the user sets for `variable`: a type of PTX or C, and extents; the first may be left out or empty. `dynamic` is the
-/// size of dynamic shared memory, if it is known.
+/// The memory that the user sets a type for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TypedMemory {
+    /// A variable.
+    Variable {
+        /// Its size.
+        bytes: u64,
+        /// True if it is declared as an array.
+        is_array: bool,
+    },
+    /// Dynamic shared memory, and its size if the launch is known.
+    Dynamic(Option<u64>),
+    /// A buffer of the launch, and its size.
+    Buffer(u64),
+}
+
+impl TypedMemory {
+    /// That of a variable; `dynamic` is the size of dynamic shared memory, if it is known.
+    pub fn of(variable: &Variable, dynamic: Option<u64>) -> Self {
+        match variable.bytes {
+            0 => Self::Dynamic(dynamic),
+            bytes => Self::Variable { bytes, is_array: variable.is_array },
+        }
+    }
+
+    fn bytes(self) -> u64 {
+        match self {
+            Self::Variable { bytes, .. } | Self::Buffer(bytes) => bytes,
+            Self::Dynamic(bytes) => bytes.unwrap_or(0),
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Variable { .. } | Self::Dynamic(_) => "variable",
+            Self::Buffer(_) => "buffer",
+        }
+    }
+}
+
+/// Reads the type that the user sets for memory: a type of PTX or C, and extents; the first may be left out or empty.
 ///
 /// # Errors
-/// It is no type, or none that fills the variable.
-pub fn parse_array_type(text: &str, variable: &Variable, dynamic: Option<u64>) -> Result<ArrayType, ArgumentError> {
+/// It is no type, or none that fills the memory.
+pub fn parse_array_type(text: &str, memory: TypedMemory) -> Result<ArrayType, ArgumentError> {
     let (name, extents) = text.find('[').map_or((text, ""), |at| text.split_at(at));
     let words: Vec<&str> = name.split_whitespace().collect();
     let ty = type_called(&words).ok_or_else(|| {
@@ -29,12 +68,12 @@ pub fn parse_array_type(text: &str, variable: &Variable, dynamic: Option<u64>) -
     let row = shape.iter().skip(1).try_fold(u64::from(ty.bytes()), |bytes, extent| bytes.checked_mul(extent.unwrap_or(0)));
     let row = row.filter(|row| *row > 0).ok_or_else(|| ArgumentError::new("every extent but the first is a number from 1"))?;
     let inner = shape.iter().skip(1).copied().flatten();
-    let filled = if variable.bytes == 0 { dynamic.unwrap_or(0) } else { variable.bytes };
-    if shape.first().copied().flatten().is_none() && !filled.is_multiple_of(row) {
-        let message = format!("{} has {row} bytes, of which the variable's {filled} are no multiple", row_words(text, shape.len()));
+    let (bytes, what) = (memory.bytes(), memory.word());
+    if shape.first().copied().flatten().is_none() && !bytes.is_multiple_of(row) {
+        let message = format!("{} has {row} bytes, of which the {what}'s {bytes} are no multiple", row_words(text, shape.len()));
         return Err(ArgumentError::new(message));
     }
-    if variable.bytes == 0 {
+    if let TypedMemory::Dynamic(_) = memory {
         // The launch gives the number of rows.
         return match shape.first() {
             Some(Some(_)) => Err(ArgumentError::new("the launch says how many elements dynamic shared memory has")
@@ -44,14 +83,14 @@ pub fn parse_array_type(text: &str, variable: &Variable, dynamic: Option<u64>) -
     }
     let first = match shape.first() {
         Some(Some(first)) => *first,
-        Some(None) | None => variable.bytes / row,
+        Some(None) | None => bytes / row,
     };
-    if first.checked_mul(row) != Some(variable.bytes) {
+    if first.checked_mul(row) != Some(bytes) {
         let needed = first.max(1).saturating_mul(row);
-        let message = format!("{} has {needed} bytes, and the variable has {}", text.trim(), variable.bytes);
+        let message = format!("{} has {needed} bytes, and the {what} has {bytes}", text.trim());
         return Err(ArgumentError::new(message).with_help(format!("an element has {}", ty.bytes())));
     }
-    let is_scalar = shape.is_empty() && first == 1 && !variable.is_array;
+    let is_scalar = shape.is_empty() && first == 1 && matches!(memory, TypedMemory::Variable { is_array: false, .. });
     Ok(ArrayType { ty, shape: std::iter::once(first).chain(inner).filter(|_| !is_scalar).collect() })
 }
 

@@ -1,7 +1,8 @@
 //! Lookup of names in the scope of a thread.
 //!
 //! PTX names are looked up from the inside out: registers of the scopes around the program counter, then variables and parameters of the
-//! function, labels, and variables and functions of the module. Buffers of the launch come last: PTX does not know their names. But if a
+//! function, labels, and variables and functions of the module. Buffers of the launch come next: PTX does not know their names; and last
+//! what the source calls a variable of the module, whose name the compiler mangles. But if a
 //! kernel's parameter and a buffer have the same name, in PTX or in the source, as in a launch without a file, the name means the buffer,
 //! also after the kernel has ended: the parameter is only the buffer's address, `&NAME`.
 
@@ -11,7 +12,9 @@ use crate::debug::eval_context::{Buffer, EvalContext, Frame};
 use crate::debug::source_names;
 use crate::isa::{ScalarType, Space, nearest};
 use crate::program::operands::{Use, registers_of};
-use crate::program::{Bank, FuncId, Function, Param, ParamStorage, Pc, Program, Register, Variable, map, short_name};
+use crate::program::{
+    Bank, FuncId, Function, Param, ParamStorage, Pc, Program, Register, Variable, is_called, map, short_name, shown_name,
+};
 
 /// A memory location with the type of its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,9 +65,13 @@ pub fn look_up<'a>(context: &EvalContext<'a>, frame: Option<&Frame<'a>>, name: &
         let elsewhere = || in_module(context, name).or_else(|| buffer(context, name));
         local.or_else(elsewhere).or_else(|| if frame.is_none() { kernel_param(context, name) } else { None })
     };
+    let of_source = || {
+        let variable = context.program().variable_called(name)?;
+        Some(Named::Memory(variable_location(context, variable, None)))
+    };
     // As in gdb, a register is also called by its name with `$`.
     let of_dollar = || named(&format!("%{}", name.strip_prefix('$')?));
-    named(name).or_else(|| named(numbered_param(context, name)?)).or_else(of_dollar)
+    named(name).or_else(|| named(numbered_param(context, name)?)).or_else(of_source).or_else(of_dollar)
 }
 
 /// The PTX name of the kernel's parameter that the source calls `word`, or of parameter N for `param_N`.
@@ -196,7 +203,7 @@ pub fn variable_called<'a>(context: &EvalContext<'a>, name: &str) -> Option<&'a 
     let of = |owner: Option<FuncId>| program.variables.iter().filter(move |variable| variable.function == owner);
     let own = of(Some(function)).find(|variable| &*variable.name == name);
     let short = || of(Some(function)).find(|variable| short_name(&variable.name) == name);
-    own.or_else(short).or_else(|| of(None).find(|variable| &*variable.name == name))
+    own.or_else(short).or_else(|| program.variable_called(name))
 }
 
 /// The start address of the block's dynamic shared memory.
@@ -241,7 +248,9 @@ pub fn names(context: &EvalContext<'_>) -> Vec<String> {
         names.extend(locals.chain(&info.globals).map(|variable| variable.name.to_string()));
     }
     let program = context.program();
-    names.extend(program.variables.iter().filter(|variable| variable.function.is_none()).map(|variable| variable.name.to_string()));
+    for variable in program.variables.iter().filter(|variable| variable.function.is_none()) {
+        names.extend([variable.name.to_string(), shown_name(&variable.name).into_owned()]);
+    }
     names.extend(program.functions.iter().map(|function| function.name.to_string()));
     names.extend(context.param_names.into_iter().flatten().map(|(_, name)| name.clone()));
     names.extend(context.machine.device().global().allocations().map(|allocation| allocation.name.to_string()));
@@ -261,6 +270,11 @@ pub fn hint(context: &EvalContext<'_>, name: &str) -> Option<String> {
     }
     if let Some(problem) = context.debug_info().and_then(|info| source_names::problem(context.program(), info)) {
         return Some(problem);
+    }
+    let called = context.program().variables.iter().filter(|variable| variable.function.is_none() && is_called(&variable.name, name));
+    let called: Vec<_> = called.map(|variable| shown_name(&variable.name)).collect();
+    if called.len() > 1 {
+        return Some(format!("several variables are: {}", called.join(", ")));
     }
     let names = names(context);
     let specials = crate::isa::SPECIAL_REGISTERS.iter().map(|register| register.name);

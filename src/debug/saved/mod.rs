@@ -10,7 +10,7 @@ mod threads;
 mod types;
 
 pub use data::SavedInput;
-pub use types::SavedType;
+pub use types::{SavedType, Typed};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -326,7 +326,7 @@ impl Saved {
         let saved = Self::read(path).map_err(|error| error.to_string())?;
         saved.check(program, case, options).map_err(|why| format!("{}: {why}", path.display()))?;
         saved.breakpoints()?;
-        saved.types(program)?;
+        saved.types(program, case)?;
         Ok(saved.differences(program, case))
     }
 

@@ -1,17 +1,19 @@
-//! The types that the user chose for variables, in session files.
+//! The types that the user chose for variables and buffers, in session files.
 
 use serde::{Deserialize, Serialize};
 
 use super::Saved;
-use crate::debug::arrays::{ArrayType, ArrayTypes, parse_array_type, type_words};
+use crate::debug::arrays::{ArrayType, ArrayTypes, TypedMemory, parse_array_type, type_words};
+use crate::debug::eval_context::Buffer;
 use crate::isa::Space;
+use crate::launch::Case;
 use crate::program::{Program, VarId, Variable};
 
-/// The type that the user chose for a variable.
+/// The type that the user chose for a variable or a buffer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename = "Type")]
 pub struct SavedType {
-    /// The variable.
+    /// The variable, or a buffer of the launch.
     pub variable: String,
     /// The function that it is declared in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -20,8 +22,17 @@ pub struct SavedType {
     pub ty: String,
 }
 
+/// What the user chose a type for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Typed {
+    /// A variable of the module.
+    Variable(VarId),
+    /// A buffer of the launch.
+    Buffer(String),
+}
+
 impl Saved {
-    /// Puts the types that the user chose for variables into the file.
+    /// Puts the types that the user chose into the file.
     pub fn set_types(&mut self, program: &Program, arrays: &ArrayTypes) {
         let chosen = arrays.all_chosen().filter_map(|(id, ty)| Some((program.variables.get(id.index())?, ty)));
         let saved = chosen.map(|(variable, ty)| SavedType {
@@ -29,21 +40,33 @@ impl Saved {
             function: function_of(program, variable),
             ty: type_words(ty.ty, &ty.shape, variable.bytes == 0 && variable.location.space == Space::Shared),
         });
-        self.types = saved.collect();
+        let of_buffer = |(name, ty): (&String, &ArrayType)| SavedType {
+            variable: name.clone(),
+            function: None,
+            ty: type_words(ty.ty, &ty.shape, false),
+        };
+        self.types = saved.chain(arrays.chosen_buffers().iter().map(of_buffer)).collect();
     }
 
-    /// The types of the file for the variables of `program`.
+    /// The types of the file for the variables of `program` and the buffers of `case`.
     ///
     /// # Errors
-    /// There is no such variable, or the type does not fill it, in one line.
-    pub fn types(&self, program: &Program) -> Result<Vec<(VarId, ArrayType)>, String> {
+    /// There is no such variable or buffer, or the type does not fill it, in one line.
+    pub fn types(&self, program: &Program, case: &Case) -> Result<Vec<(Typed, ArrayType)>, String> {
+        let buffers = Buffer::of_case(case);
         let read = |saved: &SavedType| {
             let matches = |variable: &Variable| *variable.name == *saved.variable && function_of(program, variable) == saved.function;
-            let found = program.variables.iter().position(matches);
-            let index = found.ok_or_else(|| format!("the module has no variable '{}' there", saved.variable))?;
-            let ty = parse_array_type(&saved.ty, &program.variables[index], None);
+            let buffer = || buffers.iter().find(|buffer| buffer.name == saved.variable && saved.function.is_none());
+            let (typed, memory) = match (program.variables.iter().position(matches), buffer()) {
+                (Some(index), _) => (Typed::Variable(VarId::new(index)), TypedMemory::of(&program.variables[index], None)),
+                (None, Some(buffer)) => (Typed::Buffer(buffer.name.clone()), TypedMemory::Buffer(buffer.bytes())),
+                (None, None) => {
+                    return Err(format!("the module has no variable '{}' there, and the launch no such buffer", saved.variable));
+                }
+            };
+            let ty = parse_array_type(&saved.ty, memory);
             let ty = ty.map_err(|error| format!("the type of '{}' cannot be read: {}", saved.variable, error.message))?;
-            Ok((VarId::new(index), ty))
+            Ok((typed, ty))
         };
         self.types.iter().map(read).collect()
     }

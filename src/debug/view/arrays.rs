@@ -1,10 +1,10 @@
 //! `type`: the inferred types of arrays, and the reasons.
 
 use crate::debug::arrays::{Inference, UntypedReason, id_of, is_byte_array, type_words, why};
-use crate::debug::eval_context::EvalContext;
+use crate::debug::eval_context::{Buffer, EvalContext};
 use crate::debug::names::scope;
 use crate::isa::Space;
-use crate::program::{VarId, Variable, short_name};
+use crate::program::{VarId, Variable, shown_name};
 
 /// The source of a variable's type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -44,7 +44,20 @@ pub fn array_type(context: &EvalContext<'_>, id: VarId) -> ArrayTypeRow {
     row(context, &context.program().variables[id.index()])
 }
 
-/// The rows of all arrays declared as bytes, except strings that no code accesses, and of all variables whose type the user chose.
+/// The row of one buffer of the launch.
+pub fn buffer_type(context: &EvalContext<'_>, buffer: &Buffer) -> ArrayTypeRow {
+    let why = if chosen_buffer(context, buffer) { "as given" } else { "as the launch has it" };
+    ArrayTypeRow { name: buffer.name.clone(), ty: type_words(buffer.ty, &buffer.shape, false), why: why.to_string() }
+}
+
+/// True if the user chose the type of the buffer.
+fn chosen_buffer(context: &EvalContext<'_>, buffer: &Buffer) -> bool {
+    let chosen = context.inferred.and_then(|inferred| inferred.arrays.chosen_buffers().get(&buffer.name));
+    chosen.is_some_and(|chosen| chosen.ty == buffer.ty && chosen.shape == buffer.shape)
+}
+
+/// The rows of all arrays declared as bytes, except strings that no code accesses, and of all variables and buffers whose type the user
+/// chose.
 pub fn array_types(context: &EvalContext<'_>) -> Vec<ArrayTypeRow> {
     let program = context.program();
     let known = |variable: &Variable| {
@@ -55,7 +68,9 @@ pub fn array_types(context: &EvalContext<'_>) -> Vec<ArrayTypeRow> {
         variable.align <= 1 && !is_accessed
     };
     let is_listed = |variable: &&Variable| is_byte_array(variable) && !is_text(variable) || origin(context, variable) == Origin::User;
-    program.variables.iter().filter(is_listed).map(|variable| row(context, variable)).collect()
+    let variables = program.variables.iter().filter(is_listed).map(|variable| row(context, variable));
+    let buffers = context.buffers.iter().filter(|buffer| chosen_buffer(context, buffer)).map(|buffer| buffer_type(context, buffer));
+    variables.chain(buffers).collect()
 }
 
 /// The bytes of dynamic shared memory, if `variable` is the unsized array for it and there are any.
@@ -79,5 +94,5 @@ fn row(context: &EvalContext<'_>, variable: &Variable) -> ArrayTypeRow {
         (Origin::Accesses | Origin::Declared, Some(known)) => why(program, known),
         (Origin::Accesses | Origin::Declared, None) => "as it is declared".to_string(),
     };
-    ArrayTypeRow { name: short_name(&variable.name).to_string(), ty: type_words(ty, shape, is_unsized), why }
+    ArrayTypeRow { name: shown_name(&variable.name).into_owned(), ty: type_words(ty, shape, is_unsized), why }
 }

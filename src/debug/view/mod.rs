@@ -36,7 +36,7 @@ pub use crate::base::ranges;
 pub use crate::isa::Major;
 pub use crate::machine::Contribution;
 pub use crate::program::ContractionKind;
-pub use arrays::{ArrayTypeRow, Origin, array_type, array_types, dynamic_bytes};
+pub use arrays::{ArrayTypeRow, Origin, array_type, array_types, buffer_type, dynamic_bytes};
 pub use barriers::{BarrierRow, barriers};
 pub use blocks::{BlockSpan, Condition, blocks};
 pub use cfg::{BlockCounts, BlockView, CfgView, control_flow};
