@@ -21,7 +21,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         fs::write(&file, [])?;
     }
     fs::write(out.join("libptxdbg_capture.why"), &why)?;
-    writeln!(std::io::stdout(), "cargo::rerun-if-changed={CAPTURE}")?;
+    // A path that is not there would have the script run each time.
+    if Path::new(CAPTURE).is_dir() {
+        writeln!(std::io::stdout(), "cargo::rerun-if-changed={CAPTURE}")?;
+    }
     lalrpop::Configuration::new().emit_rerun_directives(true).process_dir("src")
 }
 
@@ -31,7 +34,10 @@ fn compile_capture(file: &Path) -> Result<(), String> {
     let (system, architecture) = (of("CARGO_CFG_TARGET_OS")?, of("CARGO_CFG_TARGET_ARCH")?);
     let triple = SYSTEMS.iter().find(|(name, _)| system == "linux" && architecture == *name).map(|(_, triple)| *triple);
     let triple = triple.ok_or("it is for Linux on x86-64 and aarch64")?;
-    let root = of("CARGO_MANIFEST_DIR")?;
+    let sources = Path::new(&of("CARGO_MANIFEST_DIR")?).join(CAPTURE);
+    if !sources.is_dir() {
+        return Err(format!("{CAPTURE} was not there as it was built: build it from the repository, a package of crates.io lacks it"));
+    }
     let mut command = Command::new(of("RUSTC")?);
     command.args(["--edition=2024", "--crate-name=ptxdbg_capture", "--crate-type=cdylib"]);
     command.args(["-Copt-level=2", "-Cpanic=abort", "-Cstrip=symbols", "-Awarnings"]);
@@ -41,7 +47,7 @@ fn compile_capture(file: &Path) -> Result<(), String> {
     if let (true, Ok(linker)) = (of("TARGET")? == triple, env::var("RUSTC_LINKER")) {
         command.arg(format!("-Clinker={linker}"));
     }
-    let run = command.arg("-o").arg(file).arg("lib.rs").current_dir(Path::new(&root).join(CAPTURE)).output();
+    let run = command.arg("-o").arg(file).arg("lib.rs").current_dir(sources).output();
     let run = run.map_err(|error| format!("the compiler cannot be run: {error}"))?;
     if run.status.success() {
         return Ok(());

@@ -50,7 +50,7 @@ fn parsed<T>(args: Result<T, ArgsMessage>) -> Result<T, Status> {
 
 /// `ptxdbg capture`: the exit status is that of the program that is run.
 fn capture(args: CaptureArgs) -> u8 {
-    let request = args.request(std::env::var_os("LD_PRELOAD"));
+    let request = args.request(std::env::var_os("LD_PRELOAD"), std::env::var_os("CUDA_INJECTION64_PATH"));
     match ptxdbg::capture::run(&request, &|line| print_error(&format!("ptxdbg: {}\n", visible(line)))) {
         Ok(status) => u8::try_from(status).unwrap_or(1),
         Err(why) => report_failure(&Failure::Message(visible(&why).into_owned()), Style::Human { color: false }) as u8,

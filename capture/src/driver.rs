@@ -155,7 +155,7 @@ pub struct Driver {
 }
 
 /// The function of the driver called `name`.
-fn function<F: Copy>(name: &CStr) -> Option<F> {
+pub fn function<F: Copy>(name: &CStr) -> Option<F> {
     const { assert!(size_of::<F>() == size_of::<*mut c_void>(), "a function is a pointer") };
     let found = symbols::of_driver(name);
     // SAFETY: the field that takes it has the type that the driver's reference gives the function of this name.

@@ -4,7 +4,7 @@
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 use crate::driver::{Handle, LaunchConfig, NOT_FOUND, STREAM_PER_THREAD, SUCCESS, Status};
 use crate::graph_hooks;
@@ -14,6 +14,7 @@ use crate::linkers;
 use crate::nvrtc::nvrtcCompileProgram;
 use crate::state;
 use crate::symbols;
+use crate::texture_hooks;
 
 /// A function that is replaced.
 pub struct Hook {
@@ -70,7 +71,10 @@ static LINK_FILE_V2: Hook = since(6050, hook(c"cuLinkAddFile", c"cuLinkAddFile_v
 static LINK_COMPLETE: Hook = hook(c"cuLinkComplete", c"cuLinkComplete", cuLinkComplete as *const c_void);
 static LINK_DESTROY: Hook = hook(c"cuLinkDestroy", c"cuLinkDestroy", cuLinkDestroy as *const c_void);
 
-static HOOKS: [&Hook; 22] = [
+static INIT: Hook = hook(c"cuInit", c"cuInit", cuInit as *const c_void);
+
+static HOOKS: [&Hook; 23] = [
+    &INIT,
     &LAUNCH,
     &LAUNCH_PTSZ,
     &LAUNCH_EX,
@@ -95,9 +99,28 @@ static HOOKS: [&Hook; 22] = [
     &LINK_DESTROY,
 ];
 
-/// Those that are replaced: these, and those of graphs.
+/// Those that are replaced: these, and those of graphs and of textures.
 fn all() -> impl Iterator<Item = &'static Hook> {
-    HOOKS.iter().chain(graph_hooks::HOOKS.iter()).copied()
+    HOOKS.iter().chain(graph_hooks::HOOKS.iter()).chain(texture_hooks::HOOKS.iter()).copied()
+}
+
+/// Whether the program's first call of the driver came to what takes its place.
+static IS_CALLED: AtomicBool = AtomicBool::new(false);
+
+/// Whether calls of the program come to what takes the place of the driver's functions.
+pub fn are_called() -> bool {
+    IS_CALLED.load(Ordering::Acquire)
+}
+
+/// As the driver's.
+///
+/// # Safety
+/// As that of the driver.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuInit(flags: c_uint) -> Status {
+    IS_CALLED.store(true, Ordering::Release);
+    // SAFETY: the argument is the program's.
+    INIT.real::<unsafe extern "C" fn(c_uint) -> Status>().map_or(NOT_FOUND, |real| unsafe { real(flags) })
 }
 
 impl Hook {

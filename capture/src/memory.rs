@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::driver::{Driver, SUCCESS};
 use crate::pointers::{Found, Search};
@@ -29,18 +29,18 @@ pub struct Region {
 }
 
 /// Memory that is kept of a launch.
-pub struct Memory<'a> {
-    driver: &'a Driver,
-    folder: &'a Path,
+pub struct Memory {
+    driver: &'static Driver,
+    folder: PathBuf,
     /// What is kept, in the order in which it was found.
     pub regions: Vec<Region>,
     left: u64,
 }
 
-impl<'a> Memory<'a> {
+impl Memory {
     /// Nothing yet, in files of `folder`, of at most `bytes` bytes.
-    pub fn new(driver: &'a Driver, folder: &'a Path, bytes: u64) -> Self {
-        Self { driver, folder, regions: Vec::new(), left: bytes }
+    pub fn new(driver: &'static Driver, folder: &Path, bytes: u64) -> Self {
+        Self { driver, folder: folder.to_path_buf(), regions: Vec::new(), left: bytes }
     }
 
     /// Keeps a variable of the module, whose words are looked at.

@@ -8,6 +8,7 @@ use std::path::Path;
 use crate::driver::Status;
 use crate::launch::Launch;
 use crate::memory::Region;
+use crate::textures::{Object, Place, Textures};
 
 /// The file of a folder that says what is in it. It is written last: a folder without it is not whole.
 const NAME: &str = "launch.txt";
@@ -28,6 +29,8 @@ pub struct Kept<'a> {
     pub params: &'a [(usize, Vec<u8>)],
     /// Memory.
     pub regions: &'a [Region],
+    /// Textures and surfaces.
+    pub textures: &'a Textures,
     /// Whether some words were not followed, as there were too many.
     pub is_cut: bool,
     /// The number of nodes, of a graph that it is in.
@@ -80,5 +83,25 @@ fn text(kept: &Kept<'_>) -> String {
         let (after, variable) = (after.as_deref().unwrap_or_default(), variable.as_deref().unwrap_or_default());
         line(format_args!("region\t{start}\t{bytes}\t{from}\t{to}\t{before}\t{after}\t{variable}"));
     }
+    for array in &kept.textures.arrays {
+        line(format_args!("array\t{}\t{}\t{}", array.bytes, array.before, array.after.as_deref().unwrap_or_default()));
+    }
+    for object in &kept.textures.objects {
+        line(format_args!("{}", image(object)));
+    }
     text
+}
+
+/// A texture or surface.
+fn image(object: &Object) -> String {
+    let Object { kind, handle, format: (format, channels), extents: [width, height, depth], is_layered, is_cube, sampling, .. } = object;
+    let (array, address) = match object.place {
+        Place::Array(index) => (index.to_string(), 0),
+        Place::Address(address) => (String::new(), address),
+    };
+    let [x, y, z] = sampling.address;
+    let border = sampling.border.map(|channel| channel.to_bits().to_string()).join("\t");
+    let shape = format!("{width}\t{height}\t{depth}\t{}\t{}", u8::from(*is_layered), u8::from(*is_cube));
+    let read = format!("{x}\t{y}\t{z}\t{}\t{}\t{border}", sampling.filter, sampling.flags);
+    format!("{}\t{handle}\t{array}\t{address}\t{format}\t{channels}\t{shape}\t{read}", kind.word())
 }

@@ -2,23 +2,17 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
-use std::ffi::CString;
-use std::fs;
 use std::hash::{BuildHasherDefault, Hasher};
-use std::io;
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::counters::{Counters, counters};
+use crate::counters::counters;
 use crate::driver::{Driver, Handle, KernelNode, SUCCESS, Status, driver};
 use crate::graphs::{Graph, Part};
 use crate::images::{self, Image};
-use crate::launch::{Launch, ParamBytes};
-use crate::memory::Memory;
-use crate::output::{self, Kept};
-use crate::parent::{self, Wanted};
-use crate::pointers::Search;
+use crate::keeping::{Chosen, Keeping, Source};
+use crate::launch::Launch;
+use crate::parent;
 
 /// What is known by handles, which are looked up at each launch.
 type Handles<V> = HashMap<usize, V, BuildHasherDefault<HandleHasher>>;
@@ -48,17 +42,6 @@ struct Function {
     launches: Arc<AtomicU64>,
     /// What is needed to keep a launch of it; none if it is not wanted, or has no PTX.
     source: Option<Source>,
-}
-
-/// Where a wanted kernel comes from.
-#[derive(Clone)]
-struct Source {
-    /// The file of its module's image, in the folder.
-    file: String,
-    owner: Handle,
-    is_library: bool,
-    /// The variables of its module.
-    variables: Vec<String>,
 }
 
 /// What this process has seen.
@@ -140,18 +123,39 @@ fn remember_unwanted(function: Handle, launches: &Arc<AtomicU64>) {
     });
 }
 
+/// A launch that is looked at, from before it to its answer.
+pub struct Entered(Option<(Alone, Keeping)>);
+
+/// Looks at a launch of `function`, and keeps what is before it if it is wanted; none if it is not looked at.
+pub fn enter(function: Handle, launch: impl FnOnce() -> Launch) -> Option<Entered> {
+    if !looks_on(|| is_unwanted(function)) {
+        return None;
+    }
+    let (driver, launch) = (driver(), launch());
+    let chosen = locked().get_or_insert_with(State::new).chosen(driver, launch.function, Some(launch.stream));
+    let keeping = chosen.and_then(|chosen| {
+        let alone = Alone::new();
+        Some((alone, Keeping::begin(driver, &launch, chosen)?))
+    });
+    Some(Entered(keeping))
+}
+
+impl Entered {
+    /// Keeps what is after the launch, which has answered `status`.
+    pub fn leave(self, status: Status) {
+        if let Some((alone, keeping)) = self.0 {
+            keeping.end(status);
+            drop(alone);
+        }
+        IS_WITHIN.set(false);
+    }
+}
+
 /// Launches `function` by `call`, and keeps the launch if it is wanted.
 pub fn around(function: Handle, launch: impl FnOnce() -> Launch, call: impl FnOnce() -> Status) -> Status {
-    if !looks_on(|| is_unwanted(function)) {
-        return call();
-    }
-    let (driver, launch) = (driver(), &launch());
-    let chosen = locked().get_or_insert_with(State::new).chosen(driver, launch.function, Some(launch.stream));
-    let status = match chosen {
-        Some(chosen) => alone(|| keep(driver, launch, call, &chosen)),
-        None => call(),
-    };
-    IS_WITHIN.set(false);
+    let Some(entered) = enter(function, launch) else { return call() };
+    let status = call();
+    entered.leave(status);
     status
 }
 
@@ -163,7 +167,10 @@ pub fn around_graph(executable: Handle, stream: Handle, whole: impl FnOnce() -> 
     let driver = driver();
     let cut = locked().get_or_insert_with(State::new).cut(driver, executable, stream);
     let status = match cut {
-        Some(cut) => alone(|| launch_parts(driver, cut, stream, part)),
+        Some(cut) => {
+            let _alone = Alone::new();
+            launch_parts(driver, cut, stream, part)
+        }
         None => whole(),
     };
     IS_WITHIN.set(false);
@@ -185,13 +192,28 @@ fn looks_on(is_unwanted: impl FnOnce() -> bool) -> bool {
     looks_on
 }
 
-/// Does `what` while other threads launch nothing.
-fn alone(what: impl FnOnce() -> Status) -> Status {
-    let _keeping = KEEPING.lock();
-    IS_KEEPING.store(true, Ordering::Release);
-    let status = what();
-    IS_KEEPING.store(false, Ordering::Release);
-    status
+/// While it lives, other threads launch nothing.
+struct Alone {
+    _keeping: MutexGuard<'static, ()>,
+}
+
+impl Alone {
+    fn new() -> Self {
+        let keeping = KEEPING.lock().unwrap_or_else(PoisonError::into_inner);
+        IS_KEEPING.store(true, Ordering::Release);
+        Self { _keeping: keeping }
+    }
+}
+
+impl Drop for Alone {
+    fn drop(&mut self) {
+        IS_KEEPING.store(false, Ordering::Release);
+    }
+}
+
+/// Nothing more is wanted.
+pub fn finish() {
+    IS_DONE.store(true, Ordering::Relaxed);
 }
 
 /// Does `what` with this process's state, where it looks on.
@@ -258,36 +280,6 @@ pub fn forget_graph(executable: Handle) {
 pub fn forget_functions() {
     if let Some(state) = locked().as_mut() {
         state.forget_functions();
-    }
-}
-
-/// A launch that is to be kept.
-struct Chosen {
-    wanted: Wanted,
-    counters: &'static Counters,
-    name: String,
-    source: Source,
-    /// Its number among the launches of wanted kernels.
-    number: u64,
-    /// The number of nodes, of a graph that it is in.
-    graph: Option<usize>,
-}
-
-impl Chosen {
-    /// Ends keeping it, with nothing more to do or for the next.
-    fn end(&self, is_done: bool) {
-        if is_done {
-            IS_DONE.store(true, Ordering::Relaxed);
-        }
-        if is_done || self.wanted.nth > 0 {
-            self.counters.end(is_done);
-        }
-    }
-
-    /// Says why it is not kept.
-    fn fail(&self, why: &dyn std::fmt::Display) {
-        parent::report(&["say", &format!("{}: {why}", self.name)]);
-        self.end(false);
     }
 }
 
@@ -366,7 +358,9 @@ impl State {
         let architecture = driver.architecture().map_or(String::new(), |number| number.to_string());
         let variables = parent::ask(&["module", &file, name, &architecture])?;
         let (first, variables) = variables.split_first()?;
-        (first == "ptx").then(|| Source { file, owner: image.owner, is_library: image.is_library, variables: variables.to_vec() })
+        let has_images = first == "ptx with images";
+        let (owner, is_library, variables) = (image.owner, image.is_library, variables.to_vec());
+        (has_images || first == "ptx").then_some(Source { file, owner, is_library, has_images, variables })
     }
 
     /// The file of an image, which is written the first time.
@@ -429,12 +423,19 @@ struct Cut {
 }
 
 /// Launches the parts of a graph, each by `launch`, and keeps those that are to be.
-fn launch_parts(driver: &Driver, mut cut: Cut, stream: Handle, launch: impl Fn(Handle) -> Status) -> Status {
+fn launch_parts(driver: &'static Driver, mut cut: Cut, stream: Handle, launch: impl Fn(Handle) -> Status) -> Status {
     for part in cut.parts {
         let call = || launch(part.executable());
         let kept = part.kept.and_then(|number| cut.chosen.get_mut(number)?.take());
         let status = match (kept, part.launch(driver, stream)) {
-            (Some(kept), Some(own)) => keep(driver, &own, call, &Chosen { graph: Some(cut.nodes), ..kept }),
+            (Some(kept), Some(own)) => {
+                let keeping = Keeping::begin(driver, &own, Chosen { graph: Some(cut.nodes), ..kept });
+                let status = call();
+                if let Some(keeping) = keeping {
+                    keeping.end(status);
+                }
+                status
+            }
             (Some(kept), None) => {
                 kept.fail(&"the driver does not say what the graph launches");
                 call()
@@ -450,73 +451,6 @@ fn launch_parts(driver: &Driver, mut cut: Cut, stream: Handle, launch: impl Fn(H
         }
     }
     SUCCESS
-}
-
-/// Launches by `call`, and keeps memory before and after it.
-fn keep(driver: &Driver, launch: &Launch, call: impl FnOnce() -> Status, chosen: &Chosen) -> Status {
-    let folder = chosen.wanted.folder.join(format!("{}-launch{}", std::process::id(), chosen.number));
-    let mut search = Search::new(driver);
-    let before = keep_before(driver, launch, chosen, &folder, &mut search);
-    let (params, mut memory) = match before {
-        Ok(before) => before,
-        Err(error) => {
-            chosen.fail(&error);
-            return call();
-        }
-    };
-    // A launch that fails leaves a context that answers nothing.
-    let architecture = driver.architecture();
-    let status = call();
-    let waited = if status == SUCCESS { driver.synchronize() } else { status };
-    let is_cut = search.is_cut();
-    let kept = if waited == SUCCESS { memory.keep_after() } else { Ok(()) }.and_then(|()| {
-        let Chosen { name: kernel, number, source, graph, .. } = chosen;
-        let (number, graph, module) = (*number, *graph, &*source.file);
-        let regions = &memory.regions;
-        output::write(
-            &folder,
-            &Kept { kernel, number, module, architecture, launch, params: &params, regions, is_cut, graph, status: waited },
-        )
-    });
-    match kept {
-        Ok(()) => {
-            let answer = parent::ask(&["kept", &folder.display().to_string()]);
-            let goes_on = answer.is_some_and(|answer| answer.first().is_some_and(|answer| answer == "more"));
-            chosen.end(!goes_on);
-        }
-        Err(error) => chosen.fail(&error),
-    }
-    status
-}
-
-/// Keeps memory before the launch, found from its parameters and from the variables of its module.
-fn keep_before<'a>(
-    driver: &'a Driver,
-    launch: &Launch,
-    chosen: &Chosen,
-    folder: &'a Path,
-    search: &mut Search<'_>,
-) -> io::Result<(ParamBytes, Memory<'a>)> {
-    let params = launch.param_bytes(driver).map_err(io::Error::other)?;
-    let status = driver.synchronize();
-    if status != SUCCESS {
-        return Err(io::Error::other(format!("waiting for what was launched before, the driver answers {status}")));
-    }
-    fs::create_dir_all(folder)?;
-    let mut memory = Memory::new(driver, folder, chosen.wanted.bytes);
-    let source = &chosen.source;
-    for name in &source.variables {
-        let place = CString::new(name.as_str()).ok().and_then(|name| driver.variable(source.owner, source.is_library, &name));
-        if let Some((address, bytes)) = place {
-            memory.keep_variable(search, name, address, bytes)?;
-        }
-    }
-    for (_, bytes) in &params {
-        // Structures may be packed.
-        search.look(bytes, size_of::<u32>());
-    }
-    memory.keep_found(search)?;
-    Ok((params, memory))
 }
 
 /// Says how often each kernel was launched, as the process ends.

@@ -44,6 +44,13 @@ pub fn of_library(handle: *mut c_void, name: &CStr) -> *mut c_void {
     real().map_or(ptr::null_mut(), |dlsym| unsafe { dlsym(handle, name.as_ptr()) })
 }
 
+/// The library at `path`, or where the system finds it; with `is_loaded`, only if it is loaded already. Null where there is none.
+pub fn open(path: &CStr, is_loaded: bool) -> *mut c_void {
+    const LOADED: c_int = 4;
+    // SAFETY: the path ends with a zero.
+    unsafe { dlopen(path.as_ptr(), if is_loaded { LAZY | LOADED } else { LAZY }) }
+}
+
 /// The function of the driver called `name`; null where it has none.
 pub fn of_driver(name: &CStr) -> *mut c_void {
     static DRIVER: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());

@@ -3,6 +3,7 @@
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr;
 
+use crate::callbacks::called;
 use crate::{Handle, INVALID_HANDLE, INVALID_VALUE, SUCCESS, kernel, run};
 
 #[repr(C)]
@@ -103,8 +104,10 @@ pub unsafe extern "C" fn cuGraphClone(made: *mut Handle, of: Handle) -> c_int {
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuGraphLaunch(executable: Handle, _: Handle) -> c_int {
-    unsafe { graph(executable) }.run();
-    SUCCESS
+    called(4, c"cuGraphLaunch", [executable.cast_const()], || {
+        unsafe { graph(executable) }.run();
+        SUCCESS
+    })
 }
 
 #[unsafe(no_mangle)]

@@ -4,14 +4,18 @@
 
 #![allow(non_snake_case, clippy::missing_safety_doc, clippy::too_many_arguments, reason = "the names and the arguments are the driver's")]
 
+mod callbacks;
 mod graphs;
 mod linker;
+mod textures;
 
 use std::alloc::{Layout, alloc_zeroed};
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr;
 use std::slice;
 use std::sync::Mutex;
+
+use callbacks::called;
 
 type Handle = *mut c_void;
 
@@ -34,10 +38,11 @@ struct Kernel {
     run: unsafe fn(&[*const c_void]),
 }
 
-static KERNELS: [Kernel; 5] = [
+static KERNELS: [Kernel; 6] = [
     Kernel { name: c"vecadd", params: &[(0, 8), (8, 8), (16, 8), (24, 4)], run: vecadd },
     Kernel { name: c"double_list", params: &[(0, 8)], run: double_list },
     Kernel { name: c"scale", params: &[(0, 16)], run: scale },
+    Kernel { name: c"brighten", params: &[(0, 8), (8, 8), (16, 8)], run: brighten },
     Kernel { name: c"halve", params: &[(0, 8)], run: halve },
     Kernel { name: c"machine_code", params: &[], run: nothing },
 ];
@@ -80,6 +85,17 @@ unsafe fn scale(params: &[*const c_void]) {
     }
 }
 
+unsafe fn brighten(params: &[*const c_void]) {
+    unsafe {
+        let (texture, surface, sums) = (read::<u64>(params[0]), read::<u64>(params[1]), read::<*mut u32>(params[2]));
+        for (x, y) in (0..4).flat_map(|y| (0..8).map(move |x| (x, y))) {
+            let texel = *textures::texel(texture, x, y);
+            *textures::texel(surface, x, y) += texel;
+            *sums.add(y * 8 + x) = texel;
+        }
+    }
+}
+
 unsafe fn halve(params: &[*const c_void]) {
     unsafe { slice::from_raw_parts_mut(read::<*mut f32>(params[0]), 128).iter_mut().for_each(|x| *x *= 0.5) };
 }
@@ -103,6 +119,7 @@ fn kernel(function: Handle) -> Option<&'static Kernel> {
 
 #[unsafe(no_mangle)]
 pub extern "C" fn cuInit(_: c_uint) -> c_int {
+    callbacks::inject();
     SUCCESS
 }
 
@@ -178,7 +195,11 @@ pub unsafe extern "C" fn cuPointerGetAttributes(count: c_uint, which: *const c_i
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuModuleLoadData(module: *mut Handle, _: *const c_void) -> c_int {
+pub unsafe extern "C" fn cuModuleLoadData(module: *mut Handle, image: *const c_void) -> c_int {
+    called(1, c"cuModuleLoadData", [module.cast_const().cast(), image], || load(module))
+}
+
+fn load(module: *mut Handle) -> c_int {
     let made = Box::leak(Box::new(0_u64)) as *mut u64;
     let variables = [(c"factor", 4), (c"calls", 4), (c"table", 16)].map(|(name, bytes)| (name, allocate(bytes), bytes));
     unsafe { *(variables[0].1 as *mut f32) = 1.0 };
@@ -231,9 +252,23 @@ pub unsafe extern "C" fn cuFuncGetParamInfo(function: Handle, index: usize, offs
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuLaunchKernel(
-    function: Handle, _: c_uint, _: c_uint, _: c_uint, _: c_uint, _: c_uint, _: c_uint, _: c_uint, _: Handle, params: *const *const c_void,
-    extra: *const *const c_void,
+    function: Handle, gx: c_uint, gy: c_uint, gz: c_uint, bx: c_uint, by: c_uint, bz: c_uint, shared: c_uint, stream: Handle,
+    params: *const *const c_void, extra: *const *const c_void,
 ) -> c_int {
+    let given = LaunchParams { function, extents: [gx, gy, gz, bx, by, bz, shared], stream, params, extra };
+    called(2, c"cuLaunchKernel", given, || unsafe { launch(function, params, extra) })
+}
+
+#[repr(C)]
+struct LaunchParams {
+    function: Handle,
+    extents: [c_uint; 7],
+    stream: Handle,
+    params: *const *const c_void,
+    extra: *const *const c_void,
+}
+
+unsafe fn launch(function: Handle, params: *const *const c_void, extra: *const *const c_void) -> c_int {
     let Some(kernel) = kernel(function) else { return INVALID_HANDLE };
     unsafe {
         let given = if extra.is_null() {
@@ -260,8 +295,8 @@ pub struct Config {
 pub unsafe extern "C" fn cuLaunchKernelEx(
     config: *const Config, function: Handle, params: *const *const c_void, extra: *const *const c_void,
 ) -> c_int {
-    let [gx, gy, gz, bx, by, bz, shared] = unsafe { (*config).extents };
-    unsafe { cuLaunchKernel(function, gx, gy, gz, bx, by, bz, shared, (*config).stream, params, extra) }
+    let given = [config.cast(), function.cast_const(), params.cast(), extra.cast()];
+    called(3, c"cuLaunchKernelEx", given, || unsafe { launch(function, params, extra) })
 }
 
 #[unsafe(no_mangle)]

@@ -51,6 +51,40 @@ struct Attribute {
     value: [c_uint; 16],
 }
 
+#[repr(C)]
+struct ArrayShape {
+    extents: [usize; 3],
+    format: c_int,
+    channels: c_uint,
+    flags: c_uint,
+}
+
+#[repr(C)]
+struct Resource {
+    kind: c_int,
+    words: [u64; 16],
+    flags: c_uint,
+}
+
+#[repr(C)]
+struct Side {
+    at: [usize; 4],
+    kind: c_uint,
+    host: *const c_void,
+    device: u64,
+    array: Handle,
+    reserved: *mut c_void,
+    pitch: usize,
+    height: usize,
+}
+
+#[repr(C)]
+struct Copy3d {
+    from: Side,
+    to: Side,
+    extents: [usize; 3],
+}
+
 #[link(name = "cuda")]
 unsafe extern "C" {
     fn cuInit(flags: c_uint) -> c_int;
@@ -80,6 +114,10 @@ unsafe extern "C" {
     ) -> c_int;
     fn cuLinkComplete(linker: Handle, cubin: *mut *mut c_void, size: *mut usize) -> c_int;
     fn cuLinkDestroy(linker: Handle) -> c_int;
+    fn cuArray3DCreate_v2(array: *mut Handle, shape: *const ArrayShape) -> c_int;
+    fn cuMemcpy3D_v2(copy: *const Copy3d) -> c_int;
+    fn cuTexObjectCreate(handle: *mut u64, of: *const Resource, sampling: *const [c_uint; 26], view: *const c_void) -> c_int;
+    fn cuSurfObjectCreate(handle: *mut u64, of: *const Resource) -> c_int;
 }
 
 #[link(name = "dl")]
@@ -216,7 +254,12 @@ fn graph(functions: &Functions, module: Handle, words: &str) {
 
 /// Blocks, and threads of a block.
 fn extents(kernel: &str) -> (c_uint, c_uint) {
-    (if kernel == "vecadd" { 8 } else { 1 }, if kernel == "double_list" { 1 } else { 128 })
+    let threads = match kernel {
+        "double_list" => 1,
+        "brighten" => 32,
+        _ => 128,
+    };
+    (if kernel == "vecadd" { 8 } else { 1 }, threads)
 }
 
 /// A fat binary with the text in it, in the wrapper that a program has.
@@ -256,6 +299,19 @@ fn allocated<T: Copy>(values: &[T]) -> u64 {
     address
 }
 
+/// An array of 8 by 4 numbers that begin at `first`.
+fn image(first: u32) -> Resource {
+    let (mut array, none) = (ptr::null_mut(), ptr::null_mut());
+    assert_eq!(unsafe { cuArray3DCreate_v2(&mut array, &ArrayShape { extents: [8, 4, 0], format: 3, channels: 1, flags: 2 }) }, 0);
+    let numbers: Vec<u32> = (first..first + 32).collect();
+    let host = numbers.as_ptr().cast();
+    let side = |kind, array| Side { at: [0; 4], kind, host, device: 0, array, reserved: none, pitch: 32, height: 4 };
+    assert_eq!(unsafe { cuMemcpy3D_v2(&Copy3d { from: side(1, none), to: side(3, array), extents: [32, 4, 1] }) }, 0);
+    let mut words = [0; 16];
+    words[0] = array as u64;
+    Resource { kind: 0, words, flags: 0 }
+}
+
 fn set(module: Handle, name: &CStr, bytes: &[u8]) {
     let (mut address, mut size) = (0, 0);
     assert_eq!(unsafe { cuModuleGetGlobal_v2(&mut address, &mut size, module, name.as_ptr()) }, 0);
@@ -284,6 +340,16 @@ fn params(module: Handle, kernel: &str) -> Vec<Vec<u8>> {
             all.extend(4_u32.to_le_bytes());
             all.extend(1.5_f32.to_le_bytes());
             vec![all]
+        }
+        "brighten" => {
+            let (mut texture, mut surface) = (0, 0);
+            // Texels are given as they are.
+            let mut sampling = [0; 26];
+            sampling[..3].fill(1);
+            sampling[4] = 1;
+            assert_eq!(unsafe { cuTexObjectCreate(&mut texture, &image(100), &sampling, ptr::null()) }, 0);
+            assert_eq!(unsafe { cuSurfObjectCreate(&mut surface, &image(7)) }, 0);
+            vec![long(texture), long(surface), long(allocated(&[0_u32; 32]))]
         }
         "halve" => vec![long(allocated(&[3_f32; 128]))],
         _ => Vec::new(),

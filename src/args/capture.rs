@@ -3,10 +3,11 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{CommandFactory, FromArgMatches, Parser};
+use clap::builder::PossibleValue;
+use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
 
 use super::{ArgsMessage, bytes};
-use crate::capture::Request;
+use crate::capture::{By, Request};
 
 const EXIT_STATUS: &str = "\
 The exit status is that of the program, or 2 where it cannot be run or a bundle cannot be written. What is said goes to standard
@@ -36,6 +37,11 @@ pub struct CaptureArgs {
     #[arg(long, value_name = "BYTES", value_parser = bytes, default_value = "2G")]
     pub max_bytes: u64,
 
+    /// How calls of the driver are seen: by a library that is loaded before the others (LD_PRELOAD), by CUPTI in one that the driver loads
+    /// (CUDA_INJECTION64_PATH), or both: by CUPTI where a program's calls do not come to the first
+    #[arg(long, value_name = "HOW", value_enum, default_value_t)]
+    pub by: By,
+
     /// The bundle; without it KERNEL.ptxcap here
     #[arg(short, long, value_name = "FILE.ptxcap")]
     pub output: Option<PathBuf>,
@@ -45,17 +51,31 @@ pub struct CaptureArgs {
     pub command: Vec<OsString>,
 }
 
+impl ValueEnum for By {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[By::Both, By::Preload, By::Cupti]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(match self {
+            By::Both => "both",
+            By::Preload => "preload",
+            By::Cupti => "cupti",
+        }))
+    }
+}
+
 impl CaptureArgs {
     /// The command line that parsing, help and the manual page are made from.
     pub fn described() -> clap::Command {
         Self::command()
     }
 
-    /// What is to be captured; `preload` is what `LD_PRELOAD` holds.
-    pub fn request(self, preload: Option<OsString>) -> Request {
+    /// What is to be captured; `preload` is what `LD_PRELOAD` holds, `injection` what `CUDA_INJECTION64_PATH` does.
+    pub fn request(self, preload: Option<OsString>, injection: Option<OsString>) -> Request {
         let nth = (!self.all).then_some(self.nth);
-        let Self { kernel, max_bytes, output, command, .. } = self;
-        Request { kernel, nth, max_bytes, output, command, preload }
+        let Self { kernel, max_bytes, by, output, command, .. } = self;
+        Request { kernel, nth, max_bytes, output, command, by, preload, injection }
     }
 }
 

@@ -129,7 +129,8 @@ impl Shared {
         match modules::find(&self.wanted.folder.join(file), kernel, architecture) {
             Ok(Found { texts }) => {
                 let variables = texts.iter().flat_map(|text| modules::variables(text)).map(|variable| variable.name);
-                ["ptx".to_string()].into_iter().chain(variables).collect()
+                let has_images = texts.iter().any(|text| modules::has_images(text));
+                [if has_images { "ptx with images" } else { "ptx" }.to_string()].into_iter().chain(variables).collect()
             }
             Err(lacks) => {
                 self.seen().kernel(kernel).lacks = Some(lacks);

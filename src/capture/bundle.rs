@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::LAUNCHES_MAX;
 use super::kept::{Kept, Region};
 use super::modules::{self, Variable};
-use super::triton;
+use super::{textures, triton};
 use crate::api::{Planned, RunOptions};
 use crate::base::counted;
 use crate::container::bundle::is_bundle;
@@ -116,7 +116,11 @@ fn notes(kept: &Kept) -> String {
 fn lines(kept: &Kept, output: &Path) -> Vec<String> {
     let bytes: u64 = kept.regions.iter().map(|region| region.kept.end - region.kept.start).sum();
     let regions = counted(kept.regions.len() as u64, "region");
-    let first = format!("{}, {regions} of memory with {} in {}", notes(kept), counted(bytes, "byte"), output.display());
+    let images = match kept.textures.len() as u64 {
+        0 => String::new(),
+        count => format!(", {} of textures and surfaces", counted(count, "object")),
+    };
+    let first = format!("{}, {regions} of memory with {}{images} in {}", notes(kept), counted(bytes, "byte"), output.display());
     let cut = kept.is_cut.then(|| "more words look like addresses than are followed: memory may be missing".to_string());
     let partial = kept.regions.iter().filter(|region| !region.is_whole()).map(|region| {
         let Region { start, bytes, kept, .. } = region;
@@ -145,6 +149,8 @@ fn launch(kept: &Kept, folder: &Path, variables: &[Variable]) -> Result<Launch, 
             None => memory.push(memory_of(region, folder, is_known)?),
         }
     }
+    let (arrays, handles) = textures::images(kept, &memory, is_known)?;
+    memory.extend(arrays);
     let params = kept.params.iter().map(|(_, bytes)| param(bytes, &kept.regions)).collect();
     let triple = |[x, y, z]: [u32; 3]| (x, y, z);
     Ok(Launch {
@@ -152,6 +158,7 @@ fn launch(kept: &Kept, folder: &Path, variables: &[Variable]) -> Result<Launch, 
         dynamic_shared: kept.shared,
         cooperative: kept.cooperative,
         memory,
+        handles,
         variables: initial,
         expect_variables: expected,
         ..Launch::new(Some(kept.kernel.clone()), kept.grid, kept.block, params)

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use super::textures::{Array, Object};
+
 /// The file of a folder that says what is in it.
 const NAME: &str = "launch.txt";
 
@@ -61,6 +63,10 @@ pub struct Kept {
     pub params: Vec<(u64, Vec<u8>)>,
     /// Memory.
     pub regions: Vec<Region>,
+    /// Texels of textures and surfaces.
+    pub arrays: Vec<Array>,
+    /// Textures and surfaces.
+    pub textures: Vec<Object>,
 }
 
 impl Kept {
@@ -111,6 +117,8 @@ impl Kept {
                     variable: some(variable),
                 });
             }
+            ["array", ref fields @ ..] => self.arrays.push(Array::read(fields)?),
+            [word @ ("texture" | "surface"), ref fields @ ..] => self.textures.push(Object::read(word, fields)?),
             _ => return None,
         }
         Some(())

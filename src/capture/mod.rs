@@ -13,6 +13,7 @@ mod kernel_pattern;
 pub mod library;
 mod modules;
 mod seen;
+mod textures;
 mod triton;
 
 use std::ffi::{OsStr, OsString};
@@ -37,12 +38,26 @@ pub const LAUNCHES_MAX: usize = 100;
 const SOCKET: &str = "PTXDBG_CAPTURE";
 /// The variable that names the library to the dynamic linker.
 const PRELOAD: &str = "LD_PRELOAD";
-/// CuPy then compiles what it needs in the program, where the PTX is seen, and takes no cubin of an earlier run.
-const CUPY: (&str, &str) = ("CUPY_CACHE_IN_MEMORY", "1");
+/// The variable that names the library to the driver, which loads it as the program begins to use it.
+const INJECTION: &str = "CUDA_INJECTION64_PATH";
+/// CuPy and PyTorch then compile what they need in the program, where the PTX is seen, and take no cubin of an earlier run.
+const NO_CACHES: [(&str, &str); 2] = [("CUPY_CACHE_IN_MEMORY", "1"), ("USE_PYTORCH_KERNEL_CACHE", "0")];
 /// The exit status where the program has ended well and a bundle cannot be written.
 const UNWRITTEN: i32 = 2;
 /// The status of a program that a signal has ended is that of the signal and this, as shells have it.
 const SIGNALLED: i32 = 128;
+
+/// How calls of the driver are seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum By {
+    /// By the functions of a library that is loaded before the others, and by CUPTI where a program's calls do not come to these.
+    #[default]
+    Both,
+    /// By a library that is loaded before the others.
+    Preload,
+    /// By CUPTI, which calls a library that the driver loads.
+    Cupti,
+}
 
 /// What is to be captured.
 #[derive(Clone, Debug)]
@@ -57,8 +72,12 @@ pub struct Request {
     pub output: Option<PathBuf>,
     /// The program and its arguments.
     pub command: Vec<OsString>,
+    /// How calls of the driver are seen.
+    pub by: By,
     /// What `LD_PRELOAD` holds already.
     pub preload: Option<OsString>,
+    /// What `CUDA_INJECTION64_PATH` holds already: another tool, which stays.
+    pub injection: Option<OsString>,
 }
 
 /// Runs the program, and writes the bundles. Each line for the user goes to `say`. The exit status is that of the program.
@@ -86,7 +105,8 @@ pub fn run(request: &Request, say: &dyn Fn(&str)) -> Result<i32, String> {
     };
     let answers = Answers::listen(&socket, wanted).map_err(cannot("listen for what the program says"))?;
     let mut command = Command::new(program);
-    command.args(arguments).env(PRELOAD, preload(&file, request.preload.as_deref())?).env(SOCKET, &socket).env(CUPY.0, CUPY.1);
+    command.args(arguments).env(SOCKET, &socket).envs(NO_CACHES);
+    load(&mut command, request, &file)?;
     let ended = child::run(&mut command).map_err(|error| format!("cannot run {}: {}", program.display(), cause(&error)))?;
     let seen = answers.end();
     for line in &seen.said {
@@ -98,6 +118,26 @@ pub fn run(request: &Request, say: &dyn Fn(&str)) -> Result<i32, String> {
     }
     let code = code(ended.status);
     Ok(if are_written || code != 0 { code } else { UNWRITTEN })
+}
+
+/// Has the library at `file` loaded into the program.
+fn load(command: &mut Command, request: &Request, file: &Path) -> Result<(), String> {
+    let other = request.injection.as_deref().filter(|other| !other.is_empty());
+    if request.by != By::Cupti {
+        command.env(PRELOAD, preload(file, request.preload.as_deref())?);
+    }
+    match other {
+        Some(other) if request.by == By::Cupti => {
+            let other = Path::new(other).display();
+            let why = "the driver loads one library for tools, and CUPTI calls one of them: unset it, or leave out --by cupti";
+            Err(format!("{INJECTION} is {other}: {why}"))
+        }
+        None if request.by != By::Preload => {
+            command.env(INJECTION, file);
+            Ok(())
+        }
+        Some(_) | None => Ok(()),
+    }
 }
 
 /// The folder in which launches are kept, beside the bundle.

@@ -160,6 +160,13 @@ pub struct Variable {
     pub is_global: bool,
 }
 
+/// Whether a module has instructions of textures or surfaces.
+pub fn has_images(text: &str) -> bool {
+    const OPCODES: [&str; 8] = ["tex", "tld4", "txq", "suld", "sust", "sured", "suq", "istypep"];
+    let is_opcode = |word: &str| word.split_once('.').is_some_and(|(opcode, _)| OPCODES.contains(&opcode));
+    crate::base::without_comments(text).split_whitespace().any(is_opcode)
+}
+
 /// The variables in global and constant memory that a module defines, but for those that stand for textures, samplers and surfaces.
 pub fn variables(text: &str) -> Vec<Variable> {
     let text = crate::base::without_comments(text);

@@ -38,11 +38,13 @@ pub(super) fn described<'a>(launch: &'a mut Launch, place: &ValuePath) -> Vec<De
     for (index, param) in launch.params.iter_mut().enumerate() {
         of_param(param, &place.param(index), &mut all);
     }
-    for (name, image) in &mut launch.bind {
+    let bound = launch.bind.iter_mut().map(|(name, image)| (place.field("bind").key(name), image));
+    let of_handles = launch.handles.iter_mut().map(|(handle, image)| (place.field("handles").key(&handle.to_string()), image));
+    for (place, image) in bound.chain(of_handles) {
         if let Image::Texture(Texture { buffer: BufferRef::Buffer(buffer), .. })
         | Image::Surface(Surface { buffer: BufferRef::Buffer(buffer), .. }) = image
         {
-            of_buffer(buffer, &place.field("bind").key(name).field("buffer"), &mut all);
+            of_buffer(buffer, &place.field("buffer"), &mut all);
         }
     }
     for (name, init) in &mut launch.variables {

@@ -77,6 +77,9 @@ pub struct Launch {
     /// Textures, samplers and surfaces that variables of the module refer to, by the variables' names.
     #[serde(default, deserialize_with = "distinct", skip_serializing_if = "BTreeMap::is_empty")]
     pub bind: BTreeMap<String, Image>,
+    /// Textures, samplers and surfaces by handles that parameters, structures or memory hold as numbers, as those of a captured launch.
+    #[serde(default, deserialize_with = "distinct", skip_serializing_if = "BTreeMap::is_empty")]
+    pub handles: BTreeMap<u64, Image>,
     /// Contents of `.const` and `.global` variables of the module from this launch on, by their names. `Values` and files may have
     /// fewer elements than the variable: the others are unchanged.
     #[serde(default, deserialize_with = "distinct", skip_serializing_if = "BTreeMap::is_empty")]
@@ -119,6 +122,7 @@ impl Launch {
             memory: Vec::new(),
             params,
             bind: BTreeMap::new(),
+            handles: BTreeMap::new(),
             variables: BTreeMap::new(),
             variable_types: BTreeMap::new(),
             expect_variables: BTreeMap::new(),

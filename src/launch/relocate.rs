@@ -41,7 +41,7 @@ fn rename_launch(launch: &mut Launch, renamed: &dyn Fn(&mut String)) {
         memory.expect.iter_mut().for_each(|init| rename_init(init, renamed));
     }
     launch.variables.values_mut().chain(launch.expect_variables.values_mut()).for_each(|init| rename_init(init, renamed));
-    for image in launch.bind.values_mut() {
+    for image in launch.bind.values_mut().chain(launch.handles.values_mut()) {
         let (Image::Texture(super::image::Texture { buffer: BufferRef::Buffer(buffer), .. })
         | Image::Surface(super::image::Surface { buffer: BufferRef::Buffer(buffer), .. })) = image
         else {

@@ -192,6 +192,7 @@ impl Resolver<'_> {
         self.memory(index, place, launch, scope);
         let params = self.params(index, place, launch, function, scope, &mut images);
         images.extend(self.bound_images(index, place, launch, scope));
+        images.extend(self.images_of_handles(index, place, launch, scope));
         let variables = self.variables(index, place, launch, scope);
         let variable_types = self.variable_types(place, launch);
         self.expected_variables(index, place, launch, scope);

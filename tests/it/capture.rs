@@ -32,6 +32,7 @@ fn stand_in() -> Option<&'static Path> {
         };
         compile("libcuda.rs", &["--crate-type=cdylib", "--crate-name=cuda", "-Clink-arg=-Wl,-soname,libcuda.so.1"], &library)?;
         std::fs::copy(&library, folder.join("libcuda.so")).unwrap();
+        compile("cupti.rs", &["--crate-type=cdylib", "-L", &folder.display().to_string()], &folder.join("libcupti.so.12"))?;
         compile("program.rs", &["-L", &folder.display().to_string()], &folder.join("program"))?;
         Some(folder)
     });
@@ -106,6 +107,8 @@ fn a_captured_launch_leaves_what_the_device_left() {
         ("address", "text", "double_list"),
         ("linked", "text", "scale"),
         ("dlsym", "fat", "scale+extra"),
+        ("linked", "text", "brighten"),
+        ("address", "fat", "brighten+extra"),
     ];
     for (number, (way, image, launch)) in cases.iter().enumerate() {
         let Some((said, status, folder)) = captured(&format!("left{number}"), &[], &[way, image, launch]) else { return };
@@ -124,9 +127,13 @@ fn a_captured_launch_leaves_what_the_device_left() {
         let unpacked = folder.join("unpacked");
         unpack(&path, &unpacked);
         let ptx = std::fs::read_to_string(unpacked.join("kernel.ptx")).unwrap();
-        let (right, wrong) =
-            [("add.f32 %f2", "sub.f32 %f2"), ("shl.b32 %r0, %r0, 1", "shl.b32 %r0, %r0, 2"), ("mul.f32 %f2", "add.f32 %f2")]
-                [["vecadd", "double_list", "scale"].iter().position(|name| *name == kernel).unwrap()];
+        let (right, wrong) = match kernel {
+            "vecadd" => ("add.f32 %f2", "sub.f32 %f2"),
+            "double_list" => ("shl.b32 %r0, %r0, 1", "shl.b32 %r0, %r0, 2"),
+            // What is stored to the surface.
+            "brighten" => ("add.u32 %r7", "sub.u32 %r7"),
+            _ => ("mul.f32 %f2", "add.f32 %f2"),
+        };
         std::fs::write(unpacked.join("kernel.ptx"), ptx.replace(right, wrong)).unwrap();
         let (said, status) = replayed(&unpacked.join("launch.ron"), &["--verify", "-l"]);
         assert!(status == 1 && said.ends_with("0 passed, 1 failed\n"), "{said}");
@@ -137,8 +144,9 @@ fn a_captured_launch_leaves_what_the_device_left() {
 #[test]
 fn bundles_of_a_device_leave_what_it_left() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/captured");
-    let names = ["batched", "clustered", "constants", "list", "structs", "table"];
-    for name in names {
+    let textures = ["surface_write", "texture_2d", "texture_cube", "texture_layered", "texture_table"];
+    let names = ["batched", "clustered", "constants", "list", "structs", "table"].into_iter().chain(textures);
+    for name in names.clone() {
         let (said, status) = replayed(&folder.join(name).with_extension("ptxcap"), &["--verify"]);
         assert!(status == 0 && said.ends_with("1 passed, 0 failed\n"), "{name}: {said}");
         assert!(
@@ -147,7 +155,7 @@ fn bundles_of_a_device_leave_what_it_left() {
         );
     }
     let bundles = std::fs::read_dir(folder).unwrap().filter(|entry| bundle::is_bundle(&entry.as_ref().unwrap().path()));
-    assert_eq!(bundles.count(), names.len());
+    assert_eq!(bundles.count(), names.count());
 }
 
 /// Each block alone, or each cluster: what it writes is what the device left there, and nothing else is compared.
@@ -229,6 +237,43 @@ fn what_was_seen_is_said() {
     let (said, _, folder) = captured("after", &[], &["dlsym", "text", "vecadd+recorded", "vecadd"]).unwrap();
     assert!(said.contains("captured: launch 1 of vecadd"), "{said}");
     assert!(folder.join("vecadd.ptxcap").exists());
+}
+
+/// Where a program's calls do not come to the preloaded library, CUPTI calls back.
+#[test]
+fn calls_are_seen_by_cupti() {
+    let Some(built) = stand_in() else { return };
+    let program = built.join("program").display().to_string();
+    for launch in ["vecadd", "vecadd+ex", "scale+extra", "double_list", "brighten"] {
+        let kernel = launch.split('+').next().unwrap();
+        for (number, (options, script)) in [
+            (&["--by", "cupti"] as &[&str], format!("{program} dlsym fat {launch} exit=5")),
+            (&[], format!("env -u LD_PRELOAD {program} linked text {launch} exit=5")),
+        ]
+        .iter()
+        .enumerate()
+        {
+            let (said, status, folder) = captured_command(&format!("cupti{number}_{launch}"), options, &["sh", "-c", script]);
+            assert!(status == 5 && said.contains(&format!("captured: launch 1 of {kernel} on sm_90")), "{launch}: {said}");
+            let (said, status) = replayed(&folder.join(format!("{kernel}.ptxcap")), &["--verify"]);
+            assert!(status == 0 && said.ends_with("1 passed, 0 failed\n"), "{launch}: {said}");
+        }
+    }
+    let run = |name: &str, options: &[&str], script: &str| captured_command(&format!("cupti_{name}"), options, &["sh", "-c", script]).0;
+    let said = run("two", &["--by", "cupti"], &format!("STAND_IN_SUBSCRIBER=1 {program} linked text vecadd"));
+    assert!(said.starts_with("ptxdbg: calls of the program are not seen: two subscribers: another tool in the program, "), "{said}");
+    let said = run("graph", &["--by", "cupti"], &format!("{program} linked text graph=vecadd,scale"));
+    assert!(said.contains("graphs are seen by CUPTI, which cannot have them launched in parts"), "{said}");
+    // Where the preloaded library sees them, CUPTI is not asked, and has room for another tool.
+    let said = run("both", &[], &format!("STAND_IN_SUBSCRIBER=1 {program} linked text vecadd"));
+    assert!(said.starts_with("ptxdbg: captured: launch 1 of vecadd on sm_90"), "{said}");
+    let said = run("preload", &["--by", "preload"], &format!("env -u LD_PRELOAD {program} linked text vecadd"));
+    assert!(said.starts_with("ptxdbg: nothing is captured: the program has not called the driver"), "{said}");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ptxdbg"));
+    command.args(["capture", "--by", "cupti", "--", "true"]).env("CUDA_INJECTION64_PATH", "/opt/tool.so");
+    let output = command.output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.starts_with("ptxdbg: CUDA_INJECTION64_PATH is /opt/tool.so: ") && output.status.code() == Some(2), "{said}");
 }
 
 /// A kernel of a graph is kept as the graph is launched in parts: each leaves what the device left, and so does the program.

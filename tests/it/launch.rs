@@ -117,7 +117,7 @@ fn a_file_that_is_no_launch_file_is_refused_at_its_place() {
     let ends = "the file ends before it is complete (a launch file is one Launch(..), Suite(..) or Sequence(..))";
     let empty = "the file is empty ('ptxdbg --batch KERNEL.ptx' prints a made-up launch: save the lines up to the first empty one)";
     let range = "this number is out of range (sizes and counts are whole numbers that are not negative: extents are below 2^32, a Byte is 0 to 255)";
-    let fields = "fields: module, modules, kernel, grid, block, cluster, dynamic_shared, cooperative, blocks, memory, params, bind, variables, variable_types, expect_variables, variable_tolerances, expect_ignoring, printed, findings";
+    let fields = "fields: module, modules, kernel, grid, block, cluster, dynamic_shared, cooperative, blocks, memory, params, bind, handles, variables, variable_types, expect_variables, variable_tolerances, expect_ignoring, printed, findings";
     let elements = "types: U8 S8 B8 U16 S16 B16 U32 S32 B32 U64 S64 B64 F16 BF16 F32 F64";
     assert_mistakes(&[
         (String::new(), &format!("1:1: {empty}")),
@@ -213,7 +213,7 @@ fn fields_that_are_missing_or_misspelt_are_reported_all_at_once() {
     Buffer(name: \"b\", elem: F32, init: Random(), expect: Values([1])),
   ],
 )";
-    let launch = "fields: module, modules, kernel, grid, block, cluster, dynamic_shared, cooperative, blocks, memory, params, bind, variables, variable_types, expect_variables, variable_tolerances, expect_ignoring, printed, findings";
+    let launch = "fields: module, modules, kernel, grid, block, cluster, dynamic_shared, cooperative, blocks, memory, params, bind, handles, variables, variable_types, expect_variables, variable_tolerances, expect_ignoring, printed, findings";
     let expected = [
         "2:11: 'scale' is not a string (kernel: \"scale\")".to_string(),
         format!("3:3: there is no field 'Grid' of Launch (did you mean 'grid'? {launch})"),

@@ -62,6 +62,13 @@ impl Resolver<'_> {
         images
     }
 
+    /// The images whose handles the launch gives as numbers.
+    pub(super) fn images_of_handles(&mut self, index: usize, place: &ValuePath, launch: &Launch, scope: &mut Scope) -> Vec<PlannedImage> {
+        let list = place.field("handles");
+        let images = launch.handles.iter();
+        images.filter_map(|(handle, image)| self.image(index, &list.key(&handle.to_string()), image, scope, *handle)).collect()
+    }
+
     /// The image of parameter number `param` of a launch.
     pub(super) fn image_param(
         &mut self,
