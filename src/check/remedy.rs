@@ -18,10 +18,14 @@ pub enum Remedy {
     BarrierAt(BarrierLevel, Position),
     /// A named barrier of the threads that execute the first instruction and those that execute the second.
     NamedBarrier(Pc, Pc),
+    /// An arrival at the named barrier at which threads wait with the instruction.
+    Arrive(Pc, Position),
     /// A fence of memory.
     Fence(Scope, Position),
     /// A fence between the generic and the async proxy.
     ProxyFence(Position),
+    /// A fence of the registers of `wgmma`.
+    WgmmaFence(Position),
     /// Other semantics (relaxed, acquire or release) of an access, a fence or an operation on an mbarrier.
     Order(Pc, Ordering),
     /// Another scope of an access, a fence or an operation on an mbarrier.

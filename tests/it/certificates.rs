@@ -165,10 +165,26 @@ fn verdicts_name_what_depends_on_the_order() {
         ("poll_limit", "what ld.acquire.gpu.global.u32 returns, a branch"),
         ("poll_two_writers", "what st.release.gpu.global.u32 leaves in memory, kept"),
         ("clock", "what mov.u32 returns, what is stored"),
+        ("ring_short", "what ld.acquire.cta.shared.s32 returns, a branch"),
         ("test_wait", "what mbarrier.test_wait.shared.b64 returns, what is stored"),
     ] {
         assert_eq!(verdict(module), expected, "{module}");
     }
+}
+
+/// A ring with a slot too few races only where the producer gets ahead: the certificate of the order that does not show it is about that
+/// order, and other orders find it.
+#[test]
+fn a_short_ring_is_found_in_other_orders() {
+    let overrides = Overrides { grid: Some([2, 1, 1]), block: Some([64, 1, 1]), params: vec!["u32[256]".into()], ..Overrides::default() };
+    let request = Request { modules: vec![fixtures().join("orders/ring_short.ptx")], launch: LaunchChoice::MadeUp, overrides };
+    let opened = open(&request).unwrap();
+    let races = |seed| {
+        let options = RunOptions { schedule: Schedule::Random, seed, ..checked() };
+        let run = run_case(&opened.program, &opened.plan.cases[0], &options).unwrap();
+        run.findings.iter().any(|finding| finding.id.word() == "race.shared.raw")
+    };
+    assert!((1..=4).any(races));
 }
 
 /// What the certificate of a wait for a later block is about: with room for fewer blocks the kernel hangs.

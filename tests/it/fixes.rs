@@ -108,6 +108,50 @@ fn what_held_holds() {
     assert_eq!(expected, table, "run PTXDBG_BLESS=1 cargo test --test it fixes:: and read the difference");
 }
 
+/// A statement of a kernel that is right, and the change that gives it back: file, kernel, statement, how often it stands in the kernel
+/// before that one, and what one of the changes that hold says.
+const TAKEN_AWAY: &[(&str, &str, &str, usize, &str)] = &[
+    ("gallery/wgmma_acc_early", "wgmma_acc_early_ok", "wgmma.fence.sync.aligned;", 0, "wgmma.fence.sync.aligned; before"),
+    ("gallery/bulk_store_nofence", "bulk_store_nofence_ok", "cp.async.bulk.wait_group 0;", 0, "cp.async.bulk.wait_group 0;"),
+    ("gallery/cluster_nobar", "cluster_nobar_ok", CLUSTER_BARRIER, 1, "barrier.cluster.wait; before"),
+    ("gallery/named_swap", "named_swap_ok", "barrier.cta.arrive 1, 64;", 0, "barrier.arrive 1, 64; after"),
+    ("gallery/named_swap", "named_swap_ok", "barrier.cta.arrive 2, 64;", 0, "barrier.arrive 2, 64; after"),
+    ("gallery/grid_barrier", "grid_barrier_ok", "bar.sync \t0;", 0, "bar.sync 0; before"),
+    ("gallery/mbar_use_after_inval", "mbar_use_after_inval_ok", "bar.sync \t0;", 2, "bar.sync 0; before"),
+    ("programs/mbar_pipeline", "ring_mbarrier", "bar.sync 1, 96;", 0, "barrier.sync 15, 96;"),
+];
+
+/// The barrier of a cluster, as nvcc writes it.
+const CLUSTER_BARRIER: &str = "barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;";
+
+#[test]
+fn what_was_taken_away_is_given_back() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fixes_taken_away");
+    fs::create_dir_all(&folder).unwrap();
+    let options = RunOptions { checks: Checks::ALL, step_limit: Some(STEP_LIMIT), orders: 1, ..RunOptions::unwatched() };
+    let mut wrong = Vec::new();
+    for (file, kernel, statement, before, says) in TAKEN_AWAY {
+        let text = fs::read_to_string(fixtures().join(format!("{file}.ptx"))).unwrap();
+        let entry = text.find(&format!(".entry {kernel}")).unwrap();
+        let (at, _) = text[entry..].match_indices(statement).nth(*before).unwrap();
+        let changed = folder.join(format!("{}.ptx", file.rsplit('/').next().unwrap()));
+        fs::write(&changed, format!("{}{}", &text[..entry + at], &text[entry + at + statement.len()..])).unwrap();
+        let launch = LaunchChoice::File(fixtures().join(format!("{file}.ron")));
+        let opened = open(&Request { modules: vec![changed], launch, overrides: Overrides::default() }).unwrap();
+        let of_kernel = |case: &&ptxdbg::launch::Case| {
+            case.launches.iter().any(|launch| &*opened.program.functions[launch.kernel.index()].name == *kernel)
+        };
+        let case = opened.plan.cases.iter().find(of_kernel).unwrap();
+        let fixed = fix_case(&opened.program, case, &options, None, &mut || true).unwrap().unwrap();
+        let is_open = |outcome: &FixOutcome| matches!(outcome, FixOutcome::NoneHeld { .. } | FixOutcome::NothingToTry);
+        let open: Vec<_> = fixed.reports.iter().filter(|report| is_open(&report.outcome)).collect();
+        if !open.is_empty() || !fixed.changes.iter().any(|change| change.contains(says)) {
+            wrong.push(format!("{file} without its {statement}: {:?}, open {open:#?}", fixed.changes));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 /// Each change is made in the module that its instruction is of, and the modules that are written are clean where they are linked.
 #[test]
 fn modules_that_are_linked_are_changed_each() {

@@ -13,6 +13,7 @@ use super::report::uses_mbarrier;
 use super::shadow::Entry;
 use crate::check::finding::{Finding, MemoryRange, Pair, PathStep, Side, SideAction};
 use crate::check::race::catalogue::CLUSTER_EXITED;
+use crate::check::remedy::{BarrierLevel, Position, Remedy};
 use crate::isa::Space;
 use crate::machine::{BlockId, SyncEvent};
 
@@ -69,5 +70,7 @@ fn late_access(language: Language, first: Side, exit: &Side, memory: MemoryRange
         step(None, "no barrier of the cluster lies between, nor a wait that ends only when the access is done"),
         step(Some(exit.point), "the last thread of the block exits, and its shared memory is gone"),
     ];
-    Finding { first: Some(first), memory: Some(memory), path, ..Finding::new(CLUSTER_EXITED, *exit, why, fix) }
+    let at = [Position::Before(exit.point.pc), Position::After(first.point.pc)];
+    let candidates = at.map(|at| vec![Remedy::BarrierAt(BarrierLevel::Cluster, at)]).into();
+    Finding { first: Some(first), memory: Some(memory), path, candidates, ..Finding::new(CLUSTER_EXITED, *exit, why, fix) }
 }

@@ -13,6 +13,7 @@ use crate::check::deferred::DeferredFindings;
 use crate::check::finding::{Finding, Side, SideAction};
 use crate::check::lane_text::lanes_do;
 use crate::check::race::Language;
+use crate::check::remedy::{self, Position, Remedy};
 use crate::check::reporter::Reporter;
 use crate::check::sync::catalogue::ASYNC_UNWAITED_AT_EXIT;
 use crate::machine::{CopyCompletion, CopyEvent, CopyKind, CopyStage, CopyWait, LANES, LaneMask, MemoryOwner, SyncEvent};
@@ -205,5 +206,7 @@ fn unwaited(language: Language, copy: &UnwaitedCopy, lanes: LaneMask, event: &Sy
     let wait = words[usize::from(is_committed)..].join(" and ");
     let second = Side::new(event.point, lanes, SideAction::Synchronize);
     let finding = Finding::new(ASYNC_UNWAITED_AT_EXIT, second, why, format!("insert {wait} before the threads exit"));
-    Finding { first: Some(Side { lanes, ..copy.side }), ..finding }
+    let kind = if copy.bulk { remedy::CopyKind::Bulk } else { remedy::CopyKind::CpAsync };
+    let waits = [Position::Before(event.point.pc), Position::After(copy.side.point.pc)].map(|at| vec![Remedy::WaitAll(kind, at)]);
+    Finding { first: Some(Side { lanes, ..copy.side }), candidates: waits.into(), ..finding }
 }

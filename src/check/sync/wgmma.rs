@@ -6,10 +6,11 @@
 use std::collections::BTreeMap;
 
 use crate::check::finding::{Finding, Side, SideAction};
+use crate::check::remedy::{Candidate, CopyKind, Position, Remedy};
 use crate::check::reporter::Reporter;
 use crate::check::sync::catalogue::WGMMA_SEQUENCE;
 use crate::machine::{IssuePoint, Wgmma, WgmmaChange, WgmmaEvent};
-use crate::program::Slot;
+use crate::program::{Pc, Slot};
 
 /// The accesses of warps to registers that `wgmma` uses.
 #[derive(Clone, Default)]
@@ -42,14 +43,14 @@ impl Wgmmas {
         let fix = "execute wgmma.fence.sync.aligned between the registers' last use and the wgmma".to_string();
         if !fenced {
             let why = "no wgmma.fence was executed before the first wgmma of the warp".to_string();
-            return to.report(Finding::new(WGMMA_SEQUENCE, second, why, fix));
+            return to.report(Finding { candidates: fenced_before(second.point.pc), ..Finding::new(WGMMA_SEQUENCE, second, why, fix) });
         }
         let (block, warp) = (event.block_id.number, event.point.warp);
         let mut slots = wgmma.accumulators.iter().chain(&wgmma.fragments);
         let Some(point) = slots.find_map(|slot| self.accessed.get(&(block, warp.number(), *slot))) else { return false };
         let why = "a register of the wgmma was touched after the last wgmma.fence of the warp".to_string();
         let first = Some(Side::new(*point, event.lanes, SideAction::Use));
-        to.report(Finding { first, ..Finding::new(WGMMA_SEQUENCE, second, why, fix) })
+        to.report(Finding { first, candidates: fenced_before(second.point.pc), ..Finding::new(WGMMA_SEQUENCE, second, why, fix) })
     }
 }
 
@@ -57,5 +58,11 @@ fn abandoned(event: &WgmmaEvent<'_>, wgmma: &Wgmma, to: &mut Reporter<'_>) -> bo
     let side = Side { copy: Some(wgmma.id), ..Side::new(wgmma.issued, event.lanes, SideAction::Use) };
     let why = "the warp exits while the wgmma is in flight, and no thread has waited for its result".to_string();
     let fix = "commit the group and wait for it with wgmma.wait_group 0 before the warp exits".to_string();
-    to.report(Finding::new(WGMMA_SEQUENCE, side, why, fix))
+    let candidates = vec![vec![Remedy::WaitAll(CopyKind::Wgmma, Position::After(wgmma.issued.pc))]];
+    to.report(Finding { candidates, ..Finding::new(WGMMA_SEQUENCE, side, why, fix) })
+}
+
+/// The fence that a `wgmma` needs.
+fn fenced_before(wgmma: Pc) -> Vec<Candidate> {
+    vec![vec![Remedy::WgmmaFence(Position::Before(wgmma))]]
 }

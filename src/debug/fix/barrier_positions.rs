@@ -5,6 +5,8 @@
 
 use crate::cfg::BlockId;
 use crate::check::{BarrierLevel, FunctionAnalysis, Position};
+use crate::flow::graph::Graph as _;
+use crate::flow::reach::closure;
 use crate::program::{Op, Pc, Program};
 
 /// Number of single positions that are combined to pairs.
@@ -18,14 +20,33 @@ pub(super) struct UnrolledCopies<'a> {
     pub other: &'a [Pc],
 }
 
+/// The threads that a barrier waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Participants {
+    /// All threads of a block.
+    Block,
+    /// Some warps, or the lanes of a warp: they may meet in a branch that other threads do not take.
+    Some,
+}
+
+impl Participants {
+    /// The participants of a barrier of this level.
+    pub fn of(level: BarrierLevel) -> Self {
+        match level {
+            BarrierLevel::Warp => Self::Some,
+            BarrierLevel::Block | BarrierLevel::Cluster => Self::Block,
+        }
+    }
+}
+
 /// Sets of positions, each of which may order the two sides, the likeliest first.
 pub(super) fn barrier_positions(
     (program, analysis): (&Program, &FunctionAnalysis),
-    level: BarrierLevel,
+    participants: Participants,
     (one, other): (Pc, Pc),
     copies: &UnrolledCopies<'_>,
 ) -> Vec<Vec<Position>> {
-    let search = Search { program, analysis, level };
+    let search = Search { program, analysis, participants };
     let mut singles: Vec<Position> = Vec::new();
     let (early, late) = if search.precedes(one, other) || !search.precedes(other, one) { (one, other) } else { (other, one) };
     let found = [Position::Before(late), Position::After(early)].into_iter().chain(search.common(early, late));
@@ -58,7 +79,7 @@ fn distinct(mut positions: Vec<Position>) -> Vec<Position> {
 struct Search<'a> {
     program: &'a Program,
     analysis: &'a FunctionAnalysis,
-    level: BarrierLevel,
+    participants: Participants,
 }
 
 impl Search<'_> {
@@ -72,7 +93,7 @@ impl Search<'_> {
         let inst = &self.program.code[at.pc().index()];
         let is_reached = matches!(at, Position::Before(_)) || !matches!(inst.op, Op::Control(_));
         // Lanes of a warp need not diverge at a branch that separates warps: the trial run shows it.
-        let converges = |block| self.level == BarrierLevel::Warp || !self.analysis.is_divergent(block);
+        let converges = |block| self.participants == Participants::Some || !self.analysis.is_divergent(block);
         has_statement && is_reached && self.block(at.pc()).is_some_and(converges)
     }
 
@@ -101,14 +122,27 @@ impl Search<'_> {
         around.map(|natural_loop| natural_loop.depth).max().unwrap_or(0)
     }
 
-    /// True if `late` comes after `early` in one iteration of the loops around them: blocks are numbered in text order, and a dominated
-    /// block comes later.
+    /// True if `late` comes after `early` in one iteration of the loops around them: it is reached without a back edge, wherever
+    /// compilers put its block in the text.
     fn precedes(&self, early: Pc, late: Pc) -> bool {
         match (self.block(early), self.block(late)) {
-            (Some(a), Some(b)) if a != b && self.analysis.flow().dominates(a, b) => true,
-            (Some(a), Some(b)) if a != b && self.analysis.flow().dominates(b, a) => false,
+            (Some(a), Some(b)) if a != b => match (self.reaches_forward(a, b), self.reaches_forward(b, a)) {
+                (true, false) => true,
+                (false, true) => false,
+                (true, true) | (false, false) => early < late,
+            },
             _ => early < late,
         }
+    }
+
+    /// True if a path without back edges leads from one block to another.
+    fn reaches_forward(&self, from: BlockId, to: BlockId) -> bool {
+        let flow = self.analysis.flow();
+        let next = |block: BlockId| {
+            let nexts = flow.successors(block).iter().copied().filter(move |next| !flow.dominates(*next, block));
+            nexts.map(BlockId::index).collect::<Vec<_>>()
+        };
+        closure(flow.nodes(), next(from), |block| next(BlockId::new(block))).contains(to.index())
     }
 
     /// Positions between the two instructions: where the paths after the first join, and where the paths to the second branch.

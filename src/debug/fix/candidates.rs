@@ -3,14 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::atomic::ReadModifyWrite;
-use super::barrier_positions::{UnrolledCopies, barrier_positions};
+use super::barrier_positions::{Participants, UnrolledCopies, barrier_positions};
+use super::executing_warps::ExecutingWarps;
 use super::patch::TextChange;
 use super::statement::{Modifiers, barrier, fence, wait_all};
 use crate::cfg::ControlFlow;
+use crate::check::faults::{MBARRIER_INVALIDATED, MBARRIER_UNINITIALIZED};
+use crate::check::race::catalogue::CLUSTER_EXITED;
 use crate::check::{BarrierLevel, Candidate, Construct, Finding, FunctionAnalysis, Language, Position, Remedy, SideAction};
 use crate::check::{FindingId, Side, ThreadDistance};
-use crate::isa::{AtomicFn, Ordering, Scope, Space};
-use crate::program::{FuncId, MemoryOp, Op, Pc, Program, SrcKind, SyncOp};
+use crate::isa::{AtomicFn, MbarrierFn, Ordering, Scope, Space};
+use crate::program::{ControlOp, FuncId, MbarrierOp, MemoryOp, Op, Pc, Program, SrcKind, SyncOp};
 
 /// Maximum number of plans for one candidate.
 const PLANS_MAX: usize = 16;
@@ -43,11 +46,13 @@ pub(super) struct Planner<'a> {
     analyses: BTreeMap<FuncId, FunctionAnalysis>,
     /// Threads of a block of the launch.
     threads: u32,
+    /// The warps that execute each instruction, once a candidate asks for them.
+    pub warps: Option<ExecutingWarps>,
 }
 
 impl<'a> Planner<'a> {
     pub fn new(program: &'a Program) -> Self {
-        Self { program, analyses: BTreeMap::new(), threads: 0 }
+        Self { program, analyses: BTreeMap::new(), threads: 0, warps: None }
     }
 
     /// The plans for the candidates of a finding, the likeliest first. `pcs` are the instructions of the finding.
@@ -79,15 +84,17 @@ impl<'a> Planner<'a> {
         match remedy {
             Remedy::Barrier(level, one, other) => {
                 let barriers = |positions: &Vec<Position>| barriers_at(program, level, positions);
-                self.between(level, one, other, pcs).iter().map(barriers).collect()
+                self.between(Participants::of(level), one, other, pcs).iter().map(barriers).collect()
             }
-            Remedy::NamedBarrier(one, other) => self.named_barriers(one, other),
+            Remedy::NamedBarrier(one, other) => self.named_barriers(one, other, pcs),
             Remedy::BarrierAt(level, at) => self.convergent_position(at).into_iter().map(|at| barriers_at(program, level, &[at])).collect(),
             Remedy::Fence(scope, at) => {
                 let (text, construct) = (fence(scope, program), Some(Construct::Fence).filter(|_| scope == Scope::Gpu));
                 vec![FixPlan::new(vec![TextChange::Insert(at, text.clone())], inserted(program, at, &text, construct))]
             }
             Remedy::ProxyFence(at) => vec![insert(at, "fence.proxy.async;".into())],
+            Remedy::Arrive(waiting, at) => arrival(program, waiting).into_iter().map(|text| insert(at, text)).collect(),
+            Remedy::WgmmaFence(at) => vec![insert(at, "wgmma.fence.sync.aligned;".into())],
             Remedy::WaitAll(kind, at) => vec![insert(at, wait_all(kind))],
             Remedy::Commit(before) => vec![insert(Position::Before(before), "cp.async.commit_group;".into())],
             Remedy::Order(pc, ordering) => self.modified(pc, Modifiers::semantics(ordering), pcs),
@@ -175,7 +182,7 @@ impl<'a> Planner<'a> {
         Some(self.analyses.entry(function).or_insert_with(new))
     }
 
-    fn between(&mut self, level: BarrierLevel, one: Pc, other: Pc, pcs: &[Pc]) -> Vec<Vec<Position>> {
+    fn between(&mut self, participants: Participants, one: Pc, other: Pc, pcs: &[Pc]) -> Vec<Vec<Position>> {
         let program = self.program;
         if program.function_at(one) != program.function_at(other) {
             return self
@@ -189,34 +196,34 @@ impl<'a> Planner<'a> {
         let opcode = |pc: Pc| program.statement(pc).map(|statement| statement.opcode);
         let with_opcode_of = |like: Pc| pcs.iter().copied().filter(|pc| opcode(*pc) == opcode(like)).collect::<Vec<_>>();
         let (ones, others) = (with_opcode_of(one), with_opcode_of(other));
-        barrier_positions((program, analysis), level, (one, other), &UnrolledCopies { one: &ones, other: &others })
+        barrier_positions((program, analysis), participants, (one, other), &UnrolledCopies { one: &ones, other: &others })
     }
 
-    /// Named barriers for two sides that different warps execute: one after the first and before the second, and for loops a second one
-    /// after both.
-    fn named_barriers(&self, one: Pc, other: Pc) -> Vec<FixPlan> {
+    /// Named barriers of the warps that execute one of two instructions. Where some execute both: one on the path from the first to the
+    /// second. Where different warps execute them: one after the first and before the second, and for loops a second one after both.
+    fn named_barriers(&mut self, one: Pc, other: Pc, pcs: &[Pc]) -> Vec<FixPlan> {
         let program = self.program;
-        if one == other || self.threads == 0 {
-            return Vec::new();
-        }
-        let is_used = |id: u32| {
-            program.code.iter().any(|inst| match inst.op {
-                Op::Sync(SyncOp::Barrier { id: operand, .. }) => match operand.kind() {
-                    SrcKind::Const(index) => program.consts32.get(index as usize).is_none_or(|number| *number == id),
-                    SrcKind::Reg(_) | SrcKind::Special(_) => true,
-                },
-                _ => false,
-            })
-        };
-        let free: Vec<u32> = (1..16).rev().filter(|id| !is_used(*id)).take(2).collect();
+        let free: Vec<u32> = (1..16).rev().filter(|id| !uses_barrier(program, *id)).take(2).collect();
         let [first, second] = free[..] else { return Vec::new() };
         let insert = |at: Position, id: u32, threads: u32| {
             let text = format!("{} {id}, {threads};", if program.version >= (6, 0) { "barrier.sync" } else { "bar.sync" });
             FixPlan::new(vec![TextChange::Insert(at, text.clone())], inserted(program, at, &text, None))
         };
-        let rounded = self.threads.div_ceil(32) * 32;
-        let counts = [rounded, 64].into_iter().take(if rounded > 64 { 2 } else { 1 });
+        let (rounded, executing) = (self.threads.div_ceil(32) * 32, self.warps.as_ref().and_then(|warps| warps.threads_at(one, other)));
+        if let Some((threads, true)) = executing {
+            let barriers =
+                |positions: Vec<Position>| positions.iter().fold(FixPlan::default(), |all, at| all.with(&insert(*at, first, threads)));
+            return self.between(Participants::Some, one, other, pcs).into_iter().take(PLANS_MAX).map(barriers).collect();
+        }
+        if one == other || rounded == 0 {
+            return Vec::new();
+        }
+        let mut counts: Vec<u32> = executing.map(|(threads, _)| threads).into_iter().collect();
+        counts.extend([rounded, 64].into_iter().filter(|threads| executing.is_none_or(|(known, _)| known != *threads)));
+        counts.retain(|threads| *threads <= rounded);
+        counts.dedup();
         counts
+            .into_iter()
             .flat_map(|threads| {
                 let forward = insert(Position::After(one), first, threads).with(&insert(Position::Before(other), first, threads));
                 let back = insert(Position::After(one), second, threads).with(&insert(Position::After(other), second, threads));
@@ -244,6 +251,26 @@ impl<'a> Planner<'a> {
         };
         common.map(position).into_iter().collect()
     }
+}
+
+/// An arrival at the barrier of the instruction at `waiting`, if that names a number and a count.
+fn arrival(program: &Program, waiting: Pc) -> Option<String> {
+    let operands = program.operand_texts(waiting);
+    let [id, count] = operands.as_slice() else { return None };
+    let is_number = |text: &String| text.chars().all(|digit| digit.is_ascii_digit());
+    let opcode = if program.version >= (6, 0) { "barrier.arrive" } else { "bar.arrive" };
+    (is_number(id) && is_number(count)).then(|| format!("{opcode} {id}, {count};"))
+}
+
+/// True if some instruction of the program may use barrier `id` of its block.
+fn uses_barrier(program: &Program, id: u32) -> bool {
+    program.code.iter().any(|inst| match inst.op {
+        Op::Sync(SyncOp::Barrier { id: operand, .. }) => match operand.kind() {
+            SrcKind::Const(index) => program.consts32.get(index as usize).is_none_or(|number| *number == id),
+            SrcKind::Reg(_) | SrcKind::Special(_) => true,
+        },
+        _ => false,
+    })
 }
 
 /// The statement, executed only by thread (0,0,0) of each block.
@@ -349,7 +376,12 @@ pub(super) fn further_candidates(finding: &Finding, is_plain: impl Fn(Pc) -> boo
             found.push(vec![Remedy::NamedBarrier(one, other)]);
         }
         Some(ThreadDistance::Cluster) => found.push(vec![Remedy::Barrier(BarrierLevel::Cluster, one, other)]),
-        Some(ThreadDistance::Grid) | None => {}
+        // Where one thread of each block synchronizes the grid, the others may have to meet it.
+        Some(ThreadDistance::Grid) => {
+            let at = [Position::Before(other), Position::Before(one), Position::After(one), Position::After(other)];
+            found.extend(at.map(|at| vec![Remedy::BarrierAt(BarrierLevel::Block, at)]));
+        }
+        None => {}
     }
     // A read-modify-write does not become atomic by strong accesses.
     let is_update = finding.candidates.iter().flatten().any(|remedy| matches!(remedy, Remedy::Atomic { .. }));
@@ -364,6 +396,34 @@ pub(super) fn further_candidates(finding: &Finding, is_plain: impl Fn(Pc) -> boo
         found.extend(Some(scopes).filter(|scopes| scopes.len() == 2));
     }
     found
+}
+
+/// Candidates for the fault that stopped a launch of `kernel`.
+pub(super) fn fault_candidates(program: &Program, kernel: FuncId, fault: FindingId) -> Vec<Candidate> {
+    let code = program.functions[kernel.index()].code.clone().map(Pc);
+    let op = |pc: &Pc| program.code[pc.index()].op;
+    let at_each = |updates: MbarrierFn, at: fn(Pc) -> Position| {
+        let updates = code.clone().filter(move |pc| matches!(op(pc), Op::Mbarrier(MbarrierOp::Update { f, .. }) if f == updates));
+        updates.map(|pc| vec![Remedy::BarrierAt(BarrierLevel::Block, at(pc))]).collect()
+    };
+    if fault == CLUSTER_EXITED {
+        let exits = code.clone().filter(|pc| matches!(op(pc), Op::Control(ControlOp::Exit | ControlOp::Return { uniform: _ })));
+        return vec![exits.map(|exit| Remedy::BarrierAt(BarrierLevel::Cluster, Position::Before(exit))).collect()];
+    }
+    if fault == MBARRIER_UNINITIALIZED {
+        at_each(MbarrierFn::Init, Position::After)
+    } else if fault == MBARRIER_INVALIDATED {
+        at_each(MbarrierFn::Inval, Position::Before)
+    } else {
+        Vec::new()
+    }
+}
+
+/// Arrivals at the named barrier that threads wait at with the instruction `waiting`, by the warps that do not: after each of their
+/// accesses, the last one first.
+pub(super) fn missing_arrivals(waiting: Pc, warps: &ExecutingWarps) -> Vec<Candidate> {
+    let after = |pc: Pc| vec![Remedy::Arrive(waiting, Position::After(pc))];
+    warps.only_by_others(waiting).into_iter().rev().take(PLANS_MAX).map(after).collect()
 }
 
 /// The two instructions of a finding in the intended order: by its id, otherwise as executed.

@@ -11,6 +11,7 @@
 mod atomic;
 mod barrier_positions;
 mod candidates;
+mod executing_warps;
 mod outputs;
 mod patch;
 mod report;
@@ -23,7 +24,8 @@ use std::sync::Arc;
 
 pub use crate::launch::Case;
 pub use crate::program::Program;
-use candidates::{FixPlan, Planner, further_candidates};
+use candidates::{FixPlan, Planner, fault_candidates, further_candidates, missing_arrivals};
+use executing_warps::ExecutingWarps;
 use outputs::outputs;
 pub use patch::ChangedModule;
 use patch::{Patched, TextChange};
@@ -31,7 +33,9 @@ pub use report::{FixReport, FixReports};
 use trial::{FindingKey, Trial, TrialFinding, source_key};
 
 use crate::base::Severity;
+use crate::check::sync::catalogue::BARRIER_EXITED;
 use crate::check::{Candidate, Remedy};
+use crate::debug::fault::{Fault, WaitKind};
 use crate::debug::findings::{FailedFix, FixOutcome, Outputs};
 use crate::debug::run::{RunError, RunOptions};
 use crate::isa::Ordering;
@@ -70,7 +74,7 @@ pub fn fix_case(
     number: Option<usize>,
     should_continue: ContinueCheck<'_>,
 ) -> Result<Option<FixReports>, RunError> {
-    let original = Trial::new(program, case, options, Some)?;
+    let original = Trial::new(program, case, options, Some, &BTreeSet::new())?;
     let count = original.findings.len() + usize::from(original.fault.is_some());
     if number.is_some_and(|number| number == 0 || number > count) {
         return Ok(None);
@@ -81,6 +85,9 @@ pub fn fix_case(
         if number.is_none_or(|number| number == index + 1) {
             reports.push(search.fix(index, should_continue)?);
         }
+    }
+    for report in &mut reports {
+        search.look_again(report)?;
     }
     let texts = match search.base.changes.as_slice() {
         [] => Vec::new(),
@@ -104,6 +111,18 @@ struct Search<'a> {
     base: FixPlan,
     fixed: Vec<usize>,
     interrupted: bool,
+}
+
+/// A finding to fix, or the fault.
+struct Target {
+    id: String,
+    launch: usize,
+    /// Its keys; empty for the fault.
+    keys: BTreeSet<FindingKey>,
+    candidates: Vec<Candidate>,
+    severity: Severity,
+    /// The instruction at which threads wait for arrivals at a barrier that do not come.
+    waiting: Option<Pc>,
 }
 
 /// The result of a change in one order.
@@ -134,30 +153,24 @@ impl<'a> Search<'a> {
 
     /// Tries the remedies of finding number `index`, from 0.
     fn fix(&mut self, index: usize, should_continue: ContinueCheck<'_>) -> Result<FixReport, RunError> {
-        let Some(found) = self.original.findings.get(index) else {
-            let id = self.original.fault.map_or(String::new(), |fault| fault.word().to_string());
-            return Ok(FixReport { finding: index + 1, id, outcome: FixOutcome::NothingToTry });
-        };
-        let (id, finding, keys) = (found.finding.id.word().to_string(), found.finding.clone(), found.keys.clone());
+        let Target { id, launch, keys, mut candidates, severity, waiting } = self.target(index);
         let report = |outcome| FixReport { finding: index + 1, id: id.clone(), outcome };
-        if finding.severity == Severity::Note {
+        if severity == Severity::Note {
             return Ok(report(FixOutcome::NothingToTry));
         }
-        if !self.base.changes.is_empty()
-            && let Some(patched) = Patched::new(self.program, &self.base.changes).ok()
-            && let Verdict::Gone | Verdict::NewFindings(..) = self.judge(&patched, &self.run(&patched, self.options.clone())?, &keys, None)
-        {
+        if self.is_gone_already(&keys)? {
             return Ok(report(FixOutcome::GoneAlready { with: self.fixed.clone() }));
         }
         let pcs: Vec<Pc> = keys.iter().flat_map(|key| [key.2, key.3]).flatten().collect::<BTreeSet<Pc>>().into_iter().collect();
-        let candidates: Vec<Candidate> =
-            finding.candidates.iter().cloned().chain(further_candidates(&finding, |pc| is_plain(self.program, pc))).collect();
-        let plans = self.planner.plans(&candidates, &pcs, self.threads(finding.launch));
+        if let Some(waiting) = waiting {
+            candidates.extend(missing_arrivals(waiting, self.executing_warps()?));
+        }
+        let plans = self.plans(&candidates, &pcs, launch)?;
         if plans.is_empty() {
             return Ok(report(FixOutcome::NothingToTry));
         }
         let mut failed = Vec::new();
-        let found = self.search(plans, &keys, &mut failed, should_continue)?;
+        let found = self.search(plans, (&keys, launch), &mut failed, should_continue)?;
         Ok(report(match found {
             Some((plan, outputs, orders)) => {
                 self.base = self.base.with(&plan);
@@ -168,15 +181,71 @@ impl<'a> Search<'a> {
         }))
     }
 
+    /// A finding for which nothing held may be gone with the changes for a later one.
+    fn look_again(&self, report: &mut FixReport) -> Result<(), RunError> {
+        let is_open = matches!(report.outcome, FixOutcome::NothingToTry | FixOutcome::NoneHeld { .. });
+        let with: Vec<usize> = self.fixed.iter().copied().filter(|fixed| *fixed > report.finding).collect();
+        let target = self.target(report.finding - 1);
+        if is_open && !with.is_empty() && target.severity > Severity::Note && self.is_gone_already(&target.keys)? {
+            report.outcome = FixOutcome::GoneAlready { with };
+        }
+        Ok(())
+    }
+
+    /// Finding number `index`, from 0; after the last one the fault.
+    fn target(&self, index: usize) -> Target {
+        let Some(TrialFinding { finding, keys }) = self.original.findings.get(index) else {
+            let fault = self.original.run.fault.as_ref();
+            let launch = fault.map_or(0, |fault| fault.launch);
+            let kernel = self.case.launches.get(launch).map(|launch| launch.kernel);
+            let candidates = kernel.zip(self.original.fault).map(|(kernel, fault)| fault_candidates(self.program, kernel, fault));
+            let id = self.original.fault.map_or(String::new(), |fault| fault.word().to_string());
+            let at_barrier =
+                |fault: &Fault| fault.waiting.iter().find(|waiting| waiting.kind == WaitKind::AtBarrier).map(|waiting| waiting.pc);
+            let (keys, candidates) = (BTreeSet::new(), candidates.unwrap_or_default());
+            return Target { id, launch, keys, candidates, severity: Severity::Error, waiting: fault.and_then(at_barrier) };
+        };
+        let further = further_candidates(finding, |pc| is_plain(self.program, pc));
+        let candidates = finding.candidates.iter().cloned().chain(further).collect();
+        let id = finding.id.word().to_string();
+        let waiting = Some(finding.second.point.pc).filter(|_| finding.id == BARRIER_EXITED);
+        Target { id, launch: finding.launch, keys: keys.clone(), candidates, severity: finding.severity, waiting }
+    }
+
+    /// True if the changes that held so far remove the finding with these `keys`, too.
+    fn is_gone_already(&self, keys: &BTreeSet<FindingKey>) -> Result<bool, RunError> {
+        let patched = if self.base.changes.is_empty() { None } else { Patched::new(self.program, &self.base.changes).ok() };
+        let Some(patched) = patched else { return Ok(false) };
+        let trial = self.run(&patched, self.options.clone(), keys)?;
+        Ok(matches!(self.judge(&patched, &trial, keys, None), Verdict::Gone | Verdict::NewFindings(..)))
+    }
+
+    /// The warps that execute each instruction: found by a run, once.
+    fn executing_warps(&mut self) -> Result<&ExecutingWarps, RunError> {
+        let found = match self.planner.warps.take() {
+            Some(found) => found,
+            None => ExecutingWarps::new(self.program, self.case, &self.options)?,
+        };
+        Ok(self.planner.warps.insert(found))
+    }
+
+    /// The plans for candidates. Where one is a named barrier, a run says which warps execute the instructions.
+    fn plans(&mut self, candidates: &[Candidate], pcs: &[Pc], launch: usize) -> Result<Vec<FixPlan>, RunError> {
+        let needs_warps = candidates.iter().flatten().any(|remedy| matches!(remedy, Remedy::NamedBarrier(..)));
+        if needs_warps {
+            self.executing_warps()?;
+        }
+        Ok(self.planner.plans(candidates, pcs, self.threads(launch)))
+    }
+
     /// The first plan that holds, with its buffer contents and the number of other orders in which it was tried.
     fn search(
         &mut self,
         plans: Vec<FixPlan>,
-        keys: &BTreeSet<FindingKey>,
+        (keys, launch): (&BTreeSet<FindingKey>, usize),
         failed: &mut Vec<FailedFix>,
         should_continue: ContinueCheck<'_>,
     ) -> Result<Option<(FixPlan, Outputs, u64)>, RunError> {
-        let threads = self.threads(keys.first().map_or(0, |key| key.1));
         let mut pending = plans;
         for _ in 0..ROUNDS {
             let mut extended = Vec::new();
@@ -198,7 +267,7 @@ impl<'a> Search<'a> {
             }
             for (plan, more) in extended {
                 for (candidates, pcs) in more.into_iter().take(1) {
-                    pending.extend(self.planner.plans(&candidates, &pcs, threads).into_iter().take(6).map(|next| plan.with(&next)));
+                    pending.extend(self.plans(&candidates, &pcs, launch)?.into_iter().take(6).map(|next| plan.with(&next)));
                 }
             }
         }
@@ -211,7 +280,7 @@ impl<'a> Search<'a> {
             Ok(patched) => patched,
             Err(why) => return Ok(Attempt::Failed(why, Vec::new())),
         };
-        let changed = self.run(&patched, self.options.clone())?;
+        let changed = self.run(&patched, self.options.clone(), keys)?;
         match self.judge(&patched, &changed, keys, None) {
             Verdict::Gone => {}
             Verdict::NewFindings(why, more) => return Ok(Attempt::Failed(why, more)),
@@ -222,7 +291,7 @@ impl<'a> Search<'a> {
             if !self.shows(seed, keys)? {
                 continue;
             }
-            let other = self.run(&patched, self.order(seed))?;
+            let other = self.run(&patched, self.order(seed), keys)?;
             match self.judge(&patched, &other, keys, Some(seed)) {
                 Verdict::Gone => orders += 1,
                 Verdict::NewFindings(why, more) => return Ok(Attempt::Failed(format!("{why}, under seed {seed}"), more)),
@@ -249,11 +318,11 @@ impl<'a> Search<'a> {
         self.case.launches.get(launch).map_or(0, |launch| launch.block.iter().product())
     }
 
-    fn run(&self, patched: &Patched, options: RunOptions) -> Result<Trial, RunError> {
+    fn run(&self, patched: &Patched, options: RunOptions, keys: &BTreeSet<FindingKey>) -> Result<Trial, RunError> {
         let ticks: u64 = self.original.run.launches.iter().map(|launch| launch.ticks).sum();
         let limit = ticks.saturating_mul(HANG_FACTOR).max(HANG_TICKS);
         let step_limit = Some(options.step_limit.map_or(limit, |original| original.min(limit)));
-        Trial::new(&patched.program, self.case, &RunOptions { step_limit, ..options }, |pc| patched.original(pc))
+        Trial::new(&patched.program, self.case, &RunOptions { step_limit, ..options }, |pc| patched.original(pc), keys)
     }
 
     /// The number of random orders that are tried.
@@ -272,10 +341,11 @@ impl<'a> Search<'a> {
     /// True if the original shows the finding in the order of `seed`.
     fn shows(&mut self, seed: u64, keys: &BTreeSet<FindingKey>) -> Result<bool, RunError> {
         if !self.random_orders.contains_key(&seed) {
-            let trial = Trial::new(self.program, self.case, &self.order(seed), Some)?;
+            let trial = Trial::new(self.program, self.case, &self.order(seed), Some, &BTreeSet::new())?;
             self.random_orders.insert(seed, trial);
         }
-        Ok(self.random_orders[&seed].findings.iter().any(|found| !found.keys.is_disjoint(keys)))
+        let trial = &self.random_orders[&seed];
+        Ok(trial.findings.iter().any(|found| !found.keys.is_disjoint(keys)) || keys.is_empty() && trial.fault.is_some())
     }
 
     /// The verdict of a run of the changed program on the finding with these `keys`; `seed` is that of its order, none for the session's.
@@ -291,7 +361,8 @@ impl<'a> Search<'a> {
         let is_same = |found: &TrialFinding| {
             !found.keys.is_disjoint(keys) || !is_known(found) && !source_keys_of(&found.keys).is_disjoint(&source_keys)
         };
-        let hangs = trial.fault.filter(|fault| Some(*fault) != before.fault);
+        // Without keys, the fault is what is to be fixed.
+        let stops = trial.fault.filter(|fault| keys.is_empty() || Some(*fault) != before.fault);
         let describe = |found: &TrialFinding| {
             let id = found.finding.id.word();
             format!("{id} at {}", self.place(patched, found.finding.second.point.pc))
@@ -304,7 +375,7 @@ impl<'a> Search<'a> {
                 None => "the finding is still there as a note".into(),
             });
         }
-        if let Some(fault) = hangs {
+        if let Some(fault) = stops {
             let with = new.first().map_or(String::new(), |other| format!(", with {}", describe(other)));
             return Verdict::Failed(format!("{}{with}", fault.word()));
         }
@@ -363,6 +434,8 @@ fn translated(remedy: Remedy, to: impl Fn(Pc) -> Option<Pc>) -> Option<Remedy> {
         Remedy::NamedBarrier(one, other) => Remedy::NamedBarrier(to(one)?, to(other)?),
         Remedy::Fence(scope, at) => Remedy::Fence(scope, position(at)?),
         Remedy::ProxyFence(at) => Remedy::ProxyFence(position(at)?),
+        Remedy::WgmmaFence(at) => Remedy::WgmmaFence(position(at)?),
+        Remedy::Arrive(waiting, at) => Remedy::Arrive(to(waiting)?, position(at)?),
         Remedy::Order(pc, ordering) => Remedy::Order(to(pc)?, ordering),
         Remedy::Scope(pc, scope) => Remedy::Scope(to(pc)?, scope),
         Remedy::WaitGroup(pc, pending) => Remedy::WaitGroup(to(pc)?, pending),

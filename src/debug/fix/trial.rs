@@ -7,7 +7,7 @@ use super::candidates::finding_class;
 use crate::base::Severity;
 use crate::check::{Finding, FindingId, Findings};
 use crate::debug::explore::contents;
-use crate::debug::run::{CaseRun, Job, RunError, RunOptions, fault_of, new_in, other_orders, run_checked};
+use crate::debug::run::{CaseRun, Job, RunError, RunOptions, fault_of, new_in, other_orders, run_checked_until};
 use crate::launch::Case;
 use crate::machine::Instrumentation;
 use crate::program::{Pc, Program};
@@ -34,9 +34,15 @@ pub(super) struct Trial {
 }
 
 impl Trial {
-    /// Runs `program`, also with reversed critical sections; `original` maps its instructions to the original program.
-    pub fn new(program: &Arc<Program>, case: &Case, options: &RunOptions, original: impl Fn(Pc) -> Option<Pc>) -> Result<Self, RunError> {
-        let (run, checkers) = run_checked(program, case, options, &|| false)?;
+    /// Runs `program`, also with reversed critical sections; `original` maps its instructions to the original program. The run ends with a
+    /// finding that has one of the keys `failing`: it decides the trial.
+    pub fn new(
+        program: &Arc<Program>,
+        case: &Case,
+        options: &RunOptions,
+        original: impl Fn(Pc) -> Option<Pc>,
+        failing: &BTreeSet<FindingKey>,
+    ) -> Result<Self, RunError> {
         let trial_finding = |all: &Findings, index: usize| {
             let finding = all.list()[index].clone();
             let key = |pair: crate::check::Pair| {
@@ -46,8 +52,17 @@ impl Trial {
             };
             TrialFinding { keys: all.pairs(index).map(key).collect(), finding }
         };
+        let fails = |all: &Findings| {
+            let last = all.list().len().checked_sub(1).filter(|last| !failing.is_empty() && all.list()[*last].severity > Severity::Note);
+            last.is_some_and(|last| !trial_finding(all, last).keys.is_disjoint(failing))
+        };
+        let (run, checkers) = run_checked_until((program, case, options), &|| false, &fails)?;
         let all = checkers.findings();
         let mut found: Vec<TrialFinding> = (0..all.list().len()).map(|index| trial_finding(all, index)).collect();
+        if run.interrupted {
+            let buffers = contents(case, &run);
+            return Ok(Self { findings: found, fault: None, buffers, run });
+        }
         let job = Job { program, case, options, instrumentation: Instrumentation::Nothing };
         let (_, others) = other_orders(job, &run, &|| false)?;
         found.extend(new_in(program, all.list(), &others).into_iter().map(|(order, index)| trial_finding(&others[order].findings, index)));

@@ -15,7 +15,7 @@ mod written;
 
 use std::sync::Arc;
 
-use crate::check::{Checkers, Checks, Finding};
+use crate::check::{Checkers, Checks, Finding, Findings};
 use crate::debug::fault::{Fault, FaultContext};
 use crate::debug::findings::{FindingText, describe_case};
 use crate::launch::Case;
@@ -97,8 +97,17 @@ pub(in crate::debug) fn run_checked(
     options: &RunOptions,
     interrupt: &dyn Fn() -> bool,
 ) -> Result<(CaseRun, Checkers), RunError> {
+    run_checked_until((program, case, options), interrupt, &|_| false)
+}
+
+/// Like [`run_checked`], until the findings so far are enough.
+pub(in crate::debug) fn run_checked_until(
+    (program, case, options): (&Arc<Program>, &Case, &RunOptions),
+    interrupt: &dyn Fn() -> bool,
+    is_enough: &dyn Fn(&Findings) -> bool,
+) -> Result<(CaseRun, Checkers), RunError> {
     let mut runner = Runner::new(Job { program, case, options, instrumentation: Instrumentation::Runs });
-    runner.interrupt = interrupt;
+    (runner.interrupt, runner.is_enough) = (interrupt, is_enough);
     let mut checkers = Checkers::new(program, options.checks);
     let mut written = record_of(case);
     while runner.run_next(|machine, launch| launch.run_checked(machine, &mut checkers, written.as_mut().filter(|_| launch.is_partial())))? {

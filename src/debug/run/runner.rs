@@ -9,14 +9,14 @@ use super::launcher::Job;
 use super::options::RunOptions;
 use super::swapped_sections::SwappedSections;
 use super::written::{Beside, Written, is_partial};
-use crate::check::Checkers;
 use crate::check::faults::TRAP;
+use crate::check::{Checkers, Findings};
 use crate::check::{ReversibleSections, UnorderedAccesses};
 use crate::debug::fault::{Fault, FaultContext};
 use crate::debug::fidelity::executed;
 use crate::debug::findings::FindingText;
 use crate::launch::PlannedLaunch;
-use crate::machine::{Device, Machine, Observer, Step, Tick};
+use crate::machine::{Device, Event, EventMask, Machine, Observer, Step, Tick};
 use crate::program::Pc;
 
 /// Warp-instructions between two checks of the step limit and for an interrupt: a fraction of a second.
@@ -69,6 +69,8 @@ pub(in crate::debug) struct Runner<'a> {
     /// The end of the last launch.
     time: Tick,
     pub interrupt: &'a dyn Fn() -> bool,
+    /// Asked at each new finding: true if the findings so far decide what the run is for, so that it is interrupted.
+    pub is_enough: &'a dyn Fn(&Findings) -> bool,
     pub run: CaseRun,
 }
 
@@ -87,7 +89,7 @@ impl<'a> Runner<'a> {
             executed: BTreeSet::new(),
             interrupted: false,
         };
-        Self { job, time: Tick::START, interrupt: &|| false, run }
+        Self { job, time: Tick::START, interrupt: &|| false, is_enough: &|_| false, run }
     }
 
     /// Prepares the next launch and calls `run`, which returns its fault; false if there is no next launch, or the case was stopped by a
@@ -108,6 +110,7 @@ impl<'a> Runner<'a> {
                     options: self.job.options,
                     interrupt: self.interrupt,
                     interrupted: Cell::new(false),
+                    is_enough: self.is_enough,
                 };
                 self.run.fault = run(&mut machine, &launch);
                 self.run.interrupted = launch.interrupted.get();
@@ -135,6 +138,7 @@ pub(in crate::debug) struct RunningLaunch<'a> {
     options: &'a RunOptions,
     interrupt: &'a dyn Fn() -> bool,
     interrupted: Cell<bool>,
+    is_enough: &'a dyn Fn(&Findings) -> bool,
 }
 
 impl RunningLaunch<'_> {
@@ -150,6 +154,11 @@ impl RunningLaunch<'_> {
 
     /// Runs until all blocks have finished or the run is interrupted; returns the fault that stopped it, if any.
     pub fn run(&self, machine: &mut Machine, observer: &mut dyn Observer) -> Option<Fault> {
+        self.run_until(machine, observer, &Cell::new(false))
+    }
+
+    /// Like [`Self::run`], or until `is_decided`.
+    fn run_until(&self, machine: &mut Machine, observer: &mut dyn Observer, is_decided: &Cell<bool>) -> Option<Fault> {
         let (start, fault_context) = (machine.start(), self.fault_context);
         let RunOptions { step_limit, memory_limit, .. } = *self.options;
         loop {
@@ -166,7 +175,7 @@ impl RunningLaunch<'_> {
             if let Some(limit) = step_limit.filter(|limit| machine.tick() - start >= *limit) {
                 return Some(fault_context.unfinished(machine, limit));
             }
-            if (self.interrupt)() {
+            if is_decided.get() || (self.interrupt)() {
                 self.interrupted.set(true);
                 return None;
             }
@@ -176,13 +185,37 @@ impl RunningLaunch<'_> {
     /// Like [`Self::run`], observed by `checkers` and by a record of what is written, if there is one.
     pub fn run_checked(&self, machine: &mut Machine, checkers: &mut Checkers, written: Option<&mut Written>) -> Option<Fault> {
         checkers.begin(self.index(), &machine.launch_start());
+        let is_decided = Cell::new(false);
+        let mut asking = Asking { checkers, is_enough: self.is_enough, is_decided: &is_decided };
         let fault = match written {
-            Some(written) => self.run(machine, &mut Beside(checkers, written)),
-            None => self.run(machine, checkers),
+            Some(written) => self.run_until(machine, &mut Beside(&mut asking, written), &is_decided),
+            None => self.run_until(machine, &mut asking, &is_decided),
         };
         // For the checkers, an interrupted launch ends like a trap: operations in flight are not reported.
         let cut = self.interrupted.get().then_some(TRAP);
         checkers.end(&machine.launch_end(), fault.as_ref().map(|fault| fault.id).or(cut));
         fault
+    }
+}
+
+/// Checkers that ask at each new finding whether the findings so far decide what the run is for.
+struct Asking<'a> {
+    checkers: &'a mut Checkers,
+    is_enough: &'a dyn Fn(&Findings) -> bool,
+    is_decided: &'a Cell<bool>,
+}
+
+impl Observer for Asking<'_> {
+    #[inline]
+    fn mask(&self) -> EventMask {
+        self.checkers.mask()
+    }
+
+    fn event(&mut self, event: &Event<'_>) -> bool {
+        let is_new = self.checkers.event(event);
+        if is_new && (self.is_enough)(self.checkers.findings()) {
+            self.is_decided.set(true);
+        }
+        is_new
     }
 }

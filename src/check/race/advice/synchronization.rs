@@ -375,9 +375,10 @@ fn releasing(write: &SyncAccess, scope: Scope) -> Vec<Candidate> {
     vec![vec![Remedy::Fence(scope, Position::Before(write.pc))], semantics]
 }
 
-/// A barrier of the warp or of the block.
+/// A barrier of the warp, or of the block: other pairs of the finding may need that, even where lanes of the warp are near.
 fn barrier_at(is_near: bool, at: Position) -> Vec<Candidate> {
-    vec![vec![Remedy::BarrierAt(if is_near { BarrierLevel::Warp } else { BarrierLevel::Block }, at)]]
+    let levels = if is_near { [BarrierLevel::Warp, BarrierLevel::Block].as_slice() } else { &[BarrierLevel::Block] };
+    levels.iter().map(|level| vec![Remedy::BarrierAt(*level, at)]).collect()
 }
 
 /// The scope of a fence of memory.
