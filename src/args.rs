@@ -4,6 +4,7 @@
 
 pub mod capture;
 pub mod compare;
+pub mod litmus;
 pub mod shrink;
 
 use std::ffi::OsString;
@@ -24,7 +25,7 @@ use crate::launch::block_list::BlockRange;
 use crate::launch::expect_args::ToleranceArgs;
 use crate::launch::extents;
 use crate::launch::nvcc::Compiler;
-use crate::machine::{CompletionChoice, DivergencePolicy, MemoryLimit, POLICIES, Schedule};
+use crate::machine::{CompletionChoice, DivergencePolicy, MemoryLimit, MemoryModel, POLICIES, Schedule};
 use crate::ui::files;
 
 const EXIT_STATUS: &str = "\
@@ -209,6 +210,10 @@ pub struct Args {
     #[arg(long, value_name = "NAME", value_parser = Schedule::parse, default_value_t = Schedule::InOrder, help = schedule_help())]
     pub schedule: Schedule,
 
+    /// What loads return.
+    #[arg(long, value_name = "MODEL", value_parser = MemoryModel::parse, default_value_t = MemoryModel::default(), help = memory_help())]
+    pub memory: MemoryModel,
+
     /// Blocks on the machine at once, at most, up to the 4224 of an H200; without it as many as a bound on memory allows
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(RESIDENT_MAX)))]
     pub resident: Option<u32>,
@@ -262,10 +267,10 @@ impl Args {
     /// The options of runs.
     pub fn run_options(&self) -> RunOptions {
         let copies = self.completion.policy(self.seed);
-        let Args { divergence, seed, resident, step_limit, memory_limit, checks, orders, .. } = *self;
+        let Args { divergence, seed, memory, resident, step_limit, memory_limit, checks, orders, .. } = *self;
         let schedule = self.schedule.clone();
         let memory_limit = MemoryLimit(memory_limit);
-        RunOptions { schedule, seed, copies, divergence, resident, step_limit, memory_limit, checks, orders, host: None }
+        RunOptions { schedule, seed, memory, copies, divergence, resident, step_limit, memory_limit, checks, orders, host: None }
     }
 
     /// The request to open these modules.
@@ -325,6 +330,11 @@ fn schedule_help() -> String {
         "The order in which warps run: {}; with random, mbarrier.try_wait also comes back without its phase now and then",
         described.join(", ")
     )
+}
+
+fn memory_help() -> String {
+    let described = MemoryModel::SYNTAX.map(|(word, what)| format!("{word} ({what})"));
+    format!("What loads return: {}; see help memory-model", described.join(", "))
 }
 
 fn completion_help() -> String {

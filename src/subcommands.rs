@@ -1,15 +1,19 @@
-//! Subcommands: `capture`, `compare` and `shrink`.
+//! Subcommands: `capture`, `compare`, `litmus` and `shrink`.
 
 use std::io::Write;
 
 use ptxdbg::api;
 use ptxdbg::args::capture::CaptureArgs;
 use ptxdbg::args::compare::{CompareArgs, SideRequest};
+use ptxdbg::args::litmus::LitmusArgs;
 use ptxdbg::args::shrink::ShrinkArgs;
 use ptxdbg::args::{self, ArgsMessage, Format};
+use ptxdbg::base::read_bounded;
+use ptxdbg::base::save::{cause, save};
 use ptxdbg::debug::compare::{CompareError, Side, compare_runs};
 use ptxdbg::debug::open::{open, open_with_launch};
 use ptxdbg::debug::{OpenError, Opened};
+use ptxdbg::litmus::{self, Limits, TooLarge};
 use ptxdbg::ui::interrupt;
 use ptxdbg::ui::output::{Standard, print_error};
 use ptxdbg::ui::refusal::{self, Failure, Status, report_failure};
@@ -18,10 +22,18 @@ use ptxdbg::ui::visible::visible;
 
 use super::format_style;
 
+/// The most bytes of a litmus test.
+const LITMUS_BYTES_MAX: u64 = 1 << 20;
+
 /// Executes the arguments of a process whose second word is a subcommand; returns the exit status.
 pub fn run(raw_args: &[std::ffi::OsString]) -> Option<u8> {
     if let Some(args) = args::capture::parse(raw_args) {
         return Some(parsed(args).map_or_else(|status| status as u8, capture));
+    }
+    if let Some(args) = args::litmus::parse(raw_args) {
+        let judged =
+            parsed(args).map(|args| litmus(&args).unwrap_or_else(|failure| report_failure(&failure, Style::Human { color: false })));
+        return Some(judged.unwrap_or_else(|status| status) as u8);
     }
     if let Some(args) = args::shrink::parse(raw_args) {
         return Some(parsed(args).map_or_else(|status| status, |args| shrink(&args)) as u8);
@@ -93,6 +105,42 @@ fn compare(args: &CompareArgs, style: Style) -> Result<Status, Failure> {
         (false, true) => Status::Well,
         (false, false) => Status::Wrong,
     })
+}
+
+/// `ptxdbg litmus`: the outcomes that the memory model allows.
+fn litmus(args: &LitmusArgs) -> Result<Status, Failure> {
+    let mut status = Status::Well;
+    let mut out = Standard::output();
+    for path in args.tests().map_err(Failure::Message)? {
+        let name = visible(&path.display().to_string()).into_owned();
+        let bytes = read_bounded(&path, LITMUS_BYTES_MAX).map_err(|error| Failure::Message(format!("{name}: {}", cause(&error))))?;
+        let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
+        let text = text.ok_or_else(|| Failure::Message(format!("{name}: this is no text of at most 1 MiB in UTF-8")))?;
+        let test = litmus::parse(&text)
+            .map_err(|error| Failure::Message(format!("{name}:{}:{}: {}", error.line, error.column, visible(&error.message))))?;
+        let judged = litmus::judge(&test, Limits { rounds: args.rounds })
+            .map_err(|TooLarge| Failure::Message(format!("{name}: an execution has more than 64 events: shorten it, or say --rounds 1")))?;
+        status = status.max(if judged.answer { Status::Well } else { Status::Wrong });
+        out.write_all(text::litmus::answer(&name, &test, &judged).as_bytes())?;
+        if !args.quiet {
+            let runs = (args.runs > 0 && litmus::can_run(&test)).then(|| litmus::count_outcomes(&test, &judged, args.runs));
+            out.write_all(text::litmus::outcomes(&test, &judged, runs.as_deref()).as_bytes())?;
+        }
+        let asked = judged.outcomes.iter().position(|outcome| outcome.matches);
+        for (number, outcome) in judged.outcomes.iter().enumerate().filter(|(number, _)| args.witnesses || asked == Some(*number)) {
+            if !args.quiet {
+                out.write_all(text::litmus::witness(&test, number + 1, outcome).as_bytes())?;
+            }
+            if let Some(folder) = &args.dot {
+                let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+                let file = folder.join(format!("{stem}.{}.dot", number + 1));
+                save(&file, &[text::litmus::dot(&test, outcome).as_bytes()])
+                    .map_err(|error| Failure::Message(format!("{}: {}", file.display(), cause(&error))))?;
+            }
+        }
+    }
+    out.flush()?;
+    Ok(status)
 }
 
 /// `ptxdbg shrink`: a bundle with only the memory that its run needs.

@@ -67,10 +67,16 @@ const LAYERS: &[Layer] = &[
         what: "which operations of a run happen before which: vector clocks, scopes, release and acquire",
         uses: &["base", "isa"],
     },
+    Layer { name: "weak", what: "weak memory by views: which writes a load may return", uses: &["isa"] },
+    Layer {
+        name: "litmus",
+        what: "litmus tests of the PTX memory model, judged by its axioms and run on weak memory",
+        uses: &["isa", "weak"],
+    },
     Layer {
         name: "machine",
         what: "the interpreter: `state` (data), `in_flight` (asynchronous operations), `exec` (instructions), `run` (scheduling and waits)",
-        uses: &["base", "isa", "program", "cfg", "num"],
+        uses: &["base", "isa", "program", "cfg", "num", "weak"],
     },
     Layer {
         name: "check",
@@ -110,7 +116,11 @@ const LAYERS: &[Layer] = &[
         uses: &["base", "container", "launch", "program", "api"],
     },
     Layer { name: "drawing", what: "the layered drawing of a graph as boxes and lines", uses: &[] },
-    Layer { name: "ui", what: "front ends: text, JSON, scripts, the prompt, the screen", uses: &["base", "command", "debug", "drawing"] },
+    Layer {
+        name: "ui",
+        what: "front ends: text, JSON, scripts, the prompt, the screen",
+        uses: &["base", "litmus", "command", "debug", "drawing"],
+    },
 ];
 
 /// Files of `src` that tie the layers together and may use all of them.
@@ -134,7 +144,7 @@ const HOMES: &[(&str, &str)] = &[
 ];
 
 /// Layers whose results must be the same on every machine and at every hour.
-const DETERMINISTIC: &[&str] = &["num", "order", "flow", "cfg", "machine", "check", "dwarf", "debug", "drawing"];
+const DETERMINISTIC: &[&str] = &["num", "order", "weak", "litmus", "flow", "cfg", "machine", "check", "dwarf", "debug", "drawing"];
 
 /// Layers that return data and leave drawing to others.
 const CORE: &[&str] = &[
@@ -150,6 +160,8 @@ const CORE: &[&str] = &[
     "inline_asm",
     "num",
     "order",
+    "weak",
+    "litmus",
     "machine",
     "check",
     "dwarf",

@@ -69,6 +69,7 @@ pub unsafe fn run_options(options: *const COptions) -> Result<Option<RunOptions>
         copies: copies.map_or(default.copies, |choice| choice.policy(given.seed)),
         divergence: divergence.map(|word| parsed("divergence", word, DivergencePolicy::parse)).transpose()?,
         seed: given.seed,
+        memory: default.memory,
         step_limit: Some(given.step_limit).filter(|limit| *limit > 0),
         memory_limit: if given.memory_limit > 0 { MemoryLimit(given.memory_limit) } else { default.memory_limit },
         resident: Some(given.resident).filter(|blocks| *blocks > 0),

@@ -9,7 +9,7 @@
 use arbitrary::{Result, Unstructured};
 use ptxdbg::machine::{
     CompletionPolicyKind, Device, Digest, DivergencePolicy, Event, EventMask, Instrumentation, LaunchConfig, Machine, MemoryLimit,
-    NullObserver, Observer, Schedule, Step, Tick,
+    MemoryModel, NullObserver, Observer, Schedule, Step, Tick,
 };
 use ptxdbg::program::FuncId;
 
@@ -119,6 +119,7 @@ impl Job {
             instrumentation: Instrumentation::Nothing,
             copies: self.copies,
             memory_limit: MemoryLimit::default(),
+            memory: MemoryModel::default(),
             divergence: self.divergence,
             images: Vec::new(),
         }

@@ -6,7 +6,8 @@ use std::time::Duration;
 use cpu_time::ThreadTime;
 use ptxdbg::base::{Diagnostic, Sources};
 use ptxdbg::machine::{
-    CompletionPolicyKind, Device, DivergencePolicy, Instrumentation, LaunchConfig, Machine, MemoryLimit, NullObserver, Schedule, Tick,
+    CompletionPolicyKind, Device, DivergencePolicy, Instrumentation, LaunchConfig, Machine, MemoryLimit, MemoryModel, NullObserver,
+    Schedule, Tick,
 };
 use ptxdbg::program::{FuncId, Pc, Program, operands};
 use ptxdbg::sema;
@@ -90,6 +91,7 @@ fn run(program: &Arc<Program>, kernel: FuncId) {
         instrumentation: Instrumentation::RunsAndWrites,
         copies: CompletionPolicyKind::Lazy,
         memory_limit: MemoryLimit::default(),
+        memory: MemoryModel::default(),
         divergence: DivergencePolicy::Independent,
         images: Vec::new(),
     };

@@ -197,6 +197,7 @@ impl CompareArgs {
         RunOptions {
             schedule: of_side(&self.schedule, side).cloned().unwrap_or(own.schedule),
             seed,
+            memory: own.memory,
             copies: of_side(&self.completion, side).map_or(own.copies, |choice| choice.policy(seed)),
             divergence: of_side(&self.divergence, side).copied().or(own.divergence),
             resident: of_side(&self.resident, side).copied().or(own.resident),

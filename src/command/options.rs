@@ -35,6 +35,7 @@ pub const OPTIONS: &[(&str, &str)] = &[
     ("--ptx FILE", "With --fix: write the PTX with all changes that hold"),
     ("--seed N", "Seed of everything that is random"),
     ("--schedule NAME", "The order in which warps run"),
+    ("--memory MODEL", "What loads return"),
     ("--resident N", "Blocks on the machine at once, at most"),
     ("--step-limit N", "Stop a launch after this many warp-instructions"),
     ("--memory-limit BYTES", "Stop a run that holds more simulated state"),

@@ -16,7 +16,7 @@ use crate::base::{SourceFile, Sources, counted, source_paths};
 use crate::check::Checks;
 use crate::container::bundle::{self, Content as Packed, LAUNCH};
 use crate::launch::rename_files;
-use crate::machine::{CompletionChoice, DivergencePolicy, Schedule};
+use crate::machine::{CompletionChoice, DivergencePolicy, MemoryModel, Schedule};
 
 pub use crate::container::bundle::{is_bundle, is_file, is_inside};
 
@@ -54,6 +54,9 @@ pub struct Manifest {
     pub seed: u64,
     /// The order of warps, as `--schedule` takes it.
     pub schedule: String,
+    /// The memory model, as `--memory` takes it; none if it is `sc`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<String>,
     /// When asynchronous copies complete, as `--async` takes it.
     pub copies: String,
     /// The divergence policy, as `--divergence` takes it.
@@ -117,9 +120,10 @@ impl Manifest {
             option("divergence", "divergence", self.divergence.clone()),
             option("checks", "checks", self.checks.clone()),
         ];
+        let memory = self.memory.clone().map(|memory| option("memory", "memory", memory));
         let resident = self.resident.map(|blocks| option("resident", "resident", blocks.to_string()));
         let kernel = self.kernel.clone().map(|kernel| option("kernel", "kernel", kernel));
-        always.into_iter().chain(resident).chain(kernel).collect()
+        always.into_iter().chain(memory).chain(resident).chain(kernel).collect()
     }
 
     /// The options as the engine takes them; the bundle is at `path`.
@@ -138,6 +142,10 @@ impl Manifest {
         Ok(RunOptions {
             schedule: Schedule::parse(&self.schedule).map_err(|why| wrong("schedule", &self.schedule, why))?,
             seed: self.seed,
+            memory: match &self.memory {
+                None => MemoryModel::default(),
+                Some(memory) => MemoryModel::parse(memory).map_err(|why| wrong("memory", memory, why))?,
+            },
             copies: copies.policy(self.seed),
             divergence: Some(DivergencePolicy::parse(&self.divergence).map_err(|why| wrong("divergence", &self.divergence, why))?),
             resident: self.resident,
@@ -260,6 +268,7 @@ impl Session {
             kernel: self.opened_launch.as_ref().and_then(|opened| opened.kernel.clone()),
             seed: options.seed,
             schedule: options.schedule.to_string(),
+            memory: options.memory.seed().map(|_| options.memory.to_string()),
             copies: format!("{}{seed}", options.copies.row().name),
             divergence: options.divergence_of(self.program()).word().to_string(),
             resident: options.resident,

@@ -79,6 +79,6 @@ pub use watched_access::{WatchedAccess, WatchedAccessText};
 pub use crate::isa::{Trust, nearest};
 pub use crate::launch::ron_text;
 pub use crate::launch::{Basis, NOT_FIRST, Overrides, RUNS_LONG, Reason};
-pub use crate::machine::{CompletionPolicyKind, DivergencePolicy, LaneMask, MemoryLimit, Schedule};
+pub use crate::machine::{CompletionPolicyKind, DivergencePolicy, LaneMask, MemoryLimit, MemoryModel, Schedule};
 pub use crate::program::{listed_name, shown_name};
 pub use crate::syntax::{TokenClass, classify_tokens};

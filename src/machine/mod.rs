@@ -48,7 +48,9 @@ pub use state::in_flight::wgmma::Wgmma;
 pub use state::inspect::BlockLife;
 pub use state::issue_point::{BlockId, IssuePoint, Tick, WarpId};
 pub use state::lanes::{LANES, LaneMask, PerLane};
-pub use state::launch::{ContextSwitch, DEPTH_MAX, Delay, DivergencePolicy, Instrumentation, LaunchConfig, LaunchError, Schedule};
+pub use state::launch::{
+    ContextSwitch, DEPTH_MAX, Delay, DivergencePolicy, Instrumentation, LaunchConfig, LaunchError, MemoryModel, Schedule,
+};
 pub use state::machine::Machine;
 pub use state::mbarrier::{Contribution, Mbarrier, MbarrierOperation, Phase};
 pub use state::memory::{Allocation, ORIGIN_ALIGN, OutOfMemory, PAGE_BYTES, Region};

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use ptxdbg::args::capture::CaptureArgs;
 use ptxdbg::args::compare::CompareArgs;
+use ptxdbg::args::litmus::LitmusArgs;
 use ptxdbg::args::shrink::ShrinkArgs;
 use ptxdbg::command::table::TOPICS;
 use ptxdbg::debug::settings::SETTINGS;
@@ -69,6 +70,17 @@ address and what it reads when it is issued. What is said is the first differenc
 are the same, the memory at the end is compared, which atomics and the order of threads decide.
 .PP
 The runs are not kept: each is digested by thread, and the stores of threads that differ are compared in further runs, some millions at a time.
+"#;
+
+/// What `ptxdbg litmus` is, before its options.
+const LITMUS: &str = r#".SH LITMUS
+\fBptxdbg litmus\fR \fIFILE.litmus\fR says which outcomes of a few instructions of some threads the memory model allows. The file has the PTX
+format of herd, as Dat3M uses it: first values and further addresses of the same memory, threads with their blocks and GPUs, instructions in
+columns, and a question. All executions that the axioms of PTX 7.5 allow are enumerated, with proxies, aliases and barriers. Each outcome
+is a row: \fBsequentially consistent\fR if a run in some order of the threads shows it, \fBweak\fR if not, \fBby load buffering\fR if a read
+must return what a later write of its own thread leads to; and the number of runs on weak memory, in orders drawn from seeds, that left it. Those that the question asks for are marked, and an execution shows the first of
+them: what reads returned, and \fBrf\fR from a write to a read that returns it, \fBco\fR to a write that overwrites it, \fBfr\fR from a read to the
+write that overwrites what it returned, \fBsw\fR from the beginning of a synchronization to its end. \fBdocs/memory\-model.md\fR has the rules.
 "#;
 
 /// What `ptxdbg shrink` is, before its options.
@@ -237,6 +249,8 @@ fn manual_page() -> std::io::Result<String> {
         + &options_of(CaptureArgs::described())?
         + COMPARE
         + &options_of(CompareArgs::described())?
+        + LITMUS
+        + &options_of(LitmusArgs::described())?
         + SHRINK
         + &options_of(ShrinkArgs::described())?
         + ENDING)

@@ -7,6 +7,7 @@ mod expressions;
 mod focus;
 mod help;
 mod looking;
+mod memory_model;
 mod race;
 mod reversing;
 mod running;
@@ -24,6 +25,7 @@ pub const TOPICS: &[Topic] = &[
     topic("focus", "Which thread one looks at", focus::COMMANDS),
     topic("looking", "Registers, memory, code, and where threads are", looking::COMMANDS),
     Topic { about: race::ABOUT, ..topic("race", "Races and other findings, and the checkers that look for them", race::COMMANDS) },
+    Topic { about: memory_model::ABOUT, ..topic("memory-model", "What a load may return, and what orders accesses", &[]) },
     Topic { about: expressions::ABOUT, ..topic("expressions", "What print, display, watch and conditions take", &[]) },
     topic("changing", "Changing registers, memory and settings", changing::COMMANDS),
     topic("session", "Scripts, saving, leaving", session::COMMANDS),

@@ -77,10 +77,12 @@ impl Orders {
                 schedule: schedule.clone(),
                 seed: index,
                 copies: CompletionPolicyKind::Random(index),
+                memory: self.session_options.memory.with_seed(index),
                 ..self.session_options.clone()
             },
             OtherOrders::Generated(schedules) => {
-                RunOptions { schedule: schedules[index as usize - 1].clone(), ..self.session_options.clone() }
+                let schedule = schedules[index as usize - 1].clone();
+                RunOptions { schedule, memory: self.session_options.memory.with_seed(index), ..self.session_options.clone() }
             }
         }
     }
@@ -121,7 +123,8 @@ impl Orders {
         };
         let resident = options.resident.map_or(String::new(), |blocks| format!(" --resident {blocks}"));
         let limit = options.step_limit.filter(|_| at_limit).map_or(String::new(), |limit| format!(" --step-limit {limit}"));
-        format!("--schedule {}{seed}{asynchronous}{divergence}{resident}{limit}", options.schedule)
+        let memory = options.memory.seed().map_or(String::new(), |_| format!(" --memory {}", options.memory));
+        format!("--schedule {}{seed}{memory}{asynchronous}{divergence}{resident}{limit}", options.schedule)
     }
 }
 

@@ -114,6 +114,7 @@ impl<'a> Job<'a> {
             resident: self.options.resident,
             schedule: self.options.schedule.clone(),
             seed: self.options.seed,
+            memory: self.options.memory,
             start,
             instrumentation: self.instrumentation,
             images: launch.images(addresses),

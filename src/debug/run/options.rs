@@ -2,7 +2,7 @@
 
 use super::host_memory::HostMemory;
 use crate::check::Checks;
-use crate::machine::{CompletionPolicyKind, DivergencePolicy, MemoryLimit, Schedule};
+use crate::machine::{CompletionPolicyKind, DivergencePolicy, MemoryLimit, MemoryModel, Schedule};
 use crate::program::Program;
 
 /// Most blocks that can be resident at once: those of an H200.
@@ -15,6 +15,8 @@ pub struct RunOptions {
     pub schedule: Schedule,
     /// Seed of everything that is random.
     pub seed: u64,
+    /// The memory model.
+    pub memory: MemoryModel,
     /// When asynchronous copies complete.
     pub copies: CompletionPolicyKind,
     /// The execution order of diverged lanes; by default, that of the module's target architecture.
@@ -48,6 +50,7 @@ impl RunOptions {
         Self {
             schedule: Schedule::default(),
             seed: 0,
+            memory: MemoryModel::default(),
             copies: CompletionPolicyKind::default(),
             divergence: None,
             resident: None,

@@ -28,7 +28,7 @@ use crate::debug::target::Target;
 use crate::debug::timeline::Input;
 use crate::launch::Case;
 use crate::launch::ron_text::{self, RonKind};
-use crate::machine::{CompletionPolicyKind, Digest, DivergencePolicy, Machine, Schedule, Tick};
+use crate::machine::{CompletionPolicyKind, Digest, DivergencePolicy, Machine, MemoryModel, Schedule, Tick};
 use crate::program::{Bank, Program, shown_name};
 
 /// The version of the format that is written, and the only one that is read.
@@ -127,6 +127,9 @@ pub struct SavedRun {
     pub schedule: Schedule,
     /// Seed of everything that is random.
     pub seed: u64,
+    /// The memory model.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub memory: MemoryModel,
     /// When asynchronous copies complete.
     #[serde(default, skip_serializing_if = "is_default")]
     pub copies: CompletionPolicyKind,
@@ -393,6 +396,7 @@ impl SavedRun {
             launches: launches.collect(),
             schedule: options.schedule.clone(),
             seed: options.seed,
+            memory: options.memory,
             copies: options.copies,
             divergence: options.divergence_of(program),
             resident: options.resident,
@@ -420,7 +424,8 @@ impl SavedRun {
             DivergencePolicy::Independent => "",
             DivergencePolicy::Stack => ", warps with a stack",
         };
-        format!("{}{order} with seed {}{resident}{copies}{divergence}", launches.join(", "), self.seed)
+        let memory = self.memory.seed().map_or(String::new(), |seed| format!(", on weak memory (seed {seed})"));
+        format!("{}{order} with seed {}{memory}{resident}{copies}{divergence}", launches.join(", "), self.seed)
     }
 }
 

@@ -17,7 +17,9 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 self.warp.may_spin |= matches!(f, AtomicFn::Cas | AtomicFn::Exch);
                 for segment in self.atomic_segments(access, address, group, active, ty.bytes())? {
                     let operation = RmwOperation { f: *f, ty: *ty, adder: Adder::of(segment.space) };
-                    self.read_modify_write(&segment, 0, operation, (*d, *b, *c), group);
+                    if !self.atomic_weak((segment.space, &segment.access), access, operation, (*d, *b, *c), group) {
+                        self.read_modify_write(&segment, 0, operation, (*d, *b, *c), group);
+                    }
                 }
             }
             AtomicOp::Vector { f, ty, access, d, b, address } => {

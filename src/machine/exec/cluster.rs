@@ -6,11 +6,29 @@ use crate::isa::Space;
 use crate::machine::event::SyncKind;
 use crate::machine::exec::warp_run::{Executed, Flow, Group, SliceEnd, WarpRun};
 use crate::machine::state::lanes::{LaneMask, PerLane};
+use crate::machine::state::memory::{LaneAccess, gather, scatter};
 use crate::machine::state::trap::TrapKind;
 use crate::machine::state::warp::GroupState;
 use crate::program::{ClusterOp, Dst, Pc, Src, map};
 
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
+    /// Reads from the shared memory of another block of the cluster. A separate function, to keep `read` small, which is inlined
+    /// into every load.
+    #[inline(never)]
+    pub(super) fn read_peer<const N: usize>(&self, access: &LaneAccess, skip: u64, put: &mut dyn FnMut(usize, [u8; N])) {
+        if let Some(Some(block)) = self.peer(access.rank) {
+            gather(&block.shared.pages, 0, access, skip, put);
+        }
+    }
+
+    /// Writes to the shared memory of another block of the cluster.
+    #[inline(never)]
+    pub(super) fn write_peer<const N: usize>(&mut self, access: &LaneAccess, skip: u64, change: &mut dyn FnMut(usize, &mut [u8; N])) {
+        if let Some(block) = self.peer_mut(access.rank) {
+            scatter(&mut block.shared.pages, 0, access, skip, change);
+        }
+    }
+
     /// Executes `mapa`, `getctarank` or an operation on the barrier of the cluster.
     pub(super) fn cluster(&mut self, op: &ClusterOp, group: &Group, active: LaneMask) -> Executed {
         match *op {

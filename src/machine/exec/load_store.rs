@@ -42,8 +42,9 @@ pub(super) struct AccessSegment {
 
 /// The conversion of an element from memory to a register.
 #[derive(Clone, Copy)]
-struct Element {
-    bits: u8,
+pub(super) struct Element {
+    /// Bits in memory.
+    pub bits: u8,
     signed: bool,
     reg_bits: u8,
 }
@@ -79,9 +80,14 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let segments = self.locate(&mut access, op.space, false, group)?;
         let load = |run: &mut Self, space, access: &LaneAccess| {
             run.report_load(space, access, op);
-            for (index, d) in parts.iter().enumerate() {
-                run.load_element(space, access, element, *d, index as u64 * u64::from(size), group);
-            }
+            let load = |run: &mut Self, access: &LaneAccess| {
+                for (index, d) in parts.iter().enumerate() {
+                    run.load_element(space, access, element, *d, index as u64 * u64::from(size), group);
+                }
+            };
+            let stale = run.stale_lanes(space, access, op);
+            load(run, access);
+            run.load_stale(&stale, space, access, load);
         };
         match segments {
             Segments::One(space) => load(self, space, &access),
@@ -129,8 +135,11 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             if run.compares_stores {
                 run.exclude_store_from_progress(space, access, op, (element, parts), group);
             }
+            let kept = run.kept_stores(space, access, op, (element, parts), group);
+            let part = (kept != access.mask && !kept.is_empty()).then(|| access.part(kept));
+            let parts = if kept.is_empty() { &[] } else { parts };
             for (index, a) in parts.iter().enumerate() {
-                run.store_element(space, access, element, *a, index as u64 * u64::from(size), group);
+                run.store_element(space, part.as_ref().unwrap_or(access), element, *a, index as u64 * u64::from(size), group);
             }
         };
         match segments {
@@ -257,7 +266,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         slot.map(|slot| slot.as_deref())
     }
 
-    fn peer_mut(&mut self, rank: u32) -> Option<&mut Block> {
+    pub(super) fn peer_mut(&mut self, rank: u32) -> Option<&mut Block> {
         let slot = match (rank as usize).checked_sub(self.before.len()) {
             None => self.before.get_mut(rank as usize),
             Some(past) => self.after.get_mut(past.checked_sub(1)?),
@@ -360,23 +369,6 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         }
     }
 
-    /// Reads from the shared memory of another block of the cluster. A separate function, to keep [`Self::read`] small, which is inlined
-    /// into every load.
-    #[inline(never)]
-    fn read_peer<const N: usize>(&self, access: &LaneAccess, skip: u64, put: &mut dyn FnMut(usize, [u8; N])) {
-        if let Some(Some(block)) = self.peer(access.rank) {
-            gather(&block.shared.pages, 0, access, skip, put);
-        }
-    }
-
-    /// Writes to the shared memory of another block of the cluster.
-    #[inline(never)]
-    fn write_peer<const N: usize>(&mut self, access: &LaneAccess, skip: u64, change: &mut dyn FnMut(usize, &mut [u8; N])) {
-        if let Some(block) = self.peer_mut(access.rank) {
-            scatter(&mut block.shared.pages, 0, access, skip, change);
-        }
-    }
-
     /// Reports a load.
     #[inline(always)]
     fn report_load(&mut self, space: Space, access: &LaneAccess, op: &Access) {
@@ -427,7 +419,13 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     }
 
     /// The values that a store writes, element by element, in words of at most 8 bytes.
-    fn stored_elements(&mut self, access: &LaneAccess, element: Element, parts: &[Src], group: &Group) -> SmallVec<[PerLane<u64>; 4]> {
+    pub(super) fn stored_elements(
+        &mut self,
+        access: &LaneAccess,
+        element: Element,
+        parts: &[Src],
+        group: &Group,
+    ) -> SmallVec<[PerLane<u64>; 4]> {
         let lanes = self.lanes(group, access.mask);
         let mut elements = SmallVec::new();
         for part in parts {

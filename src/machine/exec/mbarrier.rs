@@ -35,6 +35,7 @@ type Contributions = smallvec::SmallVec<[Contribution; 2]>;
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Executes an operation on mbarriers.
     pub(super) fn mbarrier(&mut self, op: &MbarrierOp, group: &Group, active: LaneMask) -> Executed {
+        self.meet_at_mbarriers(active);
         match *op {
             MbarrierOp::Update { f, ref access, d, a, ref address } => {
                 let mbarriers = self.mbarriers_named(access, address, group, active)?;

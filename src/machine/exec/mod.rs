@@ -35,6 +35,7 @@ mod tensor;
 mod video;
 mod warp_level;
 pub(super) mod warp_run;
+mod weak;
 mod wgmma;
 pub(super) mod wgmma_groups;
 

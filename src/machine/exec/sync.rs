@@ -16,6 +16,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         match op {
             SyncOp::Fence { kind, ordering, scope } => {
                 self.report_sync(active, SyncKind::Fence { kind: *kind, ordering: *ordering, scope: *scope });
+                self.fence_weak(active, *kind, *ordering, *scope);
                 Ok(Flow::Next)
             }
             SyncOp::Barrier { f, aligned, id, count, p, .. } => self.barrier((*f, *aligned), *id, *count, *p, group, active),
@@ -23,6 +24,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 for (tile, members) in tiles(self.lanes(group, active).get32(*mask), active) {
                     let rest = Group { mask: self.warp.groups[group.index].mask, ..*group };
                     self.report_sync(tile, SyncKind::WarpSync { members });
+                    self.meet_in_warp(members);
                     self.wait_after(&rest, tile, GroupState::AtWarpSync { members, pc: group.pc });
                 }
                 Ok(Flow::Reselect)

@@ -21,6 +21,7 @@ use crate::machine::state::shared::Shared;
 use crate::machine::state::trap::Trap;
 use crate::machine::state::warp::Warp;
 use crate::program::{Pc, Program};
+use crate::weak::WeakMemory;
 use triomphe::Arc;
 
 /// The reason for which a warp's time slice ended.
@@ -137,6 +138,8 @@ pub struct WarpRun<'a, const OBSERVED: bool> {
     pub ended: EndedPhases,
     /// The number of externally visible changes so far: memory, barriers, exits.
     pub progress: u64,
+    /// What threads see of memory, if it is weak.
+    pub weak: Option<&'a mut WeakMemory>,
     /// True if stores are compared with the bytes that they overwrite.
     pub compares_stores: bool,
     /// The part of `progress` that is no effect.

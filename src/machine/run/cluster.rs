@@ -6,11 +6,13 @@
 use triomphe::Arc;
 
 use crate::machine::event::{Event, EventKind, Observer, SyncEvent, SyncKind};
+use crate::machine::run::schedule::place;
 use crate::machine::state::block::Block;
 use crate::machine::state::issue_point::{BlockId, IssuePoint};
 use crate::machine::state::lanes::LaneMask;
 use crate::machine::state::machine::Machine;
 use crate::machine::state::warp::GroupState;
+use crate::weak::Place;
 
 impl Block {
     /// Records the arrival of lanes of a warp at the barrier of the cluster.
@@ -58,6 +60,13 @@ impl Machine {
         let phase = phases.next();
         assert!(phases.all(|other| Some(other) == phase), "blocks of one cluster are in different phases");
         self.stall.count_cluster_barrier();
+        if let Some(weak) = &mut self.weak {
+            let threads = self.prepared.config.block.iter().product::<u32>() as usize;
+            let threads_of = |block: u64| (0..threads).map(move |thread| (block, thread));
+            let all = blocks.iter().flatten().flat_map(|block| threads_of(block.number));
+            let places: Vec<Place> = all.map(|(block, thread)| place(block, thread, &self.prepared)).collect();
+            weak.barrier(&places, &places);
+        }
         let block_id = BlockId { number: self.blocks[block_slot].as_ref().map_or(0, |block| block.number), block_slot: block_slot as u32 };
         let kind = SyncKind::ClusterBarrierCompleted { first, blocks: size };
         observer.report(EventKind::Sync, || Event::Sync(SyncEvent { point, block_id, lanes: LaneMask::NONE, kind }))

@@ -18,12 +18,14 @@ use crate::machine::run::deadlock;
 use crate::machine::run::livelock::CLUSTER;
 use crate::machine::state::block::{Block, CompletedBarrier};
 use crate::machine::state::issue_point::{BlockId, IssuePoint, Tick};
-use crate::machine::state::lanes::LaneMask;
+use crate::machine::state::lanes::{LANES, LaneMask};
 use crate::machine::state::launch::Schedule;
 use crate::machine::state::machine::Machine;
+use crate::machine::state::prepared::PreparedLaunch;
 use crate::machine::state::trap::{Step, Trap};
 use crate::machine::state::warp::Warp;
 use crate::program::{Op, Pc, SyncOp, map};
+use crate::weak::{Place, WeakMemory};
 
 /// The maximum number of ticks of a time slice of a warp.
 pub(in crate::machine) const WARP_SLICE: u32 = 1 << 10;
@@ -131,6 +133,7 @@ impl Machine {
             completion: &*self.completion,
             ended: EndedPhases::new(),
             progress: 0,
+            weak: self.weak.as_deref_mut(),
             compares_stores: self.livelock.compares_stores,
             non_progress: NonProgress::default(),
             warp: Arc::make_mut(own),
@@ -181,12 +184,14 @@ impl Machine {
             SliceEnd::Arrived { id, mask, thread_count, votes } => {
                 let completed = block.arrive(&self.device.program, warp, id, mask, thread_count, votes);
                 self.stall.count_barriers(completed.as_slice());
+                self.weak.iter_mut().for_each(|weak| meet_at_barriers(weak, completed.as_slice(), block_id, &self.prepared));
                 paused |= report_completed(completed.as_slice(), block_id, last, observer);
                 paused |= observer.report(EventKind::Arrived, || Event::Arrived(last, block));
             }
             SliceEnd::LanesExited { before } => {
                 let completed = block.lanes_exited(&self.device.program, warp, before);
                 self.stall.count_barriers(&completed);
+                self.weak.iter_mut().for_each(|weak| meet_at_barriers(weak, &completed, block_id, &self.prepared));
                 paused |= report_completed(&completed, block_id, last, observer);
                 paused |= observer.report(EventKind::Arrived, || Event::Arrived(last, block));
                 let done = block.is_done();
@@ -419,6 +424,22 @@ impl Machine {
         self.block_bytes += block.state_bytes();
         Some(Arc::new(block))
     }
+}
+
+/// On weak memory the threads that have arrived at a barrier meet when it is completed. Those that only arrive meet the others as well,
+/// which is more order than the model has.
+fn meet_at_barriers(weak: &mut WeakMemory, completed: &[CompletedBarrier], block_id: BlockId, prepared: &PreparedLaunch) {
+    for CompletedBarrier { arrived, .. } in completed {
+        let lanes = arrived.iter().enumerate().flat_map(|(warp, lanes)| lanes.iter().map(move |lane| warp * LANES + lane));
+        let places: Vec<Place> = lanes.map(|thread| place(block_id.number, thread, prepared)).collect();
+        weak.barrier(&places, &places);
+    }
+}
+
+/// The thread of a block as weak memory knows it.
+pub(super) fn place(block: u64, thread: usize, prepared: &PreparedLaunch) -> Place {
+    let cluster = block - block % prepared.cluster_blocks.max(1) as u64;
+    Place { gpu: 0, cluster: cluster as u32, block: block as u32, thread: thread as u32 }
 }
 
 /// Reports the barriers of a block that the instruction at `point` completed.

@@ -32,6 +32,62 @@ pub enum Schedule {
     ContextSwitches(Box<[ContextSwitch]>),
 }
 
+/// What loads return (PTX ISA, "Memory Consistency Model").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+pub enum MemoryModel {
+    /// The newest write: sequential consistency.
+    #[default]
+    #[serde(rename = "Sc")]
+    SequentiallyConsistent,
+    /// Any write that causality order and coherence order allow, drawn from a seed.
+    Weak(u64),
+}
+
+impl MemoryModel {
+    /// The syntax of the memory models, each with a description.
+    pub const SYNTAX: [(&str, &str); 2] = [
+        ("sc", "a load returns the newest write"),
+        ("weak[:SEED]", "a load returns a write that the PTX memory model allows, drawn from the seed, 0 without one"),
+    ];
+
+    /// Parses a memory model.
+    ///
+    /// # Errors
+    /// The possible values, in one line.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let parsed = match text.split_once(':') {
+            None if text == "sc" => Some(Self::SequentiallyConsistent),
+            None if text == "weak" => Some(Self::Weak(0)),
+            Some(("weak", seed)) => seed.parse().ok().map(Self::Weak),
+            Some(_) | None => None,
+        };
+        parsed.ok_or_else(|| "the memory models are sc and weak, or weak:SEED".to_string())
+    }
+
+    /// The seed of weak memory.
+    pub fn seed(self) -> Option<u64> {
+        match self {
+            Self::SequentiallyConsistent => None,
+            Self::Weak(seed) => Some(seed),
+        }
+    }
+
+    /// The same with another seed.
+    #[must_use]
+    pub fn with_seed(self, seed: u64) -> Self {
+        self.seed().map_or(self, |_| Self::Weak(seed))
+    }
+}
+
+impl std::fmt::Display for MemoryModel {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::SequentiallyConsistent => f.write_str("sc"),
+            Self::Weak(seed) => write!(f, "weak:{seed}"),
+        }
+    }
+}
+
 /// A context switch to a warp at a tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct ContextSwitch {
@@ -225,6 +281,8 @@ pub struct LaunchConfig {
     pub schedule: Schedule,
     /// Seed of everything that is random.
     pub seed: u64,
+    /// The memory model.
+    pub memory: MemoryModel,
     /// The divergence policy.
     pub divergence: DivergencePolicy,
     /// The tick of its first instruction: a later launch of a case continues the count of the launch before it.

@@ -18,6 +18,7 @@ use crate::machine::state::livelock::LivelockDetector;
 use crate::machine::state::prepared::PreparedLaunch;
 use crate::machine::state::waits::StallState;
 use crate::program::Program;
+use crate::weak::WeakMemory;
 
 /// A launched grid and its memory. A clone is a snapshot.
 #[derive(Clone)]
@@ -48,6 +49,8 @@ pub struct Machine {
     /// Bytes of simulated state of the resident blocks.
     pub(in crate::machine) block_bytes: u64,
     pub(in crate::machine) footprint_check: FootprintCheck,
+    /// What threads see of memory, if it is weak.
+    pub(crate) weak: Option<Box<WeakMemory>>,
 }
 
 impl Machine {
@@ -60,6 +63,7 @@ impl Machine {
             device.allocate_workspace();
         }
         let (stall, completion) = (StallState::new(&config), config.copies.start());
+        let weak = config.memory.seed().map(|seed| Box::new(WeakMemory::new(seed)));
         let prepared = Arc::new(PreparedLaunch::new(&device, config)?);
         let (cursor, tick) = (Cursor::new(&prepared.config), prepared.config.start);
         let coverage = (prepared.config.instrumentation != Instrumentation::Nothing)
@@ -81,6 +85,7 @@ impl Machine {
             coverage,
             block_bytes: 0,
             footprint_check: FootprintCheck::default(),
+            weak,
         })
     }
 
@@ -141,8 +146,10 @@ impl Hash for Machine {
     /// Hashes all but the configuration, which is the same for all machines of a launch, and state that follows from the rest.
     fn hash<H: Hasher>(&self, state: &mut H) {
         let Self { device, blocks, started, cursor, in_flight, tick, thread_instructions, stall, completion, livelock, .. } = self;
-        let Self { clock_jump, coverage, prepared: _, progress: _, block_bytes: _, footprint_check: _, .. } = self;
+        let Self { clock_jump, coverage, weak, prepared: _, progress: _, block_bytes: _, footprint_check: _, .. } = self;
         (tick, thread_instructions, started, cursor, device, in_flight, stall, completion.state()).hash(state);
         (livelock, clock_jump, coverage, blocks).hash(state);
+        // A digest without weak memory is what it was before there was any.
+        weak.iter().for_each(|weak| weak.hash(state));
     }
 }

@@ -14,6 +14,7 @@ pub mod in_flight;
 mod json;
 pub mod launch;
 mod listing;
+pub mod litmus;
 mod module;
 mod outcome;
 mod report;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use ptxdbg::base::Sources;
 use ptxdbg::check::{Checkers, Checks};
-use ptxdbg::debug::{DivergencePolicy, Schedule};
+use ptxdbg::debug::{DivergencePolicy, MemoryModel, Schedule};
 use ptxdbg::machine::{Device, LaunchConfig, Machine, Step};
 
 use super::program::{At, Op, Program, Scope, Semantics};
@@ -76,7 +76,7 @@ impl Kernel {
     }
 
     /// Runs it in an order.
-    pub fn run(&self, schedule: Schedule, seed: u64) -> Shown {
+    pub fn run(&self, schedule: Schedule, seed: u64, memory: MemoryModel) -> Shown {
         let mut device = Device::new(Arc::clone(&self.program));
         let bytes = (LOCATIONS * APART + self.reads.len() * 4) as u64;
         let out = device.allocate("words", bytes, Some(0)).unwrap();
@@ -87,6 +87,7 @@ impl Kernel {
             block: [self.warps * 32, 1, 1],
             schedule,
             seed,
+            memory,
             divergence: DivergencePolicy::Independent,
             ..one_warp(kernel, out)
         };

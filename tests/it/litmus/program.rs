@@ -20,23 +20,6 @@ pub enum Semantics {
     AcqRel(Scope),
 }
 
-impl Semantics {
-    pub fn scope(self) -> Option<Scope> {
-        match self {
-            Self::Weak => None,
-            Self::Relaxed(scope) | Self::Acquire(scope) | Self::Release(scope) | Self::AcqRel(scope) => Some(scope),
-        }
-    }
-
-    pub fn acquires(self) -> bool {
-        matches!(self, Self::Acquire(_) | Self::AcqRel(_))
-    }
-
-    pub fn releases(self) -> bool {
-        matches!(self, Self::Release(_) | Self::AcqRel(_))
-    }
-}
-
 /// An operation of a thread. Locations are numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Op {
@@ -68,14 +51,6 @@ impl Op {
 
     pub fn reads(self) -> bool {
         matches!(self, Self::Load(..) | Self::Add(..) | Self::Reduce(..))
-    }
-
-    pub fn writes(self) -> bool {
-        matches!(self, Self::Store(..) | Self::Add(..) | Self::Reduce(..))
-    }
-
-    pub fn is_atomic(self) -> bool {
-        self.reads() && self.writes()
     }
 }
 

@@ -1,6 +1,6 @@
 //! The smallest launch: one warp, and an address for its results.
 
-use ptxdbg::machine::{CompletionPolicyKind, DivergencePolicy, Instrumentation, LaunchConfig, MemoryLimit, Schedule, Tick};
+use ptxdbg::machine::{CompletionPolicyKind, DivergencePolicy, Instrumentation, LaunchConfig, MemoryLimit, MemoryModel, Schedule, Tick};
 use ptxdbg::program::FuncId;
 
 /// One block of one warp of a kernel whose only parameter is an address.
@@ -23,6 +23,7 @@ pub fn one_warp(kernel: FuncId, out: u64) -> LaunchConfig {
         images: Vec::new(),
         copies: CompletionPolicyKind::Lazy,
         memory_limit: MemoryLimit::default(),
+        memory: MemoryModel::default(),
         divergence: DivergencePolicy::Independent,
     }
 }

@@ -1,0 +1,219 @@
+//! The axioms (PTX ISA, "Axioms"): of a candidate whose reads have their writes, the orders of writes and of `fence.sc` that they allow.
+//!
+//! Coherence order is partial: it has what is morally strong or related in causality order, and nothing else is added, since more order
+//! forbids more. So every execution that the axioms allow has the values of one that is found.
+
+use super::candidates::Candidate;
+use super::relation::{Relation, bits};
+use super::test::Proxy;
+
+/// What does not depend on the writes that reads read from.
+pub struct Model<'a> {
+    candidate: &'a Candidate<'a>,
+    /// From the first operation of a release pattern to its write.
+    releases: Relation,
+    /// From the read of an acquire pattern to its last operation.
+    acquires: Relation,
+    /// Pairs of `fence.sc` that are morally strong, the lesser first.
+    fences: Vec<(usize, usize)>,
+    /// Fences, and the accesses of their proxy in their block.
+    fenced: Relation,
+    generic: u64,
+    accesses: u64,
+    alias_fences: u64,
+    same_block: Relation,
+    strong_po: Relation,
+}
+
+/// The relations of an execution that the axioms allow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Relations {
+    /// Reads-from.
+    pub rf: Relation,
+    /// Coherence order.
+    pub co: Relation,
+    /// From-reads.
+    pub fr: Relation,
+    /// Synchronizes: release and acquire patterns, barriers, and `fence.sc` in their order.
+    pub sw: Relation,
+    /// Causality order.
+    pub cause: Relation,
+}
+
+/// What reads read, and which arrivals at barriers meet.
+pub struct Choice {
+    pub rf: Relation,
+    pub barrier: Relation,
+}
+
+/// What is known before the orders are chosen.
+struct Basis<'a> {
+    choice: &'a Choice,
+    strong_rf: Relation,
+    observation: Relation,
+    synchronizes: Relation,
+}
+
+impl<'a> Model<'a> {
+    pub fn new(candidate: &'a Candidate<'a>) -> Self {
+        let Candidate { test, events, po, overlap, morally_strong, .. } = candidate;
+        let size = events.len();
+        let of = |holds: &dyn Fn(usize, usize) -> bool| Relation::of(size, holds);
+        let mask = |holds: &dyn Fn(usize) -> bool| (0..size).filter(|own| holds(*own)).fold(0, |mask, own| mask | 1 << own);
+        let at_once_or_later = |one: usize, other: usize| one == other || po.has(one, other) && overlap.has(one, other);
+        let releases = of(&|first, write| {
+            let (a, b) = (&events[first], &events[write]);
+            let is_release = a.is_write() && a.ordering.releases() && at_once_or_later(first, write);
+            b.is_write() && b.is_strong() && (is_release || a.is_fence() && po.has(first, write))
+        });
+        let acquires = of(&|read, last| {
+            let (a, b) = (&events[read], &events[last]);
+            let is_acquire = b.is_read() && b.ordering.acquires() && at_once_or_later(read, last);
+            let is_dropped = matches!(a.kind, super::event::EventKind::Read { is_dropped: true, .. });
+            a.is_read() && a.is_strong() && !is_dropped && (is_acquire || b.is_fence() && po.has(read, last))
+        });
+        let block = |own: usize| events[own].thread.map(|thread| (test.threads[thread].gpu, test.threads[thread].block));
+        let same_block = of(&|one, other| block(one).is_some() && block(one) == block(other));
+        let is_any_fence = |own: usize| events[own].location.is_none() && events[own].proxy.is_some();
+        let accesses = candidate.reads | candidate.writes;
+        let fenced = of(&|fence, access| {
+            is_any_fence(fence)
+                && events[access].location.is_some()
+                && events[fence].proxy == events[access].proxy
+                && same_block.has(fence, access)
+        });
+        let sc = mask(&|own| events[own].is_sc_fence());
+        let fences = morally_strong.between(sc, sc).pairs().filter(|(one, other)| one < other).collect();
+        Self {
+            candidate,
+            releases,
+            acquires,
+            fences,
+            fenced,
+            generic: mask(&|own| events[own].location.is_some() && events[own].proxy == Some(Proxy::Generic)),
+            accesses,
+            alias_fences: mask(&|own| events[own].kind == super::event::EventKind::AliasFence),
+            same_block,
+            strong_po: po.and(overlap).and(morally_strong),
+        }
+    }
+
+    /// Calls `each` with the relations of every execution; stops when it answers false.
+    pub fn executions(&self, choice: &Choice, each: &mut impl FnMut(Relations) -> bool) -> bool {
+        let Candidate { morally_strong, rmw, .. } = self.candidate;
+        let strong_rf = choice.rf.and(morally_strong);
+        // Observation order: a write, then atomic operations that each read from the one before.
+        let observation = strong_rf.or(&strong_rf.then(&rmw.then(&strong_rf).closure()));
+        let synchronizes = self.releases.then(&observation).then(&self.acquires).and(morally_strong);
+        let synchronizes = synchronizes.or(&choice.barrier);
+        let basis = Basis { choice, strong_rf, observation, synchronizes };
+        self.order_fences(&basis, 0, Relation::empty(self.candidate.events.len()), each)
+    }
+
+    /// Chooses the order of each pair of `fence.sc` from number `next` on.
+    fn order_fences(&self, basis: &Basis<'_>, next: usize, order: Relation, each: &mut impl FnMut(Relations) -> bool) -> bool {
+        let synchronizes = basis.synchronizes.or(&order);
+        let base = self.candidate.po.or(&synchronizes).closure();
+        // "Fence-SC". Causality order relates accesses alone where proxies are told apart; of fences the base has what is meant.
+        if order.pairs().any(|(first, second)| base.has(second, first)) {
+            return true;
+        }
+        let cause = self.cause(basis, &base);
+        let Some(&(one, other)) = self.fences.get(next) else {
+            return self.order_writes(basis, synchronizes, &cause, each);
+        };
+        if next == 0 && !basis.choice.rf.then(&cause).is_irreflexive() {
+            return true;
+        }
+        for (first, second) in [(one, other), (other, one)] {
+            if base.has(second, first) {
+                continue;
+            }
+            let mut order = order.clone();
+            order.add(first, second);
+            if !self.order_fences(basis, next + 1, order, each) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Causality order.
+    fn cause(&self, basis: &Basis<'_>, base: &Relation) -> Relation {
+        let preserved = self.preserved(base);
+        preserved.or(&basis.observation.then(&preserved))
+    }
+
+    /// Proxy-preserved base causality order.
+    fn preserved(&self, base: &Relation) -> Relation {
+        let Candidate { overlap, same_memory, events, .. } = self.candidate;
+        let all = u64::MAX >> (64 - events.len().max(1));
+        let same_proxy = Relation::of(events.len(), |one, other| {
+            self.same_block.has(one, other) && events[one].proxy.is_some() && events[one].proxy == events[other].proxy
+        });
+        // From an access to what a fence of its proxy comes before, and the other way.
+        let left = base.and(&self.fenced.inverse()).then(base);
+        let right = base.then(&base.and(&self.fenced));
+        let both = base.and(&self.fenced.inverse()).then(&right);
+        let through_proxies = (left.between(all, self.generic))
+            .or(&right.between(self.generic, all))
+            .or(&both)
+            .or(&base.between(self.generic, self.generic))
+            .or(&base.and(&same_proxy).between(self.accesses, self.accesses));
+        let preserved = through_proxies.and(overlap);
+        if self.alias_fences == 0 {
+            return preserved;
+        }
+        let after_alias = base.between(self.alias_fences, all);
+        let left = base.and(&self.fenced.inverse()).then(base).or(&base.between(self.generic, all)).between(all, self.alias_fences);
+        let right = after_alias.between(all, self.generic).or(&after_alias.then(&base.and(&self.fenced)));
+        preserved.or(&left.then(&right).and(same_memory))
+    }
+
+    /// Coherence order: what causality order says of writes, and an order of each pair that is morally strong.
+    fn order_writes(&self, basis: &Basis<'_>, sw: Relation, cause: &Relation, each: &mut impl FnMut(Relations) -> bool) -> bool {
+        let Candidate { writes, same_memory, .. } = self.candidate;
+        let mut co = cause.between(*writes, *writes).and(same_memory);
+        for first in self.candidate.first_values() {
+            bits(same_memory.row(first) & writes).filter(|other| *other != first).for_each(|other| co.add(first, other));
+        }
+        self.complete(basis, &sw, cause, co.closure(), each)
+    }
+
+    fn complete(&self, basis: &Basis<'_>, sw: &Relation, cause: &Relation, co: Relation, each: &mut impl FnMut(Relations) -> bool) -> bool {
+        let Candidate { writes, rmw, morally_strong, same_memory, .. } = self.candidate;
+        let fr = basis.choice.rf.inverse().then(&co);
+        let strong_fr = fr.and(morally_strong);
+        let is_allowed = co.is_irreflexive()
+            && basis.choice.rf.or(&fr).then(cause).is_irreflexive()
+            && strong_fr.then(&co.and(morally_strong)).and(rmw).is_empty()
+            && basis.strong_rf.or(&co.and(morally_strong)).or(&strong_fr).or(&self.strong_po).is_acyclic();
+        if !is_allowed {
+            return true;
+        }
+        let open = morally_strong.between(*writes, *writes).and(same_memory).without(&co).without(&co.inverse());
+        let Some((one, other)) = open.pairs().next() else {
+            return each(Relations { rf: basis.choice.rf.clone(), co, fr, sw: sw.clone(), cause: cause.clone() });
+        };
+        for (first, second) in [(one, other), (other, one)] {
+            let mut co = co.clone();
+            co.add(first, second);
+            if !self.complete(basis, sw, cause, co.closure(), each) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Conflicting accesses that are neither morally strong nor related in causality order (PTX ISA, "Conflict and Data-races"), by their
+    /// events, the lesser first.
+    pub fn races(&self, relations: &Relations) -> Vec<(usize, usize)> {
+        let Candidate { events, same_memory, morally_strong, .. } = self.candidate;
+        let conflicts = |(one, other): &(usize, usize)| {
+            let (a, b) = (&events[*one], &events[*other]);
+            one < other && a.thread.is_some() && b.thread.is_some() && a.thread != b.thread && (a.is_write() || b.is_write())
+        };
+        let ordered = |one: usize, other: usize| relations.cause.has(one, other) || relations.cause.has(other, one);
+        same_memory.pairs().filter(conflicts).filter(|(one, other)| !morally_strong.has(*one, *other) && !ordered(*one, *other)).collect()
+    }
+}

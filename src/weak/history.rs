@@ -1,0 +1,101 @@
+//! The last writes of a location.
+
+use smallvec::SmallVec;
+
+use super::thread::{Pattern, Place};
+use crate::isa::Scope;
+
+/// Bytes of memory that one access covers: 0 for global memory or a number of a shared memory, the address, and the length.
+pub type Location = (u32, u64, u32);
+
+/// The most writes of a location that are kept.
+pub const WRITES_MAX: usize = 16;
+
+/// A write.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Write {
+    /// What the location holds after it.
+    pub bytes: SmallVec<[u8; 16]>,
+    /// The thread; none of what was there before the first write.
+    pub by: Option<Place>,
+    /// When it was executed.
+    pub time: u64,
+    /// The scope of a strong one.
+    pub(super) scope: Scope,
+    /// The writes before it in coherence order: a bit for each, by its place in the history.
+    pub(super) after: u64,
+    /// The write that an atomic operation has read, by its number.
+    pub(super) source: Option<u64>,
+    /// The release patterns that an acquire pattern which reads it observes.
+    pub(super) patterns: Vec<Pattern>,
+}
+
+/// The last writes of a location, in the order in which they were executed.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct History {
+    /// The number of the first one.
+    pub first: u64,
+    /// The writes.
+    pub writes: Vec<Write>,
+    /// What memory holds.
+    pub held: SmallVec<[u8; 16]>,
+}
+
+impl History {
+    /// Of a location that holds these bytes.
+    pub fn new(bytes: &[u8]) -> Self {
+        let bytes: SmallVec<[u8; 16]> = SmallVec::from_slice(bytes);
+        let held = bytes.clone();
+        let before = Write { bytes, by: None, time: 0, scope: Scope::None, after: 0, source: None, patterns: Vec::new() };
+        Self { first: 0, writes: vec![before], held }
+    }
+
+    /// The writes that no known one follows in coherence order.
+    pub fn readable(&self, known: u64) -> impl Iterator<Item = usize> + use<> {
+        let hidden = places(known & self.all()).fold(0, |hidden, write| hidden | self.writes[write].after);
+        places(self.all() & !hidden)
+    }
+
+    /// All of them.
+    pub fn all(&self) -> u64 {
+        (1 << self.writes.len()) - 1
+    }
+
+    /// The writes that follow one in coherence order.
+    pub fn successors(&self, write: usize) -> u64 {
+        let follows = |(_, other): &(usize, &Write)| other.after >> write & 1 != 0;
+        self.writes.iter().enumerate().filter(follows).fold(0, |all, (other, _)| all | 1 << other)
+    }
+
+    /// Drops the first write if there are too many.
+    pub fn make_room(&mut self) {
+        if self.writes.len() >= WRITES_MAX {
+            self.writes.remove(0);
+            self.writes.iter_mut().for_each(|write| write.after >>= 1);
+            self.first += 1;
+        }
+    }
+
+    /// Adds a write after those of `before` and before those of `later`; answers its place.
+    pub fn add(&mut self, mut write: Write, before: u64, later: u64) -> usize {
+        let own = self.writes.len();
+        write.after = places(before).fold(before, |after, other| after | self.writes[other].after);
+        let after = write.after;
+        self.writes.push(write);
+        for other in places(later) {
+            self.writes[other].after |= after | 1 << own;
+        }
+        own
+    }
+}
+
+/// The places of the bits that are set.
+pub fn places(mut bits: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let place = bits.trailing_zeros() as usize;
+        (bits != 0).then(|| {
+            bits &= bits - 1;
+            place
+        })
+    })
+}

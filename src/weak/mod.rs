@@ -1,0 +1,22 @@
+//! Weak memory by views: which writes a load may return (PTX ISA, "Memory Consistency Model").
+//!
+//! [`WeakMemory`] keeps the last writes of each location that was written, with their coherence order, and for each thread its *view*: the
+//! writes that precede its next operation in causality order (`view`). A load returns a write that no write in its view follows in
+//! coherence order. A release pattern attaches the view of its first operation to its write, and an acquire pattern that observes the
+//! write joins it into the view of its thread; so do barriers, and `fence.sc` in the order in which they are executed (`thread`).
+//!
+//! Coherence order is partial, as in the model: it relates writes that are morally strong or related in causality order. A write may take
+//! a place before others that are not in the view of its thread (`history`).
+//!
+//! No load returns a write that is executed later (load buffering), and operations of a thread take effect in program order. All choices are
+//! drawn from the seed. The structure is that of operational models of C11 by views (Kang, Hur, Lahav, Vafeiadis and Dreyer, "A Promising
+//! Semantics for Relaxed-Memory Concurrency", 2017, without promises); what scopes and moral strength change is that of PTX.
+
+mod history;
+mod memory;
+mod thread;
+mod view;
+
+pub use history::{Location, Write};
+pub use memory::{Access, Read, WeakMemory};
+pub use thread::Place;

@@ -1,0 +1,233 @@
+//! Algorithms that need their fences: on weak memory each goes wrong in some run when a link is missing, and in none when all are there.
+
+use std::sync::Arc;
+
+use ptxdbg::base::Sources;
+use ptxdbg::debug::{DivergencePolicy, MemoryModel, Schedule};
+use ptxdbg::machine::{Device, LaunchConfig, Machine, NullObserver, Step};
+
+use crate::look::one_warp::one_warp;
+
+/// An algorithm.
+struct Algorithm {
+    name: &'static str,
+    /// The code of each block's only thread. `$0` is the first of its links; words of memory are 128 bytes apart from `[%m]` on, results
+    /// from `[%m+1024]` on.
+    blocks: &'static [&'static str],
+    /// The links that make it right.
+    right: &'static [&'static str],
+    /// Links that make it wrong: the place, and what stands there.
+    wrong: &'static [(usize, &'static str)],
+    /// True if these words and results cannot be.
+    is_violated: fn(&[u32], &[u32]) -> bool,
+}
+
+/// Waits until the word in `place` is `value`.
+macro_rules! wait {
+    ($load:literal, $place:literal, $value:literal) => {
+        concat!("W:\nld.", $load, ".u32 %a, [%m+", $place, "];\nsetp.ne.u32 %p, %a, ", $value, ";\n@%p bra W;\n")
+    };
+}
+
+/// One more in the word at 128, under a lock at 0.
+const LOCKED: &str = "mov.u32 %n, 0;\nL:\natom.$0.cas.b32 %a, [%m], 0, 1;\nsetp.ne.u32 %p, %a, 0;\n@%p bra L;\n$1\n\
+    ld.u32 %b, [%m+128];\nadd.u32 %b, %b, 1;\nst.u32 [%m+128], %b;\n$2\nst.$3.u32 [%m], 0;\nadd.u32 %n, %n, 1;\n\
+    setp.lt.u32 %p, %n, 3;\n@%p bra L;\n";
+
+/// The same under a lock with tickets, at 0 and 256.
+const TICKET: &str = "mov.u32 %n, 0;\nL:\natom.relaxed.gpu.add.u32 %a, [%m], 1;\nV:\nld.$0.u32 %b, [%m+256];\nsetp.ne.u32 %p, %b, %a;\n\
+    @%p bra V;\nld.u32 %b, [%m+128];\nadd.u32 %b, %b, 1;\nst.u32 [%m+128], %b;\nadd.u32 %a, %a, 1;\nst.$1.u32 [%m+256], %a;\n\
+    add.u32 %n, %n, 1;\nsetp.lt.u32 %p, %n, 3;\n@%p bra L;\n";
+
+const SEQLOCK_WRITER: &str = "mov.u32 %n, 1;\nL:\nst.relaxed.gpu.u32 [%m], %n;\n$0\nst.relaxed.gpu.u32 [%m+128], %n;\n\
+    st.relaxed.gpu.u32 [%m+256], %n;\nadd.u32 %n, %n, 1;\nst.$1.u32 [%m], %n;\nadd.u32 %n, %n, 1;\nsetp.lt.u32 %p, %n, 7;\n@%p bra L;\n";
+
+const SEQLOCK_READER: &str = "mov.u32 %n, 0;\nL:\nld.$2.u32 %a, [%m];\nld.relaxed.gpu.u32 %b, [%m+128];\n\
+    ld.relaxed.gpu.u32 %c, [%m+256];\n$3\n\
+    ld.relaxed.gpu.u32 %d, [%m];\nand.b32 %e, %a, 1;\nsetp.eq.u32 %p, %a, %d;\nsetp.eq.and.u32 %p, %e, 0, %p;\n\
+    setp.ne.and.u32 %p, %b, %c, %p;\n@%p st.u32 [%m+1024], 1;\nadd.u32 %n, %n, 1;\nsetp.lt.u32 %p, %n, 12;\n@%p bra L;\n";
+
+const DEKKER: [&str; 2] = [
+    "st.relaxed.gpu.u32 [%m], 1;\n$0\nld.relaxed.gpu.u32 %a, [%m+128];\nsetp.eq.u32 %p, %a, 0;\n@%p st.u32 [%m+1024], 1;\n",
+    "st.relaxed.gpu.u32 [%m+128], 1;\n$1\nld.relaxed.gpu.u32 %a, [%m];\nsetp.eq.u32 %p, %a, 0;\n@%p st.u32 [%m+1028], 1;\n",
+];
+
+/// Each raises its flag, gives the turn away, and enters if the other has not raised its flag or has given the turn back.
+const PETERSON: [&str; 2] = [
+    "st.relaxed.gpu.u32 [%m], 1;\n$0\nst.relaxed.gpu.u32 [%m+256], 1;\n$1\nld.relaxed.gpu.u32 %a, [%m+128];\n\
+     ld.relaxed.gpu.u32 %b, [%m+256];\nsetp.eq.u32 %p, %a, 0;\nsetp.ne.or.u32 %p, %b, 1, %p;\n@%p st.u32 [%m+1024], 1;\n",
+    "st.relaxed.gpu.u32 [%m+128], 1;\n$0\nst.relaxed.gpu.u32 [%m+256], 2;\n$1\nld.relaxed.gpu.u32 %a, [%m];\n\
+     ld.relaxed.gpu.u32 %b, [%m+256];\nsetp.eq.u32 %p, %a, 0;\nsetp.ne.or.u32 %p, %b, 2, %p;\n@%p st.u32 [%m+1028], 1;\n",
+];
+
+const FENCE: &str = "fence.acq_rel.gpu;";
+const SC: &str = "fence.sc.gpu;";
+
+const ALGORITHMS: &[Algorithm] = &[
+    Algorithm {
+        name: "publication",
+        blocks: &[
+            "st.u32 [%m], 42;\nst.$0.u32 [%m+128], 1;\n",
+            "W:\nld.$1.u32 %a, [%m+128];\nsetp.ne.u32 %p, %a, 1;\n@%p bra W;\n\
+            ld.u32 %b, [%m];\nst.u32 [%m+1024], %b;\n",
+        ],
+        right: &["release.gpu", "acquire.gpu"],
+        wrong: &[(0, "relaxed.gpu"), (1, "relaxed.gpu"), (0, "volatile"), (1, "volatile"), (0, "release.cta"), (1, "acquire.cta")],
+        is_violated: |_, results| results[0] != 42,
+    },
+    Algorithm {
+        name: "publication by volatile accesses",
+        blocks: &[
+            "st.volatile.u32 [%m], 42;\n$0\nst.volatile.u32 [%m+128], 1;\n",
+            concat!(wait!("volatile", "128", "1"), "$1\nld.volatile.u32 %b, [%m];\nst.u32 [%m+1024], %b;\n"),
+        ],
+        right: &[FENCE, FENCE],
+        wrong: &[(0, ""), (1, ""), (0, "fence.acq_rel.cta;"), (1, "fence.acq_rel.cta;")],
+        is_violated: |_, results| results[0] != 42,
+    },
+    Algorithm {
+        name: "publication of a pointer (RCU)",
+        blocks: &[
+            "st.u32 [%m+256], 42;\nst.$0.u32 [%m], 256;\n",
+            "W:\nld.$1.u32 %a, [%m];\nsetp.eq.u32 %p, %a, 0;\n@%p bra W;\n\
+            cvt.u64.u32 %w, %a;\nadd.u64 %w, %m, %w;\nld.u32 %b, [%w];\nst.u32 [%m+1024], %b;\n",
+        ],
+        right: &["release.gpu", "acquire.gpu"],
+        wrong: &[(0, "relaxed.gpu"), (1, "relaxed.gpu")],
+        is_violated: |_, results| results[0] != 42,
+    },
+    Algorithm {
+        name: "publication through another block (WRC)",
+        blocks: &[
+            "st.relaxed.gpu.u32 [%m], 42;\n",
+            "W:\nld.relaxed.gpu.u32 %a, [%m];\nsetp.ne.u32 %p, %a, 42;\n@%p bra W;\n\
+            st.$0.u32 [%m+128], 1;\n",
+            "W:\nld.$1.u32 %a, [%m+128];\nsetp.ne.u32 %p, %a, 1;\n@%p bra W;\n\
+            ld.u32 %b, [%m];\nst.u32 [%m+1024], %b;\n",
+        ],
+        right: &["release.gpu", "acquire.gpu"],
+        wrong: &[(0, "relaxed.gpu"), (1, "relaxed.gpu")],
+        is_violated: |_, results| results[0] != 42,
+    },
+    Algorithm {
+        name: "seqlock",
+        blocks: &[SEQLOCK_WRITER, SEQLOCK_READER],
+        right: &[FENCE, "release.gpu", "acquire.gpu", FENCE],
+        wrong: &[
+            (0, ""),
+            (1, "relaxed.gpu"),
+            (2, "relaxed.gpu"),
+            (3, ""),
+            (0, "fence.acq_rel.cta;"),
+            (1, "release.cta"),
+            (2, "acquire.cta"),
+            (3, "fence.acq_rel.cta;"),
+        ],
+        is_violated: |_, results| results[0] == 1,
+    },
+    Algorithm {
+        name: "spin lock",
+        blocks: &[LOCKED, LOCKED],
+        right: &["acquire.gpu", "", "", "release.gpu"],
+        wrong: &[(0, "relaxed.gpu"), (3, "relaxed.gpu"), (3, "release.cta")],
+        is_violated: |words, _| words[32] != 6,
+    },
+    Algorithm {
+        name: "spin lock with fences",
+        blocks: &[LOCKED, LOCKED],
+        right: &["relaxed.gpu", FENCE, FENCE, "relaxed.gpu"],
+        wrong: &[(1, ""), (2, "")],
+        is_violated: |words, _| words[32] != 6,
+    },
+    Algorithm {
+        name: "ticket lock",
+        blocks: &[TICKET, TICKET],
+        right: &["acquire.gpu", "release.gpu"],
+        wrong: &[(0, "relaxed.gpu"), (1, "relaxed.gpu")],
+        is_violated: |words, _| words[32] != 6,
+    },
+    Algorithm {
+        name: "Dekker",
+        blocks: &DEKKER,
+        right: &[SC, SC],
+        wrong: &[(0, ""), (1, ""), (0, FENCE), (1, "fence.sc.cta;")],
+        is_violated: |_, results| results[0] == 1 && results[1] == 1,
+    },
+    Algorithm {
+        name: "Peterson",
+        blocks: &PETERSON,
+        right: &[SC, SC],
+        wrong: &[(1, ""), (1, FENCE)],
+        is_violated: |_, results| results[0] == 1 && results[1] == 1,
+    },
+];
+
+/// Words of memory, and of results.
+const WORDS: usize = 256;
+const RESULTS: usize = 16;
+
+fn module(algorithm: &Algorithm, links: &[&str]) -> String {
+    let mut text = String::from(
+        ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 words)\n{\n.reg .b32 %a, %b, %c, %d, %e, %n, %x;\n\
+         .reg .b64 %m, %w;\n.reg .pred %p;\nld.param.u64 %m, [words];\nmov.u32 %x, %ctaid.x;\n",
+    );
+    for number in 0..algorithm.blocks.len() {
+        text += &format!("setp.eq.u32 %p, %x, {number};\n@%p bra B{number};\n");
+    }
+    for (number, body) in algorithm.blocks.iter().enumerate() {
+        let body = links.iter().enumerate().fold((*body).to_string(), |body, (at, link)| body.replace(&format!("${at}"), link));
+        text += &format!("B{number}:\n{{\n{body}}}\nret;\n");
+    }
+    text + "}\n"
+}
+
+/// How many runs leave what cannot be.
+fn violations(algorithm: &Algorithm, links: &[&str], memory: impl Fn(u64) -> MemoryModel, runs: u64) -> usize {
+    let text = module(algorithm, links);
+    let (loaded, diagnostics) = ptxdbg::sema::load(&mut Sources::default(), "algorithm.ptx", text.clone());
+    let Some(program) = loaded else { panic!("{text}\n{diagnostics:#?}") };
+    let run = |seed: u64| {
+        let mut device = Device::new(Arc::clone(&program));
+        let words = device.allocate("words", ((WORDS + RESULTS) * 4) as u64, Some(0)).unwrap();
+        let config = LaunchConfig {
+            grid: [algorithm.blocks.len() as u32, 1, 1],
+            block: [1, 1, 1],
+            schedule: Schedule::Random,
+            seed,
+            memory: memory(seed),
+            divergence: DivergencePolicy::Independent,
+            ..one_warp(program.function("k").unwrap(), words)
+        };
+        let mut machine = Machine::new(device, config).unwrap();
+        assert_eq!(machine.run(1 << 18, &mut NullObserver), Step::Done, "{}: seed {seed}\n{text}", algorithm.name);
+        let mut bytes = vec![0; (WORDS + RESULTS) * 4];
+        machine.device().read(words, &mut bytes).unwrap();
+        let left: Vec<u32> = bytes.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
+        (algorithm.is_violated)(&left[..WORDS], &left[WORDS..])
+    };
+    (0..runs).filter(|seed| run(*seed)).count()
+}
+
+#[test]
+fn algorithms_go_wrong_on_weak_memory_when_a_link_is_missing() {
+    let runs = std::env::var("PTXDBG_LITMUS_RUNS").ok().and_then(|runs| runs.parse().ok()).unwrap_or(200);
+    let mut problems = Vec::new();
+    for algorithm in ALGORITHMS {
+        let right = violations(algorithm, algorithm.right, MemoryModel::Weak, runs);
+        if right > 0 {
+            problems.push(format!("{}: {right} of {runs} runs are wrong with all links", algorithm.name));
+        }
+        for (place, link) in algorithm.wrong {
+            let mut links = algorithm.right.to_vec();
+            links[*place] = link;
+            let sequential = violations(algorithm, &links, |_| MemoryModel::SequentiallyConsistent, 20);
+            if sequential > 0 {
+                problems.push(format!("{}, ${place} = '{link}': wrong in a sequentially consistent run", algorithm.name));
+            }
+            if violations(algorithm, &links, MemoryModel::Weak, runs) == 0 {
+                problems.push(format!("{}, ${place} = '{link}': no run of {runs} is wrong", algorithm.name));
+            }
+        }
+    }
+    assert!(problems.is_empty(), "{problems:#?}");
+}
