@@ -77,5 +77,6 @@ pub mod order;
 pub mod program;
 pub mod sema;
 pub mod syntax;
+pub mod ttgir;
 pub mod ui;
 pub mod weak;

@@ -85,6 +85,11 @@ const LAYERS: &[Layer] = &[
     },
     Layer { name: "dwarf", what: "debug data of compilers, out of the text: scopes, variables, types", uses: &["base", "isa", "program"] },
     Layer {
+        name: "ttgir",
+        what: "Triton's intermediate code: the operations of a kernel, and the layouts of its tensors",
+        uses: &["base", "isa"],
+    },
+    Layer {
         name: "debug",
         what: "the engine of every front end: sessions, time travel, breakpoints, expressions, views",
         uses: &[
@@ -102,6 +107,7 @@ const LAYERS: &[Layer] = &[
             "num",
             "machine",
             "check",
+            "ttgir",
         ],
     },
     Layer { name: "command", what: "the commands: table, parsing, completion, help, handlers", uses: &["base", "debug"] },
@@ -144,7 +150,7 @@ const HOMES: &[(&str, &str)] = &[
 ];
 
 /// Layers whose results must be the same on every machine and at every hour.
-const DETERMINISTIC: &[&str] = &["num", "order", "weak", "litmus", "flow", "cfg", "machine", "check", "dwarf", "debug", "drawing"];
+const DETERMINISTIC: &[&str] = &["num", "order", "weak", "litmus", "flow", "cfg", "machine", "check", "dwarf", "ttgir", "debug", "drawing"];
 
 /// Layers that return data and leave drawing to others.
 const CORE: &[&str] = &[

@@ -62,7 +62,11 @@ impl Replay {
     /// A session of the run, before its first instruction.
     pub fn session(&self) -> PyResult<Prompt> {
         let (planned, options) = self.captured()?;
-        planned.prompt(0, &options).map_err(|error| failed(&error))
+        let mut prompt = planned.prompt(0, &options).map_err(|error| failed(&error))?;
+        if let Some(text) = self.module.tensors() {
+            prompt.describe_tensors(text.to_string());
+        }
+        Ok(prompt)
     }
 
     /// The last writer of each of these ranges, an address and a number of bytes each.

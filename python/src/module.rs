@@ -40,11 +40,12 @@ pub fn failed(error: &Error) -> PyErr {
 
 #[pymethods]
 impl PyPtx {
-    /// Reads a PTX text; `name` stands for it in messages.
+    /// Reads a PTX text; `name` stands for it in messages. `ttgir` is the intermediate code of Triton that it was made of.
     #[new]
-    #[pyo3(signature = (text, name = "kernel.ptx"))]
-    fn new(py: Python<'_>, text: &str, name: &str) -> PyResult<Self> {
+    #[pyo3(signature = (text, name = "kernel.ptx", ttgir = None))]
+    fn new(py: Python<'_>, text: &str, name: &str, ttgir: Option<&str>) -> PyResult<Self> {
         let module = py.detach(|| Module::from_text_avoiding(name, text, ADDRESSES)).map_err(|error| failed(&error))?;
+        let module = ttgir.map_or(module.clone(), |ttgir| module.with_tensors(ttgir));
         Ok(Self { module, text: text.into(), elements: Mutex::default() })
     }
 

@@ -245,6 +245,19 @@ impl PyRun {
         py.detach(|| self.replay.bundle(&path))
     }
 
+    /// What a statement of a Triton kernel gave the variable `name`, as an array: that at `line`, or the last one that gives it a tensor,
+    /// in the block `program`, after as many executions of it as `iteration`.
+    #[pyo3(signature = (name, line = None, program = None, iteration = 0))]
+    fn tensor<'py>(
+        slf: &Bound<'py, Self>,
+        name: &str,
+        line: Option<u32>,
+        program: Option<Bound<'py, PyAny>>,
+        iteration: u64,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("ptxdbg._tensors")?.getattr("tensor")?.call1((slf, name, line, program, iteration))
+    }
+
     /// A session of the debugger about this run, before its first instruction.
     fn session(&self) -> PyResult<PySession> {
         PySession::of(self.replay.session()?)

@@ -176,9 +176,10 @@ pub use crate::debug::findings::{
     Checks, FailedFix, FindingId, FindingText, FixOutcome, LinkText, MemoryText, Outputs, SideAction, SideText,
 };
 pub use crate::debug::fix::{ChangedModule, FixReport, FixReports};
+pub use crate::debug::resume::Execution;
 pub use crate::debug::session::InterruptCheck;
 pub use crate::debug::stop::{Reason, Stop};
-pub use crate::debug::value::ValueText;
+pub use crate::debug::value::{Tensor, TensorElement, ValueText};
 pub use crate::debug::{
     ComparedPart, Comparison, CompletionPolicyKind, DivergencePolicy, Failure, HostMemory, HostRange, HostWrite, LaneMask, LaunchRun,
     MemoryLimit, RESIDENT_MAX, RunOptions, Schedule, Site, Summary, Writer,

@@ -18,6 +18,7 @@ pub struct Module {
     path: PathBuf,
     program: Arc<Program>,
     warnings: Arc<[Problem]>,
+    tensors: Option<Arc<str>>,
 }
 
 /// A variable of a module that a launch can assign contents to.
@@ -85,9 +86,20 @@ impl Module {
     fn checked(path: PathBuf, module: open::Module) -> Result<Self, Error> {
         let problems = problems(&module.sources, &module.diagnostics);
         match module.program {
-            Some(program) => Ok(Self { path, program, warnings: problems.into() }),
+            Some(program) => Ok(Self { path, program, warnings: problems.into(), tensors: None }),
             None => Err(Error::Rejected(problems)),
         }
+    }
+
+    /// The module with the text of Triton's intermediate code (`.ttgir`), out of which tensors are put together.
+    #[must_use]
+    pub fn with_tensors(self, text: &str) -> Self {
+        Self { tensors: Some(text.into()), ..self }
+    }
+
+    /// The text of Triton's intermediate code, if it was given.
+    pub fn tensors(&self) -> Option<&str> {
+        self.tensors.as_deref()
     }
 
     /// Its path or name.

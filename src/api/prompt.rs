@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tempfile::TempDir;
 
-use crate::debug::session::{self, InterruptCheck};
+use crate::debug::resume::Execution;
+use crate::debug::session::{self, InterruptCheck, NeverInterrupt};
+use crate::debug::value::Tensor;
 use crate::ui::bad_line::BadLine;
 use crate::ui::console::{Console, Flow, Frontend};
 use crate::ui::text;
@@ -75,6 +77,19 @@ impl Prompt {
     pub(super) fn new(engine: session::Session, folder: Option<Arc<TempDir>>) -> Self {
         let console = Console::new(engine, false);
         Self { console, interrupted: Arc::default(), was_interrupted: false, has_ended: false, _folder: folder }
+    }
+
+    /// Gives the session the text of Triton's intermediate code (`.ttgir`), out of which tensors are put together.
+    pub fn describe_tensors(&mut self, text: String) {
+        self.console.session().describe_tensors(text);
+    }
+
+    /// The tensor that a statement of a Triton program gives the variable `name`. The session goes through the run for it.
+    ///
+    /// # Errors
+    /// In words: there is no such variable or statement, or it is not executed that often.
+    pub fn tensor(&mut self, name: &str, execution: Execution) -> Result<Tensor, String> {
+        self.console.session().tensor_given(name, execution, &mut NeverInterrupt)
     }
 
     /// A handle that interrupts commands.

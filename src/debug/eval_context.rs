@@ -16,6 +16,7 @@ use crate::program::{FuncId, Function, Pc, Program};
 use super::focus::{Extents, Focus};
 use super::names::inferred::InferredTypes;
 use super::roles::{NO_ROLES, Roles};
+use super::tensors::{LazyTensors, Tensors};
 use crate::isa::ScalarType;
 
 /// The machine, the focused thread, and the names and types that expressions use.
@@ -39,6 +40,8 @@ pub struct EvalContext<'a> {
     pub debug_data: Option<&'a LazyDebugInfo>,
     /// True if a name of both a variable of the source and a buffer means the variable, as in the source.
     pub names_as_in_source: bool,
+    /// The tensors of Triton's code, if names of the source are looked up.
+    pub tensor_data: Option<&'a LazyTensors>,
 }
 
 /// The type of a buffer that the launch made.
@@ -175,6 +178,7 @@ impl<'a> EvalContext<'a> {
             names_as_in_ptx: false,
             debug_data: None,
             names_as_in_source: false,
+            tensor_data: None,
         }
     }
 
@@ -206,6 +210,17 @@ impl<'a> EvalContext<'a> {
     #[must_use]
     pub fn with_debug_data(self, debug_data: &'a LazyDebugInfo) -> Self {
         Self { debug_data: Some(debug_data), ..self }
+    }
+
+    /// The same context with the tensors of Triton's code.
+    #[must_use]
+    pub fn with_tensors(self, tensor_data: &'a LazyTensors) -> Self {
+        Self { tensor_data: Some(tensor_data), ..self }
+    }
+
+    /// The tensors of the kernel; none if it is none of Triton's, or names mean what they mean in the text of the module.
+    pub fn tensors(&self) -> Option<&'a Tensors> {
+        self.tensor_data.filter(|_| !self.names_as_in_ptx)?.get(self.program(), self.machine.config().kernel)
     }
 
     /// The same context, in which names mean what they mean in the source.

@@ -42,6 +42,7 @@ pub mod shrink;
 pub mod source_names;
 pub mod stop;
 pub mod target;
+pub mod tensors;
 pub mod timeline;
 pub mod transfer;
 pub mod value;

@@ -20,6 +20,7 @@ use super::run::{RunError, RunOptions};
 use super::saved::{Saved, SavedState, Typed};
 use super::settings::{SETTINGS, Settings};
 use super::stop::Stop;
+use super::tensors::LazyTensors;
 use super::timeline::{End, Input, StartError, Timeline};
 use super::view;
 use crate::dwarf::LazyDebugInfo;
@@ -54,6 +55,8 @@ pub struct Session {
     inferred: InferredTypes,
     /// The debug data of the program.
     debug_data: LazyDebugInfo,
+    /// The tensors of Triton's code.
+    tensors: LazyTensors,
     /// The findings.
     pub(super) finding_log: FindingLog,
     pub(super) navigation: NavigationHistory,
@@ -120,6 +123,7 @@ impl Session {
             return Err(RunError::NoLaunch.into());
         }
         let (opened_launch, case_number) = (opened.launch.take(), case);
+        let tensors = LazyTensors::beside(opened_launch.as_ref().map(|launch| launch.module.clone()));
         let case = Arc::new(opened.plan.cases.swap_remove(case));
         let buffers = Buffer::of_case(&case);
         let mut inferred = InferredTypes::new(&opened.program);
@@ -145,6 +149,7 @@ impl Session {
             buffers,
             inferred,
             debug_data: LazyDebugInfo::default(),
+            tensors,
             finding_log: FindingLog::default(),
             navigation,
             earlier: None,
@@ -191,7 +196,17 @@ impl Session {
     pub fn eval_context(&self) -> EvalContext<'_> {
         let names = self.case().launches.get(self.launch()).map(|launch| &launch.names);
         let context = EvalContext::at(self.machine(), self.focus).with_param_names(names);
-        context.with_buffers(&self.buffers).with_inferred_types(&self.inferred).with_roles(&self.roles).with_debug_data(&self.debug_data)
+        context
+            .with_buffers(&self.buffers)
+            .with_inferred_types(&self.inferred)
+            .with_roles(&self.roles)
+            .with_debug_data(&self.debug_data)
+            .with_tensors(&self.tensors)
+    }
+
+    /// Gives the session the text of Triton's intermediate code (`.ttgir`).
+    pub fn describe_tensors(&mut self, text: String) {
+        self.tensors = LazyTensors::described(text);
     }
 
     /// The variable that `name` means in the scope of the focused thread.

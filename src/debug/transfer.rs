@@ -129,6 +129,29 @@ pub fn restore(path: &Path, layout: &Layout) -> Result<Vec<u8>, TransferError> {
     Ok(bytes)
 }
 
+/// The array in a `.npy` file of at most `most` elements: the type of an element, the shape, the bits of the elements.
+///
+/// # Errors
+/// The file cannot be read, is no `.npy` file, or holds elements of a type that PTX does not have.
+pub fn array(path: &Path, most: u64) -> Result<(ScalarType, Vec<u64>, Vec<u128>), TransferError> {
+    let contents = |reason: String| TransferError::Contents(name(path), reason);
+    let unreadable = |error: std::io::Error| system("read", path, &error);
+    let mut file = File::open(path).map_err(unreadable)?;
+    let header = npy::read_header(&mut file).map_err(contents)?;
+    let element = header.element().and_then(|element| ScalarType::from_word(element.name()));
+    let ty = element.ok_or_else(|| contents(format!("holds elements of {}, which are no numbers of PTX", header.element_name())))?;
+    let count = header.elements().filter(|count| *count <= most);
+    let count = count.ok_or_else(|| contents(format!("holds more than {most} elements")))?;
+    let size = u64::from(ty.bytes());
+    file.seek(SeekFrom::Start(header.data_offset)).map_err(unreadable)?;
+    let mut bytes = Vec::new();
+    file.take(count * size).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 != count * size {
+        return Err(TransferError::Size { file: name(path), found: bytes.len() as u64, expected: count * size });
+    }
+    Ok((ty, header.shape, bytes.chunks_exact(size as usize).map(crate::debug::value::number::little_endian).collect()))
+}
+
 /// Offset of the first element in a `.npy` file that holds elements of the layout's type.
 fn check_header(path: &Path, file: &mut File, layout: &Layout) -> Result<u64, TransferError> {
     let header = npy::read_header(file).map_err(|reason| TransferError::Contents(name(path), reason))?;

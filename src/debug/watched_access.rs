@@ -142,6 +142,7 @@ fn type_of(context: &EvalContext<'_>, value: Option<&Value>, bits: u32) -> Optio
         Some(Value::Scalar(scalar)) => Some(scalar.ty),
         Some(Value::Lanes(lanes)) => Some(lanes.ty),
         Some(Value::Array(array)) => Some(Type::Scalar(array.ty)),
+        Some(Value::Tensor(tensor)) => Some(Type::Scalar(tensor.ty)),
         Some(Value::Source(source)) => {
             return types::scalar(context.debug_info()?, source.ty).map(Type::Scalar).filter(|ty| ty.bits().max(8) == bits);
         }

@@ -32,6 +32,7 @@ fn shown(context: &EvalContext<'_>, expression: &str, format: Option<Format>) ->
         Ok(value) => match value.text(context, format) {
             ValueText::Scalar(text) => text,
             ValueText::Lanes(lanes) => format!("{} {:?}", lanes.ty, lanes.pattern),
+            ValueText::Tensor(tensor) => format!("{} {}", tensor.ty, tensor.elements.join(" ")),
             ValueText::Array(array) => format!("{} {}{}", array.ty, array.elements.join(" "), if array.more { " ..." } else { "" }),
         },
         Err(error) => format!("{}: {error}", error.column),

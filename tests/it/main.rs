@@ -69,6 +69,7 @@ mod syntax_properties;
 mod systematic;
 mod tensor_copies;
 mod tensor_maps;
+mod tensors;
 mod time_travel;
 mod transcripts;
 mod typed_arrays;

@@ -240,7 +240,8 @@ class _Launcher:
             path = files.get(f"{stem}.ptx") or manager.get_file(f"{stem}.ptx")
             if path is None:
                 raise RuntimeError(f"the PTX of {name} is not in Triton's cache")
-            self._module = Module(Path(path).read_text(), f"{name}.ptx")
+            ttgir = Path(path).with_suffix(".ttgir")
+            self._module = Module(Path(path).read_text(), f"{name}.ptx", ttgir.read_text() if ttgir.is_file() else None)
         return self._module
 
     def _params(self, args, params):

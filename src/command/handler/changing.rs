@@ -13,7 +13,7 @@ use crate::debug::expression::AssignmentError;
 use crate::debug::settings::{SETTINGS, Setting};
 use crate::debug::target::{MemoryTarget, Target};
 use crate::debug::transfer::{self, Layout};
-use crate::debug::value::Value;
+use crate::debug::value::{Tensor, Value};
 use crate::debug::{memory, nearest, view};
 
 /// The result of a handler.
@@ -111,10 +111,26 @@ fn setting(name: &ArgumentText) -> Result<&'static Setting, CommandError> {
 
 pub fn dump(context: &mut Context<'_>, call: &Call) -> Answer {
     let (file, memory) = (call.required("FILE")?, call.required("MEMORY")?);
+    if let Ok(Value::Tensor(tensor)) = context.value(memory) {
+        return dump_tensor(file, memory, &tensor);
+    }
     let (place, layout) = range(context, memory)?;
     let mut bytes = vec![0; usize::try_from(place.bytes).map_err(|_| memory.error("this is more than fits in memory"))?];
     let eval_context = context.session.eval_context().refocused(place.owner);
     memory::read(&eval_context, place.space, place.address, &mut bytes).map_err(|error| memory.error(error.to_string()))?;
+    let written = transfer::dump(Path::new(&file.text), &layout, &bytes).map_err(|error| file.error(error.to_string()))?;
+    Ok(Outcome::Text(format!("{} written to {}\n", counted(written, "byte"), file.text)))
+}
+
+/// Writes the elements of a tensor, with what stands for those that a load has left out.
+fn dump_tensor(file: &ArgumentText, argument: &ArgumentText, tensor: &Tensor) -> Answer {
+    let layout = Layout { element: transfer::element_of(tensor.ty), shape: tensor.shape.clone() };
+    let missing = || argument.error(format!("not all elements can be written: {}", tensor.notes.join("; ")));
+    let size = layout.element.bytes() as usize;
+    let mut bytes = Vec::new();
+    for element in &tensor.elements {
+        bytes.extend_from_slice(&element.bits().ok_or_else(missing)?.to_le_bytes()[..size]);
+    }
     let written = transfer::dump(Path::new(&file.text), &layout, &bytes).map_err(|error| file.error(error.to_string()))?;
     Ok(Outcome::Text(format!("{} written to {}\n", counted(written, "byte"), file.text)))
 }
@@ -139,7 +155,7 @@ fn range(context: &Context<'_>, argument: &ArgumentText) -> Result<(MemoryTarget
     };
     let shape = match context.value(argument)? {
         Value::Array(array) => array.shape,
-        Value::Scalar(_) | Value::Lanes(_) | Value::Source(_) => Vec::new(),
+        Value::Scalar(_) | Value::Lanes(_) | Value::Source(_) | Value::Tensor(_) => Vec::new(),
     };
     let typed = Layout { element: transfer::element_of(place.ty), shape };
     let fits = typed.bytes() == Some(place.bytes);

@@ -102,8 +102,9 @@ impl Field {
             Value::Scalar(scalar) => self.digits(scalar.text(context, self.format)),
             Value::Lanes(lanes) => self.list(lanes.texts(context, self.format).into_iter().map(|(_, text)| text)),
             Value::Source(source) => self.digits(source.text(context, self.format)),
-            Value::Array(_) => match value.text(context, self.format) {
+            Value::Array(_) | Value::Tensor(_) => match value.text(context, self.format) {
                 ValueText::Array(array) => self.list(array.elements.into_iter()),
+                ValueText::Tensor(tensor) => self.list(tensor.elements.into_iter()),
                 ValueText::Scalar(_) | ValueText::Lanes(_) => String::new(),
             },
         };

@@ -136,6 +136,9 @@ impl<'a> Evaluator<'a> {
 
     /// The value of the whole expression.
     pub fn root(&mut self, node: &Node) -> Evaluated<Value> {
+        if let Some(value) = self.tensor_value(node)? {
+            return Ok(value);
+        }
         if let Some(requested) = node.lanes() {
             self.refuse_lane_of_memory(node)?;
             return Ok(Value::Lanes(Box::new(self.over_lanes(node, requested, false)?)));
@@ -249,7 +252,16 @@ impl<'a> Evaluator<'a> {
             NodeKind::Aggregate(aggregate, inner) => self.aggregate(*aggregate, inner),
             NodeKind::AddressOf(a) => self.address_of(a),
             NodeKind::Lanes(inner, _) => self.with_at_lane_focused(node, |at_lane| at_lane.value(inner)),
-            NodeKind::Name(_) | NodeKind::Dereference(_) | NodeKind::Index(_) | NodeKind::Slice(_) | NodeKind::Member(..) => {
+            NodeKind::File(_) => Err(refused(node, "an array of a file goes together with tensors only".to_string())),
+            NodeKind::Range(_) => {
+                Err(refused(node, "only the elements of tensors are taken by i:j; x[0..7] takes those of an array".to_string()))
+            }
+            NodeKind::Name(_)
+            | NodeKind::Dereference(_)
+            | NodeKind::Index(_)
+            | NodeKind::Subscripts(_)
+            | NodeKind::Slice(_)
+            | NodeKind::Member(..) => {
                 let referent = self.referent(node)?;
                 self.load(node, referent)
             }
@@ -278,6 +290,7 @@ impl<'a> Evaluator<'a> {
             NodeKind::Member(a, name) => self.member(node, a, name),
             NodeKind::Index(operands) => self.index(node, &operands[0], &operands[1]),
             NodeKind::Slice(operands) => self.slice(node, operands),
+            NodeKind::Subscripts(parts) => self.referent(&one_by_one(node, parts)),
             NodeKind::Lanes(inner, _) => self.with_at_lane_focused(node, |at_lane| at_lane.referent(inner)),
             _ => self.value(node).map(Referent::Value),
         }
@@ -402,7 +415,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// The value of an index, an integer.
-    fn index_value(&mut self, node: &Node) -> Evaluated<i128> {
+    pub fn index_value(&mut self, node: &Node) -> Evaluated<i128> {
         let value = self.value(node)?;
         let whole = match value.ty {
             Type::Scalar(ty) => number::to_integer(ty, value.bits),
@@ -556,6 +569,13 @@ pub(super) fn moved(address: u64, steps: i128, stride: u64) -> u64 {
 
 pub(super) fn refused(node: &Node, message: String) -> EvaluationError {
     EvaluationError { column: node.at, reason: Reason::Refused(message) }
+}
+
+/// `a[i, j]` as `a[i][j]`.
+fn one_by_one(node: &Node, parts: &[Node]) -> Node {
+    let indexed = |base: Node, subscript: &Node| Node { at: node.at, kind: NodeKind::Index(Box::new([base, subscript.clone()])) };
+    let (base, subscripts) = parts.split_first().map_or((node, parts), |(base, rest)| (base, rest));
+    subscripts.iter().fold(base.clone(), indexed)
 }
 
 /// The array `extent`; an error for a range of rows, which cannot be indexed further.

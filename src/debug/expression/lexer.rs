@@ -23,6 +23,8 @@ pub enum TokenKind {
     Number(Scalar),
     /// A name: register, symbol, type.
     Name(String),
+    /// The path of an array: `@ref.npy`.
+    File(String),
     /// An operator or bracket.
     Sign(&'static str),
     /// The end of the text.
@@ -78,6 +80,12 @@ impl<'t> Lexer<'t> {
             self.at += 1;
             return Ok(TokenKind::Name(format!(".{}", self.take(is_name))));
         }
+        if first == '@'
+            && !self.is_after_operand()
+            && let Some(path) = self.path()
+        {
+            return Ok(TokenKind::File(path));
+        }
         let sign = SIGNS.iter().find(|sign| self.rest().starts_with(**sign));
         let Some(sign) = sign else {
             return Err(self.error(self.at, format!("'{first}' is not expected here"), "an operand or an operator"));
@@ -86,10 +94,19 @@ impl<'t> Lexer<'t> {
         Ok(TokenKind::Sign(sign))
     }
 
+    /// The path of a `.npy` file after an `@`, if one follows.
+    fn path(&mut self) -> Option<String> {
+        let rest = &self.rest()[1..];
+        let end = rest.find(|c: char| c.is_whitespace() || "()[],".contains(c)).unwrap_or(rest.len());
+        let path = rest[..end].to_string();
+        path.ends_with(".npy").then(|| self.at += 1 + end)?;
+        Some(path)
+    }
+
     /// True if the previous token ends an operand.
     fn is_after_operand(&self) -> bool {
         match self.tokens.last().map(|token| &token.kind) {
-            Some(TokenKind::Number(_) | TokenKind::Name(_)) => true,
+            Some(TokenKind::Number(_) | TokenKind::Name(_) | TokenKind::File(_)) => true,
             // After a cast a register may follow: `(u32)%r1`.
             Some(TokenKind::Sign(")")) => !self.closes_type(),
             Some(TokenKind::Sign(sign)) => *sign == "]",

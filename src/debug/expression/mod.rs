@@ -10,7 +10,8 @@
 //! | `%tid.x`, `%laneid` | a special register |
 //! | `tile`, `x`, `kernel_param_0` | a variable, a buffer of the launch, a parameter |
 //! | `s.field`, `p->field`, `color == app::BLUE` | an object of the source, by the debug data of the module |
-//! | `tile[1][2]`, `x[0..7]` | an element, some elements (both ends included) |
+//! | `tile[1][2]`, `tile[1, 2]`, `x[0..7]` | an element, some elements (both ends included) |
+//! | `qk[0, 5]`, `qk[0:4, 2]`, `qk - @ref.npy` | elements of a tensor of Triton (without the end), arithmetic with a file |
 //! | `*(f32*)%rd1`, `*(shared f32*)0x400` | memory with type and space; `*(@shared int*)32` as cuda-gdb writes it |
 //! | `%f1@*`, `%f1@0-7,12`, `%f1@0..7`, `(%r1 + 1)@5` | in these lanes of the warp |
 //! | `*x@8`, `x[3]@8` | 8 elements, as in gdb, if the operand has no register |
@@ -28,6 +29,7 @@ mod parser;
 mod print;
 mod source;
 mod targets;
+mod tensors;
 mod threads;
 mod tree;
 

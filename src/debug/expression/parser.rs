@@ -4,10 +4,11 @@
 //! expression  = binary [ '?' expression ':' expression ]
 //! binary      = unary { operator unary }                       operators bind as in C
 //! unary       = ( '+' | '-' | '!' | '~' | '*' | '&' | '(' type ')' ) unary | postfix
-//! postfix     = primary { '[' expression [ '..' expression ] ']' | '.' name | '->' name | '@' lanes }
+//! postfix     = primary { '[' subscript { ',' subscript } ']' | '.' name | '->' name | '@' lanes }
+//! subscript   = expression [ '..' expression ] | [ expression ] ':' [ expression ]
 //! lanes       = '*' | range { ',' range }
 //! range       = number [ ( '..' | '-' ) number ]
-//! primary     = number | name | aggregate '(' expression ')' | '(' expression ')'
+//! primary     = number | name | '@' path | aggregate '(' expression ')' | '(' expression ')'
 //! type        = [ '@' ] [ space ] words { '*' }
 //! ```
 //!
@@ -177,15 +178,7 @@ impl Parser<'_> {
                 }
             }
             let kind = if self.consume("[") {
-                let first = self.expression()?;
-                let kind = if self.consume("..") {
-                    let last = self.expression()?;
-                    NodeKind::Slice(Box::new([node, first, last]))
-                } else {
-                    NodeKind::Index(Box::new([node, first]))
-                };
-                self.expect("]", "']'")?;
-                kind
+                self.subscripts(node)?
             } else if let TokenKind::Name(name) = self.peek()
                 && let Some(member) = name.strip_prefix('.')
             {
@@ -201,6 +194,43 @@ impl Parser<'_> {
             };
             node = Node { at, kind };
         }
+    }
+
+    /// The subscripts of `base`, after the opening bracket.
+    fn subscripts(&mut self, base: Node) -> Result<NodeKind, ExpressionError> {
+        let mut parts = vec![base];
+        // The ends of the only subscript `i..j`.
+        let mut ends = None;
+        loop {
+            let at = self.at();
+            let is_end = |parser: &Self| matches!(parser.peek(), TokenKind::Sign("]" | ","));
+            let first = if *self.peek() == TokenKind::Sign(":") { None } else { Some(self.expression()?) };
+            let number = |bits: u128| Node { at, kind: NodeKind::Number(Scalar { ty: Type::Scalar(ScalarType::S64), bits }) };
+            if self.consume(":") {
+                let end = if is_end(self) { number(i64::MAX as u128) } else { self.expression()? };
+                parts.push(Node { at, kind: NodeKind::Range(Box::new([first.unwrap_or_else(|| number(0)), end])) });
+            } else if let (Some(first), true) = (&first, self.consume("..")) {
+                let last = self.expression()?;
+                ends = Some((first.clone(), last.clone()));
+                let one = Node { at: last.at, kind: NodeKind::Number(integer(1)) };
+                let end = Node { at: last.at, kind: NodeKind::Binary(BinaryOp::Add, Box::new([last, one])) };
+                parts.push(Node { at, kind: NodeKind::Range(Box::new([first.clone(), end])) });
+            } else {
+                parts.extend(first);
+            }
+            if !self.consume(",") {
+                break;
+            }
+        }
+        self.expect("]", "']'")?;
+        Ok(match (<[Node; 2]>::try_from(parts), ends) {
+            (Ok([base, _]), Some((first, last))) => NodeKind::Slice(Box::new([base, first, last])),
+            (Ok([base, Node { at, kind: range @ NodeKind::Range(_) }]), None) => {
+                NodeKind::Subscripts(Box::new([base, Node { at, kind: range }]))
+            }
+            (Ok(parts), None) => NodeKind::Index(Box::new(parts)),
+            (Err(parts), _) => NodeKind::Subscripts(parts.into_boxed_slice()),
+        })
     }
 
     /// The member after `->`, perhaps with one of its own: the component of a vector is a part of the name's token.
@@ -233,6 +263,10 @@ impl Parser<'_> {
                     }
                     None => named(name),
                 }
+            }
+            TokenKind::File(path) => {
+                self.next += 1;
+                NodeKind::File(path)
             }
             TokenKind::Sign("(") => {
                 self.next += 1;
@@ -368,6 +402,7 @@ impl Parser<'_> {
             TokenKind::Sign(sign) => format!("'{sign}' cannot stand here"),
             TokenKind::Name(name) => format!("'{name}' cannot stand here"),
             TokenKind::Number(_) => "a number cannot stand here".to_string(),
+            TokenKind::File(path) => format!("'@{path}' cannot stand here"),
         };
         ExpressionError { column: self.at(), message: found, expected: expected.to_string() }
     }

@@ -23,6 +23,14 @@ pub(super) fn text(node: &Node) -> String {
         NodeKind::AddressOf(a) => format!("&{}", operand(a)),
         NodeKind::Index(operands) => format!("{}[{}]", operand(&operands[0]), text(&operands[1])),
         NodeKind::Slice(operands) => format!("{}[{}..{}]", operand(&operands[0]), text(&operands[1]), text(&operands[2])),
+        NodeKind::Subscripts(parts) => {
+            let (base, rest) =
+                parts.split_first().map_or_else(Default::default, |(base, rest)| (operand(base), rest.iter().map(text).collect()));
+            let rest: Vec<String> = rest;
+            format!("{base}[{}]", rest.join(", "))
+        }
+        NodeKind::Range(ends) => range(&ends[0], &ends[1]),
+        NodeKind::File(path) => format!("@{path}"),
         NodeKind::Member(a, name) => format!("{}.{name}", operand(a)),
         NodeKind::Lanes(a, mask) => format!("{}@{}", operand(a), lanes(*mask)),
         NodeKind::Aggregate(aggregate, a) => {
@@ -42,10 +50,20 @@ pub(super) fn operand(node: &Node) -> String {
             | NodeKind::Convenience(_)
             | NodeKind::Index(_)
             | NodeKind::Slice(_)
+            | NodeKind::Subscripts(_)
+            | NodeKind::File(_)
             | NodeKind::Member(..)
             | NodeKind::Aggregate(..)
     );
     if alone { text(node) } else { format!("({})", text(node)) }
+}
+
+/// `i:j`; an end that is open is not written.
+fn range(start: &Node, end: &Node) -> String {
+    let open = |node: &Node, value: u128| matches!(node.kind, NodeKind::Number(Scalar { ty: Type::Scalar(ScalarType::S64), bits }) if bits == value);
+    let start = if open(start, 0) { String::new() } else { text(start) };
+    let end = if open(end, i64::MAX as u128) { String::new() } else { text(end) };
+    format!("{start}:{end}")
 }
 
 fn sign(op: UnaryOp) -> &'static str {

@@ -165,6 +165,7 @@ fn one(value: &Value) -> Result<Scalar, AssignmentError> {
             Err(AssignmentError::Value("the value has one number a lane: name the place with the same lanes, as in %r1@*".to_string()))
         }
         Value::Array(_) => Err(AssignmentError::Value("an array is assigned element by element".to_string())),
+        Value::Tensor(_) => Err(AssignmentError::Value("a tensor is not assigned: assign the registers that hold it".to_string())),
         Value::Source(_) => Err(AssignmentError::Value("an object is assigned member by member".to_string())),
     }
 }

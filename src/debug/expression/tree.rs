@@ -42,6 +42,12 @@ pub enum NodeKind {
     Index(Box<[Node; 2]>),
     /// `a[b..c]`, both ends included.
     Slice(Box<[Node; 3]>),
+    /// `a[i, j]`, `a[i:j, k]`: `a`, then the subscripts.
+    Subscripts(Box<[Node]>),
+    /// A subscript `i:j`, without the end.
+    Range(Box<[Node; 2]>),
+    /// `@ref.npy`: the array in a file.
+    File(String),
     /// `a.name`; `a->name` is `(*a).name`.
     Member(Box<Node>, String),
     /// `a@lanes`.
@@ -132,7 +138,7 @@ impl Node {
     /// Its child nodes.
     pub fn children(&self) -> &[Node] {
         match &self.kind {
-            NodeKind::Number(_) | NodeKind::Name(_) | NodeKind::Special(_) | NodeKind::Convenience(_) => &[],
+            NodeKind::Number(_) | NodeKind::Name(_) | NodeKind::Special(_) | NodeKind::Convenience(_) | NodeKind::File(_) => &[],
             NodeKind::Unary(_, a)
             | NodeKind::Cast(_, a)
             | NodeKind::Dereference(a)
@@ -140,7 +146,10 @@ impl Node {
             | NodeKind::Member(a, _)
             | NodeKind::Lanes(a, _)
             | NodeKind::Aggregate(_, a) => std::slice::from_ref(&**a),
-            NodeKind::Binary(_, operands) | NodeKind::Logical(_, operands) | NodeKind::Index(operands) => &operands[..],
+            NodeKind::Binary(_, operands) | NodeKind::Logical(_, operands) | NodeKind::Index(operands) | NodeKind::Range(operands) => {
+                &operands[..]
+            }
+            NodeKind::Subscripts(parts) => parts,
             NodeKind::Conditional(operands) | NodeKind::Slice(operands) => &operands[..],
         }
     }

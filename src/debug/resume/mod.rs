@@ -18,6 +18,7 @@ mod line;
 mod scheduler_lock;
 mod seek;
 mod swap;
+mod tensor_given;
 mod watcher;
 mod watchpoint;
 
@@ -32,6 +33,7 @@ use cause::Cause;
 pub(super) use flags::{Spin, WarpKey, flag_reads};
 pub use history::History;
 pub use last_known::LastKnown;
+pub use tensor_given::Execution;
 pub use watchpoint::bytes_of;
 
 /// Ticks between two checks for an interrupt: about two milliseconds.

@@ -6,6 +6,7 @@ mod element;
 pub mod format;
 pub mod lanes;
 pub mod number;
+mod tensor;
 pub mod text;
 
 use crate::dwarf::TypeId;
@@ -15,7 +16,8 @@ use crate::machine::{LaneMask, PerLane};
 pub use element::element_text;
 pub use format::Format;
 pub use lanes::{LanesText, Pattern};
-pub use text::{ArrayText, Shown, ValueText};
+pub use tensor::{Tensor, TensorElement};
+pub use text::{ArrayText, Shown, TensorText, ValueText};
 
 /// Type of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,6 +91,8 @@ pub enum Value {
     Array(Array),
     /// An object of a type of the source.
     Source(SourceValue),
+    /// A tensor that the threads of a block hold together.
+    Tensor(Box<Tensor>),
 }
 
 impl Type {
@@ -141,6 +145,7 @@ impl Value {
             Value::Scalar(scalar) => scalar.is_true(),
             Value::Lanes(lanes) => lanes.iter().any(|(_, scalar)| scalar.is_true()),
             Value::Array(_) => true,
+            Value::Tensor(tensor) => tensor.known().any(|element| element.is_true()),
             // A number is true if a bit of it is set; an aggregate is an address.
             Value::Source(source) => source.bytes.len() > 16 || source.bytes.iter().any(|byte| *byte != 0),
         }

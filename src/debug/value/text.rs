@@ -5,7 +5,7 @@
 //! in braces, lowest element first. A 64-bit value that is the address of a symbol is shown with that symbol.
 
 use super::format::Format;
-use super::{Array, Lanes, LanesText, Scalar, Type, Value, number};
+use super::{Array, Lanes, LanesText, Scalar, Tensor, TensorElement, Type, Value, number};
 use crate::debug::eval_context::EvalContext;
 use crate::debug::names::symbols;
 use crate::debug::source_names::types;
@@ -22,6 +22,23 @@ pub enum ValueText {
     Lanes(LanesText),
     /// An array.
     Array(ArrayText),
+    /// A tensor.
+    Tensor(TensorText),
+}
+
+/// A tensor as text.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct TensorText {
+    /// Its type, such as `f32[64][32]`.
+    pub ty: String,
+    /// Extent of every dimension, outermost first.
+    pub shape: Vec<u64>,
+    /// The first index along each dimension.
+    pub start: Vec<u64>,
+    /// The elements in order; `·` for one that a load has left out, `?` for one that no register holds.
+    pub elements: Vec<String>,
+    /// What is to be known about the elements.
+    pub notes: Vec<String>,
 }
 
 /// A `display` expression with its present value.
@@ -58,6 +75,7 @@ impl Value {
             Value::Lanes(lanes) => ValueText::Lanes(lanes.summary(context, format)),
             Value::Array(array) => ValueText::Array(array.text(context, format)),
             Value::Source(source) => ValueText::Scalar(source.text(context, format)),
+            Value::Tensor(tensor) => ValueText::Tensor(tensor.text(context, format)),
         }
     }
 
@@ -68,6 +86,7 @@ impl Value {
             Value::Lanes(lanes) => type_name(context, lanes.ty),
             Value::Array(array) => array.type_name(),
             Value::Source(source) => source.type_name(context),
+            Value::Tensor(tensor) => tensor.type_name(),
         }
     }
 }
@@ -112,6 +131,23 @@ impl Array {
         let total = self.shape.iter().fold(1_u64, |all, extent| all.saturating_mul(*extent));
         let elements: Vec<String> = self.elements.iter().map(element).collect();
         ArrayText { ty: self.type_name(), shape: self.shape.clone(), more: (elements.len() as u64) < total, elements }
+    }
+}
+
+impl Tensor {
+    fn text(&self, context: &EvalContext<'_>, format: Option<Format>) -> TensorText {
+        let element = |element: &TensorElement| match element {
+            TensorElement::Known(bits) => Scalar::new(Type::Scalar(self.ty), *bits).text(context, format),
+            TensorElement::Masked(_) => "·".to_string(),
+            TensorElement::Missing => "?".to_string(),
+        };
+        TensorText {
+            ty: self.type_name(),
+            shape: self.shape.clone(),
+            start: self.start.clone(),
+            elements: self.elements.iter().map(element).collect(),
+            notes: self.notes.clone(),
+        }
     }
 }
 

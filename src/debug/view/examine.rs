@@ -215,7 +215,7 @@ fn data_address(start: &Value) -> Option<(Space, u64, Option<ScalarType>)> {
             number::to_integer(*ty, 0)?;
             Some((Space::Generic, *bits as u64, None))
         }
-        Value::Scalar(_) | Value::Lanes(_) => None,
+        Value::Scalar(_) | Value::Lanes(_) | Value::Tensor(_) => None,
     }
 }
 

@@ -132,7 +132,7 @@ pub fn shared_address(context: &EvalContext<'_>, value: &Value) -> Option<u32> {
         Value::Scalar(Scalar { ty: Type::Pointer(space, _) | Type::SourcePointer(space, ..), bits }) => (*space, *bits as u64),
         Value::Source(source) => source.place?,
         Value::Scalar(Scalar { bits, .. }) => (Space::Shared, *bits as u64),
-        Value::Lanes(_) => return None,
+        Value::Lanes(_) | Value::Tensor(_) => return None,
     };
     match symbols::resolve(context.program(), space, address) {
         (Space::Shared, address) => u32::try_from(address).ok(),

@@ -48,6 +48,7 @@ fn in_one_line(value: &ValueText) -> String {
     match value {
         ValueText::Scalar(text) => text.clone(),
         ValueText::Lanes(lanes) => lanes.values.join(" "),
+        ValueText::Tensor(tensor) => tensor.ty.clone(),
         ValueText::Array(array) => {
             let more = if array.more || array.elements.len() > ELEMENTS { " …" } else { "" };
             let shown: Vec<&str> = array.elements.iter().take(ELEMENTS).map(String::as_str).collect();

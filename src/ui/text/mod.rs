@@ -22,6 +22,7 @@ pub mod sarif;
 mod stop;
 pub mod symbols;
 pub mod table;
+mod tensor;
 pub mod threads;
 pub mod value;
 pub mod view;

@@ -16,6 +16,7 @@ pub fn printed(name: &str, value: &ValueText, unwritten: LaneMask) -> String {
         ValueText::Scalar(_) => format!("{name} = {}\n", in_a_line(value, unwritten)),
         ValueText::Lanes(text) => format!("{name} {}{}\n{}", lanes(text), undefined(unwritten, text.mask), lane_table(text)),
         ValueText::Array(text) => format!("{name} = {}\n", array(text)),
+        ValueText::Tensor(text) => format!("{name} = {}\n", super::tensor::tensor(text)),
     }
 }
 
@@ -25,6 +26,7 @@ pub fn in_a_line(value: &ValueText, unwritten: LaneMask) -> String {
         ValueText::Scalar(text) if !unwritten.is_empty() => format!("undefined (reads as {text})"),
         ValueText::Scalar(text) => text.clone(),
         ValueText::Lanes(text) => lanes(text) + &undefined(unwritten, text.mask),
+        ValueText::Tensor(text) => super::tensor::tensor(text).split_whitespace().collect::<Vec<_>>().join(" "),
         ValueText::Array(text) => array(text).split_whitespace().collect::<Vec<_>>().join(" "),
     }
 }
@@ -110,7 +112,7 @@ pub fn registers(rows: &[RegisterRow]) -> String {
     let line = |row: &RegisterRow| match &row.value {
         ValueText::Scalar(_) => format!("{:names$}  {:types$}  {}\n", row.name, row.ty, in_a_line(&row.value, row.undefined)),
         ValueText::Lanes(value) => format!("{:names$}  {}{}\n", row.name, lanes(value), undefined(row.undefined, value.mask)),
-        ValueText::Array(value) => format!("{:names$}  {}\n", row.name, array(value)),
+        ValueText::Array(_) | ValueText::Tensor(_) => format!("{:names$}  {}\n", row.name, in_a_line(&row.value, row.undefined)),
     };
     rows.iter().map(line).collect()
 }

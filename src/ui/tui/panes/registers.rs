@@ -199,7 +199,7 @@ fn draw_row(canvas: &mut Canvas<'_>, row: &RegisterRow, was: Option<&RegisterRow
                 canvas.text(x, 0, &format!("  was {text}"), Role::Dim);
             }
         }
-        ValueText::Array(_) => {}
+        ValueText::Array(_) | ValueText::Tensor(_) => {}
     }
 }
 

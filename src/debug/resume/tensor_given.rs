@@ -1,0 +1,105 @@
+//! The tensor that a statement of the source gives in one of its executions, whenever each warp of the block comes to it.
+
+use crate::debug::breakpoints::{Breakpoint, Breakpoints, Trigger};
+use crate::debug::focus::ThreadFilter;
+use crate::debug::session::{InterruptCheck, Session};
+use crate::debug::stop::{Direction, Goal, Reason};
+use crate::debug::tensors::Reader;
+use crate::debug::value::Tensor;
+use crate::machine::Tick;
+use crate::program::Pc;
+
+/// Most stops for other reasons on the way to a statement.
+const OTHER_STOPS_MAX: u32 = 1000;
+
+/// An execution of a statement of the source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Execution {
+    /// The line of the source; the last that gives the variable a value if there is none.
+    pub line: Option<u32>,
+    /// The block.
+    pub block: [u32; 3],
+    /// The executions of the statement before it.
+    pub iteration: u64,
+}
+
+impl Session {
+    /// The tensor that the statement gives the variable `name`. Each warp's part is read when the warp has executed the statement. The
+    /// session goes through the run for it, and is somewhere else afterwards.
+    ///
+    /// # Errors
+    /// In words: there is no such variable or statement, it is not executed that often, or its registers are not known.
+    pub fn tensor_given(&mut self, name: &str, execution: Execution, interrupt: &mut dyn InterruptCheck) -> Result<Tensor, String> {
+        let breakpoints = std::mem::take(&mut self.breakpoints);
+        let result = self.tensor_of_execution(name, execution, interrupt);
+        self.breakpoints = breakpoints;
+        result
+    }
+
+    fn tensor_of_execution(&mut self, name: &str, at: Execution, interrupt: &mut dyn InterruptCheck) -> Result<Tensor, String> {
+        const MISSING: &str = "there is no description of tensors (NAME.ttgir beside NAME.ptx)";
+        let context = self.eval_context();
+        let tensors = context.tensors().ok_or(MISSING)?;
+        let given = tensors.given(name, at.line)?;
+        let (line, is_number) = (given.line, tensors.module().value(given.value).is_number());
+        let pcs: Vec<Pc> = given.last_writers().into_iter().map(Pc).collect();
+        let threads = self.machine().config().block.iter().product::<u32>();
+        let warps = if is_number || pcs.is_empty() { 1 } else { threads.div_ceil(crate::machine::LANES as u32) };
+        let start = Pc(self.program().functions[tensors.kernel().index()].code.start);
+        let mut elements: Option<Vec<Option<u128>>> = None;
+        for warp in 0..warps {
+            let place = if pcs.is_empty() { vec![start] } else { pcs.clone() };
+            let pc = self.run_warp_past(place, (warp, line), at, interrupt)?;
+            let context = self.eval_context();
+            let tensors = context.tensors().ok_or(MISSING)?;
+            let current = tensors.given(name, at.line)?.at(pc.0).ok_or(MISSING)?;
+            let own = Reader::new(tensors, &context, pc.0 + 1).of_warp(&current, warp);
+            elements = Some(match elements {
+                None => own,
+                Some(all) => all.into_iter().zip(own).map(|(all, own)| all.or(own)).collect(),
+            });
+            if warp + 1 == warps {
+                let reader = Reader::new(tensors, &context, pc.0 + 1);
+                let tensor = reader.with_elements(&current, elements.as_deref().unwrap_or_default());
+                return tensor.ok_or_else(|| format!("'{name}' is no tensor of numbers"));
+            }
+        }
+        Err(format!("block {:?} has no warp", at.block))
+    }
+
+    /// Runs until a warp has executed one of these instructions as often as wanted; returns the instruction.
+    fn run_warp_past(
+        &mut self,
+        pcs: Vec<Pc>,
+        (warp, line): (u32, u32),
+        at: Execution,
+        interrupt: &mut dyn InterruptCheck,
+    ) -> Result<Pc, String> {
+        self.breakpoints = Breakpoints::default();
+        let filter = ThreadFilter { block: Some(at.block), warp: Some(warp), lanes: None };
+        self.breakpoints.add(Breakpoint { filter, ..Breakpoint::new(Trigger::Code(pcs), "tensor") });
+        self.seek(Tick(0), interrupt);
+        let (mut hits, mut others) = (0, 0);
+        while hits <= at.iteration {
+            let goal = if self.time() == Tick(0) { Goal::Run } else { Goal::Continue };
+            let stop = self.resume(&goal, Direction::Forward, interrupt).map_err(|error| error.to_string())?;
+            let is_interrupted = stop.reasons.iter().any(|reason| matches!(reason, Reason::Interrupted));
+            if stop.reasons.iter().any(|reason| matches!(reason, Reason::Breakpoint { .. })) {
+                hits += 1;
+            } else if is_interrupted || self.ended().is_some() || others == OTHER_STOPS_MAX {
+                let why = if is_interrupted { "the run was interrupted".to_string() } else { format!("it is executed {hits} times") };
+                return Err(format!(
+                    "line {line} is not executed {} times by warp {warp} of block {:?}: {why}",
+                    at.iteration + 1,
+                    at.block
+                ));
+            } else {
+                others += 1;
+            }
+        }
+        let pc = self.eval_context().frame().map_err(|error| error.to_string())?.pc;
+        let step = Goal::Instruction { count: 1, over_calls: true };
+        self.resume(&step, Direction::Forward, interrupt).map_err(|error| error.to_string())?;
+        Ok(pc)
+    }
+}

@@ -1,0 +1,212 @@
+//! The registers that hold a value of Triton's code.
+//!
+//! An operation and the instructions that it becomes have the same place of the source. Of what these write, the operation's results are
+//! what other instructions read; a thread's elements are in the order of the registers of its layout, which is that of the code. The
+//! number of registers must be exactly that of the layout: otherwise the value counts as not held by registers.
+
+use std::collections::BTreeSet;
+
+use super::code::Code;
+use crate::machine::Warp;
+use crate::program::operands::RegisterOperand;
+use crate::program::{Bank, Slot};
+use crate::ttgir::{LinearLayout, Module, Op, ValueId, ValueType};
+
+/// One element of a thread: the register, and the bits of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The bank of the register.
+    pub bank: Bank,
+    /// Its slot in the kernel's frame.
+    pub slot: Slot,
+    /// The first bit.
+    pub shift: u32,
+    /// The number of bits.
+    pub bits: u32,
+}
+
+/// The registers of a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Binding {
+    /// For each register of the layout, where a thread has it. One for a number.
+    pub parts: Vec<Part>,
+    /// The instructions that write them, in order.
+    pub writers: Vec<u32>,
+}
+
+impl Binding {
+    /// True if a lane has written all registers.
+    pub fn is_written(&self, warp: &Warp, lane: u32) -> bool {
+        self.parts.iter().all(|part| super::reader::bits(warp, part, lane).is_some())
+    }
+
+    /// The first instruction after all registers are written.
+    pub fn done(&self) -> u32 {
+        self.writers.last().map_or(0, |last| last + 1)
+    }
+}
+
+/// The registers of a value, in each copy that the compiler has made of the operation, in order of the code.
+pub fn bind(module: &Module, code: &Code, value: ValueId, layout: Option<&LinearLayout>) -> Vec<Binding> {
+    let value = module.value(value);
+    let crate::ttgir::Definition::Result(op, _) = value.definition else { return Vec::new() };
+    let (Some(element), op) = (value.ty.element(), module.op(op)) else { return Vec::new() };
+    if has_no_code(module, op) {
+        return Vec::new();
+    }
+    if matches!(value.ty, ValueType::Tensor(_)) && layout.is_none() {
+        return Vec::new();
+    }
+    let group: Vec<u32> = code.all().filter(|pc| is_of(op, code, *pc)).collect();
+    let wanted = Wanted { code, layout, bits: element.bits() };
+    if let Some(binding) = wanted.binding(&group, op) {
+        return vec![binding];
+    }
+    group.chunk_by(|a, b| code.piece(*a) == code.piece(*b)).filter_map(|piece| wanted.binding(piece, op)).collect()
+}
+
+/// True for an operation that only names elements anew, and for one that another of the same place goes on with: what their instructions
+/// write last is the result of the other.
+fn has_no_code(module: &Module, op: &Op) -> bool {
+    const SHAPES: [&str; 7] = ["arith.constant", "tt.make_range", "tt.splat", "tt.broadcast", "tt.expand_dims", "tt.reshape", "tt.unsplat"];
+    let is_there = |user: &Op| {
+        user.places.len() == op.places.len() && user.places.iter().zip(&op.places).all(|(a, b)| a.is_at(b)) && !user.results.is_empty()
+    };
+    let goes_on = |result: &ValueId| module.users(*result).any(|user| is_there(module.op(user)));
+    SHAPES.contains(&op.name.as_str()) || op.results.iter().any(goes_on)
+}
+
+/// True for an instruction that the operation has become.
+fn is_of(op: &Op, code: &Code, pc: u32) -> bool {
+    let places = code.places(pc);
+    let is_same =
+        |places: &[crate::ttgir::Place]| places.len() == op.places.len() && places.iter().zip(&op.places).all(|(a, b)| a.is_at(b));
+    // What stands in the region of a reduction is called from its place.
+    let has_region = matches!(op.name.as_str(), "tt.reduce" | "tt.scan");
+    let inner = places.len().saturating_sub(op.places.len());
+    !op.places.is_empty() && (is_same(places) || has_region && is_same(&places[inner..]))
+}
+
+/// What is wanted of the registers.
+struct Wanted<'w> {
+    code: &'w Code,
+    layout: Option<&'w LinearLayout>,
+    /// Bits of an element.
+    bits: u32,
+}
+
+impl Wanted<'_> {
+    /// The registers that the instructions `group` of `op` leave the value in.
+    fn binding(&self, group: &[u32], op: &Op) -> Option<Binding> {
+        let of_group: BTreeSet<u32> = group.iter().copied().collect();
+        let read_by = |inside: bool| -> BTreeSet<RegisterOperand> {
+            let instructions = self.code.all().filter(|pc| of_group.contains(pc) == inside);
+            instructions.flat_map(|pc| self.code.reads(pc).iter().copied()).collect()
+        };
+        let (inner, outer) = (read_by(true), read_by(false));
+        let mut written: Vec<RegisterOperand> = Vec::new();
+        for pc in group.iter().filter(|pc| may_give(op, self.code.opcode(**pc))) {
+            let new = |register: &&RegisterOperand| self.is_wide_enough(**register) && !written.contains(*register);
+            let new: Vec<RegisterOperand> = self.code.writes(*pc).iter().filter(new).copied().collect();
+            written.extend(new);
+        }
+        let choices: [&dyn Fn(&RegisterOperand) -> bool; 3] =
+            [&|register| outer.contains(register), &|register| outer.contains(register) && !inner.contains(register), &|register| {
+                !inner.contains(register)
+            }];
+        choices.iter().find_map(|is_result| {
+            let results: Vec<RegisterOperand> = written.iter().filter(|register| is_result(register)).copied().collect();
+            let parts = self.parts(&results)?;
+            let writes = |pc: &&u32| self.code.writes(**pc).iter().any(|register| results.contains(register));
+            Some(Binding { parts, writers: group.iter().filter(writes).copied().collect() })
+        })
+    }
+
+    fn is_wide_enough(&self, register: RegisterOperand) -> bool {
+        let bits = self.code.bits(register);
+        if self.bits == 1 { bits == 1 } else { bits >= self.bits && bits <= self.bits.max(32) }
+    }
+
+    /// The elements that lie in `registers`, in the order of the registers of the layout; none if their number is another one.
+    fn parts(&self, registers: &[RegisterOperand]) -> Option<Vec<Part>> {
+        let (all, distinct) = match self.layout {
+            Some(layout) => (layout.registers(), layout.distinct_bits()),
+            None => (1, Vec::new()),
+        };
+        let part = |register: &RegisterOperand, shift: u32| Part { bank: register.bank, slot: register.slot, shift, bits: self.bits };
+        let packed =
+            registers.iter().flat_map(|register| (0..self.code.bits(*register) / self.bits).map(move |at| part(register, at * self.bits)));
+        let single = registers.iter().map(|register| part(register, 0));
+        let lists: [Vec<Part>; 2] = [packed.collect(), single.collect()];
+        let whole = lists.iter().find(|list| list.len() == all as usize).cloned();
+        whole.or_else(|| {
+            let list = lists.iter().find(|list| list.len() == 1 << distinct.len())?;
+            // Registers that hold the same element are one to the compiler.
+            let index = |register: u32| distinct.iter().zip(0..).map(|(bit, at)| (register >> bit & 1) << at).sum::<u32>();
+            (0..all).map(|register| list.get(index(register) as usize).copied()).collect()
+        })
+    }
+}
+
+/// The binding of a result with its registers in the order of those of an operand, from whose elements the result's are computed one by
+/// one; none if some register is not computed from the operand, so that it cannot hold the result.
+///
+/// A compiler may change the order of instructions, and with it that of the registers in the code.
+pub fn ordered(code: &Code, binding: Binding, operand: &Binding) -> Option<Binding> {
+    let mut registers: Vec<(Bank, Slot)> = binding.parts.iter().map(|part| (part.bank, part.slot)).collect();
+    registers.dedup();
+    let first = registers.iter().map(|register| {
+        let writer = binding.writers.iter().rev().find(|pc| is_written(code, **pc, *register))?;
+        reached(code, *writer, operand)
+    });
+    let first: Vec<usize> = first.collect::<Option<_>>()?;
+    let distinct: BTreeSet<usize> = first.iter().copied().collect();
+    // Registers that appear several times, and parts of one register of the operand, keep the order of the code.
+    if distinct.len() != first.len() || registers.iter().collect::<BTreeSet<_>>().len() != registers.len() {
+        return Some(binding);
+    }
+    let mut order: Vec<usize> = (0..registers.len()).collect();
+    order.sort_by_key(|index| first[*index]);
+    let is_in = |part: &Part, index: usize| (part.bank, part.slot) == registers[index];
+    let parts = order.iter().flat_map(|index| binding.parts.iter().filter(|part| is_in(part, *index)).copied()).collect();
+    Some(Binding { parts, writers: binding.writers })
+}
+
+fn is_written(code: &Code, pc: u32, register: (Bank, Slot)) -> bool {
+    code.writes(pc).iter().any(|written| (written.bank, written.slot) == register)
+}
+
+/// Most instructions that are followed backwards for one register.
+const STEPS_MAX: usize = 400;
+
+/// The least number of the elements of `operand` that the instruction at `pc` is computed from; none if there is none.
+fn reached(code: &Code, pc: u32, operand: &Binding) -> Option<usize> {
+    let element =
+        |register: &RegisterOperand| operand.parts.iter().position(|part| (part.bank, part.slot) == (register.bank, register.slot));
+    let (mut open, mut seen, mut found) = (vec![pc], BTreeSet::new(), None);
+    while let Some(pc) = open.pop().filter(|_| seen.len() < STEPS_MAX) {
+        if !seen.insert(pc) {
+            continue;
+        }
+        for register in code.reads(pc) {
+            if let Some(element) = element(register) {
+                found = Some(found.map_or(element, |found: usize| found.min(element)));
+            } else {
+                let start = code.all().start;
+                open.extend((start..pc).rev().find(|pc| is_written(code, *pc, (register.bank, register.slot))));
+            }
+        }
+    }
+    found
+}
+
+/// True if an instruction may give an element of the result; the others of the operation compute addresses.
+fn may_give(op: &Op, opcode: &str) -> bool {
+    let starts = |words: &[&str]| words.iter().any(|word| opcode.starts_with(word));
+    match op.name.as_str() {
+        "tt.load" => starts(&["ld.", "mov.", "selp.", "prmt."]),
+        "ttg.local_load" => starts(&["ld.", "ldmatrix.", "mov.", "prmt."]),
+        "tt.dot" | "ttng.warp_group_dot" | "ttng.warp_group_dot_wait" => starts(&["mma.", "wgmma.", "fma."]),
+        _ => true,
+    }
+}

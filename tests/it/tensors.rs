@@ -1,0 +1,101 @@
+//! Tensors of Triton's programs: layouts beside Triton's own conversion, tensors beside what kernels store that differ in that store alone.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot read its fixture fails")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+use ptxdbg::api::{Execution, Outcome, TensorElement, ValueText};
+use ptxdbg::command::{CommandState, Context, execute};
+use ptxdbg::debug::session::{NeverInterrupt, Session};
+use ptxdbg::debug::value::Tensor;
+use ptxdbg::ttgir::{Encoding, LinearLayout};
+
+use crate::common::{fixtures, session};
+
+fn folder() -> PathBuf {
+    fixtures().join("triton/tensors")
+}
+
+fn given(session: &mut Session, name: &str, line: u32, iteration: u64) -> Result<Tensor, String> {
+    session.tensor_given(name, Execution { line: Some(line), block: [0, 0, 0], iteration }, &mut NeverInterrupt)
+}
+
+/// The shape and the elements of a `.npy` file, each with as many bits as the type has.
+fn array(name: &str) -> (Vec<u64>, Vec<u128>) {
+    let (_, shape, elements) = ptxdbg::debug::transfer::array(&folder().join(name), 1 << 20).unwrap();
+    (shape, elements)
+}
+
+#[test]
+fn layouts_are_those_of_triton() {
+    let text = fs::read_to_string(folder().join("layouts.txt")).unwrap();
+    let mut count = 0;
+    for line in text.lines() {
+        let [shape, layout, expected] = line.split("; ").collect::<Vec<_>>().try_into().unwrap();
+        let shape: Vec<u64> = shape.split(',').map(|extent| extent.parse().unwrap()).collect();
+        let encoding = Encoding::parse(layout, &BTreeMap::new()).unwrap();
+        let LinearLayout { register, lane, warp, .. } = LinearLayout::new(&encoding, &shape).unwrap();
+        assert_eq!(format!("{register:?} {lane:?} {warp:?}"), expected, "{layout} of {shape:?}");
+        count += 1;
+    }
+    assert!(count >= 200, "{count} layouts");
+}
+
+#[test]
+fn tensors_are_what_a_kernel_stores() {
+    let text = fs::read_to_string(folder().join("expected.txt")).unwrap();
+    for line in text.lines() {
+        let [kernel, name, at, iteration, file] = line.split(' ').collect::<Vec<_>>().try_into().unwrap();
+        let mut session = session(&format!("triton/tensors/{kernel}.ron"), 0);
+        let tensor = given(&mut session, name, at.parse().unwrap(), iteration.parse().unwrap()).unwrap();
+        let (shape, expected) = array(file);
+        let found: Vec<u128> = tensor.elements.iter().map(|element| element.bits().unwrap()).collect();
+        assert_eq!(tensor.shape, shape, "{line}");
+        assert!(found == expected, "{line}: {:?}, not {:?}", &found[..8], &expected[..8]);
+    }
+}
+
+#[test]
+fn what_a_load_leaves_out_is_marked() {
+    let mut session = session("triton/tensors/add_kernel.ron", 0);
+    let tensor = given(&mut session, "x", 9, 0).unwrap();
+    let is_masked = |element: &TensorElement| matches!(element, TensorElement::Masked(_));
+    assert_eq!(tensor.elements.iter().position(is_masked), Some(1000));
+    assert!(tensor.elements[1000..].iter().all(is_masked));
+}
+
+#[test]
+fn what_cannot_be_given_says_why() {
+    let mut session = session("triton/tensors/add_kernel.ron", 0);
+    let failed = given(&mut session, "z", 9, 0).unwrap_err();
+    assert!(failed.starts_with("no statement of the kernel gives 'z' a value; the variables are "), "{failed}");
+    assert_eq!(given(&mut session, "x", 8, 0).unwrap_err(), "line 8 gives 'x' no value: line 9");
+    let failed = given(&mut session, "x", 9, 1).unwrap_err();
+    assert!(failed.starts_with("line 9 is not executed 2 times by warp 0"), "{failed}");
+}
+
+/// The value of an expression as text.
+fn value(session: &mut Session, expression: &str) -> ValueText {
+    let mut state = CommandState::default();
+    let mut context = Context { session, state: &mut state, interrupt: &mut NeverInterrupt, confirmed: false };
+    match execute(&format!("print {expression}"), &mut context).unwrap() {
+        Outcome::Value { value, .. } => value,
+        _ => panic!("{expression} has no value"),
+    }
+}
+
+#[test]
+fn tensors_stand_in_expressions() {
+    let mut session = session("triton/tensors/add_kernel.ron", 0);
+    given(&mut session, "out", 11, 0).unwrap();
+    let scalar = |text: &str| ValueText::Scalar(text.to_string());
+    let x = folder().join("x.npy");
+    assert_eq!(value(&mut session, &format!("max(x[0:1000] - @{}[0:1000])", x.display())), scalar("0"));
+    assert_eq!(value(&mut session, "all(out[..] == x + y)".replace("[..]", "").as_str()), scalar("true"));
+    assert_eq!(value(&mut session, "offs[5]"), scalar("5"));
+    let ValueText::Tensor(part) = value(&mut session, "x[998..1001]") else { panic!("no tensor") };
+    assert_eq!((part.shape, part.start), (vec![4], vec![998]));
+    assert_eq!(part.elements[2..], ["·", "·"]);
+}
