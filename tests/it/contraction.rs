@@ -99,6 +99,18 @@ const CASES: &[(&str, &str)] = &[
     // Not over the end of a block.
     ("mul.f32 t, a, b; @q bra end; add.f32 d, t, c; st.global.f32 [o], d; end:", "Mul Add"),
     ("mul.f32 t, a, b; @q bra join; st.global.f32 [o], c; join: add.f32 d, t, c; st.global.f32 [o+4], d;", "Mul Add"),
+    // Nor over an operation for which the assembler calls a subroutine, unless a factor needs no register.
+    ("mul.f32 t, a, b; div.rn.f32 u, e, f; add.f32 d, t, c; st.global.v2.f32 [o], {d, u};", "Mul Div Add"),
+    ("mul.f32 t, a, b; div.rz.ftz.f32 u, e, f; add.f32 d, t, c; st.global.v2.f32 [o], {d, u};", "Mul Div Add"),
+    ("mul.f32 t, a, b; rcp.rn.f32 u, e; add.f32 d, t, c; st.global.v2.f32 [o], {d, u};", "Mul Rcp Add"),
+    ("mul.f32 t, a, b; sqrt.rn.f32 u, e; add.f32 d, t, c; st.global.v2.f32 [o], {d, u};", "Mul Sqrt Add"),
+    ("mul.f32 t, a, b; div.rn.f64 w, x, y; add.f32 d, t, c; st.global.f32 [o], d; st.global.f64 [o+8], w;", "Mul Div Add"),
+    ("mul.f32 t, a, b; rsqrt.approx.f64 w, x; add.f32 d, t, c; st.global.f32 [o], d; st.global.f64 [o+8], w;", "Mul RsqrtApprox Add"),
+    ("mul.f32 t, a, 0f40400000; div.rn.f32 u, e, f; add.f32 d, t, c; st.global.v2.f32 [o], {d, u};", "Mul Div Fma"),
+    ("div.approx.f32 t, a, b; div.rn.f32 u, e, f; add.f32 d, t, c; st.global.v2.f32 [o], {d, u};", "DivApprox Div Add"),
+    ("div.rn.f32 u, e, f; mul.f32 t, a, b; add.f32 d, t, c; st.global.v2.f32 [o], {d, u};", "Div Mul Fma"),
+    ("mul.f32 t, a, b; div.approx.f32 u, e, f; add.f32 d, t, c; st.global.v2.f32 [o], {d, u};", "Mul DivApprox Fma"),
+    ("mul.f32 t, a, b; sqrt.approx.f32 u, e; add.f32 d, t, c; st.global.v2.f32 [o], {d, u};", "Mul SqrtApprox Fma"),
     // A register that takes something else afterwards is free.
     ("mul.f32 t, a, b; add.f32 d, t, c; mov.f32 t, e; st.global.v2.f32 [o], {d, t};", "Mul Fma"),
 ];

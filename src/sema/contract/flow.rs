@@ -6,8 +6,9 @@ use crate::flow::def_use::{DefUse, Definition};
 use crate::flow::graph;
 use crate::flow::graph::{Blocks as _, Edges, Graph};
 use crate::flow::liveness::live;
+use crate::isa::{FloatBinary, FloatType, FloatUnary};
 use crate::program::operands::{RegisterOperand, RegisterOperands, reads, result_registers, writes};
-use crate::program::{ControlOp, Op, Program};
+use crate::program::{ControlOp, FloatOp, Op, Program};
 
 /// The basic blocks of `start..end`. A branch to the next instruction does not end a block.
 fn blocks(program: &Program, start: usize, end: usize) -> Vec<Range<usize>> {
@@ -18,6 +19,9 @@ fn blocks(program: &Program, start: usize, end: usize) -> Vec<Range<usize>> {
         }
     };
     for at in start..end {
+        if calls_subroutine(&program.code[at].op) {
+            begin(at + 1);
+        }
         let Op::Control(op) = &program.code[at].op else { continue };
         match op {
             ControlOp::Branch { target, .. } if target.index() == at + 1 => {}
@@ -38,6 +42,19 @@ fn blocks(program: &Program, start: usize, end: usize) -> Vec<Range<usize>> {
         }
     }
     blocks
+}
+
+/// True if the assembler calls a subroutine for operands out of the range of its approximation: a quotient, reciprocal or root that is
+/// rounded, and a reciprocal root of 64 bits.
+fn calls_subroutine(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Float(
+            FloatOp::Binary { f: FloatBinary::Div, .. }
+                | FloatOp::Unary { f: FloatUnary::Rcp | FloatUnary::Sqrt, .. }
+                | FloatOp::Unary { f: FloatUnary::RsqrtApprox, ty: FloatType::F64, .. }
+        )
+    )
 }
 
 /// The successors of the block that ends before `end`.
