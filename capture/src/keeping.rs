@@ -91,7 +91,7 @@ impl Keeping {
                 Some(Self { driver, chosen, launch: *launch, folder, params, memory, textures, is_cut, architecture })
             }
             Err(error) => {
-                chosen.fail(&error);
+                chosen.fail(&said(&error));
                 None
             }
         }
@@ -106,7 +106,7 @@ impl Keeping {
                 let goes_on = answer.is_some_and(|answer| answer.first().is_some_and(|answer| answer == "more"));
                 self.chosen.end(!goes_on);
             }
-            Err(error) => self.chosen.fail(&error),
+            Err(error) => self.chosen.fail(&said(&error)),
         }
     }
 
@@ -130,6 +130,14 @@ impl Keeping {
             status,
         };
         output::write(&self.folder, &kept)
+    }
+}
+
+/// What is said of an error: those of the system do not say where.
+fn said(error: &io::Error) -> String {
+    match error.raw_os_error() {
+        Some(_) => format!("what is kept of it cannot be written to the folder of the bundle: {error}"),
+        None => error.to_string(),
     }
 }
 
