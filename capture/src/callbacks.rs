@@ -29,7 +29,7 @@ const fn after(name: &'static CStr, leave: unsafe fn(*const c_void, Status)) -> 
     Call { name, enter: None, leave: Some(leave) }
 }
 
-/// They.
+/// The functions that are followed.
 pub static CALLS: [Call; 32] = [
     before(c"cuLaunchKernel", launch::<false, false>),
     before(c"cuLaunchKernel_ptsz", launch::<true, false>),

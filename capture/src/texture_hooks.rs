@@ -19,7 +19,7 @@ static TEXTURE_END: Hook = hook(c"cuTexObjectDestroy", c"cuTexObjectDestroy", cu
 static SURFACE: Hook = hook(c"cuSurfObjectCreate", c"cuSurfObjectCreate", cuSurfObjectCreate as *const c_void);
 static SURFACE_END: Hook = hook(c"cuSurfObjectDestroy", c"cuSurfObjectDestroy", cuSurfObjectDestroy as *const c_void);
 
-/// They.
+/// The functions that are replaced.
 pub static HOOKS: [&Hook; 4] = [&TEXTURE, &TEXTURE_END, &SURFACE, &SURFACE_END];
 
 /// As the driver's.

@@ -1,4 +1,4 @@
-//! Textures and surfaces: the objects that the program has made, and the arrays of texels behind them, before a launch and after it.
+//! Textures and surfaces: the objects that the program has made, and the arrays of their texels, before a launch and after it.
 
 use std::collections::BTreeSet;
 use std::ffi::{c_int, c_uint, c_void};
