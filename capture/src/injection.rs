@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::ptr;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use crate::callbacks::{CALLS, Call};
+use crate::callbacks::CALLS;
 use crate::driver::Status;
 use crate::hooks;
 use crate::parent;
@@ -128,10 +128,9 @@ unsafe extern "C" fn called(_: *mut c_void, _: c_uint, number: c_uint, data: *co
     }
     let place = data.params as usize;
     if data.site == ENTER {
+        let Some(enter) = call.enter else { return };
         // SAFETY: the parameters are those of this function.
-        if let Call { enter: Some(enter), .. } = call
-            && let Some(entered) = unsafe { enter(data.params) }
-        {
+        if let Some(entered) = unsafe { enter(data.params) } {
             // A thread that ends launches nothing more.
             let _ = ENTERED.try_with(|within| within.replace(Some((place, entered))));
         }
