@@ -413,7 +413,8 @@ fn converse(args: &Args, mut console: Console, config: FrontendConfig) -> Result
     let FrontendConfig { welcome, scripts, color, prompt } = config;
     #[cfg(feature = "tui")]
     if prompt && can_show_screen(args) {
-        tui::run(console, tui::ScreenConfig { screen: screen(args)?, welcome, scripts, color }).map_err(no_terminal)?;
+        tui::run(console, tui::ScreenConfig { screen: screen(args)?, has_layout: args.layout.is_some(), welcome, scripts, color })
+            .map_err(no_terminal)?;
         return Ok(Status::Well);
     }
     Standard::output().write_all(welcome.as_bytes())?;

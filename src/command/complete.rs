@@ -227,6 +227,7 @@ fn assignment(text: &str, names: &KnownNames) -> Vec<String> {
     match setting.map(|setting| setting.kind) {
         Some(SettingKind::Choice(choices)) => choices.iter().map(|choice| (*choice).to_string()).collect(),
         Some(SettingKind::NumberOrAuto(_)) => vec!["auto".to_string()],
+        Some(SettingKind::File) => vec!["off".to_string()],
         Some(SettingKind::Number(_) | SettingKind::Bytes) => Vec::new(),
         None => expression_names(names),
     }

@@ -3,6 +3,7 @@
 //! The engine reads the fields of [`Settings`]; everything that names a setting in words (parsing, completion, help) reads [`SETTINGS`].
 
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 
 use super::stop::{DivergentStep, StepUnit};
 use crate::base::cores;
@@ -26,6 +27,10 @@ pub struct Settings {
     pub stop_on: StopOn,
     /// The colours of the screen.
     pub theme: ThemeName,
+    /// True to show a long answer from its beginning instead of the panes of the screen.
+    pub pagination: bool,
+    /// The file that all that is typed and answered is written to.
+    pub transcript: Option<PathBuf>,
     /// Maximum number of runs in parallel; none for the number of cores.
     pub jobs: Option<NonZeroUsize>,
 }
@@ -48,6 +53,8 @@ impl Default for Settings {
             confirm: true,
             stop_on: StopOn::default(),
             theme: ThemeName::default(),
+            pagination: true,
+            transcript: None,
             jobs: None,
         }
     }
@@ -112,13 +119,15 @@ pub enum SettingKind {
     NumberOrAuto(u64),
     /// A number of bytes, as in `64M`.
     Bytes,
+    /// The path of a file, or `off`.
+    File,
 }
 
 /// A value that is of a setting's kind.
-#[derive(Clone, Copy)]
 enum Value {
     Word(&'static str),
     Number(u64),
+    Path(Option<PathBuf>),
 }
 
 /// Maximum of `jobs`.
@@ -126,6 +135,9 @@ pub const JOBS_MAX: u64 = 1024;
 
 /// The value of `jobs` for the number of cores.
 const AUTO: &str = "auto";
+
+/// The value of `transcript` for no file.
+const OFF: &str = "off";
 
 const SWITCH: &[&str] = &["off", "on"];
 const STEP_UNITS: [(&str, StepUnit); 4] =
@@ -166,6 +178,13 @@ pub const SETTINGS: &[Setting] = &[
         set: |settings, value| settings.list_size = value.number() as u32,
     },
     Setting {
+        name: "pagination",
+        kind: SettingKind::Choice(SWITCH),
+        help: "Whether an answer that is longer than its room is shown from its beginning, in place of the panes.",
+        get: |settings| SWITCH[usize::from(settings.pagination)].to_string(),
+        set: |settings, value| settings.pagination = value.word() == "on",
+    },
+    Setting {
         name: "snapshot-memory",
         kind: SettingKind::Bytes,
         help: "How many bytes of snapshots are kept for going back; with fewer, going back replays more.",
@@ -200,6 +219,13 @@ pub const SETTINGS: &[Setting] = &[
         get: |settings| settings.theme.word(),
         set: |settings, value| settings.theme = value_of(&THEMES, value.word()),
     },
+    Setting {
+        name: "transcript",
+        kind: SettingKind::File,
+        help: "The file that gets all that was said and will be said on the screen; off ends it.",
+        get: |settings| settings.transcript.as_ref().map_or_else(|| OFF.to_string(), |path| path.display().to_string()),
+        set: |settings, value| settings.transcript = value.path(),
+    },
 ];
 
 impl Setting {
@@ -216,6 +242,8 @@ impl Setting {
                 text.parse().ok().filter(|number| (1..=max).contains(number)).map(Value::Number)
             }
             SettingKind::Bytes => bytes(text).map(Value::Number),
+            SettingKind::File if text == OFF => Some(Value::Path(None)),
+            SettingKind::File => (!text.is_empty()).then(|| Value::Path(Some(PathBuf::from(text)))),
         };
         let value = value.ok_or_else(|| format!("{} takes {}, not '{text}'", self.name, self.kind.describe()))?;
         (self.set)(settings, value);
@@ -239,22 +267,30 @@ impl SettingKind {
             Self::Number(max) => format!("a number from 1 to {max}"),
             Self::NumberOrAuto(max) => format!("{AUTO} or a number from 1 to {max}"),
             Self::Bytes => "a number of bytes such as 512M".to_string(),
+            Self::File => format!("the path of a file or {OFF}"),
         }
     }
 }
 
 impl Value {
-    fn word(self) -> &'static str {
+    fn word(&self) -> &'static str {
         match self {
             Self::Word(word) => word,
-            Self::Number(_) => "",
+            Self::Number(_) | Self::Path(_) => "",
         }
     }
 
-    fn number(self) -> u64 {
+    fn number(&self) -> u64 {
         match self {
-            Self::Word(_) => 0,
-            Self::Number(number) => number,
+            Self::Word(_) | Self::Path(_) => 0,
+            Self::Number(number) => *number,
+        }
+    }
+
+    fn path(self) -> Option<PathBuf> {
+        match self {
+            Self::Word(_) | Self::Number(_) => None,
+            Self::Path(path) => path,
         }
     }
 }
@@ -296,6 +332,7 @@ mod tests {
                 SettingKind::Choice(words) => words.iter().map(ToString::to_string).collect(),
                 SettingKind::Number(max) => vec!["1".to_string(), max.to_string()],
                 SettingKind::NumberOrAuto(max) => vec![AUTO.to_string(), "1".to_string(), max.to_string()],
+                SettingKind::File => ["off", "a b.txt"].map(str::to_string).to_vec(),
                 SettingKind::Bytes => ["1", "1000", "3K", "64M", "5G"].map(str::to_string).to_vec(),
             };
             for value in values {

@@ -12,6 +12,7 @@
 //! | [`reach`] | reachable nodes | true or false |
 //! | [`definite`] | registers that are written on every path (definite assignment) | a set of registers, joined by intersection |
 //! | [`def_use`] | the instructions whose result a read may see (reaching definitions), found per read | – |
+//! | [`live_registers`] | registers that some path reads before it writes them | a set of registers, joined by union |
 //! | [`liveness`] | instructions whose result is needed | true or false, over [`def_use`] |
 //! | [`result_uses`] | the branches and instructions that use a result | a set of registers |
 //! | [`address_base`] | what an address is computed from | the variables and parameters in a sum, on all paths and on some |
@@ -27,6 +28,7 @@ pub mod cells;
 pub mod def_use;
 pub mod definite;
 pub mod graph;
+pub mod live_registers;
 pub mod liveness;
 pub mod reach;
 pub mod result_uses;

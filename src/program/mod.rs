@@ -29,7 +29,7 @@ use crate::isa::{ImageKind, Sampler, ScalarType, Space};
 pub use copy::{Completion, CopyId, CopyOp, SourceSize, SpaceAddress, TensorCopy};
 pub use image::{HandleSource, ImageAccess, ImageFn, ImageId};
 pub use matrix::{FragmentAccess, MatrixId, MatrixMultiply, MatrixOp, MultiplyKind, MultiplyMode, RowsAccess};
-pub use names::{demangled, is_called, listed_name, plain_name, qualified_name, short_name, shown_name, source_name};
+pub use names::{demangled, is_called, is_debug_label, listed_name, plain_name, qualified_name, short_name, shown_name, source_name};
 pub use op::*;
 pub use operand::{Address, Bank, Base, Dst, Location, PredSrc, Src, SrcKind};
 pub use statement::{Mention, Named, Opcode, OpcodeId, Statement};

@@ -248,6 +248,16 @@ pub fn source_name(name: &str) -> &str {
     }
 }
 
+/// True for a label that a compiler writes for debug data (`$L__tmp12`, `$L__func_begin0`): no source names it, and branches name another.
+pub fn is_debug_label(label: &str) -> bool {
+    let name = label.strip_prefix("$L__").unwrap_or(label);
+    let numbered = |prefix: &str| {
+        let number = name.strip_prefix(prefix).unwrap_or_default();
+        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    ["tmp", "func_begin", "func_end", "Ltmp", "Lfunc_begin", "Lfunc_end"].into_iter().any(numbered)
+}
+
 #[cfg(test)]
 mod tests {
     use super::{demangled, is_called, listed_name, plain_name, qualified_name, short_name, shown_name, source_name};

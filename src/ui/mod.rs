@@ -20,6 +20,8 @@ pub mod script;
 pub mod terminal_kind;
 pub mod text;
 #[cfg(feature = "tui")]
+mod transcript_file;
+#[cfg(feature = "tui")]
 pub mod tty;
 #[cfg(feature = "tui")]
 pub mod tui;

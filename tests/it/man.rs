@@ -14,8 +14,9 @@ use ptxdbg::ui::tui::keymap::{Action, KeyMap};
 
 /// How the screen is used, before its keys.
 const SCREEN: &str = r#".SH SCREEN
-On a terminal, panes stand above and the prompt below, both alive. A third of the rows, 6 to 14, is the prompt's: what was said, and the
-line that is typed. A terminal of fewer than 40 columns or 14 rows has the prompt alone. \fB\-\-plain\fR leaves the panes out; so does a
+On a terminal, panes stand above and the prompt below, both alive. A fifth of the rows, 5 to 12, is the prompt's: what was said, and the
+line that is typed. For a kernel whose source is Python (Triton, Numba) and is found, the first layout is \fBtriton\fR: the source, its
+variables and the findings; F3 shows the PTX. A terminal of fewer than 40 columns or 14 rows has the prompt alone. \fB\-\-plain\fR leaves the panes out; so does a
 terminal that cannot move its cursor.
 .SS The prompt
 A line is edited as in Emacs and in readline: Ctrl\-A, Ctrl\-E, Ctrl\-K, Ctrl\-U, Ctrl\-W, Ctrl\-Y, Alt\-B, Alt\-F, Alt\-D, Ctrl\-R for the history, Tab
@@ -29,6 +30,11 @@ A line with a byte that is not UTF\-8 is not executed; the message says which by
 .PP
 However ptxdbg ends, the terminal is given back as it was: a second process, the same program, waits for the end of the first and undoes what
 that could not, after SIGKILL or an abort too.
+.SS What was said
+PageUp shows what was said in place of the panes, a page further back each time; PageDown goes forward, at the end back to the panes. So
+does an empty line. Alt\-/ searches it, then \fBn\fR and \fBN\fR, and the wheel scrolls, as in browse mode. An answer that is longer than its
+room is shown from its beginning, until the next command (\fBset pagination off\fR: not). When ptxdbg ends, the last 1,000 lines stay in
+the terminal. \fBset transcript\fR \fIFILE\fR writes all lines, those so far too, to a file.
 .SS Browse mode
 \fBF2\fR gives nearly all rows, all keys and the mouse to the panes. A click on a line puts the cursor there; on its lanes, a warp, a block, an
 element or a time, it goes there or looks at it. The wheel scrolls. A key of a command still executes it; what it asks is asked in the last

@@ -64,7 +64,7 @@ fn a_click_on_a_lane_looks_at_it() {
     click(&mut pty, "█");
     pty.wait_for(") lane 1");
     pty.send("q");
-    pty.wait_for_line("(ptxdbg block 0,0,0 warp 0 lane 1 t=0) ");
+    pty.wait("the focus", |screen| rows(screen)[0].contains("lane 1"));
 }
 
 #[test]

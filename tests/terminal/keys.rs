@@ -60,7 +60,7 @@ fn commands() -> Vec<(KeyPress, String)> {
 /// The debugger inside the loop, where every command has something to do.
 fn stepped() -> Pty {
     let pty = Pty::debugger(&["--launch", "fixtures/debug/walk.ron", "--yes", "-e", "stepi 4"]);
-    pty.wait_for_line("(ptxdbg block 0,0,0 warp 0 lane 1 t=4) ");
+    pty.wait_for_line(&prompt(4));
     pty
 }
 
@@ -98,7 +98,7 @@ fn each_key_of_a_command_executes_it_while_browsing() {
 /// What has to be pressed before a movement shows.
 fn before(movement: Move) -> &'static str {
     match movement {
-        Move::Up | Move::PageUp | Move::Here | Move::Start | Move::Choose => "\x1b[B",
+        Move::Up | Move::PageUp | Move::ReadBack | Move::Here | Move::Start | Move::Choose => "\x1b[B",
         Move::Left => "\x1b[C",
         Move::SearchNext | Move::SearchPrevious => "/add\r",
         _ => "",

@@ -50,7 +50,7 @@ const SIGNALS: &[&str] = &["KILL", "ABRT", "ALRM", "QUIT", "USR1", "USR2", "TERM
 fn killed_at_the_prompt() {
     for (signal, words) in SIGNALS.iter().flat_map(|signal| [(signal, ""), (signal, "--plain")]) {
         let mut pty = in_shell(&format!("--launch fixtures/debug/walk.ron {words}"), &[]);
-        pty.wait_for_line(&prompt(0));
+        wait_for_any_prompt(&pty, 0);
         pty.send("print 1");
         pty.wait_for("print 1");
         assert_eq!(restorers(&pty).len(), 1);
@@ -74,7 +74,7 @@ fn killed_while_the_kernel_runs_and_while_browsing() {
     kill(&pty, "KILL");
     is_given_back(&mut pty);
     let mut pty = in_shell("--plain fixtures/debug/endless.ptx", &[]);
-    pty.wait_for_line(&prompt(0));
+    pty.wait_for_line(&long_prompt(0));
     pty.send("continue\r");
     pty.wait_for("Ctrl-C stops");
     kill(&pty, "KILL");
@@ -85,7 +85,7 @@ fn killed_while_the_kernel_runs_and_while_browsing() {
 fn a_stack_that_overflows() {
     for words in ["", "--plain"] {
         let mut pty = in_shell(&format!("--launch fixtures/debug/walk.ron {words}"), &[("PTXDBG_OVERFLOW_AT", Some("echo now"))]);
-        pty.wait_for_line(&prompt(0));
+        wait_for_any_prompt(&pty, 0);
         pty.send("echo now\r");
         is_given_back(&mut pty);
         let described = std::fs::read_to_string(pty.owner().join("errors")).unwrap();
@@ -97,7 +97,7 @@ fn a_stack_that_overflows() {
 #[test]
 fn keys_of_the_terminal_leave_the_restorer_alone() {
     let mut pty = in_shell("--plain fixtures/debug/endless.ptx", &[]);
-    pty.wait_for_line(&prompt(0));
+    pty.wait_for_line(&long_prompt(0));
     pty.send("continue\r");
     pty.wait_for("Ctrl-C stops");
     pty.send(CTRL_C);

@@ -34,25 +34,38 @@ const CTRL_U: &str = "\x15";
 const CTRL_Z: &str = "\x1a";
 const PASTE: (&str, &str) = ("\x1b[200~", "\x1b[201~");
 
-/// `(ptxdbg block 0,0,0 warp 0 lane 0 t=3) `
+/// `(ptxdbg t=3) `, the prompt below the panes.
 fn prompt(time: u64) -> String {
+    format!("(ptxdbg t={time}) ")
+}
+
+/// `(ptxdbg block 0,0,0 warp 0 lane 0 t=3) `, the prompt where there are no panes.
+fn long_prompt(time: u64) -> String {
     format!("(ptxdbg block 0,0,0 warp 0 lane 0 t={time}) ")
+}
+
+/// Waits for the prompt, with panes or without.
+fn wait_for_any_prompt(pty: &Pty, time: u64) {
+    pty.wait("the prompt", |screen| {
+        let contents = screen.contents();
+        contents.lines().last().is_some_and(|row| row.starts_with("(ptxdbg ") && row.trim_end().ends_with(&format!("t={time})")))
+    });
 }
 
 /// The debugger at its first prompt.
 fn opened(args: &[&str]) -> Pty {
     let pty = Pty::debugger(args);
-    pty.wait_for_line(&prompt(0));
+    pty.wait_for_line(&if args.contains(&"--plain") { long_prompt(0) } else { prompt(0) });
     pty
 }
 
-/// Rows of the panes: all but the last third.
+/// Rows of the panes: all but the last fifth.
 fn panes(pty: &Pty) -> Vec<String> {
     pty.look(pane_rows)
 }
 
 fn pane_rows(screen: &vt100::Screen) -> Vec<String> {
     let rows = rows(screen);
-    let below = (rows.len() / 3).clamp(6, 14);
+    let below = (rows.len() / 5).clamp(5, 12);
     rows[..rows.len().saturating_sub(below)].to_vec()
 }

@@ -4,7 +4,7 @@ use crate::debug::arrays::id_of;
 use crate::debug::eval_context::EvalContext;
 use crate::isa::Space;
 use crate::machine::Region;
-use crate::program::{FuncId, ParamStorage, Pc, Program, Variable, map, shown_name};
+use crate::program::{FuncId, ParamStorage, Pc, Program, Variable, is_debug_label, map, shown_name};
 
 /// Bits of an address in the shared memory window that address one block's memory; the bits above are the rank.
 pub const RANK_SHIFT: u32 = 24;
@@ -90,7 +90,8 @@ pub fn function_at(program: &Program, address: u64) -> Option<FuncId> {
 /// The label or function start nearest before the instruction, and the instructions since.
 pub fn code_symbol(program: &Program, pc: Pc) -> Option<Symbol> {
     let function = &program.functions[program.function_at(pc)?.index()];
-    let label = function.labels.iter().take_while(|(_, at)| *at <= pc).last();
+    let named = function.labels.iter().filter(|(label, _)| !is_debug_label(label));
+    let label = named.take_while(|(_, at)| *at <= pc).last();
     let (name, start) = label.map_or((&function.name, function.code.start), |(name, at)| (name, at.0));
     Some(Symbol { name: name.to_string(), offset: u64::from(pc.0 - start), rank: None })
 }

@@ -8,7 +8,7 @@ use crate::cfg::{BlockId, ControlFlow, pushed_targets};
 use crate::debug::eval_context::EvalContext;
 use crate::debug::focus::ThreadFilter;
 use crate::machine::{Coverage, DivergencePolicy, LaneMask, Tally};
-use crate::program::{FuncId, Pc, Program};
+use crate::program::{FuncId, Pc, Program, demangled, is_debug_label};
 
 /// The control-flow graph of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct CfgView {
 /// A basic block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockView {
-    /// Its label, or `entry`, or `bb3` if it has none.
+    /// Its label, or `entry`, or `bb3` if it has none but those of debug data and mangled names.
     pub name: String,
     /// Its instructions.
     pub code: std::ops::Range<u32>,
@@ -136,7 +136,7 @@ fn mark_reconvergence(context: &EvalContext<'_>, blocks: &mut [BlockView]) {
 struct BlockTables<'a> {
     /// Start of the function's code.
     entry: u32,
-    /// Labels by their instruction, the first of several.
+    /// Labels that branches name by their instruction, the first of several.
     labels: BTreeMap<u32, &'a str>,
     /// Loop nesting depth of each block.
     depths: Vec<u32>,
@@ -150,7 +150,8 @@ impl<'a> BlockTables<'a> {
     fn new(program: &'a Program, function: FuncId, flow: &ControlFlow, groups: Vec<LaneLocation>) -> Self {
         let function = &program.functions[function.index()];
         let mut labels = BTreeMap::new();
-        function.labels.iter().for_each(|(label, pc)| {
+        let names = function.labels.iter().filter(|(label, _)| !is_debug_label(label) && demangled(label).is_none());
+        names.for_each(|(label, pc)| {
             labels.entry(pc.0).or_insert(&**label);
         });
         let count = flow.blocks().count();

@@ -55,6 +55,11 @@ impl MemorySpace {
         self.space().word()
     }
 
+    /// The space whose variables are in `space`; none if it has none.
+    pub(super) fn of(space: Space) -> Option<Self> {
+        [Self::Global, Self::Shared, Self::Local, Self::Const, Self::Param].into_iter().find(|other| other.space() == space)
+    }
+
     fn space(self) -> Space {
         match self {
             Self::Global => Space::Global,
@@ -71,6 +76,11 @@ impl MemoryObject {
     pub fn type_name(&self) -> String {
         let extents: String = self.shape.iter().map(|extent| format!("[{extent}]")).collect();
         format!("{}{extents}", self.ty.word())
+    }
+
+    /// Its state space.
+    pub(super) fn space(&self) -> Space {
+        self.space
     }
 
     /// The expression for an element: `tile[3][1]`; only the name for an object with one element.

@@ -100,6 +100,34 @@ impl NamedFragment {
         (is_type && is_whole).then_some(Self { fragment, layout })
     }
 
+    /// This fragment; none if its instruction has no layout.
+    pub(super) fn of(fragment: Fragment) -> Option<Self> {
+        Some(Self { fragment, layout: Layout::of(&fragment)? })
+    }
+
+    /// `mma.m16n8k16.a.f16`
+    pub(super) fn name(&self) -> String {
+        let Fragment { family, shape: Shape { m, n, k }, matrix, ty, swapped: _ } = self.fragment;
+        let word = |words: &mut dyn Iterator<Item = &'static str>| words.next().unwrap_or_default();
+        let family = word(&mut MatrixFamily::WORDS.iter().filter(|(_, other)| *other == family).map(|(word, _)| *word));
+        let matrix = word(&mut Matrix::WORDS.iter().filter(|(_, other)| *other == matrix).map(|(word, _)| *word));
+        format!("{family}.m{m}n{n}k{k}.{matrix}.{}", ty.word())
+    }
+
+    /// The registers called `names` of the focused warp as this fragment, which is called `name`.
+    ///
+    /// # Errors
+    /// It has another number of registers, or one of them does not exist.
+    pub(super) fn view(
+        &self,
+        context: &EvalContext<'_>,
+        name: &str,
+        names: &[String],
+        format: Option<Format>,
+    ) -> Result<FragmentView, FragmentError> {
+        in_registers(context, self, (name, names), format)
+    }
+
     /// Number of registers of a lane.
     pub fn registers(&self) -> usize {
         (self.layout.elements() / self.fragment.per_register()) as usize
@@ -111,7 +139,16 @@ impl NamedFragment {
 /// # Errors
 /// The fragment has another number of registers, or one of them does not exist.
 pub fn fragment(context: &EvalContext<'_>, name: &str, names: &[String], format: Option<Format>) -> Result<FragmentView, FragmentError> {
-    let named = NamedFragment::read(name)?;
+    NamedFragment::read(name)?.view(context, name, names, format)
+}
+
+/// The registers called `names` as this fragment, which is called `name`.
+fn in_registers(
+    context: &EvalContext<'_>,
+    named: &NamedFragment,
+    (name, names): (&str, &[String]),
+    format: Option<Format>,
+) -> Result<FragmentView, FragmentError> {
     let (wanted, given) = (named.registers(), names.len());
     if wanted != given {
         return Err(FragmentError::Count { name: name.to_string(), wanted, given });
@@ -124,11 +161,11 @@ pub fn fragment(context: &EvalContext<'_>, name: &str, names: &[String], format:
     };
     let places = names.iter().map(place).collect::<Result<Vec<_>, _>>()?;
     let first_lane = if named.layout.lanes() > 32 { frame.warp_number % 4 * 32 } else { 0 };
-    let mut view = empty(&named, name, names, first_lane);
+    let mut view = empty(named, name, names, first_lane);
     for element in (0..named.layout.elements()).rev() {
         for lane in (0..32).rev() {
             let Position { tile, row, column } = named.layout.position(first_lane + lane, element);
-            let (text, number) = value(context, &frame, &named, &places, (lane, element), format);
+            let (text, number) = value(context, &frame, named, &places, (lane, element), format);
             let cell = FragmentCell { text, number, lane, element };
             view.tiles[tile as usize][(row - view.first_row) as usize][column as usize] = cell;
         }

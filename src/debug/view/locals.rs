@@ -1,5 +1,7 @@
 //! `info locals` and `info args`: variables and parameters of the selected frame's function.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::arrays::Origin;
@@ -44,6 +46,15 @@ pub fn locals(context: &EvalContext<'_>, format: Option<Format>) -> Result<Vec<L
         rows.push(row(context, &variable.name, variable.location.space.word(), ty, format));
     }
     Ok(rows)
+}
+
+/// The variables of the source that registers hold where the focused thread is, by register; none where there is no debug data.
+pub fn variables_in_registers(context: &EvalContext<'_>) -> BTreeMap<String, String> {
+    let Ok(frame) = context.frame() else { return BTreeMap::new() };
+    let variables = source_names::in_scope(context, &frame, false).unwrap_or_default();
+    // The innermost variable comes first.
+    let places = variables.into_iter().rev().map(|variable| (place(context, &frame, &variable), variable.variable.name.to_string()));
+    places.filter(|(place, _)| place.starts_with('%')).collect()
 }
 
 /// The parameters of the function: of the source, or of the module.

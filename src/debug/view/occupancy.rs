@@ -27,6 +27,8 @@ pub struct LineOccupancy {
     pub next: LaneMask,
     /// Those of them that wait.
     pub waiting: LaneMask,
+    /// Those of them whose guard predicate is false for the next instruction.
+    pub off: LaneMask,
     /// True if the selected frame of the focused lane is on this line.
     pub focused: bool,
     /// Number of lanes that have executed it, the maximum of its instructions. None if not requested or counted, or without code.
@@ -129,6 +131,7 @@ pub fn occupancies(
         }
         occupancy.lanes |= location.lanes;
         occupancy.next |= location.lanes & next;
+        occupancy.off |= location.off;
         occupancy.waiting |= if location.state == State::Ready { LaneMask::NONE } else { location.lanes };
     }
     occupancies.iter_mut().for_each(|occupancy| occupancy.others.dedup());

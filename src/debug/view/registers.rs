@@ -1,12 +1,15 @@
 //! `info registers`: the registers of the selected frame, of the focused lane or of all lanes of the warp.
 
+use crate::cfg::ControlFlow;
 use crate::debug::eval_context::{EvalContext, Frame, ThreadError};
 use crate::debug::expression::{Expression, register_bits};
 use crate::debug::names::scope::{self, RegisterLocation};
 use crate::debug::target::Target;
 use crate::debug::value::{Format, Lanes, Scalar, Type, Value, ValueText};
+use crate::flow::live_registers::LiveRegisters;
 use crate::machine::LaneMask;
-use crate::program::Register;
+use crate::program::operands::RegisterOperand;
+use crate::program::{Bank, FuncId, Program, Register, Slot};
 
 /// A register with its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,28 +46,77 @@ pub fn registers(
     all_lanes: bool,
     format: Option<Format>,
 ) -> Result<Vec<RegisterRow>, ThreadError> {
-    let names = register_names(context, filter)?;
+    let names: Vec<String> = visible(context, &context.frame()?, filter).into_iter().map(|register| register.name).collect();
     register_rows(context, names.iter().map(String::as_str), Values { all_lanes, defined: false, format })
 }
 
-/// The names of the registers in scope that the code uses and that satisfy `filter`, in order of declaration.
+/// A register of the selected frame, without its value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RegisterState {
+    /// Its name.
+    pub name: String,
+    /// True if some path reads it before it is written.
+    pub is_live: bool,
+    /// True if a lane has written it.
+    pub is_defined: bool,
+}
+
+/// The registers in scope that the code uses and that satisfy `filter`: live ones, then the others that are defined, then undefined ones,
+/// each in order of declaration. With `all_lanes` a register is defined if any lane in the function has written it.
 ///
 /// # Errors
 /// The thread is not resident.
-pub fn register_names(context: &EvalContext<'_>, filter: impl Fn(&str) -> bool) -> Result<Vec<String>, ThreadError> {
+pub fn register_states(
+    context: &EvalContext<'_>,
+    live: &LiveRegisters,
+    filter: impl Fn(&str) -> bool,
+    all_lanes: bool,
+) -> Result<Vec<RegisterState>, ThreadError> {
     let frame = context.frame()?;
-    let function = context.function(&frame);
+    let live_here = live.before(context.program(), frame.pc.index());
+    let lanes = if all_lanes { context.lanes_in(&frame) } else { LaneMask::of((frame.lane % 32) as usize) };
+    let state = |Visible { name, bank, slot, width }: Visible| {
+        let operand = RegisterOperand { bank, slot, width };
+        let first = slot.in_frame(frame.base.slot(bank));
+        let written = frame.warp.registers.written.as_ref();
+        let is_defined = written.is_none_or(|written| first.run(width).all(|slot| written.lanes(bank, slot).intersects(lanes)));
+        RegisterState { name, is_live: is_defined && live.cells.of(operand).any(|cell| live_here.contains(cell)), is_defined }
+    };
+    let mut states: Vec<RegisterState> = visible(context, &frame, filter).into_iter().map(state).collect();
+    states.sort_by_key(|state| (!state.is_live, !state.is_defined));
+    Ok(states)
+}
+
+/// The registers of a function that are live before each of its instructions.
+pub fn live_registers(program: &Program, function: FuncId) -> LiveRegisters {
+    LiveRegisters::new(program, &program.functions[function.index()], &ControlFlow::new(program, function))
+}
+
+/// A register that is in scope.
+struct Visible {
+    name: String,
+    bank: Bank,
+    slot: Slot,
+    width: u32,
+}
+
+/// The registers in scope that the code uses and whose name satisfies `filter`, in order of declaration.
+fn visible(context: &EvalContext<'_>, frame: &Frame<'_>, filter: impl Fn(&str) -> bool) -> Vec<Visible> {
+    let function = context.function(frame);
     let in_scope: Vec<_> = function.registers.iter().filter(|register| register.scope.contains(&frame.pc.0)).collect();
     let of = |declaration: &Register| {
-        let named = declaration.components().filter(|(_, number)| function.placement.slot(declaration.bank, *number).is_some());
         // A declaration in an inner scope may hide this register.
         let is_inside = |other: &&Register| other.scope.len() < declaration.scope.len();
         let has_inner = in_scope.iter().any(is_inside);
         let is_visible =
             |name: &str| !has_inner || scope::register(function, frame.pc, name).is_some_and(|place| is_of(declaration, &place));
-        named.map(|(name, _)| name).filter(|name| filter(name) && is_visible(name)).collect::<Vec<_>>()
+        let named = declaration.components().filter_map(|(name, number)| {
+            let slot = function.placement.slot(declaration.bank, number)?;
+            (filter(&name) && is_visible(&name)).then_some(Visible { name, bank: declaration.bank, slot, width: declaration.width() })
+        });
+        named.collect::<Vec<_>>()
     };
-    Ok(in_scope.iter().flat_map(|declaration| of(declaration)).collect())
+    in_scope.iter().flat_map(|declaration| of(declaration)).collect()
 }
 
 /// The registers with these names, in their order; names without a register in scope are omitted.

@@ -9,12 +9,14 @@ mod running;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-use super::console::{Console, Flow};
+use super::console::{Console, Failed, Flow};
 use super::interrupt;
-use super::output::Standard;
+use super::output::{Output, Standard};
 use super::terminal_kind::supports_cursor_movement;
 use super::text;
+use super::transcript_file::TranscriptFile;
 use super::tty::guard;
+use super::visible::{visible, visible_bytes};
 use crate::command::complete::KnownNames;
 use crate::command::is_blank_or_comment;
 use crate::debug::session::Session;
@@ -27,19 +29,24 @@ use editor::{Line, LineEditor};
 pub fn run(console: &mut Console, color: bool) -> io::Result<()> {
     let terminal_guard = if supports_cursor_movement() { Some(guard::prepare(BTreeSet::new())?) } else { None };
     let mut editor = LineEditor::new(color, None)?;
-    let mut out = Standard::output();
+    let mut out = Recorded { out: Standard::output(), transcript: TranscriptFile::default() };
     if let Some(complaint) = terminal_guard.as_ref().and_then(|terminal_guard| terminal_guard.without_restorer.as_ref()) {
         writeln!(out, "warning: {complaint}")?;
     }
     loop {
-        for complaint in editor.complaints() {
+        out.transcript.follow(console.session().settings.transcript.as_deref(), std::iter::empty());
+        for complaint in editor.complaints().into_iter().chain(out.transcript.complaint()) {
             writeln!(out, "warning: {complaint}")?;
         }
         editor.set_names(KnownNames::of(&console.session()));
-        let typed = match editor.line(&prompt(&console.session()))? {
-            Line::Typed(line) => line,
+        let line_start = prompt(&console.session());
+        let typed = match editor.line(&line_start)? {
+            Line::Typed(line) => {
+                out.transcript.add(&format!("{}\n", visible(&format!("{line_start}{line}"))));
+                line
+            }
             Line::NotText(bad) => {
-                out.styled(&text::failed(&bad.into(), color))?;
+                out.failed(&bad.into(), color)?;
                 continue;
             }
             Line::Dropped => continue,
@@ -56,14 +63,51 @@ pub fn run(console: &mut Console, color: bool) -> io::Result<()> {
         interrupt::forget();
         match console.line(&line, &mut editor, &mut out)? {
             Flow::Continue | Flow::Interrupted => {}
-            Flow::Failed(failed) => out.styled(&text::failed(&failed, color))?,
+            Flow::Failed(failed) => out.failed(&failed, color)?,
             Flow::Quit => break,
         }
     }
     Ok(())
 }
 
+/// Standard output, and the transcript of what is written to it.
+struct Recorded {
+    out: Standard,
+    transcript: TranscriptFile,
+}
+
+impl Recorded {
+    /// Writes the error of a line.
+    fn failed(&mut self, failed: &Failed, color: bool) -> io::Result<()> {
+        self.transcript.add(&text::failed(failed, false));
+        self.out.styled(&text::failed(failed, color))
+    }
+}
+
+impl Write for Recorded {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.transcript.add(&visible_bytes(bytes));
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+impl Output for Recorded {
+    fn printed(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.transcript.add(&visible_bytes(bytes));
+        self.out.printed(bytes)
+    }
+}
+
 /// `(ptxdbg block 1,0,0 warp 2 lane 5 t=1234) `
 pub(super) fn prompt(session: &Session) -> String {
     format!("(ptxdbg {} t={}) ", session.focus.describe(&session.roles), text::grouped(session.time()))
+}
+
+/// `(ptxdbg t=1234) `, where panes show the focus.
+pub(super) fn short_prompt(session: &Session) -> String {
+    format!("(ptxdbg t={}) ", text::grouped(session.time()))
 }

@@ -44,6 +44,7 @@ struct Browser<'a> {
 /// Browses until the user goes back to the prompt or quits; true if the user quits.
 pub fn browse(shared: &Arc<Shared>, prompt: &Prompt, color: bool) -> io::Result<bool> {
     let mut browser = Browser { shared, typed: Arc::clone(prompt.typed()), color };
+    shared.screen_terminal().screen.set_browsing(true);
     browser.set_use(Use::Browse)?;
     let next = loop {
         let next = browser.handle_input()?;
@@ -51,6 +52,11 @@ pub fn browse(shared: &Arc<Shared>, prompt: &Prompt, color: bool) -> io::Result<
             break next;
         }
     };
+    {
+        let screen = &mut shared.screen_terminal().screen;
+        screen.set_browsing(false);
+        screen.close_overlay();
+    }
     browser.set_use(Use::Prompt)?;
     Ok(next == Next::Leave)
 }
@@ -106,7 +112,7 @@ impl Browser<'_> {
     }
 
     fn execute(&mut self, line: &str) -> io::Result<Next> {
-        let line_start = repl::prompt(&self.shared.session());
+        let line_start = repl::short_prompt(&self.shared.session());
         self.shared.screen_terminal().print(&format!("{line_start}{line}"))?;
         interrupt::forget();
         let flow = self.shared.console().line(

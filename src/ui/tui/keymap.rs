@@ -88,6 +88,10 @@ pub enum Move {
     PageUp,
     /// A page down.
     PageDown,
+    /// A page up in what was said; in browse mode, in the active pane.
+    ReadBack,
+    /// A page down in what was said; in browse mode, in the active pane.
+    ReadOn,
     /// To the beginning.
     Start,
     /// To the end.
@@ -96,6 +100,8 @@ pub enum Move {
     Here,
     /// Begins the input of a search text.
     Search,
+    /// Begins the input of a text that is searched in what was said.
+    SearchSaid,
     /// The next match.
     SearchNext,
     /// The previous match.
@@ -106,7 +112,7 @@ pub enum Move {
     Choose,
     /// Shows only this pane, or all again.
     Zoom,
-    /// Switches a source pane between the PTX text and its source.
+    /// Switches a source pane between the PTX text and its source, and a memory pane between numbers and a heat map.
     OtherText,
     /// The next layout.
     NextLayout,
@@ -147,18 +153,21 @@ impl Move {
             Move::Down => "down",
             Move::Left => "left",
             Move::Right => "right",
-            Move::PageUp => "page up",
-            Move::PageDown => "page down",
+            Move::PageUp => "page up in the pane",
+            Move::PageDown => "page down in the pane",
+            Move::ReadBack => "read back what was said",
+            Move::ReadOn => "read on, and back to the panes",
             Move::Start => "to the beginning",
             Move::End => "to the end",
             Move::Here => "back to the focused thread",
             Move::Search => "search, or filter names",
+            Move::SearchSaid => "search what was said",
             Move::SearchNext => "next match",
             Move::SearchPrevious => "match before",
             Move::ToggleBreakpoint => "breakpoint at the cursor",
             Move::Choose => "go there, or to its last write",
             Move::Zoom => "this pane alone, or all",
-            Move::OtherText => "PTX, or its source",
+            Move::OtherText => "PTX, or its source; heat map",
             Move::NextLayout => "next layout",
             Move::Help => "these keys",
         }

@@ -36,7 +36,7 @@ mod shared;
 mod terminal;
 mod wrap;
 
-use std::io;
+use std::io::{self, Write};
 use std::sync::Arc;
 
 use self::output_buffer::OutputBuffer;
@@ -47,16 +47,20 @@ use self::shared::Shared;
 use self::terminal::Terminal;
 use super::bad_line::BadLine;
 use super::console::{Console, Failed, Flow};
+use super::output::Standard;
 use super::script::Script;
 use super::text;
 use super::tty::guard::{self, TerminalUse};
 use super::{interrupt, repl};
+use crate::base::Tick;
 use crate::command::is_blank_or_comment;
 
 /// The initial contents of the screen.
 pub struct ScreenConfig {
     /// The panes.
     pub screen: Screen,
+    /// True if the user has named the layout.
+    pub has_layout: bool,
     /// The first line.
     pub welcome: String,
     /// Scripts to execute first.
@@ -74,6 +78,9 @@ pub fn run(console: Console, config: ScreenConfig) -> io::Result<()> {
     guard::set_use(TerminalUse::Screen)?;
     let screen_terminal = ScreenTerminal::new(config.screen, Terminal::open()?);
     let shared = Arc::new(Shared::new(console, screen_terminal));
+    if !config.has_layout {
+        shared.screen_terminal().screen.suit(&shared.session());
+    }
     let mut prompt = Prompt::new(Arc::clone(&shared), config.color)?;
     shared.screen_terminal().enter(&shared.session())?;
     shared.screen_terminal().print(&config.welcome)?;
@@ -84,9 +91,21 @@ pub fn run(console: Console, config: ScreenConfig) -> io::Result<()> {
     if app.scripts(&mut prompt, config.scripts)? == Ended::No {
         while app.handle_input(&mut prompt)? == Ended::No {}
     }
+    let said = app.shared.screen_terminal().screen.transcript().to_vec();
     drop(terminal_guard);
-    Ok(())
+    keep_said(&said)
 }
+
+/// Writes the end of what was said to the terminal, where it stays after the screen has gone.
+fn keep_said(said: &[String]) -> io::Result<()> {
+    let left_out = said.len().saturating_sub(KEPT_LINES);
+    let mut text = if left_out > 0 { format!("({left_out} earlier lines: 'set transcript FILE' keeps all)\n") } else { String::new() };
+    text.extend(said[left_out..].iter().flat_map(|line| [line, "\n"]));
+    Standard::output().write_all(text.as_bytes())
+}
+
+/// The most lines of what was said that stay in the terminal after the screen has gone.
+const KEPT_LINES: usize = 1000;
 
 /// Yes if the user has quit.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -117,11 +136,52 @@ impl App {
     /// Reads a line or a key, and executes it.
     fn handle_input(&mut self, prompt: &mut Prompt) -> io::Result<Ended> {
         prompt.update_names();
-        for complaint in prompt.complaints() {
+        let file_complaint = {
+            let session = self.shared.session();
+            self.shared.screen_terminal().follow_settings(&session.settings)
+        };
+        for complaint in prompt.complaints().into_iter().chain(file_complaint) {
             self.shared.screen_terminal().print(&format!("warning: {complaint}"))?;
         }
         let line_start = self.line_start();
-        match prompt.next(&line_start)? {
+        let said = self.shared.screen_terminal().screen.line_count();
+        let time = self.shared.session().time();
+        let event = prompt.next(&line_start)?;
+        let is_executed = matches!(event, Event::Line(_) | Event::Key(_) | Event::NotText(_));
+        if is_executed && !self.reads_on(&event) {
+            self.shared.screen_terminal().screen.close_overlay();
+        }
+        let ended = self.follow(prompt, event)?;
+        if is_executed && ended == Ended::No {
+            self.read_long_answer(said, time)?;
+        }
+        Ok(ended)
+    }
+
+    /// True for an empty line while what was said is read: it reads on.
+    fn reads_on(&self, event: &Event) -> bool {
+        matches!(event, Event::Line(typed) if typed.trim().is_empty()) && self.shared.screen_terminal().screen.is_reading()
+    }
+
+    /// Shows the output from the line `first` on instead of the panes, if it is long and the user wants that. If a command has changed the
+    /// time, the panes say more than its answer, unless that is very long.
+    fn read_long_answer(&self, first: usize, time: Tick) -> io::Result<()> {
+        let session = self.shared.session();
+        let mut screen_terminal = self.shared.screen_terminal();
+        if session.settings.pagination && !screen_terminal.screen.is_reading() {
+            let has_moved = session.time() != time;
+            screen_terminal.read_long_answer(first, has_moved);
+        }
+        screen_terminal.draw(&session)
+    }
+
+    /// Does what an event asks for.
+    fn follow(&mut self, prompt: &mut Prompt, event: Event) -> io::Result<Ended> {
+        match event {
+            event if self.reads_on(&event) => {
+                self.shared.screen_terminal().screen.read_on();
+                Ok(Ended::No)
+            }
             Event::Line(typed) if typed.contains('\n') => self.pasted(prompt, &typed),
             Event::Line(typed) => self.line(prompt, &typed),
             Event::NotText(bad) => self.not_text(bad),
@@ -138,9 +198,11 @@ impl App {
         Ok(Ended::No)
     }
 
-    /// The prompt before a line.
+    /// The prompt before a line: short, because the panes show the focus; the long one where there is no room for panes.
     fn line_start(&self) -> String {
-        repl::prompt(&self.shared.session())
+        let has_panes = !self.shared.screen_terminal().terminal.panes().is_empty();
+        let session = self.shared.session();
+        if has_panes { repl::short_prompt(&session) } else { repl::prompt(&session) }
     }
 
     /// Executes lines that were pasted, each shown before its output.

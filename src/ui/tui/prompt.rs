@@ -287,6 +287,8 @@ impl KeyHandler {
             }
             KeyEffect::Browse => Ok(self.end(Event::Browse, context)),
             KeyEffect::Pane(press) => match screen_terminal.screen.key(*press) {
+                // The text to search for is typed in browse mode.
+                Answer::Changed if screen_terminal.screen.is_typing() => Ok(self.end(Event::Browse, context)),
                 Answer::Command(line) => Ok(self.end(Event::Key(line), context)),
                 Answer::Changed => screen_terminal.draw(&session).map(|()| Cmd::Noop),
                 Answer::Ignored => Ok(Cmd::Noop),

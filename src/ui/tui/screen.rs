@@ -11,12 +11,14 @@ use super::keymap::{Action, Key, KeyMap, KeyPress, Move, Named};
 use super::layout::layouts::{self, LayoutStore};
 use super::layout::{Arrangement, Layout, Placed};
 use super::panes::originals::Originals;
+use super::panes::program_facts::ProgramFacts;
 use super::panes::{DrawContext, Pane, ViewState};
 use super::theme::{Role, Theme};
 use super::wrap::plain;
 use crate::base::Tick;
 use crate::debug::focus::Focus;
 use crate::debug::session::Session;
+use crate::debug::view::{original_line, variables_in_registers};
 
 /// The maximum number of lines of the transcript.
 const TRANSCRIPT_MAX: usize = 10_000;
@@ -43,19 +45,41 @@ pub enum Click {
     WheelDown,
 }
 
+/// A pane that is shown instead of those of the layout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Overlay {
+    /// The keys.
+    Keys,
+    /// What was said.
+    Said,
+}
+
+impl Overlay {
+    fn pane(self) -> &'static Pane {
+        match self {
+            Self::Keys => &Pane::Help,
+            Self::Said => &Pane::Console,
+        }
+    }
+}
+
 /// The panes and the state of their views.
 pub struct Screen {
     layout: Layout,
     theme: Theme,
     keys: KeyMap,
     layouts: LayoutStore,
-    /// The view state of each pane of the layout.
+    /// The view state of each pane of the layout, and at the end that of the overlay.
     view_states: Vec<ViewState>,
     active: usize,
     /// True if only the active pane is shown.
     zoomed: bool,
-    /// True if the keys are shown instead of the panes.
-    shows_help: bool,
+    /// What is shown instead of the panes.
+    overlay: Option<Overlay>,
+    /// True in browse mode, in which the panes have all keys.
+    browsing: bool,
+    /// The rows of output that are visible below the panes.
+    rows_below: usize,
     /// The search text that is being typed after `/`.
     search_input: Option<String>,
     /// The panes that were visible in the last drawing.
@@ -63,6 +87,7 @@ pub struct Screen {
     hits: Vec<Hit>,
     last_focus: Option<(Tick, Focus)>,
     originals: Originals,
+    facts: ProgramFacts,
     transcript: Vec<String>,
 }
 
@@ -77,12 +102,15 @@ impl Screen {
             layouts: LayoutStore::default(),
             active: 0,
             zoomed: false,
-            shows_help: false,
+            overlay: None,
+            browsing: false,
+            rows_below: 0,
             search_input: None,
             shown: Vec::new(),
             hits: Vec::new(),
             last_focus: None,
             originals: Originals::default(),
+            facts: ProgramFacts::default(),
             transcript: Vec::new(),
         };
         screen.reset_view_states();
@@ -101,6 +129,16 @@ impl Screen {
         Self { originals: Originals::with_folders(folders), ..self }
     }
 
+    /// Shows the layout for the source of the kernel, if it is not the first one.
+    pub fn suit(&mut self, session: &Session) {
+        self.originals.find(session);
+        let is_python = |name: &str| name.ends_with(".py") && self.originals.get(name).is_some();
+        if original_line(&session.eval_context()).is_some_and(|(_, name, _)| is_python(&name)) {
+            // The layout is shipped, so that it can be read, unless the user has one of the same name that cannot.
+            let _ = self.layout_command(layouts::Command::Show("triton"));
+        }
+    }
+
     /// The names of all layouts.
     pub fn layouts(&self) -> Vec<String> {
         self.layouts.names()
@@ -116,11 +154,13 @@ impl Screen {
         self.search_input.is_some()
     }
 
-    /// Adds output to the transcript, without colours.
-    pub fn add_output(&mut self, text: &str) {
+    /// Adds output to the transcript, without colours; returns the lines that were added.
+    pub fn add_output(&mut self, text: &str) -> &[String] {
         self.transcript.extend(text.lines().map(plain));
         let surplus = self.transcript.len().saturating_sub(TRANSCRIPT_MAX);
         self.transcript.drain(..surplus);
+        let added = text.lines().count();
+        &self.transcript[self.transcript.len().saturating_sub(added)..]
     }
 
     /// Changes the theme.
@@ -135,9 +175,9 @@ impl Screen {
     }
 
     fn reset_view_states(&mut self) {
-        self.view_states = vec![ViewState::default(); self.layout.panes().len()];
+        self.view_states = vec![ViewState::default(); self.layout.panes().len() + 1];
         self.active = self.layout.panes().iter().position(|pane| matches!(pane, Pane::Source { .. })).unwrap_or(0);
-        (self.zoomed, self.shows_help, self.search_input) = (false, false, None);
+        (self.zoomed, self.overlay, self.search_input) = (false, None, None);
     }
 
     /// Draws all panes.
@@ -146,20 +186,26 @@ impl Screen {
         buffer.set_style(area, self.theme.style(Role::Text));
         self.reset_followers(session);
         self.originals.find(session);
+        self.facts.find(session);
         self.hits.clear();
-        let arrangement = match self.shows_help {
-            true => alone(&Pane::Help, self.active, area),
-            false => arrange(&self.layout, area, self.zoomed.then_some(self.active)),
+        let arrangement = match self.overlay {
+            Some(overlay) => alone(overlay.pane(), self.overlay_number(), area),
+            None => arrange(&self.layout, session, area, self.zoomed.then_some(self.active)),
         };
-        self.shown = arrangement.panes.iter().map(|placed| placed.number).collect();
-        if !self.shown.contains(&self.active) {
-            self.active = self.shown.first().copied().unwrap_or(0);
+        if self.overlay.is_none() {
+            self.shown = arrangement.panes.iter().map(|placed| placed.number).collect();
+            if !self.shown.contains(&self.active) {
+                self.active = self.shown.first().copied().unwrap_or(0);
+            }
         }
+        let acting = self.acting();
         draw_frame(&arrangement, area, buffer, &self.theme);
+        let variables = variables_in_registers(&session.eval_context());
         for Placed { pane, number, area } in &arrangement.panes {
-            let active = *number == self.active;
+            let active = *number == acting;
             let (keys, originals, transcript) = (&self.keys, &self.originals, &self.transcript);
-            let context = DrawContext { session, keys, originals, transcript, number: *number, active };
+            let context =
+                DrawContext { session, keys, originals, facts: &self.facts, variables: &variables, transcript, number: *number, active };
             let Some(view_state) = self.view_states.get_mut(*number) else { continue };
             self.hits.push(Hit { area: *area, target: Target::Pane(*number) });
             let below = Rect { y: area.y.saturating_add(1), height: area.height.saturating_sub(1), ..*area };
@@ -214,7 +260,9 @@ impl Screen {
             Move::NextPane => return self.step_pane(1),
             Move::PreviousPane => return self.step_pane(-1),
             Move::Zoom => self.zoomed = !self.zoomed,
-            Move::Help => self.shows_help = !self.shows_help,
+            Move::Help => self.show_overlay(Some(Overlay::Keys).filter(|keys| self.overlay != Some(*keys))),
+            Move::ReadBack => return self.read_back(),
+            Move::ReadOn => return self.read_on(),
             Move::OtherText => return self.show_other_text(),
             Move::NextLayout => {
                 // A layout of the user that cannot be read is skipped; `layout NAME` shows its error.
@@ -224,25 +272,123 @@ impl Screen {
             Move::ToggleBreakpoint => return self.toggle_breakpoint(),
             Move::Choose => return self.choose(),
             Move::Search => self.search_input = Some(String::new()),
+            Move::SearchSaid => {
+                if !self.is_reading() {
+                    self.show_overlay(Some(Overlay::Said));
+                }
+                self.search_input = Some(String::new());
+            }
             _ => return self.scroll(movement),
         }
         Answer::Changed
     }
 
-    /// Switches the text of the active source pane, or else of the first one.
+    /// Switches the text of the active source pane, or else of the first one; an active memory pane becomes a heat map.
     fn show_other_text(&mut self) -> Answer {
         let is_source: Vec<bool> =
             self.layout.panes().iter().map(|pane| matches!(pane, Pane::Source { .. } | Pane::Original { .. })).collect();
-        let active = Some(self.active).filter(|number| is_source.get(*number) == Some(&true));
+        let is_memory = matches!(self.layout.panes().get(self.active), Some(Pane::Memory { .. }));
+        let active = Some(self.active).filter(|number| is_memory || is_source.get(*number) == Some(&true));
         let number = active.or_else(|| is_source.iter().position(|is_source| *is_source));
         let Some(view_state) = number.and_then(|number| self.view_states.get_mut(number)) else { return Answer::Ignored };
         (view_state.other_text, view_state.down) = (!view_state.other_text, 0);
         Answer::Changed
     }
 
+    /// The number of the overlay among the view states.
+    fn overlay_number(&self) -> usize {
+        self.view_states.len().saturating_sub(1)
+    }
+
+    /// The number of the pane that takes keys: the overlay, or else the active one.
+    fn acting(&self) -> usize {
+        if self.overlay.is_some() { self.overlay_number() } else { self.active }
+    }
+
+    fn show_overlay(&mut self, overlay: Option<Overlay>) {
+        self.overlay = overlay;
+        let number = self.overlay_number();
+        if let Some(view_state) = self.view_states.get_mut(number) {
+            *view_state = ViewState::default();
+        }
+    }
+
+    /// Shows the panes again; true if something else was shown instead of them.
+    pub fn close_overlay(&mut self) -> bool {
+        let was_open = self.overlay.is_some();
+        self.show_overlay(None);
+        was_open
+    }
+
+    /// True if what was said is shown instead of the panes.
+    pub fn is_reading(&self) -> bool {
+        self.overlay == Some(Overlay::Said)
+    }
+
+    /// Begins or ends browse mode.
+    pub fn set_browsing(&mut self, browsing: bool) {
+        self.browsing = browsing;
+    }
+
+    /// Sets the number of rows of output that are visible below the panes.
+    pub fn set_rows_below(&mut self, rows: usize) {
+        self.rows_below = rows;
+    }
+
+    /// A page up in what was said; in browse mode, in the pane that takes keys.
+    fn read_back(&mut self) -> Answer {
+        if self.browsing || self.is_reading() {
+            return self.scroll(Move::PageUp);
+        }
+        self.show_overlay(Some(Overlay::Said));
+        let (number, rows) = (self.overlay_number(), self.rows_below as i64);
+        if let Some(view_state) = self.view_states.get_mut(number) {
+            // What is visible below the panes need not be repeated.
+            view_state.down = -rows;
+        }
+        Answer::Changed
+    }
+
+    /// A page down in what was said; at its end the panes are shown again. In browse mode, a page down in the pane that takes keys.
+    pub fn read_on(&mut self) -> Answer {
+        let is_reading = self.is_reading();
+        if self.browsing && !is_reading {
+            return self.scroll(Move::PageDown);
+        }
+        let (number, rows) = (self.overlay_number(), self.rows_below as i64);
+        match self.view_states.get(number) {
+            Some(view_state) if is_reading && view_state.down < -rows.max(0) => self.scroll(Move::PageDown),
+            _ if is_reading => {
+                self.show_overlay(None);
+                Answer::Changed
+            }
+            _ => Answer::Ignored,
+        }
+    }
+
+    /// The number of lines that were said.
+    pub fn line_count(&self) -> usize {
+        self.transcript.len()
+    }
+
+    /// What was said, without colours.
+    pub fn transcript(&self) -> &[String] {
+        &self.transcript
+    }
+
+    /// Shows what was said from the line `first` on instead of the panes.
+    pub fn read_from(&mut self, first: usize) {
+        self.show_overlay(Some(Overlay::Said));
+        let number = self.overlay_number();
+        if let Some(view_state) = self.view_states.get_mut(number) {
+            view_state.first_line = Some(first);
+        }
+    }
+
     fn scroll(&mut self, movement: Move) -> Answer {
-        let stride = self.layout.panes().get(self.active).map_or(1, |pane| pane.stride());
-        let Some(view_state) = self.view_states.get_mut(self.active) else { return Answer::Ignored };
+        let stride = self.layout.panes().get(self.acting()).map_or(1, |pane| pane.stride());
+        let acting = self.acting();
+        let Some(view_state) = self.view_states.get_mut(acting) else { return Answer::Ignored };
         let far = i64::MAX / 4;
         match movement {
             Move::Up => view_state.down = view_state.down.saturating_sub(1),
@@ -279,20 +425,21 @@ impl Screen {
     }
 
     fn choose(&self) -> Answer {
-        let choice = self.view_states.get(self.active).and_then(|view_state| view_state.choice.clone());
+        let choice = self.view_states.get(self.acting()).and_then(|view_state| view_state.choice.clone());
         choice.map_or(Answer::Ignored, Answer::Command)
     }
 
     /// Adds a key to the search text.
     fn type_search(&mut self, key: KeyPress) -> Answer {
+        let acting = self.acting();
         let Some(text) = self.search_input.as_mut() else { return Answer::Ignored };
         match key.key {
             Key::Char(c) if !key.control && !key.alt => text.push(c),
             Key::Named(Named::Backspace) => drop(text.pop()),
             Key::Named(Named::Enter) => {
                 let text = self.search_input.take().unwrap_or_default().to_lowercase();
-                if let Some(view_state) = self.view_states.get_mut(self.active) {
-                    (view_state.search, view_state.step) = (text, 1);
+                if let Some(view_state) = self.view_states.get_mut(acting) {
+                    (view_state.search, view_state.step, view_state.found) = (text, 1, None);
                 }
             }
             Key::Named(Named::Escape) => self.search_input = None,
@@ -313,7 +460,9 @@ impl Screen {
             Click::WheelUp => view_state.down = view_state.down.saturating_sub(3),
             Click::WheelDown => view_state.down = view_state.down.saturating_add(3),
             Click::Press => {
-                self.active = pane;
+                if self.overlay.is_none() {
+                    self.active = pane;
+                }
                 match hit_at(&self.hits, column, row).cloned() {
                     Some(Target::Command(line)) => return Answer::Command(line),
                     Some(Target::Row(_, row)) => view_state.down = row,
@@ -341,11 +490,17 @@ impl Screen {
     }
 }
 
-fn arrange(layout: &Layout, area: Rect, alone: Option<usize>) -> Arrangement<'_> {
+fn arrange<'l>(layout: &'l Layout, session: &Session, area: Rect, alone: Option<usize>) -> Arrangement<'l> {
     let panes = layout.panes();
     match alone.and_then(|number| Some((number, *panes.get(number)?))) {
         Some((number, pane)) => self::alone(pane, number, area),
-        None => layout.arrange(area),
+        None => {
+            // Where there is no other text of the code, the pane says why there is none.
+            let is_needed =
+                |pane: &Pane| matches!(pane, Pane::Original { .. }) && !panes.iter().any(|other| matches!(other, Pane::Source { .. }));
+            let rows = panes.iter().map(|pane| if is_needed(pane) { None } else { pane.rows(session) });
+            layout.arrange(area, &rows.collect::<Vec<_>>())
+        }
     }
 }
 

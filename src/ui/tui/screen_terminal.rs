@@ -11,8 +11,11 @@ use super::layout::layouts;
 use super::screen::Screen;
 use super::terminal::Terminal;
 use super::theme::Theme;
+use super::wrap::wrapped;
 use crate::command::{CommandError, LayoutRequest};
 use crate::debug::session::Session;
+use crate::debug::settings::Settings;
+use crate::ui::transcript_file::TranscriptFile;
 use crate::ui::visible::visible;
 
 /// Blanks between two columns of candidates.
@@ -24,6 +27,8 @@ pub struct ScreenTerminal {
     pub screen: Screen,
     /// The terminal on which they are shown.
     pub terminal: Terminal,
+    /// The file that gets all output, if the user wants one.
+    transcript_file: TranscriptFile,
     offer: Option<Candidates>,
 }
 
@@ -36,7 +41,7 @@ struct Candidates {
 impl ScreenTerminal {
     /// The screen on this terminal.
     pub fn new(screen: Screen, terminal: Terminal) -> Self {
-        Self { screen, terminal, offer: None }
+        Self { screen, terminal, transcript_file: TranscriptFile::default(), offer: None }
     }
 
     /// Switches to the alternate screen and draws everything.
@@ -66,6 +71,7 @@ impl ScreenTerminal {
         let mut buffer = Buffer::empty(area);
         if !area.is_empty() {
             self.screen.set_theme(Theme::of(session.settings.theme));
+            self.screen.set_rows_below(self.terminal.rows_below());
             self.screen.draw(session, area, &mut buffer);
         }
         if let Some(offer) = &self.offer {
@@ -81,14 +87,38 @@ impl ScreenTerminal {
 
     /// Prints lines with escape sequences for colours.
     pub fn print_styled(&mut self, text: &str) -> io::Result<()> {
-        self.screen.add_output(text);
+        self.add_output(text);
         self.terminal.print(text)
+    }
+
+    fn add_output(&mut self, text: &str) {
+        let added = self.screen.add_output(text);
+        self.transcript_file.add(&added.iter().flat_map(|line| [line, "\n"]).collect::<String>());
+    }
+
+    /// Starts or ends the transcript in a file, as the settings say; returns the error of the file, once.
+    pub fn follow_settings(&mut self, settings: &Settings) -> Option<String> {
+        let so_far = self.screen.transcript().iter().map(String::as_str);
+        self.transcript_file.follow(settings.transcript.as_deref(), so_far);
+        self.transcript_file.complaint()
+    }
+
+    /// Shows the output from the line `first` on instead of the panes, if it is longer than the rows below them; where the panes matter, if
+    /// it fills them.
+    pub fn read_long_answer(&mut self, first: usize, panes_matter: bool) {
+        let Rect { width: columns, height, .. } = self.terminal.panes();
+        let most = if panes_matter { usize::from(height) } else { self.terminal.rows_below() };
+        let lines = self.screen.transcript().get(first..).unwrap_or_default();
+        let rows: usize = lines.iter().map(|line| wrapped(line, usize::from(columns).max(1)).len()).sum();
+        if columns > 0 && rows > most {
+            self.screen.read_from(first);
+        }
     }
 
     /// Records lines that are already on the screen.
     pub fn record(&mut self, text: &str) {
         let text = visible(text);
-        self.screen.add_output(&text);
+        self.add_output(&text);
         self.terminal.record(&text);
     }
 

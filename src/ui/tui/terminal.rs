@@ -36,6 +36,8 @@ const ROWS_MIN: u16 = 14;
 const SIZE_UNKNOWN: Size = Size { columns: 80, rows: 24 };
 /// The maximum number of recent lines that are stored, to be drawn again.
 const RECENT_LINES_MAX: usize = 200;
+/// The fewest and the most rows below the panes: for the prompt, and the end of the last answer.
+const PROMPT_ROWS: (u16, u16) = (5, 12);
 /// The rows below the panes in browse mode: the last output, and the keys.
 const BROWSE_ROWS: u16 = 4;
 
@@ -98,7 +100,7 @@ impl Size {
         match usage {
             Use::Browse => self.rows.saturating_sub(BROWSE_ROWS),
             Use::Prompt if self.columns < COLUMNS_MIN || self.rows < ROWS_MIN => 0,
-            Use::Prompt => self.rows - (self.rows / 3).clamp(6, 14),
+            Use::Prompt => self.rows - (self.rows / 5).clamp(PROMPT_ROWS.0, PROMPT_ROWS.1),
         }
     }
 }
@@ -180,6 +182,11 @@ impl Terminal {
     /// The area of the panes; empty if there is no room for any.
     pub fn panes(&self) -> Rect {
         Rect::new(0, 0, self.size.columns, self.size.panes(self.usage))
+    }
+
+    /// The rows below the panes that show output.
+    pub fn rows_below(&self) -> usize {
+        usize::from(self.size.rows.saturating_sub(self.panes().height + 1))
     }
 
     /// Reads the size of the terminal for [`Self::panes`] and the next [`Self::lay_out`].
@@ -317,11 +324,11 @@ mod tests {
     }
 
     #[test]
-    fn the_prompt_has_a_third_of_the_rows() {
+    fn the_prompt_has_a_fifth_of_the_rows() {
         let panes = |columns, rows| Size { columns, rows }.panes(Use::Prompt);
-        assert_eq!(panes(80, 24), 16);
-        assert_eq!(panes(200, 60), 46);
-        assert_eq!(panes(80, 14), 8);
+        assert_eq!(panes(80, 24), 19);
+        assert_eq!(panes(200, 60), 48);
+        assert_eq!(panes(80, 14), 9);
         assert_eq!(panes(80, 13), 0);
         assert_eq!(panes(39, 24), 0);
         assert_eq!(Size { columns: 1, rows: 1 }.panes(Use::Browse), 0);

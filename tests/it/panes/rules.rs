@@ -300,8 +300,11 @@ fn clicks_are_command_lines() {
     assert_eq!(screen.click(70, row("bra EVEN"), Click::Press), Answer::Changed);
     drawn(&mut screen, &session, 100, 30);
     assert_eq!(press(&mut screen, "F9"), Answer::Command("break walk.ptx:22".to_string()));
-    // The bar begins after two marks, the number of the line and a blank.
-    assert_eq!(screen.click(5 + 9, row("sub.u32"), Click::Press), Answer::Command("lane 9".to_string()));
+    // The strip of a split warp begins after two marks, the number of the line and a blank.
+    let split = self::session("debug/walk.ron", &["break 22", "break 36", "disable 2", "continue", "stepi", "goto 45", "warp 1 lane 3"]);
+    let shown = text(&drawn(&mut screen, &split, 100, 30));
+    let row = shown.lines().position(|line| line.contains("bra LOOP")).unwrap() as u16;
+    assert_eq!(screen.click(5 + 7, row, Click::Press), Answer::Command("lane 7".to_string()));
     let mut warps = pane("Warps");
     let shown = text(&drawn(&mut warps, &session, 100, 10));
     let bar = shown.lines().nth(1).unwrap().chars().position(|c| "█◆▓▒·".contains(c)).unwrap() as u16;
@@ -409,7 +412,7 @@ fn drawing_does_not_grow_with_the_kernel() {
 fn a_step_moves_the_source_and_not_what_was_scrolled_to() {
     let mut session = walking();
     let (mut source, mut memory) = (pane("Source()"), pane("Memory(of: Shared)"));
-    for (screen, keys) in [(&mut source, "Down Down"), (&mut memory, "PageDown")] {
+    for (screen, keys) in [(&mut source, "Down Down"), (&mut memory, "Alt+PageDown")] {
         drawn(screen, &session, 60, 12);
         press(screen, keys);
         drawn(screen, &session, 60, 12);
@@ -420,7 +423,7 @@ fn a_step_moves_the_source_and_not_what_was_scrolled_to() {
     assert_eq!(press(&mut source, "F9"), Answer::Command("break walk.ptx:38".to_string()), "the cursor is with the focused thread");
     let shown = text(&drawn(&mut memory, &session, 60, 12));
     // Eleven of the 17 rows that name and hold 64 elements are visible; the eleventh row of elements begins with tile[40].
-    assert!(shown.starts_with("─[shared memory · tile[40] · 7-17 of 17]"), "{shown}");
+    assert!(shown.starts_with("─[shared memory · tile[40] at 0x4a0 · 7-17 of 17"), "{shown}");
 }
 
 #[test]

@@ -218,12 +218,15 @@ fn the_cursor_among_registers_shows_the_last_write_of_one() {
         let shown = text(&drawn(&mut screen, &session, 76, 5));
         (answers.last().unwrap().clone(), shown)
     };
-    // Twelve registers in two columns: the second one of the second column is %r5.
+    // Nine registers in two columns, of which five are live: the second one of the second column is %r4.
     let (_, shown) = press("Down Right");
-    assert!(shown.starts_with("─[registers · lane 3 · %r5 · 1-4 of 6]"), "{shown}");
-    assert_eq!(press("Enter").0, Answer::Command("last %r5".to_string()));
+    assert!(shown.starts_with("─[registers · lane 3 · 5 live · %r4 · 1-4 of 6]"), "{shown}");
+    assert_eq!(press("Enter").0, Answer::Command("last %r4".to_string()));
+    // The last line names those that are undefined.
     press("End Right Right Right");
-    assert_eq!(press("Enter").0, Answer::Command("last %p2".to_string()));
+    assert_eq!(press("Enter").0, Answer::Ignored);
+    press("Up Up");
+    assert_eq!(press("Enter").0, Answer::Command("last %p1".to_string()));
 }
 
 #[test]
@@ -378,4 +381,131 @@ fn original_and_ptx_take_turns() {
     assert_eq!(screen.key("F9".parse().unwrap()), Answer::Command("break collatz.cu:14".to_string()));
     screen.key("F3".parse().unwrap());
     assert_eq!(title(&mut screen), "─[collatz.ptx ");
+}
+
+#[test]
+fn fragments() {
+    // `mma.sync.aligned.m16n8k32` of `mma_s8` is next; afterwards its result stands first.
+    let before = session("programs/mma_frag.ron", &["break op mma.sync*", "continue", "lane 13"]);
+    assert_pane("fragments.txt", "Fragments", &before, (120, 44));
+    let mut after = session("programs/mma_frag.ron", &["break op mma.sync*", "continue", "lane 13", "stepi"]);
+    assert_screen("fragments_narrow.txt", &text(&drawn(&mut alone("Fragments", "none"), &after, 64, 20)));
+    let mut screen = alone("Fragments", "none");
+    drawn(&mut screen, &after, 100, 30);
+    for key in ["Down", "Down", "Down", "Right", "Right", "Right"] {
+        screen.key(key.parse().unwrap());
+    }
+    let title = |screen: &mut Screen, session: &Session| text(&drawn(screen, session, 100, 30)).lines().next().unwrap().to_string();
+    // Row 1 of D: lane 5 holds columns 2 and 3 (PTX ISA, "Matrix Fragments for mma.m16n8k32").
+    let shown = title(&mut screen, &after);
+    assert!(shown.starts_with("─[fragments · D[1][3] = ") && shown.contains(" in lane 5 %r"), "{shown}");
+    let Answer::Command(line) = screen.key("Enter".parse().unwrap()) else { panic!("choosing is a command") };
+    assert_eq!(line, "lane 5");
+    type_lines(&mut after, &["goto 0"]);
+    assert!(title(&mut screen, &after).starts_with("─[fragments]"));
+}
+
+#[test]
+fn banks() {
+    // Each warp reads a column of the tile: all 32 words are in one bank.
+    let conflicts = session("debug/transposed.ron", &["break op ld.shared*", "continue"]);
+    assert_pane("banks.txt", "Banks", &conflicts, (100, 14));
+    assert_screen("banks_narrow.txt", &text(&drawn(&mut alone("Banks", "none"), &conflicts, 60, 6)));
+    let free = session("debug/transposed.ron", &["break op st.shared*", "continue"]);
+    let shown = text(&drawn(&mut alone("Banks", "none"), &free, 100, 5));
+    assert!(shown.starts_with("─[banks · no conflict, 1 pass · st.shared.f32 [%at], %value]"), "{shown}");
+}
+
+#[test]
+fn memory_as_a_heat_map() {
+    let session = session("debug/transposed.ron", &["break op ld.shared*", "continue"]);
+    assert_pane("memory_heat.txt", "Memory(of: Shared, show: Heat)", &session, (60, 36));
+    let mut screen = alone("Memory(of: Shared)", "none");
+    let shown = |screen: &mut Screen| text(&drawn(screen, &session, 60, 12));
+    assert!(!shown(&mut screen).contains('█'));
+    screen.key("F3".parse().unwrap());
+    assert!(shown(&mut screen).contains('█'));
+}
+
+#[test]
+fn the_element_of_the_cursor_has_a_writer_and_findings() {
+    let session = session("debug/transposed.ron", &["break op ld.shared*", "continue"]);
+    let mut screen = alone("Memory(of: Shared)", "none");
+    drawn(&mut screen, &session, 120, 12);
+    for key in ["Down", "Down", "Down", "Right"] {
+        screen.key(key.parse().unwrap());
+    }
+    let shown = text(&drawn(&mut screen, &session, 120, 12));
+    assert!(shown.contains("tile[1][1] at 0x484 · written t=") && shown.contains(" by warp 1 lane 1, transposed.ptx:26"), "{shown}");
+}
+
+#[test]
+fn lanes_that_are_off_are_shown_with_what_they_leave_out() {
+    let session = session("debug/transposed.ron", &["break op st.global*", "continue"]);
+    let shown = text(&drawn(&mut alone("Source()", "none"), &session, 120, 12));
+    assert!(shown.contains("7 of 32 lanes off: from the end of out on"), "{shown}");
+    let line = shown.lines().find(|line| line.contains("@%p st.global")).unwrap();
+    assert!(line.contains("◆████████████████████████○○○○○○○"), "{line}");
+}
+
+/// The first screen, 80 columns by 24 rows, of which 19 are above the prompt, has 14 lines of source.
+#[test]
+fn a_small_terminal_has_room_for_the_source() {
+    let session = session("programs/sgemm_reg.ron", &["break 100", "continue"]);
+    for name in ["default", "compact"] {
+        let (_, file) = SHIPPED.iter().find(|(shipped, _)| *shipped == name).unwrap();
+        let mut screen = Screen::new(Layout::parse(name, file.to_string()).unwrap(), Theme::default(), KeyMap::shipped());
+        let shown = text(&drawn(&mut screen, &session, 80, 19));
+        let end = shown.lines().position(|line| line.starts_with("─ registers")).unwrap();
+        assert!(end > 14, "{shown}");
+        assert!(!shown.contains(".loc"), "{shown}");
+    }
+}
+
+/// What was said can be read again in place of the panes.
+#[test]
+fn what_was_said_is_read_again() {
+    let (mut screen, session) = (alone("Source()", "none"), walking());
+    for number in 0..60 {
+        screen.add_output(&format!("(ptxdbg) print {number}\n{number}\n"));
+    }
+    screen.set_rows_below(4);
+    let shown = |screen: &mut Screen| text(&drawn(screen, &session, 60, 11));
+    let press = |screen: &mut Screen, key: &str| screen.key(key.parse().unwrap());
+    assert_eq!(press(&mut screen, "PageDown"), Answer::Ignored, "the panes are shown");
+    press(&mut screen, "PageUp");
+    // The four rows below the panes have the last two commands.
+    assert!(shown(&mut screen).ends_with("\n 57\n"), "{}", shown(&mut screen));
+    press(&mut screen, "PageUp");
+    assert!(shown(&mut screen).ends_with("\n (ptxdbg) print 53\n"), "{}", shown(&mut screen));
+    press(&mut screen, "PageDown");
+    press(&mut screen, "PageDown");
+    assert!(shown(&mut screen).contains("walk.ptx"));
+    // A long answer begins in the first row.
+    screen.read_from(10);
+    assert!(shown(&mut screen).starts_with("─[console · 11-20 of 120]") && shown(&mut screen).contains("\n (ptxdbg) print 5\n"));
+    // A search goes back from there, and round.
+    press(&mut screen, "Alt+/");
+    for key in ["p", "r", "i", "n", "t", " ", "3", "Enter"] {
+        press(&mut screen, key);
+    }
+    assert!(shown(&mut screen).contains("\n (ptxdbg) print 3\n"), "{}", shown(&mut screen));
+    press(&mut screen, "n");
+    assert!(shown(&mut screen).ends_with("\n (ptxdbg) print 39\n"), "{}", shown(&mut screen));
+    press(&mut screen, "N");
+    assert!(shown(&mut screen).contains("\n (ptxdbg) print 3\n"), "{}", shown(&mut screen));
+    assert!(screen.close_overlay() && !screen.close_overlay());
+}
+
+/// A pane with nothing to show gives its room to the others.
+#[test]
+fn empty_panes_give_their_room_away() {
+    let (_, file) = SHIPPED.iter().find(|(name, _)| *name == "async").unwrap();
+    let titles = |session: &Session| {
+        let mut screen = Screen::new(Layout::parse("async", file.to_string()).unwrap(), Theme::default(), KeyMap::shipped());
+        let shown = text(&drawn(&mut screen, session, 120, 32));
+        ["mbarriers", "in flight", "pipeline"].map(|title| shown.contains(&format!("─ {title}")))
+    };
+    assert_eq!(titles(&walking()), [false; 3]);
+    assert_eq!(titles(&session("programs/mbar_pipeline.ron", &["goto 13000"])), [true; 3]);
 }

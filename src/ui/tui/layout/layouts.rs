@@ -12,6 +12,7 @@ pub const SHIPPED: &[(&str, &str)] = &[
     ("default", include_str!("../../../../layouts/default.ron")),
     ("compact", include_str!("../../../../layouts/compact.ron")),
     ("source", include_str!("../../../../layouts/source.ron")),
+    ("triton", include_str!("../../../../layouts/triton.ron")),
     ("divergence", include_str!("../../../../layouts/divergence.ron")),
     ("race", include_str!("../../../../layouts/race.ron")),
     ("async", include_str!("../../../../layouts/async.ron")),

@@ -1,7 +1,8 @@
 //! Layouts: the panes, and their division of the screen.
 //!
 //! A layout is a tree. A split divides its area among its parts; a leaf is a pane. A part has a fixed `size`, or a `share` of the remaining
-//! area; a part that would get less than its `min` is hidden, so that a layout for a large screen works on a small one.
+//! area. It gets at least its `min`, and no more rows than it can fill: empty panes are hidden. If there is not enough for all `min`, the
+//! last parts are hidden, so that a layout for a large screen works on a small one.
 
 pub mod file;
 pub mod layouts;
@@ -43,7 +44,7 @@ pub struct Part {
     /// Its weight in the division of the remaining area.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub share: u16,
-    /// It is hidden if it would get fewer rows or columns.
+    /// It gets at least so many rows or columns, and is hidden if there are not enough.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub min: u16,
     /// Its contents.
@@ -71,10 +72,11 @@ pub struct Arrangement<'l> {
 }
 
 impl Layout {
-    /// The arrangement for a screen of this area.
-    pub fn arrange(&self, area: Rect) -> Arrangement<'_> {
+    /// The arrangement for a screen of this area. `rows` is for each pane the number of rows that it can fill, 0 for an empty one, which is
+    /// hidden, and none for one that fills any number.
+    pub fn arrange(&self, area: Rect, rows: &[Option<u16>]) -> Arrangement<'_> {
         let mut arrangement = Arrangement::default();
-        arrange_node(&self.root, area, &mut 0, &mut arrangement);
+        arrange_node(&self.root, area, (&mut 0, rows), &mut arrangement);
         arrangement
     }
 
@@ -93,8 +95,23 @@ fn collect<'l>(node: &'l Node, panes: &mut Vec<&'l Pane>) {
     }
 }
 
+/// The number of rows that a node can fill, with those of titles; none for any number. `number` is the number of its next pane.
+fn rows_of(node: &Node, number: &mut usize, rows: &[Option<u16>]) -> Option<u16> {
+    let parts = match node {
+        Node::Pane(_) => {
+            let wanted = rows.get(*number).copied().flatten();
+            *number += 1;
+            return wanted.map(|wanted| if wanted == 0 { 0 } else { wanted.saturating_add(1) });
+        }
+        Node::Rows(parts) | Node::Columns(parts) => parts,
+    };
+    let wanted: Vec<Option<u16>> = parts.iter().map(|part| rows_of(&part.of, number, rows)).collect();
+    let join = if matches!(node, Node::Rows(_)) { u16::saturating_add } else { u16::max };
+    wanted.into_iter().try_fold(0, |sum, wanted| wanted.map(|wanted| join(sum, wanted)))
+}
+
 /// Adds the positions of the panes of `node`. `number` is the number of the next pane, which includes hidden panes.
-fn arrange_node<'l>(node: &'l Node, area: Rect, number: &mut usize, into: &mut Arrangement<'l>) {
+fn arrange_node<'l>(node: &'l Node, area: Rect, (number, rows): (&mut usize, &[Option<u16>]), into: &mut Arrangement<'l>) {
     let (parts, is_rows) = match node {
         Node::Pane(pane) => {
             if !area.is_empty() {
@@ -107,8 +124,13 @@ fn arrange_node<'l>(node: &'l Node, area: Rect, number: &mut usize, into: &mut A
         Node::Columns(parts) => (parts, false),
     };
     let (total, gap) = if is_rows { (area.height, 0) } else { (area.width, 1) };
+    let mut next = *number;
+    let limits: Vec<Option<u16>> = parts.iter().map(|part| rows_of(&part.of, &mut next, rows)).collect();
+    // Beside each other, only an empty pane gives its room away.
+    let limits: Vec<Option<u16>> =
+        if is_rows { limits } else { limits.into_iter().map(|limit| limit.filter(|limit| *limit == 0)).collect() };
     let mut at = 0;
-    for (part, size) in parts.iter().zip(sizes(parts, total, gap)) {
+    for (part, size) in parts.iter().zip(sizes(parts, &limits, total, gap)) {
         if size > 0 && at > 0 && gap > 0 {
             into.separators.push(Rect::new(area.x + at, area.y, 1, area.height));
             at += gap;
@@ -118,19 +140,21 @@ fn arrange_node<'l>(node: &'l Node, area: Rect, number: &mut usize, into: &mut A
             false => Rect { x: area.x + at, width: size, ..area },
         };
         at += size;
-        arrange_node(&part.of, inside, number, into);
+        arrange_node(&part.of, inside, (number, rows), into);
     }
 }
 
-/// The sizes of the parts of a split of size `total`, with gaps between visible parts; 0 for hidden ones. While a part gets less than its
-/// minimum, the last such part is hidden, and the area is divided again.
-fn sizes(parts: &[Part], total: u16, gap: u16) -> Vec<u16> {
-    let mut visible: Vec<bool> = vec![true; parts.len()];
+/// The sizes of the parts of a split of size `total`, with gaps between visible parts; 0 for hidden ones: those with a limit of 0, unless
+/// all have it. While a part gets less than its minimum, the last such part is hidden, and the area is divided again.
+fn sizes(parts: &[Part], limits: &[Option<u16>], total: u16, gap: u16) -> Vec<u16> {
+    let mut visible: Vec<bool> = limits.iter().map(|limit| *limit != Some(0)).collect();
+    if !visible.contains(&true) {
+        visible = vec![true; parts.len()];
+    }
     loop {
-        let sizes = distributed(parts, &visible, total, gap);
-        let minimum = |part: &Part| part.min.max(part.size.unwrap_or(0)).max(1);
+        let sizes = distributed(parts, &visible, limits, (total, gap));
         let count = visible.iter().filter(|visible| **visible).count();
-        let too_small = (0..parts.len()).rev().find(|index| visible[*index] && sizes[*index] < minimum(&parts[*index]));
+        let too_small = (0..parts.len()).rev().find(|index| visible[*index] && sizes[*index] < minimum(&parts[*index], limits[*index]));
         match too_small {
             Some(index) if count > 1 => visible[index] = false,
             _ => return sizes,
@@ -138,7 +162,14 @@ fn sizes(parts: &[Part], total: u16, gap: u16) -> Vec<u16> {
     }
 }
 
-fn distributed(parts: &[Part], visible: &[bool], total: u16, gap: u16) -> Vec<u16> {
+/// The minimum size of a part: what it asks for, but no more than it can fill.
+fn minimum(part: &Part, limit: Option<u16>) -> u16 {
+    part.min.min(limit.unwrap_or(u16::MAX)).max(part.size.unwrap_or(0)).max(1)
+}
+
+/// Divides an area among the visible parts by their shares. A part whose share is less than its minimum or more than its limit gets those
+/// instead, and the others share the rest.
+fn distributed(parts: &[Part], visible: &[bool], limits: &[Option<u16>], (total, gap): (u16, u16)) -> Vec<u16> {
     let count = visible.iter().filter(|visible| **visible).count();
     let gaps = usize::from(gap) * count.saturating_sub(1);
     let mut remaining = u32::from(total).saturating_sub(u32::try_from(gaps).unwrap_or(u32::MAX));
@@ -146,17 +177,36 @@ fn distributed(parts: &[Part], visible: &[bool], total: u16, gap: u16) -> Vec<u1
     let is_alone = count == 1;
     let is_fixed = |index: usize| !is_alone && parts[index].size.is_some();
     for index in (0..parts.len()).filter(|index| visible[*index] && is_fixed(*index)) {
-        let size = u32::from(parts[index].size.unwrap_or(0)).min(remaining);
-        (sizes[index], remaining) = (size as u16, remaining - size);
+        sizes[index] = take(&mut remaining, u32::from(parts[index].size.unwrap_or(0)));
     }
-    let sharing: Vec<usize> = (0..parts.len()).filter(|index| visible[*index] && !is_fixed(*index)).collect();
+    let mut sharing: Vec<usize> = (0..parts.len()).filter(|index| visible[*index] && !is_fixed(*index)).collect();
+    loop {
+        let shares: u32 = sharing.iter().map(|index| u32::from(parts[*index].share.max(1))).sum();
+        let share = |index: usize| remaining * u32::from(parts[index].share.max(1)) / shares.max(1);
+        let minimum = |index: usize| u32::from(minimum(&parts[index], limits[index]));
+        let limit = |index: usize| limits[index].map_or(u32::MAX, u32::from).max(1);
+        let below = sharing.iter().copied().find(|index| share(*index) < minimum(*index)).map(|index| (index, minimum(index)));
+        let above = || sharing.iter().copied().find(|index| share(*index) > limit(*index)).map(|index| (index, limit(index)));
+        // The last one gets all that remains.
+        let Some((index, size)) = below.or_else(above).filter(|_| sharing.len() > 1) else { break };
+        sizes[index] = take(&mut remaining, size);
+        sharing.retain(|other| *other != index);
+    }
     let mut shares: u32 = sharing.iter().map(|index| u32::from(parts[*index].share.max(1))).sum();
     for index in sharing {
         let share = u32::from(parts[index].share.max(1));
-        let size = remaining * share / shares;
-        (sizes[index], remaining, shares) = (size as u16, remaining - size, shares - share);
+        let size = remaining * share / shares.max(1);
+        shares -= share;
+        sizes[index] = take(&mut remaining, size);
     }
     sizes
+}
+
+/// Takes `size` from what remains, or all of it.
+fn take(remaining: &mut u32, size: u32) -> u16 {
+    let size = size.min(*remaining);
+    *remaining -= size;
+    size as u16
 }
 
 fn one() -> u16 {

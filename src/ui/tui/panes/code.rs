@@ -7,8 +7,6 @@ use crate::ui::tui::theme::Role;
 
 /// The blanks for a tab.
 const TAB: &str = "    ";
-/// The blanks for a tab at the beginning of a line of PTX. Other tabs, which compilers write after every opcode, become one blank.
-const PTX_INDENT: &str = "  ";
 /// The number of bytes before the first visible line that are searched for the start of a comment.
 const COMMENT_MAX: usize = 1 << 16;
 
@@ -101,19 +99,20 @@ fn code_length(text: &str, line_comment: &str) -> Option<usize> {
     })
 }
 
-/// A line of PTX with blanks for tabs.
+/// A line of PTX with one blank for its indentation, and one for each run of blanks and tabs before a comment or a string.
 fn ptx_blanks(line: &str) -> String {
-    let code = line.trim_start_matches('\t');
-    let indent = PTX_INDENT.repeat(line.len() - code.len());
-    let mut text = indent;
+    let code = line.trim_start();
+    let verbatim = code.find("//").into_iter().chain(code.find("/*")).chain(code.find('"')).min().unwrap_or(code.len());
+    let (code, rest) = code.split_at(verbatim);
+    let mut text = if line.starts_with([' ', '\t']) { " ".to_string() } else { String::new() };
     for c in code.chars() {
         match c {
-            '\t' if text.ends_with(' ') => {}
+            ' ' | '\t' if text.ends_with(' ') => {}
             '\t' => text.push(' '),
             c => text.push(c),
         }
     }
-    text
+    text + &rest.replace('\t', " ")
 }
 
 /// The tokens of PTX without comments, and the blanks between them.
@@ -169,8 +168,10 @@ mod tests {
     fn tabs_take_little_room() {
         let source = SourceFile::new("a.ptx", "");
         let shown = |text| Highlighter::new(&source, 1, true).line(text).into_iter().map(|(_, text)| text).collect::<String>();
-        assert_eq!(shown("\tmov.u32 \t%r1, %tid.x;\t// x"), "  mov.u32 %r1, %tid.x; // x");
-        assert_eq!(shown("    ret;"), "    ret;");
+        assert_eq!(shown("\tmov.u32 \t%r1, %tid.x;\t// x"), " mov.u32 %r1, %tid.x; // x");
+        assert_eq!(shown("    and.b32  \t%r1, %r2;"), " and.b32 %r1, %r2;");
+        assert_eq!(shown("$L__BB0_1:"), "$L__BB0_1:");
+        assert_eq!(shown("\t.file 1 \"a  b\""), " .file 1 \"a  b\"");
     }
 
     #[test]

@@ -1,6 +1,9 @@
 //! The input of the drawing of a pane, and the state of its view.
 
+use std::collections::BTreeMap;
+
 use super::originals::Originals;
+use super::program_facts::ProgramFacts;
 use crate::debug::session::Session;
 use crate::ui::tui::keymap::KeyMap;
 
@@ -12,6 +15,10 @@ pub struct DrawContext<'a> {
     pub keys: &'a KeyMap,
     /// The source texts of the PTX.
     pub originals: &'a Originals,
+    /// The lines that are shown, and live registers.
+    pub facts: &'a ProgramFacts,
+    /// The variables of the source that registers hold now, by register.
+    pub variables: &'a BTreeMap<String, String>,
     /// The lines of the output so far.
     pub transcript: &'a [String],
     /// The number of the pane in its layout.
@@ -41,6 +48,10 @@ pub struct ViewState {
     pub other_text: bool,
     /// The number of rows of a page.
     pub page: i64,
+    /// The line of the console that the search has found.
+    pub found: Option<usize>,
+    /// The line of the console that the next drawing puts into the first row.
+    pub first_line: Option<usize>,
     /// The clickable columns of the title, and their command lines.
     pub in_title: Vec<(usize, String)>,
 }

@@ -7,10 +7,10 @@
 
 use super::context::{DrawContext, ViewState};
 use super::pane::MemoryFormat;
-use super::words::visible_range;
+use super::words::{rounded, visible_range};
 use crate::debug::eval_context::EvalContext;
 use crate::debug::listed_name;
-use crate::debug::view::{MemoryObject, MemorySpace, Origin, bytes, elements, memory_objects};
+use crate::debug::view::{ElementState, MemoryObject, MemorySpace, Origin, bytes, element_state, elements, grouped, memory_objects};
 use crate::ui::tui::canvas::{Canvas, Target, fitted, width};
 use crate::ui::tui::theme::Role;
 
@@ -22,6 +22,10 @@ const PADDING: usize = 2;
 const SAMPLE: u64 = 256;
 /// The width of a byte in hexadecimal.
 const BYTE: usize = 4;
+/// The columns between two numbers above a heat map.
+const HEAT_RULE: u64 = 8;
+/// The number of elements among which the largest is searched for a heat map.
+const HEAT_SAMPLE: u64 = 1 << 12;
 /// The maximum number of elements in a row that is not a row of a tile.
 const ROW_MAX: u64 = 16;
 
@@ -74,12 +78,13 @@ pub fn draw(
 ) -> String {
     let eval_context = context.session.eval_context();
     let search = view_state.search.clone();
+    let show = if view_state.other_text { other_format(show) } else { show };
     let is_selected = |object: &MemoryObject| object.name.contains(only) && object.name.to_lowercase().contains(&search);
     let objects = memory_objects(&eval_context, space).into_iter().filter(is_selected);
     let sections: Vec<Section> = objects.map(|object| Section::new(&eval_context, object, show, canvas.width())).collect();
     let total = usize::try_from(sections.iter().map(|section| section.rows).sum::<u64>()).unwrap_or(usize::MAX);
     let (window, cursor) = view_state.window_around(0, total, canvas.height());
-    let at = chosen(&sections, cursor as u64, view_state).filter(|_| context.active);
+    let chosen = chosen(&sections, cursor as u64, view_state).filter(|_| context.active);
     let column = view_state.right.unsigned_abs();
     let mut first = 0;
     for section in &sections {
@@ -110,12 +115,35 @@ pub fn draw(
         });
     }
     let filter = if only.is_empty() && search.is_empty() { String::new() } else { format!(" · only {only}{search}") };
-    let at = at.map_or(String::new(), |name| format!(" · {name}"));
-    format!("{} memory{filter}{at}{}", space.word(), visible_range(&window, total))
+    // Who wrote the element is looked up once the user has moved the cursor.
+    let is_moved = view_state.down != 0 || view_state.right != 0;
+    let (at, state) = chosen.map_or(Default::default(), |(section, element)| {
+        let object = &section.object;
+        let address = object.address + element * section.size();
+        let state = if is_moved { format!(" · {}", state(&element_state(context.session, object, element))) } else { String::new() };
+        (format!(" · {} at {address:#x}", object.element_name(element)), state)
+    });
+    format!("{} memory{filter}{at}{}{state}", space.word(), visible_range(&window, total))
 }
 
-/// The name of the element of the cursor in row `cursor`; sets the command for choosing it, and clamps its column.
-fn chosen(sections: &[Section], cursor: u64, view_state: &mut ViewState) -> Option<String> {
+/// `written t=41 by warp 1 lane 3, tiles.ptx:97 · no race found`
+fn state(state: &ElementState) -> String {
+    let writer = match &state.writer {
+        Some(writer) => format!("written t={} by {}, {}", grouped(writer.time), writer.thread, writer.place),
+        None => format!("not written since t={}", grouped(state.since)),
+    };
+    let findings: Vec<String> = state.findings.iter().map(usize::to_string).collect();
+    let checked = match (state.is_checked, findings.len()) {
+        (_, 1) => format!(" · finding {}", findings[0]),
+        (_, 2..) => format!(" · findings {}", findings.join(", ")),
+        (true, _) => " · nothing found".to_string(),
+        (false, _) => String::new(),
+    };
+    writer + &checked
+}
+
+/// The section and the element of the cursor in row `cursor`; sets the command for choosing it, and clamps its column.
+fn chosen<'s>(sections: &'s [Section], cursor: u64, view_state: &mut ViewState) -> Option<(&'s Section, u64)> {
     view_state.right = view_state.right.max(0);
     view_state.choice = None;
     let mut first = 0;
@@ -126,9 +154,31 @@ fn chosen(sections: &[Section], cursor: u64, view_state: &mut ViewState) -> Opti
     let start = row.checked_sub(section.headers)? * section.per_row;
     let count = section.cells().saturating_sub(start).min(section.per_row);
     view_state.right = view_state.right.min(i64::try_from(count).unwrap_or(i64::MAX) - 1).max(0);
-    let name = section.name(start + view_state.right.unsigned_abs());
-    view_state.choice = Some(format!("last {name}"));
-    Some(name)
+    let element = section.element(start + view_state.right.unsigned_abs());
+    view_state.choice = Some(format!("last {}", section.object.element_name(element)));
+    Some((section, element))
+}
+
+/// The shade of a number among those of which `most` is the largest magnitude: `·` zero, `░▒▓█` quarters of it, `!` what is no finite
+/// number. Negative numbers have another colour.
+fn shade(number: Option<f64>, most: f64) -> (&'static str, Role) {
+    let Some(number) = number.filter(|number| number.is_finite()) else { return ("!", Role::Bad) };
+    let glyph = match number.abs() / most {
+        quarter if number == 0.0 || quarter.is_nan() => return ("·", Role::Dim),
+        ..=0.25 => "░",
+        ..=0.5 => "▒",
+        ..=0.75 => "▓",
+        _ => "█",
+    };
+    (glyph, if number < 0.0 { Role::Changed } else { Role::Lanes })
+}
+
+/// What F3 shows instead of a format.
+fn other_format(show: MemoryFormat) -> MemoryFormat {
+    match show {
+        MemoryFormat::Heat => MemoryFormat::Elements,
+        MemoryFormat::Elements | MemoryFormat::Bytes | MemoryFormat::Tile(_) => MemoryFormat::Heat,
+    }
 }
 
 fn head(canvas: &mut Canvas<'_>, y: usize, object: &MemoryObject) {
@@ -159,6 +209,8 @@ impl Section {
             }
             // A cell, and its character at the end of the row.
             MemoryFormat::Bytes => (fits(BYTE + 1, ROW_MAX), false),
+            MemoryFormat::Heat if is_matrix => (object.shape.last().copied().unwrap_or(1), true),
+            MemoryFormat::Heat => (room as u64, true),
         };
         let per_row = per_row.max(1);
         let headers = if is_tile && per_row > 1 { 2 } else { 1 };
@@ -169,6 +221,10 @@ impl Section {
 
     /// The visible cells in each of `rows`, including that of the cursor.
     fn grid(&self, eval_context: &EvalContext<'_>, rows: std::ops::Range<u64>, column: u64) -> Grid {
+        if self.show == MemoryFormat::Heat {
+            let shown = (self.room as u64).min(self.per_row).max(1);
+            return Grid { first: (column + 1).saturating_sub(shown), columns: shown, cell_width: 1 };
+        }
         if !self.is_tile {
             let cell_width = match self.show {
                 MemoryFormat::Bytes => BYTE,
@@ -207,6 +263,12 @@ impl Section {
 
     /// Draws the header row with the column numbers of a tile.
     fn columns(&self, canvas: &mut Canvas<'_>, y: usize, grid: &Grid) {
+        if self.show == MemoryFormat::Heat {
+            for column in (grid.first..grid.first + grid.columns).filter(|column| column % HEAT_RULE == 0) {
+                canvas.text(self.index + 1 + (column - grid.first) as usize, y, &column.to_string(), Role::Dim);
+            }
+            return;
+        }
         for index in 0..grid.columns {
             let text = format!("{:>cell_width$}", grid.first + index, cell_width = grid.cell_width.saturating_sub(1));
             canvas.text(self.index + 1 + index as usize * grid.cell_width, y, &text, Role::Dim);
@@ -224,7 +286,30 @@ impl Section {
 
     /// The element of a cell as an expression.
     fn name(&self, cell: u64) -> String {
-        self.object.element_name(if self.show == MemoryFormat::Bytes { cell / self.size() } else { cell })
+        self.object.element_name(self.element(cell))
+    }
+
+    /// Draws a row as shades.
+    fn draw_heat(&self, eval_context: &EvalContext<'_>, canvas: &mut Canvas<'_>, row: &Row, (range, start): (std::ops::Range<u64>, u64)) {
+        let numbers = |range: std::ops::Range<u64>| -> Vec<Option<f64>> {
+            elements(eval_context, &self.object, range).iter().map(|text| text.parse().ok()).collect()
+        };
+        let largest = numbers(0..self.cells().min(HEAT_SAMPLE));
+        let most = largest.iter().flatten().filter(|number| number.is_finite()).fold(0.0_f64, |most, number| most.max(number.abs()));
+        for (index, number) in numbers(range.clone()).into_iter().enumerate() {
+            let (x, cell) = (self.index + 1 + index, range.start + index as u64);
+            let (glyph, role) = shade(number, most);
+            canvas.text(x, row.y, glyph, role);
+            canvas.on_click((x, row.y, 1), Target::Command(format!("last {}", self.name(cell))));
+            if row.has_cursor && row.column == cell - start {
+                canvas.tint_part(x, row.y, 1, Role::Cursor);
+            }
+        }
+    }
+
+    /// The element of a cell.
+    fn element(&self, cell: u64) -> u64 {
+        if self.show == MemoryFormat::Bytes { cell / self.size() } else { cell }
     }
 
     /// The texts of cells, now or at the previous stop.
@@ -244,10 +329,13 @@ impl Section {
         let name = if self.show == MemoryFormat::Bytes { format!("+{start:#x}") } else { self.name(first) };
         let label = name.strip_prefix(&self.object.name).unwrap_or(&name);
         canvas.text(1, row.y, &fitted(label, self.index.saturating_sub(1)), Role::Dim);
+        if self.show == MemoryFormat::Heat {
+            return self.draw_heat(eval_context, canvas, row, (range, start));
+        }
         for (index, value) in now.iter().enumerate() {
             let (x, cell) = (self.index + 1 + index * cell_width, range.start + index as u64);
             let changed = before.get(index).is_some_and(|before| before != value);
-            let text = fitted(value, width(value).min(cell_width.saturating_sub(PADDING)));
+            let text = rounded(value, cell_width.saturating_sub(PADDING));
             let text = format!("{}{text}", if changed { "*" } else { " " });
             // A single value is left-aligned; several are aligned to the right.
             let text = if self.cells() == 1 { text } else { format!("{text:>cell_width$}", cell_width = cell_width.saturating_sub(1)) };

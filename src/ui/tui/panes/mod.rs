@@ -3,15 +3,20 @@
 //! A pane has no state of the machine. The state that it retains between drawings is a [`ViewState`]: the scroll offset, the cursor, the
 //! search text.
 
+mod banks;
 mod cfg;
 mod code;
 mod context;
+mod fragment;
+mod lane_strip;
 mod memory;
 pub mod originals;
 mod pane;
 mod pipeline;
+pub mod program_facts;
 mod prose;
 mod registers;
+mod room;
 mod source;
 mod table;
 mod timeline;
@@ -42,6 +47,8 @@ impl Pane {
             Pane::Mbarriers => table::mbarriers(context, view_state, canvas),
             Pane::Copies => table::copies(context, view_state, canvas),
             Pane::Pipeline => pipeline::draw(context, view_state, canvas),
+            Pane::Banks => banks::draw(context, view_state, canvas),
+            Pane::Fragments => fragment::draw(context, view_state, canvas),
             Pane::Stack => table::stack(context, view_state, canvas),
             Pane::Locals => table::locals(context, view_state, canvas),
             Pane::Displays => table::displays(context, view_state, canvas),

@@ -59,6 +59,10 @@ pub enum Pane {
         #[serde(default, skip_serializing_if = "MemoryFormat::is_default")]
         show: MemoryFormat,
     },
+    /// The banks of shared memory that the next access touches.
+    Banks,
+    /// The matrices in the registers of a matrix instruction.
+    Fragments,
     /// The call stack.
     Stack,
     /// Variables and parameters of the selected frame.
@@ -78,7 +82,7 @@ pub enum Pane {
 }
 
 /// The names of all panes in layout files, each with a description.
-pub const PANES: [(&str, &str); 18] = [
+pub const PANES: [(&str, &str); 20] = [
     ("Source", "The PTX text, with breakpoints, and for each line which lanes of the focused warp and which other warps stand there."),
     ("Original", "The same of the text that the PTX was made from, CUDA or Triton, where .loc names it and its file is found."),
     ("Cfg", "The control flow of the focused function as a graph, with the threads in each block; a list where there is no room."),
@@ -88,7 +92,9 @@ pub const PANES: [(&str, &str); 18] = [
     ("Mbarriers", "The mbarriers of the focused block: phases, arrivals, transaction bytes, and which threads wait for which parity."),
     ("Copies", "The asynchronous copies in flight of the focused block or into it, and their groups."),
     ("Pipeline", "The mbarriers that copies complete on, over time: when each was filled, full, read and empty."),
-    ("Memory", "Variables and buffers of a space of memory, element by element."),
+    ("Memory", "Variables and buffers of a space of memory, element by element; F3 shows them as a heat map."),
+    ("Banks", "The banks of shared memory that the lanes of the warp touch next, the conflicts, and what would spare them."),
+    ("Fragments", "The matrices in the registers of the matrix instruction that is next or was the last, each element with its lane."),
     ("Stack", "The calls that the focused lane is inside of."),
     ("Locals", "Variables and parameters of the selected frame."),
     ("Displays", "What was typed after 'display', with its values."),
@@ -119,6 +125,8 @@ pub enum MemoryFormat {
     Bytes,
     /// Elements in rows of this many.
     Tile(u32),
+    /// Elements as shades of their magnitude.
+    Heat,
 }
 
 impl MemoryFormat {
@@ -136,7 +144,7 @@ impl Pane {
 
     /// The number of columns by which the left and right keys scroll.
     pub fn stride(&self) -> i64 {
-        if matches!(self, Pane::Memory { .. } | Pane::Registers { .. } | Pane::Timeline) { 1 } else { 4 }
+        if matches!(self, Pane::Memory { .. } | Pane::Registers { .. } | Pane::Fragments | Pane::Timeline) { 1 } else { 4 }
     }
 }
 

@@ -2,7 +2,6 @@
 
 use super::context::{DrawContext, ViewState};
 use super::words::visible_range;
-use crate::base::counted;
 use crate::debug::findings::FindingText;
 use crate::debug::timeline::End;
 use crate::ui::text;
@@ -13,26 +12,71 @@ use crate::ui::tui::theme::Role;
 /// The maximum number of columns of keys.
 const KEY_COLUMNS: usize = 3;
 
-/// Draws the output so far; the end of it, unless the user scrolled up.
+/// Draws the output so far; the end of it, unless the user scrolled up. The view scrolls by lines, of which long ones take several rows.
 pub fn console(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut Canvas<'_>) -> String {
     let (columns, height) = (canvas.width().saturating_sub(2), canvas.height());
-    // Only lines that can be visible are wrapped.
-    let back = usize::try_from(-view_state.down).unwrap_or(0);
-    let count = context.transcript.len().min(height + back);
-    let lines: Vec<String> =
-        context.transcript[context.transcript.len() - count..].iter().flat_map(|line| wrapped_line(line, columns)).collect();
-    view_state.page = height as i64;
-    view_state.down = view_state.down.clamp(-(lines.len().saturating_sub(height) as i64), 0);
-    let end = lines.len() - usize::try_from(-view_state.down).unwrap_or(0);
-    let start = end.saturating_sub(height);
-    for (y, line) in lines[start..end].iter().enumerate() {
-        let role = if line.starts_with("(ptxdbg") { Role::Title } else { Role::Text };
-        canvas.text(1, y, line, role);
-    }
+    let lines = context.transcript;
     if lines.is_empty() {
         canvas.placeholder("no output yet");
+        return "console".to_string();
     }
-    if view_state.down < 0 { format!("console · {} back", counted(view_state.down.unsigned_abs(), "line")) } else { "console".to_string() }
+    let fitting = |lines: &mut dyn Iterator<Item = &String>| {
+        let mut rows = 0;
+        lines
+            .take_while(|line| {
+                rows += wrapped_line(line, columns).len();
+                rows <= height
+            })
+            .count()
+            .max(1)
+    };
+    let back = |down: i64| usize::try_from(-down).unwrap_or(0).min(lines.len() - 1);
+    search_lines(lines, back(view_state.down), view_state);
+    if let Some(first) = view_state.first_line.take() {
+        let first = first.min(lines.len() - 1);
+        view_state.down = -((lines.len() - first - fitting(&mut lines[first..].iter())) as i64);
+    }
+    // At the beginning, the first line is in the first row.
+    let most = lines.len() - fitting(&mut lines.iter());
+    view_state.down = view_state.down.clamp(-(most as i64), 0);
+    let end = lines.len() - back(view_state.down);
+    let count = fitting(&mut lines[..end].iter().rev());
+    let shown = &lines[end - count..end];
+    view_state.page = (count as i64 - 1).max(1);
+    let rows = shown.iter().flat_map(|line| wrapped_line(line, columns).into_iter().map(move |row| (line, row)));
+    // A line that is too long for the pane is shown from its beginning.
+    for (y, (line, row)) in rows.take(height).enumerate() {
+        let role = if line.starts_with("(ptxdbg") { Role::Title } else { Role::Text };
+        canvas.text(1, y, &row, role);
+        if !view_state.search.is_empty() && line.to_lowercase().contains(&view_state.search) {
+            canvas.tint(y, Role::Cursor);
+        }
+    }
+    format!("console{}", visible_range(&(end - count..end), lines.len()))
+}
+
+/// Moves the end of the view to the next line above it that contains the search text, or below it.
+fn search_lines(lines: &[String], back: usize, view_state: &mut ViewState) {
+    let step = std::mem::take(&mut view_state.step);
+    if step == 0 || view_state.search.is_empty() {
+        return;
+    }
+    let is_match = |index: &usize| lines.get(*index).is_some_and(|line| line.to_lowercase().contains(&view_state.search));
+    // The last line that is shown.
+    let last = lines.len() - 1 - back;
+    let from = view_state.found.filter(|found| *found < lines.len());
+    let found = match (step, from) {
+        (1.., Some(from)) => (0..from).rev().chain((from..lines.len()).rev()).find(is_match),
+        (1.., None) => (0..=last).rev().chain((last + 1..lines.len()).rev()).find(is_match),
+        (_, from) => {
+            let next = from.unwrap_or(last) + 1;
+            (next..lines.len()).chain(0..next).find(is_match)
+        }
+    };
+    if let Some(found) = found {
+        view_state.down = -((lines.len() - 1 - found) as i64);
+    }
+    view_state.found = found;
 }
 
 /// A line of the transcript, wrapped; an empty one is one line.

@@ -5,24 +5,28 @@
 
 use super::context::{DrawContext, ViewState};
 use super::pane::RegistersOf;
-use super::words::visible_range;
+use super::words::{name_ranges, rounded, visible_range};
 use crate::debug::display;
 use crate::debug::eval_context::EvalContext;
 use crate::debug::value::{LanesText, Pattern, ValueText};
-use crate::debug::view::{RegisterRow, Values, register_names, register_rows, statement};
+use crate::debug::view::{RegisterRow, RegisterState, Values, register_rows, register_states, statement};
 use crate::debug::{LaneMask, TokenClass, classify_tokens};
 use crate::ui::text;
 use crate::ui::tui::canvas::{Canvas, Span, Target, fitted, width};
 use crate::ui::tui::theme::Role;
 
-/// The minimum width of a column of registers if there are several.
+/// The minimum width of a column of registers of a lane if there are several.
 const COLUMN: usize = 34;
+/// The same for registers of a warp.
+const WARP_COLUMN: usize = 56;
 /// The maximum width of a floating-point number among those of other lanes.
 const FLOAT_MAX: usize = 9;
 /// The minimum number of rows of a pane with a line below the pinned rows.
 const RULE_MIN: usize = 8;
 /// The text for a register that was never written.
 const UNDEFINED: &str = "undef";
+/// The maximum width of a name.
+const NAME_MAX: usize = 16;
 /// The width of a type.
 const TYPE: usize = 6;
 
@@ -94,6 +98,11 @@ fn draw_operands(context: &DrawContext<'_>, of: RegistersOf, canvas: &mut Canvas
             names.push(name);
         }
     }
+    // Where rows are few, those that say nothing yet come last.
+    let live = context.facts.live(eval_context.current_function());
+    let states = live.and_then(|live| register_states(&eval_context, live, |name| names.contains(&name), of == RegistersOf::Warp).ok());
+    let is_undefined = |name: &&str| states.iter().flatten().any(|state| state.name == *name && !state.is_defined);
+    names.sort_by_key(is_undefined);
     draw_rows(context, of, &names, canvas)
 }
 
@@ -104,10 +113,15 @@ fn draw_rows(context: &DrawContext<'_>, of: RegistersOf, names: &[&str], canvas:
     let (now, before) =
         (rows(&context.session.eval_context()), context.session.earlier().map(|eval_context| rows(&eval_context)).unwrap_or_default());
     let shown = now.len().min(canvas.height());
-    let (longest, wide) = (now.iter().map(|row| width(&row.name)).max().unwrap_or(0).min(16), canvas.width());
+    let variable = |row: &RegisterRow| context.variables.get(&row.name).map_or("", String::as_str);
+    let columns = Names {
+        register: now.iter().map(|row| width(&row.name)).max().unwrap_or(0).min(NAME_MAX),
+        variable: now.iter().map(|row| width(variable(row))).max().unwrap_or(0).min(NAME_MAX),
+    };
+    let wide = canvas.width();
     for (y, row) in now.iter().take(shown).enumerate() {
         let was = before.iter().find(|other| other.name == row.name).filter(|other| other.value != row.value);
-        draw_row(&mut canvas.part(0, y, wide, 1), row, was, (longest, context.session.focus.lane));
+        draw_row(&mut canvas.part(0, y, wide, 1), (row, variable(row)), was, (columns, context.session.focus.lane));
     }
     shown
 }
@@ -126,20 +140,29 @@ fn draw_registers(
         RegistersOf::Warp => format!("registers · {}", context.session.roles.warp(focus.warp)),
     };
     let is_selected = |name: &str| passes(name, only) && (search.is_empty() || name.to_lowercase().contains(&search));
-    let names = match register_names(&eval_context, is_selected) {
-        Ok(names) => names,
+    let live = context.facts.live(eval_context.current_function());
+    let states =
+        live.map(|live| register_states(&eval_context, live, is_selected, of == RegistersOf::Warp)).unwrap_or_else(|| Ok(Vec::new()));
+    let states = match states {
+        Ok(states) => states,
         Err(error) => {
             canvas.placeholder(&error.to_string());
             return title;
         }
     };
-    let columns = if of == RegistersOf::Lane { (canvas.width() / COLUMN).max(1) } else { 1 };
-    let lines = names.len().div_ceil(columns);
-    let (window, cursor) = view_state.window_around(0, lines, canvas.height());
+    let (defined, undefined): (Vec<RegisterState>, Vec<RegisterState>) = states.into_iter().partition(|state| state.is_defined);
+    let column = if of == RegistersOf::Lane { COLUMN } else { WARP_COLUMN };
+    let columns = (canvas.width() / column).max(1);
+    let lines = defined.len().div_ceil(columns);
+    // The undefined ones are folded into a line at the end.
+    let total = lines + usize::from(!undefined.is_empty());
+    let (window, cursor) = view_state.window_around(0, total, canvas.height());
     let (wide, height) = (canvas.width() / columns, canvas.height());
+    let names: Vec<&str> = defined.iter().map(|state| state.name.as_str()).collect();
     let chosen = chosen(&names, lines, cursor, view_state).filter(|_| context.active);
+    let visible = window.start..window.end.min(lines);
     for (column, part) in names.chunks(lines.max(1)).enumerate() {
-        let shown: Vec<&str> = part.iter().skip(window.start).take(window.len()).map(String::as_str).collect();
+        let shown: Vec<&str> = part.iter().skip(visible.start).take(visible.len()).copied().collect();
         let gap = usize::from(column + 1 < columns);
         let part = &mut canvas.part(column * wide, 0, wide - gap, height);
         draw_rows(context, of, &shown, part);
@@ -150,24 +173,33 @@ fn draw_registers(
             }
         }
     }
+    if window.end > lines && !undefined.is_empty() {
+        let described = format!("{} undefined: {}", undefined.len(), name_ranges(undefined.iter().map(|state| state.name.as_str())));
+        let width = canvas.width().saturating_sub(1);
+        canvas.text(1, visible.len(), fitted(&described, width).trim_end(), Role::Dim);
+    }
     let at = chosen.map_or(String::new(), |name| format!(" · {name}"));
+    let live = match defined.iter().filter(|state| state.is_live).count() {
+        count if count == defined.len() => String::new(),
+        count => format!(" · {count} live"),
+    };
     let filter = match (only.strip_prefix('!'), search.as_str()) {
         (None, "") if only.is_empty() => String::new(),
         (None, search) => format!(" · only {only}{search}"),
         (Some(excluded), "") => format!(" · without {excluded}"),
         (Some(excluded), search) => format!(" · only {search} without {excluded}"),
     };
-    if names.is_empty() {
+    if total == 0 {
         canvas.placeholder("no register here has such a name");
     }
-    format!("{title}{filter}{at}{}", if lines > canvas.height() { visible_range(&window, lines) } else { String::new() })
+    format!("{title}{filter}{live}{at}{}", if total > canvas.height() { visible_range(&window, total) } else { String::new() })
 }
 
 /// The register of the cursor, in row `cursor` and the column to which the user moved; sets the command for choosing it.
-fn chosen<'n>(names: &'n [String], lines: usize, cursor: usize, view_state: &mut ViewState) -> Option<&'n str> {
+fn chosen<'n>(names: &[&'n str], lines: usize, cursor: usize, view_state: &mut ViewState) -> Option<&'n str> {
     let last = names.len().div_ceil(lines.max(1)).saturating_sub(1);
     view_state.right = view_state.right.min(last as i64).max(0);
-    let name = names.get(view_state.right.unsigned_abs() as usize * lines + cursor).map(String::as_str);
+    let name = (cursor < lines).then(|| names.get(view_state.right.unsigned_abs() as usize * lines + cursor).copied()).flatten();
     view_state.choice = name.map(|name| format!("last {name}"));
     name
 }
@@ -177,11 +209,22 @@ fn passes(name: &str, only: &str) -> bool {
     only.strip_prefix('!').map_or_else(|| name.contains(only), |excluded| !name.contains(excluded))
 }
 
-fn draw_row(canvas: &mut Canvas<'_>, row: &RegisterRow, was: Option<&RegisterRow>, (names, lane): (usize, u32)) {
+/// The widths of the names in a row.
+#[derive(Clone, Copy)]
+struct Names {
+    register: usize,
+    /// The variable of the source that the register holds.
+    variable: usize,
+}
+
+fn draw_row(canvas: &mut Canvas<'_>, (row, variable): (&RegisterRow, &str), was: Option<&RegisterRow>, (names, lane): (Names, u32)) {
     if was.is_some() {
         canvas.text(0, 0, "*", Role::Changed);
     }
-    let x = canvas.text(1, 0, &fitted(&row.name, names), Role::Register);
+    let mut x = canvas.text(1, 0, &fitted(&row.name, names.register), Role::Register);
+    if names.variable > 0 {
+        x = canvas.text(x + 1, 0, &fitted(variable, names.variable), Role::Name);
+    }
     let x = canvas.text(x + 1, 0, &fitted(&row.ty, TYPE), Role::Dim);
     let role = if was.is_some() { Role::Changed } else { Role::Text };
     match &row.value {
@@ -246,7 +289,7 @@ fn lanes_spans(text: &LanesText, room: usize, (role, lane): (Role, u32)) -> Vec<
 /// The values of as many lanes as fit, including the focused lane, which is marked with `◆`.
 fn mixed_spans(text: &LanesText, room: usize, (role, lane): (Role, u32)) -> Vec<Span> {
     let lanes: Vec<u32> = (0..32).filter(|lane| text.mask.contains(*lane as usize)).collect();
-    // Floating-point numbers are truncated, so that more lanes fit.
+    // Floating-point numbers are rounded, so that more lanes fit.
     let most = if text.ty.starts_with('f') { FLOAT_MAX } else { usize::MAX };
     let wide = text.values.iter().map(|value| width(value)).max().unwrap_or(1).min(most);
     let cells = (room / (wide + 1)).max(1);
@@ -258,7 +301,7 @@ fn mixed_spans(text: &LanesText, room: usize, (role, lane): (Role, u32)) -> Vec<
     for (lane_here, value) in lanes.iter().zip(&text.values).skip(first).take(fits) {
         let is_focused = *lane_here == lane;
         let mark = if is_focused { "◆" } else { " " };
-        spans.push((if is_focused { Role::Lanes } else { role }, format!("{mark}{:>wide$}", fitted(value, wide.min(width(value))))));
+        spans.push((if is_focused { Role::Lanes } else { role }, format!("{mark}{:>wide$}", rounded(value, wide))));
     }
     if !is_all {
         spans.push((Role::Dim, " …".to_string()));

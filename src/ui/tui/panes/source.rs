@@ -3,19 +3,21 @@
 
 use super::code::{self, Highlighter};
 use super::context::{DrawContext, ViewState};
+use super::lane_strip::{LaneStrip, StripOf};
+use super::program_facts::ShownLines;
 use super::words::compact_count;
 use crate::base::SourceFile;
-use crate::debug::LaneMask;
 use crate::debug::eval_context::EvalContext;
-use crate::debug::view::{CodeText, LineOccupancy, current_line, occupancies, original_line, ranges};
+use crate::debug::focus::ThreadFilter;
+use crate::debug::view::{CodeText, LineOccupancy, current_line, lane_locations, masked, occupancies, original_line, ranges};
 use crate::ui::text::view::contracted;
 use crate::ui::tui::canvas::{Canvas, Span, Target, fitted};
 use crate::ui::tui::theme::Role;
 
-/// The width of the lane bar, one column per lane.
-const LANES: usize = 32;
-/// The minimum width of the text if there is a lane bar.
+/// The minimum width of the text beside the numbers of lanes.
 const TEXT_MIN: usize = 24;
+/// The minimum width of the text beside a strip of lanes.
+const TEXT_BESIDE_STRIP: usize = 40;
 /// The width of the number of lanes that have executed a line.
 const EXECUTED: usize = 5;
 /// The width of the names of the other warps on a line.
@@ -25,23 +27,28 @@ const OTHERS: usize = 7;
 struct Columns {
     /// The width of the line numbers.
     digits: usize,
-    has_lanes: bool,
-    /// The number of lanes instead of the lane bar.
-    has_count: bool,
+    strip: LaneStrip,
     has_others: bool,
     /// The number of lanes that have executed each line.
     has_executed: bool,
 }
 
 impl Columns {
-    fn new(width: usize, lines: u32, (is_alone, counts): (bool, bool)) -> Self {
+    fn new(width: usize, lines: u32, eval_context: &EvalContext<'_>, counts: bool) -> Self {
         let digits = lines.to_string().len().max(2);
         let has_executed = counts && width >= digits + 4 + EXECUTED + TEXT_MIN;
         let fixed = digits + 4 + if has_executed { EXECUTED } else { 0 };
-        let has_lanes = width >= fixed + LANES + 1 + TEXT_MIN;
-        let has_others = !is_alone && width >= fixed + TEXT_MIN + OTHERS + if has_lanes { LANES + 1 } else { 0 };
-        Self { digits, has_lanes, has_count: !has_lanes && width >= fixed + TEXT_MIN, has_others, has_executed }
+        let strip = LaneStrip::new(width.saturating_sub(fixed), (TEXT_MIN, TEXT_BESIDE_STRIP), is_whole(eval_context));
+        let is_alone = eval_context.extents().warps() < 2;
+        let has_others = !is_alone && width >= fixed + strip.width() + TEXT_MIN + OTHERS;
+        Self { digits, strip, has_others, has_executed }
     }
+}
+
+/// True if the lanes of the focused warp are at one instruction, which all of them execute: a number says as much as a strip of lanes.
+fn is_whole(eval_context: &EvalContext<'_>) -> bool {
+    let locations = lane_locations(eval_context, &ThreadFilter::of_warp(&eval_context.focus));
+    locations.len() < 2 && locations.iter().all(|location| location.off.is_empty())
 }
 
 /// A text, and the location of the focused lane in it.
@@ -50,6 +57,8 @@ struct Shown<'a> {
     text: CodeText,
     /// The line, from 1.
     here: u32,
+    /// The lines that are not folded.
+    lines: ShownLines,
 }
 
 /// Draws the pane; returns its title. `original` selects the source of the PTX, `counts` adds the number of lanes that have executed each
@@ -61,9 +70,10 @@ pub fn draw(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut 
     match shown {
         Ok(shown) => {
             draw_text(context, &shown, view_state, canvas, counts);
+            let masked = masked(&eval_context).map_or(String::new(), |masked| format!(" · {masked}"));
             match original {
-                true => format!("{}:{}", shown.source.short_name(), shown.here),
-                false => format!("{} · {}", shown.source.short_name(), thread(context)),
+                true => format!("{}:{}{masked}", shown.source.short_name(), shown.here),
+                false => format!("{} · {}{masked}", shown.source.short_name(), thread(context)),
             }
         }
         Err(message) => {
@@ -75,7 +85,9 @@ pub fn draw(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut 
 
 fn ptx<'a>(context: &DrawContext<'a>, eval_context: &EvalContext<'a>) -> Shown<'a> {
     let (file, here) = current_line(eval_context);
-    Shown { source: context.session.program().sources_text.file(file), text: CodeText::Ptx(file), here }
+    let source = context.session.program().sources_text.file(file);
+    let lines = context.facts.lines(file).cloned().unwrap_or(ShownLines::All(source.line_count()));
+    Shown { source, text: CodeText::Ptx(file), here, lines }
 }
 
 /// The source of the PTX, or the reason why there is none.
@@ -83,28 +95,30 @@ fn original_text<'a>(context: &DrawContext<'a>, eval_context: &EvalContext<'a>) 
     let (number, name, here) = original_line(eval_context).ok_or("no .loc says which line of a source language this comes from")?;
     let found = context.originals.get(&name);
     let source = found.ok_or_else(|| format!("line {here} of {name}, which is not found at its path or beside the PTX file"))?;
-    Ok(Shown { source, text: CodeText::Original(number), here })
+    Ok(Shown { source, text: CodeText::Original(number), here, lines: ShownLines::All(source.line_count()) })
 }
 
 fn draw_text(context: &DrawContext<'_>, shown: &Shown<'_>, view_state: &mut ViewState, canvas: &mut Canvas<'_>, counts: bool) {
     let eval_context = context.session.eval_context();
-    let Shown { source, text, .. } = *shown;
-    let here = shown.here.saturating_sub(1) as usize;
-    search(source, here, view_state);
-    let (window, cursor) = view_state.window_around(here, source.line_count() as usize, canvas.height());
-    let first = line_number(window.start);
-    let occupancies = occupancies(&eval_context, &context.session.breakpoints, text, first..line_number(window.end), counts);
-    let columns = Columns::new(canvas.width(), source.line_count(), (eval_context.extents().warps() < 2, counts));
+    let Shown { source, text, lines, .. } = shown;
+    let here = lines.index(shown.here);
+    search(source, lines, here, view_state);
+    let (window, cursor) = view_state.window_around(here, lines.count(), canvas.height());
+    let first = lines.line(window.start);
+    let end = if window.is_empty() { first } else { lines.line(window.end - 1) + 1 };
+    let occupancies = occupancies(&eval_context, &context.session.breakpoints, *text, first..end, counts);
+    let columns = Columns::new(canvas.width(), source.line_count(), &eval_context, counts);
     let mut highlighter = Highlighter::new(source, first, matches!(text, CodeText::Ptx(_)));
-    for (y, (number, occupancy)) in (first..).zip(&occupancies).enumerate() {
+    for (y, row) in window.enumerate() {
+        let number = lines.line(row);
+        let Some(occupancy) = occupancies.get((number - first) as usize) else { continue };
         // Click targets that are added later take precedence: lanes, and the gutter.
-        canvas.row_target(y, context.number, i64::from(number) - 1 - here as i64);
+        canvas.row_target(y, context.number, row as i64 - here as i64);
         let mut coloured = highlighter.line(source.line(number));
         if !occupancy.contracted.is_empty() {
             coloured.push((Role::Dim, contracted(&occupancy.contracted)));
         }
         line(canvas, (y, number), &coloured, occupancy, (&columns, eval_context.focus.lane, view_state.right));
-        let row = number as usize - 1;
         if row == cursor {
             view_state.cursor = Some((format!("{}:{number}", source.short_name()), occupancy.mark.map(|mark| mark.number)));
             if row != here {
@@ -125,11 +139,6 @@ fn thread(context: &DrawContext<'_>) -> String {
     let state = eval_context.frame().err().map_or(String::new(), |error| format!(" · {error}"));
     let warp = eval_context.roles.warp(eval_context.focus.warp);
     format!("block {x},{y},{z} · {warp} of {} · lane {}{frame}{state}", eval_context.extents().warps(), eval_context.focus.lane)
-}
-
-/// Number of the line at an index.
-fn line_number(index: usize) -> u32 {
-    u32::try_from(index).unwrap_or(u32::MAX - 1) + 1
 }
 
 /// `●▶ 37 ████·█…   text`; between number and text `┃` where it is inline assembly.
@@ -153,15 +162,8 @@ fn line(
         canvas.text(x, y, &format!("{executed:>4} "), Role::Dim);
         x += EXECUTED;
     }
-    if columns.has_lanes {
-        lane_bar(canvas, (x, y), occupancy, lane);
-        x += LANES + 1;
-    }
-    if columns.has_count {
-        let count = if occupancy.lanes.is_empty() { String::new() } else { occupancy.lanes.count().to_string() };
-        let role = if occupancy.lanes == occupancy.next { Role::Lanes } else { Role::OtherLanes };
-        x = canvas.text(x, y, &format!("{count:>2} "), role);
-    }
+    let lanes = StripOf { lanes: occupancy.lanes, next: occupancy.next, waiting: occupancy.waiting, off: occupancy.off, focused: lane };
+    x = columns.strip.draw(canvas, (x, y), &lanes);
     if columns.has_others {
         if !occupancy.others.is_empty() {
             canvas.text(x, y, &fitted(&format!("w{}", ranges(&occupancy.others)), OTHERS - 1), Role::OtherLanes);
@@ -179,28 +181,6 @@ fn line(
     }
 }
 
-/// A cell for each lane of the focused warp: on this line `█` if it runs next, `▒` if it waits, `▓` if others run first, `◆` for the
-/// focused lane; elsewhere `·`.
-fn lane_bar(canvas: &mut Canvas<'_>, (x, y): (usize, usize), occupancy: &LineOccupancy, focused: u32) {
-    if occupancy.lanes.is_empty() {
-        return;
-    }
-    let has = |lanes: LaneMask, lane: u32| lanes.contains(lane as usize);
-    for lane in 0..LANES as u32 {
-        let (glyph, role) = match () {
-            () if !has(occupancy.lanes, lane) => ("·", Role::Dim),
-            () if lane == focused => ("◆", Role::Lanes),
-            () if has(occupancy.next, lane) => ("█", Role::Lanes),
-            () if has(occupancy.waiting, lane) => ("▒", Role::OtherLanes),
-            () => ("▓", Role::OtherLanes),
-        };
-        canvas.text(x + lane as usize, y, glyph, role);
-        if has(occupancy.lanes, lane) {
-            canvas.on_click((x + lane as usize, y, 1), Target::Command(format!("lane {lane}")));
-        }
-    }
-}
-
 /// Makes the gutter clickable: sets a breakpoint on a line with code, or deletes it.
 fn click_on_gutter(canvas: &mut Canvas<'_>, (y, number): (usize, u32), source: &SourceFile, occupancy: &LineOccupancy) {
     let command = match occupancy.mark {
@@ -212,15 +192,15 @@ fn click_on_gutter(canvas: &mut Canvas<'_>, (y, number): (usize, u32), source: &
 }
 
 /// Moves the cursor to the next or the previous line that contains the search text.
-fn search(source: &SourceFile, here: usize, view_state: &mut ViewState) {
+fn search(source: &SourceFile, lines: &ShownLines, here: usize, view_state: &mut ViewState) {
     let step = std::mem::take(&mut view_state.step);
     if step == 0 || view_state.search.is_empty() {
         return;
     }
-    let total = i64::from(source.line_count());
+    let total = lines.count() as i64;
     let cursor = here as i64 + view_state.down;
     let found = (1..=total).map(|distance| (cursor + step * distance).rem_euclid(total)).find(|row| {
-        let line = source.line(u32::try_from(row + 1).unwrap_or(u32::MAX));
+        let line = source.line(lines.line(usize::try_from(*row).unwrap_or(0)));
         line.to_lowercase().contains(&view_state.search)
     });
     view_state.down = found.map_or(view_state.down, |row| row - here as i64);

@@ -23,11 +23,18 @@ pub fn stack(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut
     title + &rest
 }
 
-/// Draws the variables and parameters of the selected frame.
+/// Draws the variables and parameters of the selected frame; those without a value here are named in a line below. A click shows the last
+/// write of one.
 pub fn locals(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut Canvas<'_>) -> String {
-    let locals = view::locals(&context.session.eval_context(), None);
-    let (title, table) = titled("locals", locals.map(|rows| frames::locals(&rows)).map_err(|error| error.to_string()));
-    title + &listing(&table, view_state, canvas, &|_| None)
+    let locals = view::locals(&context.session.eval_context(), None).map_err(|error| error.to_string());
+    let (rows, without): (Vec<_>, Vec<_>) = locals.iter().flatten().cloned().partition(|row| row.value.is_ok());
+    let names: Vec<&str> = without.iter().map(|row| row.name.as_str()).collect();
+    let (title, mut table) = titled("locals", locals.map(|_| frames::locals(&rows)));
+    if !names.is_empty() {
+        table.note = Some(format!("without a value here: {}", names.join(" ")));
+    }
+    let command = |row: usize| Some(format!("last {}", rows.get(row)?.name));
+    title + &listing(&table, view_state, canvas, &command)
 }
 
 /// Draws the named barriers of the focused block, with the threads that have arrived and those that are missing.
