@@ -5,7 +5,9 @@
 pub mod capture;
 pub mod compare;
 pub mod litmus;
+pub mod shell;
 pub mod shrink;
+mod values;
 
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
@@ -19,7 +21,7 @@ use crate::base::Severity;
 use crate::check::{Checks, listed};
 use crate::debug::bundle::{Manifest, is_bundle};
 use crate::debug::open::modules::Reading;
-use crate::debug::settings::{self, JOBS_MAX, ThemeName};
+use crate::debug::settings::ThemeName;
 use crate::debug::{LaunchChoice, Overrides, RESIDENT_MAX, Request, RunOptions};
 use crate::launch::block_list::BlockRange;
 use crate::launch::expect_args::ToleranceArgs;
@@ -27,6 +29,8 @@ use crate::launch::extents;
 use crate::launch::nvcc::Compiler;
 use crate::machine::{CompletionChoice, DivergencePolicy, MemoryLimit, MemoryModel, POLICIES, Schedule};
 use crate::ui::files;
+use crate::ui::tour::Story;
+pub use shell::Shell;
 
 const EXIT_STATUS: &str = "\
 Exit status:
@@ -74,7 +78,7 @@ pub struct Args {
     pub kernel: Option<String>,
 
     /// The architecture whose PTX is taken of a file with several, sm_90 or sm_90a; without it the newest up to sm_90a, else the oldest
-    #[arg(long, value_name = "sm_NN", value_parser = arch, conflicts_with = "asm")]
+    #[arg(long, value_name = "sm_NN", value_parser = values::arch, conflicts_with = "asm")]
     pub arch: Option<String>,
 
     /// Print the kernels of the files, with their parameters and shared memory, and stop
@@ -111,11 +115,11 @@ pub struct Args {
     pub expect: Vec<String>,
 
     /// How far an element may be from what --expect says, as a part of that; without it and --atol the bits must be the same
-    #[arg(long, value_name = "R", value_parser = bound, requires = "expect")]
+    #[arg(long, value_name = "R", value_parser = values::bound, requires = "expect")]
     pub rtol: Option<f64>,
 
     /// The same as a number; of both the sum counts, as with NumPy's allclose
-    #[arg(long, value_name = "A", value_parser = bound, requires = "expect")]
+    #[arg(long, value_name = "A", value_parser = values::bound, requires = "expect")]
     pub atol: Option<f64>,
 
     /// Write the launch that would run to a launch file, and stop
@@ -224,7 +228,7 @@ pub struct Args {
 
     /// Stop a run that holds more simulated state than this: global memory that was written, registers, call frames, local and shared
     /// memory of the blocks on the machine; a number of bytes, or of KiB, MiB, GiB or TiB with K, M, G or T after it
-    #[arg(long, value_name = "BYTES", value_parser = bytes, default_value = "8G")]
+    #[arg(long, value_name = "BYTES", value_parser = values::bytes, default_value = "8G")]
     pub memory_limit: u64,
 
     /// When asynchronous copies end.
@@ -238,7 +242,7 @@ pub struct Args {
 
     /// Launches of --verify and orders of explore that run at the same time; without it as many as the machine has cores. What is
     /// printed is the same for every number. --memory-limit holds for each of them
-    #[arg(long, value_name = "N", value_parser = jobs)]
+    #[arg(long, value_name = "N", value_parser = values::jobs)]
     pub jobs: Option<NonZeroUsize>,
 
     /// With --batch and --verify: as many more runs at most for critical sections of one lock that a run had in one order only, which are
@@ -257,6 +261,18 @@ pub struct Args {
     /// When to use colour; auto looks at the terminal and at NO_COLOR
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = Color::Auto)]
     pub color: Color,
+
+    /// Print what a shell completes for ptxdbg, and stop: 'ptxdbg --completions bash > ~/.local/share/bash-completion/completions/ptxdbg'
+    #[arg(long, value_name = "SHELL", value_enum)]
+    pub completions: Option<Shell>,
+
+    /// Write the manual pages to the folder man1 and man5 of DIR, such as ~/.local/share/man, and stop
+    #[arg(long, value_name = "DIR")]
+    pub install_man: Option<PathBuf>,
+
+    /// Begin a tour, which needs no file: it says what to type next and why. race, divergence, pipeline, hang or wrong-lane
+    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "race", value_parser = shell::story)]
+    pub tour: Option<&'static Story>,
 
     /// The checkers that watch the run.
     #[arg(long, value_name = "LIST", value_parser = Checks::parse, default_value = "all", help = checks_help())]
@@ -386,6 +402,8 @@ pub enum Format {
     Json,
     /// One SARIF 2.1.0 document: findings for editors and continuous integration
     Sarif,
+    /// One document of JUnit's XML: a test case for each case, with --verify and --batch
+    Junit,
 }
 
 /// When colour is used.
@@ -509,32 +527,6 @@ fn with_scripts(matches: &ArgMatches) -> Result<Args, clap::Error> {
 /// The definition from which the parser, the help and the manual page are generated.
 pub fn command() -> clap::Command {
     Args::command()
-}
-
-/// `sm_90a` of `sm_90a`, `compute_90a` or `90a`.
-fn arch(text: &str) -> Result<String, String> {
-    let number = ["sm_", "compute_"].iter().find_map(|before| text.strip_prefix(before)).unwrap_or(text);
-    let digits = number.strip_suffix(['a', 'f']).unwrap_or(number);
-    let is_number = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
-    is_number.then(|| format!("sm_{number}")).ok_or_else(|| format!("'{text}' is no architecture, such as sm_90 or sm_90a"))
-}
-
-/// `4096`, `512K`, `64M`, `8G`.
-fn bytes(text: &str) -> Result<u64, String> {
-    let bytes = settings::bytes(text).filter(|bytes| *bytes > 0);
-    bytes.ok_or_else(|| format!("'{text}' is not a number of bytes, such as 4096, 512K, 64M or 8G"))
-}
-
-/// `4`
-fn jobs(text: &str) -> Result<NonZeroUsize, String> {
-    let jobs = text.parse().ok().filter(|jobs: &NonZeroUsize| jobs.get() as u64 <= JOBS_MAX);
-    jobs.ok_or_else(|| format!("'{text}' is not a number from 1 to {JOBS_MAX}"))
-}
-
-/// A number that is not negative.
-fn bound(text: &str) -> Result<f64, String> {
-    let number = text.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
-    number.ok_or_else(|| format!("'{text}' is not a number of 0 or more, such as 1e-5"))
 }
 
 #[cfg(test)]

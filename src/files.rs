@@ -9,6 +9,7 @@ use ptxdbg::debug::open::modules::{self, Problem};
 use ptxdbg::debug::open::{Module, open};
 use ptxdbg::ui::output::{Standard, print_error};
 use ptxdbg::ui::refusal::{Failure, Status};
+use ptxdbg::ui::text::junit::Suite;
 use ptxdbg::ui::text::sarif::Log;
 use ptxdbg::ui::text::{self, Style};
 
@@ -16,7 +17,7 @@ use super::{launch_requests, style, write_log};
 
 /// `--list`: the kernels of every file.
 pub fn list(args: &Args) -> Result<Status, Failure> {
-    if args.format == Format::Sarif {
+    if matches!(args.format, Format::Sarif | Format::Junit) {
         return Err(Failure::Message("--list prints no findings: --format human or json".to_string()));
     }
     let compiler = args.compiler();
@@ -40,9 +41,10 @@ fn report_unread(problems: &[Problem], style: Style) -> Status {
 pub fn check(args: &Args) -> Result<Status, Failure> {
     let style = style(args, std::io::stdout().is_terminal());
     let (mut status, mut unread) = (Status::Well, Vec::new());
-    let (mut out, mut log) = (Standard::output(), Log::default());
-    let mut report = |module: &Module| -> Result<(), Failure> {
+    let (mut out, mut log, mut suite) = (Standard::output(), Log::default(), Suite::default());
+    let mut report = |name: &str, module: &Module| -> Result<(), Failure> {
         log.diagnostics(&module.sources, &module.diagnostics);
+        suite.module(name, &module.sources, &module.diagnostics);
         out.styled(&text::diagnostics(&module.sources, &module.diagnostics, style))?;
         if module.diagnostics.iter().any(Diagnostic::is_error) {
             status = Status::Wrong;
@@ -52,14 +54,14 @@ pub fn check(args: &Args) -> Result<Status, Failure> {
     let compiler = args.compiler();
     for path in &args.kernels {
         let (modules, problems) = modules::read_all(path, args.reading(&compiler))?;
-        modules.iter().try_for_each(&mut report)?;
+        modules.iter().try_for_each(|module| report(&path.display().to_string(), module))?;
         unread.extend(problems);
     }
     if !args.asm.is_empty() {
-        report(&check_asm(&args.asm, &args.arg)?)?;
+        report("asm", &check_asm(&args.asm, &args.arg)?)?;
     }
     out.write_all(text::unread_records(&unread, style).as_bytes())?;
-    write_log(&log, style, &mut out)?;
+    write_log(&log, &suite, style, &mut out)?;
     out.flush()?;
     status = status.max(report_unread(&unread, style));
     // A launch cannot be checked against a module with errors.

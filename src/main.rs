@@ -45,13 +45,14 @@ use ptxdbg::ui::repl;
 use ptxdbg::ui::save_on_panic::save_on_panic;
 use ptxdbg::ui::script::Script;
 use ptxdbg::ui::terminal_kind::supports_cursor_movement;
+use ptxdbg::ui::text::junit::Suite;
 use ptxdbg::ui::text::sarif::Log;
 use ptxdbg::ui::text::{self, Style};
 #[cfg(feature = "tui")]
 use ptxdbg::ui::tty::restorer;
 #[cfg(feature = "tui")]
 use ptxdbg::ui::tui::{self, keymap::KeyMap, layout::file::LayoutError, layout::layouts::LayoutStore, screen::Screen};
-use ptxdbg::ui::{files as own_files, interrupt};
+use ptxdbg::ui::{files as own_files, interrupt, tour};
 
 fn main() -> ExitCode {
     ExitCode::from(command_line(&std::env::args_os().collect::<Vec<_>>()))
@@ -67,13 +68,21 @@ pub fn command_line(raw_args: &[OsString]) -> u8 {
     if let Some(status) = subcommands::run(raw_args) {
         return status;
     }
-    let args = match args::parse(raw_args) {
+    let mut args = match args::parse(raw_args) {
         Ok(args) => args,
         Err(message) if message.is_error => {
             let style = format_style(message.format, Style::Human { color: false });
             return refusal::refuse(message.text.trim_end(), &message.text, style) as u8;
         }
         Err(message) => return refusal::answer(&message.text) as u8,
+    };
+    if let Some(status) = print_only(&args) {
+        return status.unwrap_or_else(|failure| report_failure(&failure, Style::Human { color: false })) as u8;
+    }
+    // The files of a tour live as long as the program.
+    let tour_folder = match begin_tour(&mut args) {
+        Ok(folder) => folder,
+        Err(failure) => return report_failure(&failure, Style::Human { color: false }) as u8,
     };
     if !args.check
         && !args.list
@@ -88,13 +97,49 @@ pub fn command_line(raw_args: &[OsString]) -> u8 {
         (None, _, _, true) => verify(&args),
         (None, false, false, false) => start(&args),
     });
-    status.unwrap_or_else(|failure| report_failure(&failure, style(&args, std::io::stderr().is_terminal()))) as u8
+    let status = status.unwrap_or_else(|failure| report_failure(&failure, style(&args, std::io::stderr().is_terminal()))) as u8;
+    drop(tour_folder);
+    status
 }
 
-/// Writes the SARIF document of all findings, if that format is selected.
-fn write_log(log: &Log, style: Style, out: &mut Standard) -> Result<(), Failure> {
-    if let Style::Sarif = style {
-        out.write_all(log.to_text().as_bytes())?;
+/// Writes the files of a tour, if one is asked for, and lets the arguments name them.
+fn begin_tour(args: &mut Args) -> Result<Option<tempfile::TempDir>, Failure> {
+    let Some(story) = args.tour else { return Ok(None) };
+    if !args.kernels.is_empty() || !args.launch.is_empty() {
+        return Err(Failure::Message("a tour has a kernel of its own: leave the files out".to_string()));
+    }
+    let unwritable = |error: std::io::Error| Failure::Message(format!("the files of the tour cannot be written: {error}"));
+    let folder = tempfile::TempDir::new().map_err(unwritable)?;
+    args.launch = vec![story.write(folder.path()).map_err(unwritable)?];
+    args.kernel = story.kernel.map(str::to_string);
+    args.yes = true;
+    Ok(Some(folder))
+}
+
+/// What needs no kernel: completions of a shell, and manual pages.
+fn print_only(args: &Args) -> Option<Result<Status, Failure>> {
+    let text = match (&args.completions, &args.install_man) {
+        (Some(shell), _) => Ok(shell.completions()),
+        (None, Some(folder)) => {
+            let paths = args::shell::install_pages(folder).map_err(Failure::Message);
+            paths.map(|paths| paths.iter().map(|path| format!("{}\n", path.display())).collect::<String>().into_bytes())
+        }
+        (None, None) => return None,
+    };
+    Some(text.and_then(|text| {
+        let mut out = Standard::output();
+        out.write_all(&text)?;
+        out.flush()?;
+        Ok(Status::Well)
+    }))
+}
+
+/// Writes the document of all findings or test cases, if such a format is selected.
+fn write_log(log: &Log, suite: &Suite, style: Style, out: &mut Standard) -> Result<(), Failure> {
+    match style {
+        Style::Sarif => out.write_all(log.to_text().as_bytes())?,
+        Style::Junit => out.write_all(suite.to_text().as_bytes())?,
+        Style::Human { .. } | Style::Json => {}
     }
     Ok(())
 }
@@ -161,6 +206,7 @@ struct Verified {
     style: Style,
     out: Standard,
     log: Log,
+    suite: Suite,
     budget: FindingBudget,
     fidelity: Fidelity,
     passed: usize,
@@ -177,6 +223,7 @@ impl Verified {
             style,
             out: Standard::output(),
             log,
+            suite: Suite::default(),
             budget,
             fidelity: Fidelity::default(),
             passed: 0,
@@ -190,6 +237,7 @@ impl Verified {
     fn refuse(&mut self, module: &Module) -> Result<(), Failure> {
         self.failed += 1;
         self.log.diagnostics(&module.sources, &module.diagnostics);
+        self.suite.diagnostics(&module.sources, &module.diagnostics);
         self.out.styled(&text::diagnostics(&module.sources, &module.diagnostics, self.style))?;
         Ok(())
     }
@@ -205,6 +253,7 @@ impl Verified {
         self.failed += usize::from(!has_passed);
         self.budget.limit_report(&mut report, matches!(style, Style::Json));
         self.log.case(&report);
+        self.suite.case(&report);
         if !has_passed || matches!(style, Style::Json) && !report.findings.is_empty() {
             self.out.write_all(text::case_report(&report, style).as_bytes())?;
         }
@@ -229,7 +278,7 @@ impl Verified {
         self.out.write_all(text::certified(self.certified, passed + failed, style).as_bytes())?;
         self.out.write_all(text::swapped_sections(self.swapped_sections, style).as_bytes())?;
         self.out.write_all(text::verdict(passed, failed, style).as_bytes())?;
-        write_log(&self.log, style, &mut self.out)?;
+        write_log(&self.log, &self.suite, style, &mut self.out)?;
         self.out.flush()?;
         if let Some(case) = interrupted {
             return Err(Failure::Interrupted(case));
@@ -264,6 +313,10 @@ fn start(args: &Args) -> Result<Status, Failure> {
         begin = statement.first.map(|first| Script::new("--asm", &format!("advance {first}")).silently());
         statement.opened
     };
+    // The launches of a Sequence before the chosen one run first: they make its memory.
+    if let Some(case) = opened.plan.cases.first().filter(|case| case.begin > 0) {
+        begin = Some(Script::new("--kernel", &format!("goto launch {}", case.begin + 1)).silently());
+    }
     if let Some(file) = &args.save_launch {
         return save_launch(&opened, file, args.format);
     }
@@ -325,6 +378,7 @@ fn run(args: &Args, opened: &Opened) -> Result<Status, Failure> {
     if let Some(made_up) = &opened.made_up {
         log.made_up(made_up, reasons);
     }
+    let mut suite = Suite::default();
     let (mut certificates, fixer) = (Vec::new(), Fixer::new(args.run_options(), args.fix));
     for case in &opened.plan.cases {
         let reasons = case.launches.first().map_or(&[][..], |launch| &launch.reasons);
@@ -336,6 +390,7 @@ fn run(args: &Args, opened: &Opened) -> Result<Status, Failure> {
         budget.limit_summary(&mut summary);
         fixer.run(&opened.program, case, &mut summary.findings)?;
         log.summary(&summary);
+        suite.run(&case.name, &summary, &comparison, args.failing());
         log.comparison(&case.name, &comparison);
         out.printed(&text::printed(&summary, style))?;
         out.write_all(text::summary(&summary, style).as_bytes())?;
@@ -355,7 +410,7 @@ fn run(args: &Args, opened: &Opened) -> Result<Status, Failure> {
         out.write_all(text::certificate(name, certificate, style).as_bytes())?;
     }
     out.write_all(text::failed_first_launch(reasons, style).as_bytes())?;
-    write_log(&log, style, &mut out)?;
+    write_log(&log, &suite, style, &mut out)?;
     out.flush()?;
     fixer.save(args.ptx.as_deref(), args.format == Format::Human).map_err(Failure::Message)?;
     Ok(status)
@@ -380,18 +435,23 @@ fn scripts(args: &Args) -> Result<Vec<Script>, Failure> {
 
 /// The debugger: scripts, and then the prompt if there is one.
 fn debug(args: &Args, opened: Opened, scripts: Vec<Script>, prompt: bool) -> Result<Status, Failure> {
-    if args.format != Format::Human {
-        return Err(Failure::Message("commands are answered as text: leave --format out".to_string()));
+    if prompt && args.format != Format::Human || matches!(args.format, Format::Sarif | Format::Junit) {
+        let message = "commands are answered as text, or with --batch and --format json as an object each".to_string();
+        return Err(Failure::Message(message));
     }
     let color = matches!(style(args, std::io::stdout().is_terminal()), Style::Human { color: true });
     let sibling = args.kernels.first().map(|kernel| kernel.with_extension("ron"));
-    let notes = text::notes(&opened.notes, Style::Human { color });
+    let notes = text::notes(&opened.notes, style(args, false));
     let welcome = text::welcome(&opened, args.launch.first().or(sibling.as_ref()).map(PathBuf::as_path));
     let welcome = if prompt { welcome + &notes } else { notes };
     let mut session = Session::new(opened, 0, args.run_options()).map_err(|error| Failure::Message(error.to_string()))?;
     session.settings.theme = theme(args, color);
     session.settings.jobs = args.jobs;
     let mut console = Console::new(session, args.yes);
+    let welcome = match args.tour {
+        Some(story) => welcome + &console.begin_tour(story),
+        None => welcome,
+    };
     console.failing = args.failing();
     let start_up = if prompt { start_up(args)? } else { None };
     let scripts: Vec<Script> = start_up.into_iter().chain(scripts).collect();
@@ -421,7 +481,10 @@ fn converse(args: &Args, mut console: Console, config: FrontendConfig) -> Result
     if prompt {
         interrupt::listen();
     }
-    let ended = batch::run(&mut console, scripts, color)?;
+    let ended = match args.format {
+        Format::Json => batch::run_as_json(&mut console, scripts)?,
+        Format::Human | Format::Sarif | Format::Junit => batch::run(&mut console, scripts, color)?,
+    };
     #[cfg(feature = "tui")]
     if prompt && ended != Ended::Quit {
         repl::run(&mut console, color).map_err(no_terminal)?;
@@ -486,7 +549,8 @@ fn launch_requests(args: &Args) -> Vec<Request> {
 /// Rejects arguments that the argument parser accepts; returns the text for `ptxdbg help COMMAND`.
 fn check_arguments(args: &Args) -> Result<Option<String>, Failure> {
     if args.kernels.is_empty() && args.launch.is_empty() && args.asm.is_empty() {
-        return Err(Failure::Message("no file is given; try ptxdbg kernel.ptx, or ptxdbg --help".to_string()));
+        let message = "no file is given; try ptxdbg kernel.ptx, ptxdbg --help, or a tour that needs no file:".to_string();
+        return Err(Failure::Message(format!("{message}\n{}", tour::listing().trim_end())));
     }
     if let Some((_, words)) = args.kernels.split_first().filter(|(first, _)| first.as_os_str() == "help" && !first.exists()) {
         let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
@@ -514,5 +578,6 @@ fn format_style(format: Format, human: Style) -> Style {
         Format::Human => human,
         Format::Json => Style::Json,
         Format::Sarif => Style::Sarif,
+        Format::Junit => Style::Junit,
     }
 }

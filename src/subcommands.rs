@@ -71,7 +71,7 @@ fn capture(args: CaptureArgs) -> u8 {
 
 /// `ptxdbg compare`: the first difference of two runs.
 fn compare(args: &CompareArgs, style: Style) -> Result<Status, Failure> {
-    if args.format == Format::Sarif {
+    if matches!(args.format, Format::Sarif | Format::Junit) {
         return Err(Failure::Message("compare reports no findings: --format human or json".to_string()));
     }
     let [a, b] = args.sides().map_err(Failure::Message)?;

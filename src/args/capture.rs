@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use clap::builder::PossibleValue;
 use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
 
-use super::{ArgsMessage, bytes};
+use super::ArgsMessage;
+use super::values::bytes;
 use crate::capture::{By, Request};
 
 const EXIT_STATUS: &str = "\

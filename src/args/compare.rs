@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use clap::{CommandFactory, FromArgMatches, Parser};
 
-use super::{ArgsMessage, Format, bound, bytes};
+use super::values::{bound, bytes};
+use super::{ArgsMessage, Format};
 use crate::debug::bundle::{Manifest, is_bundle};
 use crate::debug::{LaunchChoice, Overrides, RESIDENT_MAX, Request, RunOptions};
 use crate::launch::Tolerance;

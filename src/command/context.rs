@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::argument_text::ArgumentText;
 use super::error::CommandError;
 use super::outcome::Outcome;
+use super::user_commands::UserCommands;
 use crate::base::SourceId;
 use crate::base::Tick;
 use crate::debug::argument::ArgumentError;
@@ -38,6 +39,8 @@ pub struct CommandState {
     pub examined: Option<(Examine, Scalar)>,
     /// The last listing of `list`.
     pub listed: Option<Listed>,
+    /// The commands that the user has defined.
+    pub user: UserCommands,
 }
 
 /// Lines that were listed.
@@ -93,7 +96,7 @@ impl Context<'_> {
 
     /// Threads that a listing or a breakpoint is limited to.
     pub fn filter(&self, argument: &ArgumentText) -> Result<ThreadFilter, CommandError> {
-        let filter = ThreadFilter::parse(&argument.text, &self.session.eval_context().extents());
+        let filter = ThreadFilter::parse(&argument.text, &self.session.eval_context().extents(), &self.session.roles);
         filter.map_err(|error| argument.error_at(error.column, error.message))
     }
 

@@ -1,10 +1,14 @@
 //! Executes a command line.
 
+use super::call::Call;
 use super::context::Context;
 use super::error::CommandError;
+use super::gdb_words;
+use super::lookup;
 use super::outcome::Outcome;
-use super::parse::parse;
+use super::parse::parse_with_roles;
 use super::spec::Repeat;
+use super::table::TABLE;
 use crate::debug::stop::Stop;
 
 /// Executes the command `line`.
@@ -13,13 +17,21 @@ use crate::debug::stop::Stop;
 /// The reason why it was not executed; nothing has changed then.
 pub fn execute(line: &str, context: &mut Context<'_>) -> Result<Outcome, CommandError> {
     context.state.again = None;
-    let call = parse(line)?;
-    let before = context.session.focus;
-    let outcome = match (call.spec.handler)(context, &call)? {
-        // A command may run several times: its stop is that of the last run, with the focus from before the first.
-        Outcome::Stop(stop) => Outcome::Stop(Box::new(Stop { before, ..*stop })),
-        outcome => outcome,
+    let line = &context.state.user.without_alias(line);
+    if let Some(lines) = context.state.user.lines(line) {
+        return Ok(Outcome::Lines(lines));
+    }
+    if let Some(word) = gdb_words::find(line) {
+        return word.answer();
+    }
+    let roles = context.session.roles.clone();
+    let roles: Vec<&str> = roles.all().into_iter().map(|(name, _)| name).collect();
+    let call = match (parse_with_roles(line, &roles), gdb_words::find_shortened(line)) {
+        (Ok(call), _) => call,
+        (Err(_), Some(word)) if lookup::find(&TABLE, line).is_err() => return word.answer(),
+        (Err(error), _) => return Err(error),
     };
+    let outcome = execute_call(context, &call)?;
     // A handler may have set the command that an empty line repeats.
     if context.state.again.is_none() {
         context.state.again = match call.spec.repeats {
@@ -29,4 +41,17 @@ pub fn execute(line: &str, context: &mut Context<'_>) -> Result<Outcome, Command
         };
     }
     Ok(outcome)
+}
+
+/// Executes a parsed command.
+///
+/// # Errors
+/// The reason why it was not executed.
+pub fn execute_call(context: &mut Context<'_>, call: &Call) -> Result<Outcome, CommandError> {
+    let before = context.session.focus;
+    Ok(match (call.spec.handler)(context, call)? {
+        // A command may run several times: its stop is that of the last run, with the focus from before the first.
+        Outcome::Stop(stop) => Outcome::Stop(Box::new(Stop { before, ..*stop })),
+        outcome => outcome,
+    })
 }

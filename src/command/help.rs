@@ -2,9 +2,11 @@
 
 use super::catalogue::{Catalogue, Group, Topic};
 use super::error::CommandError;
+use super::gdb_words::{self, GDB_WORDS, GdbWord};
 use super::lookup::{self, Match};
 use super::options::OPTIONS;
 use super::spec::CommandSpec;
+use super::synonyms::SYNONYMS;
 use crate::debug::nearest;
 use crate::debug::settings::{SETTINGS, Setting};
 
@@ -33,7 +35,12 @@ pub fn about(table: &Catalogue, words: &str) -> Result<String, CommandError> {
     if let Some(topic) = table.topics.iter().find(|topic| topic.name == words)
         && !matches!(words, "help")
     {
-        return Ok(self::topic(topic));
+        let own = table.commands().find(|spec| spec.name == words).map_or(String::new(), |spec| format!("\n{}", command(table, spec)));
+        let list = if words == "gdb" { gdb_list() } else { String::new() };
+        return Ok(self::topic(topic).trim_end().to_string() + "\n" + &list + &own);
+    }
+    if let Some(word) = gdb_words::find(words) {
+        return Ok(wrapped(&word.line()));
     }
     let setting = words.strip_prefix("set ").unwrap_or(words).trim();
     if let Some(setting) = SETTINGS.iter().find(|row| row.name == setting) {
@@ -72,6 +79,12 @@ fn topic(topic: &Topic) -> String {
     format!("{}:\n\n{about}{}", topic.summary, rows(topic.commands.iter()))
 }
 
+/// The words of gdb that are no commands, a line each.
+fn gdb_list() -> String {
+    let about = |row: &GdbWord| wrapped(row.about).lines().map(|line| format!("      {line}\n")).collect::<String>();
+    GDB_WORDS.iter().map(|row| format!("  {}\n{}", row.words, about(row))).collect()
+}
+
 fn group(table: &Catalogue, group: &Group) -> String {
     format!("{}:\n\n{}", group.summary, rows(table.members(group)))
 }
@@ -80,17 +93,26 @@ fn setting(row: &Setting) -> String {
     format!("set {} {}\n\n{}", row.name, row.kind.describe(), wrapped(row.help))
 }
 
-/// Commands, settings and options of the command line whose help names `word`.
+/// Topics, commands, settings, words of gdb and options of the command line that `word` leads to, or whose help names it.
 pub fn apropos(table: &Catalogue, word: &str) -> String {
     let word = word.to_lowercase();
     let names = |text: &str| text.to_lowercase().contains(&word);
-    let is_about = |spec: &&CommandSpec| [spec.name, spec.summary, spec.help].into_iter().chain(spec.aliases.iter().copied()).any(names);
+    let meant: Vec<&str> =
+        SYNONYMS.iter().filter(|(known, _)| known.starts_with(&word)).flat_map(|(_, places)| places.iter().copied()).collect();
+    let is_about = |spec: &&CommandSpec| {
+        let texts = [spec.name, spec.summary, spec.help];
+        meant.contains(&spec.name) || texts.into_iter().chain(spec.aliases.iter().copied()).any(names)
+    };
+    let guides = table.topics.iter().filter(|topic| meant.contains(&topic.name) || !topic.about.is_empty() && names(topic.about));
+    let guides: String = guides.map(|topic| format!("  help {}  {}\n", topic.name, topic.summary)).collect();
+    let gdb = GDB_WORDS.iter().filter(|row| names(row.words));
+    let gdb: String = gdb.map(|row| format!("  {}  {}\n", row.words, row.about)).collect();
     let commands = rows(table.commands().filter(is_about));
     let settings = SETTINGS.iter().filter(|row| names(row.name) || names(row.help));
     let settings: String = settings.map(|row| format!("  set {}  {}\n", row.name, row.help)).collect();
     let options = OPTIONS.iter().filter(|(option, what)| names(option) || names(what));
     let options: String = options.map(|(option, what)| format!("  ptxdbg {option}  {what}\n")).collect();
-    match format!("{commands}{settings}{options}") {
+    match format!("{commands}{guides}{settings}{options}{gdb}") {
         none if none.is_empty() => format!("Nothing in the help names '{word}'.\n"),
         found => found,
     }

@@ -46,5 +46,8 @@ pub const OPTIONS: &[(&str, &str)] = &[
     ("--format FORMAT", "How diagnostics and results are printed"),
     ("--max-findings N", "Findings that are printed at most"),
     ("--color WHEN", "When to use colour"),
+    ("--completions SHELL", "Print what a shell completes for ptxdbg"),
+    ("--install-man DIR", "Write the manual pages to a folder"),
+    ("--tour NAME", "Begin a tour, which says what to type next and why"),
     ("--checks LIST", "The checkers that watch the run"),
 ];

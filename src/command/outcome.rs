@@ -8,8 +8,10 @@ use crate::debug::certificate::Certificate;
 use crate::debug::explain::Explanation;
 use crate::debug::explore::ExplorationReport;
 use crate::debug::fidelity::Fidelity;
+use crate::debug::find::FoundText;
 use crate::debug::findings::FindingText;
 use crate::debug::fix::FixReports;
+use crate::debug::focus::Focus;
 use crate::debug::marks::Mark;
 use crate::debug::mismatches::Mismatches;
 use crate::debug::stop::Stop;
@@ -57,6 +59,15 @@ pub enum Outcome {
         /// A note if the expression names an array that is declared as bytes: how to see its elements.
         bytes: Option<String>,
     },
+    /// The value of an expression, without its name.
+    Bare {
+        /// The value.
+        value: ValueText,
+        /// The lanes that have never written the register, if the expression is one.
+        undefined: LaneMask,
+    },
+    /// Several answers, one after the other.
+    Several(Vec<Outcome>),
     /// Displays as they are now.
     Displays(Vec<Shown>),
     /// Writes to a register or memory.
@@ -70,6 +81,8 @@ pub enum Outcome {
         /// A note if it is in an array that is declared as bytes: how to see its elements.
         bytes: Option<String>,
     },
+    /// What a query over the run found.
+    Found(FoundText),
     /// The results of many orders (schedules).
     Explored(ExplorationReport),
     /// The results of trying the fixes of findings, and a line on the file that was written.
@@ -94,16 +107,48 @@ pub enum Outcome {
         /// The instruction it executes next, or the reason why there is none.
         site: Result<Box<Site>, String>,
     },
-    /// The following lines, up to `end`, are commands for these breakpoints.
-    Collect(Vec<u32>),
+    /// The following lines, up to `end`, belong to this.
+    Collect(Collected),
+    /// These lines are to be executed: those of a command of the user.
+    Lines(Vec<String>),
+    /// A command of the shell is to be run.
+    Shell(String),
+    /// A command was executed for each of these threads; errors in one line.
+    Applied(Vec<(Focus, Result<Outcome, String>)>),
     /// A question: the command is to be executed again once the user has confirmed it.
     Ask(String),
     /// The commands of a file are to be executed.
     Source(PathBuf),
     /// The screen is to show another layout or save its own; a front end without a screen reports that it has none.
     Layout(LayoutRequest),
+    /// The tour is to be shown, or to go on.
+    Tour(TourRequest),
     /// The session is to end.
     Quit,
+}
+
+/// A request for the tour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TourRequest {
+    /// Shows the present step.
+    Show,
+    /// Goes to the next step.
+    Next,
+    /// Leaves the tour.
+    Leave,
+    /// Comes back to it.
+    Resume,
+}
+
+/// What lines up to `end` are for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Collected {
+    /// Commands of these breakpoints.
+    Breakpoints(Vec<u32>),
+    /// The command of this name.
+    Command(String),
+    /// The help of the command of this name.
+    Help(String),
 }
 
 /// A request for the screen's layout.

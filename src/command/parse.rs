@@ -21,8 +21,16 @@ const NUMBERS_MAX: usize = 10_000;
 /// # Errors
 /// The line is wrong: the error has the place.
 pub fn parse(line: &str) -> Result<Call, CommandError> {
+    parse_with_roles(line, &[])
+}
+
+/// Like [`parse`]; THREADS may also begin with one of the `roles`.
+///
+/// # Errors
+/// The line is wrong: the error has the place.
+pub fn parse_with_roles(line: &str, roles: &[&str]) -> Result<Call, CommandError> {
     match lookup::find(&TABLE, line)? {
-        Match::Command(spec, end) => parse_arguments(spec, line, end),
+        Match::Command(spec, end) => parse_arguments(spec, line, end, roles),
         // `info` alone lists the commands of the group.
         Match::Group(group) => parse(&format!("help {}", group.name)),
     }
@@ -34,13 +42,13 @@ pub fn is_blank_or_comment(line: &str) -> bool {
     line.is_empty() || line.starts_with('#')
 }
 
-fn parse_arguments(spec: &'static CommandSpec, line: &str, name_end: usize) -> Result<Call, CommandError> {
+fn parse_arguments(spec: &'static CommandSpec, line: &str, name_end: usize, roles: &[&str]) -> Result<Call, CommandError> {
     let mut at = name_end;
     let suffix = parse_suffix(spec, line, &mut at)?;
     let mut call = Call { table: &TABLE, spec, line: line.to_string(), suffix, args: Vec::new() };
     for (index, arg) in spec.args.iter().enumerate() {
         let (rest, later) = (rest_from(line, at), &spec.args[index + 1..]);
-        let Some((parsed, end)) = parse_argument(arg, later, &rest)? else {
+        let Some((parsed, end)) = parse_argument(arg, later, &rest, roles)? else {
             if arg.optional {
                 continue;
             }
@@ -93,9 +101,9 @@ fn parse_suffix(spec: &CommandSpec, line: &str, at: &mut usize) -> Result<Option
 }
 
 /// Parses the argument `arg` at the start of `rest`. Returns it and its end; `None` if it is not there.
-fn parse_argument(arg: &ArgSpec, later: &[ArgSpec], rest: &ArgumentText) -> Result<Option<(Arg, usize)>, CommandError> {
-    let Some(rest) = after_keyword(arg, rest) else { return Ok(None) };
-    let length = length(arg, later, &rest.text);
+fn parse_argument(arg: &ArgSpec, later: &[ArgSpec], rest: &ArgumentText, roles: &[&str]) -> Result<Option<(Arg, usize)>, CommandError> {
+    let Some(rest) = after_keyword(arg, rest, roles) else { return Ok(None) };
+    let length = length(arg, later, &rest.text, roles);
     let text = rest.text[..length].trim_end();
     if text.is_empty() {
         if arg.keyword.is_empty() {
@@ -117,9 +125,10 @@ fn parse_argument(arg: &ArgSpec, later: &[ArgSpec], rest: &ArgumentText) -> Resu
 }
 
 /// The text after the keyword of `arg`; `None` if the keyword is not there.
-fn after_keyword(arg: &ArgSpec, rest: &ArgumentText) -> Option<ArgumentText> {
+fn after_keyword(arg: &ArgSpec, rest: &ArgumentText, roles: &[&str]) -> Option<ArgumentText> {
     if arg.kind == ArgKind::ThreadFilter && arg.keyword.is_empty() {
-        return FILTER_WORDS.contains(&first_token(&rest.text)).then(|| rest.clone());
+        let first = first_token(&rest.text);
+        return (FILTER_WORDS.contains(&first) || roles.contains(&first)).then(|| rest.clone());
     }
     if arg.keyword.is_empty() {
         return Some(rest.clone());
@@ -139,7 +148,7 @@ fn is_word(keyword: &str) -> bool {
 }
 
 /// The length in bytes of `arg` at the start of `text`.
-fn length(arg: &ArgSpec, later: &[ArgSpec], text: &str) -> usize {
+fn length(arg: &ArgSpec, later: &[ArgSpec], text: &str, roles: &[&str]) -> usize {
     if arg.kind.is_word() {
         return first_token(text).len();
     }
@@ -150,19 +159,24 @@ fn length(arg: &ArgSpec, later: &[ArgSpec], text: &str) -> usize {
     if arg.kind.is_file() && later.iter().any(|arg| !arg.optional) {
         return first_token(text).len();
     }
-    let keywords: Vec<&str> = later.iter().flat_map(keywords).copied().collect();
+    let keywords: Vec<&str> = later.iter().flat_map(|arg| keywords(arg, roles)).collect();
+    // The commas of a list of lanes are not the one before a message.
+    let before_message =
+        later.iter().any(|arg| arg.kind == ArgKind::Message) && text.split(',').skip(1).any(|part| part.trim_start().starts_with('"'));
+    let begins_message = |at: usize| !before_message || text[at + 1..].trim_start().starts_with('"');
     let is_keyword = |(at, starts_word): &(usize, bool)| {
-        keywords.iter().any(|keyword| (*starts_word || !is_word(keyword)) && *at > 0 && starts_with_keyword(&text[*at..], keyword))
+        let begins = |keyword: &&str| (*starts_word || !is_word(keyword)) && *at > 0 && starts_with_keyword(&text[*at..], keyword);
+        keywords.iter().any(|keyword| begins(keyword) && (*keyword != "," || begins_message(*at)))
     };
     top_level(text).find(is_keyword).map_or(text.len(), |(at, _)| at)
 }
 
 /// The keywords that can start `arg`.
-fn keywords(arg: &ArgSpec) -> &[&'static str] {
+fn keywords<'a>(arg: &ArgSpec, roles: &[&'a str]) -> Vec<&'a str> {
     match (arg.kind, arg.keyword) {
-        (ArgKind::ThreadFilter, "") => FILTER_WORDS,
-        (_, "") => &[],
-        _ => std::slice::from_ref(&arg.keyword),
+        (ArgKind::ThreadFilter, "") => FILTER_WORDS.iter().chain(roles).copied().collect(),
+        (_, "") => Vec::new(),
+        (_, keyword) => vec![keyword],
     }
 }
 

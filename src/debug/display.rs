@@ -2,8 +2,8 @@
 
 use super::eval_context::EvalContext;
 use super::expression::Expression;
-use super::value::{Format, Shown, ValueText};
-use super::view::undefined_lanes;
+use super::value::{Format, Shown, Value, ValueText};
+use super::view::{Examine, Shape, examine, undefined_lanes};
 
 /// All displays, evaluated in a context.
 pub fn shown(displays: &[String], context: &EvalContext<'_>) -> Vec<Shown> {
@@ -27,16 +27,44 @@ pub fn remove(displays: &mut [String], number: u64) -> bool {
     entry.map(std::mem::take).is_some()
 }
 
-/// The format and the expression of `/x %r1`.
-fn parts(what: &str) -> (Option<Format>, &str) {
+/// The letter after the slash of a display that shows an instruction.
+pub const CODE: char = 'i';
+
+/// How a value is displayed.
+#[derive(Clone, Copy)]
+enum Manner {
+    /// By its type.
+    Typed,
+    /// In a format.
+    In(Format),
+    /// As the instruction at it.
+    Instruction,
+}
+
+/// The manner and the expression of `/x %r1`.
+fn parts(what: &str) -> (Manner, &str) {
+    let manner = |letter| if letter == CODE { Some(Manner::Instruction) } else { Format::from_letter(letter).map(Manner::In) };
     match what.strip_prefix('/').and_then(|rest| rest.split_once(' ')) {
-        Some((letters, text)) => (letters.chars().next().and_then(Format::from_letter), text),
-        None => (None, what),
+        Some((letters, text)) => (letters.chars().next().and_then(manner).unwrap_or(Manner::Typed), text),
+        None => (Manner::Typed, what),
     }
 }
 
-fn value(format: Option<Format>, text: &str, context: &EvalContext<'_>) -> Result<ValueText, String> {
+fn value(manner: Manner, text: &str, context: &EvalContext<'_>) -> Result<ValueText, String> {
     let expression = Expression::parse(text).map_err(|error| error.to_string())?;
     let value = expression.evaluate(context).map_err(|error| error.to_string())?;
-    Ok(value.text(context, format))
+    match manner {
+        Manner::Typed => Ok(value.text(context, None)),
+        Manner::In(format) => Ok(value.text(context, Some(format))),
+        Manner::Instruction => instruction(context, &value),
+    }
+}
+
+/// The instruction at a value, `7 <gemm+7>: ret`.
+fn instruction(context: &EvalContext<'_>, at: &Value) -> Result<ValueText, String> {
+    let one = Examine { shape: Shape::Instruction, ..Examine::default() };
+    let examined = examine(context, &one, at).map_err(|error| error.to_string())?;
+    let row = examined.rows.into_iter().next().ok_or("there is no instruction")?;
+    let symbol = row.symbol.map_or(String::new(), |symbol| format!(" <{symbol}>"));
+    Ok(ValueText::Scalar(format!("{}{symbol}: {}", row.address, row.values.join(" "))))
 }

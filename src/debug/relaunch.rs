@@ -7,6 +7,7 @@ use super::eval_context::Buffer;
 use super::findings::FindingLog;
 use super::focus::Focus;
 use super::open::{OpenedLaunch, contradictions, formals_of, made_up_with, name_params, variables_of};
+use super::run::RunOptions;
 use super::session::{InterruptCheck, Session};
 use super::stop::Stop;
 use super::timeline::Timeline;
@@ -15,7 +16,7 @@ use crate::base::{Diagnostic, SourceFile, SourceId, Sources, Span};
 use crate::launch::change::{Changed, Shape, change};
 use crate::launch::file::Launch;
 use crate::launch::variable_args::{Names, VariableArg};
-use crate::launch::{self, Content, Element, LaunchFacts, LaunchFile, Origin, Overrides, Plan};
+use crate::launch::{self, Case, Content, Element, LaunchFacts, LaunchFile, Origin, Overrides, Plan};
 
 /// The message of a session without a launch file, which is about an `asm` statement.
 pub(super) const NO_LAUNCH: &str = "a statement has no launch";
@@ -38,7 +39,8 @@ impl Session {
         self.opened_launch.as_ref().ok_or(NO_LAUNCH)?.save(path)
     }
 
-    /// Changes the launch by these `arguments`, and starts it again. Breakpoints, displays and settings remain; the recording is discarded.
+    /// Changes the launch by these `arguments`, and starts it again. Breakpoints, displays and settings remain; the recording is
+    /// discarded.
     ///
     /// # Errors
     /// The errors of the arguments, or of the launch that they would make, a line each; nothing has changed then.
@@ -93,12 +95,32 @@ impl Session {
         Ok(self.seek_with_focus(Tick::START, interrupt))
     }
 
+    /// Starts the run again with other options: another seed, order of warps or policy of copies. Breakpoints, displays and settings
+    /// remain.
+    ///
+    /// # Errors
+    /// The first launch cannot begin, in one line; nothing has changed then.
+    pub fn rerun(&mut self, options: RunOptions) -> Result<(), String> {
+        let case = Arc::clone(self.timeline.case());
+        self.restart_case(case, options)
+    }
+
+    /// The options of the run.
+    pub fn options(&self) -> &RunOptions {
+        self.timeline.options()
+    }
+
     /// Starts case number `number` of `plan` instead of the current one.
     fn restart(&mut self, mut plan: Plan, number: usize) -> Result<(), String> {
         let case = Arc::new(plan.cases.swap_remove(number));
+        self.restart_case(case, self.timeline.options().clone())
+    }
+
+    fn restart_case(&mut self, case: Arc<Case>, options: RunOptions) -> Result<(), String> {
         let buffers = Buffer::of_case(&case);
-        let options = self.timeline.options().clone();
+        let checks = self.timeline.checks();
         self.timeline = Timeline::new(Arc::clone(self.program()), case, options, Vec::new()).map_err(|error| error.to_string())?;
+        self.timeline.set_checks(checks);
         self.forget_run(buffers);
         self.focus = Focus::first(self.timeline.machine());
         let suppressions = std::mem::take(&mut self.finding_log.suppressions);

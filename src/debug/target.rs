@@ -54,7 +54,7 @@ pub struct RegisterTarget {
 impl RegisterTarget {
     /// The threads whose register it is.
     pub fn threads(&self) -> ThreadFilter {
-        ThreadFilter { block: Some(self.block), warp: Some(self.warp), lanes: Some(self.lanes) }
+        ThreadFilter { block: Some(self.block), warp: Some(self.warp), warps: None, lanes: Some(self.lanes) }
     }
 }
 

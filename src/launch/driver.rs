@@ -92,7 +92,7 @@ impl DriverLaunch {
             is_from_args: false,
             reasons: Vec::new(),
         };
-        Ok(Case { name: function.name.to_string(), launches: vec![launch], buffers: Vec::new(), printed: None })
+        Ok(Case { name: function.name.to_string(), launches: vec![launch], buffers: Vec::new(), printed: None, begin: 0 })
     }
 
     /// The contents of variables; each variable has at most one.

@@ -28,6 +28,8 @@ pub struct Case {
     pub buffers: Vec<PlannedBuffer>,
     /// The expected output of printf.
     pub printed: Option<Vec<u8>>,
+    /// Index of the launch at which a session begins: the first of the kernel that was named.
+    pub begin: usize,
 }
 
 /// One launch of a kernel.

@@ -153,8 +153,10 @@ impl Resolver<'_> {
         if launches.is_empty() {
             self.error(&whole.field("launches"), "there is no launch");
         }
-        if let Some(kernel) = &self.overrides.kernel {
-            self.error(&whole, format!("a Sequence runs all its launches in order, so kernel '{kernel}' cannot be chosen from it"));
+        let kernel = self.overrides.kernel.as_deref();
+        let begin = launches.iter().position(|(_, launch)| launch.is_of(kernel));
+        if let Some(kernel) = kernel.filter(|_| begin.is_none() && !launches.is_empty()) {
+            self.error(&whole, format!("no launch here is of kernel '{}'", shown_name(kernel)));
         }
         for (place, launch) in launches {
             if launch.printed.is_some() {
@@ -163,7 +165,7 @@ impl Resolver<'_> {
         }
         let name = module.rsplit(['/', '\\']).next().unwrap_or(module);
         let name = name.strip_suffix(".ptx").unwrap_or(name).to_string();
-        self.case(name, launches, printed, &whole)
+        Case { begin: begin.unwrap_or(0), ..self.case(name, launches, printed, &whole) }
     }
 
     fn case(&mut self, name: String, launches: &[(ValuePath, &Launch)], printed: Option<&Init>, place: &ValuePath) -> Case {
@@ -175,7 +177,7 @@ impl Resolver<'_> {
         self.check_total(&scope);
         let printed = printed.and_then(|printed| self.printed(&place.field("printed"), printed));
         let name = partial_name(name, &planned);
-        Case { name, launches: planned, buffers: scope.buffers, printed }
+        Case { name, launches: planned, buffers: scope.buffers, printed, begin: 0 }
     }
 
     fn launch(&mut self, index: usize, place: &ValuePath, launch: &Launch, scope: &mut Scope) -> Option<PlannedLaunch> {

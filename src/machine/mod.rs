@@ -26,8 +26,9 @@ mod state;
 
 pub use event::{
     AccessEvent, AccessKind, Collective, CopyEvent, CopyStage, CopyWait, Event, EventKind, EventMask, Issue, MbarrierChange, MbarrierEvent,
-    NullObserver, Observer, Proxy, SyncEvent, SyncKind, WgmmaChange, WgmmaEvent,
+    NullObserver, Observer, Proxy, StoreData, SyncEvent, SyncKind, WgmmaChange, WgmmaEvent,
 };
+pub use exec::warp_level::shuffle_source;
 pub use in_flight::policy::{CompletionChoice, CompletionPolicyKind, POLICIES, PolicyRow};
 pub use in_flight::tensor;
 pub use run::deadlock::stack_wait;

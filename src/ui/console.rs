@@ -14,12 +14,16 @@ use super::output::Output;
 #[cfg(debug_assertions)]
 use super::provoke;
 use super::script::{Script, ScriptFrontend};
+use super::shell;
 use super::text;
-use crate::command::{CommandError, CommandState, Context, LayoutRequest, Outcome, execute, is_blank_or_comment};
+use super::tour::{Story, Tour};
+use crate::command::{Collected, CommandError, CommandState, Context, LayoutRequest, Outcome, TourRequest, execute, is_blank_or_comment};
 use crate::debug::findings::{FindingText, Severity};
 use crate::debug::session::{InterruptCheck, Session};
 use crate::debug::stop::{Reason, Stop};
 
+/// The most commands of the user that one line executes.
+const EXPANSIONS_MAX: usize = 1024;
 /// The maximum nesting of scripts that execute scripts.
 const SOURCE_DEPTH_MAX: usize = 16;
 /// The prompt that is written before an echoed line of a script.
@@ -38,6 +42,25 @@ pub struct Console {
     pub has_failed: bool,
     /// The nesting of the scripts that are being executed.
     depth: usize,
+    /// The tour that is under way.
+    tour: Option<Tour>,
+}
+
+/// A line that is to be executed.
+struct Pending {
+    line: String,
+    /// True if it is one of the commands of a breakpoint that has stopped.
+    is_of_breakpoint: bool,
+}
+
+impl Pending {
+    fn typed(line: &str) -> Self {
+        Self { line: line.to_string(), is_of_breakpoint: false }
+    }
+
+    fn of_breakpoint(line: String) -> Self {
+        Self { line, is_of_breakpoint: true }
+    }
 }
 
 /// The source of command lines and answers.
@@ -91,7 +114,25 @@ impl Console {
             failing: Severity::Error,
             has_failed: false,
             depth: 0,
+            tour: None,
         }
+    }
+
+    /// Begins a tour; returns its introduction and its first step.
+    pub fn begin_tour(&mut self, story: &'static Story) -> String {
+        self.tour.insert(Tour::new(story)).welcome()
+    }
+
+    /// Shows the tour, or goes on with it.
+    fn guide(&mut self, request: TourRequest) -> Result<String, CommandError> {
+        let none = || CommandError::new("there is no tour").with_help("ptxdbg --tour begins one, with a kernel of its own");
+        let tour = self.tour.as_mut().ok_or_else(none)?;
+        Ok(match request {
+            TourRequest::Show => tour.step(),
+            TourRequest::Next => tour.skip(),
+            TourRequest::Leave => tour.show(false),
+            TourRequest::Resume => tour.show(true),
+        })
     }
 
     /// The session.
@@ -114,8 +155,9 @@ impl Console {
     /// # Errors
     /// The output cannot be written.
     pub fn line(&mut self, line: &str, frontend: &mut dyn Frontend, out: &mut dyn Output) -> io::Result<Flow> {
-        let mut pending = VecDeque::from([line.to_string()]);
-        while let Some(line) = pending.pop_front() {
+        let mut pending = VecDeque::from([Pending::typed(line)]);
+        let mut expansions = 0;
+        while let Some(Pending { line, .. }) = pending.pop_front() {
             if is_blank_or_comment(&line) {
                 continue;
             }
@@ -128,19 +170,33 @@ impl Console {
             match outcome {
                 Outcome::Quit => return Ok(Flow::Quit),
                 Outcome::Stop(stop) => {
-                    let numbers: Vec<u32> = stop.reasons.iter().filter_map(Reason::number).collect();
-                    let due = commands.into_iter().filter(|(number, _)| numbers.contains(number));
-                    pending = due.flat_map(|(_, lines)| lines).collect();
-                    let lines = pending.len();
-                    pending.retain(|line| line != "silent");
+                    let is_silent = enqueue(&stop, commands, &mut pending);
                     out.printed(&self.session().printed_since(written))?;
-                    self.write_stop(&stop, pending.len() < lines, out)?;
+                    out.stopped(&stop);
+                    self.write_stop(&stop, is_silent, out)?;
                 }
-                Outcome::Collect(numbers) => match collect(&mut pending, frontend, out)? {
-                    Ok(lines) => self.set_commands(&numbers, &lines),
+                Outcome::Collect(collected) => match collect(&mut pending, frontend, out)? {
+                    Ok(lines) => self.keep(collected, lines),
                     Err(bad) => return Ok(Flow::Failed(bad.into())),
                 },
+                Outcome::Lines(lines) => {
+                    expansions += 1;
+                    if expansions > EXPANSIONS_MAX {
+                        let error = CommandError::new(format!("commands of 'define' execute each other more than {EXPANSIONS_MAX} times"));
+                        return Ok(Flow::Failed(Failed { line, error, place: None }));
+                    }
+                    lines.iter().rev().for_each(|line| pending.push_front(Pending::typed(line)));
+                }
+                Outcome::Shell(command) => {
+                    if let Err(error) = self.shell(&command, frontend, out)? {
+                        return Ok(Flow::Failed(Failed { line, error, place: None }));
+                    }
+                }
                 Outcome::Layout(request) => match frontend.layout(&request) {
+                    Ok(text) => out.write_all(text.as_bytes())?,
+                    Err(error) => return Ok(Flow::Failed(Failed { line, error, place: None })),
+                },
+                Outcome::Tour(request) => match self.guide(request) {
                     Ok(text) => out.write_all(text.as_bytes())?,
                     Err(error) => return Ok(Flow::Failed(Failed { line, error, place: None })),
                 },
@@ -153,10 +209,23 @@ impl Console {
                     self.has_failed |= explored.is_wrong(self.failing);
                     out.write_all(text::explored(&explored).as_bytes())?;
                 }
-                said => out.write_all(text::outcome(&said).as_bytes())?,
+                said => {
+                    out.answered(&said);
+                    out.write_all(text::outcome(&said).as_bytes())?;
+                }
             }
         }
+        if let Some(next) = self.tour.as_mut().and_then(|tour| tour.typed(line)) {
+            out.write_all(next.as_bytes())?;
+        }
         Ok(Flow::Continue)
+    }
+
+    /// Runs a command of the shell and writes what it writes.
+    fn shell(&mut self, command: &str, frontend: &mut dyn Frontend, out: &mut dyn Output) -> io::Result<Result<(), CommandError>> {
+        let mut interrupt = frontend.interrupt();
+        let ran = shell::run(command, &mut || interrupt.should_continue(&self.session()), &mut |bytes| out.printed(bytes))?;
+        Ok(ran.map_err(CommandError::new))
     }
 
     /// Executes a line; if it asks a question, asks the front end and executes it again with the answer.
@@ -210,13 +279,19 @@ impl Console {
         breakpoints.map(|breakpoint| (breakpoint.number, breakpoint.commands.clone())).collect()
     }
 
-    /// Sets the commands of breakpoints; deleted ones are skipped.
-    fn set_commands(&mut self, numbers: &[u32], lines: &[String]) {
-        let mut session = self.session();
-        for number in numbers {
-            if let Ok(breakpoint) = session.breakpoints.get_mut(*number) {
-                breakpoint.commands = lines.to_vec();
+    /// Keeps lines as what they were collected for; deleted breakpoints are skipped.
+    fn keep(&mut self, collected: Collected, lines: Vec<String>) {
+        match collected {
+            Collected::Breakpoints(numbers) => {
+                let mut session = self.session();
+                for number in numbers {
+                    if let Ok(breakpoint) = session.breakpoints.get_mut(number) {
+                        breakpoint.commands = lines.clone();
+                    }
+                }
             }
+            Collected::Command(name) => self.state.user.define(&name, lines),
+            Collected::Help(name) => self.state.user.document(&name, lines),
         }
     }
 
@@ -262,6 +337,17 @@ impl Console {
     }
 }
 
+/// Puts the commands of the breakpoints at which a run stopped before the pending lines; true if they begin with `silent`. A stop ends
+/// the commands of the breakpoint before; those of a command of the user go on.
+fn enqueue(stop: &Stop, commands: Vec<(u32, Vec<String>)>, pending: &mut VecDeque<Pending>) -> bool {
+    let numbers: Vec<u32> = stop.reasons.iter().filter_map(Reason::number).collect();
+    let due: Vec<String> = commands.into_iter().filter(|(number, _)| numbers.contains(number)).flat_map(|(_, lines)| lines).collect();
+    let is_silent = due.iter().any(|line| line == "silent");
+    pending.retain(|pending| !pending.is_of_breakpoint);
+    due.into_iter().filter(|line| line != "silent").rev().for_each(|line| pending.push_front(Pending::of_breakpoint(line)));
+    is_silent
+}
+
 /// Waits for the session and locks it.
 pub fn locked(session: &Mutex<Session>) -> MutexGuard<'_, Session> {
     session.lock().unwrap_or_else(PoisonError::into_inner)
@@ -275,11 +361,11 @@ impl From<BadLine> for Failed {
 
 /// Reads lines up to the matching `end`, from the pending commands or else from the front end. Lines after one that is not UTF-8 are read,
 /// too.
-fn collect(pending: &mut VecDeque<String>, frontend: &mut dyn Frontend, out: &mut dyn Write) -> io::Result<Result<Vec<String>, BadLine>> {
+fn collect(pending: &mut VecDeque<Pending>, frontend: &mut dyn Frontend, out: &mut dyn Write) -> io::Result<Result<Vec<String>, BadLine>> {
     let mut lines = Vec::new();
     let (mut depth, mut first_bad) = (0, None);
     loop {
-        let next = pending.pop_front().map_or_else(|| frontend.more(">", out), |line| Ok(Some(Ok(line))))?;
+        let next = pending.pop_front().map_or_else(|| frontend.more(">", out), |pending| Ok(Some(Ok(pending.line))))?;
         let line = match next {
             None => return Ok(first_bad.map_or(Ok(lines), Err)),
             Some(Ok(line)) => line.trim().to_string(),
@@ -291,7 +377,7 @@ fn collect(pending: &mut VecDeque<String>, frontend: &mut dyn Frontend, out: &mu
         match line.split_whitespace().next() {
             Some("end") if depth == 0 => return Ok(first_bad.map_or(Ok(lines), Err)),
             Some("end") => depth -= 1,
-            Some("commands") => depth += 1,
+            Some("commands" | "define" | "document") => depth += 1,
             _ => {}
         }
         lines.push(line);

@@ -17,8 +17,10 @@ pub mod refusal;
 pub mod repl;
 pub mod save_on_panic;
 pub mod script;
+mod shell;
 pub mod terminal_kind;
 pub mod text;
+pub mod tour;
 #[cfg(feature = "tui")]
 mod transcript_file;
 #[cfg(feature = "tui")]

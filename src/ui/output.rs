@@ -9,6 +9,9 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use crate::command::Outcome;
+use crate::debug::stop::Stop;
+
 use super::visible::{visible_bytes, visible_styled};
 
 /// The output of commands. Text that is written to it has no colours.
@@ -18,6 +21,12 @@ pub trait Output: Write {
     /// # Errors
     /// It cannot be written.
     fn printed(&mut self, bytes: &[u8]) -> io::Result<()>;
+
+    /// Takes the answer of a command as data, before its text is written; by default it is left.
+    fn answered(&mut self, _: &Outcome) {}
+
+    /// Takes a stop as data, before its text is written; by default it is left.
+    fn stopped(&mut self, _: &Stop) {}
 }
 
 /// Standard output or standard error.

@@ -5,6 +5,7 @@
 use std::io::{ErrorKind, Write};
 
 use super::output::{Standard, print_error};
+use super::text::junit::Suite;
 use super::text::sarif::Log;
 use super::text::{self, Style};
 use crate::base::save::cause;
@@ -108,6 +109,11 @@ pub fn report_failure(failure: &Failure, style: Style) -> Status {
             log.diagnostics(sources, diagnostics);
             log.to_text()
         }
+        Style::Junit => {
+            let mut suite = Suite::default();
+            suite.diagnostics(sources, diagnostics);
+            suite.to_text()
+        }
     };
     if write(&text).is_err() { Status::Unusable } else { status }
 }
@@ -135,6 +141,11 @@ fn write_record(message: &str, style: Style) {
             let mut log = Log::default();
             log.error(message);
             log.to_text()
+        }
+        Style::Junit => {
+            let mut suite = Suite::default();
+            suite.error(message);
+            suite.to_text()
         }
     };
     let _ = write(&text);

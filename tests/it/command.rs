@@ -195,7 +195,7 @@ fn names_are_completed_by_what_can_stand_there() {
     assert_eq!(candidates("break L__"), ["$L__BB0_1", "$L__BB0_2"]);
     assert_eq!(candidates("break $L__BB0_1 if ti"), ["tile", "%tid.x"].map(String::from).into_iter().rev().collect::<Vec<_>>());
     assert_eq!(candidates("goto b"), ["before"]);
-    assert_eq!(candidates("goto "), ["finding", "mismatch", "start", "end", "before"]);
+    assert_eq!(candidates("goto "), ["launch", "finding", "mismatch", "start", "end", "before"]);
     assert_eq!(candidates("goto finding 1 f"), ["first"]);
     assert_eq!(candidates("catch div"), ["divergence"]);
     assert_eq!(candidates("set step-u"), ["step-unit"]);

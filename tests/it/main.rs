@@ -2,6 +2,7 @@
 
 mod api;
 mod asynchronous;
+mod batch;
 mod breakpoints;
 mod bundles;
 mod capture;
@@ -22,6 +23,7 @@ mod effects;
 mod expressions;
 mod faults;
 mod fidelity;
+mod find;
 mod findings;
 mod fixes;
 mod flow;
@@ -63,6 +65,7 @@ mod session_files;
 mod shrink;
 mod source_names;
 mod stops;
+mod stories;
 mod syntax;
 mod syntax_errors;
 mod syntax_properties;

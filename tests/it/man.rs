@@ -133,6 +133,12 @@ The lines of the source that .loc gives for it; of a hang, which threads wait wh
 \fB\-\-format sarif\fR writes one SARIF 2.1.0 document with a result for each finding, value that is not the expected one, and diagnostic;
 cases that stopped before their end are not compared and named by the property notCompared of the run. Its properties certificates and madeUp say
 what holds for every order, and which launch was made up; what keeps ptxdbg from doing what was asked is a notification of an invocation.
+.PP
+With \fB\-\-batch \-e\fR \fB\-\-format json\fR writes one object for each command, of kind \fBcommand\fR: command, ok, answers (what it said, as data),
+text (what the prompt would print) and error; \fBdocs/commands.schema.json\fR has the schema.
+.PP
+\fB\-\-format junit\fR writes one document of test cases, one for each case of \fB\-\-verify\fR and \fB\-\-batch\fR and each module of \fB\-\-check\fR; what
+is not as expected is a failure of type expect, a finding one with its id as the type.
 .SH PTX IN OTHER FILES
 What a file is, its first bytes say. PTX is taken out of ELF programs, libraries and objects, those of Windows (PE and COFF), archives, fat
 binaries (plain, LZ4 or zstd), cubins that were compiled with \fB\-lineinfo\fR or \fB\-G\fR, what CuPy keeps in its cache, and texts with what Numba

@@ -139,8 +139,25 @@ fn examples(kind: ArgKind) -> &'static [&'static str] {
     }
 }
 
-/// Commands that reach outside of the session.
-const OUTSIDE: &[&str] = &["dump", "restore", "save session", "load session", "save launch", "bundle", "source", "quit"];
+/// Commands that reach outside of the session, or make another run of it.
+const OUTSIDE: &[&str] = &[
+    "dump",
+    "restore",
+    "save session",
+    "load session",
+    "save launch",
+    "bundle",
+    "source",
+    "quit",
+    "shell",
+    "export cfg",
+    "export trace",
+    "export registers",
+    "export memory",
+    "set seed",
+    "set schedule",
+    "set async",
+];
 
 /// A line that mostly makes sense.
 fn line(random: &mut impl Iterator<Item = u64>, specs: &[&CommandSpec]) -> String {

@@ -130,7 +130,7 @@ fn full(opened: &Opened) -> Saved {
     };
     list.add(Breakpoint {
         condition: Some(Condition::parse("%r18 > 100 && any(%p3)").unwrap()),
-        filter: ThreadFilter { block: Some([1, 0, 0]), warp: None, lanes: Some(LaneMask::lowest(8)) },
+        filter: ThreadFilter { block: Some([1, 0, 0]), lanes: Some(LaneMask::lowest(8)), ..ThreadFilter::default() },
         ignore: 2,
         hits: 5,
         temporary: true,

@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 
 use crate::common::words::words;
 use ptxdbg::command::table::commands;
-use ptxdbg::command::{is_blank_or_comment, parse};
+use ptxdbg::command::{UserCommands, is_blank_or_comment, parse};
 
 const TOP: &str = env!("CARGO_MANIFEST_DIR");
 const PROMPT: &str = "(ptxdbg) ";
@@ -90,6 +90,20 @@ fn sessions_say_what_the_transcripts_show() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn no_word_of_gdb_is_unknown() {
+    let words = transcripts().into_iter().find(|transcript| transcript.path.ends_with("gdb_words.txt")).unwrap();
+    let answers: Vec<&str> = words.text.lines().filter(|line| !line.starts_with(PROMPT)).collect();
+    // What is typed wrongly on purpose is about names, not about words.
+    let unknown = ["there is no command '", "there is no setting", "is not expected here", "there is no event"];
+    let unknown: Vec<&&str> = answers.iter().filter(|line| unknown.iter().any(|words| line.contains(words))).collect();
+    assert_eq!(unknown, [&"error at column 12: there is no command 'nothing'"]);
+    for word in ["make", "pwd", "!ls", "shell ls"] {
+        let parsed = UserCommands::default().without_alias(word);
+        assert_eq!(parse(&parsed).unwrap().spec.name, "shell", "{word}");
+    }
 }
 
 #[test]

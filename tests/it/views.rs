@@ -101,7 +101,7 @@ fn warps_lanes_and_threads_are_coalesced() {
             "  8-31   (8,0,0) … (31,0,0)  ready  looking.ptx:51 <looking+19>  mov.b32 %r7, 100",
         ],
     );
-    let few = ThreadFilter::parse("warp 0 lane 6-9", &context.extents()).unwrap();
+    let few = ThreadFilter::parse("warp 0 lane 6-9", &context.extents(), context.roles).unwrap();
     assert_lines(
         &table(&threads::threads(&view::threads(&context, &few))),
         &[
@@ -110,7 +110,7 @@ fn warps_lanes_and_threads_are_coalesced() {
             "(0,0,0)  0      8-9          2  ready  looking.ptx:51 <looking+19>  mov.b32 %r7, 100",
         ],
     );
-    let none = ThreadFilter::parse("block 1,0,0", &context.extents()).unwrap();
+    let none = ThreadFilter::parse("block 1,0,0", &context.extents(), context.roles).unwrap();
     assert_lines(&table(&threads::threads(&view::threads(&context, &none))), &["no such thread is on the machine"]);
     assert_eq!(view::warps(&context, &none).unwrap_err().to_string(), "block (1,0,0) has not started: 1 of 2 have");
 }
@@ -360,8 +360,11 @@ fn values_are_printed_in_words() {
 fn words_about_threads() {
     let extents = Extents { grid: [4, 2, 1], block: [16, 6, 1], cluster: [2, 1, 1] };
     let focus = Focus { block: [1, 0, 0], warp: 2, lane: 5, frame: 1 };
-    let filter =
-        |words: &str| ThreadFilter::parse(words, &extents).map(|filter| filter.to_string()).map_err(|error| (error.column, error.message));
+    let filter = |words: &str| {
+        ThreadFilter::parse(words, &extents, &ptxdbg::debug::roles::NO_ROLES)
+            .map(|filter| filter.to_string())
+            .map_err(|error| (error.column, error.message))
+    };
     assert_eq!(filter("block 1,0,0 warp 2 lane 0-7").unwrap(), "block 1,0,0 warp 2 lane 0-7");
     assert_eq!(filter("lane 0-3, 8,12-15").unwrap(), "lane 0-3,8,12-15");
     // Thread (1,2,0) of a block 16 wide is number 33: lane 1 of warp 1.

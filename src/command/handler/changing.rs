@@ -10,11 +10,13 @@ use crate::command::error::CommandError;
 use crate::command::outcome::Outcome;
 use crate::debug::edit::Edit;
 use crate::debug::expression::AssignmentError;
+use crate::debug::run::RunOptions;
 use crate::debug::settings::{SETTINGS, Setting};
 use crate::debug::target::{MemoryTarget, Target};
 use crate::debug::transfer::{self, Layout};
 use crate::debug::value::{Tensor, Value};
 use crate::debug::{memory, nearest, view};
+use crate::machine::{CompletionChoice, CompletionPolicyKind, Schedule};
 
 /// The result of a handler.
 type Answer = Result<Outcome, CommandError>;
@@ -80,12 +82,74 @@ fn change_setting(context: &mut Context<'_>, argument: &ArgumentText) -> Answer 
     Ok(Outcome::Nothing)
 }
 
+/// An option of the run that can be changed at the prompt.
+pub struct RunOption {
+    /// Its name, that of the option of the command line.
+    pub name: &'static str,
+    /// Its value, as it would be typed.
+    get: fn(&RunOptions) -> String,
+    /// Changes it; the possible values, if the text is none of them.
+    put: fn(&mut RunOptions, &str) -> Result<(), String>,
+}
+
+/// The options of the run that can be changed at the prompt.
+pub const RUN_OPTIONS: [RunOption; 3] = [
+    RunOption {
+        name: "seed",
+        get: |options| options.seed.to_string(),
+        put: |options, text| {
+            let seed = text.parse().map_err(|_| format!("'{text}' is not a seed: a number from 0"))?;
+            if options.copies.seed() == Some(options.seed) {
+                options.copies = CompletionPolicyKind::Random(seed);
+            }
+            options.seed = seed;
+            Ok(())
+        },
+    },
+    RunOption {
+        name: "schedule",
+        get: |options| options.schedule.to_string(),
+        put: |options, text| Schedule::parse(text).map(|schedule| options.schedule = schedule),
+    },
+    RunOption {
+        name: "async",
+        get: |options| {
+            let seed = options.copies.seed().map_or(String::new(), |seed| format!(":{seed}"));
+            format!("{}{seed}", options.copies.row().name)
+        },
+        put: |options, text| CompletionChoice::parse(text).map(|choice| options.copies = choice.policy(options.seed)),
+    },
+];
+
+/// `set seed 5`: changes an option of the run, which begins anew.
+pub fn set_run_option(context: &mut Context<'_>, call: &Call) -> Answer {
+    let value = call.required("VALUE")?;
+    let Some(row) = RUN_OPTIONS.iter().find(|row| call.spec.name.ends_with(row.name)) else { return Ok(Outcome::Nothing) };
+    let mut options = context.session.options().clone();
+    (row.put)(&mut options, &value.text).map_err(|message| value.error(message))?;
+    if let Some(question) = context.ask_to_restart() {
+        return Ok(question);
+    }
+    context.session.rerun(options).map_err(|message| value.error(message))?;
+    Ok(Outcome::Text(format!("{} is {}: the run begins anew\n", row.name, (row.get)(context.session.options()))))
+}
+
+/// Shows the version.
+pub fn version(_: &mut Context<'_>, _: &Call) -> Answer {
+    Ok(Outcome::Text(format!("ptxdbg {}\n", env!("CARGO_PKG_VERSION"))))
+}
+
 pub fn show(context: &mut Context<'_>, call: &Call) -> Answer {
+    let options = context.session.options();
+    let option = |row: &RunOption| format!("{:16} {:8} (of the run; 'set {}' begins it anew)\n", row.name, (row.get)(options), row.name);
+    if let Some(row) = call.text("SETTING").and_then(|name| RUN_OPTIONS.iter().find(|row| row.name == name)) {
+        return Ok(Outcome::Text(option(row)));
+    }
     let settings = &context.session.settings;
     let row = |setting: &Setting| format!("{:16} {:8} ({})\n", setting.name, (setting.get)(settings), setting.kind.describe());
     let text = match call.argument("SETTING") {
         Some(name) => row(setting(name)?),
-        None => SETTINGS.iter().map(row).collect(),
+        None => SETTINGS.iter().map(row).chain(RUN_OPTIONS.iter().map(option)).collect(),
     };
     Ok(Outcome::Text(text))
 }

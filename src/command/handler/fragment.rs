@@ -10,6 +10,9 @@ use crate::debug::view::{self, FragmentError};
 /// Registers as a matrix; with an element or a lane, only those elements.
 pub fn fragment(context: &mut Context<'_>, call: &Call) -> Result<Outcome, CommandError> {
     let format = call.format()?;
+    if call.argument("FRAGMENT").is_none() {
+        return of_instruction(context, call);
+    }
     let (registers, name) = (call.required("REGISTERS")?, call.required("FRAGMENT")?);
     let names = register_names(registers)?;
     let error = |error: FragmentError| match error {
@@ -36,6 +39,31 @@ pub fn fragment(context: &mut Context<'_>, call: &Call) -> Result<Outcome, Comma
         }
         _ => Ok(Outcome::View(View::FragmentElements(elements))),
     }
+}
+
+/// The fragments of the instruction that the focused lane executes next, or the one with the letter that was given.
+fn of_instruction(context: &Context<'_>, call: &Call) -> Result<Outcome, CommandError> {
+    let eval_context = context.session.eval_context();
+    let mut found = view::fragments_here(&eval_context);
+    if found.is_empty() {
+        let error = CommandError::new("the instruction here has no fragments");
+        return Err(error.with_help("stand at an mma, wmma or wgmma, or name registers: info fragment %r4..%r7 as mma.m16n8k16.a.f16"));
+    }
+    if let Some(letter) = call.argument("REGISTERS") {
+        found.retain(|(_, fragment)| *fragment == letter.text);
+        if found.is_empty() {
+            return Err(letter.error(format!("'{}' is not a fragment of the instruction here: a, b, c or d", letter.text)));
+        }
+    }
+    let format = call.format()?;
+    let mut outcomes = Vec::new();
+    for (named, _) in found {
+        let fragment = view::fragment(&eval_context, &named.name, &named.registers, format);
+        let fragment = fragment.map_err(|error| CommandError::new(error.to_string()))?;
+        outcomes.push(Outcome::Text(format!("{} in {}\n", named.name, named.registers.join(", "))));
+        outcomes.push(Outcome::View(View::Fragment(fragment)));
+    }
+    Ok(Outcome::Several(outcomes))
 }
 
 /// The registers of `%r4..%r7`, `%r4, %r5` and `{%r4, %r5}`.

@@ -14,7 +14,7 @@ use crate::debug::display;
 use crate::debug::resume::LastKnown;
 use crate::debug::session::Session;
 use crate::debug::target::{MemoryTarget, Target};
-use crate::debug::value::{Shown, Value, ValueText};
+use crate::debug::value::{Scalar, Shown, Type, Value, ValueText};
 use crate::debug::view::{self, Examine, Shape};
 
 /// The result of a handler.
@@ -35,6 +35,14 @@ pub fn print(context: &mut Context<'_>, call: &Call) -> Answer {
     let bytes = declared_as_bytes(context, argument, "p");
     let undefined = view::undefined_lanes(&context.session.eval_context(), &argument.text);
     Ok(Outcome::Value { what: argument.text.clone(), value, undefined, unrounded_uses, in_flight: in_flight(context, argument), bytes })
+}
+
+/// The value of an expression alone.
+pub fn output(context: &mut Context<'_>, call: &Call) -> Answer {
+    let argument = call.required("EXPRESSION")?;
+    let value = context.value(argument)?.text(&context.session.eval_context(), call.format()?);
+    let undefined = view::undefined_lanes(&context.session.eval_context(), &argument.text);
+    Ok(Outcome::Bare { value, undefined })
 }
 
 /// A note if an expression names an array that is declared as bytes: the `command` that shows its elements.
@@ -126,7 +134,11 @@ pub fn in_flight(context: &Context<'_>, argument: &ArgumentText) -> Option<Strin
 
 pub fn display(context: &mut Context<'_>, call: &Call) -> Answer {
     let Some(argument) = call.argument("EXPRESSION") else { return Ok(Outcome::Displays(displays_now(context))) };
-    let format = call.format()?.map_or(String::new(), |format| format!("/{} ", format.letter()));
+    let is_code = call.suffix.as_ref().is_some_and(|letters| letters.text == "i");
+    let format = match is_code {
+        true => format!("/{} ", display::CODE),
+        false => call.format()?.map_or(String::new(), |format| format!("/{} ", format.letter())),
+    };
     context.value(argument)?;
     context.session.displays.push(format!("{format}{}", argument.text));
     let mut shown = displays_now(context);
@@ -176,6 +188,31 @@ pub fn examine(context: &mut Context<'_>, call: &Call) -> Answer {
     Ok(Outcome::View(View::Examined { examined, code: examine.shape == Shape::Instruction }))
 }
 
+/// The instructions of a function.
+pub fn disassemble(context: &mut Context<'_>, call: &Call) -> Answer {
+    let eval_context = context.session.eval_context();
+    let function = match call.argument("FUNCTION") {
+        None => Some(eval_context.current_function()),
+        Some(argument) => context.locate(argument)?.pcs.first().and_then(|pc| eval_context.program().function_at(*pc)),
+    };
+    let function = function.ok_or_else(|| context.no_code_error())?;
+    let code = &eval_context.program().functions[function.index()].code;
+    let examine = Examine { count: u64::from(code.end - code.start), shape: Shape::Instruction, ..Examine::default() };
+    let start = Value::Scalar(Scalar { ty: Type::Code, bits: u128::from(code.start) });
+    let examined = view::examine(&eval_context, &examine, &start).map_err(|error| CommandError::new(error.to_string()))?;
+    Ok(Outcome::View(View::Examined { examined, code: true }))
+}
+
+/// The symbol that an address is in.
+pub fn symbol_at(context: &mut Context<'_>, call: &Call) -> Answer {
+    let argument = call.required("ADDRESS")?;
+    let value = context.value(argument)?;
+    match view::symbol_of(&context.session.eval_context(), &value) {
+        Some(symbol) => Ok(Outcome::Text(format!("{symbol} is at {}\n", argument.text))),
+        None => Err(argument.error(format!("no variable, buffer or function lies at {}", argument.text))),
+    }
+}
+
 pub fn list(context: &mut Context<'_>, call: &Call) -> Answer {
     let size = context.session.settings.list_size;
     let here = (context.session.time(), context.session.focus);
@@ -208,13 +245,16 @@ fn window(line: u32, size: u32) -> Range<u32> {
 /// The lines of `10,20`, or around a location.
 fn lines_at(context: &Context<'_>, argument: &ArgumentText, size: u32) -> Result<(SourceId, Range<u32>), CommandError> {
     let (current, _) = view::current_line(&context.session.eval_context());
-    let range = argument.text.split_once(',').and_then(|(first, last)| Some((first.trim().parse().ok()?, last.trim().parse().ok()?)));
+    let file = context.session.program().sources_text.file(current);
+    let own_name = argument.text.rsplit_once(':').filter(|(name, _)| *name == file.name() || *name == file.short_name());
+    let lines = own_name.map_or(argument.text.as_str(), |(_, lines)| lines);
+    let range = lines.split_once(',').and_then(|(first, last)| Some((first.trim().parse().ok()?, last.trim().parse().ok()?)));
     if let Some((first, last)) = range {
         let last: u32 = last;
         return Ok((current, first..last.saturating_add(1)));
     }
     // A line without code can be listed too.
-    if let Ok(line) = argument.text.parse() {
+    if let Ok(line) = lines.parse() {
         return Ok((current, window(line, size)));
     }
     let pc = context.locate(argument)?.pcs.first().copied();

@@ -2,6 +2,8 @@
 
 pub mod changing;
 pub mod descriptor;
+pub mod export;
+pub mod finding_events;
 pub mod focus;
 pub mod fragment;
 pub mod help;
@@ -9,6 +11,7 @@ pub mod looking;
 pub mod race;
 pub mod reversing;
 pub mod running;
+pub mod scripting;
 pub mod session;
 pub mod stopping;
 pub mod views;

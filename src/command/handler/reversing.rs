@@ -76,6 +76,37 @@ pub fn mark(context: &mut Context<'_>, call: &Call) -> Answer {
     Ok(Outcome::Nothing)
 }
 
+pub fn checkpoint(context: &mut Context<'_>, _: &Call) -> Answer {
+    let place = Site::of(&context.session.eval_context()).map_or(String::new(), |site| site.place);
+    let mark = Mark { time: context.session.time(), focus: context.session.focus, place };
+    let number = (1_u64..).find(|number| context.session.marks.get(&checkpoint_name(*number)).is_err()).unwrap_or(1);
+    let time = mark.time;
+    context.session.marks.set(&checkpoint_name(number), mark)?;
+    Ok(Outcome::Text(format!("checkpoint {number} at t={time}: 'restart {number}' comes back\n")))
+}
+
+pub fn restart(context: &mut Context<'_>, call: &Call) -> Answer {
+    let argument = call.required("N")?;
+    let number = call.number("N").unwrap_or(0);
+    let mark = context.session.marks.get(&checkpoint_name(number)).cloned();
+    let mark = mark.map_err(|_| argument.error(format!("there is no checkpoint {number}")).with_help("info checkpoints lists them"))?;
+    context.session.focus = mark.focus;
+    stopped(context.session.seek(mark.time, context.interrupt))
+}
+
+/// The name of the mark of checkpoint number `number`.
+fn checkpoint_name(number: u64) -> String {
+    format!("checkpoint-{number}")
+}
+
+pub fn goto_launch(context: &mut Context<'_>, call: &Call) -> Answer {
+    let argument = call.required("N")?;
+    let count = context.session.launches();
+    let number = call.number("N").and_then(|number| usize::try_from(number).ok()).filter(|number| (1..=count).contains(number));
+    let number = number.ok_or_else(|| argument.error(format!("there is no launch {}: they are 1 to {count}", argument.text)))?;
+    stopped(context.session.seek_launch(number - 1, context.interrupt))
+}
+
 pub fn marks(context: &mut Context<'_>, _: &Call) -> Answer {
     let marks = context.session.marks.by_time().into_iter().map(|(name, mark)| (name.to_string(), mark.clone()));
     Ok(Outcome::Marks(marks.collect()))

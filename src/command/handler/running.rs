@@ -8,8 +8,9 @@ use crate::command::error::CommandError;
 use crate::command::outcome::Outcome;
 use crate::debug::RunError;
 use crate::debug::explore::{DEPTH_MAX, Strategy};
-use crate::debug::focus::Focus;
-use crate::debug::stop::{Direction, Goal, StepUnit, Stop};
+use crate::debug::focus::{Focus, ThreadFilter};
+use crate::debug::stop::{Direction, Goal, Reason, StepUnit, Stop};
+use crate::debug::view;
 
 /// The result of a handler.
 type Answer = Result<Outcome, CommandError>;
@@ -53,6 +54,9 @@ pub enum Step {
 
 /// Steps as often as `call` says, with its step unit, which applies to this step only.
 pub fn step(context: &mut Context<'_>, call: &Call, step: Step, over_calls: bool, direction: Direction) -> Answer {
+    if call.text("UNIT") == Some("program") {
+        return step_program(context, call.count(), over_calls, direction);
+    }
     let count = call.count();
     let goal = match step {
         Step::Instruction => Goal::Instruction { count, over_calls },
@@ -69,6 +73,35 @@ pub fn step(context: &mut Context<'_>, call: &Call, step: Step, over_calls: bool
     let answer = resume(context, &goal, direction);
     context.session.settings.step_unit = usual;
     answer
+}
+
+/// Steps every warp of the focused block to another line, `count` times: what a program of Triton does as one. Warps that others needed
+/// on the way have moved already. A breakpoint or the end of the run stops it where it is.
+fn step_program(context: &mut Context<'_>, count: u64, over_calls: bool, direction: Direction) -> Answer {
+    if direction == Direction::Backward {
+        return Err(CommandError::new("a step of a program goes forwards only").with_help("'back' goes to where it began"));
+    }
+    let focus = context.session.focus;
+    let filter = ThreadFilter::of_block(&focus);
+    for _ in 0..count {
+        let begin = view::lane_locations(&context.session.eval_context(), &filter);
+        if begin.is_empty() {
+            return resume(context, &Goal::Line { count: 1, over_calls }, direction);
+        }
+        for location in &begin {
+            let now = view::lane_locations(&context.session.eval_context(), &filter);
+            let stands = now.iter().find(|other| other.warp == location.warp && other.lanes == location.lanes && other.pc == location.pc);
+            let Some(stands) = stands else { continue };
+            context.session.focus = Focus { frame: 0, ..focus }.among(focus.block, stands.warp, stands.lanes);
+            let stop = run_to_stop(context, &Goal::Line { count: 1, over_calls }, direction)?;
+            if !matches!(stop.reasons.as_slice(), [Reason::Done | Reason::ThreadExited]) {
+                return Ok(Outcome::Stop(Box::new(stop)));
+            }
+        }
+    }
+    let time = context.session.time();
+    context.session.focus = focus;
+    Ok(Outcome::Stop(Box::new(context.session.seek(time, context.interrupt))))
 }
 
 /// Runs until the selected frame returns; backwards, to its call.

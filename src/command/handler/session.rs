@@ -72,10 +72,6 @@ pub fn save_layout(_: &mut Context<'_>, call: &Call) -> Result<Outcome, CommandE
     Ok(Outcome::Layout(LayoutRequest::Save(call.required("FILE")?.text.clone())))
 }
 
-pub fn echo(_: &mut Context<'_>, call: &Call) -> Result<Outcome, CommandError> {
-    Ok(Outcome::Text(format!("{}\n", call.text("TEXT").unwrap_or_default())))
-}
-
 pub fn quit(_: &mut Context<'_>, _: &Call) -> Result<Outcome, CommandError> {
     Ok(Outcome::Quit)
 }

@@ -1,14 +1,17 @@
 //! Breakpoints, watchpoints and catchpoints.
 
 use super::looking::declared_as_bytes;
+use crate::base::Glob;
 use crate::command::argument_text::ArgumentText;
 use crate::command::call::Call;
 use crate::command::context::Context;
 use crate::command::error::CommandError;
-use crate::command::outcome::Outcome;
+use crate::command::outcome::{Collected, Outcome};
 use crate::debug::breakpoints::{Breakpoint, Condition, LogMessage, Trigger, WatchMode, breakpoint_rows};
 use crate::debug::focus::ThreadFilter;
+use crate::debug::shown_name;
 use crate::debug::target::Target;
+use crate::program::Pc;
 
 /// The result of a handler.
 type Answer = Result<Outcome, CommandError>;
@@ -22,7 +25,7 @@ pub fn breakpoint(context: &mut Context<'_>, call: &Call, temporary: bool) -> An
 }
 
 pub fn watch(context: &mut Context<'_>, call: &Call, mode: WatchMode) -> Answer {
-    let argument = call.required("PLACE")?;
+    let argument = &without_location_flag(call.required("PLACE")?);
     let named = threads(context, call)?;
     let target = context.target_for(argument, &named)?;
     let filter = match &target {
@@ -33,6 +36,55 @@ pub fn watch(context: &mut Context<'_>, call: &Call, mode: WatchMode) -> Answer 
     let note = declared_as_bytes(context, argument, call.spec.name);
     let breakpoint = Breakpoint { filter, ..Breakpoint::new(Trigger::Watch(target, mode), first_argument(call)) };
     add(context, call, breakpoint, note)
+}
+
+/// The place without gdb's `-l`: an address is taken once in any case.
+fn without_location_flag(place: &ArgumentText) -> ArgumentText {
+    let flags = ["-location", "-l"].into_iter().filter_map(|flag| place.text.strip_prefix(flag));
+    let rest = flags.filter(|rest| rest.starts_with(char::is_whitespace)).map(str::trim_start).next();
+    rest.map_or(place.clone(), |rest| ArgumentText { text: rest.to_string(), start: place.span().end - rest.len() })
+}
+
+/// Sets a breakpoint on each function whose name matches.
+pub fn break_functions(context: &mut Context<'_>, call: &Call) -> Answer {
+    let argument = call.required("PATTERN")?;
+    let pattern = argument.text.replace(".*", "*").replace('.', "?");
+    let (from_start, pattern) = pattern.strip_prefix('^').map_or((false, pattern.as_str()), |rest| (true, rest));
+    let (to_end, pattern) = pattern.strip_suffix('$').map_or((false, pattern), |rest| (true, rest));
+    let glob = Glob::without_sets(&format!("{}{pattern}{}", if from_start { "" } else { "*" }, if to_end { "" } else { "*" }));
+    let program = context.session.program();
+    let functions = program.functions.iter().filter(|function| !function.code.is_empty());
+    let matching = functions.filter(|function| glob.matches(&function.name) || glob.matches(&shown_name(&function.name)));
+    let found: Vec<_> = matching.map(|function| (Pc(function.code.start), shown_name(&function.name).into_owned())).collect();
+    if found.is_empty() {
+        return Err(argument.error(format!("no function matches '{}'", argument.text)).with_help("info functions lists them"));
+    }
+    let mut numbers = Vec::new();
+    for (pc, name) in found {
+        numbers.push(context.session.breakpoints.add(Breakpoint::new(Trigger::Code(vec![pc]), name)));
+    }
+    let mut rows = breakpoint_rows(&context.session.breakpoints, context.session.program());
+    rows.retain(|row| numbers.contains(&row.number));
+    Ok(Outcome::Breakpoints(rows))
+}
+
+/// Deletes the breakpoints at a location.
+pub fn clear(context: &mut Context<'_>, call: &Call) -> Answer {
+    let here = ArgumentText { text: String::new(), start: call.line.len() };
+    let location = call.argument("LOCATION").unwrap_or(&here);
+    let pcs = context.locate(location)?.pcs;
+    let is_there = |breakpoint: &&Breakpoint| breakpoint.pcs().iter().any(|pc| pcs.contains(pc));
+    let numbers: Vec<u32> = context.session.breakpoints.iter().filter(is_there).map(|breakpoint| breakpoint.number).collect();
+    if numbers.is_empty() {
+        let place = if location.text.is_empty() { "here".to_string() } else { format!("at {}", location.text) };
+        return Err(location.error(format!("there is no breakpoint {place}")));
+    }
+    let mut text = String::new();
+    for number in numbers {
+        context.session.breakpoints.delete(number)?;
+        text += &format!("breakpoint {number} deleted\n");
+    }
+    Ok(Outcome::Text(text))
 }
 
 pub fn catch(context: &mut Context<'_>, call: &Call, temporary: bool) -> Answer {
@@ -46,8 +98,8 @@ pub fn logpoint(context: &mut Context<'_>, call: &Call) -> Answer {
     let resolved = context.locate(call.required("LOCATION")?)?;
     let format = call.required("MESSAGE")?;
     let message = Some(LogMessage::parse(&format.text).map_err(|error| format.shifted_error(error))?);
-    let breakpoint = Breakpoint::new(Trigger::Code(resolved.pcs), first_argument(call));
-    add(context, call, Breakpoint { message, ..breakpoint }, resolved.note)
+    let (breakpoint, filter) = (Breakpoint::new(Trigger::Code(resolved.pcs), first_argument(call)), threads(context, call)?);
+    add(context, call, Breakpoint { message, filter, ..breakpoint }, resolved.note)
 }
 
 /// The first argument as typed: the location, expression or event.
@@ -83,7 +135,7 @@ pub fn commands(context: &mut Context<'_>, call: &Call) -> Answer {
     if numbers.is_empty() {
         return Err(CommandError::new("there is no breakpoint to give commands to"));
     }
-    Ok(Outcome::Collect(numbers))
+    Ok(Outcome::Collect(Collected::Breakpoints(numbers)))
 }
 
 pub fn condition(context: &mut Context<'_>, call: &Call) -> Answer {

@@ -1,11 +1,13 @@
 //! The commands that list and explain. Each returns a view: rows of data on the stopped *machine*, the simulated GPU. An evaluation
 //! context is the stopped machine with its focused thread.
 
+use crate::base::Dim3;
 use crate::command::argument_text::ArgumentText;
 use crate::command::call::Call;
 use crate::command::context::Context;
 use crate::command::error::CommandError;
 use crate::command::outcome::{Outcome, View};
+use crate::debug::WatchedAccessText;
 use crate::debug::eval_context::{EvalContext, ThreadError};
 use crate::debug::explain;
 use crate::debug::fidelity;
@@ -13,7 +15,8 @@ use crate::debug::focus::ThreadFilter;
 use crate::debug::names::mbarriers::mbarrier_address;
 use crate::debug::names::scope;
 use crate::debug::nearest;
-use crate::debug::view;
+use crate::debug::view::{self, SymbolKind};
+use crate::program::listed_name;
 
 /// Frames that a backtrace shows without a number.
 const FRAMES: usize = 100;
@@ -96,9 +99,28 @@ pub fn explain(context: &mut Context<'_>, call: &Call) -> Answer {
     let resolved = call.argument("LOCATION").map(|argument| context.locate(argument)).transpose()?;
     let pc = resolved.and_then(|resolved| resolved.pcs.first().copied());
     match explain::explain(&context.session.eval_context(), pc) {
-        Some(explanation) => shown(View::Explanation(Box::new(explanation))),
+        Some(mut explanation) => {
+            if let Some(lane) = explanation.lane.as_mut().filter(|lane| !lane.lines.is_empty()) {
+                lane.lines.extend(last_write(context));
+            }
+            shown(View::Explanation(Box::new(explanation)))
+        }
         None => Err(context.no_code_error()),
     }
+}
+
+/// Where the memory that the next instruction accesses was written last.
+fn last_write(context: &mut Context<'_>) -> Option<String> {
+    let text = explain::accessed(&context.session.eval_context())?;
+    let target = context.target(&ArgumentText { text, start: 0 }).ok()?;
+    let found = context.session.last(&target, context.interrupt);
+    let Some(write) = found.writes.first() else {
+        return (!found.interrupted).then(|| "not written before: it holds what it had at the start".to_string());
+    };
+    let write = WatchedAccessText::new(&context.session.eval_context(), write);
+    let site = write.site;
+    let thread = format!("block {} warp {} {}", Dim3(site.block), site.warp, site.lanes.describe());
+    Some(format!("last written at t={} by {thread} at {}", view::grouped(site.time), site.place))
 }
 
 pub fn control_flow(context: &mut Context<'_>, call: &Call) -> Answer {
@@ -118,12 +140,20 @@ pub fn registers(context: &mut Context<'_>, call: &Call) -> Answer {
     let format = call.format()?;
     let pattern = call.argument("REGISTER").cloned().unwrap_or(ArgumentText { text: "*".to_string(), start: 0 });
     let (name, all_lanes) = pattern.text.strip_suffix("@*").map_or((pattern.text.as_str(), false), |name| (name, true));
-    let is_selected = |register: &str| match name.strip_suffix('*') {
-        Some(start) => register.starts_with(start),
-        None => name.is_empty() || register == name,
-    };
     let eval_context = context.session.eval_context();
-    let rows = view::registers(&eval_context, is_selected, all_lanes, format).map_err(thread_error)?;
+    let rows = |name: &str| {
+        let is_selected = |register: &str| match name.strip_suffix('*') {
+            Some(start) => register.starts_with(start),
+            None => name.is_empty() || register == name,
+        };
+        view::registers(&eval_context, is_selected, all_lanes, format).map_err(thread_error)
+    };
+    let mut rows_found = rows(name)?;
+    if rows_found.is_empty() {
+        // `r6` and `$r6` are %r6, as cuda-gdb writes it.
+        rows_found = rows(&format!("%{}", name.trim_start_matches('$')))?;
+    }
+    let rows = rows_found;
     if rows.is_empty() && pattern.text != "*" {
         let known = scope::names(&eval_context);
         let near = nearest(name, known.iter().map(String::as_str));
@@ -163,6 +193,32 @@ pub fn scope(context: &mut Context<'_>, call: &Call) -> Answer {
 pub fn symbols(context: &mut Context<'_>, call: &Call) -> Answer {
     let part = call.text("NAME").unwrap_or_default();
     shown(View::Symbols { rows: view::symbols(&context.session.eval_context(), part), part: part.to_string() })
+}
+
+/// The names of the module that contain NAME and are of this kind.
+pub fn symbols_of(context: &mut Context<'_>, call: &Call, is_wanted: fn(&SymbolKind) -> bool) -> Answer {
+    let part = call.text("NAME").unwrap_or_default();
+    let mut rows = view::symbols(&context.session.eval_context(), part);
+    rows.retain(|row| is_wanted(&row.kind));
+    shown(View::Symbols { rows, part: part.to_string() })
+}
+
+/// What is called NAME, and where it is.
+pub fn address(context: &mut Context<'_>, call: &Call) -> Answer {
+    let name = call.required("NAME")?;
+    let eval_context = context.session.eval_context();
+    let mut rows = view::symbols(&eval_context, &name.text);
+    rows.retain(|row| *row.name == *name.text || listed_name(&row.name) == name.text);
+    if !rows.is_empty() {
+        return shown(View::Symbols { rows, part: name.text.clone() });
+    }
+    let mut buffers = view::allocations(&eval_context);
+    let near = nearest(&name.text, buffers.iter().map(|row| row.name.as_str())).map(str::to_string);
+    buffers.retain(|row| row.name == name.text);
+    match buffers.is_empty() {
+        true => Err(name.error(format!("nothing in memory is called '{}'", name.text)).with_nearest(near.as_deref())),
+        false => shown(View::Allocations(buffers)),
+    }
 }
 
 pub fn target(context: &mut Context<'_>, _: &Call) -> Answer {

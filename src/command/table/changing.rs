@@ -27,6 +27,46 @@ pub const COMMANDS: &[CommandSpec] = &[
         ..PLAIN
     },
     CommandSpec {
+        name: "set seed",
+        args: &[ArgSpec::new("VALUE", ArgKind::Word)],
+        summary: "Run with another seed, from the beginning",
+        help: "Changes the seed of everything that is random, as --seed does, and begins anew: breakpoints, displays and settings \
+            stay, marks \
+            and what was recorded are dropped, after a question.",
+        examples: &["set seed 5"],
+        handler: handler::set_run_option,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "set schedule",
+        args: &[ArgSpec::new("VALUE", ArgKind::Word)],
+        summary: "Run with another order of warps, from the beginning",
+        help: "Changes the order in which warps run, as --schedule does: in-order, random, pct:DEPTH and the others. The run begins \
+            anew, as \
+            with 'set seed'.",
+        examples: &["set schedule random"],
+        handler: handler::set_run_option,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "set async",
+        args: &[ArgSpec::new("VALUE", ArgKind::Word)],
+        summary: "Run with other ends of asynchronous copies, from the beginning",
+        help: "Changes when asynchronous copies end, as --async does: eager, lazy, random or by-hand. The run begins anew, as with \
+            'set seed'.",
+        examples: &["set async random:3"],
+        handler: handler::set_run_option,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "show version",
+        summary: "Show the version of ptxdbg",
+        help: "Shows the version of ptxdbg.",
+        examples: &["show version"],
+        handler: handler::version,
+        ..PLAIN
+    },
+    CommandSpec {
         name: "show",
         args: &[ArgSpec::new("SETTING", ArgKind::Setting).optional()],
         summary: "Show the settings",

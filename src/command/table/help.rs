@@ -23,4 +23,14 @@ pub const COMMANDS: &[CommandSpec] = &[
         handler: handler::apropos,
         ..PLAIN
     },
+    CommandSpec {
+        name: "tour",
+        args: &[ArgSpec::new("STEP", ArgKind::Choice(&["next", "leave", "resume"])).optional()],
+        summary: "Show the step of the tour, skip it, or leave the tour",
+        help: "Says what to type next in the tour that 'ptxdbg --tour NAME' began, and why. 'tour next' skips the step, 'tour leave' ends \
+            the tour and leaves the session as it is, 'tour resume' goes on with it. What is typed beside the tour does not disturb it.",
+        examples: &["tour", "tour next"],
+        handler: handler::tour,
+        ..PLAIN
+    },
 ];

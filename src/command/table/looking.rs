@@ -3,7 +3,7 @@
 use crate::command::handler::{descriptor, fragment, looking as handler, views};
 use crate::command::outcome::View;
 use crate::command::spec::{ArgKind, ArgSpec, CommandSpec, PLAIN, Repeat, Suffix};
-use crate::debug::view;
+use crate::debug::view::{self, SymbolKind};
 
 const THREADS: ArgSpec = ArgSpec::new("THREADS", ArgKind::ThreadFilter).optional();
 const LOCATION: ArgSpec = ArgSpec::new("LOCATION", ArgKind::Location).optional();
@@ -12,7 +12,7 @@ const EXPRESSION: ArgSpec = ArgSpec::new("EXPRESSION", ArgKind::Expression);
 pub const COMMANDS: &[CommandSpec] = &[
     CommandSpec {
         name: "print",
-        aliases: &["p", "inspect"],
+        aliases: &["p", "inspect", "pr", "pri"],
         args: &[EXPRESSION],
         suffix: Suffix::Format,
         summary: "Show the value of an expression",
@@ -86,6 +86,17 @@ pub const COMMANDS: &[CommandSpec] = &[
         ..PLAIN
     },
     CommandSpec {
+        name: "disassemble",
+        aliases: &["disas"],
+        args: &[ArgSpec::new("FUNCTION", ArgKind::Location).optional()],
+        summary: "Show the instructions of a function",
+        help: "Shows all instructions of the function that the focused lane is in, or of the one at a location, with their numbers; => \
+            stands before the one that is executed next. 'x/8i $pc' shows some.",
+        examples: &["disassemble"],
+        handler: handler::disassemble,
+        ..PLAIN
+    },
+    CommandSpec {
         name: "explain",
         args: &[LOCATION],
         summary: "Say what an instruction does, with the values it has now",
@@ -118,7 +129,7 @@ pub const COMMANDS: &[CommandSpec] = &[
     },
     CommandSpec {
         name: "info registers",
-        aliases: &["info r", "info reg"],
+        aliases: &["info r", "info reg", "info all-registers", "info float", "info vector"],
         args: &[ArgSpec::new("REGISTER", ArgKind::Register).optional()],
         suffix: Suffix::Format,
         summary: "List the registers of the focused lane",
@@ -131,8 +142,8 @@ pub const COMMANDS: &[CommandSpec] = &[
     CommandSpec {
         name: "info fragment",
         args: &[
-            ArgSpec::new("REGISTERS", ArgKind::Expression),
-            ArgSpec::new("FRAGMENT", ArgKind::Word).after("as"),
+            ArgSpec::new("REGISTERS", ArgKind::Expression).optional(),
+            ArgSpec::new("FRAGMENT", ArgKind::Word).after("as").optional(),
             ArgSpec::new("ROW,COLUMN", ArgKind::Word).after("at").optional(),
             ArgSpec::new("N", ArgKind::Number).after("lane").optional(),
         ],
@@ -141,8 +152,11 @@ pub const COMMANDS: &[CommandSpec] = &[
         help: "Shows what registers hold in all lanes of the focused warp as a matrix of mma, mma.sp, wmma or wgmma, and for each element \
             the lane that holds it and its number there, counted from the first register's low bits on. A fragment is named by \
             instruction, shape, matrix (a, b, c or d) and type. With at, only one element and the lane that holds it; with lane, only what \
-            that lane holds. Of a sparse matrix the columns are those that are kept.",
+            that lane holds. Of a sparse matrix the columns are those that are kept. Without registers, shows the fragments of the mma, \
+            wmma or wgmma that the focused lane executes next; 'info fragment a' shows one of them.",
         examples: &[
+            "info fragment",
+            "info fragment a",
             "info fragment %r4..%r7 as mma.m16n8k16.a.f16",
             "info fragment %f1, %f2, %f3, %f4 as mma.m16n8k16.d.f32 at 3,5",
             "info fragment/x {%r8, %r9} as mma.m16n8k16.b.bf16 lane 7",
@@ -152,12 +166,13 @@ pub const COMMANDS: &[CommandSpec] = &[
     },
     CommandSpec {
         name: "info descriptor",
-        args: &[ArgSpec::new("DESCRIPTOR", ArgKind::Expression), ArgSpec::new("MAJOR", ArgKind::Word).after("as").optional()],
+        args: &[ArgSpec::new("DESCRIPTOR", ArgKind::Expression).optional(), ArgSpec::new("MAJOR", ArgKind::Word).after("as").optional()],
         summary: "Decode a matrix descriptor of wgmma",
         help: "Shows what the 64 bits of a matrix descriptor say: where the operand starts in shared memory, its leading and stride \
             offsets, the base offset and the swizzle; and the addresses of its first chunks of 16 bytes. The operand lies along K \
-            unless 'as mn' says that it is transposed, as imm-trans does.",
-        examples: &["info descriptor %rd5", "info descriptor %rd6 as mn", "info descriptor 0x4000004000010040"],
+            unless 'as mn' says that it is transposed, as imm-trans does. Without a descriptor, decodes those of the wgmma that the \
+            focused lane executes next.",
+        examples: &["info descriptor", "info descriptor %rd5", "info descriptor %rd6 as mn", "info descriptor 0x4000004000010040"],
         handler: descriptor::descriptor,
         ..PLAIN
     },
@@ -258,6 +273,7 @@ pub const COMMANDS: &[CommandSpec] = &[
     },
     CommandSpec {
         name: "info async",
+        aliases: &["info copy", "info copies"],
         args: &[THREADS],
         summary: "List what is in flight: asynchronous copies, wgmma, and their groups",
         help: "Lists the copies in flight that threads of the focused block have issued or that reach its shared memory, or those of \
@@ -304,6 +320,45 @@ pub const COMMANDS: &[CommandSpec] = &[
         help: "Lists the names of the module, or those that contain a text.",
         examples: &["info symbols"],
         handler: views::symbols,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "info functions",
+        args: &[ArgSpec::new("NAME", ArgKind::Symbol).optional()],
+        summary: "List kernels and functions",
+        help: "Lists the kernels and functions of the module, or those whose names contain a text.",
+        examples: &["info functions"],
+        handler: |context, call| views::symbols_of(context, call, |kind| matches!(kind, SymbolKind::Kernel | SymbolKind::Function)),
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "info variables",
+        args: &[ArgSpec::new("NAME", ArgKind::Symbol).optional()],
+        summary: "List the variables of the module",
+        help: "Lists the variables of the module with their types and addresses, or those whose names contain a text. 'info locals' and \
+            'info scope' list those of the source.",
+        examples: &["info variables"],
+        handler: |context, call| views::symbols_of(context, call, |kind| matches!(kind, SymbolKind::Variable { .. })),
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "info address",
+        args: &[ArgSpec::new("NAME", ArgKind::Symbol)],
+        summary: "Show where a function, a label, a variable or a buffer is",
+        help: "Shows the kind, the type and the address of what has this name.",
+        examples: &["info address out"],
+        handler: views::address,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "info symbol",
+        aliases: &["info sym"],
+        args: &[ArgSpec::new("ADDRESS", ArgKind::Expression)],
+        summary: "Name what lies at an address",
+        help: "Names the variable, buffer or function that holds an address, and how far in it the address is. 'info symbols' searches \
+            names.",
+        examples: &["info symbol %rd1"],
+        handler: handler::symbol_at,
         ..PLAIN
     },
     CommandSpec {

@@ -1,5 +1,6 @@
 //! Running backwards, and going to any time.
 
+use crate::command::handler::finding_events;
 use crate::command::handler::reversing as handler;
 use crate::command::handler::running::{self, Step};
 use crate::command::spec::{ArgKind, ArgSpec, CommandSpec, PLAIN, Repeat};
@@ -88,11 +89,24 @@ pub const COMMANDS: &[CommandSpec] = &[
         ..PLAIN
     },
     CommandSpec {
+        name: "goto launch",
+        args: &[ArgSpec::new("N", ArgKind::Count)],
+        summary: "Go to the beginning of a launch",
+        help: "Goes to before the first instruction of launch number N of those that run in order on the same memory; 'info launch' \
+            says how \
+            many there are. Launches before it are run where they were not yet.",
+        examples: &["goto launch 1"],
+        handler: handler::goto_launch,
+        ..PLAIN
+    },
+    CommandSpec {
         name: "mismatches",
         aliases: &["info mismatches"],
         summary: "List what is not as the launch expects at the end, and what wrote it",
-        help: "Compares the memory at the end of the run with what the launch file expects, in a bundle of 'ptxdbg capture' with what the \
-            GPU left: the first elements of each buffer that differ, what they hold and should, and the thread, instruction and time that \
+        help: "Compares the memory at the end of the run with what the launch file expects, in a bundle of 'ptxdbg capture' with what \
+            the \
+            GPU left: the first elements of each buffer that differ, what they hold and should, and the thread, instruction and time \
+            that \
             wrote each last; then how many elements differ, by how much at most, and which tolerance accepts it. Enter on an empty line \
             goes to where the first was written.",
         examples: &["mismatches"],
@@ -119,7 +133,26 @@ pub const COMMANDS: &[CommandSpec] = &[
         ..PLAIN
     },
     CommandSpec {
+        name: "checkpoint",
+        summary: "Name the present time by a number, to come back with restart",
+        help: "As 'mark', with the next free name of checkpoint-1, checkpoint-2 and so on. Nothing is copied: every time of a run can be \
+            returned to.",
+        examples: &["checkpoint"],
+        handler: handler::checkpoint,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "restart",
+        args: &[ArgSpec::new("N", ArgKind::Count)],
+        summary: "Go back to a checkpoint",
+        help: "Goes to the time of 'checkpoint' number N, as 'goto checkpoint-N' does. 'run' starts from the beginning.",
+        examples: &["restart 1"],
+        handler: handler::restart,
+        ..PLAIN
+    },
+    CommandSpec {
         name: "info marks",
+        aliases: &["info checkpoints"],
         summary: "List the marks",
         help: "Lists the marks with their times.",
         examples: &["info marks"],
@@ -151,6 +184,30 @@ pub const COMMANDS: &[CommandSpec] = &[
         examples: &["forward"],
         repeats: Repeat::Same,
         handler: handler::forward,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "find",
+        args: &[ArgSpec::new("QUERY", ArgKind::Rest)],
+        summary: "Find who did something in the run, when, where and how often",
+        help: "Searches the run as far as it was executed: 'find writes|reads|atomics|branches|barriers|findings [of PLACE] [by THREADS] \
+            [between T1 T2] [where EXPRESSION] [count|first|last|by line|by lane|by value]'. Writes are those of stores, atomics and \
+            copies that \
+            end, reads those of loads, atomics and copies. PLACE is memory: a variable, a buffer, an element or a range. Times are \
+            those of \
+            goto; the second is left out of what is searched. The expression is evaluated for each lane before it does what is \
+            looked for; what copies do has none. A count is of threads, and of the instructions of warps in brackets.\n\n\
+            Without a last word the first 1000 are listed. Enter on an empty line goes to the only one.",
+        examples: &[
+            "find writes of out",
+            "find writes of out[3] last",
+            "find reads by warp 0 count",
+            "find branches by line",
+            "find writes of out where %r1 > 3 by lane",
+            "find barriers between 0 100",
+            "find findings",
+        ],
+        handler: finding_events::find,
         ..PLAIN
     },
     CommandSpec {

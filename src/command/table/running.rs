@@ -5,6 +5,7 @@ use crate::command::spec::{ArgKind, ArgSpec, CommandSpec, PLAIN, Repeat};
 use crate::debug::stop::Direction;
 
 const UNIT: ArgSpec = ArgSpec::new("UNIT", ArgKind::Choice(&["lane", "warp", "block", "grid"])).optional();
+const LINE_UNIT: ArgSpec = ArgSpec::new("UNIT", ArgKind::Choice(&["lane", "warp", "block", "grid", "program"])).optional();
 const STRATEGY: ArgSpec = ArgSpec::new("WAY", ArgKind::Choice(&["random", "pct", "systematic"])).optional();
 const BOUND: ArgSpec = ArgSpec::new("DEPTH | K | continue", ArgKind::Word).optional();
 const COUNT: ArgSpec = ArgSpec::new("N", ArgKind::Count).optional();
@@ -22,6 +23,7 @@ pub const COMMANDS: &[CommandSpec] = &[
     },
     CommandSpec {
         name: "start",
+        aliases: &["starti"],
         summary: "Go to the beginning, before the first instruction",
         help: "Goes to time 0, where nothing has been executed, and looks at the first thread. What was recorded stays; 'back' leads to \
             where one was.",
@@ -70,10 +72,11 @@ pub const COMMANDS: &[CommandSpec] = &[
     CommandSpec {
         name: "step",
         aliases: &["s"],
-        args: &[UNIT, COUNT],
+        args: &[LINE_UNIT, COUNT],
         summary: "Execute up to another line, into calls",
         help: "Executes until the focused lane stands on another line: of the source language where .loc names lines, else of PTX ('set \
-            step-by ptx' steps lines of PTX always). Steps into calls.",
+            step-by ptx' steps lines of PTX always). Steps into calls. 'step program' and 'next program' take every warp of the block \
+            to another line, one after the other.",
         examples: &["step", "s 3", "step lane"],
         repeats: Repeat::Same,
         handler: |context, call| handler::step(context, call, Step::Line, false, Direction::Forward),
@@ -82,10 +85,10 @@ pub const COMMANDS: &[CommandSpec] = &[
     CommandSpec {
         name: "next",
         aliases: &["n"],
-        args: &[UNIT, COUNT],
+        args: &[LINE_UNIT, COUNT],
         summary: "Execute up to another line, over calls",
         help: "As step, but a call belongs to the line it stands on.",
-        examples: &["next", "n 2"],
+        examples: &["next", "n 2", "next program"],
         repeats: Repeat::Same,
         handler: |context, call| handler::step(context, call, Step::Line, true, Direction::Forward),
         ..PLAIN

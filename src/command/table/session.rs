@@ -1,6 +1,6 @@
 //! Scripts, saving, leaving.
 
-use crate::command::handler::session as handler;
+use crate::command::handler::{export, session as handler};
 use crate::command::spec::{ArgKind, ArgSpec, CommandSpec, PLAIN};
 
 const FILE: ArgSpec = ArgSpec::new("FILE", ArgKind::File);
@@ -41,7 +41,8 @@ pub const COMMANDS: &[CommandSpec] = &[
         args: &[FILE, ArgSpec::new("NOTES", ArgKind::Rest).optional().after("--notes")],
         summary: "Write all that this session follows from to one file",
         help: "Writes one file with the PTX, the launch and its data files, sources that are at hand, seed and policies, checkers, \
-            breakpoints, marks and the position, and the words of NOTES. 'ptxdbg FILE' opens it on any machine, at the same time: the run \
+            breakpoints, marks and the position, and the words of NOTES. 'ptxdbg FILE' opens it on any machine, at the same time: the \
+            run \
             is the same there. The members are those of a tar archive that is packed with zstd, and FILE/launch.ron and the like can be \
             named wherever a file is read.",
         examples: &["bundle bug.ptxcap", "bundle bug.ptxcap --notes the second tile is wrong"],
@@ -72,6 +73,49 @@ pub const COMMANDS: &[CommandSpec] = &[
         ..PLAIN
     },
     CommandSpec {
+        name: "export cfg",
+        args: &[FILE],
+        summary: "Write the control-flow graph for Graphviz",
+        help: "Writes the control flow of the present function to FILE.dot: its basic blocks with their lines, instructions and the \
+            lanes of the \
+            focused warp, back edges dashed.",
+        examples: &["export cfg flow.dot"],
+        handler: export::control_flow,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "export trace",
+        args: &[FILE],
+        summary: "Write the run as a trace for Perfetto or Chrome",
+        help: "Writes the run as far as it was executed to FILE.json, in Chrome's format, which ui.perfetto.dev opens: a process for \
+            each \
+            block with a track for each warp, named by its role, on which slices are lines of code and waits at barriers; copies as \
+            slices with flows from the warp that issued them; phases of mbarriers as counters. A tick is a microsecond.",
+        examples: &["export trace run.json"],
+        handler: export::trace,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "export registers",
+        args: &[FILE],
+        summary: "Write the registers of the warp as a table",
+        help: "Writes the registers of the selected frame in all lanes of the focused warp to FILE.csv: a line for each register, a \
+            column for \
+            each lane.",
+        examples: &["export registers warp.csv"],
+        handler: export::registers,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "export memory",
+        args: &[FILE, ArgSpec::new("MEMORY", ArgKind::Expression)],
+        summary: "Write memory as a table or as an array of NumPy",
+        help: "Writes a buffer, a variable or a range of memory to FILE.csv, a line for each row, or as 'dump' does to FILE.npy.",
+        examples: &["export memory out.csv out", "export memory out.npy out[0..7]"],
+        handler: export::memory,
+        ..PLAIN
+    },
+    CommandSpec {
         name: "layout",
         args: &[ArgSpec::new("LAYOUT", ArgKind::Layout)],
         summary: "Show other panes, or the same ones elsewhere",
@@ -88,15 +132,6 @@ pub const COMMANDS: &[CommandSpec] = &[
         help: "Writes the layout that is shown to a file, or, where a name is given, under that name to the user's own layouts.",
         examples: &["save layout my.ron", "save layout mine"],
         handler: handler::save_layout,
-        ..PLAIN
-    },
-    CommandSpec {
-        name: "echo",
-        args: &[ArgSpec::new("TEXT", ArgKind::Rest).optional()],
-        summary: "Print a text",
-        help: "Prints a text, for scripts.",
-        examples: &["echo before the loop"],
-        handler: handler::echo,
         ..PLAIN
     },
     CommandSpec {

@@ -13,11 +13,12 @@ const LOCATION: ArgSpec = ArgSpec::new("LOCATION", ArgKind::Location).optional()
 pub const COMMANDS: &[CommandSpec] = &[
     CommandSpec {
         name: "break",
-        aliases: &["b", "br", "brk"],
+        aliases: &["b", "br", "brk", "hbreak"],
         args: &[LOCATION, THREADS, CONDITION],
         summary: "Stop where threads are about to execute an instruction",
         help: "A location is a line of the PTX file (37) or of a source file (saxpy.cu:12), a label, a kernel or function, the number of \
-            an instruction (*0x12), or all instructions of a form (op atom.*). Without one it is where the focused lane stands.\n\n\
+            an instruction (*0x12, *saxpy+4), or all instructions of a form (op atom.*). Without one it is where the focused lane \
+            stands.\n\n\
             THREADS limits it to some threads, as 'block 1,0,0 warp 2 lane 0-7'. A condition is evaluated for each lane: the kernel \
             stops where it is true for one of them, and the focus moves to that lane. The threads of a breakpoint set without THREADS \
             are all of the grid.",
@@ -27,12 +28,33 @@ pub const COMMANDS: &[CommandSpec] = &[
     },
     CommandSpec {
         name: "tbreak",
-        aliases: &["tb"],
+        aliases: &["tb", "thbreak"],
         args: &[LOCATION, THREADS, CONDITION],
         summary: "Set a breakpoint that stops once",
         help: "As break, but the breakpoint is deleted when it stops.",
         examples: &["tbreak 37"],
         handler: |context, call| handler::breakpoint(context, call, true),
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "rbreak",
+        args: &[ArgSpec::new("PATTERN", ArgKind::Rest)],
+        summary: "Set breakpoints on all functions whose names match",
+        help: "Sets a breakpoint at the beginning of each kernel and function whose name contains the pattern. In a pattern .* and * \
+            stand \
+            for any letters, . and ? for one; ^ and $ hold it to the beginning and the end of the name.",
+        examples: &["rbreak ^take$"],
+        handler: handler::break_functions,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "clear",
+        args: &[LOCATION],
+        summary: "Delete the breakpoints at a location",
+        help: "Deletes the breakpoints that stop at the location; without one, those where the focused lane stands. 'delete' takes \
+            numbers.",
+        examples: &["clear", "clear 37"],
+        handler: handler::clear,
         ..PLAIN
     },
     CommandSpec {
@@ -43,7 +65,8 @@ pub const COMMANDS: &[CommandSpec] = &[
             new. A place is a register of the focused lane (%r1), of several (%r1@0..7) or of all (%r1@*), a variable, or memory after \
             an address. Backwards it stops before the write.\n\n\
             For a register, and for shared or local memory, THREADS says whose it is: 'warp 3 lane 2' is that lane of the focused \
-            block, 'warp 3' all lanes of the warp. The block need not have started. For other memory THREADS are those that must write.",
+            block, 'warp 3' all lanes of the warp. The block need not have started. For other memory THREADS are those that must write. \
+            The address is taken when the watchpoint is made: '-l' or '-location' before the place says so in gdb, and changes nothing.",
         examples: &["watch %r1", "watch %r1 if %r1 > 100", "watch %r1 block 1,0,0 warp 3 lane 2"],
         handler: |context, call| handler::watch(context, call, WatchMode::Change),
         ..PLAIN
@@ -72,9 +95,10 @@ pub const COMMANDS: &[CommandSpec] = &[
         args: &[ArgSpec::new("EVENT", ArgKind::Event), THREADS, CONDITION],
         summary: "Stop when something happens",
         help: "Stops before a barrier (with a number, that one), a call, an exit, an atomic operation or a printf is executed; after a \
-            divergence or a reconvergence; and where a fault or a finding is.\n\n\
+            divergence or a reconvergence; where a launch begins after another; and where a fault or a finding is.\n\n\
             'catch mbarrier' stops after whatever is done to an mbarrier; its name, and one of phase (a phase has ended), arrive \
-            (a thread arrives, expects or brings bytes) and wait (a thread tests whether a phase has ended) narrow it down. 'catch async' \
+            (a thread arrives, expects or brings bytes) and wait (a thread tests whether a phase has ended) narrow it down. 'catch \
+            async' \
             stops when an asynchronous copy is issued or ends; issue or complete narrow it down.",
         examples: &["catch divergence", "catch barrier 0 block 1,0,0", "catch mbarrier full[1] phase", "catch async complete"],
         handler: |context, call| handler::catch(context, call, false),
@@ -91,10 +115,12 @@ pub const COMMANDS: &[CommandSpec] = &[
     },
     CommandSpec {
         name: "dprintf",
-        args: &[ArgSpec::new("LOCATION", ArgKind::Location), ArgSpec::new("MESSAGE", ArgKind::Message).after(",")],
+        args: &[ArgSpec::new("LOCATION", ArgKind::Location), THREADS, ArgSpec::new("MESSAGE", ArgKind::Message).after(",")],
         summary: "Print a line where threads pass, without stopping",
-        help: "Writes a line for each group of lanes that reaches the location, and continues. The format is printf's.",
-        examples: &["dprintf 37,\"r1 is %d\\n\",%r1"],
+        help: "Writes a line for each group of lanes that reaches the location, and continues. The format is printf's. THREADS limits \
+            it to \
+            some threads; where they name lanes, each of these lanes writes a line of its own: 'lane 0-31' is once a lane.",
+        examples: &["dprintf 37,\"r1 is %d\\n\",%r1", "dprintf 37 warp 1 lane 0-3,\"r1 is %d\\n\",%r1"],
         handler: handler::logpoint,
         ..PLAIN
     },
@@ -160,7 +186,7 @@ pub const COMMANDS: &[CommandSpec] = &[
     },
     CommandSpec {
         name: "info breakpoints",
-        aliases: &["info break", "info b", "info watchpoints"],
+        aliases: &["info break", "info b", "info watchpoints", "info dprintf"],
         summary: "List breakpoints, watchpoints and catchpoints",
         help: "Lists them with their numbers, what they wait for, and how often they fired.",
         examples: &["info breakpoints"],

@@ -13,6 +13,7 @@ pub const EVENTS: &[(&str, Event, &str)] = &[
     ("reconvergence", Event::Reconvergence, "groups of lanes reconverge"),
     ("barrier", Event::Barrier(None), "a barrier of the block is about to be executed; a number names one"),
     ("call", Event::Call, "a call is about to be executed"),
+    ("launch", Event::Launch, "a launch begins"),
     ("exit", Event::Exit, "threads are about to exit"),
     ("fault", Event::Fault, "an instruction faults"),
     ("finding", Event::Finding, "a checker reports"),
@@ -94,7 +95,13 @@ impl Event {
     /// a numbered barrier they include those whose number is in a register, which is compared when they are executed ([`barrier_number`]).
     pub fn instructions(&self, program: &Program) -> Option<Vec<Pc>> {
         let raises: &dyn Fn(Pc, &Op) -> bool = match self {
-            Event::Divergence | Event::Reconvergence | Event::Fault | Event::Finding | Event::Mbarrier(..) | Event::Async(_) => {
+            Event::Divergence
+            | Event::Reconvergence
+            | Event::Launch
+            | Event::Fault
+            | Event::Finding
+            | Event::Mbarrier(..)
+            | Event::Async(_) => {
                 return None;
             }
             Event::Barrier(None) => &|_, op| matches!(op, Op::Sync(SyncOp::Barrier { .. })),

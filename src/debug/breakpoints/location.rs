@@ -8,7 +8,7 @@
 //! | `kernel.cu:12` | a source line (`.loc`): every instruction at which it is entered |
 //! | `sgemm`, `lin::scale<float>` | a kernel or function: its first instruction; any of its names in the source will do |
 //! | `$L__BB0_2`, `sgemm:$L__BB0_2` | a label, of the focused function first |
-//! | `*0x12`, `*18`, `*$pc+1` | an instruction by its number |
+//! | `*0x12`, `*18`, `*$pc+1`, `*sgemm+4` | an instruction by its number |
 //! | `op atom.*` | every instruction whose opcode the pattern matches ([`Pattern`]) |
 //!
 //! A *pc* is the number of an instruction in the module, from 0. It is shown in hexadecimal, as `0x12`, and typed after a star.
@@ -29,6 +29,13 @@ pub enum Location {
     Pc(u64),
     /// An instruction counted from the focused lane's instruction.
     PcOffset(i64),
+    /// An instruction counted from the first one of a function or of a label.
+    NameOffset {
+        /// The function or label.
+        name: String,
+        /// The instructions.
+        offset: i64,
+    },
     /// A line of a file; of the PTX text if no file is named.
     Line {
         /// The file.
@@ -114,6 +121,11 @@ impl Location {
                 let current = current.ok_or_else(nowhere)?;
                 instruction(program, i128::from(current.0) + i128::from(*offset)).map(one)
             }
+            Location::NameOffset { name, offset } => {
+                let pcs = names::resolve(program, None, name, current)?.pcs;
+                let first = pcs.first().ok_or_else(|| ArgumentError::new(format!("'{name}' has no instructions")))?;
+                instruction(program, i128::from(first.0) + i128::from(*offset)).map(one)
+            }
             Location::Line { file, line } => lines::resolve(program, file.as_deref(), *line),
             Location::LineOffset(offset) => {
                 let current = program.line(current.ok_or_else(nowhere)?);
@@ -144,7 +156,7 @@ fn split_scope(text: &str) -> Option<(&str, &str)> {
 
 /// `18`, `0x12`, `$pc`, `$pc+1`, `$pc-1`.
 fn parse_pc(text: &str) -> Result<Location, ArgumentError> {
-    let wrong = || ArgumentError::new(format!("'*{text}' is not an instruction")).with_help("such as *18, *0x12 or *$pc+1");
+    let wrong = || ArgumentError::new(format!("'*{text}' is not an instruction")).with_help("such as *18, *0x12, *$pc+1 or *gemm+4");
     match text.strip_prefix("$pc") {
         Some("") => Ok(Location::PcOffset(0)),
         Some(offset) if offset.starts_with(['+', '-']) => offset.parse().map(Location::PcOffset).map_err(|_| wrong()),
@@ -154,9 +166,22 @@ fn parse_pc(text: &str) -> Result<Location, ArgumentError> {
                 Some(digits) if !digits.starts_with('+') => u64::from_str_radix(digits, 16),
                 _ => text.parse(),
             };
-            number.map(Location::Pc).map_err(|_| wrong())
+            match number {
+                Ok(number) => Ok(Location::Pc(number)),
+                Err(_) if text.starts_with(|first: char| first.is_ascii_digit()) => Err(wrong()),
+                Err(_) => name_offset(text).ok_or_else(wrong),
+            }
         }
     }
+}
+
+/// `gemm+4`, `$L__BB0_2-1`, `gemm`.
+fn name_offset(text: &str) -> Option<Location> {
+    let (name, offset) = match text.rfind(['+', '-']) {
+        Some(at) => (&text[..at], text[at..].parse().ok()?),
+        None => (text, 0),
+    };
+    (!name.is_empty()).then(|| Location::NameOffset { name: name.trim().to_string(), offset })
 }
 
 fn instruction(program: &Program, number: i128) -> Result<Pc, ArgumentError> {

@@ -87,6 +87,8 @@ pub enum Event {
     Reconvergence,
     /// A barrier of the block is about to be executed; with a number, that one.
     Barrier(Option<u32>),
+    /// A launch begins.
+    Launch,
     /// A call is about to be executed.
     Call,
     /// Threads are about to exit.

@@ -41,6 +41,9 @@ pub struct ThreadFilter {
     pub block: Option<[u32; 3]>,
     /// One warp of each block.
     pub warp: Option<u32>,
+    /// Several warps of each block, by their numbers: those of a role. A block has at most 32.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warps: Option<LaneMask>,
     /// Lanes of each warp.
     pub lanes: Option<LaneMask>,
 }
@@ -94,36 +97,51 @@ impl Extents {
 impl ThreadFilter {
     /// The lanes of a warp that pass.
     pub fn lanes_of(&self, block: [u32; 3], warp: u32) -> LaneMask {
-        let passes = self.block.is_none_or(|wanted| wanted == block) && self.warp.is_none_or(|wanted| wanted == warp);
+        let is_of_warps = self.warps.is_none_or(|warps| warp < LANES as u32 && warps.contains(warp as usize));
+        let passes = self.block.is_none_or(|wanted| wanted == block) && self.warp.is_none_or(|wanted| wanted == warp) && is_of_warps;
         if passes { self.lanes.unwrap_or(LaneMask::ALL) } else { LaneMask::NONE }
     }
 
     /// A representative of the threads that pass: absent fields are those of `focus`, and of several lanes of `among` it is the focused
     /// one, otherwise the lowest.
     pub fn representative(&self, focus: &Focus, among: LaneMask) -> Focus {
-        let (block, warp) = (self.block.unwrap_or(focus.block), self.warp.unwrap_or(focus.warp));
+        let (block, warp) = (self.block.unwrap_or(focus.block), self.representative_warp(focus));
         let lanes = self.lanes.unwrap_or(LaneMask::ALL) & among;
         let lane = if lanes.intersects(focus.lane_mask()) { focus.lane } else { lanes.first() as u32 };
         let moved = (block, warp, lane) != (focus.block, focus.warp, focus.lane);
         Focus { block, warp, lane, frame: if moved { 0 } else { focus.frame } }
     }
 
+    /// The named warp; of several the focused one, otherwise the lowest; the focused one if none is named.
+    pub fn representative_warp(&self, focus: &Focus) -> u32 {
+        let of_several = |warps: LaneMask| match warps.contains(focus.warp as usize % LANES) {
+            true => focus.warp,
+            false => warps.first() as u32,
+        };
+        self.warp.or(self.warps.map(of_several)).unwrap_or(focus.warp)
+    }
+
+    /// True if no warp and no lane is named.
+    pub fn is_of_whole_blocks(&self) -> bool {
+        self.warp.is_none() && self.warps.is_none() && self.lanes.is_none()
+    }
+
     /// The filter that passes one warp.
     pub fn of_warp(focus: &Focus) -> Self {
-        Self { block: Some(focus.block), warp: Some(focus.warp), lanes: None }
+        Self { warp: Some(focus.warp), ..Self::of_block(focus) }
     }
 
     /// The filter that passes one block.
     pub fn of_block(focus: &Focus) -> Self {
-        Self { block: Some(focus.block), warp: None, lanes: None }
+        Self { block: Some(focus.block), ..Self::default() }
     }
 
-    /// Reads words such as `block 1,0,0 warp 2 lane 0-7` or `thread 33,0,0`.
+    /// Reads words such as `block 1,0,0 warp 2 lane 0-7`, `thread 33,0,0` or `producer`, one of the `roles`.
     ///
     /// # Errors
     /// A word is unknown, or the launch has no such thread.
-    pub fn parse(words: &str, extents: &Extents) -> Result<Self, FocusError> {
-        words::filter(words, extents)
+    pub fn parse(words: &str, extents: &Extents, roles: &Roles) -> Result<Self, FocusError> {
+        words::filter(words, extents, roles)
     }
 }
 
@@ -183,8 +201,9 @@ impl fmt::Display for ThreadFilter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let block = self.block.map(|[x, y, z]| format!("block {x},{y},{z}"));
         let warp = self.warp.map(|warp| format!("warp {warp}"));
+        let warps = self.warps.map(|warps| format!("warps {}", warps.list()));
         let lanes = self.lanes.map(|lanes| format!("lane {}", lanes.list()));
-        let parts: Vec<String> = block.into_iter().chain(warp).chain(lanes).collect();
+        let parts: Vec<String> = block.into_iter().chain(warp).chain(warps).chain(lanes).collect();
         f.write_str(&parts.join(" "))
     }
 }

@@ -1,10 +1,12 @@
 //! Parser of thread coordinates.
 //!
 //! `block X[,Y[,Z]]`, `cluster X[,Y[,Z]]`, `warp N`, `lane LIST`, `thread X[,Y[,Z]]` in any order, numbers with or without parentheses,
-//! as cuda-gdb takes them. A thread may also be named by warp and lane, but not both ways. A cluster means its first block.
+//! as cuda-gdb takes them. A role stands for its warps. A thread may also be named by warp and lane, but not both ways. A cluster
+//! means its first block.
 
 use super::{Extents, Focus, FocusChange, ThreadFilter};
 use crate::base::Dim3;
+use crate::debug::roles::{NO_ROLES, Roles};
 use crate::machine::{LANES, LaneMask};
 
 /// The known words, for errors.
@@ -27,18 +29,20 @@ struct Named {
     warp: Option<u32>,
     lanes: Option<(LaneMask, usize)>,
     thread: Option<u32>,
+    /// The warps of a role.
+    role: Option<LaneMask>,
 }
 
-pub(super) fn filter(text: &str, extents: &Extents) -> Result<ThreadFilter, FocusError> {
-    let named = Reader { text, at: 0, extents }.read()?;
+pub(super) fn filter(text: &str, extents: &Extents, roles: &Roles) -> Result<ThreadFilter, FocusError> {
+    let named = Reader { text, at: 0, extents, roles }.read()?;
     let thread = named.thread.map(|number| (number / LANES as u32, LaneMask::of(number as usize % LANES)));
     let warp = thread.map(|(warp, _)| warp).or(named.warp);
     let lanes = thread.map(|(_, lane)| lane).or(named.lanes.map(|(lanes, _)| lanes));
-    Ok(ThreadFilter { block: named.block, warp, lanes })
+    Ok(ThreadFilter { block: named.block, warp, warps: named.role, lanes })
 }
 
 pub(super) fn change(text: &str, extents: &Extents, focus: &Focus) -> Result<FocusChange, FocusError> {
-    let named = Reader { text, at: 0, extents }.read()?;
+    let named = Reader { text, at: 0, extents, roles: &NO_ROLES }.read()?;
     let wrong = |column, message| Err(FocusError { column, message });
     if let Some(number) = named.thread {
         return Ok(FocusChange { block: named.block, warp: Some(number / LANES as u32), lane: Some(number % LANES as u32) });
@@ -61,6 +65,7 @@ struct Reader<'t> {
     text: &'t str,
     at: usize,
     extents: &'t Extents,
+    roles: &'t Roles,
 }
 
 impl Reader<'_> {
@@ -103,7 +108,13 @@ impl Reader<'_> {
                 once(&mut named.thread, x + columns * (y + rows * z), start, "thread")?;
                 if named.warp.is_some() || named.lanes.is_some() { Err(twice(start, "thread")) } else { Ok(()) }
             }
-            _ => Err(self.error(start, format!("expected {WORDS}"))),
+            _ => {
+                self.at = start;
+                let role = self.take(|c| !c.is_whitespace());
+                let warps = self.roles.all().into_iter().find(|(name, _)| *name == role).map(|(_, warps)| warps);
+                let warps = warps.ok_or_else(|| self.error(start, format!("expected {WORDS}, or a role")))?;
+                once(&mut named.role, warps.into_iter().map(|warp| warp as usize % LANES).collect(), start, "role")
+            }
         }
     }
 

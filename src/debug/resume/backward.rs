@@ -290,7 +290,10 @@ impl Session {
         let mut interrupt_timer = InterruptTimer::after(self.time());
         while self.time() < end {
             let ran = self.run_watched(end.min(interrupt_timer.time), &mut watcher);
-            let Decision { causes, .. } = self.decide(&mut watcher, false);
+            let Decision { mut causes, .. } = self.decide(&mut watcher, false);
+            if ran == Ran::Launched {
+                self.decide_launch(false, &mut causes);
+            }
             let found = std::mem::replace(&mut self.focus, focus);
             let time = causes.iter().map(|cause| self.stop_time(cause)).max();
             if let Some(time) = time.filter(|time| *time < now) {

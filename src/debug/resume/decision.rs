@@ -4,9 +4,10 @@ use super::cause::{Cause, Threads, is_done};
 use super::swap::swapped_lanes;
 use super::watcher::{AccessCandidate, Candidate, Watcher};
 use super::watchpoint::{Watchpoint, bytes_of};
-use crate::debug::breakpoints::{Breakpoint, Event, Occurrence, Trigger, WatchMode, barrier_number};
+use crate::debug::breakpoints::{Breakpoint, Event, LogMessage, Occurrence, Trigger, WatchMode, barrier_number};
 use crate::debug::focus::Focus;
 use crate::debug::session::Session;
+use crate::debug::shown_name;
 use crate::debug::stop::{DivergentStep, Reason, StepUnit};
 use crate::debug::target::Target;
 use crate::debug::watched_access::WatchedAccess;
@@ -119,6 +120,19 @@ impl Session {
         }
         causes.push(reason.into());
         causes
+    }
+
+    /// Decides on the beginning of the present launch.
+    pub(super) fn decide_launch(&mut self, counting: bool, causes: &mut Vec<Cause>) {
+        let Focus { block, .. } = Focus::first(self.machine());
+        let threads = Threads { block, warp: 0, lanes: LaneMask::ALL };
+        let described = format!("launch {} of {} begins: {}", self.launch() + 1, self.launches(), shown_name(self.kernel_name()));
+        let catches = |breakpoint: &&Breakpoint| breakpoint.enabled && breakpoint.trigger == Trigger::Event(Event::Launch);
+        let numbers: Vec<u32> = self.breakpoints.iter().filter(catches).map(|breakpoint| breakpoint.number).collect();
+        for number in numbers {
+            let caught = |number, _| threads.caught(Some(number), Event::Launch, Some(described.as_str().into()));
+            self.decide_breakpoint(number, threads, counting, causes, caught);
+        }
     }
 
     fn op_at(&self, issue: &Issue) -> Option<&Op> {
@@ -248,15 +262,15 @@ impl Session {
             Verdict::Pass => return,
             Verdict::Bad(focus, message) => (focus, Reason::BadCondition { number, message }.into()),
             Verdict::Hit(focus) => {
-                let message = breakpoint.message.as_ref().map(|message| message.text(&self.eval_context().refocused(focus)));
+                let messages = breakpoint.message.as_ref().map(|message| self.messages(breakpoint, message, threads, focus));
                 let temporary = breakpoint.temporary;
-                if counting && !self.count_hit(number, message.is_none()) {
+                if counting && !self.count_hit(number, messages.is_none()) {
                     return;
                 }
-                match message {
-                    Some(message) => {
+                match messages {
+                    Some(messages) => {
                         if counting {
-                            self.log.push(message);
+                            self.log.extend(messages);
                         }
                         return;
                     }
@@ -268,6 +282,18 @@ impl Session {
             self.focus = focus;
         }
         causes.push(cause);
+    }
+
+    /// The lines that a logpoint writes: one for the lanes that pass together, from `focus`; where its threads name lanes, one for each.
+    fn messages(&self, breakpoint: &Breakpoint, message: &LogMessage, threads: Threads, focus: Focus) -> Vec<String> {
+        let text = |focus: Focus| message.text(&self.eval_context().refocused(focus));
+        let Some(lanes) = breakpoint.filter.lanes else { return vec![text(focus)] };
+        let focuses = (threads.lanes & lanes).iter().map(|lane| Focus { lane: lane as u32, ..focus });
+        let holds = |focus: &Focus| {
+            let condition = breakpoint.condition.as_ref();
+            condition.is_none_or(|condition| condition.holds(&self.eval_context().refocused(*focus)) == Ok(true))
+        };
+        focuses.filter(holds).map(text).collect()
     }
 
     fn check_condition(&self, breakpoint: &Breakpoint, threads: Threads) -> Verdict {

@@ -201,7 +201,11 @@ impl Session {
             let ran = self.run_watched(until, &mut watcher);
             let decision = self.decide(&mut watcher, true);
             let found = self.found_since(begin, known);
-            let causes = self.stop_at_finding(found, decision.causes, watcher.step.is_some() || ran == Ran::Ended);
+            let mut caught = decision.causes;
+            if ran == Ran::Launched {
+                self.decide_launch(true, &mut caught);
+            }
+            let causes = self.stop_at_finding(found, caught, watcher.step.is_some() || ran == Ran::Ended);
             if !causes.is_empty() && ran != Ran::Ended {
                 break causes;
             }

@@ -34,10 +34,11 @@ pub(super) use flags::{Spin, WarpKey, flag_reads};
 pub use history::History;
 pub use last_known::LastKnown;
 pub use tensor_given::Execution;
+pub(super) use watchpoint::Watchpoint;
 pub use watchpoint::bytes_of;
 
 /// Ticks between two checks for an interrupt: about two milliseconds.
-const SLICE: u64 = 1 << 15;
+pub(super) const SLICE: u64 = 1 << 15;
 
 /// Pauses between two checks: a decision takes about a microsecond, the evaluation of a condition for 32 lanes several.
 const PAUSES: u32 = 1 << 10;

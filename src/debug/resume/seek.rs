@@ -34,6 +34,41 @@ impl Session {
         self.stop(run_start, None, StopInfo::because(reason))
     }
 
+    /// Goes to before the first instruction of launch number `number`, from 0, and focuses its first thread; to the end of the run if that
+    /// comes first.
+    pub fn seek_launch(&mut self, number: usize, interrupt: &mut dyn InterruptCheck) -> Stop {
+        let run_start = self.run_start();
+        let reason = self.go_to_launch_start(number, interrupt);
+        if matches!(reason, Reason::Done) {
+            self.focus = Focus::first(self.machine());
+        }
+        let left = self.focus_on_present();
+        self.stop(run_start, left, StopInfo::because(reason))
+    }
+
+    fn go_to_launch_start(&mut self, number: usize, interrupt: &mut dyn InterruptCheck) -> Reason {
+        if !self.catch_up(interrupt) {
+            return Reason::Interrupted;
+        }
+        while self.launch() > number {
+            let Some(before) = self.machine().start().checked_sub(1) else { break };
+            self.timeline.restore(before);
+        }
+        if self.launch() == number {
+            return self.go_to(self.machine().start(), interrupt);
+        }
+        while self.launch() < number {
+            match self.timeline.run_checked(self.time().saturating_add(SLICE), &mut NullObserver, false) {
+                Ran::Ended => return self.end_reason(),
+                Ran::Reached | Ran::Paused | Ran::Launched => {}
+            }
+            if self.launch() < number && !interrupt.should_continue(self) {
+                return Reason::Interrupted;
+            }
+        }
+        Reason::Done
+    }
+
     fn seek_or_return(&mut self, time: Tick, interrupt: &mut dyn InterruptCheck) -> Reason {
         let from = self.time();
         let reason = if self.catch_up(interrupt) { self.go_to(time, interrupt) } else { Reason::Interrupted };

@@ -42,6 +42,11 @@ impl Watchpoint {
         Self { number, target, mode, bytes, code, program: needs_program.then(|| Arc::clone(program)) }
     }
 
+    /// A watchpoint on memory whose bytes are not compared.
+    pub fn unread(target: MemoryTarget, mode: WatchMode) -> Self {
+        Self { number: None, target: Target::Memory(target), mode, bytes: None, code: 0..0, program: None }
+    }
+
     /// True if the watched object is in memory.
     pub fn is_memory(&self) -> bool {
         matches!(self.target, Target::Memory(_))

@@ -86,7 +86,7 @@ fn add(spans: &mut Vec<Span>, blocks: std::ops::Range<u64>, condition: Condition
 }
 
 fn condition(context: &EvalContext<'_>, block: [u32; 3]) -> Condition {
-    let filter = ThreadFilter { block: Some(block), warp: None, lanes: None };
+    let filter = ThreadFilter { block: Some(block), ..ThreadFilter::default() };
     let mut counts: Vec<(State, u64)> = Vec::new();
     for location in lane_locations(context, &filter) {
         let (state, threads) = (location.state.without_lanes(), u64::from(location.lanes.count()));

@@ -176,7 +176,7 @@ pub fn copies(context: &EvalContext<'_>, filter: &ThreadFilter) -> InFlight {
 /// access its shared memory.
 fn issued_by<'a>(context: &EvalContext<'a>, filter: &ThreadFilter) -> Vec<&'a AsyncCopy> {
     let block = filter.block.unwrap_or(context.focus.block);
-    let is_whole_block = filter.warp.is_none() && filter.lanes.is_none();
+    let is_whole_block = filter.is_of_whole_blocks();
     let accesses = |copy: &AsyncCopy| copy.kind.owners().any(|owner| matches!(owner, MemoryOwner::Block { index, .. } if index == block));
     let is_listed = |copy: &&AsyncCopy| match copy.issued.block == block {
         true => filter.lanes_of(block, copy.issued.warp.number()).intersects(copy.lanes),

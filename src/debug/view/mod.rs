@@ -54,7 +54,9 @@ pub use descriptor::{DescriptorView, descriptor};
 pub use divergence::{Divergence, GroupView, divergence};
 pub use element_state::{ElementState, ElementWriter, element_state};
 pub use examine::{Examine, ExamineError, ExamineRow, Examined, Shape, Unit, examine};
-pub use fragment::{FragmentCell, FragmentElement, FragmentError, FragmentView, NamedFragment, fragment, other_holder};
+pub use fragment::{
+    FragmentCell, FragmentElement, FragmentError, FragmentView, InstructionFragment, NamedFragment, fragment, fragments_here, other_holder,
+};
 pub use lane_access::{LaneAccess, lane_access, masked};
 pub use launch::{KernelRow, LaunchView, ParamRow, ParamValue, SharedBytes, VariableOrigin, VariableRow, kernels, launch};
 pub use list::{Line, Listing, current_line, list};
@@ -69,7 +71,9 @@ pub use registers::{RegisterRow, RegisterState, Values, live_registers, register
 pub use roles::{GuessedRole, RoleRow, RolesGuessed, role_guess, roles};
 pub use source::{InlineAsm, SourcePlace, source_place};
 pub use stack::{FrameRow, Stack, backtrace};
-pub use symbols::{AllocationKind, AllocationRow, SharedKind, SharedRow, SymbolKind, SymbolRow, TypeName, allocations, shared, symbols};
+pub use symbols::{
+    AllocationKind, AllocationRow, SharedKind, SharedRow, SymbolKind, SymbolRow, TypeName, allocations, shared, symbol_of, symbols,
+};
 pub use target::{TargetView, target};
 pub use threads::{LaneGroupRow, LaneRow, ThreadRow, Threads, WarpRow, Warps, lanes, threads, warps};
 pub use warp_summary::{BlockCell, WarpSummaryRow, block_map, thread_of, warp_summary};

@@ -6,8 +6,10 @@ use super::arrays::{Origin, origin};
 use crate::debug::arrays::type_words;
 use crate::debug::eval_context::EvalContext;
 use crate::debug::names::scope;
+use crate::debug::names::symbols::{self, Symbol};
+use crate::debug::value::{Scalar, Type, Value};
 use crate::isa::Space;
-use crate::program::{FuncId, Variable, listed_name, map};
+use crate::program::{FuncId, Pc, Variable, listed_name, map};
 
 /// The type of a variable.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -90,6 +92,26 @@ pub fn symbols(context: &EvalContext<'_>, part: &str) -> Vec<SymbolRow> {
         owner: Some(function.name.to_string()),
     });
     functions.chain(variables).chain(labels).filter(|row| row.name.contains(part) || listed_name(&row.name).contains(part)).collect()
+}
+
+/// The variable, buffer or function that a value is an address in.
+pub fn symbol_of(context: &EvalContext<'_>, value: &Value) -> Option<Symbol> {
+    match *value {
+        Value::Array(ref array) => symbols::symbol(context, array.space, array.address),
+        Value::Scalar(Scalar { ty: Type::Code, bits }) => symbols::code_symbol(context.program(), Pc(bits as u32)),
+        Value::Scalar(Scalar { ty: Type::Pointer(space, _) | Type::SourcePointer(space, ..), bits }) => {
+            symbols::symbol(context, space, bits as u64)
+        }
+        Value::Scalar(Scalar { ty: Type::Function, bits }) => {
+            let function = symbols::function_at(context.program(), bits as u64)?;
+            Some(Symbol { name: context.program().functions[function.index()].name.to_string(), offset: 0, rank: None })
+        }
+        // A shared address is a small number, which is no generic address.
+        Value::Scalar(Scalar { ty: Type::Scalar(_), bits }) => {
+            [Space::Generic, Space::Shared].into_iter().find_map(|space| symbols::symbol(context, space, bits as u64))
+        }
+        Value::Lanes(_) | Value::Source(_) | Value::Tensor(_) => None,
+    }
 }
 
 fn variable_row(context: &EvalContext<'_>, variable: &Variable) -> SymbolRow {

@@ -117,7 +117,7 @@ pub struct LaneRow {
 /// # Errors
 /// The warp of the filter, or the focused one without a filter, is not resident.
 pub fn lanes(context: &EvalContext<'_>, filter: &ThreadFilter) -> Result<Vec<LaneRow>, ThreadError> {
-    let (block, warp) = (filter.block.unwrap_or(context.focus.block), filter.warp.unwrap_or(context.focus.warp));
+    let (block, warp) = (filter.block.unwrap_or(context.focus.block), filter.representative_warp(&context.focus));
     let context = &context.refocused(crate::debug::focus::Focus { block, warp, ..context.focus });
     let live = context.warp()?.live;
     let filtered = filter.lanes.unwrap_or(LaneMask::ALL);
@@ -132,7 +132,7 @@ pub fn lanes(context: &EvalContext<'_>, filter: &ThreadFilter) -> Result<Vec<Lan
         }
     };
     let mut rows = Vec::new();
-    let filter = ThreadFilter { block: Some(block), warp: Some(warp), lanes: Some(filtered) };
+    let filter = ThreadFilter { block: Some(block), warp: Some(warp), warps: None, lanes: Some(filtered) };
     for location in lane_locations(context, &filter) {
         let mut by_predicate = [(location.lanes & !location.off, false), (location.off, true)];
         by_predicate.sort_by_key(|(lanes, _)| lanes.first());

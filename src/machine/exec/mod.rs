@@ -33,7 +33,7 @@ mod sync;
 mod system_call;
 mod tensor;
 mod video;
-mod warp_level;
+pub mod warp_level;
 pub(super) mod warp_run;
 mod weak;
 mod wgmma;

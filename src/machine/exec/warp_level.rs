@@ -223,8 +223,8 @@ fn shuffle_sources(lanes: &Lanes<'_>, mode: ShuffleMode, [b, c]: [Src; 2]) -> (P
     (sources, in_range)
 }
 
-/// The source lane, and true if it is inside the segment (PTX ISA, "shfl": clamp in bits 0-4, segment mask in bits 8-12).
-fn shuffle_source(mode: ShuffleMode, lane: u32, offset: u32, control: u32) -> (u32, bool) {
+/// The source lane of `shfl`, and true if it is inside the segment (PTX ISA, "shfl": clamp in bits 0-4, segment mask in bits 8-12).
+pub fn shuffle_source(mode: ShuffleMode, lane: u32, offset: u32, control: u32) -> (u32, bool) {
     let (clamp, segment) = (control & 31, control >> 8 & 31);
     let max = lane & segment | clamp & !segment;
     let min = lane & segment;

@@ -11,7 +11,7 @@ pub fn listing(files: &[ListedFile], style: Style) -> String {
     match style {
         Style::Human { .. } => files.iter().map(human).collect(),
         Style::Json => files.iter().map(json::listed).collect(),
-        Style::Sarif => String::new(),
+        Style::Sarif | Style::Junit => String::new(),
     }
 }
 
@@ -24,7 +24,7 @@ pub fn unread(problems: &[Problem]) -> String {
 pub fn unread_records(problems: &[Problem], style: Style) -> String {
     match style {
         Style::Json => problems.iter().map(json::unread).collect(),
-        Style::Human { .. } | Style::Sarif => String::new(),
+        Style::Human { .. } | Style::Sarif | Style::Junit => String::new(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Output as plain text, JSON and SARIF.
+//! Output as plain text, JSON, SARIF and JUnit's XML.
 
 pub mod asynchronous;
 mod certificate;
@@ -12,6 +12,8 @@ mod fragment;
 pub mod frames;
 pub mod in_flight;
 mod json;
+mod json_command;
+pub mod junit;
 pub mod launch;
 mod listing;
 pub mod litmus;
@@ -41,6 +43,7 @@ use crate::ui::visible::visible;
 
 pub use explored::explored;
 pub use finding::{chain, fault, finding, list as findings};
+pub use json_command::{Answer, command as json_command};
 pub use listing::{listing, unread, unread_records};
 pub use outcome::{displays, outcome};
 pub use report::grouped;
@@ -59,6 +62,8 @@ pub enum Style {
     Json,
     /// A single document of findings at the end: see [`sarif::Log`].
     Sarif,
+    /// A single document of test cases at the end: see [`junit::Suite`].
+    Junit,
 }
 
 /// The error that ended the program, in JSON.
@@ -71,7 +76,7 @@ pub fn diagnostics(sources: &Sources, diagnostics: &[Diagnostic], style: Style) 
     match style {
         Style::Human { color } => diagnostic::render_all(sources, diagnostics, color),
         Style::Json => diagnostics.iter().map(|diagnostic| json::diagnostic(sources, diagnostic)).collect(),
-        Style::Sarif => String::new(),
+        Style::Sarif | Style::Junit => String::new(),
     }
 }
 
@@ -80,7 +85,7 @@ pub fn case_report(report: &CaseReport, style: Style) -> String {
     match style {
         Style::Human { .. } => report::case(report),
         Style::Json => json::case(report),
-        Style::Sarif => String::new(),
+        Style::Sarif | Style::Junit => String::new(),
     }
 }
 
@@ -92,7 +97,7 @@ pub fn omitted(omitted: &Omitted, style: Style) -> String {
     match style {
         Style::Human { .. } => report::omitted(omitted),
         Style::Json => json::omitted(omitted),
-        Style::Sarif => String::new(),
+        Style::Sarif | Style::Junit => String::new(),
     }
 }
 
@@ -101,7 +106,7 @@ pub fn verdict(passed: usize, failed: usize, style: Style) -> String {
     match style {
         Style::Human { .. } => format!("{passed} passed, {failed} failed\n"),
         Style::Json => json::verdict(passed, failed),
-        Style::Sarif => String::new(),
+        Style::Sarif | Style::Junit => String::new(),
     }
 }
 
@@ -110,7 +115,7 @@ pub fn fidelity(fidelity: &Fidelity, style: Style) -> String {
     match style {
         Style::Human { .. } => fidelity::fidelity(fidelity),
         Style::Json => json::fidelity(fidelity),
-        Style::Sarif => String::new(),
+        Style::Sarif | Style::Junit => String::new(),
     }
 }
 
@@ -119,7 +124,7 @@ pub fn certificate(name: &str, certificate: &Certificate, style: Style) -> Strin
     match style {
         Style::Human { .. } => certificate::certificate(certificate),
         Style::Json => json::certificate(name, certificate),
-        Style::Sarif => String::new(),
+        Style::Sarif | Style::Junit => String::new(),
     }
 }
 
@@ -127,7 +132,7 @@ pub fn certificate(name: &str, certificate: &Certificate, style: Style) -> Strin
 pub fn certified(certified: usize, cases: usize, style: Style) -> String {
     match style {
         Style::Human { .. } => certificate::certified(certified, cases),
-        Style::Json | Style::Sarif => String::new(),
+        Style::Json | Style::Sarif | Style::Junit => String::new(),
     }
 }
 
@@ -135,7 +140,7 @@ pub fn certified(certified: usize, cases: usize, style: Style) -> String {
 pub fn swapped_sections(swapped_sections: SwappedSections, style: Style) -> String {
     match style {
         Style::Human { .. } => report::swapped_sections(swapped_sections),
-        Style::Json | Style::Sarif => String::new(),
+        Style::Json | Style::Sarif | Style::Junit => String::new(),
     }
 }
 
@@ -144,7 +149,7 @@ pub fn summary(summary: &Summary, style: Style) -> String {
     match style {
         Style::Human { .. } => report::summary(summary),
         Style::Json => json::summary(summary),
-        Style::Sarif => String::new(),
+        Style::Sarif | Style::Junit => String::new(),
     }
 }
 
@@ -153,7 +158,7 @@ pub fn comparison(name: &str, comparison: &Comparison, reasons: &[Reason], style
     match style {
         Style::Human { .. } => report::comparison(name, comparison, reasons),
         Style::Json => json::comparison(name, comparison),
-        Style::Sarif => String::new(),
+        Style::Sarif | Style::Junit => String::new(),
     }
 }
 
@@ -162,7 +167,7 @@ pub fn compared(found: &RunComparison, files: [&str; 2], style: Style) -> String
     match style {
         Style::Human { .. } => compared::compared(found, files),
         Style::Json => json::compared(found, files),
-        Style::Sarif => String::new(),
+        Style::Sarif | Style::Junit => String::new(),
     }
 }
 
@@ -176,7 +181,7 @@ pub fn shrunk(path: &Path, [memory_before, memory_after]: [u64; 2], [file_before
 pub fn printed(summary: &Summary, style: Style) -> Vec<u8> {
     match style {
         Style::Human { .. } => complete_lines(summary.printed.clone(), summary.printed_lost),
-        Style::Json | Style::Sarif => Vec::new(),
+        Style::Json | Style::Sarif | Style::Junit => Vec::new(),
     }
 }
 
@@ -190,7 +195,7 @@ pub fn made_up(text: &str, is_whole: bool, reasons: &[Reason], style: Style) -> 
              // Save it beside the kernel with the extension .ron to use and edit it.\n{why}{text}\n\n"
         ),
         Style::Json => json::made_up(text, reasons),
-        Style::Sarif => String::new(),
+        Style::Sarif | Style::Junit => String::new(),
     }
 }
 
@@ -202,7 +207,7 @@ pub fn failed_first_launch(reasons: &[Reason], style: Style) -> String {
             format!("first guess  {}; another one ran: --grid, --block and -a say which launch is meant\n", visible(why))
         }
         // JSON has the reasons of the launch.
-        (Style::Human { .. } | Style::Json | Style::Sarif, _) => String::new(),
+        (Style::Human { .. } | Style::Json | Style::Sarif | Style::Junit, _) => String::new(),
     }
 }
 
@@ -211,7 +216,7 @@ pub fn notes(notes: &[String], style: Style) -> String {
     match style {
         Style::Human { .. } => notes.iter().map(|note| format!("{}\n", visible(note))).collect(),
         Style::Json => notes.iter().map(|note| json::note(note)).collect(),
-        Style::Sarif => String::new(),
+        Style::Sarif | Style::Junit => String::new(),
     }
 }
 

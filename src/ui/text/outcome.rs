@@ -16,15 +16,17 @@ use super::stop;
 use super::symbols;
 use super::table::table;
 use super::threads;
-use super::value::{printed, registers};
+use super::value::{in_a_line, printed, registers};
 use super::view as views;
-use crate::base::Tick;
+use crate::base::{Tick, counted};
 use crate::command::{Outcome, View};
 use crate::debug::breakpoints::{BreakpointLocation, BreakpointRow};
+use crate::debug::find::{EventRow, FoundText, GroupRow};
+use crate::debug::focus::Focus;
 use crate::debug::marks::Mark;
 use crate::debug::timeline::End;
 use crate::debug::value::Shown;
-use crate::debug::{WatchedAccessText, shown_name};
+use crate::debug::{LaneMask, WatchedAccessText, shown_name};
 
 /// The text of an outcome; empty for those that the console handles.
 pub fn outcome(outcome: &Outcome) -> String {
@@ -35,9 +37,11 @@ pub fn outcome(outcome: &Outcome) -> String {
             let others: String = bytes.iter().chain(in_flight).map(|note| format!("{note}\n")).collect();
             printed(what, value, *undefined) + &note + &others
         }
+        Outcome::Bare { value, undefined } => in_a_line(value, *undefined) + "\n",
         Outcome::Displays(shown) => displays(shown),
         Outcome::NewBreakpoint { row, note } => new_breakpoint(row, note.as_deref()),
         Outcome::Breakpoints(rows) => breakpoints(rows),
+        Outcome::Found(found) => found_text(found),
         Outcome::Explored(explored) => explored::explored(explored),
         Outcome::Fixed(fixed, written) => fix::reports(fixed) + written,
         Outcome::Writes { what, writes, interrupted, bytes } => {
@@ -47,13 +51,18 @@ pub fn outcome(outcome: &Outcome) -> String {
         Outcome::When { now, recorded, end } => when(*now, *recorded, end.as_ref()),
         Outcome::View(view) => self::view(view),
         Outcome::Focus { focus, site } => stop::focus(focus, site),
+        Outcome::Applied(outcomes) => applied(outcomes),
+        Outcome::Several(outcomes) => outcomes.iter().map(self::outcome).collect(),
         Outcome::Nothing
         | Outcome::Printed(_)
         | Outcome::Stop(_)
         | Outcome::Collect(_)
+        | Outcome::Lines(_)
+        | Outcome::Shell(_)
         | Outcome::Ask(_)
         | Outcome::Source(_)
         | Outcome::Layout(_)
+        | Outcome::Tour(_)
         | Outcome::Quit => String::new(),
     }
 }
@@ -106,6 +115,28 @@ fn view(view: &View) -> String {
         View::Finding(found) => format!("finding {}: {}\n", found.number, finding(found)),
         View::SynchronizationPath(found, blocks) => chain(found, blocks),
     }
+}
+
+/// What a command said for each thread; threads for which it said the same are named together.
+fn applied(outcomes: &[(Focus, Result<Outcome, String>)]) -> String {
+    let said = |said: &Result<Outcome, String>| match said {
+        Ok(said) => outcome(said),
+        Err(message) => format!("error: {message}\n"),
+    };
+    let mut rows: Vec<(Focus, LaneMask, String)> = Vec::new();
+    for (focus, outcome) in outcomes {
+        let text = said(outcome);
+        let same = rows.iter_mut().find(|(at, _, other)| (at.block, at.warp) == (focus.block, focus.warp) && *other == text);
+        match same {
+            Some((_, lanes, _)) => *lanes |= focus.lane_mask(),
+            None => rows.push((*focus, focus.lane_mask(), text)),
+        }
+    }
+    let row = |(focus, lanes, text): &(Focus, LaneMask, String)| {
+        let [x, y, z] = focus.block;
+        format!("block {x},{y},{z} warp {} {}:\n{text}", focus.warp, lanes.describe())
+    };
+    rows.iter().map(row).collect()
 }
 
 /// The current values of the displays, a line for each.
@@ -165,6 +196,28 @@ fn breakpoint(row: &BreakpointRow, width: usize) -> String {
     }
     lines.extend(row.commands.iter().map(|command| note(format!("  {command}"))));
     lines.into_iter().map(|line| line + "\n").collect()
+}
+
+/// What a query found: events or counts, a line each, and how often.
+fn found_text(found: &FoundText) -> String {
+    let event = |event: &EventRow| {
+        let [x, y, z] = event.block;
+        let value = event.value.as_ref().map_or(String::new(), |value| format!("   {value}"));
+        let thread = format!("block ({x},{y},{z}) {} {}", event.warp, event.lanes.describe());
+        format!("t={}  {thread}  {}  {}{value}\n", grouped(event.time), event.place, event.statement)
+    };
+    let width = found.groups.iter().map(|row| grouped(row.times).len()).max().unwrap_or(0);
+    let group = |row: &GroupRow| format!("{:>width$}  {}\n", grouped(row.times), row.what);
+    let rows: String = found.events.iter().map(event).chain(found.groups.iter().map(group)).collect();
+    let left_out = found.instructions.saturating_sub(found.events.len() as u64);
+    let more = match (found.events.len(), left_out) {
+        (2.., 1..) => format!("{} more are not listed\n", grouped(left_out)),
+        _ => String::new(),
+    };
+    let interrupted = if found.interrupted { ", interrupted" } else { "" };
+    let instructions = counted(found.instructions, "instruction");
+    let times = if found.times == 1 { "once".to_string() } else { format!("{} times", grouped(found.times)) };
+    format!("{rows}{more}{times} by a thread ({instructions}) up to t={}{interrupted}\n", grouped(found.until))
 }
 
 /// The writes to a location, a line for each.

@@ -186,6 +186,7 @@ fn lane_view(view: &LaneView) -> String {
     let outcome = view.outcome.as_ref().map(self::outcome);
     let parts: Vec<String> = guard.into_iter().chain(Some(operands).filter(|text| !text.is_empty())).chain(outcome).collect();
     let mut text = if parts.is_empty() { String::new() } else { format!("  lane {}: {}\n", view.lane, parts.join("; ")) };
+    text += &view.lines.iter().map(|line| format!("  {line}\n")).collect::<String>();
     match view.active {
         Some((active, all)) if active == all => {
             let lanes = if all.count() == 1 {

@@ -21,6 +21,9 @@ pub const SHIPPED: &[(&str, &str)] = &[
     ("tour", include_str!("../../../../layouts/tour.ron")),
 ];
 
+/// Layouts by the names that gdb has for them.
+const GDB_NAMES: [(&str, &str); 4] = [("src", "source"), ("split", "source"), ("asm", "default"), ("regs", "default")];
+
 /// A command on layouts: `layout` or `save layout`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command<'a> {
@@ -109,7 +112,11 @@ impl LayoutStore {
             let at = names.iter().position(|name| *name == self.shown).map_or(0, |at| at + 1);
             names.get(at % names.len().max(1)).cloned().unwrap_or_default()
         };
-        let name = if name == "next" { next() } else { name.to_string() };
+        let gdb_name = GDB_NAMES.iter().find(|(gdb, _)| *gdb == name && !names.iter().any(|own| own == gdb)).map(|(_, own)| *own);
+        let name = match name {
+            "next" => next(),
+            name => gdb_name.unwrap_or(name).to_string(),
+        };
         let layout = self.read(&name, &names);
         // `layout next` skips a layout that cannot be read.
         if layout.is_ok() || names.contains(&name) {

@@ -4,6 +4,8 @@
 //! focused warp, and the registers that it wrote are read there. The effect is given only for the instruction that the focused lane
 //! executes next; for any other instruction, only the operands are shown.
 
+mod effects;
+
 use super::eval_context::{EvalContext, Frame};
 use super::expression::{Expression, register_bits};
 use super::focus::ThreadFilter;
@@ -12,7 +14,7 @@ use super::value::{Scalar, Type};
 use super::view;
 use crate::isa::{OperandRole, OperandType, ScalarType, Space};
 use crate::machine::{GroupState, LaneMask, Machine, NullObserver, Step};
-use crate::program::{Bank, Opcode, Pc, operands};
+use crate::program::{Bank, Opcode, Pc, Program, operands};
 
 /// An instruction explained.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +46,8 @@ pub struct LaneView {
     pub active: Option<(LaneMask, LaneMask)>,
     /// Its effect; none if it is not executed next.
     pub outcome: Option<StepOutcome>,
+    /// The effect as equations and sentences: what is computed, where lanes go, which memory is meant.
+    pub lines: Vec<String>,
 }
 
 /// An operand and its value.
@@ -108,7 +112,7 @@ fn lane_view(context: &EvalContext<'_>, frame: &Frame<'_>, pc: Pc) -> LaneView {
         })
     };
     let active = frame.group.mask.filter(|lane| holds(lane as u32));
-    LaneView {
+    let mut view = LaneView {
         lane: frame.lane,
         guard: context.program().guard_text(pc).map(|guard| (guard, holds(frame.lane))),
         operands: read_operands(context, pc),
@@ -118,7 +122,47 @@ fn lane_view(context: &EvalContext<'_>, frame: &Frame<'_>, pc: Pc) -> LaneView {
             (_, true) => Some(StepOutcome::AlreadyWaits(state(context))),
             _ => None,
         },
+        lines: Vec::new(),
+    };
+    if is_next {
+        view.lines = effects::lines(context, frame, pc, &view);
     }
+    view
+}
+
+/// The matrix descriptors of the instruction that the focused lane executes next: the operands as written, and what they say.
+pub fn descriptors(context: &EvalContext<'_>) -> Vec<(String, view::DescriptorView)> {
+    let context = &context.with_names_as_in_ptx();
+    context.frame().map_or(Vec::new(), |frame| effects::descriptors(context, frame.pc))
+}
+
+/// The memory that the instruction at `pc` accesses: the space, the type of an element, and the address operand with the number of elements
+/// at it.
+fn accessed_operand(program: &Program, pc: Pc) -> Option<(Space, ScalarType, (String, u64))> {
+    let access = program.code[pc.index()].op.access()?;
+    let texts = program.operand_texts(pc);
+    let address = texts.iter().find(|text| text.starts_with('['))?;
+    let matched = &program.opcode(pc)?.matched;
+    let count = if matched.has("v2") {
+        2
+    } else if matched.has("v4") {
+        4
+    } else if matched.has("v8") {
+        8
+    } else {
+        1
+    };
+    Some((access.space, effects::element_type(&matched.types), (address.clone(), count)))
+}
+
+/// The memory that the instruction the focused lane executes next accesses: an expression for its first element.
+pub fn accessed(context: &EvalContext<'_>) -> Option<String> {
+    let context = &context.with_names_as_in_ptx();
+    let frame = context.frame().ok()?;
+    let (space, ty, (text, _)) = accessed_operand(context.program(), frame.pc)?;
+    let address = operand_address(context, &text)?;
+    let space = if space == Space::Generic { String::new() } else { format!("{} ", space.word()) };
+    Some(format!("*({space}{}*){address:#x}", ty.word()))
 }
 
 /// The operands that are read, with their values in the focused lane.
@@ -164,24 +208,30 @@ fn source(context: &EvalContext<'_>, text: &str, ty: ScalarType, as_declared: bo
 
 /// `0x7f2000000010 <x+16>, which holds 1.5`
 fn address(context: &EvalContext<'_>, text: &str, ty: ScalarType, space: Option<Space>) -> Option<String> {
-    let inner = text.strip_prefix('[')?.strip_suffix(']')?;
     let space = space?;
-    let named = Expression::parse(&format!("(u64)({})", inner.replace("+-", "-"))).ok()?.evaluate(context);
-    let by_name = Expression::parse(&format!("(u64)&({inner})")).ok().and_then(|expression| expression.evaluate(context).ok());
-    let is_register = inner.starts_with('%')
-        || matches!(context.frame(), Ok(frame) if scope::register(context.function(&frame), frame.pc, stem(inner)).is_some());
-    let value = if is_register { named.ok()? } else { by_name.or_else(|| offset_of_name(context, inner))? };
-    let super::value::Value::Scalar(Scalar { bits, .. }) = value else { return None };
-    let location = super::value::text::address(context, space, bits as u64);
+    let bits = operand_address(context, text)?;
+    let location = super::value::text::address(context, space, bits);
     let mut bytes = [0; 16];
     let bytes = &mut bytes[..(ty.bytes() as usize).clamp(1, 16)];
-    Some(match super::memory::read(context, space, bits as u64, bytes) {
+    Some(match super::memory::read(context, space, bits, bytes) {
         Ok(()) => {
             let content = Scalar::new(Type::Scalar(ty), super::expression::little_endian(bytes)).text(context, None);
             format!("{location}, which holds {content}")
         }
         Err(error) => format!("{location}: {error}"),
     })
+}
+
+/// The address that an operand such as `[%rd1+4]` names.
+fn operand_address(context: &EvalContext<'_>, text: &str) -> Option<u64> {
+    let inner = text.strip_prefix('[')?.strip_suffix(']')?;
+    let named = Expression::parse(&format!("(u64)({})", inner.replace("+-", "-"))).ok()?.evaluate(context);
+    let by_name = Expression::parse(&format!("(u64)&({inner})")).ok().and_then(|expression| expression.evaluate(context).ok());
+    let is_register = inner.starts_with('%')
+        || matches!(context.frame(), Ok(frame) if scope::register(context.function(&frame), frame.pc, stem(inner)).is_some());
+    let value = if is_register { named.ok()? } else { by_name.or_else(|| offset_of_name(context, inner))? };
+    let super::value::Value::Scalar(Scalar { bits, .. }) = value else { return None };
+    Some(bits as u64)
 }
 
 /// The name before `+4` or `-4`.

@@ -1,0 +1,73 @@
+//! Completions of shells, the manual pages as files, and the names of tours.
+
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use clap_complete::{Shell as Known, generate};
+use clap_complete_nushell::Nushell;
+
+use super::capture::CaptureArgs;
+use super::compare::CompareArgs;
+use super::shrink::ShrinkArgs;
+use crate::base::save;
+use crate::ui::tour::{STORIES, Story};
+
+/// A shell that can complete arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Shell {
+    /// Bash
+    Bash,
+    /// Zsh
+    Zsh,
+    /// Fish
+    Fish,
+    /// Nushell
+    Nushell,
+}
+
+/// The manual pages: section, name and text.
+const PAGES: [(u8, &str, &str); 3] = [
+    (1, "ptxdbg.1", include_str!("../../man/ptxdbg.1")),
+    (5, "ptxdbg-launch.5", include_str!("../../man/ptxdbg-launch.5")),
+    (5, "ptxdbg-layout.5", include_str!("../../man/ptxdbg-layout.5")),
+];
+
+impl Shell {
+    /// What the shell reads to complete the arguments of ptxdbg, with its subcommands.
+    pub fn completions(self) -> Vec<u8> {
+        let subcommands =
+            [("capture", CaptureArgs::described()), ("compare", CompareArgs::described()), ("shrink", ShrinkArgs::described())];
+        let subcommands = subcommands.map(|(name, command)| command.name(name).bin_name(format!("ptxdbg {name}")));
+        let mut command = super::command().subcommands(subcommands).args_conflicts_with_subcommands(true);
+        let mut text = Vec::new();
+        match self {
+            Self::Bash => generate(Known::Bash, &mut command, "ptxdbg", &mut text),
+            Self::Zsh => generate(Known::Zsh, &mut command, "ptxdbg", &mut text),
+            Self::Fish => generate(Known::Fish, &mut command, "ptxdbg", &mut text),
+            Self::Nushell => generate(Nushell, &mut command, "ptxdbg", &mut text),
+        }
+        text
+    }
+}
+
+/// A tour by its name.
+pub(super) fn story(text: &str) -> Result<&'static Story, String> {
+    let names = STORIES.each_ref().map(|story| story.name);
+    Story::called(text).ok_or_else(|| format!("there is no tour '{text}': there are {}", names.join(", ")))
+}
+
+/// Writes the manual pages to `man1` and `man5` of `folder`; returns their paths.
+///
+/// # Errors
+/// A folder or a file cannot be written, in one line.
+pub fn install_pages(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let page = |(section, name, text): (u8, &str, &str)| {
+        let section = folder.join(format!("man{section}"));
+        let path = section.join(name);
+        let failed = |error: &std::io::Error| format!("{}: {}", path.display(), save::cause(error));
+        std::fs::create_dir_all(&section).map_err(|error| failed(&error))?;
+        save::save(&path, &[text.as_bytes()]).map_err(|error| failed(&error))?;
+        Ok(path)
+    };
+    PAGES.into_iter().map(page).collect()
+}

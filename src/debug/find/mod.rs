@@ -1,0 +1,147 @@
+//! Queries over the run: which threads did something, when, where and how often.
+//!
+//! The recorded run is executed again with an observer that keeps what the query asks for. A condition is evaluated with the machine
+//! standing still before the instruction, so it costs a pause at each candidate; everything else is decided in the observer.
+
+mod collector;
+mod query;
+mod text;
+
+use std::collections::BTreeMap;
+
+use collector::Collector;
+pub use query::{Grouping, Happening, Query, USAGE, Wanted};
+pub use text::{EventRow, FoundText, GroupRow};
+
+use super::focus::Focus;
+use super::resume::SLICE;
+use super::session::{InterruptCheck, Session};
+use super::timeline::Ran;
+use crate::machine::{LaneMask, Tick};
+use crate::program::Pc;
+
+/// Most events that are kept for a list.
+const LISTED_MAX: usize = 1000;
+
+/// Lanes of a warp that did what was asked for, by one instruction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundEvent {
+    /// The time.
+    pub time: Tick,
+    /// The instruction; of a copy, the one that issued it.
+    pub pc: Pc,
+    /// The block.
+    pub block: [u32; 3],
+    /// The warp.
+    pub warp: u32,
+    /// The lanes.
+    pub lanes: LaneMask,
+    /// What each lane did: the value that it wrote, or whether it took a branch; empty if that is not known.
+    pub values: Vec<u64>,
+    /// The bytes of a value; 0 for a branch.
+    pub value_bytes: u32,
+}
+
+/// The answer to a query.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// The events in order of time: all, the first, or the last; at most [`LISTED_MAX`].
+    pub events: Vec<FoundEvent>,
+    /// The number of instructions of warps that did it.
+    pub instructions: u64,
+    /// The number of times that a thread did it.
+    pub times: u64,
+    /// The number of times by what the query groups by.
+    pub groups: BTreeMap<GroupKey, u64>,
+    /// The user interrupted the search.
+    pub interrupted: bool,
+}
+
+/// What times are counted by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum GroupKey {
+    /// An instruction.
+    Line(Pc),
+    /// A lane of any warp.
+    Lane(u32),
+    /// A value, by its bits and bytes; none if it is not known.
+    Value(Option<(u64, u32)>),
+}
+
+impl Found {
+    /// Adds an event to what is kept.
+    fn add(&mut self, event: FoundEvent, wanted: Wanted) {
+        self.instructions += 1;
+        self.times += u64::from(event.lanes.count());
+        match wanted {
+            Wanted::Count => {}
+            Wanted::First if !self.events.is_empty() => {}
+            Wanted::Last => self.events = vec![event],
+            Wanted::First | Wanted::All => {
+                if self.events.len() < LISTED_MAX {
+                    self.events.push(event);
+                }
+            }
+            Wanted::By(grouping) => {
+                for (index, lane) in event.lanes.iter().enumerate() {
+                    let value = event.values.get(index).map(|value| (*value, event.value_bytes));
+                    let key = match grouping {
+                        Grouping::Line => GroupKey::Line(event.pc),
+                        Grouping::Lane => GroupKey::Lane(lane as u32),
+                        Grouping::Value => GroupKey::Value(value),
+                    };
+                    *self.groups.entry(key).or_default() += 1;
+                }
+            }
+        }
+    }
+}
+
+impl Session {
+    /// What the recorded run has of `query`. The session stays where it is.
+    pub fn find(&mut self, query: &Query, interrupt: &mut dyn InterruptCheck) -> Found {
+        let (now, focus) = (self.time(), self.focus);
+        let until = query.until.min(self.recorded());
+        let mut found = Found::default();
+        let mut collector = Collector::new(query, self.program());
+        if query.from < until {
+            self.timeline.restore(query.from);
+        }
+        while self.time() < until {
+            let slice = until.min(self.time().saturating_add(SLICE));
+            let ran = self.timeline.run(slice, &mut collector);
+            self.take(&mut collector, query, &mut found);
+            if ran == Ran::Ended || query.wanted == Wanted::First && !found.events.is_empty() {
+                break;
+            }
+            if self.time() < until && !interrupt.should_continue(self) {
+                found.interrupted = true;
+                break;
+            }
+        }
+        self.return_to(now);
+        self.focus = focus;
+        found
+    }
+
+    /// Adds what the observer has collected and the conditions confirm.
+    fn take(&mut self, collector: &mut Collector<'_>, query: &Query, found: &mut Found) {
+        // The instruction before which the run stands is the only candidate that needs a condition.
+        if let Some(issue) = collector.paused.take() {
+            let first = Focus { block: issue.point.block, warp: issue.point.warp.number(), lane: 0, frame: 0 };
+            let holds = |lane: usize| {
+                let context = self.eval_context();
+                let context = context.refocused(Focus { lane: lane as u32, ..first });
+                let value = query.condition.as_ref().map(|condition| condition.evaluate(&context));
+                value.is_none_or(|value| value.is_ok_and(|value| value.is_true()))
+            };
+            collector.passing = (issue.point.tick, issue.lanes.filter(holds));
+        }
+        for event in std::mem::take(&mut collector.events) {
+            if query.wanted == Wanted::First && !found.events.is_empty() {
+                break;
+            }
+            found.add(event, query.wanted);
+        }
+    }
+}
