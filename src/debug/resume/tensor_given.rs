@@ -76,7 +76,7 @@ impl Session {
         interrupt: &mut dyn InterruptCheck,
     ) -> Result<Pc, String> {
         self.breakpoints = Breakpoints::default();
-        let filter = ThreadFilter { block: Some(at.block), warp: Some(warp), lanes: None };
+        let filter = ThreadFilter { block: Some(at.block), warp: Some(warp), ..ThreadFilter::default() };
         self.breakpoints.add(Breakpoint { filter, ..Breakpoint::new(Trigger::Code(pcs), "tensor") });
         self.seek(Tick(0), interrupt);
         let (mut hits, mut others) = (0, 0);
