@@ -69,8 +69,9 @@ pub fn bind(module: &Module, code: &Code, value: ValueId, layout: Option<&Linear
 /// write last is the result of the other.
 fn has_no_code(module: &Module, op: &Op) -> bool {
     const SHAPES: [&str; 7] = ["arith.constant", "tt.make_range", "tt.splat", "tt.broadcast", "tt.expand_dims", "tt.reshape", "tt.unsplat"];
+    let gives_elements = |user: &Op| user.results.iter().any(|result| module.value(*result).ty.element().is_some());
     let is_there = |user: &Op| {
-        user.places.len() == op.places.len() && user.places.iter().zip(&op.places).all(|(a, b)| a.is_at(b)) && !user.results.is_empty()
+        user.places.len() == op.places.len() && user.places.iter().zip(&op.places).all(|(a, b)| a.is_at(b)) && gives_elements(user)
     };
     let goes_on = |result: &ValueId| module.users(*result).any(|user| is_there(module.op(user)));
     SHAPES.contains(&op.name.as_str()) || op.results.iter().any(goes_on)
@@ -110,15 +111,23 @@ impl Wanted<'_> {
             let new: Vec<RegisterOperand> = self.code.writes(*pc).iter().filter(new).copied().collect();
             written.extend(new);
         }
-        let choices: [&dyn Fn(&RegisterOperand) -> bool; 3] =
-            [&|register| outer.contains(register), &|register| outer.contains(register) && !inner.contains(register), &|register| {
-                !inner.contains(register)
-            }];
-        choices.iter().find_map(|is_result| {
-            let results: Vec<RegisterOperand> = written.iter().filter(|register| is_result(register)).copied().collect();
+        // In order of trust. What is loaded may go to shared memory by instructions of the same place.
+        let is_result = |choice: u32, register: &RegisterOperand| match choice {
+            0 => outer.contains(register),
+            1 => outer.contains(register) && !inner.contains(register),
+            2 => !inner.contains(register),
+            _ => op.name == "tt.load",
+        };
+        (0..4).find_map(|choice| {
+            let results: Vec<RegisterOperand> = written.iter().filter(|register| is_result(choice, register)).copied().collect();
             let parts = self.parts(&results)?;
             let writes = |pc: &&u32| self.code.writes(**pc).iter().any(|register| results.contains(register));
-            Some(Binding { parts, writers: group.iter().filter(writes).copied().collect() })
+            let mut writers: Vec<u32> = group.iter().filter(writes).copied().collect();
+            let last = *writers.last()?;
+            if self.code.opcode(last).starts_with("wgmma.mma_async") {
+                writers.push(self.code.wait_after(last)?);
+            }
+            Some(Binding { parts, writers })
         })
     }
 

@@ -23,6 +23,8 @@ pub struct Code {
     loops: Vec<Range<u32>>,
     /// The first instructions of pieces without branches.
     pieces: Vec<u32>,
+    /// The instructions after which no `wgmma` is in flight.
+    waits: Vec<u32>,
     /// The declared widths of registers, in bits.
     widths: BTreeMap<(Bank, Slot), u32>,
 }
@@ -48,6 +50,7 @@ impl Code {
             writes: code.clone().map(|pc| writes(inst(pc), program)).collect(),
             opcodes: code.clone().map(|pc| program.opcode(Pc(pc)).map_or_else(String::new, |opcode| opcode.text.to_string())).collect(),
             loops: loops.collect(),
+            waits: code.clone().filter(|pc| waits_for_all(program, Pc(*pc))).collect(),
             pieces,
             widths: widths(function),
         }
@@ -92,11 +95,23 @@ impl Code {
         self.pieces.partition_point(|first| *first <= pc)
     }
 
+    /// The first instruction after `pc` that waits for all `wgmma`.
+    pub fn wait_after(&self, pc: u32) -> Option<u32> {
+        self.waits.iter().copied().find(|wait| *wait > pc)
+    }
+
     /// The innermost loop that holds all of these instructions.
     pub fn loop_around(&self, instructions: &[u32]) -> Option<&Range<u32>> {
         let around = self.loops.iter().filter(|code| instructions.iter().all(|pc| code.contains(pc)));
         around.min_by_key(|code| code.len())
     }
+}
+
+/// True for `wgmma.wait_group.sync.aligned 0`.
+fn waits_for_all(program: &Program, pc: Pc) -> bool {
+    let is_wait = program.opcode(pc).is_some_and(|opcode| opcode.text.starts_with("wgmma.wait_group"));
+    let text = program.spans.get(pc.index()).map(|span| program.sources_text.text(*span));
+    is_wait && text.is_some_and(|text| text.trim_end_matches(';').split_whitespace().next_back() == Some("0"))
 }
 
 /// The declared width of each register that code names.

@@ -29,7 +29,12 @@ pub fn finals(module: &Module) -> BTreeMap<String, Vec<Final>> {
     for ((name, file, line), values) in statements(module) {
         let is_of = |place: &Place| place.line == line && place.file == file && place.names.iter().any(|other| other == name);
         let column = |op: &Op| op.places.iter().find(|place| is_of(place)).map(|place| place.column);
-        let going_on = |value: &ValueId| users[value.index()].iter().filter_map(|user| column(module.op(*user))).collect::<Vec<u32>>();
+        // What goes to memory or is copied there is the value still.
+        let gives = |op: &&Op| op.results.iter().any(|result| module.value(*result).ty.element().is_some());
+        let going_on = |value: &ValueId| {
+            let users = users[value.index()].iter().map(|user| module.op(*user));
+            users.filter(gives).filter_map(column).collect::<Vec<u32>>()
+        };
         let own = |value: &ValueId| defining(module, *value).and_then(|op| column(op));
         // The same part of an expression may be there several times, for other layouts and other rounds.
         let inner: BTreeSet<u32> =
@@ -66,8 +71,14 @@ fn statements(module: &Module) -> BTreeMap<Statement<'_>, Vec<ValueId>> {
     let mut found: BTreeMap<Statement<'_>, Vec<ValueId>> = BTreeMap::new();
     for (index, value) in module.values.iter().enumerate() {
         let id = ValueId::new(index);
+        // Of what waits for several results the first is that of the statement.
+        if matches!(value.definition, Definition::Result(_, 1..)) {
+            continue;
+        }
         let Some(op) = defining(module, id).filter(|_| value.ty.element().is_some()) else { continue };
-        if op.places.first().is_some_and(|place| loops.iter().any(|other| other.is_at(place))) {
+        // What a reduction combines two elements by is no value of the statement.
+        let is_combining = op.parent.is_some_and(|parent| matches!(module.op(parent).name.as_str(), "tt.reduce" | "tt.scan"));
+        if is_combining || op.places.first().is_some_and(|place| loops.iter().any(|other| other.is_at(place))) {
             continue;
         }
         for place in op.places.iter().filter(|place| !place.is_of_library) {

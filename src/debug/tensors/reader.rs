@@ -80,12 +80,26 @@ impl<'r, 'a> Reader<'r, 'a> {
         let missing = elements.iter().filter(|element| matches!(element, TensorElement::Missing)).count();
         let mut notes = Vec::new();
         if current.is_earlier {
-            notes.push(format!("of the round before: line {} of the source gives it its value", current.line));
+            notes.push(format!("as line {} gave it in an earlier round of the loop: it gives it anew in this one", current.line));
+        }
+        let behind = self.behind(current);
+        if !behind.is_empty() {
+            let list: Vec<String> = behind.iter().map(u32::to_string).collect();
+            let warps = if behind.len() == 1 { "warp" } else { "warps" };
+            notes.push(format!("{warps} {} have not come to line {} in this round: theirs are older", list.join(", "), current.line));
         }
         if missing > 0 {
             notes.push(format!("{missing} of {} elements are in no register now", elements.len()));
         }
         Some(Tensor { ty: element.number(), start: vec![0; shape.len()], shape, elements, notes })
+    }
+
+    /// The warps that stand before the value is complete, where the focused one stands after it.
+    fn behind(&self, current: &Current<'_>) -> Vec<u32> {
+        let (Some(binding), Ok(block)) = (current.binding.filter(|_| !current.is_earlier), self.context.block()) else { return Vec::new() };
+        let stands_before = |warp: &Warp| warp.groups.iter().any(|group| group.current_pc().0 < binding.done());
+        let warps = block.warps.iter().zip(0_u32..).filter(|(_, number)| *number != self.context.focus.warp);
+        warps.filter(|(warp, _)| stands_before(warp)).map(|(_, number)| number).collect()
     }
 
     /// The mask of the load that gave the value.
