@@ -260,6 +260,15 @@ impl WeakMemory {
         }
     }
 
+    /// A block has exited, whose first thread is `first`: what its threads have seen and its shared memory are gone.
+    pub fn end_block(&mut self, first: Place) {
+        let threads: Vec<Place> = self.threads.range(first..=Place { thread: u32::MAX, ..first }).map(|(by, _)| *by).collect();
+        threads.iter().for_each(|by| drop(self.threads.remove(by)));
+        let memory = first.block + 1;
+        let shared: Vec<Location> = self.histories.range((memory, 0, 0)..(memory + 1, 0, 0)).map(|(at, _)| *at).collect();
+        shared.iter().for_each(|at| drop(self.histories.remove(at)));
+    }
+
     /// Threads use an object that orders each use after those before it.
     pub fn meet(&mut self, object: u64, places: &[Place]) {
         let all = self.meetings.entry(object).or_default();

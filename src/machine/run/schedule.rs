@@ -199,6 +199,7 @@ impl Machine {
                 paused |= self.release_cluster(block_slot, last, observer);
                 if done {
                     paused |= self.end_copies_of_block(block_slot, observer)?;
+                    self.weak.iter_mut().for_each(|weak| weak.end_block(place(block_id.number, 0, &self.prepared)));
                     self.retire(block_slot);
                 }
             }

