@@ -209,3 +209,26 @@ fn lines_of_a_command_that_takes_several_are_asked_for() {
     pty.send("continue\r");
     pty.wait("the commands' answer", |screen| screen.contents().contains("\n6 * 7 = 42\n"));
 }
+
+#[test]
+fn a_long_answer_is_shown_from_its_beginning_and_what_was_said_is_read_again() {
+    let mut pty = opened(WALK);
+    let first = |screen: &vt100::Screen| rows(screen)[0].clone();
+    pty.send("info registers\r");
+    pty.wait("the answer", |screen| first(screen).starts_with("─[console") && screen.contents().contains("info registers"));
+    // An empty line reads on, here back to the panes.
+    pty.send(ENTER);
+    pty.wait("the panes", |screen| first(screen).contains("walk.ptx"));
+    pty.send("\x1b[5~");
+    pty.wait("what was said", |screen| first(screen).starts_with("─[console"));
+    pty.send("stepi\r");
+    pty.wait("the panes", |screen| first(screen).contains("walk.ptx"));
+    pty.wait_for_line(&prompt(1));
+    // Alt-/ begins a search in browse mode.
+    pty.send("\x1b/");
+    pty.wait("the search", |screen| first(screen).starts_with("─[/_]"));
+    pty.send("registers\r");
+    pty.wait("the line", |screen| screen.contents().contains("(ptxdbg t=0) info registers"));
+    pty.send("q");
+    pty.wait("the panes", |screen| first(screen).contains("walk.ptx"));
+}

@@ -129,3 +129,17 @@ fn control_z_stops_a_run_and_browsing_too() {
     pty.send("quit\r");
     pty.wait_for("over");
 }
+
+#[test]
+fn a_transcript_keeps_what_was_said() {
+    let mut pty = opened(WALK);
+    let file = pty.owner().join("said.txt");
+    pty.send(&format!("set transcript {}\r", file.display()));
+    pty.send("print 6 * 7\r");
+    pty.wait_for("6 * 7 = 42");
+    pty.send("quit\r");
+    assert_eq!(pty.ended(), 0);
+    let said = std::fs::read_to_string(file).unwrap();
+    assert!(said.starts_with("walk: ") && said.contains("\n(ptxdbg t=0) print 6 * 7\n6 * 7 = 42\n"), "{said}");
+    assert!(said.ends_with("\n(ptxdbg t=0) quit\n"), "{said}");
+}

@@ -111,11 +111,15 @@ fn lane_addresses<'a>(context: &'a EvalContext<'_>, frame: &'a Frame<'_>, inner:
 }
 
 /// The lanes of the focused group that do not execute the next instruction, because their guard predicate is false, and what they would
-/// have accessed: `14 of 32 lanes off: C[3][18-31]`; none if all lanes execute it.
+/// have accessed: `14 of 32 lanes off: C[3][18-31]`; for a branch, how many take it. None if all lanes execute it.
 pub fn masked(context: &EvalContext<'_>) -> Option<String> {
     let locations = lane_locations(context, &ThreadFilter::of_warp(&context.focus));
     let group = locations.iter().find(|location| context.is_focused(location.lanes) && !location.off.is_empty())?;
-    let counts = format!("{} of {} lanes off", group.off.count(), group.lanes.count());
+    let (off, all) = (group.off.count(), group.lanes.count());
+    if matches!(context.program().code.get(group.pc.index()).map(|inst| inst.op), Some(Op::Control(_))) {
+        return Some(format!("{} of {all} lanes take it", all - off));
+    }
+    let counts = format!("{off} of {all} lanes off");
     let elements = lane_access(context).and_then(|access| {
         let off = access.addresses.iter().filter(|(lane, _)| access.off.contains(*lane as usize));
         access.elements(context, &off.map(|(_, address)| *address).collect::<Vec<_>>())

@@ -439,3 +439,36 @@ fn the_first_line_says_that_the_launch_is_made_up() {
     let written = text(&drawn(&mut shipped("default"), &walking(), 120, 24));
     assert!(!written.contains("made-up launch"), "{written}");
 }
+
+/// A kernel from Python is shown as Python, with its variables and findings; its PTX is one key away.
+#[test]
+fn python_is_shown_first() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/triton");
+    let request =
+        Request { modules: vec![fixtures.join("sm_80/vadd.ptx")], launch: LaunchChoice::Sibling, overrides: Overrides::default() };
+    let session = Session::new(open(&request).unwrap(), 0, RunOptions::unwatched()).unwrap();
+    let mut screen = shipped("default").with_folders(vec![fixtures]);
+    screen.suit(&session);
+    let shown = text(&drawn(&mut screen, &session, 120, 32));
+    assert!(shown.starts_with("─[kernels.py:") && shown.contains("─ locals") && shown.contains("─ findings"), "{shown}");
+    press(&mut screen, "F3");
+    let shown = text(&drawn(&mut screen, &session, 120, 32));
+    assert!(shown.starts_with("─[vadd.ptx:"), "{shown}");
+    let mut other = shipped("default");
+    other.suit(&walking());
+    assert!(text(&drawn(&mut other, &walking(), 120, 32)).starts_with("─[walk.ptx · "));
+}
+
+/// With debug data, registers are named after the variables that they hold, and no block is named after a label of the debug data.
+#[test]
+fn names_of_the_source_stand_in_panes() {
+    let session = session("dwarf/types.ron", &["next", "next", "next"]);
+    let shown = text(&drawn(&mut pane("Registers(of: Warp)"), &session, 70, 20));
+    let named = |register: &str, variable: &str| {
+        let is_named = |line: &str| line.split_whitespace().take(2).eq([register, variable]);
+        shown.lines().any(|line| is_named(line.trim_start_matches('*')))
+    };
+    assert!(named("%r1", "i") && named("%r3", "k"), "{shown}");
+    let graph = text(&drawn(&mut pane("Cfg"), &session, 120, 60));
+    assert!(graph.contains("BB10_2") && !graph.contains("tmp"), "{graph}");
+}
