@@ -127,8 +127,8 @@ impl WeakMemory {
         }
     }
 
-    /// Makes room for a write of a location. Where memory holds something else than its history says, something else has written to it, such
-    /// as an asynchronous copy; where it overlaps other locations, these are accessed otherwise now. Both begin anew.
+    /// Makes room for a write of a location. Where memory holds something else than its history says, something else has written to it,
+    /// such as an asynchronous copy; where it overlaps other locations, these are accessed otherwise now. Both begin anew.
     fn prepare(&mut self, at: Location, held: &[u8]) {
         let (memory, address, bytes) = at;
         let first = (memory, address.saturating_sub(BYTES_MAX), 0);

@@ -8,9 +8,9 @@
 //! Coherence order is partial, as in the model: it relates writes that are morally strong or related in causality order. A write may take
 //! a place before others that are not in the view of its thread (`history`).
 //!
-//! No load returns a write that is executed later (load buffering), and operations of a thread take effect in program order. All choices are
-//! drawn from the seed. The structure is that of operational models of C11 by views (Kang, Hur, Lahav, Vafeiadis and Dreyer, "A Promising
-//! Semantics for Relaxed-Memory Concurrency", 2017, without promises); what scopes and moral strength change is that of PTX.
+//! No load returns a write that is executed later (load buffering), and operations of a thread take effect in program order. All choices
+//! are drawn from the seed. The structure is that of operational models of C11 by views (Kang, Hur, Lahav, Vafeiadis and Dreyer, "A
+//! Promising Semantics for Relaxed-Memory Concurrency", 2017, without promises); what scopes and moral strength change is that of PTX.
 
 mod history;
 mod memory;
