@@ -107,11 +107,10 @@ pub const GDB_WORDS: &[GdbWord] = &[
         "z shows the chosen pane alone; a layout file says how wide panes are: 'save layout mine', edit it, 'layout mine'",
     ),
     // Settings.
-    needless("set pagination", "no answer waits for a key"),
-    needless("set height", "no answer waits for a key"),
+    needless("set height", "no answer waits for a key: 'set pagination' says whether a long one takes the room of the panes"),
     needless("set width", "lines are as long as they are; the screen breaks them"),
     needless("set print", "arrays are shown with their shape and values by their types: p/x, p/t and the other formats change that"),
-    needless("set logging", "'ptxdbg --batch FILE -x COMMANDS > LOG' keeps a session; lines typed are kept by themselves"),
+    needless("set logging", "'set transcript FILE' keeps all that is said; lines typed are kept by themselves"),
     needless("set disassemble-next-line", "every stop shows the instruction that comes next"),
     needless("set disassembly-flavor", "PTX has one notation"),
     needless("set cuda break_on_launch", "'catch launch' stops where a launch begins; a session begins before the first instruction"),

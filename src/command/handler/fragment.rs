@@ -5,7 +5,7 @@ use super::super::call::Call;
 use super::super::context::Context;
 use super::super::error::CommandError;
 use super::super::outcome::{Outcome, View};
-use crate::debug::view::{self, FragmentError};
+use crate::debug::view::{self, FragmentError, OperandFragment};
 
 /// Registers as a matrix; with an element or a lane, only those elements.
 pub fn fragment(context: &mut Context<'_>, call: &Call) -> Result<Outcome, CommandError> {
@@ -43,27 +43,26 @@ pub fn fragment(context: &mut Context<'_>, call: &Call) -> Result<Outcome, Comma
 
 /// The fragments of the instruction that the focused lane executes next, or the one with the letter that was given.
 fn of_instruction(context: &Context<'_>, call: &Call) -> Result<Outcome, CommandError> {
-    let eval_context = context.session.eval_context();
-    let mut found = view::fragments_here(&eval_context);
-    if found.is_empty() {
+    let found = view::operand_fragments(&context.session.eval_context()).filter(|found| found.is_next);
+    let Some(found) = found else {
         let error = CommandError::new("the instruction here has no fragments");
         return Err(error.with_help("stand at an mma, wmma or wgmma, or name registers: info fragment %r4..%r7 as mma.m16n8k16.a.f16"));
+    };
+    if let Some(format) = &call.suffix {
+        return Err(format.error("a format needs registers").with_help("info fragment/x %r4..%r7 as mma.m16n8k16.a.f16"));
     }
+    let mut operands = found.operands;
     if let Some(letter) = call.argument("REGISTERS") {
-        found.retain(|(_, fragment)| *fragment == letter.text);
-        if found.is_empty() {
+        operands.retain(|operand| letter.text.eq_ignore_ascii_case(&operand.letter.to_string()));
+        if operands.is_empty() {
             return Err(letter.error(format!("'{}' is not a fragment of the instruction here: a, b, c or d", letter.text)));
         }
     }
-    let format = call.format()?;
-    let mut outcomes = Vec::new();
-    for (named, _) in found {
-        let fragment = view::fragment(&eval_context, &named.name, &named.registers, format);
-        let fragment = fragment.map_err(|error| CommandError::new(error.to_string()))?;
-        outcomes.push(Outcome::Text(format!("{} in {}\n", named.name, named.registers.join(", "))));
-        outcomes.push(Outcome::View(View::Fragment(fragment)));
-    }
-    Ok(Outcome::Several(outcomes))
+    let named = |operand: OperandFragment| {
+        let name = format!("{} in {}\n", operand.letter, operand.view.registers.join(", "));
+        [Outcome::Text(name), Outcome::View(View::Fragment(operand.view))]
+    };
+    Ok(Outcome::Several(operands.into_iter().flat_map(named).collect()))
 }
 
 /// The registers of `%r4..%r7`, `%r4, %r5` and `{%r4, %r5}`.

@@ -1,7 +1,6 @@
 //! `info fragment`: the matrix in registers of a warp, and the lane of each element.
 
 use crate::base::counted;
-use crate::debug::breakpoints::opcode;
 use crate::debug::eval_context::{EvalContext, Frame, ThreadError};
 use crate::debug::expression::register_bits;
 use crate::debug::names::scope::{self, RegisterLocation};
@@ -133,53 +132,6 @@ impl NamedFragment {
     pub fn registers(&self) -> usize {
         (self.layout.elements() / self.fragment.per_register()) as usize
     }
-}
-
-/// A fragment that an instruction takes or makes, by name, and its registers.
-pub struct InstructionFragment {
-    /// `mma.m16n8k16.a.f16`
-    pub name: String,
-    /// Its registers, in order.
-    pub registers: Vec<String>,
-}
-
-/// The fragments of the instruction that the focused lane executes next, each with its letter.
-pub fn fragments_here(context: &EvalContext<'_>) -> Vec<(InstructionFragment, &'static str)> {
-    let Ok(frame) = context.frame() else { return Vec::new() };
-    let (program, pc) = (context.program(), frame.group.current_pc());
-    let opcode = opcode(program, pc);
-    let words: Vec<&str> = opcode.split('.').collect();
-    let Some(matched) = program.opcode(pc).map(|opcode| &opcode.matched) else { return Vec::new() };
-    let shape = words.iter().find(|word| Shape::from_word(word).is_some()).copied().unwrap_or_default();
-    let family = match (words.first(), words.get(1)) {
-        (Some(&"mma"), Some(word)) if word.starts_with("sp") => "mma.sp",
-        (Some(&"mma"), _) => "mma",
-        (Some(&"wmma"), Some(&"mma")) => "wmma",
-        (Some(&"wgmma"), Some(&"mma_async")) => "wgmma",
-        _ => return Vec::new(),
-    };
-    // d, a, b, c; of wmma in half precision only d and c are named, and of wgmma only d, a and b.
-    let types: Vec<&str> = matched.types.iter().map(|ty| ty.word()).collect();
-    let types = match types.as_slice() {
-        [d, a, b, c] => [*d, *a, *b, *c],
-        [d, a, b] => [*d, *a, *b, *d],
-        [d, c] => [*d, "f16", "f16", *c],
-        _ => return Vec::new(),
-    };
-    let orders: Vec<&str> = words.iter().filter(|word| ["row", "col"].contains(word)).copied().collect();
-    let order = |index: usize| orders.get(index).map_or(String::new(), |order| format!(".{order}"));
-    let texts = program.operand_texts(pc);
-    let suffixes = [String::new(), order(0), order(1), String::new()];
-    let letters = ["d", "a", "b", "c"];
-    let all = letters.into_iter().zip(types).zip(suffixes).zip(texts);
-    let fragment = |(((letter, ty), suffix), text): (((&'static str, &str), String), String)| {
-        let names: Vec<String> = text.trim_matches(['{', '}']).split(',').map(|name| name.trim().to_string()).collect();
-        let known = |name: &String| NamedFragment::read(name).is_ok_and(|named| named.registers() == names.len());
-        let plain = format!("{family}.{shape}.{letter}.{ty}");
-        let name = [format!("{plain}{suffix}"), plain].into_iter().find(known)?;
-        Some((InstructionFragment { name, registers: names.clone() }, letter))
-    };
-    all.filter_map(fragment).collect()
 }
 
 /// The registers called `names` of the focused warp as a fragment.

@@ -54,9 +54,7 @@ pub use descriptor::{DescriptorView, descriptor};
 pub use divergence::{Divergence, GroupView, divergence};
 pub use element_state::{ElementState, ElementWriter, element_state};
 pub use examine::{Examine, ExamineError, ExamineRow, Examined, Shape, Unit, examine};
-pub use fragment::{
-    FragmentCell, FragmentElement, FragmentError, FragmentView, InstructionFragment, NamedFragment, fragment, fragments_here, other_holder,
-};
+pub use fragment::{FragmentCell, FragmentElement, FragmentError, FragmentView, NamedFragment, fragment, other_holder};
 pub use lane_access::{LaneAccess, lane_access, masked};
 pub use launch::{KernelRow, LaunchView, ParamRow, ParamValue, SharedBytes, VariableOrigin, VariableRow, kernels, launch};
 pub use list::{Line, Listing, current_line, list};
