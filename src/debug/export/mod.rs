@@ -6,7 +6,7 @@ use super::eval_context::{EvalContext, ThreadError};
 use super::session::{InterruptCheck, Session};
 use super::shown_name;
 use super::value::{Array, Value, ValueText};
-use super::view::{self, BlockView, CfgView, Values};
+use super::view::{self, BlockView, CfgView};
 use crate::program::FuncId;
 
 /// The control-flow graph of a function in the language of Graphviz: a node for each basic block with its lines, its instructions and the
@@ -45,8 +45,7 @@ fn escaped(text: &str) -> String {
 /// # Errors
 /// The thread is not resident.
 pub fn registers_csv(context: &EvalContext<'_>) -> Result<String, ThreadError> {
-    let names = view::register_names(context, |_| true)?;
-    let rows = view::register_rows(context, names.iter().map(String::as_str), Values { all_lanes: true, ..Values::default() })?;
+    let rows = view::registers(context, |_| true, true, None)?;
     let heading: String = (0..32).map(|lane| format!(",lane {lane}")).collect();
     let mut text = format!("register,type{heading}\n");
     for row in rows {
