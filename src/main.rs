@@ -519,7 +519,7 @@ fn theme(args: &Args, color: bool) -> ThemeName {
 fn screen(args: &Args) -> Result<Screen, Failure> {
     let mut layouts = LayoutStore::new(own_files::layouts());
     let layout = layouts.take(args.layout.as_deref().unwrap_or("default")).map_err(|error| Failure::Message(error.to_string()))?;
-    Ok(Screen::new(layout, tui::theme::Theme::default(), keys(args)?).with_layouts(layouts).with_folders(args.include.clone()))
+    Ok(Screen::new(layout, tui::theme::Theme::default(), keys(args)?).with_layouts(layouts))
 }
 
 /// The shipped key map, with the user's if there is one and `--no-init` is not set.

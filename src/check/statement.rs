@@ -17,5 +17,5 @@ pub(super) fn is_same_line(program: &Program, one: Pc, other: Pc) -> bool {
 fn lines(program: &Program, pc: Pc) -> Option<Vec<(u32, u32)>> {
     let own = program.source_lines.get(pc.index()).copied().flatten().filter(|source| source.line > 0)?;
     let line = |source: SourceLine| (source.file, source.line);
-    Some([line(own)].into_iter().chain(program.call_sites.get(&pc).into_iter().flatten().copied().map(line)).collect())
+    Some([line(own)].into_iter().chain(program.inlined_calls.get(&pc).into_iter().flatten().map(|call| line(call.at))).collect())
 }

@@ -6,7 +6,6 @@ use super::argument_text::ArgumentText;
 use super::error::CommandError;
 use super::outcome::Outcome;
 use super::user_commands::UserCommands;
-use crate::base::SourceId;
 use crate::base::Tick;
 use crate::debug::argument::ArgumentError;
 use crate::debug::breakpoints::{Event, Location, Resolved};
@@ -16,7 +15,7 @@ use crate::debug::names::mbarriers::mbarrier_address;
 use crate::debug::session::{InterruptCheck, Session};
 use crate::debug::target::Target;
 use crate::debug::value::{Scalar, Value};
-use crate::debug::view::Examine;
+use crate::debug::view::{CodeText, Examine};
 
 /// The context in which a command is executed.
 pub struct Context<'a> {
@@ -48,8 +47,8 @@ pub struct CommandState {
 pub struct Listed {
     /// The time and the focus of the listing; at others `list` starts at the current line again.
     pub listed_at: (Tick, Focus),
-    /// The file.
-    pub file: SourceId,
+    /// The text.
+    pub text: CodeText,
     /// The lines.
     pub lines: Range<u32>,
 }

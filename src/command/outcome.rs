@@ -14,13 +14,14 @@ use crate::debug::fix::FixReports;
 use crate::debug::focus::Focus;
 use crate::debug::marks::Mark;
 use crate::debug::mismatches::Mismatches;
+use crate::debug::skip::Skip;
 use crate::debug::stop::Stop;
 use crate::debug::timeline::End;
 use crate::debug::value::{Shown, ValueText};
 use crate::debug::view::{
     AllocationRow, ArrayTypeRow, BarrierRow, BlockSpan, CfgView, ContractionNote, DescriptorView, Divergence, Examined, FragmentElement,
-    FragmentView, InFlight, KernelRow, LaneRow, LaunchView, Listing, LocalRow, MbarrierView, Pipeline, RegisterRow, RoleRow, RolesGuessed,
-    ScopeRow, SharedRow, SourcePlace, Stack, SymbolRow, TargetView, Threads, Warps,
+    FragmentView, FrameRow, FrameView, InFlight, KernelRow, LaneRow, LaunchView, Listing, LocalRow, MbarrierView, Pipeline, RegisterRow,
+    RoleRow, RolesGuessed, ScopeRow, SharedRow, SourcePlace, Stack, SymbolRow, TargetView, Threads, Warps,
 };
 use crate::debug::{LaneMask, Reason, Site, WatchedAccessText};
 
@@ -106,6 +107,8 @@ pub enum Outcome {
         focus: String,
         /// The instruction it executes next, or the reason why there is none.
         site: Result<Box<Site>, String>,
+        /// Its frame, where the command is about frames.
+        frame: Option<Box<FrameRow>>,
     },
     /// The following lines, up to `end`, belong to this.
     Collect(Collected),
@@ -203,6 +206,10 @@ pub enum View {
     RoleGuess(RolesGuessed),
     /// The calls that the focused lane is inside of.
     Stack(Stack),
+    /// `info skip`.
+    Skips(Vec<Skip>),
+    /// `info frame`.
+    Frame(Box<FrameView>),
     /// Parameters and variables of the selected frame.
     Locals(Vec<LocalRow>),
     /// `info scope`.

@@ -11,11 +11,13 @@ use crate::base::Dim3;
 use crate::dwarf::{DebugInfo, LazyDebugInfo};
 use crate::launch::{Case, PlannedBuffer};
 use crate::machine::{Block, BlockLife, FrameBase, LANES, LaneGroup, LaneMask, Machine, Warp, frames};
-use crate::program::{FuncId, Function, Pc, Program};
+use crate::program::{FuncId, Function, Pc, Program, SourceLine};
 
 use super::focus::{Extents, Focus};
+use super::inlined;
 use super::names::inferred::InferredTypes;
 use super::roles::{NO_ROLES, Roles};
+use super::source_texts::SourceTexts;
 use super::tensors::{LazyTensors, Tensors};
 use crate::isa::ScalarType;
 
@@ -38,6 +40,8 @@ pub struct EvalContext<'a> {
     pub names_as_in_ptx: bool,
     /// The debug data of the program, if names of the source are looked up.
     pub debug_data: Option<&'a LazyDebugInfo>,
+    /// The texts of the source, if they are shown.
+    pub source_texts: Option<&'a SourceTexts>,
     /// True if a name of both a variable of the source and a buffer means the variable, as in the source.
     pub names_as_in_source: bool,
     /// The tensors of Triton's code, if names of the source are looked up.
@@ -94,6 +98,20 @@ pub struct Frame<'a> {
     pub function: FuncId,
     /// Calls in progress: 0 in the kernel itself.
     pub depth: u32,
+    /// The number of inlined functions around its instruction that are frames of their own, further in.
+    pub inlined: u32,
+}
+
+impl Frame<'_> {
+    /// The instruction that the lane executes next or waits at; in the frame of a caller, the call.
+    pub fn position(&self) -> Pc {
+        if self.is_innermost_call() { self.group.current_pc() } else { self.pc }
+    }
+
+    /// True if the lane executes the function of this frame, and not one that it called.
+    pub fn is_innermost_call(&self) -> bool {
+        self.group.stack.as_ref().map_or(0, |call| call.depth) == self.depth
+    }
 }
 
 /// Why a thread cannot be examined.
@@ -177,6 +195,7 @@ impl<'a> EvalContext<'a> {
             roles: &NO_ROLES,
             names_as_in_ptx: false,
             debug_data: None,
+            source_texts: None,
             names_as_in_source: false,
             tensor_data: None,
         }
@@ -223,15 +242,31 @@ impl<'a> EvalContext<'a> {
         self.tensor_data.filter(|_| !self.names_as_in_ptx)?.get(self.program(), self.machine.config().kernel)
     }
 
+    /// The same context with the texts of the source.
+    #[must_use]
+    pub fn with_source_texts(self, source_texts: &'a SourceTexts) -> Self {
+        Self { source_texts: Some(source_texts), ..self }
+    }
+
+    /// The text of a line of the source, if it is at hand.
+    pub fn source_text(&self, place: SourceLine) -> Option<&'a str> {
+        self.source_texts?.line(self.program(), place)
+    }
+
     /// The same context, in which names mean what they mean in the source.
     #[must_use]
     pub fn with_names_as_in_source(self) -> Self {
         Self { names_as_in_source: true, ..self }
     }
 
+    /// The debug data of the program, whatever names mean.
+    pub fn source_data(&self) -> Option<&'a DebugInfo> {
+        self.debug_data?.get(self.program())
+    }
+
     /// The debug data of the program; none if it has none, or names mean what they mean in the text of the module.
     pub fn debug_info(&self) -> Option<&'a DebugInfo> {
-        self.debug_data.filter(|_| !self.names_as_in_ptx)?.get(self.program())
+        self.source_data().filter(|_| !self.names_as_in_ptx)
     }
 
     /// The same context, in which names mean what they mean in the text of the module.
@@ -301,10 +336,24 @@ impl<'a> EvalContext<'a> {
     /// The thread is not on the machine, or its stack is not that deep.
     pub fn frame(&self) -> Result<Frame<'a>, ThreadError> {
         let (block, warp, group) = (self.block()?, self.warp()?, self.group()?);
-        let frames = || self.frames_of(block, warp, group, self.focus.lane);
         let frame = self.focus.frame;
+        if frame == 0 {
+            let missing = ThreadError::NoFrame { frame, last: 0 };
+            return self.calls_of(block, warp, group, self.focus.lane).next().ok_or(missing);
+        }
+        let frames = || self.frames_of(block, warp, group, self.focus.lane);
         let missing = || ThreadError::NoFrame { frame, last: (frames().count() as u32).saturating_sub(1) };
         frames().nth(frame as usize).ok_or_else(missing)
+    }
+
+    /// The number of `frame`, which is one of the focused lane.
+    ///
+    /// # Errors
+    /// The thread is not on the machine, or has no such frame.
+    pub fn number_of(&self, frame: &Frame<'a>) -> Result<u32, ThreadError> {
+        let frames = self.frames()?;
+        let position = frames.iter().position(|other| (other.depth, other.inlined) == (frame.depth, frame.inlined));
+        position.map(|number| number as u32).ok_or(ThreadError::NoFrame { frame: frame.inlined, last: frames.len() as u32 - 1 })
     }
 
     /// The function of the selected frame; of a thread that is not on the machine, the kernel.
@@ -322,13 +371,18 @@ impl<'a> EvalContext<'a> {
         self.machine.next_lanes(self.focus.block, self.focus.warp).unwrap_or_default()
     }
 
-    /// All frames of the focused lane, innermost first.
+    /// All frames of the focused lane, innermost first; those of inlined functions too.
     ///
     /// # Errors
     /// The thread is not on the machine.
     pub fn frames(&self) -> Result<smallvec::SmallVec<[Frame<'a>; 2]>, ThreadError> {
         let (block, warp, group) = (self.block()?, self.warp()?, self.group()?);
         Ok(self.frames_of(block, warp, group, self.focus.lane).collect())
+    }
+
+    /// The number of inlined functions around the instruction of a frame: the frame of the function of the module is the one of them all.
+    pub fn calls_around(&self, frame: &Frame<'a>) -> u32 {
+        inlined::calls_at(self.program(), self.source_data(), frame.position()).len() as u32
     }
 
     /// The frame of another lane of the warp that corresponds to the selected one: of the same function, at the same depth. None if
@@ -339,7 +393,7 @@ impl<'a> EvalContext<'a> {
         }
         let group = self.group_of(lane).ok()?;
         let same = |frame: &Frame<'a>| frame.depth == selected.depth && frame.function == selected.function;
-        self.frames_of(selected.block, selected.warp, group, lane).find(same)
+        self.calls_of(selected.block, selected.warp, group, lane).find(same)
     }
 
     /// The lanes of the warp that have a frame corresponding to the selected one.
@@ -363,7 +417,17 @@ impl<'a> EvalContext<'a> {
         found.ok_or(ThreadError::Exited { warp: number, lane, live: warp.live })
     }
 
-    fn frames_of(&self, block: &'a Block, warp: &'a Warp, group: &'a LaneGroup, lane: u32) -> impl Iterator<Item = Frame<'a>> + use<'a> {
+    /// The frames of a lane with those of inlined functions.
+    fn frames_of(&self, block: &'a Block, warp: &'a Warp, group: &'a LaneGroup, lane: u32) -> impl Iterator<Item = Frame<'a>> {
+        let (program, info) = (self.program(), self.source_data());
+        self.calls_of(block, warp, group, lane).flat_map(move |frame| {
+            let calls = inlined::calls_at(program, info, frame.position()).len() as u32;
+            (0..=calls).map(move |inlined| Frame { inlined, ..frame })
+        })
+    }
+
+    /// The frames of a lane's calls.
+    fn calls_of(&self, block: &'a Block, warp: &'a Warp, group: &'a LaneGroup, lane: u32) -> impl Iterator<Item = Frame<'a>> + use<'a> {
         let kernel = self.machine.config().kernel;
         let warp_number = self.focus.warp;
         let mut calls = frames(&group.stack);
@@ -373,7 +437,7 @@ impl<'a> EvalContext<'a> {
             let call = calls.next();
             next = call.map(|call| (call.pc, call.caller));
             let (function, depth) = call.map_or((kernel, 0), |call| (call.callee, call.depth));
-            Some(Frame { block, warp, warp_number, group, lane, pc, base, function, depth })
+            Some(Frame { block, warp, warp_number, group, lane, pc, base, function, depth, inlined: 0 })
         })
     }
 }

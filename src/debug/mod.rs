@@ -28,6 +28,7 @@ pub mod find;
 pub mod findings;
 pub mod fix;
 pub mod focus;
+pub mod inlined;
 pub mod marks;
 pub mod memory;
 pub mod mismatches;
@@ -41,7 +42,9 @@ pub mod saved;
 pub mod session;
 pub mod settings;
 pub mod shrink;
+pub mod skip;
 pub mod source_names;
+pub mod source_texts;
 pub mod stop;
 pub mod target;
 pub mod tensors;
@@ -71,7 +74,7 @@ pub use run::{
     BufferHead, CaseRun, HostMemory, HostRange, HostWrite, LaunchRun, RESIDENT_MAX, RunError, RunOptions, Summary, SwappedSections,
     run_case, run_case_until, start_case, summarize,
 };
-pub use site::{FileLine, Site};
+pub use site::{FileLine, Site, SourceText};
 pub use units::format_bytes;
 pub use verify::{
     CaseReport, ComparedPart, Comparison, Criteria, Failure, FindingBudget, Omitted, Writer, compare_expected, last_writers, verify_case,

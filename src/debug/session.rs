@@ -19,6 +19,8 @@ use super::roles::Roles;
 use super::run::{RunError, RunOptions};
 use super::saved::{Saved, SavedState, Typed};
 use super::settings::{SETTINGS, Settings};
+use super::skip::Skips;
+use super::source_texts::SourceTexts;
 use super::stop::Stop;
 use super::tensors::LazyTensors;
 use super::timeline::{End, Input, StartError, Timeline};
@@ -45,6 +47,8 @@ pub struct Session {
     pub displays: Vec<String>,
     /// The roles of warps.
     pub roles: Roles,
+    /// The files and functions that stepping passes over.
+    pub skips: Skips,
     /// The launch file of the launches; none for an `asm` statement.
     pub(super) opened_launch: Option<OpenedLaunch>,
     /// The number of the case that runs.
@@ -54,7 +58,9 @@ pub struct Session {
     /// The inferred types of registers.
     inferred: InferredTypes,
     /// The debug data of the program.
-    debug_data: LazyDebugInfo,
+    pub(super) debug_data: Arc<LazyDebugInfo>,
+    /// The texts of the source.
+    source_texts: SourceTexts,
     /// The tensors of Triton's code.
     tensors: LazyTensors,
     /// The findings.
@@ -130,6 +136,8 @@ impl Session {
         for (variable, ty) in launch_types(&opened.program, &case) {
             inferred.arrays.choose(variable, Some(ty));
         }
+        let folders = opened_launch.as_ref().map_or(Vec::new(), |launch| launch.folders.clone());
+        let source_texts = SourceTexts::new(&opened.program, folders);
         let flag_reads = Arc::new(flag_reads(&opened.program));
         let timeline = Timeline::new(Arc::clone(&opened.program), case, options, Vec::new())?;
         let focus = Focus::first(timeline.machine());
@@ -148,7 +156,9 @@ impl Session {
             case_number,
             buffers,
             inferred,
-            debug_data: LazyDebugInfo::default(),
+            debug_data: Arc::default(),
+            source_texts,
+            skips: Skips::default(),
             tensors,
             finding_log: FindingLog::default(),
             navigation,
@@ -178,6 +188,11 @@ impl Session {
         self.timeline.machine()
     }
 
+    /// The texts of the source.
+    pub fn source_texts(&self) -> &SourceTexts {
+        &self.source_texts
+    }
+
     /// Bytes that `printf` has written since the first launch, and the number of bytes lost because the buffer is full.
     pub fn printed(&self) -> (usize, u64) {
         let printed = self.machine().device().printed();
@@ -202,6 +217,7 @@ impl Session {
             .with_roles(&self.roles)
             .with_debug_data(&self.debug_data)
             .with_tensors(&self.tensors)
+            .with_source_texts(&self.source_texts)
     }
 
     /// Gives the session the text of Triton's intermediate code (`.ttgir`).

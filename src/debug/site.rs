@@ -1,23 +1,37 @@
 //! An instruction as some lanes execute it, in words.
 
+use std::sync::LazyLock;
+
 use serde::Serialize;
 
 use crate::base::WarpId;
 use crate::debug::eval_context::{EvalContext, ThreadError};
 use crate::debug::focus::Focus;
 use crate::debug::roles::{NO_ROLES, Roles};
+use crate::debug::skip::Skips;
+use crate::debug::source_texts::SourceTexts;
 use crate::machine::{IssuePoint, LaneMask, Tick, thread_index};
 use crate::program::{Pc, Program, SourceLine};
+
+/// The files that no user wrote.
+static DEFAULT_SKIPS: LazyLock<Skips> = LazyLock::new(Skips::default);
 
 /// An instruction as some lanes of a warp execute it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Site {
     /// `file.ptx:12`.
     pub place: String,
+    /// The instruction.
+    #[serde(skip)]
+    pub pc: Pc,
     /// The statement.
     pub statement: String,
-    /// `file.cu:7`, if `.loc` says so; of an inlined function of another file, `header.h:9, from file.cu:7`.
+    /// `file.cu:7`, if `.loc` says so; of an inlined function of another file, `header.h:9, from file.cu:7`, or of one that no user wrote
+    /// `file.cu:7, in header.h:9`.
     pub source: Option<String>,
+    /// The line of the user's source with its text, if that is at hand.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<SourceText>,
     /// The same as files and lines: the PTX, then the source language and, for an inlined function, its call sites, innermost first.
     pub lines: Vec<FileLine>,
     /// True if the statement is part of an `asm` statement of the source language.
@@ -37,6 +51,15 @@ pub struct Site {
     pub time: Tick,
 }
 
+/// A line of the source with its text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SourceText {
+    /// The line, from 1.
+    pub line: u32,
+    /// Its text.
+    pub text: String,
+}
+
 /// A line of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FileLine {
@@ -47,6 +70,12 @@ pub struct FileLine {
 }
 
 impl FileLine {
+    /// The place with the name of its file; none if the line is unknown, for which compilers write 0.
+    pub(in crate::debug) fn of(program: &Program, place: SourceLine) -> Option<Self> {
+        let (_, name) = program.source_files.iter().find(|(number, _)| *number == place.file).filter(|_| place.line > 0)?;
+        Some(Self { file: name.clone(), line: place.line })
+    }
+
     /// `file.cu:7`, without folders.
     pub fn short(&self) -> String {
         format!("{}:{}", self.file.rsplit(['/', '\\']).next().unwrap_or(&self.file), self.line)
@@ -56,16 +85,26 @@ impl FileLine {
 impl Site {
     /// The instruction at `point` as `lanes` execute it; `extent` is the block's.
     pub(in crate::debug) fn new(program: &Program, extent: [u32; 3], point: IssuePoint, lanes: LaneMask) -> Self {
-        let sources = source_lines(program, point.pc);
+        Self::in_frame(program, extent, point, lanes, 0)
+    }
+
+    /// The same in a frame that `inlined` inlined functions lie in.
+    fn in_frame(program: &Program, extent: [u32; 3], point: IssuePoint, lanes: LaneMask, inlined: u32) -> Self {
+        let sources: Vec<FileLine> = source_lines(program, point.pc).into_iter().skip(inlined as usize).collect();
         // A line of a header is shown with its call site; within one file the line is enough.
         let source = match sources.as_slice() {
+            [first, rest @ ..] if DEFAULT_SKIPS.skips_file(&first.file) && rest.iter().any(is_of_user) => {
+                rest.iter().find(|line| is_of_user(line)).map(|line| format!("{}, in {}", line.short(), first.short()))
+            }
             [inlined, .., caller] if inlined.file != caller.file => Some(format!("{}, from {}", inlined.short(), caller.short())),
             sources => sources.first().map(FileLine::short),
         };
         Self {
             place: program.place(point.pc),
+            pc: point.pc,
             statement: program.text(point.pc).trim_end_matches(';').to_string(),
             source,
+            text: None,
             lines: ptx_line(program, point.pc).into_iter().chain(sources).collect(),
             inline_asm: program.inline_asm(point.pc).is_some(),
             block: point.block,
@@ -84,11 +123,23 @@ impl Site {
     pub fn of(context: &EvalContext<'_>) -> Result<Self, ThreadError> {
         let frame = context.frame()?;
         let Focus { block, warp, lane, .. } = context.focus;
-        let pc = if context.focus.frame == 0 { frame.group.current_pc() } else { frame.pc };
+        let pc = frame.position();
         let point = IssuePoint { pc, tick: context.machine.tick(), block, warp: WarpId::new(warp) };
         let extent = context.machine.config().block;
-        let site = Self::new(context.program(), extent, point, frame.group.mask);
-        Ok(Self { thread: thread_index(extent, warp, lane), ..site.with_role(context.roles) })
+        let site = Self::in_frame(context.program(), extent, point, frame.group.mask, frame.inlined);
+        let site = Self { thread: thread_index(extent, warp, lane), ..site.with_role(context.roles) };
+        Ok(site.with_text(context.program(), context.source_texts, frame.inlined))
+    }
+
+    /// The site with the text of its line of the source; in a frame that `inlined` inlined functions lie in.
+    fn with_text(self, program: &Program, texts: Option<&SourceTexts>, inlined: u32) -> Self {
+        let text = texts.and_then(|texts| text_of(program, texts, self.pc, inlined));
+        Self { text, ..self }
+    }
+
+    /// The site with the text of its line of the source.
+    pub(in crate::debug) fn add_text(&mut self, program: &Program, texts: &SourceTexts) {
+        self.text = text_of(program, texts, self.pc, 0);
     }
 
     /// The site with the role name of its warp.
@@ -103,6 +154,25 @@ impl Site {
     }
 }
 
+/// The line of the user's source of an instruction, with its text: that of the call where code was inlined that no user wrote.
+fn text_of(program: &Program, texts: &SourceTexts, pc: Pc, inlined: u32) -> Option<SourceText> {
+    let all: Vec<SourceLine> = places(program, pc).skip(inlined as usize).collect();
+    let is_of_user = |place: &&SourceLine| FileLine::of(program, **place).is_some_and(|line| is_of_user(&line));
+    let place = all.iter().find(is_of_user).or(all.first())?;
+    Some(SourceText { line: place.line, text: texts.line(program, *place)?.to_string() })
+}
+
+/// True if the file is not one that is skipped from the start.
+fn is_of_user(line: &FileLine) -> bool {
+    !DEFAULT_SKIPS.skips_file(&line.file)
+}
+
+/// The place of an instruction in the source, and those of the inlined calls that lead to it.
+fn places(program: &Program, pc: Pc) -> impl Iterator<Item = SourceLine> {
+    let own = program.source_lines.get(pc.index()).copied().flatten();
+    own.into_iter().chain(program.inlined_calls.get(&pc).into_iter().flatten().map(|call| call.at))
+}
+
 fn ptx_line(program: &Program, pc: Pc) -> Option<FileLine> {
     let span = program.spans.get(pc.index())?;
     let file = program.sources_text.file(span.source);
@@ -111,12 +181,5 @@ fn ptx_line(program: &Program, pc: Pc) -> Option<FileLine> {
 
 /// The line of the source language that `.loc` names, and the call sites of its inlined function, innermost first.
 pub(in crate::debug) fn source_lines(program: &Program, pc: Pc) -> Vec<FileLine> {
-    let line = program.source_lines.get(pc.index()).copied().flatten();
-    let callers = program.call_sites.get(&pc).into_iter().flatten().copied();
-    let named = |place: SourceLine| {
-        let (_, name) = program.source_files.iter().find(|(number, _)| *number == place.file)?;
-        Some(FileLine { file: name.clone(), line: place.line })
-    };
-    // Compilers write line 0 for an unknown line.
-    line.into_iter().chain(callers).filter(|place| place.line > 0).filter_map(named).collect()
+    places(program, pc).filter_map(|place| FileLine::of(program, place)).collect()
 }

@@ -8,6 +8,7 @@
 
 mod copy;
 mod image;
+mod inlined;
 pub mod map;
 mod matrix;
 mod names;
@@ -28,8 +29,11 @@ use crate::isa::{ImageKind, Sampler, ScalarType, Space};
 
 pub use copy::{Completion, CopyId, CopyOp, SourceSize, SpaceAddress, TensorCopy};
 pub use image::{HandleSource, ImageAccess, ImageFn, ImageId};
+pub use inlined::{InlinedCall, InlinedFunctionId};
 pub use matrix::{FragmentAccess, MatrixId, MatrixMultiply, MatrixOp, MultiplyKind, MultiplyMode, RowsAccess};
-pub use names::{demangled, is_called, is_debug_label, listed_name, plain_name, qualified_name, short_name, shown_name, source_name};
+pub use names::{
+    demangled, is_called, is_debug_label, listed_name, parameter_types, plain_name, qualified_name, short_name, shown_name, source_name,
+};
 pub use op::*;
 pub use operand::{Address, Bank, Base, Dst, Location, PredSrc, Src, SrcKind};
 pub use statement::{Mention, Named, Opcode, OpcodeId, Statement};
@@ -93,8 +97,10 @@ pub struct Program {
     pub mentions: Vec<Mention>,
     /// The line of the last `.loc` before each instruction, if any.
     pub source_lines: Vec<Option<SourceLine>>,
-    /// For instructions of inlined functions: the source lines of the inlined calls, innermost first.
-    pub call_sites: BTreeMap<Pc, Vec<SourceLine>>,
+    /// For instructions of inlined functions: the inlined calls, innermost first.
+    pub inlined_calls: BTreeMap<Pc, Vec<InlinedCall>>,
+    /// The names of inlined functions, mangled; none where the module does not say one.
+    pub inlined_functions: IdVec<InlinedFunctionId, Option<Arc<str>>>,
     /// The text between `// begin inline asm` and `// end inline asm`, which compilers write around the text of an `asm` statement, in
     /// order.
     pub inline_asm: Vec<Span>,

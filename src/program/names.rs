@@ -135,6 +135,28 @@ pub fn qualified_name(mangled: &str) -> Option<String> {
     lookup(mangled).map(|names| names.qualified.clone())
 }
 
+/// The types of the parameters of a function, as its mangled name has them: `float const*` and `int` of `_Z1kPKfi`.
+pub fn parameter_types(mangled: &str) -> Option<Vec<String>> {
+    let names = lookup(mangled)?;
+    let list = names.signature.strip_prefix(&names.qualified)?.strip_prefix('(')?;
+    let (mut types, mut depth) = (vec![String::new()], 0_u32);
+    for c in list.chars() {
+        match c {
+            '(' | '<' | '[' | '{' => depth += 1,
+            ')' if depth == 0 => break,
+            ')' | '>' | ']' | '}' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => {
+                types.push(String::new());
+                continue;
+            }
+            _ => {}
+        }
+        types.last_mut()?.push(c);
+    }
+    let types: Vec<String> = types.into_iter().map(|ty| ty.trim().to_string()).collect();
+    Some(if matches!(types.as_slice(), [only] if only.is_empty() || only == "void") { Vec::new() } else { types })
+}
+
 /// The displayed form of a name of the module: `lin::scale<float>` for `_ZN3lin5scaleIfEEvPT_i`, `full` for a local variable. A suffix
 /// such as `#2` is preserved, and a name that is not mangled is returned unchanged.
 pub fn shown_name(name: &str) -> Cow<'_, str> {
@@ -260,7 +282,17 @@ pub fn is_debug_label(label: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{demangled, is_called, listed_name, plain_name, qualified_name, short_name, shown_name, source_name};
+    use super::{demangled, is_called, listed_name, parameter_types, plain_name, qualified_name, short_name, shown_name, source_name};
+
+    #[test]
+    fn mangled_names_have_the_types_of_parameters() {
+        let types = |name| parameter_types(name).unwrap().join("; ");
+        assert_eq!(types("_Z6framesPKfPfi"), "float const*; float*; int");
+        assert_eq!(types("_ZN3app5scaleERKNS_5PointEi"), "app::Point const&; int");
+        assert_eq!(types("_Z5applyPFiiEN4pairIifEE"), "int (*)(int); pair<int, float>");
+        assert_eq!(types("_Z4idlev"), "");
+        assert_eq!(parameter_types("frames"), None);
+    }
 
     #[test]
     fn variables_of_functions_have_short_names() {

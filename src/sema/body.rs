@@ -13,8 +13,8 @@ use super::variable::{self, Region, VariableLayout};
 use crate::base::{Diagnostic, Span};
 use crate::isa::ScalarType;
 use crate::program::{
-    Bank, ControlOp, FuncId, Function, Inst, Op, Param, ParamStorage, Pc, Placement, Register, Slot, Slots, SourceLine, Statement as Parts,
-    TableId, map,
+    Bank, ControlOp, FuncId, Function, InlinedCall, Inst, Op, Param, ParamStorage, Pc, Placement, Register, Slot, Slots, SourceLine,
+    Statement as Parts, TableId, map,
 };
 use crate::syntax::tree::{Block, Loc, Name, Statement, Variable};
 
@@ -22,7 +22,7 @@ use crate::syntax::tree::{Block, Loc, Name, Statement, Variable};
 const REGISTERS_MAX: u64 = 1 << 20;
 
 /// Most nested inlined calls that are recorded for an instruction.
-const CALLS_MAX: usize = 16;
+pub(super) const CALLS_MAX: usize = 16;
 
 /// PTX versions that introduced directives of a body.
 pub(super) const PRAGMA_SINCE: (u8, u8) = (2, 0);
@@ -65,10 +65,10 @@ pub(super) struct BodyBuilder<'m, 'a> {
     open_scopes: Vec<usize>,
     blocks_entered: usize,
     line: Option<SourceLine>,
-    /// The call sites of the function that contains `line`, if it is inlined; innermost first.
-    call_sites: Vec<SourceLine>,
+    /// The inlined calls that lead to `line`, innermost first.
+    inlined_calls: Vec<InlinedCall>,
     /// The same for each line of an earlier `.loc`.
-    call_sites_by_line: BTreeMap<SourceLine, Vec<SourceLine>>,
+    inlined_calls_by_line: BTreeMap<SourceLine, Vec<InlinedCall>>,
 }
 
 impl<'m, 'a> BodyBuilder<'m, 'a> {
@@ -95,8 +95,8 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
             open_scopes: vec![0],
             blocks_entered: 0,
             line: None,
-            call_sites: Vec::new(),
-            call_sites_by_line: BTreeMap::new(),
+            inlined_calls: Vec::new(),
+            inlined_calls_by_line: BTreeMap::new(),
         };
         builder.bank = parameter::parameter_bank(builder.module.header.version);
         builder.declare_module_registers();
@@ -222,8 +222,8 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
         program.spans.push(span);
         program.statements.push(statement);
         program.source_lines.push(self.line);
-        if !self.call_sites.is_empty() {
-            program.call_sites.insert(Pc::new(program.code.len() - 1), self.call_sites.clone());
+        if !self.inlined_calls.is_empty() {
+            program.inlined_calls.insert(Pc::new(program.code.len() - 1), self.inlined_calls.clone());
         }
     }
 
@@ -274,11 +274,14 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
     fn set_line(&mut self, loc: &Loc<'a>) -> Result<(), Diagnostic> {
         let source_line = |(file, line, column)| SourceLine { file, line, column };
         let line = source_line((loc.file, loc.line, loc.column));
-        let outer = |site: SourceLine| self.call_sites_by_line.get(&site).into_iter().flatten().copied();
-        let call_sites: Vec<SourceLine> =
-            loc.inlined_at.map(source_line).map_or(Vec::new(), |site| std::iter::once(site).chain(outer(site)).take(CALLS_MAX).collect());
+        let outer = |at: SourceLine| self.inlined_calls_by_line.get(&at).into_iter().flatten().copied();
+        let function = loc.function.map(|(label, offset)| self.module.inlined_function(self.id, label, offset));
+        let inlined_calls: Vec<InlinedCall> = match loc.inlined_at.map(source_line) {
+            Some(at) => std::iter::once(InlinedCall { function, at }).chain(outer(at)).take(CALLS_MAX).collect(),
+            None => self.module.calls_in_comment(loc.span),
+        };
         if !self.counts_lines_of_asm(line, loc.span) {
-            self.call_sites = call_sites.clone();
+            self.inlined_calls.clone_from(&inlined_calls);
             self.line = Some(line);
         }
         let result = match loc.inlined_at.map(source_line) {
@@ -288,11 +291,8 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
             }
             _ => Ok(()),
         };
-        self.call_sites_by_line.insert(line, call_sites);
+        self.inlined_calls_by_line.insert(line, inlined_calls);
         self.module.loc_lines.insert(line);
-        if let Some((label, _)) = loc.function {
-            self.module.function_names.push((self.id, label));
-        }
         result
     }
 

@@ -6,6 +6,7 @@ use super::constants::Constants;
 use super::decode::Decoder;
 use super::header::Header;
 use super::index::Index;
+use super::inlined::Inlined;
 use super::scope::Scopes;
 use super::shared::SharedLayout;
 use super::variable::{Region, VariableLayout};
@@ -33,8 +34,8 @@ pub(super) struct ModuleBuilder<'a> {
     pub(super) module_slots: Vec<Slots>,
     /// The lines of all `.loc` directives so far.
     pub(super) loc_lines: HashSet<SourceLine>,
-    /// Labels after `function_name` of `.loc`, with the functions that contain them.
-    pub(super) function_names: Vec<(FuncId, tree::Name<'a>)>,
+    /// The functions that `.loc` says are inlined.
+    pub(super) inlined: Inlined<'a>,
     /// Labels in sections of debug data.
     pub(super) section_labels: HashMap<&'a str, Span>,
     /// Free space for `.local` variables of the module, which precede those of every kernel.
@@ -87,7 +88,7 @@ impl<'a> ModuleBuilder<'a> {
             registers: Vec::new(),
             module_slots,
             loc_lines: HashSet::new(),
-            function_names: Vec::new(),
+            inlined: Inlined::default(),
             section_labels: HashMap::new(),
             local: Region { noun: "local memory", next: 0, end: map::LOCAL_BYTES },
             local_bytes: 0,

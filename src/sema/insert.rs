@@ -41,7 +41,7 @@ impl BodyBuilder<'_, '_> {
         for target in program.tables.iter_mut().skip(first_table.index()).flat_map(|table| table.iter_mut()) {
             *target = moved(*target);
         }
-        let sites = program.call_sites.split_off(&start);
+        let calls = program.inlined_calls.split_off(&start);
         for (first, code) in insertions.all.iter().rev() {
             let (at, count) = (first.index(), code.len());
             let (span, line) = (program.spans[at], program.source_lines[at]);
@@ -51,10 +51,10 @@ impl BodyBuilder<'_, '_> {
             program.statements.splice(at..at, std::iter::repeat_n(statement, count));
             program.source_lines.splice(at..at, std::iter::repeat_n(line, count));
         }
-        for (pc, site) in sites {
+        for (pc, call) in calls {
             let inserted = insertions.all.iter().find(|(at, _)| *at == pc).map_or(0, |(_, code)| code.len() as u32);
             let first = moved(pc).0;
-            (first..=first + inserted).for_each(|at| drop(program.call_sites.insert(Pc(at), site.clone())));
+            (first..=first + inserted).for_each(|at| drop(program.inlined_calls.insert(Pc(at), call.clone())));
         }
         for (_, pc) in &mut self.labels.all {
             *pc = moved(*pc);

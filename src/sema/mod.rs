@@ -23,6 +23,7 @@ mod header;
 mod index;
 mod initializer;
 mod inline_asm;
+mod inlined;
 mod insert;
 mod labels;
 mod link;
@@ -82,6 +83,7 @@ fn analyze_as(
     let mut builder = builder::ModuleBuilder::new(header, index, shared, diags, maps);
     builder.reserve_local(module);
     builder.program.inline_asm = ids.iter().flat_map(|id| inline_asm::regions(*id, sources.file(*id).text())).collect();
+    builder.inlined.read_comments(ids, &sources, module);
     for item in &module.items {
         match item {
             Item::Variable(variable) => builder.module_variable(variable),

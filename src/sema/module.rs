@@ -1,7 +1,5 @@
 //! Module scope: variables, directives and final checks.
 
-use std::collections::BTreeSet;
-
 use super::body::{FRAME_ALIGN, PRAGMA_SINCE};
 use super::builder::{Declared, ModuleBuilder};
 use super::contract;
@@ -338,7 +336,7 @@ impl<'a> ModuleBuilder<'a> {
         self.check_externs();
         self.check_undefined_calls();
         function::check_defined(&mut self);
-        self.check_function_names();
+        self.name_inlined_functions(&sources);
         let passed = if self.diags.iter().any(Diagnostic::is_error) { Ok(()) } else { module_registers::pass_in_calls(&mut self) };
         self.diags.extend(passed.err());
         // The size of each frame is a multiple of the largest alignment, so that all frames are aligned.
@@ -373,23 +371,6 @@ impl<'a> ModuleBuilder<'a> {
                 self.diags.push(error.with_label(first, format!("'{}' is first declared here", label.text)));
             }
         }
-    }
-
-    /// Reports labels after `function_name` that no section has, in kernels and called functions: for others no code is generated.
-    fn check_function_names(&mut self) {
-        let is_kernel = |id: &FuncId| self.program.functions[id.index()].is_kernel;
-        let called: BTreeSet<FuncId> = self.program.calls.iter().filter_map(|site| site.target.direct()).collect();
-        let unknown = self
-            .function_names
-            .iter()
-            .filter(|(id, label)| (is_kernel(id) || called.contains(id)) && !self.section_labels.contains_key(label.text));
-        let errors: Vec<Diagnostic> = unknown
-            .map(|(_, label)| {
-                let error = Diagnostic::error("name", label.span, format!("unknown label '{}' after 'function_name'", label.text));
-                error.with_help("it is a label in a '.section' of strings, such as '.debug_str'")
-            })
-            .collect();
-        self.diags.extend(errors);
     }
 
     /// Reports `.extern` variables without a definition. Without a size they cannot be used, unless they are dynamic shared memory; with

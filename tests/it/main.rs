@@ -17,6 +17,7 @@ mod compare;
 mod containers;
 mod contraction;
 mod coverage;
+mod cuda_gdb;
 mod decode;
 mod divergence_policy;
 mod effects;

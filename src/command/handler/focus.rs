@@ -50,11 +50,20 @@ fn change_focus(context: &mut Context<'_>, words: &str, start: usize) -> Answer 
 
 fn focus_outcome(context: &Context<'_>) -> Outcome {
     let site = Site::of(&context.session.eval_context()).map_err(|error| error.to_string());
-    Outcome::Focus { focus: context.session.focus.describe(&context.session.roles), site: site.map(Box::new) }
+    Outcome::Focus { focus: context.session.focus.describe(&context.session.roles), site: site.map(Box::new), frame: None }
+}
+
+/// The focus with its frame.
+fn frame_outcome(context: &Context<'_>) -> Answer {
+    let session = &context.session;
+    let view = view::frame(&session.eval_context()).map_err(|error| CommandError::new(error.to_string()))?;
+    let site = Site::of(&session.eval_context()).map_err(|error| error.to_string());
+    let frame = Some(Box::new(view.frame));
+    Ok(Outcome::Focus { focus: session.focus.describe(&session.roles), site: site.map(Box::new), frame })
 }
 
 pub fn frame(context: &mut Context<'_>, call: &Call) -> Answer {
-    let Some(number) = call.number("N") else { return Ok(focus_outcome(context)) };
+    let Some(number) = call.number("N") else { return frame_outcome(context) };
     select(context, number)
 }
 
@@ -83,7 +92,7 @@ fn select(context: &mut Context<'_>, number: u64) -> Answer {
         context.session.focus = before;
         return Err(CommandError::new(error.to_string()));
     }
-    Ok(focus_outcome(context))
+    frame_outcome(context)
 }
 
 /// Names warps, guesses their names, or lists them.

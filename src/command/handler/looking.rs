@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::base::{SourceId, counted};
+use crate::base::counted;
 use crate::command::argument_text::ArgumentText;
 use crate::command::call::Call;
 use crate::command::context::{Context, Listed};
@@ -13,9 +13,10 @@ use crate::debug::arrays::{self, TypedMemory};
 use crate::debug::display;
 use crate::debug::resume::LastKnown;
 use crate::debug::session::Session;
+use crate::debug::skip::is_path_called;
 use crate::debug::target::{MemoryTarget, Target};
 use crate::debug::value::{Scalar, Shown, Type, Value, ValueText};
-use crate::debug::view::{self, Examine, Shape};
+use crate::debug::view::{self, CodeText, Examine, Shape};
 
 /// The result of a handler.
 type Answer = Result<Outcome, CommandError>;
@@ -217,22 +218,27 @@ pub fn list(context: &mut Context<'_>, call: &Call) -> Answer {
     let size = context.session.settings.list_size;
     let here = (context.session.time(), context.session.focus);
     let before = context.state.listed.take().filter(|listed| listed.listed_at == here);
-    let (file, lines) = match (call.argument("LOCATION"), before) {
-        (None, Some(Listed { file, lines, .. })) => (file, lines.end..lines.end.saturating_add(size)),
+    let (text, lines) = match (call.argument("LOCATION"), before) {
+        (None, Some(Listed { text, lines, .. })) => (text, lines.end..lines.end.saturating_add(size)),
         (None, None) => {
             let (file, line) = view::current_line(&context.session.eval_context());
-            (file, window(line, size))
+            (CodeText::Ptx(file), window(line, size))
         }
-        (Some(minus), Some(Listed { file, lines, .. })) if minus.text == "-" => (file, lines.start.saturating_sub(size)..lines.start),
+        (Some(minus), Some(Listed { text, lines, .. })) if minus.text == "-" => (text, lines.start.saturating_sub(size)..lines.start),
         (Some(argument), _) => lines_at(context, argument, size)?,
     };
     let mut marks: Vec<_> = context.session.breakpoints.iter().flat_map(|breakpoint| breakpoint.pcs().to_vec()).collect();
     marks.sort_unstable();
-    let listing = view::list(&context.session.eval_context(), file, lines.clone(), &marks);
+    let eval_context = context.session.eval_context();
+    let listing = match text {
+        CodeText::Ptx(file) => Some(view::list(&eval_context, file, lines.clone(), &marks)),
+        CodeText::Original(number) => view::list_source(&eval_context, number, lines.clone(), &marks),
+    };
+    let listing = listing.ok_or_else(|| CommandError::new("the text of the source is not at hand"))?;
     if listing.lines.is_empty() {
         return Err(CommandError::new(format!("{} has {}", listing.file, counted(u64::from(listing.line_count), "line"))));
     }
-    context.state.listed = Some(Listed { listed_at: here, file, lines });
+    context.state.listed = Some(Listed { listed_at: here, text, lines });
     Ok(Outcome::View(View::Listing(listing)))
 }
 
@@ -243,11 +249,15 @@ fn window(line: u32, size: u32) -> Range<u32> {
 }
 
 /// The lines of `10,20`, or around a location.
-fn lines_at(context: &Context<'_>, argument: &ArgumentText, size: u32) -> Result<(SourceId, Range<u32>), CommandError> {
+fn lines_at(context: &Context<'_>, argument: &ArgumentText, size: u32) -> Result<(CodeText, Range<u32>), CommandError> {
+    if let Some(lines) = lines_of_source(context, argument.text.trim(), size) {
+        return Ok(lines);
+    }
     let (current, _) = view::current_line(&context.session.eval_context());
     let file = context.session.program().sources_text.file(current);
     let own_name = argument.text.rsplit_once(':').filter(|(name, _)| *name == file.name() || *name == file.short_name());
     let lines = own_name.map_or(argument.text.as_str(), |(_, lines)| lines);
+    let current = CodeText::Ptx(current);
     let range = lines.split_once(',').and_then(|(first, last)| Some((first.trim().parse().ok()?, last.trim().parse().ok()?)));
     if let Some((first, last)) = range {
         let last: u32 = last;
@@ -260,5 +270,18 @@ fn lines_at(context: &Context<'_>, argument: &ArgumentText, size: u32) -> Result
     let pc = context.locate(argument)?.pcs.first().copied();
     let program = context.session.program();
     let span = pc.and_then(|pc| program.spans.get(pc.index()).copied()).ok_or_else(|| argument.error("there is no code here"))?;
-    Ok((span.source, window(program.sources_text.position(span).line, size)))
+    Ok((CodeText::Ptx(span.source), window(program.sources_text.position(span).line, size)))
+}
+
+/// The lines of `gemm.cu:10` or `gemm.cu:10,15`, if the text of such a file is at hand.
+fn lines_of_source(context: &Context<'_>, text: &str, size: u32) -> Option<(CodeText, Range<u32>)> {
+    let (file, lines) = text.rsplit_once(':')?;
+    let lines = match lines.split_once(',') {
+        Some((first, last)) => first.trim().parse().ok()?..last.trim().parse::<u32>().ok()?.saturating_add(1),
+        None => window(lines.trim().parse().ok()?, size),
+    };
+    let (program, texts) = (context.session.program(), context.session.source_texts());
+    let mut named = program.source_files.iter().filter(|(_, name)| is_path_called(name, file));
+    let (number, _) = named.find(|(number, _)| texts.file(program, *number).is_some())?;
+    Some((CodeText::Original(*number), lines))
 }

@@ -13,5 +13,6 @@ pub mod reversing;
 pub mod running;
 pub mod scripting;
 pub mod session;
+pub mod skipping;
 pub mod stopping;
 pub mod views;

@@ -63,7 +63,7 @@ pub fn break_functions(context: &mut Context<'_>, call: &Call) -> Answer {
     for (pc, name) in found {
         numbers.push(context.session.breakpoints.add(Breakpoint::new(Trigger::Code(vec![pc]), name)));
     }
-    let mut rows = breakpoint_rows(&context.session.breakpoints, context.session.program());
+    let mut rows = breakpoint_rows(&context.session.breakpoints, context.session.program(), context.session.source_texts());
     rows.retain(|row| numbers.contains(&row.number));
     Ok(Outcome::Breakpoints(rows))
 }
@@ -122,7 +122,7 @@ fn threads(context: &Context<'_>, call: &Call) -> Result<ThreadFilter, CommandEr
 fn add(context: &mut Context<'_>, call: &Call, breakpoint: Breakpoint, note: Option<String>) -> Answer {
     let condition = condition_of(call)?;
     let number = context.session.breakpoints.add(Breakpoint { condition, ..breakpoint });
-    let rows = breakpoint_rows(&context.session.breakpoints, context.session.program());
+    let rows = breakpoint_rows(&context.session.breakpoints, context.session.program(), context.session.source_texts());
     let row = rows.into_iter().find(|row| row.number == number);
     Ok(row.map_or(Outcome::Nothing, |row| Outcome::NewBreakpoint { row, note }))
 }
@@ -180,7 +180,7 @@ pub fn delete(context: &mut Context<'_>, call: &Call) -> Answer {
 }
 
 pub fn list(context: &mut Context<'_>, _: &Call) -> Answer {
-    Ok(Outcome::Breakpoints(breakpoint_rows(&context.session.breakpoints, context.session.program())))
+    Ok(Outcome::Breakpoints(breakpoint_rows(&context.session.breakpoints, context.session.program(), context.session.source_texts())))
 }
 
 /// The breakpoints that the argument N names; all, if it was not given.

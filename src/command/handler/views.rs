@@ -95,6 +95,10 @@ pub fn backtrace(context: &mut Context<'_>, call: &Call) -> Answer {
     shown(View::Stack(view::backtrace(&context.session.eval_context(), limit).map_err(thread_error)?))
 }
 
+pub fn frame(context: &mut Context<'_>, _: &Call) -> Answer {
+    shown(View::Frame(Box::new(view::frame(&context.session.eval_context()).map_err(thread_error)?)))
+}
+
 pub fn explain(context: &mut Context<'_>, call: &Call) -> Answer {
     let resolved = call.argument("LOCATION").map(|argument| context.locate(argument)).transpose()?;
     let pc = resolved.and_then(|resolved| resolved.pcs.first().copied());

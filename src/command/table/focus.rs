@@ -80,7 +80,9 @@ pub const COMMANDS: &[CommandSpec] = &[
         aliases: &["bt", "where", "info stack"],
         args: &[ArgSpec::new("N", ArgKind::Count).optional()],
         summary: "Show the calls that the focused lane is inside of",
-        help: "Lists the frames, innermost first: function, place, and the lanes that are in it together. With a number, that many.",
+        help: "Lists the frames, innermost first: function with its arguments, line of the source, place in the PTX. A function that the \
+            compiler put in the place of its call has a frame as well, with the instruction in the innermost one. With a number, lists \
+            that many.",
         examples: &["backtrace", "bt 3"],
         handler: views::backtrace,
         ..PLAIN
@@ -93,6 +95,15 @@ pub const COMMANDS: &[CommandSpec] = &[
         help: "Selects a frame: registers, locals and the list are its. Without a number, shows the selected one.",
         examples: &["frame 1", "frame"],
         handler: handler::frame,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "info frame",
+        summary: "Show the selected frame in full",
+        help: "Shows the function of the selected frame with its arguments and its line, the instruction, what called it or what it is \
+            inlined into, its memory and the names of its variables.",
+        examples: &["info frame"],
+        handler: views::frame,
         ..PLAIN
     },
     CommandSpec {

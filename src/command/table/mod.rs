@@ -14,6 +14,7 @@ mod reversing;
 mod running;
 mod scripting;
 mod session;
+mod skipping;
 mod stopping;
 
 use super::catalogue::{Catalogue, Group, Topic};
@@ -24,6 +25,7 @@ pub const TOPICS: &[Topic] = &[
     topic("running", "Running forwards", running::COMMANDS),
     topic("reversing", "Running backwards, and going to any time", reversing::COMMANDS),
     topic("stopping", "Breakpoints, watchpoints, catchpoints", stopping::COMMANDS),
+    topic("skipping", "What stepping passes over", skipping::COMMANDS),
     topic("focus", "Which thread one looks at", focus::COMMANDS),
     topic("looking", "Registers, memory, code, and where threads are", looking::COMMANDS),
     Topic { about: race::ABOUT, ..topic("race", "Races and other findings, and the checkers that look for them", race::COMMANDS) },
@@ -50,6 +52,7 @@ pub const GROUPS: &[Group] = &[
     Group { name: "goto", aliases: &[], summary: "Go to a time, to a side of a finding, or to a mismatch" },
     Group { name: "explain", aliases: &[], summary: "Say what an instruction does, or how a finding came about" },
     Group { name: "export", aliases: &[], summary: "Write the run or its state for another program" },
+    Group { name: "skip", aliases: &[], summary: "Pass over functions and files when stepping" },
     Group { name: "load", aliases: &[], summary: "Read something from a file" },
     Group { name: "show", aliases: &[], summary: "Show the settings, or what was set up" },
     Group { name: "thread", aliases: &[], summary: "Look at a thread, or at several" },

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::resolved::Resolved;
 use crate::base::SourceId;
 use crate::debug::argument::ArgumentError;
+use crate::debug::skip::is_path_called as is_called;
 use crate::program::{ControlOp, Op, Pc, Program};
 
 /// The instructions of a line of `file`, or of the PTX text if no file is named: of the first module, if several are linked. A line
@@ -37,12 +38,6 @@ pub(super) fn is_ptx_file(program: &Program, file: &str) -> bool {
 
 fn ptx_name(program: &Program, pc: Pc) -> &str {
     program.spans.get(pc.index()).map_or("", |span| program.sources_text.file(span.source).name())
-}
-
-/// True if `word` names the path: it is equal to the path's last components.
-fn is_called(path: &str, word: &str) -> bool {
-    !word.is_empty()
-        && path.strip_suffix(word).is_some_and(|before| before.is_empty() || before.ends_with(['/', '\\']) || word.starts_with('/'))
 }
 
 fn file_name(path: &str) -> &str {

@@ -2,6 +2,8 @@
 
 use super::{Breakpoint, Breakpoints, Trigger, WatchMode};
 use crate::debug::focus::ThreadFilter;
+use crate::debug::site::FileLine;
+use crate::debug::source_texts::SourceTexts;
 use crate::program::{Pc, Program};
 
 /// One row of `info breakpoints`.
@@ -44,21 +46,23 @@ pub struct BreakpointLocation {
     pub place: String,
     /// Its text.
     pub text: String,
+    /// Its line of the source, with the text if that is at hand: `gemm.cu:10  sum += a;`; none if `.loc` names no line.
+    pub source: Option<String>,
 }
 
 /// The rows of `info breakpoints`.
-pub fn breakpoint_rows(breakpoints: &Breakpoints, program: &Program) -> Vec<BreakpointRow> {
-    breakpoints.iter().map(|breakpoint| row(breakpoint, program)).collect()
+pub fn breakpoint_rows(breakpoints: &Breakpoints, program: &Program, texts: &SourceTexts) -> Vec<BreakpointRow> {
+    breakpoints.iter().map(|breakpoint| row(breakpoint, program, texts)).collect()
 }
 
-fn row(breakpoint: &Breakpoint, program: &Program) -> BreakpointRow {
+fn row(breakpoint: &Breakpoint, program: &Program, texts: &SourceTexts) -> BreakpointRow {
     BreakpointRow {
         number: breakpoint.number,
         kind: breakpoint.kind(),
         disposition: if breakpoint.temporary { "del" } else { "keep" },
         enabled: breakpoint.enabled,
         what: breakpoint.text.clone(),
-        locations: breakpoint.pcs().iter().map(|pc| breakpoint_location(program, *pc)).collect(),
+        locations: breakpoint.pcs().iter().map(|pc| breakpoint_location(program, texts, *pc)).collect(),
         filter: breakpoint.filter,
         hits: breakpoint.hits,
         condition: breakpoint.condition.as_ref().map(|condition| condition.text().to_string()),
@@ -69,10 +73,15 @@ fn row(breakpoint: &Breakpoint, program: &Program) -> BreakpointRow {
 }
 
 /// The row of an instruction for `break` and `info breakpoints`.
-pub fn breakpoint_location(program: &Program, pc: Pc) -> BreakpointLocation {
+pub fn breakpoint_location(program: &Program, texts: &SourceTexts, pc: Pc) -> BreakpointLocation {
     let function = program.function_at(pc).map(|id| &program.functions[id.index()]);
     let name = function.map_or(String::new(), |function| function.name.to_string());
-    BreakpointLocation { pc, function: name, place: program.place(pc), text: program.text(pc) }
+    let line = program.source_lines.get(pc.index()).copied().flatten();
+    let source = line.and_then(|line| {
+        let text = texts.line(program, line).map_or(String::new(), |text| format!("  {}", text.trim_start()));
+        Some(format!("{}{text}", FileLine::of(program, line)?.short()))
+    });
+    BreakpointLocation { pc, function: name, place: program.place(pc), text: program.text(pc), source }
 }
 
 impl Breakpoint {

@@ -88,7 +88,7 @@ pub enum StepOutcome {
 pub fn explain(context: &EvalContext<'_>, pc: Option<Pc>) -> Option<Explanation> {
     let context = &context.with_names_as_in_ptx();
     let frame = context.frame().ok();
-    let next = frame.as_ref().map(|frame| if context.focus.frame == 0 { frame.group.current_pc() } else { frame.pc });
+    let next = frame.as_ref().map(Frame::position);
     let pc = pc.or(next)?;
     let program = context.program();
     let function = program.function_at(pc)?;
@@ -101,7 +101,7 @@ pub fn explain(context: &EvalContext<'_>, pc: Option<Pc>) -> Option<Explanation>
 
 fn lane_view(context: &EvalContext<'_>, frame: &Frame<'_>, pc: Pc) -> LaneView {
     let inst = &context.program().code[pc.index()];
-    let innermost = context.focus.frame == 0;
+    let innermost = frame.is_innermost_call();
     let is_ready = frame.group.state == GroupState::Ready;
     let is_next = innermost && frame.group.pc == pc && is_ready;
     let waits_here = innermost && frame.group.current_pc() == pc && !is_ready;

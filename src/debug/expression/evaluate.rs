@@ -217,11 +217,7 @@ impl<'a> Evaluator<'a> {
         // Frames are numbered from the innermost, and this lane may have more frames than the focused one.
         inner.context.focus.frame = match &self.frame {
             Ok(focused) if focused.group.mask.contains(at_lane.lane as usize) => self.context.focus.frame,
-            _ => {
-                inner.context.frames().map_err(|error| EvaluationError { column: node.at, reason: error.into() })?.len() as u32
-                    - 1
-                    - at_lane.depth
-            }
+            _ => inner.context.number_of(&at_lane).map_err(|error| EvaluationError { column: node.at, reason: error.into() })?,
         };
         work(&mut inner)
     }
@@ -482,9 +478,7 @@ impl<'a> Evaluator<'a> {
         match word {
             Convenience::Pc => {
                 let frame = self.frame_at(node)?;
-                let innermost = self.context.focus.frame == 0;
-                let pc = if innermost { frame.group.current_pc() } else { frame.pc };
-                Ok(Scalar { ty: Type::Code, bits: u128::from(pc.0) })
+                Ok(Scalar { ty: Type::Code, bits: u128::from(frame.position().0) })
             }
             Convenience::Lane => number(ScalarType::U32, u128::from(self.context.focus.lane)),
             Convenience::Warp => number(ScalarType::U32, u128::from(self.context.focus.warp)),

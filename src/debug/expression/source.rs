@@ -6,6 +6,7 @@ use crate::debug::eval_context::Frame;
 use crate::debug::names::scope::RegisterLocation;
 use crate::debug::source_names::values::number_of;
 use crate::debug::source_names::{self, ObjectError, ObjectPlace, SourceObject, types};
+use crate::debug::value::number;
 use crate::debug::value::{Scalar, Type, Value};
 use crate::dwarf::{PointerKind, Type as SourceType, TypeId};
 use crate::isa::{ScalarType, Space, nearest};
@@ -221,7 +222,8 @@ impl<'a> Evaluator<'a> {
         let is_plain = match object.stripped() {
             Some(SourceType::Base { .. }) => !types::is_character(object.info, object.ty),
             Some(SourceType::Pointer { to, .. }) => !types::is_character(object.info, *to),
-            Some(SourceType::Record { .. }) => true,
+            // Of two numbers in one, such as `half2`, the members are shown.
+            Some(SourceType::Record { .. }) => types::scalar(object.info, object.ty).is_some_and(|ty| number::elements(ty).1 == 1),
             _ => false,
         };
         if is_plain && types::scalar(object.info, object.ty).is_some() {

@@ -16,6 +16,7 @@ use crate::debug::names::memory_name;
 use crate::debug::names::scope::data_type;
 use crate::debug::run::{Job, RunError, RunOptions, Runner};
 use crate::debug::site::{Site, source_lines};
+use crate::debug::source_texts::SourceTexts;
 use crate::debug::value::{Scalar, Type};
 use crate::isa::{ScalarType, Space, TypeKind};
 use crate::launch::Case;
@@ -68,10 +69,13 @@ impl<'a> Descriptions<'a> {
         let Some(Visit { finding: index, is_second, .. }) = self.visits.get(self.visited).copied() else { return };
         self.visited += 1;
         let (Some(finding), Some(text)) = (self.findings.get(index), self.texts.get_mut(index)) else { return };
-        let (side, described) = match (is_second, &finding.first) {
+        let (side, mut described) = match (is_second, &finding.first) {
             (false, Some(first)) => (first, text.first.as_mut()),
             _ => (&finding.second, text.second.as_mut()),
         };
+        if let (Some(described), Some(texts)) = (described.as_deref_mut(), context.source_texts) {
+            described.site.add_text(context.program(), texts);
+        }
         let context = context.refocused(focus(side));
         let Some(memory) = &finding.memory else { return };
         let named = Named::new(&context, memory);
@@ -106,13 +110,15 @@ pub(in crate::debug) fn describe_case(
     findings: &[Finding],
 ) -> Result<Vec<FindingText>, RunError> {
     let (buffers, inferred) = (Buffer::of_case(case), InferredTypes::new(program));
+    let source_texts = SourceTexts::new(program, Vec::new());
     let mut descriptions = Descriptions::new(program, case, findings, 1);
     let mut runner = Runner::new(Job { program, case, options, instrumentation: Instrumentation::Nothing });
     while descriptions.next().is_some() {
         let ran = runner.run_next(|machine, launch| {
             while let Some((_, time)) = descriptions.next().filter(|(index, _)| *index == launch.index()) {
                 machine.run(time.saturating_since(machine.tick()), &mut NullObserver);
-                descriptions.visit(&EvalContext::at(machine, Focus::first(machine)).with_buffers(&buffers).with_inferred_types(&inferred));
+                let context = EvalContext::at(machine, Focus::first(machine)).with_buffers(&buffers).with_inferred_types(&inferred);
+                descriptions.visit(&context.with_source_texts(&source_texts));
             }
             if descriptions.next().is_some() { launch.run(machine, &mut NullObserver) } else { None }
         })?;

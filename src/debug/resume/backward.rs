@@ -6,7 +6,7 @@
 
 use super::cause::{Caught, Cause, is_done};
 use super::decision::Decision;
-use super::line::lines_from;
+use super::line::LinePlaces;
 use super::watcher::StepFilter;
 use super::{InterruptTimer, ResumeError, SLICE, StopInfo};
 use crate::debug::breakpoints::Event;
@@ -55,12 +55,8 @@ impl Session {
             Goal::Instruction { count, over_calls } => Ok(self.instructions_back(*count, *over_calls, interrupt)),
             Goal::Line { count, over_calls } => Ok(self.lines_back(*count, *over_calls, interrupt)),
             Goal::Finish => {
-                let origin = self.origin()?;
-                let depth = origin.selected_depth;
-                if depth == 0 {
-                    return Err(ResumeError("the kernel itself is the outermost frame: nothing called it; try goto start".to_string()));
-                }
-                Ok(self.back_to(interrupt, move |past| if past.depth < depth { Choice::Stop } else { Choice::Continue }))
+                let leaves = self.leaves_selected("nothing called it; try goto start")?;
+                Ok(self.back_to(interrupt, move |past| if leaves(past.pc, past.depth) { Choice::Stop } else { Choice::Continue }))
             }
             Goal::Until => {
                 let here = self.origin()?;
@@ -105,19 +101,23 @@ impl Session {
 
     /// Goes to the first instruction of the previously executed line, or of the present line if the session is inside it.
     fn line_back(&mut self, over_calls: bool, interrupt: &mut dyn InterruptCheck) -> StopInfo {
-        let program = std::sync::Arc::clone(self.program());
         let origin = self.origin().ok();
-        let step_by = self.settings.step_by;
+        let places = LinePlaces::from(self, origin.as_ref().map_or(Pc(0), |origin| origin.pc));
+        let here = origin.as_ref().map(|origin| places.at(origin.pc));
         let mut found = None;
         self.back_to(interrupt, move |past| {
             if over_calls && origin.as_ref().is_some_and(|origin| past.depth > origin.depth) {
                 return Choice::Continue;
             }
-            let line = lines_from(&program, past.pc, step_by)(&program, past.pc);
-            let key = (line, past.depth);
+            let there = places.at(past.pc);
+            let is_inside = here.as_ref().is_some_and(|here| there.is_inside(here));
+            if over_calls && is_inside || there.skipped && origin.as_ref().is_some_and(|origin| past.depth > origin.depth) {
+                return Choice::Continue;
+            }
+            let key = (there, past.depth);
             match found {
                 None => found = Some(key),
-                Some(found) if found != key => return Choice::StopAtRemembered,
+                Some(ref found) if *found != key => return Choice::StopAtRemembered,
                 Some(_) => {}
             }
             Choice::Remember

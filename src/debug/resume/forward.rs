@@ -1,9 +1,10 @@
 //! Running forwards: continuing, and stepping a lane, warp, block or the grid while other warps are not scheduled.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use super::cause::{Cause, is_done};
-use super::line::{Line, lines_from};
+use super::line::{LinePlaces, calls_around, calls_to};
 use super::scheduler_lock::SchedulerLock;
 use super::watcher::{StepDone, StepFilter, StepWatch, Watcher};
 use super::{InterruptTimer, ResumeError, StopInfo};
@@ -24,8 +25,6 @@ pub(super) struct Origin {
     pub pc: Pc,
     /// Calls in progress in its innermost frame.
     pub depth: u32,
-    /// Calls in progress in the selected frame.
-    pub selected_depth: u32,
 }
 
 impl Session {
@@ -40,22 +39,17 @@ impl Session {
                 self.repeat(*count, interrupt, |session, interrupt| session.step_line(*over_calls, interrupt))
             }
             Goal::Finish => {
-                let origin = self.origin()?;
-                if origin.selected_depth == 0 {
-                    return Err(ResumeError(
-                        "the kernel itself is the outermost frame: there is nothing to finish; try continue".to_string(),
-                    ));
-                }
-                Ok(self.step_before(move |issue| issue.depth < origin.selected_depth, interrupt))
+                let leaves = self.leaves_selected("there is nothing to finish; try continue")?;
+                Ok(self.step_before(move |issue| leaves(issue.point.pc, issue.depth), interrupt))
             }
             Goal::Until => {
                 let origin = self.origin()?;
-                let (lines, program) = (lines_from(self.program(), origin.pc, self.settings.step_by), Arc::clone(self.program()));
-                let here = lines(&program, origin.pc);
+                let places = LinePlaces::from(self, origin.pc);
+                let here = places.at(origin.pc);
                 let after_line = move |issue: &Issue| {
-                    let line = lines(&program, issue.point.pc);
-                    issue.depth < origin.depth
-                        || issue.depth == origin.depth && issue.point.pc > origin.pc && line.is_some() && line != here
+                    let there = places.at(issue.point.pc);
+                    let is_later = issue.depth == origin.depth && issue.point.pc > origin.pc && !there.is_inside(&here);
+                    issue.depth < origin.depth || is_later && there.line.is_some() && there.line != here.line
                 };
                 Ok(self.step_before(after_line, interrupt))
             }
@@ -72,7 +66,20 @@ impl Session {
     pub(super) fn origin(&self) -> Result<Origin, ResumeError> {
         let group = self.eval_context().group().map_err(|error| ResumeError(error.to_string()))?;
         let depth = group.stack.as_ref().map_or(0, |frame| frame.depth);
-        Ok(Origin { pc: group.pc, depth, selected_depth: depth.saturating_sub(self.focus.frame) })
+        Ok(Origin { pc: group.pc, depth })
+    }
+
+    /// The test whether a lane has left the selected frame, which may be that of an inlined function, by its instruction and its depth.
+    /// `nothing` says what is not possible for the kernel itself.
+    pub(super) fn leaves_selected(&self, nothing: &str) -> Result<impl Fn(Pc, u32) -> bool + use<>, ResumeError> {
+        let frame = self.eval_context().frame().map_err(|error| ResumeError(error.to_string()))?;
+        let mut calls = calls_to(self, frame.position());
+        calls.truncate(calls.len().saturating_sub(frame.inlined as usize));
+        if frame.depth == 0 && calls.is_empty() {
+            return Err(ResumeError(format!("the kernel itself is the outermost frame: {nothing}")));
+        }
+        let (program, data, depth) = (Arc::clone(self.program()), Arc::clone(&self.debug_data), frame.depth);
+        Ok(move |pc, at_depth| at_depth < depth || at_depth == depth && !calls_around(&program, &data, pc).starts_with(&calls))
     }
 
     fn repeat(
@@ -112,15 +119,19 @@ impl Session {
 
     fn step_line(&mut self, over_calls: bool, interrupt: &mut dyn InterruptCheck) -> Result<StopInfo, ResumeError> {
         let origin = self.origin_of_step()?;
-        let program = Arc::clone(self.program());
-        let lines = lines_from(&program, origin.pc, self.settings.step_by);
-        let (start, here): (Tick, Option<Line>) = (self.time(), lines(&program, origin.pc));
+        let places = LinePlaces::from(self, origin.pc);
+        let (start, here) = (self.time(), places.at(origin.pc));
         let elsewhere = move |issue: &Issue| {
             if issue.point.tick == start || over_calls && issue.depth > origin.depth {
                 return false;
             }
-            let line = lines(&program, issue.point.pc);
-            issue.depth < origin.depth || line.is_some() && (line != here || issue.depth > origin.depth)
+            let there = places.at(issue.point.pc);
+            match issue.depth.cmp(&origin.depth) {
+                Ordering::Less => true,
+                Ordering::Greater => there.line.is_some() && !there.skipped,
+                Ordering::Equal if there.is_inside(&here) => !over_calls && there.line.is_some(),
+                Ordering::Equal => there.line.is_some() && (there.line != here.line || there.calls != here.calls),
+            }
         };
         Ok(self.step_before(elsewhere, interrupt))
     }
@@ -128,7 +139,7 @@ impl Session {
     /// Like [`Self::origin`], but a step of a block or the grid needs no live focused lane.
     fn origin_of_step(&self) -> Result<Origin, ResumeError> {
         match (self.origin(), self.settings.step_unit) {
-            (Err(_), StepUnit::Block | StepUnit::Grid) => Ok(Origin { pc: Pc(0), depth: 0, selected_depth: 0 }),
+            (Err(_), StepUnit::Block | StepUnit::Grid) => Ok(Origin { pc: Pc(0), depth: 0 }),
             (origin, _) => origin,
         }
     }
@@ -231,10 +242,12 @@ impl Session {
     /// The breakpoints on the line of the focused lane.
     fn breakpoints_here(&self) -> Vec<u32> {
         let Ok(origin) = self.origin() else { return Vec::new() };
-        let program = self.program();
-        let lines = lines_from(program, origin.pc, self.settings.step_by);
-        let here = lines(program, origin.pc);
-        let is_here = |breakpoint: &&Breakpoint| breakpoint.pcs().iter().any(|pc| lines(program, *pc) == here);
+        if self.breakpoints.iter().next().is_none() {
+            return Vec::new();
+        }
+        let places = LinePlaces::from(self, origin.pc);
+        let here = places.at(origin.pc).line;
+        let is_here = |breakpoint: &&Breakpoint| breakpoint.pcs().iter().any(|pc| places.at(*pc).line == here);
         self.breakpoints.iter().filter(is_here).map(|breakpoint| breakpoint.number).collect()
     }
 

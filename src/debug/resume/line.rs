@@ -1,7 +1,16 @@
-//! The line that an instruction belongs to.
+//! The line that an instruction belongs to, and the inlined calls that lead to it.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::debug::inlined;
+use crate::debug::session::Session;
 use crate::debug::settings::StepBy;
-use crate::program::{Pc, Program};
+use crate::debug::skip::Skips;
+use crate::dwarf::LazyDebugInfo;
+use crate::program::{Pc, Program, SourceLine};
 
 /// A line of the source language or of the PTX text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,21 +21,87 @@ pub enum Line {
     Ptx(u32),
 }
 
-/// The line of the source at `pc`, if `.loc` names one.
-pub fn source_line(program: &Program, pc: Pc) -> Option<Line> {
-    let line = program.source_lines.get(pc.index()).copied().flatten()?;
-    Some(Line::Source(line.file, line.line))
+/// The place of an instruction as a step by lines sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinePlace {
+    /// The line; none if it is not known.
+    pub line: Option<Line>,
+    /// The inlined calls around it, outermost first.
+    pub calls: Vec<SourceLine>,
+    /// True if its whole function is skipped.
+    pub skipped: bool,
 }
 
-/// The line of PTX at `pc`.
-pub fn ptx_line(program: &Program, pc: Pc) -> Option<Line> {
-    Some(Line::Ptx(program.line(pc)))
-}
+/// The place of a call that is not known.
+const UNKNOWN: SourceLine = SourceLine { file: 0, line: 0, column: 0 };
 
-/// The kind of line that a step from `pc` uses: source lines if the setting says so and `pc` has one, PTX lines otherwise.
-pub fn lines_from(program: &Program, pc: Pc, step_by: StepBy) -> fn(&Program, Pc) -> Option<Line> {
-    match step_by {
-        StepBy::Source if source_line(program, pc).is_some() => source_line,
-        StepBy::Source | StepBy::Ptx => ptx_line,
+impl LinePlace {
+    /// True if it is in a function that was inlined into that of `outer`.
+    pub fn is_inside(&self, outer: &Self) -> bool {
+        self.calls.len() > outer.calls.len() && self.calls.starts_with(&outer.calls)
     }
+}
+
+/// The places of instructions for one step. Code of skipped files and functions that is inlined has the place of the call.
+pub struct LinePlaces {
+    program: Arc<Program>,
+    data: Arc<LazyDebugInfo>,
+    skips: Skips,
+    by_source: bool,
+    known: RefCell<BTreeMap<Pc, Rc<LinePlace>>>,
+}
+
+impl LinePlaces {
+    /// The places for steps from `pc`: by lines of the source if the setting says so and `pc` has one, by lines of PTX otherwise.
+    pub fn from(session: &Session, pc: Pc) -> Self {
+        let program = Arc::clone(session.program());
+        let has_line = program.source_lines.get(pc.index()).is_some_and(Option::is_some);
+        let by_source = session.settings.step_by == StepBy::Source && has_line;
+        Self { program, data: Arc::clone(&session.debug_data), skips: session.skips.clone(), by_source, known: RefCell::default() }
+    }
+
+    /// The place of the instruction at `pc`.
+    pub fn at(&self, pc: Pc) -> Rc<LinePlace> {
+        let known = self.known.borrow().get(&pc).cloned();
+        known.unwrap_or_else(|| {
+            let place = Rc::new(if self.by_source { self.in_source(pc) } else { self.in_ptx(pc) });
+            self.known.borrow_mut().insert(pc, Rc::clone(&place));
+            place
+        })
+    }
+
+    fn in_ptx(&self, pc: Pc) -> LinePlace {
+        LinePlace { line: Some(Line::Ptx(self.program.line(pc))), calls: Vec::new(), skipped: false }
+    }
+
+    fn in_source(&self, pc: Pc) -> LinePlace {
+        let program = &*self.program;
+        let calls = inlined::calls_at(program, self.data.get(program), pc);
+        let own = program.source_lines.get(pc.index()).copied().flatten();
+        let kernel = program.function_at(pc).map(|id| &*program.functions[id.index()].name);
+        // The lines and functions of all levels, innermost first: a call is on a line of the function that is one further out.
+        let lines: Vec<Option<SourceLine>> = std::iter::once(own).chain(calls.iter().map(|call| call.at)).collect();
+        let functions: Vec<Option<&str>> = calls.iter().map(|call| call.function.as_deref()).chain([kernel]).collect();
+        let level = lines.iter().zip(&functions).position(|(line, function)| !self.is_skipped(*line, *function));
+        let shown = level.unwrap_or(0);
+        let line = lines[shown].filter(|line| line.line > 0).map(|line| Line::Source(line.file, line.line));
+        let calls = calls[shown..].iter().rev().map(|call| call.at.unwrap_or(UNKNOWN)).collect();
+        LinePlace { line, calls, skipped: level.is_none() }
+    }
+
+    fn is_skipped(&self, line: Option<SourceLine>, function: Option<&str>) -> bool {
+        let file = line.and_then(|line| self.program.source_files.iter().find(|(number, _)| *number == line.file));
+        file.is_some_and(|(_, name)| self.skips.skips_file(name)) || function.is_some_and(|name| self.skips.skips_function(name))
+    }
+}
+
+/// The inlined calls around an instruction, outermost first.
+pub fn calls_to(session: &Session, pc: Pc) -> Vec<SourceLine> {
+    calls_around(session.program(), &session.debug_data, pc)
+}
+
+/// The same without a session.
+pub fn calls_around(program: &Program, data: &LazyDebugInfo, pc: Pc) -> Vec<SourceLine> {
+    let calls = inlined::calls_at(program, data.get(program), pc);
+    calls.iter().rev().map(|call| call.at.unwrap_or(UNKNOWN)).collect()
 }

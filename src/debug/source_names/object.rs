@@ -93,7 +93,7 @@ impl<'a> SourceVariable<'a> {
     pub fn object(&self, context: &EvalContext<'a>, frame: Option<&Frame<'a>>) -> Result<SourceObject<'a>, ObjectError> {
         let name = || self.variable.name.to_string();
         let location = match frame {
-            Some(frame) => self.variable.location_at(frame.pc),
+            Some(frame) => self.variable.location_at(frame.position()),
             None => self.variable.locations.first().map(|entry| &entry.location),
         };
         let Some(location) = location else {

@@ -31,6 +31,21 @@ impl SourceValue {
         Printer { info, context, format }.top(self)
     }
 
+    /// The value in short, as gdb shows arguments of frames: `...` for a structure or an array, a pointer without its type.
+    pub fn in_short(&self, context: &EvalContext<'_>) -> String {
+        let Some(info) = context.debug_info() else { return "?".to_string() };
+        match info.stripped(self.ty).map(|id| &info.types[id]) {
+            Some(Type::Record { .. } | Type::Array { .. }) => "...".to_string(),
+            Some(Type::Pointer { kind: PointerKind::Reference | PointerKind::RvalueReference, .. }) => {
+                let text = self.text(context, None);
+                let target = text.split_once(") ").map_or(text.as_str(), |(_, target)| target);
+                // Of a structure only the address.
+                target.split(": {").next().unwrap_or(target).to_string()
+            }
+            _ => Printer { info, context, format: None }.value(self.ty, &self.bytes, NESTING_MAX),
+        }
+    }
+
     /// The name of its type.
     pub fn type_name(&self, context: &EvalContext<'_>) -> String {
         context.debug_info().map_or_else(|| "?".to_string(), |info| types::name(info, self.ty))
@@ -84,7 +99,7 @@ impl Printer<'_, '_> {
         if depth == 0 {
             return "{...}".to_string();
         }
-        if let Some(scalar) = types::scalar(self.info, Some(id)) {
+        if let Some(scalar) = types::scalar(self.info, Some(id)).filter(|ty| number::elements(*ty).1 == 1) {
             return self.scalar(id, scalar, bytes);
         }
         match &self.info.types[id] {

@@ -329,7 +329,7 @@ fn instructions(context: &EvalContext<'_>, count: u64, start: u64) -> Result<Exa
     if start >= code {
         return Err(ExamineError::NoCode(start));
     }
-    let here = context.frame().ok().map(|frame| if context.focus.frame == 0 { frame.group.current_pc() } else { frame.pc });
+    let here = context.frame().ok().map(|frame| frame.position());
     let end = start.saturating_add(count).min(code);
     let row = |number: u64| {
         let pc = Pc(number as u32);

@@ -1,10 +1,14 @@
-//! `list`: lines of the PTX text, with the threads and breakpoints on them.
+//! `list`: lines of the PTX text or of the source, with the threads and breakpoints on them.
+
+use std::ops::Range;
 
 use super::contracted::partners;
 use super::location::lane_locations;
 use crate::base::SourceId;
 use crate::debug::eval_context::EvalContext;
 use crate::debug::focus::ThreadFilter;
+use crate::debug::inlined;
+use crate::debug::site::FileLine;
 use crate::machine::LaneMask;
 use crate::program::{ContractionKind, Pc, Program};
 
@@ -40,6 +44,8 @@ pub struct Line {
     pub off: LaneMask,
     /// True if the focused lane is on this line.
     pub focused: bool,
+    /// For a line of PTX: the line of the source that its code comes from, if that is at hand and another than that of the code above.
+    pub source: Option<String>,
 }
 
 /// The file and line of the focused lane; the beginning of the kernel if the thread is not resident.
@@ -51,14 +57,43 @@ pub fn current_line(context: &EvalContext<'_>) -> (SourceId, u32) {
 /// The instruction of the focused lane in the selected frame; the kernel's first one if the thread is not resident.
 pub(super) fn current_pc(context: &EvalContext<'_>) -> Pc {
     match context.frame() {
-        Ok(frame) if context.focus.frame == 0 => frame.group.current_pc(),
-        Ok(frame) => frame.pc,
+        Ok(frame) => frame.position(),
         Err(_) => Pc(context.program().functions[context.machine.config().kernel.index()].code.start),
     }
 }
 
+/// The lines `lines` of file `number` of the source; none if its text is not at hand.
+pub fn list_source(context: &EvalContext<'_>, number: u32, lines: Range<u32>, marks: &[Pc]) -> Option<Listing> {
+    let program = context.program();
+    let source = context.source_texts?.file(program, number)?;
+    let lines = lines.start.max(1)..lines.end.min(source.line_count() + 1);
+    let is_here = |pc: Pc, line: u32| {
+        program.source_lines.get(pc.index()).copied().flatten().is_some_and(|place| (place.file, place.line) == (number, line))
+    };
+    let lane_locations = lane_locations(context, &ThreadFilter::of_warp(&context.focus));
+    let focused = inlined::line_of_frame(context, current_pc(context)).filter(|place| place.file == number).map(|place| place.line);
+    let line = |line: u32| {
+        let code = || (0..program.source_lines.len()).map(Pc::new).filter(|pc| is_here(*pc, line));
+        let here = lane_locations.iter().filter(|location| is_here(location.pc, line));
+        let (lanes, off) = here.fold((LaneMask::NONE, LaneMask::NONE), |(lanes, off), one| (lanes | one.lanes, off | one.off));
+        Line {
+            number: line,
+            text: source.line(line).to_string(),
+            code: code().min().zip(code().max()),
+            inline_asm: false,
+            contracted: Vec::new(),
+            marked: marks.iter().any(|pc| is_here(*pc, line)),
+            lanes,
+            off,
+            focused: focused == Some(line),
+            source: None,
+        }
+    };
+    Some(Listing { file: source.short_name().to_string(), line_count: source.line_count(), lines: lines.map(line).collect() })
+}
+
 /// The lines `lines` of `file`, clipped to its length. `marks` are instructions with breakpoints, in order.
-pub fn list(context: &EvalContext<'_>, file: SourceId, lines: std::ops::Range<u32>, marks: &[Pc]) -> Listing {
+pub fn list(context: &EvalContext<'_>, file: SourceId, lines: Range<u32>, marks: &[Pc]) -> Listing {
     let program = context.program();
     let source = program.sources_text.file(file);
     let lines = lines.start.max(1)..lines.end.min(source.line_count() + 1);
@@ -78,10 +113,20 @@ pub fn list(context: &EvalContext<'_>, file: SourceId, lines: std::ops::Range<u3
             marked: here().any(|pc| marks.binary_search(&pc).is_ok()),
             lanes,
             off,
+            source: None,
             focused: context.is_focused(lanes),
         }
     };
-    Listing { file: source.short_name().to_string(), line_count: source.line_count(), lines: lines.map(line).collect() }
+    let mut lines: Vec<Line> = lines.map(line).collect();
+    let mut above = None;
+    for line in &mut lines {
+        let Some(place) = line.code.and_then(|(first, _)| program.source_lines.get(first.index()).copied().flatten()) else { continue };
+        if above.replace((place.file, place.line)) != Some((place.file, place.line)) {
+            let text = context.source_text(place).filter(|text| !text.is_empty());
+            line.source = text.zip(FileLine::of(program, place)).map(|(text, at)| format!("{}  {}", at.short(), text.trim_start()));
+        }
+    }
+    Listing { file: source.short_name().to_string(), line_count: source.line_count(), lines }
 }
 
 /// The lines of the other operations of the contraction of the instruction at `pc`.
@@ -93,7 +138,7 @@ pub(super) fn contracted_lines(program: &Program, pc: Pc) -> impl Iterator<Item 
 }
 
 /// The instructions whose statements begin on these lines, with their lines.
-fn code_of(program: &Program, file: SourceId, lines: &std::ops::Range<u32>) -> Vec<(u32, Pc)> {
+fn code_of(program: &Program, file: SourceId, lines: &Range<u32>) -> Vec<(u32, Pc)> {
     let source = program.sources_text.file(file);
     let (start, end) = (source.offset(lines.start, 1), source.offset(lines.end, 1));
     let last_line = lines.end > source.line_count();

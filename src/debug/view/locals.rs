@@ -8,12 +8,13 @@ use super::arrays::Origin;
 use super::symbols::TypeName;
 use crate::debug::eval_context::{EvalContext, Frame, ThreadError};
 use crate::debug::expression::Expression;
+use crate::debug::inlined;
 use crate::debug::names::scope;
 use crate::debug::source_names::{self, ObjectPlace, SourceVariable, types};
 use crate::debug::value::{Format, ValueText};
 use crate::dwarf::Storage;
 use crate::isa::Space;
-use crate::program::Pc;
+use crate::program::{Param, Pc, parameter_types};
 
 /// A parameter or a variable of a function.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -68,13 +69,48 @@ pub fn arguments(context: &EvalContext<'_>, format: Option<Format>) -> Result<Ve
     }
     let context = &context.with_names_as_in_ptx();
     let function = context.function(&frame);
-    let all = function.params.iter().chain(&function.results);
-    let of = |param: &crate::program::Param| {
+    let all = function.params.iter().chain(&function.results).enumerate();
+    // The signature has the types of the source, if the compiler took no parameter away or apart.
+    let of_source = parameter_types(&function.name).filter(|types| types.len() == function.params.len()).unwrap_or_default();
+    let names = context.param_names.filter(|_| frame.function == context.machine.config().kernel);
+    let of = |(index, param): (usize, &Param)| {
         let extent = if param.is_array { format!("[{}]", param.bytes / param.ty.bytes().max(1)) } else { String::new() };
-        let ty = TypeName { words: format!("{}{extent}", param.ty.word()), origin: Origin::Declared };
-        row(context, &param.name, "param", ty, format)
+        let words = of_source.get(index).cloned().unwrap_or_else(|| format!("{}{extent}", param.ty.word()));
+        let named = names.and_then(|names| names.get(&index)).filter(|_| index < function.params.len());
+        let row = row(context, &param.name, "param", TypeName { words, origin: Origin::Declared }, format);
+        LocalRow { name: named.cloned().unwrap_or(row.name), ..row }
     };
     Ok(all.map(of).collect())
+}
+
+/// A parameter of a function in the source.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SourceArgument {
+    /// Its name.
+    pub name: String,
+    /// Its value in short: `...` for a structure or an array; none if it has none here.
+    pub value: Option<String>,
+}
+
+/// The parameters of a frame's function in the source, if the debug data or the launch names them.
+pub fn source_arguments(context: &EvalContext<'_>, frame: &Frame<'_>) -> Vec<SourceArgument> {
+    if let Some(variables) = source_names::in_scope(context, frame, true) {
+        let argument = |variable: &SourceVariable<'_>| {
+            let object = variable.object(context, Some(frame));
+            let value = object.and_then(|object| object.value(context, Some(frame))).ok();
+            SourceArgument { name: variable.variable.name.to_string(), value: value.map(|value| value.in_short(context)) }
+        };
+        return variables.iter().map(argument).collect();
+    }
+    let names = context.param_names.filter(|_| frame.depth == 0 && context.calls_around(frame) == frame.inlined);
+    let context = &context.with_names_as_in_ptx();
+    let params = &context.function(frame).params;
+    let argument = |(index, name): (&usize, &String)| {
+        let value = value(context, &params.get(*index)?.name, None).ok();
+        let value = value.and_then(|value| if let ValueText::Scalar(text) = value { Some(text) } else { None });
+        Some(SourceArgument { name: name.clone(), value })
+    };
+    names.into_iter().flatten().filter_map(argument).collect()
 }
 
 fn row(context: &EvalContext<'_>, name: &str, space: &str, ty: TypeName, format: Option<Format>) -> LocalRow {
@@ -127,7 +163,7 @@ pub struct ScopeRow {
 /// The variables of the source in the scopes around an instruction, innermost first; none if the module has no debug data of it.
 pub fn scope_at(context: &EvalContext<'_>, pc: Pc) -> Option<Vec<ScopeRow>> {
     let info = context.debug_info()?;
-    let scopes = info.scopes_at(pc);
+    let scopes = inlined::scopes_at(context.program(), info, pc);
     if scopes.is_empty() {
         return None;
     }

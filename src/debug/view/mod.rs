@@ -57,8 +57,8 @@ pub use examine::{Examine, ExamineError, ExamineRow, Examined, Shape, Unit, exam
 pub use fragment::{FragmentCell, FragmentElement, FragmentError, FragmentView, NamedFragment, fragment, other_holder};
 pub use lane_access::{LaneAccess, lane_access, masked};
 pub use launch::{KernelRow, LaunchView, ParamRow, ParamValue, SharedBytes, VariableOrigin, VariableRow, kernels, launch};
-pub use list::{Line, Listing, current_line, list};
-pub use locals::{LocalRow, ScopeRow, arguments, debug_data_problem, is_of_source, locals, scope_at, variables_in_registers};
+pub use list::{Line, Listing, current_line, list, list_source};
+pub use locals::{LocalRow, ScopeRow, SourceArgument, arguments, debug_data_problem, is_of_source, locals, scope_at, variables_in_registers};
 pub use location::{LaneLocation, State, ThreadSet, lane_locations};
 pub use mbarriers::{EndedPhase, MbarrierAction, MbarrierView, MbarrierWaiter, TransactionBytes, mbarrier_views, shared_address};
 pub use occupancy::{CodeText, LineOccupancy, Mark, occupancies, original_line};
@@ -68,7 +68,7 @@ pub use place::{Actor, CodePlace};
 pub use registers::{RegisterRow, RegisterState, Values, live_registers, register_rows, register_states, registers, undefined_lanes};
 pub use roles::{GuessedRole, RoleRow, RolesGuessed, role_guess, roles};
 pub use source::{InlineAsm, SourcePlace, source_place};
-pub use stack::{FrameRow, Stack, backtrace};
+pub use stack::{FrameRow, FrameView, Stack, backtrace, frame};
 pub use symbols::{
     AllocationKind, AllocationRow, SharedKind, SharedRow, SymbolKind, SymbolRow, TypeName, allocations, shared, symbol_of, symbols,
 };

@@ -1,9 +1,13 @@
-//! `backtrace`: the call stack of the focused lane.
+//! `backtrace` and `info frame`: the call stack of the focused lane, with the inlined functions around each instruction.
 
 use serde::Serialize;
 
 use super::CodePlace;
-use crate::debug::eval_context::{EvalContext, ThreadError};
+use super::locals::{SourceArgument, source_arguments};
+use crate::debug::eval_context::{EvalContext, Frame, ThreadError};
+use crate::debug::inlined::{self, CallInPlace};
+use crate::debug::site::FileLine;
+use crate::program::{Pc, SourceLine, qualified_name};
 
 /// The call stack of a lane.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -21,12 +25,35 @@ pub struct Stack {
 pub struct FrameRow {
     /// Its number, 0 for the innermost.
     pub number: u32,
-    /// The function.
+    /// The function; of an inlined one, its name in the source, or empty if it is not known.
     pub function: String,
+    /// Its parameters in the source with their values, if they are known.
+    pub arguments: Vec<SourceArgument>,
+    /// The line of the source; of a caller, that of the call.
+    pub source: Option<FileLine>,
     /// The next instruction of the innermost frame; the call instruction of an outer frame.
     pub at: CodePlace,
+    /// True for a function in the place of its call: the next frame has the same instruction.
+    pub inlined: bool,
     /// True if it is the selected one.
     pub focused: bool,
+}
+
+/// The selected frame in full.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FrameView {
+    /// The frame.
+    pub frame: FrameRow,
+    /// The frame that called it.
+    pub caller: Option<FrameRow>,
+    /// The function of the module with its registers.
+    pub function: String,
+    /// First byte of its local memory.
+    pub local_base: u32,
+    /// Bytes of its local memory.
+    pub local_bytes: u32,
+    /// The names of its variables in the source.
+    pub locals: Vec<String>,
 }
 
 /// The innermost `limit` frames of the focused lane.
@@ -35,15 +62,62 @@ pub struct FrameRow {
 /// The thread is not resident.
 pub fn backtrace(context: &EvalContext<'_>, limit: usize) -> Result<Stack, ThreadError> {
     let frames = context.frames()?;
-    let row = |(number, frame): (u32, &crate::debug::eval_context::Frame<'_>)| FrameRow {
-        number,
-        function: context.function(frame).name.to_string(),
-        at: CodePlace::new(context.program(), if number == 0 { frame.group.current_pc() } else { frame.pc }),
-        focused: number == context.focus.frame,
-    };
     Ok(Stack {
         left_out: frames.len().saturating_sub(limit),
-        frames: (0..).zip(&frames).take(limit).map(row).collect(),
+        frames: (0..).zip(&frames).take(limit).map(|(number, frame)| row(context, number, frame)).collect(),
         kernel: context.program().functions[context.machine.config().kernel.index()].name.to_string(),
     })
+}
+
+/// The selected frame of the focused lane.
+///
+/// # Errors
+/// The thread is not resident.
+pub fn frame(context: &EvalContext<'_>) -> Result<FrameView, ThreadError> {
+    let frames = context.frames()?;
+    let (number, frame) = (context.focus.frame, context.frame()?);
+    let caller = frames.get(number as usize + 1).map(|caller| row(context, number + 1, caller));
+    let function = context.function(&frame);
+    let locals = super::locals(context, None)?;
+    Ok(FrameView {
+        frame: row(context, number, &frame),
+        caller,
+        function: function.name.to_string(),
+        local_base: frame.base.local,
+        local_bytes: function.frame_bytes,
+        locals: locals.into_iter().map(|local| local.name).collect(),
+    })
+}
+
+fn row(context: &EvalContext<'_>, number: u32, frame: &Frame<'_>) -> FrameRow {
+    let program = context.program();
+    let pc = frame.position();
+    let calls = inlined::calls_at(program, context.source_data(), pc);
+    let own = calls.get(frame.inlined as usize);
+    let function = match own {
+        Some(call) => call.function.as_deref().unwrap_or_default().to_string(),
+        None => {
+            let name = &context.function(frame).name;
+            qualified_name(name).unwrap_or_else(|| name.to_string())
+        }
+    };
+    let mut focus = context.focus;
+    focus.frame = number;
+    FrameRow {
+        number,
+        function,
+        arguments: source_arguments(&context.refocused(focus), frame),
+        source: line_of(context, pc, &calls, frame.inlined).and_then(|line| FileLine::of(program, line)),
+        at: CodePlace::new(program, pc),
+        inlined: own.is_some(),
+        focused: number == context.focus.frame,
+    }
+}
+
+/// The line of a frame: that of the instruction, or of the call of the inlined function further in.
+fn line_of(context: &EvalContext<'_>, pc: Pc, calls: &[CallInPlace], inlined: u32) -> Option<SourceLine> {
+    match inlined.checked_sub(1) {
+        None => context.program().source_lines.get(pc.index()).copied().flatten(),
+        Some(further_in) => calls.get(further_in as usize)?.at,
+    }
 }

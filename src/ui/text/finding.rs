@@ -1,7 +1,7 @@
 //! The text of findings: the problem, both sides, the cause, and the fix.
 
 use super::fix;
-use super::report::{grouped, site, site_of};
+use super::report::{grouped, site, site_of, source_text};
 use super::table::table;
 use super::threads;
 use crate::base::{Dim3, Severity};
@@ -13,11 +13,16 @@ use crate::debug::{Fault, Waiting};
 pub fn finding(finding: &FindingText) -> String {
     let mut lines = vec![headline(finding)];
     match (&finding.first, &finding.second) {
-        (None, Some(only)) if only.action.is_none() => lines.push(format!("  {}", site(&only.site))),
+        (None, Some(only)) if only.action.is_none() => {
+            lines.push(format!("  {}", site(&only.site)));
+            lines.extend(text_below(only, "  "));
+        }
         (first, second) => {
-            lines.extend(first.iter().map(|side| format!("  first   {}", self::side(side))));
             let label = if first.is_some() { "second" } else { "at    " };
-            lines.extend(second.iter().map(|side| format!("  {label}  {}", self::side(side))));
+            for (label, side) in [("first ", first), (label, second)] {
+                lines.extend(side.iter().map(|side| format!("  {label}  {}", self::side(side))));
+                lines.extend(side.iter().filter_map(|side| text_below(side, "          ")));
+            }
         }
     }
     lines.extend(waiting(finding));
@@ -28,6 +33,11 @@ pub fn finding(finding: &FindingText) -> String {
         lines.push(format!("  {} times in all", grouped(finding.count)));
     }
     lines.join("\n")
+}
+
+/// The line of the source of a side.
+fn text_below(side: &SideText, margin: &str) -> Option<String> {
+    side.site.text.as_ref().map(|text| format!("{margin}{}", source_text(text)))
 }
 
 /// The waiting warps, and the wait reason of each.

@@ -2,23 +2,83 @@
 
 use super::report::code_place;
 use super::table::Table;
-use crate::debug::shown_name;
+use crate::debug::skip::{Skip, SkipKind};
 use crate::debug::value::ValueText;
-use crate::debug::view::{FrameRow, LocalRow, ScopeRow, Stack};
+use crate::debug::view::{FrameRow, FrameView, LocalRow, ScopeRow, SourceArgument, Stack};
+use crate::debug::{FileLine, shown_name};
 
 /// The maximum number of elements of an array that are shown.
 const ELEMENTS: usize = 8;
 
-/// `backtrace`
+/// `backtrace`; a source column where a frame has one. Of inlined functions, the innermost has the instruction.
 pub fn stack(stack: &Stack) -> Table {
-    let mut table = Table::new(&[">#", "function", "at", ""]);
-    for FrameRow { number, function, at, focused } in &stack.frames {
-        table.push(*focused, [number.to_string(), shown_name(function).into_owned(), code_place(at), at.statement.clone()]);
+    let has_source = stack.frames.iter().any(|row| row.source.is_some());
+    let mut table = Table::new(if has_source { &[">#", "function", "source", "at", ""] } else { &[">#", "function", "at", ""] });
+    let mut is_same = false;
+    for row in &stack.frames {
+        let (at, statement) = if is_same { (String::new(), String::new()) } else { (code_place(&row.at), row.at.statement.clone()) };
+        is_same = row.inlined;
+        let source = row.source.as_ref().map_or(String::new(), FileLine::short);
+        match has_source {
+            true => table.push(row.focused, [row.number.to_string(), call(row), source, at, statement]),
+            false => table.push(row.focused, [row.number.to_string(), call(row), at, statement]),
+        }
     }
     if stack.left_out > 0 {
         table.note = Some(format!("and {} more frames, the outermost '{}'", stack.left_out, shown_name(&stack.kernel)));
     }
     table
+}
+
+/// `#1  scaled (pair=..., factor=2) at scopes.cu:14`
+pub fn frame_line(row: &FrameRow) -> String {
+    let source = row.source.as_ref().map_or(String::new(), |line| format!(" at {}", line.short()));
+    format!("#{}  {}{source}\n", row.number, call(row))
+}
+
+/// `scaled (pair=..., factor=2)`
+fn call(row: &FrameRow) -> String {
+    let function = if row.function.is_empty() { "??" } else { &row.function };
+    if row.arguments.is_empty() {
+        return function.to_string();
+    }
+    let argument = |SourceArgument { name, value }: &SourceArgument| format!("{name}={}", value.as_deref().unwrap_or("<no value>"));
+    format!("{function} ({})", row.arguments.iter().map(argument).collect::<Vec<_>>().join(", "))
+}
+
+/// `info frame`
+pub fn frame(view: &FrameView) -> String {
+    let FrameView { frame, caller, function, local_base, local_bytes, locals } = view;
+    let source = |row: &FrameRow| row.source.as_ref().map_or(String::new(), |line| format!(" at {}", line.short()));
+    let mut lines = vec![format!("frame {}: {}{}", frame.number, call(frame), source(frame))];
+    lines.push(format!("  {}: {}", code_place(&frame.at), frame.at.statement));
+    if let Some(caller) = caller {
+        let how = if frame.inlined { "inlined into" } else { "called by" };
+        lines.push(format!("  {how} frame {}, {}{}", caller.number, call(caller), source(caller)));
+    }
+    let memory = match local_bytes {
+        0 => "no local memory".to_string(),
+        bytes => format!("{bytes} bytes of local memory from {local_base:#x}"),
+    };
+    lines.push(format!("  registers of {}, {memory}", shown_name(function)));
+    if !locals.is_empty() {
+        lines.push(format!("  variables: {}", locals.join(", ")));
+    }
+    lines.into_iter().map(|line| line + "\n").collect()
+}
+
+/// `info skip`
+pub fn skips(rows: &[Skip]) -> Table {
+    let mut table = Table::new(&[">#", "on", "what", "name"]);
+    for Skip { number, enabled, what, .. } in rows {
+        let (kind, name) = match what {
+            SkipKind::File(name) => ("file", name),
+            SkipKind::Files(name) => ("files", name),
+            SkipKind::Function(name) => ("function", name),
+        };
+        table.push(false, [number.to_string(), if *enabled { "yes" } else { "no" }.to_string(), kind.to_string(), name.clone()]);
+    }
+    table.or_note("nothing is skipped")
 }
 
 /// `info locals`

@@ -32,7 +32,7 @@ impl Answer {
             }
             Outcome::Marks(marks) => ("marks", json!(marks)),
             Outcome::When { now, recorded, end } => ("time", json!({ "now": now, "recorded": recorded, "has_ended": end.is_some() })),
-            Outcome::Focus { focus, site } => ("focus", json!({ "thread": focus, "at": site.as_ref().ok() })),
+            Outcome::Focus { focus, site, frame } => ("focus", json!({ "thread": focus, "at": site.as_ref().ok(), "frame": frame })),
             Outcome::View(view) => of_view(view),
             Outcome::Several(outcomes) => ("several", json!(outcomes.iter().map(Self::of).collect::<Vec<_>>())),
             Outcome::Applied(applied) => {
@@ -86,6 +86,7 @@ fn of_view(view: &View) -> (&'static str, Value) {
         View::Roles(rows) => ("roles", json!(rows)),
         View::RoleGuess(guess) => ("role_guess", json!(guess)),
         View::Stack(stack) => ("stack", json!(stack)),
+        View::Frame(frame) => ("frame", json!(frame)),
         View::Locals(rows) => ("locals", json!(rows)),
         View::Scope(rows) => ("scope", json!(rows)),
         View::Blocks(rows) => ("blocks", json!(rows)),
@@ -103,6 +104,7 @@ fn of_view(view: &View) -> (&'static str, Value) {
         View::Finding(finding) => ("finding", json!(finding)),
         View::SynchronizationPath(finding, warps) => ("finding", json!({ "finding": finding, "warps": warps })),
         View::Target(_)
+        | View::Skips(_)
         | View::Descriptor(_)
         | View::Registers(_)
         | View::Examined { .. }

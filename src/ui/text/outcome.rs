@@ -1,5 +1,7 @@
 //! The text of a command's outcome.
 
+use std::collections::BTreeSet;
+
 use super::asynchronous;
 use super::certificate::certificate as certificate_line;
 use super::explored;
@@ -50,7 +52,9 @@ pub fn outcome(outcome: &Outcome) -> String {
         Outcome::Marks(marks) => self::marks(marks),
         Outcome::When { now, recorded, end } => when(*now, *recorded, end.as_ref()),
         Outcome::View(view) => self::view(view),
-        Outcome::Focus { focus, site } => stop::focus(focus, site),
+        Outcome::Focus { focus, site, frame } => {
+            stop::focus(focus, site) + &frame.as_ref().map_or(String::new(), |frame| frames::frame_line(frame))
+        }
         Outcome::Applied(outcomes) => applied(outcomes),
         Outcome::Several(outcomes) => outcomes.iter().map(self::outcome).collect(),
         Outcome::Nothing
@@ -80,6 +84,8 @@ fn view(view: &View) -> String {
         View::Roles(rows) => table(&threads::roles(rows)),
         View::RoleGuess(guess) => table(&threads::role_guess(guess)),
         View::Stack(stack) => table(&frames::stack(stack)),
+        View::Skips(rows) => table(&frames::skips(rows)),
+        View::Frame(view) => frames::frame(view),
         View::Locals(rows) => table(&frames::locals(rows)),
         View::Scope(rows) => table(&frames::scope(rows)),
         View::Blocks(spans) => table(&threads::blocks(spans)),
@@ -158,7 +164,11 @@ fn new_breakpoint(row: &BreakpointRow, note: Option<&str>) -> String {
     };
     let threads = if row.filter == Default::default() { String::new() } else { format!(", only {}", row.filter) };
     let condition = row.condition.as_ref().map_or(String::new(), |condition| format!(", if {condition}"));
-    format!("{note}{kind} {}{place}{threads}{condition}\n", row.number)
+    let source = match row.locations.as_slice() {
+        [only] => only.source.as_ref().filter(|source| source.contains("  ")).map_or(String::new(), |source| format!("  {source}\n")),
+        _ => String::new(),
+    };
+    format!("{note}{kind} {}{place}{threads}{condition}\n{source}", row.number)
 }
 
 /// `collatz.ptx:37 in collatz: mad.lo.s32 %r7, %r7, 3, 1`
@@ -186,6 +196,10 @@ fn breakpoint(row: &BreakpointRow, width: usize) -> String {
         lines.extend(row.locations.iter().map(|one| format!("       {}", location(one))));
     }
     let note = |text: String| format!("       {text}");
+    let sources: BTreeSet<&String> = row.locations.iter().filter_map(|one| one.source.as_ref()).collect();
+    if let (1, Some(source)) = (sources.len(), sources.first()) {
+        lines.push(note((*source).clone()));
+    }
     lines.extend(row.message.iter().map(|message| note(format!("prints {message}"))));
     if row.filter != Default::default() {
         lines.push(note(format!("only {}", row.filter)));

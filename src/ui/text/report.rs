@@ -7,8 +7,8 @@ use crate::debug::mismatches::{MismatchRow, Mismatches};
 pub use crate::debug::view::grouped;
 use crate::debug::view::{Actor, CodePlace};
 use crate::debug::{
-    Basis, BufferHead, CaseReport, ComparedPart, Comparison, Failure, LaneMask, LaunchRun, Omitted, Reason, Site, Summary, SwappedSections,
-    Writer, shown_name,
+    Basis, BufferHead, CaseReport, ComparedPart, Comparison, Failure, LaneMask, LaunchRun, Omitted, Reason, Site, SourceText, Summary,
+    SwappedSections, Writer, shown_name,
 };
 use crate::ui::visible::visible;
 
@@ -178,6 +178,11 @@ pub(super) fn short_site(site: &Site) -> String {
     let count = site.lanes.count();
     let lanes = if some.ends_with('…') { format!("lanes {some} ({count})") } else { site.lanes.describe() };
     site_of(site, &site.warp_name, &lanes)
+}
+
+/// `30      sum += extra;`: a line of the source, as gdb shows it.
+pub(super) fn source_text(text: &SourceText) -> String {
+    format!("{:<6}  {}", text.line, visible(&text.text.replace('\t', "    "))).trim_end().to_string()
 }
 
 /// `looking.ptx:37`, with the label before it: `looking.ptx:37 <low+2>`.

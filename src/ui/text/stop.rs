@@ -2,7 +2,7 @@
 
 use super::finding::{fault, finding};
 use super::outcome::watched_access;
-use super::report::{grouped, short_site};
+use super::report::{grouped, short_site, source_text};
 use crate::base::Dim3;
 use crate::debug::breakpoints::Event;
 use crate::debug::stop::{Need, Others, Reason, Stop, StoppedLaunch};
@@ -24,6 +24,7 @@ pub fn stop(stop: &Stop) -> String {
             Ok(here) => short_site(here),
             Err(error) => format!("t={}  {}: {error}", grouped(stop.time), stop.thread),
         });
+        lines.extend(stop.here.as_ref().ok().and_then(|here| here.text.as_ref()).map(source_text));
     }
     lines.into_iter().map(|line| line + "\n").collect()
 }
@@ -110,7 +111,10 @@ fn event_name(event: Event) -> String {
 /// The focused thread and its location.
 pub fn focus(focus: &str, site: &Result<Box<Site>, String>) -> String {
     match site {
-        Ok(here) => format!("{focus}, thread {}\n{}\n", Dim3(here.thread), short_site(here)),
+        Ok(here) => {
+            let text = here.text.as_ref().map_or(String::new(), |text| source_text(text) + "\n");
+            format!("{focus}, thread {}\n{}\n{text}", Dim3(here.thread), short_site(here))
+        }
         Err(error) => format!("{focus}: {error}\n"),
     }
 }

@@ -31,7 +31,9 @@ pub fn listing(listing: &Listing) -> String {
         let marks = [if line.marked { '●' } else { ' ' }, if line.focused { '▶' } else { ' ' }];
         let text = line.text.replace('\t', "    ") + &contracted(&line.contracted);
         let occupancy = if width == 0 { String::new() } else { format!("{:width$}  ", occupancy(line)) };
-        format!("{}{} {:>digits$}  {}{occupancy}{text}", marks[0], marks[1], line.number, asm(line)).trim_end().to_string() + "\n"
+        let source = line.source.as_ref().map_or(String::new(), |source| format!("{:digits$}   {source}\n", ""));
+        let row = format!("{}{} {:>digits$}  {}{occupancy}{text}", marks[0], marks[1], line.number, asm(line));
+        format!("{source}{}\n", row.trim_end())
     };
     listing.lines.iter().map(row).collect()
 }

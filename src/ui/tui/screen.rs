@@ -10,7 +10,6 @@ use super::frame::Frame;
 use super::keymap::{Action, Key, KeyMap, KeyPress, Move, Named};
 use super::layout::layouts::{self, LayoutStore};
 use super::layout::{Arrangement, Layout, Placed};
-use super::panes::originals::Originals;
 use super::panes::program_facts::ProgramFacts;
 use super::panes::{DrawContext, Pane, ViewState};
 use super::theme::{Role, Theme};
@@ -86,7 +85,6 @@ pub struct Screen {
     shown: Vec<usize>,
     hits: Vec<Hit>,
     last_focus: Option<(Tick, Focus)>,
-    originals: Originals,
     facts: ProgramFacts,
     transcript: Vec<String>,
 }
@@ -109,7 +107,6 @@ impl Screen {
             shown: Vec::new(),
             hits: Vec::new(),
             last_focus: None,
-            originals: Originals::default(),
             facts: ProgramFacts::default(),
             transcript: Vec::new(),
         };
@@ -123,17 +120,10 @@ impl Screen {
         Self { layouts, ..self }
     }
 
-    /// The screen that also searches these folders for the source of the PTX.
-    #[must_use]
-    pub fn with_folders(self, folders: Vec<std::path::PathBuf>) -> Self {
-        Self { originals: Originals::with_folders(folders), ..self }
-    }
-
     /// Shows the layout for the source of the kernel, if it is not the first one.
     pub fn suit(&mut self, session: &Session) {
-        self.originals.find(session);
-        let is_python = |name: &str| name.ends_with(".py") && self.originals.get(name).is_some();
-        if original_line(&session.eval_context()).is_some_and(|(_, name, _)| is_python(&name)) {
+        let is_at_hand = |number| session.source_texts().file(session.program(), number).is_some();
+        if original_line(&session.eval_context()).is_some_and(|(number, name, _)| name.ends_with(".py") && is_at_hand(number)) {
             // The layout is shipped, so that it can be read, unless the user has one of the same name that cannot.
             let _ = self.layout_command(layouts::Command::Show("triton"));
         }
@@ -185,7 +175,6 @@ impl Screen {
         let area = area.intersection(buffer.area);
         buffer.set_style(area, self.theme.style(Role::Text));
         self.reset_followers(session);
-        self.originals.find(session);
         self.facts.find(session);
         self.hits.clear();
         let arrangement = match self.overlay {
@@ -203,9 +192,9 @@ impl Screen {
         let variables = variables_in_registers(&session.eval_context());
         for Placed { pane, number, area } in &arrangement.panes {
             let active = *number == acting;
-            let (keys, originals, transcript) = (&self.keys, &self.originals, &self.transcript);
+            let (keys, transcript) = (&self.keys, &self.transcript);
             let context =
-                DrawContext { session, keys, originals, facts: &self.facts, variables: &variables, transcript, number: *number, active };
+                DrawContext { session, keys, facts: &self.facts, variables: &variables, transcript, number: *number, active };
             let Some(view_state) = self.view_states.get_mut(*number) else { continue };
             self.hits.push(Hit { area: *area, target: Target::Pane(*number) });
             let below = Rect { y: area.y.saturating_add(1), height: area.height.saturating_sub(1), ..*area };

@@ -444,10 +444,11 @@ fn the_first_line_says_that_the_launch_is_made_up() {
 #[test]
 fn python_is_shown_first() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/triton");
-    let request =
-        Request { modules: vec![fixtures.join("sm_80/vadd.ptx")], launch: LaunchChoice::Sibling, overrides: Overrides::default() };
-    let session = Session::new(open(&request).unwrap(), 0, RunOptions::unwatched()).unwrap();
-    let mut screen = shipped("default").with_folders(vec![fixtures]);
+    let modules = vec![fixtures.join("sm_80/vadd.ptx")];
+    let overrides = Overrides { folders: vec![fixtures], ..Overrides::default() };
+    let session = Session::new(open(&Request { modules, launch: LaunchChoice::Sibling, overrides }).unwrap(), 0, RunOptions::unwatched());
+    let session = session.unwrap();
+    let mut screen = shipped("default");
     screen.suit(&session);
     let shown = text(&drawn(&mut screen, &session, 120, 32));
     assert!(shown.starts_with("─[kernels.py:") && shown.contains("─ locals") && shown.contains("─ findings"), "{shown}");

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use super::originals::Originals;
 use super::program_facts::ProgramFacts;
 use crate::debug::session::Session;
 use crate::ui::tui::keymap::KeyMap;
@@ -13,8 +12,6 @@ pub struct DrawContext<'a> {
     pub session: &'a Session,
     /// The key map.
     pub keys: &'a KeyMap,
-    /// The source texts of the PTX.
-    pub originals: &'a Originals,
     /// The lines that are shown, and live registers.
     pub facts: &'a ProgramFacts,
     /// The variables of the source that registers hold now, by register.

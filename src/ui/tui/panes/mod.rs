@@ -10,7 +10,6 @@ mod context;
 mod fragment;
 mod lane_strip;
 mod memory;
-pub mod originals;
 mod pane;
 mod pipeline;
 pub mod program_facts;

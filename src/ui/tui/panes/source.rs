@@ -93,7 +93,7 @@ fn ptx<'a>(context: &DrawContext<'a>, eval_context: &EvalContext<'a>) -> Shown<'
 /// The source of the PTX, or the reason why there is none.
 fn original_text<'a>(context: &DrawContext<'a>, eval_context: &EvalContext<'a>) -> Result<Shown<'a>, String> {
     let (number, name, here) = original_line(eval_context).ok_or("no .loc says which line of a source language this comes from")?;
-    let found = context.originals.get(&name);
+    let found = context.session.source_texts().file(context.session.program(), number);
     let source = found.ok_or_else(|| format!("line {here} of {name}, which is not found at its path or beside the PTX file"))?;
     Ok(Shown { source, text: CodeText::Original(number), here, lines: ShownLines::All(source.line_count()) })
 }

@@ -1,0 +1,77 @@
+//! The texts of the source, found by their names in `.file`, or else in comments of the PTX that `nvcc -src-in-ptx` writes.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use super::bundle::is_file;
+use crate::base::{SourceFile, source_paths};
+use crate::launch::ron_text::read_text;
+use crate::program::{Program, SourceLine};
+
+/// The maximum line number in comments: a wrong number must not produce a text of unbounded length.
+const LINES_MAX: u32 = 1_000_000;
+
+/// The texts of the source of one program, each read when it is first asked for.
+#[derive(Debug, Default)]
+pub struct SourceTexts {
+    /// By the number of `.file`; none for a file that is not found.
+    files: BTreeMap<u32, OnceLock<Option<SourceFile>>>,
+    /// Folders to search in addition to those of the modules.
+    folders: Vec<PathBuf>,
+}
+
+impl SourceTexts {
+    /// The texts of `program`, which are also searched in `folders`.
+    pub fn new(program: &Program, folders: Vec<PathBuf>) -> Self {
+        Self { files: program.source_files.iter().map(|(number, _)| (*number, OnceLock::new())).collect(), folders }
+    }
+
+    /// The text of file `number`, if it is at hand; `program` must be the one of [`Self::new`].
+    pub fn file(&self, program: &Program, number: u32) -> Option<&SourceFile> {
+        self.files.get(&number)?.get_or_init(|| self.read(program, number)).as_ref()
+    }
+
+    /// The text of a line, without the blanks at its end.
+    pub fn line(&self, program: &Program, place: SourceLine) -> Option<&str> {
+        let file = self.file(program, place.file)?;
+        (1..=file.line_count()).contains(&place.line).then(|| file.line(place.line).trim_end())
+    }
+
+    fn read(&self, program: &Program, number: u32) -> Option<SourceFile> {
+        let (_, name) = program.source_files.iter().find(|(file, _)| *file == number)?;
+        let modules = || program.modules.iter().map(|id| program.sources_text.file(*id));
+        let places = modules().flat_map(|module| source_paths(name, Path::new(module.name()), &self.folders));
+        let text = places.filter(|path| is_file(path)).find_map(|path| read_text(&path).ok());
+        let text = text.or_else(|| modules().find_map(|module| in_comments(module.text(), name)));
+        text.map(|text| SourceFile::new(name.clone(), text))
+    }
+}
+
+/// The lines of the text called `name` in comments of the PTX, `//kernel.cu:12     y[i] = x[i];`; other lines are empty.
+fn in_comments(ptx: &str, name: &str) -> Option<String> {
+    let file_name = |name: &str| name.rsplit(['/', '\\']).next().unwrap_or_default().to_string();
+    let line = |line: &str| {
+        let (file, rest) = line.strip_prefix("//")?.split_once(':')?;
+        let (number, text) = rest.split_once(' ').unwrap_or((rest, ""));
+        let number = number.parse().ok().filter(|number| (1..=LINES_MAX).contains(number))?;
+        (!file.is_empty() && file_name(file) == file_name(name)).then(|| (number, text.to_string()))
+    };
+    let lines: BTreeMap<u32, String> = ptx.lines().filter_map(line).collect();
+    let (last, _) = lines.last_key_value()?;
+    let text = |number| lines.get(&number).map_or("", String::as_str);
+    Some((1..=*last).map(text).collect::<Vec<_>>().join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_comments;
+
+    #[test]
+    fn lines_in_comments() {
+        let ptx =
+            "// kernel: one\n//k.cu:2     int i = a ? b : c;\n\t.loc 1 2 0\n//k.cu:4 }\n//k.cu:3\n//other.cu:1 x\n//k.cu:4000000000 y\n";
+        assert_eq!(in_comments(ptx, "/src/k.cu").as_deref(), Some("\n    int i = a ? b : c;\n\n}"));
+        assert_eq!(in_comments(ptx, "kk.cu"), None);
+    }
+}
