@@ -193,8 +193,7 @@ impl Screen {
         for Placed { pane, number, area } in &arrangement.panes {
             let active = *number == acting;
             let (keys, transcript) = (&self.keys, &self.transcript);
-            let context =
-                DrawContext { session, keys, facts: &self.facts, variables: &variables, transcript, number: *number, active };
+            let context = DrawContext { session, keys, facts: &self.facts, variables: &variables, transcript, number: *number, active };
             let Some(view_state) = self.view_states.get_mut(*number) else { continue };
             self.hits.push(Hit { area: *area, target: Target::Pane(*number) });
             let below = Rect { y: area.y.saturating_add(1), height: area.height.saturating_sub(1), ..*area };
