@@ -99,6 +99,16 @@ const CASES: &[(&str, &str)] = &[
     // Not over the end of a block.
     ("mul.f32 t, a, b; @q bra end; add.f32 d, t, c; st.global.f32 [o], d; end:", "Mul Add"),
     ("mul.f32 t, a, b; @q bra join; st.global.f32 [o], c; join: add.f32 d, t, c; st.global.f32 [o+4], d;", "Mul Add"),
+    // Nor over what the assembler branches around where its guard is false: not for arithmetic, whose result it selects.
+    ("mul.f32 t, a, b; @q ld.global.f32 c, [o]; sub.f32 d, c, t; st.global.f32 [o], d;", "Mul Sub"),
+    ("mul.f32 t, a, b; @q ld.volatile.global.f32 e, [o]; add.f32 d, c, t; st.global.v2.f32 [o], {d, e};", "Mul Add"),
+    ("mul.f32 t, a, b; @q st.global.f32 [o+8], c; add.f32 d, c, t; st.global.f32 [o], d;", "Mul Add"),
+    ("mul.f32 t, a, b; @q red.global.add.u32 [o+8], 1; add.f32 d, c, t; st.global.f32 [o], d;", "Mul Add"),
+    ("mul.f32 t, a, b; @q bar.sync 0; add.f32 d, c, t; st.global.f32 [o], d;", "Mul Add"),
+    ("mul.f32 t, a, b; @q membar.gl; add.f32 d, c, t; st.global.f32 [o], d;", "Mul Add"),
+    ("@q ld.global.f32 c, [o]; mul.f32 t, a, b; add.f32 d, c, t; st.global.f32 [o], d;", "Mul Fma"),
+    ("mul.f32 t, a, b; ld.global.f32 c, [o]; bar.sync 0; add.f32 d, c, t; st.global.f32 [o], d;", "Mul Fma"),
+    ("mul.f32 t, a, b; @q mov.f32 e, c; add.f32 d, c, t; st.global.v2.f32 [o], {d, e};", "Mul Fma"),
     // Nor over an operation for which the assembler calls a subroutine, unless a factor needs no register.
     ("mul.f32 t, a, b; div.rn.f32 u, e, f; add.f32 d, t, c; st.global.v2.f32 [o], {d, u};", "Mul Div Add"),
     ("mul.f32 t, a, b; div.rz.ftz.f32 u, e, f; add.f32 d, t, c; st.global.v2.f32 [o], {d, u};", "Mul Div Add"),

@@ -6,9 +6,9 @@ use crate::flow::def_use::{DefUse, Definition};
 use crate::flow::graph;
 use crate::flow::graph::{Blocks as _, Edges, Graph};
 use crate::flow::liveness::live;
-use crate::isa::{FloatBinary, FloatType, FloatUnary};
+use crate::isa::{FloatBinary, FloatType, FloatUnary, Space};
 use crate::program::operands::{RegisterOperand, RegisterOperands, reads, result_registers, writes};
-use crate::program::{ControlOp, FloatOp, Op, Program};
+use crate::program::{ControlOp, FloatOp, MemoryOp, Op, Program, WarpOp};
 
 /// The basic blocks of `start..end`. A branch to the next instruction does not end a block.
 fn blocks(program: &Program, start: usize, end: usize) -> Vec<Range<usize>> {
@@ -19,7 +19,8 @@ fn blocks(program: &Program, start: usize, end: usize) -> Vec<Range<usize>> {
         }
     };
     for at in start..end {
-        if calls_subroutine(&program.code[at].op) {
+        let inst = &program.code[at];
+        if calls_subroutine(&inst.op) || inst.guard.is_some() && is_branched_around(&inst.op) {
             begin(at + 1);
         }
         let Op::Control(op) = &program.code[at].op else { continue };
@@ -55,6 +56,38 @@ fn calls_subroutine(op: &Op) -> bool {
                 | FloatOp::Unary { f: FloatUnary::RsqrtApprox, ty: FloatType::F64, .. }
         )
     )
+}
+
+/// True if the assembler makes a branch of the guard of `op`, rather than a selection of its result: accesses to memory, what orders
+/// threads, and collectives but `shfl`.
+fn is_branched_around(op: &Op) -> bool {
+    match op {
+        Op::Integer(_)
+        | Op::Bits(_)
+        | Op::Float(_)
+        | Op::Video(_)
+        | Op::Compare(_)
+        | Op::Select(_)
+        | Op::Convert(_)
+        | Op::Move(_)
+        | Op::Cluster(_)
+        | Op::Unsupported { .. }
+        | Op::Warp(WarpOp::Shuffle { .. }) => false,
+        Op::Memory(MemoryOp::Load { access, .. } | MemoryOp::LoadVector { access, .. }) => access.space != Space::Param,
+        Op::Control(op) => matches!(op, ControlOp::Trap | ControlOp::Breakpoint),
+        Op::Memory(_)
+        | Op::Atomic(_)
+        | Op::Async(_)
+        | Op::TensorMap(_)
+        | Op::Wgmma(_)
+        | Op::Stack(_)
+        | Op::Sync(_)
+        | Op::Mbarrier(_)
+        | Op::Warp(_)
+        | Op::Image { .. }
+        | Op::Matrix { .. }
+        | Op::Nop => true,
+    }
 }
 
 /// The successors of the block that ends before `end`.

@@ -5,8 +5,9 @@
 //!
 //! - A *product* is `mul`, a fast quotient (`div.full`, `div.approx`: the scaled dividend times the reciprocal of the scaled divisor) or
 //!   `rcp.approx.f32` without `.ftz` (the scale times the reciprocal), without a guard and `.sat`. It is contracted with all additions and
-//!   subtractions that use it, or with none: not if it has any other use, or one in another block, after a call, or after a rounded
-//!   quotient, reciprocal or root, for which ptxas calls a subroutine. Types and `.ftz` must agree ([`sums`]).
+//!   subtractions that use it, or with none: not if it has any other use, or one in another block, after a call, after a rounded
+//!   quotient, reciprocal or root, for which ptxas calls a subroutine, or after a guarded access to memory, barrier, fence or collective,
+//!   around which it branches (ptxas 12.8 and 13.0). Types and `.ftz` must agree ([`sums`]).
 //! - A product with a factor that needs no register (a constant, a parameter of the kernel, a number in the constant bank) is
 //!   rematerialized at its uses in any block.
 //! - Results of unguarded `mov`, `neg`, multiplication by 1 or -1 and no-op conversions of a product are aliases of the product.
