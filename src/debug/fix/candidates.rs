@@ -407,7 +407,9 @@ pub(super) fn fault_candidates(program: &Program, kernel: FuncId, fault: Finding
         updates.map(|pc| vec![Remedy::BarrierAt(BarrierLevel::Block, at(pc))]).collect()
     };
     if fault == CLUSTER_EXITED {
-        let exits = code.clone().filter(|pc| matches!(op(pc), Op::Control(ControlOp::Exit | ControlOp::Return { uniform: _ })));
+        let is_exit = |pc: &Pc| matches!(op(pc), Op::Control(ControlOp::Exit | ControlOp::Return { uniform: _ }));
+        // The end of the code is no statement.
+        let exits = code.clone().filter(|pc| is_exit(pc) && program.statement(*pc).is_some());
         return vec![exits.map(|exit| Remedy::BarrierAt(BarrierLevel::Cluster, Position::Before(exit))).collect()];
     }
     if fault == MBARRIER_UNINITIALIZED {
