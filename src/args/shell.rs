@@ -33,12 +33,12 @@ const PAGES: [(u8, &str, &str); 3] = [
 ];
 
 impl Shell {
-    /// What the shell reads to complete the arguments of ptxdbg, with its subcommands.
-    pub fn completions(self) -> Vec<u8> {
+    /// What the shell reads to complete the arguments of ptxdbg, `command`, with its subcommands.
+    pub fn completions(self, command: clap::Command) -> Vec<u8> {
         let subcommands =
             [("capture", CaptureArgs::described()), ("compare", CompareArgs::described()), ("shrink", ShrinkArgs::described())];
         let subcommands = subcommands.map(|(name, command)| command.name(name).bin_name(format!("ptxdbg {name}")));
-        let mut command = super::command().subcommands(subcommands).args_conflicts_with_subcommands(true);
+        let mut command = command.subcommands(subcommands).args_conflicts_with_subcommands(true);
         let mut text = Vec::new();
         match self {
             Self::Bash => generate(Known::Bash, &mut command, "ptxdbg", &mut text),

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::kept::Kept;
-use crate::isa::{AddressMode, Filter};
 use crate::launch::Element;
 use crate::launch::file::{Init, Memory};
 use crate::launch::image::{BufferRef, Image, ReadMode, Surface, Texture};
+use crate::launch::{AddressMode, Filter};
 
 /// Texels that were kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn extents_of_layers_and_faces_are_told_apart() {
+    fn extents_of_layers_and_faces_differ() {
         for (line, shape, layers) in [
             ("texture 1 0 0 32 1 8 0 0 0 0 0 0 0 0 0 0 0 0 0", vec![8], None),
             ("texture 1 0 0 32 1 8 4 3 0 0 0 0 0 0 0 0 0 0 0", vec![8, 4, 3], None),

@@ -38,3 +38,12 @@ impl ArgumentText {
         CommandError::at(self.start + at..self.start + end, message)
     }
 }
+
+/// The word of a command name that starts at or after `from`; it may be empty.
+pub fn word_at(line: &str, from: usize) -> ArgumentText {
+    let rest = line.get(from..).unwrap_or_default();
+    let start = from + rest.len() - rest.trim_start().len();
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    let text = rest.trim_start().chars().take_while(|c| is_name(*c)).collect();
+    ArgumentText { text, start }
+}

@@ -1,5 +1,6 @@
 //! Completion: the candidates at the cursor, by the kind of the argument.
 
+use super::argument_text::word_at;
 use super::lookup;
 use super::parse::first_token;
 use super::spec::{ArgKind, ArgSpec, CommandSpec};
@@ -112,13 +113,13 @@ enum CursorPosition<'a> {
 }
 
 fn cursor_position(line: &str, from: usize) -> CursorPosition<'_> {
-    let first = lookup::word_at(line, from);
+    let first = word_at(line, from);
     let end = first.start + first.text.len();
     if end == line.len() {
         return CursorPosition::Name { start: first.start, group: "" };
     }
     if let Some(group) = group_of(&first.text) {
-        let second = lookup::word_at(line, end);
+        let second = word_at(line, end);
         if second.start + second.text.len() == line.len() {
             return CursorPosition::Name { start: second.start, group };
         }

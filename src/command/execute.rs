@@ -1,14 +1,16 @@
 //! Executes a command line.
 
+use super::argument_text::ArgumentText;
 use super::call::Call;
 use super::context::Context;
 use super::error::CommandError;
 use super::gdb_words;
 use super::lookup;
 use super::outcome::Outcome;
-use super::parse::parse_with_roles;
+use super::parse::{parse, parse_with_roles};
 use super::spec::Repeat;
-use super::table::TABLE;
+use super::table::{self, TABLE};
+use crate::debug::focus::Focus;
 use crate::debug::stop::Stop;
 
 /// Executes the command `line`.
@@ -52,6 +54,25 @@ pub fn execute_call(context: &mut Context<'_>, call: &Call) -> Result<Outcome, C
     Ok(match (call.spec.handler)(context, call)? {
         // A command may run several times: its stop is that of the last run, with the focus from before the first.
         Outcome::Stop(stop) => Outcome::Stop(Box::new(Stop { before, ..*stop })),
+        Outcome::Apply(threads, line) => apply(context, &threads, &line)?,
         outcome => outcome,
     })
+}
+
+/// Executes a line for several threads, and comes back to the focused one.
+fn apply(context: &mut Context<'_>, threads: &[Focus], line: &ArgumentText) -> Result<Outcome, CommandError> {
+    let inner = parse(&context.state.user.without_alias(&line.text))?;
+    if !table::only_shows(inner.spec) {
+        let why = format!("'{}' does more than show something: it is done once, for the whole run", inner.spec.name);
+        return Err(line.error_at(0, why));
+    }
+    let before = context.session.focus;
+    let mut outcomes = Vec::new();
+    for focus in threads {
+        context.session.focus = *focus;
+        let outcome = execute_call(context, &inner);
+        outcomes.push((*focus, outcome.map_err(|error| error.message)));
+    }
+    context.session.focus = before;
+    Ok(Outcome::Applied(outcomes))
 }

@@ -1,6 +1,6 @@
 //! Finds the command that a line names: by full names, gdb's short names, and unique prefixes.
 
-use super::argument_text::ArgumentText;
+use super::argument_text::{ArgumentText, word_at};
 use super::catalogue::{Catalogue, Group};
 use super::error::CommandError;
 use super::spec::CommandSpec;
@@ -122,13 +122,4 @@ pub fn group(table: &Catalogue, word: &str) -> Option<&'static Group> {
 
 fn is_member(spec: &CommandSpec, group: &Group) -> bool {
     spec.name.split_once(' ').is_some_and(|(first, _)| first == group.name)
-}
-
-/// The word of a command name that starts at or after `from`; it may be empty.
-pub fn word_at(line: &str, from: usize) -> ArgumentText {
-    let rest = line.get(from..).unwrap_or_default();
-    let start = from + rest.len() - rest.trim_start().len();
-    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    let text = rest.trim_start().chars().take_while(|c| is_name(*c)).collect();
-    ArgumentText { text, start }
 }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::argument_text::ArgumentText;
 use crate::base::Tick;
 use crate::debug::breakpoints::BreakpointRow;
 use crate::debug::certificate::Certificate;
@@ -116,6 +117,8 @@ pub enum Outcome {
     Lines(Vec<String>),
     /// A command of the shell is to be run.
     Shell(String),
+    /// The line, with its place in what was typed, is to be executed for each of these threads.
+    Apply(Vec<Focus>, ArgumentText),
     /// A command was executed for each of these threads; errors in one line.
     Applied(Vec<(Focus, Result<Outcome, String>)>),
     /// A question: the command is to be executed again once the user has confirmed it.

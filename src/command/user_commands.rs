@@ -2,14 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::argument_text::ArgumentText;
-use super::error::CommandError;
-use super::gdb_words;
-use super::lookup::{self, word_at};
-use super::table::TABLE;
+use super::argument_text::word_at;
 
 /// Commands of the shell that need no `shell` before them.
-const SHELL_WORDS: [&str; 2] = ["make", "pwd"];
+pub(super) const SHELL_WORDS: [&str; 2] = ["make", "pwd"];
 
 /// The commands and aliases of a session.
 #[derive(Debug, Default)]
@@ -27,25 +23,6 @@ struct UserCommand {
 }
 
 impl UserCommands {
-    /// Checks that `name` can be that of a command of the user.
-    ///
-    /// # Errors
-    /// It is no word, or it has a meaning already.
-    pub fn check_name(&self, name: &ArgumentText) -> Result<(), CommandError> {
-        let text = name.text.as_str();
-        if text.starts_with("hook-") || text.starts_with("hookpost-") {
-            return Err(name.error("commands have no hooks").with_help("'commands' gives a breakpoint lines that run when it stops"));
-        }
-        if text.is_empty() || word_at(text, 0).text != text {
-            return Err(name.error(format!("'{text}' cannot name a command")).with_help("letters, digits, '-' and '_'"));
-        }
-        let is_taken = lookup::names_in(&TABLE, "").iter().any(|(own, _)| *own == text) || lookup::group(&TABLE, text).is_some();
-        if is_taken || SHELL_WORDS.contains(&text) || gdb_words::find(text).is_some() {
-            return Err(name.error(format!("'{text}' is a command already")));
-        }
-        Ok(())
-    }
-
     /// Defines command `name` as these lines; its help stays.
     pub fn define(&mut self, name: &str, lines: Vec<String>) {
         self.aliases.remove(name);

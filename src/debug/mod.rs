@@ -86,6 +86,6 @@ pub use crate::flow::live_registers::LiveRegisters;
 pub use crate::isa::{Trust, nearest};
 pub use crate::launch::ron_text;
 pub use crate::launch::{Basis, NOT_FIRST, Overrides, RUNS_LONG, Reason};
-pub use crate::machine::{CompletionPolicyKind, DivergencePolicy, LaneMask, MemoryLimit, MemoryModel, Schedule};
-pub use crate::program::{FuncId, is_debug_label, listed_name, shown_name};
+pub use crate::machine::{CompletionChoice, CompletionPolicyKind, DivergencePolicy, LaneMask, MemoryLimit, MemoryModel, Schedule};
+pub use crate::program::{FuncId, Pc, is_debug_label, listed_name, shown_name};
 pub use crate::syntax::{TokenClass, classify_tokens};

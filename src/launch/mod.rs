@@ -44,6 +44,7 @@ pub mod triton;
 mod value_path;
 pub mod variable_args;
 
+pub use crate::isa::{AddressMode, Filter};
 pub use arg_syntax::{extents, parse as parse_arg};
 pub use data::DataError;
 pub use driver::{DriverLaunch, DriverVariable, variable_called};

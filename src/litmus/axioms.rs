@@ -114,7 +114,7 @@ impl<'a> Model<'a> {
     fn order_fences(&self, basis: &Basis<'_>, next: usize, order: Relation, each: &mut impl FnMut(Relations) -> bool) -> bool {
         let synchronizes = basis.synchronizes.or(&order);
         let base = self.candidate.po.or(&synchronizes).closure();
-        // "Fence-SC". Causality order relates accesses alone where proxies are told apart; of fences the base has what is meant.
+        // "Fence-SC". Causality order relates accesses alone where proxies differ; of fences the base has what is meant.
         if order.pairs().any(|(first, second)| base.has(second, first)) {
             return true;
         }

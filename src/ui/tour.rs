@@ -65,7 +65,7 @@ pub static STORIES: [Story; 5] = [
         whys: &[
             "runs until the focused lane stands at the branch",
             "shows the predicate of the branch in all lanes: half of them will take it",
-            "says what the branch does, and who takes it",
+            "says what the branch does, and which lanes take it",
             "takes the branch: the warp splits",
             "shows the two groups, and where they will meet",
             "shows the control flow, with the lanes in each block",
@@ -125,9 +125,9 @@ pub static STORIES: [Story; 5] = [
         ],
         transcript: include_str!("../../fixtures/transcripts/story_deadlock.txt"),
         whys: &[
-            "runs until no warp can make progress, and says who waits for whom",
+            "runs until no warp can make progress, and says what each warp waits for",
             "lists what was found",
-            "shows the barriers: who has arrived, who has not",
+            "shows the barriers: which warps have arrived, which have not",
             "shows the warps, and what they wait for",
             "shows the groups of the focused warp",
             "says what the instruction here does, and that the warp waits at it",

@@ -15,8 +15,8 @@ use crate::debug::settings::{SETTINGS, Setting};
 use crate::debug::target::{MemoryTarget, Target};
 use crate::debug::transfer::{self, Layout};
 use crate::debug::value::{Tensor, Value};
+use crate::debug::{CompletionChoice, CompletionPolicyKind, Schedule};
 use crate::debug::{memory, nearest, view};
-use crate::machine::{CompletionChoice, CompletionPolicyKind, Schedule};
 
 /// The result of a handler.
 type Answer = Result<Outcome, CommandError>;

@@ -1,14 +1,14 @@
 //! Commands of the user, the shell, and texts with values.
 
 use crate::base::counted;
-use crate::command::argument_text::ArgumentText;
+use crate::command::argument_text::{ArgumentText, word_at};
 use crate::command::call::Call;
 use crate::command::context::Context;
 use crate::command::error::CommandError;
-use crate::command::execute::execute_call;
+use crate::command::gdb_words;
+use crate::command::lookup;
 use crate::command::outcome::{Collected, Outcome};
-use crate::command::parse::parse;
-use crate::command::table;
+use crate::command::user_commands::SHELL_WORDS;
 use crate::debug::breakpoints::LogMessage;
 use crate::debug::focus::{Focus, ThreadFilter};
 use crate::debug::view;
@@ -19,10 +19,26 @@ type Answer = Result<Outcome, CommandError>;
 /// Most threads that `thread apply` takes.
 const THREADS_MAX: usize = 4096;
 
-pub fn define(context: &mut Context<'_>, call: &Call) -> Answer {
+pub fn define(_: &mut Context<'_>, call: &Call) -> Answer {
     let name = call.required("NAME")?;
-    context.state.user.check_name(name)?;
+    check_name(call, name)?;
     Ok(Outcome::Collect(Collected::Command(name.text.clone())))
+}
+
+/// Checks that `name` can be that of a command of the user: a word without a meaning.
+fn check_name(call: &Call, name: &ArgumentText) -> Result<(), CommandError> {
+    let text = name.text.as_str();
+    if text.starts_with("hook-") || text.starts_with("hookpost-") {
+        return Err(name.error("commands have no hooks").with_help("'commands' gives a breakpoint lines that run when it stops"));
+    }
+    if text.is_empty() || word_at(text, 0).text != text {
+        return Err(name.error(format!("'{text}' cannot name a command")).with_help("letters, digits, '-' and '_'"));
+    }
+    let is_taken = lookup::names_in(call.table, "").iter().any(|(own, _)| *own == text) || lookup::group(call.table, text).is_some();
+    if is_taken || SHELL_WORDS.contains(&text) || gdb_words::find(text).is_some() {
+        return Err(name.error(format!("'{text}' is a command already")));
+    }
+    Ok(())
 }
 
 pub fn document(context: &mut Context<'_>, call: &Call) -> Answer {
@@ -42,12 +58,12 @@ pub fn alias(context: &mut Context<'_>, call: &Call) -> Answer {
     let command_at = whole.start + name.len() + 1;
     let name = name.trim().trim_start_matches("-a ").trim_start_matches("-- ").trim();
     let named = ArgumentText { text: name.to_string(), start: whole.start + whole.text.find(name).unwrap_or(0) };
-    context.state.user.check_name(&named)?;
+    check_name(call, &named)?;
     let text = command.trim();
     let first = text.split([' ', '/']).next().unwrap_or_default();
     if !context.state.user.has(first) {
         // An alias may leave the arguments open: only the command's name must be known.
-        let found = crate::command::lookup::find(&table::TABLE, if text.is_empty() { " " } else { text });
+        let found = lookup::find(call.table, if text.is_empty() { " " } else { text });
         found.map_err(|error| CommandError { span: Some(command_at..whole.span().end), ..error })?;
     }
     context.state.user.alias(name, text);
@@ -110,12 +126,6 @@ pub fn apply(context: &mut Context<'_>, call: &Call) -> Answer {
     if text.is_empty() {
         return Err(argument.error_at(at, "expected a command after the threads").with_help(format!("usage: {}", call.spec.usage())));
     }
-    let line = context.state.user.without_alias(text);
-    let inner = parse(&line)?;
-    if !table::only_shows(inner.spec) {
-        let why = format!("'{}' does more than show something: it is done once, for the whole run", inner.spec.name);
-        return Err(argument.error_at(at, why));
-    }
     let focuses = focuses(context, &filter);
     if focuses.is_empty() {
         return Err(CommandError::new("none of these threads is on the machine"));
@@ -124,15 +134,8 @@ pub fn apply(context: &mut Context<'_>, call: &Call) -> Answer {
         let count = counted(focuses.len() as u64, "thread");
         return Err(CommandError::new(format!("these are {count}: at most {THREADS_MAX} are taken")).with_help("name a block or a warp"));
     }
-    let before = context.session.focus;
-    let mut outcomes = Vec::new();
-    for focus in focuses {
-        context.session.focus = focus;
-        let outcome = execute_call(context, &inner);
-        outcomes.push((focus, outcome.map_err(|error| error.message)));
-    }
-    context.session.focus = before;
-    Ok(Outcome::Applied(outcomes))
+    let start = argument.start + argument.text.len() - argument.text[at..].trim_start().len();
+    Ok(Outcome::Apply(focuses, ArgumentText { text: text.to_string(), start }))
 }
 
 /// The threads that `thread apply` names, and where its command begins: `all`, numbers of threads of the block, or words as `warp 1`.

@@ -7,11 +7,11 @@ use crate::command::call::Call;
 use crate::command::context::Context;
 use crate::command::error::CommandError;
 use crate::command::outcome::{Collected, Outcome};
+use crate::debug::Pc;
 use crate::debug::breakpoints::{Breakpoint, Condition, LogMessage, Trigger, WatchMode, breakpoint_rows};
 use crate::debug::focus::ThreadFilter;
 use crate::debug::shown_name;
 use crate::debug::target::Target;
-use crate::program::Pc;
 
 /// The result of a handler.
 type Answer = Result<Outcome, CommandError>;

@@ -12,11 +12,11 @@ use crate::debug::eval_context::{EvalContext, ThreadError};
 use crate::debug::explain;
 use crate::debug::fidelity;
 use crate::debug::focus::ThreadFilter;
+use crate::debug::listed_name;
 use crate::debug::names::mbarriers::mbarrier_address;
 use crate::debug::names::scope;
 use crate::debug::nearest;
 use crate::debug::view::{self, SymbolKind};
-use crate::program::listed_name;
 
 /// Frames that a backtrace shows without a number.
 const FRAMES: usize = 100;

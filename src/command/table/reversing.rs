@@ -189,7 +189,7 @@ pub const COMMANDS: &[CommandSpec] = &[
     CommandSpec {
         name: "find",
         args: &[ArgSpec::new("QUERY", ArgKind::Rest)],
-        summary: "Find who did something in the run, when, where and how often",
+        summary: "Find which threads did something in the run, when, where and how often",
         help: "Searches the run as far as it was executed: 'find writes|reads|atomics|branches|barriers|findings [of PLACE] [by THREADS] \
             [between T1 T2] [where EXPRESSION] [count|first|last|by line|by lane|by value]'. Writes are those of stores, atomics and \
             copies that \

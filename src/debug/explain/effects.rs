@@ -1,4 +1,4 @@
-//! What an instruction does, as equations and sentences: `%p1 = 0 >= 256 = false`, who takes a branch, where a shuffled value comes from,
+//! What an instruction does, as equations and sentences: `%p1 = 0 >= 256 = false`, which lanes take a branch, where a shuffled value comes from,
 //! which elements are read and written, in which order atomics are done, what a matrix descriptor says.
 
 use std::ops::Range;
@@ -135,7 +135,7 @@ fn equation(context: &EvalContext<'_>, pc: Pc, view: &LaneView) -> Option<String
     Some(format!("{name} = {right} = {after}"))
 }
 
-/// Who takes a branch, and where the others go.
+/// Which lanes take a branch, and where the others go.
 fn branch(context: &EvalContext<'_>, pc: Pc, target: Pc, view: &LaneView) -> Option<String> {
     let (taken, all) = view.active?;
     let program = context.program();

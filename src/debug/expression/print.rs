@@ -60,7 +60,8 @@ pub(super) fn operand(node: &Node) -> String {
 
 /// `i:j`; an end that is open is not written.
 fn range(start: &Node, end: &Node) -> String {
-    let open = |node: &Node, value: u128| matches!(node.kind, NodeKind::Number(Scalar { ty: Type::Scalar(ScalarType::S64), bits }) if bits == value);
+    let s64 = Type::Scalar(ScalarType::S64);
+    let open = |node: &Node, value: u128| matches!(node.kind, NodeKind::Number(Scalar { ty, bits }) if ty == s64 && bits == value);
     let start = if open(start, 0) { String::new() } else { text(start) };
     let end = if open(end, i64::MAX as u128) { String::new() } else { text(end) };
     format!("{start}:{end}")

@@ -4,7 +4,7 @@ use crate::debug::breakpoints::{Breakpoint, Breakpoints, Trigger};
 use crate::debug::focus::ThreadFilter;
 use crate::debug::session::{InterruptCheck, Session};
 use crate::debug::stop::{Direction, Goal, Reason};
-use crate::debug::tensors::Reader;
+use crate::debug::tensors::reader::Reader;
 use crate::debug::value::Tensor;
 use crate::machine::Tick;
 use crate::program::Pc;

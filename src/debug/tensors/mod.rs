@@ -1,21 +1,20 @@
 //! Tensors of Triton's programs, put together from the registers of all threads of a block.
 //!
 //! [`Tensors::parse`] reads what Triton keeps beside the PTX. [`Tensors::current`] chooses what a name of the source means at an
-//! instruction: the value that the last statement before it has left there. [`Reader`] gives its elements.
+//! instruction: the value that the last statement before it has left there. [`reader::Reader`] gives its elements.
 
 mod binding;
 mod code;
 mod compute;
 mod finals;
 mod places;
-mod reader;
+pub mod reader;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 pub use binding::{Binding, Part};
-pub use reader::Reader;
 
 use self::code::Code;
 use self::finals::{Final, finals};
@@ -138,7 +137,7 @@ pub enum TensorError {
         line: u32,
     },
     /// The registers that hold it are not known.
-    #[error("'{0}' is in no registers that can be told: the compiler has made something else of it")]
+    #[error("'{0}' is in no registers that are known: the compiler has made something else of it")]
     NotHeld(String),
 }
 

@@ -82,10 +82,10 @@ impl<'r, 'a> Reader<'r, 'a> {
         if current.is_earlier {
             notes.push(format!("as line {} gave it in an earlier round of the loop: it gives it anew in this one", current.line));
         }
-        let behind = self.behind(current);
-        if !behind.is_empty() {
-            let list: Vec<String> = behind.iter().map(u32::to_string).collect();
-            let warps = if behind.len() == 1 { "warp" } else { "warps" };
+        let late = self.late(current);
+        if !late.is_empty() {
+            let list: Vec<String> = late.iter().map(u32::to_string).collect();
+            let warps = if late.len() == 1 { "warp" } else { "warps" };
             notes.push(format!("{warps} {} have not come to line {} in this round: theirs are older", list.join(", "), current.line));
         }
         if missing > 0 {
@@ -95,7 +95,7 @@ impl<'r, 'a> Reader<'r, 'a> {
     }
 
     /// The warps that stand before the value is complete, where the focused one stands after it.
-    fn behind(&self, current: &Current<'_>) -> Vec<u32> {
+    fn late(&self, current: &Current<'_>) -> Vec<u32> {
         let (Some(binding), Ok(block)) = (current.binding.filter(|_| !current.is_earlier), self.context.block()) else { return Vec::new() };
         let stands_before = |warp: &Warp| warp.groups.iter().any(|group| group.current_pc().0 < binding.done());
         let warps = block.warps.iter().zip(0_u32..).filter(|(_, number)| *number != self.context.focus.warp);

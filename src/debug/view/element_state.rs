@@ -1,4 +1,4 @@
-//! An element of memory: who wrote it last, and whether a finding is about it.
+//! An element of memory: which thread wrote it last, and whether a finding is about it.
 
 use super::contents::MemoryObject;
 use crate::debug::findings::{Checks, FindingText};

@@ -58,7 +58,9 @@ pub use fragment::{FragmentCell, FragmentElement, FragmentError, FragmentView, N
 pub use lane_access::{LaneAccess, lane_access, masked};
 pub use launch::{KernelRow, LaunchView, ParamRow, ParamValue, SharedBytes, VariableOrigin, VariableRow, kernels, launch};
 pub use list::{Line, Listing, current_line, list, list_source};
-pub use locals::{LocalRow, ScopeRow, SourceArgument, arguments, debug_data_problem, is_of_source, locals, scope_at, variables_in_registers};
+pub use locals::{
+    LocalRow, ScopeRow, SourceArgument, arguments, debug_data_problem, is_of_source, locals, scope_at, variables_in_registers,
+};
 pub use location::{LaneLocation, State, ThreadSet, lane_locations};
 pub use mbarriers::{EndedPhase, MbarrierAction, MbarrierView, MbarrierWaiter, TransactionBytes, mbarrier_views, shared_address};
 pub use occupancy::{CodeText, LineOccupancy, Mark, occupancies, original_line};

@@ -51,6 +51,7 @@ impl Answer {
             | Outcome::Explored(_)
             | Outcome::Fixed(..)
             | Outcome::Stop(_)
+            | Outcome::Apply(..)
             | Outcome::Collect(_)
             | Outcome::Lines(_)
             | Outcome::Shell(_)

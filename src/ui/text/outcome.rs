@@ -60,6 +60,7 @@ pub fn outcome(outcome: &Outcome) -> String {
         Outcome::Nothing
         | Outcome::Printed(_)
         | Outcome::Stop(_)
+        | Outcome::Apply(..)
         | Outcome::Collect(_)
         | Outcome::Lines(_)
         | Outcome::Shell(_)

@@ -44,7 +44,7 @@ pub struct Part {
     /// Its weight in the division of the remaining area.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub share: u16,
-    /// It gets at least so many rows or columns, and is hidden if there are not enough.
+    /// It gets at least N rows or columns, and is hidden if there are not enough.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub min: u16,
     /// Its contents.

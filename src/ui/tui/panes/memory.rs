@@ -115,7 +115,7 @@ pub fn draw(
         });
     }
     let filter = if only.is_empty() && search.is_empty() { String::new() } else { format!(" · only {only}{search}") };
-    // Who wrote the element is looked up once the user has moved the cursor.
+    // The writer of the element is looked up once the user has moved the cursor.
     let is_moved = view_state.down != 0 || view_state.right != 0;
     let (at, state) = chosen.map_or(Default::default(), |(section, element)| {
         let object = &section.object;

@@ -46,7 +46,7 @@ impl ProgramFacts {
 }
 
 impl ShownLines {
-    /// The lines of a PTX text that tell a reader something: what debug data and compilers add beside the instructions is folded, and of
+    /// The lines of a PTX text that mean something to a reader: what debug data and compilers add beside the instructions is folded, and of
     /// several empty lines all but one.
     fn of_ptx(source: &SourceFile) -> Self {
         let (mut shown, mut is_after_empty) = (Vec::new(), false);
