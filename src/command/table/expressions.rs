@@ -15,6 +15,9 @@ Where a module has debug data (nvcc -G, clang -g), the variables of the source h
 a[3][5], color == app::BLUE. A name of both a variable and a register is the variable; %r6 and $r6 are the register. \
 The name of a pointer that is also a buffer's is the buffer. 'info locals', \
 'info args', 'info scope', 'whatis' and 'ptype' list and explain them.\n\n\
+A variable of a Triton program is the tensor that the block's threads hold together, where NAME.ttgir lies beside NAME.ptx: qk[0, 5], \
+qk[0:4, 2] without the end, qk@* the part of the focused warp, qk - @ref.npy, sum(qk), (f32)p. Its value is what the last \
+statement before the instruction has given it; · stands for an element that a load has left out, ? for one in no register.\n\n\
 An array that its compiler declares by the byte has the type that the instructions that access it show; 'type' says which and changes \
 it.\n\n\
 Casts take the types of PTX and of C: (f16x2)%r4, ((f16x2)%r4)[1], (float)%r1.";

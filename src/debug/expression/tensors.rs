@@ -3,6 +3,7 @@
 use super::evaluate::{Evaluated, EvaluationError, Evaluator, Reason, refused};
 use super::operators;
 use super::tree::{Aggregate, BinaryOp, Node, NodeKind};
+use crate::debug::eval_context::Frame;
 use crate::debug::source_names::ObjectError;
 use crate::debug::tensors::reader::Reader;
 use crate::debug::tensors::{Binding, Current, Tensors};
@@ -64,9 +65,10 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// True if the thread has written all registers of a value.
+    /// True if the thread is known to have written all registers of a value.
     fn is_held(&self, binding: &Binding) -> bool {
-        self.frame.as_ref().is_ok_and(|frame| binding.is_written(frame.warp, frame.lane))
+        let is_written = |frame: &Frame<'_>| frame.warp.registers.written.is_some() && binding.is_written(frame.warp, frame.lane);
+        self.frame.as_ref().is_ok_and(is_written)
     }
 
     /// What `name` means here.

@@ -58,6 +58,10 @@ impl Session {
     fn registers_of(&self, name: &str) -> Option<Vec<String>> {
         let context = self.eval_context();
         let frame = context.frame().ok()?;
+        // Of a tensor a register holds some elements.
+        if context.tensors().is_some_and(|tensors| tensors.is_tensor(name)) {
+            return None;
+        }
         let variable = source_names::find(&context, Some(&frame), name)?.variable;
         if variable.location_at(frame.pc).is_some() {
             return None;
