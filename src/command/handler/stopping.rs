@@ -34,7 +34,7 @@ pub fn watch(context: &mut Context<'_>, call: &Call, mode: WatchMode) -> Answer 
         Target::Register(_) | Target::Memory(_) => named,
     };
     let note = declared_as_bytes(context, argument, call.spec.name);
-    let breakpoint = Breakpoint { filter, ..Breakpoint::new(Trigger::Watch(target, mode), first_argument(call)) };
+    let breakpoint = Breakpoint { filter, ..Breakpoint::new(Trigger::Watch(target, mode), argument.text.clone()) };
     add(context, call, breakpoint, note)
 }
 

@@ -51,7 +51,7 @@ pub const COMMANDS: &[CommandSpec] = &[
         help: "Runs the command with sh -c, without input, and shows what it writes. '!COMMAND' does the same, and so do 'make' and \
             'pwd' \
             alone. Ctrl-C ends it. What is debugged stays as it was read.",
-        examples: &["shell ls", "!ls"],
+        examples: &["shell ls"],
         handler: handler::shell,
         ..PLAIN
     },
