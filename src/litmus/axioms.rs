@@ -213,7 +213,10 @@ impl<'a> Model<'a> {
             let (a, b) = (&events[*one], &events[*other]);
             one < other && a.thread.is_some() && b.thread.is_some() && a.thread != b.thread && (a.is_write() || b.is_write())
         };
-        let ordered = |one: usize, other: usize| relations.cause.has(one, other) || relations.cause.has(other, one);
+        // An atomic operation is one operation: what orders its read or its write orders it.
+        let whole = |own: usize| 1 << own | self.candidate.rmw.row(own) | self.candidate.rmw.inverse().row(own);
+        let precedes = |one: usize, other: usize| bits(whole(one)).any(|half| relations.cause.row(half) & whole(other) != 0);
+        let ordered = |one: usize, other: usize| precedes(one, other) || precedes(other, one);
         same_memory.pairs().filter(conflicts).filter(|(one, other)| !morally_strong.has(*one, *other) && !ordered(*one, *other)).collect()
     }
 }

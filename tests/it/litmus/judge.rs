@@ -85,9 +85,9 @@ mp_fence_writer.litmus  exists (P1:r0 == 1 /\\ P1:r1 == 0): yes; no if runs are 
    3 *      1      0    35  weak
    4        1      1    39  sequentially consistent
 an execution with outcome 3, weak
-  P0: block 0, gpu 0      P1: block 1, gpu 0
-  a  st.weak x, 1         d  ld.relaxed.gpu r0, y  = 1
-  b  fence.acq_rel.gpu    e  ld.weak r1, x  = 0
+  P0: block 0, gpu 0       P1: block 1, gpu 0
+  a  st.weak x, 1          d  ld.relaxed.gpu r0, y  = 1
+  b  fence.acq_rel.gpu     e  ld.weak r1, x  = 0
   c  st.relaxed.gpu y, 1
   rf  first x -> e, c -> d
   fr  e -> a
