@@ -138,7 +138,7 @@ fn remedies(context: &EvalContext<'_>, access: &LaneAccess, active: &[(u32, u64)
     let unit = rows.element.max(access.bytes.next_power_of_two().min(CHUNK));
     let units = rows.length / unit.max(1);
     if units.is_power_of_two() && units > 1 {
-        let passes = moved(&|row, column| row * rows.length + (column / unit ^ row % units) * unit + column % unit);
+        let passes = moved(&|row, column| row * rows.length + ((column / unit) ^ (row % units)) * unit + column % unit);
         if passes < now {
             let of = if unit == rows.element { "element".to_string() } else { format!("{unit} bytes") };
             remedies.push(Remedy { what: format!("swizzle {}: {of} i of row r at i ^ (r % {units})", rows.name), passes });

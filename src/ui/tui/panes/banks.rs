@@ -27,7 +27,7 @@ pub fn draw(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut 
         canvas.placeholder("the instruction that the focused warp executes next accesses no shared memory by an address of each lane");
         return "banks".to_string();
     };
-    let wide = canvas.width() >= BANKS * CELL + 1;
+    let wide = canvas.width() > BANKS * CELL;
     let rows = if wide { draw_lanes(&view, view_state, canvas) } else { draw_counts(&view, canvas) };
     for (y, remedy) in (rows..).zip(&view.remedies) {
         let room = canvas.width().saturating_sub(2);
