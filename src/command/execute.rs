@@ -38,7 +38,7 @@ pub fn execute(line: &str, context: &mut Context<'_>) -> Result<Outcome, Command
     if context.state.again.is_none() {
         context.state.again = match call.spec.repeats {
             Repeat::No => None,
-            Repeat::Same => Some(line.to_string()),
+            Repeat::Same => Some(line.clone()),
             Repeat::Continue => Some(line.split_whitespace().next().unwrap_or_default().to_string()),
         };
     }

@@ -160,7 +160,7 @@ impl Query {
                 self.condition = Some(parsed);
             }
             _ => {
-                let parsed = Expression::parse(argument).map_err(|error| ArgumentError::new(error.message.to_string()))?;
+                let parsed = Expression::parse(argument).map_err(|error| ArgumentError::new(error.message.clone()))?;
                 let target = parsed.target(context).map_err(|error| ArgumentError::new(error.to_string()))?;
                 match target {
                     Target::Memory(target) => self.place = Some(target),

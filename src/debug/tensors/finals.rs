@@ -35,7 +35,7 @@ pub fn finals(module: &Module) -> BTreeMap<String, Vec<Final>> {
             let users = users[value.index()].iter().map(|user| module.op(*user));
             users.filter(gives).filter_map(column).collect::<Vec<u32>>()
         };
-        let own = |value: &ValueId| defining(module, *value).and_then(|op| column(op));
+        let own = |value: &ValueId| defining(module, *value).and_then(column);
         // The same part of an expression may be there several times, for other layouts and other rounds.
         let inner: BTreeSet<u32> =
             values.iter().filter_map(|value| own(value).filter(|own| going_on(value).iter().any(|column| column != own))).collect();

@@ -313,7 +313,7 @@ impl Tensors {
             let at = self.code.places(*pc);
             at.len() == places.len() && at.iter().zip(places).all(|(a, b)| a.is_at(b))
         };
-        self.code.all().filter(is_of).last().map_or(0, |last| last + 1)
+        self.code.all().rev().find(is_of).map_or(0, |last| last + 1)
     }
 
     /// True if a value can be computed from what does not change while the kernel runs.

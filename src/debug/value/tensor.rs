@@ -39,7 +39,6 @@ impl TensorElement {
     }
 
     /// The element with other bits.
-    #[must_use]
     pub fn map<E>(self, change: impl FnOnce(u128) -> Result<u128, E>) -> Result<Self, E> {
         Ok(match self {
             TensorElement::Known(bits) => TensorElement::Known(change(bits)?),
