@@ -211,10 +211,10 @@ fn violations(algorithm: &Algorithm, links: &[&str], memory: impl Fn(u64) -> Mem
 #[test]
 fn algorithms_go_wrong_on_weak_memory_when_a_link_is_missing() {
     let runs = std::env::var("PTXDBG_LITMUS_RUNS").ok().and_then(|runs| runs.parse().ok()).unwrap_or(60);
-    // All of them with `PTXDBG_LITMUS_RUNS`.
+    // All of them with `PTXDBG_LITMUS_RUNS`, which takes minutes.
     let is_sweep = std::env::var_os("PTXDBG_LITMUS_RUNS").is_some();
     let mut problems = Vec::new();
-    for algorithm in ALGORITHMS.iter().filter(|algorithm| is_sweep || ["publication", "Dekker"].contains(&algorithm.name)) {
+    for algorithm in ALGORITHMS.iter().filter(|algorithm| is_sweep || algorithm.name == "Dekker") {
         let right = violations(algorithm, algorithm.right, MemoryModel::Weak, runs);
         if right > 0 {
             problems.push(format!("{}: {right} of {runs} runs are wrong with all links", algorithm.name));
