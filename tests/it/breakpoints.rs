@@ -164,8 +164,8 @@ fn instructions_are_found_by_number() {
     let count = program.code.len();
     assert_eq!(shown(&program, "*999", None), format!("error there is no instruction 999: the module has {count}, from 0"));
     assert_eq!(shown(&program, "*$pc-9", Some(Pc(7))), format!("error there is no instruction -2: the module has {count}, from 0"));
-    assert_eq!(shown(&program, "*zero", None), "error 0..5: '*zero' is not an instruction [such as *18, *0x12 or *$pc+1]");
-    assert_eq!(shown(&program, "*$pcx", None), "error 0..5: '*$pcx' is not an instruction [such as *18, *0x12 or *$pc+1]");
+    assert_eq!(shown(&program, "*zero", None), "error there is no function or label 'zero'");
+    assert_eq!(shown(&program, "*$pcx", None), "error 0..5: '*$pcx' is not an instruction [such as *18, *0x12, *$pc+1 or *gemm+4]");
 }
 
 #[test]

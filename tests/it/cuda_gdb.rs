@@ -90,7 +90,7 @@ struct Moment {
 fn frames(session: &mut Session) -> Option<Vec<String>> {
     let Ok(Outcome::View(View::Stack(stack))) = session.execute("backtrace") else { return None };
     let frame = |row: &ptxdbg::debug::view::FrameRow| {
-        let place = row.source.as_ref().map_or("?".to_string(), |line| line.short());
+        let place = row.source.as_ref().map_or("?".to_string(), ptxdbg::debug::FileLine::short);
         plain(&format!("{place} {}", row.function))
     };
     Some(stack.frames.iter().map(frame).collect())
@@ -233,7 +233,6 @@ fn variables_and_frames_are_those_of_cuda_gdb() {
     let mut counts = Counts::default();
     FILES.iter().for_each(|file| compare(file, &mut counts));
     let Counts { stops, unaligned, values, different } = counts;
-    println!("{values} values at {stops} stops");
     assert!(different.is_empty(), "{} of {values} differ:\n{}", different.len(), different.join("\n"));
     assert!(unaligned.is_empty(), "{} of {stops} stops are missing:\n{}", unaligned.len(), unaligned.join("\n"));
     assert!(values > 2500, "{values}");

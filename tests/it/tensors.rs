@@ -82,7 +82,7 @@ fn value(session: &mut Session, expression: &str) -> ValueText {
     let mut context = Context { session, state: &mut state, interrupt: &mut NeverInterrupt, confirmed: false };
     match execute(&format!("print {expression}"), &mut context).unwrap() {
         Outcome::Value { value, .. } => value,
-        _ => panic!("{expression} has no value"),
+        _ => unreachable!("{expression} has no value"),
     }
 }
 

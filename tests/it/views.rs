@@ -133,7 +133,7 @@ fn calls_and_locals_are_those_of_the_selected_frame() {
     let in_call = location(LOOKING, IN_CALL);
     let mut context = in_call.eval_context(0, 5);
     assert_lines(
-        &table(&frames::stack(&view::backtrace(&context, 10).unwrap())),
+        &table(&frames::stack(&view::backtrace(&context, 10).unwrap(), true)),
         &[
             "  #  function  at",
             "* 0  twice     looking.ptx:13 <twice+1>     mov.b32 out, %t0",
@@ -270,6 +270,7 @@ fn an_instruction_is_explained_by_running_it() {
         &[
             "looking.ptx:33  mul.lo.u32 %r2, %r1, 4     lower half of the product",
             "  lane 5: a = %r1 = 5, b = 4; %r2 becomes 20 (was 0)",
+            "  %r2 = 5 * 4 = 20",
             active,
         ],
     );

@@ -89,7 +89,7 @@ pub const COMMANDS: &[CommandSpec] = &[
     },
     CommandSpec {
         name: "frame",
-        aliases: &["f", "info frame"],
+        aliases: &["f"],
         args: &[ArgSpec::new("N", ArgKind::Number).optional()],
         summary: "Look at a frame of the backtrace",
         help: "Selects a frame: registers, locals and the list are its. Without a number, shows the selected one.",

@@ -10,8 +10,10 @@ use crate::debug::{FileLine, shown_name};
 /// The maximum number of elements of an array that are shown.
 const ELEMENTS: usize = 8;
 
-/// `backtrace`; a source column where a frame has one. Of inlined functions, the innermost has the instruction.
-pub fn stack(stack: &Stack) -> Table {
+/// `backtrace`; a source column where a frame has one. Of inlined functions, the innermost has the instruction. Where there is little
+/// room, functions are without their arguments.
+pub fn stack(stack: &Stack, arguments: bool) -> Table {
+    let call = |row: &FrameRow| if arguments { call(row) } else { function(row).to_string() };
     let has_source = stack.frames.iter().any(|row| row.source.is_some());
     let mut table = Table::new(if has_source { &[">#", "function", "source", "at", ""] } else { &[">#", "function", "at", ""] });
     let mut is_same = false;
@@ -36,9 +38,14 @@ pub fn frame_line(row: &FrameRow) -> String {
     format!("#{}  {}{source}\n", row.number, call(row))
 }
 
+/// The function of a frame, `??` if its name is not known.
+fn function(row: &FrameRow) -> &str {
+    if row.function.is_empty() { "??" } else { &row.function }
+}
+
 /// `scaled (pair=..., factor=2)`
 fn call(row: &FrameRow) -> String {
-    let function = if row.function.is_empty() { "??" } else { &row.function };
+    let function = function(row);
     if row.arguments.is_empty() {
         return function.to_string();
     }

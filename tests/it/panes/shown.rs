@@ -422,9 +422,9 @@ fn memory_as_a_heat_map() {
     assert_pane("memory_heat.txt", "Memory(of: Shared, show: Heat)", &session, (60, 36));
     let mut screen = alone("Memory(of: Shared)", "none");
     let shown = |screen: &mut Screen| text(&drawn(screen, &session, 60, 12));
-    assert!(!shown(&mut screen).contains('█'));
+    assert!(!shown(&mut screen).contains('░'));
     screen.key("F3".parse().unwrap());
-    assert!(shown(&mut screen).contains('█'));
+    assert!(shown(&mut screen).contains('░'));
 }
 
 #[test]
@@ -436,7 +436,12 @@ fn the_element_of_the_cursor_has_a_writer_and_findings() {
         screen.key(key.parse().unwrap());
     }
     let shown = text(&drawn(&mut screen, &session, 120, 12));
-    assert!(shown.contains("tile[1][1] at 0x484 · written t=") && shown.contains(" by warp 1 lane 1, transposed.ptx:26"), "{shown}");
+    assert!(
+        shown.contains("tile[1][1] at 0x484")
+            && shown.contains(" · written t=24")
+            && shown.contains(" by warp 1 lane 1, transposed.ptx:26"),
+        "{shown}"
+    );
 }
 
 #[test]

@@ -18,7 +18,7 @@ const GAP: usize = 2;
 /// Draws the call stack of the focused lane. A click selects a frame.
 pub fn stack(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut Canvas<'_>) -> String {
     let frames = view::backtrace(&context.session.eval_context(), usize::MAX);
-    let (title, table) = titled("stack", frames.map(|stack| frames::stack(&stack)).map_err(|error| error.to_string()));
+    let (title, table) = titled("stack", frames.map(|stack| frames::stack(&stack, false)).map_err(|error| error.to_string()));
     let rest = listing(&table, view_state, canvas, &|row| Some(format!("frame {row}")));
     title + &rest
 }
