@@ -119,7 +119,7 @@ fn begin_tour(args: &mut Args) -> Result<Option<tempfile::TempDir>, Failure> {
 /// What needs no kernel: completions of a shell, and manual pages.
 fn print_only(args: &Args) -> Option<Result<Status, Failure>> {
     let text = match (&args.completions, &args.install_man) {
-        (Some(shell), _) => Ok(shell.completions(args::command())),
+        (Some(shell), _) => Ok(shell.completions(subcommands::described())),
         (None, Some(folder)) => {
             let paths = args::shell::install_pages(folder).map_err(Failure::Message);
             paths.map(|paths| paths.iter().map(|path| format!("{}\n", path.display())).collect::<String>().into_bytes())

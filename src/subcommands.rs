@@ -25,6 +25,18 @@ use super::format_style;
 /// The most bytes of a litmus test.
 const LITMUS_BYTES_MAX: u64 = 1 << 20;
 
+/// The arguments of ptxdbg with its subcommands.
+pub fn described() -> clap::Command {
+    let subcommands = [
+        ("capture", CaptureArgs::described()),
+        ("compare", CompareArgs::described()),
+        ("litmus", LitmusArgs::described()),
+        ("shrink", ShrinkArgs::described()),
+    ];
+    let named = subcommands.map(|(name, command)| command.name(name).bin_name(format!("ptxdbg {name}")));
+    args::command().subcommands(named).args_conflicts_with_subcommands(true)
+}
+
 /// Executes the arguments of a process whose second word is a subcommand; returns the exit status.
 pub fn run(raw_args: &[std::ffi::OsString]) -> Option<u8> {
     if let Some(args) = args::capture::parse(raw_args) {

@@ -6,9 +6,6 @@ use clap::ValueEnum;
 use clap_complete::{Shell as Known, generate};
 use clap_complete_nushell::Nushell;
 
-use super::capture::CaptureArgs;
-use super::compare::CompareArgs;
-use super::shrink::ShrinkArgs;
 use crate::base::save;
 use crate::ui::tour::{STORIES, Story};
 
@@ -33,12 +30,8 @@ const PAGES: [(u8, &str, &str); 3] = [
 ];
 
 impl Shell {
-    /// What the shell reads to complete the arguments of ptxdbg, `command`, with its subcommands.
-    pub fn completions(self, command: clap::Command) -> Vec<u8> {
-        let subcommands =
-            [("capture", CaptureArgs::described()), ("compare", CompareArgs::described()), ("shrink", ShrinkArgs::described())];
-        let subcommands = subcommands.map(|(name, command)| command.name(name).bin_name(format!("ptxdbg {name}")));
-        let mut command = command.subcommands(subcommands).args_conflicts_with_subcommands(true);
+    /// What the shell reads to complete the arguments of `command`, which is ptxdbg.
+    pub fn completions(self, mut command: clap::Command) -> Vec<u8> {
         let mut text = Vec::new();
         match self {
             Self::Bash => generate(Known::Bash, &mut command, "ptxdbg", &mut text),

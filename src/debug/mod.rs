@@ -28,6 +28,7 @@ pub mod find;
 pub mod findings;
 pub mod fix;
 pub mod focus;
+mod frame_scopes;
 pub mod inlined;
 pub mod marks;
 pub mod memory;

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use super::builder::ModuleBuilder;
 use super::const_expr;
 use super::decode_context::{NumberedRegister, RegisterRef};
+use super::inlined::CALLS_MAX;
 use super::insert::Insertions;
 use super::labels::{self, Labels};
 use super::parameter;
@@ -20,9 +21,6 @@ use crate::syntax::tree::{Block, Loc, Name, Statement, Variable};
 
 /// Most registers of one function.
 const REGISTERS_MAX: u64 = 1 << 20;
-
-/// Most nested inlined calls that are recorded for an instruction.
-pub(super) const CALLS_MAX: usize = 16;
 
 /// PTX versions that introduced directives of a body.
 pub(super) const PRAGMA_SINCE: (u8, u8) = (2, 0);
@@ -275,10 +273,10 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
         let source_line = |(file, line, column)| SourceLine { file, line, column };
         let line = source_line((loc.file, loc.line, loc.column));
         let outer = |at: SourceLine| self.inlined_calls_by_line.get(&at).into_iter().flatten().copied();
-        let function = loc.function.map(|(label, offset)| self.module.inlined_function(self.id, label, offset));
+        let function = loc.function.map(|(label, offset)| self.module.inlined.function(self.id, label, offset));
         let inlined_calls: Vec<InlinedCall> = match loc.inlined_at.map(source_line) {
             Some(at) => std::iter::once(InlinedCall { function, at }).chain(outer(at)).take(CALLS_MAX).collect(),
-            None => self.module.calls_in_comment(loc.span),
+            None => self.module.inlined.calls_in_comment(loc.span),
         };
         if !self.counts_lines_of_asm(line, loc.span) {
             self.inlined_calls.clone_from(&inlined_calls);

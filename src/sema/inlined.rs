@@ -1,4 +1,4 @@
-//! Functions that compilers put in the place of their calls, as `.loc` and the comments of Triton tell.
+//! Functions that compilers put in the place of their calls, as `.loc` and the comments of Triton say.
 //!
 //! ```text
 //! .loc 1 8 5, function_name $L__info_string0, inlined_at 1 22 5    the label stands before the name, in a section of strings
@@ -8,11 +8,12 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::body::CALLS_MAX;
-use super::builder::ModuleBuilder;
 use crate::base::{Diagnostic, IdVec, SourceFile, SourceId, Sources, Span};
-use crate::program::{FuncId, InlinedCall, InlinedFunctionId, SourceLine};
+use crate::program::{FuncId, InlinedCall, InlinedFunctionId, Program, SourceLine};
 use crate::syntax::tree::{Item, Module, Name};
+
+/// Most nested inlined calls that are recorded for an instruction.
+pub(super) const CALLS_MAX: usize = 16;
 
 /// Most bytes of the name of a function.
 const NAME_MAX: usize = 1 << 16;
@@ -50,10 +51,10 @@ impl<'a> Inlined<'a> {
     }
 }
 
-impl<'a> ModuleBuilder<'a> {
+impl<'a> Inlined<'a> {
     /// The function whose name `label` marks, which a `.loc` of function `within` says is inlined.
-    pub(super) fn inlined_function(&mut self, within: FuncId, label: Name<'a>, offset: u32) -> InlinedFunctionId {
-        let Inlined { labels, by_label, named_in, .. } = &mut self.inlined;
+    pub(super) fn function(&mut self, within: FuncId, label: Name<'a>, offset: u32) -> InlinedFunctionId {
+        let Inlined { labels, by_label, named_in, .. } = self;
         let id = *by_label.entry((label.text, offset)).or_insert_with(|| labels.push((label, offset)));
         named_in.entry((within, id)).or_insert(label);
         id
@@ -61,36 +62,37 @@ impl<'a> ModuleBuilder<'a> {
 
     /// The inlined calls in the comment after the `.loc` at `span`, innermost first.
     pub(super) fn calls_in_comment(&self, span: Span) -> Vec<InlinedCall> {
-        let Some(file) = self.inlined.commented.get(&span.source) else { return Vec::new() };
+        let Some(file) = self.commented.get(&span.source) else { return Vec::new() };
         let rest = file.text().get(span.end as usize..).unwrap_or("");
         let comment = rest.split('\n').next().unwrap_or(rest);
         let sites = comment.split(CALLED_AT).skip(1).take(CALLS_MAX).map_while(|site| {
             let mut parts = site.split([' ', ']']).next()?.rsplitn(3, ':');
             let (column, line, name) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?, parts.next()?);
-            Some(SourceLine { file: *self.inlined.files.get(name)?, line, column })
+            Some(SourceLine { file: *self.files.get(name)?, line, column })
         });
         sites.map(|at| InlinedCall { function: None, at }).collect()
     }
 
-    /// Reads the names of inlined functions. Reports labels that no section has, in kernels and called functions: for others no code is
-    /// generated.
-    pub(super) fn name_inlined_functions(&mut self, sources: &Sources) {
-        let called: BTreeSet<FuncId> = self.program.calls.iter().filter_map(|site| site.target.direct()).collect();
-        let has_code = |id: &FuncId| self.program.functions[id.index()].is_kernel || called.contains(id);
-        let known = |label: &Name<'_>| self.section_labels.contains_key(label.text);
-        let unknown = self.inlined.named_in.iter().filter(|((within, _), label)| has_code(within) && !known(label));
-        let errors: Vec<Diagnostic> = unknown
-            .map(|(_, label)| {
-                let error = Diagnostic::error("name", label.span, format!("unknown label '{}' after 'function_name'", label.text));
-                error.with_help("it is a label in a '.section' of strings, such as '.debug_str'")
-            })
-            .collect();
-        self.diags.extend(errors);
-        for (_, (label, offset)) in self.inlined.labels.entries() {
-            let span = self.section_labels.get(label.text);
+    /// The names of the functions, each after its label in a section of strings; `sections` has the labels.
+    pub(super) fn names(&self, sections: &HashMap<&'a str, Span>, sources: &Sources) -> Vec<Option<Arc<str>>> {
+        let name = |(label, offset): &(Name<'a>, u32)| {
+            let span = sections.get(label.text);
             let after = span.and_then(|span| sources.file(span.source).text().get(span.end as usize..));
-            self.program.inlined_functions.push(after.and_then(|text| string(text, *offset as usize)));
-        }
+            after.and_then(|text| string(text, *offset as usize))
+        };
+        self.labels.entries().map(|(_, label)| name(label)).collect()
+    }
+
+    /// The errors of labels that no section has, in kernels and called functions: for others no code is generated.
+    pub(super) fn unknown_labels(&self, sections: &HashMap<&'a str, Span>, program: &Program) -> Vec<Diagnostic> {
+        let called: BTreeSet<FuncId> = program.calls.iter().filter_map(|site| site.target.direct()).collect();
+        let has_code = |id: &FuncId| program.functions[id.index()].is_kernel || called.contains(id);
+        let unknown = self.named_in.iter().filter(|((within, _), label)| has_code(within) && !sections.contains_key(label.text));
+        let error = |label: &Name<'a>| {
+            let error = Diagnostic::error("name", label.span, format!("unknown label '{}' after 'function_name'", label.text));
+            error.with_help("it is a label in a '.section' of strings, such as '.debug_str'")
+        };
+        unknown.map(|(_, label)| error(label)).collect()
     }
 }
 

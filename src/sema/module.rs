@@ -336,7 +336,10 @@ impl<'a> ModuleBuilder<'a> {
         self.check_externs();
         self.check_undefined_calls();
         function::check_defined(&mut self);
-        self.name_inlined_functions(&sources);
+        self.diags.extend(self.inlined.unknown_labels(&self.section_labels, &self.program));
+        for name in self.inlined.names(&self.section_labels, &sources) {
+            self.program.inlined_functions.push(name);
+        }
         let passed = if self.diags.iter().any(Diagnostic::is_error) { Ok(()) } else { module_registers::pass_in_calls(&mut self) };
         self.diags.extend(passed.err());
         // The size of each frame is a multiple of the largest alignment, so that all frames are aligned.

@@ -79,8 +79,8 @@ pub const COMMANDS: &[CommandSpec] = &[
         name: "dump",
         args: &[ArgSpec::new("FILE", ArgKind::File), ArgSpec::new("MEMORY", ArgKind::Expression)],
         summary: "Write memory to a file",
-        help: "Writes a buffer, a variable, a range of memory or a tensor of a Triton program to a file: with its type and shape to FILE.npy, \
-            as bare bytes to any other name. NumPy has no type for bf16, fp8 and packed values: of these, the file has the bits.",
+        help: "Writes a buffer, a variable, a range of memory or a tensor of a Triton program to a file: with its type and shape to \
+            FILE.npy, as bare bytes to any other name. NumPy has no type for bf16, fp8 and packed values: of these, the file has the bits.",
         examples: &["dump out.npy out", "dump row.npy out[3]", "dump head.bin out[0..7]"],
         handler: handler::dump,
         ..PLAIN

@@ -1,5 +1,5 @@
-//! What an instruction does, as equations and sentences: `%p1 = 0 >= 256 = false`, which lanes take a branch, where a shuffled value comes from,
-//! which elements are read and written, in which order atomics are done, what a matrix descriptor says.
+//! What an instruction does, as equations and sentences: `%p1 = 0 >= 256 = false`, which lanes take a branch, where a shuffled value comes
+//! from, which elements are read and written, in which order atomics are done, what a matrix descriptor says.
 
 use std::ops::Range;
 

@@ -9,7 +9,7 @@
 use super::registers::number_of;
 pub use super::registers::{RegisterLocation, register, register_of_slot, registers_called};
 use crate::debug::eval_context::{Buffer, EvalContext, Frame};
-use crate::debug::inlined;
+use crate::debug::frame_scopes;
 use crate::debug::source_names;
 use crate::isa::{ScalarType, Space, nearest};
 use crate::program::operands::{Use, registers_of};
@@ -244,7 +244,7 @@ pub fn names(context: &EvalContext<'_>) -> Vec<String> {
         names.extend(function.labels.iter().map(|(label, _)| label.to_string()));
     }
     if let Some(info) = context.debug_info() {
-        let scopes = context.frame().map_or(Vec::new(), |frame| inlined::scopes_of(context, info, &frame));
+        let scopes = context.frame().map_or(Vec::new(), |frame| frame_scopes::scopes_of(context, info, &frame));
         let locals = scopes.into_iter().flat_map(|id| &info.scopes[id].variables);
         names.extend(locals.chain(&info.globals).map(|variable| variable.name.to_string()));
     }

@@ -12,7 +12,7 @@ pub use object::{ObjectError, ObjectPlace, SourceObject};
 use std::ops::Range;
 
 use super::eval_context::{EvalContext, Frame};
-use super::inlined;
+use super::frame_scopes;
 use crate::base::counted;
 use crate::dwarf::{DebugInfo, DwarfError, Scope, ScopeId, ScopeKind, Type, Variable};
 use crate::program::{Function, Pc, Program, short_name};
@@ -35,7 +35,7 @@ pub fn find<'a>(context: &EvalContext<'a>, frame: Option<&Frame<'a>>, name: &str
     }
     let info = context.debug_info()?;
     let local = frame.and_then(|frame| {
-        let scopes = inlined::scopes_of(context, info, frame);
+        let scopes = frame_scopes::scopes_of(context, info, frame);
         scopes.into_iter().find_map(|id| called(info, frame, &info.scopes[id], id, name))
     });
     let is_called = |variable: &&Variable| {
@@ -61,7 +61,7 @@ fn is_source_name(linkage: &str, name: &str) -> bool {
 /// the parameters of the innermost function instead.
 pub fn in_scope<'a>(context: &EvalContext<'a>, frame: &Frame<'a>, parameters: bool) -> Option<Vec<SourceVariable<'a>>> {
     let info = context.debug_info()?;
-    let scopes = inlined::scopes_of(context, info, frame);
+    let scopes = frame_scopes::scopes_of(context, info, frame);
     if scopes.is_empty() {
         return None;
     }

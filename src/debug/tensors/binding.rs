@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use super::code::Code;
-use crate::machine::Warp;
+use crate::machine::{LANES, Warp};
 use crate::program::operands::RegisterOperand;
 use crate::program::{Bank, Slot};
 use crate::ttgir::{LinearLayout, Module, Op, ValueId, ValueType};
@@ -37,7 +37,7 @@ pub struct Binding {
 impl Binding {
     /// True if a lane has written all registers.
     pub fn is_written(&self, warp: &Warp, lane: u32) -> bool {
-        self.parts.iter().all(|part| super::reader::bits(warp, part, lane).is_some())
+        self.parts.iter().all(|part| bits(warp, part, lane).is_some())
     }
 
     /// The first instruction after all registers are written.
@@ -218,4 +218,19 @@ fn may_give(op: &Op, opcode: &str) -> bool {
         "tt.dot" | "ttng.warp_group_dot" | "ttng.warp_group_dot_wait" => starts(&["mma.", "wgmma.", "fma."]),
         _ => true,
     }
+}
+
+/// The bits of a part of a register of a lane; none if the lane has not written it.
+pub(super) fn bits(warp: &Warp, part: &Part, lane: u32) -> Option<u128> {
+    let (registers, lane) = (&warp.registers, lane as usize % LANES);
+    if registers.written.as_ref().is_some_and(|written| !written.lanes(part.bank, part.slot).contains(lane)) {
+        return None;
+    }
+    let slot = part.slot.index();
+    let all = match part.bank {
+        Bank::B32 => u128::from(registers.b32.get(slot)?[lane]),
+        Bank::B64 => u128::from(registers.b64.get(slot)?[lane]),
+        Bank::Pred => u128::from(registers.pred.get(slot)?.contains(lane)),
+    };
+    Some(all >> part.shift & (u128::MAX >> (128 - part.bits.clamp(1, 128))))
 }

@@ -108,3 +108,13 @@ pub fn constant(op: &Op, ty: ElementType) -> Option<u128> {
 pub fn extended(ty: ElementType, bits: u128) -> u128 {
     signed(ty, bits).cast_unsigned()
 }
+
+/// True for an operation whose result is computed from the elements of its operands.
+pub(super) fn is_computed(name: &str) -> bool {
+    const OTHERS: &[&str] = &["tt.splat", "tt.expand_dims", "tt.broadcast", "tt.addptr", "tt.bitcast", "ttg.convert_layout"];
+    const INTEGERS: &[&str] = &[
+        "addi", "subi", "muli", "andi", "ori", "xori", "divsi", "remsi", "divui", "remui", "minsi", "maxsi", "minui", "maxui", "shli",
+        "shrsi", "shrui", "cmpi", "select", "extsi", "extui", "trunci", "bitcast",
+    ];
+    OTHERS.contains(&name) || name.strip_prefix("arith.").is_some_and(|name| INTEGERS.contains(&name))
+}

@@ -1,7 +1,7 @@
 //! Tensors of Triton's programs, put together from the registers of all threads of a block.
 //!
 //! [`Tensors::parse`] reads what Triton keeps beside the PTX. [`Tensors::current`] chooses what a name of the source means at an
-//! instruction: the value that the last statement before it has left there. [`reader::Reader`] gives its elements.
+//! instruction: the value that the last statement before it has left there. [`reader`] gives its elements.
 
 mod binding;
 mod code;
@@ -326,7 +326,7 @@ impl Tensors {
                 let op = self.module.op(op);
                 let is_source =
                     matches!(op.name.as_str(), "arith.constant" | "tt.make_range" | "tt.get_program_id" | "tt.get_num_programs");
-                let is_pure = reader::is_computed(&op.name);
+                let is_pure = compute::is_computed(&op.name);
                 is_source || is_pure && op.operands.iter().all(|operand| self.is_computable(*operand, depth))
             }
         }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::binding::{Binding, Part};
+use super::binding::{Binding, Part, bits};
 use super::{Current, Tensors, compute};
 use crate::debug::eval_context::EvalContext;
 use crate::debug::memory;
@@ -12,7 +12,7 @@ use crate::debug::value::number::little_endian;
 use crate::debug::value::{Tensor, TensorElement};
 use crate::isa::Space;
 use crate::machine::{LANES, Warp};
-use crate::program::{Bank, ParamStorage};
+use crate::program::ParamStorage;
 use crate::ttgir::{Definition, ElementType, LinearLayout, Op, ValueId, ValueType};
 
 /// Most operations in each other that an element is computed by.
@@ -28,16 +28,6 @@ pub struct Reader<'r, 'a> {
     /// The instruction at which the values are wanted.
     pc: u32,
     dense: RefCell<BTreeMap<ValueId, Dense>>,
-}
-
-/// True for an operation whose result is computed from the elements of its operands.
-pub(super) fn is_computed(name: &str) -> bool {
-    const OTHERS: &[&str] = &["tt.splat", "tt.expand_dims", "tt.broadcast", "tt.addptr", "tt.bitcast", "ttg.convert_layout"];
-    const INTEGERS: &[&str] = &[
-        "addi", "subi", "muli", "andi", "ori", "xori", "divsi", "remsi", "divui", "remui", "minsi", "maxsi", "minui", "maxui", "shli",
-        "shrsi", "shrui", "cmpi", "select", "extsi", "extui", "trunci", "bitcast",
-    ];
-    OTHERS.contains(&name) || name.strip_prefix("arith.").is_some_and(|name| INTEGERS.contains(&name))
 }
 
 impl<'r, 'a> Reader<'r, 'a> {
@@ -206,7 +196,7 @@ impl<'r, 'a> Reader<'r, 'a> {
             "tt.get_num_programs" => uniform(Some(u128::from(self.context.machine.config().grid[axis()?]))),
             "tt.expand_dims" => op.operands.first().map(|from| self.value(*from, self.binding(*from), depth).to_vec()),
             "tt.broadcast" => self.broadcast(op, &shape(ty), depth),
-            name if is_computed(name) => self.elementwise(op, element, count, depth),
+            name if compute::is_computed(name) => self.elementwise(op, element, count, depth),
             _ => None,
         }
     }
@@ -286,19 +276,4 @@ fn shape(ty: &ValueType) -> Vec<u64> {
 fn place(layout: &LinearLayout, register: u32, lane: u32, warp: u32) -> usize {
     let at = layout.coordinates(register, lane, warp);
     at.iter().zip(&layout.shape).fold(0, |place, (at, extent)| place * *extent as usize + *at as usize)
-}
-
-/// The bits of a part of a register of a lane; none if the lane has not written it.
-pub(super) fn bits(warp: &Warp, part: &Part, lane: u32) -> Option<u128> {
-    let (registers, lane) = (&warp.registers, lane as usize % LANES);
-    if registers.written.as_ref().is_some_and(|written| !written.lanes(part.bank, part.slot).contains(lane)) {
-        return None;
-    }
-    let slot = part.slot.index();
-    let all = match part.bank {
-        Bank::B32 => u128::from(registers.b32.get(slot)?[lane]),
-        Bank::B64 => u128::from(registers.b64.get(slot)?[lane]),
-        Bank::Pred => u128::from(registers.pred.get(slot)?.contains(lane)),
-    };
-    Some(all >> part.shift & (u128::MAX >> (128 - part.bits.clamp(1, 128))))
 }

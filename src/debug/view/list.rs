@@ -7,7 +7,7 @@ use super::location::lane_locations;
 use crate::base::SourceId;
 use crate::debug::eval_context::EvalContext;
 use crate::debug::focus::ThreadFilter;
-use crate::debug::inlined;
+use crate::debug::frame_scopes;
 use crate::debug::site::FileLine;
 use crate::machine::LaneMask;
 use crate::program::{ContractionKind, Pc, Program};
@@ -71,7 +71,7 @@ pub fn list_source(context: &EvalContext<'_>, number: u32, lines: Range<u32>, ma
         program.source_lines.get(pc.index()).copied().flatten().is_some_and(|place| (place.file, place.line) == (number, line))
     };
     let lane_locations = lane_locations(context, &ThreadFilter::of_warp(&context.focus));
-    let focused = inlined::line_of_frame(context, current_pc(context)).filter(|place| place.file == number).map(|place| place.line);
+    let focused = frame_scopes::line_of_frame(context, current_pc(context)).filter(|place| place.file == number).map(|place| place.line);
     let line = |line: u32| {
         let code = || (0..program.source_lines.len()).map(Pc::new).filter(|pc| is_here(*pc, line));
         let here = lane_locations.iter().filter(|location| is_here(location.pc, line));

@@ -9,7 +9,7 @@ use crate::base::SourceId;
 use crate::debug::breakpoints::Breakpoints;
 use crate::debug::eval_context::EvalContext;
 use crate::debug::focus::ThreadFilter;
-use crate::debug::inlined;
+use crate::debug::frame_scopes;
 use crate::machine::{Coverage, LaneMask};
 use crate::program::{ContractionKind, Pc, Program};
 
@@ -78,7 +78,7 @@ impl CodeText {
 /// The position of the selected frame in the source language: the file's number, its name, and the line.
 pub fn original_line(context: &EvalContext<'_>) -> Option<(u32, String, u32)> {
     let (program, pc) = (context.program(), current_pc(context));
-    let line = inlined::line_of_frame(context, pc)?;
+    let line = frame_scopes::line_of_frame(context, pc)?;
     let (_, name) = program.source_files.iter().find(|(number, _)| *number == line.file)?;
     Some((line.file, name.clone(), line.line))
 }

@@ -1,0 +1,29 @@
+//! The line and the scopes of variables of a frame, which may be that of an inlined function.
+
+use super::eval_context::{EvalContext, Frame};
+use super::inlined::{calls_at, scopes_at};
+use crate::dwarf::{DebugInfo, ScopeId};
+use crate::program::{Pc, SourceLine};
+
+/// The line of the selected frame, whose instruction is `pc`: that of the instruction, or of the call of the inlined function further in.
+pub fn line_of_frame(context: &EvalContext<'_>, pc: Pc) -> Option<SourceLine> {
+    let inlined = context.frame().map_or(0, |frame| frame.inlined);
+    match inlined.checked_sub(1) {
+        None => context.program().source_lines.get(pc.index()).copied().flatten(),
+        Some(further_in) => calls_at(context.program(), context.source_data(), pc).get(further_in as usize)?.at,
+    }
+}
+
+/// The scopes of a frame, innermost first; the functions that called an inlined one follow it.
+pub fn scopes_of(context: &EvalContext<'_>, info: &DebugInfo, frame: &Frame<'_>) -> Vec<ScopeId> {
+    let mut scopes = scopes_at(context.program(), info, frame.position());
+    let calls = calls_at(context.program(), Some(info), frame.position());
+    // Inlined functions further in that have a scope.
+    let further_in = calls.iter().take(frame.inlined as usize).filter_map(|call| call.scope).next_back();
+    if let Some(last) = further_in
+        && let Some(at) = scopes.iter().position(|id| *id == last)
+    {
+        scopes.drain(..=at);
+    }
+    scopes
+}
