@@ -262,6 +262,7 @@ fn a_register_of_a_block_that_comes_later_is_watched() {
 const WATCHED: &str = "watchpoint 1: %r18
   t=13  block (0,0,0) warp 0 lane 0  collatz.ptx:60 (collatz.cu:11)  ld.global.u32 %r18, [%rd6]   0 → 1
 t=14  block (0,0,0) warp 0 all lanes  collatz.ptx:62 (collatz.cu:13)  setp.eq.s32 %p2, %r18, 1
+13          while (n != 1) {
 ";
 
 #[test]

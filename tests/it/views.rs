@@ -279,6 +279,9 @@ fn an_instruction_is_explained_by_running_it() {
         &[
             "looking.ptx:34  ld.param.u64 %rd1, [data]     load",
             "  lane 5: a = [data] = 0x0 <data>, which holds 0x7f2000000000 <x>; %rd1 becomes 0x7f2000000000 <x> (was 0)",
+            "  data holds 0x7f2000000000 <x>",
+            "  0 bytes from the start of data, at its end",
+            "  all lanes read data",
             active,
         ],
     );
@@ -290,6 +293,7 @@ fn an_instruction_is_explained_by_running_it() {
         &[
             "looking.ptx:50  @%p1 bra low     branch",
             "  lane 5: %p1 is true; goes to looking.ptx:54 <low>  mov.b32 %r7, 200",
+            "  lanes 0-7 go to looking.ptx:54 <low>, lanes 8-31 go on at looking.ptx:51 <looking+19>",
             "  active: 8 of 32 lanes (0-7)",
         ],
     );
@@ -380,8 +384,8 @@ fn words_about_threads() {
     refused("lane 7-3", 5, "lanes 7-3 run backwards: write 3-7");
     refused("warp 0 warp 1", 7, "the warp is named twice");
     refused("warp 0 thread 1", 7, "the thread is named twice");
-    refused("blok 1", 0, "expected block X,Y,Z, cluster X,Y,Z, warp N, lane N or thread X,Y,Z");
-    refused("block 1,0,0 5", 12, "expected block X,Y,Z, cluster X,Y,Z, warp N, lane N or thread X,Y,Z");
+    refused("blok 1", 0, "expected block X,Y,Z, cluster X,Y,Z, warp N, lane N or thread X,Y,Z, or a role");
+    refused("block 1,0,0 5", 12, "expected block X,Y,Z, cluster X,Y,Z, warp N, lane N or thread X,Y,Z, or a role");
     refused("warp 99999999999", 5, "99999999999 is too large");
     refused("block (1,0,0", 12, "expected ')'");
 

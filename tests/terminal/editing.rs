@@ -113,7 +113,7 @@ fn candidates_are_shown_above_the_line_and_go_away() {
     pty.wait_for_line(&format!("{}info ", prompt(0)));
     pty.send("lo\t");
     pty.wait_for_line(&format!("{}info locals ", prompt(0)));
-    pty.wait("the panes again", |screen| rows(screen)[..16] == before);
+    pty.wait("the panes again", |screen| pane_rows(screen) == before);
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn panes_are_alive_while_a_question_is_asked() {
         shown[0].chars().count() == 120 && shown.iter().all(|row| !row.is_empty()) && screen.contents().contains("(y or n)")
     });
     let before = panes(&pty);
-    pty.send("\x1b[6~");
+    pty.send("\x1b[6;3~");
     pty.wait("panes that scroll", |screen| pane_rows(screen) != before);
     pty.send("y\r");
     pty.wait_for("= 5");
