@@ -40,9 +40,9 @@ fn without_a_terminal_on_both_sides_there_is_no_screen() {
 #[test]
 fn no_color_leaves_bold_and_reversed() {
     let mut pty = Pty::start(&[&[env!("CARGO_BIN_EXE_ptxdbg")], WALK].concat(), &[("NO_COLOR", Some("1"))], (80, 24));
-    pty.wait_for_line(&long_prompt(0));
+    pty.wait_for_line(&prompt(0));
     pty.send("stepi\r");
-    pty.wait_for_line(&long_prompt(1));
+    pty.wait_for_line(&prompt(1));
     let cells = || (0..16).flat_map(|row| (0..80).map(move |column| (row, column)));
     pty.look(|screen| {
         let has = |what: fn(&vt100::Cell) -> bool| cells().any(|(row, column)| screen.cell(row, column).is_some_and(what));
@@ -86,7 +86,7 @@ fn folders_of_source_files_are_looked_at() {
     // F3 turns to what the PTX was made from.
     let shown = |words: &[&str]| {
         let mut pty = Pty::debugger(&[&["--launch", launch.to_str().unwrap()], words].concat());
-        pty.wait_for_line(&long_prompt(0));
+        pty.wait_for_line(&prompt(0));
         pty.send("\x1bOR");
         pty.wait_for("collatz.cu");
         pty.look(|screen| screen.contents().contains("__global__"))
