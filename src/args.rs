@@ -271,7 +271,7 @@ pub struct Args {
     pub install_man: Option<PathBuf>,
 
     /// Begin a tour, which needs no file: it says what to type next and why. race, divergence, pipeline, hang or wrong-lane
-    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "race", value_parser = shell::story)]
+    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "race", value_parser = values::story)]
     pub tour: Option<&'static Story>,
 
     /// The checkers that watch the run.

@@ -1,4 +1,4 @@
-//! Completions of shells, the manual pages as files, and the names of tours.
+//! Completions of shells, and the manual pages as files.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,6 @@ use clap_complete::{Shell as Known, generate};
 use clap_complete_nushell::Nushell;
 
 use crate::base::save;
-use crate::ui::tour::{STORIES, Story};
 
 /// A shell that can complete arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -41,12 +40,6 @@ impl Shell {
         }
         text
     }
-}
-
-/// A tour by its name.
-pub(super) fn story(text: &str) -> Result<&'static Story, String> {
-    let names = STORIES.each_ref().map(|story| story.name);
-    Story::called(text).ok_or_else(|| format!("there is no tour '{text}': there are {}", names.join(", ")))
 }
 
 /// Writes the manual pages to `man1` and `man5` of `folder`; returns their paths.

@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 
 use crate::debug::settings::{self, JOBS_MAX};
+use crate::ui::tour::{STORIES, Story};
 
 /// `sm_90a` of `sm_90a`, `compute_90a` or `90a`.
 pub(super) fn arch(text: &str) -> Result<String, String> {
@@ -28,4 +29,10 @@ pub(super) fn jobs(text: &str) -> Result<NonZeroUsize, String> {
 pub(super) fn bound(text: &str) -> Result<f64, String> {
     let number = text.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
     number.ok_or_else(|| format!("'{text}' is not a number of 0 or more, such as 1e-5"))
+}
+
+/// A tour by its name.
+pub(super) fn story(text: &str) -> Result<&'static Story, String> {
+    let names = STORIES.each_ref().map(|story| story.name);
+    Story::called(text).ok_or_else(|| format!("there is no tour '{text}': there are {}", names.join(", ")))
 }

@@ -1,7 +1,7 @@
 //! Instructions of one statement of the source.
 
 use super::finding::Side;
-use crate::program::{Pc, Program, SourceLine};
+use crate::program::{Pc, Program};
 
 /// True if two accesses are one statement of the source: unrolled copies, or several accesses of one expression.
 pub(super) fn is_same_statement(program: &Program, one: &Side, other: &Side) -> bool {
@@ -15,7 +15,6 @@ pub(super) fn is_same_line(program: &Program, one: Pc, other: Pc) -> bool {
 
 /// The file and line of an instruction, and of the calls that it was inlined by; none without a line.
 fn lines(program: &Program, pc: Pc) -> Option<Vec<(u32, u32)>> {
-    let own = program.source_lines.get(pc.index()).copied().flatten().filter(|source| source.line > 0)?;
-    let line = |source: SourceLine| (source.file, source.line);
-    Some([line(own)].into_iter().chain(program.inlined_calls.get(&pc).into_iter().flatten().map(|call| line(call.at))).collect())
+    program.source_lines.get(pc.index()).copied().flatten().filter(|source| source.line > 0)?;
+    Some(program.source_places(pc).map(|source| (source.file, source.line)).collect())
 }

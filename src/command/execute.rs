@@ -26,8 +26,7 @@ pub fn execute(line: &str, context: &mut Context<'_>) -> Result<Outcome, Command
     if let Some(word) = gdb_words::find(line) {
         return word.answer();
     }
-    let roles = context.session.roles.clone();
-    let roles: Vec<&str> = roles.all().into_iter().map(|(name, _)| name).collect();
+    let roles: Vec<&str> = context.session.roles.all().into_iter().map(|(name, _)| name).collect();
     let call = match (parse_with_roles(line, &roles), gdb_words::find_shortened(line)) {
         (Ok(call), _) => call,
         (Err(_), Some(word)) if lookup::find(&TABLE, line).is_err() => return word.answer(),

@@ -156,7 +156,7 @@ impl Site {
 
 /// The line of the user's source of an instruction, with its text: that of the call where code was inlined that no user wrote.
 fn text_of(program: &Program, texts: &SourceTexts, pc: Pc, inlined: u32) -> Option<SourceText> {
-    let all: Vec<SourceLine> = places(program, pc).skip(inlined as usize).collect();
+    let all: Vec<SourceLine> = program.source_places(pc).skip(inlined as usize).collect();
     let is_of_user = |place: &&SourceLine| FileLine::of(program, **place).is_some_and(|line| is_of_user(&line));
     let place = all.iter().find(is_of_user).or(all.first())?;
     Some(SourceText { line: place.line, text: texts.line(program, *place)?.to_string() })
@@ -167,12 +167,6 @@ fn is_of_user(line: &FileLine) -> bool {
     !DEFAULT_SKIPS.skips_file(&line.file)
 }
 
-/// The place of an instruction in the source, and those of the inlined calls that lead to it.
-fn places(program: &Program, pc: Pc) -> impl Iterator<Item = SourceLine> {
-    let own = program.source_lines.get(pc.index()).copied().flatten();
-    own.into_iter().chain(program.inlined_calls.get(&pc).into_iter().flatten().map(|call| call.at))
-}
-
 fn ptx_line(program: &Program, pc: Pc) -> Option<FileLine> {
     let span = program.spans.get(pc.index())?;
     let file = program.sources_text.file(span.source);
@@ -181,5 +175,5 @@ fn ptx_line(program: &Program, pc: Pc) -> Option<FileLine> {
 
 /// The line of the source language that `.loc` names, and the call sites of its inlined function, innermost first.
 pub(in crate::debug) fn source_lines(program: &Program, pc: Pc) -> Vec<FileLine> {
-    places(program, pc).filter_map(|place| FileLine::of(program, place)).collect()
+    program.source_places(pc).filter_map(|place| FileLine::of(program, place)).collect()
 }

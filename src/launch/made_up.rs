@@ -516,8 +516,7 @@ impl<'a> Study<'a> {
     /// `gemm.cu:9`, or the line of the PTX if no line of the source language is known; for an inlined function, the line of the call.
     fn place(&self, pc: Pc) -> String {
         let program = self.program;
-        let called = program.inlined_calls.get(&pc).and_then(|calls| calls.last()).map(|call| call.at);
-        let line = called.or_else(|| program.source_lines.get(pc.index()).copied().flatten()).filter(|line| line.line > 0);
+        let line = program.source_places(pc).last().filter(|line| line.line > 0);
         let named = line.and_then(|line| program.source_files.iter().find(|file| file.0 == line.file).map(|file| (&file.1, line.line)));
         match named {
             Some((file, line)) => format!("{}:{line}", file.rsplit(['/', '\\']).next().unwrap_or(file)),

@@ -1,6 +1,6 @@
 //! Calls in whose place compilers put the called functions.
 
-use super::SourceLine;
+use super::{Pc, Program, SourceLine};
 use crate::base::define_id;
 
 define_id!(
@@ -15,4 +15,12 @@ pub struct InlinedCall {
     pub function: Option<InlinedFunctionId>,
     /// The place of the call.
     pub at: SourceLine,
+}
+
+impl Program {
+    /// The place of an instruction in the source, if it is known, and those of the inlined calls that lead to it, innermost first.
+    pub fn source_places(&self, pc: Pc) -> impl Iterator<Item = SourceLine> + '_ {
+        let own = self.source_lines.get(pc.index()).copied().flatten();
+        own.into_iter().chain(self.inlined_calls.get(&pc).into_iter().flatten().map(|call| call.at))
+    }
 }

@@ -194,7 +194,9 @@ impl Access {
 /// The elements that the focused lane and all active lanes access, and where they lie in their variable or buffer.
 fn accesses(context: &EvalContext<'_>, pc: Pc, active: LaneMask, access: Access, view: &LaneView) -> Vec<String> {
     let program = context.program();
-    let Some((space, ty, text)) = super::accessed_operand(program, pc) else { return Vec::new() };
+    // A parameter is one place for all lanes, which the operand names already.
+    let operand = super::accessed_operand(program, pc).filter(|(space, ..)| !matches!(space, Space::Param | Space::ParamFunc));
+    let Some((space, ty, text)) = operand else { return Vec::new() };
     let count = text.1;
     let address_of = |lane: u32| operand_address(&context.refocused(crate::debug::focus::Focus { lane, ..context.focus }), &text.0);
     let Some(address) = address_of(view.lane) else { return Vec::new() };

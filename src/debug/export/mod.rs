@@ -15,11 +15,11 @@ pub fn cfg_dot(context: &EvalContext<'_>, function: FuncId) -> String {
     let view: CfgView = view::control_flow(context, function);
     let program = context.program();
     let node = |(index, block): (usize, &BlockView)| {
-        let code: String = block.code.clone().map(|pc| escaped(&view::statement(program, crate::program::Pc(pc))) + "\\l").collect();
+        let code: String = block.code.clone().map(|pc| dot_escaped(&view::statement(program, crate::program::Pc(pc))) + "\\l").collect();
         let lanes = if block.lanes.is_empty() { String::new() } else { format!("\\n{}", block.lanes.describe()) };
         let (first, last) = block.lines;
         let colour = if block.focused { ", style=filled, fillcolor=lightyellow" } else { "" };
-        format!("  b{index} [label=\"{} {first}-{last}{lanes}\\n{code}\"{colour}];\n", escaped(&block.name))
+        format!("  b{index} [label=\"{} {first}-{last}{lanes}\\n{code}\"{colour}];\n", dot_escaped(&block.name))
     };
     let edges = |(index, block): (usize, &BlockView)| {
         let edge = |to: &usize| {
@@ -30,12 +30,12 @@ pub fn cfg_dot(context: &EvalContext<'_>, function: FuncId) -> String {
     };
     let nodes: String = view.blocks.iter().enumerate().map(node).collect();
     let edges: String = view.blocks.iter().enumerate().map(edges).collect();
-    let name = escaped(&shown_name(&view.function));
+    let name = dot_escaped(&shown_name(&view.function));
     format!("digraph \"{name}\" {{\n  label=\"{name}\";\n  node [shape=box, fontname=\"monospace\"];\n{nodes}{edges}}}\n")
 }
 
 /// A text inside quotes of Graphviz.
-fn escaped(text: &str) -> String {
+pub fn dot_escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"")
 }
 

@@ -1,14 +1,12 @@
 //! A run as a trace in Chrome's format (an object with `traceEvents`), which Perfetto reads.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::debug::resume::SLICE;
 use crate::debug::session::{InterruptCheck, Session};
 use crate::debug::shown_name;
-use crate::debug::timeline::Ran;
 use crate::machine::{
     CopyEvent, CopyStage, Event, EventKind, EventMask, Issue, MbarrierChange, MbarrierEvent, Observer, SyncEvent, SyncKind, Tick,
 };
@@ -28,26 +26,15 @@ pub(super) fn trace(session: &mut Session, interrupt: &mut dyn InterruptCheck) -
     let (now, until) = (session.time(), session.recorded());
     let mut recorder = Recorder::new(Arc::clone(session.program()));
     session.timeline.restore(Tick::START);
-    let mut problem = None;
-    while session.time() < until {
-        let slice = until.min(session.time().saturating_add(SLICE));
-        if session.timeline.run(slice, &mut recorder) == Ran::Ended {
-            break;
-        }
-        if recorder.events.len() > EVENTS_MAX {
-            problem = Some(format!("the run has more than {EVENTS_MAX} events: a trace of it is of no use; run fewer blocks (--blocks)"));
-            break;
-        }
-        if session.time() < until && !interrupt.should_continue(session) {
-            problem = Some("interrupted: nothing was written".to_string());
-            break;
-        }
-    }
+    let ran = session.replay(until, &mut recorder, interrupt, |_, recorder| recorder.events.len() > EVENTS_MAX);
     session.return_to(now);
-    match problem {
-        Some(problem) => Err(problem),
-        None => Ok(recorder.finish(until, |warp| session.roles.warp(warp))),
+    if ran.is_err() {
+        return Err("interrupted: nothing was written".to_string());
     }
+    if recorder.events.len() > EVENTS_MAX {
+        return Err(format!("the run has more than {EVENTS_MAX} events: a trace of it is of no use; run fewer blocks (--blocks)"));
+    }
+    Ok(recorder.finish(until, session))
 }
 
 /// A slice that is not over: its name, and its first and last tick.
@@ -68,13 +55,13 @@ struct Recorder {
     copies: BTreeMap<u64, (Track, String, u64)>,
     /// The numbers of the blocks, in the order in which they ran.
     blocks: BTreeMap<[u32; 3], usize>,
-    tracks: Vec<Track>,
+    tracks: BTreeSet<Track>,
 }
 
 impl Recorder {
     fn new(program: Arc<Program>) -> Self {
         let (running, waiting) = (BTreeMap::new(), BTreeMap::new());
-        Self { program, events: Vec::new(), running, waiting, copies: BTreeMap::new(), blocks: BTreeMap::new(), tracks: Vec::new() }
+        Self { program, events: Vec::new(), running, waiting, copies: BTreeMap::new(), blocks: BTreeMap::new(), tracks: BTreeSet::new() }
     }
 
     /// The number of the block's process.
@@ -85,9 +72,7 @@ impl Recorder {
 
     fn slice(&mut self, (block, track): Track, name: &str, category: &str, from: u64, until: u64) {
         let pid = self.process(block);
-        if !self.tracks.contains(&(block, track)) {
-            self.tracks.push((block, track));
-        }
+        self.tracks.insert((block, track));
         let duration = until.saturating_sub(from).max(1);
         self.events.push(json!({ "ph": "X", "pid": pid, "tid": track, "ts": from, "dur": duration, "name": name, "cat": category }));
     }
@@ -157,8 +142,8 @@ impl Recorder {
         self.events.push(json!({ "ph": "C", "pid": pid, "ts": event.point.tick.0, "name": name, "args": { "phases": phase + 1 } }));
     }
 
-    /// Ends what is open at `until`, and writes the document; `named` names a warp.
-    fn finish(mut self, until: Tick, named: impl Fn(u32) -> String) -> String {
+    /// Ends what is open at `until`, and writes the document, with the names of the session.
+    fn finish(mut self, until: Tick, session: &Session) -> String {
         for (track, open) in std::mem::take(&mut self.running) {
             self.slice(track, &open.name, "line", open.from, open.last + 1);
         }
@@ -168,15 +153,14 @@ impl Recorder {
         for (_, (track, name, from)) in std::mem::take(&mut self.copies) {
             self.slice((track.0, COPIES), &name, "copy", from, until.0);
         }
-        let kernel =
-            self.program.kernels().next().map_or(String::new(), |id| shown_name(&self.program.functions[id.index()].name).into_owned());
+        let kernel = shown_name(&self.program.functions[session.machine().config().kernel.index()].name).into_owned();
         let process = |([x, y, z], pid): (&[u32; 3], &usize)| {
             let name = format!("block {x},{y},{z}");
             json!({ "ph": "M", "pid": pid, "name": "process_name", "args": { "name": name } })
         };
         let mut events: Vec<Value> = self.blocks.iter().map(process).collect();
         for (block, track) in &self.tracks {
-            let name = if *track == COPIES { "copies".to_string() } else { named(*track) };
+            let name = if *track == COPIES { "copies".to_string() } else { session.roles.warp(*track) };
             let pid = self.blocks.get(block);
             events.push(json!({ "ph": "M", "pid": pid, "tid": track, "name": "thread_name", "args": { "name": name } }));
         }

@@ -190,7 +190,7 @@ fn file(node: &Node, path: &str) -> Evaluated<Tensor> {
 /// A function of each element.
 fn each(node: &Node, tensor: Tensor, function: impl Fn(Scalar) -> Result<Scalar, String>) -> Evaluated<Tensor> {
     let ty = Type::Scalar(tensor.ty);
-    let result = function(Scalar::new(ty, 0)).map_err(|message| refused(node, message))?;
+    let result = function(Scalar::new(ty, 1)).map_err(|message| refused(node, message))?;
     let Type::Scalar(result) = result.ty else { return Err(refused(node, "the result is no number".to_string())) };
     let change = |element: &TensorElement| element.map(|bits| function(Scalar::new(ty, bits)).map(|value| value.bits));
     let elements = tensor.elements.iter().map(change).collect::<Result<_, String>>().map_err(|message| refused(node, message))?;

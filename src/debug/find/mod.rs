@@ -14,9 +14,7 @@ pub use query::{Grouping, Happening, Query, USAGE, Wanted};
 pub use text::{EventRow, FoundText, GroupRow};
 
 use super::focus::Focus;
-use super::resume::SLICE;
 use super::session::{InterruptCheck, Session};
-use super::timeline::Ran;
 use crate::machine::{LaneMask, Tick};
 use crate::program::Pc;
 
@@ -107,18 +105,11 @@ impl Session {
         if query.from < until {
             self.timeline.restore(query.from);
         }
-        while self.time() < until {
-            let slice = until.min(self.time().saturating_add(SLICE));
-            let ran = self.timeline.run(slice, &mut collector);
-            self.take(&mut collector, query, &mut found);
-            if ran == Ran::Ended || query.wanted == Wanted::First && !found.events.is_empty() {
-                break;
-            }
-            if self.time() < until && !interrupt.should_continue(self) {
-                found.interrupted = true;
-                break;
-            }
-        }
+        let ran = self.replay(until, &mut collector, interrupt, |session, collector| {
+            session.take(collector, query, &mut found);
+            query.wanted == Wanted::First && !found.events.is_empty()
+        });
+        found.interrupted = ran.is_err();
         self.return_to(now);
         self.focus = focus;
         found

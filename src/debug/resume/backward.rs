@@ -7,8 +7,9 @@
 use super::cause::{Caught, Cause, is_done};
 use super::decision::Decision;
 use super::line::LinePlaces;
+use super::seek::Interrupted;
 use super::watcher::StepFilter;
-use super::{InterruptTimer, ResumeError, SLICE, StopInfo};
+use super::{InterruptTimer, ResumeError, StopInfo};
 use crate::debug::breakpoints::Event;
 use crate::debug::focus::Focus;
 use crate::debug::session::{InterruptCheck, Session};
@@ -32,9 +33,6 @@ struct EarlierStop {
     focus: Focus,
     causes: Vec<Cause>,
 }
-
-/// The user interrupted the run.
-struct Interrupted;
 
 /// What to do at an instruction when going backwards.
 enum Choice {
@@ -195,15 +193,7 @@ impl Session {
     ) -> Result<Vec<EarlierInstruction>, Interrupted> {
         let mut trace = Trace { filter: self.step_filter(), lane: self.focus.lane, earlier_instructions: Vec::new() };
         self.return_to(begin);
-        while self.time() < end {
-            let slice = end.min(self.time().saturating_add(SLICE));
-            if self.timeline.run(slice, &mut trace) == Ran::Ended {
-                break;
-            }
-            if self.time() < end && !interrupt.should_continue(self) {
-                return Err(Interrupted);
-            }
-        }
+        self.replay(end, &mut trace, interrupt, |_, _| false)?;
         Ok(trace.earlier_instructions)
     }
 

@@ -79,7 +79,8 @@ impl Session {
             return Err(ResumeError(format!("the kernel itself is the outermost frame: {nothing}")));
         }
         let (program, data, depth) = (Arc::clone(self.program()), Arc::clone(&self.debug_data), frame.depth);
-        Ok(move |pc, at_depth| at_depth < depth || at_depth == depth && !calls_around(&program, &data, pc).starts_with(&calls))
+        let leaves_inlined = move |pc| !calls.is_empty() && !calls_around(&program, &data, pc).starts_with(&calls);
+        Ok(move |pc, at_depth| at_depth < depth || at_depth == depth && leaves_inlined(pc))
     }
 
     fn repeat(

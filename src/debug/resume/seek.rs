@@ -5,9 +5,34 @@ use crate::debug::focus::Focus;
 use crate::debug::session::{InterruptCheck, NeverInterrupt, Session};
 use crate::debug::stop::{Reason, Stop};
 use crate::debug::timeline::{End, Ran};
-use crate::machine::{Block, NullObserver, Tick};
+use crate::machine::{Block, NullObserver, Observer, Tick};
+
+/// The user interrupted a run.
+pub(in crate::debug) struct Interrupted;
 
 impl Session {
+    /// Executes recorded ticks up to `end` with an observer. `is_enough` is asked at each pause of the run, also those
+    /// for a check whether the user interrupts it, and may end it.
+    pub(in crate::debug) fn replay<O: Observer>(
+        &mut self,
+        end: Tick,
+        observer: &mut O,
+        interrupt: &mut dyn InterruptCheck,
+        mut is_enough: impl FnMut(&mut Self, &mut O) -> bool,
+    ) -> Result<(), Interrupted> {
+        while self.time() < end {
+            let slice = end.min(self.time().saturating_add(SLICE));
+            let ran = self.timeline.run(slice, observer);
+            if is_enough(self, observer) || ran == Ran::Ended {
+                break;
+            }
+            if self.time() < end && !interrupt.should_continue(self) {
+                return Err(Interrupted);
+            }
+        }
+        Ok(())
+    }
+
     /// Goes to `time`, executing beyond the recorded run if needed; to the end of the run if that comes first. If the user interrupts a
     /// move backwards, the session stays where it was.
     ///

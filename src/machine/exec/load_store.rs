@@ -136,7 +136,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 run.exclude_store_from_progress(space, access, op, (element, parts), group);
             }
             let kept = run.kept_stores(space, access, op, (element, parts), group);
-            let part = (kept != access.mask && !kept.is_empty()).then(|| access.part(kept));
+            let part = (kept != access.mask && !kept.is_empty()).then(|| access.only(kept));
             let parts = if kept.is_empty() { &[] } else { parts };
             for (index, a) in parts.iter().enumerate() {
                 run.store_element(space, part.as_ref().unwrap_or(access), element, *a, index as u64 * u64::from(size), group);

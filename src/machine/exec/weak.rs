@@ -18,9 +18,7 @@ pub(super) type StaleLane = (usize, SmallVec<[u8; 16]>);
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// The thread of a lane.
     fn place(&self, lane: usize) -> Place {
-        let cluster = self.number - u64::from(self.rank);
-        let thread = (self.point.warp.index() * LANES + lane) as u32;
-        Place { gpu: 0, cluster: cluster as u32, block: self.number as u32, thread }
+        self.prepared.place(self.number, self.point.warp.index() * LANES + lane)
     }
 
     fn places(&self, lanes: LaneMask) -> Vec<Place> {
@@ -45,7 +43,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     /// What memory holds where a lane accesses it.
     fn held(&self, space: Space, access: &LaneAccess, lane: usize) -> SmallVec<[u8; 16]> {
-        let own = access.part(LaneMask::of(lane));
+        let own = access.only(LaneMask::of(lane));
         let mut held = SmallVec::new();
         for skip in 0..u64::from(access.bytes) {
             let mut byte = 0;
@@ -56,7 +54,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     }
 
     fn hold(&mut self, space: Space, access: &LaneAccess, lane: usize, bytes: &[u8]) {
-        let own = access.part(LaneMask::of(lane));
+        let own = access.only(LaneMask::of(lane));
         for (skip, byte) in bytes.iter().enumerate() {
             self.write(space, &own, skip as u64, |_, [held]: &mut [u8; 1]| *held = *byte);
         }
@@ -87,7 +85,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         for (lane, bytes) in stale {
             let held = self.held(space, access, *lane);
             self.hold(space, access, *lane, bytes);
-            load(self, &access.part(LaneMask::of(*lane)));
+            load(self, &access.only(LaneMask::of(*lane)));
             self.hold(space, access, *lane, &held);
         }
     }

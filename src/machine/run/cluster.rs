@@ -6,7 +6,6 @@
 use triomphe::Arc;
 
 use crate::machine::event::{Event, EventKind, Observer, SyncEvent, SyncKind};
-use crate::machine::run::schedule::place;
 use crate::machine::state::block::Block;
 use crate::machine::state::issue_point::{BlockId, IssuePoint};
 use crate::machine::state::lanes::LaneMask;
@@ -64,7 +63,7 @@ impl Machine {
             let threads = self.prepared.config.block.iter().product::<u32>() as usize;
             let threads_of = |block: u64| (0..threads).map(move |thread| (block, thread));
             let all = blocks.iter().flatten().flat_map(|block| threads_of(block.number));
-            let places: Vec<Place> = all.map(|(block, thread)| place(block, thread, &self.prepared)).collect();
+            let places: Vec<Place> = all.map(|(block, thread)| self.prepared.place(block, thread)).collect();
             weak.barrier(&places, &places);
         }
         let block_id = BlockId { number: self.blocks[block_slot].as_ref().map_or(0, |block| block.number), block_slot: block_slot as u32 };

@@ -199,7 +199,7 @@ impl Machine {
                 paused |= self.release_cluster(block_slot, last, observer);
                 if done {
                     paused |= self.end_copies_of_block(block_slot, observer)?;
-                    self.weak.iter_mut().for_each(|weak| weak.end_block(place(block_id.number, 0, &self.prepared)));
+                    self.weak.iter_mut().for_each(|weak| weak.end_block(self.prepared.place(block_id.number, 0)));
                     self.retire(block_slot);
                 }
             }
@@ -432,15 +432,9 @@ impl Machine {
 fn meet_at_barriers(weak: &mut WeakMemory, completed: &[CompletedBarrier], block_id: BlockId, prepared: &PreparedLaunch) {
     for CompletedBarrier { arrived, .. } in completed {
         let lanes = arrived.iter().enumerate().flat_map(|(warp, lanes)| lanes.iter().map(move |lane| warp * LANES + lane));
-        let places: Vec<Place> = lanes.map(|thread| place(block_id.number, thread, prepared)).collect();
+        let places: Vec<Place> = lanes.map(|thread| prepared.place(block_id.number, thread)).collect();
         weak.barrier(&places, &places);
     }
-}
-
-/// The thread of a block as weak memory knows it.
-pub(super) fn place(block: u64, thread: usize, prepared: &PreparedLaunch) -> Place {
-    let cluster = block - block % prepared.cluster_blocks.max(1) as u64;
-    Place { gpu: 0, cluster: cluster as u32, block: block as u32, thread: thread as u32 }
 }
 
 /// Reports the barriers of a block that the instruction at `point` completed.

@@ -10,6 +10,7 @@ use crate::machine::state::special::{self, FixedSpecial};
 use crate::machine::state::tables::matrix::MatrixTables;
 use crate::machine::state::tables::wgmma::WgmmaTables;
 use crate::program::{MbarrierOp, Op, Pc, Program, map};
+use crate::weak::Place;
 
 /// The default limit on the memory of the resident blocks, in bytes.
 const RESIDENT_BYTES: u64 = 32 << 20;
@@ -155,6 +156,12 @@ impl PreparedLaunch {
         let clusters = std::array::from_fn(|axis| grid[axis] / cluster[axis]);
         let (outer, inner) = (index_of(number / size, clusters), index_of(number % size, cluster));
         std::array::from_fn(|axis| outer[axis] * cluster[axis] + inner[axis])
+    }
+
+    /// A thread of block `number` as weak memory knows it.
+    pub(in crate::machine) fn place(&self, number: u64, thread: usize) -> Place {
+        let cluster = number - number % self.cluster_blocks as u64;
+        Place { gpu: 0, cluster: cluster as u32, block: number as u32, thread: thread as u32 }
     }
 
     /// The number in order of launch of the block with this index in the grid; none if it does not run.

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::debug::export::dot_escaped;
 use crate::litmus::{Event, EventKind, Judgement, Outcome, Relation, Test, Variable, Witness, bits};
 
 /// The answer in one line.
@@ -159,16 +160,15 @@ fn reduced(order: &Relation) -> Relation {
 pub fn dot(test: &Test, outcome: &Outcome) -> String {
     let witness = &outcome.witness;
     let labels = labels(&witness.events);
-    let quoted = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"");
-    let mut text = format!("digraph \"{}\" {{\n  node [shape=box, fontname=monospace];\n", quoted(&test.name));
+    let mut text = format!("digraph \"{}\" {{\n  node [shape=box, fontname=monospace];\n", dot_escaped(&test.name));
     for (own, event) in witness.events.iter().enumerate().filter(|(_, event)| event.thread.is_none()) {
         let location = event.location.map_or("", |location| &test.locations[location].name);
-        let _ = writeln!(text, "  e{own} [label=\"{} = {}\"];", quoted(location), witness.values[own].unwrap_or(0));
+        let _ = writeln!(text, "  e{own} [label=\"{} = {}\"];", dot_escaped(location), witness.values[own].unwrap_or(0));
     }
     for (thread, of) in test.threads.iter().enumerate() {
         let _ = writeln!(text, "  subgraph cluster_{thread} {{\n    label=\"P{} block {} gpu {}\";", of.number, of.block, of.gpu);
         for (own, event) in witness.events.iter().enumerate().filter(|(_, event)| event.thread == Some(thread)) {
-            let instruction = quoted(&of.code[event.instruction].text);
+            let instruction = dot_escaped(&of.code[event.instruction].text);
             let value = witness.values[own]
                 .map_or_else(String::new, |value| format!("\\n{} {value}", if event.is_read() { "reads" } else { "writes" }));
             let _ = writeln!(text, "    e{own} [label=\"{}: {instruction}{value}\"];", labels[own]);

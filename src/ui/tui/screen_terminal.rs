@@ -106,11 +106,15 @@ impl ScreenTerminal {
     /// Shows the output from the line `first` on instead of the panes, if it is longer than the rows below them; where the panes matter, if
     /// it fills them.
     pub fn read_long_answer(&mut self, first: usize, panes_matter: bool) {
-        let Rect { width: columns, height, .. } = self.terminal.panes();
-        let most = if panes_matter { usize::from(height) } else { self.terminal.rows_below() };
+        let panes = self.terminal.panes();
+        // Without panes there is nothing that it could be shown instead of.
+        if panes.is_empty() {
+            return;
+        }
+        let most = if panes_matter { usize::from(panes.height) } else { self.terminal.rows_below() };
         let lines = self.screen.transcript().get(first..).unwrap_or_default();
-        let rows: usize = lines.iter().map(|line| wrapped(line, usize::from(columns).max(1)).len()).sum();
-        if columns > 0 && rows > most {
+        let rows: usize = lines.iter().map(|line| wrapped(line, usize::from(panes.width)).len()).sum();
+        if rows > most {
             self.screen.read_from(first);
         }
     }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use ptxdbg::litmus::{Judgement, Limits, Test, Variable, judge, parse};
 
-use super::program::{At, Op, Program, Scope, Semantics};
+use super::program::{At, Op, Program};
 
 /// What the axioms say of a program.
 #[derive(Debug, Default)]
@@ -73,11 +73,11 @@ fn column(ops: &[Op]) -> Vec<String> {
     let mut cells = Vec::new();
     for (index, op) in ops.iter().enumerate() {
         cells.push(match *op {
-            Op::Load(at, how) => format!("ld{} r{index}, x{at}", words(how)),
-            Op::Store(at, how, value) => format!("st{} x{at}, {value}", words(how)),
-            Op::Add(at, how, value) => format!("atom{}.add r{index}, x{at}, {value}", words(how)),
-            Op::Reduce(at, how, value) => format!("red{}.add x{at}, {value}", words(how)),
-            Op::Fence { sc, scope } => format!("fence.{}{}", if sc { "sc" } else { "acq_rel" }, word(scope)),
+            Op::Load(at, how) => format!("ld{} r{index}, x{at}", how.words()),
+            Op::Store(at, how, value) => format!("st{} x{at}, {value}", how.words()),
+            Op::Add(at, how, value) => format!("atom{}.add r{index}, x{at}, {value}", how.words()),
+            Op::Reduce(at, how, value) => format!("red{}.add x{at}, {value}", how.words()),
+            Op::Fence { sc, scope } => format!("fence.{}{}", if sc { "sc" } else { "acq_rel" }, scope.word()),
             Op::Unless(wanted) => match last {
                 Some(register) => format!("bne r{register}, {wanted}, LC00"),
                 None => format!("bne 0, {wanted}, LC00"),
@@ -90,21 +90,4 @@ fn column(ops: &[Op]) -> Vec<String> {
     }
     cells.push("LC00:".to_string());
     cells
-}
-
-fn words(how: Semantics) -> String {
-    match how {
-        Semantics::Weak => ".weak".to_string(),
-        Semantics::Relaxed(scope) => format!(".relaxed{}", word(scope)),
-        Semantics::Acquire(scope) => format!(".acquire{}", word(scope)),
-        Semantics::Release(scope) => format!(".release{}", word(scope)),
-        Semantics::AcqRel(scope) => format!(".acq_rel{}", word(scope)),
-    }
-}
-
-fn word(scope: Scope) -> &'static str {
-    match scope {
-        Scope::Cta => ".cta",
-        Scope::Gpu => ".gpu",
-    }
 }

@@ -9,7 +9,7 @@ use ptxdbg::check::{Checkers, Checks};
 use ptxdbg::debug::{DivergencePolicy, MemoryModel, Schedule};
 use ptxdbg::machine::{Device, LaunchConfig, Machine, Step};
 
-use super::program::{At, Op, Program, Scope, Semantics};
+use super::program::{At, Op, Program};
 use crate::look::one_warp::one_warp;
 
 /// Bytes from a location to the next.
@@ -115,30 +115,13 @@ impl Kernel {
 fn statement(op: Op) -> String {
     let place = |at: usize| format!("[%w+{}]", at * APART);
     match op {
-        Op::Load(at, how) => format!("ld{}.global.u32 %v, {};\n", words(how), place(at)),
-        Op::Store(at, how, value) => format!("st{}.global.u32 {}, {value};\n", words(how), place(at)),
-        Op::Add(at, how, value) => format!("atom{}.global.add.u32 %v, {}, {value};\n", words(how), place(at)),
-        Op::Reduce(at, how, value) => format!("red{}.global.add.u32 {}, {value};\n", words(how), place(at)),
-        Op::Fence { sc: true, scope } => format!("fence.sc{};\n", word(scope)),
-        Op::Fence { sc: false, scope } => format!("fence.acq_rel{};\n", word(scope)),
+        Op::Load(at, how) => format!("ld{}.global.u32 %v, {};\n", how.words(), place(at)),
+        Op::Store(at, how, value) => format!("st{}.global.u32 {}, {value};\n", how.words(), place(at)),
+        Op::Add(at, how, value) => format!("atom{}.global.add.u32 %v, {}, {value};\n", how.words(), place(at)),
+        Op::Reduce(at, how, value) => format!("red{}.global.add.u32 {}, {value};\n", how.words(), place(at)),
+        Op::Fence { sc: true, scope } => format!("fence.sc{};\n", scope.word()),
+        Op::Fence { sc: false, scope } => format!("fence.acq_rel{};\n", scope.word()),
         Op::Unless(wanted) => format!("setp.ne.u32 %p, %v, {wanted};\n@%p ret;\n"),
         Op::Barrier => "bar.sync 0;\n".to_string(),
-    }
-}
-
-fn words(how: Semantics) -> String {
-    match how {
-        Semantics::Weak => ".weak".to_string(),
-        Semantics::Relaxed(scope) => format!(".relaxed{}", word(scope)),
-        Semantics::Acquire(scope) => format!(".acquire{}", word(scope)),
-        Semantics::Release(scope) => format!(".release{}", word(scope)),
-        Semantics::AcqRel(scope) => format!(".acq_rel{}", word(scope)),
-    }
-}
-
-fn word(scope: Scope) -> &'static str {
-    match scope {
-        Scope::Cta => ".cta",
-        Scope::Gpu => ".gpu",
     }
 }

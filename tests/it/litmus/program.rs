@@ -7,6 +7,16 @@ pub enum Scope {
     Gpu,
 }
 
+impl Scope {
+    /// Its modifier.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Cta => ".cta",
+            Self::Gpu => ".gpu",
+        }
+    }
+}
+
 /// The semantics of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Semantics {
@@ -18,6 +28,19 @@ pub enum Semantics {
     Release(Scope),
     /// Of a read-modify-write.
     AcqRel(Scope),
+}
+
+impl Semantics {
+    /// Its modifiers.
+    pub fn words(self) -> String {
+        match self {
+            Self::Weak => ".weak".to_string(),
+            Self::Relaxed(scope) => format!(".relaxed{}", scope.word()),
+            Self::Acquire(scope) => format!(".acquire{}", scope.word()),
+            Self::Release(scope) => format!(".release{}", scope.word()),
+            Self::AcqRel(scope) => format!(".acq_rel{}", scope.word()),
+        }
+    }
 }
 
 /// An operation of a thread. Locations are numbers.

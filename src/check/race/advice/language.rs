@@ -178,9 +178,7 @@ impl Language {
 
 /// The source line of an instruction: `k.cu:64` by `.loc`, or else `k.ptx:12`.
 pub(in crate::check::race) fn line(program: &Program, pc: Pc) -> String {
-    let own = program.source_lines.get(pc.index()).copied().flatten();
-    let callers = program.inlined_calls.get(&pc).into_iter().flatten().map(|call| call.at);
-    let lines = own.into_iter().chain(callers).filter(|source| source.line > 0);
+    let lines = program.source_places(pc).filter(|source| source.line > 0);
     let named = lines.filter_map(|source| {
         let (_, name) = program.source_files.iter().find(|(number, _)| *number == source.file)?;
         Some((Path::new(name), source.line))

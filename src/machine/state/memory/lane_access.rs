@@ -53,14 +53,9 @@ impl LaneAccess {
     }
 
     /// The same access, by the lanes of `mask` only.
-    pub fn part(&self, mask: LaneMask) -> Self {
-        Self { rank: self.rank, ..self.only(mask) }
-    }
-
-    /// The same by some of its lanes, in the memory of the block itself.
     pub fn only(&self, mask: LaneMask) -> Self {
         assert!(self.mask.contains_all(mask), "lanes access memory that did not");
-        Self::new(self.addresses, mask, self.bytes)
+        Self { rank: self.rank, ..Self::new(self.addresses, mask, self.bytes) }
     }
 
     /// Subtracts the start of a window from all addresses.

@@ -5,6 +5,8 @@
 //! are as wide as the widest visible value: rows have fewer cells rather than fewer digits. The rows of a tile have a header with column
 //! numbers. The cursor is on an element: choosing it, or a click on another, shows its last write.
 
+use std::cell::OnceCell;
+
 use super::context::{DrawContext, ViewState};
 use super::pane::MemoryFormat;
 use super::words::{rounded, visible_range};
@@ -46,6 +48,8 @@ struct Section {
     /// The number of header rows.
     headers: u64,
     rows: u64,
+    /// The largest magnitude among its first elements, for a heat map.
+    largest: OnceCell<f64>,
 }
 
 /// The visible cells in each row of a section.
@@ -214,7 +218,7 @@ impl Section {
         };
         let per_row = per_row.max(1);
         let headers = if is_tile && per_row > 1 { 2 } else { 1 };
-        let mut section = Self { object, show, per_row, is_tile, index, room, cell_width, headers, rows: 0 };
+        let mut section = Self { object, show, per_row, is_tile, index, room, cell_width, headers, rows: 0, largest: OnceCell::new() };
         section.rows = section.cells().div_ceil(per_row) + headers;
         section
     }
@@ -291,12 +295,11 @@ impl Section {
 
     /// Draws a row as shades.
     fn draw_heat(&self, eval_context: &EvalContext<'_>, canvas: &mut Canvas<'_>, row: &Row, (range, start): (std::ops::Range<u64>, u64)) {
-        let numbers = |range: std::ops::Range<u64>| -> Vec<Option<f64>> {
-            elements(eval_context, &self.object, range).iter().map(|text| text.parse().ok()).collect()
-        };
-        let largest = numbers(0..self.cells().min(HEAT_SAMPLE));
-        let most = largest.iter().flatten().filter(|number| number.is_finite()).fold(0.0_f64, |most, number| most.max(number.abs()));
-        for (index, number) in numbers(range.clone()).into_iter().enumerate() {
+        let most = *self.largest.get_or_init(|| {
+            let sample = self.numbers(eval_context, 0..self.cells().min(HEAT_SAMPLE));
+            sample.iter().flatten().filter(|number| number.is_finite()).fold(0.0_f64, |most, number| most.max(number.abs()))
+        });
+        for (index, number) in self.numbers(eval_context, range.clone()).into_iter().enumerate() {
             let (x, cell) = (self.index + 1 + index, range.start + index as u64);
             let (glyph, role) = shade(number, most);
             canvas.text(x, row.y, glyph, role);
@@ -305,6 +308,11 @@ impl Section {
                 canvas.tint_part(x, row.y, 1, Role::Cursor);
             }
         }
+    }
+
+    /// Elements as numbers; none for what is no number.
+    fn numbers(&self, eval_context: &EvalContext<'_>, range: std::ops::Range<u64>) -> Vec<Option<f64>> {
+        elements(eval_context, &self.object, range).iter().map(|text| text.parse().ok()).collect()
     }
 
     /// The element of a cell.

@@ -1,6 +1,8 @@
 //! The source pane: the PTX text, or its source, with breakpoints, and for every line the lanes of the focused warp and the other warps
 //! that are at it.
 
+use std::borrow::Cow;
+
 use super::code::{self, Highlighter};
 use super::context::{DrawContext, ViewState};
 use super::lane_strip::{LaneStrip, StripOf};
@@ -58,7 +60,7 @@ struct Shown<'a> {
     /// The line, from 1.
     here: u32,
     /// The lines that are not folded.
-    lines: ShownLines,
+    lines: Cow<'a, ShownLines>,
 }
 
 /// Draws the pane; returns its title. `original` selects the source of the PTX, `counts` adds the number of lanes that have executed each
@@ -86,7 +88,7 @@ pub fn draw(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut 
 fn ptx<'a>(context: &DrawContext<'a>, eval_context: &EvalContext<'a>) -> Shown<'a> {
     let (file, here) = current_line(eval_context);
     let source = context.session.program().sources_text.file(file);
-    let lines = context.facts.lines(file).cloned().unwrap_or(ShownLines::All(source.line_count()));
+    let lines = context.facts.lines(file).map_or_else(|| Cow::Owned(ShownLines::All(source.line_count())), Cow::Borrowed);
     Shown { source, text: CodeText::Ptx(file), here, lines }
 }
 
@@ -95,7 +97,7 @@ fn original_text<'a>(context: &DrawContext<'a>, eval_context: &EvalContext<'a>) 
     let (number, name, here) = original_line(eval_context).ok_or("no .loc says which line of a source language this comes from")?;
     let found = context.session.source_texts().file(context.session.program(), number);
     let source = found.ok_or_else(|| format!("line {here} of {name}, which is not found at its path or beside the PTX file"))?;
-    Ok(Shown { source, text: CodeText::Original(number), here, lines: ShownLines::All(source.line_count()) })
+    Ok(Shown { source, text: CodeText::Original(number), here, lines: Cow::Owned(ShownLines::All(source.line_count())) })
 }
 
 fn draw_text(context: &DrawContext<'_>, shown: &Shown<'_>, view_state: &mut ViewState, canvas: &mut Canvas<'_>, counts: bool) {
