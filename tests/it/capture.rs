@@ -381,10 +381,10 @@ fn signals_are_passed_on() {
     for (signal, number) in [("TERM", 15), ("HUP", 1), ("INT", 2), ("KILL", 9)] {
         let folder = empty_folder(&format!("signal_{signal}"));
         let script = format!("{program} linked text vecadd; echo > began; sleep 3; {program} linked text scale; echo $? > alive");
-        // Without a terminal, as where a script runs it.
+        // Without a terminal, as where a script runs it; a script that runs in the background has some of the signals ignored.
         let mut command = Command::new("setsid");
         let nth = if signal == "KILL" { "2" } else { "1" };
-        command.args([env!("CARGO_BIN_EXE_ptxdbg"), "capture", "--nth", nth, "-o", "x.ptxcap", "--", "sh", "-c", &script]);
+        command.args(["env", "--default-signal=TERM,HUP,INT", env!("CARGO_BIN_EXE_ptxdbg"), "capture", "--nth", nth, "-o", "x.ptxcap", "--", "sh", "-c", &script]);
         let command = command.current_dir(&folder).env("LD_LIBRARY_PATH", built).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
         wait_for(&folder.join("began"));
