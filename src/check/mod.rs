@@ -35,6 +35,7 @@ mod reporter;
 mod reversible_sections;
 mod statement;
 pub mod sync;
+mod undefined_operands;
 mod unordered_accesses;
 
 pub use catalogue::FindingId;

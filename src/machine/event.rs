@@ -197,6 +197,8 @@ pub enum WgmmaChange<'a> {
         wgmma: &'a Wgmma,
         /// True if its warp has ever executed `wgmma.fence`.
         fenced: bool,
+        /// Calls in progress.
+        depth: u32,
     },
     /// The uncommitted wgmma-group was committed, and is wgmma-group `group` of the warp.
     Committed {

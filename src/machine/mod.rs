@@ -28,6 +28,7 @@ pub use event::{
     AccessEvent, AccessKind, Collective, CopyEvent, CopyStage, CopyWait, Event, EventKind, EventMask, Issue, MbarrierChange, MbarrierEvent,
     NullObserver, Observer, Proxy, StoreData, SyncEvent, SyncKind, WgmmaChange, WgmmaEvent,
 };
+pub use exec::scratch_warp::ScratchWarp;
 pub use exec::warp_level::shuffle_source;
 pub use in_flight::policy::{CompletionChoice, CompletionPolicyKind, POLICIES, PolicyRow};
 pub use in_flight::tensor;
@@ -61,6 +62,7 @@ pub use state::registers::{FrameBase, Registers};
 pub use state::runtime::Printed;
 pub use state::shared::Shared;
 pub use state::special::thread_index;
+pub use state::tables::matrix::ElementTable;
 pub use state::trap::{Deadlock, Step, Trap, TrapAccess, TrapKind, Waiter};
 pub use state::wait_reason::{Activity, MbarrierWait, WaitReason, WarpLanes};
 pub use state::warp::{CallFrame, CallStack, CopyGroups, GroupState, LaneGroup, Polled, Warp, frames};

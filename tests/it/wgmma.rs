@@ -162,7 +162,7 @@ impl Observer for Steps {
         }
         self.0.push(match event.change {
             WgmmaChange::Fenced => "fence".to_string(),
-            WgmmaChange::Issued { wgmma, fenced } => {
+            WgmmaChange::Issued { wgmma, fenced, .. } => {
                 format!("issue #{} fenced {fenced} reads {:?}", wgmma.id, wgmma.reads().map(|(start, end)| end - start).collect::<Vec<_>>())
             }
             WgmmaChange::Committed { group } => format!("commit {group}"),

@@ -1,12 +1,13 @@
 //! The written bytes of memory, and reads of bytes that were not written.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
 use super::bits::Bytes;
 use super::local::LocalBytes;
 use super::params::ParamBytes;
-use super::registers::{Cause, Origin, OriginText};
+use super::registers::{Cause, Origin, OriginText, UndefinedFactors};
 use super::undefined::UndefinedBytes;
 use super::unwritten::unwritten_text;
 use super::used;
@@ -14,10 +15,10 @@ use crate::base::Severity;
 use crate::check::finding::{Finding, MemoryRange, Side, SideAction};
 use crate::check::init::catalogue::MEMORY_UNINITIALIZED;
 use crate::check::lane_text::lanes_do;
-use crate::isa::Space;
+use crate::isa::{CHUNK, Major, SharedTile, Space};
 use crate::machine::{
     AccessEvent, AccessKind, CopyEvent, CopyKind, CopyStage, Issue, IssuePoint, LANES, LaneMask, LaunchStart, MbarrierChange,
-    MbarrierEvent, MemoryAddress, MemoryOwner, PreparedLaunch, Warp, WgmmaChange, WgmmaEvent,
+    MbarrierEvent, MemoryAddress, MemoryOwner, PreparedLaunch, Warp, Wgmma, WgmmaEvent,
 };
 use crate::program::operands::RegisterOperand;
 use crate::program::{Program, map};
@@ -398,22 +399,39 @@ impl Memory {
         }
     }
 
-    /// The shared memory that a `wgmma` reads must have been written at its issue.
-    pub fn wgmma(&mut self, event: &WgmmaEvent<'_>, program: &Program) -> Option<Finding> {
-        let WgmmaChange::Issued { wgmma, .. } = event.change else { return None };
-        let owner = MemoryOwner::Block { block_slot: event.block_id.block_slot, index: event.point.block };
-        let missing = wgmma.reads().find_map(|(start, end)| {
-            let (from, bytes) = (MemoryAddress { owner, address: u64::from(start) }, u64::from(end - start));
-            if self.is_range_written(event.block_id.number, from, bytes) {
-                None
-            } else {
-                self.first_unwritten(event.block_id.number, from, bytes)
+    /// The rows of A and the columns of B with undefined elements, of the operands in shared memory of a `wgmma` that is issued.
+    pub fn undefined_factors(&mut self, event: &WgmmaEvent<'_>, wgmma: &Wgmma) -> UndefinedFactors {
+        let (number, block_slot) = (event.block_id.number, event.block_id.block_slot);
+        let shared = &self.block(number, block_slot).shared;
+        if wgmma.reads().all(|(start, end)| shared.contains(u64::from(start), u64::from(end - start))) {
+            return UndefinedFactors::default();
+        }
+        let rows = wgmma.a.map(|tile| self.undefined_lines(event, tile)).unwrap_or_default();
+        UndefinedFactors { rows, columns: self.undefined_lines(event, wgmma.b) }
+    }
+
+    /// The rows or columns of an operand with undefined elements.
+    fn undefined_lines(&mut self, event: &WgmmaEvent<'_>, tile: SharedTile) -> BTreeMap<usize, Origin> {
+        let block = self.block(event.block_id.number, event.block_id.block_slot);
+        let mut found = BTreeMap::new();
+        tile.for_each_chunk(|chunk| {
+            let start = u64::from(chunk.address);
+            if block.shared.contains(start, u64::from(CHUNK)) {
+                return;
+            }
+            // A chunk belongs to one line, or has a 16-bit element of each of eight.
+            let part = if tile.major == Major::K { CHUNK } else { 2 };
+            for (line, at) in (chunk.index as usize..).zip((start..start + u64::from(CHUNK)).step_by(part as usize)) {
+                let Some(address) = (at..at + u64::from(part)).find(|address| !block.shared.contains(*address, 1)) else { continue };
+                let unwritten = || {
+                    let memory =
+                        MemoryRange { space: Space::Shared, block: event.point.block, address, bytes: part - (address - at) as u32 };
+                    Origin { point: event.point, lane: 0, register: Origin::NO_REGISTER, cause: Cause::Memory(memory) }
+                };
+                found.entry(line).or_insert_with(|| block.undefined.get(address).unwrap_or_else(unwritten));
             }
         });
-        missing.map(|memory| {
-            let side = Side { bytes: memory.bytes, copy: Some(wgmma.id), ..Side::new(event.point, event.lanes, SideAction::Read) };
-            self.finding_with_origin(side, memory, "this wgmma reads", program)
-        })
+        found
     }
 
     /// `mbarrier.init` writes the bytes of the mbarrier.

@@ -13,9 +13,9 @@
 //! and shared and local memory, where a byte of an undefined value is unwritten and has the origin of the value (`undefined`). A value is
 //! reported once (`reports`), where it controls a branch, is part of an address or is the operand of a barrier, or is stored to global
 //! memory: `memory.uninitialized` or `register.uninitialized`, by its origin. A value in lanes that do not use it is right, as in the upper
-//! lanes of a tree reduction or the rest of a partial tile. A bulk store, a reduction and `wgmma` use the values they read; `cp.async` and
-//! bulk copies to shared memory only move them. If a buffer has no `expect` and others have, a store to it is a note, and the stored value
-//! is tracked further.
+//! lanes of a tree reduction or the rest of a partial tile. A bulk store and a reduction use the values they read; `cp.async` and bulk
+//! copies to shared memory only move them; of a product of matrices the rows and columns of undefined factors are undefined. If a buffer
+//! has no `expect` and others have, a store to it is a note, and the stored value is tracked further.
 //!
 //! An unordered read and write by two threads are a race, and no missing initialization, whichever came first in this run. So a use of
 //! unwritten shared or global memory is reported at the end of the launch, unless a race of the same read was found.
@@ -45,7 +45,9 @@ use crate::check::checker::{Checker, CheckerRow};
 use crate::check::finding::Finding;
 use crate::check::reporter::Reporter;
 use crate::isa::{AtomicFn, Space};
-use crate::machine::{AccessEvent, AccessKind, Event, EventKind, EventMask, LaunchEnd, LaunchStart, SyncEvent, SyncKind};
+use crate::machine::{
+    AccessEvent, AccessKind, Event, EventKind, EventMask, LaunchEnd, LaunchStart, SyncEvent, SyncKind, WgmmaChange, WgmmaEvent,
+};
 use crate::program::{AtomicOp, Op, Pc, Program};
 
 /// The checker of reads before any write.
@@ -117,7 +119,7 @@ impl InitChecker {
         let outlives = !matches!(event.space, Space::Shared | Space::SharedCluster | Space::Local);
         let uses = if is_read_modify_write { outlives } else { values.is_empty() && !replaces };
         if !values.is_empty() {
-            self.registers.load(event, &values, to.program);
+            self.registers.load((event.point, event.depth), &values, to.program);
         }
         if replaces || uses {
             self.memory.mark_defined(event);
@@ -134,6 +136,15 @@ impl InitChecker {
             self.reads.push(finding.clone());
         }
         uses && self.reports.report(finding, to)
+    }
+
+    /// A `wgmma` whose operands in shared memory are undefined in part has an undefined result there.
+    fn wgmma(&mut self, event: &WgmmaEvent<'_>, program: &Program) {
+        let WgmmaChange::Issued { wgmma, depth, .. } = event.change else { return };
+        let factors = self.memory.undefined_factors(event, wgmma);
+        if !factors.is_empty() {
+            self.registers.multiply(wgmma.op, &factors, (event.point, depth), program);
+        }
     }
 
     /// An undefined value is stored in memory; this is a use if the memory outlives the launch.
@@ -188,10 +199,7 @@ impl Checker for InitChecker {
                 let found = self.memory.copy(copy, to.program);
                 return found.is_some_and(|finding| self.reports.report(finding, to));
             }
-            Event::Wgmma(wgmma) => {
-                let found = self.memory.wgmma(wgmma, to.program);
-                return found.is_some_and(|finding| self.reports.report(finding, to));
-            }
+            Event::Wgmma(wgmma) => self.wgmma(wgmma, to.program),
             Event::Mbarrier(object) => self.memory.mbarrier(object),
             Event::Sync(SyncEvent { point, lanes, kind: SyncKind::Exited, .. }) => self.registers.exited(point, *lanes),
             Event::Collective(collective) => self.registers.collective(collective, to.program),

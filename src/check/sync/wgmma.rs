@@ -32,7 +32,7 @@ impl Wgmmas {
                 self.accessed.insert((block, warp.number(), slot), event.point);
                 false
             }
-            WgmmaChange::Issued { wgmma, fenced } => self.issued(event, wgmma, fenced, to),
+            WgmmaChange::Issued { wgmma, fenced, .. } => self.issued(event, wgmma, fenced, to),
             WgmmaChange::Abandoned(wgmma) => abandoned(event, wgmma, to),
             WgmmaChange::Committed { .. } | WgmmaChange::Waited { .. } | WgmmaChange::Ended(_) | WgmmaChange::RegisterUsed { .. } => false,
         }

@@ -27,6 +27,7 @@ mod nearby;
 mod operands;
 pub(super) mod other_warps;
 mod sampling;
+pub mod scratch_warp;
 mod select;
 mod special_unit;
 mod sync;

@@ -52,7 +52,8 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let wgmma = Arc::new(Wgmma { id: self.in_flight.next_id(), ..wgmma });
         if self.wants(EventKind::Wgmma) {
             self.report_uses_by_wgmma(&wgmma);
-            self.report_wgmma(WgmmaChange::Issued { wgmma: &wgmma, fenced: self.warp.wgmmas.is_fenced() });
+            let (fenced, depth) = (self.warp.wgmmas.is_fenced(), self.depth(group));
+            self.report_wgmma(WgmmaChange::Issued { wgmma: &wgmma, fenced, depth });
         }
         self.progress += 1;
         self.warp.wgmmas.issue(Arc::clone(&wgmma), &mut self.warp.registers);

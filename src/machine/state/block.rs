@@ -192,7 +192,8 @@ fn write_reduction(registers: &mut Registers, group: &LaneGroup, f: BarrierFn, d
     *bits = if truth { *bits | group.mask } else { *bits & !group.mask };
 }
 
-fn new_warp(
+/// A warp at the start of its kernel.
+pub(in crate::machine) fn new_warp(
     program: &Program,
     prepared: &PreparedLaunch,
     config: &LaunchConfig,

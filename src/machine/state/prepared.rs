@@ -65,7 +65,7 @@ pub struct PreparedLaunch {
     /// The registers that each instruction writes, if the launch records coverage.
     pub writes: Option<WriteTable>,
     /// The positions of the elements of fragments, for each matrix instruction.
-    pub(in crate::machine) matrices: MatrixTables,
+    pub matrices: MatrixTables,
     /// The vector instruction set of the host.
     pub(in crate::machine) simd: pulp::Arch,
 }

@@ -6,7 +6,7 @@
 use super::Registers;
 use super::frames::{ContributedOperands, WarpFrames};
 use super::origin::{Absence, Cause, Origin, OriginId, Origins};
-use crate::machine::{Collective, LANES, LaneMask};
+use crate::machine::{Collective, LaneMask};
 use crate::program::operands::{RegisterOperand, writes};
 use crate::program::{Bank, Program};
 
@@ -22,8 +22,8 @@ impl Registers {
             self.warps.entry(key).or_insert_with(|| WarpFrames::new(collective.live));
         }
         assert!(collective.participants.contains_all(collective.lanes), "lanes that execute a collective take part in it");
+        let threads = self.threads_of(&point);
         let Some(warp) = self.warps.get_mut(&key) else { return };
-        let threads = LaneMask::lowest(self.threads.saturating_sub(point.warp.number() * LANES as u32));
         for register in writes(inst, program) {
             let mut origins = Origins::default();
             for lane in collective.lanes.iter() {

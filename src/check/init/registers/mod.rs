@@ -4,7 +4,7 @@
 //! was loaded from undefined memory. A static analysis finds the registers that may be read before they are written (`candidates`) and
 //! those that their values, and results of `shfl`, can flow into (`tracked`). Only these are tracked: for each, the lanes in which it is
 //! undefined, and the origin (`frames`, `origin`). Loaded values can flow into every register, so a warp that loads an undefined value is
-//! observed at all instructions as long as any of its registers is undefined. The result of undefined operands is undefined (`flow`), and
+//! observed at all instructions as long as any of its registers is undefined. The result of undefined operands is undefined, and
 //! so is the value from a lane that contributes an undefined one (`collective`). A use is a finding if it controls a branch, is part of an
 //! address, or is an operand of an effect (`used`); stored values are passed on to the memory (`stored`).
 //!
@@ -13,11 +13,11 @@
 
 mod candidates;
 mod collective;
-mod flow;
 mod frames;
 mod kinds;
 mod name;
 mod origin;
+mod product;
 mod stored;
 mod tracked;
 mod used;
@@ -26,11 +26,12 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
-use flow::Operands;
 use frames::{Frame, WarpFrames};
 use kinds::{computes_from_registers, is_collective};
 use origin::Origins;
 pub(super) use origin::{Cause, Origin, OriginId, OriginTable, OriginText};
+use product::Product;
+pub(super) use product::UndefinedFactors;
 use stored::stored_registers;
 pub(super) use stored::{StoredElement, StoredValue};
 use tracked::{TrackedRegisters, Tracking};
@@ -39,9 +40,10 @@ pub(super) use used::{UseKind, report};
 use super::reports::Reports;
 use crate::base::WarpId;
 use crate::check::reporter::Reporter;
-use crate::machine::{AccessEvent, AccessKind, Issue, IssuePoint, LANES, LaneMask, LaunchStart, Tick, Warp};
+use crate::check::undefined_operands::Operands;
+use crate::machine::{AccessEvent, AccessKind, Issue, IssuePoint, LANES, LaneMask, LaunchStart, PreparedLaunch, Tick, Warp};
 use crate::program::operands::{RegisterOperand, Use, call_results, registers_of, writes};
-use crate::program::{CallId, CallTarget, ControlOp, FuncId, Inst, Op, Program};
+use crate::program::{CallId, CallTarget, ControlOp, FuncId, Inst, Op, Program, WgmmaId};
 
 /// A block and a warp of it.
 type WarpKey = ([u32; 3], WarpId);
@@ -56,8 +58,8 @@ pub(super) struct Registers {
     loaded: usize,
     /// The undefined value that the current instruction stores.
     stored: Option<StoredValue>,
-    /// Threads of a block.
-    threads: u32,
+    /// The launch that runs.
+    prepared: Option<Arc<PreparedLaunch>>,
     /// The tick of the last event: an instruction is reported again when a stopped run continues.
     last: Option<Tick>,
 }
@@ -65,7 +67,7 @@ pub(super) struct Registers {
 impl Registers {
     /// The registers to follow in a program.
     pub fn new(program: &Program) -> Self {
-        Self { tracking: Arc::new(Tracking::new(program)), warps: BTreeMap::new(), loaded: 0, stored: None, threads: 0, last: None }
+        Self { tracking: Arc::new(Tracking::new(program)), warps: BTreeMap::new(), loaded: 0, stored: None, prepared: None, last: None }
     }
 
     /// True if there is anything to track now; otherwise no events of instructions are needed.
@@ -78,7 +80,7 @@ impl Registers {
         self.warps.clear();
         self.loaded = 0;
         self.stored = None;
-        self.threads = launch.prepared.config.block.iter().product();
+        self.prepared = Some(Arc::clone(&launch.prepared));
         self.last = None;
     }
 
@@ -139,13 +141,17 @@ impl Registers {
         if let Op::Control(ControlOp::Call { call, .. }) = inst.op {
             frames.enter(&tracking, callee(program, call), issue);
         }
-        let Some(function) = program.function_at(issue.point.pc) else { return false };
+        let (Some(function), Some(prepared)) = (program.function_at(issue.point.pc), &self.prepared) else { return false };
         let tracked = tracking.function(function);
         let (frame, table) = frames.frame(tracked, issue.depth, function);
         let UndefinedOperands { values, guard, origins, stored, found } = read((frame, tracked, table), (inst, issue), (reports, to));
         self.stored = stored;
         let undefined = |bank, slot| frame.undefined(tracked, RegisterOperand { bank, slot, width: 1 });
         let operands = Operands { program, warp, frame: issue.frame, active: issue.active, undefined };
+        if let Some(product) = Product::of(&inst.op, &operands, prepared) {
+            product.execute((frame, tracked, table), (issue.active, issue.point));
+            return found;
+        }
         if is_collective(&inst.op, program) {
             let contributed = operands.contributed(&inst.op, values);
             frames.contributed.record(issue.active, contributed, &origins);
@@ -174,19 +180,33 @@ impl Registers {
     }
 
     /// Lanes load undefined values into registers, after [`Self::before`] and before the instruction is executed.
-    pub fn load(&mut self, event: &AccessEvent<'_>, values: &[LoadedValue], program: &Program) {
-        let point = event.point;
+    pub fn load(&mut self, (point, depth): (IssuePoint, u32), values: &[LoadedValue], program: &Program) {
         let Some(function) = program.function_at(point.pc) else { return };
         let tracked = self.tracking.function(function);
-        let threads = LaneMask::lowest(self.threads.saturating_sub(point.warp.number() * LANES as u32));
+        let threads = self.threads_of(&point);
         let warp = self.warps.entry((point.block, point.warp)).or_insert_with(|| WarpFrames::new(threads));
         self.loaded += usize::from(!std::mem::replace(&mut warp.has_loaded, true));
-        let (frame, table) = warp.frame(tracked, event.depth, function);
+        let (frame, table) = warp.frame(tracked, depth, function);
         for LoadedValue { register, lane, origin } in values {
             let mut origins = Origins::default();
             origins.set(*lane, table.add(*origin));
             frame.write(tracked, *register, (origins.lanes, origins.lanes), &origins);
         }
+    }
+
+    /// A `wgmma` reads undefined elements of shared memory, after [`Self::before`] and before it is in flight: its result is undefined.
+    pub fn multiply(&mut self, wgmma: WgmmaId, factors: &UndefinedFactors, (point, depth): (IssuePoint, u32), program: &Program) {
+        let Some(prepared) = &self.prepared else { return };
+        let values = product::results(wgmma, (factors, point), (program, prepared));
+        if !values.is_empty() {
+            self.load((point, depth), &values, program);
+        }
+    }
+
+    /// The lanes of a warp that have threads.
+    fn threads_of(&self, point: &IssuePoint) -> LaneMask {
+        let threads: u32 = self.prepared.as_ref().map_or(0, |prepared| prepared.config.block.iter().product());
+        LaneMask::lowest(threads.saturating_sub(point.warp.number() * LANES as u32))
     }
 }
 

@@ -92,6 +92,12 @@ impl ElementTable {
         Self::of(&fragment, fragment.rows())
     }
 
+    /// The positions of the elements that a register of a lane holds.
+    pub fn held(&self, register: usize, lane: usize) -> impl Iterator<Item = usize> {
+        let elements = register * self.per_register..(register + 1) * self.per_register;
+        elements.filter_map(move |element| self.index.get(element * LANES + lane).map(|position| usize::from(*position)))
+    }
+
     /// The positions in a fragment of which a warp holds `rows` rows.
     pub fn of(fragment: &Fragment, rows: u32) -> Self {
         let columns = fragment.columns();
