@@ -98,13 +98,21 @@ impl<B: Blocks> DefUse<B> {
         last.is_none()
     }
 
+    /// The only instruction that writes `register`, if it has no guard.
+    pub fn sole_write(&self, register: RegisterOperand) -> Option<usize> {
+        match self.writes_in(register, 0..usize::MAX) {
+            [only] if only.is_certain => Some(only.at),
+            _ => None,
+        }
+    }
+
     /// Reaching definitions as [`Self::definitions`], but a register that a single instruction writes, without a guard, has only that
     /// definition: paths that bypass it are ignored.
     pub fn definitions_past_entry(&self, register: RegisterOperand, at: usize) -> Vec<Definition> {
-        match self.writes_in(register, 0..usize::MAX) {
-            [] => vec![Definition::Entry],
-            [only] if only.is_certain => vec![Definition::At(only.at)],
-            _ => self.definitions(register, at),
+        match self.sole_write(register) {
+            Some(at) => vec![Definition::At(at)],
+            None if self.write_count(register) == 0 => vec![Definition::Entry],
+            None => self.definitions(register, at),
         }
     }
 

@@ -1,5 +1,5 @@
 //! Conflicts that are reported as notes, one of each kind for the kernel: those that PTX does not order, but NVIDIA's assembler and
-//! hardware do, on which its libraries and compilers rely; and those on bytes that `expect_ignoring` names.
+//! hardware do, on which its libraries and compilers rely; those on bytes that `expect_ignoring` names; and loads whose value is unused.
 
 use super::RaceChecker;
 use super::access::Access;
@@ -22,6 +22,8 @@ pub(super) enum Exemption {
     PipelineDestructor,
     /// The launch ignores the bytes (`expect_ignoring`).
     Ignored,
+    /// The lanes that load throw the value away.
+    Unused,
 }
 
 impl Exemption {
@@ -41,6 +43,10 @@ impl Exemption {
                 "the library lets the last thread invalidate the barrier after match.any.sync and an atomic, which by the letter of PTX \
                  do not order the other lanes' uses before it"
             }
+            Exemption::Unused => {
+                "the threads that load what another one stores throw the value away: what they compute from it is stored by others only, \
+                 so no result depends on which came first"
+            }
             Exemption::Ignored => "the launch says nothing of these bytes (expect_ignoring), so which of the two comes last is no matter",
         }
     }
@@ -57,6 +63,10 @@ impl Exemption {
                  barrier"
             }
             Exemption::PipelineDestructor => "nothing in the kernel: it is the library's code",
+            Exemption::Unused => {
+                "nothing, as no result depends on it; a guard at the load like that at the store, or a barrier between the loads and the \
+                 stores, makes it no race"
+            }
             Exemption::Ignored => "nothing as long as the bytes are no matter; without them in expect_ignoring the race is an error",
         }
     }

@@ -45,6 +45,7 @@ mod scattered;
 mod shadow;
 mod unordered;
 mod unrecorded;
+mod unused_loads;
 mod wgmma;
 mod why;
 
@@ -64,6 +65,7 @@ pub use path::SynchronizationPath;
 use shadow::{Entry, Shadow};
 use unordered::UnorderedFindings;
 use unrecorded::UnrecordedReads;
+use unused_loads::UnusedLoads;
 
 use crate::base::WarpId;
 use crate::check::catalogue::FindingId;
@@ -114,6 +116,7 @@ struct RaceChecker {
     updates: Updates,
     sync_accesses: SyncAccesses,
     unordered: UnorderedFindings,
+    unused_loads: UnusedLoads,
     /// A cache: whether the assembler may reorder two accesses.
     reordered: BTreeMap<(Pc, Pc), bool>,
     /// The stores by unordered threads that have written different values to one location.
@@ -151,6 +154,7 @@ impl RaceChecker {
             updates: Updates::default(),
             sync_accesses: SyncAccesses::default(),
             unordered: UnorderedFindings::new(program),
+            unused_loads: UnusedLoads::default(),
             reordered: BTreeMap::new(),
             differing_stores: BTreeSet::new(),
             replaced_digests: BTreeMap::new(),

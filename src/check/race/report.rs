@@ -91,6 +91,7 @@ impl RaceChecker {
             let conflict_bytes = self.bytes_of_both(memory, &conflict, access);
             let ignored = self.ignored(id, memory, (&conflict, access), &conflict_bytes);
             let exemption = ignored.or_else(|| self.exemption(id, &conflict.first, access));
+            let exemption = exemption.or_else(|| self.unused(memory, &conflict, access));
             let severity = if exemption.is_some() { Severity::Note } else { id.severity() };
             if to.findings.count_race_again(Pair::new(id, to.launch, Some(&first), &second), severity, distance, &conflict_bytes) {
                 continue;

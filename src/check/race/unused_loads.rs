@@ -1,0 +1,241 @@
+//! Loads whose value is thrown away: what is computed from it is stored by other lanes only, or is not selected.
+//!
+//! A tile with fewer elements than the block has threads is loaded by all of them, each element several times, and one thread of each
+//! stores it: compilers of tiles (Triton) do so. In a kernel that works in place the other loads race with that store, but no result
+//! depends on what they read. The guards of stores are evaluated where they follow from thread indices, parameters and constants.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::access::{Access, Log};
+use super::advice::FunctionAnalysis;
+use super::detector::{Conflict, ConflictKind};
+use super::exemption::Exemption;
+use super::{RaceChecker, ShadowMemory};
+use crate::check::undefined_operands::Operands;
+use crate::machine::{FrameBase, LaneMask, PreparedLaunch, ScratchWarp};
+use crate::order::Agent;
+use crate::program::operands::{RegisterOperand, Use, reads, registers_of, writes};
+use crate::program::{Bank, CompareOp, Effect, Guard, Inst, MemoryOp, Op, Pc, PredSrc, Program, SelectOp, Src, SrcKind};
+
+/// The most warps whose loads are remembered.
+const MAX_WARPS: usize = 1 << 12;
+
+/// The most steps in which a guard is computed that is evaluated.
+const MAX_DEPTH: usize = 256;
+
+/// A load by a warp: the instruction, the number of the block, and the warp.
+type WarpLoad = (Pc, u32, u32);
+
+/// A cache of what was found.
+#[derive(Clone, Default)]
+pub(super) struct UnusedLoads {
+    /// The loads whose values no guard and no selection keeps from being used.
+    always_used: BTreeSet<Pc>,
+    /// The lanes that may use what they load.
+    used: BTreeMap<WarpLoad, LaneMask>,
+}
+
+impl UnusedLoads {
+    /// True if the lanes do not use the values that the warp loads at `load`.
+    pub fn are_unused(
+        &mut self,
+        (load, block, warp): WarpLoad,
+        lanes: LaneMask,
+        (program, prepared): (&Program, &PreparedLaunch),
+        analysis: impl FnOnce() -> Option<Arc<FunctionAnalysis>>,
+    ) -> bool {
+        if self.always_used.contains(&load) {
+            return false;
+        }
+        if let Some(used) = self.used.get(&(load, block, warp)) {
+            return !used.intersects(lanes);
+        }
+        let is_of_kernel = program.function_at(load) == Some(prepared.config.kernel);
+        let scratch = ScratchWarp::new(program, prepared, block.into(), warp).filter(|_| is_of_kernel);
+        let (Some(scratch), Some(analysis)) = (scratch, analysis()) else { return false };
+        let mut walk = Walk { program, analysis: &analysis, scratch, unknown: BTreeMap::new(), depth: 0, has_known: false };
+        let used = walk.used(load);
+        if !walk.has_known {
+            self.always_used.insert(load);
+            return false;
+        }
+        if self.used.len() >= MAX_WARPS {
+            self.used.clear();
+        }
+        self.used.insert((load, block, warp), used);
+        !used.intersects(lanes)
+    }
+}
+
+/// A walk along the uses of a value, in all lanes of a warp at once.
+struct Walk<'a> {
+    program: &'a Program,
+    analysis: &'a FunctionAnalysis,
+    /// Holds the values of registers that follow from the launch.
+    scratch: ScratchWarp<'a>,
+    /// For each register that was evaluated, the lanes in which its value is not known.
+    unknown: BTreeMap<RegisterOperand, LaneMask>,
+    /// Registers that are being evaluated.
+    depth: usize,
+    /// True if the truth of some guard or selector is known in a lane.
+    has_known: bool,
+}
+
+impl Walk<'_> {
+    /// The lanes in which the value that is loaded at `load` may decide anything or be stored.
+    fn used(&mut self, load: Pc) -> LaneMask {
+        let mut held: BTreeMap<RegisterOperand, LaneMask> = BTreeMap::new();
+        let mut worklist: Vec<RegisterOperand> = Vec::new();
+        for register in writes(&self.program.code[load.index()], self.program) {
+            held.insert(register, LaneMask::ALL);
+            worklist.push(register);
+        }
+        let mut used = LaneMask::NONE;
+        while let Some(register) = worklist.pop() {
+            let lanes = held.get(&register).copied().unwrap_or(LaneMask::NONE);
+            for at in self.analysis.code() {
+                let inst = &self.program.code[at.index()];
+                if !reads(inst, self.program).iter().any(|read| overlaps(*read, register)) {
+                    continue;
+                }
+                let lanes = lanes & self.may_execute(inst);
+                if !self.is_only_computed_with(inst, register) {
+                    used |= lanes;
+                    continue;
+                }
+                let lanes = lanes & self.may_select(inst, register);
+                for result in writes(inst, self.program) {
+                    let known = held.entry(result).or_insert(LaneMask::NONE);
+                    if !known.contains_all(lanes) {
+                        *known |= lanes;
+                        worklist.push(result);
+                    }
+                }
+            }
+        }
+        used
+    }
+
+    /// True if the register flows into the results of the instruction and has no other effect.
+    fn is_only_computed_with(&self, inst: &Inst, register: RegisterOperand) -> bool {
+        let effects = inst.op.effects(self.program);
+        let mut is_operand = effects.only_computes() && !effects.has(Effect::UsesCarry);
+        registers_of(inst, self.program, |used, read| {
+            is_operand &= !(overlaps(read, register) && matches!(used, Use::Guard | Use::Address));
+        });
+        is_operand
+    }
+
+    /// The lanes in which the guard of an instruction is not known to be false.
+    fn may_execute(&mut self, inst: &Inst) -> LaneMask {
+        let Some(Guard { slot, negate }) = inst.guard else { return LaneMask::ALL };
+        !self.known_false(PredSrc::Reg { slot, negate })
+    }
+
+    /// The lanes in which the register may be the source that `selp` selects; all for other instructions.
+    fn may_select(&mut self, inst: &Inst, register: RegisterOperand) -> LaneMask {
+        let Op::Select(SelectOp::Select { a, b, p, .. }) = inst.op else { return LaneMask::ALL };
+        let is = |source: Src| matches!(source.kind(), SrcKind::Reg(slot) if slot == register.slot && register.bank != Bank::Pred);
+        let negated = match p {
+            PredSrc::Reg { slot, negate } => PredSrc::Reg { slot, negate: !negate },
+            PredSrc::Const(truth) => PredSrc::Const(!truth),
+        };
+        match (is(a), is(b)) {
+            (true, false) => !self.known_false(p),
+            (false, true) => !self.known_false(negated),
+            (true, true) | (false, false) => LaneMask::ALL,
+        }
+    }
+
+    /// The lanes in which a predicate is known to be false.
+    fn known_false(&mut self, predicate: PredSrc) -> LaneMask {
+        let (register, negate) = match predicate {
+            PredSrc::Const(truth) => return LaneMask::all_if(!truth),
+            PredSrc::Reg { slot, negate } => (RegisterOperand { bank: Bank::Pred, slot, width: 1 }, negate),
+        };
+        let known = !self.unknown_in(register);
+        self.has_known |= !known.is_empty();
+        let truth = self.scratch.warp().registers.pred.get(register.slot.index()).copied().unwrap_or(LaneMask::NONE);
+        known & if negate { truth } else { !truth }
+    }
+
+    /// The lanes in which the value of a register does not follow from the launch. Its value is in the scratch warp afterwards.
+    fn unknown_in(&mut self, register: RegisterOperand) -> LaneMask {
+        if let Some(unknown) = self.unknown.get(&register) {
+            return *unknown;
+        }
+        // A register that depends on itself is unknown, as is one that is computed in many steps.
+        self.unknown.insert(register, LaneMask::ALL);
+        if self.depth == MAX_DEPTH {
+            return LaneMask::ALL;
+        }
+        self.depth += 1;
+        let unknown = self.evaluate(register);
+        self.depth -= 1;
+        self.unknown.insert(register, unknown);
+        unknown
+    }
+
+    fn evaluate(&mut self, register: RegisterOperand) -> LaneMask {
+        let def_use = self.analysis.def_use();
+        let Some(at) = def_use.sole_write(register).filter(|_| register.width == 1) else { return LaneMask::ALL };
+        let inst = &self.program.code[at];
+        let mut any = LaneMask::NONE;
+        for read in reads(inst, self.program) {
+            any |= self.unknown_in(read);
+        }
+        if !self.scratch.execute(Pc(at as u32)) {
+            return LaneMask::ALL;
+        }
+        if any.is_empty() || !absorbs(&inst.op) {
+            return any;
+        }
+        let unknown = &self.unknown;
+        let undefined = |bank, slot| unknown.get(&RegisterOperand { bank, slot, width: 1 }).copied().unwrap_or(LaneMask::ALL);
+        let (frame, active) = (FrameBase::default(), LaneMask::ALL);
+        let operands = Operands { program: self.program, warp: self.scratch.warp(), frame, active, undefined };
+        inst.op.undefined_in(&operands, any)
+    }
+}
+
+/// True if a known operand can decide the result of an operation whose other operands are unknown, such as false that of an `and`.
+fn absorbs(op: &Op) -> bool {
+    let is_selection = matches!(op, Op::Select(SelectOp::Select { .. } | SelectOp::PredBinary { .. } | SelectOp::PredMove { .. }));
+    is_selection || matches!(op, Op::Integer(_) | Op::Compare(CompareOp::SetpInt { .. } | CompareOp::SetpFloat { .. }))
+}
+
+/// True if two registers share a slot.
+fn overlaps(one: RegisterOperand, other: RegisterOperand) -> bool {
+    let end = |register: RegisterOperand| register.slot.0 + u32::from(register.width);
+    one.bank == other.bank && one.slot.0 < end(other) && other.slot.0 < end(one)
+}
+
+impl RaceChecker {
+    /// [`Exemption::Unused`] if one side of a conflict is a load, and no lane that reads what the other side writes uses the value.
+    pub(super) fn unused(&mut self, memory: ShadowMemory, conflict: &Conflict, access: &Access) -> Option<Exemption> {
+        let is_load = |side: &Access| {
+            let is_plain = side.strong.is_none() && side.copy == 0 && side.op.agent == Agent::Threads;
+            is_plain && matches!(self.program.code[side.pc.index()].op, Op::Memory(MemoryOp::Load { .. } | MemoryOp::LoadVector { .. }))
+        };
+        let sides = [(&conflict.first, access), (access, &conflict.first)];
+        let (load, other) = sides.into_iter().find(|(side, _)| conflict.kind == ConflictKind::Unordered && is_load(side))?;
+        let lanes = overlapping_lanes(load, other, self.log_of(memory));
+        let Self { program, updates, reachability, prepared, unused_loads, .. } = self;
+        let analysis = || updates.analysis(program, reachability, load.pc);
+        let key = (load.pc, load.op.block, load.op.warp.number());
+        unused_loads.are_unused(key, lanes, (program, prepared.as_ref()?), analysis).then_some(Exemption::Unused)
+    }
+}
+
+/// The lanes of a load that read bytes which other threads access by `other`.
+fn overlapping_lanes(load: &Access, other: &Access, log: &Log) -> LaneMask {
+    let is_same_warp = (load.op.block, load.op.warp, load.op.agent) == (other.op.block, other.op.warp, other.op.agent);
+    load.op.lanes.filter(|lane| {
+        let Some(start) = load.lane_addresses.address(lane, log) else { return true };
+        (start..start + u64::from(load.bytes)).any(|address| {
+            let others = other.lanes_at(address, log);
+            !if is_same_warp { others.without(LaneMask::of(lane)) } else { others }.is_empty()
+        })
+    })
+}
