@@ -1,7 +1,7 @@
 //! Races with one cause: the same two statements, or accesses on either side of one point at which the same fix orders all of them.
 
-use crate::check::finding::{Finding, Side};
-use crate::check::reachability::Reachability;
+use crate::check::finding::{Finding, Side, ThreadDistance};
+use crate::check::reachability::{BarrierKind, Reachability};
 use crate::check::statement::is_same_statement;
 use crate::isa::{Ordering, Space};
 use crate::program::{Op, Pc, Program};
@@ -23,6 +23,9 @@ pub(in crate::check) fn is_same(program: &Program, reachability: &mut Reachabili
     if variable(program, earlier) != variable(program, new) {
         return false;
     }
+    if rely_on_lockstep(program, reachability, (earlier, earlier_first), (new, new_first)) {
+        return true;
+    }
     // Synchronization of distant threads orders nearer ones as well.
     let is_same_fix = earlier.fix == new.fix || earlier.distance != new.distance;
     let mut matches = |one: &Side, other: &Side| {
@@ -33,6 +36,23 @@ pub(in crate::check) fn is_same(program: &Program, reachability: &mut Reachabili
                 && have_common_point(earlier, pairs)
     };
     matches(earlier_first, &earlier.second) || matches(&earlier.second, earlier_first)
+}
+
+/// True if both findings are of lanes of one warp that read and then write, or write and then read, in one part of the code that no barrier
+/// divides: steps of one computation that relies on lockstep.
+fn rely_on_lockstep(
+    program: &Program,
+    reachability: &mut Reachability,
+    (earlier, earlier_first): (&Finding, &Side),
+    (new, new_first): (&Finding, &Side),
+) -> bool {
+    let actions = |first: &Side, finding: &Finding| (first.action, finding.second.action);
+    let is_of_warp = earlier.distance == Some(ThreadDistance::Warp) && new.distance == earlier.distance;
+    if !is_of_warp || actions(earlier_first, earlier) != actions(new_first, new) || earlier.fix != new.fix {
+        return false;
+    }
+    let mut reaches = |from: &Side, to: &Side| reachability.reaches_without_barrier(program, from.point.pc, to.point.pc, BarrierKind::Any);
+    reaches(earlier_first, &new.second) || reaches(new_first, &earlier.second)
 }
 
 /// True if both sides are strong, as those of a flag: then the synchronization itself is at fault.
