@@ -36,6 +36,9 @@ pub enum Remedy {
     FirstThread(Pc),
     /// A wait for the phase of the other parity.
     OtherParity(Pc),
+    /// A wait for the phase of an mbarrier: before the second instruction, which takes what the first one brings, or before the first one,
+    /// which needs room that the second one frees.
+    PhaseWait(Pc, Pc),
     /// `cp.async.commit_group` before an instruction.
     Commit(Pc),
     /// A wait at this position for all copies of this kind that the thread has issued.

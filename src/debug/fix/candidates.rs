@@ -6,6 +6,7 @@ use super::atomic::ReadModifyWrite;
 use super::barrier_positions::{Participants, UnrolledCopies, barrier_positions};
 use super::executing_warps::ExecutingWarps;
 use super::patch::TextChange;
+use super::phase_wait::{self, FirstWait, Ring};
 use super::statement::{Modifiers, barrier, fence, wait_all};
 use crate::cfg::ControlFlow;
 use crate::check::faults::{MBARRIER_INVALIDATED, MBARRIER_UNINITIALIZED};
@@ -104,6 +105,7 @@ impl<'a> Planner<'a> {
                 vec![FixPlan::new(vec![TextChange::Operand(pc, 0, pending.to_string())], description)]
             }
             Remedy::FirstThread(pc) => vec![by_first_thread(program, pc)],
+            Remedy::PhaseWait(brings, takes) => self.phase_waits(brings, takes, pcs),
             Remedy::OtherParity(pc) => other_parity(program, pc).into_iter().collect(),
             Remedy::Atomic { load, store, f } => self.by_atomic(load, store, f, pcs),
         }
@@ -230,6 +232,34 @@ impl<'a> Planner<'a> {
                 [forward.clone(), forward.with(&back)]
             })
             .collect()
+    }
+
+    /// Waits for the phases of the kernel's mbarriers: before `takes`, or before `brings`, whose first waits pass.
+    fn phase_waits(&mut self, brings: Pc, takes: Pc, pcs: &[Pc]) -> Vec<FixPlan> {
+        let program = self.program;
+        let mbarriers = self.warps.as_ref().map(|warps| warps.mbarriers.clone()).unwrap_or_default();
+        let Some(kernel) = program.function_at(takes).filter(|function| program.functions[function.index()].is_kernel) else {
+            return Vec::new();
+        };
+        let rings = phase_wait::rings(program, kernel, &mbarriers);
+        if rings.is_empty() || program.function_at(brings) != Some(kernel) {
+            return Vec::new();
+        }
+        let Some(analysis) = self.analysis(takes) else { return Vec::new() };
+        let opcode = |pc: Pc| program.statement(pc).map(|statement| statement.opcode);
+        // Of unrolled copies, the first one.
+        let first_like = |like: Pc| pcs.iter().copied().filter(|pc| opcode(*pc) == opcode(like)).min().unwrap_or(like);
+        let waits = |pc: Pc, first: FirstWait| {
+            let wait = |at: Position, ring: &Ring| {
+                let (plan, text) = phase_wait::wait(program, kernel, ring, (at, first), phase_wait::is_repeated(analysis, at));
+                FixPlan { descriptions: vec![inserted(program, at, &text, Some(Construct::PhaseWait))], ..plan }
+            };
+            let positions = phase_wait::positions(program, analysis, pc);
+            positions.into_iter().flat_map(|at| rings.iter().map(move |ring| wait(at, ring)).collect::<Vec<_>>()).collect::<Vec<_>>()
+        };
+        let (after, before) = (waits(first_like(takes), FirstWait::Waits), waits(first_like(brings), FirstWait::Passes));
+        let longest = after.len().max(before.len());
+        (0..longest).flat_map(|index| after.get(index).into_iter().chain(before.get(index)).cloned().collect::<Vec<_>>()).collect()
     }
 
     /// The position itself if all threads of the block reach it together, otherwise the nearest such position before or after it.
@@ -374,6 +404,9 @@ pub(super) fn further_candidates(finding: &Finding, is_plain: impl Fn(Pc) -> boo
         Some(ThreadDistance::Block | ThreadDistance::Instruction) => {
             found.push(vec![Remedy::Barrier(BarrierLevel::Block, one, other)]);
             found.push(vec![Remedy::NamedBarrier(one, other)]);
+            let is_read_first = first.copy.is_none() && finding.second.copy.is_some();
+            let (brings, takes) = if is_read_first { (other, one) } else { (one, other) };
+            found.push(vec![Remedy::PhaseWait(brings, takes)]);
         }
         Some(ThreadDistance::Cluster) => found.push(vec![Remedy::Barrier(BarrierLevel::Cluster, one, other)]),
         // Where one thread of each block synchronizes the grid, the others may have to meet it.

@@ -1,4 +1,4 @@
-//! The warps that execute an instruction: how many threads a named barrier of them waits for.
+//! The warps that execute an instruction: how many threads a named barrier of them waits for. And the mbarriers that they initialize.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::base::WarpId;
 use crate::debug::run::{Job, RunError, RunOptions, Runner};
 use crate::launch::Case;
-use crate::machine::{BlockId, Event, EventKind, EventMask, Instrumentation, IssuePoint, Observer};
+use crate::machine::{BlockId, Event, EventKind, EventMask, Instrumentation, IssuePoint, MbarrierChange, MbarrierEvent, Observer};
 use crate::program::{Pc, Program};
 
 /// Threads of a warp, as a barrier counts them.
@@ -16,6 +16,8 @@ const THREADS: u32 = 32;
 #[derive(Clone, Debug, Default)]
 pub(super) struct ExecutingWarps {
     warps: BTreeMap<Pc, (u64, BTreeSet<WarpId>)>,
+    /// The addresses of the mbarriers of the blocks.
+    pub mbarriers: BTreeSet<u32>,
 }
 
 impl ExecutingWarps {
@@ -53,7 +55,7 @@ impl ExecutingWarps {
 
 impl Observer for ExecutingWarps {
     fn mask(&self) -> EventMask {
-        EventMask::of(&[EventKind::Access, EventKind::Copy, EventKind::Sync])
+        EventMask::of(&[EventKind::Access, EventKind::Copy, EventKind::Sync, EventKind::Mbarrier])
     }
 
     fn event(&mut self, event: &Event<'_>) -> bool {
@@ -61,6 +63,9 @@ impl Observer for ExecutingWarps {
             Event::Access(access) => self.add(access.block_id, &access.point),
             Event::Copy(event) => self.add(event.copy.block_id, &event.copy.issued),
             Event::Sync(event) => self.add(event.block_id, &event.point),
+            Event::Mbarrier(MbarrierEvent { change: MbarrierChange::Initialized(_), address, .. }) => {
+                self.mbarriers.insert(*address);
+            }
             Event::Collective(_)
             | Event::Mbarrier(_)
             | Event::Wgmma(_)

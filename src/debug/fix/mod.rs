@@ -14,6 +14,7 @@ mod candidates;
 mod executing_warps;
 mod outputs;
 mod patch;
+mod phase_wait;
 mod report;
 mod session;
 mod statement;
@@ -229,9 +230,10 @@ impl<'a> Search<'a> {
         Ok(self.planner.warps.insert(found))
     }
 
-    /// The plans for candidates. Where one is a named barrier, a run says which warps execute the instructions.
+    /// The plans for candidates. Where one is a named barrier or a wait for a phase, a run says which warps execute
+    /// the instructions and which mbarriers there are.
     fn plans(&mut self, candidates: &[Candidate], pcs: &[Pc], launch: usize) -> Result<Vec<FixPlan>, RunError> {
-        let needs_warps = candidates.iter().flatten().any(|remedy| matches!(remedy, Remedy::NamedBarrier(..)));
+        let needs_warps = candidates.iter().flatten().any(|remedy| matches!(remedy, Remedy::NamedBarrier(..) | Remedy::PhaseWait(..)));
         if needs_warps {
             self.executing_warps()?;
         }
@@ -441,6 +443,7 @@ fn translated(remedy: Remedy, to: impl Fn(Pc) -> Option<Pc>) -> Option<Remedy> {
         Remedy::WaitGroup(pc, pending) => Remedy::WaitGroup(to(pc)?, pending),
         Remedy::FirstThread(pc) => Remedy::FirstThread(to(pc)?),
         Remedy::OtherParity(pc) => Remedy::OtherParity(to(pc)?),
+        Remedy::PhaseWait(brings, takes) => Remedy::PhaseWait(to(brings)?, to(takes)?),
         Remedy::Commit(before) => Remedy::Commit(to(before)?),
         Remedy::WaitAll(kind, at) => Remedy::WaitAll(kind, position(at)?),
         Remedy::Atomic { load, store, f } => Remedy::Atomic { load: to(load)?, store: to(store)?, f },

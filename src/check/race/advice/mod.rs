@@ -212,13 +212,15 @@ fn fix_of_kind(id: FindingId, language: Language, first: &Access, second: &Acces
 
 /// The advice on how to order an asynchronous operation.
 fn fix_of_copies(language: Language, first: &Access, second: &Access) -> Option<Advice> {
-    let copy = if first.op.agent == Agent::Threads { second } else { first };
+    let (copy, other) = if first.op.agent == Agent::Threads { (second, first) } else { (first, second) };
+    let waits = matches!(copy.op.agent, Agent::Copy(_)).then(|| vec![Remedy::PhaseWait(copy.pc, other.pc)]);
     if first.op.agent == Agent::Threads && copy.op.agent != Agent::Threads {
         let text = "consider waiting until all threads are done with the bytes (a barrier, or an mbarrier that they arrive at) before the \
                     copy is issued";
-        return Some(Advice::new(text, barrier_between(BarrierLevel::Block, first, second)));
+        let candidates = waits.into_iter().chain(barrier_between(BarrierLevel::Block, first, second)).collect();
+        return Some(Advice::new(text, candidates));
     }
-    let mut candidates = Vec::new();
+    let mut candidates: Vec<Candidate> = waits.into_iter().collect();
     let text: String = match copy.op.agent {
         Agent::Threads => return None,
         Agent::Async(AsyncKind::Wgmma) => {
