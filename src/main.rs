@@ -409,6 +409,7 @@ fn run(args: &Args, opened: &Opened) -> Result<Status, Failure> {
         log.certificate(name, certificate);
         out.write_all(text::certificate(name, certificate, style).as_bytes())?;
     }
+    out.write_all(text::guessed_launch(launch, style).as_bytes())?;
     out.write_all(text::failed_first_launch(reasons, style).as_bytes())?;
     write_log(&log, &suite, style, &mut out)?;
     out.flush()?;

@@ -138,6 +138,9 @@ pub struct StoppedLaunch {
     pub kernel: String,
     /// True if it is not the launch of the previous stop.
     pub is_new: bool,
+    /// At the end of the run, what of its launches nobody gave, in one line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub made_up: Option<String>,
 }
 
 /// The instructions of other warps during a step.

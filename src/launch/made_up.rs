@@ -10,6 +10,7 @@ mod arithmetic;
 mod constants;
 mod descriptors;
 mod dimensions;
+mod evidence;
 mod flow;
 mod hints;
 mod indices;
@@ -94,6 +95,9 @@ pub const NOT_FIRST: &str = "not the first guess";
 /// The end of such a reason if the first guess was rejected only for its run time.
 pub const RUNS_LONG: &str = "the kernel runs long";
 
+/// The beginning of such a reason if the first guess had another block.
+pub const WITH_BLOCK: &str = "with a block of";
+
 /// The source of a value of a made-up launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -113,6 +117,11 @@ impl Reason {
 
     fn based(self, basis: Basis) -> Self {
         Self { basis, ..self }
+    }
+
+    /// True if the value is a number that a parameter gets.
+    pub fn is_number(&self) -> bool {
+        self.param.is_some() && self.what.contains(" = ")
     }
 }
 
@@ -423,7 +432,7 @@ impl<'a> Study<'a> {
         if self.known.block.is_some() {
             return Vec::new();
         }
-        let instead = format!("with a block of {}, {found}", extents(guess.block));
+        let instead = format!("{WITH_BLOCK} {}, {found}", extents(guess.block));
         let blocks = self.features.other_blocks(self.kernel).into_iter().filter(|block| *block != guess.block);
         let with = |block| Guess { instead: Some(instead.clone()), extents: guess.extents.clone(), ..self.with_block(block) };
         blocks.map(with).collect()

@@ -54,7 +54,7 @@ pub use file::{Compare, Content, ExpectedFindings, Tolerance};
 pub use init::{Contents, Generator, for_each_chunk};
 pub use made_up::{
     Basis, Guess, Integers, LaunchFacts, MadeUp, MapFacts, NOT_FIRST, ONE_OF_SEVERAL, Origins, ParamPart, RUNS_LONG, Reason, Study,
-    UniformElements, constants_of, file_of,
+    UniformElements, WITH_BLOCK, constants_of, file_of,
 };
 pub use pages::Pages;
 pub use plan::{Case, ParamValue, Plan, PlannedBuffer, PlannedImage, PlannedLaunch, PlannedParam, PlannedPart, PlannedVariable, values_of};

@@ -7,8 +7,12 @@ use super::element::Element;
 use super::expect::Expect;
 use super::file::ExpectedFindings;
 use super::init::Contents;
-use super::made_up::Reason;
+use super::made_up::{Basis, Reason};
+use crate::base::Dim3;
 use crate::program::{Content, FuncId, Image, TensorMap, VarId};
+
+/// The most made-up numbers that are named in one line.
+const NUMBERS_MAX: usize = 4;
 
 /// A launch file, resolved.
 #[derive(Clone, Debug)]
@@ -69,6 +73,31 @@ pub struct PlannedLaunch {
     pub is_from_args: bool,
     /// The reasons for its values, if it is made up.
     pub reasons: Vec<Reason>,
+}
+
+impl PlannedLaunch {
+    /// What of the launch is a guess, in one line, with the options that say it instead: `block (32,32,1): the code reads %tid.y; grid
+    /// (2,2,1), n = 64: give --block, --grid, -a`. None if nothing is.
+    pub fn guesses(&self) -> Option<String> {
+        let guessed = || self.reasons.iter().filter(|reason| reason.basis == Basis::Guessed);
+        let is_guessed = |what: &str| guessed().any(|reason| reason.what == what);
+        let block = guessed().find(|reason| reason.what == "block").map(|reason| format!("block {}: {}", Dim3(self.block), reason.why));
+        let grid = is_guessed("grid").then(|| format!("grid {}", Dim3(self.grid)));
+        let mut numbers: Vec<String> = guessed().filter(|reason| reason.is_number()).map(|reason| reason.what.clone()).collect();
+        let options: Vec<&str> = [(block.is_some(), "--block"), (grid.is_some(), "--grid"), (!numbers.is_empty(), "-a")]
+            .into_iter()
+            .filter_map(|(is_guessed, option)| is_guessed.then_some(option))
+            .collect();
+        if options.is_empty() {
+            return None;
+        }
+        let more = numbers.len().saturating_sub(NUMBERS_MAX);
+        numbers.truncate(NUMBERS_MAX);
+        numbers.extend((more > 0).then(|| format!("{more} more numbers")));
+        let rest: Vec<String> = grid.into_iter().chain(numbers).collect();
+        let parts: Vec<String> = block.into_iter().chain(Some(rest.join(", ")).filter(|rest| !rest.is_empty())).collect();
+        Some(format!("{}: give {}", parts.join("; "), options.join(", ")))
+    }
 }
 
 /// A texture, sampler or surface.

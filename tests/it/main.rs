@@ -47,6 +47,7 @@ mod livelock;
 mod look;
 mod machine;
 mod made_up;
+mod made_up_shapes;
 mod man;
 mod num;
 mod old_ptx;

@@ -5,6 +5,7 @@ mod short;
 
 use std::collections::BTreeMap;
 
+use crate::base::Dim3;
 use crate::check::{Finding, SideAction};
 use crate::isa::Space;
 use crate::launch::{Basis, Origins, ParamPart, ParamValue, PlannedBuffer, PlannedLaunch};
@@ -96,7 +97,7 @@ pub fn null_member(launched: FaultedLaunch<'_>, trap: &Trap) -> Option<String> {
 
 fn in_one_line(launch: &PlannedLaunch, (values, contents): (Vec<usize>, Vec<usize>), always: bool) -> String {
     let reason = |index: usize| launch.reasons.iter().find(|reason| reason.param == Some(index) && reason.basis == Basis::Guessed);
-    let number = |index: &usize| reason(*index).filter(|reason| reason.what.contains(" = ")).map(|reason| reason.what.clone());
+    let number = |index: &usize| reason(*index).filter(|reason| reason.is_number()).map(|reason| reason.what.clone());
     let contents_of = |index: &usize| reason(*index).map(|reason| format!("what {} holds", reason.what));
     let parts: Vec<String> = values.iter().filter_map(number).chain(contents.iter().filter_map(contents_of)).collect();
     match parts.as_slice() {
@@ -123,11 +124,8 @@ pub fn may_be(launch: &PlannedLaunch) -> String {
 
 /// The note on a finding that another block size may avoid: `block (16,16,1) is a guess`; empty where the block size is not a guess.
 fn of_guessed_block(launch: &PlannedLaunch, finding: &Finding) -> String {
-    let depends = finding.memory.is_none_or(|memory| matches!(memory.space, Space::Shared | Space::SharedCluster));
-    let is_guess = launch.reasons.iter().any(|reason| reason.what == "block" && reason.basis == Basis::Guessed);
-    if !depends || !is_guess {
-        return String::new();
-    }
-    let [x, y, z] = launch.block;
-    format!("block ({x},{y},{z}) is a guess: a kernel that is for another one needs --block ('info launch')")
+    let is_shared = finding.memory.is_none_or(|memory| matches!(memory.space, Space::Shared | Space::SharedCluster));
+    let guessed = launch.reasons.iter().find(|reason| reason.what == "block" && reason.basis == Basis::Guessed);
+    let Some(reason) = guessed.filter(|_| is_shared || finding.id.is_race()) else { return String::new() };
+    format!("block {} is a guess ({}): a kernel that is for another one needs --block ('info launch')", Dim3(launch.block), reason.why)
 }

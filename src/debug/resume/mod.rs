@@ -27,6 +27,7 @@ use super::focus::Focus;
 use super::session::{InterruptCheck, Session};
 use super::site::Site;
 use super::stop::{Direction, Goal, Others, Reason, Stop, StoppedLaunch};
+use crate::launch::PlannedLaunch;
 use crate::machine::Tick;
 use cause::Cause;
 
@@ -118,6 +119,9 @@ impl Session {
         let (time, number) = (self.time(), self.launch());
         self.navigation.push(time);
         let kernel = self.kernel_name().to_string();
+        let reasons: Vec<Reason> = stop_info.causes.into_iter().map(|cause| cause.described(&self.eval_context())).collect();
+        let is_over = reasons.iter().any(|reason| matches!(reason, Reason::Ended | Reason::Fault(_)));
+        let made_up = self.case().launches.get(number).filter(|_| is_over).and_then(PlannedLaunch::guesses);
         Stop {
             time,
             focus: self.focus,
@@ -125,8 +129,8 @@ impl Session {
             here: Site::of(&self.eval_context()).map(Box::new),
             before: run_start.focus,
             left,
-            launch: StoppedLaunch { number, count: self.launches(), kernel, is_new: run_start.launch != number },
-            reasons: stop_info.causes.into_iter().map(|cause| cause.described(&self.eval_context())).collect(),
+            launch: StoppedLaunch { number, count: self.launches(), kernel, is_new: run_start.launch != number, made_up },
+            reasons,
             others: stop_info.others,
             findings: self.finding_count(),
             wrong_elements: self.wrong_elements(),

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::dimensions;
 use super::flow::{Flow, slot_of};
+use super::{dimensions, evidence};
 use crate::isa::{IntBinary, IntTernary, IntType, Shift, Space};
 use crate::program::{
     AsyncOp, BitsOp, ClusterOp, CompareOp, CopyOp, FuncId, Function, Inst, IntegerOp, MatrixOp, Mention, MoveOp, Named, Op, Pc, Program,
-    Slot, Src, SrcKind, SyncOp, WarpgroupOp,
+    Slot, Src, SrcKind, SyncOp, VarId, WarpgroupOp,
 };
 
 /// Threads of a block if neither the kernel's directives nor its code suggest a number.
@@ -74,6 +74,10 @@ pub struct KernelFeatures {
     thread_split: Option<u32>,
     /// Distance of adjacent blocks in x and y, if the code has it as a constant and does not read `%ntid`.
     block_strides: [Option<u32>; 2],
+    /// Rows from one iteration to the next, if a thread accesses several rows of a tile.
+    row_step: Option<u32>,
+    /// The largest thread count of a barrier that the code has as a constant.
+    barrier_threads: Option<u32>,
 }
 
 impl KernelFeatures {
@@ -88,8 +92,13 @@ impl KernelFeatures {
         [features.ctaid_axes[1], features.ctaid_axes[2]] = dimensions::of_blocks(flow);
         features.block_strides = block_strides(flow);
         features.thread_split = thread_split(flow);
+        features.row_step = evidence::row_step(flow);
+        features.barrier_threads = evidence::barrier_threads(flow);
         let program = flow.program;
-        let shared = || program.variables.iter().filter(|variable| variable.location.space == Space::Shared);
+        let is_named =
+            |id: &VarId| flow.code().any(|(_, pc, _)| program.mentions(Pc(pc)).iter().any(|mention| mention.named == Named::Variable(*id)));
+        let ids: Vec<VarId> = (0..program.variables.len()).map(VarId::new).filter(is_named).collect();
+        let shared = || ids.iter().map(|id| &program.variables[id.index()]).filter(|variable| variable.location.space == Space::Shared);
         if shared().any(|variable| variable.bytes == 0) {
             let most = SHARED_BYTES.iter().rev().find(|row| row.0 <= program.target.0).map_or(48 << 10, |row| row.1);
             features.dynamic_most = Some(most.saturating_sub(flow.kernel.shared_bytes) / 16 * 16);
@@ -173,7 +182,13 @@ impl KernelFeatures {
             return (extents, ".maxntid allows it".to_string(), true);
         }
         if let Some(block) = self.strided(kernel).filter(|block| block.iter().product::<u32>() <= most.unwrap_or(1024)) {
-            return (block, "the code has its blocks so far apart".to_string(), false);
+            let why = match self.block_strides[1] {
+                Some(rows) if rows > block[1] => {
+                    format!("the code has its blocks so far apart, with {} rows for each thread", rows / block[1])
+                }
+                _ => "the code has its blocks so far apart".to_string(),
+            };
+            return (block, why, false);
         }
         if y || z {
             let threads = most.unwrap_or(THREADS_WITH_DIMENSIONS).min(THREADS_WITH_DIMENSIONS.max(most.unwrap_or(0)));
@@ -186,6 +201,9 @@ impl KernelFeatures {
             None if self.wgmma => (THREADS_WITH_WGMMA, "wgmma takes a warpgroup"),
             None if self.names_reserved_shared => (THREADS_WITH_TILES, "tiles of several warps have up to that many"),
             None if self.matrices >= MANY_MATRICES => (THREADS_WITH_MATRICES, "the code is full of matrix instructions"),
+            None if let Some(threads) = self.barrier_threads.filter(|threads| self.thread_split.is_none_or(|at| *threads > at)) => {
+                (threads, "a barrier is for that many")
+            }
             None if let Some(at) = self.thread_split => {
                 ((2 * at).clamp(THREADS_WITH_BARRIERS, THREADS_MAX), "the code distinguishes warps of a block")
             }
@@ -199,7 +217,8 @@ impl KernelFeatures {
     fn strided(&self, kernel: &Function) -> Option<[u32; 3]> {
         let block = match (self.block_strides, self.thread_dimensions) {
             ([Some(x), _], [false, false]) if kernel.shared_bytes == 0 && self.dynamic_most.is_none() => [x, 1, 1],
-            ([Some(x), Some(y)], [true, false]) => [x, y, 1],
+            // A thread may process several rows of a tile.
+            ([Some(x), Some(y)], [true, false]) => [x, self.row_step.filter(|step| y % step == 0).unwrap_or(y), 1],
             _ => return None,
         };
         (32..=1024).contains(&block.iter().map(|extent| u64::from(*extent)).product::<u64>()).then_some(block)
@@ -212,10 +231,11 @@ impl KernelFeatures {
             return Vec::new();
         }
         let most = kernel.limits.max_block.map_or(1024, |[x, y, z]| x.saturating_mul(y).saturating_mul(z));
+        let least = self.least_threads();
         let mut blocks: Vec<[u32; 3]> = Vec::new();
         let mut add = |x: u32, y: u32| {
             let threads = u64::from(x) * u64::from(y);
-            if (1..=u64::from(most)).contains(&threads) && !blocks.contains(&[x, y, 1]) {
+            if (u64::from(least)..=u64::from(most)).contains(&threads) && !blocks.contains(&[x, y, 1]) {
                 blocks.push([x, y, 1]);
             }
         };
@@ -245,6 +265,13 @@ impl KernelFeatures {
         [[32, 8], [8, 8], [32, 4], [32, 32], [32, 1]].into_iter().for_each(|[x, y]| add(x, y));
         blocks.truncate(SHAPES_MAX);
         blocks
+    }
+
+    /// The least number of threads of a block in which no branch of the code is left out that is for other warps, and no barrier waits for
+    /// more threads than there are: fewer could hide that they hang.
+    fn least_threads(&self) -> u32 {
+        let beyond_split = self.thread_split.map_or(1, |at| at + 1);
+        beyond_split.max(self.barrier_threads.unwrap_or(1))
     }
 
     /// Possible columns and rows of the arrays in shared memory: a factor of the index arithmetic is taken for the bytes of a row.

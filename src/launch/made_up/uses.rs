@@ -2,11 +2,11 @@
 
 use super::flow::{Fact, Flow, ParamPart, ParamParts};
 use super::hints;
-use crate::isa::{AtomicFn, MbarrierFn, ScalarType, Space, TypeKind};
+use crate::isa::{AtomicFn, IntBinary, IntTernary, MbarrierFn, ScalarType, Space, TypeKind};
 use crate::program::operands;
 use crate::program::{
-    Address, AsyncOp, AtomicOp, Bank, CompareOp, ControlOp, CopyOp, FuncId, Function, HandleSource, Inst, MatrixOp, MbarrierOp, MemoryOp,
-    Op, Pc, Program, SpaceAddress, SrcKind, TensorMapOp, WarpgroupOp,
+    Address, AsyncOp, AtomicOp, Bank, CompareOp, ControlOp, CopyOp, FuncId, Function, HandleSource, Inst, IntegerOp, MatrixOp, MbarrierOp,
+    MemoryOp, Op, Pc, Program, SpaceAddress, Src, SrcKind, TensorMapOp, WarpgroupOp,
 };
 
 /// Uses of the memory that a pointer points to.
@@ -52,12 +52,22 @@ pub struct NumberUse {
     pub compared: Option<Pc>,
     /// The access whose address is computed from it.
     pub addressed: Option<Pc>,
+    /// The sum of it and another number, outside of loops that add it again and again.
+    pub added: Option<Pc>,
+    /// True if it is multiplied by another variable.
+    pub is_factor: bool,
 }
 
 impl NumberUse {
     /// True if it is used as the number of elements or rows of something.
     pub fn is_extent(&self) -> bool {
         self.ends_loop.is_some() || self.compared.is_some() || self.addressed.is_some()
+    }
+
+    /// The sum, if all that the code does with the number is to add it to an index.
+    pub fn offset(&self) -> Option<Pc> {
+        let is_other = self.handle.is_some() || self.ends_loop.is_some() || self.compared.is_some() || self.is_factor;
+        self.added.filter(|_| self.addressed.is_some() && !is_other)
     }
 }
 
@@ -321,12 +331,41 @@ impl Reader<'_, '_> {
                 }
                 (facts[0].direct | facts[1].direct, 0, false)
             }
-            _ => return,
+            _ => return self.terms(function, pc, inst),
         };
         let bits = if direct == 0 { value } else { direct };
         for (_, used) in self.uses.parts.iter_mut().enumerate().filter(|(bit, _)| bits >> bit & 1 == 1) {
             let first = if is_end { &mut used.number.ends_loop } else { &mut used.number.compared };
             first.get_or_insert(pc);
+        }
+    }
+
+    /// Adds numbers that are added to an index, or multiplied by another variable.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the other operations compute no index")]
+    fn terms(&mut self, function: FuncId, pc: Pc, inst: &Inst) {
+        let is_variable = |source: Src| !matches!(source.kind(), SrcKind::Const(_));
+        let (a, b, bank, is_product) = match inst.op {
+            Op::Integer(IntegerOp::Binary { f: IntBinary::Add, ty, a, b, .. }) if ty.bank() == Bank::B32 => (a, b, Bank::B32, false),
+            Op::Integer(
+                IntegerOp::Binary { f: IntBinary::MulLo, ty, a, b, .. }
+                | IntegerOp::Ternary { f: IntTernary::MadLo, ty, a, b, .. }
+                | IntegerOp::MulWide { ty, a, b, .. }
+                | IntegerOp::MadWide { ty, a, b, .. },
+            ) => (a, b, ty.bank(), true),
+            _ => return,
+        };
+        if !is_variable(a) || !is_variable(b) {
+            return;
+        }
+        let direct = [a, b].iter().fold(0, |bits, source| bits | self.flow.fact_of(function, bank, *source).direct);
+        let results = operands::writes(inst, self.flow.program);
+        let is_repeated = results.iter().any(|d| self.flow.depends_on_itself(self.flow.cell(function, d.bank, d.slot)));
+        for (_, used) in self.uses.parts.iter_mut().enumerate().filter(|(bit, _)| direct >> bit & 1 == 1) {
+            if is_product || is_repeated {
+                used.number.is_factor = true;
+            } else {
+                used.number.added.get_or_insert(pc);
+            }
         }
     }
 

@@ -9,6 +9,9 @@ use crate::launch::image::BufferRef;
 use crate::launch::tensor_map::TensorMap;
 use crate::program::{self, TENSOR_MAP_BYTES};
 
+/// The value of a number that the code only adds to an index.
+const OFFSET: u64 = 1;
+
 /// Minimum and maximum of a buffer's elements before a dry run has measured it.
 const ELEMENTS: (u64, u64) = (1024, 1 << 14);
 /// Elements of a buffer that the code does not use.
@@ -177,8 +180,9 @@ impl Study<'_> {
         let value = match element.bytes() {
             _ if used.handle.is_some() => 0,
             1 => 1,
+            _ if used.offset().is_some() => OFFSET,
             2 => guess.size.min(0x7fff),
-            _ if matches!(used, NumberUse { ends_loop: Some(_), compared: None, addressed: None, handle: _ }) => self.iterations(guess),
+            _ if matches!(used, NumberUse { ends_loop: Some(_), compared: None, addressed: None, .. }) => self.iterations(guess),
             _ => guess.size,
         };
         if let (Some((row, array)), NumberUse { ends_loop: None, compared: None, addressed: Some(_), .. }, true) =
@@ -197,6 +201,7 @@ impl Study<'_> {
             }
             NumberUse { ends_loop: Some(at), .. } => format!("the loop at {} ends at it", self.place(at)),
             NumberUse { compared: Some(at), .. } => format!("compared at {}, and at most as large as the grid", self.place(at)),
+            _ if let Some(at) = used.offset() => format!("added to an index at {}: small, so that neighbours may meet", self.place(at)),
             NumberUse { addressed: Some(at), .. } => format!("part of the address at {}", self.place(at)),
             NumberUse { .. } => "as large as the grid: nothing in the code suggests another number".to_string(),
         };

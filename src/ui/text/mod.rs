@@ -38,7 +38,7 @@ use crate::debug::certificate::Certificate;
 use crate::debug::compare::RunComparison;
 use crate::debug::fidelity::Fidelity;
 use crate::debug::view::printed as complete_lines;
-use crate::debug::{CaseReport, Comparison, NOT_FIRST, Omitted, RUNS_LONG, Reason, Summary, SwappedSections};
+use crate::debug::{CaseReport, Comparison, NOT_FIRST, Omitted, PlannedLaunch, RUNS_LONG, Reason, Summary, SwappedSections, WITH_BLOCK};
 use crate::ui::visible::visible;
 
 pub use explored::explored;
@@ -199,9 +199,20 @@ pub fn made_up(text: &str, is_whole: bool, reasons: &[Reason], style: Style) -> 
     }
 }
 
+/// What of a launch nobody gave, in one line.
+pub fn guessed_launch(launch: Option<&PlannedLaunch>, style: Style) -> String {
+    match (style, launch.and_then(PlannedLaunch::guesses)) {
+        (Style::Human { .. }, Some(guesses)) => format!("made up      {}\n", visible(&guesses)),
+        // JSON has the reasons of the launch.
+        (Style::Human { .. } | Style::Json | Style::Sarif | Style::Junit, _) => String::new(),
+    }
+}
+
 /// The reason why the launch that was tried first was rejected, in one line: the run of the made-up launch does not show it.
 pub fn failed_first_launch(reasons: &[Reason], style: Style) -> String {
-    let avoided = reasons.iter().find(|reason| reason.what == NOT_FIRST && !reason.why.ends_with(RUNS_LONG));
+    // With smaller numbers a kernel that runs long does the same.
+    let does_other = |reason: &Reason| reason.why.starts_with(WITH_BLOCK) || !reason.why.ends_with(RUNS_LONG);
+    let avoided = reasons.iter().find(|reason| reason.what == NOT_FIRST && does_other(reason));
     match (style, avoided) {
         (Style::Human { .. }, Some(Reason { why, .. })) => {
             format!("first guess  {}; another one ran: --grid, --block and -a say which launch is meant\n", visible(why))

@@ -67,7 +67,7 @@ pub(super) fn mismatches(found: &Mismatches) -> String {
 
 /// The guessed values of a launch, which may be the reason for an unexpected result.
 fn guesses(reasons: &[Reason]) -> String {
-    let is_content = |reason: &Reason| reason.param.is_some() && !reason.what.contains(" = ");
+    let is_content = |reason: &Reason| reason.param.is_some() && !reason.is_number();
     let guessed = reasons.iter().filter(|reason| reason.basis == Basis::Guessed && !is_content(reason));
     let what: Vec<String> = guessed.map(|reason| visible(&reason.what).into_owned()).collect();
     match what.as_slice() {

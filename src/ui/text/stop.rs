@@ -13,8 +13,9 @@ pub fn stop(stop: &Stop) -> String {
     let mut lines: Vec<String> = stop.log.iter().map(|line| line.trim_end().to_string()).collect();
     lines.extend(distinct(stop.reasons.iter().filter_map(|reason| self::reason(stop, reason))));
     lines.extend(stop.others.iter().map(others));
-    let StoppedLaunch { number, count, kernel, is_new } = &stop.launch;
+    let StoppedLaunch { number, count, kernel, is_new, made_up } = &stop.launch;
     lines.extend(is_new.then(|| format!("this is launch {} of {count}: {}", number + 1, shown_name(kernel))));
+    lines.extend(made_up.iter().map(|guesses| format!("the launch is made up: {guesses}")));
     if !stop.is_over() {
         if stop.has_other_thread() {
             let left = stop.left.as_ref().map_or(String::new(), |left| format!(": {left}"));
