@@ -3,6 +3,9 @@
 use super::error::CommandError;
 use crate::debug::argument::ArgumentError;
 
+/// Words that a thread filter starts with.
+pub(super) const FILTER_WORDS: &[&str] = &["block", "warp", "lane", "lanes", "thread", "cluster"];
+
 /// The text of an argument of a command, or of another part of the line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArgumentText {

@@ -58,7 +58,10 @@ impl Context<'_> {
     pub fn locate(&self, argument: &ArgumentText) -> Result<Resolved, CommandError> {
         let here = self.session.eval_context().frame().ok().map(|frame| frame.pc);
         let location = Location::parse(&argument.text).map_err(|error| argument.shifted_error(error))?;
-        location.resolve(self.session.program(), here).map_err(|error| argument.shifted_error(error.at(0..argument.text.len())))
+        let data = self.session.debug_data();
+        location
+            .resolve_with(self.session.program(), Some(data), here)
+            .map_err(|error| argument.shifted_error(error.at(0..argument.text.len())))
     }
 
     /// The parsed expression.

@@ -3,7 +3,7 @@
 //! An argument that is one word ends at the next blank. Others (an expression, a location, threads) end at the keyword of a later
 //! argument, such as `if` or `block`, or at the end of the line; words inside brackets and quotes are no keywords.
 
-use super::argument_text::ArgumentText;
+use super::argument_text::{ArgumentText, FILTER_WORDS};
 use super::call::{Arg, Call};
 use super::error::CommandError;
 use super::lookup::{self, Match};
@@ -11,8 +11,6 @@ use super::spec::{ArgKind, ArgSpec, CommandSpec, Suffix};
 use super::table::TABLE;
 use crate::debug::nearest;
 
-/// Words that a thread filter starts with.
-const FILTER_WORDS: &[&str] = &["block", "warp", "lane", "lanes", "thread", "cluster"];
 /// Numbers that a list such as `1-100` can stand for at most.
 const NUMBERS_MAX: usize = 10_000;
 

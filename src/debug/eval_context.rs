@@ -15,6 +15,7 @@ use crate::program::{FuncId, Function, Pc, Program, SourceLine};
 
 use super::focus::{Extents, Focus};
 use super::inlined;
+use super::kept_values::KeptValues;
 use super::names::inferred::InferredTypes;
 use super::roles::{NO_ROLES, Roles};
 use super::source_texts::SourceTexts;
@@ -36,6 +37,8 @@ pub struct EvalContext<'a> {
     pub param_names: Option<&'a BTreeMap<usize, String>>,
     /// The roles of warps.
     pub roles: &'a Roles,
+    /// The values under names with a `$`, if a session keeps them.
+    pub kept: Option<&'a KeptValues>,
     /// True if a name of both a parameter and a buffer means the parameter, as in the text of the module.
     pub names_as_in_ptx: bool,
     /// The debug data of the program, if names of the source are looked up.
@@ -193,6 +196,7 @@ impl<'a> EvalContext<'a> {
             inferred: None,
             param_names: None,
             roles: &NO_ROLES,
+            kept: None,
             names_as_in_ptx: false,
             debug_data: None,
             source_texts: None,
@@ -223,6 +227,12 @@ impl<'a> EvalContext<'a> {
     #[must_use]
     pub fn with_roles(self, roles: &'a Roles) -> Self {
         Self { roles, ..self }
+    }
+
+    /// The same context with values under names with a `$`.
+    #[must_use]
+    pub fn with_kept_values(self, kept: &'a KeptValues) -> Self {
+        Self { kept: Some(kept), ..self }
     }
 
     /// The same context with the names of the source.

@@ -8,8 +8,10 @@ use super::breakpoints::{Breakpoints, Event};
 use super::edit::{Edit, EditError};
 use super::eval_context::{Buffer, EvalContext};
 use super::explore::Exploration;
+use super::expression::{CONVENIENCES, Expression};
 use super::findings::FindingLog;
 use super::focus::Focus;
+use super::kept_values::{self, Kept, KeptValues};
 use super::marks::Marks;
 use super::names::inferred::InferredTypes;
 use super::names::scope;
@@ -24,7 +26,8 @@ use super::source_texts::SourceTexts;
 use super::stop::Stop;
 use super::tensors::LazyTensors;
 use super::timeline::{End, Input, StartError, Timeline};
-use super::view;
+use super::value::Value;
+use super::view::{self, Examined};
 use crate::dwarf::LazyDebugInfo;
 use crate::isa::ScalarType;
 use crate::launch::{Case, Reason};
@@ -47,6 +50,8 @@ pub struct Session {
     pub displays: Vec<String>,
     /// The roles of warps.
     pub roles: Roles,
+    /// The values under names with a `$`.
+    pub kept: KeptValues,
     /// The files and functions that stepping passes over.
     pub skips: Skips,
     /// The launch file of the launches; none for an `asm` statement.
@@ -152,6 +157,7 @@ impl Session {
             marks: Marks::default(),
             displays: Vec::new(),
             roles: Roles::default(),
+            kept: KeptValues::default(),
             opened_launch,
             case_number,
             buffers,
@@ -188,6 +194,11 @@ impl Session {
         self.timeline.machine()
     }
 
+    /// The debug data of the program.
+    pub fn debug_data(&self) -> &LazyDebugInfo {
+        &self.debug_data
+    }
+
     /// The texts of the source.
     pub fn source_texts(&self) -> &SourceTexts {
         &self.source_texts
@@ -215,6 +226,7 @@ impl Session {
             .with_buffers(&self.buffers)
             .with_inferred_types(&self.inferred)
             .with_roles(&self.roles)
+            .with_kept_values(&self.kept)
             .with_debug_data(&self.debug_data)
             .with_tensors(&self.tensors)
             .with_source_texts(&self.source_texts)
@@ -228,6 +240,30 @@ impl Session {
     /// The variable that `name` means in the scope of the focused thread.
     pub fn variable_called(&self, name: &str) -> Option<VarId> {
         scope::variable_called(&self.eval_context(), name).and_then(|variable| arrays::id_of(&self.program, variable))
+    }
+
+    /// The variable, without its `$`, that `set` gives a value where it is called `text`; none if it is something else, such as a register.
+    pub fn variable_to_set<'t>(&self, text: &'t str) -> Option<&'t str> {
+        let name = kept_values::variable_name(text)?;
+        let context = self.eval_context();
+        let is_taken =
+            CONVENIENCES.iter().any(|row| row.0 == text) || scope::look_up(&context, context.frame().ok().as_ref(), text).is_some();
+        (!is_taken).then_some(name)
+    }
+
+    /// True if `text` is a name with a `$` that nothing has given a value.
+    pub fn is_void(&self, text: &str) -> bool {
+        self.kept.get(text) == Some(Kept::Void) && (self.variable_to_set(text).is_some() || text.trim_start_matches('$').is_empty())
+    }
+
+    /// Keeps the last address that was examined as `$_`, and what lies there as `$__`.
+    pub fn keep_examined(&mut self, examined: &Examined) {
+        let Some(last) = examined.last() else { return };
+        self.kept.set("_", Value::Scalar(last));
+        let contents = Expression::parse("*$_").ok().and_then(|contents| contents.evaluate(&self.eval_context()).ok());
+        if let Some(contents) = contents {
+            self.kept.set("__", contents);
+        }
     }
 
     /// Sets the array type of a variable; without one, the type is inferred from accesses or declared.

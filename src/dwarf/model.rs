@@ -49,6 +49,8 @@ pub struct Scope {
     pub variables: Vec<Variable>,
     /// For a function, where its frame is.
     pub frame_base: Option<Location>,
+    /// For a function, the type of its result; none for `void`.
+    pub result: Option<TypeId>,
 }
 
 /// The kind of a scope.

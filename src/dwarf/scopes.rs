@@ -73,7 +73,8 @@ fn scope(entries: &Entries<'_, '_>, index: usize, tag: DwTag, parent: Option<Sco
         Some(AttributeValue::Exprloc(expression)) => Some(Location::decode(expression.0, unit.encoding(), entries.addresses)),
         _ => None,
     };
-    Some(Scope { kind, code, parent, variables: Vec::new(), frame_base })
+    let result = if tag == dw::DW_TAG_subprogram { entries.type_of(index) } else { None };
+    Some(Scope { kind, code, parent, variables: Vec::new(), frame_base, result })
 }
 
 /// A variable; none if it has no name.

@@ -59,7 +59,7 @@ pub use state::memory::{Allocation, ORIGIN_ALIGN, OutOfMemory, PAGE_BYTES, Regio
 pub use state::page_source::{HOST_MEMORY, PageSource};
 pub use state::prepared::PreparedLaunch;
 pub use state::registers::{FrameBase, Registers};
-pub use state::runtime::Printed;
+pub use state::runtime::{Printed, printf};
 pub use state::shared::Shared;
 pub use state::special::thread_index;
 pub use state::tables::matrix::ElementTable;

@@ -100,7 +100,25 @@ fn demangle(mangled: &str) -> Option<Demangled> {
     let full = text(&DemangleOptions::new())?;
     let signature = text(&DemangleOptions::new().no_return_type())?;
     let qualified = text(&DemangleOptions::new().no_params().no_return_type())?;
+    let [full, signature, qualified] = [full, signature, qualified].map(|text| without_inner_names(&text));
     Some(Demangled { full, signature, qualified })
+}
+
+/// The text without what compilers add to names: the namespace that nvcc has for what is static, `_INTERNAL_6f3ad1b2_4_a_cu_a1b2::`, and
+/// the tags of Numba, `[abi:cw51cXTLSUwv1sCUt9Ww]`.
+fn without_inner_names(text: &str) -> String {
+    let mut kept = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("_INTERNAL_").into_iter().chain(rest.find("[abi:")).min() {
+        kept.push_str(&rest[..at]);
+        let (end, length) = if rest[at..].starts_with('[') { (rest[at..].find(']'), 1) } else { (rest[at..].find("::"), 2) };
+        let Some(end) = end else { break };
+        rest = &rest[at + end + length..];
+        if kept.is_empty() && rest.is_empty() {
+            return text.to_string();
+        }
+    }
+    kept + rest
 }
 
 /// The text without the commas that empty parameter packs leave: `pack<>(int*)` for `pack<>(int*, )`. `None` if commas that separate
@@ -188,8 +206,8 @@ pub fn listed_name(name: &str) -> Cow<'_, str> {
     lookup(name).map_or(Cow::Borrowed(name), |names| Cow::Owned(names.signature.clone()))
 }
 
-/// True if `name` denotes the function `mangled`: it is that name, or its source name with or without namespaces, template arguments,
-/// parameters and result. White space does not matter.
+/// True if `name` denotes the function `mangled`, which may also be a name of the source: it is that name, or its source name with or
+/// without namespaces, template arguments, parameters and result. White space does not matter.
 pub fn is_called(mangled: &str, name: &str) -> bool {
     if mangled == name {
         return true;
@@ -199,7 +217,14 @@ pub fn is_called(mangled: &str, name: &str) -> bool {
         return false;
     }
     let name = without_space(name);
-    plain_name(mangled) == Some(&*name) || lookup(mangled).is_some_and(|names| names.matches(&name))
+    plain_name(mangled) == Some(&*name) || lookup(mangled).is_some_and(|names| names.matches(&name)) || is_called_in_source(mangled, &name)
+}
+
+/// The same of a name that is not mangled, as the source has it: `lin::scale<float>` is called `scale`. `name` has no white space.
+fn is_called_in_source(qualified: &str, name: &str) -> bool {
+    let qualified = without_space(qualified);
+    let ends_so = |own: &str| own.ends_with(name) && is_component_start(own, own.len() - name.len());
+    !qualified.starts_with("_Z") && [without_arguments(&qualified), &qualified].into_iter().any(ends_so)
 }
 
 impl super::Program {
@@ -292,6 +317,16 @@ mod tests {
         assert_eq!(types("_Z5applyPFiiEN4pairIifEE"), "int (*)(int); pair<int, float>");
         assert_eq!(types("_Z4idlev"), "");
         assert_eq!(parameter_types("frames"), None);
+    }
+
+    #[test]
+    fn names_are_without_what_compilers_add() {
+        assert_eq!(shown_name("_ZN36_INTERNAL_6f3ad1b2_4_a_cu_a1b2c3_1234L5countE"), "_ZN36_INTERNAL_6f3ad1b2_4_a_cu_a1b2c3_1234L5countE");
+        assert_eq!(shown_name("_ZN35_INTERNAL_6f3ad1b2_4_a_cu_a1b2c3_1235countE"), "count");
+        assert_eq!(qualified_name("_ZN8__main__5saxpyB2v3B8cw51cXTLEfi").as_deref(), Some("__main__::saxpy"));
+        assert!(
+            is_called("lin::scale<float>", "scale") && is_called("lin::scale<float>", "lin::scale") && !is_called("lin::scale", "cale")
+        );
     }
 
     #[test]

@@ -166,6 +166,15 @@ impl<'a> Lexer<'a> {
         Self { tokens, lookahead: None }
     }
 
+    /// Skips plain data of a section, `.b8 1, 2` time and again: debug data is longer than code, and of a section only its text and its
+    /// labels are kept. Anything else is left to be read as tokens.
+    pub(super) fn skip_plain_data(&mut self) {
+        if self.lookahead.is_none() {
+            let length = plain_data(self.tokens.remainder().as_bytes());
+            self.tokens.bump(length);
+        }
+    }
+
     fn read(&mut self) -> Option<Spanned<'a>> {
         let token = self.tokens.next()?.unwrap_or_else(Token::Bad);
         let span = self.tokens.span();
@@ -194,6 +203,57 @@ impl<'a> Iterator for Lexer<'a> {
         match token {
             (start, Token::Bad(LexError::Character), end) => Some(self.join_bad_characters(start, end)),
             other => Some(other),
+        }
+    }
+}
+
+/// Most digits of a number of plain data: it fits into 64 bits.
+const PLAIN_DIGITS: usize = 18;
+
+/// The length of the directives of plain data at the start of `text`.
+fn plain_data(text: &[u8]) -> usize {
+    let mut end = 0;
+    while let Some(next) = plain_directive(text, end) {
+        end = next;
+    }
+    end
+}
+
+/// The end of the directive `.b8 1, 2` that begins at `start` after blanks, with the blanks after it: decimal numbers, and then another
+/// directive, a label or the end of the section. None if something else stands there.
+fn plain_directive(text: &[u8], start: usize) -> Option<usize> {
+    let start = after_blanks(text, start);
+    let rest = text.get(start..)?;
+    let word = [&b".b8"[..], b".b16", b".b32", b".b64"].into_iter().find(|word| rest.starts_with(word))?;
+    let mut at = start + word.len();
+    if !matches!(text.get(at), Some(b' ' | b'\t')) {
+        return None;
+    }
+    loop {
+        at = after_blanks(text, at);
+        let digits = text.get(at..)?.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let is_plain = (1..=PLAIN_DIGITS).contains(&digits) && (digits == 1 || text[at] != b'0');
+        let ends = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b',' | b'}' | b'/');
+        if !is_plain || !text.get(at + digits).is_some_and(ends) {
+            return None;
+        }
+        at = after_blanks(text, at + digits);
+        match text.get(at)? {
+            b',' => at += 1,
+            b'}' | b'_' | b'$' => return Some(at),
+            b'.' => return text.get(at + 1).is_some_and(u8::is_ascii_alphabetic).then_some(at),
+            byte => return byte.is_ascii_alphabetic().then_some(at),
+        }
+    }
+}
+
+/// The first byte from `at` on that is neither blank nor in a comment to the end of its line.
+fn after_blanks(text: &[u8], mut at: usize) -> usize {
+    loop {
+        match text.get(at..) {
+            Some([b' ' | b'\t' | b'\r' | b'\n', ..]) => at += 1,
+            Some([b'/', b'/', rest @ ..]) => at += 2 + rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len()),
+            Some(_) | None => return at,
         }
     }
 }
@@ -234,5 +294,28 @@ fn decimal<'a>(lex: &mut logos::Lexer<'a, Token<'a>>) -> Result<&'a str, LexErro
     match lex.slice().parse::<f64>() {
         Ok(value) if value.is_finite() => Ok(lex.slice()),
         _ => Err(LexError::FloatTooLarge),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Lexer, Token, plain_data};
+
+    #[test]
+    fn plain_data_ends_where_something_else_begins() {
+        let lengths = |text: &str| plain_data(text.as_bytes());
+        let whole = ".b8 1 // DW_AT_name\n\t.b16 2,3,\n4\n.b64 18446744073\n";
+        assert_eq!(lengths(&format!("{whole}}}")), whole.len());
+        assert_eq!(lengths(&format!("{whole}$L__a:")), whole.len());
+        assert_eq!(lengths(".b8 1\n.b32 .debug_abbrev\n}"), 6);
+        for other in
+            [".b84,255\n}", ".b8 08\n}", ".b8 1+2\n}", ".b8 1U\n}", ".b32 $L__a\n}", ".b8 1 .5\n}", ".b8\n}", ".b8 1", ".b8 1 /* */ }"]
+        {
+            assert_eq!(lengths(other), 0, "{other}");
+        }
+        let mut lexer = Lexer::new("{ .b8 1, 2 .b8 0 }");
+        assert_eq!(lexer.next().map(|(_, token, _)| token), Some(Token::LBrace));
+        lexer.skip_plain_data();
+        assert_eq!(lexer.next(), Some((17, Token::RBrace, 18)));
     }
 }

@@ -229,6 +229,10 @@ impl<'a> Iterator for Statements<'a> {
         if self.ended {
             return None;
         }
+        let begins_data = matches!(self.previous, Token::LBrace | Token::Colon | Token::Int(_) | Token::Ident(_) | Token::Dotted(_));
+        if self.kind == Kind::Section && self.lists == 1 && self.lookahead.is_none() && begins_data {
+            self.lexer.skip_plain_data();
+        }
         let next = self.peek()?;
         match self.classify(next.1) {
             TokenPosition::Outside => {

@@ -16,6 +16,7 @@ use ptxdbg::debug::session::{NeverInterrupt, Session};
 use ptxdbg::debug::source_texts::SourceTexts;
 use ptxdbg::debug::stop::{Direction, Goal, Reason, Stop};
 use ptxdbg::debug::{LaunchChoice, Overrides, Request, RunOptions};
+use ptxdbg::dwarf::LazyDebugInfo;
 use ptxdbg::program::{Pc, Program};
 
 fn collatz() -> Arc<Program> {
@@ -382,7 +383,7 @@ fn rows_say_what_each_is() {
         ..Breakpoint::new(Trigger::Code(vec![Pc(0)]), "*0,\"hi\"")
     });
     list.add(Breakpoint::new(Trigger::Event(Event::Call), "call"));
-    let rows = breakpoint_rows(&list, &program, &SourceTexts::default());
+    let rows = breakpoint_rows(&list, &program, &LazyDebugInfo::default(), &SourceTexts::default());
     let heads: Vec<_> = rows.iter().map(|row| (row.number, row.kind, row.disposition, row.what.as_str(), row.locations.len())).collect();
     assert_eq!(
         heads,

@@ -394,7 +394,7 @@ fn mistakes_are_reported_with_their_column() {
         ("*%rd1@8", 5, "'@8' can be a count of elements or a lane", "%rd1[0..7] for the elements, *(%rd1@8) for lane 8"),
         ("*x@0", 3, "a number cannot stand here", "a number of elements, from 1 on"),
         ("*x@4294967296", 3, "a number cannot stand here", "a number of elements, from 1 on"),
-        ("(foo*)1", 5, "')' cannot stand here", "a value: a number, a register, a symbol or '('"),
+        ("(foo*", 5, "the expression ends here", "a value: a number, a register, a symbol or '('"),
         ("(@nowhere int*)1", 2, "'nowhere' cannot stand here", "a space: generic, global, const, shared, local or param"),
         ("1 # 2", 2, "'#' is not expected here", "an operand or an operator"),
         ("0f12", 0, "a PTX float has 8 hexadecimal digits after '0f', 16 after '0d'", "0f3F800000"),

@@ -51,6 +51,7 @@ mod made_up_shapes;
 mod man;
 mod num;
 mod old_ptx;
+mod optimized;
 mod orders;
 mod panes;
 mod program_operands;

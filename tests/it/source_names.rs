@@ -184,3 +184,38 @@ fn broken_debug_data_does_no_harm() {
     }
     assert!(with_problems > 50, "{with_problems}");
 }
+
+/// The text of a module without its sections, and without the names that its `.loc` take from one.
+fn without_debug_data(text: &str) -> String {
+    let mut kept = String::new();
+    let mut is_in_section = false;
+    for line in text.lines() {
+        is_in_section |= line.trim_start().starts_with(".section");
+        if !is_in_section {
+            kept += line.split(", function_name").next().unwrap();
+            kept.push('\n');
+        }
+        is_in_section &= !line.contains('}');
+    }
+    kept
+}
+
+#[test]
+fn debug_data_costs_little_to_load() {
+    let text = fs::read_to_string(fixtures().join("optimized/optimized.ptx")).unwrap();
+    let plain = without_debug_data(&text);
+    assert!(text.len() > 2 * plain.len(), "{} bytes, {} without debug data", text.len(), plain.len());
+    let seconds = |text: &str| {
+        let start = std::time::Instant::now();
+        assert!(load(text).is_some());
+        start.elapsed().as_secs_f64()
+    };
+    // The least of several times is what the work takes; a machine that is busy all the while gets another chance.
+    let ratio = |_| {
+        let times: Vec<(f64, f64)> = (0..12).map(|_| (seconds(&text), seconds(&plain))).collect();
+        let least = |of: fn(&(f64, f64)) -> f64| times.iter().map(of).fold(f64::INFINITY, f64::min);
+        least(|times| times.0) / least(|times| times.1)
+    };
+    let ratios: Vec<f64> = (0..4).map(ratio).collect();
+    assert!(ratios.iter().any(|ratio| *ratio <= 1.2), "{ratios:?}");
+}

@@ -9,13 +9,13 @@ use crate::command::context::Context;
 use crate::command::error::CommandError;
 use crate::command::outcome::Outcome;
 use crate::debug::edit::Edit;
-use crate::debug::expression::AssignmentError;
+use crate::debug::expression::{AssignmentError, Expression};
 use crate::debug::run::RunOptions;
 use crate::debug::settings::{SETTINGS, Setting};
 use crate::debug::target::{MemoryTarget, Target};
 use crate::debug::transfer::{self, Layout};
 use crate::debug::value::{Tensor, Value};
-use crate::debug::{CompletionChoice, CompletionPolicyKind, Schedule};
+use crate::debug::{CompletionChoice, CompletionPolicyKind, LaneMask, Schedule};
 use crate::debug::{memory, nearest, view};
 
 /// The result of a handler.
@@ -30,13 +30,29 @@ pub fn set_variable(context: &mut Context<'_>, call: &Call) -> Answer {
     assign(context, call.required("PLACE = VALUE")?)
 }
 
-/// Assigns to a register or memory: `%r1 = 5`.
+/// The answer to an expression of `print` that assigns, `i = 3`; none if it does not.
+pub fn assigned(context: &mut Context<'_>, argument: &ArgumentText) -> Result<Option<Outcome>, CommandError> {
+    if assignment_sign(&argument.text).is_none() {
+        return Ok(None);
+    }
+    let answer = assign(context, argument)?;
+    if let Outcome::Value { what, .. } = &answer {
+        let value = Expression::parse(what).ok().and_then(|place| place.evaluate(&context.session.eval_context()).ok());
+        value.map(|value| context.session.kept.keep(value));
+    }
+    Ok(Some(answer))
+}
+
+/// Assigns to a register, memory, or a variable with a `$`: `%r1 = 5`, `$x = %r1`.
 fn assign(context: &mut Context<'_>, argument: &ArgumentText) -> Answer {
     let Some(at) = assignment_sign(&argument.text) else {
         return Err(argument.error_at(argument.text.len(), "expected '= VALUE' after the place"));
     };
     let place = part(argument, 0, at);
     let value = part(argument, at + 1, argument.text.len());
+    if let Some(name) = context.session.variable_to_set(&place.text) {
+        return set_kept(context, &place, name, &value);
+    }
     let target = context.expression(&place)?;
     let new = context.value(&value)?;
     let edits = target.assign(&context.session.eval_context(), &new).map_err(|error| match error {
@@ -53,8 +69,49 @@ fn assign(context: &mut Context<'_>, argument: &ArgumentText) -> Answer {
     Ok(Outcome::Value { in_flight, bytes, what: place.text, value, undefined, unrounded_uses: None })
 }
 
+/// Gives the variable `$name` a value.
+fn set_kept(context: &mut Context<'_>, place: &ArgumentText, name: &str, value: &ArgumentText) -> Answer {
+    let new = context.value(value)?;
+    let text = new.text(&context.session.eval_context(), None);
+    context.session.kept.set(name, new);
+    let what = place.text.clone();
+    Ok(Outcome::Value { what, value: text, undefined: LaneMask::NONE, unrounded_uses: None, in_flight: None, bytes: None })
+}
+
+/// The values of the history that are listed.
+const HISTORY_SHOWN: usize = 10;
+
+/// `show values`: the last values of the history, or those around a number.
+pub fn show_values(context: &mut Context<'_>, call: &Call) -> Answer {
+    let kept = &context.session.kept;
+    let last = kept.history().last().map_or(0, |(number, _)| number);
+    let around = call.number("N").and_then(|number| usize::try_from(number).ok());
+    let first = around.map_or((last + 1).saturating_sub(HISTORY_SHOWN), |number| number.saturating_sub(HISTORY_SHOWN / 2)).max(1);
+    let shown = kept.history().filter(|(number, _)| (first..first + HISTORY_SHOWN).contains(number));
+    let values: Vec<Outcome> = shown.map(|(number, value)| kept_value(context, format!("${number}"), value)).collect();
+    match values.is_empty() {
+        true => Ok(Outcome::Text("the history has no values: 'print' keeps them\n".to_string())),
+        false => Ok(Outcome::Several(values)),
+    }
+}
+
+/// `show convenience`: the variables with a `$`.
+pub fn show_convenience(context: &mut Context<'_>, _: &Call) -> Answer {
+    let named = context.session.kept.named().map(|(name, value)| kept_value(context, format!("${name}"), value));
+    let values: Vec<Outcome> = named.collect();
+    match values.is_empty() {
+        true => Ok(Outcome::Text("no variable has a value: 'set $NAME = VALUE' gives one\n".to_string())),
+        false => Ok(Outcome::Several(values)),
+    }
+}
+
+fn kept_value(context: &Context<'_>, what: String, value: &Value) -> Outcome {
+    let value = value.text(&context.session.eval_context(), None);
+    Outcome::Value { what, value, undefined: LaneMask::NONE, unrounded_uses: None, in_flight: None, bytes: None }
+}
+
 /// Byte offset of the `=` of an assignment: not part of `==`, `<=`, `>=` or `!=`.
-fn assignment_sign(text: &str) -> Option<usize> {
+pub fn assignment_sign(text: &str) -> Option<usize> {
     let signs = text.match_indices('=').map(|(at, _)| at);
     let is_comparison = |at: usize, sign: &[char]| text[..at].ends_with(sign) || text[at + 1..].starts_with('=');
     signs.into_iter().find(|at| !is_comparison(*at, &['=', '<', '>', '!']))

@@ -1,5 +1,6 @@
 //! Changes of the focus, the selected thread and frame.
 
+use crate::command::argument_text::ArgumentText;
 use crate::command::call::Call;
 use crate::command::context::Context;
 use crate::command::error::CommandError;
@@ -7,7 +8,7 @@ use crate::command::outcome::{Outcome, View};
 use crate::debug::Site;
 use crate::debug::focus::FocusChange;
 use crate::debug::roles;
-use crate::debug::view;
+use crate::debug::view::{self, FrameRow};
 
 /// The result of a handler.
 type Answer = Result<Outcome, CommandError>;
@@ -63,8 +64,32 @@ fn frame_outcome(context: &Context<'_>) -> Answer {
 }
 
 pub fn frame(context: &mut Context<'_>, call: &Call) -> Answer {
-    let Some(number) = call.number("N") else { return frame_outcome(context) };
+    let Some(argument) = call.args.first().map(|arg| &arg.argument) else { return frame_outcome(context) };
+    let text = argument.text.trim();
+    if let Some(name) = text.strip_prefix("function").filter(|rest| rest.starts_with(char::is_whitespace)) {
+        return frame_of(context, argument, name.trim());
+    }
+    let digits = text.strip_prefix("level").map_or(text, str::trim);
+    let number = digits.parse().map_err(|_| {
+        argument.error(format!("expected a number or 'function NAME', not '{text}'")).with_help("backtrace lists the frames")
+    })?;
     select(context, number)
+}
+
+/// Selects the innermost frame of the function `name`.
+fn frame_of(context: &mut Context<'_>, argument: &ArgumentText, name: &str) -> Answer {
+    let stack = view::backtrace(&context.session.eval_context(), usize::MAX).map_err(|error| CommandError::new(error.to_string()))?;
+    let is_it = |row: &&FrameRow| row.function == name || plain(&row.function) == name;
+    match stack.frames.iter().find(is_it) {
+        Some(row) => select(context, u64::from(row.number)),
+        None => Err(argument.error(format!("no frame is of a function '{name}'")).with_help("backtrace lists the frames")),
+    }
+}
+
+/// `scale` of `lin::scale<float>`.
+fn plain(function: &str) -> &str {
+    let name = function.split('<').next().unwrap_or(function);
+    name.rsplit("::").next().unwrap_or(name)
 }
 
 pub fn up(context: &mut Context<'_>, call: &Call) -> Answer {

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::changing;
 use crate::base::counted;
 use crate::command::argument_text::ArgumentText;
 use crate::command::call::Call;
@@ -24,8 +25,18 @@ type Answer = Result<Outcome, CommandError>;
 pub fn print(context: &mut Context<'_>, call: &Call) -> Answer {
     let format = call.format()?;
     let argument = call.required("EXPRESSION")?;
+    if let Some(assigned) = changing::assigned(context, argument)? {
+        return Ok(assigned);
+    }
+    if context.session.is_void(argument.text.trim()) {
+        return Ok(Outcome::Text(format!("{} = void\n", argument.text)));
+    }
     let value = match context.value(argument) {
-        Ok(value) => value.text(&context.session.eval_context(), format),
+        Ok(value) => {
+            let text = value.text(&context.session.eval_context(), format);
+            context.session.kept.keep(value);
+            text
+        }
         // The last value of a variable that has none here.
         Err(error) => match context.session.last_known(argument.text.trim(), format, context.interrupt) {
             Some(LastKnown { value: ValueText::Scalar(text), time }) => ValueText::Scalar(format!("{text} (last known, t={time})")),
@@ -70,6 +81,9 @@ fn type_text(context: &Context<'_>, call: &Call, in_full: bool) -> Answer {
         && let Some(id) = context.session.variable_called(&argument.text)
     {
         return Ok(Outcome::View(View::ArrayTypes(vec![view::array_type(&eval_context, id)])));
+    }
+    if let Some(text) = view::named_type(&eval_context, &argument.text, in_full) {
+        return Ok(Outcome::Text(format!("type = {text}\n")));
     }
     let text = context.expression(argument)?.type_text(&eval_context, in_full);
     let text = text.map_err(|error| argument.error_at(error.column, error.to_string()))?;
@@ -186,6 +200,7 @@ pub fn examine(context: &mut Context<'_>, call: &Call) -> Answer {
         None => CommandError::new(error.to_string()),
     })?;
     context.state.examined = Some((examine, examined.next));
+    context.session.keep_examined(&examined);
     Ok(Outcome::View(View::Examined { examined, code: examine.shape == Shape::Instruction }))
 }
 
@@ -224,7 +239,12 @@ pub fn list(context: &mut Context<'_>, call: &Call) -> Answer {
             let (file, line) = view::current_line(&context.session.eval_context());
             (CodeText::Ptx(file), window(line, size))
         }
-        (Some(minus), Some(Listed { text, lines, .. })) if minus.text == "-" => (text, lines.start.saturating_sub(size)..lines.start),
+        (Some(minus), Some(Listed { lines, .. })) if minus.text == "-" && lines.start <= 1 => {
+            return Err(minus.error("these are the first lines: none stand before them"));
+        }
+        (Some(minus), Some(Listed { text, lines, .. })) if minus.text == "-" => {
+            (text, lines.start.saturating_sub(size).max(1)..lines.start)
+        }
         (Some(argument), _) => lines_at(context, argument, size)?,
     };
     let mut marks: Vec<_> = context.session.breakpoints.iter().flat_map(|breakpoint| breakpoint.pcs().to_vec()).collect();
@@ -248,35 +268,66 @@ fn window(line: u32, size: u32) -> Range<u32> {
     first..first.saturating_add(size)
 }
 
-/// The lines of `10,20`, or around a location.
+/// The lines of `10,20`, `10,` and `,20`, of which the ends may be locations, or around a location.
 fn lines_at(context: &Context<'_>, argument: &ArgumentText, size: u32) -> Result<(CodeText, Range<u32>), CommandError> {
     if let Some(lines) = lines_of_source(context, argument.text.trim(), size) {
         return Ok(lines);
     }
+    let Some(at) = range_comma(&argument.text) else {
+        let (text, line) = line_of(context, argument)?;
+        return Ok((text, window(line, size)));
+    };
+    let end = |from: usize, to: usize| {
+        let text = argument.text.get(from..to).unwrap_or("");
+        let start = argument.start + from + text.len() - text.trim_start().len();
+        (!text.trim().is_empty()).then(|| line_of(context, &ArgumentText { text: text.trim().to_string(), start })).transpose()
+    };
+    match (end(0, at)?, end(at + 1, argument.text.len())?) {
+        (Some((text, first)), Some((_, last))) if last >= first => Ok((text, first..last.saturating_add(1))),
+        (Some((text, first)), None) => Ok((text, first..first.saturating_add(size))),
+        (None, Some((text, last))) => Ok((text, last.saturating_sub(size.saturating_sub(1)).max(1)..last.saturating_add(1))),
+        (Some((_, first)), Some((_, last))) => Err(argument.error(format!("line {last} is before line {first}"))),
+        (None, None) => Err(argument.error("a line is expected before or after the comma")),
+    }
+}
+
+/// The comma between two ends, outside of the arguments of functions and templates.
+fn range_comma(text: &str) -> Option<usize> {
+    let mut depth = 0_i32;
+    text.char_indices().find_map(|(at, c)| {
+        match c {
+            '<' | '(' => depth += 1,
+            '>' | ')' => depth -= 1,
+            ',' if depth == 0 => return Some(at),
+            _ => {}
+        }
+        None
+    })
+}
+
+/// A line of the PTX text by its number, with or without the name of the file, or that of a location.
+fn line_of(context: &Context<'_>, argument: &ArgumentText) -> Result<(CodeText, u32), CommandError> {
     let (current, _) = view::current_line(&context.session.eval_context());
     let file = context.session.program().sources_text.file(current);
     let own_name = argument.text.rsplit_once(':').filter(|(name, _)| *name == file.name() || *name == file.short_name());
-    let lines = own_name.map_or(argument.text.as_str(), |(_, lines)| lines);
-    let current = CodeText::Ptx(current);
-    let range = lines.split_once(',').and_then(|(first, last)| Some((first.trim().parse().ok()?, last.trim().parse().ok()?)));
-    if let Some((first, last)) = range {
-        let last: u32 = last;
-        return Ok((current, first..last.saturating_add(1)));
-    }
     // A line without code can be listed too.
-    if let Ok(line) = lines.parse() {
-        return Ok((current, window(line, size)));
+    if let Ok(line) = own_name.map_or(argument.text.as_str(), |(_, line)| line).trim().parse() {
+        return Ok((CodeText::Ptx(current), line));
     }
     let pc = context.locate(argument)?.pcs.first().copied();
     let program = context.session.program();
     let span = pc.and_then(|pc| program.spans.get(pc.index()).copied()).ok_or_else(|| argument.error("there is no code here"))?;
-    Ok((CodeText::Ptx(span.source), window(program.sources_text.position(span).line, size)))
+    Ok((CodeText::Ptx(span.source), program.sources_text.position(span).line))
 }
 
 /// The lines of `gemm.cu:10` or `gemm.cu:10,15`, if the text of such a file is at hand.
 fn lines_of_source(context: &Context<'_>, text: &str, size: u32) -> Option<(CodeText, Range<u32>)> {
     let (file, lines) = text.rsplit_once(':')?;
     let lines = match lines.split_once(',') {
+        Some((first, "")) => {
+            let first: u32 = first.trim().parse().ok()?;
+            first..first.saturating_add(size)
+        }
         Some((first, last)) => first.trim().parse().ok()?..last.trim().parse::<u32>().ok()?.saturating_add(1),
         None => window(lines.trim().parse().ok()?, size),
     };

@@ -94,6 +94,16 @@ pub fn restart(context: &mut Context<'_>, call: &Call) -> Answer {
     stopped(context.session.seek(mark.time, context.interrupt))
 }
 
+pub fn delete_checkpoints(context: &mut Context<'_>, call: &Call) -> Answer {
+    let Some(arg) = call.arg("N") else { return Err(call.missing("N")) };
+    for number in &arg.numbers {
+        if context.session.marks.delete(&checkpoint_name(*number)).is_err() {
+            return Err(arg.argument.error(format!("there is no checkpoint {number}")).with_help("info checkpoints lists them"));
+        }
+    }
+    Ok(Outcome::Nothing)
+}
+
 /// The name of the mark of checkpoint number `number`.
 fn checkpoint_name(number: u64) -> String {
     format!("checkpoint-{number}")

@@ -9,7 +9,9 @@ use crate::command::outcome::Outcome;
 use crate::debug::RunError;
 use crate::debug::explore::{DEPTH_MAX, Strategy};
 use crate::debug::focus::{Focus, ThreadFilter};
+use crate::debug::returned::returned;
 use crate::debug::stop::{Direction, Goal, Reason, StepUnit, Stop};
+use crate::debug::value::ValueText;
 use crate::debug::view;
 
 /// The result of a handler.
@@ -106,7 +108,17 @@ fn step_program(context: &mut Context<'_>, count: u64, over_calls: bool, directi
 
 /// Runs until the selected frame returns; backwards, to its call.
 pub fn finish(context: &mut Context<'_>, direction: Direction) -> Answer {
-    resume(context, &Goal::Finish, direction)
+    let frame = context.session.eval_context().frame().ok();
+    let called = frame.filter(|frame| frame.inlined == context.session.eval_context().calls_around(frame)).map(|frame| frame.function);
+    let mut stop = run_to_stop(context, &Goal::Finish, direction)?;
+    let has_returned = direction == Direction::Forward && matches!(stop.reasons.as_slice(), [Reason::Done]);
+    if let Some(value) = called.filter(|_| has_returned).and_then(|callee| returned(&context.session.eval_context(), callee)) {
+        if let ValueText::Scalar(text) = value.text(&context.session.eval_context(), None) {
+            let number = context.session.kept.keep(value);
+            stop.log.push(format!("value returned: ${number} = {text}"));
+        }
+    }
+    Ok(Outcome::Stop(Box::new(stop)))
 }
 
 pub fn until(context: &mut Context<'_>, call: &Call) -> Answer {

@@ -1,7 +1,7 @@
 //! Commands of the user, the shell, and texts with values.
 
 use crate::base::counted;
-use crate::command::argument_text::{ArgumentText, word_at};
+use crate::command::argument_text::{ArgumentText, FILTER_WORDS, word_at};
 use crate::command::call::Call;
 use crate::command::context::Context;
 use crate::command::error::CommandError;
@@ -121,12 +121,14 @@ pub fn printf(context: &mut Context<'_>, call: &Call) -> Answer {
 /// Does a command for several threads, and comes back to the focused one.
 pub fn apply(context: &mut Context<'_>, call: &Call) -> Answer {
     let argument = call.required("THREADS COMMAND")?;
-    let (filter, at) = threads(context, argument)?;
+    let (filters, at) = threads(context, argument)?;
     let text = argument.text[at..].trim();
     if text.is_empty() {
         return Err(argument.error_at(at, "expected a command after the threads").with_help(format!("usage: {}", call.spec.usage())));
     }
-    let focuses = focuses(context, &filter);
+    let mut focuses: Vec<Focus> = filters.iter().flat_map(|filter| focuses(context, filter)).collect();
+    focuses.sort_unstable();
+    focuses.dedup();
     if focuses.is_empty() {
         return Err(CommandError::new("none of these threads is on the machine"));
     }
@@ -139,46 +141,55 @@ pub fn apply(context: &mut Context<'_>, call: &Call) -> Answer {
 }
 
 /// The threads that `thread apply` names, and where its command begins: `all`, numbers of threads of the block, or words as `warp 1`.
-fn threads(context: &Context<'_>, argument: &ArgumentText) -> Result<(ThreadFilter, usize), CommandError> {
+fn threads(context: &Context<'_>, argument: &ArgumentText) -> Result<(Vec<ThreadFilter>, usize), CommandError> {
     let text = &argument.text;
     let of_block = ThreadFilter::of_block(&context.session.focus);
     let starts: Vec<usize> = text.split_whitespace().map(|word| word.as_ptr() as usize - text.as_ptr() as usize).collect();
     let word = |index: usize| starts.get(index).and_then(|at| text[*at..].split_whitespace().next());
     if word(0) == Some("all") {
-        return Ok((of_block, starts.get(1).copied().unwrap_or(text.len())));
+        return Ok((vec![of_block], starts.get(1).copied().unwrap_or(text.len())));
     }
-    let begins_coordinate = |word: &str| word.starts_with(|c: char| c.is_ascii_digit() || c == '(');
+    let is_number = |word: &str| word.starts_with(|c: char| c.is_ascii_digit() || c == '(');
     // A command may begin with a word of a filter, `lane 3`: words of a filter are followed by numbers.
     let is_of_filter = |index: usize| match word(index) {
-        Some(word_here) if begins_coordinate(word_here) => true,
-        Some(_) => word(index + 1).is_some_and(begins_coordinate),
+        Some(here) if is_number(here) => true,
+        Some(here) => FILTER_WORDS.contains(&here) && word(index + 1).is_some_and(is_number),
         None => false,
     };
     let count = (0..starts.len()).find(|index| !is_of_filter(*index)).unwrap_or(starts.len());
     let at = starts.get(count).copied().unwrap_or(text.len());
     let named = text[..at].trim();
     if named.is_empty() {
-        return Err(argument.error_at(0, "expected threads: all, numbers of threads such as 0-31, or warp 1 lane 0-3"));
+        return Err(argument.error_at(0, "expected threads: all, numbers of threads such as 0-31 40, or warp 1 lane 0-3"));
     }
-    if begins_coordinate(named) {
-        return linear(context, argument, named).map(|filter| (filter, at));
+    if is_number(named) {
+        let ranges = named.split_whitespace().map(|range| linear(context, argument, range)).collect::<Result<Vec<_>, _>>()?;
+        return Ok((ranges.concat(), at));
     }
     let filter = context.filter(&ArgumentText { text: named.to_string(), start: argument.start })?;
-    Ok((ThreadFilter { block: filter.block.or(of_block.block), ..filter }, at))
+    Ok((vec![ThreadFilter { block: filter.block.or(of_block.block), ..filter }], at))
 }
 
-/// `0-31` or `5`: threads of the focused block by their number, in one warp.
-fn linear(context: &Context<'_>, argument: &ArgumentText, text: &str) -> Result<ThreadFilter, CommandError> {
-    let wrong =
-        || argument.error_at(0, format!("'{text}' is not a range of threads of one warp")).with_help("such as 0-31, or warp 1 lane 0-3");
+/// `0-31`, `5` or `30-33`: threads of the focused block by their numbers, warp by warp.
+fn linear(context: &Context<'_>, argument: &ArgumentText, text: &str) -> Result<Vec<ThreadFilter>, CommandError> {
+    let count = context.session.eval_context().extents().threads();
+    let wrong = || {
+        let at = argument.text.find(text).unwrap_or(0);
+        let message = format!("'{text}' is no range of threads: the block has threads 0 to {}", count.saturating_sub(1));
+        argument.error_at(at, message).with_help("such as 0-31, or warp 1 lane 0-3")
+    };
     let (first, last) = text.split_once('-').unwrap_or((text, text));
     let number = |text: &str| text.trim().parse::<u32>().map_err(|_| wrong());
     let (first, last) = (number(first)?, number(last)?);
-    if first > last || first / 32 != last / 32 || last >= context.session.eval_context().extents().threads() {
+    if first > last || last >= count {
         return Err(wrong());
     }
-    let lanes = (first % 32..=last % 32).map(|lane| lane as usize).collect();
-    Ok(ThreadFilter { warp: Some(first / 32), lanes: Some(lanes), ..ThreadFilter::of_block(&context.session.focus) })
+    let of_block = ThreadFilter::of_block(&context.session.focus);
+    let of_warp = |warp: u32| {
+        let lanes = (0..32_usize).filter(|lane| (first..=last).contains(&(warp * 32 + *lane as u32))).collect();
+        ThreadFilter { warp: Some(warp), lanes: Some(lanes), ..of_block }
+    };
+    Ok((first / 32..=last / 32).map(of_warp).collect())
 }
 
 /// The threads on the machine that `filter` passes, in order.
@@ -188,7 +199,6 @@ fn focuses(context: &Context<'_>, filter: &ThreadFilter) -> Vec<Focus> {
         let lanes = location.lanes & filter.lanes_of(location.block, location.warp);
         focuses.extend(lanes.iter().map(|lane| Focus { block: location.block, warp: location.warp, lane: lane as u32, frame: 0 }));
     }
-    focuses.sort_unstable();
     focuses
 }
 

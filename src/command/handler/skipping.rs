@@ -5,7 +5,8 @@ use crate::command::call::Call;
 use crate::command::context::Context;
 use crate::command::error::CommandError;
 use crate::command::outcome::{Outcome, View};
-use crate::debug::skip::{Skip, SkipKind};
+use crate::debug::nearest;
+use crate::debug::skip::{Skip, SkipKind, Skips};
 use crate::debug::view::{self, FrameRow};
 
 /// The result of a handler.
@@ -65,8 +66,31 @@ fn added(context: &mut Context<'_>, kind: SkipKind) -> Answer {
         SkipKind::Files(pattern) => format!("files {pattern} will be skipped when stepping"),
         SkipKind::Function(name) => format!("function {name} will be skipped when stepping"),
     };
+    let unknown = unknown_text(context, &kind);
     let number = context.session.skips.add(kind);
-    Ok(Outcome::Text(format!("skip {number}: {text}\n")))
+    Ok(Outcome::Text(format!("skip {number}: {text}\n{unknown}")))
+}
+
+/// A line if nothing of the module is what is to be skipped, perhaps with what was meant: it may be a start-up file that names it.
+fn unknown_text(context: &Context<'_>, kind: &SkipKind) -> String {
+    let mut alone = Skips::default();
+    alone.clear();
+    alone.add(kind.clone());
+    let program = context.session.program();
+    let (what, name, known): (&str, &String, Vec<String>) = match kind {
+        SkipKind::Function(name) => ("function", name, view::functions_of_source(program)),
+        SkipKind::File(name) | SkipKind::Files(name) => ("file", name, program.source_files.iter().map(|(_, file)| file.clone()).collect()),
+    };
+    let is_known = |own: &String| match kind {
+        SkipKind::Function(_) => alone.skips_function(own),
+        SkipKind::File(_) | SkipKind::Files(_) => alone.skips_file(own),
+    };
+    if known.iter().any(is_known) {
+        return String::new();
+    }
+    let short: Vec<&str> = known.iter().map(|own| own.rsplit(['/', '\\']).next().unwrap_or(own)).collect();
+    let meant = nearest(name, short.iter().copied()).map_or(String::new(), |meant| format!(": did you mean '{meant}'?"));
+    format!("  no {what} of this module is called so{meant}\n")
 }
 
 pub fn delete(context: &mut Context<'_>, call: &Call) -> Answer {

@@ -12,6 +12,7 @@ use crate::debug::breakpoints::{Breakpoint, Condition, LogMessage, Trigger, Watc
 use crate::debug::focus::ThreadFilter;
 use crate::debug::shown_name;
 use crate::debug::target::Target;
+use crate::debug::view;
 
 /// The result of a handler.
 type Answer = Result<Outcome, CommandError>;
@@ -63,7 +64,12 @@ pub fn break_functions(context: &mut Context<'_>, call: &Call) -> Answer {
     for (pc, name) in found {
         numbers.push(context.session.breakpoints.add(Breakpoint::new(Trigger::Code(vec![pc]), name)));
     }
-    let mut rows = breakpoint_rows(&context.session.breakpoints, context.session.program(), context.session.source_texts());
+    let mut rows = breakpoint_rows(
+        &context.session.breakpoints,
+        context.session.program(),
+        context.session.debug_data(),
+        context.session.source_texts(),
+    );
     rows.retain(|row| numbers.contains(&row.number));
     Ok(Outcome::Breakpoints(rows))
 }
@@ -108,9 +114,19 @@ fn first_argument(call: &Call) -> String {
 }
 
 /// The argument CONDITION.
-fn condition_of(call: &Call) -> Result<Option<Condition>, CommandError> {
-    let parse = |argument: &ArgumentText| Condition::parse(&argument.text).map_err(|error| argument.shifted_error(error));
-    call.argument("CONDITION").map(parse).transpose()
+fn condition_of(context: &Context<'_>, call: &Call) -> Result<Option<Condition>, CommandError> {
+    let Some(argument) = call.argument("CONDITION") else { return Ok(None) };
+    let condition = Condition::parse(&argument.text).map_err(|error| argument.shifted_error(error))?;
+    let eval_context = context.session.eval_context();
+    match condition.names().into_iter().find(|name| !view::is_known_anywhere(&eval_context, name)) {
+        None => Ok(Some(condition)),
+        Some(name) => {
+            let at = argument.text.find(name).unwrap_or(0);
+            Err(argument
+                .error_at(at, format!("nothing in this module is called '{name}'"))
+                .with_nearest(view::nearest_name(&eval_context, name).as_deref()))
+        }
+    }
 }
 
 /// The threads that the argument THREADS names; all, if it was not given.
@@ -120,9 +136,15 @@ fn threads(context: &Context<'_>, call: &Call) -> Result<ThreadFilter, CommandEr
 
 /// Adds a breakpoint with the condition of `call`.
 fn add(context: &mut Context<'_>, call: &Call, breakpoint: Breakpoint, note: Option<String>) -> Answer {
-    let condition = condition_of(call)?;
+    let condition = condition_of(context, call)?;
     let number = context.session.breakpoints.add(Breakpoint { condition, ..breakpoint });
-    let rows = breakpoint_rows(&context.session.breakpoints, context.session.program(), context.session.source_texts());
+    context.session.kept.set_number("bpnum", number);
+    let rows = breakpoint_rows(
+        &context.session.breakpoints,
+        context.session.program(),
+        context.session.debug_data(),
+        context.session.source_texts(),
+    );
     let row = rows.into_iter().find(|row| row.number == number);
     Ok(row.map_or(Outcome::Nothing, |row| Outcome::NewBreakpoint { row, note }))
 }
@@ -140,7 +162,7 @@ pub fn commands(context: &mut Context<'_>, call: &Call) -> Answer {
 
 pub fn condition(context: &mut Context<'_>, call: &Call) -> Answer {
     let number = number(context, call)?;
-    let condition = condition_of(call)?;
+    let condition = condition_of(context, call)?;
     let text = if condition.is_some() { String::new() } else { format!("breakpoint {number} now stops always\n") };
     context.session.breakpoints.set_condition(number, condition)?;
     Ok(Outcome::Text(text))
@@ -180,7 +202,12 @@ pub fn delete(context: &mut Context<'_>, call: &Call) -> Answer {
 }
 
 pub fn list(context: &mut Context<'_>, _: &Call) -> Answer {
-    Ok(Outcome::Breakpoints(breakpoint_rows(&context.session.breakpoints, context.session.program(), context.session.source_texts())))
+    Ok(Outcome::Breakpoints(breakpoint_rows(
+        &context.session.breakpoints,
+        context.session.program(),
+        context.session.debug_data(),
+        context.session.source_texts(),
+    )))
 }
 
 /// The breakpoints that the argument N names; all, if it was not given.

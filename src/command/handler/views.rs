@@ -12,11 +12,11 @@ use crate::debug::eval_context::{EvalContext, ThreadError};
 use crate::debug::explain;
 use crate::debug::fidelity;
 use crate::debug::focus::ThreadFilter;
-use crate::debug::listed_name;
 use crate::debug::names::mbarriers::mbarrier_address;
 use crate::debug::names::scope;
 use crate::debug::nearest;
 use crate::debug::view::{self, SymbolKind};
+use crate::debug::{listed_name, shown_name};
 
 /// Frames that a backtrace shows without a number.
 const FRAMES: usize = 100;
@@ -91,8 +91,28 @@ pub fn pipeline(context: &mut Context<'_>, _: &Call) -> Answer {
 }
 
 pub fn backtrace(context: &mut Context<'_>, call: &Call) -> Answer {
-    let limit = call.number("N").map_or(FRAMES, |number| usize::try_from(number).unwrap_or(usize::MAX));
-    shown(View::Stack(view::backtrace(&context.session.eval_context(), limit).map_err(thread_error)?))
+    let (mut full, mut limit) = (false, None);
+    for word in call.args.first().map_or("", |arg| arg.argument.text.as_str()).split_whitespace() {
+        match (word.trim_start_matches('-'), word.parse::<i64>()) {
+            ("full", _) => full = true,
+            (_, Ok(number)) if number != 0 => limit = Some(number),
+            _ => {
+                let expected = format!("expected 'full' or a number of frames, not '{word}'");
+                return Err(call.args.first().map_or_else(|| CommandError::new(&expected), |arg| arg.argument.error(&expected)));
+            }
+        }
+    }
+    let eval_context = context.session.eval_context();
+    let count = limit.map_or(FRAMES, |number| usize::try_from(number.unsigned_abs()).unwrap_or(usize::MAX));
+    let mut stack = match limit {
+        Some(number) if number < 0 => view::outermost(&eval_context, count),
+        Some(_) | None => view::backtrace(&eval_context, count),
+    }
+    .map_err(thread_error)?;
+    if full {
+        stack.locals = view::locals_of(&eval_context, &stack);
+    }
+    shown(View::Stack(stack))
 }
 
 pub fn frame(context: &mut Context<'_>, _: &Call) -> Answer {
@@ -168,7 +188,13 @@ pub fn registers(context: &mut Context<'_>, call: &Call) -> Answer {
 
 pub fn locals(context: &mut Context<'_>, call: &Call) -> Answer {
     let format = call.format()?;
-    shown(View::Locals(view::locals(&context.session.eval_context(), format).map_err(thread_error)?))
+    let rows = view::locals(&context.session.eval_context(), format).map_err(thread_error)?;
+    if rows.is_empty()
+        && let Some(text) = view::no_locals(&context.session.eval_context())
+    {
+        return Ok(Outcome::Text(text + "\n"));
+    }
+    shown(View::Locals(rows))
 }
 
 pub fn arguments(context: &mut Context<'_>, call: &Call) -> Answer {
@@ -212,7 +238,10 @@ pub fn address(context: &mut Context<'_>, call: &Call) -> Answer {
     let name = call.required("NAME")?;
     let eval_context = context.session.eval_context();
     let mut rows = view::symbols(&eval_context, &name.text);
-    rows.retain(|row| *row.name == *name.text || listed_name(&row.name) == name.text);
+    rows.retain(|row| [row.name.as_str(), &listed_name(&row.name), &shown_name(&row.name)].contains(&name.text.as_str()));
+    if let Some(text) = view::where_is(&eval_context, name.text.trim()) {
+        return Ok(Outcome::Text(text + "\n"));
+    }
     if !rows.is_empty() {
         return shown(View::Symbols { rows, part: name.text.clone() });
     }

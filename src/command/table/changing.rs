@@ -10,9 +10,9 @@ pub const COMMANDS: &[CommandSpec] = &[
         summary: "Change a setting, a register or memory",
         help: "'set SETTING VALUE' changes a setting; 'show' lists them.\n\n\
             'set PLACE = VALUE' writes a register of the focused lane (%r1), of several lanes (%r1@0..7) or of all (%r1@*), a variable, \
-            or memory. What was recorded after the present time is dropped, because it would be different now: that is asked first, and \
-            in a script it takes --yes.",
-        examples: &["set listsize 20", "set %r1 = 5"],
+            or memory. 'set $x = VALUE' keeps a value as $x for later expressions. What was recorded after the present time is dropped, \
+            because it would be different now: that is asked first, and in a script it takes --yes.",
+        examples: &["set listsize 20", "set %r1 = 5", "set $old = %r1"],
         handler: handler::set,
         ..PLAIN
     },
@@ -73,6 +73,26 @@ pub const COMMANDS: &[CommandSpec] = &[
         help: "Shows the value of a setting, or of all, and what else it can be. 'help SETTING' says what it does.",
         examples: &["show", "show listsize"],
         handler: handler::show,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "show values",
+        args: &[ArgSpec::new("N", ArgKind::Number).optional()],
+        summary: "Show the values that print has kept",
+        help: "Shows the last ten values of the history, or ten around value N. In expressions, $ is the last, $$ the one before it, $$3 \
+            the third before it, and $3 the third of all.",
+        examples: &["show values", "show values 12"],
+        handler: handler::show_values,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "show convenience",
+        aliases: &["show conv"],
+        summary: "Show the variables of one's own",
+        help: "Shows the variables that 'set $NAME = VALUE' has made, and those that commands set: $_ is the last address that x has \
+            shown and $__ what lies there, $bpnum the number of the last breakpoint.",
+        examples: &["show convenience"],
+        handler: handler::show_convenience,
         ..PLAIN
     },
     CommandSpec {

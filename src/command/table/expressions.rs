@@ -12,12 +12,16 @@ or lane 8: write %rd1[0..7] or *(%rd1@8).\n\n\
 any(), all(), min(), max(), sum() and uniform() take a value in the active lanes, or in those of an @ inside. $pc, $lane, $warp, $frame, \
 $time and $active say where the thread is.\n\n\
 Where a module has debug data (nvcc -G, clang -g), the variables of the source have their names and types: acc, s.field, p->next, *p, \
-a[3][5], color == app::BLUE. A name of both a variable and a register is the variable; %r6 and $r6 are the register. \
-The name of a pointer that is also a buffer's is the buffer. 'info locals', \
+a[3][5], color == app::BLUE. A name of both a variable and a register is the variable; %r6, $r6 and R6 are the register. \
+The name of a pointer to numbers that is also a buffer's is the buffer. (V*)p and (app::Color)5 cast to types of the source, sizeof(V) and \
+sizeof(x) are sizes, p[0..3] are objects in a row. 'info locals', \
 'info args', 'info scope', 'whatis' and 'ptype' list and explain them.\n\n\
 A variable of a Triton program is the tensor that the block's threads hold together, where NAME.ttgir lies beside NAME.ptx: qk[0, 5], \
 qk[0:4, 2] without the end, qk@* the part of the focused warp, qk - @ref.npy, sum(qk), (f32)p. Its value is what the last \
 statement before the instruction has given it; · stands for an element that a load has left out, ? for one in no register.\n\n\
 An array that its compiler declares by the byte has the type that the instructions that access it show; 'type' says which and changes \
 it.\n\n\
+print keeps what it shows: $ is the last value, $$ the one before it, $$3 the third before it, $2 the second of all ('show values'). \
+'set $x = VALUE' keeps one under a name ('show convenience'); $_ is the last address that x has shown, $__ what lies there, $bpnum the \
+last breakpoint. 'p i = 3' assigns, as set does.\n\n\
 Casts take the types of PTX and of C: (f16x2)%r4, ((f16x2)%r4)[1], (float)%r1.";

@@ -78,22 +78,23 @@ pub const COMMANDS: &[CommandSpec] = &[
     CommandSpec {
         name: "backtrace",
         aliases: &["bt", "where", "info stack"],
-        args: &[ArgSpec::new("N", ArgKind::Count).optional()],
+        args: &[ArgSpec::new("full | N", ArgKind::Rest).optional()],
         summary: "Show the calls that the focused lane is inside of",
         help: "Lists the frames, innermost first: function with its arguments, line of the source, place in the PTX. A function that the \
             compiler put in the place of its call has a frame as well, with the instruction in the innermost one. With a number, lists \
-            that many.",
-        examples: &["backtrace", "bt 3"],
+            that many; a negative number counts from the outermost. 'full' adds the variables of each.",
+        examples: &["backtrace", "bt 3", "bt -1", "bt full"],
         handler: views::backtrace,
         ..PLAIN
     },
     CommandSpec {
         name: "frame",
         aliases: &["f"],
-        args: &[ArgSpec::new("N", ArgKind::Number).optional()],
+        args: &[ArgSpec::new("N | function NAME", ArgKind::Rest).optional()],
         summary: "Look at a frame of the backtrace",
-        help: "Selects a frame: registers, locals and the list are its. Without a number, shows the selected one.",
-        examples: &["frame 1", "frame"],
+        help: "Selects a frame by its number, or the innermost of a function: registers, locals and the list are its. Without a number, \
+            shows the selected one.",
+        examples: &["frame 1", "frame function gemm", "frame"],
         handler: handler::frame,
         ..PLAIN
     },

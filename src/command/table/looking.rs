@@ -82,7 +82,7 @@ pub const COMMANDS: &[CommandSpec] = &[
             predicate turns off after 'off'. '↔ fma with 10' after it says that the line is rounded once with line 10; so do \
             '↔ mul with 10' of a product that is scaled, and '↔ inverse with 10' of a reciprocal that is computed from the operand of \
             line 10.",
-        examples: &["list", "list 37", "list 10,20", "list gemm.cu:10"],
+        examples: &["list", "list 37", "list 10,20", "list 10,", "list gemm.cu:10"],
         repeats: Repeat::Continue,
         handler: handler::list,
         ..PLAIN

@@ -142,6 +142,15 @@ pub const COMMANDS: &[CommandSpec] = &[
         ..PLAIN
     },
     CommandSpec {
+        name: "delete checkpoint",
+        args: &[ArgSpec::new("N", ArgKind::Numbers)],
+        summary: "Forget checkpoints",
+        help: "Deletes checkpoints by their numbers: 'info checkpoints' lists them. The times that they name can still be gone to.",
+        examples: &["delete checkpoint 1"],
+        handler: handler::delete_checkpoints,
+        ..PLAIN
+    },
+    CommandSpec {
         name: "restart",
         args: &[ArgSpec::new("N", ArgKind::Count)],
         summary: "Go back to a checkpoint",

@@ -69,9 +69,9 @@ pub const COMMANDS: &[CommandSpec] = &[
         name: "printf",
         args: &[ArgSpec::new("MESSAGE", ArgKind::Message)],
         summary: "Print a text with values",
-        help: "Prints a text with values of expressions as C's printf does: \"FORMAT\", VALUE, VALUE. %d, %u, %x, %o, %t, %f, %a and \
-            %c are \
-            the formats of print, %s and %v take that of the value's type. A line feed is added where the text ends with none.",
+        help: "Prints a text with values of expressions as C's printf does: \"FORMAT\", VALUE, VALUE. A number of one kind \
+            is converted to that of its conversion, %s is a string where the value is one, and %v shows any value as print does. A line \
+            feed is added where the text ends with none.",
         examples: &["printf \"r1 is %d\\n\", %r1"],
         handler: handler::printf,
         ..PLAIN
@@ -92,8 +92,8 @@ pub const COMMANDS: &[CommandSpec] = &[
         summary: "Do a command for several threads",
         help: "Executes a command that shows something for each of these threads that is on the machine, as if the focus were there. \
             THREADS \
-            is 'all' for those of the focused block, a range of their numbers such as 0-31, or words as for break: 'warp 1 lane 0-3', \
-            'block 1,0,0'. Threads for which it says the same are named together.",
+            is 'all' for those of the focused block, their numbers and ranges of them such as 0-31 40, or words as for break: \
+            'warp 1 lane 0-3', 'block 1,0,0'. Threads for which it says the same are named together.",
         examples: &["thread apply 0-3 print %r1", "thread apply warp 1 lane 0-3 p %r1", "thread apply all bt"],
         handler: handler::apply,
         ..PLAIN

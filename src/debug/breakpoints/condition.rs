@@ -22,6 +22,11 @@ impl Condition {
         self.0.text()
     }
 
+    /// The names in it.
+    pub fn names(&self) -> Vec<&str> {
+        self.0.names()
+    }
+
     /// True if it holds for the focused thread of `context`: not zero, or for one value per lane, not zero in any lane.
     ///
     /// # Errors

@@ -64,7 +64,9 @@ fn moved_note(file: &str, from: u32, to: u32) -> Option<String> {
 
 fn resolve_source(program: &Program, files: &[u32], name: &str, line: u32) -> Result<Resolved, ArgumentError> {
     let of_file = |at: &crate::program::SourceLine| files.contains(&at.file);
-    let lines = || program.source_lines.iter().flatten().filter(|at| of_file(at)).map(|at| at.line);
+    // The line of a call is that of the function in its place too.
+    let places = |pc: usize| program.source_places(Pc::new(pc)).filter(of_file).map(|at| at.line);
+    let lines = || (0..program.code.len()).flat_map(places);
     let Some(at) = lines().filter(|at| *at >= line).min() else {
         return Err(match lines().max() {
             Some(last) => {
@@ -74,7 +76,7 @@ fn resolve_source(program: &Program, files: &[u32], name: &str, line: u32) -> Re
                 .with_help("the module names the file, but its instructions have no '.loc' of it"),
         });
     };
-    let on_line = |pc: usize| program.source_lines.get(pc).copied().flatten().is_some_and(|place| of_file(&place) && place.line == at);
+    let on_line = |pc: usize| places(pc).any(|line| line == at);
     Ok(Resolved { pcs: entries(program, on_line), note: moved_note(name, line, at) })
 }
 

@@ -6,7 +6,7 @@
 //! | `37`, `collatz.ptx:37` | a line of the PTX text: the first instruction on it or after it |
 //! | `+2`, `-2` | a line of the PTX text, counted from the current one |
 //! | `kernel.cu:12` | a source line (`.loc`): every instruction at which it is entered |
-//! | `sgemm`, `lin::scale<float>` | a kernel or function: its first instruction; any of its names in the source will do |
+//! | `sgemm`, `lin::scale<float>` | a kernel or function: its first instruction, and where it begins in the place of calls |
 //! | `$L__BB0_2`, `sgemm:$L__BB0_2` | a label, of the focused function first |
 //! | `*0x12`, `*18`, `*$pc+1`, `*sgemm+4` | an instruction by its number |
 //! | `op atom.*` | every instruction whose opcode the pattern matches ([`Pattern`]) |
@@ -18,6 +18,7 @@ use super::names;
 use super::opcode::Pattern;
 use super::resolved::Resolved;
 use crate::debug::argument::ArgumentError;
+use crate::dwarf::LazyDebugInfo;
 use crate::program::{Pc, Program};
 
 /// A location in the code as the user wrote it.
@@ -112,6 +113,14 @@ impl Location {
     /// # Errors
     /// There are none, or the location is ambiguous.
     pub fn resolve(&self, program: &Program, current: Option<Pc>) -> Result<Resolved, ArgumentError> {
+        self.resolve_with(program, None, current)
+    }
+
+    /// The same with the debug data of the program, which knows functions in the place of their calls.
+    ///
+    /// # Errors
+    /// There are none, or the location is ambiguous.
+    pub fn resolve_with(&self, program: &Program, data: Option<&LazyDebugInfo>, current: Option<Pc>) -> Result<Resolved, ArgumentError> {
         let nowhere = || ArgumentError::new("the focused thread has no position: it has exited or not started");
         let one = |pc| Resolved { pcs: vec![pc], note: None };
         match self {
@@ -122,7 +131,7 @@ impl Location {
                 instruction(program, i128::from(current.0) + i128::from(*offset)).map(one)
             }
             Location::NameOffset { name, offset } => {
-                let pcs = names::resolve(program, None, name, current)?.pcs;
+                let pcs = names::resolve(program, data, (None, name), current)?.pcs;
                 let first = pcs.first().ok_or_else(|| ArgumentError::new(format!("'{name}' has no instructions")))?;
                 instruction(program, i128::from(first.0) + i128::from(*offset)).map(one)
             }
@@ -133,7 +142,7 @@ impl Location {
                 let line = line.ok_or_else(|| ArgumentError::new(format!("line {current}{offset:+} is before the first")))?;
                 lines::resolve(program, None, line)
             }
-            Location::Name { scope, name } => names::resolve(program, scope.as_deref(), name, current),
+            Location::Name { scope, name } => names::resolve(program, data, (scope.as_deref(), name), current),
             Location::Opcode(pattern) => pattern.resolve(program),
         }
     }

@@ -1,17 +1,12 @@
 //! Messages of logpoints: `dprintf LOCATION,"FORMAT",VALUES`.
 //!
-//! In the format `%` and a letter stand for the next value, shown as `print` shows it in that format: `%d %u %x %o %t %f %a %c`; `%s` and
-//! `%v` show it in the default format of its type. A width, `-` and `0` are as in C, and the sizes `h`, `l`, `ll`, `z` are ignored. `%%` is
-//! a percent sign, and `\n \t \" \\` are as in C. Numbers in hexadecimal, octal and binary have no prefix, as in C.
+//! In the format `%` and a letter stand for the next value, as [`Field`] shows it. `%%` is a percent sign, and `\n \t \" \\` are as in C.
 
 use super::condition::expression;
+use super::field::Field;
 use crate::debug::argument::ArgumentError;
 use crate::debug::eval_context::EvalContext;
 use crate::debug::expression::Expression;
-use crate::debug::value::{Format, Value, ValueText};
-
-/// Maximum width of a field.
-const WIDTH_MAX: usize = 256;
 
 /// A format with its values, read once when it is set.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,17 +20,6 @@ pub struct LogMessage {
 enum MessagePart {
     Text(String),
     Value(Field, Expression),
-}
-
-/// A conversion of the format: how a value is shown.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Field {
-    format: Option<Format>,
-    width: usize,
-    /// `-`
-    left: bool,
-    /// `0`
-    zeros: bool,
 }
 
 impl LogMessage {
@@ -96,50 +80,6 @@ impl LogMessage {
     }
 }
 
-impl Field {
-    fn show(&self, value: &Value, context: &EvalContext<'_>) -> String {
-        let shown = match value {
-            Value::Scalar(scalar) => self.digits(scalar.text(context, self.format)),
-            Value::Lanes(lanes) => self.list(lanes.texts(context, self.format).into_iter().map(|(_, text)| text)),
-            Value::Source(source) => self.digits(source.text(context, self.format)),
-            Value::Array(_) | Value::Tensor(_) => match value.text(context, self.format) {
-                ValueText::Array(array) => self.list(array.elements.into_iter()),
-                ValueText::Tensor(tensor) => self.list(tensor.elements.into_iter()),
-                ValueText::Scalar(_) | ValueText::Lanes(_) => String::new(),
-            },
-        };
-        let missing = self.width.saturating_sub(shown.chars().count());
-        if self.left {
-            shown + &" ".repeat(missing)
-        } else if self.zeros {
-            let digits = shown.trim_start_matches('-');
-            format!("{}{}{digits}", &shown[..shown.len() - digits.len()], "0".repeat(missing))
-        } else {
-            " ".repeat(missing) + &shown
-        }
-    }
-
-    /// Several values in braces; a single one without.
-    fn list(&self, values: impl Iterator<Item = String>) -> String {
-        let values: Vec<String> = values.map(|value| self.digits(value)).collect();
-        if let [only] = values.as_slice() { only.clone() } else { format!("{{{}}}", values.join(", ")) }
-    }
-
-    /// Removes the prefix of numbers that are not decimal, as in C.
-    fn digits(&self, text: String) -> String {
-        let prefix = match self.format {
-            Some(Format::Hex | Format::ZeroHex) => "0x",
-            Some(Format::Octal) => "0",
-            Some(Format::Binary) => "0b",
-            _ => return text,
-        };
-        match text.strip_prefix(prefix) {
-            Some("") | None => text,
-            Some(digits) => digits.to_string(),
-        }
-    }
-}
-
 /// Position of the quote that closes the format, from the one that opens it.
 fn closing_quote(text: &str) -> Option<usize> {
     let mut escaped = false;
@@ -155,7 +95,7 @@ fn closing_quote(text: &str) -> Option<usize> {
 fn fields(format: &str) -> Result<Vec<Result<String, Field>>, ArgumentError> {
     let mut parts = Vec::new();
     let mut text = String::new();
-    let mut letters = format.chars().peekable();
+    let mut letters = format.chars();
     while let Some(letter) = letters.next() {
         match letter {
             '\\' => text.push(match letters.next() {
@@ -164,9 +104,12 @@ fn fields(format: &str) -> Result<Vec<Result<String, Field>>, ArgumentError> {
                 Some(other) => other,
                 None => '\\',
             }),
-            '%' if letters.next_if_eq(&'%').is_some() => text.push('%'),
+            '%' if letters.as_str().starts_with('%') => {
+                letters.next();
+                text.push('%');
+            }
             '%' => {
-                let field = field(&mut letters)?;
+                let field = Field::parse(&mut letters)?;
                 parts.push(Ok(std::mem::take(&mut text)));
                 parts.push(Err(field));
             }
@@ -176,33 +119,6 @@ fn fields(format: &str) -> Result<Vec<Result<String, Field>>, ArgumentError> {
     parts.push(Ok(text));
     Ok(parts)
 }
-
-/// Reads the conversion after a `%`.
-fn field(letters: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Result<Field, ArgumentError> {
-    let mut field = Field::default();
-    while let Some(flag) = letters.next_if(|letter| matches!(letter, '-' | '0')) {
-        field.left |= flag == '-';
-        field.zeros |= flag == '0';
-    }
-    while let Some(digit) = letters.peek().and_then(|letter| letter.to_digit(10)) {
-        letters.next();
-        field.width = (field.width * 10 + digit as usize).min(WIDTH_MAX);
-    }
-    while letters.next_if(|letter| matches!(letter, 'h' | 'l' | 'z')).is_some() {}
-    field.format = match letters.next() {
-        Some('s' | 'v') => None,
-        Some('i') => Some(Format::Decimal),
-        Some('p' | 'X') => Some(Format::Hex),
-        Some('e' | 'g') => Some(Format::Float),
-        Some(letter) => {
-            Some(Format::from_letter(letter).ok_or_else(|| ArgumentError::new(format!("'%{letter}' is not a format")).with_help(LETTERS))?)
-        }
-        None => return Err(ArgumentError::new("a letter is expected after '%'").with_help(LETTERS)),
-    };
-    Ok(field)
-}
-
-const LETTERS: &str = "%d %u %x %o %t %f %a %c, or %s for the value as its type wants; %% is a percent sign";
 
 /// The expressions after the format, which ends before byte `from`, and where each starts.
 fn values(text: &str, from: usize) -> Result<Vec<(usize, Expression)>, ArgumentError> {

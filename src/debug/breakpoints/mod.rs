@@ -3,8 +3,10 @@
 //! A [`Location`], as the user writes it, is resolved to instructions, and so is an [`Event`] that instructions raise. [`Breakpoints`] is
 //! the list; a run checks its [`Trigger`]s and counts its hits.
 
+mod call_places;
 mod condition;
 mod events;
+mod field;
 mod lines;
 mod list;
 mod location;
@@ -14,6 +16,7 @@ mod opcode;
 mod resolved;
 mod view;
 
+pub use call_places::frame_of;
 pub use condition::Condition;
 pub use events::{EVENTS, Occurrence, barrier_number};
 pub use list::Breakpoints;

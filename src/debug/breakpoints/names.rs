@@ -1,22 +1,35 @@
 //! Locations by function or label.
 
+use super::call_places;
 use super::lines;
 use super::resolved::Resolved;
 use crate::debug::argument::ArgumentError;
+use crate::dwarf::LazyDebugInfo;
 use crate::program::{Function, Pc, Program, demangled, plain_name, qualified_name, shown_name};
 
-/// The first instruction of the function `name`, or the instruction at the label `name`: of the function at `current`, otherwise of the
-/// only function that has it. `scope` names the function of a label, or the file of a function.
+/// The first instruction of the function `name` and those with which it begins in the place of its calls, or the instruction at the label
+/// `name`: of the function at `current`, otherwise of the only function that has it. `scope` names the function of a label, or the file of
+/// a function.
 ///
 /// # Errors
 /// There is none, or there are several.
-pub(super) fn resolve(program: &Program, scope: Option<&str>, name: &str, current: Option<Pc>) -> Result<Resolved, ArgumentError> {
+pub(super) fn resolve(
+    program: &Program,
+    data: Option<&LazyDebugInfo>,
+    (scope, name): (Option<&str>, &str),
+    current: Option<Pc>,
+) -> Result<Resolved, ArgumentError> {
     if let Some(scope) = scope.filter(|scope| !lines::is_ptx_file(program, scope)) {
         return in_function(program, scope, name);
     }
     let functions = functions_called(program, name);
+    let inlined = || call_places::entries(program, data.and_then(|data| data.get(program)), name);
     if !functions.is_empty() {
-        return first_instruction(name, &functions);
+        let mut found = first_instruction(name, &functions)?;
+        found.pcs.extend(inlined());
+        found.pcs.sort_unstable();
+        found.pcs.dedup();
+        return Ok(found);
     }
     let focused = current.and_then(|pc| program.function_at(pc)).map(|id| &program.functions[id.index()]);
     if let Some(found) = focused.and_then(|function| label(function, name)) {
@@ -26,7 +39,10 @@ pub(super) fn resolve(program: &Program, scope: Option<&str>, name: &str, curren
         program.functions.iter().filter_map(|function| Some((function, label(function, name)?))).collect();
     match holders.as_slice() {
         [(_, found)] => Ok(found.clone()),
-        [] => Err(unknown(program, name)),
+        [] => match inlined() {
+            pcs if pcs.is_empty() => Err(unknown(program, name)),
+            pcs => Ok(Resolved { pcs, note: None }),
+        },
         several => {
             let candidates: Vec<String> = several.iter().map(|(function, _)| format!("{}:{name}", shown_name(&function.name))).collect();
             Err(ArgumentError::new(format!("{} functions have a label '{name}'", several.len()))
@@ -62,7 +78,7 @@ fn functions_called<'p>(program: &'p Program, name: &str) -> Vec<&'p Function> {
 fn known_names(program: &Program) -> Vec<String> {
     let plain = |function: &Function| plain_name(&function.name).map(str::to_string);
     let names = |function: &Function| [Some(function.name.to_string()), plain(function), qualified_name(&function.name)];
-    program.functions.iter().flat_map(names).flatten().collect()
+    program.functions.iter().flat_map(names).flatten().chain(call_places::names(program)).collect()
 }
 
 fn first_instruction(name: &str, functions: &[&Function]) -> Result<Resolved, ArgumentError> {

@@ -1,10 +1,14 @@
 //! `info breakpoints` as plain data.
 
+use super::call_places::frame_of;
+use super::location::Location;
 use super::{Breakpoint, Breakpoints, Trigger, WatchMode};
 use crate::debug::focus::ThreadFilter;
+use crate::debug::inlined::calls_at;
 use crate::debug::site::FileLine;
 use crate::debug::source_texts::SourceTexts;
-use crate::program::{Pc, Program};
+use crate::dwarf::LazyDebugInfo;
+use crate::program::{Pc, Program, SourceLine, shown_name};
 
 /// One row of `info breakpoints`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,18 +55,19 @@ pub struct BreakpointLocation {
 }
 
 /// The rows of `info breakpoints`.
-pub fn breakpoint_rows(breakpoints: &Breakpoints, program: &Program, texts: &SourceTexts) -> Vec<BreakpointRow> {
-    breakpoints.iter().map(|breakpoint| row(breakpoint, program, texts)).collect()
+pub fn breakpoint_rows(breakpoints: &Breakpoints, program: &Program, data: &LazyDebugInfo, texts: &SourceTexts) -> Vec<BreakpointRow> {
+    breakpoints.iter().map(|breakpoint| row(breakpoint, program, data, texts)).collect()
 }
 
-fn row(breakpoint: &Breakpoint, program: &Program, texts: &SourceTexts) -> BreakpointRow {
+fn row(breakpoint: &Breakpoint, program: &Program, data: &LazyDebugInfo, texts: &SourceTexts) -> BreakpointRow {
+    let location = |pc: &Pc| breakpoint_location(program, texts, *pc, &calls_in_frame(&breakpoint.text, program, data, *pc));
     BreakpointRow {
         number: breakpoint.number,
         kind: breakpoint.kind(),
         disposition: if breakpoint.temporary { "del" } else { "keep" },
         enabled: breakpoint.enabled,
         what: breakpoint.text.clone(),
-        locations: breakpoint.pcs().iter().map(|pc| breakpoint_location(program, texts, *pc)).collect(),
+        locations: breakpoint.pcs().iter().map(location).collect(),
         filter: breakpoint.filter,
         hits: breakpoint.hits,
         condition: breakpoint.condition.as_ref().map(|condition| condition.text().to_string()),
@@ -72,11 +77,27 @@ fn row(breakpoint: &Breakpoint, program: &Program, texts: &SourceTexts) -> Break
     }
 }
 
-/// The row of an instruction for `break` and `info breakpoints`.
-pub fn breakpoint_location(program: &Program, texts: &SourceTexts, pc: Pc) -> BreakpointLocation {
+/// The function of a breakpoint on an inlined one, and the line of the frame that its stop selects, if that is of a caller.
+fn calls_in_frame(text: &str, program: &Program, data: &LazyDebugInfo, pc: Pc) -> (Option<String>, Option<SourceLine>) {
+    let frame = frame_of(text, program, data, pc) as usize;
+    let calls = calls_at(program, data.get(program), pc);
+    let by_name = matches!(Location::parse(text), Ok(Location::Name { .. }));
+    let function = calls.get(frame).filter(|_| by_name).and_then(|call| call.function.as_deref()).map(str::to_string);
+    let line = frame.checked_sub(1).and_then(|further_in| calls.get(further_in)).and_then(|call| call.at);
+    (function, line)
+}
+
+/// The row of an instruction for `break` and `info breakpoints`; in a frame of inlined code with its function and its line.
+pub fn breakpoint_location(
+    program: &Program,
+    texts: &SourceTexts,
+    pc: Pc,
+    (inlined, call): &(Option<String>, Option<SourceLine>),
+) -> BreakpointLocation {
     let function = program.function_at(pc).map(|id| &program.functions[id.index()]);
     let name = function.map_or(String::new(), |function| function.name.to_string());
-    let line = program.source_lines.get(pc.index()).copied().flatten();
+    let name = inlined.as_ref().map_or_else(|| name.clone(), |inlined| format!("{inlined} in {}", shown_name(&name)));
+    let line = call.or_else(|| program.source_lines.get(pc.index()).copied().flatten());
     let source = line.and_then(|line| {
         let text = texts.line(program, line).map_or(String::new(), |text| format!("  {}", text.trim_start()));
         Some(format!("{}{text}", FileLine::of(program, line)?.short()))

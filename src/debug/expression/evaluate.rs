@@ -3,19 +3,20 @@
 //! Everything is computed for one lane at a time, without allocating. A tree with `@` is evaluated once for each of its lanes: the operand
 //! of `@` in that lane, the rest in the focused lane.
 
+use super::kept::KeptElements;
 use super::names::TypeName;
+use super::objects::Sliced;
 use super::operators::{self, OperatorError};
-use super::tree::{Aggregate, BinaryOp, Convenience, Node, NodeKind};
+use super::tree::{Aggregate, BinaryOp, Node, NodeKind};
 use crate::debug::eval_context::{EvalContext, Frame, ThreadError};
-use crate::debug::focus::Focus;
 use crate::debug::memory::{self, MemoryError};
 use crate::debug::names::scope::{self, MemoryLocation, Named, RegisterLocation};
 use crate::debug::source_names::{ObjectError, SourceObject};
 use crate::debug::value::number::{self, little_endian};
 use crate::debug::value::{Array, Lanes, Scalar, Type, Value};
-use crate::isa::{SPECIAL_REGISTERS, ScalarType, Space, SpecialKind, special_register};
-use crate::machine::{LANES, LaneMask};
-use crate::program::{Bank, map};
+use crate::isa::{ScalarType, Space};
+use crate::machine::LaneMask;
+use crate::program::map;
 
 /// Default maximum number of array elements that are read.
 pub const ELEMENTS: u64 = 200;
@@ -71,15 +72,13 @@ pub(super) enum Referent<'a> {
     Memory(Extent<'a>),
     /// A built-in vector of CUDA, such as `gridDim`.
     Vector3([u32; 3]),
+    /// Elements of an array that is kept under a name with a `$`.
+    Kept(KeptElements<'a>),
     /// An object of a type of the source.
     Source(SourceObject<'a>),
+    /// Objects of a type of the source in a row: the first, and their number.
+    Slice(SourceObject<'a>, u64),
 }
-
-/// The built-in vectors of CUDA, and their special registers.
-const CUDA_NAMES: &[(&str, &str)] = &[("threadIdx", "%tid"), ("blockIdx", "%ctaid"), ("blockDim", "%ntid"), ("gridDim", "%nctaid")];
-
-/// The constant of CUDA with the number of lanes of a warp.
-const WARP_SIZE: &str = "warpSize";
 
 /// Memory with a type and extents.
 #[derive(Clone, Copy)]
@@ -124,7 +123,7 @@ pub(super) struct Evaluator<'a> {
     /// The selected frame of the focused lane, if there is one.
     pub frame: Result<Frame<'a>, ThreadError>,
     /// The frame of the lane in which the operand of `@` is evaluated.
-    at_lane: Option<Frame<'a>>,
+    pub(super) at_lane: Option<Frame<'a>>,
     /// True for one of several lanes: those for which a variable has no value yet are listed beside the values.
     pub is_one_of_lanes: bool,
 }
@@ -137,6 +136,9 @@ impl<'a> Evaluator<'a> {
     /// The value of the whole expression.
     pub fn root(&mut self, node: &Node) -> Evaluated<Value> {
         if let Some(value) = self.tensor_value(node)? {
+            return Ok(value);
+        }
+        if let Some(value) = self.kept_value(node)? {
             return Ok(value);
         }
         if let Some(requested) = node.lanes() {
@@ -153,6 +155,8 @@ impl<'a> Evaluator<'a> {
                 elements: components.map(u128::from).to_vec(),
             })),
             Referent::Source(object) => self.source_value(node, &object),
+            Referent::Kept(elements) => Ok(Value::Array(elements.array())),
+            Referent::Slice(first, count) => self.objects(node, &first, count),
             referent => self.load(node, referent).map(Value::Scalar),
         }
     }
@@ -168,7 +172,13 @@ impl<'a> Evaluator<'a> {
                 let meant = if extent.is_array() { format!("{name}[0]@{count}") } else { format!("*&{name}@{count}") };
                 Err(refused(node, format!("'{name}' is memory, the same for all lanes: {meant} shows {count} elements")))
             }
-            Referent::Memory(_) | Referent::Value(_) | Referent::Register(_) | Referent::Vector3(_) | Referent::Source(_) => Ok(()),
+            Referent::Memory(_)
+            | Referent::Value(_)
+            | Referent::Register(_)
+            | Referent::Vector3(_)
+            | Referent::Source(_)
+            | Referent::Kept(_)
+            | Referent::Slice(..) => Ok(()),
         }
     }
 
@@ -205,7 +215,7 @@ impl<'a> Evaluator<'a> {
         result
     }
 
-    fn frame_at(&self, node: &Node) -> Evaluated<Frame<'a>> {
+    pub fn frame_at(&self, node: &Node) -> Evaluated<Frame<'a>> {
         self.frame.clone().map_err(|error| EvaluationError { column: node.at, reason: error.into() })
     }
 
@@ -243,6 +253,7 @@ impl<'a> Evaluator<'a> {
                 self.value(chosen)
             }
             NodeKind::Cast(ty, a) => self.cast(node, *ty, a),
+            NodeKind::SizeOf(ty, a) => self.size_of(node, ty, a.as_deref()),
             NodeKind::Convenience(word) => self.convenience(node, *word),
             NodeKind::Special(register) => self.special(node, *register),
             NodeKind::Aggregate(aggregate, inner) => self.aggregate(*aggregate, inner),
@@ -257,6 +268,7 @@ impl<'a> Evaluator<'a> {
             | NodeKind::Index(_)
             | NodeKind::Subscripts(_)
             | NodeKind::Slice(_)
+            | NodeKind::SourceCast(..)
             | NodeKind::Member(..) => {
                 let referent = self.referent(node)?;
                 self.load(node, referent)
@@ -284,6 +296,7 @@ impl<'a> Evaluator<'a> {
                 self.target_of(node, &pointer)
             }
             NodeKind::Member(a, name) => self.member(node, a, name),
+            NodeKind::SourceCast(ty, a) => self.source_cast(node, ty, a),
             NodeKind::Index(operands) => self.index(node, &operands[0], &operands[1]),
             NodeKind::Slice(operands) => self.slice(node, operands),
             NodeKind::Subscripts(parts) => self.referent(&one_by_one(node, parts)),
@@ -295,17 +308,32 @@ impl<'a> Evaluator<'a> {
     /// `a[low..high]`: elements of the outermost dimension, or from a pointer on.
     fn slice(&mut self, node: &Node, operands: &[Node; 3]) -> Evaluated<Referent<'a>> {
         let base = match self.referent(&operands[0])? {
-            Referent::Source(object) => self.source_array(&operands[0], &object)?,
+            Referent::Source(object) => match self.source_array(&operands[0], &object)? {
+                Sliced::Numbers(extent) => extent,
+                Sliced::Objects(first) => return self.slice_of_objects(node, operands, &first),
+            },
             Referent::Memory(extent) if extent.is_array() => refuse_rows_of_rows(node, &operands[0], extent)?,
-            referent => {
-                let pointer = self.load(&operands[0], referent)?;
-                self.dereference(node, &pointer)?
-            }
+            referent => match self.load(&operands[0], referent)? {
+                pointer @ Scalar { ty: Type::SourcePointer(..), .. } => match self.target_of(node, &pointer)? {
+                    Referent::Source(first) => match self.elements_from(&first) {
+                        Sliced::Numbers(extent) => extent,
+                        Sliced::Objects(first) => return self.slice_of_objects(node, operands, &first),
+                    },
+                    _ => self.dereference(node, &pointer)?,
+                },
+                pointer => self.dereference(node, &pointer)?,
+            },
         };
-        let (low, high) = (self.index_value(&operands[1])?, self.index_value(&operands[2])?);
-        let count = high.checked_sub(low).and_then(|count| u64::try_from(count).ok()?.checked_add(1));
-        let count = count.ok_or_else(|| refused(&operands[2], format!("the range ends at {high}, before it begins at {low}")))?;
+        let (low, count) = self.ends(operands)?;
         Ok(Referent::Memory(Extent { address: moved(base.address, low, base.stride()), elements: Some(count), ..base }))
+    }
+
+    /// The first index of a slice, and the number of its elements.
+    pub fn ends(&mut self, [_, low, high]: &[Node; 3]) -> Evaluated<(i128, u64)> {
+        let (first, last) = (self.index_value(low)?, self.index_value(high)?);
+        let count = last.checked_sub(first).and_then(|count| u64::try_from(count).ok()?.checked_add(1));
+        let count = count.ok_or_else(|| refused(high, format!("the range ends at {last}, before it begins at {first}")))?;
+        Ok((first, count))
     }
 
     fn named(&self, node: &Node, name: &str) -> Evaluated<Referent<'a>> {
@@ -328,32 +356,15 @@ impl<'a> Evaluator<'a> {
                 if let Some(referent) = self.cuda_name(node, name)? {
                     return Ok(referent);
                 }
+                if let Some(referent) = self.kept_name(node, name)? {
+                    return Ok(referent);
+                }
                 let reason = match frame {
                     // The name is in the scope of a function that the thread is not in.
                     Err(error) if scope::is_in_a_function(self.context.program(), name) => error.clone().into(),
                     _ => Reason::Unknown { name: name.to_string(), hint: scope::hint(&self.context, name) },
                 };
                 Err(EvaluationError { column: node.at, reason })
-            }
-        }
-    }
-
-    /// `threadIdx.x` and other CUDA names of special registers, if nothing else has the name.
-    fn cuda_name(&self, node: &Node, name: &str) -> Evaluated<Option<Referent<'a>>> {
-        if name == WARP_SIZE {
-            return Ok(Some(Referent::Value(Scalar::new(Type::Scalar(ScalarType::S32), LANES as u128))));
-        }
-        let (vector, part) = name.split_once('.').map_or((name, None), |(vector, part)| (vector, Some(part)));
-        let Some((_, ptx)) = CUDA_NAMES.iter().find(|row| row.0 == vector) else { return Ok(None) };
-        let component = |part: &str| match special_register(&format!("{ptx}.{part}")) {
-            Some(register) if part != "w" => self.special(node, register),
-            _ => Err(refused(node, format!("'{vector}' has x, y and z"))),
-        };
-        match part {
-            Some(part) => component(part).map(|value| Some(Referent::Value(value))),
-            None => {
-                let values = [component("x")?, component("y")?, component("z")?];
-                Ok(Some(Referent::Vector3(values.map(|value| value.bits as u32))))
             }
         }
     }
@@ -384,6 +395,8 @@ impl<'a> Evaluator<'a> {
         let steps = self.index_value(index)?;
         match base_referent {
             Referent::Source(object) => self.source_element(node, base, &object, steps),
+            Referent::Slice(first, _) => self.neighbour(node, &first, steps),
+            Referent::Kept(elements) => elements.element(steps).ok_or_else(|| refused(index, elements.range())),
             Referent::Memory(extent) if extent.is_array() => {
                 let extent = refuse_rows_of_rows(node, base, extent)?;
                 let address = moved(extent.address, steps, extent.stride());
@@ -426,7 +439,9 @@ impl<'a> Evaluator<'a> {
             Referent::Value(value) if matches!(value.ty, Type::Code | Type::Function) => Ok(value),
             Referent::Source(object) => self.source_address(node, &object),
             Referent::Register(_) => Err(refused(node, "a register has no address".to_string())),
-            Referent::Value(_) | Referent::Vector3(_) => Err(refused(node, "only what lies in memory has an address".to_string())),
+            Referent::Value(_) | Referent::Vector3(_) | Referent::Kept(_) | Referent::Slice(..) => {
+                Err(refused(node, "only what lies in memory has an address".to_string()))
+            }
         }
     }
 
@@ -437,6 +452,8 @@ impl<'a> Evaluator<'a> {
             Referent::Register(register) => self.register(node, &register),
             Referent::Vector3(_) => Err(refused(node, "a vector is used by its parts: .x, .y or .z".to_string())),
             Referent::Source(object) => self.source_number(node, &object),
+            Referent::Kept(elements) => Ok(elements.address()),
+            Referent::Slice(..) => Err(refused(node, "several objects are no number".to_string())),
             Referent::Memory(extent) if extent.is_array() => {
                 Ok(Scalar { ty: Type::Pointer(extent.space, extent.ty), bits: u128::from(extent.address) })
             }
@@ -452,40 +469,11 @@ impl<'a> Evaluator<'a> {
 
     fn register(&self, node: &Node, register: &RegisterLocation) -> Evaluated<Scalar> {
         let frame = self.frame.as_ref().map_err(|error| EvaluationError { column: node.at, reason: error.clone().into() })?;
-        let bits = register_bits(frame, register).ok_or_else(|| {
+        let bits = scope::register_bits(frame, register).ok_or_else(|| {
             let name = if let NodeKind::Name(name) = &node.kind { name.clone() } else { String::new() };
             EvaluationError { column: node.at, reason: Reason::NoValue(name) }
         })?;
         Ok(Scalar::new(Type::Scalar(register.ty), bits))
-    }
-
-    fn special(&self, node: &Node, register: usize) -> Evaluated<Scalar> {
-        // Registers that depend only on the launch and the thread's index also have a value for threads that are not on the machine.
-        let row = SPECIAL_REGISTERS.get(register).filter(|row| row.kind == SpecialKind::Fixed);
-        let lane = match (&self.frame, row) {
-            (Ok(frame), _) => frame.lane,
-            (Err(_), Some(_)) if self.context.machine.block_number(self.context.focus.block).is_some() => self.context.focus.lane,
-            (Err(_), _) => self.frame_at(node)?.lane,
-        };
-        let Focus { block, warp, .. } = self.context.focus;
-        let values = self.context.machine.special_register(block, warp, register);
-        let ty = SPECIAL_REGISTERS.get(register).map_or(ScalarType::U32, |row| row.ty);
-        Ok(Scalar::new(Type::Scalar(ty), u128::from(values[lane as usize % 32])))
-    }
-
-    fn convenience(&self, node: &Node, word: Convenience) -> Evaluated<Scalar> {
-        let number = |ty, bits| Ok(Scalar { ty: Type::Scalar(ty), bits });
-        match word {
-            Convenience::Pc => {
-                let frame = self.frame_at(node)?;
-                Ok(Scalar { ty: Type::Code, bits: u128::from(frame.position().0) })
-            }
-            Convenience::Lane => number(ScalarType::U32, u128::from(self.context.focus.lane)),
-            Convenience::Warp => number(ScalarType::U32, u128::from(self.context.focus.warp)),
-            Convenience::Frame => number(ScalarType::U32, u128::from(self.context.focus.frame)),
-            Convenience::Time => number(ScalarType::U64, u128::from(self.context.machine.tick().0)),
-            Convenience::Active => number(ScalarType::U32, u128::from(self.frame_at(node)?.group.mask.bits())),
-        }
     }
 
     /// A function of the values in several lanes: those of the `@` inside, otherwise the active ones.
@@ -540,22 +528,6 @@ impl<'a> Evaluator<'a> {
     }
 }
 
-/// The bits of a register in a frame; none if no code names it.
-pub fn register_bits(frame: &Frame<'_>, location: &RegisterLocation) -> Option<u128> {
-    let slot = location.slot?;
-    let (registers, lane) = (&frame.warp.registers, frame.lane as usize % 32);
-    match location.bank {
-        Bank::B32 => registers.b32.get(slot.in_frame(frame.base.b32).index()).map(|register| u128::from(register[lane])),
-        Bank::Pred => registers.pred.get(slot.in_frame(frame.base.pred).index()).map(|bits| u128::from(bits.contains(lane))),
-        Bank::B64 => {
-            let half =
-                |index: usize| registers.b64.get(slot.in_frame(frame.base.b64).index() + index).map(|register| u128::from(register[lane]));
-            let high = if location.width > 1 { half(1)? } else { 0 };
-            Some(half(0)? | high << 64)
-        }
-    }
-}
-
 /// An address some elements further on.
 pub(super) fn moved(address: u64, steps: i128, stride: u64) -> u64 {
     i128::from(address).wrapping_add(steps.wrapping_mul(i128::from(stride))) as u64
@@ -563,6 +535,11 @@ pub(super) fn moved(address: u64, steps: i128, stride: u64) -> u64 {
 
 pub(super) fn refused(node: &Node, message: String) -> EvaluationError {
     EvaluationError { column: node.at, reason: Reason::Refused(message) }
+}
+
+/// The error of an object without a value.
+pub(super) fn failed(node: &Node, error: ObjectError) -> EvaluationError {
+    EvaluationError { column: node.at, reason: Reason::Object(error) }
 }
 
 /// `a[i, j]` as `a[i][j]`.

@@ -116,6 +116,10 @@ impl<'t> Lexer<'t> {
 
     /// True if the last `)` closes the name of a type.
     fn closes_type(&self) -> bool {
+        // No other expression ends with a star.
+        if matches!(self.tokens.as_slice(), [.., Token { kind: TokenKind::Sign("*"), .. }, _]) {
+            return true;
+        }
         let open = self.tokens.iter().rposition(|token| token.kind == TokenKind::Sign("("));
         let first = open.and_then(|open| self.tokens[open + 1..].iter().find(|token| token.kind != TokenKind::Sign("@")));
         let called = open.and_then(|open| self.tokens[..open].last()).is_some_and(|token| matches!(token.kind, TokenKind::Name(_)));

@@ -15,28 +15,34 @@
 //! | `*(f32*)%rd1`, `*(shared f32*)0x400` | memory with type and space; `*(@shared int*)32` as cuda-gdb writes it |
 //! | `%f1@*`, `%f1@0-7,12`, `%f1@0..7`, `(%r1 + 1)@5` | in these lanes of the warp |
 //! | `*x@8`, `x[3]@8` | 8 elements, as in gdb, if the operand has no register |
+//! | `(V*)p`, `(Color)5`, `sizeof(V)`, `sizeof(x)` | a cast to a type of the source, a size in bytes |
 //! | `any(..) all(..) min(..) max(..) sum(..) uniform(..)` | over the active lanes, or those of an `@` inside |
 //! | `$pc $lane $warp $frame $time $active` | the position of the thread |
+//! | `$`, `$$`, `$2`, `$_`, `$x` | values that are kept: of the history, of `x`, of `set $x = VALUE` |
 
 mod bytes;
 mod error;
 mod evaluate;
+mod kept;
 mod lexer;
 mod names;
+mod objects;
 mod operators;
 mod parsed;
 mod parser;
 mod print;
 mod source;
+mod special;
 mod targets;
 mod tensors;
 mod threads;
 mod tree;
 
+pub use super::names::scope::register_bits;
 pub use super::value::number::little_endian;
 pub use bytes::Retyped;
 pub use error::ExpressionError;
-pub use evaluate::{ELEMENTS, EvaluationError, Reason, register_bits};
+pub use evaluate::{ELEMENTS, EvaluationError, Reason};
 pub(in crate::debug) use names::type_of as type_called;
 pub use parsed::Expression;
 pub use targets::AssignmentError;

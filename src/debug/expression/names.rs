@@ -13,6 +13,29 @@ pub struct TypeName {
     pub space: Option<Space>,
 }
 
+/// A type of the source that the user wrote, as in `(struct V*)p`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceTypeName {
+    /// Its name, perhaps with a keyword before it.
+    pub name: String,
+    /// The stars after it.
+    pub pointers: usize,
+}
+
+impl SourceTypeName {
+    /// Splits `struct V **` into the name and its stars.
+    pub fn of(text: &str) -> Self {
+        let name = text.trim_end_matches(|c: char| c == '*' || c.is_whitespace());
+        Self { name: name.trim_start().to_string(), pointers: text[name.len()..].matches('*').count() }
+    }
+}
+
+impl std::fmt::Display for SourceTypeName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}{}", self.name, "*".repeat(self.pointers))
+    }
+}
+
 /// C names of types, in addition to those of PTX. The words of a name are in alphabetical order; `int` may be left out after another word.
 #[rustfmt::skip]
 const C_TYPES: &[(&[&str], ScalarType)] = &[

@@ -17,7 +17,7 @@
 
 use super::error::ExpressionError;
 use super::lexer::{self, Token, TokenKind};
-use super::names::{self, TypeName};
+use super::names::{self, SourceTypeName, TypeName};
 use super::tree::{AGGREGATES, BINARY, BinaryOp, CONVENIENCES, Node, NodeKind, UnaryOp};
 use crate::debug::value::{Scalar, Type};
 use crate::isa::{ScalarType, special_register};
@@ -109,11 +109,92 @@ impl Parser<'_> {
             self.next += 1;
             let ty = self.type_name()?;
             NodeKind::Cast(ty, Box::new(self.unary()?))
+        } else if let Some((ty, length)) = self.source_type() {
+            self.next += length;
+            NodeKind::SourceCast(ty, Box::new(self.unary()?))
+        } else if *self.peek() == TokenKind::Name("sizeof".to_string()) {
+            self.size_of()?
         } else {
             self.postfix()?.kind
         };
         self.depth -= 1;
         Ok(Node { at, kind })
+    }
+
+    /// The type of the source in parentheses that come next, as a cast has it, and the number of its tokens.
+    ///
+    /// Only the debug data knows names of types: `(V*)` is a type because of its star, and `(V)` where an operand follows that no operator
+    /// binds.
+    fn source_type(&self) -> Option<(SourceTypeName, usize)> {
+        let kind = |ahead: usize| self.tokens.get(self.next + ahead).map(|token| &token.kind);
+        let is_word = |kind: Option<&TokenKind>| matches!(kind, Some(TokenKind::Name(name)) if !name.starts_with(['%', '$', '.']));
+        if kind(0) != Some(&TokenKind::Sign("(")) || !is_word(kind(1)) {
+            return None;
+        }
+        let (mut at, mut depth) = (1, 0_i32);
+        while match kind(at) {
+            Some(TokenKind::Sign("<")) => {
+                depth += 1;
+                true
+            }
+            Some(TokenKind::Sign(">")) => {
+                depth -= 1;
+                depth >= 0
+            }
+            Some(TokenKind::Sign(",") | TokenKind::Number(_)) => depth > 0,
+            other => is_word(other),
+        } {
+            at += 1;
+        }
+        let words = at;
+        while kind(at) == Some(&TokenKind::Sign("*")) {
+            at += 1;
+        }
+        if depth != 0 || kind(at) != Some(&TokenKind::Sign(")")) {
+            return None;
+        }
+        let opens_operand =
+            matches!(kind(at + 1), Some(TokenKind::Number(_) | TokenKind::Sign("(" | "~" | "!"))) || is_operand_name(kind(at + 1));
+        if at == words && !opens_operand {
+            return None;
+        }
+        let byte = |ahead: usize| self.tokens.get(self.next + ahead).map(|token| token.at);
+        let text = self.text.get(byte(1)?..byte(at)?)?;
+        Some((SourceTypeName::of(text), at + 1))
+    }
+
+    /// `sizeof(V)`, `sizeof(x)`, `sizeof x`.
+    fn size_of(&mut self) -> Result<NodeKind, ExpressionError> {
+        self.next += 1;
+        let start = self.next;
+        if *self.peek() != TokenKind::Sign("(") {
+            let operand = self.unary()?;
+            return Ok(NodeKind::SizeOf(super::print::text(&operand), Some(Box::new(operand))));
+        }
+        let end = self.closing(start).ok_or_else(|| self.error("')' after the operand of sizeof"))?;
+        let byte = |token: usize| self.tokens.get(token).map_or(self.text.len(), |token| token.at);
+        let text = self.text.get(byte(start) + 1..byte(end)).unwrap_or("").trim().to_string();
+        if text.is_empty() {
+            return Err(self.error("a type or an expression in the parentheses of sizeof"));
+        }
+        // The name of a type is no expression: `unsigned long`, `app::Ring<4>`.
+        let operand = parse(&text).ok();
+        self.next = end + 1;
+        Ok(NodeKind::SizeOf(text, operand.map(Box::new)))
+    }
+
+    /// The token of the parenthesis that closes the one at token `open`.
+    fn closing(&self, open: usize) -> Option<usize> {
+        let mut depth = 0_i32;
+        let closes = |token: &Token| {
+            match token.kind {
+                TokenKind::Sign("(") => depth += 1,
+                TokenKind::Sign(")") => depth -= 1,
+                _ => {}
+            }
+            depth == 0
+        };
+        self.tokens.iter().skip(open).position(closes).map(|ahead| open + ahead)
     }
 
     /// The operand of a `*`, with an optional count of elements.
@@ -410,6 +491,11 @@ impl Parser<'_> {
 
 fn integer(value: u32) -> Scalar {
     Scalar { ty: Type::Scalar(ScalarType::S32), bits: u128::from(value) }
+}
+
+/// True for the name of a value, which an operand begins with.
+fn is_operand_name(kind: Option<&TokenKind>) -> bool {
+    matches!(kind, Some(TokenKind::Name(name)) if !name.starts_with('.'))
 }
 
 /// The node of a name, as far as it is known without a program.

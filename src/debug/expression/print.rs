@@ -19,6 +19,8 @@ pub(super) fn text(node: &Node) -> String {
         }
         NodeKind::Conditional(operands) => format!("{} ? {} : {}", operand(&operands[0]), operand(&operands[1]), operand(&operands[2])),
         NodeKind::Cast(ty, a) => format!("({ty}){}", operand(a)),
+        NodeKind::SourceCast(ty, a) => format!("({ty}){}", operand(a)),
+        NodeKind::SizeOf(what, _) => format!("sizeof({what})"),
         NodeKind::Dereference(a) => format!("*{}", operand(a)),
         NodeKind::AddressOf(a) => format!("&{}", operand(a)),
         NodeKind::Index(operands) => format!("{}[{}]", operand(&operands[0]), text(&operands[1])),
@@ -53,6 +55,7 @@ pub(super) fn operand(node: &Node) -> String {
             | NodeKind::Subscripts(_)
             | NodeKind::File(_)
             | NodeKind::Member(..)
+            | NodeKind::SizeOf(..)
             | NodeKind::Aggregate(..)
     );
     if alone { text(node) } else { format!("({})", text(node)) }

@@ -1,9 +1,9 @@
 //! Objects of the source in expressions: variables, members, elements and what pointers point to.
 
-use super::evaluate::{Evaluated, EvaluationError, Evaluator, Extent, Reason, Referent, moved, refused};
+use super::evaluate::{Evaluated, Evaluator, Referent, failed, moved, refused};
 use super::tree::{Node, NodeKind};
 use crate::debug::eval_context::Frame;
-use crate::debug::names::scope::RegisterLocation;
+use crate::debug::names::scope::{self, RegisterLocation};
 use crate::debug::source_names::values::number_of;
 use crate::debug::source_names::{self, ObjectError, ObjectPlace, SourceObject, types};
 use crate::debug::value::number;
@@ -12,7 +12,7 @@ use crate::dwarf::{PointerKind, Type as SourceType, TypeId};
 use crate::isa::{ScalarType, Space, nearest};
 
 impl<'a> Evaluator<'a> {
-    fn own_frame(&self) -> Option<&Frame<'a>> {
+    pub fn own_frame(&self) -> Option<&Frame<'a>> {
         self.frame.as_ref().ok()
     }
 
@@ -47,7 +47,7 @@ impl<'a> Evaluator<'a> {
         let object = variable.object(&self.context, frame).map_err(|error| failed(node, error))?;
         if let ObjectPlace::Register(register) = &object.place
             && !self.is_one_of_lanes
-            && !self.is_written(register)
+            && self.own_frame().is_some_and(|frame| !scope::is_written(frame, register))
         {
             let register = self.register_name(register);
             return Err(failed(node, ObjectError::NotAssigned { name: name.to_string(), register }));
@@ -65,18 +65,10 @@ impl<'a> Evaluator<'a> {
         Ok(SourceObject { ty: *to, place: ObjectPlace::Memory(space.unwrap_or(Space::Generic), address), bits: None, ..object })
     }
 
-    /// True if the lane has written the register.
-    fn is_written(&self, register: &RegisterLocation) -> bool {
-        let Ok(frame) = &self.frame else { return true };
-        let (Some(written), Some(slot)) = (&frame.warp.registers.written, register.slot) else { return true };
-        let first = slot.in_frame(frame.base.slot(register.bank));
-        first.run(register.width).all(|slot| written.lanes(register.bank, slot).contains(frame.lane as usize % 32))
-    }
-
     fn register_name(&self, register: &RegisterLocation) -> String {
         let named = self.frame.as_ref().ok().and_then(|frame| {
             let function = self.context.function(frame);
-            crate::debug::names::scope::register_of_slot(function, frame.pc, register.bank, register.slot?)
+            scope::register_of_slot(function, frame.pc, register.bank, register.slot?)
         });
         named.unwrap_or_else(|| "the register".to_string())
     }
@@ -90,13 +82,13 @@ impl<'a> Evaluator<'a> {
                 let part = part.ok_or_else(|| refused(node, "the parts of this vector are .x, .y and .z".to_string()))?;
                 Ok(Referent::Value(Scalar::new(Type::Scalar(ScalarType::U32), u128::from(parts[part]))))
             }
-            Referent::Value(_) | Referent::Register(_) | Referent::Memory(_) => {
+            Referent::Value(_) | Referent::Register(_) | Referent::Memory(_) | Referent::Kept(_) | Referent::Slice(..) => {
                 Err(refused(node, format!("'{}' has no members: only objects of the source have", super::print::text(a))))
             }
         }
     }
 
-    fn member_of(&self, node: &Node, object: &SourceObject<'a>, name: &str) -> Evaluated<Referent<'a>> {
+    pub fn member_of(&self, node: &Node, object: &SourceObject<'a>, name: &str) -> Evaluated<Referent<'a>> {
         // As in gdb, `pointer.member` is `pointer->member`.
         if let Some(SourceType::Pointer { .. }) = object.stripped() {
             let pointer = self.source_number(node, object)?;
@@ -144,28 +136,12 @@ impl<'a> Evaluator<'a> {
             ObjectPlace::Memory(space, address) => {
                 Ok(SourceObject { ty: of, place: ObjectPlace::Memory(space, moved(address, steps, bytes)), bits: None, ..*object })
             }
-            ObjectPlace::Register(_) | ObjectPlace::Value(_) => {
+            ObjectPlace::Register(_) | ObjectPlace::Value(_) | ObjectPlace::Kept(_) => {
                 let offset = u64::try_from(steps).ok().and_then(|steps| steps.checked_mul(bytes)).unwrap_or(u64::MAX);
                 object.part(of, offset, None, &self.context, self.own_frame())
             }
         };
         part.map(Referent::Source).map_err(|error| failed(node, error))
-    }
-
-    /// The elements from which a slice is taken: of an array, or of what a pointer points to.
-    pub fn source_array(&self, node: &Node, object: &SourceObject<'a>) -> Evaluated<Extent<'a>> {
-        let element =
-            |of: Option<TypeId>| types::scalar(object.info, of).ok_or_else(|| refused(node, "only numbers are sliced".to_string()));
-        if let (Some((of, extent)), ObjectPlace::Memory(space, address)) = (types::array(object.info, object.ty), object.place) {
-            return Ok(Extent { space, address, ty: element(of)?, elements: extent, shape: &[] });
-        }
-        let pointer = self.source_number(node, object)?;
-        match pointer.ty {
-            Type::SourcePointer(space, to, _) => {
-                Ok(Extent { space, address: pointer.bits as u64, ty: element(to)?, elements: None, shape: &[] })
-            }
-            Type::Scalar(_) | Type::Pointer(..) | Type::Code | Type::Function => self.dereference(node, &pointer),
-        }
     }
 
     pub fn source_address(&self, node: &Node, object: &SourceObject<'a>) -> Evaluated<Scalar> {
@@ -176,7 +152,7 @@ impl<'a> Evaluator<'a> {
             }
             ObjectPlace::Memory(..) => Err(refused(node, "a bit field has no address".to_string())),
             ObjectPlace::Register(_) => Err(refused(node, "it is in a register, which has no address".to_string())),
-            ObjectPlace::Value(_) => Err(refused(node, "it has no place, so it has no address".to_string())),
+            ObjectPlace::Value(_) | ObjectPlace::Kept(_) => Err(refused(node, "it has no place, so it has no address".to_string())),
         }
     }
 
@@ -252,9 +228,12 @@ impl<'a> Evaluator<'a> {
         };
         match referent {
             Referent::Source(object) => Ok(text(object.info, object.ty)),
-            Referent::Memory(_) | Referent::Value(_) | Referent::Register(_) | Referent::Vector3(_) => {
-                Ok(self.root(node)?.type_name(&self.context))
-            }
+            Referent::Memory(_)
+            | Referent::Value(_)
+            | Referent::Register(_)
+            | Referent::Vector3(_)
+            | Referent::Kept(_)
+            | Referent::Slice(..) => Ok(self.root(node)?.type_name(&self.context)),
         }
     }
 }
@@ -262,8 +241,4 @@ impl<'a> Evaluator<'a> {
 fn pointer(object: &SourceObject<'_>, to: Option<TypeId>, space: Space, address: u64) -> Scalar {
     let bytes = u32::try_from(object.info.bytes(to)).unwrap_or(0);
     Scalar::new(Type::SourcePointer(space, to, bytes), u128::from(address))
-}
-
-fn failed(node: &Node, error: ObjectError) -> EvaluationError {
-    EvaluationError { column: node.at, reason: Reason::Object(error) }
 }

@@ -37,7 +37,7 @@ pub(super) fn target(expression: &Expression, context: &EvalContext<'_>) -> Resu
             }
             Referent::Memory(extent) => memory(expression, context, &extent),
             Referent::Source(object) => source(expression, &evaluator, &object, LaneMask::of((context.focus.lane % 32) as usize)),
-            Referent::Value(_) | Referent::Vector3(_) => Err(no_target(root)),
+            Referent::Value(_) | Referent::Vector3(_) | Referent::Kept(_) | Referent::Slice(..) => Err(no_target(root)),
         };
     };
     let NodeKind::Lanes(inner, _) = &root.kind else {
@@ -50,7 +50,7 @@ pub(super) fn target(expression: &Expression, context: &EvalContext<'_>) -> Resu
         Referent::Memory(_) | Referent::Source(_) => {
             Err(refused(root, "memory of several lanes is watched lane by lane, or as one range".to_string()))
         }
-        Referent::Value(_) | Referent::Vector3(_) => Err(no_target(inner)),
+        Referent::Value(_) | Referent::Vector3(_) | Referent::Kept(_) | Referent::Slice(..) => Err(no_target(inner)),
     }
 }
 
@@ -99,7 +99,7 @@ fn source(
             Some(extent) => memory(expression, &evaluator.context, &extent),
             None => Err(no_target(&expression.root)),
         },
-        ObjectPlace::Value(_) => Err(no_target(&expression.root)),
+        ObjectPlace::Value(_) | ObjectPlace::Kept(_) => Err(no_target(&expression.root)),
     }
 }
 
@@ -230,6 +230,6 @@ fn edits(
             Ok(vec![Edit::Memory { space: target.space, owner: target.owner, address: target.address, bytes }])
         }
         Referent::Memory(_) => Err(AssignmentError::Value("an array is assigned element by element, as in x[3]".to_string())),
-        Referent::Value(_) | Referent::Vector3(_) => Err(no_target(&expression.root).into()),
+        Referent::Value(_) | Referent::Vector3(_) | Referent::Kept(_) | Referent::Slice(..) => Err(no_target(&expression.root).into()),
     }
 }

@@ -70,7 +70,10 @@ fn named_register(expression: &Expression, context: &EvalContext<'_>) -> Option<
         Ok(Referent::Source(SourceObject { place: ObjectPlace::Register(location), .. })) => {
             Some(register_target(expression, &evaluator, &location, context.focus.lane_mask()))
         }
-        Ok(Referent::Source(_) | Referent::Memory(_) | Referent::Value(_) | Referent::Vector3(_)) | Err(_) => None,
+        Ok(
+            Referent::Source(_) | Referent::Memory(_) | Referent::Value(_) | Referent::Vector3(_) | Referent::Kept(_) | Referent::Slice(..),
+        )
+        | Err(_) => None,
     }
 }
 

@@ -1,6 +1,6 @@
 //! The syntax tree of an expression.
 
-use super::names::TypeName;
+use super::names::{SourceTypeName, TypeName};
 use crate::debug::value::Scalar;
 use crate::machine::LaneMask;
 
@@ -34,6 +34,10 @@ pub enum NodeKind {
     Conditional(Box<[Node; 3]>),
     /// `(type)a`.
     Cast(TypeName, Box<Node>),
+    /// `(V*)a`, with a type of the source.
+    SourceCast(SourceTypeName, Box<Node>),
+    /// `sizeof(a)`: the text in the parentheses, which may be a type, and the expression that it is otherwise.
+    SizeOf(String, Option<Box<Node>>),
     /// `*a`.
     Dereference(Box<Node>),
     /// `&a`.
@@ -141,6 +145,7 @@ impl Node {
             NodeKind::Number(_) | NodeKind::Name(_) | NodeKind::Special(_) | NodeKind::Convenience(_) | NodeKind::File(_) => &[],
             NodeKind::Unary(_, a)
             | NodeKind::Cast(_, a)
+            | NodeKind::SourceCast(_, a)
             | NodeKind::Dereference(a)
             | NodeKind::AddressOf(a)
             | NodeKind::Member(a, _)
@@ -149,6 +154,7 @@ impl Node {
             NodeKind::Binary(_, operands) | NodeKind::Logical(_, operands) | NodeKind::Index(operands) | NodeKind::Range(operands) => {
                 &operands[..]
             }
+            NodeKind::SizeOf(_, a) => a.as_deref().map_or(&[], std::slice::from_ref),
             NodeKind::Subscripts(parts) => parts,
             NodeKind::Conditional(operands) | NodeKind::Slice(operands) => &operands[..],
         }

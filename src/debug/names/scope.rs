@@ -72,7 +72,27 @@ pub fn look_up<'a>(context: &EvalContext<'a>, frame: Option<&Frame<'a>>, name: &
     };
     // As in gdb, a register is also called by its name with `$`.
     let of_dollar = || named(&format!("%{}", name.strip_prefix('$')?));
-    named(name).or_else(|| named(numbered_param(context, name)?)).or_else(of_source).or_else(of_dollar)
+    let by_letters = || register_by_letters(context, frame?, name);
+    let of_function = || only_function(context.program(), name);
+    let found = named(name).or_else(|| named(numbered_param(context, name)?)).or_else(of_source).or_else(of_dollar);
+    found.or_else(by_letters).or_else(of_function)
+}
+
+/// The register that `R6`, `r6` or `$R6` is: its letters and its number, as debuggers of hardware write registers.
+fn register_by_letters<'a>(context: &EvalContext<'a>, frame: &Frame<'a>, name: &str) -> Option<Named<'a>> {
+    let word = name.strip_prefix('$').unwrap_or(name);
+    let letters = word.trim_end_matches(|c: char| c.is_ascii_digit());
+    let is_numbered = !letters.is_empty() && letters.len() < word.len() && letters.chars().all(|c| c.is_ascii_alphabetic());
+    let ptx = is_numbered.then(|| format!("%{}", word.to_ascii_lowercase()))?;
+    let found = register(context.function(frame), frame.pc, &ptx)?;
+    Some(Named::Register(with_type_in_effect(context, frame.function, found)))
+}
+
+/// The function with code that the source calls `name`, if there is one alone.
+fn only_function<'a>(program: &Program, name: &str) -> Option<Named<'a>> {
+    let mut with_code = program.functions_called(name).into_iter().filter(|id| !program.functions[id.index()].code.is_empty());
+    let only = with_code.next()?;
+    with_code.next().is_none().then_some(Named::Function(only))
 }
 
 /// The PTX name of the kernel's parameter that the source calls `word`, or of parameter N for `param_N`.
@@ -205,6 +225,29 @@ pub fn variable_called<'a>(context: &EvalContext<'a>, name: &str) -> Option<&'a 
     let own = of(Some(function)).find(|variable| &*variable.name == name);
     let short = || of(Some(function)).find(|variable| short_name(&variable.name) == name);
     own.or_else(short).or_else(|| program.variable_called(name))
+}
+
+/// The bits of a register in a frame; none if no code names it.
+pub fn register_bits(frame: &Frame<'_>, location: &RegisterLocation) -> Option<u128> {
+    let slot = location.slot?;
+    let (registers, lane) = (&frame.warp.registers, frame.lane as usize % 32);
+    match location.bank {
+        Bank::B32 => registers.b32.get(slot.in_frame(frame.base.b32).index()).map(|register| u128::from(register[lane])),
+        Bank::Pred => registers.pred.get(slot.in_frame(frame.base.pred).index()).map(|bits| u128::from(bits.contains(lane))),
+        Bank::B64 => {
+            let half =
+                |index: usize| registers.b64.get(slot.in_frame(frame.base.b64).index() + index).map(|register| u128::from(register[lane]));
+            let high = if location.width > 1 { half(1)? } else { 0 };
+            Some(half(0)? | high << 64)
+        }
+    }
+}
+
+/// True if the lane of `frame` has written the register, or nothing notes what is written.
+pub fn is_written(frame: &Frame<'_>, register: &RegisterLocation) -> bool {
+    let (Some(written), Some(slot)) = (&frame.warp.registers.written, register.slot) else { return true };
+    let first = slot.in_frame(frame.base.slot(register.bank));
+    first.run(register.width).all(|slot| written.lanes(register.bank, slot).contains(frame.lane as usize % 32))
 }
 
 /// The start address of the block's dynamic shared memory.

@@ -101,7 +101,7 @@ impl Session {
     fn line_back(&mut self, over_calls: bool, interrupt: &mut dyn InterruptCheck) -> StopInfo {
         let origin = self.origin().ok();
         let places = LinePlaces::from(self, origin.as_ref().map_or(Pc(0), |origin| origin.pc));
-        let here = origin.as_ref().map(|origin| places.at(origin.pc));
+        let here = origin.as_ref().map(|origin| places.in_frame(origin.pc, self.selected_inlined()));
         let mut found = None;
         self.back_to(interrupt, move |past| {
             if over_calls && origin.as_ref().is_some_and(|origin| past.depth > origin.depth) {
@@ -112,7 +112,7 @@ impl Session {
             if over_calls && is_inside || there.skipped && origin.as_ref().is_some_and(|origin| past.depth > origin.depth) {
                 return Choice::Continue;
             }
-            let key = (there, past.depth);
+            let key = (there.line, there.calls.clone(), past.depth);
             match found {
                 None => found = Some(key),
                 Some(ref found) if *found != key => return Choice::StopAtRemembered,

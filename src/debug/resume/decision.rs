@@ -4,7 +4,7 @@ use super::cause::{Cause, Threads, is_done};
 use super::swap::swapped_lanes;
 use super::watcher::{AccessCandidate, Candidate, Watcher};
 use super::watchpoint::{Watchpoint, bytes_of};
-use crate::debug::breakpoints::{Breakpoint, Event, LogMessage, Occurrence, Trigger, WatchMode, barrier_number};
+use crate::debug::breakpoints::{Breakpoint, Event, LogMessage, Occurrence, Trigger, WatchMode, barrier_number, frame_of};
 use crate::debug::focus::Focus;
 use crate::debug::session::Session;
 use crate::debug::shown_name;
@@ -160,7 +160,12 @@ impl Session {
                 Some(event) => threads.caught(Some(number), event, None),
                 None => Reason::Breakpoint { number, temporary }.into(),
             };
+            let (before, is_first) = (causes.len(), causes.is_empty() || is_done(causes));
+            let place = self.breakpoints.get(number).map_or(String::new(), |breakpoint| breakpoint.text.clone());
             self.decide_breakpoint(number, threads, counting, causes, hit);
+            if event.is_none() && is_first && causes.len() > before {
+                self.focus.frame = frame_of(&place, self.program(), &self.debug_data, issue.point.pc);
+            }
         }
     }
 
@@ -331,7 +336,10 @@ impl Session {
     fn follow(&mut self, issue: &Issue) {
         let (block, warp) = (issue.point.block, issue.point.warp);
         let follows = match (self.settings.step_unit, self.settings.divergent_step) {
-            (StepUnit::Lane, _) | (StepUnit::Warp, DivergentStep::Wait) => return,
+            (StepUnit::Lane, _) | (StepUnit::Warp, DivergentStep::Wait) => {
+                self.focus.frame = 0;
+                return;
+            }
             (StepUnit::Warp, DivergentStep::Follow) | (StepUnit::Block | StepUnit::Grid, _) => {
                 self.machine().next_lanes(block, warp.number())
             }

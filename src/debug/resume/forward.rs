@@ -1,10 +1,11 @@
 //! Running forwards: continuing, and stepping a lane, warp, block or the grid while other warps are not scheduled.
 
 use std::cmp::Ordering;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use super::cause::{Cause, is_done};
-use super::line::{LinePlaces, calls_around, calls_to};
+use super::line::{LinePlace, LinePlaces, calls_around, calls_to};
 use super::scheduler_lock::SchedulerLock;
 use super::watcher::{StepDone, StepFilter, StepWatch, Watcher};
 use super::{InterruptTimer, ResumeError, StopInfo};
@@ -45,7 +46,7 @@ impl Session {
             Goal::Until => {
                 let origin = self.origin()?;
                 let places = LinePlaces::from(self, origin.pc);
-                let here = places.at(origin.pc);
+                let here = places.in_frame(origin.pc, self.selected_inlined());
                 let after_line = move |issue: &Issue| {
                     let there = places.at(issue.point.pc);
                     let is_later = issue.depth == origin.depth && issue.point.pc > origin.pc && !there.is_inside(&here);
@@ -118,23 +119,48 @@ impl Session {
         Ok(stop_info)
     }
 
+    /// Steps to another line. As in gdb, a function in the place of its call begins on the line of the call, in the frame of its caller: a
+    /// step from there enters it, and `next` passes it.
     fn step_line(&mut self, over_calls: bool, interrupt: &mut dyn InterruptCheck) -> Result<StopInfo, ResumeError> {
         let origin = self.origin_of_step()?;
-        let places = LinePlaces::from(self, origin.pc);
-        let (start, here) = (self.time(), places.at(origin.pc));
+        let places = Rc::new(LinePlaces::from(self, origin.pc));
+        let inlined = self.selected_inlined();
+        let (start, here) = (self.time(), places.in_frame(origin.pc, inlined));
+        if !over_calls && inlined > 0 && places.in_frame(origin.pc, inlined - 1).is_inside(&here) {
+            self.focus.frame -= 1;
+            return Ok(StopInfo::because(Reason::Done));
+        }
+        let (watched, from) = (Rc::clone(&places), Rc::clone(&here));
         let elsewhere = move |issue: &Issue| {
             if issue.point.tick == start || over_calls && issue.depth > origin.depth {
                 return false;
             }
+            let (places, here) = (&watched, &from);
             let there = places.at(issue.point.pc);
             match issue.depth.cmp(&origin.depth) {
                 Ordering::Less => true,
                 Ordering::Greater => there.line.is_some() && !there.skipped,
-                Ordering::Equal if there.is_inside(&here) => !over_calls && there.line.is_some(),
+                Ordering::Equal if there.is_inside(here) => {
+                    let called = here.calls.len();
+                    let is_new_line = there.call_line(called).is_some_and(|line| Some(line) != here.line);
+                    is_new_line && places.begins_call(issue.point.pc, called) || !over_calls && there.line.is_some()
+                }
                 Ordering::Equal => there.line.is_some() && (there.line != here.line || there.calls != here.calls),
             }
         };
-        Ok(self.step_before(elsewhere, interrupt))
+        let stop_info = self.step_before(elsewhere, interrupt);
+        if is_done(&stop_info.causes)
+            && let Ok(now) = self.origin()
+            && now.depth == origin.depth
+        {
+            self.focus.frame = frame_of_call(&places, &here, now.pc);
+        }
+        Ok(stop_info)
+    }
+
+    /// The inlined functions that lie in the selected frame, if no function is called from it.
+    pub(super) fn selected_inlined(&self) -> u32 {
+        self.eval_context().frame().ok().filter(|frame| frame.is_innermost_call()).map_or(0, |frame| frame.inlined)
     }
 
     /// Like [`Self::origin`], but a step of a block or the grid needs no live focused lane.
@@ -293,6 +319,18 @@ impl Session {
         watcher.step = step;
         watcher
     }
+}
+
+/// The frame that a step from `here` selects at `pc`: that of the caller, where a function in the place of its call begins.
+fn frame_of_call(places: &LinePlaces, here: &LinePlace, pc: Pc) -> u32 {
+    let there = places.at(pc);
+    let shared = there.shared_calls(here);
+    if there.calls.len() == shared || !places.begins_call(pc, shared) {
+        return there.hidden;
+    }
+    let enters = there.is_inside(here) && there.call_line(shared) == here.line;
+    let shown = shared + usize::from(enters);
+    places.inlined_at(pc).saturating_sub(shown) as u32
 }
 
 fn add_others(a: Option<Others>, b: Option<Others>) -> Option<Others> {

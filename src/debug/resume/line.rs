@@ -30,12 +30,24 @@ pub struct LinePlace {
     pub calls: Vec<SourceLine>,
     /// True if its whole function is skipped.
     pub skipped: bool,
+    /// The inlined functions further in that are skipped by their names; 0 if they are only of files that are skipped.
+    pub hidden: u32,
 }
 
 /// The place of a call that is not known.
 const UNKNOWN: SourceLine = SourceLine { file: 0, line: 0, column: 0 };
 
 impl LinePlace {
+    /// The calls that both have around them.
+    pub fn shared_calls(&self, other: &Self) -> usize {
+        self.calls.iter().zip(&other.calls).take_while(|(own, others)| own == others).count()
+    }
+
+    /// The line of call number `number` around it, counted from the outermost; none if there are not as many.
+    pub fn call_line(&self, number: usize) -> Option<Line> {
+        self.calls.get(number).filter(|call| call.line > 0).map(|call| Line::Source(call.file, call.line))
+    }
+
     /// True if it is in a function that was inlined into that of `outer`.
     pub fn is_inside(&self, outer: &Self) -> bool {
         self.calls.len() > outer.calls.len() && self.calls.starts_with(&outer.calls)
@@ -60,21 +72,41 @@ impl LinePlaces {
         Self { program, data: Arc::clone(&session.debug_data), skips: session.skips.clone(), by_source, known: RefCell::default() }
     }
 
+    /// The place of the instruction at `pc` in a frame that `inlined` inlined functions lie in.
+    pub fn in_frame(&self, pc: Pc, inlined: u32) -> Rc<LinePlace> {
+        if inlined == 0 || !self.by_source { self.at(pc) } else { Rc::new(self.in_source(pc, inlined as usize)) }
+    }
+
+    /// The number of functions, skipped ones too, that are inlined at `pc`.
+    pub fn inlined_at(&self, pc: Pc) -> usize {
+        inlined::calls_at(&self.program, self.data.get(&self.program), pc).len()
+    }
+
+    /// True if the instruction at `pc` is where call number `number` around it, counted from the outermost, begins.
+    pub fn begins_call(&self, pc: Pc, number: usize) -> bool {
+        let there = self.at(pc);
+        let function = self.program.function_at(pc);
+        let before = pc.0.checked_sub(1).map(Pc).filter(|before| self.program.function_at(*before) == function);
+        let same = |before: Pc| there.calls.get(..=number).is_some_and(|calls| self.at(before).calls.starts_with(calls));
+        !before.is_some_and(same)
+    }
+
     /// The place of the instruction at `pc`.
     pub fn at(&self, pc: Pc) -> Rc<LinePlace> {
         let known = self.known.borrow().get(&pc).cloned();
         known.unwrap_or_else(|| {
-            let place = Rc::new(if self.by_source { self.in_source(pc) } else { self.in_ptx(pc) });
+            let place = Rc::new(if self.by_source { self.in_source(pc, 0) } else { self.in_ptx(pc) });
             self.known.borrow_mut().insert(pc, Rc::clone(&place));
             place
         })
     }
 
     fn in_ptx(&self, pc: Pc) -> LinePlace {
-        LinePlace { line: Some(Line::Ptx(self.program.line(pc))), calls: Vec::new(), skipped: false }
+        LinePlace { line: Some(Line::Ptx(self.program.line(pc))), calls: Vec::new(), skipped: false, hidden: 0 }
     }
 
-    fn in_source(&self, pc: Pc) -> LinePlace {
+    /// The place without the inlined functions that are `further_in`, and those that are skipped.
+    fn in_source(&self, pc: Pc, further_in: usize) -> LinePlace {
         let program = &*self.program;
         let calls = inlined::calls_at(program, self.data.get(program), pc);
         let own = program.source_lines.get(pc.index()).copied().flatten();
@@ -82,11 +114,15 @@ impl LinePlaces {
         // The lines and functions of all levels, innermost first: a call is on a line of the function that is one further out.
         let lines: Vec<Option<SourceLine>> = std::iter::once(own).chain(calls.iter().map(|call| call.at)).collect();
         let functions: Vec<Option<&str>> = calls.iter().map(|call| call.function.as_deref()).chain([kernel]).collect();
-        let level = lines.iter().zip(&functions).position(|(line, function)| !self.is_skipped(*line, *function));
-        let shown = level.unwrap_or(0);
+        let further_in = further_in.min(calls.len());
+        let levels = lines.iter().zip(&functions).enumerate().skip(further_in);
+        let level = levels.into_iter().find(|(_, (line, function))| !self.is_skipped(**line, **function)).map(|(level, _)| level);
+        let shown = level.unwrap_or(further_in);
         let line = lines[shown].filter(|line| line.line > 0).map(|line| Line::Source(line.file, line.line));
         let calls = calls[shown..].iter().rev().map(|call| call.at.unwrap_or(UNKNOWN)).collect();
-        LinePlace { line, calls, skipped: level.is_none() }
+        let is_of_file = |line: &Option<SourceLine>| self.is_skipped(*line, None);
+        let hidden = if lines[further_in..shown].iter().all(is_of_file) { 0 } else { shown as u32 };
+        LinePlace { line, calls, skipped: level.is_none(), hidden }
     }
 
     fn is_skipped(&self, line: Option<SourceLine>, function: Option<&str>) -> bool {

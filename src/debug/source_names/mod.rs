@@ -7,7 +7,7 @@ mod object;
 pub mod types;
 pub mod values;
 
-pub use object::{ObjectError, ObjectPlace, SourceObject};
+pub use object::{ObjectError, ObjectPlace, Parts, SourceObject};
 
 use std::ops::Range;
 
@@ -82,11 +82,15 @@ pub fn in_scope<'a>(context: &EvalContext<'a>, frame: &Frame<'a>, parameters: bo
     Some(found)
 }
 
-/// True if the variable is a pointer that the kernel takes and the launch has a buffer of its name: the name means the buffer, as it does
-/// where a module has no debug data and after the kernel has ended.
+/// True if the variable is a pointer to numbers that the kernel takes and the launch has a buffer of its name: the name means the buffer,
+/// as it does where a module has no debug data and after the kernel has ended. The type of a buffer is no structure, so that the name of a
+/// pointer to one means the pointer.
 pub fn is_pointer_to_own_buffer(context: &EvalContext<'_>, frame: Option<&Frame<'_>>, source: &SourceVariable<'_>) -> bool {
     let SourceVariable { info, variable, .. } = source;
-    let is_pointer = info.stripped(variable.ty).is_some_and(|ty| matches!(info.types[ty], Type::Pointer { .. }));
+    let is_pointer = info.stripped(variable.ty).is_some_and(|ty| match info.types[ty] {
+        Type::Pointer { to, .. } => to.is_none() || types::scalar(info, to).is_some_and(|_| !types::is_pointer(info, to)),
+        _ => false,
+    });
     let is_of_kernel = frame.is_some_and(|frame| frame.function == context.machine.config().kernel);
     let has_buffer = || context.machine.device().global().allocations().any(|allocation| *allocation.name == *variable.name);
     variable.is_parameter && is_pointer && is_of_kernel && has_buffer()

@@ -2,13 +2,13 @@
 
 use super::SourceVariable;
 use crate::debug::eval_context::{EvalContext, Frame};
-use crate::debug::expression::register_bits;
 use crate::debug::memory::{self, MemoryError};
-use crate::debug::names::scope::{self, Named, RegisterLocation};
+use crate::debug::names::scope::{self, Named, RegisterLocation, register_bits};
 use crate::debug::value::number::little_endian;
 use crate::dwarf::{Base, Cell, DebugInfo, Location, LocationError, Resolver, ScopeKind, Storage, Symbol, Type, TypeId};
 use crate::isa::Space;
-use crate::program::ParamStorage;
+use crate::program::operands::{Use, registers_of};
+use crate::program::{Function, Op, ParamStorage, Pc, Program};
 
 /// Most bytes of an object that is in parts, and most bytes of an object that are read.
 const PARTS_MAX: usize = 64;
@@ -23,20 +23,22 @@ pub struct SourceObject<'a> {
     /// Its type; none for `void`.
     pub ty: Option<TypeId>,
     /// Its place.
-    pub place: ObjectPlace,
+    pub place: ObjectPlace<'a>,
     /// Of a bit field: its lowest bit and its number of bits.
     pub bits: Option<(u32, u32)>,
 }
 
 /// The place of an object.
 #[derive(Clone, Copy, Debug)]
-pub enum ObjectPlace {
+pub enum ObjectPlace<'a> {
     /// A register.
     Register(RegisterLocation),
     /// Memory.
     Memory(Space, u64),
     /// None: the value is known all the same.
     Value(Parts),
+    /// None: the bytes are those of a value that was kept.
+    Kept(&'a [u8]),
 }
 
 /// The bytes of a value without a place.
@@ -105,8 +107,55 @@ impl<'a> SourceVariable<'a> {
         let thread = Thread { context, frame, variable: self };
         let place = location.evaluate(&thread).map_err(|error| ObjectError::Location { name: name(), error })?;
         let place = thread.place(&place).map_err(|message| ObjectError::Other(format!("'{}': {message}", name())))?;
+        let place = match place {
+            ObjectPlace::Register(register) => self.parameter_before_its_load(context, frame, &register).unwrap_or(place),
+            place => place,
+        };
         Ok(SourceObject { info: self.info, ty: self.variable.ty, place, bits: None })
     }
+}
+
+impl<'a> SourceVariable<'a> {
+    /// The parameter of the module that the register of a parameter is loaded from, for a thread that has not come to that load yet: the
+    /// debug data has the register from the first instruction of the function on.
+    fn parameter_before_its_load(
+        &self,
+        context: &EvalContext<'a>,
+        frame: Option<&Frame<'a>>,
+        register: &RegisterLocation,
+    ) -> Option<ObjectPlace<'a>> {
+        let frame = frame.filter(|_| self.variable.is_parameter)?;
+        let function = context.function(frame);
+        let load = first_write(context.program(), function, register)?;
+        if frame.position() > load {
+            return None;
+        }
+        let names = super::parameters(self.info, function);
+        let index = names.iter().position(|variable| std::ptr::eq(*variable, self.variable))?;
+        match scope::param_location(function.params.get(index)?, frame) {
+            Named::Register(register) => Some(ObjectPlace::Register(register)),
+            Named::Memory(location) => Some(ObjectPlace::Memory(location.space, location.address)),
+            Named::Untyped { .. } | Named::Label(_) | Named::Function(_) => None,
+        }
+    }
+}
+
+/// The first instruction of a function that writes the register, before it branches for the first time.
+fn first_write(program: &Program, function: &Function, register: &RegisterLocation) -> Option<Pc> {
+    for pc in function.code.clone().map(Pc) {
+        let inst = program.code.get(pc.index())?;
+        let mut writes = false;
+        registers_of(inst, program, |used, other| {
+            writes |= used == Use::Write && other.bank == register.bank && Some(other.slot) == register.slot;
+        });
+        if writes {
+            return Some(pc);
+        }
+        if matches!(inst.op, Op::Control(_)) {
+            return None;
+        }
+    }
+    None
 }
 
 /// A thread that a location is evaluated for.
@@ -116,9 +165,9 @@ struct Thread<'t, 'a> {
     variable: &'t SourceVariable<'a>,
 }
 
-impl Thread<'_, '_> {
+impl<'a> Thread<'_, 'a> {
     /// The place in the machine of a place in the debug data.
-    fn place(&self, place: &Storage) -> Result<ObjectPlace, String> {
+    fn place(&self, place: &Storage) -> Result<ObjectPlace<'a>, String> {
         match place {
             Storage::Register(name) => self.register_called(name).map(ObjectPlace::Register),
             Storage::Memory(cell) => self.memory(*cell),
@@ -153,7 +202,7 @@ impl Thread<'_, '_> {
         Ok(scope::with_type_in_effect(self.context, frame.function, found))
     }
 
-    fn memory(&self, Cell { base, offset }: Cell) -> Result<ObjectPlace, String> {
+    fn memory(&self, Cell { base, offset }: Cell) -> Result<ObjectPlace<'a>, String> {
         let at = |location: scope::MemoryLocation<'_>| ObjectPlace::Memory(location.space, location.address.wrapping_add(offset));
         match base {
             Base::Zero => Ok(ObjectPlace::Memory(self.variable.variable.space.unwrap_or(Space::Generic), offset)),
@@ -226,7 +275,8 @@ impl Resolver for Thread<'_, '_> {
 }
 
 impl Parts {
-    fn of(bytes: &[u8], known: usize) -> Self {
+    /// These bytes, of which the first `known` are known.
+    pub fn of(bytes: &[u8], known: usize) -> Self {
         let mut all = Self { bytes: [0; PARTS_MAX], known: 0 };
         let count = bytes.len().min(PARTS_MAX);
         all.bytes[..count].copy_from_slice(&bytes[..count]);
@@ -264,6 +314,11 @@ impl<'a> SourceObject<'a> {
         let place = match self.place {
             ObjectPlace::Memory(space, address) => ObjectPlace::Memory(space, address.wrapping_add(offset)),
             place if offset == 0 && bits.is_none() => place,
+            ObjectPlace::Kept(bytes) => {
+                let wanted = self.info.bytes(ty) as usize;
+                let part = usize::try_from(offset).ok().and_then(|offset| bytes.get(offset..offset.checked_add(wanted)?));
+                ObjectPlace::Kept(part.ok_or_else(|| ObjectError::Other("it reaches beyond the object".to_string()))?)
+            }
             ObjectPlace::Register(_) | ObjectPlace::Value(_) => {
                 let wanted = self.info.bytes(ty).max(1).min(PARTS_MAX as u64);
                 let end = offset.checked_add(wanted).filter(|end| *end <= PARTS_MAX as u64);
@@ -304,6 +359,10 @@ impl<'a> SourceObject<'a> {
                     register_bits(frame, &register).ok_or_else(|| ObjectError::Other("no instruction names its register".to_string()))?;
                 let count = out.len().min(16);
                 out[..count].copy_from_slice(&bits.to_le_bytes()[..count]);
+            }
+            ObjectPlace::Kept(bytes) => {
+                let count = out.len().min(bytes.len());
+                out[..count].copy_from_slice(&bytes[..count]);
             }
             ObjectPlace::Value(parts) => {
                 let count = out.len().min(PARTS_MAX);

@@ -171,6 +171,40 @@ pub fn is_signed(info: &DebugInfo, ty: Option<TypeId>) -> bool {
     matches!(scalar(info, ty), Some(ScalarType::S8 | ScalarType::S16 | ScalarType::S32 | ScalarType::S64))
 }
 
+/// True for a pointer or a reference.
+pub fn is_pointer(info: &DebugInfo, ty: Option<TypeId>) -> bool {
+    info.stripped(ty).is_some_and(|ty| matches!(info.types[ty], Type::Pointer { .. }))
+}
+
+/// Words that may stand before the name of a type.
+const KEYWORDS: &[&str] = &["struct", "union", "class", "enum", "const", "volatile", "typename"];
+
+/// The type called `name`, perhaps after `struct` or `const`; blanks do not count.
+pub fn called(info: &DebugInfo, name: &str) -> Option<TypeId> {
+    let mut name = name.trim();
+    while let Some((word, rest)) = name.split_once(char::is_whitespace).filter(|(word, _)| KEYWORDS.contains(word)) {
+        (_, name) = (word, rest.trim_start());
+    }
+    let without_blanks = |name: &str| name.split_whitespace().collect::<String>();
+    let same = |other: &str| without_blanks(other) == without_blanks(name);
+    let find = |is_it: &dyn Fn(&str) -> bool| info.type_names.iter().find(|(other, _)| is_it(other)).map(|(_, ty)| *ty);
+    let exact = info.type_names.get(name).copied();
+    // Not all compilers write the namespaces.
+    exact.or_else(|| find(&same)).or_else(|| find(&|other| without_blanks(last_component(other)) == without_blanks(last_component(name))))
+}
+
+/// `Point` of `app::Point`, `Vec<app::Point>` of `app::Vec<app::Point>`.
+fn last_component(name: &str) -> &str {
+    let head = name.split('<').next().unwrap_or(name);
+    head.rfind("::").map_or(name, |at| &name[at + 2..])
+}
+
+/// The type of pointers to `to`, if the data has it.
+pub fn pointer_to(info: &DebugInfo, to: TypeId) -> Option<TypeId> {
+    let is_it = |ty: &Type| matches!(ty, Type::Pointer { kind: PointerKind::Pointer, to: Some(other), .. } if *other == to);
+    info.types.entries().find(|(_, ty)| is_it(ty)).map(|(id, _)| id)
+}
+
 /// True for a character.
 pub fn is_character(info: &DebugInfo, ty: Option<TypeId>) -> bool {
     let stripped = info.stripped(ty).map(|id| &info.types[id]);

@@ -28,7 +28,8 @@ impl SourceValue {
     /// The value as text.
     pub fn text(&self, context: &EvalContext<'_>, format: Option<Format>) -> String {
         let Some(info) = context.debug_info() else { return "?".to_string() };
-        Printer { info, context, format }.top(self)
+        let printer = Printer { info, context, format };
+        if self.count.is_some() { printer.array(self.ty, &self.bytes, NESTING_MAX) } else { printer.top(self) }
     }
 
     /// The value in short, as gdb shows arguments of frames: `...` for a structure or an array, a pointer without its type.
@@ -48,12 +49,37 @@ impl SourceValue {
 
     /// The name of its type.
     pub fn type_name(&self, context: &EvalContext<'_>) -> String {
-        context.debug_info().map_or_else(|| "?".to_string(), |info| types::name(info, self.ty))
+        let extent = self.count.map_or(String::new(), |count| format!("[{count}]"));
+        context.debug_info().map_or_else(|| "?".to_string(), |info| types::declaration(info, self.ty, &extent))
+    }
+
+    /// The characters of the string that the value is: an array of characters, or a pointer to some.
+    pub fn string(&self, context: &EvalContext<'_>) -> Option<Vec<u8>> {
+        let info = context.debug_info()?;
+        let until_zero = |bytes: &[u8]| bytes.iter().copied().take_while(|byte| *byte != 0).collect();
+        match info.types[info.stripped(self.ty)?] {
+            _ if self.count.is_some() => types::is_character(info, self.ty).then(|| until_zero(&self.bytes)),
+            Type::Array { of, .. } if types::is_character(info, of) => Some(until_zero(&self.bytes)),
+            Type::Pointer { to, space, .. } if types::is_character(info, to) => {
+                let address = little_endian(&self.bytes) as u64;
+                characters_at(context, space.unwrap_or(Space::Generic), address)
+            }
+            _ => None,
+        }
+    }
+
+    /// The state space that the value points to, if it is a pointer.
+    pub fn pointed_space(&self, context: &EvalContext<'_>) -> Option<Space> {
+        let info = context.debug_info()?;
+        match info.types[info.stripped(self.ty)?] {
+            Type::Pointer { space, .. } => Some(space.unwrap_or(Space::Generic)),
+            _ => None,
+        }
     }
 
     /// The number that the value is, if its type is one.
     pub fn scalar(&self, context: &EvalContext<'_>) -> Option<Scalar> {
-        let ty = types::scalar(context.debug_info()?, self.ty)?;
+        let ty = types::scalar(context.debug_info()?, self.ty).filter(|_| self.count.is_none())?;
         Some(number_of(ty, &self.bytes))
     }
 }
@@ -202,15 +228,20 @@ impl Printer<'_, '_> {
         if !types::is_character(self.info, to) || address == 0 {
             return None;
         }
-        let byte = |offset: usize| {
-            let mut byte = [0];
-            memory::read(self.context, space, address.wrapping_add(offset as u64), &mut byte).ok().map(|()| byte[0])
-        };
-        byte(0)?;
-        let text: Vec<u8> = (0..ELEMENTS_MAX).map_while(byte).take_while(|byte| *byte != 0).collect();
+        let text = characters_at(self.context, space, address)?;
         let more = if text.len() == ELEMENTS_MAX { "..." } else { "" };
         Some(format!("\"{}\"{more}", text.iter().map(|byte| in_string(*byte)).collect::<String>()))
     }
+}
+
+/// The characters at an address up to a zero, at most as many as are shown; none if there is no memory.
+fn characters_at(context: &EvalContext<'_>, space: Space, address: u64) -> Option<Vec<u8>> {
+    let byte = |offset: usize| {
+        let mut byte = [0];
+        memory::read(context, space, address.wrapping_add(offset as u64), &mut byte).ok().map(|()| byte[0])
+    };
+    byte(0)?;
+    Some((0..ELEMENTS_MAX).map_while(byte).take_while(|byte| *byte != 0).collect())
 }
 
 /// Equal elements in a row with their number.
@@ -277,8 +308,8 @@ impl<'a> SourceObject<'a> {
     ) -> Result<SourceValue, super::ObjectError> {
         let place = match self.place {
             super::ObjectPlace::Memory(space, address) => Some((space, address)),
-            super::ObjectPlace::Register(_) | super::ObjectPlace::Value(_) => None,
+            super::ObjectPlace::Register(_) | super::ObjectPlace::Value(_) | super::ObjectPlace::Kept(_) => None,
         };
-        Ok(SourceValue { ty: self.ty, bytes: self.contents(context, frame)?, place })
+        Ok(SourceValue { ty: self.ty, bytes: self.contents(context, frame)?, place, count: None })
     }
 }

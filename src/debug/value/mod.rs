@@ -78,6 +78,8 @@ pub struct SourceValue {
     pub bytes: Vec<u8>,
     /// The place in memory, if it has one.
     pub place: Option<(Space, u64)>,
+    /// The number of objects in a row; none for one object.
+    pub count: Option<u64>,
 }
 
 /// The value of an expression.

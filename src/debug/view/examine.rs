@@ -106,6 +106,20 @@ pub enum ExamineError {
     Memory(#[from] MemoryError),
 }
 
+impl Examined {
+    /// The address of the last unit that was shown.
+    pub fn last(&self) -> Option<Scalar> {
+        let row = self.rows.last()?;
+        let bits = match self.next.ty {
+            // Strings have a row each.
+            Type::Pointer(_, ScalarType::B8) if row.values.len() == 1 => u128::from(row.address),
+            Type::Pointer(_, ty) => self.next.bits.saturating_sub(u128::from(ty.bytes())),
+            Type::Code | Type::SourcePointer(..) | Type::Function | Type::Scalar(_) => u128::from(row.address),
+        };
+        Some(Scalar { ty: self.next.ty, bits })
+    }
+}
+
 impl Default for Examine {
     fn default() -> Self {
         Self { count: 1, shape: Shape::Typed, unit: None, unit_is_inherited: false }
@@ -162,7 +176,7 @@ pub fn examine(context: &EvalContext<'_>, examine: &Examine, start: &Value) -> R
     if let Some(pc) = code_address(context, start).filter(|_| matches!(examine.shape, Shape::Instruction | Shape::Typed)) {
         return instructions(context, examine.count, pc);
     }
-    let (mut space, address, ty) = data_address(start).ok_or_else(|| ExamineError::NoAddress(start.type_name(context)))?;
+    let (mut space, address, ty) = data_address(context, start).ok_or_else(|| ExamineError::NoAddress(start.type_name(context)))?;
     let is_shared = is_only_shared(context, start, address);
     if is_shared {
         space = Space::Shared;
@@ -205,12 +219,15 @@ fn code_address(context: &EvalContext<'_>, start: &Value) -> Option<u64> {
     }
 }
 
-fn data_address(start: &Value) -> Option<(Space, u64, Option<ScalarType>)> {
+fn data_address(context: &EvalContext<'_>, start: &Value) -> Option<(Space, u64, Option<ScalarType>)> {
     match start {
         Value::Array(array) => Some((array.space, array.address, Some(array.ty))),
         Value::Scalar(Scalar { ty: Type::Pointer(space, ty), bits }) => Some((*space, *bits as u64, Some(*ty))),
         Value::Scalar(Scalar { ty: Type::SourcePointer(space, ..), bits }) => Some((*space, *bits as u64, None)),
-        Value::Source(source) => source.place.map(|(space, address)| (space, address, None)),
+        Value::Source(source) => match source.scalar(context).map(|scalar| (source.pointed_space(context), scalar.bits)) {
+            Some((Some(space), bits)) => Some((space, bits as u64, None)),
+            Some((None, _)) | None => source.place.map(|(space, address)| (space, address, None)),
+        },
         Value::Scalar(Scalar { ty: Type::Scalar(ty), bits }) => {
             number::to_integer(*ty, 0)?;
             Some((Space::Generic, *bits as u64, None))

@@ -137,7 +137,7 @@ fn place(context: &EvalContext<'_>, frame: &Frame<'_>, variable: &SourceVariable
             name.unwrap_or_else(|| "register".to_string())
         }
         Ok(ObjectPlace::Memory(space, _)) => space.word().to_string(),
-        Ok(ObjectPlace::Value(_)) | Err(_) => String::new(),
+        Ok(ObjectPlace::Value(_) | ObjectPlace::Kept(_)) | Err(_) => String::new(),
     }
 }
 
@@ -193,6 +193,41 @@ fn place_at(context: &EvalContext<'_>, variable: &SourceVariable<'_>, pc: Pc) ->
         },
         (None, []) => "nowhere: the compiler has removed it".to_string(),
         (None, _) => format!("nowhere here, but in {}", variable.ranges(context.program())),
+    }
+}
+
+/// Where the variable `name` of the source is, in a sentence; none if there is no such variable.
+pub fn where_is(context: &EvalContext<'_>, name: &str) -> Option<String> {
+    let frame = context.frame().ok();
+    let variable = source_names::find(context, frame.as_ref(), name)?;
+    let kind = if variable.variable.is_parameter { "parameter" } else { "variable" };
+    let at = match variable.object(context, frame.as_ref()) {
+        Ok(object) => match object.place {
+            ObjectPlace::Register(_) => format!("in register {}", frame.map_or(String::new(), |frame| place(context, &frame, &variable))),
+            ObjectPlace::Memory(space, address) => format!("in {} memory at {address:#x}", space.word()),
+            ObjectPlace::Value(_) | ObjectPlace::Kept(_) => "without a place: the debug data has its value".to_string(),
+        },
+        Err(error) => return Some(error.to_string()),
+    };
+    Some(format!("'{name}' is a {kind} of {} bytes, {at}", variable.info.bytes(variable.variable.ty)))
+}
+
+/// Why no variable is in scope, with those of the function that are elsewhere.
+pub fn no_locals(context: &EvalContext<'_>) -> Option<String> {
+    let info = context.debug_info()?;
+    let frame = context.frame().ok()?;
+    let function = *inlined::scopes_at(context.program(), info, frame.position()).last()?;
+    let is_of_function = |id| std::iter::successors(Some(id), |id| info.scopes[*id].parent).any(|id| id == function);
+    let scopes = info.scopes.entries().filter(|(id, _)| is_of_function(*id));
+    let variables = scopes.flat_map(|(_, scope)| {
+        let code = scope.code.iter().map(|code| code.start).min().unwrap_or(0);
+        let locals = scope.variables.iter().filter(|variable| !variable.is_parameter);
+        locals.map(move |variable| format!("{} from line {} on", variable.name, context.program().line(Pc(code))))
+    });
+    let found: Vec<String> = variables.collect();
+    match found.is_empty() {
+        true => Some("the function has no local variables".to_string()),
+        false => Some(format!("no local variables are in scope here; the function has {}", found.join(", "))),
     }
 }
 

@@ -59,7 +59,8 @@ pub use lane_access::{LaneAccess, lane_access, masked};
 pub use launch::{KernelRow, LaunchView, ParamRow, ParamValue, SharedBytes, VariableOrigin, VariableRow, kernels, launch};
 pub use list::{Line, Listing, current_line, list, list_source};
 pub use locals::{
-    LocalRow, ScopeRow, SourceArgument, arguments, debug_data_problem, is_of_source, locals, scope_at, variables_in_registers,
+    LocalRow, ScopeRow, SourceArgument, arguments, debug_data_problem, is_of_source, locals, no_locals, scope_at, variables_in_registers,
+    where_is,
 };
 pub use location::{LaneLocation, State, ThreadSet, lane_locations};
 pub use mbarriers::{EndedPhase, MbarrierAction, MbarrierView, MbarrierWaiter, TransactionBytes, mbarrier_views, shared_address};
@@ -70,9 +71,10 @@ pub use place::{Actor, CodePlace};
 pub use registers::{RegisterRow, RegisterState, Values, live_registers, register_rows, register_states, registers, undefined_lanes};
 pub use roles::{GuessedRole, RoleRow, RolesGuessed, role_guess, roles};
 pub use source::{InlineAsm, SourcePlace, source_place};
-pub use stack::{FrameRow, FrameView, Stack, backtrace, frame};
+pub use stack::{FrameRow, FrameView, Stack, backtrace, frame, locals_of, outermost};
 pub use symbols::{
-    AllocationKind, AllocationRow, SharedKind, SharedRow, SymbolKind, SymbolRow, TypeName, allocations, shared, symbol_of, symbols,
+    AllocationKind, AllocationRow, SharedKind, SharedRow, SymbolKind, SymbolRow, TypeName, allocations, functions_of_source,
+    is_known_anywhere, named_type, nearest_name, shared, symbol_of, symbols,
 };
 pub use target::{TargetView, target};
 pub use threads::{LaneGroupRow, LaneRow, ThreadRow, Threads, WarpRow, Warps, lanes, threads, warps};

@@ -3,8 +3,9 @@
 use serde::Serialize;
 
 use super::CodePlace;
-use super::locals::{SourceArgument, source_arguments};
+use super::locals::{LocalRow, SourceArgument, source_arguments};
 use crate::debug::eval_context::{EvalContext, Frame, ThreadError};
+use crate::debug::focus::Focus;
 use crate::debug::inlined::{self, CallInPlace};
 use crate::debug::site::FileLine;
 use crate::program::{Pc, SourceLine, qualified_name};
@@ -18,6 +19,9 @@ pub struct Stack {
     pub left_out: usize,
     /// The kernel, whose frame is the outermost.
     pub kernel: String,
+    /// The variables of each frame, if they are shown too.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub locals: Vec<Vec<LocalRow>>,
 }
 
 /// A frame.
@@ -66,7 +70,27 @@ pub fn backtrace(context: &EvalContext<'_>, limit: usize) -> Result<Stack, Threa
         left_out: frames.len().saturating_sub(limit),
         frames: (0..).zip(&frames).take(limit).map(|(number, frame)| row(context, number, frame)).collect(),
         kernel: context.program().functions[context.machine.config().kernel.index()].name.to_string(),
+        locals: Vec::new(),
     })
+}
+
+/// The outermost `count` frames of the focused lane.
+///
+/// # Errors
+/// The thread is not resident.
+pub fn outermost(context: &EvalContext<'_>, count: usize) -> Result<Stack, ThreadError> {
+    let mut stack = backtrace(context, usize::MAX)?;
+    stack.frames.drain(..stack.frames.len().saturating_sub(count));
+    Ok(stack)
+}
+
+/// The variables of each frame of a stack.
+pub fn locals_of(context: &EvalContext<'_>, stack: &Stack) -> Vec<Vec<LocalRow>> {
+    let of_frame = |row: &FrameRow| {
+        let focus = Focus { frame: row.number, ..context.focus };
+        super::locals(&context.refocused(focus), None).unwrap_or_default()
+    };
+    stack.frames.iter().map(of_frame).collect()
 }
 
 /// The selected frame of the focused lane.

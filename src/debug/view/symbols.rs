@@ -5,11 +5,13 @@ use serde::Serialize;
 use super::arrays::{Origin, origin};
 use crate::debug::arrays::type_words;
 use crate::debug::eval_context::EvalContext;
+use crate::debug::expression::{Expression, type_called};
 use crate::debug::names::scope;
 use crate::debug::names::symbols::{self, Symbol};
+use crate::debug::source_names::{self, types};
 use crate::debug::value::{Scalar, Type, Value};
 use crate::isa::Space;
-use crate::program::{FuncId, Pc, Variable, listed_name, map};
+use crate::program::{FuncId, Pc, Program, Variable, listed_name, map, shown_name};
 
 /// The type of a variable.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -92,6 +94,54 @@ pub fn symbols(context: &EvalContext<'_>, part: &str) -> Vec<SymbolRow> {
         owner: Some(function.name.to_string()),
     });
     functions.chain(variables).chain(labels).filter(|row| row.name.contains(part) || listed_name(&row.name).contains(part)).collect()
+}
+
+/// The names that functions have in the source: those of the module, and those that stand in the place of their calls.
+pub fn functions_of_source(program: &Program) -> Vec<String> {
+    let inlined = program.inlined_functions.entries().filter_map(|(_, name)| name.as_deref());
+    let all = program.functions.iter().map(|function| &*function.name).chain(inlined);
+    all.map(|name| shown_name(name).into_owned()).collect()
+}
+
+/// True if something has this name in some function or at some time: a register, a variable, a parameter, a label, a buffer, a function.
+pub fn is_known_anywhere(context: &EvalContext<'_>, name: &str) -> bool {
+    // The component of a vector is a part of its name; registers and what is kept may come later.
+    let whole = name.split('.').next().unwrap_or(name);
+    if name.starts_with(['%', '$'])
+        || [name, whole].into_iter().any(|name| scope::look_up(context, context.frame().ok().as_ref(), name).is_some())
+    {
+        return true;
+    }
+    let of_source = context.debug_info().is_some_and(|info| {
+        let locals = info.scopes.entries().flat_map(|(_, scope)| &scope.variables);
+        let called = |variable: &crate::dwarf::Variable| *variable.name == *whole || shown_name(&variable.name) == whole;
+        locals.chain(&info.globals).any(called) || info.enumerators.contains_key(name)
+    });
+    let is_word = || Expression::parse(name).is_ok_and(|expression| expression.evaluate(context).is_ok());
+    let is_tensor = || context.tensors().is_some_and(|tensors| tensors.is_tensor(whole));
+    of_source || scope::is_in_a_function(context.program(), whole) || is_tensor() || is_word()
+}
+
+/// The name that was probably meant.
+pub fn nearest_name(context: &EvalContext<'_>, name: &str) -> Option<String> {
+    let names = scope::names(context);
+    crate::isa::nearest(name, names.iter().map(String::as_str)).map(str::to_string)
+}
+
+/// The type that `text` names, `struct V *` or `unsigned long`, where no variable is called so; with `in_full` with its members.
+pub fn named_type(context: &EvalContext<'_>, text: &str, in_full: bool) -> Option<String> {
+    let name = text.trim().trim_end_matches(|c: char| c == '*' || c.is_whitespace());
+    let stars = "*".repeat(text.matches('*').count());
+    let pointers = if stars.is_empty() { stars } else { format!(" {stars}") };
+    if source_names::find(context, context.frame().ok().as_ref(), name).is_some() {
+        return None;
+    }
+    let of_source = context.debug_info().and_then(|info| Some((info, types::called(info, name)?)));
+    if let Some((info, ty)) = of_source {
+        return Some(if in_full { types::layout(info, Some(ty)) } else { types::name(info, Some(ty)) } + &pointers);
+    }
+    let words: Vec<&str> = name.split_whitespace().collect();
+    type_called(&words).map(|_| words.join(" ") + &pointers)
 }
 
 /// The variable, buffer or function that a value is an address in.

@@ -32,6 +32,21 @@ pub fn stack(stack: &Stack, arguments: bool) -> Table {
     table
 }
 
+/// `backtrace full`: each frame with its variables below it.
+pub fn stack_in_full(stack: &Stack) -> String {
+    let frame = |(row, locals): (&FrameRow, &Vec<LocalRow>)| {
+        let value = |row: &LocalRow| match &row.value {
+            Ok(value) => in_one_line(value),
+            Err(error) => format!("<{error}>"),
+        };
+        let lines: String = locals.iter().map(|row| format!("        {} = {}\n", row.name, value(row))).collect();
+        frame_line(row) + if lines.is_empty() { "        no variables are in scope\n" } else { &lines }
+    };
+    let frames: String = stack.frames.iter().zip(&stack.locals).map(frame).collect();
+    let more = if stack.left_out > 0 { format!("and {} more frames\n", stack.left_out) } else { String::new() };
+    frames + &more
+}
+
 /// `#1  scaled (pair=..., factor=2) at scopes.cu:14`
 pub fn frame_line(row: &FrameRow) -> String {
     let source = row.source.as_ref().map_or(String::new(), |line| format!(" at {}", line.short()));

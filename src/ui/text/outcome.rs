@@ -84,6 +84,7 @@ fn view(view: &View) -> String {
         View::Allocations(rows) => table(&symbols::allocations(rows)),
         View::Roles(rows) => table(&threads::roles(rows)),
         View::RoleGuess(guess) => table(&threads::role_guess(guess)),
+        View::Stack(stack) if !stack.locals.is_empty() => frames::stack_in_full(stack),
         View::Stack(stack) => table(&frames::stack(stack, true)),
         View::Skips(rows) => table(&frames::skips(rows)),
         View::Frame(view) => frames::frame(view),

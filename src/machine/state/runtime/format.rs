@@ -96,7 +96,7 @@ fn next_part(format: &[u8]) -> Option<(FormatPart<'_>, &[u8])> {
 }
 
 /// Parses the specification at the start of `text`, which follows a `%`. None if it is invalid. Also returns its length.
-fn read_spec(text: &[u8]) -> (Option<Spec>, usize) {
+pub fn read_spec(text: &[u8]) -> (Option<Spec>, usize) {
     let mut spec = Spec { bits: 32, ..Spec::default() };
     let mut at = 0;
     while let Some(flag) = text.get(at).filter(|flag| b"-+ #0".contains(flag)) {
@@ -162,13 +162,14 @@ fn write_value<A: Arguments>(out: &mut Vec<u8>, mut spec: Spec, arguments: &mut 
         }
         _ => number::float(spec, f64::from_bits(arguments.double_word()?)).into_bytes(),
     };
-    let fill = (spec.width as usize).saturating_sub(text.len());
-    if !spec.left {
-        out.extend(std::iter::repeat_n(b' ', fill));
-    }
-    out.extend_from_slice(&text);
-    if spec.left {
-        out.extend(std::iter::repeat_n(b' ', fill));
-    }
+    let fill = vec![b' '; (spec.width as usize).saturating_sub(text.len())];
+    let (before, after) = if spec.left { (&[][..], &fill[..]) } else { (&fill[..], &[][..]) };
+    out.extend([before, &text, after].concat());
     Ok(())
+}
+
+/// A text with the blanks that the width of the specification wants.
+pub fn padded(spec: Spec, text: &str) -> String {
+    let fill = " ".repeat((spec.width as usize).saturating_sub(text.chars().count()));
+    if spec.left { format!("{text}{fill}") } else { format!("{fill}{text}") }
 }

@@ -9,6 +9,12 @@ use std::sync::Arc;
 pub use format::{Arguments, print};
 pub use heap::Heap;
 
+/// The conversions of `printf`, for texts that are printed as kernels print them.
+pub mod printf {
+    pub use super::format::{Spec, padded, read_spec};
+    pub use super::number::{float, integer};
+}
+
 /// The maximum size of the output. CUDA's buffer holds arguments, 1 MiB by default, and is drained while the kernel runs: on an H200 a
 /// single thread loses none of 200,000 lines, and 32 threads that print at once overwrite some, nondeterministically.
 const OUTPUT_LIMIT: usize = 16 << 20;

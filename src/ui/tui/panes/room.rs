@@ -44,7 +44,9 @@ impl Pane {
             Pane::Banks => view::banks(&eval_context).map_or(0, |view| banks::rows(&view)),
             Pane::Fragments => view::operand_fragments(&eval_context).map_or(0, |fragments| fragment::rows(&fragments)),
             Pane::Displays => listed(session.displays.iter().filter(|display| !display.is_empty()).count()),
-            Pane::Breakpoints => listed(breakpoint_rows(&session.breakpoints, session.program(), session.source_texts()).len()),
+            Pane::Breakpoints => {
+                listed(breakpoint_rows(&session.breakpoints, session.program(), session.debug_data(), session.source_texts()).len())
+            }
         };
         Some(u16::try_from(rows).unwrap_or(u16::MAX))
     }

@@ -63,7 +63,12 @@ pub fn copies(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mu
 
 /// Draws breakpoints, watchpoints and catchpoints. A click enables or disables one.
 pub fn breakpoints(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut Canvas<'_>) -> String {
-    let rows = breakpoint_rows(&context.session.breakpoints, context.session.program(), context.session.source_texts());
+    let rows = breakpoint_rows(
+        &context.session.breakpoints,
+        context.session.program(),
+        context.session.debug_data(),
+        context.session.source_texts(),
+    );
     let mut table = Table::new(&["", ">#", "what", ">hits", "at", ""]);
     for row in &rows {
         let mark = if row.enabled { "●" } else { "○" };

@@ -1,0 +1,151 @@
+//! Types of the source in expressions: casts, sizes, and several objects in a row.
+
+use super::evaluate::{Evaluated, Evaluator, Extent, Referent, failed, moved, refused};
+use super::names::{self, SourceTypeName};
+use super::operators;
+use super::tree::Node;
+use crate::debug::memory;
+use crate::debug::source_names::{ObjectPlace, Parts, SourceObject, types};
+use crate::debug::value::number;
+use crate::debug::value::{Scalar, SourceValue, Type, Value};
+use crate::dwarf::{DebugInfo, TypeId};
+use crate::isa::{ScalarType, Space};
+
+/// Most bytes of several objects that are read.
+const BYTES_MAX: u64 = 1 << 16;
+/// Bytes of a pointer.
+const POINTER_BYTES: u64 = 8;
+
+/// What a slice is taken from.
+pub(super) enum Sliced<'a> {
+    /// Numbers.
+    Numbers(Extent<'a>),
+    /// Objects of another type: the first.
+    Objects(SourceObject<'a>),
+}
+
+/// The type that the user names, if the debug data has it.
+fn source_type(info: &DebugInfo, named: &SourceTypeName) -> Option<TypeId> {
+    let pointed = types::called(info, &named.name)?;
+    (0..named.pointers).try_fold(pointed, |to, _| types::pointer_to(info, to))
+}
+
+impl<'a> Evaluator<'a> {
+    /// `(V*)a`, `(Color)a`.
+    pub fn source_cast(&mut self, node: &Node, named: &SourceTypeName, a: &Node) -> Evaluated<Referent<'a>> {
+        let unknown = || refused(node, format!("the debug data has no type '{}'", named.name));
+        let info = self.context.debug_info().ok_or_else(unknown)?;
+        let ty = types::called(info, &named.name).ok_or_else(unknown)?;
+        if named.pointers == 0 {
+            return self.converted(node, info, ty, a);
+        }
+        let inner = SourceTypeName { pointers: named.pointers - 1, ..named.clone() };
+        let to = source_type(info, &inner).ok_or_else(|| refused(node, format!("the debug data has no type '{inner}'")))?;
+        let a = self.value(a)?;
+        let space = if let Type::Pointer(space, _) | Type::SourcePointer(space, ..) = a.ty { space } else { Space::Generic };
+        let bytes = u32::try_from(info.bytes(Some(to))).unwrap_or(0);
+        let address = operators::convert(&a, ScalarType::U64);
+        Ok(Referent::Value(Scalar::new(Type::SourcePointer(space, Some(to), bytes), address.bits)))
+    }
+
+    /// A number as one of type `ty`.
+    fn converted(&mut self, node: &Node, info: &'a DebugInfo, ty: TypeId, a: &Node) -> Evaluated<Referent<'a>> {
+        let Some(scalar) = types::scalar(info, Some(ty)) else {
+            let same = self.referent(a)?;
+            return match same {
+                Referent::Source(object) if info.stripped(object.ty) == info.stripped(Some(ty)) => Ok(same),
+                _ => Err(refused(node, format!("{} is no number: cast a pointer, as in *({0}*)p", types::name(info, Some(ty))))),
+            };
+        };
+        let a = self.value(a)?;
+        let number = operators::cast(&a, scalar).map_err(|message| refused(node, message))?;
+        let bytes = info.bytes(Some(ty)) as usize;
+        let place = ObjectPlace::Value(Parts::of(&number.bits.to_le_bytes()[..bytes.min(16)], bytes));
+        Ok(Referent::Source(SourceObject { info, ty: Some(ty), place, bits: None }))
+    }
+
+    /// `sizeof(what)`, of a type or of an expression.
+    pub fn size_of(&mut self, node: &Node, what: &str, a: Option<&Node>) -> Evaluated<Scalar> {
+        let size = |bytes: u64| Ok(Scalar::new(Type::Scalar(ScalarType::U64), u128::from(bytes)));
+        let named = SourceTypeName::of(what);
+        let is_variable = a.is_some_and(|a| self.referent(a).is_ok());
+        if !is_variable {
+            let words: Vec<&str> = named.name.split_whitespace().collect();
+            let of_source = self.context.debug_info().and_then(|info| Some(info.bytes(Some(types::called(info, &named.name)?))));
+            let bytes = of_source.or_else(|| names::type_of(&words).map(|ty| u64::from(ty.bytes())));
+            if let Some(bytes) = bytes {
+                return size(if named.pointers > 0 { POINTER_BYTES } else { bytes });
+            }
+        }
+        let a = a.ok_or_else(|| refused(node, format!("'{what}' is no type and no expression")))?;
+        match self.referent(a)? {
+            Referent::Source(object) => size(object.bytes()),
+            Referent::Slice(object, count) => size(object.bytes().saturating_mul(count)),
+            Referent::Memory(extent) => size(extent.bytes()),
+            Referent::Register(register) => size(u64::from(register.ty.bytes())),
+            Referent::Vector3(parts) => size(4 * parts.len() as u64),
+            Referent::Kept(elements) => {
+                let array = elements.array();
+                size(array.shape.iter().product::<u64>() * u64::from(array.ty.bytes()))
+            }
+            Referent::Value(value) => size(u64::from(value.ty.bits().div_ceil(8))),
+        }
+    }
+
+    /// The elements from which a slice is taken: of an array, or of what a pointer points to.
+    pub fn source_array(&self, node: &Node, object: &SourceObject<'a>) -> Evaluated<Sliced<'a>> {
+        if let (Some((of, extent)), ObjectPlace::Memory(..)) = (types::array(object.info, object.ty), object.place) {
+            let first = self.elements_from(&SourceObject { ty: of, bits: None, ..*object });
+            return Ok(match first {
+                Sliced::Numbers(first) => Sliced::Numbers(Extent { elements: extent, ..first }),
+                Sliced::Objects(first) => Sliced::Objects(first),
+            });
+        }
+        let pointer = self.source_number(node, object)?;
+        match self.target_of(node, &pointer)? {
+            Referent::Source(first) => Ok(self.elements_from(&first)),
+            _ => self.dereference(node, &pointer).map(Sliced::Numbers),
+        }
+    }
+
+    /// The objects of which `first` is the first.
+    pub fn elements_from(&self, first: &SourceObject<'a>) -> Sliced<'a> {
+        let is_number = |ty: &ScalarType| number::elements(*ty).1 == 1 && !types::is_pointer(first.info, first.ty);
+        match (types::scalar(first.info, first.ty).filter(is_number), first.place) {
+            (Some(ty), ObjectPlace::Memory(space, address)) => Sliced::Numbers(Extent { space, address, ty, elements: None, shape: &[] }),
+            _ => Sliced::Objects(*first),
+        }
+    }
+
+    /// `a[low..high]` of objects, from the first on.
+    pub fn slice_of_objects(&mut self, node: &Node, operands: &[Node; 3], first: &SourceObject<'a>) -> Evaluated<Referent<'a>> {
+        let (low, count) = self.ends(operands)?;
+        match self.neighbour(node, first, low)? {
+            Referent::Source(first) => Ok(Referent::Slice(first, count)),
+            other => Ok(other),
+        }
+    }
+
+    /// The object `steps` after another.
+    pub fn neighbour(&self, node: &Node, object: &SourceObject<'a>, steps: i128) -> Evaluated<Referent<'a>> {
+        let ObjectPlace::Memory(space, address) = object.place else {
+            return Err(refused(node, "only objects in memory stand in a row".to_string()));
+        };
+        let place = ObjectPlace::Memory(space, moved(address, steps, object.bytes()));
+        Ok(Referent::Source(SourceObject { place, ..*object }))
+    }
+
+    /// The values of several objects.
+    pub fn objects(&self, node: &Node, first: &SourceObject<'a>, count: u64) -> Evaluated<Value> {
+        let ObjectPlace::Memory(space, address) = first.place else {
+            return Err(refused(node, "only objects in memory stand in a row".to_string()));
+        };
+        let bytes = first.bytes().saturating_mul(count);
+        if bytes > BYTES_MAX {
+            return Err(refused(node, format!("these are {bytes} bytes: at most {BYTES_MAX} are shown")));
+        }
+        let mut contents = vec![0; bytes as usize];
+        memory::read(&self.context, space, address, &mut contents).map_err(|error| failed(node, error.into()))?;
+        Ok(Value::Source(SourceValue { ty: first.ty, bytes: contents, place: Some((space, address)), count: Some(count) }))
+    }
+}
