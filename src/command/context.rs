@@ -75,7 +75,11 @@ impl Context<'_> {
     /// The value of an expression for the focused lane.
     pub fn value(&self, argument: &ArgumentText) -> Result<Value, CommandError> {
         let value = self.expression(argument)?.evaluate(&self.session.eval_context());
-        value.map_err(|error| argument.error_at(error.column, error.to_string()))
+        value.map_err(|error| {
+            let problem = self.session.eval_context().tensor_problem().map(str::to_string);
+            let error = argument.error_at(error.column, error.to_string());
+            problem.into_iter().fold(error, |error, problem| error.with_help(problem))
+        })
     }
 
     /// The register or memory that an expression names.

@@ -252,6 +252,11 @@ impl<'a> EvalContext<'a> {
         self.tensor_data.filter(|_| !self.names_as_in_ptx)?.get(self.program(), self.machine.config().kernel)
     }
 
+    /// Why a description of the kernel's tensors that is there is not used.
+    pub fn tensor_problem(&self) -> Option<&'a str> {
+        self.tensor_data.filter(|_| !self.names_as_in_ptx)?.problem(self.program(), self.machine.config().kernel)
+    }
+
     /// The same context with the texts of the source.
     #[must_use]
     pub fn with_source_texts(self, source_texts: &'a SourceTexts) -> Self {

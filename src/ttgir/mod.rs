@@ -7,6 +7,7 @@ mod encoding;
 mod layout;
 mod locations;
 mod parse;
+mod regions;
 mod text;
 mod types;
 
@@ -15,6 +16,7 @@ use std::collections::BTreeMap;
 pub use encoding::Encoding;
 pub use layout::LinearLayout;
 pub use locations::Place;
+pub use regions::{Branched, Carried};
 pub use types::{ElementType, TensorType, ValueType};
 
 use crate::base::define_id;
@@ -75,11 +77,28 @@ pub struct Op {
     pub places: Vec<Place>,
     /// The operation whose region it is in.
     pub parent: Option<OpId>,
+    /// The number of that region: of `scf.if` 0 is what is done if the condition holds, of `scf.while` 0 computes the condition.
+    pub region: u32,
+    /// What its regions take, in order: of a loop its counter, and what its rounds hand on.
+    pub arguments: Vec<ValueId>,
+}
+
+/// What is wrong with a text.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {message}")]
+pub struct TextError {
+    /// The line, from 1.
+    pub line: usize,
+    /// What is wrong there.
+    pub message: String,
 }
 
 impl Module {
-    /// Reads the kernel called `kernel`; none if the text has no such kernel.
-    pub fn parse(text: &str, kernel: &str) -> Option<Self> {
+    /// Reads the kernel called `kernel`.
+    ///
+    /// # Errors
+    /// The text has no such kernel, or not all of it.
+    pub fn parse(text: &str, kernel: &str) -> Result<Self, TextError> {
         parse::module(text, kernel)
     }
 
@@ -90,6 +109,12 @@ impl Module {
     pub fn layout(&self, ty: &TensorType) -> Result<LinearLayout, String> {
         let encoding = Encoding::parse(&ty.layout, &self.aliases);
         LinearLayout::new(&encoding.ok_or_else(|| format!("the layout '{}' is not known", ty.layout))?, &ty.shape)
+    }
+
+    /// The layout of a tensor as the text has it, with the alias that the type names replaced.
+    pub fn written_layout(&self, ty: &TensorType) -> String {
+        let alias = ty.layout.strip_prefix('#').and_then(|name| self.aliases.get(name));
+        alias.unwrap_or(&ty.layout).clone()
     }
 
     /// The value with this id.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::locations::Locations;
 use super::text::{inside, rfind, split};
 use super::types::{ElementType, ValueType};
-use super::{Definition, Module, Op, OpId, Value, ValueId};
+use super::{Definition, Module, Op, OpId, TextError, Value, ValueId};
 use crate::isa::ScalarType;
 
 /// Most operations of a kernel that are read.
@@ -16,26 +16,34 @@ struct Reader {
     locations: Locations,
     /// The values by their names.
     names: BTreeMap<String, ValueId>,
-    /// The operations whose regions are open.
-    open: Vec<OpId>,
+    /// The operations whose regions are open, each with the number of the region.
+    open: Vec<(OpId, u32)>,
 }
 
 /// Reads the kernel called `kernel`.
-pub(super) fn module(text: &str, kernel: &str) -> Option<Module> {
+pub(super) fn module(text: &str, kernel: &str) -> Result<Module, TextError> {
     let (aliases, locations) = definitions(text);
     let module = Module { aliases, ..Module::default() };
     let mut reader = Reader { module, locations: Locations(locations), names: BTreeMap::new(), open: Vec::new() };
     let is_header = |line: &&str| line.trim_start().starts_with("tt.func") && line.contains(&format!("@{kernel}("));
-    let mut lines = text.lines().skip_while(|line| !is_header(line));
-    reader.arguments(lines.next()?, kernel)?;
-    for line in lines {
+    let mut lines = text.lines().zip(1..).skip_while(|(line, _)| !is_header(line));
+    let end = TextError { line: text.lines().count().max(1), message: format!("it ends without a kernel '{kernel}'") };
+    let (header, number) = lines.next().ok_or(end)?;
+    let unreadable = || TextError { line: number, message: "the parameters of the kernel cannot be read".to_string() };
+    reader.arguments(header, kernel).ok_or_else(unreadable)?;
+    let mut last = number;
+    for (line, number) in lines {
         let line = line.trim();
-        if line.starts_with('}') && reader.open.is_empty() || reader.module.ops.len() >= OPS_MAX {
-            break;
+        if line.starts_with('}') && reader.open.is_empty() {
+            return Ok(reader.module);
+        }
+        if reader.module.ops.len() >= OPS_MAX {
+            return Err(TextError { line: number, message: format!("the kernel has more than {OPS_MAX} operations") });
         }
         reader.line(line);
+        last = number;
     }
-    Some(reader.module)
+    Err(TextError { line: last, message: format!("it ends within the kernel '{kernel}'") })
 }
 
 /// `#name = …` at the start of a line: layouts, and places.
@@ -72,14 +80,31 @@ impl Reader {
     fn line(&mut self, line: &str) {
         if line.starts_with('}') {
             // `} else {` and `} do {` open another region of the same operation.
-            if !line.ends_with('{')
-                && let Some(op) = self.open.pop()
-            {
+            if line.ends_with('{') {
+                self.open.last_mut().into_iter().for_each(|open| open.1 += 1);
+            } else if let Some((op, _)) = self.open.pop() {
                 self.close(op, line);
             }
-        } else if !line.is_empty() && !line.starts_with("//") && !line.starts_with('^') {
+        } else if line.starts_with('^') {
+            self.block_arguments(line);
+        } else if !line.is_empty() && !line.starts_with("//") {
             self.op(line);
         }
+    }
+
+    /// `^bb0(%a: f32 loc(…), %b: f32 loc(…)):` takes what the region is given.
+    fn block_arguments(&mut self, line: &str) {
+        let Some((op, _)) = self.open.last().copied() else { return };
+        let list = line.split_once('(').and_then(|(_, rest)| inside(rest)).map_or_else(Vec::new, |found| split(found.0, ','));
+        for argument in list {
+            let Some((name, ty)) = argument.split_once(':') else { continue };
+            self.region_argument(op, name.trim(), ValueType::parse(ty.split(" loc(").next().unwrap_or_default()));
+        }
+    }
+
+    fn region_argument(&mut self, op: OpId, name: &str, ty: ValueType) {
+        let id = self.define(name, ty, Definition::Region(op));
+        self.module.ops[op.index()].arguments.push(id);
     }
 
     /// The end of an operation with regions: its place, and its types if they come last.
@@ -118,29 +143,40 @@ impl Reader {
             results: Vec::new(),
             text: text.trim().to_string(),
             places,
-            parent: self.open.last().copied(),
+            parent: self.open.last().map(|open| open.0),
+            region: self.open.last().map_or(0, |open| open.1),
+            arguments: Vec::new(),
         };
         self.module.ops.push(op);
-        let text = if name == "scf.for" { self.loop_header(id, text) } else { text.to_string() };
+        let text = if matches!(name, "scf.for" | "scf.while") { self.loop_header(id, name, text) } else { text.to_string() };
         let operands = used(&text).filter_map(|name| self.names.get(name).copied()).collect();
         self.module.ops[id.index()].operands = operands;
         self.results(id, results, &types);
         if opens {
-            self.open.push(id);
+            self.open.push((id, 0));
         }
     }
 
     /// Defines what a loop hands on from round to round; returns the text with what it reads.
-    fn loop_header(&mut self, op: OpId, text: &str) -> String {
+    fn loop_header(&mut self, op: OpId, name: &str, text: &str) -> String {
         let mut read = String::new();
-        let (counter, rest) = text.split_once('=').unwrap_or(("", text));
-        self.define(counter.trim(), ValueType::Scalar(ElementType::Scalar(ScalarType::S32)), Definition::Region(op));
-        let (bounds, handed) = rest.split_once("iter_args(").unwrap_or((rest, ""));
-        read.push_str(bounds);
+        let handed = if name == "scf.for" {
+            let (counter, rest) = text.split_once('=').unwrap_or(("", text));
+            self.region_argument(
+                op,
+                counter.split_whitespace().next_back().unwrap_or_default(),
+                ValueType::Scalar(ElementType::Scalar(ScalarType::S32)),
+            );
+            let (bounds, handed) = rest.split_once("iter_args(").unwrap_or((rest, ""));
+            read.push_str(bounds);
+            handed
+        } else {
+            text.split_once('(').map_or("", |found| found.1)
+        };
         for part in inside(handed).map_or_else(Vec::new, |found| split(found.0, ',')) {
             let Some((name, initial)) = part.split_once('=') else { continue };
             let ty = self.names.get(initial.trim()).map_or(ValueType::Other, |id| self.module.value(*id).ty.clone());
-            self.define(name.trim(), ty, Definition::Region(op));
+            self.region_argument(op, name.trim(), ty);
             read.push(' ');
             read.push_str(initial);
         }

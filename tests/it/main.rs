@@ -75,6 +75,7 @@ mod syntax_properties;
 mod systematic;
 mod tensor_copies;
 mod tensor_maps;
+mod tensor_truth;
 mod tensors;
 mod time_travel;
 mod transcripts;

@@ -232,7 +232,10 @@ fn setting(name: &ArgumentText) -> Result<&'static Setting, CommandError> {
 
 pub fn dump(context: &mut Context<'_>, call: &Call) -> Answer {
     let (file, memory) = (call.required("FILE")?, call.required("MEMORY")?);
-    if let Ok(Value::Tensor(tensor)) = context.value(memory) {
+    if context.expression(memory)?.names_tensor(&context.session.eval_context()) {
+        let Value::Tensor(tensor) = context.value(memory)? else {
+            return Err(memory.error("this is one number, and a tensor or memory is written to a file"));
+        };
         return dump_tensor(file, memory, &tensor);
     }
     let (place, layout) = range(context, memory)?;
@@ -246,7 +249,10 @@ pub fn dump(context: &mut Context<'_>, call: &Call) -> Answer {
 /// Writes the elements of a tensor, with what stands for those that a load has left out.
 fn dump_tensor(file: &ArgumentText, argument: &ArgumentText, tensor: &Tensor) -> Answer {
     let layout = Layout { element: transfer::element_of(tensor.ty), shape: tensor.shape.clone() };
-    let missing = || argument.error(format!("not all elements can be written: {}", tensor.notes.join("; ")));
+    let missing = || {
+        let (count, all) = (tensor.missing(), tensor.elements.len());
+        argument.error(format!("{count} of {all} elements are not known, so that nothing is written: {}", tensor.notes.join("; ")))
+    };
     let size = layout.element.bytes() as usize;
     let mut bytes = Vec::new();
     for element in &tensor.elements {

@@ -74,6 +74,11 @@ impl Expression {
         Evaluator::new(context).type_text(&self.root, in_full)
     }
 
+    /// True if it has a tensor of a Triton program in it, or a file.
+    pub fn names_tensor(&self, context: &EvalContext<'_>) -> bool {
+        Evaluator::new(context).names_tensor(&self.root)
+    }
+
     /// The target that it names, for watchpoints and `last`.
     ///
     /// # Errors

@@ -210,6 +210,9 @@ impl<'a> Evaluator<'a> {
 
     /// The type of an expression, or the type that it names.
     pub fn type_text(&mut self, node: &Node, in_full: bool) -> Evaluated<String> {
+        if let Some(text) = self.tensor_type(node, in_full)? {
+            return Ok(text);
+        }
         let text = |info, ty| if in_full { types::layout(info, ty) } else { types::name(info, ty) };
         let referent = match self.referent(node) {
             Ok(referent) => referent,

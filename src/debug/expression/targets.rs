@@ -30,6 +30,9 @@ pub enum AssignmentError {
 pub(super) fn target(expression: &Expression, context: &EvalContext<'_>) -> Result<Target, EvaluationError> {
     let root = &expression.root;
     let mut evaluator = Evaluator::new(context);
+    if evaluator.names_tensor(root) {
+        return Err(refused(root, evaluator.tensor_is_no_place(root)));
+    }
     let Some(requested) = root.lanes() else {
         return match evaluator.referent(root)? {
             Referent::Register(location) => {

@@ -11,6 +11,7 @@ use crate::debug::transfer;
 use crate::debug::value::{Scalar, Tensor, TensorElement, Type, Value};
 use crate::isa::ScalarType;
 use crate::machine::LaneMask;
+use crate::program::Pc;
 
 /// Most elements of a tensor that are computed with.
 const ELEMENTS_MAX: u64 = 1 << 22;
@@ -37,7 +38,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// True if the expression has a tensor in it.
-    fn names_tensor(&self, node: &Node) -> bool {
+    pub fn names_tensor(&self, node: &Node) -> bool {
         match &node.kind {
             NodeKind::File(_) => true,
             NodeKind::Name(name) => self.is_tensor(name),
@@ -60,7 +61,9 @@ impl<'a> Evaluator<'a> {
                 let has_dimensions = !tensors.module().value(current.value).is_number();
                 has_dimensions || crate::debug::source_names::find(&self.context, self.frame.as_ref().ok(), name).is_none()
             }
-            Some(Err(_)) => tensors.is_tensor(name),
+            Some(Err(_)) => {
+                tensors.is_tensor(name) || crate::debug::source_names::find(&self.context, self.frame.as_ref().ok(), name).is_none()
+            }
             None => false,
         }
     }
@@ -71,8 +74,34 @@ impl<'a> Evaluator<'a> {
         self.frame.as_ref().is_ok_and(is_written)
     }
 
+    /// The type of an expression with tensors in it, with the layout if it is a variable and `in_full`; none for any other expression.
+    pub fn tensor_type(&mut self, node: &Node, in_full: bool) -> Evaluated<Option<String>> {
+        let of_variable = if let NodeKind::Name(name) = &node.kind { self.tensors().and_then(|found| found.0.type_of(name)) } else { None };
+        if let Some((words, layout)) = of_variable.filter(|_| self.names_tensor(node)) {
+            let layout = layout.filter(|_| in_full).map_or_else(String::new, |layout| format!(", in the layout {layout}"));
+            return Ok(Some(format!("{words}{layout}")));
+        }
+        Ok(self.tensor_value(node)?.map(|value| value.type_name(&self.context)))
+    }
+
+    /// Why a tensor is nothing that is watched or assigned, and what to do instead.
+    pub fn tensor_is_no_place(&self, node: &Node) -> String {
+        let NodeKind::Name(name) = &node.kind else {
+            return "tensors of a Triton program are computed from registers: no place".to_string();
+        };
+        let lines = self.tensors().map_or_else(Vec::new, |found| found.0.lines_of(name));
+        let program = &self.context.program();
+        let places = lines.iter().flat_map(|(line, pcs)| {
+            let ptx: Vec<String> = pcs.iter().map(|pc| program.line(Pc(*pc)).to_string()).collect();
+            (!ptx.is_empty()).then(|| format!("line {line} (complete after PTX line {})", ptx.join(", ")))
+        });
+        let places = places.collect::<Vec<String>>().join(", ");
+        let given = if places.is_empty() { "no instruction".to_string() } else { places };
+        format!("'{name}' is in the registers of all threads; it is given by {given}: break there, and go back with reverse-continue")
+    }
+
     /// What `name` means here.
-    fn current(&self, node: &Node, name: &str) -> Evaluated<(&'a Tensors, Current<'a>, u32)> {
+    fn current(&self, node: &Node, name: &str) -> Evaluated<(&'a Tensors, Current, u32)> {
         let unknown = || EvaluationError { column: node.at, reason: Reason::Unknown { name: name.to_string(), hint: None } };
         let (tensors, pc) = self.tensors().ok_or_else(unknown)?;
         let current = tensors.current(name, pc, &|binding| self.is_held(binding)).ok_or_else(unknown)?;
@@ -85,9 +114,21 @@ impl<'a> Evaluator<'a> {
         let (tensors, current, pc) = self.current(node, name)?;
         let reader = Reader::new(tensors, &self.context, pc);
         let no_element = || refused(node, format!("'{name}' is no tensor of numbers"));
-        let tensor = reader.tensor(&current).ok_or_else(no_element)?;
-        let part = reader.part_of_warp(&current, self.context.focus.warp).filter(|_| of_warp);
-        Ok(part.map_or_else(|| tensor.clone(), |(first, extents)| tensor.part(&first, &extents)))
+        let mut tensor = reader.tensor(name, &current).ok_or_else(no_element)?;
+        if of_warp {
+            let apart = || refused(node, format!("what a warp holds of '{name}' is no rows and columns of it"));
+            if let Some(indices) = reader.part_of_warp(&current, self.context.focus.warp) {
+                tensor = tensor.part(&indices.ok_or_else(apart)?);
+                let missing = tensor.missing();
+                tensor.notes = reader.notes(&current, missing, tensor.elements.len());
+            }
+        }
+        if tensor.missing() == tensor.elements.len() && current.in_flight().is_none() {
+            let lines = current.lines_text();
+            let message = format!("'{name}' is not known here: {lines} gave it, and no register holds it now");
+            return Err(refused(node, format!("{message}{}", reader.last_place(&current))));
+        }
+        Ok(tensor)
     }
 
     fn operand(&mut self, node: &Node) -> Evaluated<Operand> {
@@ -144,31 +185,38 @@ impl<'a> Evaluator<'a> {
             let (has, given) = (tensor.shape.len(), subscripts.len());
             return Err(refused(node, format!("{} has {has} dimensions, not {given}", tensor.type_name())));
         }
-        let (mut first, mut extents) = (vec![0; tensor.shape.len()], tensor.shape.clone());
+        let mut positions: Vec<Vec<u64>> = tensor.shape.iter().map(|extent| (0..*extent).collect()).collect();
         let mut is_kept = vec![true; tensor.shape.len()];
         for (dimension, subscript) in subscripts.iter().enumerate() {
-            let (extent, start) = (tensor.shape[dimension], tensor.start[dimension]);
-            let at = |index: i128| u64::try_from(index).ok().and_then(|index| index.checked_sub(start)).filter(|index| *index <= extent);
+            let indices = &tensor.indices[dimension];
+            let (first, last) = (indices.first().copied().unwrap_or(0), indices.last().copied().unwrap_or(0));
             let outside = |index: i128| {
-                refused(subscript, format!("the index {index} is outside: dimension {dimension} has {start} to {}", start + extent - 1))
+                let held = if last + 1 - first == indices.len() as u64 { String::new() } else { ", not all of them".to_string() };
+                refused(subscript, format!("the index {index} is outside: dimension {dimension} has {first} to {last}{held}"))
             };
             if let NodeKind::Range(ends) = &subscript.kind {
                 let (low, high) = (self.index_value(&ends[0])?, self.index_value(&ends[1])?);
-                let high = if high == i128::from(i64::MAX) { i128::from(start + extent) } else { high };
-                first[dimension] = at(low).ok_or_else(|| outside(low))?;
-                let end = at(high).ok_or_else(|| outside(high))?;
-                let empty = || refused(subscript, format!("the range ends at {high}, before it begins at {low}"));
-                extents[dimension] = end.checked_sub(first[dimension]).filter(|extent| *extent > 0).ok_or_else(empty)?;
+                let high = if high == i128::from(i64::MAX) { i128::from(last) + 1 } else { high };
+                let range = i128::from(first)..=i128::from(last) + 1;
+                for end in [low, high].into_iter().filter(|end| !range.contains(end)) {
+                    return Err(outside(end));
+                }
+                positions[dimension].retain(|at| (low..high).contains(&i128::from(indices[*at as usize])));
+                if positions[dimension].is_empty() {
+                    return Err(refused(subscript, format!("no element has an index from {low} on and before {high}")));
+                }
             } else {
                 let index = self.index_value(subscript)?;
-                first[dimension] = at(index).filter(|index| *index < extent).ok_or_else(|| outside(index))?;
-                (extents[dimension], is_kept[dimension]) = (1, false);
+                let at = indices.iter().position(|own| i128::from(*own) == index).ok_or_else(|| outside(index))?;
+                (positions[dimension], is_kept[dimension]) = (vec![at as u64], false);
             }
         }
-        let mut part = tensor.part(&first, &extents);
-        let kept = |list: &[u64]| list.iter().zip(&is_kept).filter(|(_, kept)| **kept).map(|(value, _)| *value).collect();
-        (part.shape, part.start) = (kept(&part.shape), kept(&part.start));
-        if part.shape.is_empty() && !matches!(part.elements.first(), Some(TensorElement::Missing)) {
+        let mut part = tensor.part(&positions);
+        let mut kept = is_kept.iter();
+        part.shape.retain(|_| *kept.next().unwrap_or(&true));
+        let mut kept = is_kept.iter();
+        part.indices.retain(|_| *kept.next().unwrap_or(&true));
+        if part.missing() == 0 {
             part.notes.clear();
         }
         Ok(part)
@@ -184,7 +232,12 @@ fn file(node: &Node, path: &str) -> Evaluated<Tensor> {
     let (ty, shape, elements) =
         transfer::array(std::path::Path::new(path), ELEMENTS_MAX).map_err(|error| refused(node, error.to_string()))?;
     let elements = elements.into_iter().map(TensorElement::Known).collect();
-    Ok(Tensor { ty, start: vec![0; shape.len()], shape, elements, notes: Vec::new() })
+    Ok(Tensor { ty, indices: whole(&shape), shape, elements, notes: Vec::new() })
+}
+
+/// All indices of a tensor of a shape.
+fn whole(shape: &[u64]) -> Vec<Vec<u64>> {
+    shape.iter().map(|extent| (0..*extent).collect()).collect()
 }
 
 /// A function of each element.
@@ -221,8 +274,10 @@ fn both(node: &Node, a: Operand, b: Operand, function: impl Fn(Scalar, Scalar) -
         })
     };
     let elements = (0..count).map(element).collect::<Result<_, String>>().map_err(|message| refused(node, message))?;
-    let start = if a.shape == shape { a.start } else { vec![0; shape.len()] };
-    Ok(Tensor { ty, shape, start, elements, notes: [a.notes, b.notes].concat() })
+    let indices = if a.shape == shape { a.indices } else { whole(&shape) };
+    let mut notes = [a.notes, b.notes].concat();
+    notes.dedup();
+    Ok(Tensor { ty, shape, indices, elements, notes })
 }
 
 /// The shape of the result of two shapes; none if they do not go together.
@@ -253,9 +308,14 @@ fn at(tensor: &Tensor, shape: &[u64], number: u64) -> TensorElement {
     tensor.elements.get(place as usize).copied().unwrap_or(TensorElement::Missing)
 }
 
-/// A function of all elements that are known.
+/// A function of all elements that a load has not left out; all must be known.
 fn over_elements(node: &Node, aggregate: Aggregate, tensor: &Tensor) -> Evaluated<Scalar> {
     let refuse = |message: String| refused(node, message);
+    let missing = tensor.missing();
+    if missing > 0 {
+        let notes = tensor.notes.join("; ");
+        return Err(refuse(format!("{missing} of {} elements are not known: {notes}", tensor.elements.len())));
+    }
     let mut values = tensor.known();
     let combine = |op: BinaryOp, mut values: Box<dyn Iterator<Item = Scalar> + '_>| {
         let first = values.next().ok_or_else(|| refuse("no element is known".to_string()))?;

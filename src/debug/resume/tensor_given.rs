@@ -42,9 +42,9 @@ impl Session {
         let tensors = context.tensors().ok_or(MISSING)?;
         let given = tensors.given(name, at.line)?;
         let (line, is_number) = (given.line, tensors.module().value(given.value).is_number());
-        let pcs: Vec<Pc> = given.last_writers().into_iter().map(Pc).collect();
+        let pcs: Vec<Pc> = given.stops.iter().copied().map(Pc).collect();
         let threads = self.machine().config().block.iter().product::<u32>();
-        let warps = if is_number || pcs.is_empty() { 1 } else { threads.div_ceil(crate::machine::LANES as u32) };
+        let warps = if is_number || given.is_computed { 1 } else { threads.div_ceil(crate::machine::LANES as u32) };
         let start = Pc(self.program().functions[tensors.kernel().index()].code.start);
         let mut elements: Option<Vec<Option<u128>>> = None;
         for warp in 0..warps {
@@ -52,7 +52,7 @@ impl Session {
             let pc = self.run_warp_past(place, (warp, line), at, interrupt)?;
             let context = self.eval_context();
             let tensors = context.tensors().ok_or(MISSING)?;
-            let current = tensors.given(name, at.line)?.at(pc.0).ok_or(MISSING)?;
+            let current = tensors.given(name, at.line)?.current();
             let own = Reader::new(tensors, &context, pc.0 + 1).of_warp(&current, warp);
             elements = Some(match elements {
                 None => own,
@@ -60,7 +60,7 @@ impl Session {
             });
             if warp + 1 == warps {
                 let reader = Reader::new(tensors, &context, pc.0 + 1);
-                let tensor = reader.with_elements(&current, elements.as_deref().unwrap_or_default());
+                let tensor = reader.with_elements(&current, elements.as_deref().unwrap_or_default(), None);
                 return tensor.ok_or_else(|| format!("'{name}' is no tensor of numbers"));
             }
         }

@@ -49,15 +49,18 @@ impl Binding {
 /// The registers of a value, in each copy that the compiler has made of the operation, in order of the code.
 pub fn bind(module: &Module, code: &Code, value: ValueId, layout: Option<&LinearLayout>) -> Vec<Binding> {
     let value = module.value(value);
-    let crate::ttgir::Definition::Result(op, _) = value.definition else { return Vec::new() };
-    let (Some(element), op) = (value.ty.element(), module.op(op)) else { return Vec::new() };
-    if has_no_code(module, op) {
+    let crate::ttgir::Definition::Result(id, _) = value.definition else { return Vec::new() };
+    let (Some(element), op) = (value.ty.element(), module.op(id)) else { return Vec::new() };
+    // What a region gives has the registers of what its branches or rounds give, unless it has become a selection.
+    let is_region = op.name.starts_with("scf.") && !(op.name == "scf.if" && is_converted(code, op));
+    if is_region || op.places.is_empty() || has_no_code(module, op) {
         return Vec::new();
     }
     if matches!(value.ty, ValueType::Tensor(_)) && layout.is_none() {
         return Vec::new();
     }
-    let group: Vec<u32> = code.all().filter(|pc| is_of(op, code, *pc)).collect();
+    let candidates = op.places.last().map_or(&[][..], |place| code.at_place(place));
+    let group: Vec<u32> = candidates.iter().copied().filter(|pc| is_of(op, code, *pc)).collect();
     let wanted = Wanted { code, layout, bits: element.bits() };
     if let Some(binding) = wanted.binding(&group, op) {
         return vec![binding];
@@ -75,6 +78,12 @@ fn has_no_code(module: &Module, op: &Op) -> bool {
     };
     let goes_on = |result: &ValueId| module.users(*result).any(|user| is_there(module.op(user)));
     SHAPES.contains(&op.name.as_str()) || op.results.iter().any(goes_on)
+}
+
+/// True for an `scf.if` that is no branch of the code, but selects between what both regions compute.
+pub fn is_converted(code: &Code, op: &Op) -> bool {
+    let is_branch = |pc: u32| code.is_guarded(pc) && code.opcode(pc).starts_with("bra");
+    !code.of_chain(&op.places).any(is_branch)
 }
 
 /// True for an instruction that the operation has become.
@@ -100,22 +109,19 @@ impl Wanted<'_> {
     /// The registers that the instructions `group` of `op` leave the value in.
     fn binding(&self, group: &[u32], op: &Op) -> Option<Binding> {
         let of_group: BTreeSet<u32> = group.iter().copied().collect();
-        let read_by = |inside: bool| -> BTreeSet<RegisterOperand> {
-            let instructions = self.code.all().filter(|pc| of_group.contains(pc) == inside);
-            instructions.flat_map(|pc| self.code.reads(pc).iter().copied()).collect()
-        };
-        let (inner, outer) = (read_by(true), read_by(false));
+        let is_read =
+            |register: &RegisterOperand, inside: bool| self.code.readers(*register).iter().any(|pc| of_group.contains(pc) == inside);
         let mut written: Vec<RegisterOperand> = Vec::new();
-        for pc in group.iter().filter(|pc| may_give(op, self.code.opcode(**pc))) {
+        for pc in group.iter().filter(|pc| may_give(op, self.code, **pc)) {
             let new = |register: &&RegisterOperand| self.is_wide_enough(**register) && !written.contains(*register);
             let new: Vec<RegisterOperand> = self.code.writes(*pc).iter().filter(new).copied().collect();
             written.extend(new);
         }
         // In order of trust. What is loaded may go to shared memory by instructions of the same place.
         let is_result = |choice: u32, register: &RegisterOperand| match choice {
-            0 => outer.contains(register),
-            1 => outer.contains(register) && !inner.contains(register),
-            2 => !inner.contains(register),
+            0 => is_read(register, false),
+            1 => is_read(register, false) && !is_read(register, true),
+            2 => !is_read(register, true),
             _ => op.name == "tt.load",
         };
         (0..4).find_map(|choice| {
@@ -201,8 +207,8 @@ fn reached(code: &Code, pc: u32, operand: &Binding) -> Option<usize> {
             if let Some(element) = element(register) {
                 found = Some(found.map_or(element, |found: usize| found.min(element)));
             } else {
-                let start = code.all().start;
-                open.extend((start..pc).rev().find(|pc| is_written(code, *pc, (register.bank, register.slot))));
+                let writers = code.writers((register.bank, register.slot));
+                open.extend(writers[..writers.partition_point(|other| *other < pc)].last());
             }
         }
     }
@@ -210,13 +216,15 @@ fn reached(code: &Code, pc: u32, operand: &Binding) -> Option<usize> {
 }
 
 /// True if an instruction may give an element of the result; the others of the operation compute addresses.
-fn may_give(op: &Op, opcode: &str) -> bool {
+fn may_give(op: &Op, code: &Code, pc: u32) -> bool {
+    let opcode = code.opcode(pc);
     let starts = |words: &[&str]| words.iter().any(|word| opcode.starts_with(word));
     match op.name.as_str() {
         "tt.load" => starts(&["ld.", "mov.", "selp.", "prmt."]),
         "ttg.local_load" => starts(&["ld.", "ldmatrix.", "mov.", "prmt."]),
         "tt.dot" | "ttng.warp_group_dot" | "ttng.warp_group_dot_wait" => starts(&["mma.", "wgmma.", "fma."]),
-        _ => true,
+        // What is copied whole after it is the value of a loop or of a branch.
+        _ => !code.moves(pc).iter().any(|moved| moved.to_shift == 0 && moved.from_shift == 0 && moved.bits >= 32),
     }
 }
 

@@ -1,12 +1,14 @@
 //! What the instructions of a kernel read and write, and where its loops are.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
+use super::moves::{Moved, moves};
 use super::places::places;
+use crate::cfg::ControlFlow;
 use crate::isa::ScalarType;
 use crate::program::operands::{RegisterOperand, RegisterOperands, reads, writes};
-use crate::program::{Bank, ControlOp, Function, Op, Pc, Program, Slot};
+use crate::program::{Bank, FuncId, Function, Op, Pc, Program, Slot};
 use crate::ttgir::Place;
 
 /// The instructions of a kernel.
@@ -19,8 +21,18 @@ pub struct Code {
     reads: Vec<RegisterOperands>,
     writes: Vec<RegisterOperands>,
     opcodes: Vec<String>,
-    /// The instructions of each loop.
-    loops: Vec<Range<u32>>,
+    /// What moves copy, by their instructions.
+    moves: BTreeMap<u32, Vec<Moved>>,
+    /// The instructions that only some lanes may execute.
+    guarded: BTreeSet<u32>,
+    /// The instructions that read each register.
+    readers: BTreeMap<(Bank, Slot), Vec<u32>>,
+    /// The instructions that write each register.
+    writers: BTreeMap<(Bank, Slot), Vec<u32>>,
+    /// The instructions by the line and column of the outermost place that they come from.
+    of_places: BTreeMap<(u32, u32), Vec<u32>>,
+    /// Blocks and edges.
+    control: ControlFlow,
     /// The first instructions of pieces without branches.
     pieces: Vec<u32>,
     /// The instructions after which no `wgmma` is in flight.
@@ -30,8 +42,9 @@ pub struct Code {
 }
 
 impl Code {
-    /// The instructions of `function`.
-    pub fn new(program: &Program, function: &Function) -> Self {
+    /// The instructions of a function.
+    pub fn new(program: &Program, id: FuncId) -> Self {
+        let function = &program.functions[id.index()];
         let code = function.code.clone();
         let inst = |pc: u32| &program.code[pc as usize];
         let targets = function.labels.iter().map(|(_, pc)| pc.0);
@@ -39,17 +52,33 @@ impl Code {
         let mut pieces: Vec<u32> = targets.chain(after_branches).chain([code.start]).filter(|pc| code.contains(pc)).collect();
         pieces.sort_unstable();
         pieces.dedup();
-        let loops = code.clone().filter_map(|pc| match inst(pc).op {
-            Op::Control(ControlOp::Branch { target, .. }) if target.0 <= pc => Some(target.0..pc + 1),
-            _ => None,
-        });
+        let places = places(program, code.clone());
+        let reads: Vec<RegisterOperands> = code.clone().map(|pc| reads(inst(pc), program)).collect();
+        let mut readers: BTreeMap<(Bank, Slot), Vec<u32>> = BTreeMap::new();
+        for (pc, registers) in code.clone().zip(&reads) {
+            registers.iter().for_each(|register| readers.entry((register.bank, register.slot)).or_default().push(pc));
+        }
+        let writes: Vec<RegisterOperands> = code.clone().map(|pc| writes(inst(pc), program)).collect();
+        let mut writers: BTreeMap<(Bank, Slot), Vec<u32>> = BTreeMap::new();
+        for (pc, registers) in code.clone().zip(&writes) {
+            registers.iter().for_each(|register| writers.entry((register.bank, register.slot)).or_default().push(pc));
+        }
+        let mut of_places: BTreeMap<(u32, u32), Vec<u32>> = BTreeMap::new();
+        for (pc, chain) in code.clone().zip(&places) {
+            chain.last().into_iter().for_each(|place| of_places.entry((place.line, place.column)).or_default().push(pc));
+        }
         Self {
             start: code.start,
-            places: places(program, code.clone()),
-            reads: code.clone().map(|pc| reads(inst(pc), program)).collect(),
-            writes: code.clone().map(|pc| writes(inst(pc), program)).collect(),
+            places,
+            reads,
+            readers,
+            of_places,
+            moves: code.clone().map(|pc| (pc, moves(inst(pc), program))).filter(|(_, list)| !list.is_empty()).collect(),
+            guarded: code.clone().filter(|pc| inst(*pc).guard.is_some()).collect(),
+            control: ControlFlow::new(program, id),
+            writes,
+            writers,
             opcodes: code.clone().map(|pc| program.opcode(Pc(pc)).map_or_else(String::new, |opcode| opcode.text.to_string())).collect(),
-            loops: loops.collect(),
             waits: code.clone().filter(|pc| waits_for_all(program, Pc(*pc))).collect(),
             pieces,
             widths: widths(function),
@@ -100,10 +129,43 @@ impl Code {
         self.waits.iter().copied().find(|wait| *wait > pc)
     }
 
-    /// The innermost loop that holds all of these instructions.
-    pub fn loop_around(&self, instructions: &[u32]) -> Option<&Range<u32>> {
-        let around = self.loops.iter().filter(|code| instructions.iter().all(|pc| code.contains(pc)));
-        around.min_by_key(|code| code.len())
+    /// What an instruction copies from one register to another, if it is a move.
+    pub fn moves(&self, pc: u32) -> &[Moved] {
+        self.moves.get(&pc).map_or(&[], Vec::as_slice)
+    }
+
+    /// True for an instruction that only some lanes may execute.
+    pub fn is_guarded(&self, pc: u32) -> bool {
+        self.guarded.contains(&pc)
+    }
+
+    /// The instructions that read a register.
+    pub fn readers(&self, register: RegisterOperand) -> &[u32] {
+        self.readers.get(&(register.bank, register.slot)).map_or(&[], Vec::as_slice)
+    }
+
+    /// The instructions that write a register.
+    pub fn writers(&self, register: (Bank, Slot)) -> &[u32] {
+        self.writers.get(&register).map_or(&[], Vec::as_slice)
+    }
+
+    /// The instructions that come from a place of this line and column, perhaps by calls there.
+    pub fn at_place(&self, place: &Place) -> &[u32] {
+        self.of_places.get(&(place.line, place.column)).map_or(&[], Vec::as_slice)
+    }
+
+    /// The instructions that come from exactly these places.
+    pub fn of_chain<'c>(&'c self, chain: &'c [Place]) -> impl DoubleEndedIterator<Item = u32> + 'c {
+        let candidates = chain.last().map_or(&[][..], |place| self.at_place(place));
+        candidates.iter().copied().filter(move |pc| {
+            let places = self.places(*pc);
+            places.len() == chain.len() && places.iter().zip(chain).all(|(a, b)| a.is_at(b))
+        })
+    }
+
+    /// Blocks and edges.
+    pub fn control(&self) -> &ControlFlow {
+        &self.control
     }
 }
 

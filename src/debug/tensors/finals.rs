@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::ttgir::{Definition, Module, Op, OpId, Place, ValueId};
+use crate::ttgir::{Definition, Module, Op, OpId, Place, ValueId, ValueType};
 
 /// What a statement leaves in its variable.
 #[derive(Clone, Debug)]
@@ -67,7 +67,8 @@ fn defining(module: &Module, value: ValueId) -> Option<&Op> {
 /// The values of the operations of each statement. What the compiler adds to a loop stands at its place, under the names of what its
 /// rounds hand on, and is none; neither are the statements of Triton's library.
 fn statements(module: &Module) -> BTreeMap<Statement<'_>, Vec<ValueId>> {
-    let loops: Vec<&Place> = module.ops.iter().filter(|op| op.name.starts_with("scf.")).filter_map(|op| op.places.first()).collect();
+    let is_region = |op: &&Op| matches!(op.name.as_str(), "scf.for" | "scf.while" | "scf.if");
+    let loops: Vec<&Place> = module.ops.iter().filter(is_region).filter_map(|op| op.places.first()).collect();
     let mut found: BTreeMap<Statement<'_>, Vec<ValueId>> = BTreeMap::new();
     for (index, value) in module.values.iter().enumerate() {
         let id = ValueId::new(index);
@@ -100,4 +101,76 @@ fn loaded(module: &Module, values: &[ValueId]) -> BTreeSet<ValueId> {
         }
     }
     found
+}
+
+/// The variables of what loops and branches hand on: those of what the branches or rounds give there. Of a loop, what its rounds take may
+/// have the variable's name.
+pub fn region_names(module: &Module, finals: &BTreeMap<String, Vec<Final>>) -> BTreeMap<ValueId, Vec<String>> {
+    let mut named: BTreeMap<ValueId, Vec<String>> = BTreeMap::new();
+    for (name, list) in finals {
+        list.iter().for_each(|one| named.entry(one.value).or_default().push(name.clone()));
+    }
+    let mut regions: BTreeMap<ValueId, Vec<String>> = BTreeMap::new();
+    // Inner operations come after those around them.
+    for id in (0..module.ops.len()).rev().map(OpId::new) {
+        let given = |value: ValueId| {
+            let value = origin(module, value);
+            let is_inside = module.definer(value).is_some_and(|op| module.region_in(op, id).is_some());
+            if is_inside { named.get(&value).cloned().unwrap_or_default() } else { Vec::new() }
+        };
+        let mut found: Vec<(ValueId, Vec<String>)> = Vec::new();
+        for one in module.branched(id) {
+            let names: BTreeSet<String> = [one.then, one.otherwise].into_iter().flat_map(given).collect();
+            found.push((one.result, names.into_iter().collect()));
+        }
+        for one in module.carried(id) {
+            let is_alike = |name: &String| {
+                let ty = &module.value(one.argument).ty;
+                finals.get(name).is_none_or(|list| list.iter().any(|other| is_alike(&module.value(other.value).ty, ty)))
+            };
+            let own = variable_name(module, one.argument, finals).filter(is_alike);
+            let names = own.map_or_else(|| given(one.handed_on), |own| vec![own]);
+            found.push((one.argument, names.clone()));
+            found.extend(one.result.map(|result| (result, names)));
+        }
+        if let Some(counter) = module.op(id).arguments.first().filter(|_| module.op(id).name == "scf.for") {
+            let own = variable_name(module, *counter, finals).filter(|name| !finals.contains_key(name));
+            found.push((*counter, own.into_iter().collect()));
+        }
+        for (value, names) in found.into_iter().filter(|(_, names)| !names.is_empty()) {
+            named.insert(value, names.clone());
+            regions.insert(value, names);
+        }
+    }
+    regions
+}
+
+fn is_alike(a: &ValueType, b: &ValueType) -> bool {
+    match (a, b) {
+        (ValueType::Tensor(a), ValueType::Tensor(b)) => (&a.shape, a.element) == (&b.shape, b.element),
+        (ValueType::Scalar(a), ValueType::Scalar(b)) => a == b,
+        (ValueType::Tensor(_) | ValueType::Scalar(_) | ValueType::Other, _) => false,
+    }
+}
+
+/// The value that another one is in another layout, or that something has waited for.
+fn origin(module: &Module, mut value: ValueId) -> ValueId {
+    while let Some(op) = defining(module, value).filter(|op| op.name == "ttg.convert_layout")
+        && let Some(from) = op.operands.first()
+    {
+        value = *from;
+    }
+    value
+}
+
+/// The name of a variable that is that of a value in the text, perhaps with a number behind it.
+fn variable_name(module: &Module, value: ValueId, finals: &BTreeMap<String, Vec<Final>>) -> Option<String> {
+    let name = module.value(value).name.trim_start_matches('%');
+    if finals.contains_key(name) {
+        return Some(name.to_string());
+    }
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let base = name.rsplit_once('_').filter(|(_, number)| is_number(number)).map_or(name, |(base, _)| base);
+    let is_invented = is_number(base) || base.strip_prefix("arg").is_some_and(is_number) || base.starts_with("cst");
+    (!is_invented && !base.is_empty()).then(|| base.to_string())
 }

@@ -6,9 +6,12 @@
 mod binding;
 mod code;
 mod compute;
+mod contents;
 mod finals;
+mod moves;
 mod places;
 pub mod reader;
+mod rules;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -17,13 +20,18 @@ use std::sync::OnceLock;
 pub use binding::{Binding, Part};
 
 use self::code::Code;
-use self::finals::{Final, finals};
+use self::contents::{Contents, Meaning, State};
+use self::finals::{Final, finals, region_names};
+use self::rules::{Giving, Rules};
 use crate::container::{self, bundle};
-use crate::program::{FuncId, Program};
-use crate::ttgir::{Definition, LinearLayout, Module, ValueId, ValueType};
+use crate::program::{FuncId, Pc, Program};
+use crate::ttgir::{Definition, ElementType, LinearLayout, Module, OpId, TextError, ValueId, ValueType};
 
 /// Most bytes of a description that are read.
 const DESCRIPTION_BYTES_MAX: u64 = 1 << 28;
+
+/// Most operations in each other by which a value is computed.
+const COMPUTED_MAX: u32 = 64;
 
 /// Most operations between a value and the operand whose registers give the order of its own.
 const OPERANDS_MAX: u32 = 8;
@@ -35,7 +43,7 @@ pub struct LazyTensors {
     module: Option<PathBuf>,
     /// The text of Triton's intermediate code, if it was given.
     text: Option<String>,
-    read: OnceLock<Option<Tensors>>,
+    read: OnceLock<Result<Tensors, Option<String>>>,
 }
 
 impl LazyTensors {
@@ -51,21 +59,34 @@ impl LazyTensors {
 
     /// The tensors of `kernel`, which must be the same in each call; none if there is no description of it.
     pub fn get(&self, program: &Program, kernel: FuncId) -> Option<&Tensors> {
-        let read = || {
+        self.read(program, kernel).as_ref().ok()
+    }
+
+    /// Why a description of `kernel` that is there is not used: its name, the line, and what is wrong.
+    pub fn problem(&self, program: &Program, kernel: FuncId) -> Option<&str> {
+        self.read(program, kernel).as_ref().err()?.as_deref()
+    }
+
+    fn read(&self, program: &Program, kernel: FuncId) -> &Result<Tensors, Option<String>> {
+        self.read.get_or_init(|| {
             let name = &program.functions[kernel.index()].name;
-            let text = self.text.clone().or_else(|| description(self.module.as_deref()?, name))?;
-            Tensors::parse(&text, program, kernel)
-        };
-        self.read.get_or_init(read).as_ref()
+            let given = self.text.clone().map(|text| ("the .ttgir".to_string(), text));
+            let (file, text) = given.or_else(|| description(self.module.as_deref()?, name)).ok_or(None)?;
+            Tensors::parse(&text, program, kernel).map_err(|error| Some(format!("{file}, {error}: its variables are not known")))
+        })
     }
 }
 
-/// The text of Triton's intermediate code beside a module.
-fn description(module: &Path, kernel: &str) -> Option<String> {
+/// The name and the text of Triton's intermediate code beside a module.
+fn description(module: &Path, kernel: &str) -> Option<(String, String)> {
     let file = container::file_of(module);
     let is_name = !kernel.contains('/');
     let named = file.parent().filter(|_| is_name).map(|folder| folder.join(format!("{kernel}.ttgir")));
-    let text = |path: PathBuf| String::from_utf8(bundle::read(&path, DESCRIPTION_BYTES_MAX).ok()??).ok();
+    let text = |path: PathBuf| {
+        let bytes = bundle::read(&path, DESCRIPTION_BYTES_MAX).ok()??;
+        let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        Some((name, String::from_utf8_lossy(&bytes).into_owned()))
+    };
     text(file.with_extension("ttgir")).or_else(|| text(named?))
 }
 
@@ -77,8 +98,11 @@ pub struct Tensors {
     kernel: FuncId,
     /// The values that statements of the source leave in their variables, in order of the text.
     finals: BTreeMap<String, Vec<Final>>,
+    /// The variables of what loops and branches hand on.
+    regions: BTreeMap<ValueId, Vec<String>>,
     /// Where values are, by the number of the value.
     held: Vec<OnceLock<Held>>,
+    contents: OnceLock<Contents>,
 }
 
 /// The registers of a value.
@@ -89,39 +113,75 @@ struct Held {
 }
 
 /// A value that a variable has at an instruction.
-#[derive(Clone, Copy, Debug)]
-pub struct Current<'t> {
+#[derive(Clone, Debug)]
+pub struct Current {
     /// The value.
     pub value: ValueId,
-    /// The line of the statement that has given it.
-    pub line: u32,
-    /// Its registers; none if it is computed.
-    pub binding: Option<&'t Binding>,
+    /// The lines of the statements that may have given it.
+    pub lines: Vec<u32>,
+    /// How it comes to be the variable's.
+    meaning: Meaning,
+}
+
+impl Current {
     /// True if it is of the round of the loop before.
-    pub is_earlier: bool,
+    pub fn is_earlier(&self) -> bool {
+        matches!(self.meaning, Meaning::Value { is_earlier: true, .. })
+    }
+
+    /// The instruction that began to compute it and the one that waits for it, if it is not complete.
+    pub fn in_flight(&self) -> Option<(u32, u32)> {
+        match self.meaning {
+            Meaning::InFlight { since, until, .. } => Some((since, until)),
+            Meaning::Value { .. } | Meaning::OneOf(_) => None,
+        }
+    }
+
+    /// `line 12`, `line 12 or line 14`
+    pub fn lines_text(&self) -> String {
+        lines_text(&self.lines)
+    }
+}
+
+fn lines_text(lines: &[u32]) -> String {
+    let lines: Vec<String> = lines.iter().map(|line| format!("line {line}")).collect();
+    lines.join(" or ")
+}
+
+/// `f32[64][32]`, `f16*`, `s32`; empty for what is no number.
+fn type_words(ty: &ValueType) -> String {
+    let element = |element: ElementType| match element {
+        ElementType::Scalar(ty) => ty.word().to_string(),
+        ElementType::Pointer(Some(to)) => format!("{}*", to.word()),
+        ElementType::Pointer(None) => "void*".to_string(),
+    };
+    match ty {
+        ValueType::Scalar(one) => element(*one),
+        ValueType::Tensor(tensor) => {
+            let extents: String = tensor.shape.iter().map(|extent| format!("[{extent}]")).collect();
+            format!("{}{extents}", element(tensor.element))
+        }
+        ValueType::Other => String::new(),
+    }
 }
 
 /// What a statement of the source gives its variable.
 #[derive(Clone, Debug)]
-pub struct Given<'t> {
+pub struct Given {
     /// The value.
     pub value: ValueId,
     /// The line of the statement.
     pub line: u32,
-    /// Where it is, in each copy of the code.
-    copies: Vec<Current<'t>>,
+    /// The instructions after each of which it is complete, one for each copy of the code; none if it never changes.
+    pub stops: Vec<u32>,
+    /// True if each thread can compute all of it.
+    pub is_computed: bool,
 }
 
-impl<'t> Given<'t> {
-    /// The instructions that write the last register of it, one for each copy of the code; none if it is computed.
-    pub fn last_writers(&self) -> Vec<u32> {
-        self.copies.iter().filter_map(|copy| copy.binding?.writers.last().copied()).collect()
-    }
-
-    /// The value in the copy of the code whose last instruction is `pc`.
-    pub fn at(&self, pc: u32) -> Option<Current<'t>> {
-        let is_it = |copy: &&Current<'t>| copy.binding.is_none_or(|binding| binding.writers.last() == Some(&pc));
-        self.copies.iter().find(is_it).copied()
+impl Given {
+    /// The value, as the variable has it after the statement.
+    pub fn current(&self) -> Current {
+        Current { value: self.value, lines: vec![self.line], meaning: Meaning::of(self.value) }
     }
 }
 
@@ -136,18 +196,31 @@ pub enum TensorError {
         /// The first line.
         line: u32,
     },
+    /// Several statements may have given it one.
+    #[error("'{name}' is not known here: {lines} gave it, by the path that was taken")]
+    OneOf {
+        /// Its name.
+        name: String,
+        /// The statements.
+        lines: String,
+    },
     /// The registers that hold it are not known.
     #[error("'{0}' is in no registers that are known: the compiler has made something else of it")]
     NotHeld(String),
 }
 
 impl Tensors {
-    /// Reads the description of `kernel`; none if `text` has no such kernel.
-    pub fn parse(text: &str, program: &Program, kernel: FuncId) -> Option<Self> {
+    /// Reads the description of `kernel`.
+    ///
+    /// # Errors
+    /// `text` has no such kernel, or not all of it.
+    pub fn parse(text: &str, program: &Program, kernel: FuncId) -> Result<Self, TextError> {
         let function = &program.functions[kernel.index()];
         let module = Module::parse(text, &function.name)?;
         let held = module.values.iter().map(|_| OnceLock::new()).collect();
-        Some(Self { finals: finals(&module), code: Code::new(program, function), kernel, module, held })
+        let finals = finals(&module);
+        let regions = region_names(&module, &finals);
+        Ok(Self { finals, regions, code: Code::new(program, kernel), kernel, module, held, contents: OnceLock::new() })
     }
 
     /// The operations.
@@ -171,6 +244,70 @@ impl Tensors {
         self.finals.get(name).is_some_and(|list| list.iter().any(is_tensor))
     }
 
+    /// The type of a variable that has a tensor or a number, and the layout of a tensor as it is written; none for another name.
+    pub fn type_of(&self, name: &str) -> Option<(String, Option<String>)> {
+        let list = self.finals.get(name)?;
+        let is_tensor = |one: &&Final| matches!(self.module.value(one.value).ty, ValueType::Tensor(_));
+        let one = list.iter().rev().find(is_tensor).or(list.last())?;
+        Some(match &self.module.value(one.value).ty {
+            ValueType::Tensor(ty) => (type_words(&self.module.value(one.value).ty), Some(self.module.written_layout(ty))),
+            ty @ (ValueType::Scalar(_) | ValueType::Other) => (type_words(ty), None),
+        })
+    }
+
+    /// The types of the kernel's parameters in the source, by index.
+    pub fn parameter_types(&self) -> BTreeMap<usize, String> {
+        let of = |value: &crate::ttgir::Value| match value.definition {
+            Definition::Argument(index) => Some((index, type_words(&value.ty))),
+            Definition::Result(..) | Definition::Region(_) => None,
+        };
+        self.module.values.iter().filter_map(of).filter(|(_, words)| !words.is_empty()).collect()
+    }
+
+    /// The lines of the statements that give a variable a value, each with the instructions that complete it.
+    pub fn lines_of(&self, name: &str) -> Vec<(u32, Vec<u32>)> {
+        let of = |one: &Final| {
+            let bindings = self.bindings_of_statement(one.value).iter();
+            (one.line, bindings.filter_map(|binding| binding.writers.last().copied()).collect())
+        };
+        self.finals.get(name).into_iter().flatten().map(of).collect()
+    }
+
+    /// Which registers hold what, at each instruction.
+    fn contents(&self) -> &Contents {
+        self.contents.get_or_init(|| {
+            let bindings: Vec<&[Binding]> =
+                (0..self.module.values.len()).map(|index| self.held(ValueId::new(index)).bindings.as_slice()).collect();
+            let takes = |name: &str| {
+                let is_argument = |value: &crate::ttgir::Value| matches!(value.definition, Definition::Argument(_));
+                self.module.values.iter().any(|value| is_argument(value) && value.name.trim_start_matches('%') == name)
+            };
+            let takes = &takes;
+            let givings = self.finals.iter().flat_map(|(name, list)| {
+                list.iter().enumerate().map(move |(index, one)| Giving {
+                    name,
+                    value: one.value,
+                    bindings: self.bindings_of_statement(one.value),
+                    is_constant: index == 0 && self.is_computable(one.value, COMPUTED_MAX, false) && !takes(name),
+                })
+            });
+            let givings: Vec<Giving<'_>> = givings.collect();
+            Contents::new(&self.code, Rules::new(&self.module, &self.code, &bindings, &givings, &self.regions))
+        })
+    }
+
+    /// True if an instruction is in a loop of Triton's.
+    fn is_inside(&self, op: OpId, pc: u32) -> bool {
+        let block = self.code.control().block_of(Pc(pc));
+        let loops = self.contents().rules().loops.iter().filter(|one| one.op == Some(op));
+        block.is_some_and(|block| loops.into_iter().any(|one| one.blocks.contains(&block)))
+    }
+
+    /// What is known before an instruction.
+    fn before(&self, pc: u32) -> State {
+        self.contents().before(&self.code, pc)
+    }
+
     fn held(&self, value: ValueId) -> &Held {
         let Some(cell) = self.held.get(value.index()) else { return const { &Held { layout: None, bindings: Vec::new() } } };
         cell.get_or_init(|| {
@@ -186,6 +323,16 @@ impl Tensors {
             };
             Held { layout, bindings }
         })
+    }
+
+    /// The registers that a statement leaves its value in, in each copy of the code; empty for one that is computed.
+    fn bindings_of_statement(&self, value: ValueId) -> &[Binding] {
+        // Of indices, masks and addresses a compiler keeps what it needs, in forms of its own.
+        if self.is_computable(value, COMPUTED_MAX, true) {
+            return &[];
+        }
+        let same = self.same(value).into_iter().map(|value| self.held(value).bindings.as_slice());
+        same.into_iter().find(|bindings| !bindings.is_empty()).unwrap_or_default()
     }
 
     /// A tensor of the same layout in registers that a value is computed from, element by element.
@@ -237,32 +384,63 @@ impl Tensors {
     ///
     /// # Errors
     /// It has no value there. None if no statement of the source gives such a variable a value.
-    pub fn current(&self, name: &str, pc: u32, is_written: &dyn Fn(&Binding) -> bool) -> Option<Result<Current<'_>, TensorError>> {
-        let list = self.finals.get(name)?;
-        let held = list.iter().flat_map(|one| self.copies(one));
-        let (before, after): (Vec<Current<'_>>, Vec<Current<'_>>) = held.partition(|one| self.done(one) <= pc);
-        let before = before.into_iter().max_by_key(|one| self.done(one));
-        let is_in_loop = |one: &Current<'_>, binding: &Binding| {
-            let of_round = [binding.writers.as_slice(), &[pc]].concat();
-            let around = self.code.loop_around(&of_round);
-            let begun = before.as_ref().and_then(|before| before.binding).map_or(0, Binding::done);
-            around.is_some_and(|round| !round.contains(&begun) || begun == 0) && self.done(one) > pc
+    pub fn current(&self, name: &str, pc: u32, is_written: &dyn Fn(&Binding) -> bool) -> Option<Result<Current, TensorError>> {
+        let contents = self.contents();
+        let variable = contents.rules().variable(name)?;
+        let lines = self.finals.get(name).into_iter().flatten().map(|one| one.line);
+        let not_yet = TensorError::NotYet { name: name.to_string(), line: lines.min().unwrap_or(0) };
+        let meaning = self.before(pc).meanings.remove(&variable);
+        let value = match &meaning {
+            None => return Some(Err(not_yet)),
+            Some(Meaning::OneOf(values)) => {
+                let lines: BTreeSet<u32> = values.iter().flat_map(|value| self.lines(name, *value)).collect();
+                let lines = lines_text(&lines.into_iter().collect::<Vec<u32>>());
+                return Some(Err(TensorError::OneOf { name: name.to_string(), lines }));
+            }
+            Some(Meaning::Value { value, .. } | Meaning::InFlight { value, .. }) => *value,
         };
-        let earlier = after.iter().filter(|one| one.binding.is_some_and(|binding| is_in_loop(one, binding) && is_written(binding)));
-        let earlier = earlier.max_by_key(|one| self.done(one)).map(|one| Current { is_earlier: true, ..*one });
-        let line = list.iter().map(|one| one.line).min().unwrap_or(0);
-        let is_known = !after.is_empty();
-        Some(earlier.or(before).ok_or_else(|| match is_known {
-            true => TensorError::NotYet { name: name.to_string(), line },
-            false => TensorError::NotHeld(name.to_string()),
-        }))
+        let is_doubtful = matches!(meaning, Some(Meaning::Value { is_certain: false, .. }));
+        let bindings = self.bindings_of_statement(value);
+        let is_computed = self.is_computable(value, COMPUTED_MAX, true);
+        if is_doubtful && !is_computed && !bindings.iter().any(is_written) {
+            return Some(Err(not_yet));
+        }
+        Some(Ok(Current { value, lines: self.lines(name, value).into_iter().collect(), meaning: meaning? }))
+    }
+
+    /// The lines of the statements that may have given a variable a value.
+    fn lines(&self, name: &str, value: ValueId) -> BTreeSet<u32> {
+        let (mut open, mut seen, mut lines) = (vec![value], BTreeSet::new(), BTreeSet::new());
+        while let Some(value) = open.pop() {
+            if !seen.insert(value) {
+                continue;
+            }
+            let own = self.finals.get(name).into_iter().flatten().filter(|one| one.value == value).map(|one| one.line);
+            let before = lines.len();
+            lines.extend(own);
+            if lines.len() == before {
+                open.extend(self.origins(value));
+            }
+        }
+        lines
+    }
+
+    /// The values that a value of a loop or of a branch may be.
+    fn origins(&self, value: ValueId) -> Vec<ValueId> {
+        let module = &self.module;
+        let Some(op) = module.definer(value) else { return Vec::new() };
+        let branches = module.branched(op).into_iter().filter(|one| one.result == value).flat_map(|one| [one.then, one.otherwise]);
+        let is_it = |one: &crate::ttgir::Carried| one.argument == value || one.result == Some(value);
+        let handed = module.carried(op).into_iter().filter(is_it).flat_map(|one| [one.initial, one.handed_on]);
+        let converted = Some(module.op(op)).filter(|op| op.name == "ttg.convert_layout").and_then(|op| op.operands.first().copied());
+        branches.chain(handed).chain(converted).collect()
     }
 
     /// What the statement at `line` gives the variable `name`; without a line, the last statement that gives it a tensor.
     ///
     /// # Errors
     /// In words: there is no such statement, or it is not known where its value is.
-    pub fn given(&self, name: &str, line: Option<u32>) -> Result<Given<'_>, String> {
+    pub fn given(&self, name: &str, line: Option<u32>) -> Result<Given, String> {
         let list = self.finals.get(name).ok_or_else(|| {
             let names: Vec<&str> = self.finals.keys().map(String::as_str).collect();
             format!("no statement of the kernel gives '{name}' a value; the variables are {}", names.join(", "))
@@ -282,53 +460,41 @@ impl Tensors {
                 lines.join(", ")
             )
         })?;
-        let copies = self.copies(chosen);
-        let value = copies.first().map(|copy| copy.value).ok_or_else(|| TensorError::NotHeld(name.to_string()).to_string())?;
-        Ok(Given { value, line: chosen.line, copies })
-    }
-
-    /// Where a value of a statement is: its registers in each copy of the code, or nowhere if it can be computed.
-    fn copies(&self, one: &Final) -> Vec<Current<'_>> {
-        let current = |value, binding| Current { value, line: one.line, binding, is_earlier: false };
-        // Of indices, masks and addresses a compiler keeps what it needs, in forms of its own.
-        if self.is_computable(one.value, 64) {
-            return vec![current(one.value, None)];
-        }
-        let same = self.same(one.value);
-        let holder = same.into_iter().find(|value| !self.held(*value).bindings.is_empty());
-        match holder {
-            Some(value) => self.held(value).bindings.iter().map(|binding| current(value, Some(binding))).collect(),
-            None => Vec::new(),
-        }
-    }
-
-    /// The first instruction at which a value is complete.
-    fn done(&self, current: &Current<'_>) -> u32 {
-        if let Some(binding) = current.binding {
-            return binding.done();
-        }
-        let Definition::Result(op, _) = self.module.value(current.value).definition else { return 0 };
-        let places = &self.module.op(op).places;
-        let is_of = |pc: &u32| {
-            let at = self.code.places(*pc);
-            at.len() == places.len() && at.iter().zip(places).all(|(a, b)| a.is_at(b))
+        let Final { value, line } = **chosen;
+        let is_computed = self.is_computable(value, COMPUTED_MAX, true);
+        let stops: Vec<u32> = if self.is_computable(value, COMPUTED_MAX, false) {
+            Vec::new()
+        } else if is_computed {
+            self.module.definer(value).and_then(|op| rules::done(&self.module, &self.code, op)).into_iter().collect()
+        } else {
+            self.bindings_of_statement(value).iter().filter_map(|binding| binding.writers.last().copied()).collect()
         };
-        self.code.all().rev().find(is_of).map_or(0, |last| last + 1)
+        if stops.is_empty() && !is_computed {
+            return Err(TensorError::NotHeld(name.to_string()).to_string());
+        }
+        Ok(Given { value, line, stops, is_computed })
     }
 
-    /// True if a value can be computed from what does not change while the kernel runs.
-    fn is_computable(&self, value: ValueId, depth: u32) -> bool {
+    /// True if a value can be computed from what does not change while the kernel runs, and from the counters of loops if
+    /// `with_counters`.
+    fn is_computable(&self, value: ValueId, depth: u32, with_counters: bool) -> bool {
         let Some(depth) = depth.checked_sub(1) else { return false };
         match self.module.value(value).definition {
             Definition::Argument(_) => true,
-            Definition::Region(_) => false,
+            Definition::Region(op) => with_counters && self.is_counter(op, value),
             Definition::Result(op, _) => {
                 let op = self.module.op(op);
                 let is_source =
                     matches!(op.name.as_str(), "arith.constant" | "tt.make_range" | "tt.get_program_id" | "tt.get_num_programs");
                 let is_pure = compute::is_computed(&op.name);
-                is_source || is_pure && op.operands.iter().all(|operand| self.is_computable(*operand, depth))
+                is_source || is_pure && op.operands.iter().all(|operand| self.is_computable(*operand, depth, with_counters))
             }
         }
+    }
+
+    /// True for the counter of a loop.
+    fn is_counter(&self, op: OpId, value: ValueId) -> bool {
+        let op = self.module.op(op);
+        op.name == "scf.for" && op.arguments.first() == Some(&value)
     }
 }

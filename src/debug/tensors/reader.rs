@@ -1,18 +1,19 @@
 //! The elements of a tensor, out of the registers of a block.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::binding::{Binding, Part, bits};
-use super::{Current, Tensors, compute};
+use super::binding::{Part, bits};
+use super::contents::{Element, Meaning, State, Variable};
+use super::{COMPUTED_MAX, Current, Tensors, compute};
 use crate::debug::eval_context::EvalContext;
 use crate::debug::memory;
 use crate::debug::value::number::little_endian;
 use crate::debug::value::{Tensor, TensorElement};
 use crate::isa::Space;
 use crate::machine::{LANES, Warp};
-use crate::program::ParamStorage;
+use crate::program::{ParamStorage, Pc};
 use crate::ttgir::{Definition, ElementType, LinearLayout, Op, ValueId, ValueType};
 
 /// Most operations in each other that an element is computed by.
@@ -21,6 +22,9 @@ const DEPTH_MAX: u32 = 64;
 /// Elements, each with its bits if they are known.
 type Dense = Rc<Vec<Option<u128>>>;
 
+/// Where the elements of a value are, by their numbers in a thread.
+type Parts = BTreeMap<u32, Part>;
+
 /// Reads values for the focused thread's block.
 pub struct Reader<'r, 'a> {
     tensors: &'r Tensors,
@@ -28,33 +32,60 @@ pub struct Reader<'r, 'a> {
     /// The instruction at which the values are wanted.
     pc: u32,
     dense: RefCell<BTreeMap<ValueId, Dense>>,
+    states: RefCell<BTreeMap<u32, Rc<State>>>,
+}
+
+/// Which elements of a value are wanted.
+#[derive(Clone, Copy)]
+struct Wanted<'w> {
+    /// True for those of an earlier round too.
+    with_earlier: bool,
+    /// True if a register that has been written holds what only one statement writes there.
+    with_written: bool,
+    /// Of one warp only.
+    warp: Option<u32>,
+    /// The variable that all warps must have with the same meaning.
+    variable: Option<(Variable, &'w Meaning)>,
+}
+
+impl Wanted<'_> {
+    /// Those of this round, of all warps.
+    const OF_ROUND: Self = Self { with_earlier: false, with_written: false, warp: None, variable: None };
 }
 
 impl<'r, 'a> Reader<'r, 'a> {
     /// A reader at the instruction `pc`.
     pub fn new(tensors: &'r Tensors, context: &'r EvalContext<'a>, pc: u32) -> Self {
-        Self { tensors, context, pc, dense: RefCell::default() }
+        Self { tensors, context, pc, dense: RefCell::default(), states: RefCell::default() }
     }
 
     /// The tensor, or the number as a tensor without dimensions, that a variable has.
-    pub fn tensor(&self, current: &Current<'_>) -> Option<Tensor> {
-        let dense = match current.binding {
-            Some(binding) if current.is_earlier => self.registers(current.value, binding, true),
-            _ => self.value(current.value, current.binding, DEPTH_MAX),
-        };
-        self.with_elements(current, &dense)
+    pub fn tensor(&self, name: &str, current: &Current) -> Option<Tensor> {
+        let variable = self.tensors.contents().rules().variable(name).map(|variable| (variable, &current.meaning));
+        self.with_elements(current, &self.of_current(current, None, variable), variable)
     }
 
     /// The elements of a value that one warp holds.
-    pub fn of_warp(&self, current: &Current<'_>, warp: u32) -> Vec<Option<u128>> {
-        match current.binding {
-            Some(binding) => self.registers_of(current.value, binding, false, Some(warp)).to_vec(),
-            None => self.value(current.value, None, DEPTH_MAX).to_vec(),
-        }
+    pub fn of_warp(&self, current: &Current, warp: u32) -> Vec<Option<u128>> {
+        self.of_current(current, Some(warp), None).to_vec()
+    }
+
+    fn of_current(&self, current: &Current, warp: Option<u32>, variable: Option<(Variable, &Meaning)>) -> Dense {
+        let count = self.count(current.value);
+        let (with_earlier, with_written) = match current.meaning {
+            Meaning::Value { is_earlier, is_certain, .. } => (is_earlier, is_earlier || !is_certain),
+            Meaning::OneOf(_) | Meaning::InFlight { .. } => return Rc::new(vec![None; count]),
+        };
+        let wanted = Wanted { with_earlier, with_written, warp, variable };
+        self.value(current.value, wanted, DEPTH_MAX)
+    }
+
+    fn count(&self, value: ValueId) -> usize {
+        shape(&self.tensors.module.value(value).ty).iter().product::<u64>() as usize
     }
 
     /// The tensor with these elements, which a variable has.
-    pub fn with_elements(&self, current: &Current<'_>, dense: &[Option<u128>]) -> Option<Tensor> {
+    pub fn with_elements(&self, current: &Current, dense: &[Option<u128>], variable: Option<(Variable, &Meaning)>) -> Option<Tensor> {
         let value = self.tensors.module.value(current.value);
         let (element, shape) = (value.ty.element()?, shape(&value.ty));
         let left_out = self.left_out(current);
@@ -68,120 +99,176 @@ impl<'r, 'a> Reader<'r, 'a> {
             })
             .collect();
         let missing = elements.iter().filter(|element| matches!(element, TensorElement::Missing)).count();
-        let mut notes = Vec::new();
-        if current.is_earlier {
-            notes.push(format!("as line {} gave it in an earlier round of the loop: it gives it anew in this one", current.line));
+        let mut notes = self.notes(current, missing, elements.len());
+        let elsewhere =
+            variable.filter(|_| missing > 0 && current.in_flight().is_none()).map_or_else(Vec::new, |variable| self.elsewhere(variable));
+        if !elsewhere.is_empty() {
+            let list: Vec<String> = elsewhere.iter().map(u32::to_string).collect();
+            let (warps, have) = if elsewhere.len() == 1 { ("warp", "has") } else { ("warps", "have") };
+            notes.push(format!("{warps} {} {have} another value of it, or none yet; @* shows this warp's part", list.join(", ")));
         }
-        let late = self.late(current);
-        if !late.is_empty() {
-            let list: Vec<String> = late.iter().map(u32::to_string).collect();
-            let warps = if late.len() == 1 { "warp" } else { "warps" };
-            notes.push(format!("{warps} {} have not come to line {} in this round: theirs are older", list.join(", "), current.line));
-        }
-        if missing > 0 {
-            notes.push(format!("{missing} of {} elements are in no register now", elements.len()));
-        }
-        Some(Tensor { ty: element.number(), start: vec![0; shape.len()], shape, elements, notes })
+        let indices = shape.iter().map(|extent| (0..*extent).collect()).collect();
+        Some(Tensor { ty: element.number(), indices, shape, elements, notes })
     }
 
-    /// The warps that stand before the value is complete, where the focused one stands after it.
-    fn late(&self, current: &Current<'_>) -> Vec<u32> {
-        let (Some(binding), Ok(block)) = (current.binding.filter(|_| !current.is_earlier), self.context.block()) else { return Vec::new() };
-        let stands_before = |warp: &Warp| warp.groups.iter().any(|group| group.current_pc().0 < binding.done());
+    /// What is to be known about elements of which some are missing.
+    pub fn notes(&self, current: &Current, missing: usize, count: usize) -> Vec<String> {
+        let mut notes = Vec::new();
+        if let Some((since, until)) = current.in_flight() {
+            let place = |pc: u32| self.context.program().line(Pc(pc));
+            let lines = (current.lines_text(), place(since), place(until));
+            notes.push(format!("in flight since {} (PTX line {}), complete after PTX line {}", lines.0, lines.1, lines.2));
+        } else if current.is_earlier() {
+            notes.push(format!("as {} gave it in an earlier round of the loop: it is given anew in this one", current.lines_text()));
+        }
+        if matches!(self.tensors.module.value(current.value).definition, Definition::Region(_)) && current.in_flight().is_none() {
+            notes.push(format!(
+                "as the round takes it: {} gave it in the round before, or it is what the loop began with",
+                current.lines_text()
+            ));
+        }
+        if missing > 0 && current.in_flight().is_none() {
+            notes.push(format!("{missing} of {count} elements are in no register now"));
+        }
+        notes
+    }
+
+    /// Where a value was complete: `; it was complete after line 433 of the PTX`.
+    pub fn last_place(&self, current: &Current) -> String {
+        let writers = self.tensors.bindings_of_statement(current.value).iter().filter_map(|binding| binding.writers.last());
+        let lines: Vec<String> = writers.map(|pc| self.context.program().line(Pc(*pc)).to_string()).collect();
+        if lines.is_empty() { String::new() } else { format!("; it was complete after PTX line {}", lines.join(" or ")) }
+    }
+
+    /// The warps in which a variable means something else.
+    fn elsewhere(&self, (variable, meaning): (Variable, &Meaning)) -> Vec<u32> {
+        let Ok(block) = self.context.block() else { return Vec::new() };
         let warps = block.warps.iter().zip(0_u32..).filter(|(_, number)| *number != self.context.focus.warp);
-        warps.filter(|(warp, _)| stands_before(warp)).map(|(_, number)| number).collect()
+        let is_other = |warp: &Warp| self.pc_of(warp).is_none_or(|pc| self.state(pc).meanings.get(&variable) != Some(meaning));
+        warps.filter(|(warp, _)| is_other(warp)).map(|(_, number)| number).collect()
+    }
+
+    /// The instruction at which a warp stands; none if its lanes stand at several, or have exited.
+    fn pc_of(&self, warp: &Warp) -> Option<u32> {
+        let mut all = warp.groups.iter().map(|group| group.current_pc().0);
+        let first = all.next()?;
+        all.all(|pc| pc == first).then_some(first)
+    }
+
+    fn state(&self, pc: u32) -> Rc<State> {
+        let known = self.states.borrow().get(&pc).cloned();
+        known.unwrap_or_else(|| {
+            let state = Rc::new(self.tensors.before(pc));
+            self.states.borrow_mut().insert(pc, Rc::clone(&state));
+            state
+        })
     }
 
     /// The mask of the load that gave the value.
-    fn left_out(&self, current: &Current<'_>) -> Option<Dense> {
+    fn left_out(&self, current: &Current) -> Option<Dense> {
         let same = self.tensors.same(current.value);
         let load = same.into_iter().find_map(|value| match self.tensors.module.value(value).definition {
             Definition::Result(op, _) if self.tensors.module.op(op).name == "tt.load" => Some(self.tensors.module.op(op)),
             Definition::Result(..) | Definition::Argument(_) | Definition::Region(_) => None,
         })?;
-        let mask = load.operands.get(1).filter(|_| !current.is_earlier)?;
-        Some(self.value(*mask, self.binding(*mask), DEPTH_MAX))
+        let mask = load.operands.get(1).filter(|_| !current.is_earlier())?;
+        Some(self.value(*mask, Wanted::OF_ROUND, DEPTH_MAX))
     }
 
-    /// The registers of a value that were written last before the instruction.
-    fn binding(&self, value: ValueId) -> Option<&'r Binding> {
-        if self.tensors.is_computable(value, DEPTH_MAX) {
-            return None;
-        }
-        let before = self.tensors.held(value).bindings.iter().filter(|binding| binding.done() <= self.pc);
-        before.max_by_key(|binding| binding.done())
-    }
-
-    /// All elements of a value: from its registers, or else computed.
-    fn value(&self, value: ValueId, binding: Option<&Binding>, depth: u32) -> Dense {
-        if let Some(known) = self.dense.borrow().get(&value) {
+    /// All elements of a value: computed, or from registers.
+    fn value(&self, value: ValueId, wanted: Wanted<'_>, depth: u32) -> Dense {
+        let is_plain = wanted.warp.is_none() && wanted.variable.is_none() && !wanted.with_earlier;
+        if let Some(known) = self.dense.borrow().get(&value).filter(|_| is_plain) {
             return Rc::clone(known);
         }
-        let count = shape(&self.tensors.module.value(value).ty).iter().product::<u64>() as usize;
-        let mut dense = binding.map_or_else(|| Rc::new(vec![None; count]), |binding| self.registers(value, binding, false));
-        if dense.iter().any(Option::is_none)
-            && let Some(depth) = depth.checked_sub(1)
-            && let Some(computed) = self.computed(value, count, depth)
-        {
-            let filled = dense.iter().zip(computed.iter()).map(|(held, computed)| held.or(*computed)).collect();
-            dense = Rc::new(filled);
+        let count = self.count(value);
+        // Of indices and masks a compiler keeps what it needs, in forms of its own: they are computed, never read.
+        let is_computed = self.tensors.is_computable(value, COMPUTED_MAX, true);
+        let mut dense = vec![None; count];
+        let computed = |reader: &Self| depth.checked_sub(1).and_then(|depth| reader.computed(value, count, depth, wanted.with_earlier));
+        if is_computed && let Some(computed) = computed(self) {
+            dense = computed;
         }
-        self.dense.borrow_mut().insert(value, Rc::clone(&dense));
+        let same = if is_computed { Vec::new() } else { self.tensors.same(self.tensors.module.resolved(value)) };
+        for same in same {
+            if dense.iter().all(Option::is_some) {
+                break;
+            }
+            fill(&mut dense, &self.registers(same, wanted));
+        }
+        let is_left = !is_computed && !wanted.with_earlier && dense.iter().any(Option::is_none);
+        if is_left && let Some(computed) = computed(self) {
+            fill(&mut dense, &computed);
+        }
+        let dense = Rc::new(dense);
+        if is_plain {
+            self.dense.borrow_mut().insert(value, Rc::clone(&dense));
+        }
         dense
     }
 
-    /// The elements that the registers of all warps hold.
-    fn registers(&self, value: ValueId, binding: &Binding, is_earlier: bool) -> Dense {
-        self.registers_of(value, binding, is_earlier, None)
-    }
-
-    /// The elements that the registers of one warp, or of all, hold.
-    fn registers_of(&self, value: ValueId, binding: &Binding, is_earlier: bool, only: Option<u32>) -> Dense {
+    /// The elements of a value that registers hold.
+    fn registers(&self, value: ValueId, wanted: Wanted<'_>) -> Vec<Option<u128>> {
         let held = self.tensors.held(value);
-        let Ok(block) = self.context.block() else { return Rc::default() };
-        let intact: Vec<bool> = binding.parts.iter().map(|part| self.is_intact(binding, part, is_earlier)).collect();
+        let Ok(block) = self.context.block() else { return Vec::new() };
         let Some(layout) = &held.layout else {
             let warp = block.warps.get(self.context.focus.warp as usize);
-            let part = binding.parts.first().filter(|_| intact.first() == Some(&true));
-            return Rc::new(vec![warp.zip(part).and_then(|(warp, part)| bits(warp, part, self.context.focus.lane))]);
+            let with_written = wanted.with_written && warp.is_some_and(|warp| warp.registers.written.is_some());
+            let parts = self.parts(value, self.pc, Wanted { with_written, ..wanted });
+            return vec![warp.zip(parts.get(&0)).and_then(|(warp, part)| bits(warp, part, self.context.focus.lane))];
         };
         let mut dense = vec![None; layout.shape.iter().map(|extent| *extent as usize).product()];
         let warps = block.warps.iter().zip(0_u32..).filter(|(_, warp)| warp >> layout.warp.len() == 0);
-        let warps = warps.filter(|(_, warp)| only.is_none_or(|only| only == *warp));
-        for (warp, number) in warps {
-            for (part, register) in binding.parts.iter().zip(0_u32..).filter(|(_, register)| intact[*register as usize]) {
+        for (warp, number) in warps.filter(|(_, warp)| wanted.warp.is_none_or(|only| only == *warp)) {
+            let is_focused = number == self.context.focus.warp;
+            let pc = if is_focused { Some(self.pc) } else { self.pc_of(warp) };
+            let Some(pc) = pc else { continue };
+            let with_written = wanted.with_written && warp.registers.written.is_some();
+            let wanted = Wanted { with_written, ..wanted };
+            let is_other = |(variable, meaning)| self.state(pc).meanings.get(&variable) != Some(meaning);
+            if !is_focused && wanted.variable.is_some_and(is_other) {
+                continue;
+            }
+            for (register, part) in self.parts(value, pc, wanted) {
                 for lane in 0..LANES as u32 {
                     let at = place(layout, register, lane, number);
-                    if let (Some(bits), Some(slot)) = (bits(warp, part, lane), dense.get_mut(at)) {
+                    if let (Some(bits), Some(slot)) = (bits(warp, &part, lane), dense.get_mut(at)) {
                         *slot = Some(bits);
                     }
                 }
             }
         }
-        Rc::new(dense)
+        dense
     }
 
-    /// True if no other instruction has written the register between the value's own writes and the instruction.
-    fn is_intact(&self, binding: &Binding, part: &Part, is_earlier: bool) -> bool {
-        let code = &self.tensors.code;
-        let writes = |pc: &u32| code.writes(*pc).iter().any(|register| (register.bank, register.slot) == (part.bank, part.slot));
-        let is_other = |pc: &u32| writes(pc) && !binding.writers.contains(pc);
-        let done = binding.done();
-        if !is_earlier {
-            return !(done..self.pc).any(|pc| is_other(&pc));
+    /// The registers that hold the elements of a value at an instruction.
+    fn parts(&self, value: ValueId, pc: u32, wanted: Wanted<'_>) -> Parts {
+        let state = self.state(pc);
+        let mut parts = Parts::new();
+        for ((bank, slot), cell) in &state.cells {
+            let is_it = |element: &&Element| element.value == value && (wanted.with_earlier || !element.is_earlier);
+            for element in cell.elements.iter().filter(is_it) {
+                parts.insert(element.number, Part { bank: *bank, slot: *slot, shift: element.shift, bits: element.bits });
+            }
         }
-        let around = code.loop_around(&[binding.writers.as_slice(), &[self.pc]].concat()).cloned().unwrap_or(0..0);
-        let written_again = (around.start..self.pc).any(|pc| writes(&pc));
-        !written_again && !(done..around.end).any(|pc| is_other(&pc))
+        if wanted.with_written
+            && let [binding] = self.tensors.held(value).bindings.as_slice()
+        {
+            let is_own = |part: &Part| self.tensors.code.writers((part.bank, part.slot)).iter().all(|pc| binding.writers.contains(pc));
+            for (part, number) in binding.parts.iter().zip(0..).filter(|(part, _)| is_own(part)) {
+                parts.entry(number).or_insert(*part);
+            }
+        }
+        parts
     }
 
     /// The elements that an operation gives, as far as it is one that is computed.
-    fn computed(&self, value: ValueId, count: usize, depth: u32) -> Option<Vec<Option<u128>>> {
+    fn computed(&self, value: ValueId, count: usize, depth: u32, is_earlier: bool) -> Option<Vec<Option<u128>>> {
         let module = &self.tensors.module;
         let ty = &module.value(value).ty;
         let element = ty.element()?;
         let Definition::Result(op, _) = module.value(value).definition else {
-            return self.argument(value).map(|bits| vec![Some(bits)]);
+            return self.argument(value).or_else(|| self.counter(value, depth, is_earlier)).map(|bits| vec![Some(bits)]);
         };
         let op = module.op(op);
         let uniform = |bits: Option<u128>| Some(vec![bits; count]);
@@ -194,17 +281,19 @@ impl<'r, 'a> Reader<'r, 'a> {
             }
             "tt.get_program_id" => uniform(Some(u128::from(self.context.focus.block[axis()?]))),
             "tt.get_num_programs" => uniform(Some(u128::from(self.context.machine.config().grid[axis()?]))),
-            "tt.expand_dims" => op.operands.first().map(|from| self.value(*from, self.binding(*from), depth).to_vec()),
-            "tt.broadcast" => self.broadcast(op, &shape(ty), depth),
-            name if compute::is_computed(name) => self.elementwise(op, element, count, depth),
+            "tt.expand_dims" => {
+                op.operands.first().map(|from| self.value(*from, Wanted { with_earlier: is_earlier, ..Wanted::OF_ROUND }, depth).to_vec())
+            }
+            "tt.broadcast" => self.broadcast(op, &shape(ty), depth, is_earlier),
+            name if compute::is_computed(name) => self.elementwise(op, element, count, depth, is_earlier),
             _ => None,
         }
     }
 
-    fn broadcast(&self, op: &Op, shape: &[u64], depth: u32) -> Option<Vec<Option<u128>>> {
+    fn broadcast(&self, op: &Op, shape: &[u64], depth: u32, is_earlier: bool) -> Option<Vec<Option<u128>>> {
         let from = *op.operands.first()?;
         let narrow = self::shape(&self.tensors.module.value(from).ty);
-        let dense = self.value(from, self.binding(from), depth);
+        let dense = self.value(from, Wanted { with_earlier: is_earlier, ..Wanted::OF_ROUND }, depth);
         let count: u64 = shape.iter().product();
         let at = |number: u64| {
             let (mut rest, mut place, mut stride) = (number, 0, 1);
@@ -218,10 +307,14 @@ impl<'r, 'a> Reader<'r, 'a> {
         Some((0..count).map(at).collect())
     }
 
-    fn elementwise(&self, op: &Op, to: ElementType, count: usize, depth: u32) -> Option<Vec<Option<u128>>> {
+    fn elementwise(&self, op: &Op, to: ElementType, count: usize, depth: u32, is_earlier: bool) -> Option<Vec<Option<u128>>> {
         let module = &self.tensors.module;
         let from = module.value(*op.operands.first()?).ty.element()?;
-        let operands: Vec<Dense> = op.operands.iter().map(|operand| self.value(*operand, self.binding(*operand), depth)).collect();
+        let operands: Vec<Dense> = op
+            .operands
+            .iter()
+            .map(|operand| self.value(*operand, Wanted { with_earlier: is_earlier, ..Wanted::OF_ROUND }, depth))
+            .collect();
         // The distance that a pointer is moved by has a sign.
         let widened = |index: usize, bits: u128| match (op.name.as_str(), index) {
             ("tt.addptr", 1) => module.value(op.operands[1]).ty.element().map(|ty| compute::extended(ty, bits)),
@@ -237,6 +330,32 @@ impl<'r, 'a> Reader<'r, 'a> {
         Some((0..count).map(at).collect())
     }
 
+    /// The bits of the counter of a loop: in this round, in the one before, or after the loop in the last one.
+    fn counter(&self, value: ValueId, depth: u32, is_earlier: bool) -> Option<u128> {
+        let module = &self.tensors.module;
+        let Definition::Region(id) = module.value(value).definition else { return None };
+        let op = module.op(id);
+        if op.name != "scf.for" || op.arguments.first() != Some(&value) {
+            return None;
+        }
+        let element = module.value(value).ty.element()?;
+        let signed = |bits: u128| compute::extended(element, bits).cast_signed();
+        let number = |index: usize| {
+            let wanted = Wanted { with_earlier: is_earlier, ..Wanted::OF_ROUND };
+            Some(signed((*self.value(*op.operands.get(index)?, wanted, depth).first()?)?))
+        };
+        let wrapped = |number: i128| number.cast_unsigned() & (u128::MAX >> (128 - element.bits().clamp(1, 128)));
+        if self.tensors.is_inside(id, self.pc) {
+            let now = signed((*self.registers(value, Wanted::OF_ROUND).first()?)?);
+            return match is_earlier {
+                true => Some(now - number(2)?).filter(|before| Some(*before) >= number(0)).map(wrapped),
+                false => Some(wrapped(now)),
+            };
+        }
+        let (first, end, step) = (number(0)?, number(1)?, number(2)?);
+        (first < end && step > 0).then(|| wrapped(first + (end - first - 1) / step * step))
+    }
+
     /// The bits of a parameter of the kernel.
     fn argument(&self, value: ValueId) -> Option<u128> {
         let Definition::Argument(index) = self.tensors.module.value(value).definition else { return None };
@@ -248,20 +367,24 @@ impl<'r, 'a> Reader<'r, 'a> {
         Some(little_endian(&bytes))
     }
 
-    /// The first indices and the extents of the smallest part of a tensor with all elements that a warp holds; none for a value that
-    /// is in no registers.
-    pub fn part_of_warp(&self, current: &Current<'_>, warp: u32) -> Option<(Vec<u64>, Vec<u64>)> {
+    /// Along each dimension, the indices of the elements that a warp holds, if these are rows and columns; none for a value that is in no
+    /// registers.
+    pub fn part_of_warp(&self, current: &Current, warp: u32) -> Option<Option<Vec<Vec<u64>>>> {
         let layout = self.tensors.held(current.value).layout.as_ref()?;
         let all = (0..layout.registers()).flat_map(|register| (0..LANES as u32).map(move |lane| (register, lane)));
-        let places: Vec<Vec<u32>> = all.map(|(register, lane)| layout.coordinates(register, lane, warp)).collect();
-        let end = |dimension: usize, last: bool| {
-            let along = places.iter().map(|at| u64::from(at[dimension]));
-            if last { along.max() } else { along.min() }.unwrap_or(0)
+        let places: BTreeSet<Vec<u32>> = all.map(|(register, lane)| layout.coordinates(register, lane, warp)).collect();
+        let along = |dimension: usize| {
+            let indices: BTreeSet<u64> = places.iter().map(|at| u64::from(at[dimension])).collect();
+            indices.into_iter().collect::<Vec<u64>>()
         };
-        let first: Vec<u64> = (0..layout.shape.len()).map(|dimension| end(dimension, false)).collect();
-        let extents = (0..layout.shape.len()).map(|dimension| end(dimension, true) + 1 - first[dimension]).collect();
-        Some((first, extents))
+        let indices: Vec<Vec<u64>> = (0..layout.shape.len()).map(along).collect();
+        Some((indices.iter().map(Vec::len).product::<usize>() == places.len()).then_some(indices))
     }
+}
+
+/// Fills in the elements that are not known from others.
+fn fill(dense: &mut [Option<u128>], others: &[Option<u128>]) {
+    dense.iter_mut().zip(others).for_each(|(own, other)| *own = own.or(*other));
 }
 
 /// The extents of a tensor; none for a number.

@@ -10,8 +10,8 @@ pub struct Tensor {
     pub ty: ScalarType,
     /// Extent of every dimension, outermost first.
     pub shape: Vec<u64>,
-    /// The first index of a part of a tensor along each dimension; all 0 for a whole one.
-    pub start: Vec<u64>,
+    /// Along each dimension, the indices of its elements in the whole tensor: of a part not all, and perhaps some between others.
+    pub indices: Vec<Vec<u64>>,
     /// The elements, in order of the indices, the last index fastest.
     pub elements: Vec<TensorElement>,
     /// What is to be known about the elements, a sentence each.
@@ -25,7 +25,7 @@ pub enum TensorElement {
     Known(u128),
     /// A load has left it out, and these bits stand for it.
     Masked(u128),
-    /// No register holds it at present.
+    /// Nothing is known to hold it at present.
     Missing,
 }
 
@@ -63,21 +63,28 @@ impl Tensor {
         })
     }
 
-    /// The part from `first` on, of `extents`, which lies within the tensor.
+    /// How many elements are not known.
+    pub fn missing(&self) -> usize {
+        self.elements.iter().filter(|element| matches!(element, TensorElement::Missing)).count()
+    }
+
+    /// The part with these positions along each dimension, all of which lie within the tensor.
     #[must_use]
-    pub fn part(&self, first: &[u64], extents: &[u64]) -> Self {
-        let mut elements = Vec::new();
-        let count: u64 = extents.iter().product();
-        for number in 0..count {
-            let mut rest = number;
-            let mut at = vec![0; extents.len()];
-            for (index, extent) in at.iter_mut().zip(extents).rev() {
-                (*index, rest) = (rest % extent, rest / extent);
+    pub fn part(&self, positions: &[Vec<u64>]) -> Self {
+        let shape: Vec<u64> = positions.iter().map(|list| list.len() as u64).collect();
+        let element = |number: u64| {
+            let (mut rest, mut place, mut stride) = (number, 0, 1);
+            for (list, extent) in positions.iter().zip(&self.shape).rev() {
+                let count = (list.len() as u64).max(1);
+                place += list.get((rest % count) as usize).copied().unwrap_or(0) * stride;
+                stride *= extent;
+                rest /= count;
             }
-            let place = at.iter().zip(first).zip(&self.shape).fold(0, |place, ((at, first), extent)| place * extent + at + first);
-            elements.push(self.elements.get(place as usize).copied().unwrap_or(TensorElement::Missing));
-        }
-        let start = self.start.iter().zip(first).map(|(start, first)| start + first).collect();
-        Self { ty: self.ty, shape: extents.to_vec(), start, elements, notes: self.notes.clone() }
+            self.elements.get(place as usize).copied().unwrap_or(TensorElement::Missing)
+        };
+        let elements = (0..shape.iter().product()).map(element).collect();
+        let index = |(list, own): (&Vec<u64>, &Vec<u64>)| list.iter().filter_map(|at| own.get(*at as usize).copied()).collect();
+        let indices = positions.iter().zip(&self.indices).map(index).collect();
+        Self { ty: self.ty, shape, indices, elements, notes: self.notes.clone() }
     }
 }

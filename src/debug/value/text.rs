@@ -33,8 +33,8 @@ pub struct TensorText {
     pub ty: String,
     /// Extent of every dimension, outermost first.
     pub shape: Vec<u64>,
-    /// The first index along each dimension.
-    pub start: Vec<u64>,
+    /// The indices along each dimension.
+    pub indices: Vec<Vec<u64>>,
     /// The elements in order; `·` for one that a load has left out, `?` for one that no register holds.
     pub elements: Vec<String>,
     /// What is to be known about the elements.
@@ -134,6 +134,17 @@ impl Array {
     }
 }
 
+impl TensorText {
+    /// Its first elements, and why some are not known.
+    pub fn in_short(&self) -> ValueText {
+        const SHOWN: usize = 4;
+        let first = self.elements.iter().take(SHOWN).cloned().collect::<Vec<String>>().join(" ");
+        let more = if self.elements.len() > SHOWN { " …" } else { "" };
+        let note = self.notes.first().map_or_else(String::new, |note| format!(" ({note})"));
+        ValueText::Scalar(format!("{first}{more}{note}"))
+    }
+}
+
 impl Tensor {
     fn text(&self, context: &EvalContext<'_>, format: Option<Format>) -> TensorText {
         let element = |element: &TensorElement| match element {
@@ -144,7 +155,7 @@ impl Tensor {
         TensorText {
             ty: self.type_name(),
             shape: self.shape.clone(),
-            start: self.start.clone(),
+            indices: self.indices.clone(),
             elements: self.elements.iter().map(element).collect(),
             notes: self.notes.clone(),
         }

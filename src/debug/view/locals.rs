@@ -11,6 +11,7 @@ use crate::debug::expression::Expression;
 use crate::debug::inlined;
 use crate::debug::names::scope;
 use crate::debug::source_names::{self, ObjectPlace, SourceVariable, types};
+use crate::debug::tensors::Tensors;
 use crate::debug::value::{Format, ValueText};
 use crate::dwarf::Storage;
 use crate::isa::Space;
@@ -36,10 +37,12 @@ pub struct LocalRow {
 /// The thread is not resident.
 pub fn locals(context: &EvalContext<'_>, format: Option<Format>) -> Result<Vec<LocalRow>, ThreadError> {
     let frame = context.frame()?;
-    if let Some(rows) = of_source(context, &frame, false, format) {
+    if let Some(mut rows) = of_source(context, &frame, false, format) {
+        rows.extend(tensors(context, &rows, format));
         return Ok(rows);
     }
     let mut rows = arguments(context, format)?;
+    rows.extend(tensors(context, &rows, format));
     let context = &context.with_names_as_in_ptx();
     let declared = context.program().variables.iter().filter(|variable| variable.function == Some(frame.function));
     for variable in declared.filter(|variable| matches!(variable.location.space, Space::Local | Space::ParamFunc)) {
@@ -47,6 +50,19 @@ pub fn locals(context: &EvalContext<'_>, format: Option<Format>) -> Result<Vec<L
         rows.push(row(context, &variable.name, variable.location.space.word(), ty, format));
     }
     Ok(rows)
+}
+
+/// The variables of a Triton program that other rows do not name, in short: of a tensor its first elements.
+fn tensors(context: &EvalContext<'_>, others: &[LocalRow], format: Option<Format>) -> Vec<LocalRow> {
+    let Some(tensors) = context.tensors() else { return Vec::new() };
+    let row = |name: &str| {
+        let ty = TypeName { words: tensors.type_of(name)?.0, origin: Origin::Declared };
+        let value =
+            value(context, name, format).map(|value| if let ValueText::Tensor(tensor) = &value { tensor.in_short() } else { value });
+        Some(LocalRow { name: name.to_string(), space: String::new(), ty, value })
+    };
+    let is_other = |name: &&str| !others.iter().any(|row| row.name == *name);
+    tensors.names().filter(is_other).filter_map(row).collect()
 }
 
 /// The variables of the source that registers hold where the focused thread is, by register; none where there is no debug data.
@@ -64,7 +80,9 @@ pub fn variables_in_registers(context: &EvalContext<'_>) -> BTreeMap<String, Str
 /// The thread is not resident.
 pub fn arguments(context: &EvalContext<'_>, format: Option<Format>) -> Result<Vec<LocalRow>, ThreadError> {
     let frame = context.frame()?;
-    if let Some(rows) = of_source(context, &frame, true, format) {
+    // Triton's debug data has no parameters, but its own code has.
+    let of_triton = context.tensors().filter(|tensors| tensors.kernel() == frame.function).map(Tensors::parameter_types);
+    if let Some(rows) = of_source(context, &frame, true, format).filter(|rows| !rows.is_empty() || of_triton.is_none()) {
         return Ok(rows);
     }
     let context = &context.with_names_as_in_ptx();
@@ -75,7 +93,8 @@ pub fn arguments(context: &EvalContext<'_>, format: Option<Format>) -> Result<Ve
     let names = context.param_names.filter(|_| frame.function == context.machine.config().kernel);
     let of = |(index, param): (usize, &Param)| {
         let extent = if param.is_array { format!("[{}]", param.bytes / param.ty.bytes().max(1)) } else { String::new() };
-        let words = of_source.get(index).cloned().unwrap_or_else(|| format!("{}{extent}", param.ty.word()));
+        let of_triton = of_triton.as_ref().and_then(|types| types.get(&index)).filter(|_| index < function.params.len());
+        let words = of_triton.or(of_source.get(index)).cloned().unwrap_or_else(|| format!("{}{extent}", param.ty.word()));
         let named = names.and_then(|names| names.get(&index)).filter(|_| index < function.params.len());
         let row = row(context, &param.name, "param", TypeName { words, origin: Origin::Declared }, format);
         LocalRow { name: named.cloned().unwrap_or(row.name), ..row }

@@ -19,7 +19,7 @@ pub fn tensor(text: &TensorText) -> String {
             let size = (rows * columns).max(1) as usize;
             let count: usize = planes.iter().map(|extent| *extent as usize).product();
             let plane = |(number, elements): (usize, &[String])| {
-                let head = if planes.is_empty() { String::new() } else { format!("\n  [{}]", index_of(number, planes)) };
+                let head = if planes.is_empty() { String::new() } else { format!("\n  [{}]", index_of(number, planes, &text.indices)) };
                 head + &matrix(text, elements, (*rows as usize, *columns as usize))
             };
             let shown = kept(count, text.elements.len() > THRESHOLD);
@@ -34,12 +34,12 @@ pub fn tensor(text: &TensorText) -> String {
     format!("{}{body}{notes}", text.ty)
 }
 
-/// `1, 2` of element 6 of extents 3 and 4.
-fn index_of(number: usize, extents: &[u64]) -> String {
+/// `1, 2` of element 6 of extents 3 and 4, of a whole tensor.
+fn index_of(number: usize, extents: &[u64], indices: &[Vec<u64>]) -> String {
     let mut rest = number as u64;
     let mut at: Vec<String> = Vec::new();
-    for extent in extents.iter().rev() {
-        at.push((rest % extent).to_string());
+    for (extent, indices) in extents.iter().zip(indices).rev() {
+        at.push(index(indices, (rest % extent) as usize).to_string());
         rest /= extent;
     }
     at.reverse();
@@ -58,12 +58,17 @@ fn width<'t>(elements: impl Iterator<Item = &'t String>) -> usize {
     elements.map(|element| element.chars().count()).max().unwrap_or(1)
 }
 
+/// The index of an element along a dimension.
+fn index(indices: &[u64], at: usize) -> u64 {
+    indices.get(at).copied().unwrap_or(at as u64)
+}
+
 /// The elements of one dimension, as many in a line as fit.
 fn list(text: &TensorText, extent: usize) -> String {
     let shown = kept(extent, extent > THRESHOLD);
     let width = width(shown.iter().flatten().filter_map(|at| text.elements.get(*at)));
-    let start = text.start.first().copied().unwrap_or(0) as usize;
-    let labels = (start + extent).to_string().len();
+    let indices = text.indices.first().map_or(&[][..], Vec::as_slice);
+    let labels = (index(indices, extent.saturating_sub(1)) + 1).to_string().len();
     let in_line = (WIDTH / (width + 1)).max(1);
     let in_line = if in_line >= 8 { in_line / 8 * 8 } else { in_line };
     let mut lines = String::new();
@@ -75,7 +80,7 @@ fn list(text: &TensorText, extent: usize) -> String {
             };
             let elements = line.iter().flatten().filter_map(|at| text.elements.get(*at));
             let elements: String = elements.map(|element| format!(" {element:>width$}")).collect();
-            lines.push_str(&format!("\n  {:>labels$}:{elements}", start + first));
+            lines.push_str(&format!("\n  {:>labels$}:{elements}", index(indices, *first)));
         }
     }
     lines
@@ -84,25 +89,27 @@ fn list(text: &TensorText, extent: usize) -> String {
 /// Rows and columns; those that do not fit a line are left out in the middle.
 fn matrix(text: &TensorText, elements: &[String], (rows, columns): (usize, usize)) -> String {
     let is_large = text.elements.len() > THRESHOLD;
-    let row_start = text.start.iter().rev().nth(1).copied().unwrap_or(0) as usize;
-    let column_start = text.start.last().copied().unwrap_or(0) as usize;
+    let of_dimension = |from_last: usize| text.indices.iter().rev().nth(from_last).map_or(&[][..], Vec::as_slice);
+    let (row_indices, column_indices) = (of_dimension(1), of_dimension(0));
     let of_width = |shown: &[Option<usize>], rows: &[Option<usize>]| {
         let places = rows.iter().flatten().flat_map(|row| shown.iter().flatten().map(move |column| row * columns + column));
-        width(places.filter_map(|at| elements.get(at))).max((column_start + columns).to_string().len())
+        width(places.filter_map(|at| elements.get(at))).max((index(column_indices, columns.saturating_sub(1)) + 1).to_string().len())
     };
     let shown_rows = kept(rows, is_large);
     let all = kept(columns, is_large);
     let fits = (of_width(&all, &shown_rows) + 1) * all.len() <= WIDTH;
     let shown = if fits { all } else { kept(columns, true) };
     let width = of_width(&shown, &shown_rows);
-    let labels = (row_start + rows).to_string().len();
+    let labels = (index(row_indices, rows.saturating_sub(1)) + 1).to_string().len();
     let line = |label: String, cell: &dyn Fn(usize) -> String| {
         let cells = shown.iter().map(|column| column.map_or_else(|| " …".to_string(), |column| format!(" {:>width$}", cell(column))));
         format!("\n  {label:>labels$} {}", cells.collect::<String>())
     };
-    let head = line(String::new(), &|column| (column_start + column).to_string());
+    let head = line(String::new(), &|column| index(column_indices, column).to_string());
     let body = shown_rows.iter().map(|row| match row {
-        Some(row) => line((row_start + row).to_string(), &|column| elements.get(row * columns + column).cloned().unwrap_or_default()),
+        Some(row) => {
+            line(index(row_indices, *row).to_string(), &|column| elements.get(row * columns + column).cloned().unwrap_or_default())
+        }
         None => format!("\n  {:>labels$}", "…"),
     });
     head + &body.collect::<String>()
