@@ -61,6 +61,9 @@ pub fn bind(module: &Module, code: &Code, value: ValueId, layout: Option<&Linear
     }
     let candidates = op.places.last().map_or(&[][..], |place| code.at_place(place));
     let group: Vec<u32> = candidates.iter().copied().filter(|pc| is_of(op, code, *pc)).collect();
+    if layout.is_some_and(|layout| has_unknown_order(code, op, layout, &group)) {
+        return Vec::new();
+    }
     let wanted = Wanted { code, layout, bits: element.bits() };
     if let Some(binding) = wanted.binding(&group, op) {
         return vec![binding];
@@ -78,6 +81,14 @@ fn has_no_code(module: &Module, op: &Op) -> bool {
     };
     let goes_on = |result: &ValueId| module.users(*result).any(|user| is_there(module.op(user)));
     SHAPES.contains(&op.name.as_str()) || op.results.iter().any(goes_on)
+}
+
+/// True for a load of several matrices along both dimensions: in which order a compiler leaves them is not known.
+fn has_unknown_order(code: &Code, op: &Op, layout: &LinearLayout, group: &[u32]) -> bool {
+    // Three bits of the number count the elements that a lane has of one such instruction.
+    let is_repeated = |dimension: usize| layout.register.iter().skip(3).any(|basis| basis.get(dimension).is_some_and(|step| *step != 0));
+    let loads = group.iter().filter(|pc| code.opcode(**pc).starts_with("ldmatrix.")).count();
+    op.name == "ttg.local_load" && loads > 1 && is_repeated(0) && is_repeated(1)
 }
 
 /// True for an `scf.if` that is no branch of the code, but selects between what both regions compute.
