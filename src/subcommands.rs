@@ -98,8 +98,8 @@ fn compare(args: &CompareArgs, style: Style) -> Result<Status, Failure> {
     };
     let (case_a, case_b) = (side(&opened_a, &a)?, side(&opened_b, &b)?);
     let sides = [
-        Side { program: &opened_a.program, case: &opened_a.plan.cases[case_a], options: &a.options },
-        Side { program: &opened_b.program, case: &opened_b.plan.cases[case_b], options: &b.options },
+        Side { program: &opened_a.program, case: &opened_a.plan.cases[case_a], options: &a.options, inputs: &[] },
+        Side { program: &opened_b.program, case: &opened_b.plan.cases[case_b], options: &b.options, inputs: &[] },
     ];
     let found = compare_runs(sides, args.tolerance(), &interrupt::pressed).map_err(|error| match error {
         CompareError::Unlike(message) => Failure::Message(message),

@@ -89,6 +89,7 @@ const LAYERS: &[Layer] = &[
         what: "Triton's intermediate code: the operations of a kernel, and the layouts of its tensors",
         uses: &["base", "isa"],
     },
+    Layer { name: "drawing", what: "the layered drawing of a graph as boxes and lines", uses: &[] },
     Layer {
         name: "debug",
         what: "the engine of every front end: sessions, time travel, breakpoints, expressions, views",
@@ -108,6 +109,7 @@ const LAYERS: &[Layer] = &[
             "machine",
             "check",
             "ttgir",
+            "drawing",
         ],
     },
     Layer { name: "command", what: "the commands: table, parsing, completion, help, handlers", uses: &["base", "debug"] },
@@ -121,7 +123,6 @@ const LAYERS: &[Layer] = &[
         what: "`ptxdbg capture`: programs run with the capture library, and bundles of the launches that it keeps",
         uses: &["base", "container", "launch", "program", "api"],
     },
-    Layer { name: "drawing", what: "the layered drawing of a graph as boxes and lines", uses: &[] },
     Layer {
         name: "ui",
         what: "front ends: text, JSON, scripts, the prompt, the screen",

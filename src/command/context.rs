@@ -112,14 +112,6 @@ impl Context<'_> {
         CommandError::new(error.map_or_else(|| "there is no code here".to_string(), |error| error.to_string()))
     }
 
-    /// The question whether the recording after the present time may be discarded; none if there is none, or it is confirmed.
-    pub fn ask_to_drop(&self) -> Option<Outcome> {
-        let (now, recorded) = (self.session.time(), self.session.recorded());
-        let must_ask = recorded > now && !self.confirmed && self.session.settings.confirm;
-        let question = || format!("this discards the recorded history after the current time, t={now} to t={recorded}");
-        must_ask.then(|| Outcome::Ask(question()))
-    }
-
     /// The question whether the whole recording may be discarded; none if there is none, or it is confirmed.
     pub fn ask_to_restart(&self) -> Option<Outcome> {
         let recorded = self.session.recorded();

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::argument_text::ArgumentText;
 use crate::base::Tick;
+use crate::debug::branches::{BranchDiff, BranchRow};
 use crate::debug::breakpoints::BreakpointRow;
 use crate::debug::certificate::Certificate;
 use crate::debug::explain::Explanation;
@@ -89,6 +90,10 @@ pub enum Outcome {
     Explored(ExplorationReport),
     /// The results of trying the fixes of findings, and a line on the file that was written.
     Fixed(FixReports, String),
+    /// `branches`.
+    Branches(Vec<BranchRow>),
+    /// `diff`.
+    BranchDiff(Box<BranchDiff>),
     /// The marks, in order of time.
     Marks(Vec<(String, Mark)>),
     /// The current time.
@@ -157,13 +162,15 @@ pub enum Collected {
     Help(String),
 }
 
-/// A request for the screen's layout.
+/// A request for the screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LayoutRequest {
     /// Shows a layout: its name, its file, or `next`.
     Show(String),
     /// Writes the layout that is shown to a file, or under a name to the user's folder of layouts.
     Save(String),
+    /// Writes what is shown to a file: as a picture, or as text.
+    Export(String),
 }
 
 /// A checker, whether it is on, and what it has found.

@@ -12,6 +12,7 @@
 
 pub mod argument;
 pub mod arrays;
+pub mod branches;
 pub mod breakpoints;
 pub mod bundle;
 pub mod certificate;

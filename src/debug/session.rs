@@ -1,14 +1,16 @@
 //! One debugging session: a recorded run, the position of the user in it, and its breakpoints and displays.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::arrays::{self, ArrayType};
+use super::branches::{Branches, KeptRun};
 use super::breakpoints::{Breakpoints, Event};
 use super::edit::{Edit, EditError};
 use super::eval_context::{Buffer, EvalContext};
 use super::explore::Exploration;
 use super::expression::{CONVENIENCES, Expression};
+use super::fault::Fault;
 use super::findings::FindingLog;
 use super::focus::Focus;
 use super::kept_values::{self, Kept, KeptValues};
@@ -16,7 +18,7 @@ use super::marks::Marks;
 use super::names::inferred::InferredTypes;
 use super::names::scope;
 use super::open::{Opened, OpenedLaunch};
-use super::resume::{Spin, WarpKey, flag_reads};
+use super::resume::{Spin, Visits, WarpKey, flag_reads};
 use super::roles::Roles;
 use super::run::{RunError, RunOptions};
 use super::saved::{Saved, SavedState, Typed};
@@ -31,13 +33,15 @@ use super::view::{self, Examined};
 use crate::dwarf::LazyDebugInfo;
 use crate::isa::ScalarType;
 use crate::launch::{Case, Reason};
-use crate::machine::{Machine, Tick};
+use crate::machine::{Machine, NullObserver, Step, Tick};
 use crate::program::{Program, VarId};
 
 /// A debugging session.
 pub struct Session {
     program: Arc<Program>,
     pub(super) timeline: Timeline,
+    /// The other runs that the user's changes have left.
+    pub(super) branches: Branches,
     /// The focused thread.
     pub focus: Focus,
     /// The settings.
@@ -85,6 +89,8 @@ pub struct Session {
     pub(super) exploration: Option<Box<Exploration>>,
     /// The number of orders tried, while an exploration runs.
     pub(super) orders_tried: Option<u64>,
+    /// The visits to the lines of breakpoints, by number.
+    pub(super) visits: BTreeMap<u32, Visits>,
     /// The output of logpoints since the run began.
     pub(super) log: Vec<String>,
 }
@@ -151,6 +157,7 @@ impl Session {
         Ok(Self {
             program: opened.program,
             timeline,
+            branches: Branches::default(),
             focus,
             settings: Settings::default(),
             breakpoints: Breakpoints::default(),
@@ -175,6 +182,7 @@ impl Session {
             yielded_to: None,
             exploration: None,
             orders_tried: None,
+            visits: BTreeMap::new(),
             log: Vec::new(),
         })
     }
@@ -355,36 +363,48 @@ impl Session {
         self.timeline.inputs()
     }
 
+    /// The fault that the next instruction of the focused warp is; none if it is none.
+    pub fn next_fault(&self) -> Option<Fault> {
+        let mut machine = self.machine().clone();
+        machine.schedule_warp(self.focus.block, self.focus.warp);
+        match machine.run(1, &mut NullObserver) {
+            Step::Trapped(trap) => self.timeline.fault_of(&trap, &machine),
+            Step::Budget | Step::Paused | Step::Done | Step::Deadlock(_) | Step::Livelocked(_) | Step::OverLimit(_) => None,
+        }
+    }
+
     /// Applies the settings that the engine uses.
     pub fn apply_settings(&mut self) {
         self.timeline.set_snapshot_memory(self.settings.snapshot_memory);
     }
 
-    /// Applies `edits` at the current time. The recording after it is dropped.
+    /// Applies `edits` at the current time; `change` is what the user typed. The recording after it is kept as a branch: the result.
     ///
     /// # Errors
     /// One of the changes cannot be made; nothing has changed then.
-    pub fn edit(&mut self, edits: Vec<Edit>) -> Result<(), EditError> {
+    pub fn edit(&mut self, edits: Vec<Edit>, change: &str) -> Result<Option<KeptRun>, EditError> {
         let mut copy = self.machine().clone();
         edits.iter().try_for_each(|edit| edit.apply(&mut copy))?;
+        let kept = self.keep_future(change);
         self.finding_log.forget_from(self.time());
         self.timeline.input(Input::Edits(edits));
-        Ok(())
+        Ok(kept)
     }
 
-    /// Completes an asynchronous copy at the current time. The recording after it is dropped.
+    /// Completes an asynchronous copy at the current time. The recording after it is kept as a branch: the result.
     ///
     /// # Errors
     /// There is no such copy in flight, or its mbarrier cannot take its bytes.
-    pub fn complete(&mut self, copy: u64) -> Result<(), String> {
-        match self.machine().clone().complete(copy, &mut crate::machine::NullObserver) {
+    pub fn complete(&mut self, copy: u64) -> Result<Option<KeptRun>, String> {
+        match self.machine().clone().complete(copy, &mut NullObserver) {
             Ok(true) => {}
             Ok(false) => return Err(format!("no copy #{copy} is in flight")),
             Err(trap) => return Err(trap.message),
         }
+        let kept = self.keep_future(&format!("complete {copy}"));
         self.finding_log.forget_from(self.time());
         self.timeline.input(Input::Complete(copy));
-        Ok(())
+        Ok(kept)
     }
 
     /// The session as a file.
@@ -422,6 +442,8 @@ impl Session {
         (self.timeline, self.settings, self.breakpoints) = (timeline, settings, breakpoints);
         (self.marks, self.displays, self.roles, self.focus) = (saved.marks, saved.displays, saved.roles, saved.focus);
         (self.navigation, self.earlier) = (NavigationHistory::default(), None);
+        self.visits.clear();
+        self.branches = Branches::default();
         self.inferred.arrays.clear();
         for (named, ty) in types {
             match named {
@@ -446,6 +468,8 @@ impl Session {
         (self.marks, self.navigation, self.earlier) = (Marks::default(), NavigationHistory::default(), None);
         (self.run_to_event, self.spin, self.yielded_to) = (None, Spin::default(), None);
         self.log.clear();
+        self.visits.clear();
+        self.branches = Branches::default();
         self.exploration = None;
     }
 

@@ -114,6 +114,17 @@ pub fn read_header(file: &mut impl Read) -> Result<Header, String> {
 
 /// The header of a file with elements of type `element` in this shape.
 pub fn header_bytes(element: Element, shape: &[u64]) -> Vec<u8> {
+    header_of(&format!("'{}'", type_string(element)), shape)
+}
+
+/// The header of a file with records in this shape: the fields with their names and types, as in a structured array of NumPy.
+pub fn record_header_bytes(fields: &[(String, Element)], shape: &[u64]) -> Vec<u8> {
+    let field = |(name, element): &(String, Element)| format!("('{}', '{}'), ", name.replace(['\\', '\''], "_"), type_string(*element));
+    header_of(&format!("[{}]", fields.iter().map(field).collect::<String>().trim_end_matches(' ')), shape)
+}
+
+/// `<f4`
+fn type_string(element: Element) -> String {
     let kind = match element.kind() {
         _ if element == Element::BF16 => "V",
         Kind::Bits | Kind::Unsigned => "u",
@@ -121,15 +132,21 @@ pub fn header_bytes(element: Element, shape: &[u64]) -> Vec<u8> {
         Kind::Float => "f",
     };
     let order = if element.bytes() == 1 || kind == "V" { "|" } else { "<" };
+    format!("{order}{kind}{}", element.bytes())
+}
+
+fn header_of(descr: &str, shape: &[u64]) -> Vec<u8> {
     let extents: String = shape.iter().map(|extent| format!("{extent}, ")).collect();
-    let bytes = element.bytes();
-    let mut header = format!("{{'descr': '{order}{kind}{bytes}', 'fortran_order': False, 'shape': ({}), }}", extents.trim_end());
-    // NumPy pads with blanks so that the elements start at a multiple of 64.
-    let unpadded = MAGIC.len() + 4 + header.len() + 1;
+    let mut header = format!("{{'descr': {descr}, 'fortran_order': False, 'shape': ({}), }}", extents.trim_end());
+    // Version 2 has a longer length, for headers that do not fit version 1. NumPy pads with blanks so that the elements start at a
+    // multiple of 64.
+    let is_long = header.len() > usize::from(u16::MAX) - 64;
+    let unpadded = MAGIC.len() + if is_long { 6 } else { 4 } + header.len() + 1;
     header.push_str(&" ".repeat(unpadded.next_multiple_of(64) - unpadded));
     header.push('\n');
-    let length = (header.len() as u16).to_le_bytes();
-    [MAGIC, &[1, 0], &length, header.as_bytes()].concat()
+    let length = (header.len() as u32).to_le_bytes();
+    let (version, length) = if is_long { (2, &length[..]) } else { (1, &length[..2]) };
+    [MAGIC, &[version, 0], length, header.as_bytes()].concat()
 }
 
 fn take(file: &mut impl Read, bytes: usize) -> Result<Vec<u8>, String> {

@@ -7,6 +7,7 @@ use super::interrupt;
 use super::output::{Output, Standard, print_error};
 use super::script::{Script, ScriptFrontend};
 use super::text::{self, Answer};
+use super::transcript_file::Recorded;
 use crate::command::{Outcome, is_blank_or_comment};
 use crate::debug::stop::Stop;
 
@@ -29,7 +30,7 @@ pub enum Ended {
 /// Standard output cannot be written.
 pub fn run_as_json(console: &mut Console, scripts: impl IntoIterator<Item = Script>) -> io::Result<Ended> {
     interrupt::listen_once();
-    let mut out = Standard::output();
+    let mut out = Recorded::new(Standard::output());
     let mut ended = Ended::Done;
     for mut script in scripts {
         while let Some(line) = script.next_line() {
@@ -43,6 +44,7 @@ pub fn run_as_json(console: &mut Console, scripts: impl IntoIterator<Item = Scri
                 Err(bad) => (bad.line.clone(), Flow::Failed(bad.into())),
             };
             let error = if let Flow::Failed(failed) = &flow { Some(&failed.error) } else { None };
+            out.follow_settings(&console.session().settings)?;
             out.write_all(text::json_command(&line, &said.answers, &said.text(), error).as_bytes())?;
             match flow {
                 Flow::Continue if interrupt::pressed() => return Ok(Ended::Interrupted),
@@ -106,7 +108,7 @@ impl Output for Said {
 /// Standard output cannot be written.
 pub fn run(console: &mut Console, scripts: impl IntoIterator<Item = Script>, color: bool) -> io::Result<Ended> {
     interrupt::listen_once();
-    let mut out = Standard::output();
+    let mut out = Recorded::new(Standard::output());
     let mut ended = Ended::Done;
     for mut script in scripts {
         loop {
@@ -120,6 +122,7 @@ pub fn run(console: &mut Console, scripts: impl IntoIterator<Item = Script>, col
                 Flow::Failed(failed) => {
                     ended = Ended::Failed;
                     out.flush()?;
+                    out.record(&text::failed(&failed, false));
                     print_error(&text::failed(&failed, color));
                     if !script.continues_on_error() {
                         return Ok(ended);

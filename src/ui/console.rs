@@ -163,7 +163,9 @@ impl Console {
             }
             let written = self.session().printed();
             let commands = self.breakpoint_commands();
-            let outcome = match self.execute_confirmed(&line, frontend, out)? {
+            let executed = self.execute_confirmed(&line, frontend, out)?;
+            out.follow_settings(&self.session().settings)?;
+            let outcome = match executed {
                 Ok(outcome) => outcome,
                 Err(error) => return Ok(Flow::Failed(Failed { line, error, place: None })),
             };
@@ -367,7 +369,11 @@ fn collect(pending: &mut VecDeque<Pending>, frontend: &mut dyn Frontend, out: &m
     loop {
         let next = pending.pop_front().map_or_else(|| frontend.more(">", out), |pending| Ok(Some(Ok(pending.line))))?;
         let line = match next {
-            None => return Ok(first_bad.map_or(Ok(lines), Err)),
+            None => {
+                let error = CommandError::new("the lines are over before their 'end': none of them is kept");
+                let line = lines.pop().unwrap_or_default();
+                return Ok(Err(first_bad.unwrap_or(BadLine { line, error, place: None })));
+            }
             Some(Ok(line)) => line.trim().to_string(),
             Some(Err(bad)) => {
                 first_bad.get_or_insert(bad);

@@ -10,6 +10,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use crate::command::Outcome;
+use crate::debug::settings::Settings;
 use crate::debug::stop::Stop;
 
 use super::visible::{visible_bytes, visible_styled};
@@ -24,6 +25,14 @@ pub trait Output: Write {
 
     /// Takes the answer of a command as data, before its text is written; by default it is left.
     fn answered(&mut self, _: &Outcome) {}
+
+    /// Follows the settings, which a command may have changed: `transcript` names a file for all that is written.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    fn follow_settings(&mut self, _: &Settings) -> io::Result<()> {
+        Ok(())
+    }
 
     /// Takes a stop as data, before its text is written; by default it is left.
     fn stopped(&mut self, _: &Stop) {}

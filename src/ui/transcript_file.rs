@@ -4,6 +4,12 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use super::console::Failed;
+use super::output::{Output, Standard};
+use super::text;
+use super::visible::visible_bytes;
+use crate::debug::settings::Settings;
+
 /// The file, if one is named.
 #[derive(Default)]
 pub struct TranscriptFile {
@@ -45,5 +51,55 @@ impl TranscriptFile {
                 self.complaint = Some(format!("cannot write the transcript to {path}: {error}"));
             }
         }
+    }
+}
+
+/// Standard output, and the transcript of what is written to it.
+pub struct Recorded {
+    out: Standard,
+    transcript: TranscriptFile,
+}
+
+impl Recorded {
+    /// Standard output without a transcript yet.
+    pub fn new(out: Standard) -> Self {
+        Self { out, transcript: TranscriptFile::default() }
+    }
+
+    /// Adds a text to the transcript that is on the terminal, or on standard error, already.
+    pub fn record(&mut self, text: &str) {
+        self.transcript.add(text);
+    }
+
+    /// Writes the error of a line.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn failed(&mut self, failed: &Failed, color: bool) -> io::Result<()> {
+        self.transcript.add(&text::failed(failed, false));
+        self.out.styled(&text::failed(failed, color))
+    }
+}
+
+impl Write for Recorded {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.transcript.add(&visible_bytes(bytes));
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+impl Output for Recorded {
+    fn printed(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.transcript.add(&visible_bytes(bytes));
+        self.out.printed(bytes)
+    }
+
+    fn follow_settings(&mut self, settings: &Settings) -> io::Result<()> {
+        self.transcript.follow(settings.transcript.as_deref(), std::iter::empty());
+        self.transcript.complaint().map_or(Ok(()), |complaint| writeln!(self, "warning: {complaint}"))
     }
 }

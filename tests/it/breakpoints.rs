@@ -417,3 +417,79 @@ proptest! {
         }
     }
 }
+
+/// The stops of a breakpoint on the line, to the end or to the beginning of the run: time and block.
+fn stops(session: &mut Session, direction: Direction) -> Vec<(u64, [u32; 3])> {
+    let mut stops = Vec::new();
+    loop {
+        let stop = session.resume(&Goal::Continue, direction, &mut NeverInterrupt).unwrap();
+        if !stop.reasons.iter().any(|reason| matches!(reason, Reason::Breakpoint { .. })) {
+            return stops;
+        }
+        stops.push((stop.time.0, stop.focus.block));
+    }
+}
+
+/// The visits of blocks to a line, counted from the passes of their lanes: the nth begins when the first lane passes for the nth time.
+fn visits_of(passes: &[(u64, [u32; 3], u32, Vec<usize>)]) -> Vec<(u64, [u32; 3])> {
+    let mut counts = std::collections::BTreeMap::new();
+    let mut begun = std::collections::BTreeMap::new();
+    let mut visits = Vec::new();
+    for (time, block, warp, lanes) in passes {
+        let counted = lanes.iter().map(|lane| {
+            let count: &mut u32 = counts.entry((*block, *warp, *lane)).or_default();
+            *count += 1;
+            *count
+        });
+        let nth = counted.max().unwrap();
+        let last: &mut u32 = begun.entry(*block).or_default();
+        if nth > *last {
+            *last = nth;
+            visits.push((*time, *block));
+        }
+    }
+    visits
+}
+
+/// On a line of the source a breakpoint stops once for each block and visit, at the same times in both directions and whenever it is set;
+/// ignored hits are visits, and a temporary one stops at the first.
+#[test]
+fn a_source_line_stops_once_a_block_and_visit() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/debug/tiles.ron");
+    let request = || Request { modules: Vec::new(), launch: LaunchChoice::File(path.clone()), overrides: Overrides::default() };
+    let session = || Session::new(open(&request()).unwrap(), 0, RunOptions::unwatched()).unwrap();
+    for place in ["tiles.cu:15", "tiles.cu:18", "tiles.cu:21"] {
+        let mut each_warp = session();
+        let resolved = Location::parse(place).unwrap().resolve(each_warp.program(), None).unwrap();
+        assert!(resolved.is_source_line);
+        each_warp.breakpoints.add(Breakpoint::new(Trigger::Code(resolved.pcs.clone()), place));
+        let mut passes = Vec::new();
+        loop {
+            let stop = each_warp.resume(&Goal::Continue, Direction::Forward, &mut NeverInterrupt).unwrap();
+            let Some(lanes) = each_warp.machine().next_lanes(stop.focus.block, stop.focus.warp) else { break };
+            if !stop.reasons.iter().any(|reason| matches!(reason, Reason::Breakpoint { .. })) {
+                break;
+            }
+            passes.push((stop.time.0, stop.focus.block, stop.focus.warp, lanes.iter().collect()));
+        }
+        let expected = visits_of(&passes);
+        assert!(!expected.is_empty() && expected.len() * 2 <= passes.len(), "{place}: {} of {}", expected.len(), passes.len());
+        let line = || Breakpoint::new(Trigger::Line(resolved.pcs.clone()), place);
+        let mut forward = session();
+        forward.breakpoints.add(line());
+        assert_eq!(stops(&mut forward, Direction::Forward), expected, "{place}");
+        assert_eq!(forward.breakpoints.get(1).unwrap().hits, expected.len() as u64);
+        let mut back = stops(&mut forward, Direction::Backward);
+        back.reverse();
+        assert_eq!(back, expected, "{place}, backwards");
+        let middle = expected[expected.len() / 2].0 + 1;
+        let mut late = session();
+        late.seek(ptxdbg::base::Tick(middle), &mut NeverInterrupt);
+        late.breakpoints.add(line());
+        let rest: Vec<_> = expected.iter().copied().filter(|(time, _)| *time > middle).collect();
+        assert_eq!(stops(&mut late, Direction::Forward), rest, "{place}, set at t={middle}");
+        let mut ignoring = session();
+        ignoring.breakpoints.add(Breakpoint { ignore: 1, temporary: true, ..line() });
+        assert_eq!(stops(&mut ignoring, Direction::Forward), expected[1..2], "{place}, the first is ignored");
+    }
+}

@@ -384,7 +384,20 @@ fn signals_are_passed_on() {
         // Without a terminal, as where a script runs it; a script that runs in the background has some of the signals ignored.
         let mut command = Command::new("setsid");
         let nth = if signal == "KILL" { "2" } else { "1" };
-        command.args(["env", "--default-signal=TERM,HUP,INT", env!("CARGO_BIN_EXE_ptxdbg"), "capture", "--nth", nth, "-o", "x.ptxcap", "--", "sh", "-c", &script]);
+        command.args([
+            "env",
+            "--default-signal=TERM,HUP,INT",
+            env!("CARGO_BIN_EXE_ptxdbg"),
+            "capture",
+            "--nth",
+            nth,
+            "-o",
+            "x.ptxcap",
+            "--",
+            "sh",
+            "-c",
+            &script,
+        ]);
         let command = command.current_dir(&folder).env("LD_LIBRARY_PATH", built).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
         wait_for(&folder.join("began"));

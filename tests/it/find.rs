@@ -159,7 +159,7 @@ fn queries_find_what_a_trace_of_everything_has() {
         let end = session.recorded();
         for _ in 0..queries {
             let (text, lane) = random_query(&session, &mut random, end);
-            let query = Query::parse(&text, &session.eval_context(), &session.marks).unwrap();
+            let query = Query::parse(&text, &session.eval_context(), &session.marks, session.time()).unwrap();
             let found = session.find(&query, &mut NeverInterrupt);
             let wanted = expected(&done, &query, lane);
             nonempty += u64::from(wanted.times > 0);

@@ -82,7 +82,7 @@ fn what_changes_the_past_drops_what_was_found_after_it() {
     let focus = session.focus;
     let (block, warp, lanes) = (focus.block, focus.warp, LaneMask::of(focus.lane as usize));
     let edit = Edit::Register { block, warp, lanes, bank: ptxdbg::program::Bank::B32, slot: ptxdbg::program::Slot(0), value: 0 };
-    session.edit(vec![edit]).unwrap();
+    session.edit(vec![edit], "set").unwrap();
     assert!(session.findings().is_empty());
     go(&mut session, Direction::Forward);
     assert!(!session.findings().is_empty());

@@ -301,7 +301,7 @@ fn a_session_goes_on_where_it_was_saved() {
     let edits = Expression::parse("%r18").unwrap();
     let value = Expression::parse("81").unwrap().evaluate(&first.eval_context()).unwrap();
     let edits = edits.assign(&first.eval_context(), &value).unwrap();
-    first.edit(edits).unwrap();
+    first.edit(edits, "set").unwrap();
     first.marks.set("edited", Mark { time: first.time(), focus: first.focus, place: String::new() }).unwrap();
     for _ in 0..5 {
         first.resume(&Goal::Instruction { count: 7, over_calls: false }, Direction::Forward, &mut NeverInterrupt).unwrap();

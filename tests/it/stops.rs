@@ -198,7 +198,7 @@ fn edits_fork_the_run_and_are_replayed() {
     let Target::Register(register) = edits else { panic!() };
     let (bank, slot) = (register.bank, register.slot);
     let edit = ptxdbg::debug::edit::Edit::Register { block: [0, 0, 0], warp: 0, lanes: LaneMask::ALL, bank, slot, value: 7 };
-    session.edit(vec![edit]).unwrap();
+    session.edit(vec![edit], "set").unwrap();
     assert_eq!(session.recorded(), end - 20, "what was recorded after it is dropped");
     let digest = session.machine().digest();
     session.seek_end(&mut NeverInterrupt);

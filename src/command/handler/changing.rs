@@ -3,6 +3,7 @@
 use crate::base::counted;
 use std::path::Path;
 
+use super::branches::with_kept;
 use crate::command::argument_text::ArgumentText;
 use crate::command::call::Call;
 use crate::command::context::Context;
@@ -59,14 +60,11 @@ fn assign(context: &mut Context<'_>, argument: &ArgumentText) -> Answer {
         AssignmentError::IssuePoint(error) => place.error_at(error.column, error.to_string()),
         AssignmentError::Value(message) => value.error(message),
     })?;
-    if let Some(question) = context.ask_to_drop() {
-        return Ok(question);
-    }
-    context.session.edit(edits).map_err(|error| place.error(error.to_string()))?;
+    let kept = context.session.edit(edits, &format!("set {}", argument.text)).map_err(|error| place.error(error.to_string()))?;
     let value = context.value(&place)?.text(&context.session.eval_context(), None);
     let (in_flight, bytes) = (super::looking::in_flight(context, &place), super::looking::declared_as_bytes(context, &place, "set"));
     let undefined = view::undefined_lanes(&context.session.eval_context(), &place.text);
-    Ok(Outcome::Value { in_flight, bytes, what: place.text, value, undefined, unrounded_uses: None })
+    Ok(with_kept(kept, Outcome::Value { in_flight, bytes, what: place.text, value, undefined, unrounded_uses: None }))
 }
 
 /// Gives the variable `$name` a value.
@@ -266,13 +264,12 @@ pub fn restore(context: &mut Context<'_>, call: &Call) -> Answer {
     let (file, memory) = (call.required("FILE")?, call.required("MEMORY")?);
     let (place, layout) = range(context, memory)?;
     let bytes = transfer::restore(Path::new(&file.text), &layout).map_err(|error| file.error(error.to_string()))?;
-    if let Some(question) = context.ask_to_drop() {
-        return Ok(question);
-    }
     let count = bytes.len();
     let edit = Edit::Memory { space: place.space, owner: place.owner, address: place.address, bytes };
-    context.session.edit(vec![edit]).map_err(|error| memory.error(error.to_string()))?;
-    Ok(Outcome::Text(format!("{} of {} written from {}\n", counted(count as u64, "byte"), memory.text, file.text)))
+    let change = format!("restore {} {}", file.text, memory.text);
+    let kept = context.session.edit(vec![edit], &change).map_err(|error| memory.error(error.to_string()))?;
+    let text = format!("{} of {} written from {}\n", counted(count as u64, "byte"), memory.text, file.text);
+    Ok(with_kept(kept, Outcome::Text(text)))
 }
 
 /// The memory that an expression names, and its layout in a file.

@@ -6,7 +6,7 @@ use crate::base::{counted, save};
 use crate::command::call::Call;
 use crate::command::context::Context;
 use crate::command::error::CommandError;
-use crate::command::outcome::Outcome;
+use crate::command::outcome::{LayoutRequest, Outcome};
 use crate::debug::export;
 use crate::debug::value::Value;
 
@@ -15,14 +15,22 @@ type Answer = Result<Outcome, CommandError>;
 
 pub fn control_flow(context: &mut Context<'_>, call: &Call) -> Answer {
     let file = call.required("FILE")?;
-    if extension(&file.text) != "dot" {
-        return Err(file
-            .error("control flow is written for Graphviz, to FILE.dot")
-            .with_help("'dot -Tsvg FILE.dot' makes a picture of it"));
-    }
     let eval_context = context.session.eval_context();
-    let text = export::cfg_dot(&eval_context, eval_context.current_function());
+    let function = eval_context.current_function();
+    let text = match extension(&file.text) {
+        "dot" => export::cfg_dot(&eval_context, function),
+        "svg" => export::cfg_svg(&eval_context, function),
+        _ => return Err(file.error("control flow is written as a picture, to FILE.svg, or for Graphviz, to FILE.dot")),
+    };
     write(call, text.as_bytes())
+}
+
+pub fn screen(_: &mut Context<'_>, call: &Call) -> Answer {
+    let file = call.required("FILE")?;
+    match extension(&file.text) {
+        "svg" | "txt" => Ok(Outcome::Layout(LayoutRequest::Export(file.text.clone()))),
+        _ => Err(file.error("the screen is written as a picture, to FILE.svg, or as text, to FILE.txt")),
+    }
 }
 
 pub fn trace(context: &mut Context<'_>, call: &Call) -> Answer {
@@ -36,11 +44,13 @@ pub fn trace(context: &mut Context<'_>, call: &Call) -> Answer {
 
 pub fn registers(context: &mut Context<'_>, call: &Call) -> Answer {
     let file = call.required("FILE")?;
-    if extension(&file.text) != "csv" {
-        return Err(file.error("registers are written as a table, to FILE.csv"));
-    }
-    let text = export::registers_csv(&context.session.eval_context()).map_err(|error| CommandError::new(error.to_string()))?;
-    write(call, text.as_bytes())
+    let eval_context = context.session.eval_context();
+    let bytes = match extension(&file.text) {
+        "csv" => export::registers_csv(&eval_context).map(String::into_bytes),
+        "npy" => export::registers_npy(&eval_context),
+        _ => return Err(file.error("registers are written as a table, to FILE.csv, or as an array of NumPy, to FILE.npy")),
+    };
+    write(call, &bytes.map_err(|error| CommandError::new(error.to_string()))?)
 }
 
 pub fn memory(context: &mut Context<'_>, call: &Call) -> Answer {
@@ -51,8 +61,8 @@ pub fn memory(context: &mut Context<'_>, call: &Call) -> Answer {
     match context.value(memory)? {
         Value::Array(array) => {
             let text = export::array_csv(&context.session.eval_context(), &array);
-            let more = || memory.error("this has more elements than a table takes").with_help("name a range, out[0..99], or FILE.npy");
-            write(call, text.ok_or_else(more)?.as_bytes())
+            let text = text.map_err(|message| memory.error(message).with_help("name a range, out[0..99], or FILE.npy"))?;
+            write(call, text.as_bytes())
         }
         Value::Scalar(_) | Value::Lanes(_) | Value::Source(_) | Value::Tensor(_) => {
             Err(memory.error("an array is wanted: a variable, a buffer or a range of it"))

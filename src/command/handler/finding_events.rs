@@ -17,8 +17,7 @@ pub fn find(context: &mut Context<'_>, call: &Call) -> Answer {
     if argument.text.split_whitespace().next() == Some("findings") {
         return findings(context, argument);
     }
-    let query = Query::parse(&argument.text, &context.session.eval_context(), &context.session.marks);
-    let query = query.map_err(|error| argument.shifted_error(error))?;
+    let query = context.session.query(&argument.text).map_err(|error| argument.shifted_error(error))?;
     let found = context.session.find(&query, context.interrupt);
     if let [event] = found.events.as_slice() {
         context.state.again = Some(format!("goto {}", event.time));
@@ -31,7 +30,7 @@ pub fn find(context: &mut Context<'_>, call: &Call) -> Answer {
 fn findings(context: &mut Context<'_>, argument: &ArgumentText) -> Answer {
     // The same words as of other queries: only those that select by time and count have a meaning.
     let as_query = format!("barriers{}", argument.text.trim_start().trim_start_matches("findings"));
-    let query = Query::parse(&as_query, &context.session.eval_context(), &context.session.marks);
+    let query = Query::parse(&as_query, &context.session.eval_context(), &context.session.marks, context.session.time());
     let query = query.map_err(|error| argument.shifted_error(error).with_help(USAGE))?;
     if query.place.is_some() || query.condition.is_some() || query.threads != Default::default() {
         return Err(argument

@@ -235,14 +235,13 @@ pub fn list(context: &mut Context<'_>, call: &Call) -> Answer {
     let before = context.state.listed.take().filter(|listed| listed.listed_at == here);
     let (text, lines) = match (call.argument("LOCATION"), before) {
         (None, Some(Listed { text, lines, .. })) => (text, lines.end..lines.end.saturating_add(size)),
-        (None, None) => {
-            let (file, line) = view::current_line(&context.session.eval_context());
-            (CodeText::Ptx(file), window(line, size))
-        }
-        (Some(minus), Some(Listed { lines, .. })) if minus.text == "-" && lines.start <= 1 => {
-            return Err(minus.error("these are the first lines: none stand before them"));
-        }
-        (Some(minus), Some(Listed { text, lines, .. })) if minus.text == "-" => {
+        (None, None) => lines_here(context, size),
+        (Some(minus), before) if minus.text == "-" => {
+            let (text, lines) = before.map_or_else(|| lines_here(context, size), |listed| (listed.text, listed.lines));
+            if lines.start <= 1 {
+                context.state.listed = Some(Listed { listed_at: here, text, lines });
+                return Err(minus.error("these are the first lines: none stand before them"));
+            }
             (text, lines.start.saturating_sub(size).max(1)..lines.start)
         }
         (Some(argument), _) => lines_at(context, argument, size)?,
@@ -260,6 +259,12 @@ pub fn list(context: &mut Context<'_>, call: &Call) -> Answer {
     }
     context.state.listed = Some(Listed { listed_at: here, text, lines });
     Ok(Outcome::View(View::Listing(listing)))
+}
+
+/// The lines around the present one.
+fn lines_here(context: &Context<'_>, size: u32) -> (CodeText, Range<u32>) {
+    let (file, line) = view::current_line(&context.session.eval_context());
+    (CodeText::Ptx(file), window(line, size))
 }
 
 /// The range of `size` lines around `line`.

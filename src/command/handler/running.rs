@@ -138,12 +138,11 @@ pub fn complete(context: &mut Context<'_>, call: &Call) -> Answer {
     let argument = call.required("COPY")?;
     let number =
         argument.text.trim_start_matches('#').parse().map_err(|_| argument.error(format!("'{}' is not a copy number", argument.text)))?;
-    if let Some(question) = context.ask_to_drop() {
-        return Ok(question);
-    }
     let is_wgmma = context.session.machine().wgmmas().any(|(_, wgmma)| wgmma.id == number);
-    context.session.complete(number).map_err(|message| argument.error(message).with_help("info async lists the copies in flight"))?;
-    Ok(Outcome::Text(format!("{} #{number} has ended\n", if is_wgmma { "wgmma" } else { "copy" })))
+    let completed = context.session.complete(number);
+    let kept = completed.map_err(|message| argument.error(message).with_help("info async lists the copies in flight"))?;
+    let what = if is_wgmma { "wgmma" } else { "copy" };
+    Ok(super::branches::with_kept(kept, Outcome::Text(format!("{what} #{number} has ended\n"))))
 }
 
 /// Default number of orders.

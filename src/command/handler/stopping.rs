@@ -21,8 +21,9 @@ pub fn breakpoint(context: &mut Context<'_>, call: &Call, temporary: bool) -> An
     let here = ArgumentText { text: String::new(), start: call.line.len() };
     let location = call.argument("LOCATION").unwrap_or(&here);
     let resolved = context.locate(location)?;
-    let (breakpoint, filter) = (Breakpoint::new(Trigger::Code(resolved.pcs), first_argument(call)), threads(context, call)?);
-    add(context, call, Breakpoint { temporary, filter, ..breakpoint }, resolved.note)
+    let note = resolved.note.clone();
+    let (breakpoint, filter) = (Breakpoint::new(resolved.trigger(), first_argument(call)), threads(context, call)?);
+    add(context, call, Breakpoint { temporary, filter, ..breakpoint }, note)
 }
 
 pub fn watch(context: &mut Context<'_>, call: &Call, mode: WatchMode) -> Answer {

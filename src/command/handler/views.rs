@@ -127,6 +127,11 @@ pub fn explain(context: &mut Context<'_>, call: &Call) -> Answer {
             if let Some(lane) = explanation.lane.as_mut().filter(|lane| !lane.lines.is_empty()) {
                 lane.lines.extend(last_write(context));
             }
+            // Where a pointer that is null comes from, or which made-up value led here.
+            let faulting = explanation.lane.as_mut().filter(|lane| matches!(lane.outcome, Some(explain::StepOutcome::Faults(_))));
+            if let Some((lane, fault)) = faulting.zip(context.session.next_fault()) {
+                lane.lines.extend([fault.made_up, fault.why].into_iter().filter(|line| !line.is_empty()));
+            }
             shown(View::Explanation(Box::new(explanation)))
         }
         None => Err(context.no_code_error()),

@@ -10,8 +10,8 @@ pub const COMMANDS: &[CommandSpec] = &[
         summary: "Change a setting, a register or memory",
         help: "'set SETTING VALUE' changes a setting; 'show' lists them.\n\n\
             'set PLACE = VALUE' writes a register of the focused lane (%r1), of several lanes (%r1@0..7) or of all (%r1@*), a variable, \
-            or memory. 'set $x = VALUE' keeps a value as $x for later expressions. What was recorded after the present time is dropped, \
-            because it would be different now: that is asked first, and in a script it takes --yes.",
+            or memory. 'set $x = VALUE' keeps a value as $x for later expressions. What was recorded after the present time may be \
+            different now: it is kept as a branch ('branches').",
         examples: &["set listsize 20", "set %r1 = 5", "set $old = %r1"],
         handler: handler::set,
         ..PLAIN
@@ -109,8 +109,8 @@ pub const COMMANDS: &[CommandSpec] = &[
         name: "restore",
         args: &[ArgSpec::new("FILE", ArgKind::File), ArgSpec::new("MEMORY", ArgKind::Expression)],
         summary: "Read memory from a file",
-        help: "Writes what a file holds to a buffer, a variable or a range of memory. As set, it discards the recorded history \
-            after the current time.",
+        help: "Writes what a file holds to a buffer, a variable or a range of memory. As with set, what \
+            follows is kept as a branch.",
         examples: &["restore out.npy out"],
         handler: handler::restore,
         ..PLAIN

@@ -2,6 +2,7 @@
 //!
 //! Parsing, abbreviations, errors, completion, help and the manual page all read it.
 
+mod branches;
 mod changing;
 mod expressions;
 mod focus;
@@ -34,6 +35,7 @@ pub const TOPICS: &[Topic] = &[
     guide("formats", "Letters after a slash, and types of values", guides::FORMATS),
     guide("threads", "How threads are named, and what their masks say", guides::THREADS),
     topic("changing", "Changing registers, memory and settings", changing::COMMANDS),
+    topic("branches", "Runs that changes have told apart", branches::COMMANDS),
     topic("scripting", "Commands of one's own, the shell, texts with values", scripting::COMMANDS),
     topic("session", "Scripts, saving, leaving", session::COMMANDS),
     guide("launch", "Where launches come from, and how they are changed", guides::LAUNCH),

@@ -75,12 +75,21 @@ pub const COMMANDS: &[CommandSpec] = &[
     CommandSpec {
         name: "export cfg",
         args: &[FILE],
-        summary: "Write the control-flow graph for Graphviz",
-        help: "Writes the control flow of the present function to FILE.dot: its basic blocks with their lines, instructions and the \
-            lanes of the \
-            focused warp, back edges dashed.",
-        examples: &["export cfg flow.dot"],
+        summary: "Write the control-flow graph as a picture or for Graphviz",
+        help: "Writes the control flow of the present function, its basic blocks with their lines, instructions and the lanes of the \
+            focused warp, back edges dashed: to FILE.svg as a picture, to FILE.dot for Graphviz.",
+        examples: &["export cfg flow.svg", "export cfg flow.dot"],
         handler: export::control_flow,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "export screen",
+        args: &[FILE],
+        summary: "Write what the screen shows, for a report",
+        help: "Writes the panes as they are now and the last lines below them: to FILE.svg as a picture with colours, to FILE.txt as \
+            text. A plain prompt and scripts have no screen.",
+        examples: &["export screen bug.svg", "export screen bug.txt"],
+        handler: export::screen,
         ..PLAIN
     },
     CommandSpec {
@@ -98,11 +107,11 @@ pub const COMMANDS: &[CommandSpec] = &[
     CommandSpec {
         name: "export registers",
         args: &[FILE],
-        summary: "Write the registers of the warp as a table",
-        help: "Writes the registers of the selected frame in all lanes of the focused warp to FILE.csv: a line for each register, a \
-            column for \
-            each lane.",
-        examples: &["export registers warp.csv"],
+        summary: "Write the registers of the warp as a table or an array",
+        help: "Writes the registers of the selected frame in all lanes of the focused warp: to FILE.csv a line for each register with a \
+            column for each lane, empty where it has never been written; to FILE.npy a structured array of NumPy with a field for each \
+            register and a record for each lane, 0 where it has never been written.",
+        examples: &["export registers warp.csv", "export registers warp.npy"],
         handler: export::registers,
         ..PLAIN
     },

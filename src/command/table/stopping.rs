@@ -19,6 +19,9 @@ pub const COMMANDS: &[CommandSpec] = &[
         help: "A location is a line of the PTX file (37) or of a source file (saxpy.cu:12), a label, a kernel or function, the number of \
             an instruction (*0x12, *saxpy+4), or all instructions of a form (op atom.*). Without one it is where the focused lane \
             stands.\n\n\
+            At an instruction it stops each warp that comes there, as gdb stops each thread. On a line of a source file it stops once \
+            for each block and visit: where the first thread of the block comes to the line for the nth time, and not again for the \
+            others that come there for the nth time; so does 'reverse-continue', and conditions, hits and ignored hits count visits.\n\n\
             THREADS limits it to some threads, as 'block 1,0,0 warp 2 lane 0-7'. A condition is evaluated for each lane: the kernel \
             stops where it is true for one of them, and the focus moves to that lane. The threads of a breakpoint set without THREADS \
             are all of the grid.",

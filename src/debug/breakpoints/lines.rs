@@ -48,7 +48,7 @@ fn resolve_ptx(program: &Program, line: u32, in_file: impl Fn(Pc) -> bool) -> Re
     let lines = || (0..program.code.len()).map(Pc::new).filter(|pc| in_file(*pc)).map(|pc| (program.line(pc), pc));
     let name = |pc| file_name(ptx_name(program, pc)).to_string();
     match lines().filter(|(at, _)| *at >= line).min() {
-        Some((at, pc)) => Ok(Resolved { pcs: vec![pc], note: moved_note(&name(pc), line, at) }),
+        Some((at, pc)) => Ok(Resolved { note: moved_note(&name(pc), line, at), ..Resolved::at(vec![pc]) }),
         None => Err(match lines().max() {
             Some((last, pc)) => {
                 ArgumentError::new(format!("no instruction on line {line} of {} or after it; the last is on line {last}", name(pc)))
@@ -77,7 +77,7 @@ fn resolve_source(program: &Program, files: &[u32], name: &str, line: u32) -> Re
         });
     };
     let on_line = |pc: usize| places(pc).any(|line| line == at);
-    Ok(Resolved { pcs: entries(program, on_line), note: moved_note(name, line, at) })
+    Ok(Resolved { pcs: entries(program, on_line), note: moved_note(name, line, at), is_source_line: true })
 }
 
 /// The instructions of a line at which it is entered: from the line before, by a branch from another line, or with the function.

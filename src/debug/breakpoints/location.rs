@@ -122,7 +122,7 @@ impl Location {
     /// There are none, or the location is ambiguous.
     pub fn resolve_with(&self, program: &Program, data: Option<&LazyDebugInfo>, current: Option<Pc>) -> Result<Resolved, ArgumentError> {
         let nowhere = || ArgumentError::new("the focused thread has no position: it has exited or not started");
-        let one = |pc| Resolved { pcs: vec![pc], note: None };
+        let one = |pc| Resolved::at(vec![pc]);
         match self {
             Location::Here => current.map(one).ok_or_else(nowhere),
             Location::Pc(number) => instruction(program, i128::from(*number)).map(one),

@@ -64,6 +64,8 @@ pub struct Breakpoint {
 pub enum Trigger {
     /// A thread is about to execute one of these instructions (in order).
     Code(Vec<Pc>),
+    /// A block comes to a line of the source, at one of these instructions (in order): once a visit, whatever the number of warps.
+    Line(Vec<Pc>),
     /// A target changes, or is accessed.
     Watch(Target, WatchMode),
     /// An event.

@@ -41,7 +41,7 @@ pub(super) fn resolve(
         [(_, found)] => Ok(found.clone()),
         [] => match inlined() {
             pcs if pcs.is_empty() => Err(unknown(program, name)),
-            pcs => Ok(Resolved { pcs, note: None }),
+            pcs => Ok(Resolved::at(pcs)),
         },
         several => {
             let candidates: Vec<String> = several.iter().map(|(function, _)| format!("{}:{name}", shown_name(&function.name))).collect();
@@ -84,7 +84,7 @@ fn known_names(program: &Program) -> Vec<String> {
 fn first_instruction(name: &str, functions: &[&Function]) -> Result<Resolved, ArgumentError> {
     let mut with_code = functions.iter().filter(|function| !function.code.is_empty());
     match (with_code.next(), with_code.next()) {
-        (Some(function), None) => Ok(Resolved { pcs: vec![Pc(function.code.start)], note: None }),
+        (Some(function), None) => Ok(Resolved::at(vec![Pc(function.code.start)])),
         (None, _) => Err(ArgumentError::new(format!("the module only declares '{name}': it has no instructions"))),
         (Some(_), Some(_)) => Err(ambiguous(name, functions)),
     }
@@ -99,7 +99,7 @@ fn ambiguous(name: &str, functions: &[&Function]) -> ArgumentError {
 /// The instructions at label `name` of a function: several if scopes of it have one each.
 fn label(function: &Function, name: &str) -> Option<Resolved> {
     let pcs: Vec<Pc> = function.labels.iter().filter(|(label, _)| &**label == name).map(|(_, pc)| *pc).collect();
-    (!pcs.is_empty()).then_some(Resolved { pcs, note: None })
+    (!pcs.is_empty()).then(|| Resolved::at(pcs))
 }
 
 fn unknown(program: &Program, name: &str) -> ArgumentError {

@@ -49,7 +49,7 @@ impl Pattern {
                 ArgumentError::new(format!("no instruction of the module matches '{}'", self.text)).with_nearest(stem(&self.text), present)
             );
         }
-        Ok(Resolved { pcs, note: None })
+        Ok(Resolved::at(pcs))
     }
 }
 

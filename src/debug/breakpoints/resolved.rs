@@ -1,5 +1,6 @@
 //! The instructions of a location.
 
+use super::Trigger;
 use crate::program::Pc;
 
 /// The instructions of a location.
@@ -9,4 +10,18 @@ pub struct Resolved {
     pub pcs: Vec<Pc>,
     /// The line used instead, if the named line has no instruction.
     pub note: Option<String>,
+    /// True if it is a line of the source.
+    pub is_source_line: bool,
+}
+
+impl Resolved {
+    /// These instructions, which are no line of the source.
+    pub fn at(pcs: Vec<Pc>) -> Self {
+        Self { pcs, note: None, is_source_line: false }
+    }
+
+    /// What triggers a breakpoint there.
+    pub fn trigger(self) -> Trigger {
+        if self.is_source_line { Trigger::Line(self.pcs) } else { Trigger::Code(self.pcs) }
+    }
 }

@@ -108,14 +108,14 @@ pub fn breakpoint_location(
 impl Breakpoint {
     /// The instructions it is at; none of a watchpoint or an event.
     pub fn pcs(&self) -> &[Pc] {
-        if let Trigger::Code(pcs) = &self.trigger { pcs } else { &[] }
+        if let Trigger::Code(pcs) | Trigger::Line(pcs) = &self.trigger { pcs } else { &[] }
     }
 
     /// gdb's word for its kind.
     pub fn kind(&self) -> &'static str {
         match (&self.trigger, &self.message) {
             (_, Some(_)) => "dprintf",
-            (Trigger::Code(_), None) => "breakpoint",
+            (Trigger::Code(_) | Trigger::Line(_), None) => "breakpoint",
             (Trigger::Watch(_, WatchMode::Change), None) => "watchpoint",
             (Trigger::Watch(_, WatchMode::Read), None) => "read watchpoint",
             (Trigger::Watch(_, WatchMode::Access), None) => "acc watchpoint",

@@ -39,11 +39,11 @@ impl Comparer<'_> {
 
     /// Runs a side, and calls `each` for each store in order of time, until it returns true.
     pub fn run(&self, side: usize, each: &mut dyn FnMut(&Store) -> bool) -> Result<CaseRun, RunError> {
-        let Side { program, case, options } = self.sides[side];
+        let Side { program, case, options, inputs } = self.sides[side];
         let mut runner = Runner::new(Job { program, case, options, instrumentation: Instrumentation::Nothing });
         let stopped = std::cell::Cell::new(false);
         let interrupt = || stopped.get() || (self.interrupt)();
-        runner.interrupt = &interrupt;
+        (runner.interrupt, runner.inputs) = (&interrupt, inputs);
         while !stopped.get()
             && runner.run_next(|machine, launch| {
                 let regions = self.region_names.regions(side, machine.device());

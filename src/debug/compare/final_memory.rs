@@ -1,5 +1,6 @@
 //! The memory at the end of two runs whose stores are equal: atomics, and the order of threads that write the same address, decide it.
 
+use super::branches::OutputDiff;
 use super::comparer::Comparer;
 use super::report::Difference;
 use super::side::Side;
@@ -43,7 +44,7 @@ pub fn compare(comparer: &Comparer<'_>, runs: [&CaseRun; 2]) -> Result<(u64, Opt
     let pair = &pairs[index];
     let size = u64::from(pair.buffer.element.bytes());
     let writer = |side: usize| -> Result<Option<Writer>, RunError> {
-        let Side { program, case, options } = comparer.sides[side];
+        let Side { program, case, options, inputs: _ } = comparer.sides[side];
         Ok(last_writers(program, case, options, &[(pair.addresses[side] + element * size, size)])?.pop().flatten())
     };
     let difference = Difference::Memory {
@@ -53,6 +54,26 @@ pub fn compare(comparer: &Comparer<'_>, runs: [&CaseRun; 2]) -> Result<(u64, Opt
         elements: different.count,
     };
     Ok((bytes, Some(difference)))
+}
+
+/// Compares the buffers of two runs bit for bit: each with its first different element, and how many there are.
+///
+/// # Errors
+/// The memory cannot be read.
+pub fn outputs(comparer: &Comparer<'_>, runs: [&CaseRun; 2]) -> Result<Vec<OutputDiff>, RunError> {
+    let [Some(device_a), Some(device_b)] = runs.map(|run| run.device.as_ref()) else { return Ok(Vec::new()) };
+    let diff = |pair: BufferPair<'_>| {
+        let mut different = Different::default();
+        let (buffer, pair) = (pair.buffer, BufferPair { tolerance: Tolerance::Bits, ..pair });
+        compare_pair([device_a, device_b], &pair, 0, &mut different)?;
+        let first = different.first.map(|(_, element, values)| {
+            let name = format!("{}{}", buffer.name, subscript(&buffer.shape, element));
+            (name, values.map(|bits| shown(buffer.element, bits)))
+        });
+        let elements = buffer.bytes / u64::from(buffer.element.bytes()).max(1);
+        Ok(OutputDiff { buffer: buffer.name.clone(), elements, different: different.count, first })
+    };
+    pairs_of(comparer, runs).into_iter().map(diff).collect()
 }
 
 /// The buffers that both sides have, of the same size.

@@ -10,6 +10,7 @@
 //! and stops at the first store that differs. So the difference that is reported is the first in the time of A, whatever the order of
 //! the blocks.
 
+mod branches;
 mod comparer;
 mod final_memory;
 mod regions;
@@ -19,6 +20,7 @@ mod side;
 mod stores;
 mod tally;
 
+pub use self::branches::{BranchRuns, OutputDiff, compare_branches};
 use self::comparer::Comparer;
 use self::regions::RegionNames;
 pub use self::report::{Difference, RunComparison, SideReport, StoreText};
@@ -183,7 +185,7 @@ mod tests {
         let options = RunOptions::unwatched();
         let side = |opened: &'_ Opened| (Arc::clone(&opened.program), opened.plan.cases[0].clone());
         let (a, b) = (side(a), side(b));
-        let sides = [&a, &b].map(|(program, case)| Side { program, case, options: &options });
+        let sides = [&a, &b].map(|(program, case)| Side { program, case, options: &options, inputs: &[] });
         let found = compare_runs_within(sides, None, Bound { stores }, &|| false).unwrap();
         match found.difference? {
             Difference::Store { thread, a: Some(a), b: Some(_), .. } => Some((thread, a.memory, a.site.time.0)),

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::base::Tick;
 use crate::debug::run::RunOptions;
+use crate::debug::timeline::Input;
 use crate::launch::Case;
 use crate::program::Program;
 
@@ -15,6 +17,8 @@ pub struct Side<'a> {
     pub case: &'a Case,
     /// The options of its run.
     pub options: &'a RunOptions,
+    /// The user's changes to it, in order of time.
+    pub inputs: &'a [(Tick, Input)],
 }
 
 /// Which stores of a thread are compared with each other.

@@ -74,13 +74,13 @@ pub(super) fn lines(context: &EvalContext<'_>, frame: &Frame<'_>, pc: Pc, view: 
         op if op.effects(program).only_computes() => equation(context, pc, view).into_iter().collect(),
         _ => {
             let decoded = descriptors(context, pc);
-            decoded.iter().map(|(text, view)| descriptor(text, view)).chain(copy(context, pc)).collect()
+            decoded.iter().map(|(text, view)| descriptor(text, view)).chain(copy(context, pc)).chain(tensor_copy(context, pc)).collect()
         }
     }
 }
 
 /// `copies 16 bytes from A[3][4] to As[0][4]`: what an asynchronous copy of the focused lane does. Of a tensor copy, only its shared
-/// side is named: the other side is a box, which `info async` has once it is issued.
+/// side is named: the other side is a box.
 fn copy(context: &EvalContext<'_>, pc: Pc) -> Option<String> {
     let program = context.program();
     let opcode = opcode(program, pc);
@@ -104,6 +104,16 @@ fn copy(context: &EvalContext<'_>, pc: Pc) -> Option<String> {
     }
     let bytes = texts.iter().filter(|text| !text.starts_with('[')).find_map(|text| number(context, text))?;
     Some(format!("copies {} from {} to {}", counted(bytes, "byte"), name(1)?, name(0)?))
+}
+
+/// The tensor map and the box of a tensor copy.
+fn tensor_copy(context: &EvalContext<'_>, pc: Pc) -> Vec<String> {
+    let program = context.program();
+    let opcode = opcode(program, pc);
+    if !opcode.contains("async.bulk.tensor") {
+        return Vec::new();
+    }
+    super::tensor::lines(context, &program.operand_texts(pc), opcode.contains(".mbarrier"))
 }
 
 /// `%p1 = 0 >= 256 = false`
@@ -312,7 +322,7 @@ fn descriptor(text: &str, view: &DescriptorView) -> String {
 }
 
 /// The bits of an operand: a literal or a register.
-fn number(context: &EvalContext<'_>, text: &str) -> Option<u64> {
+pub(super) fn number(context: &EvalContext<'_>, text: &str) -> Option<u64> {
     if let Some(digits) = text.strip_prefix("0x") {
         return u64::from_str_radix(digits, 16).ok();
     }

@@ -5,6 +5,7 @@
 //! executes next; for any other instruction, only the operands are shown.
 
 mod effects;
+mod tensor;
 
 use super::eval_context::{EvalContext, Frame};
 use super::expression::{Expression, register_bits};

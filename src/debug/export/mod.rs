@@ -1,12 +1,19 @@
 //! The run and its state as files for other programs: control flow for Graphviz, a trace for Perfetto, registers and memory as tables.
 
+mod cfg_svg;
 mod trace;
 
+pub use cfg_svg::{cfg_svg, escaped as xml_escaped};
+
 use super::eval_context::{EvalContext, ThreadError};
+use super::expression::{Expression, little_endian};
+use super::memory;
 use super::session::{InterruptCheck, Session};
 use super::shown_name;
-use super::value::{Array, Value, ValueText};
+use super::transfer::element_of;
+use super::value::{Array, Scalar, Type, Value, ValueText};
 use super::view::{self, BlockView, CfgView};
+use crate::launch::npy;
 use crate::program::FuncId;
 
 /// The control-flow graph of a function in the language of Graphviz: a node for each basic block with its lines, its instructions and the
@@ -66,15 +73,62 @@ pub fn registers_csv(context: &EvalContext<'_>) -> Result<String, ThreadError> {
     Ok(text)
 }
 
-/// An array as lines of values: a line for each innermost row. None if it has more elements than an expression holds.
-pub fn array_csv(context: &EvalContext<'_>, array: &Array) -> Option<String> {
-    let ValueText::Array(text) = Value::Array(array.clone()).text(context, None) else { return None };
-    if text.more {
-        return None;
-    }
+/// Most elements of a table.
+const TABLE_MAX: u64 = 1 << 22;
+
+/// The elements of an array as lines of values, all of them: a line for each innermost row.
+///
+/// # Errors
+/// There are more than a table takes, or the memory cannot be read, in one line.
+pub fn array_csv(context: &EvalContext<'_>, array: &Array) -> Result<String, String> {
+    let count = array.shape.iter().try_fold(1_u64, |count, extent| count.checked_mul(*extent)).filter(|count| *count <= TABLE_MAX);
+    let count = count.ok_or_else(|| format!("this has more elements than a table takes, {TABLE_MAX}"))? as usize;
+    let size = (array.ty.bytes() as usize).max(1);
+    let mut bytes = vec![0; count * size];
+    memory::read(context, array.space, array.address, &mut bytes).map_err(|error| error.to_string())?;
+    let value = |bytes: &[u8]| quoted(&Scalar::new(Type::Scalar(array.ty), little_endian(bytes)).text(context, None));
     let columns = array.shape.last().copied().unwrap_or(1).max(1) as usize;
-    let row = |row: &[String]| row.iter().map(|value| quoted(value)).collect::<Vec<_>>().join(",") + "\n";
-    Some(text.elements.chunks(columns).map(row).collect())
+    let row = |row: &[u8]| row.chunks(size).map(value).collect::<Vec<_>>().join(",") + "\n";
+    Ok(bytes.chunks(columns * size).map(row).collect())
+}
+
+/// The registers of the selected frame in the lanes of the focused warp as a structured array of NumPy: a field for each register, a record
+/// for each of the 32 lanes. Where a lane has never written a register, its bits are 0.
+///
+/// # Errors
+/// The thread is not resident.
+pub fn registers_npy(context: &EvalContext<'_>) -> Result<Vec<u8>, ThreadError> {
+    let rows = view::registers(context, |_| true, true, None)?;
+    let mut fields = Vec::new();
+    let mut columns: Vec<Vec<u8>> = Vec::new();
+    for row in rows {
+        let Ok(expression) = Expression::parse(&format!("{}@*", row.name)) else { continue };
+        let Ok(Value::Lanes(lanes)) = expression.evaluate(context) else { continue };
+        let Type::Scalar(ty) = lanes.ty else { continue };
+        let element = element_of(ty);
+        let size = (ty.bytes() as usize).max(1);
+        // Of a type that no file has, the bits are in words of 64 bits.
+        let words = size.div_ceil(element.bytes() as usize);
+        for word in 0..words {
+            let name = if words == 1 { row.name.clone() } else { format!("{}.{word}", row.name) };
+            let width = element.bytes() as usize;
+            let mut column = vec![0; width * 32];
+            for (lane, scalar) in lanes.iter().filter(|(lane, _)| !row.undefined.contains(*lane)) {
+                let bytes = (scalar.bits >> (8 * width * word)).to_le_bytes();
+                column[lane * width..(lane + 1) * width].copy_from_slice(&bytes[..width]);
+            }
+            fields.push((name, element));
+            columns.push(column);
+        }
+    }
+    let mut bytes = npy::record_header_bytes(&fields, &[32]);
+    for lane in 0..32 {
+        for column in &columns {
+            let width = column.len() / 32;
+            bytes.extend_from_slice(&column[lane * width..(lane + 1) * width]);
+        }
+    }
+    Ok(bytes)
 }
 
 /// A cell, in quotes where it needs them.

@@ -13,8 +13,10 @@ use collector::Collector;
 pub use query::{Grouping, Happening, Query, USAGE, Wanted};
 pub use text::{EventRow, FoundText, GroupRow};
 
+use super::argument::ArgumentError;
 use super::focus::Focus;
 use super::session::{InterruptCheck, Session};
+use crate::isa::Space;
 use crate::machine::{LaneMask, Tick};
 use crate::program::Pc;
 
@@ -96,6 +98,29 @@ impl Found {
 }
 
 impl Session {
+    /// The query in `text`. Where the focused block is not on the machine, a place in its shared memory is that of the same name in the
+    /// first block of the launch.
+    ///
+    /// # Errors
+    /// A part of it is wrong, with its place.
+    pub fn query(&mut self, text: &str) -> Result<Query, ArgumentError> {
+        let (now, focus) = (self.time(), self.focus);
+        let parsed = Query::parse(text, &self.eval_context(), &self.marks, now);
+        if parsed.is_ok() || self.machine().block(focus.block).is_some() {
+            return parsed;
+        }
+        self.return_to(self.machine().start());
+        self.focus = Focus::first(self.machine());
+        let then = Query::parse(text, &self.eval_context(), &self.marks, now);
+        self.return_to(now);
+        self.focus = focus;
+        let mut query = then.or(parsed)?;
+        if let Some(place) = query.place.as_mut().filter(|place| place.space == Space::Shared) {
+            place.owner = focus;
+        }
+        Ok(query)
+    }
+
     /// What the recorded run has of `query`. The session stays where it is.
     pub fn find(&mut self, query: &Query, interrupt: &mut dyn InterruptCheck) -> Found {
         let (now, focus) = (self.time(), self.focus);

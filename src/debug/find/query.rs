@@ -95,11 +95,11 @@ impl Query {
         }
     }
 
-    /// Parses the text after `find`.
+    /// Parses the text after `find`; `now` is the time that others may be relative to.
     ///
     /// # Errors
     /// A part of it is wrong, with its place.
-    pub fn parse(text: &str, context: &EvalContext<'_>, marks: &Marks) -> Result<Self, ArgumentError> {
+    pub fn parse(text: &str, context: &EvalContext<'_>, marks: &Marks, now: Tick) -> Result<Self, ArgumentError> {
         let parts = parts(text);
         let (first, rest) = parts.split_first().ok_or_else(|| ArgumentError::new("what is to be found?").with_help(USAGE))?;
         let word = text[first.clone()].trim();
@@ -109,7 +109,7 @@ impl Query {
         let (threads, wanted) = (ThreadFilter::default(), Wanted::All);
         let mut query = Self { happening, place: None, threads, from: Tick::START, until: Tick::MAX, condition: None, wanted };
         for part in rest {
-            query.part(text, part, context, marks).map_err(|error| match error.span {
+            query.part(text, part, context, (marks, now)).map_err(|error| match error.span {
                 Some(_) => error.shifted(part.start),
                 None => error.at(part.clone()),
             })?;
@@ -125,7 +125,7 @@ impl Query {
     }
 
     /// Takes a part of the text, which begins with its word.
-    fn part(&mut self, text: &str, part: &Range<usize>, context: &EvalContext<'_>, marks: &Marks) -> Result<(), ArgumentError> {
+    fn part(&mut self, text: &str, part: &Range<usize>, context: &EvalContext<'_>, times: (&Marks, Tick)) -> Result<(), ArgumentError> {
         let text = text[part.clone()].trim_end();
         let (word, after) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         let argument = after.trim_start();
@@ -151,8 +151,8 @@ impl Query {
             ("between", ..) => {
                 let (first, last) =
                     argument.split_once(char::is_whitespace).ok_or_else(|| ArgumentError::new("two times are expected after 'between'"))?;
-                self.from = time(marks, first, context.machine.tick()).map_err(shifted)?;
-                self.until = time(marks, last, context.machine.tick()).map_err(shifted)?;
+                self.from = time(times, first).map_err(shifted)?;
+                self.until = time(times, last).map_err(shifted)?;
             }
             ("where", ..) => {
                 let parsed = Expression::parse(argument);
@@ -176,7 +176,7 @@ impl Query {
 }
 
 /// A time, as `goto` takes it; `end` is after all that was executed.
-fn time(marks: &Marks, text: &str, now: Tick) -> Result<Tick, ArgumentError> {
+fn time((marks, now): (&Marks, Tick), text: &str) -> Result<Tick, ArgumentError> {
     Ok(match marks.parse_time(text, now)? {
         TimeArgument::Start => Tick::START,
         TimeArgument::End => Tick::MAX,

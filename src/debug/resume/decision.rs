@@ -26,7 +26,7 @@ pub struct Decision {
 }
 
 /// The result of checking a breakpoint's threads and condition.
-enum Verdict {
+pub(super) enum Verdict {
     /// The breakpoint is not for these threads, or its condition does not hold.
     Pass,
     /// This thread hits the breakpoint.
@@ -42,6 +42,7 @@ impl Session {
         for breakpoint in self.breakpoints.iter().filter(|breakpoint| breakpoint.enabled) {
             match &breakpoint.trigger {
                 Trigger::Code(pcs) => watcher.watch_code(count, breakpoint.number, pcs.clone(), false),
+                Trigger::Line(pcs) => watcher.watch_line(count, breakpoint.number, pcs.clone()),
                 Trigger::Watch(target, mode) => {
                     watcher.watchpoints.push(Watchpoint::new(Some(breakpoint.number), target.clone(), *mode, self.machine()));
                 }
@@ -75,6 +76,7 @@ impl Session {
                     causes.push(reason.into());
                 }
                 Candidate::Code(issue) => self.decide_code(watcher, &issue, counting, causes),
+                Candidate::Passing(issue) => self.pass_lines(watcher, &issue),
                 Candidate::Accessed(index, candidate) => {
                     if let Some(watched) = watcher.watchpoints.get_mut(index) {
                         decision.resumes_stepped_warp |= self.decide_access(watched, candidate, counting, causes);
@@ -143,10 +145,12 @@ impl Session {
         let numbers: Vec<(u32, bool)> = watcher.numbers_at(issue.point.pc).collect();
         for (number, active_only) in numbers {
             let lanes = if active_only { issue.active } else { issue.lanes };
-            let event = self.breakpoints.get(number).ok().and_then(|breakpoint| match breakpoint.trigger {
-                Trigger::Event(event) => Some(event),
-                Trigger::Code(_) | Trigger::Watch(..) => None,
-            });
+            let trigger = self.breakpoints.get(number).ok().map(|breakpoint| &breakpoint.trigger);
+            let event = if let Some(Trigger::Event(event)) = trigger { Some(*event) } else { None };
+            let is_line = matches!(trigger, Some(Trigger::Line(_)));
+            if is_line && !self.begins_visit(number, issue) {
+                continue;
+            }
             if let Some(Event::Barrier(Some(wanted))) = event
                 && self.barrier_at(issue) != Some(wanted)
             {
@@ -301,7 +305,7 @@ impl Session {
         focuses.filter(holds).map(text).collect()
     }
 
-    fn check_condition(&self, breakpoint: &Breakpoint, threads: Threads) -> Verdict {
+    pub(super) fn check_condition(&self, breakpoint: &Breakpoint, threads: Threads) -> Verdict {
         let lanes = threads.lanes & breakpoint.filter.lanes_of(threads.block, threads.warp);
         let first = self.focus.among(threads.block, threads.warp, lanes);
         let Some(condition) = breakpoint.condition.as_ref().filter(|_| !lanes.is_empty()) else {

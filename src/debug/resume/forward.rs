@@ -261,6 +261,7 @@ impl Session {
             }
         };
         self.spin = watcher.spin;
+        self.know_visits();
         let instructions = (self.time() - begin).saturating_sub(watcher.step_instructions);
         let others = (stepped.is_some() || scheduler_lock.need == Need::Recorded) && watcher.step.is_some() && instructions > 0;
         StopInfo { causes, others: others.then_some(Others { instructions, need: scheduler_lock.need }) }

@@ -19,6 +19,7 @@ mod scheduler_lock;
 mod seek;
 mod swap;
 mod tensor_given;
+mod visits;
 mod watcher;
 mod watchpoint;
 
@@ -35,6 +36,7 @@ pub(super) use flags::{Spin, WarpKey, flag_reads};
 pub use history::History;
 pub use last_known::LastKnown;
 pub use tensor_given::Execution;
+pub(super) use visits::Visits;
 pub(super) use watchpoint::Watchpoint;
 pub use watchpoint::bytes_of;
 
@@ -99,7 +101,7 @@ impl Session {
         let run_start = self.run_start();
         self.log.clear();
         let stop_info = match direction {
-            _ if !self.catch_up(interrupt) => StopInfo::because(Reason::Interrupted),
+            _ if !self.catch_up(interrupt) || self.count_visits(interrupt).is_err() => StopInfo::because(Reason::Interrupted),
             Direction::Forward => self.run_forward(goal, interrupt)?,
             Direction::Backward => self.run_backward(goal, interrupt)?,
         };

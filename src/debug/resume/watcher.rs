@@ -20,6 +20,8 @@ use crate::program::Pc;
 pub enum Candidate {
     /// Lanes are about to execute an instruction with a breakpoint.
     Code(Issue),
+    /// Lanes go on from an instruction on a source line with a breakpoint, which is decided on already.
+    Passing(Issue),
     /// The object of the watchpoint with this index was accessed.
     Accessed(usize, AccessCandidate),
     /// The converged lanes of `Issue` have diverged.
@@ -111,6 +113,8 @@ pub struct Watcher {
     pub code: Vec<bool>,
     /// The breakpoints: number, sorted instructions, and true if only lanes whose guard predicate holds can hit it.
     breakpoints: Vec<(u32, Vec<Pc>, bool)>,
+    /// True if a breakpoint is on a line of the source.
+    has_lines: bool,
     /// True if divergence is a candidate.
     pub divergences: bool,
     /// True if reconvergence is a candidate.
@@ -138,7 +142,6 @@ pub struct Watcher {
     /// What was collected since the last pause.
     pub candidates: Vec<Candidate>,
     /// Sets of converged lanes of the warp before the instruction.
-    /// Sets of converged lanes of the warp before the instruction.
     groups_before: usize,
 }
 
@@ -149,6 +152,7 @@ impl Watcher {
             decided: time,
             code: Vec::new(),
             breakpoints: Vec::new(),
+            has_lines: false,
             divergences: false,
             reconvergences: false,
             mbarriers: false,
@@ -175,6 +179,12 @@ impl Watcher {
             }
         }
         self.breakpoints.push((number, pcs, active_only));
+    }
+
+    /// The same for breakpoint `number` on a line of the source: it is told of lanes that go on from it, too.
+    pub fn watch_line(&mut self, count: usize, number: u32, pcs: Vec<Pc>) {
+        self.has_lines = true;
+        self.watch_code(count, number, pcs, false);
     }
 
     /// The breakpoints at `pc`, each with true if only lanes whose guard predicate holds can hit it.
@@ -324,6 +334,10 @@ impl Watcher {
         }
         if issue.point.tick != self.decided {
             candidates.extend(self.pauses_before(issue));
+        } else if self.has_lines && self.code.get(issue.point.pc.index()).is_some_and(|flag| *flag) {
+            // Once is enough: what follows is at later ticks.
+            self.has_lines = false;
+            candidates.push(Candidate::Passing(*issue));
         }
         if candidates.is_empty() {
             return false;

@@ -15,8 +15,9 @@ use crate::check::{ReversibleSections, UnorderedAccesses};
 use crate::debug::fault::{Fault, FaultContext};
 use crate::debug::fidelity::executed;
 use crate::debug::findings::FindingText;
+use crate::debug::timeline::Input;
 use crate::launch::PlannedLaunch;
-use crate::machine::{Device, Event, EventMask, Machine, Observer, Step, Tick};
+use crate::machine::{Device, Event, EventMask, Machine, NullObserver, Observer, Step, Tick};
 use crate::program::Pc;
 
 /// Warp-instructions between two checks of the step limit and for an interrupt: a fraction of a second.
@@ -71,6 +72,8 @@ pub(in crate::debug) struct Runner<'a> {
     pub interrupt: &'a dyn Fn() -> bool,
     /// Asked at each new finding: true if the findings so far decide what the run is for, so that it is interrupted.
     pub is_enough: &'a dyn Fn(&Findings) -> bool,
+    /// The user's changes to the run, in order of time.
+    pub inputs: &'a [(Tick, Input)],
     pub run: CaseRun,
 }
 
@@ -89,7 +92,7 @@ impl<'a> Runner<'a> {
             executed: BTreeSet::new(),
             interrupted: false,
         };
-        Self { job, time: Tick::START, interrupt: &|| false, is_enough: &|_| false, run }
+        Self { job, time: Tick::START, interrupt: &|| false, is_enough: &|_| false, inputs: &[], run }
     }
 
     /// Prepares the next launch and calls `run`, which returns its fault; false if there is no next launch, or the case was stopped by a
@@ -111,6 +114,7 @@ impl<'a> Runner<'a> {
                     interrupt: self.interrupt,
                     interrupted: Cell::new(false),
                     is_enough: self.is_enough,
+                    inputs: self.inputs,
                 };
                 self.run.fault = run(&mut machine, &launch);
                 self.run.interrupted = launch.interrupted.get();
@@ -139,6 +143,7 @@ pub(in crate::debug) struct RunningLaunch<'a> {
     interrupt: &'a dyn Fn() -> bool,
     interrupted: Cell<bool>,
     is_enough: &'a dyn Fn(&Findings) -> bool,
+    inputs: &'a [(Tick, Input)],
 }
 
 impl RunningLaunch<'_> {
@@ -161,9 +166,22 @@ impl RunningLaunch<'_> {
     fn run_until(&self, machine: &mut Machine, observer: &mut dyn Observer, is_decided: &Cell<bool>) -> Option<Fault> {
         let (start, fault_context) = (machine.start(), self.fault_context);
         let RunOptions { step_limit, memory_limit, .. } = *self.options;
+        let mut inputs = self.inputs.get(self.inputs.partition_point(|(time, _)| *time < start)..).unwrap_or_default();
         loop {
+            while let Some(((_, input), later)) = inputs.split_first().filter(|((time, _), _)| *time <= machine.tick()) {
+                machine.canonicalize(observer);
+                input.apply(machine, observer);
+                machine.canonicalize(&mut NullObserver);
+                inputs = later;
+            }
             let slice = step_limit.map_or(SLICE, |limit| limit.saturating_sub(machine.tick() - start).min(SLICE));
-            match machine.run(slice, observer) {
+            let slice = inputs.first().map_or(slice, |(time, _)| slice.min(*time - machine.tick()));
+            let step = machine.run(slice, observer);
+            // An input at the time of a fault or hang may make progress possible.
+            if inputs.first().is_some_and(|(time, _)| *time == machine.tick()) && !matches!(step, Step::Done) {
+                continue;
+            }
+            match step {
                 Step::Done => return None,
                 Step::Trapped(trap) if self.options.host.as_ref().is_some_and(|host| host.fetch_page(machine, &trap)) => continue,
                 Step::Trapped(trap) => return Some(fault_context.trap(&trap, machine)),

@@ -337,7 +337,7 @@ impl Saved {
     fn check_breakpoints(&self, program: &Program) -> Result<(), String> {
         let count = program.code.len();
         self.breakpoints.iter().try_for_each(|breakpoint| match &breakpoint.trigger {
-            Trigger::Code(pcs) => match pcs.iter().find(|pc| pc.index() >= count) {
+            Trigger::Code(pcs) | Trigger::Line(pcs) => match pcs.iter().find(|pc| pc.index() >= count) {
                 Some(pc) => Err(format!("breakpoint {} is at instruction {}, and the module has {count}", breakpoint.number, pc.0)),
                 None => Ok(()),
             },

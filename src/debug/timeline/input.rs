@@ -39,7 +39,7 @@ impl Input {
 }
 
 /// All inputs in order of time. Those before an index are applied to the present state; the others will be applied later.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Inputs(Vec<(Tick, Input)>);
 
 impl From<Vec<(Tick, Input)>> for Inputs {

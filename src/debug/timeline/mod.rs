@@ -22,7 +22,7 @@ use super::fault::{Fault, FaultContext};
 use super::run::{Job, RejectedLaunch, RunError, RunOptions};
 use crate::check::{Checks, Finding, UnorderedAccesses};
 use crate::launch::Case;
-use crate::machine::{Device, Instrumentation, Machine, NullObserver, Observer, Step, Tick};
+use crate::machine::{Device, Instrumentation, Machine, NullObserver, Observer, Step, Tick, Trap};
 use crate::program::Program;
 
 /// A run of a case, at some time.
@@ -391,6 +391,33 @@ impl Timeline {
         assert_eq!(self.snapshots.times().next_back(), Some(now), "what was recorded after it is dropped");
         self.assert_consistent();
         true
+    }
+
+    /// The fault that `trap`, at which `machine` stopped, is in the present launch.
+    pub fn fault_of(&self, trap: &Trap, machine: &Machine) -> Option<Fault> {
+        Some(self.job().fault_context(self.now.launch)?.trap(trap, machine))
+    }
+
+    /// The same run up to the present, without what follows it.
+    pub fn fork(&self) -> Self {
+        let (mut snapshots, mut inputs) = (self.snapshots.clone(), self.inputs.clone());
+        snapshots.truncate_from(self.time());
+        snapshots.insert(&self.now);
+        inputs.truncate(self.now.inputs);
+        let forked = Self {
+            program: Arc::clone(&self.program),
+            case: Arc::clone(&self.case),
+            options: self.options.clone(),
+            now: self.now.clone(),
+            addresses: self.addresses.clone(),
+            snapshots,
+            inputs,
+            recorded: self.position(),
+            end: None,
+            checker_cursor: new_checker_cursor(&self.program, self.checks()),
+        };
+        forked.assert_consistent();
+        forked
     }
 
     /// Compares the machines of two snapshots of one launch; none if there are no such snapshots.

@@ -36,6 +36,7 @@ impl Snapshot {
 }
 
 /// Snapshots by time.
+#[derive(Clone)]
 pub struct Snapshots {
     entries: BTreeMap<Tick, Entry>,
     /// Bytes of all entries.
@@ -44,6 +45,7 @@ pub struct Snapshots {
     memory: u64,
 }
 
+#[derive(Clone)]
 struct Entry {
     snapshot: Snapshot,
     /// Bytes that it does not share with the entry before it.

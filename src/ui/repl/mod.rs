@@ -9,14 +9,14 @@ mod running;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-use super::console::{Console, Failed, Flow};
+use super::console::{Console, Flow};
 use super::interrupt;
 use super::output::{Output, Standard};
 use super::terminal_kind::supports_cursor_movement;
 use super::text;
-use super::transcript_file::TranscriptFile;
+use super::transcript_file::Recorded;
 use super::tty::guard;
-use super::visible::{visible, visible_bytes};
+use super::visible::visible;
 use crate::command::complete::KnownNames;
 use crate::command::is_blank_or_comment;
 use crate::debug::session::Session;
@@ -29,20 +29,20 @@ use editor::{Line, LineEditor};
 pub fn run(console: &mut Console, color: bool) -> io::Result<()> {
     let terminal_guard = if supports_cursor_movement() { Some(guard::prepare(BTreeSet::new())?) } else { None };
     let mut editor = LineEditor::new(color, None)?;
-    let mut out = Recorded { out: Standard::output(), transcript: TranscriptFile::default() };
+    let mut out = Recorded::new(Standard::output());
     if let Some(complaint) = terminal_guard.as_ref().and_then(|terminal_guard| terminal_guard.without_restorer.as_ref()) {
         writeln!(out, "warning: {complaint}")?;
     }
     loop {
-        out.transcript.follow(console.session().settings.transcript.as_deref(), std::iter::empty());
-        for complaint in editor.complaints().into_iter().chain(out.transcript.complaint()) {
+        out.follow_settings(&console.session().settings)?;
+        for complaint in editor.complaints() {
             writeln!(out, "warning: {complaint}")?;
         }
         editor.set_names(KnownNames::of(&console.session()));
         let line_start = prompt(&console.session());
         let typed = match editor.line(&line_start)? {
             Line::Typed(line) => {
-                out.transcript.add(&format!("{}\n", visible(&format!("{line_start}{line}"))));
+                out.record(&format!("{}\n", visible(&format!("{line_start}{line}"))));
                 line
             }
             Line::NotText(bad) => {
@@ -68,38 +68,6 @@ pub fn run(console: &mut Console, color: bool) -> io::Result<()> {
         }
     }
     Ok(())
-}
-
-/// Standard output, and the transcript of what is written to it.
-struct Recorded {
-    out: Standard,
-    transcript: TranscriptFile,
-}
-
-impl Recorded {
-    /// Writes the error of a line.
-    fn failed(&mut self, failed: &Failed, color: bool) -> io::Result<()> {
-        self.transcript.add(&text::failed(failed, false));
-        self.out.styled(&text::failed(failed, color))
-    }
-}
-
-impl Write for Recorded {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.transcript.add(&visible_bytes(bytes));
-        self.out.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
-    }
-}
-
-impl Output for Recorded {
-    fn printed(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.transcript.add(&visible_bytes(bytes));
-        self.out.printed(bytes)
-    }
 }
 
 /// `(ptxdbg block 1,0,0 warp 2 lane 5 t=1234) `

@@ -11,7 +11,7 @@ pub fn compared(found: &RunComparison, files: [&str; 2]) -> String {
 }
 
 /// `A  saxpy.ptx  saxpy: 5,120 ticks, 1,024 stores of 256 threads`
-fn side(name: &str, file: &str, report: &SideReport) -> String {
+pub fn side(name: &str, file: &str, report: &SideReport) -> String {
     let SideReport { kernels, ticks, stores, threads, fault } = report;
     let (ticks, stores, threads) = (many(*ticks, "tick"), many(*stores, "store"), many(*threads, "thread"));
     let head = format!("{name}  {file}  {}: {ticks}, {stores} of {threads}\n", kernels.join(", "));
@@ -51,7 +51,7 @@ fn result(found: &RunComparison) -> String {
 }
 
 /// `  A  t=12  block (0,0,0) warp 0 lane 17  a.ptx:30 (a.cu:7)  st.global.f32 [%rd1], %f4   3.5 to y[17]`
-fn store(name: &str, store: Option<&StoreText>) -> String {
+pub fn store(name: &str, store: Option<&StoreText>) -> String {
     let Some(StoreText { site: at, memory, value }) = store else { return format!("  {name}  no such store\n") };
     let what = value.as_ref().map_or_else(|| format!("to {memory}"), |value| format!("{value} to {memory}"));
     format!("  {name}  {}   {what}\n", site(at))

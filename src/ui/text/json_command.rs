@@ -30,6 +30,8 @@ impl Answer {
             Outcome::Writes { what, writes, interrupted, .. } => {
                 ("writes", json!({ "place": what, "writes": writes, "interrupted": interrupted }))
             }
+            Outcome::Branches(rows) => ("branches", json!(rows)),
+            Outcome::BranchDiff(diff) => ("diff", json!(diff)),
             Outcome::Marks(marks) => ("marks", json!(marks)),
             Outcome::When { now, recorded, end } => ("time", json!({ "now": now, "recorded": recorded, "has_ended": end.is_some() })),
             Outcome::Focus { focus, site, frame } => ("focus", json!({ "thread": focus, "at": site.as_ref().ok(), "frame": frame })),

@@ -1,6 +1,7 @@
 //! Output as plain text, JSON, SARIF and JUnit's XML.
 
 pub mod asynchronous;
+mod branches;
 mod certificate;
 mod compared;
 mod diagnostic;

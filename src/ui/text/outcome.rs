@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::asynchronous;
+use super::branches;
 use super::certificate::certificate as certificate_line;
 use super::explored;
 use super::fidelity::fidelity;
@@ -49,6 +50,8 @@ pub fn outcome(outcome: &Outcome) -> String {
         Outcome::Writes { what, writes, interrupted, bytes } => {
             self::writes(what, writes, *interrupted) + &bytes.as_ref().map_or(String::new(), |note| format!("{note}\n"))
         }
+        Outcome::Branches(rows) => table(&branches::branches(rows)),
+        Outcome::BranchDiff(diff) => branches::diff(diff),
         Outcome::Marks(marks) => self::marks(marks),
         Outcome::When { now, recorded, end } => when(*now, *recorded, end.as_ref()),
         Outcome::View(view) => self::view(view),

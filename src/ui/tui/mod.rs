@@ -29,6 +29,7 @@ pub mod theme;
 mod browse;
 mod keys;
 mod output_buffer;
+mod picture;
 mod prompt;
 mod run;
 mod screen_terminal;

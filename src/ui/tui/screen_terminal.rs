@@ -1,6 +1,7 @@
 //! The screen on its terminal: the panes, the output below them, and the list of completions.
 
 use std::io;
+use std::path::Path;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -8,10 +9,12 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::Span;
 
 use super::layout::layouts;
+use super::picture;
 use super::screen::Screen;
 use super::terminal::Terminal;
 use super::theme::Theme;
 use super::wrap::wrapped;
+use crate::base::{counted, save};
 use crate::command::{CommandError, LayoutRequest};
 use crate::debug::session::Session;
 use crate::debug::settings::Settings;
@@ -30,6 +33,8 @@ pub struct ScreenTerminal {
     /// The file that gets all output, if the user wants one.
     transcript_file: TranscriptFile,
     offer: Option<Candidates>,
+    /// The panes as they were drawn last.
+    shown: Buffer,
 }
 
 /// The completions of a line.
@@ -41,7 +46,7 @@ struct Candidates {
 impl ScreenTerminal {
     /// The screen on this terminal.
     pub fn new(screen: Screen, terminal: Terminal) -> Self {
-        Self { screen, terminal, transcript_file: TranscriptFile::default(), offer: None }
+        Self { screen, terminal, transcript_file: TranscriptFile::default(), offer: None, shown: Buffer::default() }
     }
 
     /// Switches to the alternate screen and draws everything.
@@ -74,6 +79,7 @@ impl ScreenTerminal {
             self.screen.set_rows_below(self.terminal.rows_below());
             self.screen.draw(session, area, &mut buffer);
         }
+        self.shown.clone_from(&buffer);
         if let Some(offer) = &self.offer {
             offer.draw(&mut buffer);
         }
@@ -129,11 +135,22 @@ impl ScreenTerminal {
     /// Changes or saves the layout; returns a message for the user.
     pub fn request(&mut self, request: &LayoutRequest) -> Result<String, CommandError> {
         let command = match request {
+            LayoutRequest::Export(file) => return self.export(file),
             LayoutRequest::Show(name) => layouts::Command::Show(name),
             LayoutRequest::Save(name) => layouts::Command::Save(name),
         };
         let message = self.screen.layout_command(command).map_err(|error| CommandError::new(error.to_string()))?;
         Ok(message + "\n")
+    }
+
+    /// Writes the panes and the last lines below them to a file.
+    fn export(&self, file: &str) -> Result<String, CommandError> {
+        let lines = self.screen.transcript();
+        let below = lines.get(lines.len().saturating_sub(self.terminal.rows_below())..).unwrap_or_default();
+        let picture = if file.ends_with(".svg") { picture::svg(&self.shown, below) } else { picture::text(&self.shown, below) };
+        save::save(Path::new(file), &[picture.as_bytes()])
+            .map_err(|error| CommandError::new(format!("{file}: {}", save::cause(&error))))?;
+        Ok(format!("{} written to {file}\n", counted(picture.len() as u64, "byte")))
     }
 
     /// Shows the completions of `line` above it.

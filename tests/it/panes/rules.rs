@@ -452,6 +452,10 @@ fn python_is_shown_first() {
     screen.suit(&session);
     let shown = text(&drawn(&mut screen, &session, 120, 32));
     assert!(shown.starts_with("─[kernels.py:") && shown.contains("─ locals") && shown.contains("─ findings"), "{shown}");
+    // On 80 columns by 24 rows, of which 19 are above the prompt, it has 14 lines of source.
+    let small = text(&drawn(&mut screen, &session, 80, 19));
+    let source_lines = small.lines().skip(1).take_while(|line| !line.starts_with('─')).count();
+    assert!(source_lines >= 14 && small.contains("─ locals"), "{small}");
     press(&mut screen, "F3");
     let shown = text(&drawn(&mut screen, &session, 120, 32));
     assert!(shown.starts_with("─[vadd.ptx:"), "{shown}");
