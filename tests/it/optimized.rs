@@ -141,6 +141,6 @@ fn variables_have_the_values_that_printf_shows() {
         (valued, pairs, last_known) = (valued + with_value, pairs + said.pairs.len(), last_known + said.last_known);
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(valued * 100 >= pairs * 94, "{valued} of {pairs} variables at instructions have a value\n{}", lines.join("\n"));
-    assert!(compared > 150 && pairs > 500 && last_known > 0, "{compared} values, {pairs} pairs, {last_known} last known");
+    assert!(valued * 100 >= pairs * 95, "{valued} of {pairs} variables at instructions have a value\n{}", lines.join("\n"));
+    assert!(compared > 130 && pairs > 500 && last_known > 0, "{compared} values, {pairs} pairs, {last_known} last known");
 }

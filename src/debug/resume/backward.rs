@@ -20,11 +20,11 @@ use crate::program::Pc;
 
 /// An instruction that a stepped thread executed before the present.
 #[derive(Clone, Copy)]
-struct EarlierInstruction {
-    time: Tick,
-    pc: Pc,
-    depth: u32,
-    focus: Focus,
+pub(super) struct EarlierInstruction {
+    pub time: Tick,
+    pub pc: Pc,
+    pub depth: u32,
+    pub focus: Focus,
 }
 
 /// A stop before the present.
@@ -35,7 +35,7 @@ struct EarlierStop {
 }
 
 /// What to do at an instruction when going backwards.
-enum Choice {
+pub(super) enum Choice {
     /// Go to this instruction.
     Stop,
     /// Remember this instruction and continue with the one before it.
@@ -149,7 +149,7 @@ impl Session {
     }
 
     /// The earlier instruction that `choose` selects, if any.
-    fn choose_past(
+    pub(super) fn choose_past(
         &mut self,
         interrupt: &mut dyn InterruptCheck,
         mut choose: impl FnMut(&EarlierInstruction) -> Choice,

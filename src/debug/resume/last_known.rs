@@ -1,78 +1,98 @@
 //! The last value of a variable of the source that has none at the instruction where a thread stands.
 //!
-//! A compiler says of which instructions a register holds a variable, and registers of PTX keep their values: after the last of these
-//! instructions the register still holds the last value, until it is written again. The value is known if the write that gave the
-//! register its value was followed by an instruction of the range, and no other register that may hold the variable was written later.
+//! A compiler says at which instructions a variable has a place. The last value is that at the last instruction before the present at which
+//! the thread had one: the session goes back there and reads it.
 
-use crate::debug::expression::Expression;
+use super::backward::{Choice, EarlierInstruction};
+use crate::debug::focus::Focus;
+use crate::debug::names::scope;
 use crate::debug::session::{InterruptCheck, Session};
-use crate::debug::source_names::{self, ObjectPlace, SourceObject};
+use crate::debug::source_names::{self, ObjectPlace, SourceVariable};
 use crate::debug::value::{Format, Value, ValueText};
-use crate::dwarf::Operation;
+use crate::dwarf::{DebugInfo, ScopeId};
 use crate::machine::Tick;
 use crate::program::Pc;
 
-/// The last value of a variable, and when it was written.
+/// The last value of a variable, and when it had it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LastKnown {
     /// The value.
     pub value: ValueText,
-    /// The tick of the write.
+    /// The last tick at which the variable had a place.
     pub time: Tick,
 }
 
+/// A variable by its scope and its position in it.
+struct Variables {
+    scope: ScopeId,
+    name: String,
+}
+
+impl Variables {
+    /// The variable that has a place at `pc`: compilers write several of one name for parts of one.
+    fn at<'a>(&self, info: &'a DebugInfo, pc: Pc) -> Option<SourceVariable<'a>> {
+        let named = info.scopes[self.scope].variables.iter().filter(|variable| *variable.name == *self.name);
+        let variable = named.into_iter().find(|variable| variable.location_at(pc).is_some())?;
+        Some(SourceVariable { info, variable, scope: Some(self.scope) })
+    }
+}
+
 impl Session {
-    /// The last value of the variable `name` of the source for the focused thread; none if it has a value now, or the last one is not
-    /// known.
+    /// The last value of the variable `name` of the source for the focused thread; none if it has a place now, had none before, or the user
+    /// interrupts.
     pub fn last_known(&mut self, name: &str, format: Option<Format>, interrupt: &mut dyn InterruptCheck) -> Option<LastKnown> {
-        let registers = self.registers_of(name)?;
-        let mut latest: Option<(Tick, Pc, &str)> = None;
-        for register in &registers {
-            let target = Expression::parse(register).ok()?.target(&self.eval_context()).ok()?;
-            let history = self.last(&target, interrupt);
-            if history.interrupted {
-                return None;
+        let (variables, depth) = self.without_place(name)?;
+        let (now, focus) = (self.time(), self.focus);
+        let data = self.debug_data.clone();
+        let info = data.get(self.program())?;
+        let mut is_before_call = false;
+        let chosen = self.choose_past(interrupt, |past: &EarlierInstruction| {
+            let is_same = past.focus == Focus { frame: 0, ..focus };
+            match past.depth.cmp(&depth) {
+                std::cmp::Ordering::Less if is_same => {
+                    is_before_call = true;
+                    Choice::Stop
+                }
+                std::cmp::Ordering::Equal if is_same && variables.at(info, past.pc).is_some() => Choice::Stop,
+                _ => Choice::Continue,
             }
-            let Some(write) = history.writes.last() else { continue };
-            if latest.is_none_or(|(time, ..)| write.time > time) {
-                latest = Some((write.time, write.pc, register));
-            }
-        }
-        let (time, pc, register) = latest?;
-        let context = self.eval_context();
-        let frame = context.frame().ok()?;
-        let variable = source_names::find(&context, Some(&frame), name)?;
-        let next = Pc(pc.0.checked_add(1)?);
-        let held = variable.variable.location_at(next)?;
-        if held.registers().next() != Some(register) {
-            return None;
-        }
-        let function = context.function(&frame);
-        let location = crate::debug::names::scope::register(function, frame.pc, register)?;
-        let object = SourceObject { info: variable.info, ty: variable.variable.ty, place: ObjectPlace::Register(location), bits: None };
-        let value = Value::Source(object.value(&context, Some(&frame)).ok()?);
-        Some(LastKnown { value: value.text(&context, format), time })
+        });
+        let time = chosen.ok().flatten().filter(|_| !is_before_call).map(|past| past.time);
+        let value = time.and_then(|time| {
+            self.return_to(time);
+            self.focus = Focus { frame: 0, ..focus };
+            self.value_at(&variables, depth, format)
+        });
+        self.return_to(now);
+        self.focus = focus;
+        Some(LastKnown { value: value?, time: time? })
     }
 
-    /// The registers that hold the variable `name` in some instructions, if it has no value at the present one and is never elsewhere.
-    fn registers_of(&self, name: &str) -> Option<Vec<String>> {
+    /// The value at the present instruction, in the call of this depth.
+    fn value_at(&self, variables: &Variables, depth: u32, format: Option<Format>) -> Option<ValueText> {
+        let context = self.eval_context();
+        let frame = context.frames().ok()?.into_iter().find(|frame| frame.depth == depth)?;
+        let variable = variables.at(context.debug_info()?, frame.position())?;
+        let object = variable.object(&context, Some(&frame)).ok()?;
+        if let ObjectPlace::Register(register) = &object.place
+            && !scope::is_written(&frame, register)
+        {
+            return None;
+        }
+        Some(Value::Source(object.value(&context, Some(&frame)).ok()?).text(&context, format))
+    }
+
+    /// The variable that `name` means for the focused thread, and the calls around its frame, if it has no place at the present instruction.
+    fn without_place(&self, name: &str) -> Option<(Variables, u32)> {
         let context = self.eval_context();
         let frame = context.frame().ok()?;
         // Of a tensor a register holds some elements.
         if context.tensors().is_some_and(|tensors| tensors.is_tensor(name)) {
             return None;
         }
-        let variable = source_names::find(&context, Some(&frame), name)?.variable;
-        if variable.location_at(frame.pc).is_some() {
-            return None;
-        }
-        let register = |location: &crate::dwarf::Location| match location.0.as_slice() {
-            [Operation::Register(name)] => Some(name.to_string()),
-            _ => None,
-        };
-        let mut registers = variable.locations.iter().map(|entry| register(&entry.location)).collect::<Option<Vec<String>>>()?;
-        registers.sort();
-        registers.dedup();
-        Some(registers)
+        let found = source_names::find(&context, Some(&frame), name)?;
+        let variables = Variables { scope: found.scope?, name: name.to_string() };
+        let has_place = variables.at(found.info, frame.position()).is_some();
+        (!has_place && !found.variable.locations.is_empty()).then_some((variables, frame.depth))
     }
 }
