@@ -20,6 +20,8 @@ pub enum Remedy {
     NamedBarrier(Pc, Pc),
     /// An arrival at the named barrier at which threads wait with the instruction.
     Arrive(Pc, Position),
+    /// A wait at the barrier of the cluster, at which the threads have arrived.
+    ClusterWait(Position),
     /// A fence of memory.
     Fence(Scope, Position),
     /// A fence between the generic and the async proxy.

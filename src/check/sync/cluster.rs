@@ -11,6 +11,7 @@ use crate::check::deferred::DeferredFindings;
 use crate::check::finding::{Finding, MemoryRange, Pair, Side, SideAction};
 use crate::check::lane_text::lanes_do;
 use crate::check::race::{Construct, Language};
+use crate::check::remedy::{BarrierLevel, Position, Remedy};
 use crate::check::reporter::Reporter;
 use crate::check::sync::catalogue::{BARRIER_COUNT, CLUSTER_LATE};
 use crate::isa::Space;
@@ -125,5 +126,8 @@ fn early_access(language: Language, event: &AccessEvent<'_>) -> Finding {
     let address = event.addresses[event.lanes.first()];
     let memory = MemoryRange { space: event.space, block, address, bytes: event.bytes };
     let side = Side { bytes: event.bytes, ..Side::new(event.point, event.lanes, action(event)) };
-    Finding { memory: Some(memory), ..Finding::new(CLUSTER_LATE, side, why.to_string(), fix) }
+    // The threads may have arrived, and not waited.
+    let before = Position::Before(event.point.pc);
+    let candidates = vec![vec![Remedy::ClusterWait(before)], vec![Remedy::BarrierAt(BarrierLevel::Cluster, before)]];
+    Finding { memory: Some(memory), candidates, ..Finding::new(CLUSTER_LATE, side, why.to_string(), fix) }
 }

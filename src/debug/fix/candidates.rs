@@ -89,6 +89,9 @@ impl<'a> Planner<'a> {
             }
             Remedy::NamedBarrier(one, other) => self.named_barriers(one, other, pcs),
             Remedy::BarrierAt(level, at) => self.convergent_position(at).into_iter().map(|at| barriers_at(program, level, &[at])).collect(),
+            Remedy::ClusterWait(at) => {
+                self.convergent_position(at).into_iter().map(|at| insert(at, "barrier.cluster.wait;".into())).collect()
+            }
             Remedy::Fence(scope, at) => {
                 let (text, construct) = (fence(scope, program), Some(Construct::Fence).filter(|_| scope == Scope::Gpu));
                 vec![FixPlan::new(vec![TextChange::Insert(at, text.clone())], inserted(program, at, &text, construct))]

@@ -435,6 +435,7 @@ fn translated(remedy: Remedy, to: impl Fn(Pc) -> Option<Pc>) -> Option<Remedy> {
         Remedy::BarrierAt(level, at) => Remedy::BarrierAt(level, position(at)?),
         Remedy::NamedBarrier(one, other) => Remedy::NamedBarrier(to(one)?, to(other)?),
         Remedy::Fence(scope, at) => Remedy::Fence(scope, position(at)?),
+        Remedy::ClusterWait(at) => Remedy::ClusterWait(position(at)?),
         Remedy::ProxyFence(at) => Remedy::ProxyFence(position(at)?),
         Remedy::WgmmaFence(at) => Remedy::WgmmaFence(position(at)?),
         Remedy::Arrive(waiting, at) => Remedy::Arrive(to(waiting)?, position(at)?),

@@ -148,7 +148,9 @@ impl Registers {
         self.stored = stored;
         let undefined = |bank, slot| frame.undefined(tracked, RegisterOperand { bank, slot, width: 1 });
         let operands = Operands { program, warp, frame: issue.frame, active: issue.active, undefined };
-        if let Some(product) = Product::of(&inst.op, &operands, prepared) {
+        if !values.is_empty()
+            && let Some(product) = Product::of(&inst.op, &operands, prepared)
+        {
             product.execute((frame, tracked, table), (issue.active, issue.point));
             return found;
         }
