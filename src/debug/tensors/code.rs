@@ -163,6 +163,13 @@ impl Code {
         })
     }
 
+    /// The instruction at which all threads exit, if there is one alone.
+    pub fn only_exit(&self) -> Option<u32> {
+        let mut exits = self.all().filter(|pc| ["ret", "exit"].iter().any(|word| self.opcode(*pc).starts_with(word)));
+        let first = exits.next()?;
+        exits.next().is_none().then_some(first)
+    }
+
     /// Blocks and edges.
     pub fn control(&self) -> &ControlFlow {
         &self.control

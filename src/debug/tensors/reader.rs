@@ -148,10 +148,10 @@ impl<'r, 'a> Reader<'r, 'a> {
         warps.filter(|(warp, _)| is_other(warp)).map(|(_, number)| number).collect()
     }
 
-    /// The instruction at which a warp stands; none if its lanes stand at several, or have exited.
+    /// The instruction at which a warp stands, or has exited; none if its lanes stand at several.
     fn pc_of(&self, warp: &Warp) -> Option<u32> {
         let mut all = warp.groups.iter().map(|group| group.current_pc().0);
-        let first = all.next()?;
+        let Some(first) = all.next() else { return self.tensors.code.only_exit() };
         all.all(|pc| pc == first).then_some(first)
     }
 
