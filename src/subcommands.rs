@@ -13,7 +13,7 @@ use ptxdbg::base::save::{cause, save};
 use ptxdbg::debug::compare::{CompareError, Side, compare_runs};
 use ptxdbg::debug::open::{open, open_with_launch};
 use ptxdbg::debug::{OpenError, Opened};
-use ptxdbg::litmus::{self, Limits, TooLarge};
+use ptxdbg::litmus::{self, Limits};
 use ptxdbg::ui::interrupt;
 use ptxdbg::ui::output::{Standard, print_error};
 use ptxdbg::ui::refusal::{self, Failure, Status, report_failure};
@@ -121,6 +121,9 @@ fn compare(args: &CompareArgs, style: Style) -> Result<Status, Failure> {
 
 /// `ptxdbg litmus`: the outcomes that the memory model allows.
 fn litmus(args: &LitmusArgs) -> Result<Status, Failure> {
+    if let Some(folder) = args.dot.as_ref().filter(|folder| !folder.is_dir()) {
+        return Err(Failure::Message(format!("{}: --dot wants a folder that is there", visible(&folder.display().to_string()))));
+    }
     let mut status = Status::Well;
     let mut out = Standard::output();
     for path in args.tests().map_err(Failure::Message)? {
@@ -130,8 +133,8 @@ fn litmus(args: &LitmusArgs) -> Result<Status, Failure> {
         let text = text.ok_or_else(|| Failure::Message(format!("{name}: this is no text of at most 1 MiB in UTF-8")))?;
         let test = litmus::parse(&text)
             .map_err(|error| Failure::Message(format!("{name}:{}:{}: {}", error.line, error.column, visible(&error.message))))?;
-        let judged = litmus::judge(&test, Limits { rounds: args.rounds })
-            .map_err(|TooLarge| Failure::Message(format!("{name}: an execution has more than 64 events: shorten it, or say --rounds 1")))?;
+        let judged =
+            litmus::judge(&test, Limits { rounds: args.rounds }).map_err(|too_large| Failure::Message(format!("{name}: {too_large}")))?;
         status = status.max(if judged.answer { Status::Well } else { Status::Wrong });
         out.write_all(text::litmus::answer(&name, &test, &judged).as_bytes())?;
         if !args.quiet {

@@ -2,14 +2,17 @@
 //!
 //! Coherence order is partial: it has what is morally strong or related in causality order, and nothing else is added, since more order
 //! forbids more. So every execution that the axioms allow has the values of one that is found.
+//!
+//! What a part of the choices rules out is not followed: axioms forbid cycles, and more choices never take one away.
 
 use super::candidates::Candidate;
+use super::effort::{Effort, TooLarge};
 use super::relation::{Relation, bits};
 use super::test::Proxy;
 
 /// What does not depend on the writes that reads read from.
 pub struct Model<'a> {
-    candidate: &'a Candidate<'a>,
+    pub candidate: &'a Candidate<'a>,
     /// From the first operation of a release pattern to its write.
     releases: Relation,
     /// From the read of an acquire pattern to its last operation.
@@ -23,7 +26,16 @@ pub struct Model<'a> {
     alias_fences: u64,
     same_block: Relation,
     strong_po: Relation,
+    /// Pairs of writes that coherence order must relate.
+    strong_writes: Relation,
+    /// The writes of first values, and which of their locations the test asks of.
+    pub first: Vec<usize>,
+    pub asked: Vec<bool>,
+    pub effort: &'a Effort,
 }
+
+/// Receives the relations of an execution, and the last write of each location.
+pub type Each<'a> = dyn FnMut(Relations, &[usize]) -> bool + 'a;
 
 /// The relations of an execution that the axioms allow.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,14 +61,17 @@ pub struct Choice {
 /// What is known before the orders are chosen.
 struct Basis<'a> {
     choice: &'a Choice,
+    /// From a read to the write that it returns.
+    readers: Relation,
     strong_rf: Relation,
     observation: Relation,
     synchronizes: Relation,
 }
 
 impl<'a> Model<'a> {
-    pub fn new(candidate: &'a Candidate<'a>) -> Self {
-        let Candidate { test, events, po, overlap, morally_strong, .. } = candidate;
+    /// That of a candidate, in which the memory of locations may be `asked` of, in the order of their first values.
+    pub fn new(candidate: &'a Candidate<'a>, asked: Vec<bool>, effort: &'a Effort) -> Self {
+        let Candidate { test, events, po, overlap, morally_strong, same_memory, writes, .. } = candidate;
         let size = events.len();
         let of = |holds: &dyn Fn(usize, usize) -> bool| Relation::of(size, holds);
         let mask = |holds: &dyn Fn(usize) -> bool| (0..size).filter(|own| holds(*own)).fold(0, |mask, own| mask | 1 << own);
@@ -95,35 +110,47 @@ impl<'a> Model<'a> {
             alias_fences: mask(&|own| events[own].kind == super::event::EventKind::AliasFence),
             same_block,
             strong_po: po.and(overlap).and(morally_strong),
+            strong_writes: morally_strong.between(*writes, *writes).and(same_memory),
+            first: candidate.first_values(),
+            asked,
+            effort,
         }
     }
 
-    /// Calls `each` with the relations of every execution; stops when it answers false.
-    pub fn executions(&self, choice: &Choice, each: &mut impl FnMut(Relations) -> bool) -> bool {
+    fn basis<'b>(&self, choice: &'b Choice) -> Basis<'b> {
         let Candidate { morally_strong, rmw, .. } = self.candidate;
         let strong_rf = choice.rf.and(morally_strong);
         // Observation order: a write, then atomic operations that each read from the one before.
         let observation = strong_rf.or(&strong_rf.then(&rmw.then(&strong_rf).closure()));
         let synchronizes = self.releases.then(&observation).then(&self.acquires).and(morally_strong);
         let synchronizes = synchronizes.or(&choice.barrier);
-        let basis = Basis { choice, strong_rf, observation, synchronizes };
-        self.order_fences(&basis, 0, Relation::empty(self.candidate.events.len()), each)
+        Basis { choice, readers: choice.rf.inverse(), strong_rf, observation, synchronizes }
+    }
+
+    /// Calls `each` with the relations of executions, and the last write of each location: one for every order of `fence.sc` and every
+    /// choice of last writes that is possible. Stops when it answers false.
+    ///
+    /// # Errors
+    /// There are too many.
+    pub fn executions(&self, choice: &Choice, each: &mut Each<'_>) -> Result<bool, TooLarge> {
+        self.order_fences(&self.basis(choice), 0, Relation::empty(self.candidate.events.len()), each)
     }
 
     /// Chooses the order of each pair of `fence.sc` from number `next` on.
-    fn order_fences(&self, basis: &Basis<'_>, next: usize, order: Relation, each: &mut impl FnMut(Relations) -> bool) -> bool {
+    fn order_fences(&self, basis: &Basis<'_>, next: usize, order: Relation, each: &mut Each<'_>) -> Result<bool, TooLarge> {
+        self.effort.spend()?;
         let synchronizes = basis.synchronizes.or(&order);
         let base = self.candidate.po.or(&synchronizes).closure();
         // "Fence-SC". Causality order relates accesses alone where proxies differ; of fences the base has what is meant.
         if order.pairs().any(|(first, second)| base.has(second, first)) {
-            return true;
+            return Ok(true);
         }
         let cause = self.cause(basis, &base);
         let Some(&(one, other)) = self.fences.get(next) else {
-            return self.order_writes(basis, synchronizes, &cause, each);
+            return self.order_writes(basis, &synchronizes, &cause, each);
         };
         if next == 0 && !basis.choice.rf.then(&cause).is_irreflexive() {
-            return true;
+            return Ok(true);
         }
         for (first, second) in [(one, other), (other, one)] {
             if base.has(second, first) {
@@ -131,11 +158,11 @@ impl<'a> Model<'a> {
             }
             let mut order = order.clone();
             order.add(first, second);
-            if !self.order_fences(basis, next + 1, order, each) {
-                return false;
+            if !self.order_fences(basis, next + 1, order, each)? {
+                return Ok(false);
             }
         }
-        true
+        Ok(true)
     }
 
     /// Causality order.
@@ -170,39 +197,99 @@ impl<'a> Model<'a> {
         preserved.or(&left.then(&right).and(same_memory))
     }
 
-    /// Coherence order: what causality order says of writes, and an order of each pair that is morally strong.
-    fn order_writes(&self, basis: &Basis<'_>, sw: Relation, cause: &Relation, each: &mut impl FnMut(Relations) -> bool) -> bool {
-        let Candidate { writes, same_memory, .. } = self.candidate;
-        let mut co = cause.between(*writes, *writes).and(same_memory);
-        for first in self.candidate.first_values() {
-            bits(same_memory.row(first) & writes).filter(|other| *other != first).for_each(|other| co.add(first, other));
+    /// Coherence order: what causality order says of writes, and an order of each pair that is morally strong. Of all that leave the same
+    /// last writes one is enough: nothing else that is asked depends on it.
+    fn order_writes(&self, basis: &Basis<'_>, sw: &Relation, cause: &Relation, each: &mut Each<'_>) -> Result<bool, TooLarge> {
+        let Some(co) = self.extend(basis, cause, self.least_order(cause)) else { return Ok(true) };
+        for ends in self.ends(&co) {
+            let mut co = co.clone();
+            for end in &ends {
+                bits(self.open(&co).inverse().row(*end)).for_each(|other| co.add(other, *end));
+            }
+            let Some(co) = self.complete(basis, cause, co.closure())? else { continue };
+            let fr = basis.readers.then(&co);
+            let relations = Relations { rf: basis.choice.rf.clone(), co, fr, sw: sw.clone(), cause: cause.clone() };
+            if !each(relations, &ends) {
+                return Ok(false);
+            }
         }
-        self.complete(basis, &sw, cause, co.closure(), each)
+        Ok(true)
     }
 
-    fn complete(&self, basis: &Basis<'_>, sw: &Relation, cause: &Relation, co: Relation, each: &mut impl FnMut(Relations) -> bool) -> bool {
-        let Candidate { writes, rmw, morally_strong, same_memory, .. } = self.candidate;
-        let fr = basis.choice.rf.inverse().then(&co);
-        let strong_fr = fr.and(morally_strong);
-        let is_allowed = co.is_irreflexive()
-            && basis.choice.rf.or(&fr).then(cause).is_irreflexive()
-            && strong_fr.then(&co.and(morally_strong)).and(rmw).is_empty()
-            && basis.strong_rf.or(&co.and(morally_strong)).or(&strong_fr).or(&self.strong_po).is_acyclic();
-        if !is_allowed {
-            return true;
+    /// The order that writes have in any case: first values come first, and causality order holds.
+    fn least_order(&self, cause: &Relation) -> Relation {
+        let Candidate { writes, same_memory, .. } = self.candidate;
+        let mut co = cause.between(*writes, *writes).and(same_memory);
+        for first in &self.first {
+            bits(same_memory.row(*first) & writes).filter(|other| other != first).for_each(|other| co.add(*first, other));
         }
-        let open = morally_strong.between(*writes, *writes).and(same_memory).without(&co).without(&co.inverse());
-        let Some((one, other)) = open.pairs().next() else {
-            return each(Relations { rf: basis.choice.rf.clone(), co, fr, sw: sw.clone(), cause: cause.clone() });
-        };
+        co.closure()
+    }
+
+    /// The choices of the last write of each location, in the order of their first values: one that no other follows. Where nothing is
+    /// asked of a location, its first value stands for all.
+    fn ends(&self, co: &Relation) -> Vec<Vec<usize>> {
+        let Candidate { writes, same_memory, .. } = self.candidate;
+        let mut ends: Vec<Vec<usize>> = vec![Vec::new()];
+        for (write, is_asked) in self.first.iter().zip(&self.asked) {
+            let last: Vec<usize> = match is_asked {
+                false => vec![*write],
+                true => bits(same_memory.row(*write) & writes).filter(|last| co.row(*last) == 0).collect(),
+            };
+            ends = ends.iter().flat_map(|end| last.iter().map(|last| [&end[..], &[*last]].concat())).collect();
+        }
+        ends
+    }
+
+    /// Pairs of writes that must be in an order and are not.
+    fn open(&self, co: &Relation) -> Relation {
+        self.strong_writes.without(co).without(&co.inverse())
+    }
+
+    /// A coherence order that has all of this one, and an order of each pair that is morally strong; none if the axioms allow none.
+    fn complete(&self, basis: &Basis<'_>, cause: &Relation, co: Relation) -> Result<Option<Relation>, TooLarge> {
+        self.effort.spend()?;
+        let Some(co) = self.extend(basis, cause, co) else { return Ok(None) };
+        let Some((one, other)) = self.open(&co).pairs().next() else { return Ok(Some(co)) };
         for (first, second) in [(one, other), (other, one)] {
             let mut co = co.clone();
             co.add(first, second);
-            if !self.complete(basis, sw, cause, co.closure(), each) {
-                return false;
+            if let Some(found) = self.complete(basis, cause, co.closure())? {
+                return Ok(Some(found));
             }
         }
-        true
+        Ok(None)
+    }
+
+    /// What follows from a part of coherence order, by "SC-per-location"; none if an axiom forbids it. More order never makes it allowed.
+    fn extend(&self, basis: &Basis<'_>, cause: &Relation, mut co: Relation) -> Option<Relation> {
+        let Candidate { rmw, morally_strong, .. } = self.candidate;
+        loop {
+            let fr = basis.readers.then(&co);
+            let (strong_co, strong_fr) = (co.and(morally_strong), fr.and(morally_strong));
+            let per_location = basis.strong_rf.or(&strong_co).or(&strong_fr).or(&self.strong_po).closure();
+            let is_allowed = co.is_irreflexive()
+                && per_location.is_irreflexive()
+                && basis.choice.rf.or(&fr).then(cause).is_irreflexive()
+                && strong_fr.then(&strong_co).and(rmw).is_empty();
+            if !is_allowed {
+                return None;
+            }
+            let forced = self.open(&co).and(&per_location);
+            if forced.is_empty() {
+                return Some(co);
+            }
+            co = co.or(&forced).closure();
+        }
+    }
+
+    /// False if no execution has what this choice, which may lack reads, has.
+    pub fn is_possible(&self, rf: Relation) -> bool {
+        let choice = Choice { barrier: Relation::empty(self.candidate.events.len()), rf };
+        let basis = self.basis(&choice);
+        let base = self.candidate.po.or(&basis.synchronizes).closure();
+        let cause = self.cause(&basis, &base);
+        self.extend(&basis, &cause, self.least_order(&cause)).is_some()
     }
 
     /// Conflicting accesses that are neither morally strong nor related in causality order (PTX ISA, "Conflict and Data-races"), by their

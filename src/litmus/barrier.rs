@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::candidates::Candidate;
+use super::effort::TooLarge;
 use super::event::EventKind;
 use super::relation::{Relation, bits};
 use super::values::Value;
@@ -25,8 +26,15 @@ struct Arrivals {
     count: Option<usize>,
 }
 
+/// The most ways in which arrivals may meet, and the most sets of them that are tried.
+const WAYS_MAX: usize = 1 << 12;
+const TRIES_MAX: usize = 1 << 16;
+
 /// The pairs of arrivals and waits that meet, one relation for each choice; none if that cannot be. `values` has what reads return.
-pub fn meetings(candidate: &Candidate<'_>, values: &[Option<i64>]) -> Vec<Relation> {
+///
+/// # Errors
+/// There are too many choices.
+pub fn meetings(candidate: &Candidate<'_>, values: &[Option<i64>]) -> Result<Vec<Relation>, TooLarge> {
     let mut barriers: BTreeMap<Key, Arrivals> = BTreeMap::new();
     let mut rounds: BTreeMap<(usize, i64, Option<i64>), usize> = BTreeMap::new();
     for (own, event) in candidate.events.iter().enumerate() {
@@ -51,12 +59,19 @@ pub fn meetings(candidate: &Candidate<'_>, values: &[Option<i64>]) -> Vec<Relati
         let parts = match count {
             None => vec![vec![meeting]],
             Some(count) if left >= count => Vec::new(),
-            Some(count) => partitions(candidate, meeting, count),
+            Some(count) => {
+                let mut search = Partitions { candidate, count, parts: Vec::new(), found: Vec::new(), tries: 0 };
+                search.part(meeting)?;
+                search.found
+            }
         };
+        if choices.len() * parts.len() > WAYS_MAX {
+            return Err(TooLarge::Meetings);
+        }
         choices = choices.iter().flat_map(|chosen: &Vec<u64>| parts.iter().map(|part| [&chosen[..], part].concat())).collect();
     }
     choices.retain(|groups| !waits_forever(candidate, groups));
-    choices.iter().map(|groups| pairs(candidate, groups)).collect()
+    Ok(choices.iter().map(|groups| pairs(candidate, groups)).collect())
 }
 
 fn pairs(candidate: &Candidate<'_>, groups: &[u64]) -> Relation {
@@ -68,28 +83,46 @@ fn pairs(candidate: &Candidate<'_>, groups: &[u64]) -> Relation {
     pairs
 }
 
-/// The ways to part `members` into groups of `count` of different threads.
-fn partitions(candidate: &Candidate<'_>, members: u64, count: usize) -> Vec<Vec<u64>> {
-    let Some(first) = bits(members).next() else { return vec![Vec::new()] };
-    let has_first = |group: &u64| group >> first & 1 != 0;
-    let is_of_threads = |group: &u64| bits(*group).all(|own| candidate.po.row(own) & group == 0);
-    let groups = subsets(members, count).into_iter().filter(has_first).filter(is_of_threads);
-    groups
-        .flat_map(|group| partitions(candidate, members & !group, count).into_iter().map(move |rest| [vec![group], rest].concat()))
-        .collect()
+/// The ways to part arrivals into groups of `count` of different threads.
+struct Partitions<'a> {
+    candidate: &'a Candidate<'a>,
+    count: usize,
+    parts: Vec<u64>,
+    found: Vec<Vec<u64>>,
+    tries: usize,
+}
+
+impl Partitions<'_> {
+    fn part(&mut self, members: u64) -> Result<(), TooLarge> {
+        match bits(members).next() {
+            Some(first) => self.extend(1 << first, first, members),
+            None => {
+                self.found.push(self.parts.clone());
+                if self.found.len() > WAYS_MAX { Err(TooLarge::Meetings) } else { Ok(()) }
+            }
+        }
+    }
+
+    /// Adds members after `last` to a group, until it is full.
+    fn extend(&mut self, group: u64, last: usize, members: u64) -> Result<(), TooLarge> {
+        self.tries += 1;
+        if self.tries > TRIES_MAX {
+            return Err(TooLarge::Meetings);
+        }
+        if group.count_ones() as usize == self.count {
+            self.parts.push(group);
+            self.part(members & !group)?;
+            self.parts.pop();
+            return Ok(());
+        }
+        let is_of_other_thread = |own: &usize| bits(group).all(|of| !self.candidate.po.has(of, *own) && !self.candidate.po.has(*own, of));
+        let next: Vec<usize> = bits(members).filter(|own| *own > last).filter(is_of_other_thread).collect();
+        next.into_iter().try_for_each(|own| self.extend(group | 1 << own, own, members))
+    }
 }
 
 fn only_arrives(candidate: &Candidate<'_>, own: usize) -> bool {
     matches!(candidate.events[own].kind, EventKind::Barrier { only_arrives: true, .. })
-}
-
-/// The subsets of `members` with `count` of them.
-fn subsets(members: u64, count: usize) -> Vec<u64> {
-    let mut found = vec![(0_u64, 0)];
-    for member in bits(members) {
-        found.extend(found.clone().into_iter().map(|(set, size)| (set | 1 << member, size + 1)));
-    }
-    found.into_iter().filter(|(_, size)| *size == count).map(|(set, _)| set).collect()
 }
 
 /// True if some of the groups wait for one another.

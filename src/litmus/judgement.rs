@@ -6,6 +6,7 @@ use super::axioms::{Choice, Model, Relations};
 use super::barrier::meetings;
 use super::candidates::Candidate;
 use super::condition::Variable;
+use super::effort::{Effort, TooLarge};
 use super::event::Event;
 use super::path::{Path, paths};
 use super::relation::{Relation, bits};
@@ -24,10 +25,6 @@ impl Default for Limits {
         Self { rounds: 2 }
     }
 }
-
-/// A test with more events than are judged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TooLarge;
 
 /// An instruction: the thread's place in the test, and its place there.
 pub type Place = (usize, usize);
@@ -84,12 +81,12 @@ pub struct Witness {
 /// All executions of a test.
 ///
 /// # Errors
-/// An execution has more events than fit.
+/// It is too large.
 pub fn judge(test: &Test, limits: Limits) -> Result<Judgement, TooLarge> {
     let mut all: Vec<Vec<Path>> = Vec::new();
     let mut is_cut = false;
     for thread in 0..test.threads.len() {
-        let (paths, cut) = paths(test, thread, limits.rounds).ok_or(TooLarge)?;
+        let (paths, cut) = paths(test, thread, limits.rounds)?;
         is_cut |= cut;
         all.push(paths);
     }
@@ -101,6 +98,7 @@ pub fn judge(test: &Test, limits: Limits) -> Result<Judgement, TooLarge> {
         outcomes: BTreeMap::new(),
         races: BTreeSet::new(),
         sequential_races: BTreeSet::new(),
+        effort: Effort::default(),
     };
     let mut chosen: Vec<&Path> = Vec::new();
     combine(&all, &mut chosen, &mut |paths| judge.paths(paths))?;
@@ -158,22 +156,28 @@ struct Judge<'a> {
     outcomes: BTreeMap<Vec<i64>, Outcome>,
     races: BTreeSet<(Place, Place)>,
     sequential_races: BTreeSet<(Place, Place)>,
+    effort: Effort,
 }
 
 impl<'a> Judge<'a> {
     fn paths(&mut self, paths: &[&'a Path]) -> Result<(), TooLarge> {
+        self.effort.spend()?;
         // What a thread that waits forever would have read later has no value.
         let is_unread = |thread: usize, register: &usize| paths[thread].waits_forever && !paths[thread].written.contains(register);
         let is_undefined = |variable: &Variable| matches!(variable, Variable::Register(of, register) if is_unread(*of, register));
         if self.asked.iter().any(is_undefined) {
             return Ok(());
         }
-        let candidate = Candidate::new(self.test, paths.to_vec()).ok_or(TooLarge)?;
-        let model = Model::new(&candidate);
+        let candidate = Candidate::new(self.test, paths.to_vec()).ok_or(TooLarge::Events)?;
+        let asked = candidate.first_values().iter().map(|write| self.is_asked(candidate.events[*write].location)).collect();
+        // Model and judge count together.
+        let effort = std::mem::take(&mut self.effort);
+        let model = Model::new(&candidate, asked, &effort);
         let reads: Vec<usize> = bits(candidate.reads).collect();
         let sources: Vec<Vec<usize>> = reads.iter().map(|read| candidate.sources(*read)).collect();
         let mut source = vec![None; candidate.events.len()];
-        self.choose(&model, &candidate, (&reads, &sources), &mut source);
+        self.choose(&model, &candidate, (&reads, &sources), &mut source)?;
+        self.effort = effort;
         Ok(())
     }
 
@@ -184,85 +188,82 @@ impl<'a> Judge<'a> {
         candidate: &Candidate<'_>,
         (reads, sources): (&[usize], &[Vec<usize>]),
         source: &mut [Option<usize>],
-    ) {
-        let Some(values) = candidate.values(source) else { return };
+    ) -> Result<(), TooLarge> {
+        model.effort.spend()?;
+        let Some(values) = candidate.values(source) else { return Ok(()) };
         let (Some((read, reads)), Some((writes, sources))) = (reads.split_first(), sources.split_first()) else {
-            if candidate.is_caused(source) {
-                self.execute(model, candidate, source, &values);
-            }
-            return;
+            return if candidate.is_caused(source) { self.execute(model, candidate, source, &values) } else { Ok(()) };
         };
         for write in writes {
             source[*read] = Some(*write);
-            self.choose(model, candidate, (reads, sources), source);
+            if reads.is_empty() || model.is_possible(candidate.reads_from(source)) {
+                self.choose(model, candidate, (reads, sources), source)?;
+            }
         }
         source[*read] = None;
+        Ok(())
     }
 
-    fn execute(&mut self, model: &Model<'_>, candidate: &Candidate<'_>, source: &[Option<usize>], values: &[Option<i64>]) {
+    fn execute(
+        &mut self,
+        model: &Model<'_>,
+        candidate: &Candidate<'_>,
+        source: &[Option<usize>],
+        values: &[Option<i64>],
+    ) -> Result<(), TooLarge> {
         let rf = candidate.reads_from(source);
         let needs_load_buffering = !candidate.po.or(&rf).is_acyclic();
-        for barrier in meetings(candidate, values) {
+        for barrier in meetings(candidate, values)? {
             let choice = Choice { rf: rf.clone(), barrier };
             let mut sequential = None;
-            model.executions(&choice, &mut |relations| {
+            model.executions(&choice, &mut |relations, end| {
                 let sequential = sequential.get_or_insert_with(|| last_writes(candidate, source, &choice.barrier));
                 let races = model.races(&relations);
                 let place = |own: usize| (candidate.events[own].thread.unwrap_or(0), candidate.events[own].instruction);
-                let races = races.into_iter().map(|(one, other)| (place(one), place(other)));
-                if sequential.is_empty() {
-                    self.races.extend(races);
-                } else {
-                    let races: Vec<_> = races.collect();
+                let races: Vec<_> = races.into_iter().map(|(one, other)| (place(one), place(other))).collect();
+                if !sequential.is_empty() {
                     self.sequential_races.extend(&races);
-                    self.races.extend(races);
                 }
-                self.add(candidate, values, &relations, sequential, needs_load_buffering);
+                self.races.extend(races);
+                self.add(model, (values, end), relations, sequential, needs_load_buffering);
                 true
-            });
+            })?;
         }
+        Ok(())
     }
 
-    /// Adds the outcomes of an execution.
+    /// Adds the outcome of an execution with these last writes.
     fn add(
         &mut self,
-        candidate: &Candidate<'_>,
-        values: &[Option<i64>],
-        relations: &Relations,
+        model: &Model<'_>,
+        (values, end): (&[Option<i64>], &[usize]),
+        relations: Relations,
         sequential: &BTreeSet<Vec<usize>>,
         needs_load_buffering: bool,
     ) {
-        let first = candidate.first_values();
-        let asked: Vec<bool> = first.iter().map(|write| self.is_asked(candidate.events[*write].location)).collect();
-        for end in ends(candidate, relations, &first, &asked) {
-            let value = |variable: Variable| match variable {
-                Variable::Constant(value) => value,
-                Variable::Register(thread, register) => {
-                    candidate.evaluate(thread, &candidate.paths[thread].registers[register], values).unwrap_or(0)
-                }
-                Variable::Memory(location) => {
-                    let physical = Some(self.test.locations[location].physical);
-                    let at = first.iter().position(|write| candidate.events[*write].location == physical);
-                    at.and_then(|at| values[end[at]]).unwrap_or(0)
-                }
-            };
-            if self.test.filter.as_ref().is_some_and(|filter| !filter.holds(&value)) {
-                continue;
+        let Model { candidate, first, asked, .. } = model;
+        let value = |variable: Variable| match variable {
+            Variable::Constant(value) => value,
+            Variable::Register(thread, register) => {
+                candidate.evaluate(thread, &candidate.paths[thread].registers[register], values).unwrap_or(0)
             }
-            let is_same_end = |order: &Vec<usize>| (0..first.len()).all(|at| !asked[at] || order[at] == end[at]);
-            let is_sequential = sequential.iter().any(is_same_end);
-            let key: Vec<i64> = self.variables.iter().map(|variable| value(*variable)).collect();
-            let rank = (is_sequential, !needs_load_buffering);
-            if self.outcomes.get(&key).is_none_or(|old| rank > (old.is_sequential, !old.needs_load_buffering)) {
-                let witness = Witness {
-                    events: candidate.events.clone(),
-                    values: values.to_vec(),
-                    po: candidate.po.clone(),
-                    relations: relations.clone(),
-                };
-                let matches = self.test.condition.formula.holds(&value);
-                self.outcomes.insert(key.clone(), Outcome { values: key, matches, is_sequential, needs_load_buffering, witness });
+            Variable::Memory(location) => {
+                let physical = Some(self.test.locations[location].physical);
+                let at = first.iter().position(|write| candidate.events[*write].location == physical);
+                at.and_then(|at| values[end[at]]).unwrap_or(0)
             }
+        };
+        if self.test.filter.as_ref().is_some_and(|filter| !filter.holds(&value)) {
+            return;
+        }
+        let is_same_end = |order: &Vec<usize>| (0..first.len()).all(|at| !asked[at] || order[at] == end[at]);
+        let is_sequential = sequential.iter().any(is_same_end);
+        let key: Vec<i64> = self.variables.iter().map(|variable| value(*variable)).collect();
+        let rank = (is_sequential, !needs_load_buffering);
+        if self.outcomes.get(&key).is_none_or(|old| rank > (old.is_sequential, !old.needs_load_buffering)) {
+            let witness = Witness { events: candidate.events.clone(), values: values.to_vec(), po: candidate.po.clone(), relations };
+            let matches = self.test.condition.formula.holds(&value);
+            self.outcomes.insert(key.clone(), Outcome { values: key, matches, is_sequential, needs_load_buffering, witness });
         }
     }
 
@@ -271,18 +272,4 @@ impl<'a> Judge<'a> {
         let is_of = |location: usize| physical == Some(self.test.locations[location].physical);
         self.variables.iter().any(|variable| matches!(variable, Variable::Memory(location) if is_of(*location)))
     }
-}
-
-/// The choices of the last write of each location, in the order of their first values: one that no other follows in coherence order. Where
-/// nothing is asked of a location, its first value stands for all.
-fn ends(candidate: &Candidate<'_>, relations: &Relations, first: &[usize], asked: &[bool]) -> Vec<Vec<usize>> {
-    let mut ends: Vec<Vec<usize>> = vec![Vec::new()];
-    for (write, is_asked) in first.iter().zip(asked) {
-        let last: Vec<usize> = match is_asked {
-            false => vec![*write],
-            true => bits(candidate.same_memory.row(*write) & candidate.writes).filter(|last| relations.co.row(*last) == 0).collect(),
-        };
-        ends = ends.iter().flat_map(|end| last.iter().map(|last| [&end[..], &[*last]].concat())).collect();
-    }
-    ends
 }

@@ -126,7 +126,7 @@ impl Run<'_> {
         self.time += 1;
         match self.test.threads[thread].code[at].op {
             Op::Access(access) => self.access(thread, access),
-            Op::Fence { sc, scope } => self.weak.fence(self.place(thread), sc, scope),
+            Op::Fence { sc, scope } => self.weak.fence(self.place(thread), sc, scope, self.time),
             Op::ProxyFence(_) | Op::AliasFence => {}
             Op::Barrier { only_arrives, instance, id, count } => {
                 let of = &self.test.threads[thread];
@@ -166,7 +166,7 @@ impl Run<'_> {
                 let waits = |thread: &usize| self.waiting.get(thread).is_some_and(|(of, _)| *of == key);
                 let waiting: Vec<usize> = arrived.iter().copied().filter(waits).collect();
                 let resumed: Vec<Place> = waiting.iter().map(|thread| self.place(*thread)).collect();
-                self.weak.barrier(&places, &resumed);
+                self.weak.barrier(&places, &resumed, self.time);
                 self.waiting.retain(|thread, _| !waiting.contains(thread));
                 self.arrived.remove(&key);
             }
@@ -189,12 +189,12 @@ impl Run<'_> {
 
     fn access(&mut self, thread: usize, Access { location, ordering, scope, kind, .. }: Access) {
         let scope = if ordering == Ordering::Weak { Scope::None } else { scope };
-        let access = weak::Access { by: self.place(thread), at: (0, location as u64 * 8, 8), ordering, scope, time: self.time };
+        let access = weak::Access { by: self.place(thread), at: (0, location as u64 * 8, 8), ordering, scope, time: self.time, code: 0 };
         let held = self.memory[location];
         match kind {
             AccessKind::Load(result) => {
                 let read = self.weak.load(&access, &held.to_le_bytes());
-                self.set(thread, result, read.map_or(held, |read| integer(&read.bytes)));
+                self.set(thread, result, read.map_or(held, |read| integer(&read.write.bytes)));
             }
             AccessKind::Store(value) => {
                 let value = self.operand(thread, value);
@@ -222,7 +222,7 @@ impl Run<'_> {
         let held = self.memory[location].to_le_bytes();
         let change_bytes = |old: &[u8]| SmallVec::from_slice(&change(integer(old)).to_le_bytes());
         let (read, holds) = self.weak.atomic(access, is_reduction, &held, change_bytes);
-        let old = integer(&read.bytes);
+        let old = integer(&read.write.bytes);
         if holds {
             self.memory[location] = change(old);
         }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::effort::TooLarge;
 use super::event::{Event, EventKind};
 use super::relation::EVENTS_MAX;
 use super::test::{Access, AccessKind, Op, Operand, Test};
@@ -23,14 +24,24 @@ pub struct Path {
     pub waits_forever: bool,
 }
 
-/// The paths of a thread, with each branch back taken less than `rounds` times; and whether that leaves any out. None if one has too many
-/// events.
-pub fn paths(test: &Test, thread: usize, rounds: u32) -> Option<(Vec<Path>, bool)> {
+/// The most paths of a thread, and the most branches of one.
+const PATHS_MAX: usize = 1 << 12;
+const BRANCHES_MAX: usize = 256;
+
+/// Of how many others a value may be made.
+const WEIGHT_MAX: usize = 1 << 12;
+
+/// The paths of a thread, with each branch back taken less than `rounds` times; and whether that leaves any out.
+///
+/// # Errors
+/// They are too many or too long.
+pub fn paths(test: &Test, thread: usize, rounds: u32) -> Result<(Vec<Path>, bool), TooLarge> {
     let registers: Vec<Value> = test.threads[thread].initial.iter().map(|value| Value::Constant(*value)).collect();
     let backward = vec![0; test.threads[thread].code.len()];
-    let mut walker = Walker { test, thread, rounds, found: Vec::new(), is_cut: false, is_too_long: false };
-    walker.walk(0, Walk { events: Vec::new(), decisions: Vec::new(), registers, written: BTreeSet::new(), control: 0, backward });
-    (!walker.is_too_long).then_some((walker.found, walker.is_cut))
+    let weights = vec![1; registers.len()];
+    let mut walker = Walker { test, thread, rounds, found: Vec::new(), is_cut: false, problem: None };
+    walker.walk(0, Walk { events: Vec::new(), decisions: Vec::new(), registers, written: BTreeSet::new(), weights, control: 0, backward });
+    walker.problem.map_or(Ok((walker.found, walker.is_cut)), Err)
 }
 
 struct Walker<'a> {
@@ -39,7 +50,7 @@ struct Walker<'a> {
     rounds: u32,
     found: Vec<Path>,
     is_cut: bool,
-    is_too_long: bool,
+    problem: Option<TooLarge>,
 }
 
 /// A path as far as it goes.
@@ -49,6 +60,8 @@ struct Walk {
     decisions: Vec<Decision>,
     registers: Vec<Value>,
     written: BTreeSet<usize>,
+    /// Of how many others the value of each register is made.
+    weights: Vec<usize>,
     /// The reads on which what follows depends.
     control: u64,
     /// How often each branch back was taken.
@@ -66,6 +79,14 @@ impl Walk {
     fn write(&mut self, register: usize, value: Value) {
         self.registers[register] = value;
         self.written.insert(register);
+        self.weights[register] = 1;
+    }
+
+    fn weight(&self, operand: Operand) -> usize {
+        match operand {
+            Operand::Constant(_) => 1,
+            Operand::Register(register) => self.weights[register],
+        }
     }
 
     fn push(&mut self, mut event: Event) -> usize {
@@ -81,7 +102,15 @@ impl Walker<'_> {
         let code = &self.test.threads[self.thread].code;
         while let Some(instruction) = code.get(at) {
             if walk.events.len() + 2 > EVENTS_MAX {
-                self.is_too_long = true;
+                self.problem = Some(TooLarge::Events);
+            }
+            if self.found.len() >= PATHS_MAX || walk.decisions.len() >= BRANCHES_MAX {
+                self.problem = Some(TooLarge::Paths);
+            }
+            if walk.weights.iter().any(|weight| *weight > WEIGHT_MAX) {
+                self.problem = Some(TooLarge::Values);
+            }
+            if self.problem.is_some() {
                 return;
             }
             match instruction.op {
@@ -152,7 +181,9 @@ impl Walker<'_> {
                 walk.push(other(EventKind::Barrier { only_arrives, instance, id, count }));
             }
             Op::Compute { result, function, operands: [first, second] } => {
+                let weight = walk.weight(first) + walk.weight(second);
                 walk.write(result, Value::apply(function, walk.value(first), walk.value(second)));
+                walk.weights[result] = weight;
             }
             Op::Branch { .. } => unreachable!("branches are followed"),
         }

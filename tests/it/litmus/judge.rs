@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use ptxdbg::litmus::{Judgement, Limits, Test, can_run, judge, parse, run};
+use ptxdbg::litmus::{Judgement, Limits, Test, TooLarge, can_run, judge, parse, run};
 
 use super::axioms;
 use super::random::Draw;
@@ -139,9 +139,43 @@ fn mistakes_are_said_with_their_places() {
         assert!(error.trim_end().ends_with(&format!("wrong.litmus:{message}")), "{error}\n{message}");
     }
     std::fs::remove_dir_all(&folder).unwrap();
+    let (_, error, status) = said(&["litmus", "corw.litmus", "--dot", "absent/folder"]);
+    assert_eq!((error.trim_end(), status), ("ptxdbg: absent/folder: --dot wants a folder that is there", 2));
     assert_eq!(said(&["litmus", "absent.litmus"]).2, 2);
     assert_eq!(said(&["litmus"]).2, 2);
     assert_eq!(said(&["litmus", "--rounds", "0", "corw.litmus"]).2, 2);
+}
+
+/// A test of these threads, each with these instructions, that asks for `x == 1`.
+fn test_of(threads: usize, instructions: &[String]) -> Test {
+    let head: Vec<String> = (0..threads).map(|thread| format!("P{thread}@cta 0,gpu 0")).collect();
+    let rows = instructions.iter().map(|instruction| format!(" {} ;\n", vec![instruction.as_str(); threads].join(" | ")));
+    parse(&format!("PTX made\n{{\nx=0;\n}}\n {} ;\n{}exists (x == 1)\n", head.join(" | "), rows.collect::<String>())).unwrap()
+}
+
+#[test]
+fn what_would_take_forever_is_refused_with_its_reason() {
+    let repeated = |instruction: &str, count| vec![instruction.to_string(); count];
+    let branches: Vec<String> =
+        (0..14).flat_map(|number| ["ld.weak r0, x".to_string(), format!("beq r0, 1, LC{number:02}"), format!("LC{number:02}:")]).collect();
+    let doubled = [repeated("ld.weak r0, x", 1), repeated("add r0, r0, r0", 40), repeated("st.weak x, r0", 1)].concat();
+    let cases = [
+        (test_of(4, &repeated("bar.cta.sync 1, 0, 2", 12)), TooLarge::Meetings),
+        (test_of(1, &branches), TooLarge::Paths),
+        (test_of(1, &doubled), TooLarge::Values),
+        (test_of(1, &repeated("st.weak x, 1", 70)), TooLarge::Events),
+    ];
+    for (test, reason) in cases {
+        assert_eq!(judge(&test, Limits::default()).map(|judged| judged.outcomes.len()).unwrap_err(), reason);
+    }
+}
+
+#[test]
+fn twelve_writes_of_one_place_by_four_threads_are_judged() {
+    let judged = judge(&test_of(4, &["1", "2", "3"].map(|value| format!("st.relaxed.gpu x, {value}"))), Limits::default()).unwrap();
+    // The last write of some thread is the last of all.
+    assert_eq!((judged.outcomes.len(), judged.answer, judged.races.len()), (1, false, 0));
+    assert_eq!(judged.outcomes[0].values, [3]);
 }
 
 /// The tests of a folder that can be run on weak memory.
