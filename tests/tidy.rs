@@ -67,7 +67,7 @@ const LAYERS: &[Layer] = &[
         what: "which operations of a run happen before which: vector clocks, scopes, release and acquire",
         uses: &["base", "isa"],
     },
-    Layer { name: "weak", what: "weak memory by views: which writes a load may return", uses: &["isa"] },
+    Layer { name: "weak", what: "weak memory by views: which writes a load may return", uses: &["base", "isa"] },
     Layer {
         name: "litmus",
         what: "litmus tests of the PTX memory model, judged by its axioms and run on weak memory",
@@ -110,6 +110,7 @@ const LAYERS: &[Layer] = &[
             "check",
             "ttgir",
             "drawing",
+            "weak",
         ],
     },
     Layer { name: "command", what: "the commands: table, parsing, completion, help, handlers", uses: &["base", "debug"] },

@@ -75,6 +75,10 @@ pub const MEMORY_LIMIT: FindingId = FindingId::error("memory.limit", "the run ne
 /// An instruction that is known but not modelled.
 pub const UNSUPPORTED: FindingId = FindingId::error("unsupported", "an instruction that is known but not modelled");
 
+/// A load returned an older write than the newest, and the result is none of a sequentially consistent run. `explore` finds it.
+pub const MEMORY_STALE: FindingId =
+    FindingId::error("memory.stale", "a load returned an older write, and no sequentially consistent run has the result");
+
 /// Mistakes that no checker looks for.
 pub(super) const OTHERS: &[FindingId] = &[
     MBARRIER_UNINITIALIZED,
@@ -94,6 +98,7 @@ pub(super) const OTHERS: &[FindingId] = &[
     LAUNCH_BOUNDS,
     MEMORY_LIMIT,
     UNSUPPORTED,
+    MEMORY_STALE,
 ];
 
 impl From<TrapKind> for FindingId {

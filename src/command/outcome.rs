@@ -22,8 +22,8 @@ use crate::debug::timeline::End;
 use crate::debug::value::{Shown, ValueText};
 use crate::debug::view::{
     AllocationRow, ArrayTypeRow, BarrierRow, BlockSpan, CfgView, ContractionNote, DescriptorView, Divergence, Examined, FragmentElement,
-    FragmentView, FrameRow, FrameView, InFlight, KernelRow, LaneRow, LaunchView, Listing, LocalRow, MbarrierView, Pipeline, RegisterRow,
-    RoleRow, RolesGuessed, ScopeRow, SharedRow, SourcePlace, Stack, SymbolRow, TargetView, Threads, Warps,
+    FragmentView, FrameRow, FrameView, InFlight, KernelRow, LaneRow, LaunchView, Listing, LocalRow, MayRead, MbarrierView, Pipeline,
+    RegisterRow, RoleRow, RolesGuessed, ScopeRow, SharedRow, SourcePlace, Stack, SymbolRow, TargetView, Threads, Warps,
 };
 use crate::debug::{LaneMask, Reason, Site, WatchedAccessText};
 
@@ -195,6 +195,8 @@ pub enum View {
     Target(TargetView),
     /// `info checks`.
     Checks(Vec<CheckRow>),
+    /// `info may-read`.
+    MayRead(MayRead),
     /// `info descriptor`.
     Descriptor(DescriptorView),
     /// Elements of a fragment.

@@ -49,6 +49,7 @@ pub mod shrink;
 pub mod skip;
 pub mod source_names;
 pub mod source_texts;
+mod stale;
 pub mod stop;
 pub mod target;
 pub mod tensors;

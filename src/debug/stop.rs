@@ -108,6 +108,9 @@ pub struct Stop {
     pub findings: usize,
     /// At the end of the run, the number of elements of buffers that are not as the launch expects.
     pub wrong_elements: u64,
+    /// What loads of the focused thread have returned that was not the newest, on weak memory.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stale: Vec<String>,
     /// The output of logpoints during the run.
     pub log: Vec<String>,
     /// The displays.

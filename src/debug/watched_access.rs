@@ -96,7 +96,9 @@ impl WatchedAccessText {
         let value = value_of(context, watched_access);
         let site = site_of(context, watched_access);
         let ValueChange { element, more, old, new } = described(context, watched_access, value.as_ref());
-        let note = part_of_access(context, watched_access, value.as_ref()).or_else(|| tried(watched_access));
+        let note = part_of_access(context, watched_access, value.as_ref())
+            .or_else(|| tried(watched_access))
+            .or_else(|| stale(context, watched_access));
         let at_once = context.machine.config().copies.ends_at_issue();
         let is_wgmma = matches!(context.program().code[watched_access.pc.index()].op, Op::Wgmma(WarpgroupOp::Multiply { .. }));
         let kind = if is_wgmma { "wgmma" } else { "copy" };
@@ -114,6 +116,13 @@ impl WatchedAccessText {
             note,
         }
     }
+}
+
+/// That a load has given a register an older write than the newest.
+fn stale(context: &EvalContext<'_>, watched_access: &WatchedAccess) -> Option<String> {
+    let Focus { block, warp, .. } = watched_access.by;
+    let is_register = watched_access.address.is_none();
+    is_register.then(|| super::stale::texts_at(context, block, warp, watched_access.time).into_iter().next())?
 }
 
 /// The value of the object's name in the scope of the thread that accessed it; none if the name is out of scope.

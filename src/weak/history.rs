@@ -11,6 +11,21 @@ pub type Location = (u32, u64, u32);
 /// The most writes of a location that are kept.
 pub const WRITES_MAX: usize = 16;
 
+/// A write as a reader sees it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Source {
+    /// What the location holds after it.
+    pub bytes: SmallVec<[u8; 16]>,
+    /// The thread; none of what was there before the first write.
+    pub by: Option<Place>,
+    /// When it was executed.
+    pub time: u64,
+    /// The instruction, by its number.
+    pub code: u32,
+    /// The scope of a strong write.
+    pub scope: Scope,
+}
+
 /// A write.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Write {
@@ -20,6 +35,8 @@ pub struct Write {
     pub by: Option<Place>,
     /// When it was executed.
     pub time: u64,
+    /// The instruction, by its number.
+    pub code: u32,
     /// The scope of a strong one.
     pub(super) scope: Scope,
     /// The writes before it in coherence order: a bit for each, by its place in the history.
@@ -41,13 +58,40 @@ pub struct History {
     pub held: SmallVec<[u8; 16]>,
 }
 
+impl Write {
+    /// As a reader sees it.
+    pub fn source(&self) -> Source {
+        let Self { bytes, by, time, code, scope, .. } = self;
+        Source { bytes: bytes.clone(), by: *by, time: *time, code: *code, scope: *scope }
+    }
+}
+
 impl History {
-    /// Of a location that holds these bytes.
-    pub fn new(bytes: &[u8]) -> Self {
+    /// Of a location that holds these bytes; its first write has the number `first`.
+    pub fn new(bytes: &[u8], first: u64) -> Self {
         let bytes: SmallVec<[u8; 16]> = SmallVec::from_slice(bytes);
         let held = bytes.clone();
-        let before = Write { bytes, by: None, time: 0, scope: Scope::None, after: 0, source: None, patterns: Vec::new() };
-        Self { first: 0, writes: vec![before], held }
+        let before = Write { bytes, by: None, time: 0, code: 0, scope: Scope::None, after: 0, source: None, patterns: Vec::new() };
+        Self { first, writes: vec![before], held }
+    }
+
+    /// The number of the next write.
+    pub fn next(&self) -> u64 {
+        self.first + self.writes.len() as u64
+    }
+
+    /// Adds a write after all others; an atomic operation has read the one before.
+    pub fn append(&mut self, mut write: Write, is_atomic: bool) {
+        self.make_room();
+        write.after = self.all();
+        write.source = is_atomic.then(|| self.next() - 1);
+        self.held = write.bytes.clone();
+        self.writes.push(write);
+    }
+
+    /// The writes that no other follows in coherence order.
+    pub fn last(&self) -> impl Iterator<Item = usize> + use<> {
+        places(self.all() & !self.writes.iter().fold(0, |all, write| all | write.after))
     }
 
     /// The writes that no known one follows in coherence order.

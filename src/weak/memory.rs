@@ -1,11 +1,14 @@
 //! Loads, stores, atomic operations, fences and barriers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use smallvec::SmallVec;
 
-use super::history::{History, Location, Write, places};
-use super::thread::{Pattern, Place, ThreadState};
+use super::history::{History, Location, Source, Write, places};
+use super::lines::{Lines, Met, Record, WarpAccess, writes_of};
+use super::stale::StaleRead;
+use super::sync::Around;
+use super::thread::{Group, LastRead, Pattern, Place, ThreadState};
 use super::view::View;
 use crate::isa::{Ordering, Scope};
 
@@ -22,6 +25,8 @@ pub struct Access {
     pub scope: Scope,
     /// The time.
     pub time: u64,
+    /// The instruction, by its number.
+    pub code: u32,
 }
 
 /// Bytes of the longest access.
@@ -29,7 +34,7 @@ const BYTES_MAX: u64 = 64;
 
 impl Access {
     /// The scope of a strong access.
-    fn strong(&self) -> Scope {
+    pub fn strong(&self) -> Scope {
         match self.ordering {
             Ordering::Weak => Scope::None,
             Ordering::Volatile | Ordering::Mmio => Scope::Sys,
@@ -47,24 +52,40 @@ impl Access {
 /// What a load returns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Read {
-    /// The bytes.
-    pub bytes: SmallVec<[u8; 16]>,
-    /// The write, by its number.
-    pub number: u64,
-    /// True if a later write of the location, in coherence order, was executed before.
-    pub is_stale: bool,
+    /// The write.
+    pub write: Source,
+    /// A later write of the location, in coherence order, that was executed before; the last one.
+    pub missed: Option<Source>,
+}
+
+/// Threads that have met: what they knew then, and when.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Meeting {
+    pub view: View,
+    pub time: u64,
 }
 
 /// The memory of a launch, as its threads see it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct WeakMemory {
-    state: u64,
-    histories: BTreeMap<Location, History>,
-    threads: BTreeMap<Place, ThreadState>,
+    pub(super) state: u64,
+    /// What warps have written in a clear order.
+    pub(super) lines: Lines,
+    /// The locations whose writes have none, or may be read in another.
+    pub(super) histories: BTreeMap<Location, History>,
+    /// A number above those of all writes of histories that are gone.
+    pub(super) next_number: u64,
+    pub(super) threads: BTreeMap<Place, ThreadState>,
+    /// The last meetings of all threads of blocks and of warps.
+    pub(super) met: BTreeMap<Group, Meeting>,
+    /// Warps of which some thread has executed a fence or a release, so that its strong writes carry views.
+    pub(super) releasing: BTreeSet<Group>,
     /// What was seen by threads that have met at an object, such as the mbarriers of a cluster.
-    meetings: BTreeMap<u64, View>,
-    /// The `fence.sc` of each thread and scope, with their views.
-    sc_fences: BTreeMap<(Place, Scope), View>,
+    pub(super) meetings: BTreeMap<u64, View>,
+    /// What is known to the threads that have executed a `fence.sc` of this scope or a wider one, around each thread.
+    pub(super) sc_fences: BTreeMap<Around, View>,
+    /// The last loads that returned another write than the newest.
+    pub(super) stale: VecDeque<StaleRead>,
 }
 
 impl WeakMemory {
@@ -88,39 +109,148 @@ impl WeakMemory {
         if last == 0 || self.below(2) == 0 { among[last] } else { among[self.below(last)] }
     }
 
-    /// The writes that a load may return, in the order in which they were executed; none of a location that nothing was written to.
-    pub fn readable(&self, access: &Access) -> Vec<(u64, &Write)> {
-        let Some(history) = self.histories.get(&access.at) else { return Vec::new() };
-        let known = self.known(access.by, access.at, history);
-        history.readable(known).map(|write| (history.first + write as u64, &history.writes[write])).collect()
+    /// The writes of a history that precede the next operation of a thread in causality order.
+    pub(super) fn known(&self, by: Place, at: Location, history: &History) -> u64 {
+        let own = history.writes.iter().enumerate().filter(|(_, write)| write.by == Some(by)).fold(0, |all, (own, _)| all | 1 << own);
+        self.views(by).fold(own, |known, view| known | view.known(at, history))
     }
 
-    fn known(&self, by: Place, at: Location, history: &History) -> u64 {
-        self.threads.get(&by).map_or(0, |thread| thread.view.known(at, history.first))
+    /// The views that make up what a thread knows of others.
+    fn views(&self, by: Place) -> impl Iterator<Item = &View> {
+        let met = [Group::block(by), Group::warp(by)].into_iter().filter_map(|group| self.met.get(&group)).map(|met| &met.view);
+        self.threads.get(&by).map(|thread| &thread.view).into_iter().chain(met)
     }
 
-    /// A load, where memory holds `held`; none if nothing was written to its location, so that it returns that.
+    /// All that a thread knows, its own writes until now included.
+    pub(super) fn view_of(&self, by: Place, now: u64) -> View {
+        let mut all = View::default();
+        self.views(by).for_each(|view| all.join(view));
+        all.add_until(Group::thread(by), now);
+        all
+    }
+
+    /// Whether each lane of a load can return the newest write alone.
+    #[inline]
+    pub fn load_is_settled(&self, access: &WarpAccess<'_>) -> bool {
+        self.lines.find(access, Scope::None, || self.met(access.warp)).is_known
+    }
+
+    /// Whether a store of a warp comes after all others in coherence order, and carries no view; `scope` is that of a strong one.
+    #[inline]
+    pub fn store_is_settled(&self, access: &WarpAccess<'_>, scope: Scope) -> bool {
+        let carries = scope != Scope::None && self.releasing.contains(&Group::warp(access.warp));
+        !carries && self.lines.find(access, Scope::None, || self.met(access.warp)).is_known
+    }
+
+    /// Whether an atomic operation of a warp reads the newest write alone and comes after all others, and carries no view.
+    pub fn atomic_is_settled(&self, access: &WarpAccess<'_>, scope: Scope) -> bool {
+        if self.releasing.contains(&Group::warp(access.warp)) {
+            return false;
+        }
+        let found = self.lines.find(access, scope, || self.met(access.warp));
+        found.is_known || found.is_strong
+    }
+
+    fn met(&self, warp: Place) -> Met {
+        Met { block: self.met_at(Group::block(warp)), warp: self.met_at(Group::warp(warp)) }
+    }
+
+    /// Adds what a warp wrote where that was settled.
+    pub fn add(&mut self, access: &WarpAccess<'_>, record: Record) {
+        self.lines.add(access, record);
+    }
+
+    pub(super) fn open_history(&mut self, at: Location, held: &[u8]) {
+        if let Some(history) = self.open(at, held) {
+            self.histories.insert(at, history);
+        }
+    }
+
+    pub(super) fn met_at(&self, group: Group) -> Option<u64> {
+        self.met.get(&group).map(|met| met.time)
+    }
+
+    /// The history of a location that holds these bytes, of what warps wrote to it in a clear order; none if nothing is known of that.
+    fn open(&mut self, at: Location, held: &[u8]) -> Option<History> {
+        let records = self.lines.open(at);
+        let mut history: Option<History> = None;
+        for written in writes_of(&records, at) {
+            let Some((old, new)) = written.data else {
+                history = None;
+                continue;
+            };
+            if history.as_ref().is_none_or(|history| history.held[..] != *old) {
+                history = Some(History::new(old, self.next_number));
+            }
+            let write = Write {
+                bytes: SmallVec::from_slice(new),
+                by: Some(written.thread()),
+                time: written.record.time,
+                code: written.record.code,
+                scope: written.record.scope,
+                after: 0,
+                source: None,
+                patterns: Vec::new(),
+            };
+            history.iter_mut().for_each(|history| history.append(write.clone(), written.record.is_atomic));
+        }
+        history.filter(|history| history.held[..] == *held)
+    }
+
+    /// Makes the history of a location of which a thread may not know the newest write.
+    fn open_for(&mut self, by: Place, at: Location, held: &[u8]) {
+        let Some(newest) = self.lines.written(at).last() else { return };
+        let (writer, time) = (newest.thread(), newest.record.time);
+        let is_known = writer == by || self.views(by).any(|view| view.covers(writer, time));
+        if !is_known {
+            self.open_history(at, held);
+        }
+    }
+
+    pub(super) fn forget(&mut self, at: Location) {
+        if let Some(history) = self.histories.remove(&at) {
+            self.next_number = self.next_number.max(history.next());
+        }
+    }
+
+    /// A load, where memory holds `held`; none if nothing was written to its location that some thread may not know, so that it returns
+    /// that.
     pub fn load(&mut self, access: &Access, held: &[u8]) -> Option<Read> {
+        if !self.histories.contains_key(&access.at) {
+            self.open_for(access.by, access.at, held);
+        }
         let history = self.histories.get(&access.at)?;
         if history.held[..] != *held {
-            self.histories.remove(&access.at);
+            self.forget(access.at);
             return None;
         }
         let among: Vec<usize> = history.readable(self.known(access.by, access.at, history)).collect();
         let chosen = self.choose(&among);
-        self.observe(access, chosen, access.ordering.acquires());
         let history = self.histories.get(&access.at)?;
-        let is_stale = history.successors(chosen) != 0;
-        Some(Read { bytes: history.writes[chosen].bytes.clone(), number: history.first + chosen as u64, is_stale })
+        let read = Read { write: history.writes[chosen].source(), missed: missed(history, chosen) };
+        let link = read.missed.as_ref().map(|missed| self.link(access.by, missed));
+        self.observe(access, chosen, access.ordering.acquires());
+        self.note_read(access, &read, link);
+        Some(read)
+    }
+
+    /// The last loads that returned another write than the newest, oldest first.
+    pub fn stale_reads(&self) -> impl DoubleEndedIterator<Item = &StaleRead> {
+        self.stale.iter()
     }
 
     /// A read observes a write.
     fn observe(&mut self, access: &Access, write: usize, acquires: bool) {
         let Some(history) = self.histories.get(&access.at) else { return };
         let of = &history.writes[write];
-        if access.is_strong_to(of) {
+        let is_strong = access.is_strong_to(of);
+        if let Some(writer) = of.by.filter(|writer| *writer != access.by) {
+            let read = LastRead { write: of.source(), time: access.time, code: access.code, is_strong };
+            self.threads.entry(access.by).or_default().last_reads.insert(writer, read);
+        }
+        if is_strong {
             let thread = self.threads.entry(access.by).or_default();
-            thread.view.add(access.at, history.first, history.first + write as u64);
+            thread.view.observe(access.at, history.first, history.first + write as u64);
             thread.observe(access.by, access.at, &of.patterns, acquires.then_some(access.scope));
         } else if acquires && access.strong() != Scope::None {
             self.threads.entry(access.by).or_default().acquire(access.by, access.scope, Some(access.at));
@@ -135,11 +265,14 @@ impl WeakMemory {
         let overlaps = |other: &Location| other.1 + u64::from(other.2) > address && *other != at;
         let others: SmallVec<[Location; 4]> =
             self.histories.range(first..(memory, address + u64::from(bytes), 0)).map(|(other, _)| *other).filter(overlaps).collect();
-        others.iter().for_each(|other| drop(self.histories.remove(other)));
-        let history = self.histories.entry(at).or_insert_with(|| History::new(held));
+        others.iter().for_each(|other| self.forget(*other));
+        if !self.histories.contains_key(&at) {
+            let history = self.open(at, held).unwrap_or_else(|| History::new(held, self.next_number));
+            self.histories.insert(at, history);
+        }
+        let Some(history) = self.histories.get_mut(&at) else { return };
         if history.held[..] != *held {
-            let first = history.first + history.writes.len() as u64;
-            *history = History { first, ..History::new(held) };
+            *history = History::new(held, history.next());
         }
         history.make_room();
     }
@@ -190,20 +323,20 @@ impl WeakMemory {
         let is_observed = access.is_strong_to(source);
         let patterns = if is_observed { source.patterns.clone() } else { Vec::new() };
         let number = history.first + chosen as u64;
-        let is_stale = history.successors(chosen) != 0;
+        let read = Read { write: source.source(), missed: missed(history, chosen) };
         let known = self.known(access.by, access.at, history);
         let strong = places(history.all()).filter(|write| access.is_strong_to(&history.writes[*write]));
         let before = strong.fold(known & history.all() | 1, |before, write| before | 1 << write);
         let new = change(&old);
         let holds = self.write(access, &new, (before, 0), Some((number, patterns)));
-        (Read { bytes: old, number, is_stale }, holds)
+        (read, holds)
     }
 
     fn observe_reduction(&mut self, access: &Access, write: usize) {
         let Some(history) = self.histories.get(&access.at) else { return };
         if access.is_strong_to(&history.writes[write]) {
             let thread = self.threads.entry(access.by).or_default();
-            thread.view.add(access.at, history.first, history.first + write as u64);
+            thread.view.observe(access.at, history.first, history.first + write as u64);
         }
     }
 
@@ -211,77 +344,35 @@ impl WeakMemory {
     /// holds it then: of writes that coherence order does not relate, either may be what it holds.
     fn write(&mut self, access: &Access, bytes: &[u8], (before, later): (u64, u64), source: Option<(u64, Vec<Pattern>)>) -> bool {
         let coin = self.below(2) == 0;
-        let Some(history) = self.histories.get_mut(&access.at) else { return true };
         let scope = access.strong();
-        let (source, passed) = source.map_or((None, Vec::new()), |(number, patterns)| (Some(number), patterns));
-        let write =
-            Write { bytes: SmallVec::from_slice(bytes), by: Some(access.by), time: access.time, scope, after: 0, source, patterns: passed };
-        let own = history.add(write, before, later);
-        let thread = self.threads.entry(access.by).or_default();
-        thread.view.add(access.at, history.first, history.first + own as u64);
+        let (source, mut patterns) = source.map_or((None, Vec::new()), |(number, patterns)| (Some(number), patterns));
         if access.ordering.releases() {
-            thread.releases.insert((access.at, access.scope), thread.view.clone());
+            let view = self.view_of(access.by, access.time);
+            self.releasing.insert(Group::warp(access.by));
+            self.threads.entry(access.by).or_default().releases.insert((access.at, access.scope), view);
         }
-        if scope != Scope::None {
-            history.writes[own].patterns.extend(thread.patterns(access.by, access.at));
+        if scope != Scope::None
+            && let Some(thread) = self.threads.get(&access.by)
+        {
+            patterns.extend(thread.patterns(access.by, access.at));
         }
+        let Some(history) = self.histories.get_mut(&access.at) else { return true };
+        let (bytes, by, time, code) = (SmallVec::from_slice(bytes), Some(access.by), access.time, access.code);
+        let own = history.add(Write { bytes: bytes.clone(), by, time, code, scope, after: 0, source, patterns }, before, later);
         let rivals = places(history.all()).filter(|write| *write != own && history.successors(*write) == 0).count();
         let holds = later == 0 && (rivals == 0 || coin);
         if holds {
-            history.held = SmallVec::from_slice(bytes);
+            history.held = bytes;
         }
         holds
     }
+}
 
-    /// A fence.
-    pub fn fence(&mut self, by: Place, sc: bool, scope: Scope) {
-        let thread = self.threads.entry(by).or_default();
-        thread.acquire(by, scope, None);
-        if sc {
-            for ((other, of), view) in &self.sc_fences {
-                if *other == by || by.includes(scope, *other) && other.includes(*of, by) {
-                    thread.view.join(view);
-                }
-            }
-            self.sc_fences.insert((by, scope), thread.view.clone());
-        }
-        thread.fences.insert(scope, thread.view.clone());
-    }
-
-    /// What all of `arrived` have done comes before what `waiting` do next.
-    pub fn barrier(&mut self, arrived: &[Place], waiting: &[Place]) {
-        let mut all = View::default();
-        arrived.iter().filter_map(|by| self.threads.get(by)).for_each(|thread| all.join(&thread.view));
-        all.share();
-        for by in waiting {
-            let view = &mut self.threads.entry(*by).or_default().view;
-            // The view of a thread that has arrived is a part of it.
-            if arrived == waiting { *view = all.clone() } else { view.join(&all) }
-        }
-    }
-
-    /// A block has exited, whose first thread is `first`: what its threads have seen and its shared memory are gone.
-    pub fn end_block(&mut self, first: Place) {
-        let threads: Vec<Place> = self.threads.range(first..=Place { thread: u32::MAX, ..first }).map(|(by, _)| *by).collect();
-        threads.iter().for_each(|by| drop(self.threads.remove(by)));
-        let memory = first.block + 1;
-        let shared: Vec<Location> = self.histories.range((memory, 0, 0)..(memory + 1, 0, 0)).map(|(at, _)| *at).collect();
-        shared.iter().for_each(|at| drop(self.histories.remove(at)));
-    }
-
-    /// Threads use an object that orders each use after those before it.
-    pub fn meet(&mut self, object: u64, places: &[Place]) {
-        let all = self.meetings.entry(object).or_default();
-        places.iter().filter_map(|by| self.threads.get(by)).for_each(|thread| all.join(&thread.view));
-        all.share();
-        places.iter().for_each(|by| self.threads.entry(*by).or_default().view = all.clone());
-    }
-
-    /// The bytes that memory holds at a location at the end: those of a last write in coherence order.
-    pub fn last(&self, at: Location) -> Option<&Write> {
-        let history = self.histories.get(&at)?;
-        history.writes.iter().enumerate().rfind(|(write, _)| history.successors(*write) == 0).map(|(_, write)| write)
-    }
+/// The last write that follows one in coherence order.
+pub(super) fn missed(history: &History, write: usize) -> Option<Source> {
+    let later = history.successors(write);
+    let last = (0..history.writes.len()).rfind(|other| later >> other & 1 != 0 && history.successors(*other) == 0);
+    last.map(|last| history.writes[last].source())
 }
 
 impl History {

@@ -5,6 +5,9 @@
 //! coherence order. A release pattern attaches the view of its first operation to its write, and an acquire pattern that observes the
 //! write joins it into the view of its thread; so do barriers, and `fence.sc` in the order in which they are executed (`thread`).
 //!
+//! Most locations need no history: those of which every thread that accesses them knows all writes. What warps write there is kept by lines
+//! of memory (`lines`), which are asked once for all lanes; the history is made when a thread comes that may not know the newest write.
+//!
 //! Coherence order is partial, as in the model: it relates writes that are morally strong or related in causality order. A write may take
 //! a place before others that are not in the view of its thread (`history`).
 //!
@@ -13,10 +16,15 @@
 //! Promising Semantics for Relaxed-Memory Concurrency", 2017, without promises); what scopes and moral strength change is that of PTX.
 
 mod history;
+mod lines;
 mod memory;
+mod stale;
+mod sync;
 mod thread;
 mod view;
 
-pub use history::{Location, Write};
+pub use history::{Location, Source};
+pub use lines::{Record, WarpAccess};
 pub use memory::{Access, Read, WeakMemory};
-pub use thread::Place;
+pub use stale::{Choice, Knowing, Link, StaleRead, Standing};
+pub use thread::{LastRead, Place};

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::history::Location;
+use super::history::{Location, Source};
 use super::view::View;
+use crate::base::lanes::LANES;
 use crate::isa::Scope;
 
 /// A thread: its block and its number in it, and the cluster of the block.
@@ -32,6 +33,55 @@ impl Place {
     }
 }
 
+/// Threads that meet: a block, a warp of it, or one thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Group {
+    gpu: u32,
+    block: u32,
+    part: Part,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Part {
+    Block,
+    Warp(u32),
+    Thread(u32),
+}
+
+impl Group {
+    /// The block of a thread.
+    pub fn block(of: Place) -> Self {
+        Self { gpu: of.gpu, block: of.block, part: Part::Block }
+    }
+
+    /// The warp of a thread.
+    pub fn warp(of: Place) -> Self {
+        Self { gpu: of.gpu, block: of.block, part: Part::Warp(of.thread / LANES as u32) }
+    }
+
+    /// A thread alone.
+    pub fn thread(of: Place) -> Self {
+        Self { gpu: of.gpu, block: of.block, part: Part::Thread(of.thread) }
+    }
+
+    /// All groups that a thread is in.
+    pub fn all_of(of: Place) -> [Self; 3] {
+        [Self::block(of), Self::warp(of), Self::thread(of)]
+    }
+
+    /// True if all threads of `other` are in it.
+    pub fn contains(self, other: &Self) -> bool {
+        let is_part = match (self.part, other.part) {
+            (Part::Block, _) => true,
+            (Part::Warp(own), Part::Warp(other)) => own == other,
+            (Part::Warp(own), Part::Thread(other)) => own == other / LANES as u32,
+            (Part::Thread(own), Part::Thread(other)) => own == other,
+            (Part::Warp(_), Part::Block) | (Part::Thread(_), Part::Block | Part::Warp(_)) => false,
+        };
+        (self.gpu, self.block) == (other.gpu, other.block) && is_part
+    }
+}
+
 /// A release pattern, as its write carries it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Pattern {
@@ -43,10 +93,23 @@ pub struct Pattern {
     pub view: View,
 }
 
+/// What a thread has read last of another one.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct LastRead {
+    /// The write.
+    pub write: Source,
+    /// When it was read.
+    pub time: u64,
+    /// The instruction that read it, by its number.
+    pub code: u32,
+    /// True if that was morally strong to it.
+    pub is_strong: bool,
+}
+
 /// The state of a thread.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ThreadState {
-    /// The writes that precede its next operation in causality order.
+    /// The writes of others that precede its next operation in causality order, beside those of its last meetings.
     pub view: View,
     /// The view at the last fence of each scope.
     pub fences: BTreeMap<Scope, View>,
@@ -54,6 +117,8 @@ pub struct ThreadState {
     pub releases: BTreeMap<(Location, Scope), View>,
     /// Patterns that strong reads have observed, which a fence or an acquire of the location completes.
     pub observed: Vec<(Location, Pattern)>,
+    /// What it has read last of each other thread that it need not know all of.
+    pub last_reads: BTreeMap<Place, LastRead>,
 }
 
 /// Patterns that wait for a fence.

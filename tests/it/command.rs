@@ -187,8 +187,8 @@ fn candidates(line: &str) -> Vec<String> {
 #[test]
 fn names_are_completed_by_what_can_stand_there() {
     assert_eq!(candidates("rev"), ["reverse-continue", "reverse-finish", "reverse-next", "reverse-nexti", "reverse-step", "reverse-stepi"]);
-    assert_eq!(candidates("info m"), ["marks", "mbarriers"]);
-    assert_eq!(candidates("i ma"), ["marks"]);
+    assert_eq!(candidates("info m"), ["marks", "may-read", "mbarriers"]);
+    assert_eq!(candidates("i mar"), ["marks"]);
     assert_eq!(candidates("info mbarriers fu"), ["full[0]", "full[1]"]);
     assert_eq!(candidates("role "), ["auto", "clear", "producer"]);
     assert_eq!(candidates("p %r1"), ["%r1", "%r12"]);

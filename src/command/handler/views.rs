@@ -15,6 +15,7 @@ use crate::debug::focus::ThreadFilter;
 use crate::debug::names::mbarriers::mbarrier_address;
 use crate::debug::names::scope;
 use crate::debug::nearest;
+use crate::debug::target::Target;
 use crate::debug::view::{self, SymbolKind};
 use crate::debug::{listed_name, shown_name};
 
@@ -138,9 +139,30 @@ pub fn explain(context: &mut Context<'_>, call: &Call) -> Answer {
     }
 }
 
+pub fn may_read(context: &mut Context<'_>, call: &Call) -> Answer {
+    let next = || CommandError::new("the instruction that the focused lane executes next accesses no memory: name an element, or a line");
+    let argument = match call.argument("LOCATION") {
+        None => ArgumentText { text: explain::accessed(&context.session.eval_context(), None).ok_or_else(next)?, start: 0 },
+        Some(argument) if argument.text.bytes().all(|byte| byte.is_ascii_digit()) || argument.text.contains(':') => {
+            let pc = context.locate(argument)?.pcs.first().copied();
+            let accessed = explain::accessed(&context.session.eval_context(), pc);
+            let text = accessed.ok_or_else(|| argument.error(format!("the instruction at {} accesses no memory", argument.text)))?;
+            ArgumentText { text, start: argument.start }
+        }
+        Some(argument) => argument.clone(),
+    };
+    let Target::Memory(target) = context.target(&argument)? else {
+        return Err(argument.error("this is a register: name memory that threads share, or a line"));
+    };
+    match view::may_read(&context.session.eval_context(), &target) {
+        Ok(found) => shown(View::MayRead(found)),
+        Err(error) => Err(CommandError::new(error.to_string())),
+    }
+}
+
 /// Where the memory that the next instruction accesses was written last.
 fn last_write(context: &mut Context<'_>) -> Option<String> {
-    let text = explain::accessed(&context.session.eval_context())?;
+    let text = explain::accessed(&context.session.eval_context(), None)?;
     let target = context.target(&ArgumentText { text, start: 0 }).ok()?;
     let found = context.session.last(&target, context.interrupt);
     let Some(write) = found.writes.first() else {

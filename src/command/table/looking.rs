@@ -120,6 +120,20 @@ pub const COMMANDS: &[CommandSpec] = &[
         ..PLAIN
     },
     CommandSpec {
+        name: "info may-read",
+        aliases: &["info may"],
+        args: &[ArgSpec::new("LOCATION", ArgKind::Expression).optional()],
+        summary: "Say which writes a load may return on weak memory",
+        help: "Lists the writes of a location that are kept, oldest first, and says of each whether a load of it by the focused thread may \
+            return it: because no write comes after it, or because the thread need not know the one that does, with the link that is \
+            missing (a release, an acquire, a fence, a scope); or why it may not. The location is an element of memory, flag[0] or \
+            *(u32*)%rd1, or the line of an instruction, whose address the registers have now; without one it is what the focused lane \
+            accesses next. Runs have weak memory with --memory weak; 'help memory-model' says more.",
+        examples: &["info may-read", "info may-read flag[0]", "info may-read 37"],
+        handler: views::may_read,
+        ..PLAIN
+    },
+    CommandSpec {
         name: "info divergence",
         summary: "Show the lane groups of the focused warp, and where they meet",
         help: "Lists the groups of lanes that stand at different places, and where they will meet again. Where the warps have a stack, as \

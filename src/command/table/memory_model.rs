@@ -9,7 +9,9 @@ Without one, a thread may see the writes of another late or in another order, th
 such accesses race with none, and order none. So a kernel whose flags are volatile and whose fences are missing runs well so, and \
 not on hardware.\n\n\
 With --memory weak[:SEED] a load returns any write that the model allows it, drawn from the seed: of each location the last 16 \
-writes are kept, with their order and what each thread must have seen of them. explore draws another seed for each order. \
+writes are kept, with their order and what each thread must have seen of them. info may-read says which of them a load may return, \
+and why; stops, explain and last say when a load returned an older one. explore draws another seed for each order, and reports as \
+memory.stale a result that no sequentially consistent run of these orders has, with the link that is missing. \
 Synchronization holds as in the model; mbarriers, barriers of clusters and threads that only arrive order more than they must, and \
 other proxies and asynchronous copies read and write what memory holds. A load never returns what a later store of its own thread \
 has led to (load buffering), though the model allows that. The checkers take each load to have returned the newest write, and what a \

@@ -11,6 +11,7 @@ use super::eval_context::{EvalContext, Frame};
 use super::expression::{Expression, register_bits};
 use super::focus::ThreadFilter;
 use super::names::scope;
+use super::stale;
 use super::value::{Scalar, Type};
 use super::view;
 use crate::isa::{OperandRole, OperandType, ScalarType, Space};
@@ -127,6 +128,7 @@ fn lane_view(context: &EvalContext<'_>, frame: &Frame<'_>, pc: Pc) -> LaneView {
     };
     if is_next {
         view.lines = effects::lines(context, frame, pc, &view);
+        view.lines.extend(stale_read(context));
     }
     view
 }
@@ -156,11 +158,11 @@ fn accessed_operand(program: &Program, pc: Pc) -> Option<(Space, ScalarType, (St
     Some((access.space, effects::element_type(&matched.types), (address.clone(), count)))
 }
 
-/// The memory that the instruction the focused lane executes next accesses: an expression for its first element.
-pub fn accessed(context: &EvalContext<'_>) -> Option<String> {
+/// The memory that an instruction accesses, or the one that the focused lane executes next: an expression for its first element.
+pub fn accessed(context: &EvalContext<'_>, pc: Option<Pc>) -> Option<String> {
     let context = &context.with_names_as_in_ptx();
     let frame = context.frame().ok()?;
-    let (space, ty, (text, _)) = accessed_operand(context.program(), frame.pc)?;
+    let (space, ty, (text, _)) = accessed_operand(context.program(), pc.unwrap_or(frame.pc))?;
     let address = operand_address(context, &text)?;
     let space = if space == Space::Generic { String::new() } else { format!("{} ", space.word()) };
     Some(format!("*({space}{}*){address:#x}", ty.word()))
@@ -245,6 +247,15 @@ fn offset_of_name(context: &EvalContext<'_>, text: &str) -> Option<super::value:
     let (name, offset) = text.split_at(stem(text).len());
     let expression = format!("(u64)&({name}) {}", offset.replace("+-", "-"));
     Expression::parse(&expression).ok()?.evaluate(context).ok()
+}
+
+/// That the instruction will return an older write than the newest, on weak memory.
+fn stale_read(context: &EvalContext<'_>) -> Option<String> {
+    context.machine.weak_memory()?;
+    let mut after: Machine = context.machine.clone();
+    after.schedule_warp(context.focus.block, context.focus.warp);
+    after.run(1, &mut NullObserver);
+    stale::texts_since(&EvalContext { machine: &after, ..*context }, context.machine.tick()).pop()
 }
 
 /// Executes the instruction on a copy of the machine and returns its effect for the focused lane.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::merged_findings::{MergedFinding, MergedFindings};
 use super::outcome::{JudgedOrder, OrderOutcome, Verdict, judge_order};
+use super::stale::{StaleResults, WeakOrder};
 use super::systematic::{Search, SearchResult};
 use super::{Bound, ExplorationReport, Systematic};
 use crate::base::run_jobs;
@@ -31,10 +32,12 @@ pub(in crate::debug) struct Exploration {
     pub(super) search: Option<Search>,
     /// True once the search has generated all orders.
     pub(super) is_exhausted: bool,
+    /// The results on weak memory, beside those of sequentially consistent runs.
+    pub(super) stale: StaleResults,
 }
 
 /// The result of an order.
-type OrderResult = Result<(JudgedOrder, Option<Fault>, Vec<Finding>), RunError>;
+type OrderResult = Result<(JudgedOrder, Option<Fault>, Vec<Finding>, Option<WeakOrder>), RunError>;
 
 impl Exploration {
     /// The number of orders tried, without the session's order.
@@ -53,6 +56,7 @@ impl Exploration {
                 SearchResult::Restarted => {
                     let orders = self.merged.orders.without_generated();
                     self.merged = MergedFindings::new(&self.merged.program, &self.merged.case, orders);
+                    self.stale = StaleResults::default();
                     (self.outcomes, self.completed, end) = (Vec::new(), 0, BATCH.min(until));
                 }
                 SearchResult::Interrupted => {
@@ -70,7 +74,15 @@ impl Exploration {
         let (first, limit) = (self.completed, self.limit);
         let work = |index: u64, ends: &dyn Fn() -> bool| {
             let (run, found) = run_undescribed(&program, &case, &orders.options(first + index), ends)?;
-            Ok((judge_order(&case, &run, limit)?, run.fault, found))
+            let judged = judge_order(&case, &run, limit)?;
+            let consistent = orders.sequentially_consistent(first + index).map(|options| run_undescribed(&program, &case, &options, ends));
+            let weak = match consistent.transpose()? {
+                None => None,
+                Some((consistent, _)) => {
+                    Some(WeakOrder { weak: judged.clone(), consistent: judge_order(&case, &consistent, limit)?, stale: run.stale })
+                }
+            };
+            Ok((judged, run.fault, found, weak))
         };
         let (count, jobs) = (end.saturating_sub(first), session.settings.jobs());
         let is_complete_run =
@@ -84,8 +96,9 @@ impl Exploration {
         if self.failed.is_some() {
             return;
         }
-        let result = done.and_then(|(judged, fault, found)| {
+        let result = done.and_then(|(judged, fault, found, weak)| {
             self.merged.add_order(index, fault.as_ref(), &found)?;
+            weak.into_iter().for_each(|weak| self.stale.add(index, weak));
             Ok(judged)
         });
         match result {
@@ -93,6 +106,11 @@ impl Exploration {
             Err(error) => self.failed = Some(error),
         }
         self.completed = index + 1;
+    }
+
+    /// Adds what weak memory alone shows to the findings.
+    pub(super) fn report_stale(&mut self) -> Result<(), RunError> {
+        self.stale.report(&mut self.merged)
     }
 
     /// The report on it.

@@ -8,6 +8,7 @@ mod exploration;
 mod merged_findings;
 mod order;
 mod outcome;
+mod stale;
 mod systematic;
 
 use std::sync::Arc;
@@ -26,6 +27,7 @@ use order::OtherOrders;
 pub use order::{Orders, Strategy};
 pub use outcome::{End, OrderOutcome, Verdict};
 pub(in crate::debug) use outcome::{contents, difference};
+use stale::StaleResults;
 use systematic::{Search, Subject};
 
 /// Step limit of a launch, in multiples of the recorded warp-instructions; a launch that reaches it hangs.
@@ -117,6 +119,7 @@ impl Session {
         };
         let mut exploration = Exploration { bound, ..self.begin(others, &options) };
         exploration.run(self, count.saturating_add(1), interrupt)?;
+        exploration.report_stale()?;
         Ok(exploration.report(self))
     }
 
@@ -144,6 +147,7 @@ impl Session {
             exploration.run(self, exploration.merged.orders.generated_count() + 1, interrupt)?;
             self.orders_tried = Some(exploration.tried());
         }
+        exploration.report_stale()?;
         self.orders_tried = None;
         let explored = exploration.report(self);
         self.exploration = Some(Box::new(exploration));
@@ -177,6 +181,7 @@ impl Session {
             bound: None,
             search: None,
             is_exhausted: false,
+            stale: StaleResults::default(),
         }
     }
 }

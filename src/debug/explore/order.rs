@@ -1,7 +1,8 @@
 //! The orders of an exploration, and the options that replay each. An *order* is one interleaving of warps: a schedule of the literature.
 
+use crate::check::Checks;
 use crate::debug::run::RunOptions;
-use crate::machine::{CompletionPolicyKind, DivergencePolicy, Schedule};
+use crate::machine::{CompletionPolicyKind, DivergencePolicy, MemoryModel, Schedule};
 use crate::program::{Op, Program};
 
 /// The strategy by which orders other than the session's order are generated.
@@ -85,6 +86,12 @@ impl Orders {
                 RunOptions { schedule, memory: self.session_options.memory.with_seed(index), ..self.session_options.clone() }
             }
         }
+    }
+
+    /// The options of order `index` with sequentially consistent memory; none if it has that already.
+    pub fn sequentially_consistent(&self, index: u64) -> Option<RunOptions> {
+        let options = self.options(index);
+        options.memory.seed().map(|_| RunOptions { memory: MemoryModel::SequentiallyConsistent, checks: Checks::NONE, ..options })
     }
 
     /// True if the session's order is the default order, that of a run without options.

@@ -63,6 +63,7 @@ impl Verdict {
 }
 
 /// The end of one order.
+#[derive(Clone)]
 pub(super) struct JudgedOrder {
     end: End,
     /// The contents of the buffers, if nothing is expected of them.
@@ -105,6 +106,16 @@ pub(in crate::debug) fn contents(case: &Case, run: &CaseRun) -> Vec<Vec<u8>> {
 }
 
 impl JudgedOrder {
+    /// True if it is the same outcome.
+    pub fn is_same(&self, other: &Self) -> bool {
+        is_same(&self.end, &other.end) && self.buffers == other.buffers
+    }
+
+    /// True if nothing says whether it is right.
+    pub fn is_any_end(&self) -> bool {
+        self.end == End::Finished
+    }
+
     /// Counts it in its outcome, or adds a new outcome.
     pub fn join(self, case: &Case, index: u64, orders: &Orders, outcomes: &mut Vec<OrderOutcome>) {
         let replay = || (index > 0).then(|| orders.replay(index, self.at_limit));

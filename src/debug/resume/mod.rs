@@ -27,6 +27,7 @@ use super::display;
 use super::focus::Focus;
 use super::session::{InterruptCheck, Session};
 use super::site::Site;
+use super::stale;
 use super::stop::{Direction, Goal, Others, Reason, Stop, StoppedLaunch};
 use crate::launch::PlannedLaunch;
 use crate::machine::Tick;
@@ -136,6 +137,7 @@ impl Session {
             others: stop_info.others,
             findings: self.finding_count(),
             wrong_elements: self.wrong_elements(),
+            stale: self.earlier.as_ref().map_or(Vec::new(), |earlier| stale::texts_since(&self.eval_context(), earlier.tick())),
             log: std::mem::take(&mut self.log),
             displays: display::shown(&self.displays, &self.eval_context()),
         }

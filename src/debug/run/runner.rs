@@ -10,11 +10,12 @@ use super::options::RunOptions;
 use super::swapped_sections::SwappedSections;
 use super::written::{Beside, Written, is_partial};
 use crate::check::faults::TRAP;
-use crate::check::{Checkers, Findings};
+use crate::check::{Checkers, Finding, Findings};
 use crate::check::{ReversibleSections, UnorderedAccesses};
 use crate::debug::fault::{Fault, FaultContext};
 use crate::debug::fidelity::executed;
 use crate::debug::findings::FindingText;
+use crate::debug::stale;
 use crate::debug::timeline::Input;
 use crate::launch::PlannedLaunch;
 use crate::machine::{Device, Event, EventMask, Machine, NullObserver, Observer, Step, Tick};
@@ -45,6 +46,8 @@ pub struct CaseRun {
     pub written: Option<Written>,
     /// The instructions that were executed, if the run counted them.
     pub executed: BTreeSet<Pc>,
+    /// The loads that returned an older write than the newest, on weak memory, and did not read it again.
+    pub stale: Vec<Finding>,
     /// True if it was interrupted before its end.
     pub interrupted: bool,
 }
@@ -90,6 +93,7 @@ impl<'a> Runner<'a> {
             swapped_sections: SwappedSections::default(),
             written: None,
             executed: BTreeSet::new(),
+            stale: Vec::new(),
             interrupted: false,
         };
         Self { job, time: Tick::START, interrupt: &|| false, is_enough: &|_| false, inputs: &[], run }
@@ -131,6 +135,7 @@ impl<'a> Runner<'a> {
             ran.thread_instructions = machine.thread_instructions();
         }
         self.run.executed.append(&mut executed(&machine));
+        self.run.stale.append(&mut stale::findings(&machine, self.run.launches.len().saturating_sub(1)));
         self.time = machine.tick();
         self.run.device = Some(machine.into_device());
     }

@@ -21,6 +21,7 @@ mod launch;
 mod list;
 mod locals;
 mod location;
+mod may_read;
 mod mbarriers;
 mod occupancy;
 mod operand_fragments;
@@ -63,6 +64,7 @@ pub use locals::{
     where_is,
 };
 pub use location::{LaneLocation, State, ThreadSet, lane_locations};
+pub use may_read::{LocationWrites, MayRead, MayReadError, MayReadRow, WriteRow, may_read, writes_of_next};
 pub use mbarriers::{EndedPhase, MbarrierAction, MbarrierView, MbarrierWaiter, TransactionBytes, mbarrier_views, shared_address};
 pub use occupancy::{CodeText, LineOccupancy, Mark, occupancies, original_line};
 pub use operand_fragments::{OperandFragment, OperandFragments, operand_fragments};

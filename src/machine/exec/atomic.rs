@@ -17,7 +17,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 self.warp.may_spin |= matches!(f, AtomicFn::Cas | AtomicFn::Exch);
                 for segment in self.atomic_segments(access, address, group, active, ty.bytes())? {
                     let operation = RmwOperation { f: *f, ty: *ty, adder: Adder::of(segment.space) };
-                    if !self.atomic_weak((segment.space, &segment.access), access, operation, (*d, *b, *c), group) {
+                    if self.weak.is_none() || !self.atomic_weak((segment.space, &segment.access), access, operation, (*d, *b, *c), group) {
                         self.read_modify_write(&segment, 0, operation, (*d, *b, *c), group);
                     }
                 }
@@ -88,7 +88,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     }
 
     /// Discounts the effect if no lane changed memory, as when lanes spin on a lock.
-    fn note_unchanged(&mut self, mask: LaneMask, is_unchanged: impl Fn(usize) -> bool) {
+    pub(super) fn note_unchanged(&mut self, mask: LaneMask, is_unchanged: impl Fn(usize) -> bool) {
         if mask.iter().all(is_unchanged) {
             self.progress -= 1;
         }

@@ -85,7 +85,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                     run.load_element(space, access, element, *d, index as u64 * u64::from(size), group);
                 }
             };
-            let stale = run.stale_lanes(space, access, op);
+            let stale = run.stale_lanes(space, access, op, size);
             load(run, access);
             run.load_stale(&stale, space, access, load);
         };

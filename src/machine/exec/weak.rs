@@ -1,5 +1,8 @@
 //! Accesses on weak memory ([`crate::weak`]): what loads return, and which stores memory holds. Nothing of it runs where memory is
 //! sequentially consistent.
+//!
+//! A warp first asks whether its access is settled: whether all its lanes return the newest write, or write after all others. Only where
+//! it is not, lanes access memory one by one.
 
 use smallvec::SmallVec;
 
@@ -10,10 +13,13 @@ use crate::machine::state::lanes::{LANES, LaneMask, PerLane};
 use crate::machine::state::memory::LaneAccess;
 use crate::machine::state::read_modify_write::RmwOperation;
 use crate::program::{Access, Dst, Src};
-use crate::weak::{self, Location, Place};
+use crate::weak::{self, Location, Place, Record, WarpAccess};
 
 /// A lane, and the bytes that it loads instead of those that memory holds.
-pub(super) type StaleLane = (usize, SmallVec<[u8; 16]>);
+pub(super) type StaleLane = (usize, LaneBytes);
+
+/// The bytes of a lane.
+type LaneBytes = SmallVec<[u8; 16]>;
 
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// The thread of a lane.
@@ -25,32 +31,52 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         lanes.iter().map(|lane| self.place(lane)).collect()
     }
 
-    /// The bytes that a lane accesses; none of memory that threads do not share.
-    fn location(&self, space: Space, access: &LaneAccess, lane: usize) -> Option<Location> {
-        let memory = match space {
-            Space::Global | Space::Generic => 0,
-            Space::Shared => self.number as u32 + 1,
-            Space::SharedCluster => (self.number - u64::from(self.rank)) as u32 + access.rank + 1,
-            Space::Const | Space::Local | Space::Param | Space::ParamFunc => return None,
-        };
-        Some((memory, access.addresses[lane], access.bytes))
+    /// The number of a memory; none of memory that threads do not share.
+    fn memory(&self, space: Space, access: &LaneAccess) -> Option<u32> {
+        match space {
+            Space::Global | Space::Generic => Some(0),
+            Space::Shared => Some(self.number as u32 + 1),
+            Space::SharedCluster => Some((self.number - u64::from(self.rank)) as u32 + access.rank + 1),
+            Space::Const | Space::Local | Space::Param | Space::ParamFunc => None,
+        }
+    }
+
+    fn warp_access<'a>(&self, memory: u32, access: &'a LaneAccess, element_bytes: u32) -> WarpAccess<'a> {
+        let LaneAccess { addresses, mask, bytes, min, max, consecutive, .. } = access;
+        let (mask, bytes, min, max, consecutive) = (*mask, *bytes, *min, *max, *consecutive);
+        WarpAccess { memory, warp: self.place(0), mask, addresses, min, max, consecutive, bytes, element_bytes }
     }
 
     fn weak_access(&self, at: Location, semantics: &Access, lane: usize) -> weak::Access {
         let Access { ordering, scope, .. } = *semantics;
-        weak::Access { by: self.place(lane), at, ordering, scope, time: self.point.tick.0 }
+        weak::Access { by: self.place(lane), at, ordering, scope, time: self.point.tick.0, code: self.point.pc.0 }
+    }
+
+    /// What memory holds where lanes access it, lane after lane.
+    fn held_by_lanes(&self, space: Space, access: &LaneAccess, element_bytes: u32) -> Vec<u8> {
+        let mut held = vec![0; LANES * access.bytes as usize];
+        match element_bytes {
+            1 => self.gather_words::<1>(space, access, &mut held),
+            2 => self.gather_words::<2>(space, access, &mut held),
+            4 => self.gather_words::<4>(space, access, &mut held),
+            _ => self.gather_words::<8>(space, access, &mut held),
+        }
+        held
+    }
+
+    fn gather_words<const N: usize>(&self, space: Space, access: &LaneAccess, held: &mut [u8]) {
+        let bytes = access.bytes as usize;
+        for skip in (0..bytes).step_by(N) {
+            self.read(space, access, skip as u64, |lane, word: [u8; N]| {
+                held[lane * bytes + skip..lane * bytes + skip + N].copy_from_slice(&word);
+            });
+        }
     }
 
     /// What memory holds where a lane accesses it.
-    fn held(&self, space: Space, access: &LaneAccess, lane: usize) -> SmallVec<[u8; 16]> {
-        let own = access.only(LaneMask::of(lane));
-        let mut held = SmallVec::new();
-        for skip in 0..u64::from(access.bytes) {
-            let mut byte = 0;
-            self.read(space, &own, skip, |of, [read]: [u8; 1]| byte = if of == lane { read } else { byte });
-            held.push(byte);
-        }
-        held
+    fn held(&self, space: Space, access: &LaneAccess, lane: usize, element_bytes: u32) -> LaneBytes {
+        let (own, bytes) = (access.only(LaneMask::of(lane)), access.bytes as usize);
+        SmallVec::from_slice(&self.held_by_lanes(space, &own, element_bytes)[lane * bytes..(lane + 1) * bytes])
     }
 
     fn hold(&mut self, space: Space, access: &LaneAccess, lane: usize, bytes: &[u8]) {
@@ -62,18 +88,35 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     /// The lanes of a load that return another write than the one that memory holds. Reads through other proxies return what it holds.
     #[inline(always)]
-    pub(super) fn stale_lanes(&mut self, space: Space, access: &LaneAccess, semantics: &Access) -> Vec<StaleLane> {
-        if self.weak.is_none() || semantics.non_coherent { Vec::new() } else { self.choose_writes(space, access, semantics) }
+    pub(super) fn stale_lanes(&mut self, space: Space, access: &LaneAccess, semantics: &Access, element_bytes: u32) -> Vec<StaleLane> {
+        match &self.weak {
+            Some(_) if !semantics.non_coherent => self.choose_writes(space, access, semantics, element_bytes),
+            _ => Vec::new(),
+        }
     }
 
     #[inline(never)]
-    fn choose_writes(&mut self, space: Space, access: &LaneAccess, semantics: &Access) -> Vec<StaleLane> {
+    fn choose_writes(&mut self, space: Space, access: &LaneAccess, semantics: &Access, element_bytes: u32) -> Vec<StaleLane> {
         let mut stale = Vec::new();
+        let Some(memory) = self.memory(space, access) else { return stale };
+        let of_warp = self.warp_access(memory, access, element_bytes);
+        if !semantics.ordering.acquires() && self.weak.as_ref().is_some_and(|weak| weak.load_is_settled(&of_warp)) {
+            return stale;
+        }
         for lane in access.mask.iter() {
-            let Some(at) = self.location(space, access, lane) else { break };
-            let (held, how) = (self.held(space, access, lane), self.weak_access(at, semantics, lane));
-            let read = self.weak.as_mut().and_then(|weak| weak.load(&how, &held));
-            stale.extend(read.map(|read| (lane, read.bytes)).filter(|(_, bytes)| *bytes != held));
+            let mut bytes = self.held(space, access, lane, element_bytes);
+            let mut is_stale = false;
+            for (element, held) in bytes.chunks_exact_mut(element_bytes as usize).enumerate() {
+                let at = (memory, access.addresses[lane] + element as u64 * u64::from(element_bytes), element_bytes);
+                let how = self.weak_access(at, semantics, lane);
+                if let Some(read) = self.weak.as_mut().and_then(|weak| weak.load(&how, held)) {
+                    is_stale |= read.write.bytes[..] != *held;
+                    held.copy_from_slice(&read.write.bytes);
+                }
+            }
+            if is_stale {
+                stale.push((lane, bytes));
+            }
         }
         stale
     }
@@ -83,7 +126,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     #[inline(always)]
     pub(super) fn load_stale(&mut self, stale: &[StaleLane], space: Space, access: &LaneAccess, load: impl Fn(&mut Self, &LaneAccess)) {
         for (lane, bytes) in stale {
-            let held = self.held(space, access, *lane);
+            let held = self.held(space, access, *lane, 1);
             self.hold(space, access, *lane, bytes);
             load(self, &access.only(LaneMask::of(*lane)));
             self.hold(space, access, *lane, &held);
@@ -100,37 +143,62 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         (element, parts): (Element, &[Src]),
         group: &Group,
     ) -> LaneMask {
-        if self.weak.is_none() {
-            return access.mask;
+        match self.weak {
+            Some(_) => self.store_weak(space, access, semantics, (element, parts), group),
+            None => access.mask,
         }
-        let elements = self.stored_elements(access, element, parts, group);
-        self.store_weak(space, access, semantics, &elements, usize::from(element.bits.min(64) / 8))
     }
 
-    /// The same on weak memory, where a store may take a place before another one in coherence order. `elements` are the values.
+    /// The same on weak memory, where a store may take a place before another one in coherence order.
     #[inline(never)]
     fn store_weak(
         &mut self,
         space: Space,
         access: &LaneAccess,
         semantics: &Access,
-        elements: &[PerLane<u64>],
-        element_bytes: usize,
+        (element, parts): (Element, &[Src]),
+        group: &Group,
     ) -> LaneMask {
+        let Some(memory) = self.memory(space, access) else { return access.mask };
+        let element_bytes = u32::from(element.bits / 8);
+        let scope = self.weak_access((memory, 0, element_bytes), semantics, 0).strong();
+        let of_warp = self.warp_access(memory, access, element_bytes);
+        let is_settled = !semantics.ordering.releases() && self.weak.as_ref().is_some_and(|weak| weak.store_is_settled(&of_warp, scope));
+        let mut data = self.held_by_lanes(space, access, element_bytes);
+        let found = data.len();
+        let elements = self.stored_elements(access, element, parts, group);
+        let word_bytes = element_bytes.min(8) as usize;
+        for lane in 0..LANES {
+            elements.iter().for_each(|element| data.extend_from_slice(&element[lane].to_le_bytes()[..word_bytes]));
+        }
+        if is_settled {
+            let record = Record::new(&of_warp, (self.point.tick.0, self.point.pc.0), (scope, false), data.into_boxed_slice());
+            self.weak.iter_mut().for_each(|weak| weak.add(&of_warp, record.clone()));
+            return access.mask;
+        }
+        let bytes = access.bytes as usize;
         let mut kept = access.mask;
         for lane in access.mask.iter() {
-            let Some(at) = self.location(space, access, lane) else { break };
-            let bytes: SmallVec<[u8; 16]> =
-                elements.iter().flat_map(|element| element[lane].to_le_bytes().into_iter().take(element_bytes)).collect();
-            let (held, how) = (self.held(space, access, lane), self.weak_access(at, semantics, lane));
-            if self.weak.as_mut().is_some_and(|weak| !weak.store(&how, &held, &bytes)) {
-                kept &= !LaneMask::of(lane);
+            // Lanes before this one may have written the same place.
+            let mut held = self.held(space, access, lane, element_bytes);
+            let new = data[found + lane * bytes..found + (lane + 1) * bytes].to_vec();
+            for (element, new) in new.chunks_exact(element_bytes as usize).enumerate() {
+                let skip = element * element_bytes as usize;
+                let at = (memory, access.addresses[lane] + skip as u64, element_bytes);
+                let how = self.weak_access(at, semantics, lane);
+                let own = &mut held[skip..skip + new.len()];
+                if self.weak.as_mut().is_none_or(|weak| weak.store(&how, own, new)) {
+                    own.copy_from_slice(new);
+                }
             }
+            self.hold(space, access, lane, &held);
+            kept &= !LaneMask::of(lane);
         }
         kept
     }
 
-    /// A read-modify-write operation of up to 64 bits, lane by lane. False if it is none of those: it acts on what memory holds.
+    /// A read-modify-write operation of up to 64 bits on weak memory. False if it is none of those: it acts on what memory holds.
+    #[inline(never)]
     pub(super) fn atomic_weak(
         &mut self,
         (space, access): (Space, &LaneAccess),
@@ -140,25 +208,19 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         group: &Group,
     ) -> bool {
         let (bits, size) = (operation.ty.bits(), access.bytes as usize);
-        if self.weak.is_none() || bits > 64 || size > 8 {
-            return false;
-        }
+        let Some(memory) = self.memory(space, access).filter(|_| bits <= 64 && size <= 8) else { return false };
         let lanes = self.lanes(group, access.mask);
         let wide = |source: Src| if bits == 64 { *lanes.get64(source) } else { lanes.get32(source).map(u64::from) };
         let (b, c) = (wide(b), wide(c));
-        let mut old = [0; 32];
-        for lane in access.mask.iter() {
-            let Some(at) = self.location(space, access, lane) else { return false };
-            let (held, how) = (self.held(space, access, lane), self.weak_access(at, semantics, lane));
-            let change = |old: &[u8]| SmallVec::from_slice(&operation.apply(word(old), b[lane], c[lane]).to_le_bytes()[..size]);
-            let Some(weak) = self.weak.as_mut() else { return false };
-            let (read, holds) = weak.atomic(&how, d.is_sink(), &held, change);
-            old[lane] = word(&read.bytes);
-            if holds {
-                let new = operation.apply(old[lane], b[lane], c[lane]).to_le_bytes();
-                self.hold(space, access, lane, &new[..size]);
-            }
-        }
+        let apply = |lane: usize, old: u64| operation.apply(old, b[lane], c[lane]);
+        let scope = self.weak_access((memory, 0, access.bytes), semantics, 0).strong();
+        let of_warp = self.warp_access(memory, access, access.bytes);
+        let is_settled = !semantics.orders() && self.weak.as_ref().is_some_and(|weak| weak.atomic_is_settled(&of_warp, scope));
+        let old = match (is_settled, size) {
+            (true, 4) => self.atomic_settled::<4>(space, access, &of_warp, scope, &apply),
+            (true, 8) => self.atomic_settled::<8>(space, access, &of_warp, scope, &apply),
+            _ => self.atomic_by_lanes((space, access), memory, semantics, d.is_sink(), &apply),
+        };
         let mut lanes = self.lanes(group, access.mask);
         if bits == 64 {
             lanes.put64(d, &old);
@@ -168,28 +230,89 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         true
     }
 
+    /// An atomic operation that reads the newest write alone and comes after all others.
+    fn atomic_settled<const N: usize>(
+        &mut self,
+        space: Space,
+        access: &LaneAccess,
+        of_warp: &WarpAccess<'_>,
+        scope: Scope,
+        apply: &impl Fn(usize, u64) -> u64,
+    ) -> PerLane<u64> {
+        let mut data = vec![0; 2 * LANES * N];
+        let (found, left) = data.split_at_mut(LANES * N);
+        let mut old = [0; LANES];
+        let mut is_changed = false;
+        self.write(space, access, 0, |lane, bytes: &mut [u8; N]| {
+            let at = lane * N..(lane + 1) * N;
+            found[at.clone()].copy_from_slice(bytes);
+            old[lane] = word(bytes);
+            bytes.copy_from_slice(&apply(lane, old[lane]).to_le_bytes()[..N]);
+            is_changed |= found[at.clone()] != *bytes;
+            left[at].copy_from_slice(bytes);
+        });
+        self.note_unchanged(access.mask, |_| !is_changed);
+        let record = Record::new(of_warp, (self.point.tick.0, self.point.pc.0), (scope, true), data.into_boxed_slice());
+        self.weak.iter_mut().for_each(|weak| weak.add(of_warp, record.clone()));
+        old
+    }
+
+    /// An atomic operation, lane by lane.
+    fn atomic_by_lanes(
+        &mut self,
+        (space, access): (Space, &LaneAccess),
+        memory: u32,
+        semantics: &Access,
+        is_reduction: bool,
+        apply: &impl Fn(usize, u64) -> u64,
+    ) -> PerLane<u64> {
+        let size = access.bytes as usize;
+        let mut old = [0; LANES];
+        for lane in access.mask.iter() {
+            let held = self.held(space, access, lane, access.bytes);
+            let how = self.weak_access((memory, access.addresses[lane], access.bytes), semantics, lane);
+            let change = |old: &[u8]| SmallVec::from_slice(&apply(lane, word(old)).to_le_bytes()[..size]);
+            let Some(weak) = self.weak.as_mut() else { return old };
+            let (read, holds) = weak.atomic(&how, is_reduction, &held, change);
+            old[lane] = word(&read.write.bytes);
+            if holds {
+                self.hold(space, access, lane, &apply(lane, old[lane]).to_le_bytes()[..size]);
+            }
+        }
+        old
+    }
+
     /// A fence of `lanes`.
     pub(super) fn fence_weak(&mut self, lanes: LaneMask, kind: FenceKind, ordering: Ordering, scope: Scope) {
         if self.weak.is_some() && kind == FenceKind::Memory {
+            let now = self.point.tick.0;
             for place in self.places(lanes) {
-                self.weak.iter_mut().for_each(|weak| weak.fence(place, ordering == Ordering::SeqCst, scope));
+                self.weak.iter_mut().for_each(|weak| weak.fence(place, ordering == Ordering::SeqCst, scope, now));
             }
         }
     }
 
     /// Lanes of the warp meet at `bar.warp.sync`.
     pub(super) fn meet_in_warp(&mut self, members: LaneMask) {
-        if self.weak.is_some() {
-            let places = self.places(members & self.warp.live);
-            self.weak.iter_mut().for_each(|weak| weak.barrier(&places, &places));
+        if self.weak.is_none() {
+            return;
+        }
+        let (members, now) = (members & self.warp.live, self.point.tick.0);
+        let threads = self.prepared.config.block.iter().product::<u32>() - self.point.warp.index() as u32 * LANES as u32;
+        if members == LaneMask::lowest(threads) {
+            let first = self.place(0);
+            self.weak.iter_mut().for_each(|weak| weak.meet_warp(first, now));
+        } else {
+            let places = self.places(members);
+            self.weak.iter_mut().for_each(|weak| weak.barrier(&places, &places, now));
         }
     }
 
     /// Lanes use an mbarrier. Every use of one in the cluster is ordered after those before it, which is more order than the model has.
     pub(super) fn meet_at_mbarriers(&mut self, lanes: LaneMask) {
         if self.weak.is_some() {
-            let (places, cluster) = (self.places(lanes), self.number - u64::from(self.rank));
-            self.weak.iter_mut().for_each(|weak| weak.meet(cluster, &places));
+            let (places, cluster, now) = (self.places(lanes), self.number - u64::from(self.rank), self.point.tick.0);
+            self.weak.iter_mut().for_each(|weak| weak.meet(cluster, &places, now));
         }
     }
 }

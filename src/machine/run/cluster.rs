@@ -64,7 +64,7 @@ impl Machine {
             let threads_of = |block: u64| (0..threads).map(move |thread| (block, thread));
             let all = blocks.iter().flatten().flat_map(|block| threads_of(block.number));
             let places: Vec<Place> = all.map(|(block, thread)| self.prepared.place(block, thread)).collect();
-            weak.barrier(&places, &places);
+            weak.barrier(&places, &places, self.tick.0);
         }
         let block_id = BlockId { number: self.blocks[block_slot].as_ref().map_or(0, |block| block.number), block_slot: block_slot as u32 };
         let kind = SyncKind::ClusterBarrierCompleted { first, blocks: size };

@@ -184,14 +184,14 @@ impl Machine {
             SliceEnd::Arrived { id, mask, thread_count, votes } => {
                 let completed = block.arrive(&self.device.program, warp, id, mask, thread_count, votes);
                 self.stall.count_barriers(completed.as_slice());
-                self.weak.iter_mut().for_each(|weak| meet_at_barriers(weak, completed.as_slice(), block_id, &self.prepared));
+                self.weak.iter_mut().for_each(|weak| meet_at_barriers(weak, completed.as_slice(), block_id, &self.prepared, last.tick));
                 paused |= report_completed(completed.as_slice(), block_id, last, observer);
                 paused |= observer.report(EventKind::Arrived, || Event::Arrived(last, block));
             }
             SliceEnd::LanesExited { before } => {
                 let completed = block.lanes_exited(&self.device.program, warp, before);
                 self.stall.count_barriers(&completed);
-                self.weak.iter_mut().for_each(|weak| meet_at_barriers(weak, &completed, block_id, &self.prepared));
+                self.weak.iter_mut().for_each(|weak| meet_at_barriers(weak, &completed, block_id, &self.prepared, last.tick));
                 paused |= report_completed(&completed, block_id, last, observer);
                 paused |= observer.report(EventKind::Arrived, || Event::Arrived(last, block));
                 let done = block.is_done();
@@ -429,11 +429,16 @@ impl Machine {
 
 /// On weak memory the threads that have arrived at a barrier meet when it is completed. Those that only arrive meet the others as well,
 /// which is more order than the model has.
-fn meet_at_barriers(weak: &mut WeakMemory, completed: &[CompletedBarrier], block_id: BlockId, prepared: &PreparedLaunch) {
+fn meet_at_barriers(weak: &mut WeakMemory, completed: &[CompletedBarrier], block_id: BlockId, prepared: &PreparedLaunch, now: Tick) {
+    let threads = prepared.config.block.iter().product::<u32>();
     for CompletedBarrier { arrived, .. } in completed {
+        if arrived.iter().map(|lanes| lanes.count()).sum::<u32>() == threads {
+            weak.meet_block(prepared.place(block_id.number, 0), now.0, prepared.cluster_blocks == 1);
+            continue;
+        }
         let lanes = arrived.iter().enumerate().flat_map(|(warp, lanes)| lanes.iter().map(move |lane| warp * LANES + lane));
         let places: Vec<Place> = lanes.map(|thread| prepared.place(block_id.number, thread)).collect();
-        weak.barrier(&places, &places);
+        weak.barrier(&places, &places, now.0);
     }
 }
 

@@ -15,6 +15,7 @@ use crate::machine::state::special::{self, FixedSpecial, thread_index};
 use crate::machine::state::warp::{LaneGroup, Warp};
 use crate::program::operands::RegisterOperand;
 use crate::program::{Bank, Slot, SpecialRef, Src, SrcKind};
+use crate::weak::{Place, StaleRead, WeakMemory};
 
 /// The life cycle of a block of the grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +39,21 @@ impl Machine {
     /// The index in the grid of the block with this number in order of launch.
     pub fn block_index(&self, number: u64) -> [u32; 3] {
         self.prepared.block_index(number)
+    }
+
+    /// What threads see of memory, if it is weak.
+    pub fn weak_memory(&self) -> Option<&WeakMemory> {
+        self.weak.as_deref()
+    }
+
+    /// The last loads that returned another write than the newest, oldest first; none unless memory is weak.
+    pub fn stale_reads(&self) -> impl Iterator<Item = &StaleRead> {
+        self.weak.iter().flat_map(|weak| weak.stale_reads())
+    }
+
+    /// A thread as weak memory knows it; none if its block does not run.
+    pub fn thread_place(&self, block: [u32; 3], warp: u32, lane: u32) -> Option<Place> {
+        self.block_number(block).map(|number| self.prepared.place(number, warp as usize * LANES + lane as usize))
     }
 
     /// The life cycle stage of the block; none if the grid has no such block.

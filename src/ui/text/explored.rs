@@ -3,6 +3,7 @@
 
 use super::finding::list;
 use super::report::grouped;
+use crate::check::faults::MEMORY_STALE;
 use crate::debug::explore::{End, ExplorationReport, MergedFinding, OrderOutcome, Systematic, Verdict};
 
 /// The maximum number of outcomes that are listed.
@@ -121,12 +122,12 @@ fn found(explored: &ExplorationReport) -> String {
                 format!("in {} of {}{replay}", grouped(count), orders(explored.tried))
             }
         };
-        format!(
-            "{}{:width$}{shown}\n",
-            list(std::slice::from_ref(&found.finding), 0),
-            "",
-            width = found.finding.number.to_string().len() + 2
-        )
+        let width = found.finding.number.to_string().len() + 2;
+        // No list of a session has it, so that all of it is said here.
+        let is_here_only = found.finding.id == MEMORY_STALE;
+        let (why, fix) = (&found.finding.why, &found.finding.fix);
+        let more = if is_here_only { format!("{:width$}why  {why}\n{:width$}fix  {fix}\n", "", "") } else { String::new() };
+        format!("{}{more}{:width$}{shown}\n", list(std::slice::from_ref(&found.finding), 0), "")
     };
     match explored.found.as_slice() {
         [] if explored.checked => "nothing was found in any of them\n".to_string(),

@@ -81,6 +81,7 @@ fn breakpoint(row: &BreakpointRow) -> Value {
 fn of_view(view: &View) -> (&'static str, Value) {
     match view {
         View::ArrayTypes(rows) => ("array_types", json!(rows)),
+        View::MayRead(view) => ("may_read", json!(view)),
         View::Checks(rows) => ("checks", json!(rows)),
         View::FragmentElements(rows) => ("fragment_elements", json!(rows)),
         View::Symbols { rows, .. } => ("symbols", json!(rows)),

@@ -79,6 +79,7 @@ fn view(view: &View) -> String {
     match view {
         View::ArrayTypes(rows) => table(&module::array_types(rows)),
         View::Target(view) => table(&module::target(view)),
+        View::MayRead(view) => views::may_read(view),
         View::Checks(rows) => table(&module::checks(rows)),
         View::Descriptor(view) => table(&module::descriptor(view)),
         View::FragmentElements(rows) => table(&module::fragment_elements(rows)),

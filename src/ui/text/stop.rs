@@ -12,6 +12,7 @@ use crate::debug::{Site, shown_name};
 pub fn stop(stop: &Stop) -> String {
     let mut lines: Vec<String> = stop.log.iter().map(|line| line.trim_end().to_string()).collect();
     lines.extend(distinct(stop.reasons.iter().filter_map(|reason| self::reason(stop, reason))));
+    lines.extend(stop.stale.iter().cloned());
     lines.extend(stop.others.iter().map(others));
     let StoppedLaunch { number, count, kernel, is_new, made_up } = &stop.launch;
     lines.extend(is_new.then(|| format!("this is launch {} of {count}: {}", number + 1, shown_name(kernel))));

@@ -6,7 +6,7 @@ use crate::base::counted;
 use crate::debug::explain::{Explanation, LaneView, OperandView, StepOutcome};
 use crate::debug::view::{
     BlockView, CfgView, ContractionKind, ContractionNote, Divergence, ExamineRow, Examined, FirstOp, GroupView, InlineAsm, Line, Listing,
-    SourcePlace, State,
+    MayRead, MayReadRow, SourcePlace, State,
 };
 use crate::debug::{LaneMask, shown_name};
 
@@ -247,4 +247,15 @@ pub fn source(place: &SourcePlace) -> String {
     let contraction = contraction.as_ref().map_or(String::new(), |found| contraction_note(found) + "\n");
     let function = shown_name(function);
     format!("instruction {} of '{function}' at {ptx} ({ptx_file})\n{origin}{asm}{contraction}", pc.0)
+}
+
+/// What a load may return: the writes, newest last, those that it may return marked.
+pub fn may_read(view: &MayRead) -> String {
+    let mut text = format!("{} reads {}:\n", view.thread, view.location);
+    let width = view.rows.iter().map(|row| row.value.chars().count()).max().unwrap_or(0);
+    for MayReadRow { value, may, write, why } in &view.rows {
+        let mark = if *may { "may" } else { "not" };
+        text += &format!("  {mark} {value:>width$}  {write}\n      {:width$}  {why}\n", "");
+    }
+    text
 }

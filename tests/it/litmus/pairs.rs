@@ -154,6 +154,70 @@ const ALGORITHMS: &[Algorithm] = &[
         is_violated: |_, results| results[0] == 1 && results[1] == 1,
     },
     Algorithm {
+        name: "publication in two steps (ISA2)",
+        blocks: &[
+            "st.relaxed.gpu.u32 [%m], 42;\nst.$0.u32 [%m+128], 1;\n",
+            "W:\nld.$1.u32 %a, [%m+128];\nsetp.ne.u32 %p, %a, 1;\n@%p bra W;\nst.$2.u32 [%m+256], 1;\n",
+            "W:\nld.$3.u32 %a, [%m+256];\nsetp.ne.u32 %p, %a, 1;\n@%p bra W;\nld.u32 %b, [%m];\nst.u32 [%m+1024], %b;\n",
+        ],
+        right: &["release.gpu", "acquire.gpu", "release.gpu", "acquire.gpu"],
+        wrong: &[(0, "relaxed.gpu"), (1, "relaxed.gpu"), (2, "relaxed.gpu"), (3, "relaxed.gpu"), (2, "release.cta")],
+        is_violated: |_, results| results[0] != 42,
+    },
+    Algorithm {
+        name: "two readers of two writers (IRIW)",
+        blocks: &[
+            "st.relaxed.gpu.u32 [%m], 1;\n",
+            "st.relaxed.gpu.u32 [%m+128], 1;\n",
+            "ld.relaxed.gpu.u32 %a, [%m];\n$0\nld.relaxed.gpu.u32 %b, [%m+128];\nst.u32 [%m+1024], %a;\nst.u32 [%m+1028], %b;\n",
+            "ld.relaxed.gpu.u32 %a, [%m+128];\n$1\nld.relaxed.gpu.u32 %b, [%m];\nst.u32 [%m+1032], %a;\nst.u32 [%m+1036], %b;\n",
+        ],
+        right: &[SC, SC],
+        wrong: &[(0, ""), (1, FENCE)],
+        is_violated: |_, results| results[..4] == [1, 0, 1, 0],
+    },
+    Algorithm {
+        name: "a write after what was read (S)",
+        blocks: &[
+            "st.relaxed.gpu.u32 [%m], 2;\nst.$0.u32 [%m+128], 1;\n",
+            "ld.$1.u32 %a, [%m+128];\nst.relaxed.gpu.u32 [%m], 1;\nst.u32 [%m+1024], %a;\n",
+        ],
+        right: &["release.gpu", "acquire.gpu"],
+        wrong: &[(0, "relaxed.gpu"), (1, "relaxed.gpu")],
+        is_violated: |words, results| results[0] == 1 && words[0] == 2,
+    },
+    Algorithm {
+        name: "a write against a write and a read (R)",
+        blocks: &[
+            "st.relaxed.gpu.u32 [%m], 1;\n$0\nst.relaxed.gpu.u32 [%m+128], 1;\n",
+            "st.relaxed.gpu.u32 [%m+128], 2;\n$1\nld.relaxed.gpu.u32 %a, [%m];\nadd.u32 %a, %a, 1;\nst.u32 [%m+1024], %a;\n",
+        ],
+        right: &[SC, SC],
+        wrong: &[(0, FENCE), (1, FENCE)],
+        is_violated: |words, results| results[0] == 1 && words[32] == 2,
+    },
+    Algorithm {
+        name: "two writes each (2+2W)",
+        blocks: &[
+            "st.relaxed.gpu.u32 [%m], 1;\n$0\nst.relaxed.gpu.u32 [%m+128], 2;\n",
+            "st.relaxed.gpu.u32 [%m+128], 1;\n$1\nst.relaxed.gpu.u32 [%m], 2;\n",
+        ],
+        right: &[SC, SC],
+        wrong: &[(0, ""), (1, "")],
+        is_violated: |words, _| words[0] == 1 && words[32] == 1,
+    },
+    Algorithm {
+        name: "double-checked initialization",
+        blocks: &[
+            "L:\natom.acquire.gpu.cas.b32 %a, [%m+256], 0, 1;\nsetp.ne.u32 %p, %a, 0;\n@%p bra L;\nst.u32 [%m], 42;\n\
+             st.$0.u32 [%m+128], 1;\nst.release.gpu.u32 [%m+256], 0;\n",
+            "mov.u32 %b, 42;\nld.$1.u32 %a, [%m+128];\nsetp.eq.u32 %p, %a, 1;\n@%p ld.u32 %b, [%m];\nst.u32 [%m+1024], %b;\n",
+        ],
+        right: &["release.gpu", "acquire.gpu"],
+        wrong: &[(0, "relaxed.gpu"), (1, "relaxed.gpu")],
+        is_violated: |_, results| results[0] != 42,
+    },
+    Algorithm {
         name: "Peterson",
         blocks: &PETERSON,
         right: &[SC, SC],

@@ -47,6 +47,7 @@ impl Pane {
             Pane::Copies => table::copies(context, view_state, canvas),
             Pane::Pipeline => pipeline::draw(context, view_state, canvas),
             Pane::Banks => banks::draw(context, view_state, canvas),
+            Pane::Writes => table::writes(context, view_state, canvas),
             Pane::Fragments => fragment::draw(context, view_state, canvas),
             Pane::Stack => table::stack(context, view_state, canvas),
             Pane::Locals => table::locals(context, view_state, canvas),

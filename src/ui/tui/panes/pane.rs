@@ -61,6 +61,8 @@ pub enum Pane {
     },
     /// The banks of shared memory that the next access touches.
     Banks,
+    /// The writes of a location on weak memory.
+    Writes,
     /// The matrices in the registers of a matrix instruction.
     Fragments,
     /// The call stack.
@@ -82,7 +84,7 @@ pub enum Pane {
 }
 
 /// The names of all panes in layout files, each with a description.
-pub const PANES: [(&str, &str); 20] = [
+pub const PANES: [(&str, &str); 21] = [
     ("Source", "The PTX text, with breakpoints, and for each line which lanes of the focused warp and which other warps stand there."),
     ("Original", "The same of the text that the PTX was made from, CUDA or Triton, where .loc names it and its file is found."),
     ("Cfg", "The control flow of the focused function as a graph, with the threads in each block; a list where there is no room."),
@@ -94,6 +96,7 @@ pub const PANES: [(&str, &str); 20] = [
     ("Pipeline", "The mbarriers that copies complete on, over time: when each was filled, full, read and empty."),
     ("Memory", "Variables and buffers of a space of memory, element by element; F3 shows them as a heat map."),
     ("Banks", "The banks of shared memory that the lanes of the warp touch next, the conflicts, and what would spare them."),
+    ("Writes", "On weak memory, the writes of what the focused lane accesses next, and which of them each thread may read."),
     ("Fragments", "The matrices in the registers of the matrix instruction that is next or was the last, each element with its lane."),
     ("Stack", "The calls that the focused lane is inside of."),
     ("Locals", "Variables and parameters of the selected frame."),

@@ -42,6 +42,7 @@ impl Pane {
                 frames => listed(frames),
             },
             Pane::Banks => view::banks(&eval_context).map_or(0, |view| banks::rows(&view)),
+            Pane::Writes => view::writes_of_next(&eval_context).map_or(0, |view| listed(view.rows.len())),
             Pane::Fragments => view::operand_fragments(&eval_context).map_or(0, |fragments| fragment::rows(&fragments)),
             Pane::Displays => listed(session.displays.iter().filter(|display| !display.is_empty()).count()),
             Pane::Breakpoints => {

@@ -118,6 +118,20 @@ pub fn displays(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &
     format!("displays{}", listing(&table, view_state, canvas, &|_| None))
 }
 
+/// Draws the writes of the location that the focused lane accesses next, on weak memory, and what each thread may read of them.
+pub fn writes(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut Canvas<'_>) -> String {
+    let Some(view) = view::writes_of_next(&context.session.eval_context()) else {
+        canvas.placeholder("the focused lane accesses no memory next of which a thread may read more than one write (--memory weak)");
+        return "writes".to_string();
+    };
+    let mut table = Table::new(&[">value", "written", "may be read by"]);
+    for row in &view.rows {
+        let threads = view.threads.iter().zip(&row.may).filter(|(_, may)| **may).map(|(thread, _)| thread.as_str());
+        table.push(false, [row.value.clone(), row.write.clone(), threads.collect::<Vec<_>>().join(", ")]);
+    }
+    format!("writes of {}{}", view.location, listing(&table, view_state, canvas, &|_| Some("info may-read".to_string())))
+}
+
 /// The title and the table, or an empty table with the error as its note.
 fn titled(title: &str, table: Result<Table, String>) -> (String, Table) {
     (title.to_string(), table.unwrap_or_else(|error| Table { note: Some(error), ..Table::default() }))

@@ -1,0 +1,159 @@
+//! Why a load may return an older write: which writes a thread may read, and the link that is missing for it to know the newest.
+
+use super::history::{Location, Source, Write};
+use super::memory::{Access, Read, WeakMemory, missed};
+use super::thread::{Group, LastRead, Pattern, Place};
+use crate::isa::Scope;
+
+/// What is missing for a thread to know a write.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Link {
+    /// The thread has read nothing that was written after it.
+    Nothing,
+    /// It has read this later write, by an access that is not morally strong to it.
+    Strength(LastRead),
+    /// It has read this later write, which carries no release that has the write before it.
+    Release(LastRead),
+    /// That write carries a release whose scope does not include the thread.
+    ReleaseScope(LastRead, Scope),
+    /// That write carries a release, and nothing acquires it: no acquire, and no fence, of a scope that includes its thread.
+    Acquire(LastRead),
+}
+
+/// A load that returned another write than the newest.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct StaleRead {
+    /// The thread.
+    pub by: Place,
+    /// When.
+    pub time: u64,
+    /// The instruction, by its number.
+    pub code: u32,
+    /// The bytes.
+    pub at: Location,
+    /// What it returned.
+    pub read: Source,
+    /// The newest write, which the thread did not see.
+    pub missed: Source,
+    /// Why it did not have to.
+    pub link: Link,
+    /// True if the instruction has read the location again, as a loop does that waits.
+    pub is_repeated: bool,
+}
+
+/// How a thread knows a write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Knowing {
+    /// It is its own.
+    Own,
+    /// All threads of its block have met since.
+    MetInBlock,
+    /// All threads of its warp have met since.
+    MetInWarp,
+    /// It has read it, or a release that it has acquired, or a barrier, passes it on.
+    Passed,
+}
+
+/// Why a write may be read, or may not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// No write follows it in coherence order.
+    Newest,
+    /// The thread need not know this write, which follows it.
+    Allowed(Source, Link),
+    /// The thread knows this write, which follows it.
+    Excluded(Source, Knowing),
+}
+
+/// A write that a load may return, or may not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// The write.
+    pub write: Source,
+    /// Why.
+    pub standing: Standing,
+}
+
+/// Stale reads that are kept.
+const STALE_MAX: usize = 64;
+
+impl WeakMemory {
+    /// The writes of a location that are kept, oldest first, and for each whether a thread may read it next; `held` is what memory holds.
+    pub fn may_read(&self, by: Place, at: Location, held: &[u8]) -> Vec<Choice> {
+        let mut opened = self.clone();
+        if !opened.histories.contains_key(&at) {
+            opened.open_history(at, held);
+        }
+        let Some(history) = opened.histories.get(&at).filter(|history| history.held[..] == *held) else {
+            let write = Source { bytes: held.into(), by: None, time: 0, code: 0, scope: Scope::None };
+            return vec![Choice { write, standing: Standing::Newest }];
+        };
+        let known = opened.known(by, at, history);
+        let choice = |own: usize| {
+            let later = history.successors(own);
+            let knows = (0..history.writes.len()).rfind(|other| later & known & 1 << other != 0);
+            let standing = match (knows, missed(history, own)) {
+                (Some(other), _) => Standing::Excluded(history.writes[other].source(), opened.knowing(by, &history.writes[other])),
+                (None, Some(later)) => {
+                    let link = opened.link(by, &later);
+                    Standing::Allowed(later, link)
+                }
+                (None, None) => Standing::Newest,
+            };
+            Choice { write: history.writes[own].source(), standing }
+        };
+        (0..history.writes.len()).map(choice).collect()
+    }
+
+    /// The threads that have read, or ordered, what others may not know.
+    pub fn threads(&self) -> impl Iterator<Item = Place> {
+        self.threads.keys().copied()
+    }
+
+    fn knowing(&self, by: Place, write: &Write) -> Knowing {
+        let is_in = |group: Group| write.by.is_some_and(|writer| group.contains(&Group::thread(writer)));
+        let met = |group: Group| is_in(group) && self.met_at(group).is_some_and(|time| write.time <= time);
+        if write.by == Some(by) {
+            Knowing::Own
+        } else if met(Group::block(by)) {
+            Knowing::MetInBlock
+        } else if met(Group::warp(by)) {
+            Knowing::MetInWarp
+        } else {
+            Knowing::Passed
+        }
+    }
+
+    /// What is missing for a thread to know a write.
+    pub(super) fn link(&self, by: Place, write: &Source) -> Link {
+        let Some(thread) = self.threads.get(&by) else { return Link::Nothing };
+        let later = thread.last_reads.values().filter(|read| read.write.time > write.time);
+        let later = later.max_by_key(|read| (read.write.by == write.by, read.time));
+        let Some(read) = later.cloned() else { return Link::Nothing };
+        if !read.is_strong {
+            return Link::Strength(read);
+        }
+        let passes = |pattern: &&Pattern| write.by.is_some_and(|writer| pattern.view.covers(writer, write.time));
+        match thread.observed.iter().map(|(_, pattern)| pattern).find(passes) {
+            None => Link::Release(read),
+            Some(pattern) if pattern.by != by && !pattern.by.includes(pattern.scope, by) => Link::ReleaseScope(read, pattern.scope),
+            Some(_) => Link::Acquire(read),
+        }
+    }
+
+    /// Keeps a load that returns another write than the newest; `link` is what was missing before it.
+    pub(super) fn note_read(&mut self, access: &Access, read: &Read, link: Option<Link>) {
+        let Access { by, at, time, code, .. } = *access;
+        let stale = &mut self.stale;
+        if let Some(before) = stale.iter_mut().rev().find(|before| (before.by, before.code, before.at) == (by, code, at)) {
+            before.is_repeated = true;
+        }
+        if let (Some(missed), Some(link)) = (&read.missed, link) {
+            if stale.len() == STALE_MAX {
+                stale.pop_front();
+            }
+            let (read, missed) = (read.write.clone(), missed.clone());
+            stale.push_back(StaleRead { by, time, code, at, read, missed, link, is_repeated: false });
+        }
+    }
+}
