@@ -139,7 +139,7 @@ pub(in crate::debug) fn texts_at(context: &EvalContext<'_>, block: [u32; 3], war
     texts
 }
 
-/// The most stale reads that a stop tells of.
+/// The most stale reads that a stop reports.
 const TEXTS_MAX: usize = 3;
 
 /// What loads of the focused thread have returned since a time that was not the newest, if they did not read it again.

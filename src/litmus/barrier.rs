@@ -83,7 +83,7 @@ fn pairs(candidate: &Candidate<'_>, groups: &[u64]) -> Relation {
     pairs
 }
 
-/// The ways to part arrivals into groups of `count` of different threads.
+/// The ways to separate arrivals into groups of `count` of different threads.
 struct Partitions<'a> {
     candidate: &'a Candidate<'a>,
     count: usize,

@@ -131,19 +131,19 @@ impl WeakMemory {
 
     /// Whether each lane of a load can return the newest write alone.
     #[inline]
-    pub fn load_is_settled(&self, access: &WarpAccess<'_>) -> bool {
+    pub fn load_is_simple(&self, access: &WarpAccess<'_>) -> bool {
         self.lines.find(access, Scope::None, || self.met(access.warp)).is_known
     }
 
     /// Whether a store of a warp comes after all others in coherence order, and carries no view; `scope` is that of a strong one.
     #[inline]
-    pub fn store_is_settled(&self, access: &WarpAccess<'_>, scope: Scope) -> bool {
+    pub fn store_is_simple(&self, access: &WarpAccess<'_>, scope: Scope) -> bool {
         let carries = scope != Scope::None && self.releasing.contains(&Group::warp(access.warp));
         !carries && self.lines.find(access, Scope::None, || self.met(access.warp)).is_known
     }
 
     /// Whether an atomic operation of a warp reads the newest write alone and comes after all others, and carries no view.
-    pub fn atomic_is_settled(&self, access: &WarpAccess<'_>, scope: Scope) -> bool {
+    pub fn atomic_is_simple(&self, access: &WarpAccess<'_>, scope: Scope) -> bool {
         if self.releasing.contains(&Group::warp(access.warp)) {
             return false;
         }
@@ -155,7 +155,7 @@ impl WeakMemory {
         Met { block: self.met_at(Group::block(warp)), warp: self.met_at(Group::warp(warp)) }
     }
 
-    /// Adds what a warp wrote where that was settled.
+    /// Adds what a warp wrote where that was simple.
     pub fn add(&mut self, access: &WarpAccess<'_>, record: Record) {
         self.lines.add(access, record);
     }

@@ -19,6 +19,7 @@ use crate::base::Severity;
 use crate::check::Checks;
 use crate::machine::Schedule;
 
+pub use crate::check::faults::MEMORY_STALE;
 pub use crate::machine::DEPTH_MAX;
 pub(in crate::debug) use exploration::Exploration;
 pub use merged_findings::MergedFinding;

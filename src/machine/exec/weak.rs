@@ -1,7 +1,7 @@
 //! Accesses on weak memory ([`crate::weak`]): what loads return, and which stores memory holds. Nothing of it runs where memory is
 //! sequentially consistent.
 //!
-//! A warp first asks whether its access is settled: whether all its lanes return the newest write, or write after all others. Only where
+//! A warp first asks whether its access is simple: whether all its lanes return the newest write, or write after all others. Only where
 //! it is not, lanes access memory one by one.
 
 use smallvec::SmallVec;
@@ -100,7 +100,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let mut stale = Vec::new();
         let Some(memory) = self.memory(space, access) else { return stale };
         let of_warp = self.warp_access(memory, access, element_bytes);
-        if !semantics.ordering.acquires() && self.weak.as_ref().is_some_and(|weak| weak.load_is_settled(&of_warp)) {
+        if !semantics.ordering.acquires() && self.weak.as_ref().is_some_and(|weak| weak.load_is_simple(&of_warp)) {
             return stale;
         }
         for lane in access.mask.iter() {
@@ -163,7 +163,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let element_bytes = u32::from(element.bits / 8);
         let scope = self.weak_access((memory, 0, element_bytes), semantics, 0).strong();
         let of_warp = self.warp_access(memory, access, element_bytes);
-        let is_settled = !semantics.ordering.releases() && self.weak.as_ref().is_some_and(|weak| weak.store_is_settled(&of_warp, scope));
+        let is_simple = !semantics.ordering.releases() && self.weak.as_ref().is_some_and(|weak| weak.store_is_simple(&of_warp, scope));
         let mut data = self.held_by_lanes(space, access, element_bytes);
         let found = data.len();
         let elements = self.stored_elements(access, element, parts, group);
@@ -171,7 +171,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         for lane in 0..LANES {
             elements.iter().for_each(|element| data.extend_from_slice(&element[lane].to_le_bytes()[..word_bytes]));
         }
-        if is_settled {
+        if is_simple {
             let record = Record::new(&of_warp, (self.point.tick.0, self.point.pc.0), (scope, false), data.into_boxed_slice());
             self.weak.iter_mut().for_each(|weak| weak.add(&of_warp, record.clone()));
             return access.mask;
@@ -215,10 +215,10 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let apply = |lane: usize, old: u64| operation.apply(old, b[lane], c[lane]);
         let scope = self.weak_access((memory, 0, access.bytes), semantics, 0).strong();
         let of_warp = self.warp_access(memory, access, access.bytes);
-        let is_settled = !semantics.orders() && self.weak.as_ref().is_some_and(|weak| weak.atomic_is_settled(&of_warp, scope));
-        let old = match (is_settled, size) {
-            (true, 4) => self.atomic_settled::<4>(space, access, &of_warp, scope, &apply),
-            (true, 8) => self.atomic_settled::<8>(space, access, &of_warp, scope, &apply),
+        let is_simple = !semantics.orders() && self.weak.as_ref().is_some_and(|weak| weak.atomic_is_simple(&of_warp, scope));
+        let old = match (is_simple, size) {
+            (true, 4) => self.atomic_simple::<4>(space, access, &of_warp, scope, &apply),
+            (true, 8) => self.atomic_simple::<8>(space, access, &of_warp, scope, &apply),
             _ => self.atomic_by_lanes((space, access), memory, semantics, d.is_sink(), &apply),
         };
         let mut lanes = self.lanes(group, access.mask);
@@ -231,7 +231,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     }
 
     /// An atomic operation that reads the newest write alone and comes after all others.
-    fn atomic_settled<const N: usize>(
+    fn atomic_simple<const N: usize>(
         &mut self,
         space: Space,
         access: &LaneAccess,

@@ -3,8 +3,7 @@
 
 use super::finding::list;
 use super::report::grouped;
-use crate::check::faults::MEMORY_STALE;
-use crate::debug::explore::{End, ExplorationReport, MergedFinding, OrderOutcome, Systematic, Verdict};
+use crate::debug::explore::{End, ExplorationReport, MEMORY_STALE, MergedFinding, OrderOutcome, Systematic, Verdict};
 
 /// The maximum number of outcomes that are listed.
 const OUTCOMES_SHOWN: usize = 16;
