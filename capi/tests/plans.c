@@ -129,8 +129,9 @@ static void a_session_answers_as_the_prompt(void)
     EXPECT(ptxdbg_session_execute(session, "echo before\nprint %nothing\necho after", &answer) == PTXDBG_INVALID_COMMAND);
     EXPECT(strcmp(answer, "before\n") == 0 && strstr(ptxdbg_error(), "%nothing") != NULL);
     ptxdbg_text_free(answer);
-    EXPECT(ptxdbg_session_execute(session, "set %there = 1", NULL) == PTXDBG_INVALID_COMMAND);
-    EXPECT(ptxdbg_session_execute(session, "set confirm off\nset %there = 1", NULL) == PTXDBG_OK);
+    EXPECT(ptxdbg_session_execute(session, "set %there = 1", NULL) == PTXDBG_OK);
+    EXPECT(ptxdbg_session_execute(session, "set seed 5", NULL) == PTXDBG_INVALID_COMMAND);
+    EXPECT(ptxdbg_session_execute(session, "set confirm off\nset seed 5", NULL) == PTXDBG_OK);
     EXPECT(!ptxdbg_session_has_ended(session));
     EXPECT(ptxdbg_session_execute(session, "quit\necho after", &answer) == PTXDBG_OK && strcmp(answer, "") == 0);
     ptxdbg_text_free(answer);

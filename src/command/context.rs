@@ -78,7 +78,7 @@ impl Context<'_> {
         value.map_err(|error| {
             let problem = self.session.eval_context().tensor_problem().map(str::to_string);
             let error = argument.error_at(error.column, error.to_string());
-            problem.into_iter().fold(error, |error, problem| error.with_help(problem))
+            problem.into_iter().fold(error, CommandError::with_help)
         })
     }
 

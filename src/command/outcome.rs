@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::argument_text::ArgumentText;
 use crate::base::Tick;
-use crate::debug::branches::{BranchDiff, BranchRow};
+use crate::debug::branching::{BranchDiff, BranchRow};
 use crate::debug::breakpoints::BreakpointRow;
 use crate::debug::certificate::Certificate;
 use crate::debug::explain::Explanation;

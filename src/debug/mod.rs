@@ -13,6 +13,7 @@
 pub mod argument;
 pub mod arrays;
 pub mod branches;
+pub mod branching;
 pub mod breakpoints;
 pub mod bundle;
 pub mod certificate;

@@ -141,7 +141,7 @@ pub struct StoppedLaunch {
     pub kernel: String,
     /// True if it is not the launch of the previous stop.
     pub is_new: bool,
-    /// At the end of the run, what of its launches nobody gave, in one line.
+    /// At the end of the run, what of its launches is made up, in one line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub made_up: Option<String>,
 }

@@ -1,5 +1,5 @@
-//! What warps have written, by lines of memory: enough to say that no thread can read anything but the newest write, and to make the history
-//! of a location once a thread can.
+//! What warps have written, by lines of memory: enough to say that no thread can read anything but the newest write, and to make the
+//! history of a location once a thread can.
 //!
 //! A line keeps the last writes of warps to it as long as their order is clear: each thread knew the writes before its own at the same
 //! location, or was morally strong to them. Where that fails, or a load may return an older write, the location gets a history

@@ -38,8 +38,8 @@ impl WeakMemory {
         }
     }
 
-    /// All threads of a block meet, of which `first` is the first. If no other block accesses its shared memory, no thread can read anything
-    /// but the newest there.
+    /// All threads of a block meet, of which `first` is the first. If no other block accesses its shared memory, no thread can read
+    /// anything but the newest there.
     pub fn meet_block(&mut self, first: Place, now: u64, is_private: bool) {
         self.meet_all(Group::block(first), first..=Place { thread: u32::MAX, ..first }, now);
         if !is_private {

@@ -105,11 +105,16 @@ fn a_session_is_driven_by_command_lines() {
     let Outcome::Stop(stop) = session.execute("goto 3").unwrap() else { panic!("going to a time stops") };
     assert_eq!((stop.time, session.engine().recorded()), (Tick(3), end));
     // What would drop history is asked first, and done when it is confirmed.
-    let edit = "set %r1 = 5";
-    assert!(matches!(session.execute(edit).unwrap(), Outcome::Ask(_)));
+    let change = "set seed 5";
+    assert!(matches!(session.execute(change).unwrap(), Outcome::Ask(_)));
     assert_eq!(session.engine().recorded(), end);
-    session.confirm(edit).unwrap();
-    assert_eq!(session.engine().recorded(), Tick(3));
+    session.confirm(change).unwrap();
+    assert_eq!(session.engine().recorded(), Tick(0));
+    // A change to the machine keeps the run as a branch.
+    session.execute("run").unwrap();
+    session.execute("goto 3").unwrap();
+    session.execute("set %r1 = 5").unwrap();
+    assert_eq!((session.engine().recorded(), session.engine().branches().len()), (Tick(3), 2));
     let error = session.execute("frobnicate").unwrap_err();
     assert!(error.message.contains("frobnicate"));
 }

@@ -242,7 +242,8 @@ fn a_made_up_launch_is_shown() {
     assert_eq!((status, err.as_str()), (0, ""));
     assert!(out.contains("the values of this launch are made up"), "{out}");
     assert!(out.contains("kernel: \"a\",\n    grid: (1, 1, 1),\n    block: (2, 1, 1),"), "{out}");
-    assert!(out.ends_with("a: grid (1,1,1), block (2,1,1): 1 tick, 2 thread-instructions\n"), "{out}");
+    let end = "a: grid (1,1,1), block (2,1,1): 1 tick, 2 thread-instructions\nmade up      grid (1,1,1): give --grid\n";
+    assert!(out.ends_with(end), "{out}");
 }
 
 #[test]

@@ -108,7 +108,7 @@ fn a_click_on_a_block_of_the_graph_goes_there() {
 
 #[test]
 fn questions_and_lines_are_asked_for_in_the_last_row() {
-    let mut pty = Pty::configured(WALK, "KeyMap(commands: {\"c\": \"commands 1\", \"s\": \"set %r1 = 5\", \"b\": \"break 32\"})");
+    let mut pty = Pty::configured(WALK, "KeyMap(commands: {\"c\": \"commands 1\", \"s\": \"set seed 5\", \"b\": \"break 32\"})");
     pty.wait_for_line(&prompt(0));
     pty.send(F2);
     pty.wait_for("q back to the prompt");

@@ -1,15 +1,16 @@
 //! Conflicts that are reported as notes, one of each kind for the kernel: those that PTX does not order, but NVIDIA's assembler and
 //! hardware do, on which its libraries and compilers rely; those on bytes that `expect_ignoring` names; and loads whose value is unused.
 
-use super::RaceChecker;
-use super::access::Access;
+use super::access::{Access, Log};
+use super::detector::{Conflict, ConflictKind};
+use super::{RaceChecker, ShadowMemory};
 use crate::check::catalogue::FindingId;
 use crate::check::finding::SideAction;
 use crate::check::race::catalogue::RACE_PROXY;
 use crate::isa::MbarrierFn;
-use crate::machine::Proxy;
+use crate::machine::{LaneMask, Proxy};
 use crate::order::{Agent, AsyncKind};
-use crate::program::{MbarrierOp, Op, Pc, WarpOp};
+use crate::program::{MbarrierOp, MemoryOp, Op, Pc, WarpOp};
 
 /// The reason why a conflict is no mistake of the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,4 +103,31 @@ impl RaceChecker {
         let matches: Vec<Pc> = code.map(Pc).filter(is_match).collect();
         matches.into_iter().any(|from| self.reachability.reaches_without_back_edge(&self.program, from, pc))
     }
+
+    /// [`Exemption::Unused`] if one side of a conflict is a load, and no lane that reads what the other side writes uses the value.
+    pub(super) fn unused(&mut self, memory: ShadowMemory, conflict: &Conflict, access: &Access) -> Option<Exemption> {
+        let is_load = |side: &Access| {
+            let is_plain = side.strong.is_none() && side.copy == 0 && side.op.agent == Agent::Threads;
+            is_plain && matches!(self.program.code[side.pc.index()].op, Op::Memory(MemoryOp::Load { .. } | MemoryOp::LoadVector { .. }))
+        };
+        let sides = [(&conflict.first, access), (access, &conflict.first)];
+        let (load, other) = sides.into_iter().find(|(side, _)| conflict.kind == ConflictKind::Unordered && is_load(side))?;
+        let lanes = overlapping_lanes(load, other, self.log_of(memory));
+        let Self { program, updates, reachability, prepared, unused_loads, .. } = self;
+        let analysis = || updates.analysis(program, reachability, load.pc);
+        let key = (load.pc, load.op.block, load.op.warp.number());
+        unused_loads.are_unused(key, lanes, (program, prepared.as_ref()?), analysis).then_some(Exemption::Unused)
+    }
+}
+
+/// The lanes of a load that read bytes which other threads access by `other`.
+fn overlapping_lanes(load: &Access, other: &Access, log: &Log) -> LaneMask {
+    let is_same_warp = (load.op.block, load.op.warp, load.op.agent) == (other.op.block, other.op.warp, other.op.agent);
+    load.op.lanes.filter(|lane| {
+        let Some(start) = load.lane_addresses.address(lane, log) else { return true };
+        (start..start + u64::from(load.bytes)).any(|address| {
+            let others = other.lanes_at(address, log);
+            !if is_same_warp { others.without(LaneMask::of(lane)) } else { others }.is_empty()
+        })
+    })
 }

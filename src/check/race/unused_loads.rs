@@ -7,16 +7,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::access::{Access, Log};
 use super::advice::FunctionAnalysis;
-use super::detector::{Conflict, ConflictKind};
-use super::exemption::Exemption;
-use super::{RaceChecker, ShadowMemory};
 use crate::check::undefined_operands::Operands;
 use crate::machine::{FrameBase, LaneMask, PreparedLaunch, ScratchWarp};
-use crate::order::Agent;
 use crate::program::operands::{RegisterOperand, Use, reads, registers_of, writes};
-use crate::program::{Bank, CompareOp, Effect, Guard, Inst, MemoryOp, Op, Pc, PredSrc, Program, SelectOp, Src, SrcKind};
+use crate::program::{Bank, CompareOp, Effect, Guard, Inst, Op, Pc, PredSrc, Program, SelectOp, Src, SrcKind};
 
 /// The most warps whose loads are remembered.
 const MAX_WARPS: usize = 1 << 12;
@@ -207,35 +202,6 @@ fn absorbs(op: &Op) -> bool {
 
 /// True if two registers share a slot.
 fn overlaps(one: RegisterOperand, other: RegisterOperand) -> bool {
-    let end = |register: RegisterOperand| register.slot.0 + u32::from(register.width);
+    let end = |register: RegisterOperand| register.slot.0 + register.width;
     one.bank == other.bank && one.slot.0 < end(other) && other.slot.0 < end(one)
-}
-
-impl RaceChecker {
-    /// [`Exemption::Unused`] if one side of a conflict is a load, and no lane that reads what the other side writes uses the value.
-    pub(super) fn unused(&mut self, memory: ShadowMemory, conflict: &Conflict, access: &Access) -> Option<Exemption> {
-        let is_load = |side: &Access| {
-            let is_plain = side.strong.is_none() && side.copy == 0 && side.op.agent == Agent::Threads;
-            is_plain && matches!(self.program.code[side.pc.index()].op, Op::Memory(MemoryOp::Load { .. } | MemoryOp::LoadVector { .. }))
-        };
-        let sides = [(&conflict.first, access), (access, &conflict.first)];
-        let (load, other) = sides.into_iter().find(|(side, _)| conflict.kind == ConflictKind::Unordered && is_load(side))?;
-        let lanes = overlapping_lanes(load, other, self.log_of(memory));
-        let Self { program, updates, reachability, prepared, unused_loads, .. } = self;
-        let analysis = || updates.analysis(program, reachability, load.pc);
-        let key = (load.pc, load.op.block, load.op.warp.number());
-        unused_loads.are_unused(key, lanes, (program, prepared.as_ref()?), analysis).then_some(Exemption::Unused)
-    }
-}
-
-/// The lanes of a load that read bytes which other threads access by `other`.
-fn overlapping_lanes(load: &Access, other: &Access, log: &Log) -> LaneMask {
-    let is_same_warp = (load.op.block, load.op.warp, load.op.agent) == (other.op.block, other.op.warp, other.op.agent);
-    load.op.lanes.filter(|lane| {
-        let Some(start) = load.lane_addresses.address(lane, log) else { return true };
-        (start..start + u64::from(load.bytes)).any(|address| {
-            let others = other.lanes_at(address, log);
-            !if is_same_warp { others.without(LaneMask::of(lane)) } else { others }.is_empty()
-        })
-    })
 }

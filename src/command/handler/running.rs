@@ -112,11 +112,12 @@ pub fn finish(context: &mut Context<'_>, direction: Direction) -> Answer {
     let called = frame.filter(|frame| frame.inlined == context.session.eval_context().calls_around(frame)).map(|frame| frame.function);
     let mut stop = run_to_stop(context, &Goal::Finish, direction)?;
     let has_returned = direction == Direction::Forward && matches!(stop.reasons.as_slice(), [Reason::Done]);
-    if let Some(value) = called.filter(|_| has_returned).and_then(|callee| returned(&context.session.eval_context(), callee)) {
-        if let ValueText::Scalar(text) = value.text(&context.session.eval_context(), None) {
-            let number = context.session.kept.keep(value);
-            stop.log.push(format!("value returned: ${number} = {text}"));
-        }
+    let value = called.filter(|_| has_returned).and_then(|callee| returned(&context.session.eval_context(), callee));
+    if let Some(value) = value
+        && let ValueText::Scalar(text) = value.text(&context.session.eval_context(), None)
+    {
+        let number = context.session.kept.keep(value);
+        stop.log.push(format!("value returned: ${number} = {text}"));
     }
     Ok(Outcome::Stop(Box::new(stop)))
 }

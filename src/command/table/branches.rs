@@ -9,7 +9,7 @@ pub const COMMANDS: &[CommandSpec] = &[
     CommandSpec {
         name: "branches",
         aliases: &["info branches"],
-        summary: "List the runs that changes have told apart",
+        summary: "List the runs that changes have left",
         help: "A change of a register or of memory, a restored file or a completed copy makes another run of what follows. The run as it \
             was is kept as a branch, 'main' at first, and a new one begins, 'edit1', 'edit2' and so on; the list says where each comes \
             from. 'switch' goes from one to the other and 'diff' compares them. A saved session has the present branch alone; a run \

@@ -35,7 +35,7 @@ pub const TOPICS: &[Topic] = &[
     guide("formats", "Letters after a slash, and types of values", guides::FORMATS),
     guide("threads", "How threads are named, and what their masks say", guides::THREADS),
     topic("changing", "Changing registers, memory and settings", changing::COMMANDS),
-    topic("branches", "Runs that changes have told apart", branches::COMMANDS),
+    topic("branches", "Runs that changes have left", branches::COMMANDS),
     topic("scripting", "Commands of one's own, the shell, texts with values", scripting::COMMANDS),
     topic("session", "Scripts, saving, leaving", session::COMMANDS),
     guide("launch", "Where launches come from, and how they are changed", guides::LAUNCH),

@@ -1,4 +1,4 @@
-//! Comparison of two runs of one launch that the user's changes tell apart.
+//! Comparison of two runs of one launch that differ by the user's changes.
 
 use std::sync::Arc;
 

@@ -198,7 +198,7 @@ impl<'a> Evaluator<'a> {
                 let (low, high) = (self.index_value(&ends[0])?, self.index_value(&ends[1])?);
                 let high = if high == i128::from(i64::MAX) { i128::from(last) + 1 } else { high };
                 let range = i128::from(first)..=i128::from(last) + 1;
-                for end in [low, high].into_iter().filter(|end| !range.contains(end)) {
+                if let Some(end) = [low, high].into_iter().find(|end| !range.contains(end)) {
                     return Err(outside(end));
                 }
                 positions[dimension].retain(|at| (low..high).contains(&i128::from(indices[*at as usize])));

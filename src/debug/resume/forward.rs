@@ -11,6 +11,7 @@ use super::watcher::{StepDone, StepFilter, StepWatch, Watcher};
 use super::{InterruptTimer, ResumeError, StopInfo};
 use crate::base::WarpId;
 use crate::debug::breakpoints::{Breakpoint, Event};
+use crate::debug::eval_context::Frame;
 use crate::debug::session::{InterruptCheck, Session};
 use crate::debug::stop::{DivergentStep, Goal, Need, Others, Reason, StepUnit};
 use crate::debug::timeline::Ran;
@@ -160,7 +161,7 @@ impl Session {
 
     /// The inlined functions that lie in the selected frame, if no function is called from it.
     pub(super) fn selected_inlined(&self) -> u32 {
-        self.eval_context().frame().ok().filter(|frame| frame.is_innermost_call()).map_or(0, |frame| frame.inlined)
+        self.eval_context().frame().ok().filter(Frame::is_innermost_call).map_or(0, |frame| frame.inlined)
     }
 
     /// Like [`Self::origin`], but a step of a block or the grid needs no live focused lane.

@@ -82,7 +82,8 @@ impl Session {
         Some(Value::Source(object.value(&context, Some(&frame)).ok()?).text(&context, format))
     }
 
-    /// The variable that `name` means for the focused thread, and the calls around its frame, if it has no place at the present instruction.
+    /// The variable that `name` means for the focused thread, and the calls around its frame, if it has no place at the present
+    /// instruction.
     fn without_place(&self, name: &str) -> Option<(Variables, u32)> {
         let context = self.eval_context();
         let frame = context.frame().ok()?;

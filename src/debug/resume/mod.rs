@@ -7,6 +7,7 @@
 
 mod backward;
 mod cause;
+mod count_visits;
 mod decision;
 mod describe;
 mod flags;

@@ -181,7 +181,7 @@ impl Watcher {
         self.breakpoints.push((number, pcs, active_only));
     }
 
-    /// The same for breakpoint `number` on a line of the source: it is told of lanes that go on from it, too.
+    /// The same for breakpoint `number` on a line of the source: it sees lanes that go on from it, too.
     pub fn watch_line(&mut self, count: usize, number: u32, pcs: Vec<Pc>) {
         self.has_lines = true;
         self.watch_code(count, number, pcs, false);

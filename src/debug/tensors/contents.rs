@@ -175,11 +175,12 @@ impl Contents {
 }
 
 impl State {
-    /// Ends all elements of a value, which an instruction begins to compute anew.
-    fn begin(&mut self, value: ValueId, since: u32, until: u32) {
+    /// Ends all elements of a value, which an instruction begins to compute anew, and another one completes for the variables `given`.
+    fn begin(&mut self, value: ValueId, (since, until): (u32, u32), given: &BTreeSet<Variable>) {
         self.end(value);
-        for meaning in self.meanings.values_mut() {
-            if matches!(meaning, Meaning::Value { value: old, .. } if *old == value) && since != until {
+        for (variable, meaning) in &mut self.meanings {
+            let is_of = given.contains(variable) && matches!(meaning, Meaning::Value { value: old, .. } if *old == value);
+            if is_of && since != until {
                 *meaning = Meaning::InFlight { value, since, until };
             }
         }
@@ -234,7 +235,11 @@ impl Rules {
     /// What the execution of an instruction changes.
     fn step(&self, code: &Code, pc: u32, state: &mut State) {
         for (value, until) in self.begins.get(&pc).into_iter().flatten() {
-            state.begin(*value, pc, *until);
+            let meaning = Meaning::of(*value);
+            // A value that is computed from others on demand is at no time in flight.
+            let means = self.means.get(until).into_iter().flatten();
+            let given: BTreeSet<Variable> = means.filter(|(_, given)| *given == meaning).map(|(variable, _)| *variable).collect();
+            state.begin(*value, (pc, *until), &given);
         }
         let moved = if code.is_guarded(pc) { Vec::new() } else { copies(code, pc, state) };
         for register in code.writes(pc) {
@@ -329,11 +334,8 @@ impl Rules {
                 state.cells.insert(register, cell);
             }
         }
-        let common = |of: fn(&State) -> &BTreeSet<OpId>| {
-            let all = incoming.iter().map(of).cloned();
-            all.reduce(|a, b| a.intersection(&b).copied().collect()).unwrap_or_default()
-        };
-        state.bypassed = common(|state| &state.bypassed);
+        let bypassed = incoming.iter().map(|state| state.bypassed.clone());
+        state.bypassed = bypassed.reduce(|a, b| a.intersection(&b).copied().collect()).unwrap_or_default();
         state.passed = incoming.iter().flat_map(|state| state.passed.iter().copied()).collect();
         for Meeting { results, ways } in joined {
             for one in results {

@@ -1,4 +1,4 @@
-//! What the analysis of registers is told of a kernel: which instructions complete which elements and give which variables a value, which
+//! What the analysis of registers knows of a kernel: which instructions complete which elements and give which variables a value, which
 //! loops and branches of the code are those of Triton's, and what they hand on.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -4,7 +4,8 @@ use super::compared::{side, store};
 use super::report::grouped;
 use super::table::{Table, table};
 use crate::base::{Dim3, counted};
-use crate::debug::branches::{BranchDiff, BranchRow, Origin};
+use crate::debug::branches::Origin;
+use crate::debug::branching::{BranchDiff, BranchRow};
 use crate::debug::compare::{Difference, OutputDiff};
 
 /// `branches`
@@ -24,7 +25,7 @@ pub fn diff(diff: &BranchDiff) -> String {
     let runs = &diff.runs;
     let sides = ["A", "B"].iter().zip(&diff.names).zip(&runs.sides);
     let mut text: String = sides.map(|((letter, name), report)| side(letter, name, report)).collect();
-    text += &format!("they part at t={}\n", grouped(diff.parted));
+    text += &format!("they part at t={}\n", grouped(diff.diverged));
     match &runs.difference {
         Some(Difference::Store { block, thread, a, b }) => {
             text += &format!("first store that differs: block {} thread {}\n", Dim3(*block), Dim3(*thread));

@@ -200,7 +200,7 @@ pub fn made_up(text: &str, is_whole: bool, reasons: &[Reason], style: Style) -> 
     }
 }
 
-/// What of a launch nobody gave, in one line.
+/// What of a launch is made up, in one line.
 pub fn guessed_launch(launch: Option<&PlannedLaunch>, style: Style) -> String {
     match (style, launch.and_then(PlannedLaunch::guesses)) {
         (Style::Human { .. }, Some(guesses)) => format!("made up      {}\n", visible(&guesses)),

@@ -153,7 +153,7 @@ impl UndefinedFactors {
         self.rows.is_empty() && self.columns.is_empty()
     }
 
-    /// The origin of the undefined element at a position of a product with so many columns.
+    /// The origin of the undefined element at a position of a product with `columns` columns.
     fn get(&self, position: usize, columns: usize) -> Option<Origin> {
         let columns = columns.max(1);
         self.rows.get(&(position / columns)).or_else(|| self.columns.get(&(position % columns))).copied()
