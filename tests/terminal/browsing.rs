@@ -130,5 +130,5 @@ fn questions_and_lines_are_asked_for_in_the_last_row() {
         rows(screen)[0].chars().count() == 100 && rows(screen)[29].contains("(y or n)")
     });
     pty.send("y");
-    pty.wait_for("= 5");
+    pty.wait_for("seed is 5");
 }
