@@ -21,7 +21,6 @@ mod shell;
 pub mod terminal_kind;
 pub mod text;
 pub mod tour;
-#[cfg(feature = "tui")]
 mod transcript_file;
 #[cfg(feature = "tui")]
 pub mod tty;

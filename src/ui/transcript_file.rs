@@ -4,8 +4,10 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+#[cfg(feature = "tui")]
 use super::console::Failed;
 use super::output::{Output, Standard};
+#[cfg(feature = "tui")]
 use super::text;
 use super::visible::visible_bytes;
 use crate::debug::settings::Settings;
@@ -75,6 +77,7 @@ impl Recorded {
     ///
     /// # Errors
     /// It cannot be written.
+    #[cfg(feature = "tui")]
     pub fn failed(&mut self, failed: &Failed, color: bool) -> io::Result<()> {
         self.transcript.add(&text::failed(failed, false));
         self.out.styled(&text::failed(failed, color))
