@@ -2,7 +2,7 @@
 //!
 //! A forward analysis over the control flow. The instruction that completes an element of a value puts it into its register, moves copy
 //! it, and any other write of the register ends it. Where paths meet, a register holds what it holds on all of them. What a loop hands
-//! from round to round, and what the branches of an `scf.if` give, have registers there of their own: [`meet`] finds them.
+//! from round to round, and what the branches of an `scf.if` give, have registers there of their own: `meet` finds them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
