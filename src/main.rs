@@ -254,16 +254,18 @@ impl Verified {
         self.budget.limit_report(&mut report, matches!(style, Style::Json));
         self.log.case(&report);
         self.suite.case(&report);
-        if !has_passed || matches!(style, Style::Json) && !report.findings.is_empty() {
+        if !has_passed || report.part.is_some() || matches!(style, Style::Json) && !report.findings.is_empty() {
             self.out.write_all(text::case_report(&report, style).as_bytes())?;
         }
         self.fidelity.add(fidelity(program, &report.executed));
         self.swapped_sections.add(report.swapped_sections);
-        self.certified += usize::from(matches!(report.certificate, Some(Certificate::EveryOrder { .. })));
+        self.certified += usize::from(matches!(report.certificate, Some(Certificate::EveryOrder { blocks: None, .. })));
         if let Some(certificate) = &report.certificate {
             self.log.certificate(&report.name, certificate);
         }
-        if let (Some(certificate), Style::Json) = (&report.certificate, style) {
+        // What depends on the order may be why a case failed.
+        let is_shown = matches!(style, Style::Json) || !has_passed && matches!(style, Style::Human { .. });
+        if let Some(certificate) = report.certificate.as_ref().filter(|_| is_shown) {
             self.out.write_all(text::certificate(&report.name, certificate, style).as_bytes())?;
         }
         Ok(())

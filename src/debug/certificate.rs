@@ -14,12 +14,13 @@ use serde::Serialize;
 
 use super::findings::{FindingText, Severity};
 use super::never_ran::NeverRan;
+use super::run::is_partial;
 use super::value_flow::{FollowedSources, Influence, ValueFlow, accessed_buffers};
 use crate::cfg::{ControlFlow, is_wait_loop};
 use crate::check::{Checks, UnorderedAccesses};
 use crate::flow::result_uses::ResultUses;
 use crate::isa::{AtomicFn, Ordering, SystemFn, TypeKind};
-use crate::launch::Case;
+use crate::launch::{Case, PlannedLaunch};
 use crate::program::{AtomicOp, ControlOp, FuncId, MbarrierOp, MemoryOp, MoveOp, Named, Op, Pc, Program};
 
 /// Special registers whose values differ from run to run.
@@ -33,6 +34,9 @@ pub enum Certificate {
     EveryOrder {
         /// Whether results may differ in the rounding of sums.
         may_round_differently: bool,
+        /// The blocks that ran, if not all did: the statement is about these alone.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        blocks: Option<RanBlocks>,
         /// The memory accesses that a made-up launch never executed; other values may show other findings.
         #[serde(skip_serializing_if = "Option::is_none")]
         never_ran: Option<NeverRan>,
@@ -47,6 +51,24 @@ pub enum Certificate {
         /// Accesses that were not compared.
         accesses: u64,
     },
+}
+
+/// How many blocks ran of the launches of which not all did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct RanBlocks {
+    /// Blocks that ran.
+    pub ran: u64,
+    /// Blocks of these launches.
+    pub of: u64,
+}
+
+impl RanBlocks {
+    /// Those of a case; none if all its blocks run.
+    fn of_case(case: &Case) -> Option<Self> {
+        let partial = || case.launches.iter().filter(|launch| is_partial(launch));
+        let (ran, of) = (partial().map(|launch| launch.blocks.len() as u64).sum(), partial().map(PlannedLaunch::block_count).sum());
+        (ran < of).then_some(Self { ran, of })
+    }
 }
 
 /// A block that waits for a block that starts later, in a launch that is not cooperative. On a device that cannot hold all blocks, the
@@ -100,7 +122,8 @@ pub fn certificate(
     let mut classifier = Classifier { program, unordered_accesses, result_uses: ResultUses::default(), flows: BTreeMap::new() };
     let found: Vec<(Pc, OrderDependent)> = executed.iter().flat_map(|pc| classifier.of(*pc).into_iter().map(|part| (*pc, part))).collect();
     let mut certificate = judge((program, case), executed, &found);
-    if let Certificate::EveryOrder { never_ran, resident, .. } = &mut certificate {
+    if let Certificate::EveryOrder { blocks, never_ran, resident, .. } = &mut certificate {
+        *blocks = RanBlocks::of_case(case);
         *never_ran = NeverRan::of_run(program, case, executed);
         *resident = classifier.forward_wait();
     }
@@ -117,7 +140,7 @@ fn judge((program, case): (&Program, &Case), executed: &BTreeSet<Pc>, found: &[(
         return Certificate::Depends(Dependence { on: "the address that malloc returns".into(), place: program.place(*pc), decides: None });
     }
     if found.is_empty() {
-        return Certificate::EveryOrder { may_round_differently: false, never_ran: None, resident: None };
+        return Certificate::EveryOrder { may_round_differently: false, blocks: None, never_ran: None, resident: None };
     }
     let mut flow = ValueFlow::of(program, executed, accessed_buffers(program, case));
     for (pc, part) in found {
@@ -150,7 +173,7 @@ fn judge((program, case): (&Program, &Case), executed: &BTreeSet<Pc>, found: &[(
         }
     }
     let may_round_differently = found.iter().any(|(_, part)| *part == OrderDependent::Rounding);
-    Certificate::EveryOrder { may_round_differently, never_ran: None, resident: None }
+    Certificate::EveryOrder { may_round_differently, blocks: None, never_ran: None, resident: None }
 }
 
 /// The part of an instruction's effect that depends on the order.

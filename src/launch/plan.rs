@@ -76,6 +76,11 @@ pub struct PlannedLaunch {
 }
 
 impl PlannedLaunch {
+    /// The number of blocks of the grid.
+    pub fn block_count(&self) -> u64 {
+        self.grid.iter().map(|extent| u64::from(*extent)).product()
+    }
+
     /// What of the launch is a guess, in one line, with the options that say it instead: `block (32,32,1): the code reads %tid.y; grid
     /// (2,2,1), n = 64: give --block, --grid, -a`. None if nothing is.
     pub fn guesses(&self) -> Option<String> {

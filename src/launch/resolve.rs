@@ -260,12 +260,11 @@ impl Resolver<'_> {
 
 /// The name of a case, with the number of blocks that run if not all do.
 fn partial_name(name: String, launches: &[PlannedLaunch]) -> String {
-    let all = |launch: &PlannedLaunch| launch.grid.iter().map(|extent| u64::from(*extent)).product::<u64>();
-    let run = |launch: &PlannedLaunch| if launch.blocks.is_empty() { all(launch) } else { launch.blocks.len() as u64 };
+    let run = |launch: &PlannedLaunch| if launch.blocks.is_empty() { launch.block_count() } else { launch.blocks.len() as u64 };
     if launches.iter().all(|launch| launch.blocks.is_empty()) {
         return name;
     }
-    let (run, all) = (launches.iter().map(run).sum::<u64>(), launches.iter().map(all).sum::<u64>());
+    let (run, all) = (launches.iter().map(run).sum::<u64>(), launches.iter().map(PlannedLaunch::block_count).sum::<u64>());
     format!("{name}, only {run} of {all} blocks")
 }
 

@@ -171,6 +171,11 @@ fn a_block_alone_leaves_what_the_device_left() {
             let (said, status) = replayed(&path, &["--batch", "--blocks", list]);
             let compared = said.lines().find_map(|line| line.strip_prefix("compared     "));
             assert!(status == 0 && said.contains(": as expected\n"), "{name} {list}: {said}");
+            // The certificate is about the blocks that ran.
+            let is_whole = !said.contains("blocks that ran, and says nothing of the others");
+            assert_eq!(is_whole, (name, *list) == ("clustered", "0-3") || !said.contains("every order "), "{name} {list}: {said}");
+            let (verified, status) = replayed(&path, &["--verify", "--blocks", list]);
+            assert!(status == 0 && verified.contains(compared.unwrap()), "{name} {list}: {verified}");
             bytes += compared.unwrap().split(' ').next().unwrap().replace(',', "").parse::<u64>().unwrap();
         }
         assert!(bytes > 0, "{name}");
@@ -183,6 +188,7 @@ fn a_block_alone_leaves_what_the_device_left() {
     std::fs::write(unpacked.join("kernel.ptx"), ptx.replace("mul.f32", "add.f32")).unwrap();
     let (said, status) = replayed(&unpacked.join("launch.ron"), &["--batch", "--blocks", "1", "-l"]);
     assert!(status == 1 && said.contains("FAIL") && said.contains("of its 4,000 elements are wrong"), "{said}");
+    assert!(said.contains("4,000 bytes that 1 of 5 blocks wrote; what the other blocks write to the same places, too, differs"), "{said}");
     let (said, status) = replayed(&folder.join("batched.ptxcap"), &["--batch", "--blocks", "5"]);
     assert!(status == 2 && said.contains("the grid of (5,1,1) has no block (5,0,0)"), "{said}");
     let (said, status) = replayed(&folder.join("clustered.ptxcap"), &["--batch", "--blocks", "1"]);

@@ -11,6 +11,7 @@ use ptxdbg::debug::certificate::{Certificate, certificate};
 use ptxdbg::debug::open::open;
 use ptxdbg::debug::{CaseRun, CompletionPolicyKind, LaunchChoice, Opened, Overrides, Request, RunOptions, Schedule, run_case};
 use ptxdbg::launch::Case;
+use ptxdbg::launch::block_list::block_list;
 use ptxdbg::program::{Op, Program};
 
 /// Seeds that what is certified is tried with.
@@ -137,11 +138,28 @@ fn verdict_on(request: &Request) -> String {
         Some(Certificate::EveryOrder { resident: Some(wait), .. }) => {
             format!("every order while {} blocks are resident: {:?} at {} for {:?}", wait.blocks, wait.block, wait.place, wait.waits_for)
         }
+        Some(Certificate::EveryOrder { blocks: Some(blocks), .. }) => format!("every order of {} of {} blocks", blocks.ran, blocks.of),
         Some(Certificate::EveryOrder { may_round_differently: false, .. }) => "every order".into(),
         Some(Certificate::EveryOrder { may_round_differently: true, .. }) => "every order but for rounding".into(),
         Some(Certificate::Depends(dependence)) => format!("{}, {}", dependence.on, dependence.decides.map_or("kept", |(what, _)| what)),
         Some(Certificate::Undecided { .. }) => "undecided".into(),
     }
+}
+
+/// Blocks that race with others are not known to, as long as they run alone.
+#[test]
+fn a_certificate_is_about_the_blocks_that_ran() {
+    let overrides = Overrides {
+        grid: Some([4, 1, 1]),
+        block: Some([1, 1, 1]),
+        params: vec!["u32[1]".into()],
+        blocks: block_list("0").unwrap(),
+        ..Overrides::default()
+    };
+    let request = |overrides| Request { modules: vec![fixtures().join("orders/last_block.ptx")], launch: LaunchChoice::MadeUp, overrides };
+    assert_eq!(verdict_on(&request(overrides.clone())), "every order of 1 of 4 blocks");
+    assert_eq!(verdict_on(&request(Overrides { blocks: block_list("0-3").unwrap(), ..overrides.clone() })), "none: [\"race.global\"]");
+    assert_eq!(verdict_on(&request(Overrides { blocks: Vec::new(), ..overrides })), "none: [\"race.global\"]");
 }
 
 #[test]

@@ -24,9 +24,8 @@ impl ComparedPart {
     /// The part of the buffers of `case`, at `addresses`, that `written` allows to compare.
     pub fn new(case: &Case, addresses: &[u64], written: &Written) -> Self {
         let partial = || case.launches.iter().filter(|launch| is_partial(launch));
-        let volume = |launch: &PlannedLaunch| launch.grid.iter().map(|extent| u64::from(*extent)).product::<u64>();
         let blocks = partial().map(|launch| launch.blocks.len() as u64).sum();
-        let mut part = Self { blocks, grid_blocks: partial().map(volume).sum(), ..Self::default() };
+        let mut part = Self { blocks, grid_blocks: partial().map(PlannedLaunch::block_count).sum(), ..Self::default() };
         for (buffer, address) in case.buffers.iter().zip(addresses) {
             let Some(expect) = buffer.expect.as_ref().filter(|expect| expect.compare == Compare::Index) else { continue };
             let stored = stored_of(buffer, *address, written);

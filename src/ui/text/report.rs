@@ -14,12 +14,13 @@ use crate::ui::visible::visible;
 
 /// A `FAIL` line for each failure, with its details indented below.
 pub fn case(report: &CaseReport) -> String {
-    let part = report.part.as_ref().filter(|_| !report.failures.is_empty()).map_or(String::new(), compared_part);
+    let part = report.part.as_ref().map_or(String::new(), |part| compared_part(part, !report.failures.is_empty()));
     failures(&shown_name(&report.name), &report.failures) + &part
 }
 
-/// `compared     4,096 bytes that 1 of 16,384 blocks wrote`: what was compared of the memory.
-fn compared_part(part: &ComparedPart) -> String {
+/// `compared     4,096 bytes that 1 of 16,384 blocks wrote`: what was compared of the memory, and where it is wrong, what else than a
+/// mistake may be the reason.
+fn compared_part(part: &ComparedPart, is_wrong: bool) -> String {
     let ComparedPart { bytes, updated_bytes, blocks, grid_blocks } = *part;
     let verb = |count: u64, one: &'static str, many: &'static str| if count == 1 { one } else { many };
     let atomics = match updated_bytes {
@@ -30,7 +31,9 @@ fn compared_part(part: &ComparedPart) -> String {
         }
     };
     let bytes = if bytes == 0 { "nothing".to_string() } else { many(bytes, "byte") };
-    format!("compared     {bytes} that {} of {} blocks wrote{atomics}\n", grouped(blocks), grouped(grid_blocks))
+    let others =
+        if is_wrong && blocks < grid_blocks { "; what the other blocks write to the same places, too, differs without them" } else { "" };
+    format!("compared     {bytes} that {} of {} blocks wrote{atomics}{others}\n", grouped(blocks), grouped(grid_blocks))
 }
 
 fn failures(case: &str, failures: &[Failure]) -> String {
@@ -45,14 +48,15 @@ pub fn comparison(name: &str, comparison: &Comparison, reasons: &[Reason]) -> St
         Comparison::NotCompared => format!("{name}: not compared with what is expected: the run stopped before its end\n"),
         Comparison::Compared(wrong) if wrong.is_empty() => format!("{name}: as expected\n"),
         Comparison::Compared(wrong) => failures(name, wrong) + &guesses(reasons),
-        Comparison::Part(wrong, part) if wrong.is_empty() => format!("{name}: as expected\n") + &compared_part(part),
-        Comparison::Part(wrong, part) => failures(name, wrong) + &compared_part(part) + &guesses(reasons),
+        Comparison::Part(wrong, part) if wrong.is_empty() && part.bytes == 0 => compared_part(part, false),
+        Comparison::Part(wrong, part) if wrong.is_empty() => format!("{name}: as expected\n") + &compared_part(part, false),
+        Comparison::Part(wrong, part) => failures(name, wrong) + &compared_part(part, true) + &guesses(reasons),
     }
 }
 
 /// The wrong elements at the end of a run, each with the instruction that wrote it last.
 pub(super) fn mismatches(found: &Mismatches) -> String {
-    let part = found.part.as_ref().map_or(String::new(), compared_part);
+    let part = found.part.as_ref().map_or(String::new(), |part| compared_part(part, !found.totals.is_empty()));
     if found.totals.is_empty() {
         return "all is as expected\n".to_string() + &part;
     }
