@@ -359,7 +359,7 @@ impl WeakMemory {
         let Some(history) = self.histories.get_mut(&access.at) else { return true };
         let (bytes, by, time, code) = (SmallVec::from_slice(bytes), Some(access.by), access.time, access.code);
         let own = history.add(Write { bytes: bytes.clone(), by, time, code, scope, after: 0, source, patterns }, before, later);
-        let rivals = places(history.all()).filter(|write| *write != own && history.successors(*write) == 0).count();
+        let rivals = history.last().filter(|write| *write != own).count();
         let holds = later == 0 && (rivals == 0 || coin);
         if holds {
             history.held = bytes;
@@ -371,7 +371,7 @@ impl WeakMemory {
 /// The last write that follows one in coherence order.
 pub(super) fn missed(history: &History, write: usize) -> Option<Source> {
     let later = history.successors(write);
-    let last = (0..history.writes.len()).rfind(|other| later >> other & 1 != 0 && history.successors(*other) == 0);
+    let last = history.last().filter(|other| later >> other & 1 != 0).last();
     last.map(|last| history.writes[last].source())
 }
 

@@ -31,10 +31,11 @@ impl WeakMemory {
         let mut all = View::default();
         arrived.iter().for_each(|by| all.join(&self.view_of(*by, now)));
         all.share();
+        let is_same = arrived == waiting;
         for by in waiting {
             let view = &mut self.threads.entry(*by).or_default().view;
             // The view of a thread that has arrived is a part of it.
-            if arrived == waiting { *view = all.clone() } else { view.join(&all) }
+            if is_same { *view = all.clone() } else { view.join(&all) }
         }
     }
 

@@ -112,8 +112,9 @@ impl RaceChecker {
         };
         let sides = [(&conflict.first, access), (access, &conflict.first)];
         let (load, other) = sides.into_iter().find(|(side, _)| conflict.kind == ConflictKind::Unordered && is_load(side))?;
-        let lanes = overlapping_lanes(load, other, self.log_of(memory));
-        let Self { program, updates, reachability, prepared, unused_loads, .. } = self;
+        let Self { program, updates, reachability, prepared, unused_loads, log, shared_log, .. } = self;
+        let log: &Log = if memory == ShadowMemory::Global { log } else { shared_log };
+        let lanes = || overlapping_lanes(load, other, log);
         let analysis = || updates.analysis(program, reachability, load.pc);
         let key = (load.pc, load.op.block, load.op.warp.number());
         unused_loads.are_unused(key, lanes, (program, prepared.as_ref()?), analysis).then_some(Exemption::Unused)

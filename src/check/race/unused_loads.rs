@@ -36,7 +36,7 @@ impl UnusedLoads {
     pub fn are_unused(
         &mut self,
         (load, block, warp): WarpLoad,
-        lanes: LaneMask,
+        lanes: impl FnOnce() -> LaneMask,
         (program, prepared): (&Program, &PreparedLaunch),
         analysis: impl FnOnce() -> Option<Arc<FunctionAnalysis>>,
     ) -> bool {
@@ -44,10 +44,13 @@ impl UnusedLoads {
             return false;
         }
         if let Some(used) = self.used.get(&(load, block, warp)) {
-            return !used.intersects(lanes);
+            return !used.intersects(lanes());
         }
-        let is_of_kernel = program.function_at(load) == Some(prepared.config.kernel);
-        let scratch = ScratchWarp::new(program, prepared, block.into(), warp).filter(|_| is_of_kernel);
+        if program.function_at(load) != Some(prepared.config.kernel) {
+            self.always_used.insert(load);
+            return false;
+        }
+        let scratch = ScratchWarp::new(program, prepared, block.into(), warp);
         let (Some(scratch), Some(analysis)) = (scratch, analysis()) else { return false };
         let mut walk = Walk { program, analysis: &analysis, scratch, unknown: BTreeMap::new(), depth: 0, has_known: false };
         let used = walk.used(load);
@@ -59,7 +62,7 @@ impl UnusedLoads {
             self.used.clear();
         }
         self.used.insert((load, block, warp), used);
-        !used.intersects(lanes)
+        !used.intersects(lanes())
     }
 }
 

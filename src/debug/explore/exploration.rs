@@ -78,9 +78,10 @@ impl Exploration {
             let consistent = orders.sequentially_consistent(first + index).map(|options| run_undescribed(&program, &case, &options, ends));
             let weak = match consistent.transpose()? {
                 None => None,
-                Some((consistent, _)) => {
-                    Some(WeakOrder { weak: judged.clone(), consistent: judge_order(&case, &consistent, limit)?, stale: run.stale })
-                }
+                Some((consistent, _)) => Some(WeakOrder {
+                    weak: run.stale.into_iter().next().map(|stale| (judged.clone(), stale)),
+                    consistent: judge_order(&case, &consistent, limit)?,
+                }),
             };
             Ok((judged, run.fault, found, weak))
         };

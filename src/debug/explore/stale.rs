@@ -11,10 +11,9 @@ const UNSEEN: u64 = 20;
 
 /// What an order left on weak memory, and what it leaves if a load returns the newest write.
 pub(super) struct WeakOrder {
-    pub(super) weak: JudgedOrder,
+    /// The first load that returned an older write, with what the order left; none if no load did.
+    pub(super) weak: Option<(JudgedOrder, Finding)>,
     pub(super) consistent: JudgedOrder,
-    /// The loads that returned an older write.
-    pub(super) stale: Vec<Finding>,
 }
 
 /// The results of orders with and without weak memory.
@@ -32,9 +31,9 @@ impl StaleResults {
             Some((_, count)) => *count += 1,
             None => self.consistent.push((order.consistent, 1)),
         }
-        if let Some(stale) = order.stale.into_iter().next() {
-            self.weak.push((index, order.weak, stale));
-        }
+        // A result that a sequentially consistent run leaves stays one.
+        let is_new = |result: &JudgedOrder| !self.consistent.iter().any(|(other, _)| other.is_same(result));
+        self.weak.extend(order.weak.filter(|(result, _)| is_new(result)).map(|(result, stale)| (index, result, stale)));
     }
 
     /// True if no sequentially consistent run leaves a result: none has, and those that ran leave no others.
@@ -45,13 +44,11 @@ impl StaleResults {
         is_known && !self.consistent.iter().any(|(other, _)| other.is_same(result))
     }
 
-    /// Adds the findings to those of the orders; answers the number of orders that show them.
+    /// Adds the findings to those of the orders. A result of which too few runs were seen waits for more of them.
     pub fn report(&mut self, merged: &mut MergedFindings) -> Result<(), RunError> {
-        for (index, result, stale) in std::mem::take(&mut self.weak) {
-            if self.is_only_weak(&result) {
-                merged.add_order(index, None, std::slice::from_ref(&stale))?;
-            }
-        }
-        Ok(())
+        let (shown, kept) = std::mem::take(&mut self.weak).into_iter().partition(|(_, result, _)| self.is_only_weak(result));
+        self.weak = kept;
+        let shown: Vec<(u64, JudgedOrder, Finding)> = shown;
+        shown.iter().try_for_each(|(index, _, stale)| merged.add_order(*index, None, std::slice::from_ref(stale)))
     }
 }

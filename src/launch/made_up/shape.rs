@@ -83,9 +83,14 @@ pub struct KernelFeatures {
 impl KernelFeatures {
     /// The features of the functions that `flow` has followed.
     pub fn of(flow: &Flow<'_>) -> Self {
-        let mut features = Self::default();
+        let (mut features, mut named) = (Self::default(), BTreeSet::new());
         for (_, pc, inst) in flow.code() {
-            flow.program.mentions(Pc(pc)).iter().for_each(|mention| features.read_name(mention));
+            for mention in flow.program.mentions(Pc(pc)) {
+                features.read_name(mention);
+                if let Named::Variable(id) = mention.named {
+                    named.insert(id);
+                }
+            }
             features.read_operation(flow.program, inst);
         }
         features.thread_dimensions = dimensions::of_threads(flow);
@@ -95,10 +100,8 @@ impl KernelFeatures {
         features.row_step = evidence::row_step(flow);
         features.barrier_threads = evidence::barrier_threads(flow);
         let program = flow.program;
-        let is_named =
-            |id: &VarId| flow.code().any(|(_, pc, _)| program.mentions(Pc(pc)).iter().any(|mention| mention.named == Named::Variable(*id)));
-        let ids: Vec<VarId> = (0..program.variables.len()).map(VarId::new).filter(is_named).collect();
-        let shared = || ids.iter().map(|id| &program.variables[id.index()]).filter(|variable| variable.location.space == Space::Shared);
+        let shared =
+            || named.iter().map(|id: &VarId| &program.variables[id.index()]).filter(|variable| variable.location.space == Space::Shared);
         if shared().any(|variable| variable.bytes == 0) {
             let most = SHARED_BYTES.iter().rev().find(|row| row.0 <= program.target.0).map_or(48 << 10, |row| row.1);
             features.dynamic_most = Some(most.saturating_sub(flow.kernel.shared_bytes) / 16 * 16);

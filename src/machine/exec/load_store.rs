@@ -135,11 +135,11 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             if run.compares_stores {
                 run.exclude_store_from_progress(space, access, op, (element, parts), group);
             }
-            let kept = run.kept_stores(space, access, op, (element, parts), group);
-            let part = (kept != access.mask && !kept.is_empty()).then(|| access.only(kept));
-            let parts = if kept.is_empty() { &[] } else { parts };
+            if run.weak.is_some() && run.store_weak(space, access, op, (element, parts), group) {
+                return;
+            }
             for (index, a) in parts.iter().enumerate() {
-                run.store_element(space, part.as_ref().unwrap_or(access), element, *a, index as u64 * u64::from(size), group);
+                run.store_element(space, access, element, *a, index as u64 * u64::from(size), group);
             }
         };
         match segments {

@@ -133,33 +133,18 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         }
     }
 
-    /// The lanes whose stores memory holds: all, unless memory is weak.
-    #[inline(always)]
-    pub(super) fn kept_stores(
-        &mut self,
-        space: Space,
-        access: &LaneAccess,
-        semantics: &Access,
-        (element, parts): (Element, &[Src]),
-        group: &Group,
-    ) -> LaneMask {
-        match self.weak {
-            Some(_) => self.store_weak(space, access, semantics, (element, parts), group),
-            None => access.mask,
-        }
-    }
-
-    /// The same on weak memory, where a store may take a place before another one in coherence order.
+    /// A store on weak memory, where it may take a place before another one in coherence order: lane by lane. False if it comes after all
+    /// others: memory is to hold it.
     #[inline(never)]
-    fn store_weak(
+    pub(super) fn store_weak(
         &mut self,
         space: Space,
         access: &LaneAccess,
         semantics: &Access,
         (element, parts): (Element, &[Src]),
         group: &Group,
-    ) -> LaneMask {
-        let Some(memory) = self.memory(space, access) else { return access.mask };
+    ) -> bool {
+        let Some(memory) = self.memory(space, access) else { return false };
         let element_bytes = u32::from(element.bits / 8);
         let scope = self.weak_access((memory, 0, element_bytes), semantics, 0).strong();
         let of_warp = self.warp_access(memory, access, element_bytes);
@@ -173,15 +158,17 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         }
         if is_simple {
             let record = Record::new(&of_warp, (self.point.tick.0, self.point.pc.0), (scope, false), data.into_boxed_slice());
-            self.weak.iter_mut().for_each(|weak| weak.add(&of_warp, record.clone()));
-            return access.mask;
+            if let Some(weak) = &mut self.weak {
+                weak.add(&of_warp, record);
+            }
+            return false;
         }
         let bytes = access.bytes as usize;
-        let mut kept = access.mask;
+        let before = self.progress;
         for lane in access.mask.iter() {
             // Lanes before this one may have written the same place.
             let mut held = self.held(space, access, lane, element_bytes);
-            let new = data[found + lane * bytes..found + (lane + 1) * bytes].to_vec();
+            let new = &data[found + lane * bytes..found + (lane + 1) * bytes];
             for (element, new) in new.chunks_exact(element_bytes as usize).enumerate() {
                 let skip = element * element_bytes as usize;
                 let at = (memory, access.addresses[lane] + skip as u64, element_bytes);
@@ -192,9 +179,10 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 }
             }
             self.hold(space, access, lane, &held);
-            kept &= !LaneMask::of(lane);
         }
-        kept
+        // As much as a store of all lanes, which is what counts as none where nothing changes.
+        self.progress = before + parts.len() as u64 * if element.bits == 128 { 2 } else { 1 };
+        true
     }
 
     /// A read-modify-write operation of up to 64 bits on weak memory. False if it is none of those: it acts on what memory holds.
@@ -253,7 +241,9 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         });
         self.note_unchanged(access.mask, |_| !is_changed);
         let record = Record::new(of_warp, (self.point.tick.0, self.point.pc.0), (scope, true), data.into_boxed_slice());
-        self.weak.iter_mut().for_each(|weak| weak.add(of_warp, record.clone()));
+        if let Some(weak) = &mut self.weak {
+            weak.add(of_warp, record);
+        }
         old
     }
 
