@@ -78,11 +78,6 @@ impl Session {
         rows
     }
 
-    /// The name of the present branch.
-    pub fn branch(&self) -> &str {
-        &self.branches.present.name
-    }
-
     /// Goes to another branch, to the present time there, or to its end if that comes first.
     ///
     /// # Errors

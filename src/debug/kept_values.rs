@@ -77,7 +77,7 @@ impl KeptValues {
             None => None,
         };
         if let Some(back) = back {
-            let value = self.history.len().checked_sub(back + 1).and_then(|index| self.history.get(index));
+            let value = self.history.len().checked_sub(back).and_then(|left| left.checked_sub(1)).and_then(|index| self.history.get(index));
             return Some(value.map_or(Kept::Void, Kept::Value));
         }
         if rest.starts_with(|c: char| c.is_ascii_digit()) {

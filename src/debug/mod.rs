@@ -93,5 +93,5 @@ pub use crate::isa::{Trust, nearest};
 pub use crate::launch::ron_text;
 pub use crate::launch::{Basis, NOT_FIRST, Overrides, PlannedLaunch, RUNS_LONG, Reason, WITH_BLOCK};
 pub use crate::machine::{CompletionChoice, CompletionPolicyKind, DivergencePolicy, LaneMask, MemoryLimit, MemoryModel, Schedule};
-pub use crate::program::{FuncId, Pc, is_debug_label, listed_name, shown_name};
+pub use crate::program::{FuncId, Pc, is_called, is_debug_label, listed_name, shown_name};
 pub use crate::syntax::{TokenClass, classify_tokens};

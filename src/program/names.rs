@@ -107,13 +107,21 @@ fn demangle(mangled: &str) -> Option<Demangled> {
 /// The text without what compilers add to names: the namespace that nvcc has for what is static, `_INTERNAL_6f3ad1b2_4_a_cu_a1b2::`, and
 /// the tags of Numba, `[abi:cw51cXTLSUwv1sCUt9Ww]`.
 fn without_inner_names(text: &str) -> String {
+    let is_name = |c: char| c.is_alphanumeric() || c == '_';
     let mut kept = String::new();
     let mut rest = text;
     while let Some(at) = rest.find("_INTERNAL_").into_iter().chain(rest.find("[abi:")).min() {
-        kept.push_str(&rest[..at]);
-        let (end, length) = if rest[at..].starts_with('[') { (rest[at..].find(']'), 1) } else { (rest[at..].find("::"), 2) };
-        let Some(end) = end else { break };
-        rest = &rest[at + end + length..];
+        let (before, inner) = rest.split_at(at);
+        kept.push_str(before);
+        let end = if inner.starts_with('[') {
+            inner.find(']').map(|end| end + 1)
+        } else {
+            let end = inner.find(|c| !is_name(c)).filter(|end| inner[*end..].starts_with("::"));
+            end.filter(|_| !kept.ends_with(is_name)).map(|end| end + 2)
+        };
+        // Of what is none of them the first byte is kept, and the rest is looked at further.
+        kept.push_str(if end.is_none() { &inner[..1] } else { "" });
+        rest = &inner[end.unwrap_or(1)..];
         if kept.is_empty() && rest.is_empty() {
             return text.to_string();
         }
@@ -222,9 +230,12 @@ pub fn is_called(mangled: &str, name: &str) -> bool {
 
 /// The same of a name that is not mangled, as the source has it: `lin::scale<float>` is called `scale`. `name` has no white space.
 fn is_called_in_source(qualified: &str, name: &str) -> bool {
+    if qualified.starts_with("_Z") {
+        return false;
+    }
     let qualified = without_space(qualified);
     let ends_so = |own: &str| own.ends_with(name) && is_component_start(own, own.len() - name.len());
-    !qualified.starts_with("_Z") && [without_arguments(&qualified), &qualified].into_iter().any(ends_so)
+    [without_arguments(&qualified), &qualified].into_iter().any(ends_so)
 }
 
 impl super::Program {
@@ -323,6 +334,8 @@ mod tests {
     fn names_are_without_what_compilers_add() {
         assert_eq!(shown_name("_ZN36_INTERNAL_6f3ad1b2_4_a_cu_a1b2c3_1234L5countE"), "_ZN36_INTERNAL_6f3ad1b2_4_a_cu_a1b2c3_1234L5countE");
         assert_eq!(shown_name("_ZN36_INTERNAL_6f3ad1b2_4_a_cu_a1b2c3_1235countE"), "count");
+        assert_eq!(demangled("_Z18my_INTERNAL_kerneli").as_deref(), Some("my_INTERNAL_kernel(int)"));
+        assert_eq!(demangled("_Z13my_INTERNAL_fPN3app1VE").as_deref(), Some("my_INTERNAL_f(app::V*)"));
         assert_eq!(qualified_name("_ZN8__main__5saxpyB2v3B8cw51cXTLEfi").as_deref(), Some("__main__::saxpy"));
         assert!(
             is_called("lin::scale<float>", "scale") && is_called("lin::scale<float>", "lin::scale") && !is_called("lin::scale", "cale")

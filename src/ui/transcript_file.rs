@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 #[cfg(feature = "tui")]
 use super::console::Failed;
-use super::output::{Output, Standard};
+use super::output::{Output, Standard, print_error};
 #[cfg(feature = "tui")]
 use super::text;
 use super::visible::visible_bytes;
@@ -103,6 +103,9 @@ impl Output for Recorded {
 
     fn follow_settings(&mut self, settings: &Settings) -> io::Result<()> {
         self.transcript.follow(settings.transcript.as_deref(), std::iter::empty());
-        self.transcript.complaint().map_or(Ok(()), |complaint| writeln!(self, "warning: {complaint}"))
+        if let Some(complaint) = self.transcript.complaint() {
+            print_error(&format!("warning: {complaint}\n"));
+        }
+        Ok(())
     }
 }

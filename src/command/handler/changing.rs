@@ -10,7 +10,7 @@ use crate::command::context::Context;
 use crate::command::error::CommandError;
 use crate::command::outcome::Outcome;
 use crate::debug::edit::Edit;
-use crate::debug::expression::{AssignmentError, Expression};
+use crate::debug::expression::AssignmentError;
 use crate::debug::run::RunOptions;
 use crate::debug::settings::{SETTINGS, Setting};
 use crate::debug::target::{MemoryTarget, Target};
@@ -33,13 +33,10 @@ pub fn set_variable(context: &mut Context<'_>, call: &Call) -> Answer {
 
 /// The answer to an expression of `print` that assigns, `i = 3`; none if it does not.
 pub fn assigned(context: &mut Context<'_>, argument: &ArgumentText) -> Result<Option<Outcome>, CommandError> {
-    if assignment_sign(&argument.text).is_none() {
-        return Ok(None);
-    }
+    let Some(at) = assignment_sign(&argument.text) else { return Ok(None) };
     let answer = assign(context, argument)?;
-    if let Outcome::Value { what, .. } = &answer {
-        let value = Expression::parse(what).ok().and_then(|place| place.evaluate(&context.session.eval_context()).ok());
-        value.map(|value| context.session.kept.keep(value));
+    if let Ok(value) = context.value(&part(argument, 0, at)) {
+        context.session.kept.keep(value);
     }
     Ok(Some(answer))
 }
@@ -70,10 +67,9 @@ fn assign(context: &mut Context<'_>, argument: &ArgumentText) -> Answer {
 /// Gives the variable `$name` a value.
 fn set_kept(context: &mut Context<'_>, place: &ArgumentText, name: &str, value: &ArgumentText) -> Answer {
     let new = context.value(value)?;
-    let text = new.text(&context.session.eval_context(), None);
+    let shown = kept_value(context, place.text.clone(), &new);
     context.session.kept.set(name, new);
-    let what = place.text.clone();
-    Ok(Outcome::Value { what, value: text, undefined: LaneMask::NONE, unrounded_uses: None, in_flight: None, bytes: None })
+    Ok(shown)
 }
 
 /// The values of the history that are listed.
@@ -85,7 +81,7 @@ pub fn show_values(context: &mut Context<'_>, call: &Call) -> Answer {
     let last = kept.history().last().map_or(0, |(number, _)| number);
     let around = call.number("N").and_then(|number| usize::try_from(number).ok());
     let first = around.map_or((last + 1).saturating_sub(HISTORY_SHOWN), |number| number.saturating_sub(HISTORY_SHOWN / 2)).max(1);
-    let shown = kept.history().filter(|(number, _)| (first..first + HISTORY_SHOWN).contains(number));
+    let shown = kept.history().filter(|(number, _)| (first..first.saturating_add(HISTORY_SHOWN)).contains(number));
     let values: Vec<Outcome> = shown.map(|(number, value)| kept_value(context, format!("${number}"), value)).collect();
     match values.is_empty() {
         true => Ok(Outcome::Text("the history has no values: 'print' keeps them\n".to_string())),

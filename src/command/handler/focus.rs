@@ -5,10 +5,10 @@ use crate::command::call::Call;
 use crate::command::context::Context;
 use crate::command::error::CommandError;
 use crate::command::outcome::{Outcome, View};
-use crate::debug::Site;
 use crate::debug::focus::FocusChange;
 use crate::debug::roles;
 use crate::debug::view::{self, FrameRow};
+use crate::debug::{Site, is_called};
 
 /// The result of a handler.
 type Answer = Result<Outcome, CommandError>;
@@ -79,17 +79,11 @@ pub fn frame(context: &mut Context<'_>, call: &Call) -> Answer {
 /// Selects the innermost frame of the function `name`.
 fn frame_of(context: &mut Context<'_>, argument: &ArgumentText, name: &str) -> Answer {
     let stack = view::backtrace(&context.session.eval_context(), usize::MAX).map_err(|error| CommandError::new(error.to_string()))?;
-    let is_it = |row: &&FrameRow| row.function == name || plain(&row.function) == name;
+    let is_it = |row: &&FrameRow| is_called(&row.function, name);
     match stack.frames.iter().find(is_it) {
         Some(row) => select(context, u64::from(row.number)),
         None => Err(argument.error(format!("no frame is of a function '{name}'")).with_help("backtrace lists the frames")),
     }
-}
-
-/// `scale` of `lin::scale<float>`.
-fn plain(function: &str) -> &str {
-    let name = function.split('<').next().unwrap_or(function);
-    name.rsplit("::").next().unwrap_or(name)
 }
 
 pub fn up(context: &mut Context<'_>, call: &Call) -> Answer {

@@ -209,7 +209,7 @@ pub fn disassemble(context: &mut Context<'_>, call: &Call) -> Answer {
     let eval_context = context.session.eval_context();
     let function = match call.argument("FUNCTION") {
         None => Some(eval_context.current_function()),
-        Some(argument) => context.locate(argument)?.pcs.first().and_then(|pc| eval_context.program().function_at(*pc)),
+        Some(argument) => context.locate(argument)?.first().and_then(|pc| eval_context.program().function_at(pc)),
     };
     let function = function.ok_or_else(|| context.no_code_error())?;
     let code = &eval_context.program().functions[function.index()].code;
@@ -288,6 +288,7 @@ fn lines_at(context: &Context<'_>, argument: &ArgumentText, size: u32) -> Result
         (!text.trim().is_empty()).then(|| line_of(context, &ArgumentText { text: text.trim().to_string(), start })).transpose()
     };
     match (end(0, at)?, end(at + 1, argument.text.len())?) {
+        (Some((first, _)), Some((last, _))) if first != last => Err(argument.error("the two ends are lines of different files")),
         (Some((text, first)), Some((_, last))) if last >= first => Ok((text, first..last.saturating_add(1))),
         (Some((text, first)), None) => Ok((text, first..first.saturating_add(size))),
         (None, Some((text, last))) => Ok((text, last.saturating_sub(size.saturating_sub(1)).max(1)..last.saturating_add(1))),
@@ -319,7 +320,7 @@ fn line_of(context: &Context<'_>, argument: &ArgumentText) -> Result<(CodeText, 
     if let Ok(line) = own_name.map_or(argument.text.as_str(), |(_, line)| line).trim().parse() {
         return Ok((CodeText::Ptx(current), line));
     }
-    let pc = context.locate(argument)?.pcs.first().copied();
+    let pc = context.locate(argument)?.first();
     let program = context.session.program();
     let span = pc.and_then(|pc| program.spans.get(pc.index()).copied()).ok_or_else(|| argument.error("there is no code here"))?;
     Ok((CodeText::Ptx(span.source), program.sources_text.position(span).line))

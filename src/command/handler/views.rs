@@ -93,14 +93,12 @@ pub fn pipeline(context: &mut Context<'_>, _: &Call) -> Answer {
 
 pub fn backtrace(context: &mut Context<'_>, call: &Call) -> Answer {
     let (mut full, mut limit) = (false, None);
-    for word in call.args.first().map_or("", |arg| arg.argument.text.as_str()).split_whitespace() {
+    let argument = call.args.first().map(|arg| &arg.argument);
+    for (argument, word) in argument.into_iter().flat_map(|argument| argument.text.split_whitespace().map(move |word| (argument, word))) {
         match (word.trim_start_matches('-'), word.parse::<i64>()) {
             ("full", _) => full = true,
             (_, Ok(number)) if number != 0 => limit = Some(number),
-            _ => {
-                let expected = format!("expected 'full' or a number of frames, not '{word}'");
-                return Err(call.args.first().map_or_else(|| CommandError::new(&expected), |arg| arg.argument.error(&expected)));
-            }
+            _ => return Err(argument.error(format!("expected 'full' or a number of frames, not '{word}'"))),
         }
     }
     let eval_context = context.session.eval_context();
@@ -122,7 +120,7 @@ pub fn frame(context: &mut Context<'_>, _: &Call) -> Answer {
 
 pub fn explain(context: &mut Context<'_>, call: &Call) -> Answer {
     let resolved = call.argument("LOCATION").map(|argument| context.locate(argument)).transpose()?;
-    let pc = resolved.and_then(|resolved| resolved.pcs.first().copied());
+    let pc = resolved.and_then(|resolved| resolved.first());
     match explain::explain(&context.session.eval_context(), pc) {
         Some(mut explanation) => {
             if let Some(lane) = explanation.lane.as_mut().filter(|lane| !lane.lines.is_empty()) {
@@ -139,12 +137,18 @@ pub fn explain(context: &mut Context<'_>, call: &Call) -> Answer {
     }
 }
 
+/// True for `12` and `k.ptx:12`, and not for `app::flag`.
+fn is_line(text: &str) -> bool {
+    let line = text.rsplit_once(':').map_or(text, |(_, line)| line);
+    !line.is_empty() && line.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 pub fn may_read(context: &mut Context<'_>, call: &Call) -> Answer {
     let next = || CommandError::new("the instruction that the focused lane executes next accesses no memory: name an element, or a line");
     let argument = match call.argument("LOCATION") {
         None => ArgumentText { text: explain::accessed(&context.session.eval_context(), None).ok_or_else(next)?, start: 0 },
-        Some(argument) if argument.text.bytes().all(|byte| byte.is_ascii_digit()) || argument.text.contains(':') => {
-            let pc = context.locate(argument)?.pcs.first().copied();
+        Some(argument) if is_line(&argument.text) => {
+            let pc = context.locate(argument)?.first();
             let accessed = explain::accessed(&context.session.eval_context(), pc);
             let text = accessed.ok_or_else(|| argument.error(format!("the instruction at {} accesses no memory", argument.text)))?;
             ArgumentText { text, start: argument.start }
@@ -178,7 +182,7 @@ pub fn control_flow(context: &mut Context<'_>, call: &Call) -> Answer {
     let eval_context = context.session.eval_context();
     let function = match call.argument("FUNCTION") {
         None => Some(eval_context.current_function()),
-        Some(argument) => context.locate(argument)?.pcs.first().and_then(|pc| eval_context.program().function_at(*pc)),
+        Some(argument) => context.locate(argument)?.first().and_then(|pc| eval_context.program().function_at(pc)),
     };
     function.map_or_else(|| Err(context.no_code_error()), |function| shown(View::ControlFlow(view::control_flow(&eval_context, function))))
 }
@@ -233,7 +237,7 @@ pub fn arguments(context: &mut Context<'_>, call: &Call) -> Answer {
 pub fn scope(context: &mut Context<'_>, call: &Call) -> Answer {
     let eval_context = context.session.eval_context();
     let pc = match call.argument("LOCATION") {
-        Some(argument) => context.locate(argument)?.pcs.first().copied(),
+        Some(argument) => context.locate(argument)?.first(),
         None => eval_context.frame().ok().map(|frame| frame.pc),
     };
     let pc = pc.ok_or_else(|| context.no_code_error())?;
@@ -288,7 +292,7 @@ pub fn target(context: &mut Context<'_>, _: &Call) -> Answer {
 pub fn source(context: &mut Context<'_>, call: &Call) -> Answer {
     let eval_context = context.session.eval_context();
     let pc = match call.argument("LOCATION") {
-        Some(argument) => context.locate(argument)?.pcs.first().copied(),
+        Some(argument) => context.locate(argument)?.first(),
         None => eval_context.frame().ok().map(|frame| frame.pc),
     };
     match pc.and_then(|pc| view::source_place(&eval_context, pc)) {

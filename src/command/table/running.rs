@@ -130,8 +130,8 @@ pub const COMMANDS: &[CommandSpec] = &[
         summary: "End an asynchronous copy or matrix multiplication",
         help: "Ends the copy of this number now: its bytes are written, and its group or mbarrier is notified. Or ends a matrix \
             multiplication (wgmma), after those that its warp issued before it. 'info async' lists those in \
-            flight. Under --async by-hand nothing else ends copies; under lazy and random it ends one before its time. What was recorded \
-            after the current time is discarded, after a question.",
+            flight. Under --async by-hand nothing else ends copies; under lazy and random it ends one before its time. As with set, \
+            what was recorded after the current time is kept as a branch.",
         examples: &["complete 3"],
         handler: handler::complete,
         ..PLAIN

@@ -7,13 +7,13 @@
 
 use crate::debug::argument::ArgumentError;
 use crate::debug::eval_context::EvalContext;
-use crate::debug::memory;
+use crate::debug::source_names::values::characters_at;
 use crate::debug::value::{Array, Scalar, Type, Value, ValueText, number};
 use crate::isa::{ScalarType, TypeKind};
 use crate::machine::printf::{self, Spec};
 
 /// Most bytes of a string.
-const STRING_MAX: u64 = 4096;
+const STRING_MAX: usize = 4096;
 
 /// A conversion of the format: how a value is shown.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -86,7 +86,10 @@ impl Field {
             b'e' | b'E' | b'f' | b'F' | b'g' | b'G' | b'a' | b'A' => printf::float(self.0, float(ty, bits)),
             b'p' => format!("{bits:#x}"),
             b'c' => char::from(integer(ty, bits) as u8).to_string(),
-            b't' => format!("{bits:b}"),
+            b't' => {
+                let width = if self.0.zero && !self.0.left { self.0.width as usize } else { 0 };
+                format!("{bits:0width$b}")
+            }
             _ => {
                 let width = if self.0.bits == 64 || ty.bits() > 32 { 64 } else { 32 };
                 printf::integer(Spec { bits: width, ..self.0 }, integer(ty, bits) as u64)
@@ -135,14 +138,9 @@ fn string(value: &Value, context: &EvalContext<'_>) -> Option<String> {
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     match value {
         Value::Scalar(Scalar { ty: Type::Pointer(space, ScalarType::S8 | ScalarType::U8), bits }) => {
-            let byte = |offset: u64| {
-                let mut byte = [0];
-                memory::read(context, *space, (*bits as u64).wrapping_add(offset), &mut byte).ok().map(|()| byte[0])
-            };
-            byte(0)?;
-            Some(text((0..STRING_MAX).map_while(byte).take_while(|byte| *byte != 0).collect()))
+            characters_at(context, *space, *bits as u64, STRING_MAX).map(text)
         }
-        Value::Source(source) => source.string(context).map(text),
+        Value::Source(source) => source.string(context, STRING_MAX).map(text),
         Value::Scalar(_) | Value::Lanes(_) | Value::Array(_) | Value::Tensor(_) => None,
     }
 }

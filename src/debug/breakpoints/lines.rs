@@ -77,7 +77,7 @@ fn resolve_source(program: &Program, files: &[u32], name: &str, line: u32) -> Re
         });
     };
     let on_line = |pc: usize| places(pc).any(|line| line == at);
-    Ok(Resolved { pcs: entries(program, on_line), note: moved_note(name, line, at), is_source_line: true })
+    Ok(Resolved { pcs: entries(program, on_line), own: None, note: moved_note(name, line, at), is_source_line: true })
 }
 
 /// The instructions of a line at which it is entered: from the line before, by a branch from another line, or with the function.

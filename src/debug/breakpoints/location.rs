@@ -131,8 +131,8 @@ impl Location {
                 instruction(program, i128::from(current.0) + i128::from(*offset)).map(one)
             }
             Location::NameOffset { name, offset } => {
-                let pcs = names::resolve(program, data, (None, name), current)?.pcs;
-                let first = pcs.first().ok_or_else(|| ArgumentError::new(format!("'{name}' has no instructions")))?;
+                let found = names::resolve(program, data, (None, name), current)?;
+                let first = found.first().ok_or_else(|| ArgumentError::new(format!("'{name}' has no instructions")))?;
                 instruction(program, i128::from(first.0) + i128::from(*offset)).map(one)
             }
             Location::Line { file, line } => lines::resolve(program, file.as_deref(), *line),

@@ -26,6 +26,7 @@ pub(super) fn resolve(
     let inlined = || call_places::entries(program, data.and_then(|data| data.get(program)), name);
     if !functions.is_empty() {
         let mut found = first_instruction(name, &functions)?;
+        found.own = found.pcs.first().copied();
         found.pcs.extend(inlined());
         found.pcs.sort_unstable();
         found.pcs.dedup();

@@ -8,6 +8,8 @@ use crate::program::Pc;
 pub struct Resolved {
     /// The instructions, in order; not empty.
     pub pcs: Vec<Pc>,
+    /// The first instruction of a function that is also called in line: others of `pcs` are in its callers.
+    pub own: Option<Pc>,
     /// The line used instead, if the named line has no instruction.
     pub note: Option<String>,
     /// True if it is a line of the source.
@@ -17,7 +19,12 @@ pub struct Resolved {
 impl Resolved {
     /// These instructions, which are no line of the source.
     pub fn at(pcs: Vec<Pc>) -> Self {
-        Self { pcs, note: None, is_source_line: false }
+        Self { pcs, own: None, note: None, is_source_line: false }
+    }
+
+    /// The instruction that a command for one place means.
+    pub fn first(&self) -> Option<Pc> {
+        self.own.or_else(|| self.pcs.first().copied())
     }
 
     /// What triggers a breakpoint there.

@@ -80,8 +80,11 @@ fn row(breakpoint: &Breakpoint, program: &Program, data: &LazyDebugInfo, texts: 
 /// The function of a breakpoint on an inlined one, and the line of the frame that its stop selects, if that is of a caller.
 fn calls_in_frame(text: &str, program: &Program, data: &LazyDebugInfo, pc: Pc) -> (Option<String>, Option<SourceLine>) {
     let frame = frame_of(text, program, data, pc) as usize;
-    let calls = calls_at(program, data.get(program), pc);
     let by_name = matches!(Location::parse(text), Ok(Location::Name { .. }));
+    if frame == 0 && !by_name {
+        return (None, None);
+    }
+    let calls = calls_at(program, data.get(program), pc);
     let function = calls.get(frame).filter(|_| by_name).and_then(|call| call.function.as_deref()).map(str::to_string);
     let line = frame.checked_sub(1).and_then(|further_in| calls.get(further_in)).and_then(|call| call.at);
     (function, line)

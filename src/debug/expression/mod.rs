@@ -43,7 +43,7 @@ pub use super::value::number::little_endian;
 pub use bytes::Retyped;
 pub use error::ExpressionError;
 pub use evaluate::{ELEMENTS, EvaluationError, Reason};
-pub(in crate::debug) use names::type_of as type_called;
+pub(in crate::debug) use names::{SourceTypeName, type_of as type_called};
 pub use parsed::Expression;
 pub use targets::AssignmentError;
 pub use tree::{AGGREGATES, Aggregate, BINARY, BinaryOp, CONVENIENCES, Convenience, Node, NodeKind, UnaryOp};

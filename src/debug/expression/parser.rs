@@ -137,8 +137,8 @@ impl Parser<'_> {
                 depth += 1;
                 true
             }
-            Some(TokenKind::Sign(">")) => {
-                depth -= 1;
+            Some(TokenKind::Sign(sign @ (">" | ">>"))) => {
+                depth -= sign.len() as i32;
                 depth >= 0
             }
             Some(TokenKind::Sign(",") | TokenKind::Number(_)) => depth > 0,
@@ -178,7 +178,10 @@ impl Parser<'_> {
             return Err(self.error("a type or an expression in the parentheses of sizeof"));
         }
         // The name of a type is no expression: `unsigned long`, `app::Ring<4>`.
-        let operand = parse(&text).ok();
+        let before = (self.depth, self.below_star);
+        self.next = start + 1;
+        let operand = self.expression().ok().filter(|_| self.next == end);
+        (self.depth, self.below_star) = before;
         self.next = end + 1;
         Ok(NodeKind::SizeOf(text, operand.map(Box::new)))
     }

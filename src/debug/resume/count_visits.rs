@@ -85,7 +85,9 @@ impl Session {
         for breakpoint in self.breakpoints.iter().filter(|breakpoint| breakpoint.counts_visits()) {
             let Some(visits) = self.visits.get_mut(&breakpoint.number) else { continue };
             visits.known = visits.known.max(now);
-            visits.inputs = self.timeline.inputs().iter().take_while(|(time, _)| *time < visits.known).cloned().collect();
+            // Those so far are the same: `count_visits` begins anew where they are not.
+            let (so_far, known) = (visits.inputs.len(), visits.known);
+            visits.inputs.extend(self.timeline.inputs().iter().take_while(|(time, _)| *time < known).skip(so_far).cloned());
         }
     }
 

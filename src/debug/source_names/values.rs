@@ -53,8 +53,8 @@ impl SourceValue {
         context.debug_info().map_or_else(|| "?".to_string(), |info| types::declaration(info, self.ty, &extent))
     }
 
-    /// The characters of the string that the value is: an array of characters, or a pointer to some.
-    pub fn string(&self, context: &EvalContext<'_>) -> Option<Vec<u8>> {
+    /// The characters of the string that the value is: an array of characters, or a pointer to some, of which at most `max` are read.
+    pub fn string(&self, context: &EvalContext<'_>, max: usize) -> Option<Vec<u8>> {
         let info = context.debug_info()?;
         let until_zero = |bytes: &[u8]| bytes.iter().copied().take_while(|byte| *byte != 0).collect();
         match info.types[info.stripped(self.ty)?] {
@@ -62,7 +62,7 @@ impl SourceValue {
             Type::Array { of, .. } if types::is_character(info, of) => Some(until_zero(&self.bytes)),
             Type::Pointer { to, space, .. } if types::is_character(info, to) => {
                 let address = little_endian(&self.bytes) as u64;
-                characters_at(context, space.unwrap_or(Space::Generic), address)
+                characters_at(context, space.unwrap_or(Space::Generic), address, max)
             }
             _ => None,
         }
@@ -228,20 +228,20 @@ impl Printer<'_, '_> {
         if !types::is_character(self.info, to) || address == 0 {
             return None;
         }
-        let text = characters_at(self.context, space, address)?;
+        let text = characters_at(self.context, space, address, ELEMENTS_MAX)?;
         let more = if text.len() == ELEMENTS_MAX { "..." } else { "" };
         Some(format!("\"{}\"{more}", text.iter().map(|byte| in_string(*byte)).collect::<String>()))
     }
 }
 
-/// The characters at an address up to a zero, at most as many as are shown; none if there is no memory.
-fn characters_at(context: &EvalContext<'_>, space: Space, address: u64) -> Option<Vec<u8>> {
+/// The characters at an address up to a zero, at most `max`; none if there is no memory.
+pub fn characters_at(context: &EvalContext<'_>, space: Space, address: u64, max: usize) -> Option<Vec<u8>> {
     let byte = |offset: usize| {
         let mut byte = [0];
         memory::read(context, space, address.wrapping_add(offset as u64), &mut byte).ok().map(|()| byte[0])
     };
     byte(0)?;
-    Some((0..ELEMENTS_MAX).map_while(byte).take_while(|byte| *byte != 0).collect())
+    Some((0..max).map_while(byte).take_while(|byte| *byte != 0).collect())
 }
 
 /// Equal elements in a row with their number.

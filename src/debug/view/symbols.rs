@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::arrays::{Origin, origin};
 use crate::debug::arrays::type_words;
 use crate::debug::eval_context::EvalContext;
-use crate::debug::expression::{Expression, type_called};
+use crate::debug::expression::{Expression, SourceTypeName, type_called};
 use crate::debug::names::scope;
 use crate::debug::names::symbols::{self, Symbol};
 use crate::debug::source_names::{self, types};
@@ -130,9 +130,8 @@ pub fn nearest_name(context: &EvalContext<'_>, name: &str) -> Option<String> {
 
 /// The type that `text` names, `struct V *` or `unsigned long`, where no variable is called so; with `in_full` with its members.
 pub fn named_type(context: &EvalContext<'_>, text: &str, in_full: bool) -> Option<String> {
-    let name = text.trim().trim_end_matches(|c: char| c == '*' || c.is_whitespace());
-    let stars = "*".repeat(text.matches('*').count());
-    let pointers = if stars.is_empty() { stars } else { format!(" {stars}") };
+    let SourceTypeName { name, pointers } = SourceTypeName::of(text.trim());
+    let (name, pointers) = (&*name, if pointers == 0 { String::new() } else { format!(" {}", "*".repeat(pointers)) });
     if source_names::find(context, context.frame().ok().as_ref(), name).is_some() {
         return None;
     }

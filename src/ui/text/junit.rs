@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 
 use super::{finding, report};
 use crate::base::{Diagnostic, Sources};
+use crate::debug::export::xml_escaped;
 use crate::debug::findings::{FindingText, Severity};
 use crate::debug::{CaseReport, Comparison, Summary, shown_name};
 use crate::ui::visible::visible;
@@ -111,7 +112,7 @@ fn failure(kind: &str, text: String) -> Problem {
 /// `text` as the value of an attribute or as text of XML, in which control characters have no place.
 fn escaped(text: &str) -> String {
     let lines: Vec<String> = text.split('\n').map(|line| visible(line).into_owned()).collect();
-    lines.join("\n").replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    xml_escaped(&lines.join("\n"))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::{Color, Modifier};
 
-use crate::ui::visible::visible;
+use super::wrap::plain;
 
 /// Pixels of a cell.
 const CELL: (usize, usize) = (8, 17);
@@ -21,19 +21,23 @@ pub fn text(buffer: &Buffer, below: &[String]) -> String {
     let area = buffer.area;
     let row = |y: u16| {
         let cells = (area.left()..area.right()).filter_map(|x| buffer.cell((x, y)));
-        let mut skipped = 0;
-        let mut text = String::new();
-        for cell in cells {
-            if skipped == 0 {
-                text += cell.symbol();
-            }
-            // The cell after a wide character is covered by it.
-            skipped = if skipped > 0 { skipped - 1 } else { columns(cell.symbol()).saturating_sub(1) };
-        }
-        text.trim_end().to_string() + "\n"
+        symbols(cells).trim_end().to_string() + "\n"
     };
     let rows: String = (area.top()..area.bottom()).map(row).collect();
     rows + &below.iter().map(|line| plain(line) + "\n").collect::<String>()
+}
+
+/// What cells show, without those that a wide character before them covers.
+fn symbols<'a>(cells: impl Iterator<Item = &'a Cell>) -> String {
+    let mut skipped = 0;
+    let mut text = String::new();
+    for cell in cells {
+        if skipped == 0 {
+            text += cell.symbol();
+        }
+        skipped = if skipped > 0 { skipped - 1 } else { columns(cell.symbol()).saturating_sub(1) };
+    }
+    text
 }
 
 /// The same as an SVG file, with colours.
@@ -52,7 +56,7 @@ pub fn svg(buffer: &Buffer, below: &[String]) -> String {
             let Some(first) = buffer.cell((x, y)) else { break };
             let is_alike = |x: &u16| buffer.cell((*x, y)).is_some_and(|cell| looks(cell) == looks(first));
             let end = (x..area.right()).take_while(is_alike).count() as u16 + x;
-            let symbols = (x..end).filter_map(|x| buffer.cell((x, y))).map(Cell::symbol).collect::<String>();
+            let symbols = symbols((x..end).filter_map(|x| buffer.cell((x, y))));
             svg += &run(first, &symbols, (usize::from(x - area.left()), row, usize::from(end - x)));
             x = end;
         }
@@ -138,17 +142,6 @@ fn hex(colour: Color) -> Option<String> {
     }
 }
 
-/// A line without escape sequences.
-fn plain(line: &str) -> String {
-    let mut text = String::new();
-    let mut rest = line;
-    while let Some((before, after)) = rest.split_once("\x1b[") {
-        text += before;
-        rest = after.find(|c: char| c.is_ascii_alphabetic()).map_or("", |at| &after[at + 1..]);
-    }
-    visible(&(text + rest)).into_owned()
-}
-
 /// The width of a text in columns.
 fn columns(text: &str) -> usize {
     ratatui::text::Line::raw(text).width()
@@ -171,6 +164,13 @@ mod tests {
     #[test]
     fn rows_are_written_as_text() {
         assert_eq!(text(&drawn(), &["\x1b[1m(ptxdbg)\x1b[0m x".to_string()]), "a<b\n  幅 c\n(ptxdbg) x\n");
+    }
+
+    #[test]
+    fn what_follows_a_wide_character_of_one_look_stays_beside_it() {
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 10, 1));
+        buffer.set_string(0, 0, "幅c", Style::new());
+        assert!(svg(&buffer, &[]).contains(">幅c</text>"));
     }
 
     /// The colours are those of xterm's table: 196 is ff0000, 244 is 808080.

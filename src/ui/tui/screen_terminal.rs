@@ -33,8 +33,6 @@ pub struct ScreenTerminal {
     /// The file that gets all output, if the user wants one.
     transcript_file: TranscriptFile,
     offer: Option<Candidates>,
-    /// The panes as they were drawn last.
-    shown: Buffer,
 }
 
 /// The completions of a line.
@@ -46,7 +44,7 @@ struct Candidates {
 impl ScreenTerminal {
     /// The screen on this terminal.
     pub fn new(screen: Screen, terminal: Terminal) -> Self {
-        Self { screen, terminal, transcript_file: TranscriptFile::default(), offer: None, shown: Buffer::default() }
+        Self { screen, terminal, transcript_file: TranscriptFile::default(), offer: None }
     }
 
     /// Switches to the alternate screen and draws everything.
@@ -79,7 +77,6 @@ impl ScreenTerminal {
             self.screen.set_rows_below(self.terminal.rows_below());
             self.screen.draw(session, area, &mut buffer);
         }
-        self.shown.clone_from(&buffer);
         if let Some(offer) = &self.offer {
             offer.draw(&mut buffer);
         }
@@ -147,7 +144,8 @@ impl ScreenTerminal {
     fn export(&self, file: &str) -> Result<String, CommandError> {
         let lines = self.screen.transcript();
         let below = lines.get(lines.len().saturating_sub(self.terminal.rows_below())..).unwrap_or_default();
-        let picture = if file.ends_with(".svg") { picture::svg(&self.shown, below) } else { picture::text(&self.shown, below) };
+        let shown = self.terminal.shown();
+        let picture = if file.ends_with(".svg") { picture::svg(shown, below) } else { picture::text(shown, below) };
         save::save(Path::new(file), &[picture.as_bytes()])
             .map_err(|error| CommandError::new(format!("{file}: {}", save::cause(&error))))?;
         Ok(format!("{} written to {file}\n", counted(picture.len() as u64, "byte")))

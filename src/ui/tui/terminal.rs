@@ -194,6 +194,11 @@ impl Terminal {
         self.size = Size::now();
     }
 
+    /// The panes as they were drawn last.
+    pub fn shown(&self) -> &Buffer {
+        &self.shown
+    }
+
     /// Draws everything. The cursor is then at the beginning of the last row.
     pub fn lay_out(&mut self, panes: Buffer) -> io::Result<()> {
         let top = panes.area.height;

@@ -2,7 +2,6 @@
 
 use super::pane::Pane;
 use super::{banks, fragment};
-use crate::debug::breakpoints::breakpoint_rows;
 use crate::debug::focus::ThreadFilter;
 use crate::debug::session::Session;
 use crate::debug::view::{self, MemorySpace};
@@ -45,9 +44,7 @@ impl Pane {
             Pane::Writes => view::writes_of_next(&eval_context).map_or(0, |view| listed(view.rows.len())),
             Pane::Fragments => view::operand_fragments(&eval_context).map_or(0, |fragments| fragment::rows(&fragments)),
             Pane::Displays => listed(session.displays.iter().filter(|display| !display.is_empty()).count()),
-            Pane::Breakpoints => {
-                listed(breakpoint_rows(&session.breakpoints, session.program(), session.debug_data(), session.source_texts()).len())
-            }
+            Pane::Breakpoints => listed(session.breakpoints.iter().count()),
         };
         Some(u16::try_from(rows).unwrap_or(u16::MAX))
     }
