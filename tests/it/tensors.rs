@@ -99,3 +99,22 @@ fn tensors_stand_in_expressions() {
     assert_eq!((part.shape, part.indices), (vec![4], vec![vec![998, 999, 1000, 1001]]));
     assert_eq!(part.elements[2..], ["·", "·"]);
 }
+
+/// A compiler may compute the elements of a thread in another order than that of the layout, here what a branch selects.
+#[test]
+fn elements_are_in_the_order_of_the_layout() {
+    let mut session = session("triton/tensors/fused.ron", 0);
+    let mut state = CommandState::default();
+    let mut run = |line: &str| {
+        let mut context = Context { session: &mut session, state: &mut state, interrupt: &mut NeverInterrupt, confirmed: false };
+        execute(line, &mut context).unwrap();
+    };
+    run("break 137");
+    run("run");
+    let (_, x) = array("x.npy");
+    for start in [0, 128] {
+        let ValueText::Tensor(z) = value(&mut session, &format!("z[{start}:{}]", start + 32)) else { panic!("no tensor") };
+        let of = |x: &u128| f32::from_bits(*x as u32).mul_add(3.0, 1.0).mul_add(2.0, 1.0).to_string();
+        assert_eq!(z.elements, x[start..start + 32].iter().map(of).collect::<Vec<_>>(), "from {start}");
+    }
+}

@@ -205,25 +205,26 @@ fn is_written(code: &Code, pc: u32, register: (Bank, Slot)) -> bool {
 /// Most instructions that are followed backwards for one register.
 const STEPS_MAX: usize = 400;
 
-/// The least number of the elements of `operand` that the instruction at `pc` is computed from; none if there is none.
+/// The least number of the elements of `operand` that the instruction at `pc` is computed from in the fewest steps; none if there is none.
+/// What all elements are reduced to, and each is computed with, is more steps away.
 fn reached(code: &Code, pc: u32, operand: &Binding) -> Option<usize> {
     let element =
         |register: &RegisterOperand| operand.parts.iter().position(|part| (part.bank, part.slot) == (register.bank, register.slot));
-    let (mut open, mut seen, mut found) = (vec![pc], BTreeSet::new(), None);
-    while let Some(pc) = open.pop().filter(|_| seen.len() < STEPS_MAX) {
-        if !seen.insert(pc) {
-            continue;
+    let (mut open, mut seen) = (vec![pc], BTreeSet::new());
+    while !open.is_empty() && seen.len() < STEPS_MAX {
+        let read = || open.iter().flat_map(|pc| code.reads(*pc));
+        if let Some(found) = read().filter_map(element).min() {
+            return Some(found);
         }
-        for register in code.reads(pc) {
-            if let Some(element) = element(register) {
-                found = Some(found.map_or(element, |found: usize| found.min(element)));
-            } else {
-                let writers = code.writers((register.bank, register.slot));
-                open.extend(writers[..writers.partition_point(|other| *other < pc)].last());
-            }
-        }
+        let written = |pc: &u32| {
+            // What the round before hands on stands after it in the code.
+            code.reads(*pc).iter().flat_map(|register| code.writers((register.bank, register.slot)))
+        };
+        let next: BTreeSet<u32> = open.iter().flat_map(written).copied().filter(|pc| !seen.contains(pc)).collect();
+        open = next.iter().copied().collect();
+        seen.extend(next);
     }
-    found
+    None
 }
 
 /// True if an instruction may give an element of the result; the others of the operation compute addresses.

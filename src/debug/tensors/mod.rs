@@ -33,6 +33,10 @@ const DESCRIPTION_BYTES_MAX: u64 = 1 << 28;
 /// Most operations in each other by which a value is computed.
 const COMPUTED_MAX: u32 = 64;
 
+/// The operations that a compiler leaves in order, and with them their registers.
+const KEPT_IN_ORDER: [&str; 7] =
+    ["tt.load", "tt.dot", "ttng.warp_group_dot", "ttng.warp_group_dot_wait", "ttg.local_load", "tt.atomic_rmw", "tt.atomic_cas"];
+
 /// Most operations between a value and the operand whose registers give the order of its own.
 const OPERANDS_MAX: u32 = 8;
 
@@ -317,11 +321,11 @@ impl Tensors {
             };
             let bindings = binding::bind(&self.module, &self.code, value, layout.as_ref());
             let operand = self.operand_of(value, OPERANDS_MAX).and_then(|operand| self.held(operand).bindings.last());
-            let bindings = match operand {
-                Some(operand) => bindings.into_iter().filter_map(|one| binding::ordered(&self.code, one, operand)).collect(),
-                None => bindings,
+            let proven = |one: Binding| match operand {
+                Some(operand) if !self.is_reduced_by_memory(value) => binding::ordered(&self.code, one, operand),
+                _ => Some(one).filter(|one| self.keeps_order(value, one)),
             };
-            Held { layout, bindings }
+            Held { layout, bindings: bindings.into_iter().filter_map(proven).collect() }
         })
     }
 
@@ -335,22 +339,64 @@ impl Tensors {
         same.into_iter().find(|bindings| !bindings.is_empty()).unwrap_or_default()
     }
 
-    /// A tensor of the same layout in registers that a value is computed from, element by element.
+    /// True for what warps reduce together: the last step loads it from shared memory.
+    fn is_reduced_by_memory(&self, value: ValueId) -> bool {
+        let Definition::Result(id, index) = self.module.value(value).definition else { return false };
+        let op = self.module.op(id);
+        let axis =
+            op.text.split_once("axis = ").and_then(|(_, rest)| rest.split(|c: char| !c.is_ascii_digit()).next()?.parse::<usize>().ok());
+        let (Some(axis), Some(operand)) = (axis.filter(|_| op.name == "tt.reduce"), op.operands.get(index)) else { return false };
+        let layout = self.held(*operand).layout.as_ref();
+        layout.is_some_and(|layout| layout.warp.iter().any(|basis| basis.get(axis).is_some_and(|step| *step != 0)))
+    }
+
+    /// True if the registers of a value that no operand puts in order are in that of the layout: a compiler keeps the order of what has
+    /// effects of its own, and may change that of arithmetic.
+    fn keeps_order(&self, value: ValueId, binding: &Binding) -> bool {
+        let Definition::Result(id, _) = self.module.value(value).definition else { return true };
+        let registers: BTreeSet<_> = binding.parts.iter().map(|part| (part.bank, part.slot)).collect();
+        let is_loaded = || binding.writers.last().is_some_and(|pc| self.code.opcode(*pc).starts_with("ld."));
+        match registers.len() {
+            0 | 1 => !self.is_reduced_by_memory(value) || is_loaded(),
+            _ => KEPT_IN_ORDER.contains(&self.module.op(id).name.as_str()),
+        }
+    }
+
+    /// A tensor in registers that a value is computed from, element by element or by a reduction.
     fn operand_of(&self, value: ValueId, depth: u32) -> Option<ValueId> {
         let depth = depth.checked_sub(1)?;
         let module = &self.module;
-        let Definition::Result(op, _) = module.value(value).definition else { return None };
-        let op = module.op(op);
+        let Definition::Result(id, index) = module.value(value).definition else { return None };
+        let op = module.op(id);
         let is_elementwise = ["arith.", "math.", "tt.extern_elementwise"].iter().any(|start| op.name.starts_with(start));
         let layout = |value: ValueId| match &module.value(value).ty {
             ValueType::Tensor(ty) => Some((&ty.shape, &ty.layout)),
             ValueType::Scalar(_) | ValueType::Other => None,
         };
-        let own = layout(value).filter(|_| is_elementwise)?;
-        let operands = op.operands.iter().map(|operand| self.left_by_loop(*operand));
-        let same: Vec<ValueId> = operands.filter(|operand| layout(*operand) == Some(own)).collect();
+        let own = layout(value)?;
+        let selected = module.branched(id).into_iter().filter(|one| one.result == value).flat_map(|one| [one.otherwise, one.then]);
+        let operands: Vec<ValueId> = match op.name.as_str() {
+            "scf.if" => selected.collect(),
+            "tt.reduce" => op.operands.get(index).copied().into_iter().collect(),
+            _ if is_elementwise => op.operands.iter().map(|operand| self.handed_on(self.left_by_loop(*operand))).collect(),
+            _ => Vec::new(),
+        };
+        let is_reduced = op.name == "tt.reduce";
+        let same: Vec<ValueId> = operands.into_iter().filter(|operand| is_reduced || layout(*operand) == Some(own)).collect();
         let held = same.iter().find(|operand| !self.held(**operand).bindings.is_empty()).copied();
         held.or_else(|| same.iter().find_map(|operand| self.operand_of(*operand, depth)))
+    }
+
+    /// What the round before hands on, if the value is what a round of a loop takes of it and the registers of that keep their order; else
+    /// the value.
+    fn handed_on(&self, value: ValueId) -> ValueId {
+        let Definition::Region(id) = self.module.value(value).definition else { return value };
+        let given = self.module.carried(id).into_iter().find(|one| one.argument == value).map(|one| one.handed_on);
+        let is_kept = |given: &ValueId| match self.module.value(*given).definition {
+            Definition::Result(op, _) => KEPT_IN_ORDER.contains(&self.module.op(op).name.as_str()),
+            Definition::Argument(_) | Definition::Region(_) => false,
+        };
+        given.filter(is_kept).unwrap_or(value)
     }
 
     /// What the last round of a loop hands on, if the value is a result of one; else the value.
