@@ -98,7 +98,7 @@ pub struct Args {
     pub cluster: Option<[u32; 3]>,
 
     /// Only these blocks run, on the memory from before the launch, and of what is expected only what they write is compared: 17 or 17,0,0,
-    /// a range 0-3 or 0,0,0:3,1,0, several with semicolons between them. Those of a cluster are named together
+    /// a range 0-3 or 0,0,0:3,1,0, several with semicolons between them. With a block run the others of its cluster
     #[arg(long, value_name = "X[,Y,Z]", value_delimiter = ';', conflicts_with = "asm")]
     pub blocks: Vec<BlockRange>,
 
@@ -114,12 +114,13 @@ pub struct Args {
     #[arg(long, value_name = "NAME=@FILE", conflicts_with = "asm")]
     pub expect: Vec<String>,
 
-    /// How far an element may be from what --expect says, as a part of that; without it and --atol the bits must be the same
-    #[arg(long, value_name = "R", value_parser = values::bound, requires = "expect")]
+    /// How far an element may be from what --expect says, as a part of that; without --expect, a float from what the launch file or the
+    /// bundle expects. Without it and --atol the bits must be the same, or the tolerance of the launch file counts
+    #[arg(long, value_name = "R", value_parser = values::bound)]
     pub rtol: Option<f64>,
 
     /// The same as a number; of both the sum counts, as with NumPy's allclose
-    #[arg(long, value_name = "A", value_parser = values::bound, requires = "expect")]
+    #[arg(long, value_name = "A", value_parser = values::bound)]
     pub atol: Option<f64>,
 
     /// Write the launch that would run to a launch file, and stop
@@ -435,8 +436,19 @@ pub fn parse(raw: &[OsString]) -> Result<Args, ArgsMessage> {
     let format = format_of(raw.iter().map(|arg| arg.to_string_lossy().into_owned()));
     let of_error = |error: clap::Error| ArgsMessage { text: error.render().to_string(), is_error: error.use_stderr(), format };
     let args = command().try_get_matches_from(raw).and_then(|matches| with_scripts(&matches)).map_err(of_error)?;
-    let Some(path) = args.kernels.iter().find(|path| is_bundle(path)) else { return Ok(args) };
     let wrong = |message: String| ArgsMessage { text: format!("ptxdbg: {message}\n"), is_error: true, format };
+    let is_named_so = |path: &&PathBuf| path.extension().is_some_and(|ending| ending == "ptxcap") && path.is_file() && !is_bundle(path);
+    if let Some(path) = args.kernels.iter().find(is_named_so) {
+        let what = if path.metadata().is_ok_and(|file| file.len() == 0) { "the file is empty" } else { "this is no bundle" };
+        return Err(wrong(format!("{}: {what}: 'ptxdbg capture' and 'bundle FILE' in a session write bundles", path.display())));
+    }
+    let Some(path) = args.kernels.iter().find(|path| is_bundle(path)) else { return Ok(args) };
+    if let Some(word) = args.kernels.iter().find(|path| !path.exists()) {
+        let (word, bundle) = (word.display(), path.display());
+        return Err(wrong(format!(
+            "there is no file '{word}'; a command of the debugger is given with -e: ptxdbg --batch {bundle} -e {word}"
+        )));
+    }
     if args.kernels.len() > 1 {
         return Err(wrong(format!("{} is a bundle, which holds its module: give one bundle, and no other file", path.display())));
     }
@@ -457,10 +469,6 @@ pub fn parse(raw: &[OsString]) -> Result<Args, ArgsMessage> {
     args.kernels = manifest.module_paths(path);
     if args.launch.is_empty() {
         args.launch = vec![Manifest::launch_of(path)];
-    }
-    // A session of all blocks says nothing of a run of some.
-    if !args.blocks.is_empty() {
-        return Ok(args);
     }
     // A run without commands begins at its start.
     if args.batch && args.scripts.is_empty() {

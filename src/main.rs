@@ -307,6 +307,10 @@ fn start(args: &Args) -> Result<Status, Failure> {
                        --expect, then -l FILE.ron with -e";
         return Err(Failure::Message(message.to_string()));
     }
+    if args.fix && (prompt || !scripts.is_empty()) {
+        let message = "--fix is for --verify, and for --batch without -e and -x; among commands, 'fix N' tries what finding N advises";
+        return Err(Failure::Message(message.to_string()));
+    }
     let mut begin = None;
     let opened = if args.asm.is_empty() {
         open(&args.request(args.kernels.clone(), launch))?

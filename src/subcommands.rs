@@ -88,8 +88,7 @@ fn compare(args: &CompareArgs, style: Style) -> Result<Status, Failure> {
     }
     let [a, b] = args.sides().map_err(Failure::Message)?;
     interrupt::listen_once();
-    let opened_a = open(&a.request)?;
-    let opened_b = open_b(&b, &opened_a)?;
+    let [opened_a, opened_b] = open_sides(&a, &b)?;
     let side = |opened: &Opened, request: &SideRequest| -> Result<usize, Failure> {
         match opened.plan.cases.len() {
             1 => Ok(0),
@@ -169,10 +168,17 @@ fn shrink(args: &ShrinkArgs) -> Status {
     }
 }
 
-/// Opens B, with the launch of A if it has none of its own.
-fn open_b(b: &SideRequest, a: &Opened) -> Result<Opened, OpenError> {
-    match a.launch.as_ref().filter(|_| b.has_launch_of_a) {
-        Some(launch) => open_with_launch(&b.request, launch),
-        None => open(&b.request),
+/// Opens both sides, the one without a launch of its own with that of the other; A's is made up where both have none.
+fn open_sides(a: &SideRequest, b: &SideRequest) -> Result<[Opened; 2], OpenError> {
+    let with_launch_of = |other: &Opened, side: &SideRequest| match other.launch.as_ref().filter(|_| side.has_launch_of_other) {
+        Some(launch) => open_with_launch(&side.request, launch),
+        None => open(&side.request),
+    };
+    if a.has_launch_of_other && !b.has_launch_of_other {
+        let opened_b = open(&b.request)?;
+        return Ok([with_launch_of(&opened_b, a)?, opened_b]);
     }
+    let opened_a = open(&a.request)?;
+    let opened_b = with_launch_of(&opened_a, b)?;
+    Ok([opened_a, opened_b])
 }

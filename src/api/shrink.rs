@@ -33,8 +33,16 @@ pub struct Shrunk {
 /// It is no bundle or of several cases, its session has changed the run, or `output` is a file of another kind or cannot be written.
 pub fn shrink(path: &Path, output: &Path, interrupt: &dyn Fn() -> bool) -> Result<Option<Shrunk>, Error> {
     let wrong = |what: &str| Error::File(format!("{}: {what}", path.display()));
+    if let Err(error) = fs::File::open(path) {
+        return Err(wrong(&cause(&error)));
+    }
     if !is_bundle(path) {
         return Err(wrong("this is no bundle: 'ptxdbg capture' and 'bundle FILE' in a session write them"));
+    }
+    // What is found after the run is known at once.
+    let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir());
+    if let Some(folder) = folder {
+        return Err(Error::File(format!("{}: there is no folder {}", output.display(), folder.display())));
     }
     let manifest = Manifest::read(path).map_err(Error::File)?;
     let options = manifest.run_options(path).map_err(Error::File)?;

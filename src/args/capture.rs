@@ -22,7 +22,7 @@ error. Signals that ask ptxdbg to end are passed on to the program, and what was
 #[command(name = "ptxdbg-capture", bin_name = "ptxdbg capture", after_help = EXIT_STATUS, max_term_width = 100)]
 pub struct CaptureArgs {
     /// Which kernels: a name of the module or of the source, or one with * and ?; without it all that have PTX
-    #[arg(short, long, value_name = "GLOB")]
+    #[arg(short, long, value_name = "GLOB", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub kernel: Option<String>,
 
     /// Which launch of these kernels, from 1
@@ -47,8 +47,8 @@ pub struct CaptureArgs {
     #[arg(short, long, value_name = "FILE.ptxcap")]
     pub output: Option<PathBuf>,
 
-    /// The program and its arguments
-    #[arg(last = true, required = true, value_name = "COMMAND")]
+    /// The program and its arguments; the options of capture stand before it
+    #[arg(trailing_var_arg = true, required = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
 }
 

@@ -33,7 +33,7 @@ Exit status:
 #[derive(Clone, Debug, Parser)]
 #[command(name = "ptxdbg-compare", bin_name = "ptxdbg compare", after_help = EXIT_STATUS, max_term_width = 100)]
 pub struct CompareArgs {
-    /// A, and B if it is another file: bundles, launch files, or what holds PTX. B without a launch of its own has that of A
+    /// A, and B if it is another file: bundles, launch files, or what holds PTX. One without a launch of its own has that of the other
     #[arg(value_name = "FILE", required = true, num_args = 1..=2)]
     pub files: Vec<PathBuf>,
 
@@ -116,8 +116,8 @@ pub struct SideRequest {
     pub request: Request,
     /// The options of its run.
     pub options: RunOptions,
-    /// True if it has the launch of A.
-    pub has_launch_of_a: bool,
+    /// True if it has no launch of its own: that of the other side is its launch, if that has one.
+    pub has_launch_of_other: bool,
     /// Its file.
     pub path: PathBuf,
 }
@@ -183,11 +183,12 @@ impl CompareArgs {
             }
             choice = LaunchChoice::File(launch.clone());
         }
-        let has_launch_of_a = side == 1 && matches!(choice, LaunchChoice::Sibling);
+        let has_sibling = side == 0 && path.with_extension("ron").is_file();
+        let has_launch_of_other = matches!(choice, LaunchChoice::Sibling) && !has_sibling;
         Ok(SideRequest {
             request: self.request(modules, choice),
             options: self.options(side, options),
-            has_launch_of_a,
+            has_launch_of_other,
             path: path.to_path_buf(),
         })
     }

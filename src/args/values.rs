@@ -16,7 +16,7 @@ pub(super) fn arch(text: &str) -> Result<String, String> {
 /// `4096`, `512K`, `64M`, `8G`.
 pub(super) fn bytes(text: &str) -> Result<u64, String> {
     let bytes = settings::bytes(text).filter(|bytes| *bytes > 0);
-    bytes.ok_or_else(|| format!("'{text}' is not a number of bytes, such as 4096, 512K, 64M or 8G"))
+    bytes.ok_or_else(|| format!("'{text}' is not a number of bytes above 0, such as 4096, 512K, 64M or 8G"))
 }
 
 /// `4`

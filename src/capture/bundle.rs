@@ -141,6 +141,10 @@ fn launch(kept: &Kept, folder: &Path, variables: &[Variable]) -> Result<Launch, 
                 let Some(variable) = variables.iter().find(|variable| variable.name == *name).filter(|_| region.is_whole()) else {
                     continue;
                 };
+                // Such are the placeholders in the toolkit's headers, of which there are dozens.
+                if variable.is_unused && region.bytes == 1 {
+                    continue;
+                }
                 initial.insert(name.clone(), Init::File(region.before.clone()));
                 if variable.is_global && is_known {
                     expected.insert(name.clone(), Init::File(region.after.as_ref().unwrap_or(&region.before).clone()));

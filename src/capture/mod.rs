@@ -7,6 +7,7 @@
 mod answers;
 mod bundle;
 mod child;
+mod driver;
 mod folder;
 mod kept;
 mod kernel_pattern;
@@ -187,9 +188,11 @@ fn write_bundles(request: &Request, seen: &Seen, ended: &Ended, say: &dyn Fn(&st
 /// What is said where no launch was captured.
 fn nothing(request: &Request, seen: &Seen) -> String {
     if !seen.is_connected {
-        return "nothing is captured: the program has not called the driver (libcuda.so.1) where that is seen; it is linked statically, or \
-                it launches no kernel"
-            .to_string();
+        let why = match driver::is_installed() {
+            true => "it is linked statically, or it launches no kernel",
+            false => "this machine has no driver of NVIDIA (no libcuda.so.1 is found), so no kernel can be launched here",
+        };
+        return format!("nothing is captured: the program has not called the driver (libcuda.so.1) where that is seen; {why}");
     }
     let wanted = request.kernel.as_deref().map_or(String::new(), |kernel| format!(" of '{kernel}'"));
     let which = match request.nth {

@@ -1,5 +1,6 @@
 //! The PTX of a module, out of what the driver was given to load.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -158,6 +159,8 @@ pub struct Variable {
     pub name: String,
     /// Whether it is in global memory; it is in constant memory otherwise.
     pub is_global: bool,
+    /// Whether the module mentions it nowhere else, as it does none of the placeholders of the toolkit's headers.
+    pub is_unused: bool,
 }
 
 /// Whether a module has instructions of textures or surfaces.
@@ -170,10 +173,10 @@ pub fn has_images(text: &str) -> bool {
 /// The variables in global and constant memory that a module defines, but for those that stand for textures, samplers and surfaces.
 pub fn variables(text: &str) -> Vec<Variable> {
     let text = crate::base::without_comments(text);
-    let (mut depth, mut names) = (0_usize, Vec::new());
+    let (mut depth, mut found) = (0_usize, Vec::new());
     for line in text.split_inclusive([';', '{', '}']) {
         if depth == 0 {
-            names.extend(variable(line));
+            found.extend(variable(line));
         }
         match line.chars().last() {
             Some('{') => depth += 1,
@@ -181,14 +184,23 @@ pub fn variables(text: &str) -> Vec<Variable> {
             Some(_) | None => {}
         }
     }
-    names
+    let mut mentions: BTreeMap<&str, usize> = found.iter().map(|variable| (variable.name.as_str(), 0)).collect();
+    for word in text.split(|c| !is_of_name(c)) {
+        mentions.entry(word).and_modify(|count| *count += 1);
+    }
+    let is_unused: Vec<bool> = found.iter().map(|variable| mentions.get(variable.name.as_str()) == Some(&1)).collect();
+    found.iter_mut().zip(is_unused).for_each(|(variable, is_unused)| variable.is_unused = is_unused);
+    found
+}
+
+fn is_of_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '%')
 }
 
 /// The variable in global or constant memory that a declaration of the module defines.
 fn variable(declaration: &str) -> Option<Variable> {
     const LINKING: [&str; 4] = [".visible", ".weak", ".common", ".internal"];
     const OPAQUE: [&str; 3] = [".texref", ".samplerref", ".surfref"];
-    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '%');
     let declared = declaration.split('=').next()?.trim_end_matches([';', '{']);
     // Directives that end with their lines stand before it.
     let mut words =
@@ -200,9 +212,9 @@ fn variable(declaration: &str) -> Option<Variable> {
     }
     let rest = rest.join(" ");
     let named = rest.split('[').next()?.trim_end();
-    let name: String = named.chars().rev().take_while(|c| is_name(*c)).collect::<Vec<char>>().into_iter().rev().collect();
+    let name: String = named.chars().rev().take_while(|c| is_of_name(*c)).collect::<Vec<char>>().into_iter().rev().collect();
     let begins = name.starts_with(|c: char| !c.is_ascii_digit());
-    begins.then_some(Variable { name, is_global: space == ".global" })
+    begins.then_some(Variable { name, is_global: space == ".global", is_unused: false })
 }
 
 #[cfg(test)]

@@ -38,6 +38,8 @@ pub struct CommandState {
     pub examined: Option<(Examine, Scalar)>,
     /// The last listing of `list`.
     pub listed: Option<Listed>,
+    /// Wrong elements of each buffer that the last `mismatches` listed; those that `goto mismatch` means.
+    pub mismatches: Option<usize>,
     /// The commands that the user has defined.
     pub user: UserCommands,
 }

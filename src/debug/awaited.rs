@@ -16,6 +16,7 @@ use crate::machine::{
     AccessKind, CopyStage, Event, EventKind, EventMask, Instrumentation, IssuePoint, MemoryOwner, NullObserver, Observer, Step,
 };
 use crate::program::Program;
+use crate::program::map::GUARD_BYTES;
 
 /// Warp-instructions of all blocks that are executed at least, and as a multiple of those before the hang.
 const TICKS: u64 = 1 << 22;
@@ -129,7 +130,11 @@ fn find_writers(
 
 /// `block (1,0,0) waits at scan.ptx:80 for flags[0], which block (0,0,0) writes at scan.ptx:60; run it, too: --blocks '0,0,0;1,0,0'`
 fn text(program: &Program, blocks: &[[u32; 3]], awaited: &Awaited) -> String {
-    let Awaited { block, place, name, writer, .. } = awaited;
+    let Awaited { block, place, name, writer, address, .. } = awaited;
+    if (program.map.workspace..program.map.workspace + GUARD_BYTES).contains(address) {
+        let waits = format!("block {} waits at {place} at the barrier of the grid", Dim3(*block));
+        return format!("{waits}, at which all blocks arrive, and only some run: without --blocks all of them do");
+    }
     let waits = format!("block {} waits at {place} for {name}", Dim3(*block));
     let Some(writer) = writer else {
         return format!("{waits}, and only some blocks run: another one may write it (without --blocks all run)");

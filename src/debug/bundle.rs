@@ -80,6 +80,9 @@ impl Manifest {
         // Other files are compressed with zstd, too.
         let no_bundle = |why: String| {
             let name = path.display();
+            if path.extension().is_some_and(|ending| ending == "ptxcap") {
+                return format!("{why}: copy it anew, or capture it again");
+            }
             format!("{why}; a bundle is what 'bundle FILE' in a session writes: if {name} is something else, unpack it (zstd -d {name})")
         };
         let members = bundle::members(path).map_err(|error| no_bundle(error.to_string()))?;

@@ -8,7 +8,9 @@ use super::session::{InterruptCheck, Session};
 use super::site::Site;
 use super::target::{MemoryTarget, Target};
 use super::timeline::{End, Ran};
-use super::verify::{ComparedMemory, ComparedPart, Failure, described, element_range, expects_memory, wrong_memory};
+use super::verify::{
+    self, ComparedMemory, ComparedPart, Failure, WrongMemory, element_range, expects_memory, typed_by_stores, wrong_memory,
+};
 use super::watched_access::WatchedAccessText;
 use crate::isa::{ScalarType, Space};
 use crate::machine::{NullObserver, Tick};
@@ -40,12 +42,12 @@ pub struct MismatchRow {
 }
 
 impl Session {
-    /// The wrong elements at the end of the run, with their last writers. The session remains at its time.
+    /// The wrong elements at the end of the run, `listed` at most of each buffer, with their last writers. The session remains at its time.
     ///
     /// # Errors
     /// Nothing is expected, the run has not reached its end, a data file can no longer be read, or the user interrupts: a message of one
     /// line.
-    pub fn mismatches(&mut self, interrupt: &mut dyn InterruptCheck) -> Result<Mismatches, String> {
+    pub fn mismatches(&mut self, listed: usize, interrupt: &mut dyn InterruptCheck) -> Result<Mismatches, String> {
         if !expects_memory(self.case()) {
             return Err(
                 "the launch expects nothing of its memory: 'expect' of a launch file says what a buffer holds at the end".to_string()
@@ -58,20 +60,40 @@ impl Session {
         }
         let now = self.time();
         self.return_to(self.recorded());
-        let found = self.mismatches_at_end(interrupt);
+        let found = self.mismatches_at_end(listed, interrupt);
         self.return_to(now);
         found
     }
 
-    fn mismatches_at_end(&mut self, interrupt: &mut dyn InterruptCheck) -> Result<Mismatches, String> {
+    fn mismatches_at_end(&mut self, described: usize, interrupt: &mut dyn InterruptCheck) -> Result<Mismatches, String> {
         let written = self.written();
         let (case, addresses) = (Arc::clone(self.timeline.case()), self.addresses().to_vec());
-        let memory = ComparedMemory { device: self.machine().device(), addresses: &addresses, written: written.as_ref() };
-        let wrong = wrong_memory(&case, memory, false).map_err(|error| error.to_string())?;
+        let memory = ComparedMemory { device: self.machine().device(), addresses: &addresses, written: written.as_ref(), described };
         let part = written.as_ref().map(|written| ComparedPart::new(&case, &addresses, written));
+        let wrong = wrong_memory(&case, memory, false).map_err(|error| error.to_string())?;
+        let mut rows = self.rows_of(&wrong, &addresses, interrupt)?;
+        let stored = wrong.elements.iter().zip(&rows).map(|((index, ..), row)| (*index, row.writer.as_ref().map(|writer| writer.pc)));
+        let typed = typed_by_stores(self.program(), &case, &stored.collect::<Vec<_>>());
+        let mut totals = wrong.totals;
+        if let Some(case) = &typed {
+            let memory = ComparedMemory { device: self.machine().device(), addresses: &addresses, written: written.as_ref(), described };
+            let wrong = wrong_memory(case, memory, false).map_err(|error| error.to_string())?;
+            rows = self.rows_of(&wrong, &addresses, interrupt)?;
+            totals = wrong.totals;
+        }
+        Ok(Mismatches { rows, totals: totals.into_iter().map(|(_, total)| total).collect(), part })
+    }
+
+    /// The wrong elements with their last writers.
+    fn rows_of(
+        &mut self,
+        wrong: &WrongMemory<'_>,
+        addresses: &[u64],
+        interrupt: &mut dyn InterruptCheck,
+    ) -> Result<Vec<MismatchRow>, String> {
         let mut rows = Vec::new();
         for (index, buffer, mismatch) in &wrong.elements {
-            let [element, value, expected] = described(buffer, mismatch);
+            let [element, value, expected] = verify::described(buffer, mismatch);
             let (address, bytes) = element_range(addresses[*index], buffer, mismatch);
             let ty = ScalarType::from_word(buffer.element.name()).unwrap_or(ScalarType::B8);
             let (name, owner) = (element.clone(), Focus::default());
@@ -84,7 +106,7 @@ impl Session {
             let writer = history.writes.last().map(|write| WatchedAccessText::new(&context, write).site);
             rows.push(MismatchRow { number: rows.len() + 1, element, value, expected, writer });
         }
-        Ok(Mismatches { rows, totals: wrong.totals.into_iter().map(|(_, total)| total).collect(), part })
+        Ok(rows)
     }
 
     /// The number of wrong elements if the session is at the end of a run that has finished; 0 elsewhere.
@@ -95,7 +117,8 @@ impl Session {
         }
         // A data file that can no longer be read is an error of 'mismatches'.
         let written = self.written();
-        let memory = ComparedMemory { device: self.machine().device(), addresses: self.addresses(), written: written.as_ref() };
+        let memory =
+            ComparedMemory { device: self.machine().device(), addresses: self.addresses(), written: written.as_ref(), described: 0 };
         let wrong = wrong_memory(self.case(), memory, false).unwrap_or_default();
         let count = |(_, total): &(usize, Failure)| if let Failure::Mismatches { wrong, .. } = total { *wrong } else { 0 };
         wrong.totals.iter().map(count).sum()

@@ -21,7 +21,7 @@ use super::open::{Opened, OpenedLaunch};
 use super::resume::{Spin, Visits, WarpKey, flag_reads};
 use super::roles::Roles;
 use super::run::{RunError, RunOptions};
-use super::saved::{Saved, SavedState, Typed};
+use super::saved::{Applies, Saved, SavedState, Typed};
 use super::settings::{SETTINGS, Settings};
 use super::skip::Skips;
 use super::source_texts::SourceTexts;
@@ -422,13 +422,19 @@ impl Session {
         saved
     }
 
-    /// Restores a saved session: the run starts again and goes to the saved time. If buffers or parameters differ from the saved ones, the
-    /// log of the stop begins with warnings.
+    /// Restores a saved session: the run starts again and goes to the saved time, or begins if its options are others than those of the
+    /// session. If buffers or parameters differ from the saved ones, or something is left out, the log of the stop begins with warnings.
     ///
     /// # Errors
     /// It is of another module or launch, or inconsistent; nothing has changed then.
-    pub fn restore(&mut self, saved: Saved, interrupt: &mut dyn InterruptCheck) -> Result<Stop, String> {
-        saved.check(&self.program, self.case(), self.timeline.options())?;
+    pub fn restore(&mut self, mut saved: Saved, interrupt: &mut dyn InterruptCheck) -> Result<Stop, String> {
+        let left_out = match saved.check(&self.program, self.case(), self.timeline.options())? {
+            Applies::Whole => None,
+            Applies::WithoutTimes(left_out) => {
+                saved.remove_times();
+                left_out
+            }
+        };
         let differences = saved.differences(&self.program, self.case());
         let breakpoints = saved.breakpoints()?;
         let types = saved.types(&self.program, self.case())?;
@@ -457,8 +463,10 @@ impl Session {
         let mut stop = self.seek_with_focus(saved.time, interrupt);
         self.catch_up(interrupt);
         self.describe_findings();
-        let state = saved.state.as_ref().filter(|_| differences.is_empty()).and_then(|state| state.difference(self.machine()));
-        stop.log.splice(0..0, differences.into_iter().chain(state));
+        // The state at the start is that of the buffers and parameters, which were compared.
+        let has_run = differences.is_empty() && saved.time != Tick::START;
+        let state = saved.state.as_ref().filter(|_| has_run).and_then(|state| state.difference(self.machine()));
+        stop.log.splice(0..0, left_out.into_iter().chain(differences).chain(state));
         Ok(stop)
     }
 

@@ -1,8 +1,8 @@
 //! Everything in a launch file that can be compared at the end: memory, buffers of parameters, and buffers in structures, tensor maps,
 //! images and the contents of memory.
 
-use super::element::Element;
-use super::file::{Buffer, Init, Launch, Memory, Param, Parts, Tolerance};
+use super::element::{Element, Kind};
+use super::file::{Buffer, Compare, Init, Launch, Memory, Param, Parts, Tolerance};
 use super::image::{BufferRef, Image, Surface, Texture};
 use super::tensor_map::TensorMap;
 use super::value_path::ValuePath;
@@ -21,6 +21,33 @@ pub(super) struct Described<'a> {
     pub expect: &'a mut Option<Init>,
     /// The tolerance of the comparison.
     pub tolerance: &'a mut Option<Tolerance>,
+    /// The expected element with which each is compared.
+    pub compare: &'a mut Compare,
+}
+
+/// Removes all that the launch is to leave in memory and variables; true if there was anything.
+pub fn forget_expected(launch: &mut Launch) -> bool {
+    let mut is_any = !launch.expect_variables.is_empty();
+    launch.expect_variables.clear();
+    launch.variable_tolerances.clear();
+    for buffer in described(launch, &ValuePath::default()) {
+        is_any |= buffer.expect.is_some();
+        (*buffer.expect, *buffer.tolerance, *buffer.compare) = (None, None, Compare::default());
+    }
+    is_any
+}
+
+/// Gives all expected buffers of floats this tolerance; the number of them, and of buffers of bytes, which may be floats.
+pub fn loosen_floats(launch: &mut Launch, tolerance: Tolerance) -> usize {
+    let mut count = 0;
+    for buffer in described(launch, &ValuePath::default()).into_iter().filter(|buffer| buffer.expect.is_some()) {
+        let is_float = buffer.elem.kind() == Kind::Float;
+        if is_float {
+            *buffer.tolerance = Some(tolerance);
+        }
+        count += usize::from(is_float || buffer.elem == Element::B8);
+    }
+    count
 }
 
 /// The buffers and memory of the launch at `place`, in the order of definition.
@@ -30,10 +57,10 @@ pub(super) fn described<'a>(launch: &'a mut Launch, place: &ValuePath) -> Vec<De
     for (index, memory) in launch.memory.iter_mut().enumerate() {
         let place = place.field("memory").item(index);
         let name = memory.name();
-        let Memory { at, elem, init, expect, tolerance, .. } = memory;
+        let Memory { at, elem, init, expect, tolerance, compare, .. } = memory;
         let Some(name) = name else { continue };
         of_init(init, &place.field("init"), &mut later);
-        all.push(Described { place, name, at: *at, elem: *elem, expect, tolerance });
+        all.push(Described { place, name, at: *at, elem: *elem, expect, tolerance, compare });
     }
     for (index, param) in launch.params.iter_mut().enumerate() {
         of_param(param, &place.param(index), &mut all);
@@ -64,8 +91,8 @@ fn of_param<'a>(param: &'a mut Param, place: &ValuePath, all: &mut Vec<Described
 }
 
 fn of_buffer<'a>(buffer: &'a mut Buffer, place: &ValuePath, all: &mut Vec<Described<'a>>) {
-    let Buffer { name, elem, init, expect, tolerance, .. } = buffer;
-    all.push(Described { place: place.clone(), name: name.clone(), at: None, elem: *elem, expect, tolerance });
+    let Buffer { name, elem, init, expect, tolerance, compare, .. } = buffer;
+    all.push(Described { place: place.clone(), name: name.clone(), at: None, elem: *elem, expect, tolerance, compare });
     of_init(init, &place.field("init"), all);
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::bounds::{self, Shape};
 use super::element::Element;
-use super::file::{Content, Init, Launch, Memory, Param};
+use super::file::{Content, Init, Launch, Memory, Param, Tolerance};
 use super::init::Contents;
 use super::plan::{Case, ParamValue, PlannedLaunch, PlannedParam, PlannedVariable};
 use super::resolve::choose_kernel;
@@ -92,7 +92,8 @@ impl DriverLaunch {
             is_from_args: false,
             reasons: Vec::new(),
         };
-        Ok(Case { name: function.name.to_string(), launches: vec![launch], buffers: Vec::new(), printed: None, begin: 0 })
+        let (name, float_tolerance) = (function.name.to_string(), Tolerance::default());
+        Ok(Case { name, launches: vec![launch], buffers: Vec::new(), float_tolerance, printed: None, begin: 0 })
     }
 
     /// The contents of variables; each variable has at most one.

@@ -66,7 +66,7 @@ pub struct Launch {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cooperative: bool,
     /// The blocks that run, by their indices in x, y and z, if not all of them do. Memory that only other blocks write keeps its value, and
-    /// of what is expected only the bytes are compared that these blocks store.
+    /// of what is expected only the bytes are compared that these blocks store. With a block run the others of its cluster.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocks: Option<Vec<(u32, u32, u32)>>,
     /// Memory that exists before the launch and that no parameter defines.

@@ -37,6 +37,7 @@ use uses::Uses;
 pub use constants::constants_of;
 pub use flow::ParamPart;
 pub use origins::Origins;
+pub use uses::stored_elements;
 
 /// Minimum and maximum of the number that sizes, strides and loop bounds get.
 const SIZE: (u64, u64) = (16, 1024);
@@ -353,6 +354,15 @@ impl<'a> Study<'a> {
         let pointer = self.uses.whole(index, formal.bytes)?.pointer?;
         let is_uniform = pointer.sizes == element.bytes() && element.kind() != Kind::Bits;
         is_uniform.then_some(UniformElements { element, has_vectors: pointer.has_vectors })
+    }
+
+    /// True if the kernel accesses whole elements of `bytes` bytes, a power of two, by the pointer `index`, one or several at a time.
+    pub fn accesses_whole(&self, index: usize, bytes: u32) -> bool {
+        let whole = self.kernel.params.get(index).and_then(|formal| self.uses.whole(index, formal.bytes));
+        // Sizes are powers of two: an element is never a part of another one.
+        whole
+            .and_then(|used| used.pointer)
+            .is_some_and(|pointer| pointer.sizes != 0 && pointer.sizes & (uses::UNKNOWN_BYTES | (bytes - 1)) == 0)
     }
 
     fn is_of_integers(&self, index: usize) -> bool {

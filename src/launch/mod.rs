@@ -47,6 +47,7 @@ pub mod variable_args;
 pub use crate::isa::{AddressMode, Filter};
 pub use arg_syntax::{extents, parse as parse_arg};
 pub use data::DataError;
+pub use described::{forget_expected, loosen_floats};
 pub use driver::{DriverLaunch, DriverVariable, variable_called};
 pub use element::{Element, Kind, Number};
 pub use expect::{Compared, Comparison, Expect, Mismatch, join_ranges, whole_elements};
@@ -54,7 +55,7 @@ pub use file::{Compare, Content, ExpectedFindings, Tolerance};
 pub use init::{Contents, Generator, for_each_chunk};
 pub use made_up::{
     Basis, Guess, Integers, LaunchFacts, MadeUp, MapFacts, NOT_FIRST, ONE_OF_SEVERAL, Origins, ParamPart, RUNS_LONG, Reason, Study,
-    UniformElements, WITH_BLOCK, constants_of, file_of,
+    UniformElements, WITH_BLOCK, constants_of, file_of, stored_elements,
 };
 pub use pages::Pages;
 pub use plan::{Case, ParamValue, Plan, PlannedBuffer, PlannedImage, PlannedLaunch, PlannedParam, PlannedPart, PlannedVariable, values_of};

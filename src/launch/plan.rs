@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::element::Element;
 use super::expect::Expect;
-use super::file::ExpectedFindings;
+use super::file::{ExpectedFindings, Tolerance};
 use super::init::Contents;
 use super::made_up::{Basis, Reason};
 use crate::base::Dim3;
@@ -30,6 +30,8 @@ pub struct Case {
     pub launches: Vec<PlannedLaunch>,
     /// All their buffers, in the order of definition.
     pub buffers: Vec<PlannedBuffer>,
+    /// How close floats must be to what is expected of buffers of bytes, where it is known that bytes are floats.
+    pub float_tolerance: Tolerance,
     /// The expected output of printf.
     pub printed: Option<Vec<u8>>,
     /// Index of the launch at which a session begins: the first of the kernel that was named.

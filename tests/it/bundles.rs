@@ -90,8 +90,44 @@ fn a_bundle_is_verified_and_run_without_commands() {
     let (said, _) = ptxdbg(&there, &["--verify", "x.ptxcap"]);
     assert!(said.ends_with("1 passed, 0 failed\n"), "{said}");
     // What is said beside the bundle counts.
-    let (said, status) = ptxdbg(&there, &["--batch", "--seed", "3", "x.ptxcap", "-e", "where"]);
-    assert!(said.contains("with seed 3") && status == 2, "{status}: {said}");
+    let (said, status) = ptxdbg(&there, &["--batch", "--seed", "3", "x.ptxcap", "-e", "show seed"]);
+    assert!(said.contains('3') && !said.contains("left out") && status == 0, "{status}: {said}");
+    for words in [&["--schedule", "random", "--seed", "3"][..], &["--memory", "weak"], &["--resident", "1"], &["--async", "eager"]] {
+        let (said, status) = ptxdbg(&there, &[&["--batch", "x.ptxcap"], words].concat());
+        assert!(said.contains("as expected\n") && status == 0, "{words:?} {status}: {said}");
+    }
+}
+
+/// A bundle that was saved at a time opens with other options at its start, and says so.
+#[test]
+fn a_bundle_of_a_time_opens_with_other_options_at_its_start() {
+    let there = folder("restarted");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let path = there.join("x.ptxcap").display().to_string();
+    let commands = ["-e", "break 30", "-e", "stepi 5", "-e", "mark here", "-e", &format!("bundle {path}")];
+    let (said, status) = ptxdbg(root, &[&["--batch", "--no-init", "-l", "fixtures/debug/ring_sum.ron"], &commands[..]].concat());
+    assert_eq!(status, 0, "{said}");
+    let (said, _) = ptxdbg(&there, &["--batch", "x.ptxcap", "-e", "where", "-e", "info breakpoints"]);
+    assert!(said.contains("\nt=5 ") && !said.contains("left out"), "{said}");
+    let (said, status) = ptxdbg(&there, &["--batch", "--schedule", "random", "x.ptxcap", "-e", "where", "-e", "info breakpoints"]);
+    assert!(said.contains("left out are its time t=5, its marks") && status == 0, "{status}: {said}");
+    assert!(said.contains("\nt=0 ") && said.contains("ring_sum.ptx:30"), "{said}");
+}
+
+/// A bundle's results are those of its launch: another one is not judged by them, and a tolerance is for its floats.
+#[test]
+fn what_a_bundle_expects_is_of_its_launch() {
+    let there = folder("expects");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let path = there.join("x.ptxcap").display().to_string();
+    let (said, status) = ptxdbg(root, &["--batch", "--no-init", "-l", "fixtures/programs/sgemm_reg.ron", "-e", &format!("bundle {path}")]);
+    assert_eq!(status, 0, "{said}");
+    let (said, status) = ptxdbg(&there, &["--batch", "x.ptxcap", "-a", "alpha=3"]);
+    assert!(said.contains("this launch is not the one of the bundle") && !said.contains("expected\n") && status == 0, "{status}: {said}");
+    let (said, status) = ptxdbg(&there, &["--verify", "x.ptxcap", "--rtol", "1e-5"]);
+    assert!(said.ends_with("1 passed, 0 failed\n") && status == 0, "{status}: {said}");
+    let (said, status) = ptxdbg(root, &["--verify", "-l", "fixtures/programs/bfs_frontier.ron", "--rtol", "1e-5"]);
+    assert!(said.contains("the launch expects none") && status == 2, "{status}: {said}");
 }
 
 /// A file that is there and is no bundle stays; one that is a bundle is replaced.

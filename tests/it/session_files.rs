@@ -12,7 +12,7 @@ use ptxdbg::debug::expression::Expression;
 use ptxdbg::debug::focus::{Focus, ThreadFilter};
 use ptxdbg::debug::marks::{Mark, Marks, TimeArgument, grouped_number};
 use ptxdbg::debug::open::{Opened, open};
-use ptxdbg::debug::saved::{Saved, SavedError};
+use ptxdbg::debug::saved::{Applies, Saved, SavedError};
 use ptxdbg::debug::session::{NeverInterrupt, Session};
 use ptxdbg::debug::stop::{Direction, Goal};
 use ptxdbg::debug::target::{MemoryTarget, Target};
@@ -93,7 +93,7 @@ fn threads_that_no_launch_has_are_refused() {
         change(&mut saved);
         saved.check(&collatz.program, &collatz.plan.cases[0], &options).unwrap_err()
     };
-    assert_eq!(full(&collatz).check(&collatz.program, &collatz.plan.cases[0], &options), Ok(()));
+    assert_eq!(full(&collatz).check(&collatz.program, &collatz.plan.cases[0], &options), Ok(Applies::Whole));
     type Change = &'static dyn Fn(&mut Saved);
     let cases: [(Change, &str); 6] = [
         (&|saved| saved.focus.warp = 77, "the focus names block 1,0,0 warp 77 lane 3, which no launch of this session has"),
@@ -186,15 +186,18 @@ fn another_module_or_launch_is_refused() {
     let (collatz, smallest) = (opened("debug/collatz.ron"), opened("small/smallest.ron"));
     let saved = full(&collatz);
     let options = RunOptions { seed: 7, schedule: Schedule::Random, ..RunOptions::unwatched() };
-    assert_eq!(saved.check(&collatz.program, &collatz.plan.cases[0], &options), Ok(()));
+    assert_eq!(saved.check(&collatz.program, &collatz.plan.cases[0], &options), Ok(Applies::Whole));
     assert_eq!(
         saved.check(&smallest.program, &smallest.plan.cases[0], &options).unwrap_err(),
         "this session is of collatz.ptx, and another module is loaded: its times and places do not apply"
     );
     assert_eq!(
-        saved.check(&collatz.program, &collatz.plan.cases[0], &RunOptions { seed: 8, ..options.clone() }).unwrap_err(),
-        "this session was run as collatz<<<(2,1,1), (32,1,1)>>> in random order with seed 7, \
-         and now it is collatz<<<(2,1,1), (32,1,1)>>> in random order with seed 8: its times do not apply"
+        saved.check(&collatz.program, &collatz.plan.cases[0], &RunOptions { seed: 8, ..options.clone() }),
+        Ok(Applies::WithoutTimes(Some(
+            "this session was run as collatz<<<(2,1,1), (32,1,1)>>> in random order with seed 7, \
+             and now it is collatz<<<(2,1,1), (32,1,1)>>> in random order with seed 8: left out are its time t=40, its marks, 2 changes of the run"
+                .to_string()
+        )))
     );
     let mut changed = saved.clone();
     changed.module.digest = "0".to_string();
@@ -273,7 +276,7 @@ fn a_session_of_other_data_names_what_differs() {
     let read = Saved::parse("s.ron", saved.to_text()).unwrap();
     assert_eq!(read, saved);
     assert_eq!(loaded(start(iota, 2), &read), [""; 0]);
-    let differs = |what: &str| format!("warning: {what} holds something else than when the session was saved: times and values may differ");
+    let differs = |what: &str| format!("warning: {what} changed since the session was saved: times and values may differ");
     assert_eq!(loaded(start("Random(seed: 1, low: 0, high: 1)", 2), &read), [differs("buffer B")]);
     assert_eq!(loaded(start(iota, 1), &read), [differs("the parameters of gemm")]);
     write_data("a.npy", [1.0, 2.0, 3.0, 5.0]);

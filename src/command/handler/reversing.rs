@@ -10,6 +10,7 @@ use crate::debug::resume::History;
 use crate::debug::session::{InterruptCheck, Session};
 use crate::debug::stop::Stop;
 use crate::debug::target::Target;
+use crate::debug::verify::MISMATCHES_LISTED;
 use crate::debug::{Site, WatchedAccessText};
 
 /// The result of a handler.
@@ -29,8 +30,10 @@ pub fn goto(context: &mut Context<'_>, call: &Call) -> Answer {
     }
 }
 
-pub fn mismatches(context: &mut Context<'_>, _: &Call) -> Answer {
-    let found = context.session.mismatches(context.interrupt).map_err(CommandError::new)?;
+pub fn mismatches(context: &mut Context<'_>, call: &Call) -> Answer {
+    let listed = call.number("COUNT").and_then(|count| usize::try_from(count).ok()).unwrap_or(MISMATCHES_LISTED);
+    let found = context.session.mismatches(listed, context.interrupt).map_err(CommandError::new)?;
+    context.state.mismatches = Some(listed);
     if let Some(first) = found.rows.iter().find(|row| row.writer.is_some()) {
         context.state.again = Some(format!("goto mismatch {}", first.number));
     }
@@ -39,7 +42,8 @@ pub fn mismatches(context: &mut Context<'_>, _: &Call) -> Answer {
 
 pub fn goto_mismatch(context: &mut Context<'_>, call: &Call) -> Answer {
     let argument = call.required("N")?;
-    let rows = context.session.mismatches(context.interrupt).map_err(CommandError::new)?.rows;
+    let listed = context.state.mismatches.unwrap_or(MISMATCHES_LISTED);
+    let rows = context.session.mismatches(listed, context.interrupt).map_err(CommandError::new)?.rows;
     let number = call.number("N").and_then(|number| usize::try_from(number).ok());
     let Some(row) = rows.iter().find(|row| Some(row.number) == number) else {
         return Err(argument.error(match rows.len() {

@@ -102,14 +102,15 @@ pub const COMMANDS: &[CommandSpec] = &[
     CommandSpec {
         name: "mismatches",
         aliases: &["info mismatches"],
+        args: &[ArgSpec::new("COUNT", ArgKind::Count).optional()],
         summary: "List what is not as the launch expects at the end, and what wrote it",
         help: "Compares the memory at the end of the run with what the launch file expects, in a bundle of 'ptxdbg capture' with what \
             the \
-            GPU left: the first elements of each buffer that differ, what they hold and should, and the thread, instruction and time \
-            that \
-            wrote each last; then how many elements differ, by how much at most, and which tolerance accepts it. Enter on an empty line \
+            GPU left: the first COUNT elements of each buffer that differ (3 without it), what they hold and should, and the \
+            thread, instruction and time that wrote each last; then how many elements differ, by how much at most, and which \
+            tolerance accepts it. Enter on an empty line \
             goes to where the first was written.",
-        examples: &["mismatches"],
+        examples: &["mismatches", "mismatches 20"],
         handler: handler::mismatches,
         ..PLAIN
     },

@@ -30,13 +30,18 @@ impl<R: BufRead> Frames<R> {
 }
 
 fn frame<R: BufRead>(source: R) -> io::Result<StreamingDecoder<R, FrameDecoder>> {
-    StreamingDecoder::new_with_decoder(source, FrameDecoder::new()).map_err(io::Error::other)
+    StreamingDecoder::new_with_decoder(source, FrameDecoder::new()).map_err(|error| damaged(io::Error::other(error)))
+}
+
+/// An error of the decoder as a user reads it.
+fn damaged(error: io::Error) -> io::Error {
+    io::Error::new(error.kind(), "it is cut off or damaged")
 }
 
 impl<R: BufRead> Read for Frames<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         while let Some(decoder) = &mut self.decoder {
-            let count = decoder.read(into)?;
+            let count = decoder.read(into).map_err(damaged)?;
             if count > 0 || into.is_empty() {
                 return Ok(count);
             }

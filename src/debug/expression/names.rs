@@ -51,6 +51,7 @@ const C_TYPES: &[(&[&str], ScalarType)] = &[
     (&["uint8_t"], ScalarType::U8), (&["uint16_t"], ScalarType::U16), (&["uint32_t"], ScalarType::U32),
     (&["uint64_t"], ScalarType::U64), (&["uint"], ScalarType::U32), (&["uchar"], ScalarType::U8), (&["ushort"], ScalarType::U16),
     (&["float"], ScalarType::F32), (&["double"], ScalarType::F64), (&["half"], ScalarType::F16), (&["__half"], ScalarType::F16),
+    (&["c10::Half"], ScalarType::F16), (&["c10::BFloat16"], ScalarType::BF16),
     (&["half2"], ScalarType::F16x2), (&["__half2"], ScalarType::F16x2),
     (&["__nv_bfloat16"], ScalarType::BF16), (&["__nv_bfloat162"], ScalarType::BF16x2),
     (&["__nv_fp8_e4m3"], ScalarType::E4M3), (&["__nv_fp8_e5m2"], ScalarType::E5M2),

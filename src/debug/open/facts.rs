@@ -1,13 +1,15 @@
 //! Facts about a launch that is made up: from files beside the module, and from its debug data.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::base::{Diagnostic, Sources};
+use crate::debug::expression::type_called;
 use crate::debug::source_names::{self, types};
 use crate::dwarf::{LazyDebugInfo, PointerKind, Type};
 use crate::isa::ScalarType;
-use crate::launch::{self, LaunchFacts};
-use crate::program::{FuncId, Program};
+use crate::launch::{self, Element, Kind, LaunchFacts};
+use crate::program::{FuncId, Function, Program, parameter_types};
 
 /// The facts about a launch of `kernel`: what pointers point to is what the debug data says, where no file beside the module says it.
 ///
@@ -38,4 +40,14 @@ fn elements(program: &Program, kernel: FuncId) -> Vec<(usize, ScalarType)> {
         Some((index, if element == ScalarType::Pred { ScalarType::U8 } else { element }))
     };
     parameters.into_iter().enumerate().filter_map(element).collect()
+}
+
+/// The elements that the kernel's parameters point to by their types in its mangled name, such as `float const*`, by index.
+pub fn elements_of_name(kernel: &Function) -> BTreeMap<usize, Element> {
+    let types = parameter_types(&kernel.name).filter(|types| types.len() == kernel.params.len()).unwrap_or_default();
+    let element = |(index, ty): (usize, String)| {
+        let words: Vec<&str> = ty.strip_suffix('*')?.split_whitespace().filter(|word| !["const", "volatile"].contains(word)).collect();
+        Some((index, Element::from_name(type_called(&words)?.word())?)).filter(|(_, element)| element.kind() != Kind::Bits)
+    };
+    types.into_iter().enumerate().filter_map(element).collect()
 }

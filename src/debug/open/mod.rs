@@ -4,6 +4,7 @@ mod absent;
 mod arguments;
 pub mod asm;
 mod driver;
+mod expectations;
 mod facts;
 mod linked;
 pub mod modules;
@@ -18,6 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use self::driver::open_driver;
+pub use self::facts::elements_of_name;
 use self::made_up::made_up;
 use self::modules::{Chosen, choose, choose_at, relocated};
 pub use self::modules::{read_text_module, read_text_module_at};
@@ -32,7 +34,7 @@ use crate::launch::param_args::{self, Formal, ParamType};
 use crate::launch::variable_args::{self, Names, VariableFormal};
 use crate::launch::{
     self, Basis, Content, Element, Kind, LaunchFacts, LaunchFile, LaunchFileError, MadeUp, Origin, Overrides, Plan, Reason, Study,
-    ValuePath, expect_args, memory_args, relocate, ron_text,
+    ValuePath, expect_args, relocate, ron_text,
 };
 use crate::program::map::Maps;
 use crate::program::{FuncId, Program, is_called};
@@ -309,8 +311,11 @@ fn with_choice(mut opened: Opened, Chosen { reasons, problems, .. }: Chosen) -> 
 pub fn open_launch_file(module: PathBuf, program: Arc<Program>, mut file: LaunchFile, overrides: &Overrides) -> Result<Opened, OpenError> {
     let program = relocated(program, &file.occupied());
     let overrides = &with_full_name(overrides, &program);
-    apply_arguments(&mut file, overrides, &program, &module).map_err(|errors| OpenError::Launch(file.sources.clone(), errors))?;
-    finish(file, program, module, overrides)
+    let applied = arguments::apply_arguments(&mut file, overrides, &program, &module);
+    let note = applied.map_err(|errors| OpenError::Launch(file.sources.clone(), errors))?;
+    let mut opened = finish(file, program, module, overrides)?;
+    opened.notes.extend(note);
+    Ok(opened)
 }
 
 /// `overrides` with the full name of the kernel, as launch files use it, instead of its name in the source.
@@ -322,49 +327,6 @@ fn with_full_name(overrides: &Overrides, program: &Program) -> Overrides {
     };
     let kernel = overrides.kernel.clone().map(full);
     Overrides { kernel, ..overrides.clone() }
-}
-
-/// Applies the arguments for parameters and expected buffer contents to the launch file.
-fn apply_arguments(file: &mut LaunchFile, overrides: &Overrides, program: &Arc<Program>, module: &Path) -> Result<(), Vec<Diagnostic>> {
-    if overrides.params.is_empty() && overrides.expect.is_empty() {
-        return Ok(());
-    }
-    let sole = sole_launch(file, overrides);
-    let found = sole.and_then(|number| {
-        let launch = file.launches().get(number)?.1;
-        let alone = overrides.kernel.as_deref().filter(|_| matches!(file.content, Content::Launch(_)));
-        let kernel = launch::choose_kernel(program, alone.or(launch.kernel.as_deref())).ok()?;
-        Some((number, formals_of(program, kernel, (module, &overrides.folders), launch)))
-    });
-    let named = add_arguments(&mut file.sources, "--arg", &overrides.params);
-    // A kernel that does not exist is reported when the launch is resolved.
-    if let (Some((number, formals)), false) = (&found, named.is_empty()) {
-        let (mut args, variables) = (texts(&named, &overrides.params), variables_of(program));
-        let memory = file.launches().get(*number).map(|(_, launch)| launch.memory.clone()).unwrap_or_default();
-        let given_memory = memory_args::take(&mut args, formals, &memory, Path::new(""))?;
-        let names = Names { params: formals, variables: &variables };
-        let given = param_args::read(&args, names, Path::new(""))?;
-        let initialized_variables = variable_args::read(&args, names, Path::new(""))?;
-        arguments::set_params(file, *number, given);
-        arguments::set_memory(file, *number, given_memory);
-        arguments::set_variables(file, *number, initialized_variables);
-    } else if let (None, Some(word)) = (sole, named.first()) {
-        let span = Span::new(*word, 0, overrides.params[0].len() as u32);
-        let message = format!("the launch file has {} launches, and a parameter is changed of one alone", file.launches().len());
-        return Err(vec![Diagnostic::error("arg", span, message).with_help("choose a kernel that has one launch there: -k NAME")]);
-    }
-    let (launch, formals) = found.as_ref().map_or((0, &[][..]), |(number, formals)| (*number, formals));
-    expect(file, overrides, (launch, formals), program)
-}
-
-/// The number of the launch that arguments apply to: the sole one, or the sole one of the chosen kernel.
-fn sole_launch(file: &LaunchFile, overrides: &Overrides) -> Option<usize> {
-    let is_suite = matches!(file.content, Content::Suite(_));
-    let wanted = overrides.kernel.as_deref().filter(|_| is_suite);
-    let launches = file.launches();
-    let mut chosen = launches.iter().enumerate().filter(|(_, (_, launch))| launch.is_of(wanted));
-    let sole = chosen.next().map(|(number, _)| number);
-    sole.filter(|_| chosen.next().is_none())
 }
 
 /// The variables of the module that arguments can set; variables that nvcc declares as bytes have the types that their accesses show.
@@ -433,9 +395,9 @@ pub fn open_arguments(module: PathBuf, program: Arc<Program>, args: &[String], o
     let formals = if has_args { Study::new(&program, kernel, "", &known).formals() } else { Vec::new() };
     let mut sources = Sources::default();
     let whole = sources.add(SourceFile::new("the command line", args.join(" ")));
-    let named = add_arguments(&mut sources, "--arg", args);
+    let named = arguments::add_arguments(&mut sources, "--arg", args);
     let variables = if args.is_empty() { Vec::new() } else { variables_of(&program) };
-    let texts = texts(&named, args);
+    let texts = arguments::texts(&named, args);
     let names = Names { params: &formals, variables: &variables };
     let given = param_args::read(&texts, names, Path::new(""));
     let given = given.map_err(|errors| OpenError::Launch(sources.clone(), errors))?;
@@ -462,7 +424,9 @@ pub fn open_arguments(module: PathBuf, program: Arc<Program>, args: &[String], o
     let is_whole = is_whole && Study::new(&program, kernel, "", &known).constants().is_empty();
     let (origin, expected) = (Origin::Arguments(whole), Vec::new());
     let mut file = LaunchFile { content: made.content, folder: PathBuf::new(), sources, origin, given: origins, expected };
-    let expected = expect(&mut file, overrides, (0, &formals), &program);
+    arguments::place_blocks(&mut file, &overrides.blocks);
+    let expected =
+        arguments::expect(&mut file, overrides, (0, &formals), &program).and_then(|()| expectations::loosen(&mut file, overrides));
     expected.map_err(|errors| OpenError::Launch(file.sources.clone(), errors))?;
     let (folders, blocks) = (overrides.folders.clone(), overrides.blocks.clone());
     let mut opened = finish(file, program, module, &Overrides { folders, blocks, ..Overrides::default() })?;
@@ -516,29 +480,6 @@ pub(in crate::debug) fn made_up_with(program: &Arc<Program>, kernel: FuncId, kno
     (known.row, known.length) = (param_args::row(&arrays), param_args::length(&arrays));
     (known.extents, known.totals) = (param_args::extents(&arrays), param_args::totals(&arrays));
     made_up(program, kernel, "", known)
-}
-
-/// Adds the buffer contents that the command line expects to `file`.
-fn expect(
-    file: &mut LaunchFile,
-    overrides: &Overrides,
-    (launch, formals): (usize, &[Formal]),
-    program: &Program,
-) -> Result<(), Vec<Diagnostic>> {
-    let named = add_arguments(&mut file.sources, "--expect", &overrides.expect);
-    let variables = if named.is_empty() { Vec::new() } else { variables_of(program) };
-    let params = expect_args::ArgNames { launch, formals, variables: &variables, folder: Path::new("") };
-    expect_args::expect(file, &texts(&named, &overrides.expect), overrides.tolerance, params)
-}
-
-/// Adds each argument as a source text named after `option`.
-fn add_arguments(sources: &mut Sources, option: &str, args: &[String]) -> Vec<SourceId> {
-    let named = |(index, arg): (usize, &String)| SourceFile::new(format!("{option} {}", index + 1), arg.as_str());
-    args.iter().enumerate().map(|arg| sources.add(named(arg))).collect()
-}
-
-fn texts<'a>(named: &[SourceId], args: &'a [String]) -> Vec<(SourceId, &'a str)> {
-    named.iter().copied().zip(args.iter().map(String::as_str)).collect()
 }
 
 /// `known` with the values of command-line options, which take precedence.

@@ -38,7 +38,7 @@ pub(super) fn differences(saved: &[SavedInput], now: &[SavedInput]) -> Vec<Strin
     let line = |what: &str, how: &str| format!("warning: {what} {how}: times and values may differ");
     let changed = saved.iter().filter_map(|before| match now.iter().find(|input| input.what == before.what) {
         Some(input) if input.digest == before.digest => None,
-        Some(_) => Some(line(&before.what, "holds something else than when the session was saved")),
+        Some(_) => Some(line(&before.what, "changed since the session was saved")),
         None => Some(line(&before.what, "is missing, and the session was saved with it")),
     });
     let is_new = |input: &&SavedInput| saved.iter().all(|before| before.what != input.what);
@@ -120,7 +120,7 @@ mod tests {
         assert_eq!(differences(&[], &before), [""; 0]);
         let now = [input("buffer x", "3"), input("buffer z", "2")];
         let described = differences(&before, &now);
-        let starts = ["warning: buffer x holds something else", "warning: buffer y is missing", "warning: buffer z is new"];
+        let starts = ["warning: buffer x changed since", "warning: buffer y is missing", "warning: buffer z is new"];
         assert!(described.len() == 3 && described.iter().zip(starts).all(|(line, start)| line.starts_with(start)), "{described:?}");
     }
 }

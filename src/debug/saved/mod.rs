@@ -220,6 +220,15 @@ impl std::fmt::Display for SavedError {
 
 impl std::error::Error for SavedError {}
 
+/// How much of a saved session applies to a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Applies {
+    /// All of it: the run is the same.
+    Whole,
+    /// What depends on no time, for the run is another one; with a line about what is left out, if anything is.
+    WithoutTimes(Option<String>),
+}
+
 /// The version field, which is read before the others.
 #[derive(Deserialize)]
 #[serde(rename = "Session")]
@@ -289,22 +298,15 @@ impl Saved {
         ron_text::to_text(self) + "\n"
     }
 
-    /// Checks that the file is for this program and these options.
+    /// Checks that the file is for this program, and how much of it is for a run with these options.
     ///
     /// # Errors
-    /// The first difference, in one line.
-    pub fn check(&self, program: &Program, case: &Case, options: &RunOptions) -> Result<(), String> {
+    /// It is for another program, or inconsistent, in one line.
+    pub fn check(&self, program: &Program, case: &Case, options: &RunOptions) -> Result<Applies, String> {
         let (module, run) = (SavedModule::of(program), SavedRun::of(program, case, options));
         if self.module.digest != module.digest {
             let what = if self.module.name == module.name { "its text has changed since" } else { "another module is loaded" };
             return Err(format!("this session is of {}, and {what}: its times and places do not apply", self.module.name));
-        }
-        if self.run != run {
-            return Err(format!(
-                "this session was run as {}, and now it is {}: its times do not apply",
-                self.run.describe(),
-                run.describe()
-            ));
         }
         self.marks.check().map_err(|error| error.message)?;
         self.roles.check().map_err(|error| error.message)?;
@@ -312,7 +314,25 @@ impl Saved {
         if !self.inputs.is_sorted_by_key(|(time, _)| *time) {
             return Err("the inputs of this session are not in order of time".to_string());
         }
-        self.check_breakpoints(program)
+        self.check_breakpoints(program)?;
+        Ok(if self.run == run { Applies::Whole } else { Applies::WithoutTimes(self.without_times(&run)) })
+    }
+
+    /// What of the session is left out in a run that is another one, in a line; none if it has nothing that depends on times.
+    fn without_times(&self, run: &SavedRun) -> Option<String> {
+        let time = (self.time != Tick::START).then(|| format!("its time t={}", self.time));
+        let marks = (!self.marks.is_empty()).then(|| "its marks".to_string());
+        let inputs = (!self.inputs.is_empty()).then(|| format!("{} of the run", counted(self.inputs.len() as u64, "change")));
+        let left_out: Vec<String> = time.into_iter().chain(marks).chain(inputs).collect();
+        let (was, is) = (self.run.describe(), run.describe());
+        let left_out = Some(left_out.join(", ")).filter(|left_out| !left_out.is_empty())?;
+        Some(format!("this session was run as {was}, and now it is {is}: left out are {left_out}"))
+    }
+
+    /// The session for a run with other options: without what depends on times.
+    pub fn remove_times(&mut self) {
+        (self.time, self.state, self.focus) = (Tick::START, None, Focus::default());
+        (self.marks, self.inputs) = (Marks::default(), Vec::new());
     }
 
     /// A warning for each input of the launches of `case` that differs from when the session was saved; empty for a file that an earlier
@@ -321,7 +341,8 @@ impl Saved {
         if self.given.is_empty() { Vec::new() } else { data::differences(&self.given, &data::inputs_of(program, case)) }
     }
 
-    /// The warnings of [`Self::differences`] for the session file at `path`, without loading it into a session.
+    /// The warnings of [`Self::differences`] for the session file at `path`, without loading it into a session: its run begins at the
+    /// start, whatever the options are.
     ///
     /// # Errors
     /// It cannot be loaded, in one line.

@@ -48,7 +48,7 @@ pub fn judge(case: &Case, run: &CaseRun) -> Result<Judgement, RunError> {
         }
     };
     if let Some(device) = &run.device {
-        let memory = ComparedMemory { device, addresses: &run.addresses, written: run.written.as_ref() };
+        let memory = ComparedMemory { device, addresses: &run.addresses, written: run.written.as_ref(), described: 0 };
         for (buffer, address) in case.buffers.iter().zip(&run.addresses) {
             let comparison = compare_buffer(memory, *address, buffer, false)?;
             let distance = comparison.distance.largest;

@@ -4,6 +4,7 @@ mod expected_findings;
 mod judge;
 mod omitted;
 mod part;
+mod typed;
 mod writer;
 
 use std::collections::BTreeSet;
@@ -26,12 +27,13 @@ use crate::program::{Pc, Program};
 pub use judge::{Deviation, Judgement, judge};
 pub use omitted::{FindingBudget, Omitted};
 pub use part::ComparedPart;
+pub(in crate::debug) use typed::typed_by_stores;
 pub use writer::{Writer, last_writers};
 
 use expected_findings::compare_findings;
 
 /// Largest number of wrong elements of a buffer that are listed; the rest are counted.
-const MISMATCHES_LISTED: usize = 3;
+pub const MISMATCHES_LISTED: usize = 3;
 
 /// Most warp-instructions of a launch that is expected to spin forever.
 const SPIN_LIMIT: u64 = 1 << 20;
@@ -277,6 +279,8 @@ pub(in crate::debug) struct ComparedMemory<'a> {
     pub addresses: &'a [u64],
     /// What the blocks wrote, if only some of them ran: nothing else is compared.
     pub written: Option<&'a Written>,
+    /// Wrong elements of a buffer that are described.
+    pub described: usize,
 }
 
 /// Compares the buffers of `case` with what the launch file expects.
@@ -302,13 +306,17 @@ fn compare_buffers(
     run: &CaseRun,
 ) -> Result<Vec<Failure>, RunError> {
     let Some(device) = &run.device else { return Ok(Vec::new()) };
-    let compared = ComparedMemory { device, addresses: &run.addresses, written: run.written.as_ref() };
+    let compared = ComparedMemory { device, addresses: &run.addresses, written: run.written.as_ref(), described: MISMATCHES_LISTED };
     let WrongMemory { elements, totals } = wrong_memory(case, compared, exact)?;
     if elements.is_empty() {
         return Ok(Vec::new());
     }
     let ranges: Vec<_> = elements.iter().map(|(index, buffer, mismatch)| element_range(run.addresses[*index], buffer, mismatch)).collect();
     let writers = last_writers(program, case, options, &ranges)?;
+    let stored = elements.iter().zip(&writers).map(|((index, ..), writer)| (*index, writer.as_ref().map(|writer| writer.pc)));
+    if let Some(typed) = typed_by_stores(program, case, &stored.collect::<Vec<_>>()) {
+        return compare_buffers(program, &typed, options, exact, run);
+    }
     let described = elements.iter().zip(writers).map(|((index, buffer, mismatch), writer)| (*index, failure(buffer, mismatch, writer)));
     let mut all: Vec<(usize, Failure)> = described.chain(totals).collect();
     all.sort_by_key(|(index, _)| *index);
@@ -355,22 +363,15 @@ fn rounded_up(number: f64) -> f64 {
 /// The first wrong elements of a buffer, their number, and their deviation.
 fn compare_buffer(memory: ComparedMemory<'_>, address: u64, buffer: &PlannedBuffer, exact: bool) -> Result<launch::Comparison, RunError> {
     let Some(expect) = &buffer.expect else { return Ok(launch::Comparison::default()) };
-    let ComparedMemory { device, written, .. } = memory;
+    let ComparedMemory { device, written, described, .. } = memory;
     let only = written.map(|written| part::stored_of(buffer, address, written));
     let read = |offset: u64, out: &mut [u8]| device.read(address + offset, out).map_err(RunError::from);
     let tolerance = if exact { Tolerance::Bits } else { expect.tolerance };
     let PlannedBuffer { element, bytes, ignored, .. } = buffer;
     let mut unknown: Vec<_> = device.unknown(address, *bytes).into_iter().map(|range| range.start - address..range.end - address).collect();
     join_ranges(&mut unknown);
-    let compared = Compared {
-        element: *element,
-        tolerance,
-        bytes: *bytes,
-        ignored,
-        unknown: &unknown,
-        only: only.as_deref(),
-        kept: MISMATCHES_LISTED,
-    };
+    let compared =
+        Compared { element: *element, tolerance, bytes: *bytes, ignored, unknown: &unknown, only: only.as_deref(), kept: described };
     expect.compare(&compared, read)
 }
 

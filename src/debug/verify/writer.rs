@@ -22,6 +22,9 @@ pub struct Writer {
     pub block: [u32; 3],
     /// Index of the thread in its block.
     pub thread: [u32; 3],
+    /// The instruction.
+    #[serde(skip)]
+    pub pc: Pc,
     /// `file.ptx:12`.
     pub place: String,
     /// Time: warp-instructions issued before, counted from the first launch.
@@ -48,7 +51,8 @@ pub fn last_writers(
         let kernel = program.functions[planned.kernel.index()].name.to_string();
         let thread = thread_index(planned.block, last_write.warp, last_write.lane);
         let launch = Some(launch).filter(|_| case.launches.len() > 1);
-        Some(Writer { kernel, launch, block: last_write.block, thread, place: place(program, last_write.pc), time: last_write.time })
+        let LastWrite { pc, time, block, .. } = last_write;
+        Some(Writer { kernel, launch, block, thread, pc, place: place(program, pc), time })
     };
     Ok(write_observer.last.into_iter().map(|last| last.and_then(writer)).collect())
 }

@@ -3,6 +3,7 @@
 use super::flow::{Fact, Flow, ParamPart, ParamParts};
 use super::hints;
 use crate::isa::{AtomicFn, IntBinary, IntTernary, MbarrierFn, ScalarType, Space, TypeKind};
+use crate::launch::element::Element;
 use crate::program::operands;
 use crate::program::{
     Address, AsyncOp, AtomicOp, Bank, CompareOp, ControlOp, CopyOp, FuncId, Function, HandleSource, Inst, IntegerOp, MatrixOp, MbarrierOp,
@@ -39,7 +40,7 @@ pub struct PointerUse {
 }
 
 /// An element size in [`PointerUse::sizes`] that no element has.
-const UNKNOWN_BYTES: u32 = 1 << 31;
+pub(super) const UNKNOWN_BYTES: u32 = 1 << 31;
 
 /// Uses of a parameter part as a number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -132,6 +133,36 @@ impl Uses {
     }
 }
 
+/// The elements that the stores at `pcs`, in the code that `kernel` reaches, store, as far as the code shows them.
+pub fn stored_elements(program: &Program, kernel: FuncId, pcs: &[Pc]) -> Vec<Option<Element>> {
+    let flow = Flow::new(program, kernel);
+    let element = |pc: &Pc| {
+        let (function, inst) = (program.function_at(*pc)?, program.code.get(pc.index())?);
+        super::values::memory_element(element(&flow, function, *pc, inst)?)
+    };
+    pcs.iter().map(element).collect()
+}
+
+/// The element type of a load, store or atomic: the format of the registers, or else the type of the instruction.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the other operations are known by what they name")]
+fn element(flow: &Flow<'_>, function: FuncId, pc: Pc, inst: &Inst) -> Option<ScalarType> {
+    let program = flow.program;
+    let registers = match inst.op {
+        Op::Memory(MemoryOp::Load { .. } | MemoryOp::LoadVector { .. }) => operands::writes(inst, program),
+        Op::Memory(MemoryOp::Store { a, bits, reg_bits, .. }) => {
+            let bank = if bits.max(reg_bits) >= 64 { Bank::B64 } else { Bank::B32 };
+            return flow.fact_of(function, bank, a).hint.or_else(|| named(program, pc));
+        }
+        Op::Memory(MemoryOp::StoreVector { parts, bits, reg_bits, .. }) => {
+            let bank = if bits.max(reg_bits) >= 64 { Bank::B64 } else { Bank::B32 };
+            let mut parts = program.sources[parts].iter();
+            return parts.find_map(|part| flow.fact_of(function, bank, *part).hint).or_else(|| named(program, pc));
+        }
+        _ => return named(program, pc),
+    };
+    registers.iter().find_map(|register| flow.fact(function, register.bank, register.slot).hint).or_else(|| named(program, pc))
+}
+
 struct Reader<'f, 'p> {
     flow: &'f Flow<'p>,
     uses: Uses,
@@ -163,7 +194,7 @@ impl Reader<'_, '_> {
                 },
                 Op::Wgmma(WarpgroupOp::Multiply { wgmma }) => hints::single(program.wgmmas[wgmma].types[1]),
                 Op::Memory(MemoryOp::Load { access, .. } | MemoryOp::LoadVector { access, .. }) if access.space == Space::Shared => {
-                    loaded = loaded.or_else(|| self.element(function, Pc::new(pc as usize), inst));
+                    loaded = loaded.or_else(|| element(self.flow, function, Pc::new(pc as usize), inst));
                     None
                 }
                 _ => None,
@@ -175,26 +206,6 @@ impl Reader<'_, '_> {
         loaded
     }
 
-    /// The element type of a load, store or atomic: the format of the registers, or else the type of the instruction.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "the other operations are known by what they name")]
-    fn element(&self, function: FuncId, pc: Pc, inst: &Inst) -> Option<ScalarType> {
-        let program = self.flow.program;
-        let registers = match inst.op {
-            Op::Memory(MemoryOp::Load { .. } | MemoryOp::LoadVector { .. }) => operands::writes(inst, program),
-            Op::Memory(MemoryOp::Store { a, bits, reg_bits, .. }) => {
-                let bank = if bits.max(reg_bits) >= 64 { Bank::B64 } else { Bank::B32 };
-                return self.flow.fact_of(function, bank, a).hint.or_else(|| named(program, pc));
-            }
-            Op::Memory(MemoryOp::StoreVector { parts, bits, reg_bits, .. }) => {
-                let bank = if bits.max(reg_bits) >= 64 { Bank::B64 } else { Bank::B32 };
-                let mut parts = program.sources[parts].iter();
-                return parts.find_map(|part| self.flow.fact_of(function, bank, *part).hint).or_else(|| named(program, pc));
-            }
-            _ => return named(program, pc),
-        };
-        registers.iter().find_map(|register| self.flow.fact(function, register.bank, register.slot).hint).or_else(|| named(program, pc))
-    }
-
     #[expect(clippy::wildcard_enum_match_arm, reason = "the other operations access no parameter")]
     fn memory(&mut self, function: FuncId, pc: Pc, inst: &Inst) {
         let flow = self.flow;
@@ -202,13 +213,13 @@ impl Reader<'_, '_> {
             Op::Memory(MemoryOp::Load { access, address, .. } | MemoryOp::LoadVector { access, address, .. })
                 if reaches_global(access.space) =>
             {
-                let element = self.element(function, pc, inst);
+                let element = element(self.flow, function, pc, inst);
                 self.access(function, pc, address, MemoryUse { element, ..READ });
             }
             Op::Memory(MemoryOp::Store { access, address, .. } | MemoryOp::StoreVector { access, address, .. })
                 if reaches_global(access.space) =>
             {
-                let element = self.element(function, pc, inst);
+                let element = element(self.flow, function, pc, inst);
                 self.access(function, pc, address, MemoryUse { element, ..WRITE });
             }
             Op::Atomic(AtomicOp::Single { f, ty, access, address, .. }) if reaches_global(access.space) => {

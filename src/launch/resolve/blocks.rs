@@ -7,57 +7,44 @@ use crate::launch::block_list::blocks_of;
 use crate::launch::file::Launch;
 use crate::launch::value_path::ValuePath;
 
-/// Why no block of a cooperative launch runs alone.
-const COOPERATIVE: &str = "the blocks of a cooperative launch wait for each other, so none can run alone";
-
 impl Resolver<'_> {
-    /// The distinct blocks that the launch names, in order of their indices.
+    /// The blocks that the launch names, and with each the others of its cluster, which run together; in order of their indices.
     pub(super) fn blocks(&mut self, place: &ValuePath, launch: &Launch, shape: &Shape) -> Vec<[u32; 3]> {
         let list = place.field("blocks");
         if !self.overrides.blocks.is_empty() {
-            return self.chosen_blocks(place, launch, shape);
+            return self.chosen_blocks(&list, shape);
         }
         let Some(blocks) = &launch.blocks else { return Vec::new() };
         if blocks.is_empty() {
             self.error_with_help(&list, "no block is named, and of a launch one runs at least", "without 'blocks' all of them run");
         }
-        let named: BTreeSet<[u32; 3]> = blocks.iter().map(|(x, y, z)| [*x, *y, *z]).collect();
-        if !named.is_empty() && launch.cooperative {
-            self.error(&list, COOPERATIVE);
-        }
+        let named: Vec<[u32; 3]> = blocks.iter().map(|(x, y, z)| [*x, *y, *z]).collect();
         for (number, (x, y, z)) in blocks.iter().enumerate() {
             let (place, index) = (list.item(number), [*x, *y, *z]);
             if index.iter().zip(shape.grid).any(|(at, extent)| *at >= extent) {
                 let [gx, gy, gz] = shape.grid;
                 self.error(&place, format!("the grid of ({gx}, {gy}, {gz}) has no block ({x}, {y}, {z})"));
-            } else if let Some([x, y, z]) = cluster_of(index, shape.cluster).find(|member| !named.contains(member)) {
-                self.error(&place, format!("the blocks of a cluster run together, and ({x}, {y}, {z}) of this one is not named"));
             }
         }
-        named.into_iter().collect()
+        with_clusters(&named, shape.cluster)
     }
 
-    /// The blocks that the command line names.
-    fn chosen_blocks(&mut self, place: &ValuePath, launch: &Launch, shape: &Shape) -> Vec<[u32; 3]> {
-        let ranges: Vec<String> = self.overrides.blocks.iter().map(ToString::to_string).collect();
-        let option = format!("--blocks '{}'", ranges.join(";"));
-        if launch.cooperative {
-            self.error(place, format!("{option}: {COOPERATIVE}"));
-        }
-        let blocks = match blocks_of(&self.overrides.blocks, shape.grid) {
-            Ok(blocks) => blocks,
+    /// The same for those that the command line names.
+    fn chosen_blocks(&mut self, list: &ValuePath, shape: &Shape) -> Vec<[u32; 3]> {
+        match blocks_of(&self.overrides.blocks, shape.grid) {
+            Ok(blocks) => with_clusters(&blocks, shape.cluster),
             Err(why) => {
-                self.error(place, format!("{option}: {why}"));
-                return Vec::new();
+                self.error(list, why);
+                Vec::new()
             }
-        };
-        let named: BTreeSet<[u32; 3]> = blocks.iter().copied().collect();
-        let missing = blocks.iter().find_map(|block| cluster_of(*block, shape.cluster).find(|member| !named.contains(member)));
-        if let Some([x, y, z]) = missing {
-            self.error(place, format!("{option}: the blocks of a cluster run together, and ({x}, {y}, {z}) of one is not named"));
         }
-        blocks
     }
+}
+
+/// `blocks` and the others of their clusters, in order of their indices.
+fn with_clusters(blocks: &[[u32; 3]], cluster: [u32; 3]) -> Vec<[u32; 3]> {
+    let all: BTreeSet<[u32; 3]> = blocks.iter().flat_map(|block| cluster_of(*block, cluster)).collect();
+    all.into_iter().collect()
 }
 
 /// The blocks of the cluster of block `index`.

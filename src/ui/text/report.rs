@@ -128,7 +128,7 @@ fn number(number: f64) -> String {
 
 /// `last written by block (0,0,0) thread (17,0,0) at integer.ptx:45, time 1234`
 pub(super) fn last_writer(writer: &Writer) -> String {
-    let Writer { kernel, launch, block, thread, place, time } = writer;
+    let Writer { kernel, launch, block, thread, pc: _, place, time } = writer;
     let of = launch.map_or(String::new(), |launch| format!("launch {launch} ({}) ", shown_name(kernel)));
     format!("last written by {of}block {} thread {} at {place}, time {time}", Dim3(*block), Dim3(*thread))
 }
@@ -229,6 +229,7 @@ mod tests {
             launch: None,
             block: [0, 0, 0],
             thread: [17, 0, 0],
+            pc: crate::debug::Pc(0),
             place: "integer.ptx:45".to_string(),
             time: Tick(1234),
         };
