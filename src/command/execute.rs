@@ -11,6 +11,7 @@ use super::outcome::Outcome;
 use super::parse::{parse, parse_with_roles};
 use super::spec::Repeat;
 use super::table::{self, TABLE};
+use crate::debug::eval_context::ThreadError;
 use crate::debug::focus::Focus;
 use crate::debug::stop::Stop;
 
@@ -51,12 +52,24 @@ pub fn execute(line: &str, context: &mut Context<'_>) -> Result<Outcome, Command
 /// The reason why it was not executed.
 pub fn execute_call(context: &mut Context<'_>, call: &Call) -> Result<Outcome, CommandError> {
     let before = context.session.focus;
-    Ok(match (call.spec.handler)(context, call)? {
+    Ok(match (call.spec.handler)(context, call).map_err(|error| with_way_back(context, error))? {
         // A command may run several times: its stop is that of the last run, with the focus from before the first.
         Outcome::Stop(stop) => Outcome::Stop(Box::new(Stop { before, ..*stop })),
         Outcome::Apply(threads, line) => apply(context, &threads, &line)?,
         outcome => outcome,
     })
+}
+
+/// The error with what to do, if the reason is that the focused block has finished.
+fn with_way_back(context: &Context<'_>, error: CommandError) -> CommandError {
+    let session = &context.session;
+    let gone = session.eval_context().frame().err().filter(|gone| matches!(gone, ThreadError::Finished { .. }));
+    let is_gone = gone.is_some_and(|gone| error.message.contains(&gone.to_string()));
+    match session.is_at_end() {
+        _ if !is_gone || error.help.is_some() => error,
+        true => error.with_help("the run ends here: 'reverse-stepi' goes back into it, 'start' to its beginning"),
+        false => error.with_help("'info blocks' lists those that run, 'reverse-stepi' goes back to where this one did"),
+    }
 }
 
 /// Executes a line for several threads, and comes back to the focused one.

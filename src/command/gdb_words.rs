@@ -59,6 +59,7 @@ pub const GDB_WORDS: &[GdbWord] = &[
     elsewhere("forward-search", "'/' in a pane of code searches it; 'list' shows lines, 'break op PATTERN' finds instructions"),
     elsewhere("reverse-search", "'/' in a pane of code searches it, 'N' backwards; 'list -' shows the lines before"),
     elsewhere("edit", "'shell EDITOR FILE' works outside of the screen: lines are not edited here"),
+    elsewhere("sizeof", "'print sizeof(EXPRESSION)' shows a size in bytes, 'whatis' a type"),
     elsewhere("monitor", "there is no server: 'info target' says on what the kernel runs"),
     elsewhere("maintenance", "there is nothing to maintain: 'info target' and 'info fidelity' say what the machine is"),
     elsewhere("compare-sections", "code is not loaded here: 'info source' says which text runs"),

@@ -101,7 +101,7 @@ impl Session {
             return Ok(index);
         }
         Err(match (branches.present.name == name, branches.others.as_slice()) {
-            (true, []) => format!("'{name}' is the only branch: a change to a run that goes on later makes one"),
+            (true, []) => format!("'{name}' is the only branch: a change at a time before the end of the run makes one"),
             (true, _) => format!("'{name}' is the present branch"),
             (false, _) => format!("there is no branch '{name}'"),
         })
@@ -122,8 +122,10 @@ impl Session {
         let branches = &self.branches;
         let parent = || branches.present.origin.as_ref().map(|origin| origin.from.clone());
         let nearest = || parent().or_else(|| branches.others.last().map(|(head, _)| head.name.clone()));
-        let name =
-            name.map(str::to_string).or_else(nearest).ok_or("there is one branch: a change to a run that goes on later makes another")?;
+        let name = name
+            .map(str::to_string)
+            .or_else(nearest)
+            .ok_or("there is one branch: a change at a time before the end of the run makes another")?;
         let index = self.branch_called(&name)?;
         let runs = {
             let asked = RefCell::new(interrupt);

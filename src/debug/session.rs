@@ -322,6 +322,11 @@ impl Session {
         self.timeline.end()
     }
 
+    /// True if the session is at the end of the run.
+    pub fn is_at_end(&self) -> bool {
+        self.time() == self.recorded() && self.ended().is_some()
+    }
+
     /// True if continuing from here executes instructions for the first time.
     pub fn is_at_front(&self) -> bool {
         self.time() == self.recorded() && self.ended().is_none()

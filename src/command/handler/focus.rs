@@ -88,7 +88,8 @@ fn frame_of(context: &mut Context<'_>, argument: &ArgumentText, name: &str) -> A
 
 pub fn up(context: &mut Context<'_>, call: &Call) -> Answer {
     let frame = u64::from(context.session.focus.frame);
-    let last = context.session.eval_context().frames().map_or(0, |frames| frames.len() as u64).saturating_sub(1);
+    let frames = context.session.eval_context().frames().map(|frames| frames.len() as u64);
+    let last = frames.map_err(|error| CommandError::new(error.to_string()))?.saturating_sub(1);
     if frame == last {
         return Err(CommandError::new("this is the outermost frame: the kernel itself"));
     }
@@ -98,6 +99,7 @@ pub fn up(context: &mut Context<'_>, call: &Call) -> Answer {
 pub fn down(context: &mut Context<'_>, call: &Call) -> Answer {
     let frame = u64::from(context.session.focus.frame);
     if frame == 0 {
+        context.session.eval_context().frame().map_err(|error| CommandError::new(error.to_string()))?;
         return Err(CommandError::new("this is the innermost frame"));
     }
     select(context, frame.saturating_sub(call.count()))

@@ -16,6 +16,7 @@ use crate::debug::resume::LastKnown;
 use crate::debug::session::Session;
 use crate::debug::skip::is_path_called;
 use crate::debug::target::{MemoryTarget, Target};
+use crate::debug::value::format::Format;
 use crate::debug::value::{Scalar, Shown, Type, Value, ValueText};
 use crate::debug::view::{self, CodeText, Examine, Shape};
 
@@ -23,8 +24,8 @@ use crate::debug::view::{self, CodeText, Examine, Shape};
 type Answer = Result<Outcome, CommandError>;
 
 pub fn print(context: &mut Context<'_>, call: &Call) -> Answer {
-    let format = call.format()?;
     let argument = call.required("EXPRESSION")?;
+    let format = format_of(context, call, argument)?;
     if let Some(assigned) = changing::assigned(context, argument)? {
         return Ok(assigned);
     }
@@ -44,21 +45,32 @@ pub fn print(context: &mut Context<'_>, call: &Call) -> Answer {
         },
     };
     let unrounded_uses = view::unrounded_uses(&context.session.eval_context(), &argument.text);
-    let bytes = declared_as_bytes(context, argument, "p");
+    let bytes = array_note(context, argument, "p");
     let undefined = view::undefined_lanes(&context.session.eval_context(), &argument.text);
     Ok(Outcome::Value { what: argument.text.clone(), value, undefined, unrounded_uses, in_flight: in_flight(context, argument), bytes })
+}
+
+/// The format that was asked for; of a character the one that shows it.
+fn format_of(context: &Context<'_>, call: &Call, argument: &ArgumentText) -> Result<Option<Format>, CommandError> {
+    let is_character = || context.expression(argument).is_ok_and(|expression| expression.is_character());
+    Ok(call.format()?.or_else(|| is_character().then_some(Format::Character)))
 }
 
 /// The value of an expression alone.
 pub fn output(context: &mut Context<'_>, call: &Call) -> Answer {
     let argument = call.required("EXPRESSION")?;
-    let value = context.value(argument)?.text(&context.session.eval_context(), call.format()?);
+    let format = format_of(context, call, argument)?;
+    let value = context.value(argument)?.text(&context.session.eval_context(), format);
     let undefined = view::undefined_lanes(&context.session.eval_context(), &argument.text);
     Ok(Outcome::Bare { value, undefined })
 }
 
-/// A note if an expression names an array that is declared as bytes: the `command` that shows its elements.
-pub fn declared_as_bytes(context: &Context<'_>, argument: &ArgumentText, command: &str) -> Option<String> {
+/// A note if an expression leads out of the array that it indexes, or names one that is declared as bytes: the `command` that shows its
+/// elements.
+pub fn array_note(context: &Context<'_>, argument: &ArgumentText, command: &str) -> Option<String> {
+    if let Some(note) = view::past_end(&context.session.eval_context(), &argument.text) {
+        return Some(note);
+    }
     let retyped = context.expression(argument).ok()?.retyped(&context.session.eval_context())?;
     let (name, text, ty, why) = (&retyped.name, &retyped.text, retyped.ty.word(), &retyped.why);
     Some(format!("{name} is declared as bytes, and {why}: '{command} {text}' takes them for {ty}, 'type {name} {ty}' from now on"))
@@ -219,13 +231,34 @@ pub fn disassemble(context: &mut Context<'_>, call: &Call) -> Answer {
     Ok(Outcome::View(View::Examined { examined, code: true }))
 }
 
+/// True for the name of a function of the source that is inlined.
+fn is_inlined(context: &Context<'_>, name: &str) -> bool {
+    let is_called = |function: &String| function == name || function.split('(').next() == Some(name);
+    view::functions_of_source(context.session.program()).iter().any(is_called)
+}
+
 /// The symbol that an address is in.
 pub fn symbol_at(context: &mut Context<'_>, call: &Call) -> Answer {
     let argument = call.required("ADDRESS")?;
-    let value = context.value(argument)?;
-    match view::symbol_of(&context.session.eval_context(), &value) {
-        Some(symbol) => Ok(Outcome::Text(format!("{symbol} is at {}\n", argument.text))),
-        None => Err(argument.error(format!("no variable, buffer or function lies at {}", argument.text))),
+    let value = match context.value(argument) {
+        Ok(value) => value,
+        Err(_) if is_inlined(context, argument.text.trim()) => {
+            let why = "is a function that stands in the place of its calls: it has no address";
+            return Ok(Outcome::Text(format!("{0} {why}; 'break {0}' stops where it begins\n", argument.text.trim())));
+        }
+        Err(error) => return Err(error),
+    };
+    let eval_context = context.session.eval_context();
+    match (view::symbol_of(&eval_context, &value), &value) {
+        (Some(symbol), Value::Scalar(Scalar { ty: Type::Function, bits })) => {
+            let place = view::function_place(eval_context.program(), *bits as u64).map_or(String::new(), |place| format!(" at {place}"));
+            Ok(Outcome::Text(format!("{symbol} is a function{place}\n")))
+        }
+        (Some(symbol), Value::Array(array)) => {
+            Ok(Outcome::Text(format!("{symbol} is at {:#x} in {} memory\n", array.address, array.space.word())))
+        }
+        (Some(symbol), _) => Ok(Outcome::Text(format!("{symbol} is at {}\n", argument.text))),
+        (None, _) => Err(argument.error(format!("no variable, buffer or function lies at {}", argument.text))),
     }
 }
 

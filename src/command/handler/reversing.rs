@@ -157,6 +157,6 @@ fn search(context: &mut Context<'_>, call: &Call, find: fn(&mut Session, &Target
     let eval_context = context.session.eval_context();
     let writes = history.writes.iter().map(|write| WatchedAccessText::new(&eval_context, write)).collect();
     // For a whole array, the written elements are shown with the types of the writes.
-    let bytes = super::looking::declared_as_bytes(context, argument, call.spec.name).filter(|_| argument.text.contains('['));
+    let bytes = super::looking::array_note(context, argument, call.spec.name).filter(|_| argument.text.contains('['));
     Ok(Outcome::Writes { what: argument.text.clone(), writes, interrupted: history.interrupted, bytes })
 }

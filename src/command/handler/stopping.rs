@@ -1,6 +1,6 @@
 //! Breakpoints, watchpoints and catchpoints.
 
-use super::looking::declared_as_bytes;
+use super::looking::array_note;
 use crate::base::Glob;
 use crate::command::argument_text::ArgumentText;
 use crate::command::call::Call;
@@ -35,7 +35,7 @@ pub fn watch(context: &mut Context<'_>, call: &Call, mode: WatchMode) -> Answer 
         Target::Register(register) if named != ThreadFilter::default() => register.threads(),
         Target::Register(_) | Target::Memory(_) => named,
     };
-    let note = declared_as_bytes(context, argument, call.spec.name);
+    let note = array_note(context, argument, call.spec.name);
     let breakpoint = Breakpoint { filter, ..Breakpoint::new(Trigger::Watch(target, mode), argument.text.clone()) };
     add(context, call, breakpoint, note)
 }

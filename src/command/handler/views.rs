@@ -251,6 +251,17 @@ pub fn scope(context: &mut Context<'_>, call: &Call) -> Answer {
     }
 }
 
+/// The lanes of a warp; of the focused one with what a predicate turns off in its block.
+pub fn lanes(context: &mut Context<'_>, call: &Call) -> Answer {
+    let rows = threads(context, call, |eval_context, filter| view::lanes(eval_context, filter).map(View::Lanes))?;
+    let is_focused = matches!(&rows, Outcome::View(View::Lanes(rows)) if rows.iter().any(|row| row.focused));
+    let masked = view::masked(&context.session.eval_context()).filter(|_| is_focused);
+    Ok(match masked {
+        Some(masked) => Outcome::Several(vec![rows, Outcome::Text(format!("{masked}\n"))]),
+        None => rows,
+    })
+}
+
 pub fn symbols(context: &mut Context<'_>, call: &Call) -> Answer {
     let part = call.text("NAME").unwrap_or_default();
     shown(View::Symbols { rows: view::symbols(&context.session.eval_context(), part), part: part.to_string() })

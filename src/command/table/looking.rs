@@ -247,9 +247,10 @@ pub const COMMANDS: &[CommandSpec] = &[
         args: &[THREADS],
         summary: "List the lanes of the focused warp",
         help: "Lists the lanes of the focused warp with their threads and where they stand. Equal rows are one; lanes that a \
-            predicate turns off have a row of their own.",
+            predicate turns off have a row of their own; a line below counts them over the block, as far as its warps stand near, and \
+            names the elements that they leave out: of a Triton program those of the tensor, '24 of 1024 masked: columns 1000-1023'.",
         examples: &["info lanes"],
-        handler: |context, call| views::threads(context, call, |eval_context, filter| view::lanes(eval_context, filter).map(View::Lanes)),
+        handler: views::lanes,
         ..PLAIN
     },
     CommandSpec {

@@ -1,12 +1,13 @@
 //! Locations by line, of the PTX text or of the source language.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::resolved::Resolved;
 use crate::base::SourceId;
+use crate::cfg::ControlFlow;
 use crate::debug::argument::ArgumentError;
 use crate::debug::skip::is_path_called as is_called;
-use crate::program::{ControlOp, Op, Pc, Program};
+use crate::program::{ControlOp, FuncId, Op, Pc, Program, SourceLine};
 
 /// The instructions of a line of `file`, or of the PTX text if no file is named: of the first module, if several are linked. A line
 /// without instructions means the next line with some, as in gdb.
@@ -77,7 +78,18 @@ fn resolve_source(program: &Program, files: &[u32], name: &str, line: u32) -> Re
         });
     };
     let on_line = |pc: usize| places(pc).any(|line| line == at);
-    Ok(Resolved { pcs: entries(program, on_line), own: None, note: moved_note(name, line, at), is_source_line: true })
+    // The calls around the line: one visit stays in them.
+    let calls = |pc: Pc| {
+        let chain: Vec<SourceLine> = program.source_places(pc).collect();
+        let outermost = chain.iter().rposition(|place| of_file(place) && place.line == at).map_or(0, |number| number + 1);
+        chain[outermost..].to_vec()
+    };
+    Ok(Resolved {
+        pcs: beginnings(program, entries(program, on_line), calls),
+        own: None,
+        note: moved_note(name, line, at),
+        is_source_line: true,
+    })
 }
 
 /// The instructions of a line at which it is entered: from the line before, by a branch from another line, or with the function.
@@ -97,6 +109,31 @@ fn entries(program: &Program, on_line: impl Fn(usize) -> bool) -> Vec<Pc> {
     entered.sort();
     entered.dedup();
     entered
+}
+
+/// The entries at which a visit of the line begins: the code of a line that a compiler takes apart is entered again and again in the same
+/// visit. An entry goes on with a visit if every path to it leads through another one with the same calls in the same loops.
+fn beginnings(program: &Program, entries: Vec<Pc>, calls: impl Fn(Pc) -> Vec<SourceLine>) -> Vec<Pc> {
+    let graphs: BTreeMap<FuncId, ControlFlow> = entries
+        .iter()
+        .filter_map(|pc| program.function_at(*pc))
+        .collect::<BTreeSet<FuncId>>()
+        .into_iter()
+        .map(|id| (id, ControlFlow::new(program, id)))
+        .collect();
+    let goes_on = |pc: Pc, first: Pc| {
+        let function = program.function_at(pc);
+        let Some(graph) =
+            function.filter(|function| program.function_at(first) == Some(*function)).and_then(|function| graphs.get(&function))
+        else {
+            return false;
+        };
+        let (Some(here), Some(there)) = (graph.block_of(pc), graph.block_of(first)) else { return false };
+        let loops = |block| graph.loops().iter().filter(move |one| one.blocks.contains(&block)).map(|one| one.header).collect::<Vec<_>>();
+        let is_after = if here == there { first < pc } else { graph.dominates(there, here) };
+        is_after && loops(here) == loops(there) && calls(pc) == calls(first)
+    };
+    entries.iter().copied().filter(|pc| !entries.iter().any(|first| goes_on(*pc, *first))).collect()
 }
 
 /// The branch targets of the instruction at `index`.

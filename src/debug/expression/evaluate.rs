@@ -519,6 +519,10 @@ impl<'a> Evaluator<'a> {
     fn array(&self, node: &Node, extent: &Extent<'a>) -> Evaluated<Array> {
         let size = u64::from(extent.ty.bytes().max(1));
         let count = (extent.bytes() / size).min(ELEMENTS);
+        if matches!(node.kind, NodeKind::Slice(_)) {
+            let whole = memory::locate(&self.context, extent.space, extent.address, extent.bytes());
+            whole.map_err(|error| EvaluationError { column: node.at, reason: error.into() })?;
+        }
         let mut bytes = vec![0; (count * size) as usize];
         let read = memory::read(&self.context, extent.space, extent.address, &mut bytes);
         read.map_err(|error| EvaluationError { column: node.at, reason: error.into() })?;

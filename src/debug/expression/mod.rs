@@ -55,6 +55,7 @@ use super::eval_context::EvalContext;
 use super::focus::ThreadFilter;
 use super::target::Target;
 use super::value::Value;
+use crate::isa::Space;
 
 impl Expression {
     /// Its value for the focused thread.
@@ -102,6 +103,11 @@ impl Expression {
     /// It names no target, or the value does not fit.
     pub fn assign(&self, context: &EvalContext<'_>, value: &Value) -> Result<Vec<Edit>, AssignmentError> {
         targets::assign(self, context, value)
+    }
+
+    /// The address that its indices start from and the one that they lead to; none if it is no element, or not in memory.
+    pub fn indexed(&self, context: &EvalContext<'_>) -> Option<((Space, u64), (Space, u64))> {
+        Evaluator::new(context).indexed(&self.root)
     }
 
     /// The expression rewritten for wider elements, if it names an array that is declared as bytes.

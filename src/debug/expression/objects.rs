@@ -3,7 +3,7 @@
 use super::evaluate::{Evaluated, Evaluator, Extent, Referent, failed, moved, refused};
 use super::names::{self, SourceTypeName};
 use super::operators;
-use super::tree::Node;
+use super::tree::{Node, NodeKind};
 use crate::debug::memory;
 use crate::debug::source_names::{ObjectPlace, Parts, SourceObject, types};
 use crate::debug::value::number;
@@ -123,6 +123,36 @@ impl<'a> Evaluator<'a> {
         match self.neighbour(node, first, low)? {
             Referent::Source(first) => Ok(Referent::Slice(first, count)),
             other => Ok(other),
+        }
+    }
+
+    /// The address that the indices of `node` start from, and the one that they lead to.
+    pub fn indexed(&mut self, node: &Node) -> Option<((Space, u64), (Space, u64))> {
+        let mut base = node;
+        while let NodeKind::Index(_) | NodeKind::Slice(_) | NodeKind::Subscripts(_) = &base.kind {
+            base = base.children().first()?;
+        }
+        if std::ptr::eq(base, node) || self.names_tensor(node) {
+            return None;
+        }
+        let start = match self.referent(base).ok()? {
+            Referent::Memory(extent) if extent.elements.is_some() => (extent.space, extent.address),
+            Referent::Source(SourceObject { info, ty, place: ObjectPlace::Memory(space, address), .. })
+                if types::array(info, ty).is_some() =>
+            {
+                (space, address)
+            }
+            _ => match self.value(base).ok()? {
+                Scalar { ty: Type::Pointer(space, _) | Type::SourcePointer(space, ..), bits } => (space, bits as u64),
+                Scalar { ty: Type::Scalar(ty), bits } if number::to_integer(ty, 0).is_some() => (Space::Generic, bits as u64),
+                _ => return None,
+            },
+        };
+        match self.referent(node).ok()? {
+            Referent::Memory(extent) => Some((start, (extent.space, extent.address))),
+            Referent::Source(SourceObject { place: ObjectPlace::Memory(space, address), .. })
+            | Referent::Slice(SourceObject { place: ObjectPlace::Memory(space, address), .. }, _) => Some((start, (space, address))),
+            _ => None,
         }
     }
 

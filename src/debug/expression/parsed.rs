@@ -5,6 +5,8 @@ use std::fmt;
 use super::error::ExpressionError;
 use super::tree::{Node, NodeKind};
 use super::{parser, print};
+use crate::debug::value::{Scalar, Type};
+use crate::isa::ScalarType;
 
 /// A parsed expression.
 #[derive(Clone, Debug)]
@@ -36,6 +38,15 @@ impl Expression {
     /// Its tree.
     pub fn root(&self) -> &Node {
         &self.root
+    }
+
+    /// True for a character: `'A'`, `(char)65`.
+    pub fn is_character(&self) -> bool {
+        match &self.root.kind {
+            NodeKind::Number(Scalar { ty: Type::Scalar(ScalarType::S8), .. }) => true,
+            NodeKind::Cast(_, operand) => self.text.get(..operand.at).is_some_and(|cast| cast.contains("char") && !cast.contains('*')),
+            _ => false,
+        }
     }
 
     /// Every name in it: registers and symbols.

@@ -14,13 +14,15 @@ const CUDA_NAMES: &[(&str, &str)] = &[("threadIdx", "%tid"), ("blockIdx", "%ctai
 const WARP_SIZE: &str = "warpSize";
 
 impl<'a> Evaluator<'a> {
-    /// `threadIdx.x` and other CUDA names of special registers, if nothing else has the name.
+    /// `threadIdx.x` and other CUDA names of special registers, and their vectors such as `%tid`, if nothing else has the name.
     pub fn cuda_name(&self, node: &Node, name: &str) -> Evaluated<Option<Referent<'a>>> {
         if name == WARP_SIZE {
             return Ok(Some(Referent::Value(Scalar::new(Type::Scalar(ScalarType::S32), LANES as u128))));
         }
         let (vector, part) = name.split_once('.').map_or((name, None), |(vector, part)| (vector, Some(part)));
-        let Some((_, ptx)) = CUDA_NAMES.iter().find(|row| row.0 == vector) else { return Ok(None) };
+        let of_cuda = CUDA_NAMES.iter().find(|row| row.0 == vector).map(|row| row.1);
+        let is_vector = |ptx: &&str| special_register(&format!("{ptx}.x")).is_some();
+        let Some(ptx) = of_cuda.or(Some(vector).filter(is_vector)) else { return Ok(None) };
         let component = |part: &str| match special_register(&format!("{ptx}.{part}")) {
             Some(register) if part != "w" => self.special(node, register),
             _ => Err(refused(node, format!("'{vector}' has x, y and z"))),

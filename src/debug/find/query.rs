@@ -8,6 +8,7 @@ use crate::debug::expression::Expression;
 use crate::debug::focus::ThreadFilter;
 use crate::debug::marks::{Marks, TimeArgument};
 use crate::debug::target::{MemoryTarget, Target};
+use crate::debug::view::{is_known_anywhere, nearest_name};
 use crate::machine::Tick;
 
 /// What may have happened.
@@ -157,6 +158,11 @@ impl Query {
             ("where", ..) => {
                 let parsed = Expression::parse(argument);
                 let parsed = parsed.map_err(|error| ArgumentError::new(format!("{}; expected {}", error.message, error.expected)))?;
+                if let Some(name) = parsed.names().into_iter().find(|name| !is_known_anywhere(context, name)) {
+                    let start = at + argument.find(name).unwrap_or(0);
+                    let error = ArgumentError::new(format!("nothing in this module is called '{name}'")).at(start..start + name.len());
+                    return Err(error.with_nearest(name, nearest_name(context, name).as_deref()));
+                }
                 self.condition = Some(parsed);
             }
             _ => {

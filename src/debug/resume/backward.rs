@@ -142,7 +142,7 @@ impl Session {
             Ok(Some(stop)) => self.halt_at_stop(stop),
             Ok(None) => {
                 self.return_to(bound.unwrap_or(Tick::START));
-                self.focus = chosen.map_or(focus, |past| past.focus);
+                self.focus = chosen.map_or(Focus { frame: 0, ..focus }, |past| past.focus);
                 StopInfo::because(if chosen.is_some() { Reason::Done } else { Reason::Beginning })
             }
         }
@@ -227,13 +227,15 @@ impl Session {
         }
     }
 
-    /// The last stop before `now` and after `bound`. Keeps the focus; the time of the session is unspecified afterwards.
+    /// The last stop before `now` and after `bound`. Keeps the focused thread; the time of the session is unspecified afterwards.
     fn stop_between(
         &mut self,
         bound: Option<Tick>,
         now: Tick,
         interrupt: &mut dyn InterruptCheck,
     ) -> Result<Option<EarlierStop>, Interrupted> {
+        // A frame that is selected need not be there any more.
+        self.focus.frame = 0;
         let finding = self.last_finding(bound, now);
         let found = self.last_breakpoint(finding.or(bound), now, interrupt)?;
         if found.is_some() {

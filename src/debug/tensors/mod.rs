@@ -24,8 +24,9 @@ use self::contents::{Contents, Meaning, State};
 use self::finals::{Final, finals, region_names};
 use self::rules::{Giving, Rules};
 use crate::container::{self, bundle};
+use crate::isa::ScalarType;
 use crate::program::{FuncId, Pc, Program};
-use crate::ttgir::{Definition, ElementType, LinearLayout, Module, OpId, TextError, ValueId, ValueType};
+use crate::ttgir::{Definition, ElementType, LinearLayout, Module, Op, OpId, TextError, ValueId, ValueType};
 
 /// Most bytes of a description that are read.
 const DESCRIPTION_BYTES_MAX: u64 = 1 << 28;
@@ -36,6 +37,9 @@ const COMPUTED_MAX: u32 = 64;
 /// The operations that a compiler leaves in order, and with them their registers.
 const KEPT_IN_ORDER: [&str; 7] =
     ["tt.load", "tt.dot", "ttng.warp_group_dot", "ttng.warp_group_dot_wait", "ttg.local_load", "tt.atomic_rmw", "tt.atomic_cas"];
+
+/// The operations that a mask limits, and which of their operands it is.
+const MASKED: [(&str, usize); 4] = [("tt.load", 1), ("tt.store", 2), ("tt.atomic_rmw", 2), ("ttg.async_copy_global_to_local", 2)];
 
 /// Most operations between a value and the operand whose registers give the order of its own.
 const OPERANDS_MAX: u32 = 8;
@@ -230,6 +234,16 @@ impl Tensors {
     /// The operations.
     pub fn module(&self) -> &Module {
         &self.module
+    }
+
+    /// The mask of the load or store that the instruction at `pc` is of.
+    fn mask_at(&self, pc: u32) -> Option<ValueId> {
+        let places = self.code.places(pc);
+        let is_here =
+            |op: &&Op| op.places.len() == places.len() && !places.is_empty() && op.places.iter().zip(places).all(|(a, b)| a.is_at(b));
+        let operand = |op: &Op| MASKED.iter().find(|row| row.0 == op.name).and_then(|row| op.operands.get(row.1).copied());
+        let is_mask = |value: &ValueId| self.module.value(*value).ty.element() == Some(ElementType::Scalar(ScalarType::Pred));
+        self.module.ops.iter().filter(is_here).find_map(operand).filter(is_mask)
     }
 
     /// The kernel.

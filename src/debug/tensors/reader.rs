@@ -119,13 +119,17 @@ impl<'r, 'a> Reader<'r, 'a> {
             let lines = (current.lines_text(), place(since), place(until));
             notes.push(format!("in flight since {} (PTX line {}), complete after PTX line {}", lines.0, lines.1, lines.2));
         } else if current.is_earlier() {
-            notes.push(format!("as {} gave it in an earlier round of the loop: it is given anew in this one", current.lines_text()));
+            let by = if current.lines.is_empty() { String::new() } else { format!("as {} gave it, ", current.lines_text()) };
+            notes.push(format!("{by}of an earlier round of the loop: it is given anew in this one"));
         }
         if matches!(self.tensors.module.value(current.value).definition, Definition::Region(_)) && current.in_flight().is_none() {
-            notes.push(format!(
-                "as the round takes it: {} gave it in the round before, or it is what the loop began with",
-                current.lines_text()
-            ));
+            // A variable that takes over the value of another has no operation of its own.
+            let before = if current.lines.is_empty() {
+                "the round before gave it".to_string()
+            } else {
+                format!("{} gave it in the round before", current.lines_text())
+            };
+            notes.push(format!("as the round takes it: {before}, or it is what the loop began with"));
         }
         if missing > 0 && current.in_flight().is_none() {
             notes.push(format!("{missing} of {count} elements are in no register now"));
@@ -173,6 +177,13 @@ impl<'r, 'a> Reader<'r, 'a> {
         })?;
         let mask = load.operands.get(1).filter(|_| !current.is_earlier())?;
         Some(self.value(*mask, Wanted::OF_ROUND, DEPTH_MAX))
+    }
+
+    /// The extents and the elements of the mask of the load or store that the instruction at `pc` is of, if all are known.
+    pub fn mask_at(&self, pc: u32) -> Option<(Vec<u64>, Vec<bool>)> {
+        let mask = self.tensors.mask_at(pc)?;
+        let holds = self.value(mask, Wanted::OF_ROUND, DEPTH_MAX).iter().map(|bits| bits.map(|bits| bits != 0)).collect::<Option<_>>()?;
+        Some((shape(&self.tensors.module.value(mask).ty), holds))
     }
 
     /// All elements of a value: computed, or from registers.

@@ -12,6 +12,7 @@ use crate::debug::names::scope::{Named, look_up, variable_called};
 use crate::debug::names::symbols;
 use crate::debug::value::{Scalar, Type};
 use crate::isa::{ScalarType, Space};
+use crate::program::short_name;
 
 /// A state space that has variables or buffers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -92,7 +93,12 @@ impl MemoryObject {
             rest /= (*extent).max(1);
         }
         indices.reverse();
-        format!("{}{}", self.name, indices.concat())
+        format!("{}{}", self.short_name(), indices.concat())
+    }
+
+    /// Its name in the source, without what a compiler adds.
+    pub fn short_name(&self) -> &str {
+        short_name(&self.name)
     }
 }
 

@@ -1,13 +1,14 @@
 //! The memory that each lane of the focused warp accesses with the instruction that it executes next, also those whose guard predicate is
 //! false.
 
+use std::collections::BTreeMap;
+
 use super::contents::{MemoryObject, MemorySpace, memory_objects};
 use super::list::current_pc;
-use super::location::lane_locations;
+use super::location::off_at;
 use crate::base::ranges;
 use crate::debug::eval_context::{EvalContext, Frame};
 use crate::debug::expression::{Expression, register_bits};
-use crate::debug::focus::ThreadFilter;
 use crate::debug::names::{scope, symbols};
 use crate::debug::value::{Scalar, Value};
 use crate::isa::Space;
@@ -34,23 +35,19 @@ pub struct LaneAccess {
 
 /// The access that the lanes of the focused group execute next; none if it accesses no memory by an address of theirs.
 pub fn lane_access(context: &EvalContext<'_>) -> Option<LaneAccess> {
+    let frame = context.frame().ok().filter(|_| context.focus.frame == 0)?;
+    access_at(context, &frame, current_pc(context))
+}
+
+/// The access of the lanes of a group by the instruction at `pc`, with the registers as they are.
+pub(super) fn access_at(context: &EvalContext<'_>, frame: &Frame<'_>, pc: Pc) -> Option<LaneAccess> {
     let context = &context.with_names_as_in_ptx();
-    let (frame, pc) = (context.frame().ok()?, current_pc(context));
-    if context.focus.frame > 0 {
-        return None;
-    }
     let program = context.program();
     let inst = program.code.get(pc.index())?;
     let texts = program.operand_texts(pc);
     let inner = texts.iter().find_map(|text| text.strip_prefix('[')?.strip_suffix(']'))?;
     let (bytes, lanes) = extent(context, pc, &texts)?;
-    let holds = |lane: usize| {
-        inst.guard.is_none_or(|guard| {
-            let bits = frame.warp.registers.pred.get(guard.slot.in_frame(frame.base.pred).index()).copied().unwrap_or(LaneMask::NONE);
-            bits.contains(lane) != guard.negate
-        })
-    };
-    let of_lane = lane_addresses(context, &frame, inner)?;
+    let of_lane = lane_addresses(context, frame, inner)?;
     let named = inst.op.access().map(|access| access.space);
     let is_shared = super::statement(program, pc).contains(".shared");
     let space = named.unwrap_or(if is_shared { Space::Shared } else { Space::Generic });
@@ -62,8 +59,7 @@ pub fn lane_access(context: &EvalContext<'_>) -> Option<LaneAccess> {
         actual.get_or_insert(resolved);
         addresses.push((lane as u32, address));
     }
-    let off = frame.group.mask.filter(|lane| !holds(lane));
-    Some(LaneAccess { pc, space: actual?, bytes, addresses, off })
+    Some(LaneAccess { pc, space: actual?, bytes, addresses, off: off_at(program, frame.warp, frame.group, pc) })
 }
 
 /// The bytes that each lane accesses, and the lanes that provide an address.
@@ -110,47 +106,28 @@ fn lane_addresses<'a>(context: &'a EvalContext<'_>, frame: &'a Frame<'_>, inner:
     })
 }
 
-/// The lanes of the focused group that do not execute the next instruction, because their guard predicate is false, and what they would
-/// have accessed: `14 of 32 lanes off: C[3][18-31]`; for a branch, how many take it. None if all lanes execute it.
-pub fn masked(context: &EvalContext<'_>) -> Option<String> {
-    let locations = lane_locations(context, &ThreadFilter::of_warp(&context.focus));
-    let group = locations.iter().find(|location| context.is_focused(location.lanes) && !location.off.is_empty())?;
-    let (off, all) = (group.off.count(), group.lanes.count());
-    if matches!(context.program().code.get(group.pc.index()).map(|inst| inst.op), Some(Op::Control(_))) {
-        return Some(format!("{} of {all} lanes take it", all - off));
+/// The elements that an access of these addresses is to: `C[3][18-31]`, or how far they are from the variable.
+pub(super) fn elements_at(context: &EvalContext<'_>, access: &LaneAccess, addresses: &[u64]) -> Option<String> {
+    let objects = memory_objects(context, MemorySpace::of(access.space)?);
+    let (first, last) = (*addresses.iter().min()?, *addresses.iter().max()?);
+    let inside = |object: &&MemoryObject| (object.address..object.end()).contains(&first);
+    let Some(object) = objects.iter().find(inside) else {
+        let before = objects.iter().rfind(|object| object.address <= first)?;
+        return Some(match first.checked_sub(before.end())? {
+            0 => format!("from the end of {} on", before.short_name()),
+            bytes => format!("{bytes} bytes after the end of {}", before.short_name()),
+        });
+    };
+    let size = u64::from(object.ty.bytes().max(1));
+    let index = |address: u64| (address - object.address) / size;
+    if last >= object.end() {
+        return Some(format!("from {} on, past its end", object.element_name(index(first))));
     }
-    let counts = format!("{off} of {all} lanes off");
-    let elements = lane_access(context).and_then(|access| {
-        let off = access.addresses.iter().filter(|(lane, _)| access.off.contains(*lane as usize));
-        access.elements(context, &off.map(|(_, address)| *address).collect::<Vec<_>>())
-    });
-    Some(counts + &elements.map_or(String::new(), |elements| format!(": {elements}")))
-}
-
-impl LaneAccess {
-    /// The elements at these addresses: `C[3][18..31]`, or how far they are from the variable.
-    fn elements(&self, context: &EvalContext<'_>, addresses: &[u64]) -> Option<String> {
-        let objects = memory_objects(context, MemorySpace::of(self.space)?);
-        let (first, last) = (*addresses.iter().min()?, *addresses.iter().max()?);
-        let inside = |object: &&MemoryObject| (object.address..object.end()).contains(&first);
-        let Some(object) = objects.iter().find(inside) else {
-            let before = objects.iter().rfind(|object| object.address <= first)?;
-            return Some(match first.checked_sub(before.end())? {
-                0 => format!("from the end of {} on", before.name),
-                bytes => format!("{bytes} bytes after the end of {}", before.name),
-            });
-        };
-        let size = u64::from(object.ty.bytes().max(1));
-        let index = |address: u64| (address - object.address) / size;
-        if last >= object.end() {
-            return Some(format!("from {} on, past its end", object.element_name(index(first))));
-        }
-        let per_lane = self.bytes.div_ceil(size).max(1);
-        let mut elements: Vec<u64> = addresses.iter().flat_map(|address| (0..per_lane).map(|element| index(*address) + element)).collect();
-        elements.sort_unstable();
-        elements.dedup();
-        Some(object.element_ranges(&elements))
-    }
+    let per_lane = access.bytes.div_ceil(size).max(1);
+    let mut elements: Vec<u64> = addresses.iter().flat_map(|address| (0..per_lane).map(|element| index(*address) + element)).collect();
+    elements.sort_unstable();
+    elements.dedup();
+    Some(object.element_ranges(&elements))
 }
 
 impl MemoryObject {
@@ -159,18 +136,22 @@ impl MemoryObject {
         self.address.saturating_add(self.elements.saturating_mul(u64::from(self.ty.bytes().max(1))))
     }
 
-    /// `C[3][18-31]`, `C[3][18,20]`; of several rows the first and the last element.
+    /// `C[3][18-31]`, `C[3-7][18,20]`; of rows with other columns each the first and the last element.
     fn element_ranges(&self, elements: &[u64]) -> String {
         let columns = self.shape.last().copied().unwrap_or(1).max(1);
         let (Some(first), Some(last)) = (elements.first(), elements.last()) else { return String::new() };
-        if first / columns != last / columns {
-            return format!("{} to {}", self.element_name(*first), self.element_name(*last));
+        let mut rows: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
+        for element in elements {
+            rows.entry(element / columns).or_default().extend(u32::try_from(element % columns).ok());
         }
-        let columns: Vec<u32> = elements.iter().filter_map(|element| u32::try_from(element % columns).ok()).collect();
+        let numbers: Vec<u32> = rows.keys().filter_map(|row| u32::try_from(*row).ok()).collect();
+        let own = rows.first_key_value().map_or_else(Vec::new, |(_, own)| own.clone());
         let name = self.element_name(*first);
-        match name.rfind('[') {
-            Some(at) => format!("{}[{}]", &name[..at], ranges(&columns)),
-            None => name,
+        let Some(at) = name.rfind('[') else { return name };
+        match self.shape.len() {
+            _ if rows.len() == 1 => format!("{}[{}]", &name[..at], ranges(&own)),
+            2 if rows.values().all(|other| *other == own) => format!("{}[{}][{}]", self.short_name(), ranges(&numbers), ranges(&own)),
+            _ => format!("{} to {}", self.element_name(*first), self.element_name(*last)),
         }
     }
 }

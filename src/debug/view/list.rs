@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::contracted::partners;
 use super::location::lane_locations;
+use super::masks::masked;
 use crate::base::SourceId;
 use crate::debug::eval_context::EvalContext;
 use crate::debug::focus::ThreadFilter;
@@ -44,6 +45,8 @@ pub struct Line {
     pub off: LaneMask,
     /// True if the focused lane is on this line.
     pub focused: bool,
+    /// On the line of the focused lane: what a predicate turns off in the block.
+    pub masked: Option<String>,
     /// For a line of PTX: the line of the source that its code comes from, if that is at hand and another than that of the code above.
     pub source: Option<String>,
 }
@@ -86,6 +89,7 @@ pub fn list_source(context: &EvalContext<'_>, number: u32, lines: Range<u32>, ma
             lanes,
             off,
             focused: focused == Some(line),
+            masked: (focused == Some(line)).then(|| masked(context)).flatten(),
             source: None,
         }
     };
@@ -113,6 +117,7 @@ pub fn list(context: &EvalContext<'_>, file: SourceId, lines: Range<u32>, marks:
             marked: here().any(|pc| marks.binary_search(&pc).is_ok()),
             lanes,
             off,
+            masked: context.is_focused(lanes).then(|| masked(context)).flatten(),
             source: None,
             focused: context.is_focused(lanes),
         }

@@ -17,12 +17,15 @@ use crate::dwarf::Storage;
 use crate::isa::Space;
 use crate::program::{Param, Pc, parameter_types};
 
+/// The kind of a variable that is in the registers of all threads.
+const TENSOR: &str = "tensor";
+
 /// A parameter or a variable of a function.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LocalRow {
     /// Its name.
     pub name: String,
-    /// The state space that it is in, `param`, `local`; or its register; empty if it is nowhere.
+    /// The state space that it is in, `param`, `local`; or its register; `tensor` for one of a Triton program; empty if it is nowhere.
     pub space: String,
     /// `u32`, `f32[4]`; of a variable of the source, as C++ writes it.
     pub ty: TypeName,
@@ -38,6 +41,7 @@ pub struct LocalRow {
 pub fn locals(context: &EvalContext<'_>, format: Option<Format>) -> Result<Vec<LocalRow>, ThreadError> {
     let frame = context.frame()?;
     if let Some(mut rows) = of_source(context, &frame, false, format) {
+        rows.iter_mut().for_each(|row| as_tensor(context, row));
         rows.extend(tensors(context, &rows, format));
         return Ok(rows);
     }
@@ -52,6 +56,16 @@ pub fn locals(context: &EvalContext<'_>, format: Option<Format>) -> Result<Vec<L
     Ok(rows)
 }
 
+/// The row of a variable that is a tensor: the debug data has the type and the register of one of its elements.
+fn as_tensor(context: &EvalContext<'_>, row: &mut LocalRow) {
+    let Some(tensors) = context.tensors().filter(|tensors| tensors.is_tensor(&row.name)) else { return };
+    let Some((words, _)) = tensors.type_of(&row.name) else { return };
+    (row.ty.words, row.space) = (words, TENSOR.to_string());
+    if let Ok(ValueText::Tensor(tensor)) = &row.value {
+        row.value = Ok(tensor.in_short());
+    }
+}
+
 /// The variables of a Triton program that other rows do not name, in short: of a tensor its first elements.
 fn tensors(context: &EvalContext<'_>, others: &[LocalRow], format: Option<Format>) -> Vec<LocalRow> {
     let Some(tensors) = context.tensors() else { return Vec::new() };
@@ -59,7 +73,8 @@ fn tensors(context: &EvalContext<'_>, others: &[LocalRow], format: Option<Format
         let ty = TypeName { words: tensors.type_of(name)?.0, origin: Origin::Declared };
         let value =
             value(context, name, format).map(|value| if let ValueText::Tensor(tensor) = &value { tensor.in_short() } else { value });
-        Some(LocalRow { name: name.to_string(), space: String::new(), ty, value })
+        let space = if tensors.is_tensor(name) { TENSOR } else { "" };
+        Some(LocalRow { name: name.to_string(), space: space.to_string(), ty, value })
     };
     let is_other = |name: &&str| !others.iter().any(|row| row.name == *name);
     tensors.names().filter(is_other).filter_map(row).collect()

@@ -142,7 +142,12 @@ pub fn lane_locations(context: &EvalContext<'_>, filter: &ThreadFilter) -> Vec<L
 
 /// The lanes of a group whose guard predicate is false for the next instruction.
 pub fn predicated_off(program: &Program, warp: &Warp, group: &LaneGroup) -> LaneMask {
-    let guard = program.code.get(group.pc.index()).and_then(|inst| inst.guard);
+    off_at(program, warp, group, group.pc)
+}
+
+/// The lanes of a group whose registers make the guard predicate of the instruction at `pc` false.
+pub(super) fn off_at(program: &Program, warp: &Warp, group: &LaneGroup, pc: Pc) -> LaneMask {
+    let guard = program.code.get(pc.index()).and_then(|inst| inst.guard);
     guard.map_or(LaneMask::NONE, |guard| {
         let bits = warp.registers.pred.get(guard.slot.in_frame(group.frame.pred).index()).copied().unwrap_or(LaneMask::NONE);
         group.mask & if guard.negate { bits } else { !bits }

@@ -21,10 +21,12 @@ mod launch;
 mod list;
 mod locals;
 mod location;
+mod masks;
 mod may_read;
 mod mbarriers;
 mod occupancy;
 mod operand_fragments;
+mod past_end;
 mod pipeline;
 mod place;
 mod registers;
@@ -56,7 +58,7 @@ pub use divergence::{Divergence, GroupView, divergence};
 pub use element_state::{ElementState, ElementWriter, element_state};
 pub use examine::{Examine, ExamineError, ExamineRow, Examined, Shape, Unit, examine};
 pub use fragment::{FragmentCell, FragmentElement, FragmentError, FragmentView, NamedFragment, fragment, other_holder};
-pub use lane_access::{LaneAccess, lane_access, masked};
+pub use lane_access::{LaneAccess, lane_access};
 pub use launch::{KernelRow, LaunchView, ParamRow, ParamValue, SharedBytes, VariableOrigin, VariableRow, kernels, launch};
 pub use list::{Line, Listing, current_line, list, list_source};
 pub use locals::{
@@ -64,10 +66,12 @@ pub use locals::{
     where_is,
 };
 pub use location::{LaneLocation, State, ThreadSet, lane_locations};
+pub use masks::masked;
 pub use may_read::{LocationWrites, MayRead, MayReadError, MayReadRow, WriteRow, may_read, writes_of_next};
 pub use mbarriers::{EndedPhase, MbarrierAction, MbarrierView, MbarrierWaiter, TransactionBytes, mbarrier_views, shared_address};
 pub use occupancy::{CodeText, LineOccupancy, Mark, occupancies, original_line};
 pub use operand_fragments::{OperandFragment, OperandFragments, operand_fragments};
+pub use past_end::past_end;
 pub use pipeline::{Cells, Pipeline, Stage, StageSpan, StageState, cells, pipeline};
 pub use place::{Actor, CodePlace};
 pub use registers::{RegisterRow, RegisterState, Values, live_registers, register_rows, register_states, registers, undefined_lanes};
@@ -75,8 +79,8 @@ pub use roles::{GuessedRole, RoleRow, RolesGuessed, role_guess, roles};
 pub use source::{InlineAsm, SourcePlace, source_place};
 pub use stack::{FrameRow, FrameView, Stack, backtrace, frame, locals_of, outermost};
 pub use symbols::{
-    AllocationKind, AllocationRow, SharedKind, SharedRow, SymbolKind, SymbolRow, TypeName, allocations, functions_of_source,
-    is_known_anywhere, named_type, nearest_name, shared, symbol_of, symbols,
+    AllocationKind, AllocationRow, SharedKind, SharedRow, SymbolKind, SymbolRow, TypeName, allocations, function_place,
+    functions_of_source, is_known_anywhere, named_type, nearest_name, shared, symbol_of, symbols,
 };
 pub use target::{TargetView, target};
 pub use threads::{LaneGroupRow, LaneRow, ThreadRow, Threads, WarpRow, Warps, lanes, threads, warps};

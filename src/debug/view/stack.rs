@@ -118,8 +118,14 @@ fn row(context: &EvalContext<'_>, number: u32, frame: &Frame<'_>) -> FrameRow {
     let pc = frame.position();
     let calls = inlined::calls_at(program, context.source_data(), pc);
     let own = calls.get(frame.inlined as usize);
+    let own_line = line_of(context, pc, &calls, frame.inlined);
     let function = match own {
-        Some(call) => call.function.as_deref().unwrap_or_default().to_string(),
+        Some(call) => call
+            .function
+            .as_deref()
+            .map(str::to_string)
+            .or_else(|| own_line.and_then(|line| python_function(context, line)))
+            .unwrap_or_default(),
         None => {
             let name = &context.function(frame).name;
             qualified_name(name).unwrap_or_else(|| name.to_string())
@@ -131,11 +137,23 @@ fn row(context: &EvalContext<'_>, number: u32, frame: &Frame<'_>) -> FrameRow {
         number,
         function,
         arguments: source_arguments(&context.refocused(focus), frame),
-        source: line_of(context, pc, &calls, frame.inlined).and_then(|line| FileLine::of(program, line)),
+        source: own_line.and_then(|line| FileLine::of(program, line)),
         at: CodePlace::new(program, pc),
         inlined: own.is_some(),
         focused: number == context.focus.frame,
     }
+}
+
+/// The name of the function that a line of Python is in: Triton's debug data does not name what it inlines.
+fn python_function(context: &EvalContext<'_>, line: SourceLine) -> Option<String> {
+    let file = context.source_texts?.file(context.program(), line.file).filter(|file| file.name().ends_with(".py"))?;
+    (1..=file.line_count()).contains(&line.line).then_some(())?;
+    let indent = |text: &str| text.len() - text.trim_start().len();
+    let inner = indent(file.line(line.line));
+    let above = (1..=line.line).rev().map(|number| file.line(number));
+    let mut heads = above.filter_map(|text| Some((indent(text), text.trim_start().strip_prefix("def ")?)));
+    let (_, head) = heads.find(|(outer, _)| *outer < inner || inner == 0)?;
+    head.split('(').next().map(|name| name.trim().to_string())
 }
 
 /// The line of a frame: that of the instruction, or of the call of the inlined function further in.

@@ -105,10 +105,9 @@ pub fn functions_of_source(program: &Program) -> Vec<String> {
 
 /// True if something has this name in some function or at some time: a register, a variable, a parameter, a label, a buffer, a function.
 pub fn is_known_anywhere(context: &EvalContext<'_>, name: &str) -> bool {
-    // The component of a vector is a part of its name; registers and what is kept may come later.
+    // The component of a vector is a part of its name; what is kept may come later.
     let whole = name.split('.').next().unwrap_or(name);
-    if name.starts_with(['%', '$'])
-        || [name, whole].into_iter().any(|name| scope::look_up(context, context.frame().ok().as_ref(), name).is_some())
+    if name.starts_with('$') || [name, whole].into_iter().any(|name| scope::look_up(context, context.frame().ok().as_ref(), name).is_some())
     {
         return true;
     }
@@ -141,6 +140,12 @@ pub fn named_type(context: &EvalContext<'_>, text: &str, in_full: bool) -> Optio
     }
     let words: Vec<&str> = name.split_whitespace().collect();
     type_called(&words).map(|_| words.join(" ") + &pointers)
+}
+
+/// Where the code of the function with this address begins: `collatz.ptx:25`; none for one without code.
+pub fn function_place(program: &Program, address: u64) -> Option<String> {
+    let code = &program.functions[symbols::function_at(program, address)?.index()].code;
+    (!code.is_empty()).then(|| program.place(Pc(code.start)))
 }
 
 /// The variable, buffer or function that a value is an address in.

@@ -33,7 +33,8 @@ pub fn listing(listing: &Listing) -> String {
         let occupancy = if width == 0 { String::new() } else { format!("{:width$}  ", occupancy(line)) };
         let source = line.source.as_ref().map_or(String::new(), |source| format!("{:digits$}   {source}\n", ""));
         let row = format!("{}{} {:>digits$}  {}{occupancy}{text}", marks[0], marks[1], line.number, asm(line));
-        format!("{source}{}\n", row.trim_end())
+        let masked = line.masked.as_ref().map_or(String::new(), |masked| format!("{:digits$}     {masked}\n", ""));
+        format!("{source}{}\n{masked}", row.trim_end())
     };
     listing.lines.iter().map(row).collect()
 }

@@ -322,6 +322,26 @@ fn every_shipped_layout_at_two_sizes() {
     }
 }
 
+/// Kernels that compilers made, in the middle of their work: the screen above the prompt in three sizes.
+#[test]
+fn kernels_of_compilers_at_three_sizes() {
+    let kernels: [(&str, &str, &str, &[&str]); 6] = [
+        ("sgemm", "programs/sgemm_reg.ron", "default", &["break 278", "continue", "stepi"]),
+        ("pipeline", "programs/mbar_pipeline.ron", "async", &["run-to barrier"]),
+        ("wgmma", "programs/wgmma_tile.ron", "tensor", &["break op wgmma.mma_async*", "continue"]),
+        ("debugged", "dwarf/frames.ron", "source", &["break square", "continue"]),
+        ("add", "triton/tensors/add_kernel.ron", "triton", &["break op ld.global*", "continue"]),
+        ("attention", "triton/tensors/attn_kernel.ron", "triton", &["break 506", "continue"]),
+    ];
+    for (name, launch, layout, lines) in kernels {
+        let session = session(launch, lines);
+        let (_, file) = SHIPPED.iter().find(|(shipped, _)| *shipped == layout).unwrap();
+        let mut screen = Screen::new(Layout::parse(layout, file.to_string()).unwrap(), Theme::default(), KeyMap::shipped());
+        let sizes = [(80, 19), (120, 33), (200, 50)].map(|size: (u16, u16)| text(&drawn(&mut screen, &session, size.0, size.1)));
+        assert_screen(&format!("compiled_{name}.txt"), &sizes.join("\n"));
+    }
+}
+
 #[test]
 fn every_kind_of_pane_is_in_a_shipped_layout() {
     let all: String = SHIPPED.iter().map(|(_, text)| *text).collect();
@@ -446,11 +466,15 @@ fn the_element_of_the_cursor_has_a_writer_and_findings() {
 
 #[test]
 fn lanes_that_are_off_are_shown_with_what_they_leave_out() {
-    let session = session("debug/transposed.ron", &["break op st.global*", "continue"]);
-    let shown = text(&drawn(&mut alone("Source()", "none"), &session, 120, 12));
+    let first = session("debug/transposed.ron", &["break op st.global*", "continue"]);
+    let shown = text(&drawn(&mut alone("Source()", "none"), &first, 120, 12));
     assert!(shown.contains("7 of 32 lanes off: from the end of out on"), "{shown}");
     let line = shown.lines().find(|line| line.contains("@%p st.global")).unwrap();
     assert!(line.contains("◆████████████████████████○○○○○○○"), "{line}");
+    // Warps 31 and 0 have stored theirs, and exited.
+    let later = session("debug/transposed.ron", &["break op st.global*", "continue", "continue", "continue"]);
+    let shown = text(&drawn(&mut alone("Source()", "none"), &later, 120, 12));
+    assert!(shown.contains("21 of 96 lanes off in 3 of 32 warps: from out[1][0]"), "{shown}");
 }
 
 /// The first screen, 80 columns by 24 rows, of which 19 are above the prompt, has 14 lines of source.

@@ -84,8 +84,9 @@ pub fn draw(
     let search = view_state.search.clone();
     let show = if view_state.other_text { other_format(show) } else { show };
     let is_selected = |object: &MemoryObject| object.name.contains(only) && object.name.to_lowercase().contains(&search);
-    let objects = memory_objects(&eval_context, space).into_iter().filter(is_selected);
-    let sections: Vec<Section> = objects.map(|object| Section::new(&eval_context, object, show, canvas.width())).collect();
+    let mut objects: Vec<MemoryObject> = memory_objects(&eval_context, space).into_iter().filter(is_selected).collect();
+    objects.sort_by_key(is_of_compiler);
+    let sections: Vec<Section> = objects.into_iter().map(|object| Section::new(&eval_context, object, show, canvas.width())).collect();
     let total = usize::try_from(sections.iter().map(|section| section.rows).sum::<u64>()).unwrap_or(usize::MAX);
     let (window, cursor) = view_state.window_around(0, total, canvas.height());
     let chosen = chosen(&sections, cursor as u64, view_state).filter(|_| context.active);
@@ -185,8 +186,15 @@ fn other_format(show: MemoryFormat) -> MemoryFormat {
     }
 }
 
+/// True for what a compiler adds to a module, such as the strings of its built-in functions.
+fn is_of_compiler(object: &MemoryObject) -> bool {
+    object.name.contains("$_") || object.name.starts_with("$str")
+}
+
 fn head(canvas: &mut Canvas<'_>, y: usize, object: &MemoryObject) {
-    let x = canvas.text(1, y, &listed_name(&object.name), Role::Name);
+    let long = listed_name(&object.name);
+    let name = if width(&long) + width(&object.type_name()) + INDEX < canvas.width() { &*long } else { object.short_name() };
+    let x = canvas.text(1, y, name, Role::Name);
     let from = match object.origin {
         _ if object.is_declared_as_bytes => "  declared as bytes",
         Origin::Declared => "",
@@ -199,7 +207,7 @@ fn head(canvas: &mut Canvas<'_>, y: usize, object: &MemoryObject) {
 impl Section {
     fn new(eval_context: &EvalContext<'_>, object: MemoryObject, show: MemoryFormat, width: usize) -> Self {
         let last = object.element_name(object.elements.saturating_sub(1));
-        let index = (last.len() - object.name.len() + 1).max(INDEX).min(width / 2);
+        let index = (last.len() - object.short_name().len() + 1).max(INDEX).min(width / 2);
         let room = width.saturating_sub(index + 1);
         let is_matrix = object.shape.len() > 1;
         let fits = |cell_width: usize, most: u64| 1 << ((room / cell_width).max(1) as u64).min(most).ilog2();
@@ -335,7 +343,7 @@ impl Section {
         let now = self.texts(eval_context, range.clone());
         let before = context.session.earlier().map(|eval_context| self.texts(&eval_context, range.clone())).unwrap_or_default();
         let name = if self.show == MemoryFormat::Bytes { format!("+{start:#x}") } else { self.name(first) };
-        let label = name.strip_prefix(&self.object.name).unwrap_or(&name);
+        let label = name.strip_prefix(self.object.short_name()).unwrap_or(&name);
         canvas.text(1, row.y, &fitted(label, self.index.saturating_sub(1)), Role::Dim);
         if self.show == MemoryFormat::Heat {
             return self.draw_heat(eval_context, canvas, row, (range, start));

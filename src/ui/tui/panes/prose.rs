@@ -159,7 +159,7 @@ pub fn findings(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &
             "findings".to_string()
         }
         (_, 0) => {
-            canvas.placeholder("nothing was found up to here; the run is not at its end");
+            canvas.placeholder("nothing was found so far: the run goes on");
             "findings".to_string()
         }
     }

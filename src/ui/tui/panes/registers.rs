@@ -21,6 +21,8 @@ const COLUMN: usize = 34;
 const WARP_COLUMN: usize = 56;
 /// The maximum width of a floating-point number among those of other lanes.
 const FLOAT_MAX: usize = 9;
+/// The least columns that a floating-point number is rounded to.
+const FLOAT_MIN: usize = 6;
 /// The minimum number of rows of a pane with a line below the pinned rows.
 const RULE_MIN: usize = 8;
 /// The text for a register that was never written.
@@ -277,13 +279,26 @@ fn lanes_spans(text: &LanesText, room: usize, (role, lane): (Role, u32)) -> Vec<
             let slope = if stride == "1" { "lane".to_string() } else { format!("{stride}*lane") };
             vec![(role, format!("{base}{slope}"))]
         }
-        Pattern::Few(groups) => {
-            let group = |(value, lanes): &(String, LaneMask)| format!("{value} in {}", lanes.count());
-            let focused = value_of(text, lane).map_or(String::new(), |value| format!("  ◆ {value}"));
-            vec![(role, groups.iter().map(group).collect::<Vec<_>>().join(", ")), (Role::Lanes, focused)]
-        }
+        Pattern::Few(groups) => few_spans(text, groups, room, (role, lane)),
         Pattern::Mixed { .. } => mixed_spans(text, room, (role, lane)),
     }
+}
+
+/// The values with the numbers of their lanes, and that of the focused lane: rounded, or that of the focused lane alone, where there is
+/// little room.
+fn few_spans(text: &LanesText, groups: &[(String, LaneMask)], room: usize, (role, lane): (Role, u32)) -> Vec<Span> {
+    let in_columns = |columns: usize| {
+        let group = |(value, lanes): &(String, LaneMask)| format!("{} in {}", rounded(value, columns), lanes.count());
+        let focused = value_of(text, lane).map_or(String::new(), |value| format!("  ◆ {}", rounded(value, columns)));
+        vec![(role, groups.iter().map(group).collect::<Vec<_>>().join(", ")), (Role::Lanes, focused)]
+    };
+    let fits = |spans: &Vec<Span>| spans.iter().map(|(_, text)| width(text)).sum::<usize>() <= room;
+    let shortest = if text.ty.starts_with('f') { FLOAT_MIN } else { usize::MAX };
+    let choices = [usize::MAX, FLOAT_MAX, shortest].into_iter().map(|columns| in_columns(columns.max(shortest)));
+    choices.into_iter().find(fits).unwrap_or_else(|| {
+        let focused = value_of(text, lane).map_or(String::new(), |value| format!("◆ {value}  "));
+        vec![(Role::Lanes, focused), (Role::Dim, format!("{} values", groups.len()))]
+    })
 }
 
 /// The values of as many lanes as fit, including the focused lane, which is marked with `◆`.

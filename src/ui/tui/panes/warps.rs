@@ -90,7 +90,9 @@ fn draw_warp_summary(
             x = canvas.text(x, y, &half_bar(location.lanes), role) + 1;
         }
         let x = canvas.text(x, y, &format!("{:>2} at ", location.lanes.count()), Role::Text);
-        canvas.text(x, y, &at, Role::Name);
+        // Of a place that does not fit, the line alone.
+        let fitting = if width(&at) > canvas.width().saturating_sub(x) { at.split(' ').next().unwrap_or(&at) } else { &at };
+        canvas.text(x, y, fitting, Role::Name);
         if row.focused {
             canvas.tint(y, Role::Focused);
         }
