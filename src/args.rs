@@ -114,7 +114,7 @@ pub struct Args {
     #[arg(long, value_name = "NAME=@FILE", conflicts_with = "asm")]
     pub expect: Vec<String>,
 
-    /// How far an element may be from what --expect says, as a part of that; without --expect, a float from what the launch file or the
+    /// How far an element may be from what --expect says, as a part of that; without --expect, a number from what the launch file or the
     /// bundle expects. Without it and --atol the bits must be the same, or the tolerance of the launch file counts
     #[arg(long, value_name = "R", value_parser = values::bound)]
     pub rtol: Option<f64>,

@@ -16,6 +16,9 @@ use crate::pointers::Search;
 use crate::state;
 use crate::textures::Textures;
 
+/// The status of a launch that has not ended; the driver has none below 0.
+const UNFINISHED: Status = -1;
+
 /// Where a wanted kernel comes from.
 #[derive(Clone)]
 pub struct Source {
@@ -88,7 +91,12 @@ impl Keeping {
                 let is_cut = search.is_cut();
                 // A launch that fails leaves a context that answers nothing.
                 let architecture = driver.architecture();
-                Some(Self { driver, chosen, launch: *launch, folder, params, memory, textures, is_cut, architecture })
+                let keeping = Self { driver, chosen, launch: *launch, folder, params, memory, textures, is_cut, architecture };
+                // A launch that hangs has no end: what it began with is there when the program is ended.
+                if keeping.describe(output::BEGUN, UNFINISHED).is_ok() {
+                    parent::report(&["begun", &keeping.folder.display().to_string()]);
+                }
+                Some(keeping)
             }
             Err(error) => {
                 chosen.fail(&said(&error));
@@ -115,6 +123,12 @@ impl Keeping {
             self.memory.keep_after()?;
             self.textures.keep_after()?;
         }
+        self.describe(output::NAME, status)
+    }
+
+    /// Says what is kept, in the file `name`.
+    fn describe(&self, name: &str, status: Status) -> io::Result<()> {
+        let file = name;
         let Chosen { name, number, source, graph, .. } = &self.chosen;
         let kept = Kept {
             kernel: name,
@@ -129,7 +143,7 @@ impl Keeping {
             graph: *graph,
             status,
         };
-        output::write(&self.folder, &kept)
+        output::write(&self.folder, file, &kept)
     }
 }
 

@@ -11,7 +11,9 @@ use crate::memory::Region;
 use crate::textures::{Object, Place, Textures};
 
 /// The file of a folder that says what is in it. It is written last: a folder without it is not whole.
-const NAME: &str = "launch.txt";
+pub const NAME: &str = "launch.txt";
+/// The same of a launch that has not ended, with what was kept before it.
+pub const BEGUN: &str = "begun.txt";
 
 /// What is known of a launch.
 pub struct Kept<'a> {
@@ -39,14 +41,14 @@ pub struct Kept<'a> {
     pub status: Status,
 }
 
-/// Writes what is known to the folder of the launch.
+/// Writes what is known to the file `name` in the folder of the launch.
 ///
 /// # Errors
 /// It cannot be written.
-pub fn write(folder: &Path, kept: &Kept<'_>) -> io::Result<()> {
+pub fn write(folder: &Path, name: &str, kept: &Kept<'_>) -> io::Result<()> {
     let being_written = folder.join("launch.part");
     fs::write(&being_written, text(kept))?;
-    fs::rename(being_written, folder.join(NAME))
+    fs::rename(being_written, folder.join(name))
 }
 
 fn text(kept: &Kept<'_>) -> String {

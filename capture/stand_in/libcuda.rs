@@ -14,6 +14,7 @@ use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr;
 use std::slice;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use callbacks::called;
 
@@ -125,6 +126,10 @@ pub extern "C" fn cuInit(_: c_uint) -> c_int {
 
 #[unsafe(no_mangle)]
 pub extern "C" fn cuCtxSynchronize() -> c_int {
+    // A kernel that hangs is waited for until the program is ended.
+    while IS_LAUNCHED.load(Ordering::Acquire) && std::env::var_os("STAND_IN_HANG").is_some() {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
     SUCCESS
 }
 
@@ -268,7 +273,11 @@ struct LaunchParams {
     extra: *const *const c_void,
 }
 
+/// Whether a kernel was launched.
+static IS_LAUNCHED: AtomicBool = AtomicBool::new(false);
+
 unsafe fn launch(function: Handle, params: *const *const c_void, extra: *const *const c_void) -> c_int {
+    IS_LAUNCHED.store(true, Ordering::Release);
     let Some(kernel) = kernel(function) else { return INVALID_HANDLE };
     unsafe {
         let given = if extra.is_null() {

@@ -12,9 +12,9 @@ use super::run::Run;
 use super::session::Session;
 use crate::debug::bundle::{Manifest, is_bundle};
 use crate::debug::fix::{FixReports, fix_case};
-use crate::debug::open::{OpenedLaunch, elements_of_name, open, open_arguments, open_driver, open_launch_file};
+use crate::debug::open::{OpenedLaunch, open, open_arguments, open_driver, open_launch_file, pointee_elements};
 use crate::debug::{LaunchChoice, Opened, Overrides, Request, RunOptions, Writer, last_writers};
-use crate::launch::{Case, DriverLaunch, Element, Kind, LaunchFacts, LaunchFile, LaunchFileError, Study};
+use crate::launch::{Case, DriverLaunch, Element, LaunchFile, LaunchFileError};
 
 /// A builder of a launch. Values that are not set are made up: derived from the kernel's code, so that each thread has something to do.
 ///
@@ -321,22 +321,11 @@ impl Planned {
         session.engine().bundle(path.as_ref(), notes, others).map(drop).map_err(Error::File)
     }
 
-    /// The elements that the kernel of the first launch takes a parameter to point to, by the index of the parameter: those that it
-    /// computes with, if all its accesses by it are to such, or else those of the type in the kernel's mangled name, if its accesses are
-    /// of whole ones.
+    /// The elements that the kernel of the first launch takes a parameter to point to, where they are known, by the index of the parameter.
     pub fn param_elements(&self) -> Vec<Option<Element>> {
         let Some(launch) = self.opened.plan.cases.first().and_then(|case| case.launches.first()) else { return Vec::new() };
-        let (program, known) = (&self.opened.program, LaunchFacts::default());
-        let study = Study::new(program, launch.kernel, "", &known);
-        let kernel = &program.functions[launch.kernel.index()];
-        let named = elements_of_name(kernel);
-        let element = |index| {
-            let of_code = study.uniform_elements(index).map(|elements| elements.element);
-            let is_whole = |element: &Element| study.accesses_whole(index, element.bytes());
-            let of_name = || named.get(&index).copied().filter(is_whole);
-            of_code.filter(|element| element.kind() == Kind::Float).or_else(of_name).or(of_code)
-        };
-        (0..kernel.params.len()).map(element).collect()
+        let module = self.opened.launch.as_ref().map_or(Path::new(""), |launch| &launch.module);
+        pointee_elements(&self.opened.program, launch, module)
     }
 
     fn case(&self, case: usize) -> Result<&Case, Error> {

@@ -101,6 +101,10 @@ impl Shared {
                 ["kernel", name] => vec![self.kernel(name)],
                 ["module", file, name, architecture] => self.module(file, name, architecture.parse().ok()),
                 ["kept", folder] => vec![self.kept(folder)],
+                ["begun", folder] => {
+                    self.seen().begun = Some(PathBuf::from(folder));
+                    continue;
+                }
                 ["seen", count, name] => {
                     self.seen().kernel(name).launches += count.parse::<u64>().unwrap_or(0);
                     continue;

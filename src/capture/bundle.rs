@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::LAUNCHES_MAX;
-use super::kept::{Kept, Region};
+use super::kept::{Kept, Region, UNFINISHED};
 use super::modules::{self, Variable};
 use super::{textures, triton};
 use crate::api::{Planned, RunOptions};
@@ -67,8 +67,15 @@ pub fn write(folder: &Path, output: Option<&Path>, number: Option<usize>) -> Res
     let image = folder.parent().unwrap_or(Path::new("")).join(&kept.module);
     let texts = modules::find(&image, &kept.kernel, kept.architecture).map_err(&wrong)?.texts;
     let variables: Vec<Variable> = texts.iter().flat_map(|text| modules::variables(text)).collect();
+    let beside = triton::beside(&image, &kept.kernel);
+    let first = module_name(&beside);
     let modules: Vec<String> =
-        (0..texts.len()).map(|number| if number == 0 { MODULE.to_string() } else { format!("linked{number}.ptx") }).collect();
+        (0..texts.len()).map(|number| if number == 0 { first.clone() } else { format!("linked{number}.ptx") }).collect();
+    // What a launch says of its types is read where the module lies.
+    for path in &beside {
+        let name = path.file_name().unwrap_or_default();
+        fs::copy(path, folder.join(name)).map_err(|error| wrong(error.to_string()))?;
+    }
     for (name, text) in modules.iter().zip(texts) {
         fs::write(folder.join(name), text).map_err(|error| wrong(error.to_string()))?;
     }
@@ -86,9 +93,14 @@ pub fn write(folder: &Path, output: Option<&Path>, number: Option<usize>) -> Res
     if set_elements(&mut launch.memory, &kept, &planned_launch.param_elements()) {
         planned_launch = planned(&launch)?;
     }
-    let beside = triton::beside(&image, &kept.kernel);
     planned_launch.bundle_with(0, &RunOptions::default(), &output, &notes(&kept), &beside).map_err(|error| wrong(error.to_string()))?;
     Ok(lines(&kept, &output))
+}
+
+/// The name of the module: that of the files of Triton that lie beside it, which are found by it.
+fn module_name(beside: &[PathBuf]) -> String {
+    let stem = beside.first().and_then(|path| path.file_stem()).and_then(|stem| stem.to_str());
+    stem.map_or_else(|| MODULE.to_string(), |stem| format!("{stem}.ptx"))
 }
 
 /// `gemm.2.ptxcap` of `gemm.ptxcap` and 2.
@@ -107,6 +119,7 @@ fn notes(kept: &Kept) -> String {
     });
     let end = match kept.status {
         0 => String::new(),
+        UNFINISHED => "; there it had not ended when the program did, so nothing is expected".to_string(),
         status => format!("; there it ended with error {status} of the driver, so nothing is expected"),
     };
     format!("captured: launch {} of {}{device}{graph}{end}", kept.number, shown_name(&kept.kernel)).replace(char::is_control, " ")
@@ -143,6 +156,10 @@ fn launch(kept: &Kept, folder: &Path, variables: &[Variable]) -> Result<Launch, 
                 };
                 // Such are the placeholders in the toolkit's headers, of which there are dozens.
                 if variable.is_unused && region.bytes == 1 {
+                    continue;
+                }
+                // The device's addresses of code mean nothing elsewhere: the module has the functions.
+                if variable.names_functions {
                     continue;
                 }
                 initial.insert(name.clone(), Init::File(region.before.clone()));

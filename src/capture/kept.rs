@@ -7,6 +7,10 @@ use super::textures::{Array, Object};
 
 /// The file of a folder that says what is in it.
 const NAME: &str = "launch.txt";
+/// The file of a launch that has not ended.
+const BEGUN: &str = "begun.txt";
+/// The status of such a one.
+pub const UNFINISHED: i32 = -1;
 
 /// Memory that was kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,7 +79,7 @@ impl Kept {
     /// # Errors
     /// It cannot be read, in one line.
     pub fn read(folder: &Path) -> Result<Self, String> {
-        let path = folder.join(NAME);
+        let path = [NAME, BEGUN].map(|name| folder.join(name)).into_iter().find(|path| path.is_file()).unwrap_or_else(|| folder.join(NAME));
         let text = fs::read_to_string(&path).map_err(|error| format!("{}: cannot be read: {error}", path.display()))?;
         let mut kept = Self::default();
         for (index, line) in text.lines().enumerate() {

@@ -109,7 +109,11 @@ pub fn run(request: &Request, say: &dyn Fn(&str)) -> Result<i32, String> {
     command.args(arguments).env(SOCKET, &socket).envs(NO_CACHES);
     load(&mut command, request, &file)?;
     let ended = child::run(&mut command).map_err(|error| format!("cannot run {}: {}", program.display(), cause(&error)))?;
-    let seen = answers.end();
+    let mut seen = answers.end();
+    // A launch that hangs is kept as it began.
+    if seen.kept.is_empty() {
+        seen.kept.extend(seen.begun.clone());
+    }
     for line in &seen.said {
         say(line);
     }

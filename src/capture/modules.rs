@@ -1,6 +1,6 @@
 //! The PTX of a module, out of what the driver was given to load.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -161,6 +161,8 @@ pub struct Variable {
     pub is_global: bool,
     /// Whether the module mentions it nowhere else, as it does none of the placeholders of the toolkit's headers.
     pub is_unused: bool,
+    /// Whether its initial values name functions, as a table of them does.
+    pub names_functions: bool,
 }
 
 /// Whether a module has instructions of textures or surfaces.
@@ -174,15 +176,28 @@ pub fn has_images(text: &str) -> bool {
 pub fn variables(text: &str) -> Vec<Variable> {
     let text = crate::base::without_comments(text);
     let (mut depth, mut found) = (0_usize, Vec::new());
+    let (mut functions, mut initialized): (BTreeSet<&str>, Vec<(usize, &str)>) = (BTreeSet::new(), Vec::new());
     for line in text.split_inclusive([';', '{', '}']) {
         if depth == 0 {
             found.extend(variable(line));
+            if line.contains(".func") || line.contains(".entry") {
+                functions.extend(line.split(|c| !is_of_name(c)));
+            }
+        }
+        // An initial value begins in the declaration, and goes on in braces.
+        let begins = depth == 0 && line.contains('=');
+        if let Some(last) = found.len().checked_sub(1).filter(|last| begins || initialized.last().is_some_and(|(index, _)| index == last)) {
+            initialized.push((last, line));
         }
         match line.chars().last() {
             Some('{') => depth += 1,
             Some('}') => depth = depth.saturating_sub(1),
             Some(_) | None => {}
         }
+    }
+    for (index, values) in initialized {
+        let values = values.split_once('=').map_or(values, |(_, values)| values);
+        found[index].names_functions |= values.split(|c| !is_of_name(c)).any(|word| !word.is_empty() && functions.contains(word));
     }
     let mut mentions: BTreeMap<&str, usize> = found.iter().map(|variable| (variable.name.as_str(), 0)).collect();
     for word in text.split(|c| !is_of_name(c)) {
@@ -214,12 +229,40 @@ fn variable(declaration: &str) -> Option<Variable> {
     let named = rest.split('[').next()?.trim_end();
     let name: String = named.chars().rev().take_while(|c| is_of_name(*c)).collect::<Vec<char>>().into_iter().rev().collect();
     let begins = name.starts_with(|c: char| !c.is_ascii_digit());
-    begins.then_some(Variable { name, is_global: space == ".global", is_unused: false })
+    begins.then_some(Variable { name, is_global: space == ".global", is_unused: false, names_functions: false })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tables_of_functions_and_unused_variables_are_known() {
+        let text = "
+            .version 8.0
+            .func (.param .b32 r) fa(.param .b32 x);
+            .func fb() { ret; }
+            .global .align 8 .u64 table[2] = {fa,
+                fb};
+            .global .u64 one = fb;
+            .global .u64 pointer = generic(numbers);
+            .global .u32 numbers[2] = {1, 2};
+            .global .b8 placeholder;
+            .entry k() { ld.global.u64 %rd1, [table]; ld.global.u64 %rd1, [one]; ld.global.u64 %rd1, [pointer]; }";
+        let found: Vec<(String, bool, bool)> =
+            variables(text).into_iter().map(|each| (each.name, each.names_functions, each.is_unused)).collect();
+        let row = |name: &str, names_functions, is_unused| (name.to_string(), names_functions, is_unused);
+        assert_eq!(
+            found,
+            [
+                row("table", true, false),
+                row("one", true, false),
+                row("pointer", false, false),
+                row("numbers", false, false),
+                row("placeholder", false, true)
+            ]
+        );
+    }
 
     #[test]
     fn variables_are_those_of_global_and_constant_memory() {

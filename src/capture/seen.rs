@@ -17,6 +17,8 @@ pub struct Seen {
     pub kernels: BTreeMap<String, Kernel>,
     /// The folders of launches that were kept, in order.
     pub kept: Vec<PathBuf>,
+    /// The folder of the last launch that was begun.
+    pub begun: Option<PathBuf>,
     /// Lines for the user.
     pub said: Vec<String>,
 }

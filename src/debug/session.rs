@@ -439,6 +439,10 @@ impl Session {
                 saved.remove_times();
                 left_out
             }
+            Applies::WithoutPlaces(left_out) => {
+                saved.remove_places();
+                Some(left_out)
+            }
         };
         let differences = saved.differences(&self.program, self.case());
         let breakpoints = saved.breakpoints()?;

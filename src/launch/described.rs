@@ -37,15 +37,15 @@ pub fn forget_expected(launch: &mut Launch) -> bool {
     is_any
 }
 
-/// Gives all expected buffers of floats this tolerance; the number of them, and of buffers of bytes, which may be floats.
-pub fn loosen_floats(launch: &mut Launch, tolerance: Tolerance) -> usize {
+/// Gives all expected buffers of numbers this tolerance; the number of them, and of buffers of bytes, which may be numbers.
+pub fn loosen(launch: &mut Launch, tolerance: Tolerance) -> usize {
     let mut count = 0;
     for buffer in described(launch, &ValuePath::default()).into_iter().filter(|buffer| buffer.expect.is_some()) {
-        let is_float = buffer.elem.kind() == Kind::Float;
-        if is_float {
+        let is_number = buffer.elem.kind() != Kind::Bits;
+        if is_number {
             *buffer.tolerance = Some(tolerance);
         }
-        count += usize::from(is_float || buffer.elem == Element::B8);
+        count += usize::from(is_number || buffer.elem == Element::B8);
     }
     count
 }

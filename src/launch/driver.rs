@@ -92,8 +92,8 @@ impl DriverLaunch {
             is_from_args: false,
             reasons: Vec::new(),
         };
-        let (name, float_tolerance) = (function.name.to_string(), Tolerance::default());
-        Ok(Case { name, launches: vec![launch], buffers: Vec::new(), float_tolerance, printed: None, begin: 0 })
+        let (name, tolerance_of_bytes) = (function.name.to_string(), Tolerance::default());
+        Ok(Case { name, launches: vec![launch], buffers: Vec::new(), tolerance_of_bytes, printed: None, begin: 0 })
     }
 
     /// The contents of variables; each variable has at most one.

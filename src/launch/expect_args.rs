@@ -213,6 +213,8 @@ fn buffer_of(param: &Param) -> BufferTarget {
     };
     let address = || match param {
         Param::U64(Number::Integer(at)) | Param::B64(Number::Integer(at)) => u64::try_from(*at).ok(),
+        // The eight bytes of a captured pointer, the lowest first.
+        Param::Bytes(digits, parts) if parts.is_empty() && digits.len() == 16 => u64::from_str_radix(digits, 16).ok().map(u64::swap_bytes),
         _ => None,
     };
     name.map_or_else(|| address().map_or(BufferTarget::None, BufferTarget::At), |name| BufferTarget::Named(name.clone()))

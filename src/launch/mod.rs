@@ -47,7 +47,7 @@ pub mod variable_args;
 pub use crate::isa::{AddressMode, Filter};
 pub use arg_syntax::{extents, parse as parse_arg};
 pub use data::DataError;
-pub use described::{forget_expected, loosen_floats};
+pub use described::{forget_expected, loosen};
 pub use driver::{DriverLaunch, DriverVariable, variable_called};
 pub use element::{Element, Kind, Number};
 pub use expect::{Compared, Comparison, Expect, Mismatch, join_ranges, whole_elements};

@@ -30,8 +30,8 @@ pub struct Case {
     pub launches: Vec<PlannedLaunch>,
     /// All their buffers, in the order of definition.
     pub buffers: Vec<PlannedBuffer>,
-    /// How close floats must be to what is expected of buffers of bytes, where it is known that bytes are floats.
-    pub float_tolerance: Tolerance,
+    /// How close numbers must be to what is expected of buffers of bytes, where it is known which numbers the bytes are.
+    pub tolerance_of_bytes: Tolerance,
     /// The expected output of printf.
     pub printed: Option<Vec<u8>>,
     /// Index of the launch at which a session begins: the first of the kernel that was named.

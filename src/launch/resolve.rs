@@ -177,8 +177,8 @@ impl Resolver<'_> {
         self.check_total(&scope);
         let printed = printed.and_then(|printed| self.printed(&place.field("printed"), printed));
         let name = partial_name(name, &planned);
-        let float_tolerance = self.overrides.tolerance.tolerance().unwrap_or_default();
-        Case { name, launches: planned, buffers: scope.buffers, float_tolerance, printed, begin: 0 }
+        let tolerance_of_bytes = self.overrides.tolerance.tolerance().unwrap_or_default();
+        Case { name, launches: planned, buffers: scope.buffers, tolerance_of_bytes, printed, begin: 0 }
     }
 
     fn launch(&mut self, index: usize, place: &ValuePath, launch: &Launch, scope: &mut Scope) -> Option<PlannedLaunch> {

@@ -114,6 +114,33 @@ fn a_bundle_of_a_time_opens_with_other_options_at_its_start() {
     assert!(said.contains("\nt=0 ") && said.contains("ring_sum.ptx:30"), "{said}");
 }
 
+/// A bundle whose module was changed by hand opens without what depends on its instructions.
+#[test]
+fn a_bundle_with_a_changed_module_opens() {
+    let there = folder("changed");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let path = there.join("x.ptxcap");
+    let bundle = format!("bundle {}", path.display());
+    let (said, status) = ptxdbg(root, &["--batch", "--no-init", "-l", "fixtures/debug/ring_sum.ron", "-e", "break 30", "-e", &bundle]);
+    assert_eq!(status, 0, "{said}");
+    let members: Vec<(String, Vec<u8>)> = bundle::members(&path)
+        .unwrap()
+        .into_iter()
+        .map(|(name, _)| {
+            let bytes = bundle::read(&path.join(&name), u64::MAX).unwrap().unwrap();
+            let text = String::from_utf8(bytes.clone()).unwrap_or_default();
+            let bytes = if name.ends_with(".ptx") { text.replace("add.u32 %result", "sub.u32 %result").into_bytes() } else { bytes };
+            (name, bytes)
+        })
+        .collect();
+    let members: Vec<(String, bundle::Content)> = members.into_iter().map(|(name, bytes)| (name, bundle::Content::Bytes(bytes))).collect();
+    bundle::write(&there.join("y.ptxcap"), &members).unwrap();
+    for words in [&["--batch", "y.ptxcap"][..], &["--batch", "y.ptxcap", "-e", "info breakpoints"]] {
+        let (said, status) = ptxdbg(&there, words);
+        assert!(said.contains("the text of ring_sum.ptx has changed since the session was saved") && status < 2, "{status}: {said}");
+    }
+}
+
 /// A bundle's results are those of its launch: another one is not judged by them, and a tolerance is for its floats.
 #[test]
 fn what_a_bundle_expects_is_of_its_launch() {
@@ -126,7 +153,7 @@ fn what_a_bundle_expects_is_of_its_launch() {
     assert!(said.contains("this launch is not the one of the bundle") && !said.contains("expected\n") && status == 0, "{status}: {said}");
     let (said, status) = ptxdbg(&there, &["--verify", "x.ptxcap", "--rtol", "1e-5"]);
     assert!(said.ends_with("1 passed, 0 failed\n") && status == 0, "{status}: {said}");
-    let (said, status) = ptxdbg(root, &["--verify", "-l", "fixtures/programs/bfs_frontier.ron", "--rtol", "1e-5"]);
+    let (said, status) = ptxdbg(root, &["--verify", "-l", "fixtures/faults/barrier_deadlock.ron", "--rtol", "1e-5"]);
     assert!(said.contains("the launch expects none") && status == 2, "{status}: {said}");
 }
 

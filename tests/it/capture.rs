@@ -195,7 +195,10 @@ fn a_block_alone_leaves_what_the_device_left() {
     let (said, status) = replayed(&unpacked.join("launch.ron"), &["--batch", "--blocks", "1", "--atol", "3.125", "-l"]);
     assert!(status == 1 && said.contains("of its 1,000 elements are wrong"), "{said}");
     let (said, _) = replayed(&unpacked.join("launch.ron"), &["--batch", "--blocks", "1", "-l"]);
-    assert!(said.contains("4,000 bytes that 1 of 5 blocks wrote; what the other blocks write to the same places, too, differs"), "{said}");
+    assert!(
+        said.contains("4,000 bytes that 1 of 5 blocks wrote; where the other blocks write to the same places, too, it differs"),
+        "{said}"
+    );
     let (said, status) = replayed(&folder.join("batched.ptxcap"), &["--batch", "--blocks", "5"]);
     assert!(status == 2 && said.contains("the grid of (5,1,1) has no block (5,0,0)"), "{said}");
     // With a block run the others of its cluster.
@@ -431,6 +434,37 @@ fn signals_are_passed_on() {
         assert_eq!(files(&folder), ["began", "x.ptxcap"], "{signal}");
         assert_eq!(replayed(&folder.join("x.ptxcap"), &["--verify"]).1, 0);
     }
+}
+
+/// A launch that hangs is captured as it began, when the program is ended.
+#[test]
+fn a_launch_that_hangs_is_captured_as_it_began() {
+    let Some(built) = stand_in() else { return };
+    let folder = empty_folder("hang");
+    let program = built.join("program").display().to_string();
+    let script = format!("echo > began; exec {program} linked text vecadd");
+    let mut command = Command::new("setsid");
+    command.args([
+        "env",
+        "--default-signal=TERM,HUP,INT",
+        env!("CARGO_BIN_EXE_ptxdbg"),
+        "capture",
+        "-o",
+        "x.ptxcap",
+        "--",
+        "sh",
+        "-c",
+        &script,
+    ]);
+    let command = command.current_dir(&folder).env("LD_LIBRARY_PATH", built).env("STAND_IN_HANG", "1").stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    wait_for(&folder.join("began"));
+    std::thread::sleep(std::time::Duration::from_secs(3));
+    assert!(Command::new("kill").arg("-INT").arg(child.id().to_string()).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(128 + 2));
+    assert_eq!(files(&folder), ["began", "x.ptxcap"]);
+    let (said, status) = replayed(&folder.join("x.ptxcap"), &["--batch"]);
+    assert!(status == 0 && !said.contains("as expected"), "{said}");
 }
 
 /// Where no bundle can be written, the program is not run.

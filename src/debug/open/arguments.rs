@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{expectations, formals_of, variables_of};
+use super::expectations;
+use super::formals::{formals_of, variables_of};
 use crate::base::{Diagnostic, SourceFile, SourceId, Sources, Span};
 use crate::launch::block_list::BlockRange;
 use crate::launch::param_args::{self, Formal, ParamArgs};

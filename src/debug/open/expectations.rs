@@ -25,7 +25,7 @@ pub(super) fn forget_of_others(file: &mut LaunchFile, before: &Content, override
     forgotten.then(|| why.to_string())
 }
 
-/// Applies `--rtol` and `--atol` without `--expect`: to all floats that the launch file expects.
+/// Applies `--rtol` and `--atol` without `--expect`: to all numbers that the launch file expects.
 ///
 /// # Errors
 /// It expects none.
@@ -34,11 +34,11 @@ pub(super) fn loosen(file: &mut LaunchFile, overrides: &Overrides) -> Result<(),
     let mut count = 0;
     for launch in file.content.launches_mut() {
         let Launch { variable_types, expect_variables, variable_tolerances, .. } = launch;
-        let floats = variable_types.iter().filter(|(name, element)| element.kind() == Kind::Float && expect_variables.contains_key(*name));
-        let floats: Vec<String> = floats.map(|(name, _)| name.clone()).collect();
-        count += floats.len();
-        variable_tolerances.extend(floats.into_iter().map(|name| (name, tolerance)));
-        count += launch::loosen_floats(launch, tolerance);
+        let numbers = variable_types.iter().filter(|(name, element)| element.kind() != Kind::Bits && expect_variables.contains_key(*name));
+        let numbers: Vec<String> = numbers.map(|(name, _)| name.clone()).collect();
+        count += numbers.len();
+        variable_tolerances.extend(numbers.into_iter().map(|name| (name, tolerance)));
+        count += launch::loosen(launch, tolerance);
     }
     if count > 0 {
         return Ok(());
@@ -50,7 +50,7 @@ pub(super) fn loosen(file: &mut LaunchFile, overrides: &Overrides) -> Result<(),
     let text = bound.to_string();
     let span_end = text.len() as u32;
     let source = file.sources.add(SourceFile::new(option, text));
-    let message = "a tolerance is for floats that are expected, and the launch expects none";
-    let help = "--expect out=@y.npy, or 'expect' in the launch file of a buffer of floats; integers and bytes are compared exactly";
+    let message = "a tolerance is for numbers that are expected, and the launch expects none";
+    let help = "--expect out=@y.npy, or 'expect' of a buffer in the launch file";
     Err(vec![Diagnostic::error("expect", Span::new(source, 0, span_end), message).with_help(help)])
 }

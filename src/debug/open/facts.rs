@@ -8,7 +8,7 @@ use crate::debug::expression::type_called;
 use crate::debug::source_names::{self, types};
 use crate::dwarf::{LazyDebugInfo, PointerKind, Type};
 use crate::isa::ScalarType;
-use crate::launch::{self, Element, Kind, LaunchFacts};
+use crate::launch::{self, Element, Kind, LaunchFacts, PlannedLaunch, Study};
 use crate::program::{FuncId, Function, Program, parameter_types};
 
 /// The facts about a launch of `kernel`: what pointers point to is what the debug data says, where no file beside the module says it.
@@ -42,8 +42,26 @@ fn elements(program: &Program, kernel: FuncId) -> Vec<(usize, ScalarType)> {
     parameters.into_iter().enumerate().filter_map(element).collect()
 }
 
+/// The elements that the kernel of `launch` takes its parameters to point to, by their index: those that it computes with, if all its
+/// accesses by it are to such; or else, if its accesses are of whole ones, those of a file of Triton beside `module` or of the debug data,
+/// or those of the type in its mangled name.
+pub fn pointee_elements(program: &Program, launch: &PlannedLaunch, module: &Path) -> Vec<Option<Element>> {
+    let known = facts(module, program, launch.kernel, &[], &mut Sources::default()).unwrap_or_default();
+    let unknown = LaunchFacts::default();
+    let (study, kernel) = (Study::new(program, launch.kernel, "", &unknown), &program.functions[launch.kernel.index()]);
+    let named = elements_of_name(kernel);
+    let element = |index| {
+        let of_code = study.uniform_elements(index).map(|elements| elements.element);
+        let is_whole = |element: &Element| study.accesses_whole(index, element.bytes());
+        let of_files = || known.elements.get(&index).and_then(|ty| Element::from_name(ty.word())).filter(is_whole);
+        let of_name = || named.get(&index).copied().filter(is_whole);
+        of_code.filter(|element| element.kind() == Kind::Float).or_else(of_files).or_else(of_name).or(of_code)
+    };
+    (0..kernel.params.len()).map(element).collect()
+}
+
 /// The elements that the kernel's parameters point to by their types in its mangled name, such as `float const*`, by index.
-pub fn elements_of_name(kernel: &Function) -> BTreeMap<usize, Element> {
+fn elements_of_name(kernel: &Function) -> BTreeMap<usize, Element> {
     let types = parameter_types(&kernel.name).filter(|types| types.len() == kernel.params.len()).unwrap_or_default();
     let element = |(index, ty): (usize, String)| {
         let words: Vec<&str> = ty.strip_suffix('*')?.split_whitespace().filter(|word| !["const", "volatile"].contains(word)).collect();

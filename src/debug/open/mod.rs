@@ -6,6 +6,7 @@ pub mod asm;
 mod driver;
 mod expectations;
 mod facts;
+mod formals;
 mod linked;
 pub mod modules;
 mod outside;
@@ -19,22 +20,23 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use self::driver::open_driver;
-pub use self::facts::elements_of_name;
+pub use self::facts::pointee_elements;
+pub(in crate::debug) use self::formals::formals_of;
+pub use self::formals::variables_of;
 use self::made_up::made_up;
 use self::modules::{Chosen, choose, choose_at, relocated};
 pub use self::modules::{read_text_module, read_text_module_at};
 pub use self::same_launch::open_with_launch;
-use super::arrays;
 use crate::base::{Diagnostic, SourceFile, SourceId, Sources, Span, save};
 use crate::container::{self, bundle, pipe};
-use crate::launch::file::{Launch, Param};
+use crate::launch::file::Param;
 use crate::launch::foreign::foreign;
 use crate::launch::nvcc::{self, Compiler};
-use crate::launch::param_args::{self, Formal, ParamType};
-use crate::launch::variable_args::{self, Names, VariableFormal};
+use crate::launch::param_args;
+use crate::launch::variable_args::{self, Names};
 use crate::launch::{
-    self, Basis, Content, Element, Kind, LaunchFacts, LaunchFile, LaunchFileError, MadeUp, Origin, Overrides, Plan, Reason, Study,
-    ValuePath, expect_args, relocate, ron_text,
+    self, Basis, Content, LaunchFacts, LaunchFile, LaunchFileError, MadeUp, Origin, Overrides, Plan, Reason, Study, ValuePath, expect_args,
+    relocate, ron_text,
 };
 use crate::program::map::Maps;
 use crate::program::{FuncId, Program, is_called};
@@ -327,48 +329,6 @@ fn with_full_name(overrides: &Overrides, program: &Program) -> Overrides {
     };
     let kernel = overrides.kernel.clone().map(full);
     Overrides { kernel, ..overrides.clone() }
-}
-
-/// The variables of the module that arguments can set; variables that nvcc declares as bytes have the types that their accesses show.
-pub fn variables_of(program: &Program) -> Vec<VariableFormal> {
-    let typed = arrays::infer(program).into_iter().filter_map(|(id, known)| match known {
-        arrays::Inference::Typed(inferred) => Some((id, Element::from_name(inferred.ty.ty.word())?)),
-        arrays::Inference::Bytes(_) => None,
-    });
-    variable_args::formals(program, &typed.collect())
-}
-
-/// The parameters of `kernel` with their names: those of the launch's buffers, of the files next to the module, and of the kernel.
-pub(in crate::debug) fn formals_of(
-    program: &Program,
-    kernel: FuncId,
-    (module, folders): (&Path, &[PathBuf]),
-    launch: &Launch,
-) -> Vec<Formal> {
-    // Errors in files next to the module do not matter if there is a launch file.
-    let known = facts::facts(module, program, kernel, folders, &mut Sources::default()).unwrap_or_default();
-    let mut formals = Study::new(program, kernel, "", &known).formals();
-    for (formal, param) in formals.iter_mut().zip(&launch.params) {
-        if let Some(buffer) = param.buffer() {
-            formal.names.insert(0, buffer.name.clone());
-        }
-        formal.ty = own_in(param, formal.ty);
-    }
-    formals
-}
-
-/// The type of a parameter that is `param` in a launch: the launch has types where the code has widths only.
-fn own_in(param: &Param, own: ParamType) -> ParamType {
-    let says_type = |element: &Element| element.kind() != Kind::Bits;
-    match (own, param.buffer(), param.scalar()) {
-        (ParamType::Pointer(_) | ParamType::AnyOfWidth(_), Some(buffer), _) if says_type(&buffer.elem) => {
-            ParamType::Pointer(Some(buffer.elem))
-        }
-        (ParamType::Scalar(element), _, Some((reason_text, _))) if says_type(&reason_text) && reason_text.bytes() == element.bytes() => {
-            ParamType::Scalar(reason_text)
-        }
-        (own, _, _) => own,
-    }
 }
 
 /// A launch with the parameters given as arguments; everything else is made up.

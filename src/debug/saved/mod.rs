@@ -227,6 +227,8 @@ pub enum Applies {
     Whole,
     /// What depends on no time, for the run is another one; with a line about what is left out, if anything is.
     WithoutTimes(Option<String>),
+    /// What depends on neither a time nor an instruction, for the module has changed; with a line about that.
+    WithoutPlaces(String),
 }
 
 /// The version field, which is read before the others.
@@ -304,9 +306,13 @@ impl Saved {
     /// It is for another program, or inconsistent, in one line.
     pub fn check(&self, program: &Program, case: &Case, options: &RunOptions) -> Result<Applies, String> {
         let (module, run) = (SavedModule::of(program), SavedRun::of(program, case, options));
+        if self.module.name != module.name {
+            let name = &self.module.name;
+            return Err(format!("this session is of {name}, and another module is loaded: its times and places do not apply"));
+        }
         if self.module.digest != module.digest {
-            let what = if self.module.name == module.name { "its text has changed since" } else { "another module is loaded" };
-            return Err(format!("this session is of {}, and {what}: its times and places do not apply", self.module.name));
+            let what = format!("the text of {} has changed since the session was saved", module.name);
+            return Ok(Applies::WithoutPlaces(format!("{what}: its times, breakpoints and marks are left out")));
         }
         self.marks.check().map_err(|error| error.message)?;
         self.roles.check().map_err(|error| error.message)?;
@@ -335,6 +341,12 @@ impl Saved {
         (self.marks, self.inputs) = (Marks::default(), Vec::new());
     }
 
+    /// The session for a module that has changed: without what depends on times or instructions.
+    pub fn remove_places(&mut self) {
+        self.remove_times();
+        self.breakpoints.clear();
+    }
+
     /// A warning for each input of the launches of `case` that differs from when the session was saved; empty for a file that an earlier
     /// version wrote, without inputs.
     pub fn differences(&self, program: &Program, case: &Case) -> Vec<String> {
@@ -348,7 +360,10 @@ impl Saved {
     /// It cannot be loaded, in one line.
     pub fn compare(path: &Path, program: &Program, case: &Case, options: &RunOptions) -> Result<Vec<String>, String> {
         let saved = Self::read(path).map_err(|error| error.to_string())?;
-        saved.check(program, case, options).map_err(|why| format!("{}: {why}", path.display()))?;
+        let applies = saved.check(program, case, options).map_err(|why| format!("{}: {why}", path.display()))?;
+        if let Applies::WithoutPlaces(left_out) = applies {
+            return Ok(vec![left_out]);
+        }
         saved.breakpoints()?;
         saved.types(program, case)?;
         Ok(saved.differences(program, case))

@@ -32,8 +32,8 @@ pub(in crate::debug) fn typed_by_stores(program: &Program, case: &Case, stored: 
         let is_whole = |element: &Element| element.bytes() > 1 && buffer.bytes.is_multiple_of(element.bytes().into());
         let Some(element) = element.filter(is_whole) else { continue };
         (buffer.element, buffer.shape) = (element, vec![buffer.bytes / u64::from(element.bytes())]);
-        if let Some(expect) = buffer.expect.as_mut().filter(|_| element.kind() == Kind::Float) {
-            expect.tolerance = case.float_tolerance;
+        if let Some(expect) = buffer.expect.as_mut().filter(|_| element.kind() != Kind::Bits) {
+            expect.tolerance = case.tolerance_of_bytes;
         }
         is_any = true;
     }

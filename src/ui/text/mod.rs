@@ -175,7 +175,11 @@ pub fn compared(found: &RunComparison, files: [&str; 2], style: Style) -> String
 /// What a bundle has after `ptxdbg shrink`: bytes of memory and of the file, before and after.
 pub fn shrunk(path: &Path, [memory_before, memory_after]: [u64; 2], [file_before, file_after]: [u64; 2]) -> String {
     let name = path.display();
-    let gain = if file_after < file_before { "" } else { ": it needs all of its memory, so the file is no smaller" };
+    let gain = match (file_after < file_before, memory_after < memory_before) {
+        (true, _) => "",
+        (false, true) => ": what it leaves out takes no space when it is compressed",
+        (false, false) => ": its run needs all of its memory",
+    };
     format!("{name}: {memory_before} bytes of memory to {memory_after}, a file of {file_before} bytes to {file_after}{gain}\n")
 }
 

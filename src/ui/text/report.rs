@@ -31,8 +31,11 @@ fn compared_part(part: &ComparedPart, is_wrong: bool) -> String {
         }
     };
     let bytes = if bytes == 0 { "nothing".to_string() } else { many(bytes, "byte") };
-    let others =
-        if is_wrong && blocks < grid_blocks { "; what the other blocks write to the same places, too, differs without them" } else { "" };
+    let others = if is_wrong && blocks < grid_blocks {
+        "; where the other blocks write to the same places, too, it differs without them"
+    } else {
+        ""
+    };
     format!("compared     {bytes} that {} of {} blocks wrote{atomics}{others}\n", grouped(blocks), grouped(grid_blocks))
 }
 
