@@ -246,14 +246,14 @@ impl PyRun {
     }
 
     /// What a statement of a Triton kernel gave the variable `name`, as an array: that at `line`, or the last one that gives it a tensor,
-    /// in the block `program`, after as many executions of it as `iteration`.
-    #[pyo3(signature = (name, line = None, program = None, iteration = 0))]
+    /// in the block `program`, after as many executions of it as `iteration`, 0 without it.
+    #[pyo3(signature = (name, line = None, program = None, iteration = None))]
     fn tensor<'py>(
         slf: &Bound<'py, Self>,
         name: &str,
-        line: Option<u32>,
+        line: Option<Bound<'py, PyAny>>,
         program: Option<Bound<'py, PyAny>>,
-        iteration: u64,
+        iteration: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         slf.py().import("ptxdbg._tensors")?.getattr("tensor")?.call1((slf, name, line, program, iteration))
     }

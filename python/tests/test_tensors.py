@@ -50,6 +50,8 @@ def test_each_round_of_a_loop(arch):
     assert (result.tensor("at", program=1) == np.arange(256, 512)).all()
     with pytest.raises(ptxdbg.PtxdbgError, match="4 times"):
         result.tensor("value", line=line, iteration=3)
+    with pytest.raises(ValueError, match="the iteration is an integer from 0"):
+        result.tensor("value", iteration=-1)
     with pytest.raises(ptxdbg.PtxdbgError, match="the variables are"):
         result.tensor("values")
 

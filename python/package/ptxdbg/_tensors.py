@@ -7,11 +7,16 @@ _TYPES = {"f64": np.float64, "f32": np.float32, "f16": np.float16, "s64": np.int
           "u8": np.uint8, "b64": np.uint64, "e4m3": np.uint8, "e5m2": np.uint8, "pred": np.bool_}
 
 
-def tensor(result, name, line=None, program=None, iteration=0):
+def tensor(result, name, line=None, program=None, iteration=None):
     """See :meth:`ptxdbg.Result.tensor`."""
+    from . import _natural as natural
+
     block = (program,) if isinstance(program, int) else tuple(program or (0,))
     if len(block) > 3:
         raise ValueError(f"a program has at most 3 numbers, not {len(block)}")
+    block = [natural(number, "a number of the program", 32) for number in block]
+    line = None if line is None else natural(line, "the line", 32)
+    iteration = natural(iteration or 0, "the iteration", 64)
     ty, shape, bits = result.session()._tensor(name, line, [*block, 0, 0][:3], iteration)
     missing = bits.count(None)
     if missing:

@@ -12,6 +12,8 @@ use crate::program::Pc;
 /// Most stops for other reasons on the way to a statement.
 const OTHER_STOPS_MAX: u32 = 1000;
 
+const INTERRUPTED: &str = "the run was interrupted";
+
 /// An execution of a statement of the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Execution {
@@ -80,14 +82,19 @@ impl Session {
         self.breakpoints.add(Breakpoint { filter, ..Breakpoint::new(Trigger::Code(pcs), "tensor") });
         self.seek(Tick(0), interrupt);
         let (mut hits, mut others) = (0, 0);
-        while hits <= at.iteration {
+        loop {
             let goal = if self.time() == Tick(0) { Goal::Run } else { Goal::Continue };
             let stop = self.resume(&goal, Direction::Forward, interrupt).map_err(|error| error.to_string())?;
             let is_interrupted = stop.reasons.iter().any(|reason| matches!(reason, Reason::Interrupted));
             if stop.reasons.iter().any(|reason| matches!(reason, Reason::Breakpoint { .. })) {
+                let pc = self.eval_context().frame().map_err(|error| error.to_string())?.pc;
+                self.finish_instruction(pc, interrupt)?;
+                if hits == at.iteration {
+                    return Ok(pc);
+                }
                 hits += 1;
             } else if is_interrupted || self.ended().is_some() || others == OTHER_STOPS_MAX {
-                let why = if is_interrupted { "the run was interrupted".to_string() } else { format!("it is executed {hits} times") };
+                let why = if is_interrupted { INTERRUPTED.to_string() } else { format!("it is executed {hits} times") };
                 return Err(format!(
                     "line {line} is not executed {} times by warp {warp} of block {:?}: {why}",
                     at.iteration + 1,
@@ -97,9 +104,21 @@ impl Session {
                 others += 1;
             }
         }
-        let pc = self.eval_context().frame().map_err(|error| error.to_string())?.pc;
+    }
+
+    /// Lets the focused warp execute the instruction at `pc` to its end. One that waits for other warps is executed again when they have
+    /// come.
+    fn finish_instruction(&mut self, pc: Pc, interrupt: &mut dyn InterruptCheck) -> Result<(), String> {
         let step = Goal::Instruction { count: 1, over_calls: true };
-        self.resume(&step, Direction::Forward, interrupt).map_err(|error| error.to_string())?;
-        Ok(pc)
+        for _ in 0..OTHER_STOPS_MAX {
+            let stop = self.resume(&step, Direction::Forward, interrupt).map_err(|error| error.to_string())?;
+            if stop.reasons.iter().any(|reason| matches!(reason, Reason::Interrupted)) {
+                return Err(INTERRUPTED.to_string());
+            }
+            if self.ended().is_some() || self.eval_context().frame().is_ok_and(|frame| frame.pc != pc) {
+                break;
+            }
+        }
+        Ok(())
     }
 }

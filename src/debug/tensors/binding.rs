@@ -124,7 +124,8 @@ impl Wanted<'_> {
             |register: &RegisterOperand, inside: bool| self.code.readers(*register).iter().any(|pc| of_group.contains(pc) == inside);
         let mut written: Vec<RegisterOperand> = Vec::new();
         for pc in group.iter().filter(|pc| may_give(op, self.code, **pc)) {
-            let new = |register: &&RegisterOperand| self.is_wide_enough(**register) && !written.contains(*register);
+            let is_element = |register: &RegisterOperand| !self.is_constant_beside(op, *pc) || self.is_loaded(*register, group);
+            let new = |register: &&RegisterOperand| self.is_wide_enough(**register) && !written.contains(*register) && is_element(register);
             let new: Vec<RegisterOperand> = self.code.writes(*pc).iter().filter(new).copied().collect();
             written.extend(new);
         }
@@ -146,6 +147,18 @@ impl Wanted<'_> {
             }
             Some(Binding { parts, writers })
         })
+    }
+
+    /// True for an instruction of a load that gives a register a constant: the address of shared memory, or what a load that not all
+    /// lanes execute leaves there.
+    fn is_constant_beside(&self, op: &Op, pc: u32) -> bool {
+        matches!(op.name.as_str(), "tt.load" | "ttg.local_load") && self.code.reads(pc).is_empty()
+    }
+
+    /// True for a register that an instruction of `group` loads.
+    fn is_loaded(&self, register: RegisterOperand, group: &[u32]) -> bool {
+        let loads = |pc: &u32| self.code.opcode(*pc).starts_with("ld") && self.code.writes(*pc).contains(&register);
+        group.iter().any(loads)
     }
 
     fn is_wide_enough(&self, register: RegisterOperand) -> bool {
