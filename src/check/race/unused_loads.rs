@@ -11,7 +11,7 @@ use super::advice::FunctionAnalysis;
 use crate::check::undefined_operands::Operands;
 use crate::machine::{FrameBase, LaneMask, PreparedLaunch, ScratchWarp};
 use crate::program::operands::{RegisterOperand, Use, reads, registers_of, writes};
-use crate::program::{Bank, CompareOp, Effect, Guard, Inst, Op, Pc, PredSrc, Program, SelectOp, Src, SrcKind};
+use crate::program::{Bank, CompareOp, Effect, Guard, Inst, Op, Pc, PredSrc, Program, SelectOp, Src, SrcKind, WarpOp};
 
 /// The most warps whose loads are remembered.
 const MAX_WARPS: usize = 1 << 12;
@@ -89,7 +89,7 @@ impl Walk<'_> {
             held.insert(register, LaneMask::ALL);
             worklist.push(register);
         }
-        let mut used = LaneMask::NONE;
+        let (mut used, mut has_exchanged) = (LaneMask::NONE, false);
         while let Some(register) = worklist.pop() {
             let lanes = held.get(&register).copied().unwrap_or(LaneMask::NONE);
             for at in self.analysis.code() {
@@ -98,11 +98,20 @@ impl Walk<'_> {
                     continue;
                 }
                 let lanes = lanes & self.may_execute(inst);
-                if !self.is_only_computed_with(inst, register) {
+                let exchanges = is_exchanged(inst, register);
+                if !exchanges && !self.is_only_computed_with(inst, register) {
                     used |= lanes;
                     continue;
                 }
-                let lanes = lanes & self.may_select(inst, register);
+                let lanes = match lanes & self.may_select(inst, register) {
+                    LaneMask::NONE => continue,
+                    // Which lanes take it is not asked.
+                    _ if exchanges => {
+                        has_exchanged = true;
+                        LaneMask::ALL
+                    }
+                    lanes => lanes,
+                };
                 for result in writes(inst, self.program) {
                     let known = held.entry(result).or_insert(LaneMask::NONE);
                     if !known.contains_all(lanes) {
@@ -112,7 +121,8 @@ impl Walk<'_> {
                 }
             }
         }
-        used
+        // One lane may use what another one loads.
+        if has_exchanged { LaneMask::all_if(!used.is_empty()) } else { used }
     }
 
     /// True if the register flows into the results of the instruction and has no other effect.
@@ -195,6 +205,19 @@ impl Walk<'_> {
         let operands = Operands { program: self.program, warp: self.scratch.warp(), frame, active, undefined };
         inst.op.undefined_in(&operands, any)
     }
+}
+
+/// True if `shfl` or `redux` gives the register, or a sum with it, to lanes of the warp, and uses it for nothing else.
+fn is_exchanged(inst: &Inst, register: RegisterOperand) -> bool {
+    let (value, others) = if let Op::Warp(WarpOp::Shuffle { a, b, c, mask, .. }) = inst.op {
+        (a, [Some(b), Some(c), mask])
+    } else if let Op::Warp(WarpOp::Redux { a, mask, .. }) = inst.op {
+        (a, [Some(mask), None, None])
+    } else {
+        return false;
+    };
+    let is = |source: Src| matches!(source.kind(), SrcKind::Reg(slot) if slot == register.slot);
+    register.bank == Bank::B32 && is(value) && !others.into_iter().flatten().any(is)
 }
 
 /// True if a known operand can decide the result of an operation whose other operands are unknown, such as false that of an `and`.

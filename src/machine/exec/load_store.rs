@@ -389,8 +389,13 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     #[inline(never)]
     fn report_store(&mut self, space: Space, access: &LaneAccess, op: &Access, (element, parts): (Element, &[Src]), group: &Group) {
         let elements = self.stored_elements(access, element, parts, group);
-        let store = store_data((&*self.shared, &*self.global), space, access, element, &elements);
-        let event = AccessEvent { store, ..self.access_event(space, access, AccessKind::Write, (*op, Proxy::Generic)) };
+        self.report_elements(space, access, *op, (word_bytes(element), &elements));
+    }
+
+    /// Reports a store of elements of the given size, 8 bytes at most.
+    pub(super) fn report_elements(&mut self, space: Space, access: &LaneAccess, op: Access, data: (u32, &[PerLane<u64>])) {
+        let store = store_data((&*self.shared, &*self.global), space, access, data);
+        let event = AccessEvent { store, ..self.access_event(space, access, AccessKind::Write, (op, Proxy::Generic)) };
         self.paused |= self.observer.event(&Event::Access(event));
     }
 
@@ -404,13 +409,12 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         (element, parts): (Element, &[Src]),
         group: &Group,
     ) {
-        let is_private = matches!(space, Space::Local | Space::ParamFunc);
         if space == Space::Shared && op.ordering == Ordering::Weak && self.prepared.cluster_blocks == 1 {
             self.non_progress.changes_shared = true;
-        } else if !is_private {
+        } else if !matches!(space, Space::Local | Space::ParamFunc) {
             self.non_progress.compared += 1;
             let elements = self.stored_elements(access, element, parts, group);
-            let data = store_data((&*self.shared, &*self.global), space, access, element, &elements);
+            let data = store_data((&*self.shared, &*self.global), space, access, (word_bytes(element), &elements));
             if !data.is_some_and(|data| access.mask.iter().all(|lane| data.already_holds(lane, access.addresses[lane]))) {
                 return;
             }
@@ -511,16 +515,19 @@ fn store_data<'a>(
     (shared, global): (&'a Shared, &'a Region),
     space: Space,
     access: &LaneAccess,
-    element: Element,
-    elements: &'a [PerLane<u64>],
+    (element_bytes, elements): (u32, &'a [PerLane<u64>]),
 ) -> Option<StoreData<'a>> {
     let memory = match space {
         Space::Shared => Some((&shared.pages, 0)),
         Space::Generic | Space::Global => global.find(access.min).map(|allocation| (&allocation.pages, allocation.origin)),
         Space::SharedCluster | Space::Local | Space::ParamFunc | Space::Const | Space::Param => None,
     };
-    let element_bytes = u32::from(element.bits.min(64) / 8);
     memory.map(|(pages, origin)| StoreData { elements, element_bytes, pages, origin })
+}
+
+/// The bytes of the words in which [`WarpRun::stored_elements`] has elements.
+fn word_bytes(element: Element) -> u32 {
+    u32::from(element.bits.min(64) / 8)
 }
 
 /// The proxy of an image access.

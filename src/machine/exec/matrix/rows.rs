@@ -4,7 +4,7 @@
 //! matrix or, transposed, of column l / 4.
 
 use crate::isa::Space;
-use crate::machine::event::AccessKind;
+use crate::machine::event::{AccessKind, EventKind};
 use crate::machine::exec::load_store::AccessSegment;
 use crate::machine::exec::warp_run::{Group, WarpRun};
 use crate::machine::state::lanes::{LANES, LaneMask, PerLane};
@@ -46,8 +46,12 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         for (rows, source) in rows.chunks_exact_mut(ROWS).zip(sources) {
             rows.copy_from_slice(&rows_of(lanes.get32(*source), op.transposed));
         }
+        let word = |row: &Row, half: usize| u64::from_le_bytes(std::array::from_fn(|at| row[8 * half + at]));
+        let words: [PerLane<u64>; 2] = [0, 1].map(|half| std::array::from_fn(|lane| word(&rows[lane], half)));
         for AccessSegment { space, access } in segments {
-            self.report(space, &access, AccessKind::Write);
+            if self.wants(EventKind::Access) {
+                self.report_elements(space, &access, op.access, (8, &words));
+            }
             self.write(space, &access, 0, |lane, bytes: &mut Row| *bytes = rows[lane]);
         }
         Ok(())
