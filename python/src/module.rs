@@ -7,6 +7,7 @@ use ptxdbg::api::{Element, Error, Module, ModuleVariable};
 use ptxdbg::launch::{LaunchFacts, Study, choose_kernel};
 use ptxdbg::program::FuncId;
 use ptxdbg_c::ADDRESSES;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::PtxdbgError;
@@ -19,6 +20,33 @@ type Elements = Option<(&'static str, bool)>;
 
 /// A variable: its name in the module and in the source, the type of its elements, its bytes, and those of an element.
 type Variable = (String, String, Option<&'static str>, u64, u32);
+
+/// One text, or several.
+#[derive(FromPyObject)]
+pub enum Texts {
+    One(String),
+    Several(Vec<String>),
+}
+
+/// Texts of modules with their names. Where one name is given for several texts, those after the first have it with a number.
+fn named(texts: Texts, names: Texts) -> PyResult<Vec<(String, String)>> {
+    let texts = match texts {
+        Texts::One(text) => vec![text],
+        Texts::Several(texts) => texts,
+    };
+    let numbered = |name: &str, index: usize| {
+        let (stem, extension) = name.rsplit_once('.').unwrap_or((name, "ptx"));
+        if index == 0 { name.to_string() } else { format!("{stem}.{}.{extension}", index + 1) }
+    };
+    let names: Vec<String> = match names {
+        Texts::One(name) => (0..texts.len()).map(|index| numbered(&name, index)).collect(),
+        Texts::Several(names) => names,
+    };
+    if texts.is_empty() || names.len() != texts.len() {
+        return Err(PyValueError::new_err(format!("{} texts of modules have {} names", texts.len(), names.len())));
+    }
+    Ok(names.into_iter().zip(texts).collect())
+}
 
 /// PTX that was read and checked.
 #[pyclass(name = "Module", frozen, module = "ptxdbg")]
@@ -40,11 +68,14 @@ pub fn failed(error: &Error) -> PyErr {
 
 #[pymethods]
 impl PyPtx {
-    /// Reads a PTX text; `name` stands for it in messages. `ttgir` is the intermediate code of Triton that it was made of.
+    /// Reads a PTX text, or links several in a list; `name` stands for it in messages, or a list of as many names. `ttgir` is the
+    /// intermediate code of Triton that it was made of.
     #[new]
-    #[pyo3(signature = (text, name = "kernel.ptx", ttgir = None))]
-    fn new(py: Python<'_>, text: &str, name: &str, ttgir: Option<&str>) -> PyResult<Self> {
-        let module = py.detach(|| Module::from_text_avoiding(name, text, ADDRESSES)).map_err(|error| failed(&error))?;
+    #[pyo3(signature = (text, name = Texts::One("kernel.ptx".to_string()), ttgir = None))]
+    fn new(py: Python<'_>, text: Texts, name: Texts, ttgir: Option<&str>) -> PyResult<Self> {
+        let texts = named(text, name)?;
+        let text = texts.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join("\n");
+        let module = py.detach(|| Module::linked(texts, ADDRESSES)).map_err(|error| failed(&error))?;
         let module = ttgir.map_or(module.clone(), |ttgir| module.with_tensors(ttgir));
         Ok(Self { module, text: text.into(), elements: Mutex::default() })
     }
@@ -55,7 +86,7 @@ impl PyPtx {
         self.module.kernels().map(str::to_string).collect()
     }
 
-    /// Its text.
+    /// Its text; of several modules one after the other.
     #[getter]
     fn text(&self) -> &str {
         &self.text

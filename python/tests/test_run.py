@@ -597,6 +597,97 @@ def test_a_kernel_of_numba():
     assert ptxdbg.run(text, args=[None, None, 4, 8, cell, 4, 8]).findings == [] and cell[0] == 1
 
 
+@pytest.mark.skipif(ptxdbg.cuda._nvrtc() is None, reason="NVRTC is not found")
+def test_a_kernel_of_numba_with_functions_that_it_has_as_cuda():
+    cuda = pytest.importorskip("numba.cuda")
+    if not hasattr(getattr(cuda, "fp16", None), "hexp10") or not Path(cuda.__file__).with_name("cpp_function_wrappers.cu").is_file():
+        pytest.skip("this Numba has no such functions")
+
+    @cuda.jit
+    def quotient(out, x, y):
+        i = cuda.grid(1)
+        out[i] = cuda.fp16.hdiv(x[i], y[i])
+
+    x, y = np.arange(32, dtype=np.float16), np.full(32, 8, np.float16)
+    out = np.zeros(32, np.float16)
+    try:
+        result = ptxdbg.run(quotient, block=32, args=[out, x, y])
+    except ptxdbg.PtxdbgError as error:
+        pytest.skip(str(error))
+    assert result.findings == [] and (out == x / y).all()
+
+
+HEAD = ".version 8.0\n.target sm_80\n.address_size 64\n"
+CALLER = HEAD + """
+.extern .func (.param .b32 r) twice(.param .b32 x);
+.visible .entry k(.param .u64 p)
+{
+    .reg .b32 %r1;
+    .reg .b64 %d1;
+    ld.param.u64 %d1, [p];
+    ld.global.u32 %r1, [%d1];
+    {
+        .param .b32 x, r;
+        st.param.b32 [x], %r1;
+        call (r), twice, (x);
+        ld.param.b32 %r1, [r];
+    }
+    st.global.u32 [%d1], %r1;
+    ret;
+}
+"""
+CALLEE = HEAD + """
+.visible .func (.param .b32 r) twice(.param .b32 x)
+{
+    .reg .b32 %r1;
+    ld.param.b32 %r1, [x];
+    add.u32 %r1, %r1, %r1;
+    st.param.b32 [r], %r1;
+    ret;
+}
+"""
+
+
+def test_modules_are_linked(tmp_path):
+    x = np.array([21], np.int32)
+    result = ptxdbg.run([CALLER, CALLEE], args=[x])
+    assert x[0] == 42 and result.findings == []
+    (tmp_path / "caller.ptx").write_text(CALLER)
+    (tmp_path / "callee.ptx").write_text(CALLEE)
+    result = ptxdbg.run([tmp_path / "caller.ptx", str(tmp_path / "callee.ptx")], args=[x])
+    assert x[0] == 84 and "callee.ptx" in result.session().execute("break callee.ptx:8")
+    bundle = tmp_path / "linked.ptxcap"
+    result.bundle(bundle)
+    command = [sys.executable, "-m", "ptxdbg", "--batch", str(bundle), "-e", "run", "-e", "print p[0]"]
+    assert "= 84" in subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert ptxdbg.Module([CALLER, CALLEE]).kernels == ["k"]
+    with pytest.raises(ptxdbg.PtxdbgError, match=r"kernel\.2\.ptx:4:"):
+        ptxdbg.Module([CALLEE, ".version 8.0\n.target sm_80\n.address_size 64\nnonsense"])
+    with pytest.raises(ptxdbg.PtxdbgError, match="another module begins here"):
+        ptxdbg.Module(CALLER + CALLEE)
+    for texts, names in (([], "k.ptx"), ([CALLER, CALLEE], ["k.ptx"])):
+        with pytest.raises(ValueError, match="texts of modules"):
+            ptxdbg.Module(texts, names)
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").is_file(), reason="the system does not say how much memory a process has")
+def test_many_launches_leave_no_memory():
+    def resident():
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    x, y = np.ones(256, np.float32), np.zeros(256, np.float32)
+
+    def launch(count):
+        for _ in range(count):
+            ptxdbg.run(SCALE, block=32, args=[x, y, 2.0, 32])
+
+    launch(500)
+    before = resident()
+    launch(10_000)
+    # Less than the pages of one launch in a hundred.
+    assert resident() - before < 1 << 20
+
+
 def test_what_is_no_kernel_says_what_is():
     for given in ({}, {"ptx": RACE, "source": CUDA}):
         with pytest.raises(TypeError, match="one of ptx and source"):

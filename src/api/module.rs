@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::error::{Error, Problem, problems};
-use crate::debug::open::{self, read_module, read_module_at, read_text_module, read_text_module_at, variables_of};
+use crate::debug::open::{self, load_linked, read_module, read_module_at, read_text_module, read_text_module_at, variables_of};
 use crate::launch::Element;
 use crate::launch::nvcc::Compiler;
 use crate::launch::variable_args::VariableFormal;
@@ -80,6 +80,29 @@ impl Module {
     pub fn from_text_avoiding(name: impl Into<PathBuf>, text: impl Into<String>, occupied: &[Range<u64>]) -> Result<Self, Error> {
         let name = name.into();
         let read = read_text_module_at(&name, text.into(), &Maps::avoiding(occupied));
+        Self::checked(name, read)
+    }
+
+    /// Links the modules of several texts, each after its name in messages, as the linker of the driver does: functions and variables that
+    /// one declares `.extern` are those that another defines. The first name is that of the whole; variables and windows are as of
+    /// [`Self::from_text_avoiding`].
+    ///
+    /// ```
+    /// use ptxdbg::api::Module;
+    ///
+    /// let head = ".version 8.0\n.target sm_80\n.address_size 64\n";
+    /// let caller = format!("{head}.extern .func twice();\n.visible .entry k() {{ call twice; ret; }}");
+    /// let callee = format!("{head}.visible .func twice() {{ ret; }}");
+    /// let linked = Module::linked(vec![("k.ptx".into(), caller), ("twice.ptx".into(), callee)], &[]).unwrap();
+    /// assert_eq!(linked.kernels().collect::<Vec<_>>(), ["k"]);
+    /// ```
+    ///
+    /// # Errors
+    /// There is no text, a text has mistakes, or they do not fit together.
+    pub fn linked(texts: Vec<(String, String)>, occupied: &[Range<u64>]) -> Result<Self, Error> {
+        let Some((first, _)) = texts.first() else { return Err(Error::File("no module is given".to_string())) };
+        let name = PathBuf::from(first);
+        let read = load_linked(texts, &Maps::avoiding(occupied));
         Self::checked(name, read)
     }
 

@@ -117,6 +117,11 @@ pub(super) fn read(module: &Module<'_>, file: Span, diags: &mut Vec<Diagnostic>)
         _ => address_size::infer(module),
     };
     for item in items.filter(|item| matches!(item, Item::Version { .. } | Item::Target { .. } | Item::AddressSize { .. })) {
+        if matches!(item, Item::Version { .. }) {
+            let help = "a text is one module: several files are linked by 'modules' of a launch file";
+            diags.push(Diagnostic::error("order", span_of(item), "another module begins here").with_help(help));
+            break;
+        }
         let help = "the order is '.version', '.target', '.address_size', and then everything else";
         diags.push(Diagnostic::error("order", span_of(item), "this directive belongs at the head of the module").with_help(help));
     }

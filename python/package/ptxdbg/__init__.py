@@ -152,17 +152,27 @@ def _text_of(path):
         raise ValueError(f"{path} is no text: {error}") from None
 
 
+def _text_and_name(ptx):
+    """The PTX of a text or of a path, and what it is called in messages."""
+    if isinstance(ptx, os.PathLike) or _is_path(ptx):
+        path = Path(ptx)
+        return _text_of(path), path.name
+    return ptx, "kernel.ptx"
+
+
 def _opened(ptx, kernel, source, options, name, args):
     """The module, the kernel and the arguments of what :func:`run` is given, and their names where the PTX has others."""
     if (ptx is None) == (source is None):
         raise TypeError("one of ptx and source: PTX, or CUDA C++ with the keyword source")
     if isinstance(ptx, Module):
         return ptx, kernel, args, None
-    if isinstance(ptx, os.PathLike) or (isinstance(ptx, str) and _is_path(ptx)):
-        path = Path(ptx)
-        return _read(_text_of(path), name or path.name), kernel, args, None
-    if isinstance(ptx, str):
-        return _read(ptx, name or "kernel.ptx"), kernel, args, None
+    if isinstance(ptx, (str, os.PathLike)):
+        text, own = _text_and_name(ptx)
+        return _read(text, name or own), kernel, args, None
+    if isinstance(ptx, (list, tuple)) and ptx and all(isinstance(part, (str, os.PathLike)) for part in ptx):
+        texts, names = zip(*map(_text_and_name, ptx))
+        has_names = name is None and len(set(names)) == len(names)
+        return _read(texts, names if has_names else name or names[0]), kernel, args, None
     if source is None and hasattr(ptx, "py_func"):
         from ._numba import lowered
 
@@ -172,7 +182,7 @@ def _opened(ptx, kernel, source, options, name, args):
         # A RawKernel of CuPy, or a RawModule, which has no name.
         source, kernel, options = ptx.code, kernel or getattr(ptx, "name", None), (*ptx.options, *_headers_of(ptx), *options)
     if source is None:
-        raise TypeError(f"a {type(ptx).__name__} is no kernel: PTX as text or Module, a kernel of Numba or a RawKernel of CuPy is")
+        raise TypeError(f"a {type(ptx).__name__} is no kernel: PTX as text or Module, a list of texts, a kernel of Numba or a RawKernel of CuPy is")
     from .cuda import compile as compiled
     from .cuda import parameter_names
 
@@ -191,7 +201,7 @@ def run(ptx=None, kernel=None, *, source=None, grid=1, block=1, args=(), shared=
         schedule="in-order", seed=0, step_limit=None, orders=None, options=(), name=None, variables=None):
     """Runs a kernel and returns what it came to.
 
-    ``ptx`` is a text, the path of one or a :class:`Module`, a kernel of Numba, or a RawKernel or RawModule of CuPy; or ``source`` is CUDA
+    ``ptx`` is a text, the path of one, a list of several that are linked, or a :class:`Module`, a kernel of Numba, or a RawKernel or RawModule of CuPy; or ``source`` is CUDA
     C++, which is compiled with ``options`` (:func:`ptxdbg.cuda.compile`), and ``kernel`` may be an instance of a template, `scale<float>`.
 
     ``args`` are the parameters in order: NumPy arrays, torch CPU tensors and what offers DLPack or an array interface are passed by

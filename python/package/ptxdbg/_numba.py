@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+from pathlib import Path
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from ._ptxdbg import PtxdbgError
 
 
 def lowered(kernel, args, name):
-    """The PTX of a kernel for these arguments, its name, and the name and the value of each parameter of the PTX."""
+    """The PTX of a kernel for these arguments, of several modules where it calls CUDA C++ of Numba's own, its name, and the name and the value of each parameter of the PTX."""
     import numba
     from numba import cuda
 
@@ -31,7 +32,19 @@ def lowered(kernel, args, name):
 @functools.lru_cache(maxsize=64)
 def _compiled(kernel, types, compile_ptx):
     options = {key: value for key, value in getattr(kernel, "targetoptions", {}).items() if key in ("debug", "opt", "fastmath") and value}
-    return compile_ptx(kernel.py_func, types, lineinfo=not options.get("debug"), cc=(9, 0), **options)[0]
+    text = compile_ptx(kernel.py_func, types, lineinfo=not options.get("debug"), cc=(9, 0), **options)[0]
+    return (text, *_wrappers()) if "__numba_wrapper_" in text else text
+
+
+@functools.cache
+def _wrappers():
+    """The functions of half precision that Numba has as CUDA C++, which its linker compiles; none where a version has them otherwise."""
+    from numba import cuda
+
+    from .cuda import compile as compiled
+
+    path = Path(cuda.__file__).with_name("cpp_function_wrappers.cu")
+    return [compiled(path.read_text(), options=["-rdc=true"], name=path.name).text] if path.is_file() else []
 
 
 def _host_array(arg):

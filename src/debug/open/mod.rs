@@ -25,7 +25,7 @@ pub(in crate::debug) use self::formals::formals_of;
 pub use self::formals::variables_of;
 use self::made_up::made_up;
 use self::modules::{Chosen, choose, choose_at, relocated};
-pub use self::modules::{read_text_module, read_text_module_at};
+pub use self::modules::{load_linked, read_text_module, read_text_module_at};
 pub use self::same_launch::open_with_launch;
 use crate::base::{Diagnostic, SourceFile, SourceId, Sources, Span, save};
 use crate::container::{self, bundle, pipe};

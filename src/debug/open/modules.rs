@@ -295,7 +295,7 @@ fn sole_part(path: &Path, parts: Vec<ModuleText>, listed: &ListedFile) -> Result
 }
 
 /// Loads texts, each with its name, as one module; several are linked.
-fn load_linked(texts: Vec<(String, String)>, maps: &Maps) -> Module {
+pub fn load_linked(texts: Vec<(String, String)>, maps: &Maps) -> Module {
     let mut sources = Sources::default();
     let (program, diagnostics) = sema::load_texts(&mut sources, texts, maps);
     Module { program, sources, diagnostics }
