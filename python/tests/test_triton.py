@@ -191,6 +191,48 @@ def takes_tuple(out, pair):
     tl.store(out, tl.load(pair[0]) + pair[1])
 
 
+@triton.jit
+def doubled_if(x, flag, n: tl.constexpr):
+    at = tl.arange(0, n)
+    value = tl.load(x + at)
+    if flag:
+        value = value * 2
+    tl.store(x + at, value)
+
+
+def test_truth_is_an_argument():
+    x = np.ones(32, np.float32)
+    doubled_if[(1,)](x, False, 32)
+    assert (x == 1).all()
+    doubled_if[(1,)](x, True, 32)
+    assert (x == 2).all()
+
+
+@triton.autotune(configs=[triton.Config({"BLOCK": 64}), triton.Config({"BLOCK": 128})], key=["n"], restore_value=["x"], reset_to_zero=["total"])
+@triton.jit
+def counted(x, total, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    value = tl.load(x + at, at < n, 0)
+    tl.store(x + at, value + 1, at < n)
+    tl.atomic_add(total, tl.sum(value))
+
+
+def test_autotuning_restores_and_clears_arrays():
+    x, total = np.ones(1000, np.int32), np.full(1, 5, np.int32)
+    counted[lambda meta: (triton.cdiv(1000, meta["BLOCK"]),)](x, total, 1000)
+    assert (x == 2).all() and total[0] == 1000
+
+
+def test_what_install_takes():
+    for arch in (80, "80", "sm_80", "sm80", "compute_80"):
+        ptxdbg.triton.install(arch=arch)
+        assert triton.runtime.driver.active.get_current_target().arch == 80
+    with pytest.raises(ValueError, match="arch is a number such as 90"):
+        ptxdbg.triton.install(arch="hopper")
+    with pytest.raises(ValueError, match="orders"):
+        ptxdbg.triton.install(orders=-1)
+
+
 def test_arrays_in_tuples():
     out = np.zeros(1, np.float32)
     takes_tuple[(1,)](out, (np.full(1, 3, np.float32), 2.5))
@@ -267,3 +309,19 @@ def test_a_run_keeps_to_what_install_was_told():
     assert "3000" in said(step_limit=3000, orders=0)[0].replace(",", "")
     driver = triton.runtime.driver.active
     assert driver.options["step_limit"] == 2000
+
+
+def test_a_script_runs_as_python_runs_it(tmp_path):
+    (tmp_path / "beside.py").write_text("VALUE = 7\n")
+    (tmp_path / "script.py").write_text("import sys, triton\nfrom beside import VALUE\n"
+                                        "print(VALUE, __name__, sys.argv[1:], type(triton.runtime.driver.active).__name__)\n")
+
+    def said(*words, folder):
+        return subprocess.run([sys.executable, "-m", "ptxdbg.triton", *words], cwd=folder, capture_output=True, text=True, check=False)
+
+    expected = "7 __main__ ['-x'] Driver\n"
+    (tmp_path / "other").mkdir()
+    assert said("../script.py", "-x", folder=tmp_path / "other").stdout == expected
+    assert said("-m", "script", "-x", folder=tmp_path).stdout == expected
+    assert "there is no file nothing.py" in said("nothing.py", folder=tmp_path).stderr
+    assert said("--help", folder=tmp_path).stdout.startswith("usage: ")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 from pathlib import Path
 
@@ -22,7 +23,7 @@ def pytest_addoption(parser):
 def _count(text):
     """A number that is not negative."""
     if not text.isdecimal():
-        raise ValueError(text)
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of runs")
     return int(text)
 
 

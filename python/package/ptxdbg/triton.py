@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from . import FindingsError, Module, _is_caught, _orders, _reachable
+from . import FindingsError, Module, _is_caught, _limits, _orders, _reachable
 from ._arguments import _memory, checked_type, element_of
 from ._compare import MismatchError, Recorder, compare
 from ._ptxdbg import run as _run
@@ -28,7 +28,7 @@ from ._ptxdbg import tensor_map as _tensor_map
 __all__ = ["MismatchError", "TritonFindingsError", "check", "install", "last", "run"]
 
 _WARP = 32
-_INTEGERS = {"i1": 1, "i8": 1, "u8": 1, "i16": 2, "u16": 2, "i32": 4, "u32": 4, "i64": 8, "u64": 8}
+_INTEGERS = {"i1": 1, "u1": 1, "i8": 1, "u8": 1, "i16": 2, "u16": 2, "i32": 4, "u32": 4, "i64": 8, "u64": 8}
 _FLOATS = {"fp16": "<e", "fp32": "<f", "f32": "<f", "fp64": "<d"}
 
 #: The result of the last kernel that ran.
@@ -67,6 +67,17 @@ class _Array:
     def stride(self, dimension=None):
         strides = tuple(stride // self.array.itemsize for stride in self.array.strides)
         return strides if dimension is None else strides[dimension]
+
+    # What autotuning does to arrays between its runs.
+
+    def clone(self):
+        return _Array(self.array.copy())
+
+    def copy_(self, other):
+        self.array[...] = other.array
+
+    def zero_(self):
+        self.array.fill(0)
 
 
 class _Function:
@@ -144,7 +155,9 @@ class _Utils:
     def load_binary(self, name, kernel, shared, device):
         # The most that a thread can have, where the binary does not say.
         registers, frame = _attribute(kernel, 0x2F) or 255, _attribute(kernel, 0x11)
-        return None, _Function(name), registers, frame // 4, 1024
+        function = _Function(name)
+        # With a module Triton keeps the launcher for the launches that follow.
+        return function, function, registers, frame // 4, 1024
 
     def unload_module(self, module):
         pass
@@ -228,6 +241,12 @@ class _Launcher:
         self._metadata = metadata
         self._module = None
 
+    def _active(self):
+        """The driver that is installed now: Triton keeps launchers of kernels that another one has loaded."""
+        from triton.runtime import driver
+
+        return driver.active if hasattr(driver.active, "executed") else self._driver
+
     def _ptx(self):
         if self._module is None:
             from triton.runtime.cache import get_cache_manager
@@ -270,7 +289,7 @@ class _Launcher:
         global last
         if grid_x * grid_y * grid_z == 0:
             return
-        meta, module = self._metadata, self._ptx()
+        meta, module, driver = self._metadata, self._ptx(), self._active()
         _, params = module.params(meta.name)
         values, ranges, alive = self._params(args, params)
         ctas = getattr(meta, "num_ctas", 1)
@@ -287,7 +306,7 @@ class _Launcher:
             _recorder.before(zip(self._names, (arg.array if isinstance(arg, _Array) else arg for arg in args)))
         if enter_hook is not None:
             enter_hook(launch_metadata)
-        options = dict(self._driver.options)
+        options = dict(driver.options)
         options["orders"] = _orders(options["orders"])
         result = _run(module, meta.name, [grid_x * ctas, grid_y, grid_z], [_WARP * meta.num_warps, 1, 1], values, ranges + _reachable(),
                       cluster=cluster and list(cluster), shared=meta.shared,
@@ -297,7 +316,7 @@ class _Launcher:
         last = result
         if _recorder is not None:
             _recorder.after(result, self._source.co_filename if self._source is not None else None)
-        self._driver.executed += result.thread_instructions
+        driver.executed += result.thread_instructions
         if result.printed:
             sys.stdout.write(result.printed.decode(errors="replace"))
         if _is_caught(result) or any(finding.severity != "note" for finding in result.findings):
@@ -430,12 +449,36 @@ def _refusing(name, own):
     return measure
 
 
+def _tunes(autotuner):
+    """Lets an autotuner restore and clear NumPy arrays."""
+    own = autotuner.run
+
+    @functools.wraps(own)
+    def run(self, *args, **kwargs):
+        # Without one of the two no array is touched.
+        names = {*(self.restore_value or ()), *(self.reset_to_zero or ())}
+        given = [_wrapped(name, arg) if name in names else arg for name, arg in zip(self.arg_names, args)]
+        return own(self, *given, *args[len(given) :], **{name: _wrapped(name, arg) if name in names else arg for name, arg in kwargs.items()})
+
+    autotuner.run = run
+
+
+def _arch_number(arch):
+    """An architecture as Triton has it: 90 for itself, "sm_90" and "sm_90a"."""
+    found = re.fullmatch(r"(?:sm_?|compute_)?(\d{2,3})[af]?", str(arch))
+    if found is None:
+        raise ValueError(f"arch is a number such as 90, or 'sm_90', and not {arch!r}")
+    return int(found.group(1))
+
+
 def install(arch=90, *, checks="all", schedule="in-order", seed=0, step_limit=None, orders=None):
     """Makes ptxdbg the driver of Triton in this process; kernels are compiled for ``sm_<arch>``, and run as :func:`ptxdbg.run` says."""
     import triton
     from triton import testing
-    from triton.runtime import jit
+    from triton.runtime import autotuner, jit
 
+    arch = _arch_number(arch)
+    _limits(seed, step_limit, orders)
     options = {"checks": checks, "schedule": schedule, "seed": seed, "step_limit": step_limit, "orders": orders}
     driver = _driver(arch, options)
     driver.told = {"arch": arch, **options}
@@ -452,6 +495,7 @@ def install(arch=90, *, checks="all", schedule="in-order", seed=0, step_limit=No
     run_arrays._of_ptxdbg = True
     jit.JITFunction.run = run_arrays
     _counts(testing)
+    _tunes(autotuner.Autotuner)
 
 
 def run(kernel, grid, *args, **meta):
@@ -506,14 +550,27 @@ def check(call, reference, *, rtol=None, atol=None):
 def _main():
     import runpy
 
-    if len(sys.argv) < 2:
-        raise SystemExit("usage: python -m ptxdbg.triton FILE [ARGUMENT ..]")
-    sys.argv = sys.argv[1:]
+    usage = "usage: python -m ptxdbg.triton FILE [ARGUMENT ..], or -m MODULE in place of FILE"
+    words = sys.argv[1:]
+    if words[:1] in (["-h"], ["--help"]):
+        print(usage)
+        return
+    is_module = words[:1] == ["-m"]
+    if len(words) < 1 + is_module:
+        raise SystemExit(usage)
+    if not is_module and not Path(words[0]).exists():
+        raise SystemExit(f"python -m ptxdbg.triton: there is no file {words[0]}\n{usage}")
     # The module that runs as a script is another one than that which kernels use.
     import ptxdbg.triton
 
     ptxdbg.triton.install()
-    runpy.run_path(sys.argv[0], run_name="__main__")
+    sys.argv = words[is_module:]
+    if is_module:
+        runpy.run_module(words[1], run_name="__main__", alter_sys=True)
+    else:
+        # As for a script that Python itself runs: it imports what lies beside it.
+        sys.path[0] = str(Path(words[0]).resolve().parent)
+        runpy.run_path(words[0], run_name="__main__")
 
 
 if __name__ == "__main__":
