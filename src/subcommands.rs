@@ -123,6 +123,10 @@ fn litmus(args: &LitmusArgs) -> Result<Status, Failure> {
     if let Some(folder) = args.dot.as_ref().filter(|folder| !folder.is_dir()) {
         return Err(Failure::Message(format!("{}: --dot wants a folder that is there", visible(&folder.display().to_string()))));
     }
+    if matches!(args.format, Format::Sarif | Format::Junit) {
+        return Err(Failure::Message("litmus reports no findings: --format human or json".to_string()));
+    }
+    let is_json = args.format == Format::Json;
     let mut status = Status::Well;
     let mut out = Standard::output();
     for path in args.tests().map_err(Failure::Message)? {
@@ -135,14 +139,20 @@ fn litmus(args: &LitmusArgs) -> Result<Status, Failure> {
         let judged =
             litmus::judge(&test, Limits { rounds: args.rounds }).map_err(|too_large| Failure::Message(format!("{name}: {too_large}")))?;
         status = status.max(if judged.answer { Status::Well } else { Status::Wrong });
-        out.write_all(text::litmus::answer(&name, &test, &judged).as_bytes())?;
-        if !args.quiet {
-            let runs = (args.runs > 0 && litmus::can_run(&test)).then(|| litmus::count_outcomes(&test, &judged, args.runs));
+        let can_run = args.runs > 0 && (is_json || !args.quiet) && litmus::can_run(&test);
+        let runs = can_run.then(|| litmus::count_outcomes(&test, &judged, args.runs));
+        if is_json {
+            out.write_all(text::litmus::json(&name, &test, &judged, runs.as_deref()).as_bytes())?;
+        } else {
+            out.write_all(text::litmus::answer(&name, &test, &judged).as_bytes())?;
+        }
+        let is_text = !is_json && !args.quiet;
+        if is_text {
             out.write_all(text::litmus::outcomes(&test, &judged, runs.as_deref()).as_bytes())?;
         }
         let asked = judged.outcomes.iter().position(|outcome| outcome.matches);
         for (number, outcome) in judged.outcomes.iter().enumerate().filter(|(number, _)| args.witnesses || asked == Some(*number)) {
-            if !args.quiet {
+            if is_text {
                 out.write_all(text::litmus::witness(&test, number + 1, outcome).as_bytes())?;
             }
             if let Some(folder) = &args.dot {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{CommandFactory, FromArgMatches, Parser};
 
-use super::ArgsMessage;
+use super::{ArgsMessage, Format};
 
 const EXIT_STATUS: &str = "\
 Exit status:
@@ -37,6 +37,10 @@ pub struct LitmusArgs {
     /// Write the executions that are shown to this folder, too, as graphs for Graphviz: NAME.OUTCOME.dot
     #[arg(long, value_name = "FOLDER")]
     pub dot: Option<PathBuf>,
+
+    /// human, or json: an object for each test, a line each, with all outcomes and executions
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Human)]
+    pub format: Format,
 
     /// Runs on weak memory, in which the outcomes are counted
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(..=1_000_000))]

@@ -26,6 +26,11 @@ impl FindingId {
         Self { severity: Severity::Warning, ..Self::error(word, meaning) }
     }
 
+    /// A note: something that need not be a mistake.
+    pub(super) const fn note(word: &'static str, meaning: &'static str) -> Self {
+        Self { severity: Severity::Note, ..Self::error(word, meaning) }
+    }
+
     /// A race: two accesses that nothing orders, or not across their proxies.
     pub(super) const fn race(word: &'static str, meaning: &'static str) -> Self {
         Self { is_race: true, ..Self::error(word, meaning) }

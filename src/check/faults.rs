@@ -79,6 +79,12 @@ pub const UNSUPPORTED: FindingId = FindingId::error("unsupported", "an instructi
 pub const MEMORY_STALE: FindingId =
     FindingId::error("memory.stale", "a load returned an older write, and no sequentially consistent run has the result");
 
+/// The same, where the sequentially consistent runs that were tried are not all there are.
+pub const MEMORY_STALE_UNDECIDED: FindingId = FindingId::note(
+    "memory.stale_undecided",
+    "a load returned an older write, and no sequentially consistent run that was tried has the result; others may have it",
+);
+
 /// Mistakes that no checker looks for.
 pub(super) const OTHERS: &[FindingId] = &[
     MBARRIER_UNINITIALIZED,
@@ -99,6 +105,7 @@ pub(super) const OTHERS: &[FindingId] = &[
     MEMORY_LIMIT,
     UNSUPPORTED,
     MEMORY_STALE,
+    MEMORY_STALE_UNDECIDED,
 ];
 
 impl From<TrapKind> for FindingId {

@@ -100,6 +100,10 @@ fn parse_suffix(spec: &CommandSpec, line: &str, at: &mut usize) -> Result<Option
 
 /// Parses the argument `arg` at the start of `rest`. Returns it and its end; `None` if it is not there.
 fn parse_argument(arg: &ArgSpec, later: &[ArgSpec], rest: &ArgumentText, roles: &[&str]) -> Result<Option<(Arg, usize)>, CommandError> {
+    let is_flag = |later: &ArgSpec| later.keyword.starts_with("--") && starts_with_keyword(&rest.text, later.keyword);
+    if arg.optional && later.iter().any(is_flag) {
+        return Ok(None);
+    }
     let Some(rest) = after_keyword(arg, rest, roles) else { return Ok(None) };
     let length = length(arg, later, &rest.text, roles);
     let text = rest.text[..length].trim_end();

@@ -35,7 +35,7 @@ pub struct Model<'a> {
 }
 
 /// Receives the relations of an execution, and the last write of each location.
-pub type Each<'a> = dyn FnMut(Relations, &[usize]) -> bool + 'a;
+pub type Each<'a> = dyn FnMut(Relations, &[usize]) -> Result<(), TooLarge> + 'a;
 
 /// The relations of an execution that the axioms allow.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -128,29 +128,29 @@ impl<'a> Model<'a> {
     }
 
     /// Calls `each` with the relations of executions, and the last write of each location: one for every order of `fence.sc` and every
-    /// choice of last writes that is possible. Stops when it answers false.
+    /// choice of last writes that is possible.
     ///
     /// # Errors
     /// There are too many.
-    pub fn executions(&self, choice: &Choice, each: &mut Each<'_>) -> Result<bool, TooLarge> {
+    pub fn executions(&self, choice: &Choice, each: &mut Each<'_>) -> Result<(), TooLarge> {
         self.order_fences(&self.basis(choice), 0, Relation::empty(self.candidate.events.len()), each)
     }
 
     /// Chooses the order of each pair of `fence.sc` from number `next` on.
-    fn order_fences(&self, basis: &Basis<'_>, next: usize, order: Relation, each: &mut Each<'_>) -> Result<bool, TooLarge> {
+    fn order_fences(&self, basis: &Basis<'_>, next: usize, order: Relation, each: &mut Each<'_>) -> Result<(), TooLarge> {
         self.effort.spend()?;
         let synchronizes = basis.synchronizes.or(&order);
         let base = self.candidate.po.or(&synchronizes).closure();
         // "Fence-SC". Causality order relates accesses alone where proxies differ; of fences the base has what is meant.
         if order.pairs().any(|(first, second)| base.has(second, first)) {
-            return Ok(true);
+            return Ok(());
         }
         let cause = self.cause(basis, &base);
         let Some(&(one, other)) = self.fences.get(next) else {
             return self.order_writes(basis, &synchronizes, &cause, each);
         };
         if next == 0 && !basis.choice.rf.then(&cause).is_irreflexive() {
-            return Ok(true);
+            return Ok(());
         }
         for (first, second) in [(one, other), (other, one)] {
             if base.has(second, first) {
@@ -158,11 +158,9 @@ impl<'a> Model<'a> {
             }
             let mut order = order.clone();
             order.add(first, second);
-            if !self.order_fences(basis, next + 1, order, each)? {
-                return Ok(false);
-            }
+            self.order_fences(basis, next + 1, order, each)?;
         }
-        Ok(true)
+        Ok(())
     }
 
     /// Causality order.
@@ -199,9 +197,9 @@ impl<'a> Model<'a> {
 
     /// Coherence order: what causality order says of writes, and an order of each pair that is morally strong. Of all that leave the same
     /// last writes one is enough: nothing else that is asked depends on it.
-    fn order_writes(&self, basis: &Basis<'_>, sw: &Relation, cause: &Relation, each: &mut Each<'_>) -> Result<bool, TooLarge> {
-        let Some(co) = self.extend(basis, cause, self.least_order(cause)) else { return Ok(true) };
-        for ends in self.ends(&co) {
+    fn order_writes(&self, basis: &Basis<'_>, sw: &Relation, cause: &Relation, each: &mut Each<'_>) -> Result<(), TooLarge> {
+        let Some(co) = self.extend(basis, cause, self.least_order(cause)) else { return Ok(()) };
+        for ends in self.ends(&co)? {
             let mut co = co.clone();
             for end in &ends {
                 bits(self.open(&co).inverse().row(*end)).for_each(|other| co.add(other, *end));
@@ -209,11 +207,9 @@ impl<'a> Model<'a> {
             let Some(co) = self.complete(basis, cause, co.closure())? else { continue };
             let fr = basis.readers.then(&co);
             let relations = Relations { rf: basis.choice.rf.clone(), co, fr, sw: sw.clone(), cause: cause.clone() };
-            if !each(relations, &ends) {
-                return Ok(false);
-            }
+            each(relations, &ends)?;
         }
-        Ok(true)
+        Ok(())
     }
 
     /// The order that writes have in any case: first values come first, and causality order holds.
@@ -228,7 +224,7 @@ impl<'a> Model<'a> {
 
     /// The choices of the last write of each location, in the order of their first values: one that no other follows. Where nothing is
     /// asked of a location, its first value stands for all.
-    fn ends(&self, co: &Relation) -> Vec<Vec<usize>> {
+    fn ends(&self, co: &Relation) -> Result<Vec<Vec<usize>>, TooLarge> {
         let Candidate { writes, same_memory, .. } = self.candidate;
         let mut ends: Vec<Vec<usize>> = vec![Vec::new()];
         for (write, is_asked) in self.first.iter().zip(&self.asked) {
@@ -236,9 +232,14 @@ impl<'a> Model<'a> {
                 false => vec![*write],
                 true => bits(same_memory.row(*write) & writes).filter(|last| co.row(*last) == 0).collect(),
             };
-            ends = ends.iter().flat_map(|end| last.iter().map(|last| [&end[..], &[*last]].concat())).collect();
+            let mut longer = Vec::new();
+            for (end, last) in ends.iter().flat_map(|end| last.iter().map(move |last| (end, last))) {
+                self.effort.spend()?;
+                longer.push([&end[..], &[*last]].concat());
+            }
+            ends = longer;
         }
-        ends
+        Ok(ends)
     }
 
     /// Pairs of writes that must be in an order and are not.

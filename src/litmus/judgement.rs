@@ -217,7 +217,10 @@ impl<'a> Judge<'a> {
             let choice = Choice { rf: rf.clone(), barrier };
             let mut sequential = None;
             model.executions(&choice, &mut |relations, end| {
-                let sequential = sequential.get_or_insert_with(|| last_writes(candidate, source, &choice.barrier));
+                let sequential = match &mut sequential {
+                    Some(found) => found,
+                    none => none.insert(last_writes(candidate, source, &choice.barrier, model.effort)?),
+                };
                 let races = model.races(&relations);
                 let place = |own: usize| (candidate.events[own].thread.unwrap_or(0), candidate.events[own].instruction);
                 let races: Vec<_> = races.into_iter().map(|(one, other)| (place(one), place(other))).collect();
@@ -226,7 +229,7 @@ impl<'a> Judge<'a> {
                 }
                 self.races.extend(races);
                 self.add(model, (values, end), relations, sequential, needs_load_buffering);
-                true
+                Ok(())
             })?;
         }
         Ok(())

@@ -125,7 +125,7 @@ impl Run<'_> {
         self.threads[thread].0 += 1;
         self.time += 1;
         match self.test.threads[thread].code[at].op {
-            Op::Access(access) => self.access(thread, access),
+            Op::Access(access) => self.access(thread, at, access),
             Op::Fence { sc, scope } => self.weak.fence(self.place(thread), sc, scope, self.time),
             Op::ProxyFence(_) | Op::AliasFence => {}
             Op::Barrier { only_arrives, instance, id, count } => {
@@ -187,9 +187,10 @@ impl Run<'_> {
         })
     }
 
-    fn access(&mut self, thread: usize, Access { location, ordering, scope, kind, .. }: Access) {
+    fn access(&mut self, thread: usize, code: usize, Access { location, ordering, scope, kind, .. }: Access) {
         let scope = if ordering == Ordering::Weak { Scope::None } else { scope };
-        let access = weak::Access { by: self.place(thread), at: (0, location as u64 * 8, 8), ordering, scope, time: self.time, code: 0 };
+        let access =
+            weak::Access { by: self.place(thread), at: (0, location as u64 * 8, 8), ordering, scope, time: self.time, code: code as u32 };
         let held = self.memory[location];
         match kind {
             AccessKind::Load(result) => {

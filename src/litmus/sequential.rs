@@ -3,32 +3,43 @@
 use std::collections::BTreeSet;
 
 use super::candidates::Candidate;
+use super::effort::{Effort, TooLarge};
 use super::relation::{Relation, bits};
 
 /// The last writes of the locations, in the order of their first writes, of every sequentially consistent order of an execution.
-pub fn last_writes(candidate: &Candidate<'_>, source: &[Option<usize>], barrier: &Relation) -> BTreeSet<Vec<usize>> {
+///
+/// # Errors
+/// There are too many.
+pub fn last_writes(
+    candidate: &Candidate<'_>,
+    source: &[Option<usize>],
+    barrier: &Relation,
+    effort: &Effort,
+) -> Result<BTreeSet<Vec<usize>>, TooLarge> {
     let first = candidate.first_values();
     let done = first.iter().fold(0, |done, write| done | 1 << write);
     // What must be over before an event: program order, and for what follows a barrier all its arrivals.
     let before = candidate.po.or(&barrier.then(&candidate.po)).inverse();
-    let mut search = Search { candidate, source, before, seen: BTreeSet::new(), found: BTreeSet::new() };
-    search.from(done, first);
-    search.found
+    let mut search = Search { candidate, source, before, effort, seen: BTreeSet::new(), found: BTreeSet::new() };
+    search.from(done, first)?;
+    Ok(search.found)
 }
 
 struct Search<'a> {
     candidate: &'a Candidate<'a>,
     source: &'a [Option<usize>],
     before: Relation,
+    effort: &'a Effort,
     seen: BTreeSet<(u64, Vec<usize>)>,
     found: BTreeSet<Vec<usize>>,
 }
 
 impl Search<'_> {
-    fn from(&mut self, done: u64, last: Vec<usize>) {
+    fn from(&mut self, done: u64, last: Vec<usize>) -> Result<(), TooLarge> {
         if !self.seen.insert((done, last.clone())) {
-            return;
+            return Ok(());
         }
+        self.effort.spend()?;
         let size = self.candidate.events.len();
         let mut is_over = true;
         for own in (0..size).filter(|own| done >> own & 1 == 0) {
@@ -52,10 +63,11 @@ impl Search<'_> {
                 done |= 1 << write;
                 last[place] = write;
             }
-            self.from(done, last);
+            self.from(done, last)?;
         }
         if is_over {
             self.found.insert(last);
         }
+        Ok(())
     }
 }

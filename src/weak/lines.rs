@@ -8,9 +8,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use super::history::Location;
 use super::thread::Place;
-use crate::base::lanes::{LaneMask, PerLane};
+use super::view::View;
+use crate::base::lanes::{LANES, LaneMask, PerLane};
 use crate::isa::Scope;
 
 /// Bytes of a line; no access crosses one.
@@ -120,6 +123,19 @@ impl Record {
             }
     }
 
+    /// True if no two lanes access the same bytes.
+    fn is_apart(&self) -> bool {
+        match &self.addresses {
+            Addresses::Consecutive(_) => true,
+            Addresses::Same(_) => self.mask.count() == 1,
+            Addresses::Each(each) => {
+                let mut addresses: SmallVec<[u64; LANES]> = self.mask.iter().map(|lane| each[lane]).collect();
+                addresses.sort_unstable();
+                addresses.windows(2).all(|pair| pair[0] + u64::from(self.bytes) <= pair[1])
+            }
+        }
+    }
+
     fn address(&self, lane: usize) -> u64 {
         match &self.addresses {
             Addresses::Consecutive(first) => first + lane as u64 * u64::from(self.bytes),
@@ -194,13 +210,20 @@ impl Line {
     }
 }
 
-/// When threads that share a line have met last.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Met {
-    /// All threads of the block.
-    pub block: Option<u64>,
-    /// All threads of the warp.
-    pub warp: Option<u64>,
+/// The last meetings of the threads of a warp: what they knew then, and when.
+#[derive(Clone, Copy, Debug)]
+pub struct Met<'a> {
+    /// Of all threads of the block.
+    pub block: Option<(&'a View, u64)>,
+    /// Of all threads of the warp.
+    pub warp: Option<(&'a View, u64)>,
+}
+
+impl Met<'_> {
+    /// True if all threads know what another warp had executed at a time.
+    fn covers(&self, warp: Place, time: u64) -> bool {
+        self.warp.into_iter().chain(self.block).any(|(view, _)| view.covers_warp(warp, time))
+    }
 }
 
 /// What an access finds in the lines that it touches.
@@ -224,12 +247,10 @@ type Page = [Option<Box<Line>>; PAGE_LINES as usize];
 impl Lines {
     /// What an access finds, by the scope of the access if it is strong.
     #[inline]
-    pub fn find(&self, access: &WarpAccess<'_>, scope: Scope, met: impl FnOnce() -> Met) -> Found {
+    pub fn find(&self, access: &WarpAccess<'_>, scope: Scope, met: &Met<'_>) -> Found {
         let mut found = Found { is_known: true, is_strong: true };
         let Some(pages) = self.memories.get(&access.memory) else { return found };
         let mut page = (u64::MAX, None);
-        let mut met_once = None;
-        let mut met = Some(met);
         for_each_line(access, |line, words| {
             if page.0 != line / PAGE_LINES {
                 page = (line / PAGE_LINES, pages.get(&(line / PAGE_LINES)));
@@ -238,7 +259,6 @@ impl Lines {
             if line.written & words == 0 {
                 return true;
             }
-            let met = *met_once.get_or_insert_with(|| met.take().map_or(Met::default(), |met| met()));
             found.is_known &= line.open & words == 0 && is_known(line, access, met);
             found.is_strong &= line.open & words == 0 && is_strong(line, access, scope);
             found.is_known || found.is_strong
@@ -258,25 +278,25 @@ impl Lines {
         });
     }
 
-    /// Makes a location open. Answers what was written to it, oldest first, if it was not open.
-    pub fn open(&mut self, at: Location) -> Vec<Arc<Record>> {
-        let (memory, address, bytes) = at;
+    /// Makes a location open.
+    pub fn open(&mut self, (memory, address, bytes): Location) {
         let line = line_mut(self.memories.entry(memory).or_default(), address / LINE_BYTES);
-        let words = words(address, bytes);
-        let was_open = line.open & words != 0;
-        line.open |= words;
-        line.written |= words;
-        if was_open { Vec::new() } else { line.records.clone() }
+        line.open |= words(address, bytes);
+        line.written |= words(address, bytes);
     }
 
-    /// What was written to a location that is not open, oldest first.
-    pub fn written(&self, at: Location) -> impl Iterator<Item = Recorded<'_>> {
-        let (memory, address, bytes) = at;
+    /// What was written to the line of a location that is not open, oldest first.
+    pub fn records(&self, (memory, address, bytes): Location) -> &[Arc<Record>] {
         let number = address / LINE_BYTES;
         let page = self.memories.get(&memory).and_then(|pages| pages.get(&(number / PAGE_LINES)));
         let line = page.and_then(|page| page[(number % PAGE_LINES) as usize].as_deref());
         let line = line.filter(|line| line.written & words(address, bytes) != 0 && line.open & words(address, bytes) == 0);
-        line.into_iter().flat_map(|line| &line.records).flat_map(move |record| record.writes_of(at))
+        line.map_or(&[], |line| &line.records)
+    }
+
+    /// What was written to a location that is not open, oldest first.
+    pub fn written(&self, at: Location) -> impl Iterator<Item = Recorded<'_>> {
+        writes_of(self.records(at), at)
     }
 
     /// Forgets all of a memory.
@@ -290,14 +310,18 @@ pub fn writes_of(records: &[Arc<Record>], at: Location) -> impl Iterator<Item = 
     records.iter().flat_map(move |record| record.writes_of(at))
 }
 
-/// True if each lane knows what was written where it accesses memory: its block or its warp has met since, or the lane alone wrote there.
-fn is_known(line: &Line, access: &WarpAccess<'_>, met: Met) -> bool {
+/// True if each lane knows what was written where it accesses memory: its block or its warp has met since, or the lane alone wrote there,
+/// or what the warp has acquired before it met includes what was written.
+fn is_known(line: &Line, access: &WarpAccess<'_>, met: &Met<'_>) -> bool {
     let is_of_block = line.block == Some(Place { thread: 0, ..access.warp });
     let is_of_warp = line.warp == Some(access.warp);
-    let is_own = || is_of_warp && line.is_one_pattern && line.records.last().is_some_and(|last| last.has_addresses(access));
-    is_of_block && met.block.is_some_and(|time| line.last <= time)
-        || is_of_warp && met.warp.is_some_and(|time| line.last <= time)
+    let is_own_of = |last: &Arc<Record>| last.has_addresses(access) && last.is_apart();
+    let is_own = || is_of_warp && line.is_one_pattern && line.records.last().is_some_and(is_own_of);
+    let is_covered = |record: &Arc<Record>| met.covers(record.warp, record.time);
+    is_of_block && met.block.is_some_and(|(_, time)| line.last <= time)
+        || is_of_warp && met.warp.is_some_and(|(_, time)| line.last <= time)
         || is_own()
+        || line.records.iter().rev().all(is_covered)
 }
 
 /// True if an access of this scope is morally strong to all writes of a line.

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use smallvec::SmallVec;
 
+use super::consistency::Consistency;
 use super::history::{History, Location, Source, Write, places};
 use super::lines::{Lines, Met, Record, WarpAccess, writes_of};
 use super::stale::StaleRead;
 use super::sync::Around;
-use super::thread::{Group, LastRead, Pattern, Place, ThreadState};
+use super::thread::{Delay, Group, LastRead, Pattern, Place, ThreadState, add_pattern};
 use super::view::View;
 use crate::isa::{Ordering, Scope};
 
@@ -28,6 +29,9 @@ pub struct Access {
     /// The instruction, by its number.
     pub code: u32,
 }
+
+/// How often a load may return an older write while there is a newer one, before it returns the newest: what waits for a write gets it.
+const DELAY_MAX: u32 = 3;
 
 /// Bytes of the longest access.
 const BYTES_MAX: u64 = 64;
@@ -83,9 +87,11 @@ pub struct WeakMemory {
     /// What was seen by threads that have met at an object, such as the mbarriers of a cluster.
     pub(super) meetings: BTreeMap<u64, View>,
     /// What is known to the threads that have executed a `fence.sc` of this scope or a wider one, around each thread.
-    pub(super) sc_fences: BTreeMap<Around, View>,
+    pub(super) sc_fences: BTreeMap<Around, Pattern>,
     /// The last loads that returned another write than the newest.
     pub(super) stale: VecDeque<StaleRead>,
+    /// What is noted of the order of all accesses, if something is.
+    pub(super) consistency: Option<Box<Consistency>>,
 }
 
 impl WeakMemory {
@@ -109,10 +115,37 @@ impl WeakMemory {
         if last == 0 || self.below(2) == 0 { among[last] } else { among[self.below(last)] }
     }
 
-    /// The writes of a history that precede the next operation of a thread in causality order.
+    /// Chooses what a load returns: the newest, if the load has not returned that again and again.
+    fn choose_fairly(&mut self, access: &Access, among: &[usize]) -> usize {
+        let newest = among[among.len() - 1];
+        if among.len() == 1 {
+            return newest;
+        }
+        let (at, code) = (access.at, access.code);
+        let before = self.threads.get(&access.by).and_then(|thread| thread.delay).filter(|delay| (delay.at, delay.code) == (at, code));
+        let count = before.map_or(0, |delay| delay.count);
+        let chosen = if count >= DELAY_MAX { newest } else { self.choose(among) };
+        let delay = (chosen != newest).then_some(Delay { at, code, count: count + 1 });
+        self.threads.entry(access.by).or_default().delay = delay;
+        chosen
+    }
+
+    /// The writes of a history that precede the next operation of a thread in causality order, without those that others of them follow.
     pub(super) fn known(&self, by: Place, at: Location, history: &History) -> u64 {
-        let own = history.writes.iter().enumerate().filter(|(_, write)| write.by == Some(by)).fold(0, |all, (own, _)| all | 1 << own);
-        self.views(by).fold(own, |known, view| known | view.known(at, history))
+        let views: SmallVec<[&View; 3]> = self.views(by).collect();
+        let mut known = views.iter().fold(0, |known, view| known | view.observed(at, history));
+        let mut followed = 0;
+        for (own, write) in history.writes.iter().enumerate().rev() {
+            if followed >> own & 1 != 0 {
+                continue;
+            }
+            let is_covered = |writer: Place| writer == by || views.iter().any(|view| view.covers(writer, write.time));
+            if known >> own & 1 != 0 || write.by.is_some_and(is_covered) {
+                known |= 1 << own;
+                followed |= write.after;
+            }
+        }
+        known
     }
 
     /// The views that make up what a thread knows of others.
@@ -122,9 +155,14 @@ impl WeakMemory {
     }
 
     /// All that a thread knows, its own writes until now included.
-    pub(super) fn view_of(&self, by: Place, now: u64) -> View {
-        let mut all = View::default();
-        self.views(by).for_each(|view| all.join(view));
+    pub(super) fn view_of(&mut self, by: Place, now: u64) -> View {
+        let Self { threads, met, .. } = self;
+        let view = &mut threads.entry(by).or_default().view;
+        for group in [Group::block(by), Group::warp(by)] {
+            met.get(&group).iter().for_each(|met| view.join_met(group, &met.view, met.time));
+        }
+        view.compact();
+        let mut all = view.clone();
         all.add_until(Group::thread(by), now);
         all
     }
@@ -132,14 +170,14 @@ impl WeakMemory {
     /// Whether each lane of a load can return the newest write alone.
     #[inline]
     pub fn load_is_simple(&self, access: &WarpAccess<'_>) -> bool {
-        self.lines.find(access, Scope::None, || self.met(access.warp)).is_known
+        self.lines.find(access, Scope::None, &self.met(access.warp)).is_known
     }
 
     /// Whether a store of a warp comes after all others in coherence order, and carries no view; `scope` is that of a strong one.
     #[inline]
     pub fn store_is_simple(&self, access: &WarpAccess<'_>, scope: Scope) -> bool {
         let carries = scope != Scope::None && self.releasing.contains(&Group::warp(access.warp));
-        !carries && self.lines.find(access, Scope::None, || self.met(access.warp)).is_known
+        !carries && self.lines.find(access, Scope::None, &self.met(access.warp)).is_known
     }
 
     /// Whether an atomic operation of a warp reads the newest write alone and comes after all others, and carries no view.
@@ -147,12 +185,14 @@ impl WeakMemory {
         if self.releasing.contains(&Group::warp(access.warp)) {
             return false;
         }
-        let found = self.lines.find(access, scope, || self.met(access.warp));
+        let found = self.lines.find(access, scope, &self.met(access.warp));
         found.is_known || found.is_strong
     }
 
-    fn met(&self, warp: Place) -> Met {
-        Met { block: self.met_at(Group::block(warp)), warp: self.met_at(Group::warp(warp)) }
+    /// The last meetings of all threads of a warp, of the block and of the warp.
+    fn met(&self, warp: Place) -> Met<'_> {
+        let meeting = |group: Group| self.met.get(&group).map(|met| (&met.view, met.time));
+        Met { block: meeting(Group::block(warp)), warp: meeting(Group::warp(warp)) }
     }
 
     /// Adds what a warp wrote where that was simple.
@@ -160,21 +200,15 @@ impl WeakMemory {
         self.lines.add(access, record);
     }
 
-    pub(super) fn open_history(&mut self, at: Location, held: &[u8]) {
-        if let Some(history) = self.open(at, held) {
-            self.histories.insert(at, history);
-        }
-    }
-
     pub(super) fn met_at(&self, group: Group) -> Option<u64> {
         self.met.get(&group).map(|met| met.time)
     }
 
     /// The history of a location that holds these bytes, of what warps wrote to it in a clear order; none if nothing is known of that.
-    fn open(&mut self, at: Location, held: &[u8]) -> Option<History> {
-        let records = self.lines.open(at);
+    pub(super) fn recorded(&self, at: Location, held: &[u8]) -> Option<History> {
+        let records = self.lines.records(at);
         let mut history: Option<History> = None;
-        for written in writes_of(&records, at) {
+        for written in writes_of(records, at) {
             let Some((old, new)) = written.data else {
                 history = None;
                 continue;
@@ -197,13 +231,19 @@ impl WeakMemory {
         history.filter(|history| history.held[..] == *held)
     }
 
+    fn open(&mut self, at: Location, held: &[u8]) -> Option<History> {
+        let history = self.recorded(at, held);
+        self.lines.open(at);
+        history
+    }
+
     /// Makes the history of a location of which a thread may not know the newest write.
     fn open_for(&mut self, by: Place, at: Location, held: &[u8]) {
         let Some(newest) = self.lines.written(at).last() else { return };
         let (writer, time) = (newest.thread(), newest.record.time);
         let is_known = writer == by || self.views(by).any(|view| view.covers(writer, time));
-        if !is_known {
-            self.open_history(at, held);
+        if !is_known && let Some(history) = self.open(at, held) {
+            self.histories.insert(at, history);
         }
     }
 
@@ -219,17 +259,20 @@ impl WeakMemory {
         if !self.histories.contains_key(&access.at) {
             self.open_for(access.by, access.at, held);
         }
-        let history = self.histories.get(&access.at)?;
-        if history.held[..] != *held {
+        if self.histories.get(&access.at).is_some_and(|history| history.held[..] != *held) {
             self.forget(access.at);
-            return None;
         }
+        let Some(history) = self.histories.get(&access.at) else {
+            self.note_order_of_read(access.by, access.at, None);
+            return None;
+        };
         let among: Vec<usize> = history.readable(self.known(access.by, access.at, history)).collect();
-        let chosen = self.choose(&among);
+        let chosen = self.choose_fairly(access, &among);
         let history = self.histories.get(&access.at)?;
         let read = Read { write: history.writes[chosen].source(), missed: missed(history, chosen) };
         let link = read.missed.as_ref().map(|missed| self.link(access.by, missed));
         self.observe(access, chosen, access.ordering.acquires());
+        self.note_order_of_read(access.by, access.at, Some(chosen));
         self.note_read(access, &read, link);
         Some(read)
     }
@@ -317,6 +360,7 @@ impl WeakMemory {
         } else {
             self.observe(access, chosen, acquires);
         }
+        self.note_order_of_read(access.by, access.at, Some(chosen));
         let history = &self.histories[&access.at];
         let source = &history.writes[chosen];
         let old = source.bytes.clone();
@@ -325,9 +369,13 @@ impl WeakMemory {
         let number = history.first + chosen as u64;
         let read = Read { write: source.source(), missed: missed(history, chosen) };
         let known = self.known(access.by, access.at, history);
+        let is_last_of_all = history.successors(chosen) == 0;
         let strong = places(history.all()).filter(|write| access.is_strong_to(&history.writes[*write]));
         let before = strong.fold(known & history.all() | 1, |before, write| before | 1 << write);
         let new = change(&old);
+        if !is_last_of_all {
+            self.note_unclear_order();
+        }
         let holds = self.write(access, &new, (before, 0), Some((number, patterns)));
         (read, holds)
     }
@@ -347,14 +395,14 @@ impl WeakMemory {
         let scope = access.strong();
         let (source, mut patterns) = source.map_or((None, Vec::new()), |(number, patterns)| (Some(number), patterns));
         if access.ordering.releases() {
-            let view = self.view_of(access.by, access.time);
+            let pattern = Pattern::new(access.by, access.time, access.scope, self.view_of(access.by, access.time));
             self.releasing.insert(Group::warp(access.by));
-            self.threads.entry(access.by).or_default().releases.insert((access.at, access.scope), view);
+            self.threads.entry(access.by).or_default().releases.insert((access.at, access.scope), pattern);
         }
         if scope != Scope::None
             && let Some(thread) = self.threads.get(&access.by)
         {
-            patterns.extend(thread.patterns(access.by, access.at));
+            thread.patterns(access.at).for_each(|pattern| add_pattern(&mut patterns, pattern));
         }
         let Some(history) = self.histories.get_mut(&access.at) else { return true };
         let (bytes, by, time, code) = (SmallVec::from_slice(bytes), Some(access.by), access.time, access.code);
@@ -364,6 +412,7 @@ impl WeakMemory {
         if holds {
             history.held = bytes;
         }
+        self.note_order_of_write(access.at, own, later);
         holds
     }
 }

@@ -11,10 +11,13 @@
 //! Coherence order is partial, as in the model: it relates writes that are morally strong or related in causality order. A write may take
 //! a place before others that are not in the view of its thread (`history`).
 //!
+//! Whether a run could have happened on sequentially consistent memory is asked of `consistency`.
+//!
 //! No load returns a write that is executed later (load buffering), and operations of a thread take effect in program order. All choices
 //! are drawn from the seed. The structure is that of operational models of C11 by views (Kang, Hur, Lahav, Vafeiadis and Dreyer, "A
 //! Promising Semantics for Relaxed-Memory Concurrency", 2017, without promises); what scopes and moral strength change is that of PTX.
 
+mod consistency;
 mod history;
 mod lines;
 mod memory;
@@ -23,6 +26,7 @@ mod sync;
 mod thread;
 mod view;
 
+pub use consistency::Consistency;
 pub use history::{Location, Source};
 pub use lines::{Record, WarpAccess};
 pub use memory::{Access, Read, WeakMemory};

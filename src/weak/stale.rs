@@ -80,22 +80,20 @@ const STALE_MAX: usize = 64;
 impl WeakMemory {
     /// The writes of a location that are kept, oldest first, and for each whether a thread may read it next; `held` is what memory holds.
     pub fn may_read(&self, by: Place, at: Location, held: &[u8]) -> Vec<Choice> {
-        let mut opened = self.clone();
-        if !opened.histories.contains_key(&at) {
-            opened.open_history(at, held);
-        }
-        let Some(history) = opened.histories.get(&at).filter(|history| history.held[..] == *held) else {
+        let recorded = if self.histories.contains_key(&at) { None } else { self.recorded(at, held) };
+        let history = self.histories.get(&at).or(recorded.as_ref());
+        let Some(history) = history.filter(|history| history.held[..] == *held) else {
             let write = Source { bytes: held.into(), by: None, time: 0, code: 0, scope: Scope::None };
             return vec![Choice { write, standing: Standing::Newest }];
         };
-        let known = opened.known(by, at, history);
+        let known = self.known(by, at, history);
         let choice = |own: usize| {
             let later = history.successors(own);
             let knows = (0..history.writes.len()).rfind(|other| later & known & 1 << other != 0);
             let standing = match (knows, missed(history, own)) {
-                (Some(other), _) => Standing::Excluded(history.writes[other].source(), opened.knowing(by, &history.writes[other])),
+                (Some(other), _) => Standing::Excluded(history.writes[other].source(), self.knowing(by, &history.writes[other])),
                 (None, Some(later)) => {
-                    let link = opened.link(by, &later);
+                    let link = self.link(by, &later);
                     Standing::Allowed(later, link)
                 }
                 (None, None) => Standing::Newest,
@@ -134,7 +132,7 @@ impl WeakMemory {
             return Link::Strength(read);
         }
         let passes = |pattern: &&Pattern| write.by.is_some_and(|writer| pattern.view.covers(writer, write.time));
-        match thread.observed.iter().map(|(_, pattern)| pattern).find(passes) {
+        match thread.observed.values().find(passes) {
             None => Link::Release(read),
             Some(pattern) if pattern.by != by && !pattern.by.includes(pattern.scope, by) => Link::ReleaseScope(read, pattern.scope),
             Some(_) => Link::Acquire(read),

@@ -4,10 +4,13 @@ use std::ops::RangeInclusive;
 
 use smallvec::SmallVec;
 
+use super::consistency::{BLOCK_THREADS_MAX, Consistency};
 use super::history::Location;
+use super::lines::WarpAccess;
 use super::memory::{Meeting, WeakMemory};
-use super::thread::{Group, Place};
+use super::thread::{Group, Pattern, Place};
 use super::view::View;
+use crate::base::lanes::{LANES, LaneMask};
 use crate::isa::Scope;
 
 /// The threads of a scope around a thread: its GPU, and the number of the block or cluster there.
@@ -20,14 +23,16 @@ impl WeakMemory {
         let around: SmallVec<[Around; 4]> = if sc { around(by).filter(|(level, ..)| *level <= scope).collect() } else { SmallVec::new() };
         let thread = self.threads.entry(by).or_default();
         thread.acquire(by, scope, None);
-        around.iter().filter_map(|around| self.sc_fences.get(around)).for_each(|view| thread.view.join(view));
-        let view = self.view_of(by, now);
-        around.into_iter().for_each(|around| self.sc_fences.entry(around).or_default().join(&view));
-        self.threads.entry(by).or_default().fences.insert(scope, view);
+        around.iter().filter_map(|around| self.sc_fences.get(around)).for_each(|last| thread.join(last));
+        let pattern = Pattern::new(by, now, scope, self.view_of(by, now));
+        // The thread knows what the fences before it knew.
+        self.sc_fences.extend(around.into_iter().map(|around| (around, pattern.clone())));
+        self.threads.entry(by).or_default().fences.insert(scope, pattern);
     }
 
     /// What all of `arrived` have done comes before what `waiting` do next.
     pub fn barrier(&mut self, arrived: &[Place], waiting: &[Place], now: u64) {
+        self.note_order_of_barrier(arrived, waiting);
         let mut all = View::default();
         arrived.iter().for_each(|by| all.join(&self.view_of(*by, now)));
         all.share();
@@ -37,6 +42,23 @@ impl WeakMemory {
             // The view of a thread that has arrived is a part of it.
             if is_same { *view = all.clone() } else { view.join(&all) }
         }
+    }
+
+    /// Lanes of the warp of `first` execute a collective together: each knows then what one of them has acquired. Of what they have
+    /// written themselves they learn nothing.
+    pub fn pass_on(&mut self, first: Place, lanes: LaneMask) {
+        let place = |lane: usize| Place { thread: first.thread + lane as u32, ..first };
+        if self.threads.range(first..=place(LANES - 1)).next().is_none() {
+            return;
+        }
+        let mut all = View::default();
+        lanes.iter().filter_map(|lane| self.threads.get(&place(lane))).for_each(|thread| all.join(&thread.view));
+        all.share();
+        let has_all = |lane: usize| self.threads.get(&place(lane)).is_some_and(|thread| thread.view.is_same(&all));
+        if all == View::default() || lanes.iter().all(has_all) {
+            return;
+        }
+        lanes.iter().for_each(|lane| self.threads.entry(place(lane)).or_default().view = all.clone());
     }
 
     /// All threads of a block meet, of which `first` is the first. If no other block accesses its shared memory, no thread can read
@@ -65,8 +87,9 @@ impl WeakMemory {
     }
 
     fn meet_all(&mut self, group: Group, threads: RangeInclusive<Place>, now: u64) {
+        self.note_order_of_meeting(threads.clone());
         let mut view = self.met.get_mut(&group).map(|met| std::mem::take(&mut met.view)).unwrap_or_default();
-        for (_, thread) in self.threads.range_mut(threads) {
+        for (_, thread) in self.threads.range_mut(threads.clone()) {
             view.join(&std::mem::take(&mut thread.view));
         }
         for (part, met) in self.met.range_mut(group..).take_while(|(part, _)| group.contains(part)) {
@@ -74,7 +97,14 @@ impl WeakMemory {
                 view.join(&std::mem::take(&mut met.view));
             }
         }
-        view.share_met(group, now);
+        // What the threads of a part knew includes what all threads of the block knew when they met.
+        let block = Group::block(*threads.start());
+        if block != group
+            && let Some(met) = self.met.get(&block)
+        {
+            view.join_met(block, &met.view, met.time);
+        }
+        view.add_met(group, now);
         self.met.insert(group, Meeting { view, time: now });
     }
 
@@ -96,11 +126,96 @@ impl WeakMemory {
 
     /// Threads use an object that orders each use after those before it.
     pub fn meet(&mut self, object: u64, places: &[Place], now: u64) {
+        self.note_order_of_object(object, places);
         let mut all = self.meetings.remove(&object).unwrap_or_default();
         places.iter().for_each(|by| all.join(&self.view_of(*by, now)));
         all.share();
         places.iter().for_each(|by| self.threads.entry(*by).or_default().view = all.clone());
         self.meetings.insert(object, all);
+    }
+}
+
+impl WeakMemory {
+    /// Notes the order of a run from here on.
+    pub fn note_order(&mut self, consistency: Consistency) {
+        self.consistency = Some(Box::new(consistency));
+    }
+
+    /// What was noted of that.
+    pub fn consistency(&self) -> Option<&Consistency> {
+        self.consistency.as_deref()
+    }
+
+    /// The lanes of a warp access the newest writes; `reads` and `writes` say how.
+    pub fn note_warp(&mut self, access: &WarpAccess<'_>, (reads, writes): (bool, bool), time: u64) {
+        let Some(consistency) = self.consistency.as_mut().filter(|consistency| consistency.after.is_some()) else { return };
+        for lane in access.mask.iter() {
+            let by = Place { thread: access.warp.thread + lane as u32, ..access.warp };
+            for skip in (0..access.bytes).step_by(access.element_bytes as usize) {
+                let at = (access.memory, access.addresses[lane] + u64::from(skip), access.element_bytes);
+                if reads {
+                    consistency.read(by, at, None, None);
+                }
+                if writes {
+                    consistency.write(by, time, at, None);
+                }
+            }
+        }
+    }
+
+    /// A thread reads a write of a location, by its place in the history; without one what memory holds.
+    pub(super) fn note_order_of_read(&mut self, by: Place, at: Location, write: Option<usize>) {
+        let Self { consistency: Some(consistency), histories, .. } = self else { return };
+        let history = histories.get(&at);
+        let (Some(history), Some(own)) = (history, write) else { return consistency.read(by, at, None, None) };
+        // What was there before the first write that is kept has no thread.
+        let before = (Place { gpu: u32::MAX, cluster: 0, block: 0, thread: 0 }, 0);
+        let read = history.key(own).unwrap_or(before);
+        consistency.read(by, at, Some(read), history.first_of(history.successors(own)).and_then(|next| history.key(next)));
+    }
+
+    /// A write of a location, by its place in the history, which comes before those of `later`.
+    pub(super) fn note_order_of_write(&mut self, at: Location, own: usize, later: u64) {
+        let Self { consistency: Some(consistency), histories, .. } = self else { return };
+        let Some(history) = histories.get(&at) else { return };
+        let is_placed = history.writes[own].after | later | 1 << own == history.all();
+        consistency.is_unclear |= !is_placed;
+        if let Some((by, time)) = history.key(own) {
+            consistency.write(by, time, at, history.first_of(later).and_then(|next| history.key(next)));
+        }
+    }
+
+    /// All that `arrived` did comes before what `waiting` do.
+    pub(super) fn note_order_of_barrier(&mut self, arrived: &[Place], waiting: &[Place]) {
+        let Some(after) = self.consistency.as_mut().and_then(|consistency| consistency.after.as_mut()) else { return };
+        let mask = arrived.iter().fold(0, |mask, by| mask | after.threads.get(by).copied().unwrap_or(0));
+        waiting.iter().for_each(|by| *after.threads.entry(*by).or_default() |= mask);
+    }
+
+    /// All threads of a range meet.
+    pub(super) fn note_order_of_meeting(&mut self, threads: RangeInclusive<Place>) {
+        let Some(after) = self.consistency.as_mut().and_then(|consistency| consistency.after.as_mut()) else { return };
+        let first = *threads.start();
+        let last = threads.end().thread.min(first.thread + BLOCK_THREADS_MAX - 1);
+        let all: Vec<Place> = (first.thread..=last).map(|thread| Place { thread, ..first }).collect();
+        let mask = all.iter().fold(0, |mask, by| mask | after.threads.get(by).copied().unwrap_or(0));
+        if mask != 0 {
+            after.threads.extend(all.into_iter().map(|by| (by, mask)));
+        }
+    }
+
+    /// Threads use an object that orders each use after those before it.
+    pub(super) fn note_order_of_object(&mut self, object: u64, places: &[Place]) {
+        let Some(after) = self.consistency.as_mut().and_then(|consistency| consistency.after.as_mut()) else { return };
+        let used = after.objects.entry(object).or_default();
+        let mask = places.iter().fold(*used, |mask, by| mask | after.threads.get(by).copied().unwrap_or(0));
+        *used = mask;
+        places.iter().for_each(|by| *after.threads.entry(*by).or_default() |= mask);
+    }
+
+    /// An atomic operation reads a write that another one follows, which it cannot in an order of all.
+    pub(super) fn note_unclear_order(&mut self) {
+        self.consistency.iter_mut().for_each(|consistency| consistency.is_unclear = true);
     }
 }
 

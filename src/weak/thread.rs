@@ -1,6 +1,8 @@
 //! What a thread knows, and what it releases.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::sync::Arc;
 
 use super::history::{Location, Source};
 use super::view::View;
@@ -33,64 +35,107 @@ impl Place {
     }
 }
 
-/// Threads that meet: a block, a warp of it, or one thread.
+/// Threads that meet: a block, a warp of it, or one thread, as one number: the GPU, the block and the part, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Group {
-    gpu: u32,
-    block: u32,
-    part: Part,
-}
+pub struct Group(u64);
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-enum Part {
-    Block,
-    Warp(u32),
-    Thread(u32),
-}
+/// Bits of the number of a part: 0 is the block, then come its warps, then its threads.
+const PART_BITS: u32 = 12;
+
+/// The part that is the first thread.
+const FIRST_THREAD: u64 = 1 << (PART_BITS - 1);
 
 impl Group {
+    fn new(of: Place, part: u64) -> Self {
+        debug_assert!(part < 1 << PART_BITS, "a block of too many threads");
+        Self(u64::from(of.gpu) << 44 | u64::from(of.block) << PART_BITS | part)
+    }
+
     /// The block of a thread.
     pub fn block(of: Place) -> Self {
-        Self { gpu: of.gpu, block: of.block, part: Part::Block }
+        Self::new(of, 0)
     }
 
     /// The warp of a thread.
     pub fn warp(of: Place) -> Self {
-        Self { gpu: of.gpu, block: of.block, part: Part::Warp(of.thread / LANES as u32) }
+        Self::new(of, 1 + u64::from(of.thread) / LANES as u64)
     }
 
     /// A thread alone.
     pub fn thread(of: Place) -> Self {
-        Self { gpu: of.gpu, block: of.block, part: Part::Thread(of.thread) }
+        Self::new(of, FIRST_THREAD + u64::from(of.thread))
     }
 
     /// All groups that a thread is in.
     pub fn all_of(of: Place) -> [Self; 3] {
-        [Self::block(of), Self::warp(of), Self::thread(of)]
+        [Self::thread(of), Self::warp(of), Self::block(of)]
     }
 
     /// True if all threads of `other` are in it.
     pub fn contains(self, other: &Self) -> bool {
-        let is_part = match (self.part, other.part) {
-            (Part::Block, _) => true,
-            (Part::Warp(own), Part::Warp(other)) => own == other,
-            (Part::Warp(own), Part::Thread(other)) => own == other / LANES as u32,
-            (Part::Thread(own), Part::Thread(other)) => own == other,
-            (Part::Warp(_), Part::Block) | (Part::Thread(_), Part::Block | Part::Warp(_)) => false,
-        };
-        (self.gpu, self.block) == (other.gpu, other.block) && is_part
+        let (own, part) = (self.part(), other.part());
+        let is_part =
+            own == 0 || own == part || own < FIRST_THREAD && part >= FIRST_THREAD && 1 + (part - FIRST_THREAD) / LANES as u64 == own;
+        self.0 >> PART_BITS == other.0 >> PART_BITS && is_part
+    }
+
+    fn part(self) -> u64 {
+        self.0 & ((1 << PART_BITS) - 1)
     }
 }
 
-/// A release pattern, as its write carries it.
+/// Release patterns of a block with one scope, as a write carries them: a thread that acquires one acquires all.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Pattern {
-    /// The thread of its first operation.
+    /// The thread of the first operation of one.
     pub by: Place,
-    /// The scope of that.
+    /// When that was executed.
+    pub time: u64,
+    /// The scope of the first operations.
     pub scope: Scope,
-    /// The view of that.
-    pub view: View,
+    /// What precedes their writes.
+    pub view: Arc<View>,
+    /// True if they are several.
+    is_joined: bool,
+}
+
+impl Pattern {
+    /// That of an operation.
+    pub fn new(by: Place, time: u64, scope: Scope, view: View) -> Self {
+        Self { by, time, scope, view: Arc::new(view), is_joined: false }
+    }
+
+    /// True if a view has all of it, because it has all that the thread had executed.
+    fn is_in(&self, view: &View) -> bool {
+        !self.is_joined && view.covers(self.by, self.time)
+    }
+
+    /// What of two patterns must be the same for them to be one.
+    pub fn key(&self) -> (Group, Scope) {
+        (Group::block(self.by), self.scope)
+    }
+
+    fn join(&mut self, other: &Self) {
+        if Arc::ptr_eq(&self.view, &other.view) || other.is_in(&self.view) {
+            return;
+        }
+        if self.is_in(&other.view) {
+            *self = other.clone();
+            return;
+        }
+        let view = Arc::make_mut(&mut self.view);
+        view.join(&other.view);
+        view.compact();
+        self.is_joined = true;
+    }
+}
+
+/// Adds a pattern to those of a write.
+pub fn add_pattern(patterns: &mut Vec<Pattern>, pattern: &Pattern) {
+    match patterns.iter_mut().find(|other| other.key() == pattern.key()) {
+        Some(other) => other.join(pattern),
+        None => patterns.push(pattern.clone()),
+    }
 }
 
 /// What a thread has read last of another one.
@@ -106,57 +151,73 @@ pub struct LastRead {
     pub is_strong: bool,
 }
 
+/// A load that has returned an older write again and again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Delay {
+    /// The location.
+    pub at: Location,
+    /// The instruction, by its number.
+    pub code: u32,
+    /// How often.
+    pub count: u32,
+}
+
 /// The state of a thread.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ThreadState {
     /// The writes of others that precede its next operation in causality order, beside those of its last meetings.
     pub view: View,
-    /// The view at the last fence of each scope.
-    pub fences: BTreeMap<Scope, View>,
-    /// The view at the last release of each scope at a location.
-    pub releases: BTreeMap<(Location, Scope), View>,
+    /// The last fence of each scope.
+    pub fences: BTreeMap<Scope, Pattern>,
+    /// The last release of each scope at a location.
+    pub releases: BTreeMap<(Location, Scope), Pattern>,
     /// Patterns that strong reads have observed, which a fence or an acquire of the location completes.
-    pub observed: Vec<(Location, Pattern)>,
+    pub observed: BTreeMap<(Location, Group, Scope), Pattern>,
     /// What it has read last of each other thread that it need not know all of.
     pub last_reads: BTreeMap<Place, LastRead>,
+    /// The load that does not return the newest write, if it waits for it.
+    pub delay: Option<Delay>,
 }
-
-/// Patterns that wait for a fence.
-const OBSERVED_MAX: usize = 32;
 
 impl ThreadState {
     /// A strong read of a location observes patterns; `acquires` has the scope of one that acquires.
     pub fn observe(&mut self, own: Place, at: Location, patterns: &[Pattern], acquires: Option<Scope>) {
-        for pattern in patterns {
-            if !self.observed.iter().any(|(of, other)| *of == at && other == pattern) {
-                self.observed.push((at, pattern.clone()));
+        for pattern in patterns.iter().filter(|pattern| !pattern.is_in(&self.view)) {
+            let (block, scope) = pattern.key();
+            match self.observed.entry((at, block, scope)) {
+                Entry::Occupied(mut entry) => entry.get_mut().join(pattern),
+                Entry::Vacant(entry) => drop(entry.insert(pattern.clone())),
             }
-        }
-        if self.observed.len() > OBSERVED_MAX {
-            self.observed.drain(..self.observed.len() - OBSERVED_MAX);
         }
         if let Some(scope) = acquires {
             self.acquire(own, scope, Some(at));
         }
     }
 
+    /// Adds what precedes a pattern.
+    pub fn join(&mut self, pattern: &Pattern) {
+        if !pattern.is_in(&self.view) {
+            self.view.join(&pattern.view);
+        }
+    }
+
     /// Joins the views of the patterns in scope, all or those that were observed at a location.
     pub fn acquire(&mut self, own: Place, scope: Scope, only: Option<Location>) {
         let Self { view, observed, .. } = self;
-        observed.retain(|(at, pattern)| {
+        observed.retain(|(at, ..), pattern| {
             let is_complete = only.is_none_or(|only| only == *at)
                 && (pattern.by == own || own.includes(scope, pattern.by) && pattern.by.includes(pattern.scope, own));
-            if is_complete {
+            if is_complete && !pattern.is_in(view) {
                 view.join(&pattern.view);
             }
             !is_complete
         });
+        view.compact();
     }
 
-    /// The release patterns that a strong write of a location completes; `releases` has the scope of one that releases.
-    pub fn patterns(&self, own: Place, at: Location) -> Vec<Pattern> {
-        let releases = self.releases.iter().filter(|((of, _), _)| *of == at).map(|((_, scope), view)| (*scope, view));
-        let fences = self.fences.iter().map(|(scope, view)| (*scope, view));
-        releases.chain(fences).map(|(scope, view)| Pattern { by: own, scope, view: view.clone() }).collect()
+    /// The release patterns that a strong write of a location completes.
+    pub fn patterns(&self, at: Location) -> impl Iterator<Item = &Pattern> {
+        let releases = self.releases.range((at, Scope::None)..=(at, Scope::Sys)).map(|(_, pattern)| pattern);
+        releases.chain(self.fences.values())
     }
 }

@@ -1,4 +1,7 @@
 //! Views: sets of writes.
+//!
+//! A thread's view only grows, so a view that has all that a thread had executed until some time has all that it knew then: what is joined
+//! is asked for that first, and most joins are none.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,9 +9,12 @@ use std::sync::Arc;
 use super::history::{History, Location};
 use super::thread::{Group, Place};
 
+/// Facts that a view keeps to itself at most: to copy it costs no more than these.
+const OWN_MAX: usize = 12;
+
 /// The writes that precede an operation in causality order.
 ///
-/// What threads that have met share is one set; what a thread adds to it is a small one of its own.
+/// What views have in common is one set; what a view adds to it is a small one of its own.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct View {
     shared: Option<Arc<Facts>>,
@@ -58,7 +64,12 @@ impl Facts {
 
     /// True if what a thread wrote at a time is among what threads had executed.
     fn covers(&self, by: Place, time: u64) -> bool {
-        !self.until.is_empty() && Group::all_of(by).iter().any(|group| self.until.get(group).is_some_and(|until| *until >= time))
+        !self.until.is_empty() && Group::all_of(by).into_iter().any(|group| self.has_met(group, time))
+    }
+
+    /// True if all that the threads of a group had executed at a time is in it.
+    fn has_met(&self, group: Group, time: u64) -> bool {
+        self.until.get(&group).is_some_and(|until| *until >= time)
     }
 
     fn add_all(&mut self, other: &Self) {
@@ -71,18 +82,14 @@ impl Facts {
 }
 
 impl View {
-    /// The writes of a history that are in it, as bits.
-    pub fn known(&self, at: Location, history: &History) -> u64 {
-        let mut known = 0;
-        for facts in self.facts() {
-            known |= facts.observed.get(&at).map_or(0, |known| known.from(history.first));
-            for (place, write) in history.writes.iter().enumerate() {
-                if write.by.is_some_and(|by| facts.covers(by, write.time)) {
-                    known |= 1 << place;
-                }
-            }
-        }
-        known
+    /// The writes of a history that were observed, as bits.
+    pub fn observed(&self, at: Location, history: &History) -> u64 {
+        self.facts().fold(0, |all, facts| all | facts.observed.get(&at).map_or(0, |known| known.from(history.first)))
+    }
+
+    /// True if all that the threads of a warp had executed at a time is in it.
+    pub fn covers_warp(&self, warp: Place, time: u64) -> bool {
+        self.facts().any(|facts| facts.has_met(Group::warp(warp), time) || facts.has_met(Group::block(warp), time))
     }
 
     /// True if it has what a thread wrote at a time, because all is in it that the thread had executed until then.
@@ -103,6 +110,26 @@ impl View {
     pub fn add_until(&mut self, group: Group, time: u64) {
         let until = self.own.until.entry(group).or_default();
         *until = (*until).max(time);
+    }
+
+    /// Adds what the threads of a group knew when they met at a time.
+    pub fn join_met(&mut self, group: Group, view: &Self, time: u64) {
+        if !self.facts().any(|facts| facts.has_met(group, time)) {
+            self.join(view);
+        }
+    }
+
+    /// True if another view is a copy of it.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let is_shared = |(own, other): (&Arc<Facts>, &Arc<Facts>)| Arc::ptr_eq(own, other);
+        self.own == other.own && self.shared.as_ref().zip(other.shared.as_ref()).is_some_and(is_shared)
+    }
+
+    /// Makes what it keeps to itself shared, if that is much.
+    pub fn compact(&mut self) {
+        if self.own.len() > OWN_MAX {
+            self.share();
+        }
     }
 
     /// Adds all of another view.
@@ -130,14 +157,14 @@ impl View {
         }
     }
 
-    /// The same, where all threads of a group have met at a time: what is in it of a part of them says less.
-    pub fn share_met(&mut self, group: Group, time: u64) {
-        let mut own = std::mem::take(&mut self.own);
-        own.until.retain(|part, _| !group.contains(part));
-        own.until.insert(group, time);
-        let shared = Arc::make_mut(self.shared.get_or_insert_default());
-        shared.until.retain(|part, _| !group.contains(part));
-        shared.add_all(&own);
+    /// Adds that all threads of a group have met at a time: what is in it of a part of them says less.
+    pub fn add_met(&mut self, group: Group, time: u64) {
+        self.own.until.retain(|part, _| !group.contains(part));
+        self.own.until.insert(group, time);
+        if self.shared.as_ref().is_some_and(|shared| shared.until.keys().any(|part| group.contains(part) && *part != group)) {
+            self.shared.iter_mut().for_each(|shared| Arc::make_mut(shared).until.retain(|part, _| !group.contains(part)));
+        }
+        self.compact();
     }
 
     /// Forgets what was observed of a memory.

@@ -210,7 +210,7 @@ impl Drop for Written {
 }
 
 fn systematic(session: &mut Session, preemptions: u32) -> ExplorationReport {
-    let explored = session.explore(Strategy::Systematic { preemptions }, ALL, &mut NeverInterrupt).unwrap();
+    let explored = session.explore(Strategy::Systematic { preemptions }, ALL, None, &mut NeverInterrupt).unwrap();
     assert!(explored.systematic.unwrap().is_complete, "not all orders were tried");
     explored
 }
@@ -400,7 +400,7 @@ fn an_exploration_is_gone_on_with() {
     let written = Written::new("continued", &kernel(&program));
     let mut session = written.session(2, &[VARIABLES, 2]);
     let whole = systematic(&mut session, UNBOUNDED);
-    let mut part = session.explore(Strategy::Systematic { preemptions: UNBOUNDED }, 1, &mut NeverInterrupt).unwrap();
+    let mut part = session.explore(Strategy::Systematic { preemptions: UNBOUNDED }, 1, None, &mut NeverInterrupt).unwrap();
     let mut parts = 1;
     while !part.systematic.unwrap().is_complete {
         assert_eq!(part.tried, parts);

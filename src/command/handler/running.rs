@@ -6,13 +6,13 @@ use crate::command::call::Call;
 use crate::command::context::Context;
 use crate::command::error::CommandError;
 use crate::command::outcome::Outcome;
-use crate::debug::RunError;
 use crate::debug::explore::{DEPTH_MAX, Strategy};
 use crate::debug::focus::{Focus, ThreadFilter};
 use crate::debug::returned::returned;
 use crate::debug::stop::{Direction, Goal, Reason, StepUnit, Stop};
 use crate::debug::value::ValueText;
 use crate::debug::view;
+use crate::debug::{MemoryModel, RunError};
 
 /// The result of a handler.
 type Answer = Result<Outcome, CommandError>;
@@ -172,8 +172,9 @@ fn depth(argument: Option<&ArgumentText>) -> Result<u32, CommandError> {
 }
 
 /// The usage of `explore`, by strategy.
-const EXPLORE_USAGE: &str =
-    "usage: explore [random] [N], explore pct [DEPTH] [N], explore systematic [K] [N], explore systematic continue [N]";
+const EXPLORE_USAGE: &str = "usage: explore [random] [N], explore pct [DEPTH] [N], explore systematic [K] [N], \
+    explore systematic continue [N]; \
+     each but the last with --memory MODEL";
 
 /// The number of orders, or the default.
 fn count(argument: Option<&ArgumentText>, usual: u64) -> Result<u64, CommandError> {
@@ -185,11 +186,16 @@ fn count(argument: Option<&ArgumentText>, usual: u64) -> Result<u64, CommandErro
 pub fn explore(context: &mut Context<'_>, call: &Call) -> Answer {
     let (first, second) = (call.argument("DEPTH | K | continue"), call.argument("N"));
     let failed = |error: RunError| CommandError::new(error.to_string());
+    let model = |argument: &ArgumentText| MemoryModel::parse(&argument.text).map_err(|message| argument.error(message));
+    let memory = call.argument("MODEL").map(model).transpose()?;
     let (strategy, count) = match call.text("WAY") {
         Some("pct") => (Strategy::Priority { depth: depth(first)? }, count(second, ORDERS)?),
         Some("systematic") => {
             let count = count(second, SYSTEMATIC_ORDERS)?;
-            if first.is_some_and(|argument| argument.text == "continue") {
+            if let Some(argument) = first.filter(|argument| argument.text == "continue") {
+                if memory.is_some() {
+                    return Err(argument.error("what goes on keeps its memory model").with_help(EXPLORE_USAGE));
+                }
                 let explored = context.session.explore_more(count, context.interrupt).map_err(failed)?;
                 let none = || CommandError::new("there is no systematic exploration of this run to go on with");
                 return explored.map(Outcome::Explored).ok_or_else(none);
@@ -204,7 +210,7 @@ pub fn explore(context: &mut Context<'_>, call: &Call) -> Answer {
             None => (Strategy::Random, count(first, ORDERS)?),
         },
     };
-    let explored = context.session.explore(strategy, count, context.interrupt).map_err(failed)?;
+    let explored = context.session.explore(strategy, count, memory, context.interrupt).map_err(failed)?;
     Ok(Outcome::Explored(explored))
 }
 

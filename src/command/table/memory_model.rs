@@ -11,7 +11,8 @@ not on hardware.\n\n\
 With --memory weak[:SEED] a load returns any write that the model allows it, drawn from the seed: of each location the last 16 \
 writes are kept, with their order and what each thread must have seen of them. info may-read says which of them a load may return, \
 and why; stops, explain and last say when a load returned an older one. explore draws another seed for each order, and reports as \
-memory.stale a result that no sequentially consistent run of these orders has, with the link that is missing. \
+memory.stale a result that no sequentially consistent order has, with the link that is missing; where these are too many to try all, \
+the finding is a note, memory.stale_undecided. A load that waits returns the newest write at the latest after three older ones. \
 Synchronization holds as in the model; mbarriers, barriers of clusters and threads that only arrive order more than they must, and \
 other proxies and asynchronous copies read and write what memory holds. A load never returns what a later store of its own thread \
 has led to (load buffering), though the model allows that. The checkers take each load to have returned the newest write, and what a \

@@ -9,6 +9,7 @@ const LINE_UNIT: ArgSpec = ArgSpec::new("UNIT", ArgKind::Choice(&["lane", "warp"
 const STRATEGY: ArgSpec = ArgSpec::new("WAY", ArgKind::Choice(&["random", "pct", "systematic"])).optional();
 const BOUND: ArgSpec = ArgSpec::new("DEPTH | K | continue", ArgKind::Word).optional();
 const COUNT: ArgSpec = ArgSpec::new("N", ArgKind::Count).optional();
+const MEMORY: ArgSpec = ArgSpec::new("MODEL", ArgKind::Word).optional().after("--memory");
 
 pub const COMMANDS: &[CommandSpec] = &[
     CommandSpec {
@@ -138,7 +139,7 @@ pub const COMMANDS: &[CommandSpec] = &[
     },
     CommandSpec {
         name: "explore",
-        args: &[STRATEGY, BOUND, COUNT],
+        args: &[STRATEGY, BOUND, COUNT, MEMORY],
         summary: "Run the kernel under many orders and say what differs",
         help: "Runs the launch from its beginning in N other orders (20 without a number): seeds of the schedule and of the ends of \
             asynchronous copies. Results are judged by what the launch expects, within its tolerances: how many orders are right and how \
@@ -156,7 +157,9 @@ pub const COMMANDS: &[CommandSpec] = &[
             nothing else one is tried. At most K times (2 without a number) an order takes the turn from a warp that could run on; most \
             known bugs take no more than 2. It ends when all such orders were tried, which it says, or after N of them (1000 without a \
             number), or with Ctrl-C, and 'explore systematic continue N' goes on. Copies end, and the lanes of a warp that has diverged \
-            take turns, as in this run. An order is replayed by --schedule switch:TICK:BLOCK:WARP,...: where the turn goes to another \
+            take turns, as in this run. '--memory weak' runs the other orders on weak memory, each with a seed of its own (help \
+            memory-model), and says which results sequentially consistent memory never gives. An order is replayed by \
+            --schedule switch:TICK:BLOCK:WARP,...: where the turn goes to another \
             warp than it would have gone to. Of orders that show the same the one with the fewest switches is named.",
         examples: &[
             "explore",
@@ -166,6 +169,7 @@ pub const COMMANDS: &[CommandSpec] = &[
             "explore systematic",
             "explore systematic 3 500",
             "explore systematic continue",
+            "explore 100 --memory weak",
         ],
         handler: handler::explore,
         ..PLAIN

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use super::merged_findings::{MergedFinding, MergedFindings};
 use super::outcome::{JudgedOrder, OrderOutcome, Verdict, judge_order};
-use super::stale::{StaleResults, WeakOrder};
-use super::systematic::{Search, SearchResult};
+use super::stale::{Judge, StaleResults, WeakOrder};
+use super::systematic::{Search, SearchResult, Subject};
 use super::{Bound, ExplorationReport, Systematic};
 use crate::base::run_jobs;
 use crate::check::{Checks, Finding};
 use crate::debug::fault::Fault;
-use crate::debug::run::{RunError, run_undescribed};
+use crate::debug::run::{RunError, RunOptions, run_undescribed};
 use crate::debug::session::{InterruptCheck, Session};
 use crate::machine::Schedule;
 
@@ -77,7 +77,7 @@ impl Exploration {
             let judged = judge_order(&case, &run, limit)?;
             let consistent = orders.sequentially_consistent(first + index).map(|options| run_undescribed(&program, &case, &options, ends));
             let weak = match consistent.transpose()? {
-                None => None,
+                None => orders.are_weak().then(|| WeakOrder { weak: None, consistent: judged.clone() }),
                 Some((consistent, _)) => Some(WeakOrder {
                     weak: run.stale.into_iter().next().map(|stale| (judged.clone(), stale)),
                     consistent: judge_order(&case, &consistent, limit)?,
@@ -110,8 +110,15 @@ impl Exploration {
     }
 
     /// Adds what weak memory alone shows to the findings.
-    pub(super) fn report_stale(&mut self) -> Result<(), RunError> {
-        self.stale.report(&mut self.merged)
+    ///
+    /// # Errors
+    /// Reasons outside the kernel.
+    pub(super) fn report_stale(&mut self, session: &Session, interrupt: &mut dyn InterruptCheck) -> Result<(), RunError> {
+        let options = RunOptions { checks: Checks::NONE, ..self.merged.orders.options(0) };
+        let subject = Subject { program: Arc::clone(&self.merged.program), case: Arc::clone(&self.merged.case), options };
+        let (steps, is_whole) = (session.recorded().0, !self.merged.orders.is_asynchronous());
+        let judge = Judge { subject: &subject, steps, is_whole, interrupt: &mut || !interrupt.should_continue(session) };
+        self.stale.report(&mut self.merged, judge)
     }
 
     /// The report on it.

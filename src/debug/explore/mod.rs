@@ -4,6 +4,7 @@
 //! session's checkers. Their outcomes are compared with the expected results of the launch, within its tolerances; without any, every byte
 //! of the buffers is compared with the first run. The findings of all orders are merged by cause, each with an order that shows it.
 
+mod consistent;
 mod exploration;
 mod merged_findings;
 mod order;
@@ -17,9 +18,9 @@ use super::run::{RunError, RunOptions, run_undescribed};
 use super::session::{InterruptCheck, Session};
 use crate::base::Severity;
 use crate::check::Checks;
-use crate::machine::Schedule;
+use crate::machine::{MemoryModel, Schedule};
 
-pub use crate::check::faults::MEMORY_STALE;
+pub use crate::check::faults::{MEMORY_STALE, MEMORY_STALE_UNDECIDED};
 pub use crate::machine::DEPTH_MAX;
 pub(in crate::debug) use exploration::Exploration;
 pub use merged_findings::MergedFinding;
@@ -99,13 +100,20 @@ impl ExplorationReport {
 }
 
 impl Session {
-    /// Runs the case from the beginning in the session's order and in `count` others, with the `jobs` of the settings. The state of a
-    /// systematic exploration is kept for [`Self::explore_more`].
+    /// Runs the case from the beginning in the session's order and in `count` others, with the `jobs` of the settings: these on `memory`,
+    /// or else on that of the session. The state of a systematic exploration is kept for [`Self::explore_more`].
     ///
     /// # Errors
     /// Reasons outside the kernel.
-    pub fn explore(&mut self, strategy: Strategy, count: u64, interrupt: &mut dyn InterruptCheck) -> Result<ExplorationReport, RunError> {
+    pub fn explore(
+        &mut self,
+        strategy: Strategy,
+        count: u64,
+        memory: Option<MemoryModel>,
+        interrupt: &mut dyn InterruptCheck,
+    ) -> Result<ExplorationReport, RunError> {
         let options = self.explored_options();
+        let memory = memory.unwrap_or(options.memory);
         let (others, bound) = match strategy {
             Strategy::Random => (OtherOrders::Random(Schedule::Random), None),
             Strategy::Priority { depth } => {
@@ -114,13 +122,13 @@ impl Session {
             }
             Strategy::Systematic { preemptions } => {
                 let search = Search::new(self.subject(&options), preemptions)?;
-                let exploration = Exploration { search: Some(search), ..self.begin(OtherOrders::Generated(Vec::new()), &options) };
+                let exploration = Exploration { search: Some(search), ..self.begin(OtherOrders::Generated(Vec::new()), &options, memory) };
                 return self.explore_systematically(exploration, count, interrupt);
             }
         };
-        let mut exploration = Exploration { bound, ..self.begin(others, &options) };
+        let mut exploration = Exploration { bound, ..self.begin(others, &options, memory) };
         exploration.run(self, count.saturating_add(1), interrupt)?;
-        exploration.report_stale()?;
+        exploration.report_stale(self, interrupt)?;
         Ok(exploration.report(self))
     }
 
@@ -148,7 +156,7 @@ impl Session {
             exploration.run(self, exploration.merged.orders.generated_count() + 1, interrupt)?;
             self.orders_tried = Some(exploration.tried());
         }
-        exploration.report_stale()?;
+        exploration.report_stale(self, interrupt)?;
         self.orders_tried = None;
         let explored = exploration.report(self);
         self.exploration = Some(Box::new(exploration));
@@ -167,9 +175,9 @@ impl Session {
         Subject { program: Arc::clone(self.program()), case: Arc::clone(self.timeline.case()), options }
     }
 
-    fn begin(&self, others: OtherOrders, options: &RunOptions) -> Exploration {
+    fn begin(&self, others: OtherOrders, options: &RunOptions, memory: MemoryModel) -> Exploration {
         let (program, case) = (self.program(), self.timeline.case());
-        let merged = MergedFindings::new(program, case, Orders::all(program, options, others));
+        let merged = MergedFindings::new(program, case, Orders::all(program, (options, memory), others));
         let (outcomes, limit, checks) = (Vec::new(), options.step_limit.unwrap_or(u64::MAX), options.checks);
         Exploration {
             merged,

@@ -26,6 +26,8 @@ pub enum Strategy {
 #[derive(Clone, Debug)]
 pub struct Orders {
     session_options: RunOptions,
+    /// What loads return in the other orders.
+    memory: MemoryModel,
     others: OtherOrders,
     /// True if the program has asynchronous operations.
     is_asynchronous: bool,
@@ -41,10 +43,10 @@ pub enum OtherOrders {
 }
 
 impl Orders {
-    /// The orders of an exploration of `program`; `session_options` are those of the session's order.
-    pub fn all(program: &Program, session_options: &RunOptions, others: OtherOrders) -> Self {
+    /// The orders of an exploration of `program`; `session_options` are those of the session's order, and `memory` is that of the others.
+    pub fn all(program: &Program, (session_options, memory): (&RunOptions, MemoryModel), others: OtherOrders) -> Self {
         let is_asynchronous = program.code.iter().any(|inst| matches!(inst.op, Op::Async(_) | Op::Wgmma(_)));
-        Self { session_options: session_options.clone(), others, is_asynchronous }
+        Self { session_options: session_options.clone(), memory, others, is_asynchronous }
     }
 
     /// Adds a generated schedule.
@@ -78,12 +80,12 @@ impl Orders {
                 schedule: schedule.clone(),
                 seed: index,
                 copies: CompletionPolicyKind::Random(index),
-                memory: self.session_options.memory.with_seed(index),
+                memory: self.memory.with_seed(index),
                 ..self.session_options.clone()
             },
             OtherOrders::Generated(schedules) => {
                 let schedule = schedules[index as usize - 1].clone();
-                RunOptions { schedule, memory: self.session_options.memory.with_seed(index), ..self.session_options.clone() }
+                RunOptions { schedule, memory: self.memory.with_seed(index), ..self.session_options.clone() }
             }
         }
     }
@@ -92,6 +94,16 @@ impl Orders {
     pub fn sequentially_consistent(&self, index: u64) -> Option<RunOptions> {
         let options = self.options(index);
         options.memory.seed().map(|_| RunOptions { memory: MemoryModel::SequentiallyConsistent, checks: Checks::NONE, ..options })
+    }
+
+    /// True if loads of the other orders may return older writes.
+    pub fn are_weak(&self) -> bool {
+        self.memory.seed().is_some()
+    }
+
+    /// True if the program has asynchronous operations.
+    pub fn is_asynchronous(&self) -> bool {
+        self.is_asynchronous
     }
 
     /// True if the session's order is the default order, that of a run without options.

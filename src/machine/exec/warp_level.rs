@@ -73,6 +73,7 @@ impl<'a, const OBSERVED: bool> WarpRun<'a, OBSERVED> {
     /// Executes the collective for the lanes of a tile, all at this instruction.
     fn execute_tile(&mut self, op: &WarpOp, group: &Group, (tile, members): (LaneMask, LaneMask)) {
         debug_assert!(!tile.is_empty() && group.mask.contains_all(tile), "lanes take part that do not run");
+        self.pass_in_warp(tile);
         if self.reports_collective(tile) {
             self.report_collective(op, group, tile, (tile, members));
         }
@@ -125,6 +126,7 @@ impl<'a, const OBSERVED: bool> WarpRun<'a, OBSERVED> {
             blend(&mut values, &inputs(&self.lanes(&group, mask), op), mask);
             all |= mask;
         }
+        self.pass_in_warp(all);
         for (op, group, mask) in parties() {
             if self.reports_collective(all) {
                 self.report_collective(op, &group, mask, (all, members));

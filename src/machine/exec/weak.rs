@@ -100,11 +100,15 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let mut stale = Vec::new();
         let Some(memory) = self.memory(space, access) else { return stale };
         let of_warp = self.warp_access(memory, access, element_bytes);
-        if !semantics.ordering.acquires() && self.weak.as_ref().is_some_and(|weak| weak.load_is_simple(&of_warp)) {
+        let now = self.point.tick.0;
+        let simple = self.weak.as_mut().filter(|weak| !semantics.ordering.acquires() && weak.load_is_simple(&of_warp));
+        if let Some(weak) = simple {
+            weak.note_warp(&of_warp, (true, false), now);
             return stale;
         }
+        let (held, size) = (self.held_by_lanes(space, access, element_bytes), access.bytes as usize);
         for lane in access.mask.iter() {
-            let mut bytes = self.held(space, access, lane, element_bytes);
+            let mut bytes = LaneBytes::from_slice(&held[lane * size..(lane + 1) * size]);
             let mut is_stale = false;
             for (element, held) in bytes.chunks_exact_mut(element_bytes as usize).enumerate() {
                 let at = (memory, access.addresses[lane] + element as u64 * u64::from(element_bytes), element_bytes);
@@ -159,6 +163,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         if is_simple {
             let record = Record::new(&of_warp, (self.point.tick.0, self.point.pc.0), (scope, false), data.into_boxed_slice());
             if let Some(weak) = &mut self.weak {
+                weak.note_warp(&of_warp, (false, true), self.point.tick.0);
                 weak.add(&of_warp, record);
             }
             return false;
@@ -167,7 +172,10 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let before = self.progress;
         for lane in access.mask.iter() {
             // Lanes before this one may have written the same place.
-            let mut held = self.held(space, access, lane, element_bytes);
+            let mut held = match access.consecutive {
+                true => LaneBytes::from_slice(&data[lane * bytes..(lane + 1) * bytes]),
+                false => self.held(space, access, lane, element_bytes),
+            };
             let new = &data[found + lane * bytes..found + (lane + 1) * bytes];
             for (element, new) in new.chunks_exact(element_bytes as usize).enumerate() {
                 let skip = element * element_bytes as usize;
@@ -242,6 +250,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         self.note_unchanged(access.mask, |_| !is_changed);
         let record = Record::new(of_warp, (self.point.tick.0, self.point.pc.0), (scope, true), data.into_boxed_slice());
         if let Some(weak) = &mut self.weak {
+            weak.note_warp(of_warp, (true, true), self.point.tick.0);
             weak.add(of_warp, record);
         }
         old
@@ -295,6 +304,16 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         } else {
             let places = self.places(members);
             self.weak.iter_mut().for_each(|weak| weak.barrier(&places, &places, now));
+        }
+    }
+
+    /// Lanes execute a collective together. The model says that it orders nothing, but what is made by CUDA's cooperative groups relies on
+    /// it: one lane acquires, and a shuffle lets the others go on.
+    #[inline(always)]
+    pub(super) fn pass_in_warp(&mut self, lanes: LaneMask) {
+        if self.weak.is_some() {
+            let first = self.place(0);
+            self.weak.iter_mut().for_each(|weak| weak.pass_on(first, lanes));
         }
     }
 

@@ -3,7 +3,9 @@
 
 use super::finding::list;
 use super::report::grouped;
-use crate::debug::explore::{End, ExplorationReport, MEMORY_STALE, MergedFinding, OrderOutcome, Systematic, Verdict};
+use crate::debug::explore::{
+    End, ExplorationReport, MEMORY_STALE, MEMORY_STALE_UNDECIDED, MergedFinding, OrderOutcome, Systematic, Verdict,
+};
 
 /// The maximum number of outcomes that are listed.
 const OUTCOMES_SHOWN: usize = 16;
@@ -123,7 +125,7 @@ fn found(explored: &ExplorationReport) -> String {
         };
         let width = found.finding.number.to_string().len() + 2;
         // No list of a session has it, so that all of it is said here.
-        let is_here_only = found.finding.id == MEMORY_STALE;
+        let is_here_only = [MEMORY_STALE, MEMORY_STALE_UNDECIDED].contains(&found.finding.id);
         let (why, fix) = (&found.finding.why, &found.finding.fix);
         let more = if is_here_only { format!("{:width$}why  {why}\n{:width$}fix  {fix}\n", "", "") } else { String::new() };
         format!("{}{more}{:width$}{shown}\n", list(std::slice::from_ref(&found.finding), 0), "")

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use serde_json::{Value, json};
+
 use crate::debug::export::dot_escaped;
 use crate::litmus::{Event, EventKind, Judgement, Outcome, Relation, Test, Variable, Witness, bits};
 
@@ -42,6 +44,57 @@ pub fn outcomes(test: &Test, judged: &Judgement, runs: Option<&[u64]>) -> String
         let _ = writeln!(text, "{:>4} {mark}{}  {}", number + 1, row(cells), kind(outcome));
     }
     text
+}
+
+/// The judgement as one line of JSON: every outcome with an execution that has it.
+pub fn json(file: &str, test: &Test, judged: &Judgement, runs: Option<&[u64]>) -> String {
+    let outcome = |(number, outcome): (usize, &Outcome)| {
+        let values: Vec<Value> = judged
+            .variables
+            .iter()
+            .zip(&outcome.values)
+            .map(|(variable, value)| json!({ "name": name(test, *variable), "value": value }))
+            .collect();
+        json!({
+            "values": values,
+            "matches": outcome.matches,
+            "kind": kind(outcome),
+            "runs": runs.map(|runs| runs[number]),
+            "execution": execution(test, &outcome.witness),
+        })
+    };
+    let all = json!({
+        "file": file,
+        "test": test.name,
+        "question": test.condition.text,
+        "answer": judged.answer,
+        "sequentially_consistent_answer": judged.answer_of_sequential,
+        "answer_without_load_buffering": judged.answer_without_load_buffering,
+        "is_cut": judged.is_cut,
+        "outcomes": judged.outcomes.iter().enumerate().map(outcome).collect::<Vec<_>>(),
+    });
+    format!("{all}\n")
+}
+
+fn execution(test: &Test, witness: &Witness) -> Value {
+    let labels = labels(&witness.events);
+    let event = |(own, event): (usize, &Event)| {
+        let of = event.thread.map(|thread| &test.threads[thread]);
+        json!({
+            "event": event_name(test, witness, &labels, own),
+            "thread": of.map(|of| format!("P{}", of.number)),
+            "instruction": of.map(|of| &of.code[event.instruction].text),
+            "reads": witness.values[own].filter(|_| event.is_read()),
+            "writes": witness.values[own].filter(|_| event.is_write()),
+        })
+    };
+    let pairs = |pairs: Vec<(usize, usize)>| {
+        let at = |own: usize| event_name(test, witness, &labels, own);
+        pairs.into_iter().map(|(one, other)| json!([at(one), at(other)])).collect::<Vec<_>>()
+    };
+    let relations: serde_json::Map<String, Value> =
+        edges(witness).into_iter().map(|(relation, edges)| (relation.to_string(), json!(pairs(edges)))).collect();
+    json!({ "events": witness.events.iter().enumerate().map(event).collect::<Vec<_>>(), "relations": relations })
 }
 
 /// Which executions have an outcome.

@@ -113,6 +113,19 @@ fn synchronization_coherence_and_graphs_are_shown() {
 }
 
 #[test]
+fn a_judgement_is_data_in_json() {
+    let (out, error, status) = said(&["litmus", "--format", "json", "--runs", "100", "mp_fence_writer.litmus", "corw.litmus"]);
+    assert_eq!((error.as_str(), status, out.lines().count()), ("", 1, 2), "{out}");
+    let value: serde_json::Value = serde_json::from_str(out.lines().next().unwrap()).unwrap();
+    assert_eq!((&value["answer"], &value["sequentially_consistent_answer"]), (&true.into(), &false.into()));
+    let weak = &value["outcomes"][2];
+    assert_eq!((&weak["kind"], &weak["matches"], &weak["values"][0]["name"]), (&"weak".into(), &true.into(), &"P1:r0".into()));
+    assert_eq!(weak["execution"]["relations"]["fr"], serde_json::json!([["e", "a"]]));
+    let (_, error, status) = said(&["litmus", "--format", "junit", "corw.litmus"]);
+    assert_eq!((error.trim_end(), status), ("ptxdbg: litmus reports no findings: --format human or json", 2));
+}
+
+#[test]
 fn mistakes_are_said_with_their_places() {
     let folder = std::env::temp_dir().join(format!("ptxdbg-litmus-wrong-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();

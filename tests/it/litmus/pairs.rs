@@ -1,5 +1,7 @@
 //! Algorithms that need their fences: on weak memory each goes wrong in some run when a link is missing, and in none when all are there.
 
+use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
 
 use ptxdbg::base::Sources;
@@ -58,6 +60,59 @@ const PETERSON: [&str; 2] = [
      ld.relaxed.gpu.u32 %b, [%m+256];\nsetp.eq.u32 %p, %a, 0;\nsetp.ne.or.u32 %p, %b, 1, %p;\n@%p st.u32 [%m+1024], 1;\n",
     "st.relaxed.gpu.u32 [%m+128], 1;\n$0\nst.relaxed.gpu.u32 [%m+256], 2;\n$1\nld.relaxed.gpu.u32 %a, [%m];\n\
      ld.relaxed.gpu.u32 %b, [%m+256];\nsetp.eq.u32 %p, %a, 0;\nsetp.ne.or.u32 %p, %b, 2, %p;\n@%p st.u32 [%m+1028], 1;\n",
+];
+
+/// One more in the word at 128, under a queue of waiting blocks (Mellor-Crummey and Scott): the last of it at 0, and of each block the next
+/// one and whether it waits.
+macro_rules! mcs {
+    ($own:literal, $next:literal, $waits:literal, $next_of_other:literal, $other_waits:literal) => {
+        concat!(
+            "mov.u32 %n, 0;\nL:\nst.relaxed.gpu.u32 [%m+",
+            $next,
+            "], 0;\nst.relaxed.gpu.u32 [%m+",
+            $waits,
+            "], 1;\n",
+            "atom.$0.exch.b32 %a, [%m], ",
+            $own,
+            ";\nsetp.eq.u32 %p, %a, 0;\n@%p bra E;\nst.$1.u32 [%m+",
+            $next_of_other,
+            "], ",
+            $own,
+            ";\n",
+            "W:\nld.$2.u32 %a, [%m+",
+            $waits,
+            "];\nsetp.ne.u32 %p, %a, 0;\n@%p bra W;\n",
+            "E:\nld.u32 %b, [%m+128];\nadd.u32 %b, %b, 1;\nst.u32 [%m+128], %b;\n",
+            "ld.acquire.gpu.u32 %a, [%m+",
+            $next,
+            "];\nsetp.ne.u32 %p, %a, 0;\n@%p bra H;\n",
+            "atom.$3.cas.b32 %a, [%m], ",
+            $own,
+            ", 0;\nsetp.eq.u32 %p, %a, ",
+            $own,
+            ";\n@%p bra D;\n",
+            "N:\nld.acquire.gpu.u32 %a, [%m+",
+            $next,
+            "];\nsetp.eq.u32 %p, %a, 0;\n@%p bra N;\n",
+            "H:\nst.$4.u32 [%m+",
+            $other_waits,
+            "], 0;\nD:\nadd.u32 %n, %n, 1;\nsetp.lt.u32 %p, %n, 3;\n@%p bra L;\n"
+        )
+    };
+}
+
+/// Chase's and Lev's queue: the owner takes from the end, whose place is at 128, the other block from the front, whose place is at 0; the
+/// items are from 256 on. Results are 1 for what the owner took, the items after them for what the other block took.
+const DEQUE: [&str; 2] = [
+    "st.u32 [%m+256], 42;\nst.u32 [%m+384], 43;\n$0\nst.relaxed.gpu.u32 [%m+128], 2;\nmov.u32 %n, 0;\nL:\nmov.u32 %b, 1;\nsub.u32 %b, %b, %n;\n\
+     st.relaxed.gpu.u32 [%m+128], %b;\n$1\nld.relaxed.gpu.u32 %a, [%m];\nsetp.gt.s32 %p, %a, %b;\n@%p bra R;\nsetp.lt.s32 %p, %a, %b;\n@%p bra T;\n\
+     add.u32 %c, %a, 1;\natom.relaxed.gpu.cas.b32 %e, [%m], %a, %c;\nsetp.ne.u32 %p, %e, %a;\n@%p bra R;\nmul.wide.u32 %w, %b, 4;\n\
+     add.u64 %w, %m, %w;\nst.u32 [%w+1024], 1;\nR:\nadd.u32 %c, %b, 1;\nst.relaxed.gpu.u32 [%m+128], %c;\nret;\nT:\nmul.wide.u32 %w, %b, 4;\n\
+     add.u64 %w, %m, %w;\nst.u32 [%w+1024], 1;\nadd.u32 %n, %n, 1;\nsetp.lt.u32 %p, %n, 2;\n@%p bra L;\n",
+    "mov.u32 %n, 0;\nL:\nld.acquire.gpu.u32 %a, [%m];\n$2\nld.$3.u32 %b, [%m+128];\nsetp.ge.s32 %p, %a, %b;\n@%p bra D;\n\
+     mul.wide.u32 %w, %a, 128;\nadd.u64 %w, %m, %w;\nld.u32 %d, [%w+256];\nadd.u32 %c, %a, 1;\natom.relaxed.gpu.cas.b32 %e, [%m], %a, %c;\n\
+     setp.ne.u32 %p, %e, %a;\n@%p bra D;\nmul.wide.u32 %w, %a, 4;\nadd.u64 %w, %m, %w;\nadd.u32 %d, %d, 1;\nst.u32 [%w+1032], %d;\n\
+     D:\nadd.u32 %n, %n, 1;\nsetp.lt.u32 %p, %n, 4;\n@%p bra L;\n",
 ];
 
 const FENCE: &str = "fence.acq_rel.gpu;";
@@ -147,6 +202,24 @@ const ALGORITHMS: &[Algorithm] = &[
         is_violated: |words, _| words[32] != 6,
     },
     Algorithm {
+        name: "MCS lock",
+        blocks: &[mcs!("1", "256", "384", "512", "640"), mcs!("2", "512", "640", "256", "384")],
+        right: &["acq_rel.gpu", "release.gpu", "acquire.gpu", "release.gpu", "release.gpu"],
+        wrong: &[(2, "relaxed.gpu"), (3, "relaxed.gpu"), (4, "relaxed.gpu"), (2, "acquire.cta"), (4, "release.cta")],
+        is_violated: |words, _| words[32] != 6,
+    },
+    Algorithm {
+        name: "work-stealing deque",
+        blocks: &DEQUE,
+        right: &[FENCE, SC, SC, "acquire.gpu"],
+        wrong: &[(0, ""), (1, ""), (1, FENCE), (2, ""), (2, FENCE), (3, "relaxed.gpu"), (1, "fence.sc.cta;")],
+        is_violated: |_, results| {
+            let is_twice = |item: usize| results[item] != 0 && results[2 + item] != 0;
+            let is_other = |item: usize| results[2 + item] != 0 && results[2 + item] != 43 + item as u32;
+            (0..2).any(|item| is_twice(item) || is_other(item))
+        },
+    },
+    Algorithm {
         name: "Dekker",
         blocks: &DEKKER,
         right: &[SC, SC],
@@ -226,6 +299,9 @@ const ALGORITHMS: &[Algorithm] = &[
     },
 ];
 
+/// Algorithms that are run in every test.
+const IN_EVERY_TEST: [&str; 1] = ["Dekker"];
+
 /// Words of memory, and of results.
 const WORDS: usize = 256;
 const RESULTS: usize = 16;
@@ -263,7 +339,10 @@ fn violations(algorithm: &Algorithm, links: &[&str], memory: impl Fn(u64) -> Mem
             ..one_warp(program.function("k").unwrap(), words)
         };
         let mut machine = Machine::new(device, config).unwrap();
-        assert_eq!(machine.run(1 << 18, &mut NullObserver), Step::Done, "{}: seed {seed}\n{text}", algorithm.name);
+        if machine.run(1 << 18, &mut NullObserver) != Step::Done {
+            // What waits forever has lost a write that it waits for.
+            return true;
+        }
         let mut bytes = vec![0; (WORDS + RESULTS) * 4];
         machine.device().read(words, &mut bytes).unwrap();
         let left: Vec<u32> = bytes.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
@@ -274,11 +353,11 @@ fn violations(algorithm: &Algorithm, links: &[&str], memory: impl Fn(u64) -> Mem
 
 #[test]
 fn algorithms_go_wrong_on_weak_memory_when_a_link_is_missing() {
-    let runs = std::env::var("PTXDBG_LITMUS_RUNS").ok().and_then(|runs| runs.parse().ok()).unwrap_or(60);
+    let runs = std::env::var("PTXDBG_LITMUS_RUNS").ok().and_then(|runs| runs.parse().ok()).unwrap_or(200);
     // All of them with `PTXDBG_LITMUS_RUNS`, which takes minutes.
     let is_sweep = std::env::var_os("PTXDBG_LITMUS_RUNS").is_some();
     let mut problems = Vec::new();
-    for algorithm in ALGORITHMS.iter().filter(|algorithm| is_sweep || algorithm.name == "Dekker") {
+    for algorithm in ALGORITHMS.iter().filter(|algorithm| is_sweep || IN_EVERY_TEST.contains(&algorithm.name)) {
         let right = violations(algorithm, algorithm.right, MemoryModel::Weak, runs);
         if right > 0 {
             problems.push(format!("{}: {right} of {runs} runs are wrong with all links", algorithm.name));
@@ -296,4 +375,48 @@ fn algorithms_go_wrong_on_weak_memory_when_a_link_is_missing() {
         }
     }
     assert!(problems.is_empty(), "{problems:#?}");
+}
+
+/// What `explore` finds in an algorithm on weak memory, by the words of the findings.
+fn explored(algorithm: &Algorithm, links: &[&str], folder: &Path) -> String {
+    let file = folder.join("algorithm.ptx");
+    std::fs::write(&file, module(algorithm, links)).unwrap();
+    let (grid, words) = (algorithm.blocks.len().to_string(), format!("u32[{}]=zero", WORDS + RESULTS));
+    let output = Command::new(env!("CARGO_BIN_EXE_ptxdbg"))
+        .args([file.as_os_str()])
+        .args(["--grid", &grid, "--block", "1", "-a", &words, "--checks", "none", "--batch", "-e", "explore 60 --memory weak"])
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("60 orders"), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    text
+}
+
+#[test]
+fn a_stale_result_is_an_error_where_no_consistent_order_has_it() {
+    let is_sweep = std::env::var_os("PTXDBG_LITMUS_RUNS").is_some();
+    let folder = std::env::temp_dir().join(format!("ptxdbg-pairs-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let (mut problems, mut found, mut undecided, mut missed) = (Vec::new(), 0, 0, Vec::new());
+    for algorithm in ALGORITHMS.iter().filter(|algorithm| is_sweep || ["publication", "Dekker"].contains(&algorithm.name)) {
+        let text = explored(algorithm, algorithm.right, &folder);
+        if text.contains("memory.stale:") {
+            problems.push(format!("{}: found with all links\n{text}", algorithm.name));
+        }
+        for (place, link) in algorithm.wrong {
+            let mut links = algorithm.right.to_vec();
+            links[*place] = link;
+            let text = explored(algorithm, &links, &folder);
+            if text.contains("memory.stale:") {
+                found += 1;
+            } else if text.contains("memory.stale_undecided:") {
+                undecided += 1;
+            } else {
+                missed.push(format!("{}, ${place} = '{link}'", algorithm.name));
+            }
+        }
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert!(problems.is_empty(), "{problems:#?}");
+    assert!(found > missed.len() + undecided, "{found} found, {undecided} not decided, missed: {missed:#?}");
 }
