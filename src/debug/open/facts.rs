@@ -43,8 +43,8 @@ fn elements(program: &Program, kernel: FuncId) -> Vec<(usize, ScalarType)> {
 }
 
 /// The elements that the kernel of `launch` takes its parameters to point to, by their index: those that it computes with, if all its
-/// accesses by it are to such; or else, if its accesses are of whole ones, those of a file of Triton beside `module` or of the debug data,
-/// or those of the type in its mangled name.
+/// accesses by it are to such; or else those of a file of Triton beside `module` or of the debug data; or those of the type in its mangled
+/// name, if its accesses are of whole ones.
 pub fn pointee_elements(program: &Program, launch: &PlannedLaunch, module: &Path) -> Vec<Option<Element>> {
     let known = facts(module, program, launch.kernel, &[], &mut Sources::default()).unwrap_or_default();
     let unknown = LaunchFacts::default();
@@ -53,7 +53,7 @@ pub fn pointee_elements(program: &Program, launch: &PlannedLaunch, module: &Path
     let element = |index| {
         let of_code = study.uniform_elements(index).map(|elements| elements.element);
         let is_whole = |element: &Element| study.accesses_whole(index, element.bytes());
-        let of_files = || known.elements.get(&index).and_then(|ty| Element::from_name(ty.word())).filter(is_whole);
+        let of_files = || known.elements.get(&index).and_then(|ty| Element::from_name(ty.word()));
         let of_name = || named.get(&index).copied().filter(is_whole);
         of_code.filter(|element| element.kind() == Kind::Float).or_else(of_files).or_else(of_name).or(of_code)
     };
