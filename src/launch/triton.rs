@@ -14,6 +14,7 @@ use super::element::Number;
 use super::made_up::{LaunchFacts, MapFacts};
 use super::ron_text::read_text;
 use crate::base::{Diagnostic, SourceFile, SourceId, Sources, Span};
+use crate::container::bundle;
 use crate::isa::{OutsideFill, ScalarType, Swizzle, TensorElement};
 use crate::program::{Function, TENSOR_MAP_BYTES};
 use ttir::{Argument, Kind};
@@ -102,7 +103,7 @@ const OTHER_COMPILATION: &str =
     "the files are not of one compilation: keep those of one folder of Triton's cache together, or give a launch file (-l)";
 
 fn open(path: &Path, sources: &mut Sources) -> Result<Option<TritonFile>, Vec<Diagnostic>> {
-    if !path.is_file() {
+    if !bundle::is_file(path) {
         return Ok(None);
     }
     let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());

@@ -141,6 +141,25 @@ fn a_bundle_with_a_changed_module_opens() {
     }
 }
 
+/// Triton's files in a bundle give the names of the parameters, as they do beside a module.
+#[test]
+fn a_bundle_with_files_of_triton_has_their_names() {
+    let there = folder("triton");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let path = there.join("x.ptxcap");
+    let kernel = "fixtures/triton/tensors/add_kernel";
+    let words = ["--batch", "--no-init", "-l", &format!("{kernel}.ron"), "-e", &format!("bundle {}", path.display())];
+    let (said, status) = ptxdbg(root, &words);
+    assert_eq!(status, 0, "{said}");
+    let read = |name: String| (name.clone(), Content::Bytes(bundle::read(&path.join(name), u64::MAX).unwrap().unwrap()));
+    let mut members: Vec<(String, Content)> = bundle::members(&path).unwrap().into_iter().map(|(name, _)| read(name)).collect();
+    let ttir = std::fs::read(root.join(kernel).with_extension("ttir")).unwrap();
+    members.push(("add_kernel.ttir".to_string(), Content::Bytes(ttir)));
+    bundle::write(&there.join("y.ptxcap"), &members).unwrap();
+    let (said, status) = ptxdbg(&there, &["--batch", "y.ptxcap", "-e", "p n"]);
+    assert!(said.contains("n = 1000\n") && status == 0, "{status}: {said}");
+}
+
 /// A bundle's results are those of its launch: another one is not judged by them, and a tolerance is for its floats.
 #[test]
 fn what_a_bundle_expects_is_of_its_launch() {
