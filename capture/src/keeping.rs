@@ -126,9 +126,8 @@ impl Keeping {
         self.describe(output::NAME, status)
     }
 
-    /// Says what is kept, in the file `name`.
-    fn describe(&self, name: &str, status: Status) -> io::Result<()> {
-        let file = name;
+    /// Says what is kept, in this file of the folder.
+    fn describe(&self, file: &str, status: Status) -> io::Result<()> {
         let Chosen { name, number, source, graph, .. } = &self.chosen;
         let kept = Kept {
             kernel: name,

@@ -114,6 +114,15 @@ fn a_bundle_of_a_time_opens_with_other_options_at_its_start() {
     assert!(said.contains("\nt=0 ") && said.contains("ring_sum.ptx:30"), "{said}");
 }
 
+/// Writes the bundle at `from` to `to` with changed members.
+fn rewrite(from: &Path, to: &Path, change: impl FnOnce(&mut Vec<(String, Vec<u8>)>)) {
+    let read = |(name, _): (String, u64)| (name.clone(), bundle::read(&from.join(name), u64::MAX).unwrap().unwrap());
+    let mut members: Vec<(String, Vec<u8>)> = bundle::members(from).unwrap().into_iter().map(read).collect();
+    change(&mut members);
+    let members: Vec<(String, Content)> = members.into_iter().map(|(name, bytes)| (name, Content::Bytes(bytes))).collect();
+    bundle::write(to, &members).unwrap();
+}
+
 /// A bundle whose module was changed by hand opens without what depends on its instructions.
 #[test]
 fn a_bundle_with_a_changed_module_opens() {
@@ -123,18 +132,11 @@ fn a_bundle_with_a_changed_module_opens() {
     let bundle = format!("bundle {}", path.display());
     let (said, status) = ptxdbg(root, &["--batch", "--no-init", "-l", "fixtures/debug/ring_sum.ron", "-e", "break 30", "-e", &bundle]);
     assert_eq!(status, 0, "{said}");
-    let members: Vec<(String, Vec<u8>)> = bundle::members(&path)
-        .unwrap()
-        .into_iter()
-        .map(|(name, _)| {
-            let bytes = bundle::read(&path.join(&name), u64::MAX).unwrap().unwrap();
-            let text = String::from_utf8(bytes.clone()).unwrap_or_default();
-            let bytes = if name.ends_with(".ptx") { text.replace("add.u32 %result", "sub.u32 %result").into_bytes() } else { bytes };
-            (name, bytes)
-        })
-        .collect();
-    let members: Vec<(String, bundle::Content)> = members.into_iter().map(|(name, bytes)| (name, bundle::Content::Bytes(bytes))).collect();
-    bundle::write(&there.join("y.ptxcap"), &members).unwrap();
+    rewrite(&path, &there.join("y.ptxcap"), |members| {
+        let (_, ptx) = members.iter_mut().find(|(name, _)| name.ends_with(".ptx")).unwrap();
+        let text = String::from_utf8(std::mem::take(ptx)).unwrap();
+        *ptx = text.replace("add.u32 %result", "sub.u32 %result").into_bytes();
+    });
     for words in [&["--batch", "y.ptxcap"][..], &["--batch", "y.ptxcap", "-e", "info breakpoints"]] {
         let (said, status) = ptxdbg(&there, words);
         assert!(said.contains("the text of ring_sum.ptx has changed since the session was saved") && status < 2, "{status}: {said}");
@@ -151,11 +153,8 @@ fn a_bundle_with_files_of_triton_has_their_names() {
     let words = ["--batch", "--no-init", "-l", &format!("{kernel}.ron"), "-e", &format!("bundle {}", path.display())];
     let (said, status) = ptxdbg(root, &words);
     assert_eq!(status, 0, "{said}");
-    let read = |name: String| (name.clone(), Content::Bytes(bundle::read(&path.join(name), u64::MAX).unwrap().unwrap()));
-    let mut members: Vec<(String, Content)> = bundle::members(&path).unwrap().into_iter().map(|(name, _)| read(name)).collect();
     let ttir = std::fs::read(root.join(kernel).with_extension("ttir")).unwrap();
-    members.push(("add_kernel.ttir".to_string(), Content::Bytes(ttir)));
-    bundle::write(&there.join("y.ptxcap"), &members).unwrap();
+    rewrite(&path, &there.join("y.ptxcap"), |members| members.push(("add_kernel.ttir".to_string(), ttir)));
     let (said, status) = ptxdbg(&there, &["--batch", "y.ptxcap", "-e", "p n"]);
     assert!(said.contains("n = 1000\n") && status == 0, "{status}: {said}");
 }

@@ -390,6 +390,15 @@ fn processes_count_together() {
     assert!(said.contains("nothing is captured: launch 5 of 'vecadd' did not come"), "{said}");
 }
 
+/// `ptxdbg capture` of a shell script without a terminal, as where a script runs it; a script that runs in the background has some of the
+/// signals ignored.
+fn in_own_session(options: &[&str], script: &str) -> Command {
+    let mut command = Command::new("setsid");
+    command.args(["env", "--default-signal=TERM,HUP,INT", env!("CARGO_BIN_EXE_ptxdbg"), "capture"]);
+    command.args(options).args(["--", "sh", "-c", script]);
+    command
+}
+
 /// A signal that asks ptxdbg to end ends the program with all that it has started; what was captured is written.
 #[test]
 fn signals_are_passed_on() {
@@ -398,23 +407,8 @@ fn signals_are_passed_on() {
     for (signal, number) in [("TERM", 15), ("HUP", 1), ("INT", 2), ("KILL", 9)] {
         let folder = empty_folder(&format!("signal_{signal}"));
         let script = format!("{program} linked text vecadd; echo > began; sleep 3; {program} linked text scale; echo $? > alive");
-        // Without a terminal, as where a script runs it; a script that runs in the background has some of the signals ignored.
-        let mut command = Command::new("setsid");
         let nth = if signal == "KILL" { "2" } else { "1" };
-        command.args([
-            "env",
-            "--default-signal=TERM,HUP,INT",
-            env!("CARGO_BIN_EXE_ptxdbg"),
-            "capture",
-            "--nth",
-            nth,
-            "-o",
-            "x.ptxcap",
-            "--",
-            "sh",
-            "-c",
-            &script,
-        ]);
+        let mut command = in_own_session(&["--nth", nth, "-o", "x.ptxcap"], &script);
         let command = command.current_dir(&folder).env("LD_LIBRARY_PATH", built).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
         wait_for(&folder.join("began"));
@@ -443,19 +437,7 @@ fn a_launch_that_hangs_is_captured_as_it_began() {
     let folder = empty_folder("hang");
     let program = built.join("program").display().to_string();
     let script = format!("echo > began; exec {program} linked text vecadd");
-    let mut command = Command::new("setsid");
-    command.args([
-        "env",
-        "--default-signal=TERM,HUP,INT",
-        env!("CARGO_BIN_EXE_ptxdbg"),
-        "capture",
-        "-o",
-        "x.ptxcap",
-        "--",
-        "sh",
-        "-c",
-        &script,
-    ]);
+    let mut command = in_own_session(&["-o", "x.ptxcap"], &script);
     let command = command.current_dir(&folder).env("LD_LIBRARY_PATH", built).env("STAND_IN_HANG", "1").stderr(Stdio::null());
     let mut child = command.spawn().unwrap();
     wait_for(&folder.join("began"));

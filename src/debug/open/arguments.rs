@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::expectations;
 use super::formals::{formals_of, variables_of};
 use crate::base::{Diagnostic, SourceFile, SourceId, Sources, Span};
+use crate::container::bundle;
 use crate::launch::block_list::BlockRange;
 use crate::launch::param_args::{self, Formal, ParamArgs};
 use crate::launch::variable_args::{self, Names, VariableArg};
@@ -20,9 +21,9 @@ pub(super) fn apply_arguments(
     module: &Path,
 ) -> Result<Option<String>, Vec<Diagnostic>> {
     place_blocks(file, &overrides.blocks);
-    let before = file.content.clone();
+    let of_bundle = bundle::is_bundle(&file.folder).then(|| file.content.clone());
     let (launch, formals) = apply_params(file, overrides, program, module)?;
-    let note = expectations::forget_of_others(file, &before, overrides);
+    let note = of_bundle.and_then(|before| expectations::forget_of_others(file, before, overrides));
     expect(file, overrides, (launch, &formals), program)?;
     expectations::loosen(file, overrides)?;
     Ok(note)

@@ -1,17 +1,13 @@
 //! What a launch file expects, where the command line changes the launch or says how close the results must be.
 
 use crate::base::{Diagnostic, SourceFile, Span};
-use crate::container::bundle;
 use crate::launch::file::{Content, Launch};
 use crate::launch::{self, Kind, LaunchFile, Overrides};
 
-/// Removes what a bundle's launches are to leave in memory if the command line makes other launches of them: it is what those of the bundle
-/// left. A line for the user if anything was expected.
-pub(super) fn forget_of_others(file: &mut LaunchFile, before: &Content, overrides: &Overrides) -> Option<String> {
-    if !bundle::is_bundle(&file.folder) {
-        return None;
-    }
-    let (mut own, mut now) = (before.clone(), file.content.clone());
+/// Removes what the launches of a bundle, which were `own`, are to leave in memory if the command line makes other launches of them: it is
+/// what those of the bundle left. A line for the user if anything was expected.
+pub(super) fn forget_of_others(file: &mut LaunchFile, mut own: Content, overrides: &Overrides) -> Option<String> {
+    let mut now = file.content.clone();
     overrides.apply(&mut now);
     for content in [&mut own, &mut now] {
         content.launches_mut().iter_mut().for_each(|launch| launch.blocks = None);
