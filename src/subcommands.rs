@@ -1,5 +1,7 @@
 //! Subcommands: `capture`, `compare`, `litmus` and `shrink`.
 
+mod litmus;
+
 use std::io::Write;
 
 use ptxdbg::api;
@@ -8,12 +10,9 @@ use ptxdbg::args::compare::{CompareArgs, SideRequest};
 use ptxdbg::args::litmus::LitmusArgs;
 use ptxdbg::args::shrink::ShrinkArgs;
 use ptxdbg::args::{self, ArgsMessage, Format};
-use ptxdbg::base::read_bounded;
-use ptxdbg::base::save::{cause, save};
 use ptxdbg::debug::compare::{CompareError, Side, compare_runs};
 use ptxdbg::debug::open::{open, open_with_launch};
 use ptxdbg::debug::{OpenError, Opened};
-use ptxdbg::litmus::{self, Limits};
 use ptxdbg::ui::interrupt;
 use ptxdbg::ui::output::{Standard, print_error};
 use ptxdbg::ui::refusal::{self, Failure, Status, report_failure};
@@ -21,9 +20,6 @@ use ptxdbg::ui::text::{self, Style};
 use ptxdbg::ui::visible::visible;
 
 use super::format_style;
-
-/// The most bytes of a litmus test.
-const LITMUS_BYTES_MAX: u64 = 1 << 20;
 
 /// The arguments of ptxdbg with its subcommands.
 pub fn described() -> clap::Command {
@@ -43,9 +39,9 @@ pub fn run(raw_args: &[std::ffi::OsString]) -> Option<u8> {
         return Some(parsed(args).map_or_else(|status| status as u8, capture));
     }
     if let Some(args) = args::litmus::parse(raw_args) {
-        let judged =
-            parsed(args).map(|args| litmus(&args).unwrap_or_else(|failure| report_failure(&failure, Style::Human { color: false })));
-        return Some(judged.unwrap_or_else(|status| status) as u8);
+        let judged = parsed(args)
+            .map(|args| litmus::run(&args).unwrap_or_else(|failure| report_failure(&failure, Style::Human { color: false }) as u8));
+        return Some(judged.unwrap_or_else(|status| status as u8));
     }
     if let Some(args) = args::shrink::parse(raw_args) {
         return Some(parsed(args).map_or_else(|status| status, |args| shrink(&args)) as u8);
@@ -116,55 +112,6 @@ fn compare(args: &CompareArgs, style: Style) -> Result<Status, Failure> {
         (false, true) => Status::Well,
         (false, false) => Status::Wrong,
     })
-}
-
-/// `ptxdbg litmus`: the outcomes that the memory model allows.
-fn litmus(args: &LitmusArgs) -> Result<Status, Failure> {
-    if let Some(folder) = args.dot.as_ref().filter(|folder| !folder.is_dir()) {
-        return Err(Failure::Message(format!("{}: --dot wants a folder that is there", visible(&folder.display().to_string()))));
-    }
-    if matches!(args.format, Format::Sarif | Format::Junit) {
-        return Err(Failure::Message("litmus reports no findings: --format human or json".to_string()));
-    }
-    let is_json = args.format == Format::Json;
-    let mut status = Status::Well;
-    let mut out = Standard::output();
-    for path in args.tests().map_err(Failure::Message)? {
-        let name = visible(&path.display().to_string()).into_owned();
-        let bytes = read_bounded(&path, LITMUS_BYTES_MAX).map_err(|error| Failure::Message(format!("{name}: {}", cause(&error))))?;
-        let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
-        let text = text.ok_or_else(|| Failure::Message(format!("{name}: this is no text of at most 1 MiB in UTF-8")))?;
-        let test = litmus::parse(&text)
-            .map_err(|error| Failure::Message(format!("{name}:{}:{}: {}", error.line, error.column, visible(&error.message))))?;
-        let judged =
-            litmus::judge(&test, Limits { rounds: args.rounds }).map_err(|too_large| Failure::Message(format!("{name}: {too_large}")))?;
-        status = status.max(if judged.answer { Status::Well } else { Status::Wrong });
-        let can_run = args.runs > 0 && (is_json || !args.quiet) && litmus::can_run(&test);
-        let runs = can_run.then(|| litmus::count_outcomes(&test, &judged, args.runs));
-        if is_json {
-            out.write_all(text::litmus::json(&name, &test, &judged, runs.as_deref()).as_bytes())?;
-        } else {
-            out.write_all(text::litmus::answer(&name, &test, &judged).as_bytes())?;
-        }
-        let is_text = !is_json && !args.quiet;
-        if is_text {
-            out.write_all(text::litmus::outcomes(&test, &judged, runs.as_deref()).as_bytes())?;
-        }
-        let asked = judged.outcomes.iter().position(|outcome| outcome.matches);
-        for (number, outcome) in judged.outcomes.iter().enumerate().filter(|(number, _)| args.witnesses || asked == Some(*number)) {
-            if is_text {
-                out.write_all(text::litmus::witness(&test, number + 1, outcome).as_bytes())?;
-            }
-            if let Some(folder) = &args.dot {
-                let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-                let file = folder.join(format!("{stem}.{}.dot", number + 1));
-                save(&file, &[text::litmus::dot(&test, outcome).as_bytes()])
-                    .map_err(|error| Failure::Message(format!("{}: {}", file.display(), cause(&error))))?;
-            }
-        }
-    }
-    out.flush()?;
-    Ok(status)
 }
 
 /// `ptxdbg shrink`: a bundle with only the memory that its run needs.

@@ -71,7 +71,7 @@ const LAYERS: &[Layer] = &[
     Layer {
         name: "litmus",
         what: "litmus tests of the PTX memory model, judged by its axioms and run on weak memory",
-        uses: &["isa", "weak"],
+        uses: &["base", "isa", "weak"],
     },
     Layer {
         name: "machine",

@@ -12,7 +12,8 @@ const EXIT_STATUS: &str = "\
 Exit status:
   0  the answers are yes: what exists does, what is forbidden does not
   1  some answer is no
-  2  the command line or a file could not be used";
+  2  the command line or a file could not be used
+With --open it is that of the session.";
 
 /// Say which outcomes of litmus tests the memory model allows
 ///
@@ -45,6 +46,20 @@ pub struct LitmusArgs {
     /// Runs on weak memory, in which the outcomes are counted
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(..=1_000_000))]
     pub runs: u64,
+
+    /// Debug a run of the test as a kernel that leaves this outcome, by its number in the list; by default the one that is asked for.
+    /// Options of the session follow after `--`: `ptxdbg litmus mp.litmus --open -- -e 'info may-read x'`
+    #[arg(long, value_name = "OUTCOME", num_args = 0..=1, require_equals = true, default_missing_value = "0",
+        conflicts_with_all = ["quiet", "witnesses", "dot", "format"])]
+    pub open: Option<usize>,
+
+    /// Write each test as a kernel to this folder, with its launch: NAME.ptx and NAME.ron
+    #[arg(long, value_name = "FOLDER")]
+    pub kernels: Option<PathBuf>,
+
+    /// Options of the session that --open begins
+    #[arg(last = true, value_name = "OPTIONS", requires = "open")]
+    pub session: Vec<OsString>,
 
     /// How often the body of a loop is executed at most
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=16))]

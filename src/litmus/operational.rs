@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 use super::condition::{Comparison, Variable};
 use super::judgement::Judgement;
 use super::test::{Access, AccessKind, Arithmetic, Op, Operand, Proxy, Test};
+use crate::base::lanes::LANES;
 use crate::isa::{Ordering, Scope};
 use crate::weak::{self, Place, WeakMemory};
 
@@ -89,7 +90,8 @@ impl Run<'_> {
 
     fn place(&self, thread: usize) -> Place {
         let of = &self.test.threads[thread];
-        Place { gpu: of.gpu, cluster: of.block, block: of.block, thread: thread as u32 }
+        // Each is of a warp of its own: the lanes of one keep more order than the model says.
+        Place { gpu: of.gpu, cluster: of.block, block: of.block, thread: (thread * LANES) as u32 }
     }
 
     /// True if the test asks of a register that a thread which waits forever has not written.

@@ -259,7 +259,7 @@ impl Lines {
             if line.written & words == 0 {
                 return true;
             }
-            found.is_known &= line.open & words == 0 && is_known(line, access, met);
+            found.is_known &= line.open & words == 0 && is_known(line, access, scope, met);
             found.is_strong &= line.open & words == 0 && is_strong(line, access, scope);
             found.is_known || found.is_strong
         });
@@ -311,8 +311,8 @@ pub fn writes_of(records: &[Arc<Record>], at: Location) -> impl Iterator<Item = 
 }
 
 /// True if each lane knows what was written where it accesses memory: its block or its warp has met since, or the lane alone wrote there,
-/// or what the warp has acquired before it met includes what was written.
-fn is_known(line: &Line, access: &WarpAccess<'_>, met: &Met<'_>) -> bool {
+/// or what the warp has acquired before it met includes what was written. A weak access learns nothing, so what its warp wrote is enough.
+fn is_known(line: &Line, access: &WarpAccess<'_>, scope: Scope, met: &Met<'_>) -> bool {
     let is_of_block = line.block == Some(Place { thread: 0, ..access.warp });
     let is_of_warp = line.warp == Some(access.warp);
     let is_own_of = |last: &Arc<Record>| last.has_addresses(access) && last.is_apart();
@@ -320,6 +320,7 @@ fn is_known(line: &Line, access: &WarpAccess<'_>, met: &Met<'_>) -> bool {
     let is_covered = |record: &Arc<Record>| met.covers(record.warp, record.time);
     is_of_block && met.block.is_some_and(|(_, time)| line.last <= time)
         || is_of_warp && met.warp.is_some_and(|(_, time)| line.last <= time)
+        || is_of_warp && scope == Scope::None
         || is_own()
         || line.records.iter().rev().all(is_covered)
 }

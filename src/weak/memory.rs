@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 use super::consistency::Consistency;
 use super::history::{History, Location, Source, Write, places};
 use super::lines::{Lines, Met, Record, WarpAccess, writes_of};
+use super::polls::{self, Polls};
 use super::stale::StaleRead;
 use super::sync::Around;
 use super::thread::{Delay, Group, LastRead, Pattern, Place, ThreadState, add_pattern};
@@ -84,6 +85,8 @@ pub struct WeakMemory {
     pub(super) met: BTreeMap<Group, Meeting>,
     /// Warps of which some thread has executed a fence or a release, so that its strong writes carry views.
     pub(super) releasing: BTreeSet<Group>,
+    /// What the lanes of a warp have read last together.
+    pub(super) polls: Polls,
     /// What was seen by threads that have met at an object, such as the mbarriers of a cluster.
     pub(super) meetings: BTreeMap<u64, View>,
     /// What is known to the threads that have executed a `fence.sc` of this scope or a wider one, around each thread.
@@ -130,7 +133,9 @@ impl WeakMemory {
         chosen
     }
 
-    /// The writes of a history that precede the next operation of a thread in causality order, without those that others of them follow.
+    /// The writes of a history that precede the next operation of a thread in causality order, or that its warp has written, without
+    /// those that others of them follow. The model orders nothing between lanes of a warp; hardware keeps accesses of a warp to one place
+    /// in order.
     pub(super) fn known(&self, by: Place, at: Location, history: &History) -> u64 {
         let views: SmallVec<[&View; 3]> = self.views(by).collect();
         let mut known = views.iter().fold(0, |known, view| known | view.observed(at, history));
@@ -139,7 +144,7 @@ impl WeakMemory {
             if followed >> own & 1 != 0 {
                 continue;
             }
-            let is_covered = |writer: Place| writer == by || views.iter().any(|view| view.covers(writer, write.time));
+            let is_covered = |writer: Place| writer.is_of_warp(by) || views.iter().any(|view| view.covers(writer, write.time));
             if known >> own & 1 != 0 || write.by.is_some_and(is_covered) {
                 known |= 1 << own;
                 followed |= write.after;
@@ -152,6 +157,13 @@ impl WeakMemory {
     fn views(&self, by: Place) -> impl Iterator<Item = &View> {
         let met = [Group::block(by), Group::warp(by)].into_iter().filter_map(|group| self.met.get(&group)).map(|met| &met.view);
         self.threads.get(&by).map(|thread| &thread.view).into_iter().chain(met)
+    }
+
+    /// True if a write precedes the next operation of a thread in causality order.
+    pub(super) fn has_passed(&self, by: Place, at: Location, history: &History, own: usize) -> bool {
+        let Write { by: writer, time, .. } = history.writes[own];
+        let has = |view: &View| view.observed(at, history) >> own & 1 != 0 || writer.is_some_and(|writer| view.covers(writer, time));
+        self.views(by).any(has)
     }
 
     /// All that a thread knows, its own writes until now included.
@@ -167,10 +179,25 @@ impl WeakMemory {
         all
     }
 
-    /// Whether each lane of a load can return the newest write alone.
+    /// Whether each lane of a load can return the newest write alone, and learns nothing from that; `scope` is that of a strong one.
     #[inline]
-    pub fn load_is_simple(&self, access: &WarpAccess<'_>) -> bool {
-        self.lines.find(access, Scope::None, &self.met(access.warp)).is_known
+    pub fn load_is_simple(&self, access: &WarpAccess<'_>, scope: Scope) -> bool {
+        self.lines.find(access, scope, &self.met(access.warp)).is_known
+    }
+
+    /// True if a load returns what its lanes have read before, which is the newest write still, so that they learn nothing from it;
+    /// `held` is what memory holds.
+    pub fn is_polled(&self, access: &WarpAccess<'_>, how: (Ordering, Scope), held: impl FnOnce() -> SmallVec<[u8; 16]>) -> bool {
+        let Some(at) = polls::location(access).filter(|_| self.consistency.is_none()) else { return false };
+        self.histories.get(&at).is_some_and(|history| self.polls.has(access, how, at, history) && history.held == held())
+    }
+
+    /// Notes that all lanes of a load have returned the newest write.
+    pub fn note_poll(&mut self, access: &WarpAccess<'_>, how: (Ordering, Scope)) {
+        let Self { polls, histories, .. } = self;
+        if let Some((at, history)) = polls::location(access).and_then(|at| Some((at, histories.get(&at)?))) {
+            polls.add(access, how, at, history);
+        }
     }
 
     /// Whether a store of a warp comes after all others in coherence order, and carries no view; `scope` is that of a strong one.
@@ -284,19 +311,20 @@ impl WeakMemory {
 
     /// A read observes a write.
     fn observe(&mut self, access: &Access, write: usize, acquires: bool) {
-        let Some(history) = self.histories.get(&access.at) else { return };
+        let Self { histories, threads, .. } = self;
+        let Some(history) = histories.get(&access.at) else { return };
         let of = &history.writes[write];
         let is_strong = access.is_strong_to(of);
         if let Some(writer) = of.by.filter(|writer| *writer != access.by) {
             let read = LastRead { write: of.source(), time: access.time, code: access.code, is_strong };
-            self.threads.entry(access.by).or_default().last_reads.insert(writer, read);
+            threads.entry(access.by).or_default().last_reads.insert(writer, read);
         }
         if is_strong {
-            let thread = self.threads.entry(access.by).or_default();
+            let thread = threads.entry(access.by).or_default();
             thread.view.observe(access.at, history.first, history.first + write as u64);
             thread.observe(access.by, access.at, &of.patterns, acquires.then_some(access.scope));
         } else if acquires && access.strong() != Scope::None {
-            self.threads.entry(access.by).or_default().acquire(access.by, access.scope, Some(access.at));
+            threads.entry(access.by).or_default().acquire(access.by, access.scope, Some(access.at));
         }
     }
 

@@ -21,6 +21,7 @@ mod consistency;
 mod history;
 mod lines;
 mod memory;
+mod polls;
 mod stale;
 mod sync;
 mod thread;

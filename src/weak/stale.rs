@@ -1,6 +1,6 @@
 //! Why a load may return an older write: which writes a thread may read, and the link that is missing for it to know the newest.
 
-use super::history::{Location, Source, Write};
+use super::history::{History, Location, Source};
 use super::memory::{Access, Read, WeakMemory, missed};
 use super::thread::{Group, LastRead, Pattern, Place};
 use crate::isa::Scope;
@@ -50,6 +50,8 @@ pub enum Knowing {
     MetInBlock,
     /// All threads of its warp have met since.
     MetInWarp,
+    /// Another lane of its warp has written it, and accesses of a warp to one place stay in order.
+    OfWarp,
     /// It has read it, or a release that it has acquired, or a barrier, passes it on.
     Passed,
 }
@@ -91,7 +93,7 @@ impl WeakMemory {
             let later = history.successors(own);
             let knows = (0..history.writes.len()).rfind(|other| later & known & 1 << other != 0);
             let standing = match (knows, missed(history, own)) {
-                (Some(other), _) => Standing::Excluded(history.writes[other].source(), self.knowing(by, &history.writes[other])),
+                (Some(other), _) => Standing::Excluded(history.writes[other].source(), self.knowing(by, at, history, other)),
                 (None, Some(later)) => {
                     let link = self.link(by, &later);
                     Standing::Allowed(later, link)
@@ -108,7 +110,8 @@ impl WeakMemory {
         self.threads.keys().copied()
     }
 
-    fn knowing(&self, by: Place, write: &Write) -> Knowing {
+    fn knowing(&self, by: Place, at: Location, history: &History, own: usize) -> Knowing {
+        let write = &history.writes[own];
         let is_in = |group: Group| write.by.is_some_and(|writer| group.contains(&Group::thread(writer)));
         let met = |group: Group| is_in(group) && self.met_at(group).is_some_and(|time| write.time <= time);
         if write.by == Some(by) {
@@ -117,8 +120,10 @@ impl WeakMemory {
             Knowing::MetInBlock
         } else if met(Group::warp(by)) {
             Knowing::MetInWarp
-        } else {
+        } else if self.has_passed(by, at, history, own) {
             Knowing::Passed
+        } else {
+            Knowing::OfWarp
         }
     }
 

@@ -119,6 +119,7 @@ impl WeakMemory {
         let group = Group::block(first);
         self.met.retain(|part, _| !group.contains(part));
         self.releasing.retain(|part| !group.contains(part));
+        self.polls.forget(group);
         let memory = first.block + 1;
         self.lines.forget(memory);
         self.histories_of(memory).into_iter().for_each(|at| self.forget(at));

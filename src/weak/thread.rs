@@ -23,6 +23,11 @@ pub struct Place {
 }
 
 impl Place {
+    /// True if both are lanes of one warp.
+    pub fn is_of_warp(self, other: Self) -> bool {
+        Group::warp(self) == Group::warp(other)
+    }
+
     /// True if a scope of this thread includes another one.
     pub fn includes(self, scope: Scope, other: Self) -> bool {
         match scope {

@@ -87,6 +87,7 @@ is a row: \fBsequentially consistent\fR if a run in some order of the threads sh
 must return what a later write of its own thread leads to; and the number of runs on weak memory, in orders drawn from seeds, that left it. Those that the question asks for are marked, and an execution shows the first of
 them: what reads returned, and \fBrf\fR from a write to a read that returns it, \fBco\fR to a write that overwrites it, \fBfr\fR from a read to the
 write that overwrites what it returned, \fBsw\fR from the beginning of a synchronization to its end. \fBdocs/memory\-model.md\fR has the rules.
+\fB\-\-open\fR looks for a run of the test as a kernel that leaves an outcome, each thread a warp of its own, and begins a session in it.
 "#;
 
 /// What `ptxdbg shrink` is, before its options.

@@ -94,6 +94,7 @@ fn known(knowing: Knowing) -> &'static str {
         Knowing::Own => "the thread wrote that itself",
         Knowing::MetInBlock => "all threads of the block have met at a barrier since",
         Knowing::MetInWarp => "all threads of the warp have met since",
+        Knowing::OfWarp => "another lane of the warp has written that, and a warp accesses one place in order",
         Knowing::Passed => "the thread has read that, or acquired it, or met the writer at a barrier",
     }
 }

@@ -101,19 +101,29 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let Some(memory) = self.memory(space, access) else { return stale };
         let of_warp = self.warp_access(memory, access, element_bytes);
         let now = self.point.tick.0;
-        let simple = self.weak.as_mut().filter(|weak| !semantics.ordering.acquires() && weak.load_is_simple(&of_warp));
+        let scope = self.weak_access((memory, 0, element_bytes), semantics, 0).strong();
+        let simple = self.weak.as_mut().filter(|weak| !semantics.ordering.acquires() && weak.load_is_simple(&of_warp, scope));
         if let Some(weak) = simple {
             weak.note_warp(&of_warp, (true, false), now);
             return stale;
         }
+        let how = (semantics.ordering, scope);
+        let first = access.mask.first();
+        let is_polled = |weak: &weak::WeakMemory| weak.is_polled(&of_warp, how, || self.held(space, access, first, element_bytes));
+        if self.weak.as_ref().is_some_and(|weak| is_polled(weak)) {
+            return stale;
+        }
         let (held, size) = (self.held_by_lanes(space, access, element_bytes), access.bytes as usize);
+        let mut is_newest = true;
         for lane in access.mask.iter() {
             let mut bytes = LaneBytes::from_slice(&held[lane * size..(lane + 1) * size]);
             let mut is_stale = false;
             for (element, held) in bytes.chunks_exact_mut(element_bytes as usize).enumerate() {
                 let at = (memory, access.addresses[lane] + element as u64 * u64::from(element_bytes), element_bytes);
                 let how = self.weak_access(at, semantics, lane);
-                if let Some(read) = self.weak.as_mut().and_then(|weak| weak.load(&how, held)) {
+                let read = self.weak.as_mut().and_then(|weak| weak.load(&how, held));
+                is_newest &= read.as_ref().is_some_and(|read| read.missed.is_none());
+                if let Some(read) = read {
                     is_stale |= read.write.bytes[..] != *held;
                     held.copy_from_slice(&read.write.bytes);
                 }
@@ -121,6 +131,9 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             if is_stale {
                 stale.push((lane, bytes));
             }
+        }
+        if is_newest {
+            self.weak.iter_mut().for_each(|weak| weak.note_poll(&of_warp, how));
         }
         stale
     }

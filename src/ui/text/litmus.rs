@@ -46,6 +46,12 @@ pub fn outcomes(test: &Test, judged: &Judgement, runs: Option<&[u64]>) -> String
     text
 }
 
+/// The values of an outcome: `P1:r0 = 1, P1:r1 = 0`.
+pub fn values(test: &Test, judged: &Judgement, outcome: &Outcome) -> String {
+    let value = |(variable, value): (&Variable, &i64)| format!("{} = {value}", name(test, *variable));
+    judged.variables.iter().zip(&outcome.values).map(value).collect::<Vec<_>>().join(", ")
+}
+
 /// The judgement as one line of JSON: every outcome with an execution that has it.
 pub fn json(file: &str, test: &Test, judged: &Judgement, runs: Option<&[u64]>) -> String {
     let outcome = |(number, outcome): (usize, &Outcome)| {

@@ -10,6 +10,7 @@
 mod axioms;
 mod judge;
 mod kernel;
+mod kernels;
 mod known;
 mod pairs;
 mod program;

@@ -321,20 +321,22 @@ fn module(algorithm: &Algorithm, links: &[&str]) -> String {
     text + "}\n"
 }
 
-/// How many runs leave what cannot be.
-fn violations(algorithm: &Algorithm, links: &[&str], memory: impl Fn(u64) -> MemoryModel, runs: u64) -> usize {
+/// The seeds of runs that leave what cannot be.
+fn violations(algorithm: &Algorithm, links: &[&str], memory: impl Fn(u64) -> MemoryModel, runs: u64) -> impl Iterator<Item = u64> {
     let text = module(algorithm, links);
     let (loaded, diagnostics) = ptxdbg::sema::load(&mut Sources::default(), "algorithm.ptx", text.clone());
     let Some(program) = loaded else { panic!("{text}\n{diagnostics:#?}") };
-    let run = |seed: u64| {
+    let (blocks, is_violated) = (algorithm.blocks.len() as u32, algorithm.is_violated);
+    let is_wrong = move |seed: &u64| {
+        let (seed, memory) = (*seed, memory(*seed));
         let mut device = Device::new(Arc::clone(&program));
         let words = device.allocate("words", ((WORDS + RESULTS) * 4) as u64, Some(0)).unwrap();
         let config = LaunchConfig {
-            grid: [algorithm.blocks.len() as u32, 1, 1],
+            grid: [blocks, 1, 1],
             block: [1, 1, 1],
             schedule: Schedule::Random,
             seed,
-            memory: memory(seed),
+            memory,
             divergence: DivergencePolicy::Independent,
             ..one_warp(program.function("k").unwrap(), words)
         };
@@ -346,10 +348,13 @@ fn violations(algorithm: &Algorithm, links: &[&str], memory: impl Fn(u64) -> Mem
         let mut bytes = vec![0; (WORDS + RESULTS) * 4];
         machine.device().read(words, &mut bytes).unwrap();
         let left: Vec<u32> = bytes.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
-        (algorithm.is_violated)(&left[..WORDS], &left[WORDS..])
+        is_violated(&left[..WORDS], &left[WORDS..])
     };
-    (0..runs).filter(|seed| run(*seed)).count()
+    (0..runs).filter(is_wrong)
 }
+
+/// Runs of a wrong algorithm for each of the right one.
+const WRONG_RUNS: u64 = 100;
 
 #[test]
 fn algorithms_go_wrong_on_weak_memory_when_a_link_is_missing() {
@@ -358,19 +363,20 @@ fn algorithms_go_wrong_on_weak_memory_when_a_link_is_missing() {
     let is_sweep = std::env::var_os("PTXDBG_LITMUS_RUNS").is_some();
     let mut problems = Vec::new();
     for algorithm in ALGORITHMS.iter().filter(|algorithm| is_sweep || IN_EVERY_TEST.contains(&algorithm.name)) {
-        let right = violations(algorithm, algorithm.right, MemoryModel::Weak, runs);
+        let right = violations(algorithm, algorithm.right, MemoryModel::Weak, runs).count();
         if right > 0 {
             problems.push(format!("{}: {right} of {runs} runs are wrong with all links", algorithm.name));
         }
         for (place, link) in algorithm.wrong {
             let mut links = algorithm.right.to_vec();
             links[*place] = link;
-            let sequential = violations(algorithm, &links, |_| MemoryModel::SequentiallyConsistent, 20);
-            if sequential > 0 {
+            if violations(algorithm, &links, |_| MemoryModel::SequentiallyConsistent, 20).next().is_some() {
                 problems.push(format!("{}, ${place} = '{link}': wrong in a sequentially consistent run", algorithm.name));
             }
-            if violations(algorithm, &links, MemoryModel::Weak, runs) == 0 {
-                problems.push(format!("{}, ${place} = '{link}': no run of {runs} is wrong", algorithm.name));
+            // A rare one takes more runs than the right algorithm gets.
+            let most = WRONG_RUNS * runs;
+            if violations(algorithm, &links, MemoryModel::Weak, most).next().is_none() {
+                problems.push(format!("{}, ${place} = '{link}': no run of {most} is wrong", algorithm.name));
             }
         }
     }
