@@ -41,6 +41,8 @@ pub enum NoKernel {
     Gpus,
     /// It has more barriers than a block.
     Barriers,
+    /// Which threads meet at a barrier whose number is in a register is not known before, and PTX counts them.
+    BarrierThreads,
     /// An atomic operation of it does not exist in PTX.
     Operation(Arithmetic),
 }
@@ -51,6 +53,7 @@ impl fmt::Display for NoKernel {
             Self::Proxies => f.write_str("it has accesses through other proxies or aliases, which no run on weak memory shows"),
             Self::Gpus => f.write_str("its threads are on several GPUs, and a launch runs on one"),
             Self::Barriers => write!(f, "it has more than the {BARRIERS} barriers of a block"),
+            Self::BarrierThreads => f.write_str("a barrier whose number is in a register has no count of threads"),
             Self::Operation(function) => write!(f, "PTX has no atomic operation {function:?}"),
         }
     }
@@ -233,6 +236,7 @@ impl Writer<'_> {
             }
             Op::Fence { sc, scope } => self.line(&format!("fence{}{};", if sc { ".sc" } else { ".acq_rel" }, scope_word(scope))),
             Op::ProxyFence(_) | Op::AliasFence => return Err(NoKernel::Proxies),
+            Op::Barrier { id: Some(Operand::Register(_)), count: None, .. } => return Err(NoKernel::BarrierThreads),
             Op::Barrier { only_arrives, instance, id, count } => self.barrier(thread, only_arrives, instance, (id, count)),
             Op::Compute { result, function, operands: [first, second] } => {
                 let result = self.register(thread, result);

@@ -57,9 +57,6 @@ impl HappensBefore {
         let Actor { warp, lanes, tick, .. } = actor;
         let block = self.acting_block(actor);
         let sc = ordering == Ordering::SeqCst;
-        if sc && scope >= Scope::Gpu {
-            block.execute_sc_fence(warp, lanes);
-        }
         if ordering != Ordering::Release && may_acquire {
             let reader = &mut block.warps[warp];
             for mut deferred in std::mem::take(&mut reader.deferred) {
@@ -79,6 +76,10 @@ impl HappensBefore {
                     reader.deferred.push(deferred);
                 }
             }
+        }
+        // What it has acquired just now may have read what was written after another `fence.sc`, which it follows then.
+        if sc && scope >= Scope::Gpu {
+            block.execute_sc_fence(warp, lanes);
         }
         if ordering != Ordering::Acquire {
             let (clock, before) = (block.clock_at(warp, tick), block.before_fences(warp, lanes));

@@ -135,7 +135,11 @@ fn open(judged: &Judged<'_>, number: usize, args: &LitmusArgs) -> Result<u8, Fai
     let index = number.checked_sub(1).unwrap_or_else(asked);
     let name = &judged.name;
     let Some(outcome) = outcomes.get(index) else {
-        return Err(Failure::Message(format!("{name}: it has {} outcomes, so --open=1 to --open={0}", outcomes.len())));
+        let why = match outcomes.len() {
+            0 => "no execution ends, so there is no outcome to open".to_string(),
+            count => format!("it has {count} outcomes, so --open=1 to --open={count}"),
+        };
+        return Err(Failure::Message(format!("{name}: {why}")));
     };
     let number = index + 1;
     if outcome.needs_load_buffering {

@@ -7,7 +7,7 @@ use super::barrier_positions::{Participants, UnrolledCopies, barrier_positions};
 use super::executing_warps::ExecutingWarps;
 use super::patch::TextChange;
 use super::phase_wait::{self, FirstWait, Ring};
-use super::statement::{Modifiers, barrier, fence, wait_all};
+use super::statement::{Modifiers, barrier, fences, wait_all};
 use crate::cfg::ControlFlow;
 use crate::check::faults::{MBARRIER_INVALIDATED, MBARRIER_UNINITIALIZED};
 use crate::check::race::catalogue::CLUSTER_EXITED;
@@ -93,8 +93,12 @@ impl<'a> Planner<'a> {
                 self.convergent_position(at).into_iter().map(|at| insert(at, "barrier.cluster.wait;".into())).collect()
             }
             Remedy::Fence(scope, at) => {
-                let (text, construct) = (fence(scope, program), Some(Construct::Fence).filter(|_| scope == Scope::Gpu));
-                vec![FixPlan::new(vec![TextChange::Insert(at, text.clone())], inserted(program, at, &text, construct))]
+                let construct = Some(Construct::Fence).filter(|_| scope == Scope::Gpu);
+                let plan = |text: String| {
+                    let description = inserted(program, at, &text, construct);
+                    FixPlan::new(vec![TextChange::Insert(at, text)], description)
+                };
+                fences(scope, program).into_iter().map(plan).collect()
             }
             Remedy::ProxyFence(at) => vec![insert(at, "fence.proxy.async;".into())],
             Remedy::Arrive(waiting, at) => arrival(program, waiting).into_iter().map(|text| insert(at, text)).collect(),

@@ -3,7 +3,7 @@
 //! A finding proposes [remedies](crate::check::Remedy). [`candidates`] turns them into text changes, [`patch`] applies these to a copy of
 //! the PTX text, which is parsed and checked as any other, and [`trial`] runs the new program: in the order of the session, and in those of
 //! some random orders that show the finding. A change holds if the finding is gone and there is no new one; a change that orders nothing,
-//! but only makes accesses strong, must also give the same values in every order. If the finding is gone but a new one appears, the remedy
+//! but only makes accesses strong, must also give the same values in every order and on weak memory. If the finding is gone but a new one appears, the remedy
 //! of the new one is added: a barrier before a read, and one after it.
 //!
 //! Findings of two programs are the same if they are of one class and at the same instructions.
@@ -40,7 +40,7 @@ use crate::debug::fault::{Fault, WaitKind};
 use crate::debug::findings::{FailedFix, FixOutcome, Outputs};
 use crate::debug::run::{RunError, RunOptions};
 use crate::isa::Ordering;
-use crate::machine::{CompletionPolicyKind, Schedule};
+use crate::machine::{CompletionPolicyKind, MemoryModel, Schedule};
 use crate::program::{Op, Pc};
 
 /// Maximum number of plans tried for a finding.
@@ -55,6 +55,9 @@ const ROUNDS: usize = 3;
 /// Maximum number of random orders, and of their warp-instructions together.
 const ORDERS_MAX: u64 = 8;
 const ORDER_TICKS: u64 = 1 << 24;
+
+/// Maximum number of runs on weak memory.
+const WEAK_RUNS_MAX: u64 = 4;
 
 /// Step limit of a changed program, in multiples of the original's warp-instructions, and its minimum; a run that reaches it hangs.
 const HANG_FACTOR: u64 = 8;
@@ -305,7 +308,24 @@ impl<'a> Search<'a> {
         if !orders_anything(plan) && outputs.is_wrong() && !self.is_shortcut(keys) {
             return Ok(Attempt::Failed("strong accesses, but what they leave depends on the order".into(), Vec::new()));
         }
+        if !orders_anything(plan)
+            && !self.is_shortcut(keys)
+            && let Some(seed) = self.differs_on_weak_memory(&patched, &changed, keys)?
+        {
+            return Ok(Attempt::Failed(format!("strong accesses, but they leave something else with --memory weak:{seed}"), Vec::new()));
+        }
         Ok(Attempt::Held(outputs, orders))
+    }
+
+    /// The seed of weak memory with which a changed program leaves something else: its accesses are strong, and nothing orders them.
+    fn differs_on_weak_memory(&self, patched: &Patched, changed: &Trial, keys: &BTreeSet<FindingKey>) -> Result<Option<u64>, RunError> {
+        for seed in 1..=self.seeds().min(WEAK_RUNS_MAX) {
+            let options = RunOptions { memory: MemoryModel::Weak(seed), ..self.order(seed) };
+            if self.run(patched, options, keys)?.buffers != changed.buffers {
+                return Ok(Some(seed));
+            }
+        }
+        Ok(None)
     }
 
     /// True if the finding is on a load that only decides whether an atomic is attempted: no result depends on it alone, so a strong load

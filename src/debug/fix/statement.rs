@@ -147,13 +147,14 @@ pub(super) fn barrier(level: BarrierLevel) -> String {
     .into()
 }
 
-/// A memory fence.
-pub(super) fn fence(scope: Scope, program: &Program) -> String {
+/// Memory fences, the weakest first. Where one thread reads a flag and another one has the fence, after a barrier of both, only those of
+/// `fence.sc` are ordered.
+pub(super) fn fences(scope: Scope, program: &Program) -> Vec<String> {
     let wide = word(SCOPES, scope).unwrap_or("cta");
     match (has_memory_model(program), scope) {
-        (true, _) => format!("fence.acq_rel.{wide};"),
-        (false, Scope::Gpu | Scope::Cluster) => "membar.gl;".into(),
-        (false, Scope::Cta | Scope::Sys | Scope::None) => format!("membar.{wide};"),
+        (true, _) => vec![format!("fence.acq_rel.{wide};"), format!("fence.sc.{wide};")],
+        (false, Scope::Gpu | Scope::Cluster) => vec!["membar.gl;".into()],
+        (false, Scope::Cta | Scope::Sys | Scope::None) => vec![format!("membar.{wide};")],
     }
 }
 
@@ -213,8 +214,8 @@ mod tests {
         let semantics = |ordering| rewritten("ld.global.u32", Modifiers::semantics(ordering), &old);
         assert_eq!(semantics(Ordering::Relaxed).as_deref(), Some("ld.volatile.global.u32"));
         assert_eq!(semantics(Ordering::Acquire), None);
-        assert_eq!(fence(Scope::Gpu, &old), "membar.gl;");
-        assert_eq!(fence(Scope::Cta, &old), "membar.cta;");
+        assert_eq!(fences(Scope::Gpu, &old), ["membar.gl;"]);
+        assert_eq!(fences(Scope::Cta, &old), ["membar.cta;"]);
     }
 
     #[test]

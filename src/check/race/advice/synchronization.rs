@@ -18,8 +18,9 @@ use crate::machine::{BlockId, IssuePoint, LaneMask, Tick};
 use crate::order::{Agent, AsyncKind, GroupKind, ScFenceCondition, scope_of};
 use crate::program::{AtomicOp, MemoryOp, Op, Pc, SyncOp};
 
-/// The most operations of each kind that are retained.
-const MAX_OPERATIONS: usize = 64;
+/// The most operations of each kind that are retained: on global memory, where a grid of blocks may lie between the two sides, and on shared
+/// memory.
+const MAX_OPERATIONS: [usize; 2] = [1024, 64];
 
 /// A strong access of lanes to one location, or an operation on an mbarrier.
 #[derive(Clone, Copy, Debug)]
@@ -80,8 +81,8 @@ fn memory_index(access: &SyncAccess) -> usize {
     usize::from(access.at.0 > 0)
 }
 
-fn push<T>(queue: &mut VecDeque<T>, new: T) {
-    if queue.len() == MAX_OPERATIONS {
+fn push<T>(queue: &mut VecDeque<T>, new: T, most: usize) {
+    if queue.len() == most {
         queue.pop_front();
     }
     queue.push_back(new);
@@ -90,22 +91,24 @@ fn push<T>(queue: &mut VecDeque<T>, new: T) {
 impl SyncAccesses {
     /// Lanes wrote, or arrived at an mbarrier.
     pub fn add_write(&mut self, access: SyncAccess) {
-        push(&mut self.writes[memory_index(&access)], access);
+        let memory = memory_index(&access);
+        push(&mut self.writes[memory], access, MAX_OPERATIONS[memory]);
     }
 
     /// Lanes read, or observed the completion of a phase. Repeated reads of a poll are retained once.
     pub fn add_read(&mut self, access: SyncAccess) {
         let key = |access: &SyncAccess| (access.at, access.block, access.warp, access.pc, access.lanes);
-        let reads = &mut self.reads[memory_index(&access)];
+        let memory = memory_index(&access);
+        let reads = &mut self.reads[memory];
         match reads.iter_mut().rev().take(8).find(|earlier| key(earlier) == key(&access)) {
             Some(earlier) => *earlier = access,
-            None => push(reads, access),
+            None => push(reads, access, MAX_OPERATIONS[memory]),
         }
     }
 
     /// Lanes waited for groups of `cp.async`.
     pub fn add_wait(&mut self, wait: GroupWait) {
-        push(&mut self.waits, wait);
+        push(&mut self.waits, wait, MAX_OPERATIONS[1]);
     }
 
     /// The write after the first side of a race that was read before the second one, and the read: preferably by the threads of the two
@@ -116,13 +119,12 @@ impl SyncAccesses {
         let is_near = |access: &SyncAccess, of: &Access| access.block == of.op.block && (across_blocks || access.warp == of.op.warp);
         let reads = self.reads.iter().flatten().filter(|read| is_near(read, second) && read.tick <= second.op.tick);
         let reads = reads.filter(|read| !is_weak || read.at.1 != conflict.address);
+        let near = |memory: usize| self.writes[memory].iter().filter(|write| is_near(write, first) && write.tick >= first.op.tick);
+        let near: [Vec<&SyncAccess>; 2] = [0, 1].map(|memory| near(memory).collect());
         let pairs = reads.flat_map(|read| {
-            let writes = self.writes[memory_index(read)].iter().filter(move |write| write.at == read.at && write.tick < read.tick);
+            let writes = near[memory_index(read)].iter().copied().filter(move |write| write.at == read.at && write.tick < read.tick);
             let by_others = move |write: &&SyncAccess| (write.block, write.warp, write.lanes) != (read.block, read.warp, read.lanes);
-            writes
-                .filter(move |write| is_near(write, first) && write.tick >= first.op.tick)
-                .filter(by_others)
-                .map(move |write| (*write, *read))
+            writes.filter(by_others).map(move |write| (*write, *read))
         });
         pairs.max_by_key(|(write, read)| {
             let closeness = |access: &SyncAccess, of: &Access, lanes: LaneMask| {
