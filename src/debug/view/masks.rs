@@ -2,12 +2,13 @@
 
 use super::lane_access::{LaneAccess, access_at, elements_at};
 use crate::base::ranges;
+use crate::cfg::{BlockId, ControlFlow};
 use crate::debug::eval_context::{EvalContext, Frame};
 use crate::debug::focus::Focus;
 use crate::debug::tensors::reader::Reader;
 use crate::machine::{GroupState, LaneMask};
 use crate::program::operands::{address_registers, writes};
-use crate::program::{Bank, ControlOp, Op, Pc, Program};
+use crate::program::{Bank, ControlOp, FuncId, Op, Pc, Program};
 
 use super::location::off_at;
 
@@ -70,10 +71,11 @@ fn left_out(shape: &[u64], mask: &[bool]) -> Option<String> {
 fn block_mask(context: &EvalContext<'_>, frame: &Frame<'_>, pc: Pc) -> Option<String> {
     let program = context.program();
     let mut lanes = Lanes::default();
-    let exit = only_exit(program, frame).filter(|exit| is_as_at(program, frame, pc, *exit));
+    let around = Around::new(program, frame.function, pc);
+    let is_kept_at_exit = frame.depth == 0 && around.holds_at_exit();
     for (warp, number) in frame.block.warps.iter().zip(0_u32..) {
         let has_passed =
-            warp.groups.is_empty() && exit.is_some() && context.machine.lanes_of_warp(number) & LaneMask::ALL == frame.group.mask;
+            warp.groups.is_empty() && is_kept_at_exit && context.machine.lanes_of_warp(number) & LaneMask::ALL == frame.group.mask;
         if has_passed {
             lanes.add(context, &Frame { warp, warp_number: number, ..*frame }, pc);
         }
@@ -81,7 +83,7 @@ fn block_mask(context: &EvalContext<'_>, frame: &Frame<'_>, pc: Pc) -> Option<St
             let other = context.refocused(Focus { warp: number, lane: group.mask.first() as u32, frame: 0, ..context.focus });
             let Ok(there) = other.frame() else { continue };
             let is_same = (there.function, there.depth) == (frame.function, frame.depth);
-            if is_same && is_as_at(program, frame, pc, there.pc) {
+            if is_same && around.holds_at(there.pc) {
                 lanes.add(&other, &there, pc);
             }
         }
@@ -116,45 +118,47 @@ impl Lanes {
     }
 }
 
-/// The instruction at which all threads of the kernel exit, if there is one alone: what has exited has passed the code before it.
-fn only_exit(program: &Program, frame: &Frame<'_>) -> Option<Pc> {
-    let code = program.functions[frame.function.index()].code.clone();
-    let inst = |at: u32| &program.code[at as usize];
-    let ends = |at: u32| matches!(inst(at).op, Op::Control(ControlOp::Exit | ControlOp::Return { .. } | ControlOp::Trap));
-    // Every function ends with a return, which may come after another one.
-    let is_reached =
-        |at: u32| at == code.start || !ends(at - 1) || inst(at - 1).guard.is_some() || code.clone().any(|from| leads_to(program, from, at));
-    let mut exits = code.clone().filter(|at| ends(*at) && is_reached(*at));
-    let first = exits.next().filter(|_| frame.depth == 0)?;
-    exits.next().is_none().then_some(Pc(first))
+/// Where the predicate and the addresses of the instruction at `pc` have the values that they have there.
+struct Around<'a> {
+    program: &'a Program,
+    pc: Pc,
+    flow: ControlFlow,
 }
 
-/// True if the instruction `from` branches to `to`.
-fn leads_to(program: &Program, from: u32, to: u32) -> bool {
-    match program.code[from as usize].op {
-        Op::Control(ControlOp::Branch { target, .. }) => target.0 == to,
-        Op::Control(ControlOp::BranchIndexed { table, .. }) => program.tables[table].iter().any(|target| target.0 == to),
-        _ => false,
+impl<'a> Around<'a> {
+    fn new(program: &'a Program, function: FuncId, pc: Pc) -> Self {
+        Self { program, pc, flow: ControlFlow::new(program, function) }
     }
-}
 
-/// True if the predicate and the addresses of the instruction at `pc` have the same values for a thread at `other`: code without branches
-/// lies between, which writes none of their registers.
-fn is_as_at(program: &Program, frame: &Frame<'_>, pc: Pc, other: Pc) -> bool {
-    let between = pc.min(other).0..pc.max(other).0;
-    let Some(inst) = program.code.get(pc.index()) else { return false };
-    let registers = address_registers(inst, program);
-    let is_changed = |at: u32| {
-        let at = &program.code[at as usize];
-        let written = writes(at, program);
-        let is_guard = |slot| written.iter().any(|register| register.bank == Bank::Pred && register.slot == slot);
-        matches!(at.op, Op::Control(_))
-            || inst.guard.is_some_and(|guard| is_guard(guard.slot))
-            || registers.iter().any(|register| written.contains(register))
-    };
-    let is_entered = |from: u32| (between.start + 1..=between.end).any(|at| leads_to(program, from, at));
-    let code = &program.functions[frame.function.index()].code;
-    between.is_empty() || code.contains(&between.start) && !between.clone().any(is_changed) && !code.clone().any(is_entered)
+    /// True for threads at `other`: it is in the same basic block, and no instruction between writes one of their registers.
+    fn holds_at(&self, other: Pc) -> bool {
+        let (program, pc) = (self.program, self.pc);
+        let Some(inst) = program.code.get(pc.index()) else { return false };
+        let registers = address_registers(inst, program);
+        let is_changed = |at: u32| {
+            let at = &program.code[at as usize];
+            let written = writes(at, program);
+            let is_guard = |slot| written.iter().any(|register| register.bank == Bank::Pred && register.slot == slot);
+            matches!(at.op, Op::Control(_))
+                || inst.guard.is_some_and(|guard| is_guard(guard.slot))
+                || registers.iter().any(|register| written.contains(register))
+        };
+        let block = self.flow.block_of(pc);
+        block.is_some() && self.flow.block_of(other) == block && !(pc.min(other).0..pc.max(other).0).any(is_changed)
+    }
+
+    /// True for threads of the kernel that have exited: all do so at one instruction.
+    fn holds_at_exit(&self) -> bool {
+        let ends = |at: u32| {
+            matches!(self.program.code[at as usize].op, Op::Control(ControlOp::Exit | ControlOp::Return { .. } | ControlOp::Trap))
+        };
+        // Every function ends with a return, which may come after another one.
+        let is_reached = |block: BlockId| block.index() == 0 || self.flow.idom(block).is_some();
+        let lasts = self.flow.blocks().filter(|(block, _)| is_reached(*block)).map(|(_, code)| code.end - 1);
+        let mut exits = lasts.filter(|last| ends(*last));
+        let first = exits.next();
+        exits.next().is_none() && first.is_some_and(|exit| self.holds_at(Pc(exit)))
+    }
 }
 
 #[cfg(test)]
