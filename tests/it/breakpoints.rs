@@ -93,6 +93,44 @@ fn source_lines_have_every_place_where_they_are_entered() {
     assert_eq!(shown(&program, "main.c:9", None), "error no code comes from a file 'main.c' [there is code of collatz.ptx, collatz.cu]");
 }
 
+/// Line 16 is in the body of the loop over tiles, which goes round twice (k is 24, a tile 16); the compiler moved line 70 out of it. Of the
+/// loop's own line the first test is outside. A line before the loop, some of whose code is made again in it, is outside.
+#[test]
+fn a_line_in_a_loop_is_not_visited_where_it_was_moved_out() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/debug/tiles.ron");
+    let request = Request { modules: Vec::new(), launch: LaunchChoice::File(path), overrides: Overrides::default() };
+    let mut session = Session::new(open(&request).unwrap(), 0, RunOptions::unwatched()).unwrap();
+    let tiles = Arc::clone(session.program());
+    assert_eq!(shown(&tiles, "tiles.cu:16", None), "tiles.ptx:80 add.s32");
+    assert_eq!(shown(&tiles, "tiles.cu:15", None), "tiles.ptx:55 setp.lt.s32, tiles.ptx:139 add.s32");
+    let resolved = Location::parse("tiles.cu:16").unwrap().resolve(session.program(), None).unwrap();
+    session.breakpoints.add(Breakpoint::new(Trigger::Line(resolved.pcs), "tiles.cu:16"));
+    let visits_of_four_blocks = 4 * 2;
+    assert_eq!(stops(&mut session, Direction::Forward).len(), visits_of_four_blocks);
+    let made_again = program(
+        ".version 9.0 .target sm_90 .address_size 64
+        .visible .entry k() {
+            .reg .pred p; .reg .b32 i, n;
+            .loc 1 5 1
+            mov.u32 n, 9;
+            .loc 1 6 1
+            mov.u32 i, 0;
+        AGAIN:
+            .loc 1 7 1
+            add.u32 i, i, 1;
+            .loc 1 5 1
+            mov.u32 n, 9;
+            .loc 1 6 1
+            setp.lt.u32 p, i, n;
+            @p bra AGAIN;
+            ret;
+        }
+        .file 1 \"/src/kernels/loop.cu\"",
+    );
+    assert_eq!(shown(&made_again, "loop.cu:5", None), "small.ptx:5 mov.u32, small.ptx:12 mov.u32");
+    assert_eq!(shown(&made_again, "loop.cu:6", None), "small.ptx:7 mov.u32, small.ptx:14 setp.lt.u32");
+}
+
 /// A line whose code is a loop of its own is entered once: going round is no entry. Coming back from another line is.
 #[test]
 fn going_round_inside_a_line_does_not_enter_it() {
@@ -455,7 +493,7 @@ fn a_source_line_stops_once_a_block_and_visit() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/debug/tiles.ron");
     let request = || Request { modules: Vec::new(), launch: LaunchChoice::File(path.clone()), overrides: Overrides::default() };
     let session = || Session::new(open(&request()).unwrap(), 0, RunOptions::unwatched()).unwrap();
-    for place in ["tiles.cu:15", "tiles.cu:18", "tiles.cu:21"] {
+    for place in ["tiles.cu:15", "tiles.cu:16", "tiles.cu:18", "tiles.cu:21"] {
         let mut each_warp = session();
         let resolved = Location::parse(place).unwrap().resolve(each_warp.program(), None).unwrap();
         assert!(resolved.is_source_line);

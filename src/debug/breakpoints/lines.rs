@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::resolved::Resolved;
 use crate::base::SourceId;
-use crate::cfg::ControlFlow;
+use crate::cfg::{BlockId, ControlFlow, Loop};
 use crate::debug::argument::ArgumentError;
 use crate::debug::skip::is_path_called as is_called;
 use crate::program::{ControlOp, FuncId, Op, Pc, Program, SourceLine};
@@ -77,32 +77,20 @@ fn resolve_source(program: &Program, files: &[u32], name: &str, line: u32) -> Re
                 .with_help("the module names the file, but its instructions have no '.loc' of it"),
         });
     };
-    let on_line = |pc: usize| places(pc).any(|line| line == at);
-    // The calls around the line: one visit stays in them.
-    let calls = |pc: Pc| {
-        let chain: Vec<SourceLine> = program.source_places(pc).collect();
-        let outermost = chain.iter().rposition(|place| of_file(place) && place.line == at).map_or(0, |number| number + 1);
-        chain[outermost..].to_vec()
-    };
-    Ok(Resolved {
-        pcs: beginnings(program, entries(program, on_line), calls),
-        own: None,
-        note: moved_note(name, line, at),
-        is_source_line: true,
-    })
+    let wanted = Wanted { program, files, line: at };
+    Ok(Resolved { pcs: beginnings(&wanted, entries(&wanted)), own: None, note: moved_note(name, line, at), is_source_line: true })
 }
 
 /// The instructions of a line at which it is entered: from the line before, by a branch from another line, or with the function.
-fn entries(program: &Program, on_line: impl Fn(usize) -> bool) -> Vec<Pc> {
+fn entries(wanted: &Wanted<'_>) -> Vec<Pc> {
+    let program = wanted.program;
     let mut entered: Vec<Pc> = Vec::new();
     for function in &program.functions {
         for pc in function.code.clone() {
-            let index = pc as usize;
-            if on_line(index) && (pc == function.code.start || !on_line(index - 1)) {
-                entered.push(Pc(pc));
-            }
-            if !on_line(index) {
-                entered.extend(targets(program, index).iter().filter(|target| on_line(target.index())));
+            match wanted.is_on_line(pc) {
+                true if pc == function.code.start || !wanted.is_on_line(pc - 1) => entered.push(Pc(pc)),
+                true => {}
+                false => entered.extend(targets(program, pc as usize).iter().filter(|target| wanted.is_on_line(target.0))),
             }
         }
     }
@@ -111,29 +99,62 @@ fn entries(program: &Program, on_line: impl Fn(usize) -> bool) -> Vec<Pc> {
     entered
 }
 
-/// The entries at which a visit of the line begins: the code of a line that a compiler takes apart is entered again and again in the same
-/// visit. An entry goes on with a visit if every path to it leads through another one with the same calls in the same loops.
-fn beginnings(program: &Program, entries: Vec<Pc>, calls: impl Fn(Pc) -> Vec<SourceLine>) -> Vec<Pc> {
-    let graphs: BTreeMap<FuncId, ControlFlow> = entries
-        .iter()
-        .filter_map(|pc| program.function_at(*pc))
-        .collect::<BTreeSet<FuncId>>()
-        .into_iter()
-        .map(|id| (id, ControlFlow::new(program, id)))
-        .collect();
-    let goes_on = |pc: Pc, first: Pc| {
-        let function = program.function_at(pc);
-        let Some(graph) =
-            function.filter(|function| program.function_at(first) == Some(*function)).and_then(|function| graphs.get(&function))
-        else {
-            return false;
+/// A line of a file, with the calls around it as `source_places` has them.
+struct Wanted<'a> {
+    program: &'a Program,
+    files: &'a [u32],
+    line: u32,
+}
+
+impl Wanted<'_> {
+    fn is_on_line(&self, pc: u32) -> bool {
+        self.program.source_places(Pc(pc)).any(|place| self.files.contains(&place.file) && place.line == self.line)
+    }
+
+    /// The calls around the line: one visit stays in them.
+    fn calls(&self, pc: Pc) -> Vec<SourceLine> {
+        let chain: Vec<SourceLine> = self.program.source_places(pc).collect();
+        let is_here = |place: &SourceLine| self.files.contains(&place.file) && place.line == self.line;
+        let outermost = chain.iter().rposition(is_here).map_or(0, |number| number + 1);
+        chain[outermost..].to_vec()
+    }
+
+    /// True if the line, in these calls, stands in the body of a loop: the loop has lines before it, and its branches back are of other
+    /// lines. Those of a `for` or a `while` are of the line with its condition, which is evaluated once more than the body.
+    fn is_in_body(&self, graph: &ControlFlow, one: &Loop, calls: &[SourceLine]) -> bool {
+        let is_before = |pc: u32| {
+            let chain: Vec<SourceLine> = self.program.source_places(Pc(pc)).collect();
+            let place = chain.strip_suffix(calls).and_then(<[SourceLine]>::last);
+            place.is_some_and(|place| self.files.contains(&place.file) && (1..self.line).contains(&place.line))
         };
-        let (Some(here), Some(there)) = (graph.block_of(pc), graph.block_of(first)) else { return false };
-        let loops = |block| graph.loops().iter().filter(move |one| one.blocks.contains(&block)).map(|one| one.header).collect::<Vec<_>>();
-        let is_after = if here == there { first < pc } else { graph.dominates(there, here) };
-        is_after && loops(here) == loops(there) && calls(pc) == calls(first)
+        let goes_back = |block: &&BlockId| graph.successors(**block).contains(&one.header);
+        let mut backs = one.blocks.iter().filter(goes_back).map(|block| graph.code(*block).end - 1);
+        one.blocks.iter().flat_map(|block| graph.code(*block)).any(is_before) && !backs.any(|back| self.is_on_line(back))
+    }
+}
+
+/// The entries at which a visit of the line begins: the code of a line that a compiler takes apart is entered again and again in the same
+/// visit. An entry goes on with a visit if every path to it leads through another one with the same calls in the same loops; one that a
+/// compiler has moved out of a loop, in whose body the line is, belongs to the visits inside.
+fn beginnings(wanted: &Wanted<'_>, entries: Vec<Pc>) -> Vec<Pc> {
+    let program = wanted.program;
+    let function = |pc: Pc| program.function_at(pc);
+    let functions: BTreeSet<FuncId> = entries.iter().filter_map(|pc| function(*pc)).collect();
+    let graphs: BTreeMap<FuncId, ControlFlow> = functions.into_iter().map(|id| (id, ControlFlow::new(program, id))).collect();
+    let belongs_to = |pc: Pc, other: Pc| {
+        let Some(graph) = function(pc).filter(|id| function(other) == Some(*id)).and_then(|id| graphs.get(&id)) else { return false };
+        let (Some(here), Some(there)) = (graph.block_of(pc), graph.block_of(other)) else { return false };
+        let around = |block| graph.loops().iter().filter(move |one| one.blocks.contains(&block));
+        let loops = |block| around(block).map(|one| one.header).collect::<Vec<_>>();
+        let is_after = if here == there { other < pc } else { graph.dominates(there, here) };
+        let goes_on = || is_after && loops(here) == loops(there);
+        let calls = wanted.calls(pc);
+        let is_entered = |one: &&Loop| !one.blocks.contains(&here);
+        let is_moved_out =
+            || graph.dominates(here, there) && around(there).filter(is_entered).any(|one| wanted.is_in_body(graph, one, &calls));
+        pc != other && calls == wanted.calls(other) && (goes_on() || is_moved_out())
     };
-    entries.iter().copied().filter(|pc| !entries.iter().any(|first| goes_on(*pc, *first))).collect()
+    entries.iter().copied().filter(|pc| !entries.iter().any(|other| belongs_to(*pc, *other))).collect()
 }
 
 /// The branch targets of the instruction at `index`.
