@@ -5,7 +5,6 @@ use super::catalogue::Catalogue;
 use super::error::CommandError;
 use super::spec::{ArgKind, CommandSpec};
 use crate::debug::value::Format;
-use crate::debug::value::format::LETTERS;
 
 /// A command with its arguments.
 #[derive(Clone)]
@@ -44,14 +43,8 @@ impl Call {
     /// The format after the slash.
     pub fn format(&self) -> Result<Option<Format>, CommandError> {
         let Some(argument) = &self.suffix else { return Ok(None) };
-        let mut letters = argument.text.chars();
-        match (letters.next().and_then(Format::from_letter), letters.next()) {
-            (Some(format), None) => Ok(Some(format)),
-            _ => {
-                let letters: Vec<String> = LETTERS.iter().map(|(letter, _, name)| format!("{letter} {name}")).collect();
-                Err(argument.error(format!("there is no format '{}'", argument.text)).with_help(letters.join(", ")))
-            }
-        }
+        let no_format = || argument.error(format!("there is no format '{}'", argument.text)).with_help(Format::all());
+        Format::from_name(&argument.text).ok_or_else(no_format).map(Some)
     }
 
     /// The argument with the name `name` in the row.

@@ -28,7 +28,7 @@ pub fn remove(displays: &mut [String], number: u64) -> bool {
 }
 
 /// The letter after the slash of a display that shows an instruction.
-pub const CODE: char = 'i';
+pub const CODE: &str = "i";
 
 /// How a value is displayed.
 #[derive(Clone, Copy)]
@@ -43,9 +43,9 @@ enum Manner {
 
 /// The manner and the expression of `/x %r1`.
 fn parts(what: &str) -> (Manner, &str) {
-    let manner = |letter| if letter == CODE { Some(Manner::Instruction) } else { Format::from_letter(letter).map(Manner::In) };
+    let manner = |name: &str| if name == CODE { Some(Manner::Instruction) } else { Format::from_name(name).map(Manner::In) };
     match what.strip_prefix('/').and_then(|rest| rest.split_once(' ')) {
-        Some((letters, text)) => (letters.chars().next().and_then(manner).unwrap_or(Manner::Typed), text),
+        Some((name, text)) => (manner(name).unwrap_or(Manner::Typed), text),
         None => (Manner::Typed, what),
     }
 }

@@ -164,7 +164,7 @@ pub fn display(context: &mut Context<'_>, call: &Call) -> Answer {
     let is_code = call.suffix.as_ref().is_some_and(|letters| letters.text == "i");
     let format = match is_code {
         true => format!("/{} ", display::CODE),
-        false => call.format()?.map_or(String::new(), |format| format!("/{} ", format.letter())),
+        false => call.format()?.map_or(String::new(), |format| format!("/{} ", format.name())),
     };
     context.value(argument)?;
     context.session.displays.push(format!("{format}{}", argument.text));

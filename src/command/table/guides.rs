@@ -37,6 +37,8 @@ o octal, \
 t binary, f floating point, a an address with its symbol, c a character. x also takes a count, a size (b 1 byte, h 2, w 4, g 8) and s \
 strings, \
 i instructions: x/8xw out, x/4i $pc. Without a letter a value is shown by its type.\n\n\
+The name of a type is a format too and takes the bits for elements of it, the lowest first: p/f16 %r1 is {1, -2}, p/e4m3 %r1 has four, \
+x/8bf16 As, display/tf32 %r2, info registers/f16.\n\n\
 Types narrow or widen a value: (f16)%rs1, (bf16)%rs1, (f16x2)%r1, (bf16x2)%r1, (e4m3x2)%rs1, (e5m2x2)%rs1, (s8x4)%r1; ((f16x2)%r1)[1] \
 is one \
 half of it. f16, bf16 and fp8 are shown in full. *(f32*)%rd1 is memory, 'type VARIABLE f32[16][16]' gives a byte array a type for \

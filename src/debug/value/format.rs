@@ -12,7 +12,9 @@
 //! | `a` | as an address, with the symbol before it |
 //! | `c` | as an integer and a character |
 //!
-//! Like gdb since 8.1, all but `f` interpret the bits as an integer, even those of a floating-point number.
+//! The name of a type, such as `f16`, is a format too: the bits are elements of that type, the lowest first.
+//!
+//! Like gdb since 8.1, all letters but `f` interpret the bits as an integer, even those of a floating-point number.
 
 use super::number;
 use crate::isa::ScalarType;
@@ -38,6 +40,8 @@ pub enum Format {
     Address,
     /// `c`.
     Character,
+    /// The name of a type.
+    Typed(ScalarType),
 }
 
 /// Every letter with its format.
@@ -59,9 +63,27 @@ impl Format {
         LETTERS.iter().find(|row| row.0 == letter).map(|row| row.1)
     }
 
-    /// Its letter.
-    pub fn letter(self) -> char {
-        LETTERS.iter().find(|row| row.1 == self).map_or('?', |row| row.0)
+    /// The format with this name: a letter, or a type but a predicate.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let mut letters = name.chars();
+        match (letters.next(), letters.next()) {
+            (Some(letter), None) => Self::from_letter(letter),
+            _ => ScalarType::from_word(name).filter(|ty| *ty != ScalarType::Pred).map(Self::Typed),
+        }
+    }
+
+    /// Its name.
+    pub fn name(self) -> String {
+        match self {
+            Format::Typed(ty) => ty.word().to_string(),
+            _ => LETTERS.iter().filter(|row| row.1 == self).map(|row| row.0).collect(),
+        }
+    }
+
+    /// What formats there are, for messages.
+    pub fn all() -> String {
+        let letters: Vec<String> = LETTERS.iter().map(|(letter, _, name)| format!("{letter} {name}")).collect();
+        format!("{}, or a type: f16 bf16 tf32 e4m3 e5m2 f16x2 u8 s32 …", letters.join(", "))
     }
 
     /// The value `bits` of `width` bits in this format; `float` is its floating-point type, if known. An address has no symbol here.
@@ -80,6 +102,8 @@ impl Format {
                 None => signed(bits, width).to_string(),
             },
             Format::Character => format!("{} {}", signed(bits, width), character(bits)),
+            // A type has its own text.
+            Format::Typed(_) => format!("{bits:#x}"),
         }
     }
 }

@@ -100,6 +100,7 @@ impl Scalar {
             (Type::Pointer(space, _) | Type::SourcePointer(space, ..), Some(Format::Address)) => address(context, space, bits as u64),
             (Type::Code, Some(Format::Address) | None) => code(context, bits as u64),
             (Type::Function, Some(Format::Address) | None) => address(context, Space::Generic, bits as u64),
+            (_, Some(Format::Typed(to))) => as_elements(context, 64, bits, to),
             (_, Some(format)) => format.text(bits, 64, None),
             (Type::Scalar(ty), None) => natural(context, ty, bits),
             (Type::Pointer(space, _) | Type::SourcePointer(space, ..), None) => {
@@ -182,11 +183,23 @@ fn formatted(context: &EvalContext<'_>, ty: ScalarType, bits: u128, format: Form
     if format == Format::Address {
         return address(context, Space::Generic, bits as u64);
     }
+    if let Format::Typed(to) = format {
+        return as_elements(context, ty.bits(), bits, to);
+    }
     let (one, count) = number::elements(ty);
     let float = Some(one).filter(|one| one.kind() == TypeKind::Float);
     match count {
         1 => format.text(bits, ty.bits(), float),
         _ => braces((0..count).map(|index| format.text(number::element(ty, bits, index), one.bits(), float))),
+    }
+}
+
+/// `width` bits as elements of the type `to`, the lowest first; one of fewer bits is filled up with zeros.
+fn as_elements(context: &EvalContext<'_>, width: u32, bits: u128, to: ScalarType) -> String {
+    let element = |index: u32| natural(context, to, bits >> (index * to.bits()) & (u128::MAX >> (128 - to.bits())));
+    match width / to.bits() {
+        0 | 1 => element(0),
+        count => braces((0..count).map(element)),
     }
 }
 

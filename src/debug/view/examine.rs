@@ -90,7 +90,7 @@ pub struct ExamineRow {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExamineError {
     /// An unknown letter.
-    #[error("'{0}' is not a format letter: formats are x d u o t f a c z s i, sizes b h w g")]
+    #[error("'{0}' is not a format letter: formats are x d u o t f a c z s i, sizes b h w g; or a type: f16 bf16 e4m3 u8 …")]
     Letter(char),
     /// Too many units.
     #[error("{0} units are too many: at most {COUNT} are shown")]
@@ -127,7 +127,7 @@ impl Default for Examine {
 }
 
 impl Examine {
-    /// Parses the text after `x/`: a count, then letters in any order, which replace the settings of `self`.
+    /// Parses the text after `x/`: a count, then letters in any order, which replace the settings of `self`, or a type.
     ///
     /// # Errors
     /// An unknown letter, or a count that is too large.
@@ -139,6 +139,9 @@ impl Examine {
             return Err(ExamineError::Count(count));
         }
         let mut examine = Self { count, unit_is_inherited: true, ..self };
+        if let Some(typed @ Format::Typed(_)) = Format::from_name(letters) {
+            return Ok(Self { shape: Shape::Number(typed), unit: None, ..examine });
+        }
         for letter in letters.chars() {
             if let Some((_, unit)) = UNITS.iter().find(|row| row.0 == letter) {
                 (examine.unit, examine.unit_is_inherited) = (Some(*unit), false);
@@ -277,6 +280,10 @@ fn element_type(examine: &Examine, ty: Option<ScalarType>) -> (ScalarType, Optio
     // There are no floating-point numbers of one byte: an array that is declared as bytes is shown as f32 then.
     let as_float = examine.shape == Shape::Number(Format::Float);
     let type_bytes = ty.filter(|ty| !(as_float && *ty == ScalarType::B8)).map_or(4, |ty| u64::from(ty.bytes()));
+    if let Shape::Number(typed @ Format::Typed(ty)) = examine.shape {
+        // A byte holds two numbers of four bits.
+        return if ty.bits() < 8 { (ScalarType::B8, Some(typed)) } else { (ty, None) };
+    }
     let unit = examine.unit.filter(|_| !(examine.unit_is_inherited && ty.is_some()));
     let bytes = unit.map_or(type_bytes, Unit::bytes);
     let untyped = match bytes {
