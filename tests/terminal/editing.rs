@@ -213,6 +213,11 @@ fn lines_of_a_command_that_takes_several_are_asked_for() {
 fn a_long_answer_is_shown_from_its_beginning_and_what_was_said_is_read_again() {
     let mut pty = opened(WALK);
     let first = |screen: &vt100::Screen| rows(screen)[0].clone();
+    // What fits below the panes is not said twice.
+    pty.send("frobnicate\r");
+    pty.wait("the error", |screen| screen.contents().contains("help lists the commands"));
+    pty.wait_for_line(&prompt(0));
+    pty.wait("the panes", |screen| first(screen).contains("walk.ptx"));
     pty.send("info registers\r");
     pty.wait("the answer", |screen| first(screen).starts_with("─[console") && screen.contents().contains("info registers"));
     // An empty line reads on, here back to the panes.

@@ -115,7 +115,8 @@ impl ScreenTerminal {
             return;
         }
         let most = if panes_matter { usize::from(panes.height) } else { self.terminal.rows_below() };
-        let lines = self.screen.transcript().get(first..).unwrap_or_default();
+        // The first line is the command: its answer is what has to fit.
+        let lines = self.screen.transcript().get(first + 1..).unwrap_or_default();
         let rows: usize = lines.iter().map(|line| wrapped(line, usize::from(panes.width)).len()).sum();
         if rows > most {
             self.screen.read_from(first);

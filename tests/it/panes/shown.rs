@@ -477,17 +477,33 @@ fn lanes_that_are_off_are_shown_with_what_they_leave_out() {
     assert!(shown.contains("21 of 96 lanes off in 3 of 32 warps: from out[1][0]"), "{shown}");
 }
 
-/// The first screen, 80 columns by 24 rows, of which 19 are above the prompt, has 14 lines of source.
+/// On 80 columns by 24 rows, of which 19 are above the prompt, every layout has 14 lines of source, whatever else there is to show, and one
+/// other pane at least where it has something.
 #[test]
 fn a_small_terminal_has_room_for_the_source() {
-    let session = session("programs/sgemm_reg.ron", &["break 100", "continue"]);
-    for name in ["default", "compact"] {
-        let (_, file) = SHIPPED.iter().find(|(shipped, _)| *shipped == name).unwrap();
-        let mut screen = Screen::new(Layout::parse(name, file.to_string()).unwrap(), Theme::default(), KeyMap::shipped());
-        let shown = text(&drawn(&mut screen, &session, 80, 19));
-        let end = shown.lines().position(|line| line.starts_with("─ registers")).unwrap();
-        assert!(end > 14, "{shown}");
-        assert!(!shown.contains(".loc"), "{shown}");
+    let kernels: [(&str, &[&str]); 4] = [
+        ("programs/sgemm_reg.ron", &["break 278", "continue"]),
+        ("programs/mbar_pipeline.ron", &["goto 13000"]),
+        ("programs/wgmma_tile.ron", &["break op wgmma.mma_async*", "continue"]),
+        ("triton/tensors/attn_kernel.ron", &["break 506", "continue"]),
+    ];
+    for (launch, lines) in kernels {
+        let session = session(launch, lines);
+        for (name, file) in SHIPPED {
+            let mut screen = Screen::new(Layout::parse(name, file.to_string()).unwrap(), Theme::default(), KeyMap::shipped());
+            screen.add_output("(ptxdbg) display %r18\n1: %r18 = 5");
+            let shown = text(&drawn(&mut screen, &session, 80, 19));
+            // The graph stands beside the source.
+            let left = if *name == "divergence" { shown.chars().position(|c| c == '┬').unwrap() + 1 } else { 0 };
+            let lines = || shown.lines().map(|line| line.chars().skip(left).collect::<String>());
+            let heads: Vec<usize> = lines().zip(0..).filter(|(line, _)| line.starts_with('─')).map(|(_, row)| row).collect();
+            let title = lines().next().unwrap();
+            assert!([".ptx", ".py", ".cu"].iter().any(|ending| title.contains(ending)), "{name} of {launch}:\n{shown}");
+            // The row of the timeline begins at the left.
+            let others = heads.len() - 2 + usize::from(left > 0);
+            assert!(heads[1] > 14 && others > 0, "{name} of {launch}:\n{shown}");
+            assert!(!shown.contains(".loc"), "{name} of {launch}:\n{shown}");
+        }
     }
 }
 

@@ -168,7 +168,7 @@ fn minimum(part: &Part, limit: Option<u16>) -> u16 {
 }
 
 /// Divides an area among the visible parts by their shares. A part whose share is less than its minimum or more than its limit gets those
-/// instead, and the others share the rest.
+/// instead, and the others share the rest. What no other part can fill goes to the first without a limit.
 fn distributed(parts: &[Part], visible: &[bool], limits: &[Option<u16>], (total, gap): (u16, u16)) -> Vec<u16> {
     let count = visible.iter().filter(|visible| **visible).count();
     let gaps = usize::from(gap) * count.saturating_sub(1);
@@ -179,6 +179,7 @@ fn distributed(parts: &[Part], visible: &[bool], limits: &[Option<u16>], (total,
     for index in (0..parts.len()).filter(|index| visible[*index] && is_fixed(*index)) {
         sizes[index] = take(&mut remaining, u32::from(parts[index].size.unwrap_or(0)));
     }
+    let filler = (0..parts.len()).find(|index| visible[*index] && !is_fixed(*index) && limits[*index].is_none());
     let mut sharing: Vec<usize> = (0..parts.len()).filter(|index| visible[*index] && !is_fixed(*index)).collect();
     loop {
         let shares: u32 = sharing.iter().map(|index| u32::from(parts[*index].share.max(1))).sum();
@@ -188,7 +189,8 @@ fn distributed(parts: &[Part], visible: &[bool], limits: &[Option<u16>], (total,
         let below = sharing.iter().copied().find(|index| share(*index) < minimum(*index)).map(|index| (index, minimum(index)));
         let above = || sharing.iter().copied().find(|index| share(*index) > limit(*index)).map(|index| (index, limit(index)));
         // The last one gets all that remains.
-        let Some((index, size)) = below.or_else(above).filter(|_| sharing.len() > 1) else { break };
+        let is_last = sharing.len() == 1 && filler.is_none_or(|filler| sharing.contains(&filler));
+        let Some((index, size)) = below.or_else(above).filter(|_| !is_last) else { break };
         sizes[index] = take(&mut remaining, size);
         sharing.retain(|other| *other != index);
     }
@@ -198,6 +200,9 @@ fn distributed(parts: &[Part], visible: &[bool], limits: &[Option<u16>], (total,
         let size = remaining * share / shares.max(1);
         shares -= share;
         sizes[index] = take(&mut remaining, size);
+    }
+    if let Some(filler) = filler {
+        sizes[filler] += take(&mut remaining, u32::MAX);
     }
     sizes
 }
