@@ -7,10 +7,15 @@ memory of this process. What this driver does not have, as memory of other proce
 local memory, which ptxas decides, are 0. At the end stands which tests have kernels with findings, and the reason where REASONS has it.
 """
 
+import atexit
 import bisect
 import ctypes
 import itertools
 import os
+import pathlib
+import re
+import shutil
+import tempfile
 import time
 
 import numpy as np
@@ -23,6 +28,7 @@ SUCCESS, INVALID_VALUE, INVALID_IMAGE, FILE_NOT_FOUND, NOT_FOUND, NOT_SUPPORTED 
 STOPPED = {"memory.out_of_bounds": 700, "memory.misaligned": 716, "trap.assert": 710}
 LAUNCH_FAILED = 719
 BETWEEN = b"\n\x01\n"
+TARGET = re.compile(r"^\s*\.target\s+sm_[5-8]\d", re.MULTILINE)
 
 #: Tests whose kernels are wrong themselves, and pass on a device as the memory after an array is allocated there too.
 REASONS = {
@@ -237,7 +243,9 @@ def module_functions():
     def load(handle, image, *_):
         text = image if isinstance(image, bytes) else ctypes.string_at(number(image))
         try:
-            loaded = Loaded(text.rstrip(b"\0").decode().split(BETWEEN.decode()))
+            texts = text.rstrip(b"\0").decode().split(BETWEEN.decode())
+            # The driver compiles PTX for its device before it links it, whatever older target a text names.
+            loaded = Loaded([TARGET.sub(".target sm_90", text) for text in texts] if len(texts) > 1 else texts)
         except ptxdbg.PtxdbgError as error:
             print(f"ptxdbg: {error}")
             return INVALID_IMAGE
@@ -320,8 +328,18 @@ def install():
     own._initialize_extras = lambda: None
 
 
+def install_in_children():
+    """Makes it the driver of Numba in each process that a test starts as well."""
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="numba_driver"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    (folder / "sitecustomize.py").write_text("import numba_driver\n\nnumba_driver.install()\n")
+    own = [str(folder), str(pathlib.Path(__file__).parent)]
+    os.environ["PYTHONPATH"] = os.pathsep.join([*own, *filter(None, [os.environ.get("PYTHONPATH")])])
+
+
 def pytest_configure(config):
     install()
+    install_in_children()
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::link::grid_sync::{self, GRID_SYNC};
 use crate::base::{Diagnostic, SourceFile, SourceId, Sources};
 use crate::container::{bundle, pipe};
 use crate::program::Program;
@@ -113,26 +114,11 @@ pub fn load(sources: &mut Sources, name: impl Into<String>, text: impl Into<Stri
 
 /// The same, with the address map of `maps`.
 pub fn load_at(sources: &mut Sources, name: impl Into<String>, text: impl Into<String>, maps: &Maps) -> Loaded {
-    let id = sources.add(SourceFile::new(name, text));
-    let file = sources.file(id).clone();
-    let (module, mut diags) = syntax::parse(id, file.text());
-    let is_complete = !diags.iter().any(Diagnostic::is_error);
-    let (program, found) = super::analyze(sources.clone(), id, &module, maps);
-    diags.extend(found.into_iter().filter(|diag| is_complete || diag.code != "name"));
-    diags.sort_by_key(|diag| diag.span);
-    (program.filter(|_| is_complete).map(Arc::new), diags)
+    load_linked(sources, vec![(name.into(), text.into())], maps)
 }
 
-/// Reads and analyzes the texts of one module, or of several that are linked, each with the name of its file.
-pub fn load_texts(sources: &mut Sources, texts: Vec<(String, String)>, maps: &Maps) -> Loaded {
-    match <[_; 1]>::try_from(texts) {
-        Ok([(name, text)]) => load_at(sources, name, text, maps),
-        Err(texts) => load_linked(sources, texts, maps),
-    }
-}
-
-/// Reads and analyzes several texts, each with the name of its file, as linked modules with the address map of `maps`. The files are added
-/// to `sources`, in order.
+/// Reads and analyzes the text of a module, or several as linked modules, each with the name of its file, with the address map of `maps`.
+/// The files are added to `sources`, in order. What modules call of the device runtime is linked with them.
 pub fn load_linked(sources: &mut Sources, texts: Vec<(String, String)>, maps: &Maps) -> Loaded {
     let ids: Vec<SourceId> = texts.into_iter().map(|(name, text)| sources.add(SourceFile::new(name, text))).collect();
     let files: Vec<Arc<SourceFile>> = ids.iter().map(|id| sources.file(*id).clone()).collect();
@@ -143,7 +129,16 @@ pub fn load_linked(sources: &mut Sources, texts: Vec<(String, String)>, maps: &M
         diags.extend(errors);
     }
     let is_complete = !diags.iter().any(Diagnostic::is_error);
-    let (program, found) = super::analyze_linked(sources.clone(), &ids, modules, maps);
+    if grid_sync::is_needed(&modules) {
+        let (name, text) = GRID_SYNC;
+        let (module, errors) = syntax::parse(sources.add(SourceFile::new(name, text)), text);
+        debug_assert!(errors.is_empty(), "the runtime is PTX");
+        modules.push(module);
+    }
+    let (program, found) = match modules.as_slice() {
+        [module] => super::analyze(sources.clone(), ids[0], module, maps),
+        _ => super::analyze_linked(sources.clone(), &ids, modules, maps),
+    };
     diags.extend(found.into_iter().filter(|diag| is_complete || diag.code != "name"));
     diags.sort_by_key(|diag| diag.span);
     (program.filter(|_| is_complete).map(Arc::new), diags)

@@ -2,6 +2,7 @@
 //! modules, one of several weak definitions is chosen, and names with internal linkage are renamed if they clash.
 
 mod agreement;
+pub mod grid_sync;
 mod names;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};

@@ -41,7 +41,7 @@ use crate::program::Program;
 use crate::program::map::Maps;
 use crate::syntax::tree::{Function, Item, Module};
 
-pub use file::{FileError, Loaded, load, load_at, load_file, load_file_at, load_linked, load_texts, read_file};
+pub use file::{FileError, Loaded, load, load_at, load_file, load_file_at, load_linked, read_file};
 
 /// Turns a module that was read from file `id` of `sources` into a program.
 ///
@@ -52,11 +52,12 @@ pub fn analyze(sources: Sources, id: SourceId, module: &Module<'_>, maps: &Maps)
     analyze_as(sources, &[id], (module, &[], header), diags, maps)
 }
 
-/// Turns modules that were read from files `ids` of `sources` into one program, as the linker does.
+/// Turns modules that were read from files `ids` of `sources` into one program, as the linker does. Modules after these are of the device
+/// runtime, and fit every header.
 ///
 /// It is `Some` if and only if no diagnostic is an error.
 pub fn analyze_linked(sources: Sources, ids: &[SourceId], modules: Vec<Module<'_>>, maps: &Maps) -> (Option<Program>, Vec<Diagnostic>) {
-    assert!(!modules.is_empty() && ids.len() == modules.len(), "each module is of a file");
+    assert!(!ids.is_empty() && ids.len() <= modules.len(), "each module is of a file");
     let mut diags = Vec::new();
     let starts: Vec<Span> = ids.iter().map(|id| Span::new(*id, 0, 0)).collect();
     let headers: Vec<_> = modules.iter().zip(&starts).map(|(module, start)| header::read(module, *start, &mut diags)).collect();

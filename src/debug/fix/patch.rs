@@ -67,7 +67,7 @@ impl Patched {
             (text != file(*source).text()).then(changed)
         };
         let texts = program.modules.iter().zip(&all).filter_map(differs).collect();
-        let (changed, diagnostics) = sema::load_texts(&mut Sources::default(), all, &Maps::of(program.map));
+        let (changed, diagnostics) = sema::load_linked(&mut Sources::default(), all, &Maps::of(program.map));
         let wrong = || diagnostics.iter().find(|diagnostic| diagnostic.is_error()).map_or_else(String::new, |found| found.message.clone());
         let changed = changed.ok_or_else(|| format!("not valid here: {}", wrong()))?;
         let original = originals(program, &changed, &edits);

@@ -259,7 +259,7 @@ pub fn relocated(program: Arc<Program>, occupied: &[Range<u64>]) -> Arc<Program>
         let file = program.sources_text.file(*module);
         (file.name().to_string(), file.text().to_string())
     };
-    let (moved, _) = sema::load_texts(&mut Sources::default(), program.modules.iter().map(text).collect(), &maps);
+    let (moved, _) = sema::load_linked(&mut Sources::default(), program.modules.iter().map(text).collect(), &maps);
     // If there is not enough free space for all of it, the overlap is reported as an error of the launch.
     moved.unwrap_or(program)
 }
@@ -297,7 +297,7 @@ fn sole_part(path: &Path, parts: Vec<ModuleText>, listed: &ListedFile) -> Result
 /// Loads texts, each with its name, as one module; several are linked.
 pub fn load_linked(texts: Vec<(String, String)>, maps: &Maps) -> Module {
     let mut sources = Sources::default();
-    let (program, diagnostics) = sema::load_texts(&mut sources, texts, maps);
+    let (program, diagnostics) = sema::load_linked(&mut sources, texts, maps);
     Module { program, sources, diagnostics }
 }
 
