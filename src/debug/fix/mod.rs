@@ -3,7 +3,8 @@
 //! A finding proposes [remedies](crate::check::Remedy). [`candidates`] turns them into text changes, [`patch`] applies these to a copy of
 //! the PTX text, which is parsed and checked as any other, and [`trial`] runs the new program: in the order of the session, and in those of
 //! some random orders that show the finding. A change holds if the finding is gone and there is no new one; a change that orders nothing,
-//! but only makes accesses strong, must also give the same values in every order and on weak memory. If the finding is gone but a new one appears, the remedy
+//! but only makes accesses strong, must also give the same values in every order and on weak memory. If the finding is gone but a new
+//! one appears, the remedy
 //! of the new one is added: a barrier before a read, and one after it.
 //!
 //! Findings of two programs are the same if they are of one class and at the same instructions.

@@ -18,8 +18,8 @@ use crate::machine::{BlockId, IssuePoint, LaneMask, Tick};
 use crate::order::{Agent, AsyncKind, GroupKind, ScFenceCondition, scope_of};
 use crate::program::{AtomicOp, MemoryOp, Op, Pc, SyncOp};
 
-/// The most operations of each kind that are retained: on global memory, where a grid of blocks may lie between the two sides, and on shared
-/// memory.
+/// The most operations of each kind that are retained: on global memory, where a grid of blocks may lie between the two sides, and on
+/// shared memory.
 const MAX_OPERATIONS: [usize; 2] = [1024, 64];
 
 /// A strong access of lanes to one location, or an operation on an mbarrier.
