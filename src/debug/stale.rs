@@ -8,7 +8,7 @@ use super::view::grouped;
 use crate::base::{Dim3, Severity, WarpId};
 use crate::check::faults::MEMORY_STALE;
 use crate::check::{ConflictBytes, Finding, MemoryRange, Side, SideAction};
-use crate::isa::{ScalarType, Scope, Space};
+use crate::isa::{ScalarType, Space};
 use crate::machine::{IssuePoint, LANES, LaneMask, Machine, Tick};
 use crate::program::{Pc, Program};
 use crate::weak::{LastRead, Link, Location, Place, Source, StaleRead};
@@ -73,7 +73,7 @@ pub(in crate::debug) fn link(context: &EvalContext<'_>, missed: &Source, link: &
         Link::Strength(read) => format!("the access of {} is not morally strong to it: weak, or of a scope that is too narrow", flag(read)),
         Link::Release(read) => format!("no release, and no fence, between line {} and {}", line(missed.code), flag(read)),
         Link::ReleaseScope(read, scope) => {
-            format!("the release at or before {} has the scope .{}, in which the thread is not", flag(read), scope_word(*scope))
+            format!("the release at or before {} has the scope .{}, in which the thread is not", flag(read), scope.word())
         }
         Link::Acquire(read) => {
             format!("no acquire at line {}, which has read line {}, and no fence after it", line(read.code), line(read.write.code))
@@ -102,16 +102,6 @@ fn remedy(context: &EvalContext<'_>, stale: &StaleRead) -> String {
         Link::Acquire(read) => {
             format!("make line {} an acquire, or put a fence.acq_rel after it, of a scope that includes both threads", line(read.code))
         }
-    }
-}
-
-fn scope_word(scope: Scope) -> &'static str {
-    match scope {
-        Scope::None => "none",
-        Scope::Cta => "cta",
-        Scope::Cluster => "cluster",
-        Scope::Gpu => "gpu",
-        Scope::Sys => "sys",
     }
 }
 

@@ -176,3 +176,16 @@ pub enum FenceKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[rustfmt::skip]
 pub enum Scope { #[default] None, Cta, Cluster, Gpu, Sys }
+
+impl Scope {
+    /// The name in PTX, without the dot; `none` without one.
+    pub fn word(self) -> &'static str {
+        match self {
+            Scope::None => "none",
+            Scope::Cta => "cta",
+            Scope::Cluster => "cluster",
+            Scope::Gpu => "gpu",
+            Scope::Sys => "sys",
+        }
+    }
+}

@@ -9,9 +9,6 @@ use super::test::{Access, AccessKind, Arithmetic, Op, Operand, Test};
 use crate::base::lanes::LANES;
 use crate::isa::{Ordering, Scope};
 
-/// Lanes of a warp, as a barrier counts them.
-const WARP: usize = LANES;
-
 /// Barriers of a block (PTX ISA, "bar").
 const BARRIERS: usize = 16;
 
@@ -30,6 +27,13 @@ pub struct Kernel {
     pub parameters: Vec<(String, i64)>,
     /// For each variable the number of the parameter that holds its value at the end; none for a constant.
     pub results: Vec<Option<usize>>,
+}
+
+impl Kernel {
+    /// The arguments of its launch, one a parameter, as `--arg` takes them.
+    pub fn arguments(&self) -> impl Iterator<Item = String> {
+        self.parameters.iter().map(|(name, first)| format!("{name}=s64[1]={first}"))
+    }
 }
 
 /// Why a test is no kernel.
@@ -91,7 +95,7 @@ pub fn kernel(test: &Test, variables: &[Variable]) -> Result<Kernel, NoKernel> {
     }
     writer.text.push_str("}\n");
     let warps = (0..test.threads.len()).map(|thread| writer.warp(thread) + 1).max().unwrap_or(1);
-    let (blocks, threads) = (writer.blocks.len().max(1) as u32, (warps * WARP) as u32);
+    let (blocks, threads) = (writer.blocks.len().max(1) as u32, (warps * LANES) as u32);
     Ok(Kernel { name, text: writer.text, blocks, threads, parameters: writer.parameters, results })
 }
 
@@ -164,7 +168,7 @@ impl Writer<'_> {
         self.line("mov.u32 %block, %ctaid.x;");
         for thread in 0..self.test.threads.len() {
             let of = &self.test.threads[thread];
-            let (number, first) = (of.number, self.warp(thread) * WARP);
+            let (number, first) = (of.number, self.warp(thread) * LANES);
             let block = self.blocks.iter().position(|block| *block == of.block).unwrap_or(0);
             self.line(&format!("setp.eq.u32 %is_thread, %thread, {first};"));
             self.line(&format!("setp.eq.and.u32 %is_block, %block, {block}, %is_thread;"));
@@ -234,7 +238,7 @@ impl Writer<'_> {
                 let text = self.access(thread, access)?;
                 self.line(&text);
             }
-            Op::Fence { sc, scope } => self.line(&format!("fence{}{};", if sc { ".sc" } else { ".acq_rel" }, scope_word(scope))),
+            Op::Fence { sc, scope } => self.line(&format!("fence.{}.{};", if sc { "sc" } else { "acq_rel" }, scope.word())),
             Op::ProxyFence(_) | Op::AliasFence => return Err(NoKernel::Proxies),
             Op::Barrier { id: Some(Operand::Register(_)), count: None, .. } => return Err(NoKernel::BarrierThreads),
             Op::Barrier { only_arrives, instance, id, count } => self.barrier(thread, only_arrives, instance, (id, count)),
@@ -285,7 +289,7 @@ impl Writer<'_> {
         self.line(&format!("add.u32 %barrier, %barrier, {first};"));
         let count = count.map_or(all.to_string(), |count| self.operand(thread, count));
         self.line(&format!("cvt.u32.s64 %count, {count};"));
-        self.line(&format!("mul.lo.u32 %count, %count, {WARP};"));
+        self.line(&format!("mul.lo.u32 %count, %count, {LANES};"));
         self.line(&format!("barrier.cta.{} %barrier, %count;", if only_arrives { "arrive" } else { "sync" }));
     }
 
@@ -331,16 +335,6 @@ fn comparison_word(comparison: Comparison) -> &'static str {
     }
 }
 
-fn scope_word(scope: Scope) -> &'static str {
-    match scope {
-        Scope::None => "",
-        Scope::Cta => ".cta",
-        Scope::Cluster => ".cluster",
-        Scope::Gpu => ".gpu",
-        Scope::Sys => ".sys",
-    }
-}
-
 /// The semantics without what acquires.
 fn without_acquire(ordering: Ordering) -> Ordering {
     match ordering {
@@ -361,5 +355,5 @@ fn semantics(ordering: Ordering, scope: Scope) -> String {
         Ordering::Release => ".release",
         Ordering::AcqRel | Ordering::SeqCst => ".acq_rel",
     };
-    format!("{word}{}", scope_word(scope))
+    format!("{word}.{}", scope.word())
 }

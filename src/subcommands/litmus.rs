@@ -54,9 +54,7 @@ pub fn run(args: &LitmusArgs) -> Result<u8, Failure> {
         status = status.max(if judged.judged.answer { Status::Well } else { Status::Wrong });
         answer(&judged, args, &mut out)?;
         if let Some(folder) = &args.kernels {
-            let kernel = kernel(&judged)?;
-            let launch = planned(&kernel, folder)?;
-            save_kernel(&kernel, &launch, folder)?;
+            save_kernel(&judged, folder)?;
         }
     }
     out.flush()?;
@@ -109,23 +107,21 @@ fn kernel(Judged { name, test, judged, .. }: &Judged<'_>) -> Result<Kernel, Fail
     litmus::kernel(test, &judged.variables).map_err(|why| Failure::Message(format!("{name}: it cannot run as a kernel: {why}")))
 }
 
-/// The launch of a kernel whose module is in `folder`.
-fn planned(kernel: &Kernel, folder: &Path) -> Result<Planned, Failure> {
-    let module = Module::from_text(folder.join(format!("{}.ptx", kernel.name)), kernel.text.as_str());
-    let launch = Launch::new().grid([kernel.blocks, 1, 1]).block([kernel.threads, 1, 1]);
-    let launch = kernel.parameters.iter().fold(launch, |launch, (name, first)| launch.arg(format!("{name}=s64[1]={first}")));
-    module.and_then(|module| launch.plan(&module)).map_err(|error| Failure::Message(format!("{}: {error}", kernel.name)))
-}
-
-/// Writes a kernel and its launch to a folder; returns the launch file.
-fn save_kernel(kernel: &Kernel, planned: &Planned, folder: &Path) -> Result<PathBuf, Failure> {
-    let launch = planned.launch_file().unwrap_or_default();
+/// Writes the test as a kernel, with its launch, to a folder; returns the launch file as well.
+fn save_kernel(judged: &Judged<'_>, folder: &Path) -> Result<(Kernel, Planned, PathBuf), Failure> {
+    let kernel = kernel(judged)?;
     let file = |ending: &str| folder.join(format!("{}.{ending}", kernel.name));
-    for (ending, text) in [("ptx", &kernel.text), ("ron", &launch)] {
+    let launch = Launch::new().grid([kernel.blocks, 1, 1]).block([kernel.threads, 1, 1]);
+    let launch = kernel.arguments().fold(launch, Launch::arg);
+    let planned = Module::from_text(file("ptx"), kernel.text.as_str()).and_then(|module| launch.plan(&module));
+    let planned = planned.map_err(|error| Failure::Message(format!("{}: {error}", kernel.name)))?;
+    let text = planned.launch_file().ok_or_else(|| Failure::Message(format!("{}: it has no launch", kernel.name)))?;
+    for (ending, text) in [("ptx", &kernel.text), ("ron", &text)] {
         save(&file(ending), &[text.as_bytes()])
             .map_err(|error| Failure::Message(format!("{}: {}", file(ending).display(), cause(&error))))?;
     }
-    Ok(file("ron"))
+    let launch_file = file("ron");
+    Ok((kernel, planned, launch_file))
 }
 
 /// `--open`: looks for a run that leaves an outcome, and debugs it.
@@ -146,12 +142,10 @@ fn open(judged: &Judged<'_>, number: usize, args: &LitmusArgs) -> Result<u8, Fai
         let why = "a read returns there what a later write of its thread leads to, which no run shows (help memory-model)";
         return Err(Failure::Message(format!("{name}: outcome {number} needs load buffering: {why}")));
     }
-    let kernel = kernel(judged)?;
     let unwritable = |error: std::io::Error| Failure::Message(format!("the kernel cannot be written: {error}"));
     let temporary = tempfile::TempDir::new().map_err(unwritable)?;
     let folder = args.kernels.as_deref().unwrap_or(temporary.path());
-    let planned = planned(&kernel, folder)?;
-    let launch = save_kernel(&kernel, &planned, folder)?;
+    let (kernel, planned, launch) = save_kernel(judged, folder)?;
     interrupt::listen_once();
     let Some(seed) = find(&planned, &kernel, outcome)? else {
         let why = format!("no run of {RUNS_MAX} leaves outcome {number}: ptxdbg litmus {name} has an execution that does");

@@ -59,6 +59,11 @@ pub struct History {
 }
 
 impl Write {
+    /// True if an access of a thread, with this scope if it is a strong one, is morally strong to it.
+    pub fn is_strong_to(&self, by: Place, scope: Scope) -> bool {
+        self.by.is_some_and(|writer| writer == by || by.includes(scope, writer) && writer.includes(self.scope, by))
+    }
+
     /// As a reader sees it.
     pub fn source(&self) -> Source {
         let Self { bytes, by, time, code, scope, .. } = self;

@@ -49,8 +49,7 @@ impl Access {
 
     /// True if it is morally strong to a write at the same location.
     fn is_strong_to(&self, write: &Write) -> bool {
-        let Some(by) = write.by else { return false };
-        by == self.by || self.by.includes(self.strong(), by) && by.includes(write.scope, self.by)
+        write.is_strong_to(self.by, self.strong())
     }
 }
 

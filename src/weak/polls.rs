@@ -39,7 +39,8 @@ impl Polls {
 
     /// Adds a load by which all lanes have read the newest write. What is not morally strong may be read in any order.
     pub fn add(&mut self, access: &WarpAccess<'_>, (ordering, scope): (Ordering, Scope), at: Location, history: &History) {
-        let is_strong = scope != Scope::None && history.writes.last().is_some_and(|write| write.scope != Scope::None);
+        // The scopes of a warp include all its lanes or none.
+        let is_strong = scope != Scope::None && history.writes.last().is_some_and(|write| write.is_strong_to(access.warp, scope));
         if is_strong && history.last().nth(1).is_none() {
             self.0.insert(Group::warp(access.warp), Poll { at, ordering, scope, lanes: access.mask, next: history.next() });
         }

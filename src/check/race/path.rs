@@ -369,12 +369,14 @@ impl StepKind {
                 return None;
             }
             Self::Access { writes: true, .. } => match released {
-                Some(scope) => format!("releases what came before it, in {} scope", scope_word(scope)),
+                Some(scope) => format!("releases what came before it, in .{} scope", scope.max(Scope::Cta).word()),
                 None => {
                     "a strong write without .release, with no fence between it and the first access: it releases nothing of that".into()
                 }
             },
-            Self::Fence { scope } => format!("its strong writes from here on release what came before, in {} scope", scope_word(scope)),
+            Self::Fence { scope } => {
+                format!("its strong writes from here on release what came before, in .{} scope", scope.max(Scope::Cta).word())
+            }
             Self::Commit => "commits the group of its copies".into(),
             Self::CopyWait { pending } => format!("waits for its copies: {pending} groups may stay pending"),
             Self::ProxyFence
@@ -402,7 +404,7 @@ impl StepKind {
                 (Observation::Nothing, false) => "a strong read without .acquire: it acquires nothing without a fence after it",
             }
             .into(),
-            Self::Fence { scope } => format!("acquires what its strong reads before have seen, in {} scope", scope_word(scope)),
+            Self::Fence { scope } => format!("acquires what its strong reads before have seen, in .{} scope", scope.max(Scope::Cta).word()),
             Self::MbarrierWait { ordering: Ordering::Relaxed } => "sees the phase of an mbarrier end; .relaxed acquires nothing".into(),
             Self::MbarrierWait { .. } => "acquires what was released before the arrivals at the phase of an mbarrier".into(),
             Self::Commit => return None,
@@ -454,15 +456,5 @@ impl StepKind {
                 format!("{warps} is ordered after the first access")
             }
         }
-    }
-}
-
-/// `.gpu`
-fn scope_word(scope: Scope) -> &'static str {
-    match scope {
-        Scope::None | Scope::Cta => ".cta",
-        Scope::Cluster => ".cluster",
-        Scope::Gpu => ".gpu",
-        Scope::Sys => ".sys",
     }
 }

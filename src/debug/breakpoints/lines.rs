@@ -107,15 +107,18 @@ struct Wanted<'a> {
 }
 
 impl Wanted<'_> {
+    fn is_here(&self, place: &SourceLine) -> bool {
+        self.files.contains(&place.file) && place.line == self.line
+    }
+
     fn is_on_line(&self, pc: u32) -> bool {
-        self.program.source_places(Pc(pc)).any(|place| self.files.contains(&place.file) && place.line == self.line)
+        self.program.source_places(Pc(pc)).any(|place| self.is_here(&place))
     }
 
     /// The calls around the line: one visit stays in them.
     fn calls(&self, pc: Pc) -> Vec<SourceLine> {
         let chain: Vec<SourceLine> = self.program.source_places(pc).collect();
-        let is_here = |place: &SourceLine| self.files.contains(&place.file) && place.line == self.line;
-        let outermost = chain.iter().rposition(is_here).map_or(0, |number| number + 1);
+        let outermost = chain.iter().rposition(|place| self.is_here(place)).map_or(0, |number| number + 1);
         chain[outermost..].to_vec()
     }
 

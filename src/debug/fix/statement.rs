@@ -17,9 +17,6 @@ pub(super) struct Modifiers {
 const SEMANTICS: &[(Ordering, &str)] =
     &[(Ordering::Relaxed, "relaxed"), (Ordering::Acquire, "acquire"), (Ordering::Release, "release"), (Ordering::AcqRel, "acq_rel")];
 
-/// The modifiers of scopes.
-const SCOPES: &[(Scope, &str)] = &[(Scope::Cta, "cta"), (Scope::Cluster, "cluster"), (Scope::Gpu, "gpu"), (Scope::Sys, "sys")];
-
 /// Modifiers of a load or a store that are removed for a strong access.
 const REMOVED_MODIFIERS: &[&str] = &[
     "weak", "volatile", "relaxed", "acquire", "release", "mmio", "ca", "cg", "cs", "cv", "lu", "wb", "wt", "nc", "cta", "cluster", "gpu",
@@ -46,12 +43,12 @@ const STEMS: &[&str] = &[
 impl Modifiers {
     /// Other semantics.
     pub fn semantics(ordering: Ordering) -> Self {
-        Self { semantics: word(SEMANTICS, ordering), scope: None }
+        Self { semantics: SEMANTICS.iter().find(|(entry, _)| *entry == ordering).map(|(_, word)| *word), scope: None }
     }
 
     /// Another scope.
     pub fn scope(scope: Scope) -> Self {
-        Self { semantics: None, scope: word(SCOPES, scope) }
+        Self { semantics: None, scope: (scope != Scope::None).then(|| scope.word()) }
     }
 
     /// True if the modifiers order other accesses.
@@ -72,10 +69,6 @@ impl Modifiers {
         };
         Some(Self { semantics: one(self.semantics, other.semantics)?, scope: one(self.scope, other.scope)? })
     }
-}
-
-fn word<T: PartialEq + Copy>(words: &[(T, &'static str)], wanted: T) -> Option<&'static str> {
-    words.iter().find(|(entry, _)| *entry == wanted).map(|(_, word)| *word)
 }
 
 /// True if the module has the instructions of the memory consistency model (PTX ISA 6.0, sm_70).
@@ -150,7 +143,7 @@ pub(super) fn barrier(level: BarrierLevel) -> String {
 /// Memory fences, the weakest first. Where one thread reads a flag and another one has the fence, after a barrier of both, only those of
 /// `fence.sc` are ordered.
 pub(super) fn fences(scope: Scope, program: &Program) -> Vec<String> {
-    let wide = word(SCOPES, scope).unwrap_or("cta");
+    let wide = scope.max(Scope::Cta).word();
     match (has_memory_model(program), scope) {
         (true, _) => vec![format!("fence.acq_rel.{wide};"), format!("fence.sc.{wide};")],
         (false, Scope::Gpu | Scope::Cluster) => vec!["membar.gl;".into()],

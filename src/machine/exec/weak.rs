@@ -52,6 +52,11 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         weak::Access { by: self.place(lane), at, ordering, scope, time: self.point.tick.0, code: self.point.pc.0 }
     }
 
+    /// The scope of a strong access with these semantics.
+    fn strong_scope(&self, semantics: &Access) -> Scope {
+        self.weak_access((0, 0, 0), semantics, 0).strong()
+    }
+
     /// What memory holds where lanes access it, lane after lane.
     fn held_by_lanes(&self, space: Space, access: &LaneAccess, element_bytes: u32) -> Vec<u8> {
         let mut held = vec![0; LANES * access.bytes as usize];
@@ -101,7 +106,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let Some(memory) = self.memory(space, access) else { return stale };
         let of_warp = self.warp_access(memory, access, element_bytes);
         let now = self.point.tick.0;
-        let scope = self.weak_access((memory, 0, element_bytes), semantics, 0).strong();
+        let scope = self.strong_scope(semantics);
         let simple = self.weak.as_mut().filter(|weak| !semantics.ordering.acquires() && weak.load_is_simple(&of_warp, scope));
         if let Some(weak) = simple {
             weak.note_warp(&of_warp, (true, false), now);
@@ -109,8 +114,8 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         }
         let how = (semantics.ordering, scope);
         let first = access.mask.first();
-        let is_polled = |weak: &weak::WeakMemory| weak.is_polled(&of_warp, how, || self.held(space, access, first, element_bytes));
-        if self.weak.as_ref().is_some_and(|weak| is_polled(weak)) {
+        let held = || self.held(space, access, first, element_bytes);
+        if self.weak.as_ref().is_some_and(|weak| weak.is_polled(&of_warp, how, held)) {
             return stale;
         }
         let (held, size) = (self.held_by_lanes(space, access, element_bytes), access.bytes as usize);
@@ -163,7 +168,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     ) -> bool {
         let Some(memory) = self.memory(space, access) else { return false };
         let element_bytes = u32::from(element.bits / 8);
-        let scope = self.weak_access((memory, 0, element_bytes), semantics, 0).strong();
+        let scope = self.strong_scope(semantics);
         let of_warp = self.warp_access(memory, access, element_bytes);
         let is_simple = !semantics.ordering.releases() && self.weak.as_ref().is_some_and(|weak| weak.store_is_simple(&of_warp, scope));
         let mut data = self.held_by_lanes(space, access, element_bytes);
@@ -222,7 +227,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let wide = |source: Src| if bits == 64 { *lanes.get64(source) } else { lanes.get32(source).map(u64::from) };
         let (b, c) = (wide(b), wide(c));
         let apply = |lane: usize, old: u64| operation.apply(old, b[lane], c[lane]);
-        let scope = self.weak_access((memory, 0, access.bytes), semantics, 0).strong();
+        let scope = self.strong_scope(semantics);
         let of_warp = self.warp_access(memory, access, access.bytes);
         let is_simple = !semantics.orders() && self.weak.as_ref().is_some_and(|weak| weak.atomic_is_simple(&of_warp, scope));
         let old = match (is_simple, size) {

@@ -32,7 +32,7 @@ fn planned(kernel: &Kernel) -> Planned {
     let module = Module::from_text("test.ptx", kernel.text.as_str()).unwrap_or_else(|error| panic!("{}\n{error}", kernel.text));
     assert!(module.warnings().is_empty(), "{}\n{:?}", kernel.text, module.warnings());
     let launch = Launch::new().grid([kernel.blocks, 1, 1]).block([kernel.threads, 1, 1]);
-    kernel.parameters.iter().fold(launch, |launch, (name, first)| launch.arg(format!("{name}=s64[1]={first}"))).plan(&module).unwrap()
+    kernel.arguments().fold(launch, Launch::arg).plan(&module).unwrap()
 }
 
 /// The values that a run of a kernel leaves; none if it does not end.

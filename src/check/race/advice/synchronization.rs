@@ -22,6 +22,9 @@ use crate::program::{AtomicOp, MemoryOp, Op, Pc, SyncOp};
 /// shared memory.
 const MAX_OPERATIONS: [usize; 2] = [1024, 64];
 
+/// The most waits for groups of copies that are retained.
+const MAX_WAITS: usize = 64;
+
 /// A strong access of lanes to one location, or an operation on an mbarrier.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::check::race) struct SyncAccess {
@@ -108,7 +111,7 @@ impl SyncAccesses {
 
     /// Lanes waited for groups of `cp.async`.
     pub fn add_wait(&mut self, wait: GroupWait) {
-        push(&mut self.waits, wait, MAX_OPERATIONS[1]);
+        push(&mut self.waits, wait, MAX_WAITS);
     }
 
     /// The write after the first side of a race that was read before the second one, and the read: preferably by the threads of the two
@@ -119,8 +122,8 @@ impl SyncAccesses {
         let is_near = |access: &SyncAccess, of: &Access| access.block == of.op.block && (across_blocks || access.warp == of.op.warp);
         let reads = self.reads.iter().flatten().filter(|read| is_near(read, second) && read.tick <= second.op.tick);
         let reads = reads.filter(|read| !is_weak || read.at.1 != conflict.address);
-        let near = |memory: usize| self.writes[memory].iter().filter(|write| is_near(write, first) && write.tick >= first.op.tick);
-        let near: [Vec<&SyncAccess>; 2] = [0, 1].map(|memory| near(memory).collect());
+        let is_later = |write: &&SyncAccess| is_near(write, first) && write.tick >= first.op.tick;
+        let near = self.writes.each_ref().map(|writes| writes.iter().filter(is_later).collect::<Vec<&SyncAccess>>());
         let pairs = reads.flat_map(|read| {
             let writes = near[memory_index(read)].iter().copied().filter(move |write| write.at == read.at && write.tick < read.tick);
             let by_others = move |write: &&SyncAccess| (write.block, write.warp, write.lanes) != (read.block, read.warp, read.lanes);
