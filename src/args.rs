@@ -4,7 +4,9 @@
 
 pub mod capture;
 pub mod compare;
+pub mod excerpt;
 pub mod litmus;
+mod run_file;
 pub mod shell;
 pub mod shrink;
 mod values;
@@ -28,7 +30,6 @@ use crate::launch::expect_args::ToleranceArgs;
 use crate::launch::extents;
 use crate::launch::nvcc::Compiler;
 use crate::machine::{CompletionChoice, DivergencePolicy, MemoryLimit, MemoryModel, POLICIES, Schedule};
-use crate::ui::files;
 use crate::ui::tour::Story;
 pub use shell::Shell;
 
@@ -316,8 +317,7 @@ impl Args {
 
     /// The compiler of CUDA C++.
     pub fn compiler(&self) -> Compiler {
-        let arguments = self.nvcc.as_deref().unwrap_or("").split_whitespace().map(str::to_string).collect();
-        Compiler { nvcc: files::nvcc(), arguments }
+        run_file::compiler(self.nvcc.as_deref())
     }
 
     /// The lowest severity with which a finding makes the exit status 1.

@@ -5,17 +5,15 @@ use std::path::{Path, PathBuf};
 
 use clap::{CommandFactory, FromArgMatches, Parser};
 
+use super::run_file::{RunFile, compiler};
 use super::values::{bound, bytes};
 use super::{ArgsMessage, Format};
-use crate::debug::bundle::{Manifest, is_bundle};
 use crate::debug::{LaunchChoice, Overrides, RESIDENT_MAX, Request, RunOptions};
 use crate::launch::Tolerance;
 use crate::launch::block_list::BlockRange;
 use crate::launch::expect_args::ToleranceArgs;
 use crate::launch::extents;
-use crate::launch::nvcc::Compiler;
 use crate::machine::{CompletionChoice, DivergencePolicy, MemoryLimit, Schedule};
-use crate::ui::files;
 
 const EXIT_STATUS: &str = "\
 Exit status:
@@ -165,24 +163,7 @@ impl CompareArgs {
 
     fn side(&self, side: usize, path: &Path) -> Result<SideRequest, String> {
         let launch = of_side(&self.launch, side);
-        let mut modules = vec![path.to_path_buf()];
-        let mut choice = LaunchChoice::Sibling;
-        let mut options = RunOptions::unwatched();
-        let is_launch_file = path.extension().is_some_and(|extension| extension == "ron");
-        let is_bundle = is_bundle(path);
-        if is_bundle {
-            let manifest = Manifest::read(path)?;
-            options = manifest.run_options(path)?;
-            (modules, choice) = (manifest.module_paths(path), LaunchChoice::File(Manifest::launch_of(path)));
-        } else if is_launch_file {
-            (modules, choice) = (Vec::new(), LaunchChoice::File(path.to_path_buf()));
-        }
-        if let Some(launch) = launch {
-            if is_bundle || is_launch_file {
-                return Err(format!("{} has a launch of its own: leave --launch out", path.display()));
-            }
-            choice = LaunchChoice::File(launch.clone());
-        }
+        let RunFile { modules, launch: choice, options } = RunFile::new(path, launch)?;
         let has_sibling = side == 0 && path.with_extension("ron").is_file();
         let has_launch_of_other = matches!(choice, LaunchChoice::Sibling) && !has_sibling;
         Ok(SideRequest {
@@ -210,7 +191,6 @@ impl CompareArgs {
     }
 
     fn request(&self, modules: Vec<PathBuf>, launch: LaunchChoice) -> Request {
-        let arguments = self.nvcc.as_deref().unwrap_or("").split_whitespace().map(str::to_string).collect();
         let overrides = Overrides {
             kernel: self.kernel.clone(),
             grid: self.grid,
@@ -218,7 +198,7 @@ impl CompareArgs {
             blocks: self.blocks.clone(),
             params: self.arg.clone(),
             folders: self.include.clone(),
-            compiler: Compiler { nvcc: files::nvcc(), arguments },
+            compiler: compiler(self.nvcc.as_deref()),
             ..Overrides::default()
         };
         Request { modules, launch, overrides }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{CommandFactory, FromArgMatches, Parser};
 
+use super::excerpt::ExcerptArgs;
 use super::{ArgsMessage, Format};
 
 const EXIT_STATUS: &str = "\
@@ -24,7 +25,7 @@ With --open it is that of the session.";
 #[command(name = "ptxdbg-litmus", bin_name = "ptxdbg litmus", after_help = EXIT_STATUS, max_term_width = 100)]
 pub struct LitmusArgs {
     /// Tests; a folder stands for the .litmus files in it and in its folders
-    #[arg(value_name = "FILE.litmus", required = true)]
+    #[arg(value_name = "FILE.litmus", required_unless_present = "from")]
     pub files: Vec<PathBuf>,
 
     /// The answers alone, a line for each test
@@ -64,6 +65,10 @@ pub struct LitmusArgs {
     /// How often the body of a loop is executed at most
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=16))]
     pub rounds: u32,
+
+    /// The options of `--from`.
+    #[command(flatten)]
+    pub excerpt: ExcerptArgs,
 }
 
 impl LitmusArgs {

@@ -21,6 +21,7 @@ pub mod compare;
 pub mod display;
 pub mod edit;
 pub mod eval_context;
+pub mod excerpt;
 pub mod explain;
 pub mod explore;
 pub mod export;

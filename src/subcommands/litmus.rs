@@ -9,7 +9,9 @@ use ptxdbg::args::Format;
 use ptxdbg::args::litmus::LitmusArgs;
 use ptxdbg::base::read_bounded;
 use ptxdbg::base::save::{cause, save};
-use ptxdbg::debug::{MemoryModel, RunOptions, Schedule};
+use ptxdbg::debug::excerpt::{ExcerptError, ExcerptRequest, excerpt};
+use ptxdbg::debug::open::open as open_files;
+use ptxdbg::debug::{MemoryModel, Opened, RunOptions, Schedule};
 use ptxdbg::litmus::{self, Judgement, Kernel, Limits, Outcome, Test};
 use ptxdbg::ui::interrupt;
 use ptxdbg::ui::output::{Standard, print_error};
@@ -34,6 +36,10 @@ struct Judged<'a> {
 
 /// Executes the command line; returns the exit status.
 pub fn run(args: &LitmusArgs) -> Result<u8, Failure> {
+    if let Some((request, options, lines)) = args.excerpt.request().map_err(Failure::Message)? {
+        interrupt::listen_once();
+        return from_kernel(&open_files(&request)?, &options, &lines);
+    }
     for (option, folder) in [("--dot", &args.dot), ("--kernels", &args.kernels)] {
         if let Some(folder) = folder.as_ref().filter(|folder| !folder.is_dir()) {
             return Err(Failure::Message(format!("{}: {option} wants a folder that is there", visible(&folder.display().to_string()))));
@@ -59,6 +65,25 @@ pub fn run(args: &LitmusArgs) -> Result<u8, Failure> {
     }
     out.flush()?;
     Ok(status as u8)
+}
+
+/// `--from`: prints a piece of a kernel as a test.
+fn from_kernel(opened: &Opened, options: &RunOptions, request: &ExcerptRequest) -> Result<u8, Failure> {
+    let [case] = &opened.plan.cases[..] else {
+        let why = format!("there are {} launches: choose one by its kernel (-k)", opened.plan.cases.len());
+        return Err(Failure::Message(why));
+    };
+    let found = excerpt(&opened.program, case, options, request, &interrupt::pressed).map_err(|error| match error {
+        ExcerptError::Refused(message) => Failure::Message(visible(&message).into_owned()),
+        ExcerptError::Run(error) => error.into(),
+        ExcerptError::Interrupted => Failure::Interrupted("the run".to_string()),
+    })?;
+    let made_up = opened.made_up.as_ref().map(|_| "the launch is made up: -l, -a, --grid and --block give one".to_string());
+    made_up.iter().chain(&found.notes).for_each(|note| print_error(&format!("ptxdbg: {}\n", visible(note))));
+    let mut out = Standard::output();
+    out.write_all(found.test.as_bytes())?;
+    out.flush()?;
+    Ok(Status::Well as u8)
 }
 
 /// Reads a test and lists its outcomes.

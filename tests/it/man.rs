@@ -88,6 +88,10 @@ must return what a later write of its own thread leads to; and the number of run
 them: what reads returned, and \fBrf\fR from a write to a read that returns it, \fBco\fR to a write that overwrites it, \fBfr\fR from a read to the
 write that overwrites what it returned, \fBsw\fR from the beginning of a synchronization to its end. \fBdocs/memory\-model.md\fR has the rules.
 \fB\-\-open\fR looks for a run of the test as a kernel that leaves an outcome, each thread a warp of its own, and begins a session in it.
+.PP
+\fB\-\-from\fR \fIKERNEL.ptx\fR prints what some threads of a kernel do on some of its lines as such a test. The kernel runs once: addresses, the
+registers with which the threads come to their lines and what memory holds before are those of the run, and \fBexists\fR has its outcome. An
+instruction that a test does not have is refused with its line.
 "#;
 
 /// What `ptxdbg shrink` is, before its options.

@@ -18,5 +18,6 @@ other proxies and asynchronous copies read and write what memory holds. A load n
 has led to (load buffering), though the model allows that. The checkers take each load to have returned the newest write, and what a \
 run says of every order is of sequentially consistent orders.\n\n\
 ptxdbg litmus FILE.litmus says of a few instructions of some threads which outcomes the model allows, which of them a sequentially \
-consistent run shows, and an execution that leads to one. docs/memory-model.md goes through the rules of the manual one by one, with \
+consistent run shows, and an execution that leads to one; with --open it debugs one, and with --from KERNEL.ptx it makes such a test \
+of a piece of a kernel. docs/memory-model.md goes through the rules of the manual one by one, with \
 a litmus test for each.";

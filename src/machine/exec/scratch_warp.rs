@@ -5,10 +5,11 @@ use super::{bits, compare, convert, integer, select};
 use crate::isa::{Space, Width};
 use crate::machine::exec::warp_run::LaneOperation as _;
 use crate::machine::state::block::new_warp;
+use crate::machine::state::lanes::LaneMask;
 use crate::machine::state::prepared::{Immediates, PreparedLaunch};
 use crate::machine::state::registers::FrameBase;
 use crate::machine::state::warp::Warp;
-use crate::program::{Address, Base, Dst, IntegerOp, MemoryOp, MoveOp, Op, Pc, Program, SrcKind};
+use crate::program::{Address, Bank, Base, Dst, IntegerOp, MemoryOp, MoveOp, Op, Pc, Program, Slot, SrcKind};
 
 /// A warp at the start of its kernel, with the special registers, parameters and constants of the launch.
 pub struct ScratchWarp<'a> {
@@ -35,6 +36,19 @@ impl<'a> ScratchWarp<'a> {
     /// The warp.
     pub fn warp(&self) -> &Warp {
         &self.warp
+    }
+
+    /// Gives a register of the kernel these bits in all lanes; a predicate is true unless they are 0.
+    pub fn set(&mut self, (bank, slot): (Bank, Slot), bits: u64) {
+        let (registers, at) = (&mut self.warp.registers, slot.index());
+        match bank {
+            Bank::B32 => registers.b32.get_mut(at).into_iter().for_each(|lanes| *lanes = [bits as u32; 32]),
+            Bank::B64 => registers.b64.get_mut(at).into_iter().for_each(|lanes| *lanes = [bits; 32]),
+            Bank::Pred => {
+                let lanes = if bits == 0 { LaneMask::NONE } else { LaneMask::ALL };
+                registers.pred.get_mut(at).into_iter().for_each(|register| *register = lanes);
+            }
+        }
     }
 
     /// Executes the instruction at `pc` in all lanes, whatever its guard. False if its results depend on more than the registers that it

@@ -11,7 +11,7 @@ use ptxdbg::litmus::{self, Judgement, Kernel, Limits, NoKernel, Test};
 const RUNS: u64 = 30;
 
 /// The tests of the project, and Dat3M's if they are there.
-fn tests() -> Vec<PathBuf> {
+pub fn tests() -> Vec<PathBuf> {
     let in_folder = |folder: PathBuf| {
         let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
         entries.filter(|path| path.extension().is_some_and(|ending| ending == "litmus")).collect::<Vec<_>>()

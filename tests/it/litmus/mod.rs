@@ -8,6 +8,7 @@
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a test that cannot run its program fails")]
 
 mod axioms;
+mod excerpts;
 mod judge;
 mod kernel;
 mod kernels;
