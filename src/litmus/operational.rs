@@ -196,7 +196,7 @@ impl Run<'_> {
         let held = self.memory[location];
         match kind {
             AccessKind::Load(result) => {
-                let read = self.weak.load(&access, &held.to_le_bytes());
+                let read = self.weak.load(&access, &held.to_le_bytes(), &mut weak::Learned::default());
                 self.set(thread, result, read.map_or(held, |read| integer(&read.write.bytes)));
             }
             AccessKind::Store(value) => {

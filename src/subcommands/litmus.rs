@@ -15,8 +15,8 @@ use ptxdbg::debug::{MemoryModel, Opened, RunOptions, Schedule};
 use ptxdbg::litmus::{self, Judgement, Kernel, Limits, Outcome, Test};
 use ptxdbg::ui::interrupt;
 use ptxdbg::ui::output::{Standard, print_error};
-use ptxdbg::ui::refusal::{Failure, Status};
-use ptxdbg::ui::text;
+use ptxdbg::ui::refusal::{Failure, Status, report_failure};
+use ptxdbg::ui::text::{self, Style};
 
 use super::visible;
 
@@ -59,8 +59,10 @@ pub fn run(args: &LitmusArgs) -> Result<u8, Failure> {
         let judged = judge(path, args.rounds)?;
         status = status.max(if judged.judged.answer { Status::Well } else { Status::Wrong });
         answer(&judged, args, &mut out)?;
-        if let Some(folder) = &args.kernels {
-            save_kernel(&judged, folder)?;
+        // The other tests may be kernels.
+        if let Some(failure) = args.kernels.as_ref().and_then(|folder| save_kernel(&judged, folder).err()) {
+            out.flush()?;
+            status = status.max(report_failure(&failure, Style::Human { color: false }));
         }
     }
     out.flush()?;

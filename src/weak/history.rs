@@ -110,6 +110,12 @@ impl History {
         (1 << self.writes.len()) - 1
     }
 
+    /// The last write, if it follows all others in coherence order.
+    pub fn top(&self) -> Option<usize> {
+        let top = self.writes.len() - 1;
+        (self.writes[top].after | 1 << top == self.all()).then_some(top)
+    }
+
     /// The writes that follow one in coherence order.
     pub fn successors(&self, write: usize) -> u64 {
         let follows = |(_, other): &(usize, &Write)| other.after >> write & 1 != 0;

@@ -144,11 +144,28 @@ impl Record {
         }
     }
 
+    /// The lanes that write some of these bytes.
+    fn lanes_at(&self, address: u64, bytes: u32) -> LaneMask {
+        let (end, own) = (address + u64::from(bytes), u64::from(self.bytes));
+        match &self.addresses {
+            Addresses::Consecutive(first) => {
+                let lanes = |until: u64| LaneMask::lowest((until.saturating_sub(*first)).div_ceil(own).min(LANES as u64) as u32);
+                let before = LaneMask::lowest((address.saturating_sub(*first) / own).min(LANES as u64) as u32);
+                self.mask & lanes(end) & !before
+            }
+            Addresses::Same(all) if *all < end && address < *all + own => self.mask,
+            Addresses::Same(_) => LaneMask::NONE,
+            Addresses::Each(each) => {
+                let overlaps = |at: u64| at < end && address < at + own;
+                each.iter().enumerate().fold(LaneMask::NONE, |lanes, (lane, at)| if overlaps(*at) { lanes | LaneMask::of(lane) } else { lanes })
+                    & self.mask
+            }
+        }
+    }
+
     /// Its writes that overlap a location.
     fn writes_of(&self, (_, address, bytes): Location) -> impl Iterator<Item = Recorded<'_>> {
-        let end = address + u64::from(bytes);
-        let overlaps = move |lane: &usize| self.address(*lane) < end && address < self.address(*lane) + u64::from(self.bytes);
-        self.mask.iter().filter(overlaps).map(move |lane| {
+        self.lanes_at(address, bytes).iter().map(move |lane| {
             let skip = address.checked_sub(self.address(lane)).filter(|skip| skip.is_multiple_of(u64::from(self.element_bytes)));
             let is_element = bytes == self.element_bytes;
             let data = skip.filter(|_| is_element).map(|skip| {
@@ -161,11 +178,18 @@ impl Record {
     }
 }
 
+/// A record, with the words of a line that it wrote.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Part {
+    record: Arc<Record>,
+    words: u32,
+}
+
 /// What is known of a line.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Line {
     /// The last writes of warps, oldest first.
-    records: Vec<Arc<Record>>,
+    records: Vec<Part>,
     /// The words that they wrote, or that are open.
     written: u32,
     /// The words of which locations have histories.
@@ -200,13 +224,14 @@ impl Line {
         self.written |= words;
         self.scope = self.scope.min(record.scope);
         self.last = record.time;
-        if self.records.last().is_some_and(|last| Arc::ptr_eq(last, record)) {
+        if let Some(last) = self.records.last_mut().filter(|last| Arc::ptr_eq(&last.record, record)) {
+            last.words |= words;
             return;
         }
         if self.records.len() >= RECORDS_MAX {
             self.records.drain(..RECORDS_MAX / 2);
         }
-        self.records.push(Arc::clone(record));
+        self.records.push(Part { record: Arc::clone(record), words });
     }
 }
 
@@ -259,7 +284,7 @@ impl Lines {
             if line.written & words == 0 {
                 return true;
             }
-            found.is_known &= line.open & words == 0 && is_known(line, access, scope, met);
+            found.is_known &= line.open & words == 0 && is_known(line, words, access, scope, met);
             found.is_strong &= line.open & words == 0 && is_strong(line, access, scope);
             found.is_known || found.is_strong
         });
@@ -272,7 +297,7 @@ impl Lines {
         let pages = self.memories.entry(access.memory).or_default();
         for_each_line(access, |line, words| {
             let line = line_mut(pages, line);
-            let is_same = line.records.last().is_none_or(|last| Arc::ptr_eq(last, &record) || last.has_addresses(access));
+            let is_same = line.records.last().is_none_or(|last| Arc::ptr_eq(&last.record, &record) || last.record.has_addresses(access));
             line.push(&record, words, is_same);
             true
         });
@@ -285,18 +310,15 @@ impl Lines {
         line.written |= words(address, bytes);
     }
 
-    /// What was written to the line of a location that is not open, oldest first.
-    pub fn records(&self, (memory, address, bytes): Location) -> &[Arc<Record>] {
+    /// What was written to a location that is not open, oldest first.
+    pub fn written(&self, at: Location) -> impl Iterator<Item = Recorded<'_>> {
+        let (memory, address, bytes) = at;
         let number = address / LINE_BYTES;
         let page = self.memories.get(&memory).and_then(|pages| pages.get(&(number / PAGE_LINES)));
         let line = page.and_then(|page| page[(number % PAGE_LINES) as usize].as_deref());
-        let line = line.filter(|line| line.written & words(address, bytes) != 0 && line.open & words(address, bytes) == 0);
-        line.map_or(&[], |line| &line.records)
-    }
-
-    /// What was written to a location that is not open, oldest first.
-    pub fn written(&self, at: Location) -> impl Iterator<Item = Recorded<'_>> {
-        writes_of(self.records(at), at)
+        let words = words(address, bytes);
+        let parts: &[Part] = line.filter(|line| line.written & words != 0 && line.open & words == 0).map_or(&[], |line| &line.records);
+        parts.iter().filter(move |part| part.words & words != 0).flat_map(move |part| part.record.writes_of(at))
     }
 
     /// Forgets all of a memory.
@@ -305,19 +327,16 @@ impl Lines {
     }
 }
 
-/// The writes of records that overlap a location.
-pub fn writes_of(records: &[Arc<Record>], at: Location) -> impl Iterator<Item = Recorded<'_>> {
-    records.iter().flat_map(move |record| record.writes_of(at))
-}
-
-/// True if each lane knows what was written where it accesses memory: its block or its warp has met since, or the lane alone wrote there,
-/// or what the warp has acquired before it met includes what was written. A weak access learns nothing, so what its warp wrote is enough.
-fn is_known(line: &Line, access: &WarpAccess<'_>, scope: Scope, met: &Met<'_>) -> bool {
+/// True if each lane knows what was written to these words: its block or its warp has met since, or the lane alone wrote there, or what
+/// the warp has acquired before it met includes what was written. A weak access learns nothing, so what its warp wrote is enough.
+fn is_known(line: &Line, words: u32, access: &WarpAccess<'_>, scope: Scope, met: &Met<'_>) -> bool {
     let is_of_block = line.block == Some(Place { thread: 0, ..access.warp });
     let is_of_warp = line.warp == Some(access.warp);
-    let is_own_of = |last: &Arc<Record>| last.has_addresses(access) && last.is_apart();
+    let is_own_of = |last: &Part| last.record.has_addresses(access) && last.record.is_apart();
     let is_own = || is_of_warp && line.is_one_pattern && line.records.last().is_some_and(is_own_of);
-    let is_covered = |record: &Arc<Record>| met.covers(record.warp, record.time);
+    let is_covered = |Part { record, words: written }: &Part| {
+        written & words == 0 || scope == Scope::None && record.warp == access.warp || met.covers(record.warp, record.time)
+    };
     is_of_block && met.block.is_some_and(|(_, time)| line.last <= time)
         || is_of_warp && met.warp.is_some_and(|(_, time)| line.last <= time)
         || is_of_warp && scope == Scope::None

@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use smallvec::SmallVec;
 
 use super::consistency::Consistency;
-use super::history::{History, Location, Source, Write, places};
-use super::lines::{Lines, Met, Record, WarpAccess, writes_of};
+use super::history::{History, Location, Source, WRITES_MAX, Write, places};
+use super::lines::{Lines, Met, Record, WarpAccess};
 use super::polls::{self, Polls};
 use super::stale::StaleRead;
 use super::sync::Around;
-use super::thread::{Delay, Group, LastRead, Pattern, Place, ThreadState, add_pattern};
+use super::thread::{Delay, Group, Observed, Pattern, Place, ThreadState, add_pattern};
 use super::view::View;
 use crate::isa::{Ordering, Scope};
 
@@ -60,6 +60,22 @@ pub struct Read {
     pub write: Source,
     /// A later write of the location, in coherence order, that was executed before; the last one.
     pub missed: Option<Source>,
+}
+
+/// A read of a strong load, for the lanes of the warp that execute it as well: those that know the same before it and read the same write
+/// know the same then.
+#[derive(Clone, Debug, Default)]
+pub struct Learned(Option<Lesson>);
+
+#[derive(Clone, Debug)]
+struct Lesson {
+    at: Location,
+    /// What a lane knew.
+    before: View,
+    /// The writes that it knew.
+    known: u64,
+    /// The write that it read, and what it knew then; none if that depends on the lane.
+    after: Option<(usize, View, Observed)>,
 }
 
 /// Threads that have met: what they knew then, and when.
@@ -165,6 +181,11 @@ impl WeakMemory {
         self.views(by).any(has)
     }
 
+    /// True if a write precedes the next operation of a thread in causality order, or is one of its warp.
+    fn has_passed_or_is_of_warp(&self, by: Place, at: Location, history: &History, own: usize) -> bool {
+        history.writes[own].by.is_some_and(|writer| writer.is_of_warp(by)) || self.has_passed(by, at, history, own)
+    }
+
     /// All that a thread knows, its own writes until now included.
     pub(super) fn view_of(&mut self, by: Place, now: u64) -> View {
         let Self { threads, met, .. } = self;
@@ -232,9 +253,8 @@ impl WeakMemory {
 
     /// The history of a location that holds these bytes, of what warps wrote to it in a clear order; none if nothing is known of that.
     pub(super) fn recorded(&self, at: Location, held: &[u8]) -> Option<History> {
-        let records = self.lines.records(at);
         let mut history: Option<History> = None;
-        for written in writes_of(records, at) {
+        for written in self.lines.written(at) {
             let Some((old, new)) = written.data else {
                 history = None;
                 continue;
@@ -280,8 +300,8 @@ impl WeakMemory {
     }
 
     /// A load, where memory holds `held`; none if nothing was written to its location that some thread may not know, so that it returns
-    /// that.
-    pub fn load(&mut self, access: &Access, held: &[u8]) -> Option<Read> {
+    /// that. `learned` is that of the lanes before in the same access.
+    pub fn load(&mut self, access: &Access, held: &[u8], learned: &mut Learned) -> Option<Read> {
         if !self.histories.contains_key(&access.at) {
             self.open_for(access.by, access.at, held);
         }
@@ -292,15 +312,45 @@ impl WeakMemory {
             self.note_order_of_read(access.by, access.at, None);
             return None;
         };
-        let among: Vec<usize> = history.readable(self.known(access.by, access.at, history)).collect();
+        let own = self.threads.get(&access.by);
+        let is_lesson = |lesson: &Lesson| lesson.at == access.at && own.is_some_and(|own| own.view.is_same(&lesson.before));
+        if !learned.0.as_ref().is_some_and(is_lesson) {
+            let before = own.map_or_else(View::default, |own| own.view.clone());
+            learned.0 = Some(Lesson { at: access.at, before, known: self.known(access.by, access.at, history), after: None });
+        }
+        let known = learned.0.as_ref().map_or(0, |lesson| lesson.known);
+        let among: SmallVec<[usize; WRITES_MAX]> = history.readable(known).collect();
         let chosen = self.choose_fairly(access, &among);
         let history = self.histories.get(&access.at)?;
         let read = Read { write: history.writes[chosen].source(), missed: missed(history, chosen) };
         let link = read.missed.as_ref().map(|missed| self.link(access.by, missed));
-        self.observe(access, chosen, access.ordering.acquires());
+        self.learn(access, chosen, learned);
         self.note_order_of_read(access.by, access.at, Some(chosen));
         self.note_read(access, &read, link);
         Some(read)
+    }
+
+    /// A load reads a write.
+    fn learn(&mut self, access: &Access, write: usize, learned: &mut Learned) {
+        let Self { histories, threads, .. } = self;
+        let of = histories.get(&access.at).map(|history| &history.writes[write]);
+        let is_of_others = of.is_some_and(|of| of.by.is_some_and(|writer| !writer.is_of_warp(access.by)));
+        let Some(lesson) = learned.0.as_mut().filter(|_| is_of_others && access.strong() != Scope::None) else {
+            return self.observe(access, write, access.ordering.acquires());
+        };
+        let thread = threads.entry(access.by).or_default();
+        let can_learn = thread.observed.is_empty();
+        match &lesson.after {
+            Some((same, view, observed)) if can_learn && *same == write => {
+                (thread.view, thread.observed) = (view.clone(), observed.clone());
+                of.iter().for_each(|of| thread.note_read(of, (access.time, access.code), access.is_strong_to(of)));
+            }
+            Some(_) | None => {
+                self.observe(access, write, access.ordering.acquires());
+                let thread = self.threads.get(&access.by).filter(|_| can_learn);
+                lesson.after = thread.map(|thread| (write, thread.view.clone(), thread.observed.clone()));
+            }
+        }
     }
 
     /// The last loads that returned another write than the newest, oldest first.
@@ -314,9 +364,8 @@ impl WeakMemory {
         let Some(history) = histories.get(&access.at) else { return };
         let of = &history.writes[write];
         let is_strong = access.is_strong_to(of);
-        if let Some(writer) = of.by.filter(|writer| *writer != access.by) {
-            let read = LastRead { write: of.source(), time: access.time, code: access.code, is_strong };
-            threads.entry(access.by).or_default().last_reads.insert(writer, read);
+        if of.by.is_some_and(|writer| writer != access.by) {
+            threads.entry(access.by).or_default().note_read(of, (access.time, access.code), is_strong);
         }
         if is_strong {
             let thread = threads.entry(access.by).or_default();
@@ -330,21 +379,26 @@ impl WeakMemory {
     /// Makes room for a write of a location. Where memory holds something else than its history says, something else has written to it,
     /// such as an asynchronous copy; where it overlaps other locations, these are accessed otherwise now. Both begin anew.
     fn prepare(&mut self, at: Location, held: &[u8]) {
-        let (memory, address, bytes) = at;
-        let first = (memory, address.saturating_sub(BYTES_MAX), 0);
-        let overlaps = |other: &Location| other.1 + u64::from(other.2) > address && *other != at;
-        let others: SmallVec<[Location; 4]> =
-            self.histories.range(first..(memory, address + u64::from(bytes), 0)).map(|(other, _)| *other).filter(overlaps).collect();
-        others.iter().for_each(|other| self.forget(*other));
         if !self.histories.contains_key(&at) {
-            let history = self.open(at, held).unwrap_or_else(|| History::new(held, self.next_number));
-            self.histories.insert(at, history);
+            self.begin(at, held);
         }
         let Some(history) = self.histories.get_mut(&at) else { return };
         if history.held[..] != *held {
             *history = History::new(held, history.next());
         }
         history.make_room();
+    }
+
+    /// Begins the history of a location. Those of locations that overlap it end, so that no two overlap.
+    fn begin(&mut self, at: Location, held: &[u8]) {
+        let (memory, address, bytes) = at;
+        let first = (memory, address.saturating_sub(BYTES_MAX), 0);
+        let overlaps = |other: &Location| other.1 + u64::from(other.2) > address;
+        let others: SmallVec<[Location; 4]> =
+            self.histories.range(first..(memory, address + u64::from(bytes), 0)).map(|(other, _)| *other).filter(overlaps).collect();
+        others.iter().for_each(|other| self.forget(*other));
+        let history = self.open(at, held).unwrap_or_else(|| History::new(held, self.next_number));
+        self.histories.insert(at, history);
     }
 
     /// A store; `held` is what memory holds before it. Answers whether memory holds the new bytes then: not if the write takes a place
@@ -377,9 +431,15 @@ impl WeakMemory {
     ) -> (Read, bool) {
         self.prepare(access.at, held);
         let history = &self.histories[&access.at];
-        let is_last = |write: &usize| !places(history.successors(*write)).any(|other| access.is_strong_to(&history.writes[other]));
-        let among: Vec<usize> = history.readable(self.known(access.by, access.at, history)).filter(is_last).collect();
-        let chosen = self.choose(&among);
+        let top = history.top().filter(|top| self.has_passed_or_is_of_warp(access.by, access.at, history, *top));
+        let chosen = if let Some(top) = top {
+            top
+        } else {
+            let is_last = |write: &usize| !places(history.successors(*write)).any(|other| access.is_strong_to(&history.writes[other]));
+            let known = self.known(access.by, access.at, history);
+            let among: SmallVec<[usize; WRITES_MAX]> = history.readable(known).filter(is_last).collect();
+            self.choose(&among)
+        };
         let acquires = access.ordering.acquires();
         if is_reduction {
             // It returns nothing, so it is part of no acquire pattern; that it observes counts.
@@ -395,10 +455,14 @@ impl WeakMemory {
         let patterns = if is_observed { source.patterns.clone() } else { Vec::new() };
         let number = history.first + chosen as u64;
         let read = Read { write: source.source(), missed: missed(history, chosen) };
-        let known = self.known(access.by, access.at, history);
-        let is_last_of_all = history.successors(chosen) == 0;
-        let strong = places(history.all()).filter(|write| access.is_strong_to(&history.writes[*write]));
-        let before = strong.fold(known & history.all() | 1, |before, write| before | 1 << write);
+        let is_last_of_all = top.is_some() || history.successors(chosen) == 0;
+        let before = if top.is_some() {
+            history.all()
+        } else {
+            let known = self.known(access.by, access.at, history);
+            let strong = places(history.all()).filter(|write| access.is_strong_to(&history.writes[*write]));
+            strong.fold(known & history.all() | 1, |before, write| before | 1 << write)
+        };
         let new = change(&old);
         if !is_last_of_all {
             self.note_unclear_order();

@@ -1,14 +1,12 @@
 //! What orders threads: fences, barriers, mbarriers.
 
-use std::ops::RangeInclusive;
-
 use smallvec::SmallVec;
 
 use super::consistency::{BLOCK_THREADS_MAX, Consistency};
 use super::history::Location;
 use super::lines::WarpAccess;
 use super::memory::{Meeting, WeakMemory};
-use super::thread::{Group, Pattern, Place};
+use super::thread::{Group, Party, Pattern, Place};
 use super::view::View;
 use crate::base::lanes::{LANES, LaneMask};
 use crate::isa::Scope;
@@ -36,12 +34,7 @@ impl WeakMemory {
         let mut all = View::default();
         arrived.iter().for_each(|by| all.join(&self.view_of(*by, now)));
         all.share();
-        let is_same = arrived == waiting;
-        for by in waiting {
-            let view = &mut self.threads.entry(*by).or_default().view;
-            // The view of a thread that has arrived is a part of it.
-            if is_same { *view = all.clone() } else { view.join(&all) }
-        }
+        waiting.iter().for_each(|by| self.threads.entry(*by).or_default().view.join(&all));
     }
 
     /// Lanes of the warp of `first` execute a collective together: each knows then what one of them has acquired. Of what they have
@@ -64,7 +57,7 @@ impl WeakMemory {
     /// All threads of a block meet, of which `first` is the first. If no other block accesses its shared memory, no thread can read
     /// anything but the newest there.
     pub fn meet_block(&mut self, first: Place, now: u64, is_private: bool) {
-        self.meet_all(Group::block(first), first..=Place { thread: u32::MAX, ..first }, now);
+        self.meet(&[Party::Block(first)], None, now);
         if !is_private {
             return;
         }
@@ -81,13 +74,32 @@ impl WeakMemory {
         self.met.get_mut(&Group::block(first)).iter_mut().for_each(|met| met.view.forget_memory(memory));
     }
 
-    /// All threads of a warp meet, of which `first` is the first.
-    pub fn meet_warp(&mut self, first: Place, now: u64) {
-        self.meet_all(Group::warp(first), first..=Place { thread: first.thread + 31, ..first }, now);
+    /// All that the threads of `parties` have done comes before what they do next. With an object, what was done before its last use does
+    /// as well, and the next use comes after this one.
+    pub fn meet(&mut self, parties: &[Party], object: Option<u64>, now: u64) {
+        self.note_order_of_meeting(parties, object);
+        let mut all = object.and_then(|object| self.meetings.remove(&object)).unwrap_or_default();
+        for party in parties {
+            let known = self.take_view(*party, now);
+            all.join(&known);
+        }
+        if parties.len() > 1 {
+            all.share();
+        } else {
+            all.compact();
+        }
+        for party in parties {
+            match party {
+                Party::Block(_) | Party::Warp(_) => drop(self.met.insert(party.group(), Meeting { view: all.clone(), time: now })),
+                Party::Thread(by) => self.threads.entry(*by).or_default().view = all.clone(),
+            }
+        }
+        object.map(|object| self.meetings.insert(object, all));
     }
 
-    fn meet_all(&mut self, group: Group, threads: RangeInclusive<Place>, now: u64) {
-        self.note_order_of_meeting(threads.clone());
+    /// All that the threads of a party know, their own writes until now included, taken from them: they are to get it back.
+    fn take_view(&mut self, party: Party, now: u64) -> View {
+        let (group, threads) = (party.group(), party.threads());
         let mut view = self.met.get_mut(&group).map(|met| std::mem::take(&mut met.view)).unwrap_or_default();
         for (_, thread) in self.threads.range_mut(threads.clone()) {
             view.join(&std::mem::take(&mut thread.view));
@@ -97,15 +109,15 @@ impl WeakMemory {
                 view.join(&std::mem::take(&mut met.view));
             }
         }
-        // What the threads of a part knew includes what all threads of the block knew when they met.
-        let block = Group::block(*threads.start());
-        if block != group
-            && let Some(met) = self.met.get(&block)
-        {
-            view.join_met(block, &met.view, met.time);
+        // What the threads of a part knew includes what all threads of the groups around it knew when they met.
+        for around in Group::all_of(*threads.start()).into_iter().filter(|around| *around != group && around.contains(&group)) {
+            self.met.get(&around).iter().for_each(|met| view.join_met(around, &met.view, met.time));
         }
-        view.add_met(group, now);
-        self.met.insert(group, Meeting { view, time: now });
+        match party {
+            Party::Block(_) | Party::Warp(_) => view.add_met(group, now),
+            Party::Thread(_) => view.add_until(group, now),
+        }
+        view
     }
 
     fn histories_of(&self, memory: u32) -> Vec<Location> {
@@ -123,16 +135,6 @@ impl WeakMemory {
         let memory = first.block + 1;
         self.lines.forget(memory);
         self.histories_of(memory).into_iter().for_each(|at| self.forget(at));
-    }
-
-    /// Threads use an object that orders each use after those before it.
-    pub fn meet(&mut self, object: u64, places: &[Place], now: u64) {
-        self.note_order_of_object(object, places);
-        let mut all = self.meetings.remove(&object).unwrap_or_default();
-        places.iter().for_each(|by| all.join(&self.view_of(*by, now)));
-        all.share();
-        places.iter().for_each(|by| self.threads.entry(*by).or_default().view = all.clone());
-        self.meetings.insert(object, all);
     }
 }
 
@@ -193,25 +195,16 @@ impl WeakMemory {
         waiting.iter().for_each(|by| *after.threads.entry(*by).or_default() |= mask);
     }
 
-    /// All threads of a range meet.
-    pub(super) fn note_order_of_meeting(&mut self, threads: RangeInclusive<Place>) {
+    /// Threads meet, at an object that orders each use after those before it if there is one.
+    fn note_order_of_meeting(&mut self, parties: &[Party], object: Option<u64>) {
         let Some(after) = self.consistency.as_mut().and_then(|consistency| consistency.after.as_mut()) else { return };
-        let first = *threads.start();
-        let last = threads.end().thread.min(first.thread + BLOCK_THREADS_MAX - 1);
-        let all: Vec<Place> = (first.thread..=last).map(|thread| Place { thread, ..first }).collect();
-        let mask = all.iter().fold(0, |mask, by| mask | after.threads.get(by).copied().unwrap_or(0));
+        let all: Vec<Place> = parties.iter().flat_map(|party| places_of(*party)).collect();
+        let before = object.and_then(|object| after.objects.get(&object)).copied().unwrap_or(0);
+        let mask = all.iter().fold(before, |mask, by| mask | after.threads.get(by).copied().unwrap_or(0));
         if mask != 0 {
             after.threads.extend(all.into_iter().map(|by| (by, mask)));
+            after.objects.extend(object.map(|object| (object, mask)));
         }
-    }
-
-    /// Threads use an object that orders each use after those before it.
-    pub(super) fn note_order_of_object(&mut self, object: u64, places: &[Place]) {
-        let Some(after) = self.consistency.as_mut().and_then(|consistency| consistency.after.as_mut()) else { return };
-        let used = after.objects.entry(object).or_default();
-        let mask = places.iter().fold(*used, |mask, by| mask | after.threads.get(by).copied().unwrap_or(0));
-        *used = mask;
-        places.iter().for_each(|by| *after.threads.entry(*by).or_default() |= mask);
     }
 
     /// An atomic operation reads a write that another one follows, which it cannot in an order of all.
@@ -223,4 +216,10 @@ impl WeakMemory {
 /// The scopes around a thread.
 fn around(by: Place) -> impl Iterator<Item = Around> {
     [(Scope::Cta, by.gpu, by.block), (Scope::Cluster, by.gpu, by.cluster), (Scope::Gpu, by.gpu, 0), (Scope::Sys, 0, 0)].into_iter()
+}
+
+/// The threads of a party.
+fn places_of(party: Party) -> impl Iterator<Item = Place> {
+    let (first, last) = party.threads().into_inner();
+    (first.thread..=last.thread.min(first.thread + BLOCK_THREADS_MAX - 1)).map(move |thread| Place { thread, ..first })
 }

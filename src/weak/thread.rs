@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use super::history::{Location, Source};
+use super::history::{Location, Source, Write};
 use super::view::View;
 use crate::base::lanes::LANES;
 use crate::isa::Scope;
@@ -43,6 +44,35 @@ impl Place {
 /// Threads that meet: a block, a warp of it, or one thread, as one number: the GPU, the block and the part, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Group(u64);
+
+/// Threads that meet others: all of a block, all of a warp, or one alone, each by its first thread.
+#[derive(Clone, Copy, Debug)]
+pub enum Party {
+    /// A block.
+    Block(Place),
+    /// A warp.
+    Warp(Place),
+    /// A thread.
+    Thread(Place),
+}
+
+impl Party {
+    pub(super) fn group(self) -> Group {
+        match self {
+            Self::Block(first) => Group::block(first),
+            Self::Warp(first) => Group::warp(first),
+            Self::Thread(by) => Group::thread(by),
+        }
+    }
+
+    pub(super) fn threads(self) -> RangeInclusive<Place> {
+        match self {
+            Self::Block(first) => first..=Place { thread: u32::MAX, ..first },
+            Self::Warp(first) => first..=Place { thread: first.thread + LANES as u32 - 1, ..first },
+            Self::Thread(by) => by..=by,
+        }
+    }
+}
 
 /// Bits of the number of a part: 0 is the block, then come its warps, then its threads.
 const PART_BITS: u32 = 12;
@@ -167,6 +197,9 @@ pub struct Delay {
     pub count: u32,
 }
 
+/// Patterns that strong reads of a location have observed, by their block and scope.
+pub type Observed = BTreeMap<(Location, Group, Scope), Pattern>;
+
 /// The state of a thread.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ThreadState {
@@ -177,7 +210,7 @@ pub struct ThreadState {
     /// The last release of each scope at a location.
     pub releases: BTreeMap<(Location, Scope), Pattern>,
     /// Patterns that strong reads have observed, which a fence or an acquire of the location completes.
-    pub observed: BTreeMap<(Location, Group, Scope), Pattern>,
+    pub observed: Observed,
     /// What it has read last of each other thread that it need not know all of.
     pub last_reads: BTreeMap<Place, LastRead>,
     /// The load that does not return the newest write, if it waits for it.
@@ -185,6 +218,13 @@ pub struct ThreadState {
 }
 
 impl ThreadState {
+    /// Notes that it has read a write, by an instruction at a time.
+    pub fn note_read(&mut self, write: &Write, (time, code): (u64, u32), is_strong: bool) {
+        if let Some(writer) = write.by {
+            self.last_reads.insert(writer, LastRead { write: write.source(), time, code, is_strong });
+        }
+    }
+
     /// A strong read of a location observes patterns; `acquires` has the scope of one that acquires.
     pub fn observe(&mut self, own: Place, at: Location, patterns: &[Pattern], acquires: Option<Scope>) {
         for pattern in patterns.iter().filter(|pattern| !pattern.is_in(&self.view)) {

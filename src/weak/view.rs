@@ -3,10 +3,10 @@
 //! A thread's view only grows, so a view that has all that a thread had executed until some time has all that it knew then: what is joined
 //! is asked for that first, and most joins are none.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::history::{History, Location};
+use super::sorted_map::SortedMap;
 use super::thread::{Group, Place};
 
 /// Facts that a view keeps to itself at most: to copy it costs no more than these.
@@ -25,9 +25,9 @@ pub struct View {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct Facts {
     /// For threads, the time up to which all their writes are in the set.
-    until: BTreeMap<Group, u64>,
+    until: SortedMap<Group, u64>,
     /// Of each location a bit for each write that was observed, from its first one on.
-    observed: BTreeMap<Location, Known>,
+    observed: SortedMap<Location, Known>,
 }
 
 /// Writes of a location, by their numbers: `bits` of those from `first` on.
@@ -47,9 +47,9 @@ impl Known {
         }
     }
 
-    fn join(&mut self, other: Self) {
+    fn join(self, other: Self) -> Self {
         let first = self.first.max(other.first);
-        *self = Self { first, bits: self.from(first) | other.from(first) };
+        Self { first, bits: self.from(first) | other.from(first) }
     }
 }
 
@@ -69,15 +69,12 @@ impl Facts {
 
     /// True if all that the threads of a group had executed at a time is in it.
     fn has_met(&self, group: Group, time: u64) -> bool {
-        self.until.get(&group).is_some_and(|until| *until >= time)
+        self.until.get(&group).is_some_and(|until| until >= time)
     }
 
     fn add_all(&mut self, other: &Self) {
-        for (group, time) in &other.until {
-            let until = self.until.entry(*group).or_default();
-            *until = (*until).max(*time);
-        }
-        other.observed.iter().for_each(|(at, known)| self.observed.entry(*at).or_default().join(*known));
+        self.until.join_all(&other.until, u64::max);
+        self.observed.join_all(&other.observed, Known::join);
     }
 }
 
@@ -103,13 +100,12 @@ impl View {
 
     /// Adds a write, by its number, of a location whose first write that is kept has the number `first`.
     pub fn observe(&mut self, at: Location, first: u64, number: u64) {
-        self.own.observed.entry(at).or_default().join(Known { first, bits: 1 << (number - first) });
+        self.own.observed.join(at, Known { first, bits: 1 << (number - first) }, Known::join);
     }
 
     /// Adds all that threads have executed until a time.
     pub fn add_until(&mut self, group: Group, time: u64) {
-        let until = self.own.until.entry(group).or_default();
-        *until = (*until).max(time);
+        self.own.until.join(group, time, u64::max);
     }
 
     /// Adds what the threads of a group knew when they met at a time.
@@ -121,8 +117,7 @@ impl View {
 
     /// True if another view is a copy of it.
     pub fn is_same(&self, other: &Self) -> bool {
-        let is_shared = |(own, other): (&Arc<Facts>, &Arc<Facts>)| Arc::ptr_eq(own, other);
-        self.own == other.own && self.shared.as_ref().zip(other.shared.as_ref()).is_some_and(is_shared)
+        self.shared.as_ref().map(Arc::as_ptr) == other.shared.as_ref().map(Arc::as_ptr) && self.own == other.own
     }
 
     /// Makes what it keeps to itself shared, if that is much.
@@ -159,10 +154,10 @@ impl View {
 
     /// Adds that all threads of a group have met at a time: what is in it of a part of them says less.
     pub fn add_met(&mut self, group: Group, time: u64) {
-        self.own.until.retain(|part, _| !group.contains(part));
-        self.own.until.insert(group, time);
+        self.own.until.retain(|part| !group.contains(part));
+        self.own.until.join(group, time, u64::max);
         if self.shared.as_ref().is_some_and(|shared| shared.until.keys().any(|part| group.contains(part) && *part != group)) {
-            self.shared.iter_mut().for_each(|shared| Arc::make_mut(shared).until.retain(|part, _| !group.contains(part)));
+            self.shared.iter_mut().for_each(|shared| Arc::make_mut(shared).until.retain(|part| !group.contains(part)));
         }
         self.compact();
     }
@@ -170,11 +165,9 @@ impl View {
     /// Forgets what was observed of a memory.
     pub fn forget_memory(&mut self, memory: u32) {
         let range = (memory, 0, 0)..(memory + 1, 0, 0);
-        if self.own.observed.range(range.clone()).next().is_some() {
-            self.own.observed.retain(|at, _| at.0 != memory);
-        }
-        if self.shared.as_ref().is_some_and(|shared| shared.observed.range(range).next().is_some()) {
-            self.shared.iter_mut().for_each(|shared| Arc::make_mut(shared).observed.retain(|at, _| at.0 != memory));
+        self.own.observed.retain(|at| at.0 != memory);
+        if self.shared.as_ref().is_some_and(|shared| shared.observed.has_key_in(&range)) {
+            self.shared.iter_mut().for_each(|shared| Arc::make_mut(shared).observed.retain(|at| at.0 != memory));
         }
     }
 }

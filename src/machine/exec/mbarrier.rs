@@ -35,9 +35,9 @@ type Contributions = smallvec::SmallVec<[Contribution; 2]>;
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Executes an operation on mbarriers.
     pub(super) fn mbarrier(&mut self, op: &MbarrierOp, group: &Group, active: LaneMask) -> Executed {
-        self.meet_at_mbarriers(active);
         match *op {
             MbarrierOp::Update { f, ref access, d, a, ref address } => {
+                self.meet_at_mbarriers(active);
                 let mbarriers = self.mbarriers_named(access, address, group, active)?;
                 let counts = a.map_or([1; 32], |a| *self.lanes(group, active).get32(a));
                 self.update(f, &mbarriers, &counts, d, group)
@@ -206,6 +206,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             Some(_) => *polled = Polled::Failed(group.pc),
             None => *polled = Polled::Never,
         }
+        self.meet_at_mbarriers(completed);
         for mbarrier in mbarriers {
             self.report_test(mbarrier, completed, parities);
         }

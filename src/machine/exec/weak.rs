@@ -13,7 +13,7 @@ use crate::machine::state::lanes::{LANES, LaneMask, PerLane};
 use crate::machine::state::memory::LaneAccess;
 use crate::machine::state::read_modify_write::RmwOperation;
 use crate::program::{Access, Dst, Src};
-use crate::weak::{self, Location, Place, Record, WarpAccess};
+use crate::weak::{self, Learned, Location, Party, Place, Record, WarpAccess};
 
 /// A lane, and the bytes that it loads instead of those that memory holds.
 pub(super) type StaleLane = (usize, LaneBytes);
@@ -27,8 +27,9 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         self.prepared.place(self.number, self.point.warp.index() * LANES + lane)
     }
 
-    fn places(&self, lanes: LaneMask) -> Vec<Place> {
-        lanes.iter().map(|lane| self.place(lane)).collect()
+    /// Lanes that meet: their warp, if these are all of it, or each alone.
+    fn parties(&self, lanes: LaneMask) -> SmallVec<[Party; 4]> {
+        self.prepared.parties(self.number, self.point.warp.index(), lanes)
     }
 
     /// The number of a memory; none of memory that threads do not share.
@@ -78,16 +79,34 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         }
     }
 
-    /// What memory holds where a lane accesses it.
-    fn held(&self, space: Space, access: &LaneAccess, lane: usize, element_bytes: u32) -> LaneBytes {
-        let (own, bytes) = (access.only(LaneMask::of(lane)), access.bytes as usize);
-        SmallVec::from_slice(&self.held_by_lanes(space, &own, element_bytes)[lane * bytes..(lane + 1) * bytes])
+    /// What memory that threads share holds where a lane accesses it.
+    fn held(&self, space: Space, access: &LaneAccess, lane: usize) -> LaneBytes {
+        let (address, mut held) = (access.addresses[lane], LaneBytes::from_elem(0, access.bytes as usize));
+        match space {
+            Space::Shared => self.shared.pages.read(address, &mut held),
+            Space::SharedCluster => {
+                self.peer(access.rank).flatten().iter().for_each(|block| block.shared.pages.read(address, &mut held));
+            }
+            Space::Global | Space::Generic | Space::Const | Space::Local | Space::Param | Space::ParamFunc => {
+                self.global.find(address).iter().for_each(|allocation| allocation.pages.read(allocation.offset(address), &mut held));
+            }
+        }
+        held
     }
 
+    /// Makes memory that threads share hold these bytes where a lane accesses it.
     fn hold(&mut self, space: Space, access: &LaneAccess, lane: usize, bytes: &[u8]) {
-        let own = access.only(LaneMask::of(lane));
-        for (skip, byte) in bytes.iter().enumerate() {
-            self.write(space, &own, skip as u64, |_, [held]: &mut [u8; 1]| *held = *byte);
+        let address = access.addresses[lane];
+        match space {
+            Space::Shared => self.shared.pages.write(address, bytes),
+            Space::SharedCluster => {
+                self.peer_mut(access.rank).into_iter().for_each(|block| block.shared.pages.write(address, bytes));
+            }
+            Space::Global | Space::Generic | Space::Const | Space::Local | Space::Param | Space::ParamFunc => {
+                if let Some(allocation) = self.global.find_mut(address) {
+                    allocation.pages.write(allocation.offset(address), bytes);
+                }
+            }
         }
     }
 
@@ -114,19 +133,19 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         }
         let how = (semantics.ordering, scope);
         let first = access.mask.first();
-        let held = || self.held(space, access, first, element_bytes);
+        let held = || self.held(space, access, first);
         if self.weak.as_ref().is_some_and(|weak| weak.is_polled(&of_warp, how, held)) {
             return stale;
         }
         let (held, size) = (self.held_by_lanes(space, access, element_bytes), access.bytes as usize);
-        let mut is_newest = true;
+        let (mut is_newest, mut learned) = (true, Learned::default());
         for lane in access.mask.iter() {
             let mut bytes = LaneBytes::from_slice(&held[lane * size..(lane + 1) * size]);
             let mut is_stale = false;
             for (element, held) in bytes.chunks_exact_mut(element_bytes as usize).enumerate() {
                 let at = (memory, access.addresses[lane] + element as u64 * u64::from(element_bytes), element_bytes);
                 let how = self.weak_access(at, semantics, lane);
-                let read = self.weak.as_mut().and_then(|weak| weak.load(&how, held));
+                let read = self.weak.as_mut().and_then(|weak| weak.load(&how, held, &mut learned));
                 is_newest &= read.as_ref().is_some_and(|read| read.missed.is_none());
                 if let Some(read) = read {
                     is_stale |= read.write.bytes[..] != *held;
@@ -148,10 +167,11 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     #[inline(always)]
     pub(super) fn load_stale(&mut self, stale: &[StaleLane], space: Space, access: &LaneAccess, load: impl Fn(&mut Self, &LaneAccess)) {
         for (lane, bytes) in stale {
-            let held = self.held(space, access, *lane, 1);
+            let held = self.held(space, access, *lane);
             self.hold(space, access, *lane, bytes);
             load(self, &access.only(LaneMask::of(*lane)));
             self.hold(space, access, *lane, &held);
+            self.progress += 1;
         }
     }
 
@@ -187,12 +207,11 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             return false;
         }
         let bytes = access.bytes as usize;
-        let before = self.progress;
         for lane in access.mask.iter() {
             // Lanes before this one may have written the same place.
             let mut held = match access.consecutive {
                 true => LaneBytes::from_slice(&data[lane * bytes..(lane + 1) * bytes]),
-                false => self.held(space, access, lane, element_bytes),
+                false => self.held(space, access, lane),
             };
             let new = &data[found + lane * bytes..found + (lane + 1) * bytes];
             for (element, new) in new.chunks_exact(element_bytes as usize).enumerate() {
@@ -207,7 +226,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             self.hold(space, access, lane, &held);
         }
         // As much as a store of all lanes, which is what counts as none where nothing changes.
-        self.progress = before + parts.len() as u64 * if element.bits == 128 { 2 } else { 1 };
+        self.progress += parts.len() as u64 * if element.bits == 128 { 2 } else { 1 };
         true
     }
 
@@ -274,7 +293,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         old
     }
 
-    /// An atomic operation, lane by lane.
+    /// An atomic operation, lane by lane. It counts as none where each lane finds the newest write and leaves what it finds.
     fn atomic_by_lanes(
         &mut self,
         (space, access): (Space, &LaneAccess),
@@ -285,17 +304,21 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     ) -> PerLane<u64> {
         let size = access.bytes as usize;
         let mut old = [0; LANES];
+        let mut changes = false;
         for lane in access.mask.iter() {
-            let held = self.held(space, access, lane, access.bytes);
+            let held = self.held(space, access, lane);
             let how = self.weak_access((memory, access.addresses[lane], access.bytes), semantics, lane);
             let change = |old: &[u8]| SmallVec::from_slice(&apply(lane, word(old)).to_le_bytes()[..size]);
             let Some(weak) = self.weak.as_mut() else { return old };
             let (read, holds) = weak.atomic(&how, is_reduction, &held, change);
             old[lane] = word(&read.write.bytes);
-            if holds {
-                self.hold(space, access, lane, &apply(lane, old[lane]).to_le_bytes()[..size]);
+            let new = &apply(lane, old[lane]).to_le_bytes()[..size];
+            if holds && *new != *held {
+                self.hold(space, access, lane, new);
             }
+            changes |= !holds || *new != *held || read.missed.is_some();
         }
+        self.progress += u64::from(changes);
         old
     }
 
@@ -303,25 +326,18 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     pub(super) fn fence_weak(&mut self, lanes: LaneMask, kind: FenceKind, ordering: Ordering, scope: Scope) {
         if self.weak.is_some() && kind == FenceKind::Memory {
             let now = self.point.tick.0;
-            for place in self.places(lanes) {
-                self.weak.iter_mut().for_each(|weak| weak.fence(place, ordering == Ordering::SeqCst, scope, now));
+            for lane in lanes.iter() {
+                let by = self.place(lane);
+                self.weak.iter_mut().for_each(|weak| weak.fence(by, ordering == Ordering::SeqCst, scope, now));
             }
         }
     }
 
     /// Lanes of the warp meet at `bar.warp.sync`.
     pub(super) fn meet_in_warp(&mut self, members: LaneMask) {
-        if self.weak.is_none() {
-            return;
-        }
-        let (members, now) = (members & self.warp.live, self.point.tick.0);
-        let threads = self.prepared.config.block.iter().product::<u32>() - self.point.warp.index() as u32 * LANES as u32;
-        if members == LaneMask::lowest(threads) {
-            let first = self.place(0);
-            self.weak.iter_mut().for_each(|weak| weak.meet_warp(first, now));
-        } else {
-            let places = self.places(members);
-            self.weak.iter_mut().for_each(|weak| weak.barrier(&places, &places, now));
+        if self.weak.is_some() {
+            let (parties, now) = (self.parties(members & self.warp.live), self.point.tick.0);
+            self.weak.iter_mut().for_each(|weak| weak.meet(&parties, None, now));
         }
     }
 
@@ -335,11 +351,12 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         }
     }
 
-    /// Lanes use an mbarrier. Every use of one in the cluster is ordered after those before it, which is more order than the model has.
+    /// Lanes arrive at an mbarrier, or find a phase of one completed. Every use of one in the cluster is ordered after those before it,
+    /// which is more order than the model has.
     pub(super) fn meet_at_mbarriers(&mut self, lanes: LaneMask) {
-        if self.weak.is_some() {
-            let (places, cluster, now) = (self.places(lanes), self.number - u64::from(self.rank), self.point.tick.0);
-            self.weak.iter_mut().for_each(|weak| weak.meet(cluster, &places, now));
+        if self.weak.is_some() && !lanes.is_empty() {
+            let (parties, cluster, now) = (self.parties(lanes), self.number - u64::from(self.rank), self.point.tick.0);
+            self.weak.iter_mut().for_each(|weak| weak.meet(&parties, Some(cluster), now));
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::machine::state::issue_point::{BlockId, IssuePoint};
 use crate::machine::state::lanes::LaneMask;
 use crate::machine::state::machine::Machine;
 use crate::machine::state::warp::GroupState;
-use crate::weak::Place;
+use crate::weak::Party;
 
 impl Block {
     /// Records the arrival of lanes of a warp at the barrier of the cluster.
@@ -60,11 +60,8 @@ impl Machine {
         assert!(phases.all(|other| Some(other) == phase), "blocks of one cluster are in different phases");
         self.stall.count_cluster_barrier();
         if let Some(weak) = &mut self.weak {
-            let threads = self.prepared.config.block.iter().product::<u32>() as usize;
-            let threads_of = |block: u64| (0..threads).map(move |thread| (block, thread));
-            let all = blocks.iter().flatten().flat_map(|block| threads_of(block.number));
-            let places: Vec<Place> = all.map(|(block, thread)| self.prepared.place(block, thread)).collect();
-            weak.barrier(&places, &places, self.tick.0);
+            let all = blocks.iter().flatten().map(|block| Party::Block(self.prepared.place(block.number, 0)));
+            weak.meet(&all.collect::<Vec<Party>>(), None, self.tick.0);
         }
         let block_id = BlockId { number: self.blocks[block_slot].as_ref().map_or(0, |block| block.number), block_slot: block_slot as u32 };
         let kind = SyncKind::ClusterBarrierCompleted { first, blocks: size };

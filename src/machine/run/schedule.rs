@@ -18,14 +18,14 @@ use crate::machine::run::deadlock;
 use crate::machine::run::livelock::CLUSTER;
 use crate::machine::state::block::{Block, CompletedBarrier};
 use crate::machine::state::issue_point::{BlockId, IssuePoint, Tick};
-use crate::machine::state::lanes::{LANES, LaneMask};
+use crate::machine::state::lanes::LaneMask;
 use crate::machine::state::launch::Schedule;
 use crate::machine::state::machine::Machine;
 use crate::machine::state::prepared::PreparedLaunch;
 use crate::machine::state::trap::{Step, Trap};
 use crate::machine::state::warp::Warp;
 use crate::program::{Op, Pc, SyncOp, map};
-use crate::weak::{Place, WeakMemory};
+use crate::weak::{Party, WeakMemory};
 
 /// The maximum number of ticks of a time slice of a warp.
 pub(in crate::machine) const WARP_SLICE: u32 = 1 << 10;
@@ -436,9 +436,9 @@ fn meet_at_barriers(weak: &mut WeakMemory, completed: &[CompletedBarrier], block
             weak.meet_block(prepared.place(block_id.number, 0), now.0, prepared.cluster_blocks == 1);
             continue;
         }
-        let lanes = arrived.iter().enumerate().flat_map(|(warp, lanes)| lanes.iter().map(move |lane| warp * LANES + lane));
-        let places: Vec<Place> = lanes.map(|thread| prepared.place(block_id.number, thread)).collect();
-        weak.barrier(&places, &places, now.0);
+        let of_warps = arrived.iter().enumerate();
+        let parties: Vec<Party> = of_warps.flat_map(|(warp, lanes)| prepared.parties(block_id.number, warp, *lanes)).collect();
+        weak.meet(&parties, None, now.0);
     }
 }
 

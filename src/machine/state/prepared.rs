@@ -1,16 +1,18 @@
 //! The tables of a launch, computed once.
 
+use smallvec::SmallVec;
+
 use crate::cfg;
 use crate::machine::state::clocks::Clocks;
 use crate::machine::state::coverage::WriteTable;
 use crate::machine::state::device::Device;
-use crate::machine::state::lanes::{LANES, PerLane};
+use crate::machine::state::lanes::{LANES, LaneMask, PerLane};
 use crate::machine::state::launch::{DivergencePolicy, Instrumentation, LaunchConfig, LaunchError};
 use crate::machine::state::special::{self, FixedSpecial};
 use crate::machine::state::tables::matrix::MatrixTables;
 use crate::machine::state::tables::wgmma::WgmmaTables;
 use crate::program::{MbarrierOp, Op, Pc, Program, map};
-use crate::weak::Place;
+use crate::weak::{Party, Place};
 
 /// The default limit on the memory of the resident blocks, in bytes.
 const RESIDENT_BYTES: u64 = 32 << 20;
@@ -162,6 +164,15 @@ impl PreparedLaunch {
     pub(in crate::machine) fn place(&self, number: u64, thread: usize) -> Place {
         let cluster = number - number % self.cluster_blocks as u64;
         Place { gpu: 0, cluster: cluster as u32, block: number as u32, thread: thread as u32 }
+    }
+
+    /// Lanes of a warp that meet: the warp, if these are all of it, or each alone.
+    pub(in crate::machine) fn parties(&self, number: u64, warp: usize, lanes: LaneMask) -> SmallVec<[Party; 4]> {
+        let (first, threads) = (warp * LANES, self.config.block.iter().product::<u32>());
+        if lanes == LaneMask::lowest(threads.saturating_sub(first as u32)) {
+            return SmallVec::from_slice(&[Party::Warp(self.place(number, first))]);
+        }
+        lanes.iter().map(|lane| Party::Thread(self.place(number, first + lane))).collect()
     }
 
     /// The number in order of launch of the block with this index in the grid; none if it does not run.

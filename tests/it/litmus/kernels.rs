@@ -109,6 +109,21 @@ fn what_cannot_be_opened_says_why() {
     }
 }
 
+#[test]
+fn tests_that_are_no_kernels_leave_the_others_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let to = folder.path().to_str().unwrap();
+    let tests = ["alias", "sb_relaxed", "mp_fence"].map(|name| format!("fixtures/litmus/tests/{name}.litmus"));
+    let args: Vec<&str> = ["litmus", "--kernels", to].into_iter().chain(tests.iter().map(String::as_str)).collect();
+    let (_, said, status) = ptxdbg(&args);
+    assert!(said.contains("through other proxies or aliases"), "{said}");
+    assert_eq!(status, Some(2), "{said}");
+    let mut written: Vec<String> =
+        std::fs::read_dir(to).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    written.sort();
+    assert_eq!(written, ["mp_fence.ptx", "mp_fence.ron", "sb_relaxed.ptx", "sb_relaxed.ron"]);
+}
+
 /// Programs whose threads wait for each other, compiled from CUDA C++.
 #[test]
 fn programs_that_hardware_runs_right_stay_right_on_weak_memory() {
