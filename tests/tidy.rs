@@ -209,6 +209,11 @@ const BANS: &[Ban] = &[
         place: Where::CodeIn(&["ui"]),
         instead: "ask the context, the session or a view: the front end draws data and knows no machine",
     },
+    Ban {
+        words: &["crate::"],
+        place: Where::CodeIn(&["main", "files", "subcommands"]),
+        instead: "the Python package compiles the program as a module of its own crate: say `super::`",
+    },
     Ban { words: &["unsafe"], place: Where::Code, instead: "find the safe way; there is one in this project" },
     Ban { words: &["#[ignore"], place: Where::Code, instead: "assert what happens now and say in a comment what should" },
     Ban {
@@ -555,6 +560,7 @@ fn planted_problems_are_found() {
     let planted = File::new("src/machine/mod.rs", "use std::collections::HashMap;\n// FIXME\nfn f() { x.sin(); print!(\"\"); \"todo!\"; }");
     assert_eq!(ban_problems(&planted).len(), 4);
     assert_eq!(ban_problems(&File::new("src/ui/mod.rs", "fn f() { context.machine.tick(); session.machine().tick(); }")).len(), 2);
+    assert_eq!(ban_problems(&File::new("src/subcommands/litmus.rs", "fn f() { crate::main(); super::main(); }")).len(), 1);
     assert_eq!(home_problems(&File::new("src/sema/mod.rs", "use petgraph::Graph;")).len(), 1);
     assert_eq!(home_problems(&File::new("src/cfg/mod.rs", "use petgraph::Graph;")).len(), 0);
     let long = format!("fn short();\nfn long(a: [u8; 2]) {{\n{}}}\n", "    { }\n".repeat(FUNCTION_LINES_MAX));

@@ -208,7 +208,7 @@ def test_truth_is_an_argument():
     assert (x == 2).all()
 
 
-@triton.autotune(configs=[triton.Config({"BLOCK": 64}), triton.Config({"BLOCK": 128})], key=["n"], restore_value=["x"], reset_to_zero=["total"])
+@triton.autotune(configs=[triton.Config({"BLOCK": 128}), triton.Config({"BLOCK": 256})], key=["n"], restore_value=["x"], reset_to_zero=["total"])
 @triton.jit
 def counted(x, total, n, BLOCK: tl.constexpr):
     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

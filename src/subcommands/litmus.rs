@@ -185,7 +185,7 @@ fn open(judged: &Judged<'_>, number: usize, args: &LitmusArgs) -> Result<u8, Fai
     print_error(&said);
     let options = ["--schedule", "random", "--seed", &seed.to_string(), "--memory", &memory].map(OsString::from);
     let session = [OsString::from("ptxdbg"), OsString::from("-l"), launch.into_os_string()].into_iter().chain(options);
-    let status = crate::command_line(&session.chain(args.session.iter().cloned()).collect::<Vec<_>>());
+    let status = super::super::command_line(&session.chain(args.session.iter().cloned()).collect::<Vec<_>>());
     drop(temporary);
     Ok(status)
 }
