@@ -2,16 +2,18 @@
 //!
 //! A tile with fewer elements than the block has threads is loaded by all of them, each element several times, and one thread of each
 //! stores it: compilers of tiles (Triton) do so. In a kernel that works in place the other loads race with that store, but no result
-//! depends on what they read. The guards of stores are evaluated where they follow from thread indices, parameters and constants.
+//! depends on what they read, also where it decides which way the value is computed. The guards of stores are evaluated where they follow
+//! from thread indices, parameters and constants.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::advice::FunctionAnalysis;
 use crate::check::undefined_operands::Operands;
-use crate::machine::{FrameBase, LaneMask, PreparedLaunch, ScratchWarp};
+use crate::isa::ShuffleMode;
+use crate::machine::{FrameBase, LANES, LaneMask, PerLane, PreparedLaunch, ScratchWarp, shuffle_source};
 use crate::program::operands::{RegisterOperand, Use, reads, registers_of, writes};
-use crate::program::{Bank, CompareOp, Effect, Guard, Inst, Op, Pc, PredSrc, Program, SelectOp, Src, SrcKind, WarpOp};
+use crate::program::{Bank, CompareOp, ControlOp, Effect, Guard, Inst, Op, Pc, PredSrc, Program, SelectOp, Src, SrcKind, WarpOp};
 
 /// The most warps whose loads are remembered.
 const MAX_WARPS: usize = 1 << 12;
@@ -81,56 +83,107 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// The lanes in which the value that is loaded at `load` may decide anything or be stored.
+    /// The lanes whose value that is loaded at `load` may decide anything or be stored, by any lane.
     fn used(&mut self, load: Pc) -> LaneMask {
-        let mut held: BTreeMap<RegisterOperand, LaneMask> = BTreeMap::new();
+        let mut held: BTreeMap<RegisterOperand, Origins> = BTreeMap::new();
         let mut worklist: Vec<RegisterOperand> = Vec::new();
         for register in writes(&self.program.code[load.index()], self.program) {
-            held.insert(register, LaneMask::ALL);
+            held.insert(register, std::array::from_fn(LaneMask::of));
             worklist.push(register);
         }
-        let (mut used, mut has_exchanged) = (LaneMask::NONE, false);
+        let mut used = LaneMask::NONE;
         while let Some(register) = worklist.pop() {
-            let lanes = held.get(&register).copied().unwrap_or(LaneMask::NONE);
+            let origins = held.get(&register).copied().unwrap_or_default();
             for at in self.analysis.code() {
                 let inst = &self.program.code[at.index()];
                 if !reads(inst, self.program).iter().any(|read| overlaps(*read, register)) {
                     continue;
                 }
-                let lanes = lanes & self.may_execute(inst);
-                let exchanges = is_exchanged(inst, register);
-                if !exchanges && !self.is_only_computed_with(inst, register) {
-                    used |= lanes;
-                    continue;
-                }
-                let lanes = match lanes & self.may_select(inst, register) {
-                    LaneMask::NONE => continue,
-                    // Which lanes take it is not asked.
-                    _ if exchanges => {
-                        has_exchanged = true;
-                        LaneMask::ALL
+                let exchange = self.exchange(inst, register);
+                let given = exchange.as_ref().map_or(origins, |exchange| exchange.given(&origins));
+                let is_selected = self.may_execute(inst) & self.may_select(inst, register);
+                let decided = if self.is_branch_on(inst, register) { self.decided(at) } else { BTreeSet::from([at]) };
+                for at in decided {
+                    let inst = &self.program.code[at.index()];
+                    let lanes = is_selected & self.may_execute(inst);
+                    if exchange.is_none() && !self.has_results_only(inst, register) {
+                        used |= union(&origins, lanes);
+                        continue;
                     }
-                    lanes => lanes,
-                };
-                for result in writes(inst, self.program) {
-                    let known = held.entry(result).or_insert(LaneMask::NONE);
-                    if !known.contains_all(lanes) {
-                        *known |= lanes;
-                        worklist.push(result);
+                    for result in writes(inst, self.program) {
+                        let known = held.entry(result).or_default();
+                        let before = *known;
+                        lanes.iter().for_each(|lane| known[lane] |= given[lane]);
+                        if *known != before {
+                            worklist.push(result);
+                        }
                     }
                 }
             }
         }
-        // One lane may use what another one loads.
-        if has_exchanged { LaneMask::all_if(!used.is_empty()) } else { used }
+        used
     }
 
-    /// True if the register flows into the results of the instruction and has no other effect.
-    fn is_only_computed_with(&self, inst: &Inst, register: RegisterOperand) -> bool {
+    /// True if the register decides whether lanes take the branch.
+    fn is_branch_on(&self, inst: &Inst, register: RegisterOperand) -> bool {
+        let guards = |Guard { slot, .. }: Guard| overlaps(RegisterOperand { bank: Bank::Pred, slot, width: 1 }, register);
+        inst.guard.is_some_and(guards) && is_branch(inst)
+    }
+
+    /// The instructions that lanes execute or not by the branch at `branch` and by those among them, without branches to later code: they
+    /// have no other effect.
+    fn decided(&self, branch: Pc) -> BTreeSet<Pc> {
+        let (mut decided, mut branches) = (BTreeSet::new(), vec![branch]);
+        while let Some(branch) = branches.pop() {
+            for at in self.analysis.code().filter(|at| *at != branch && self.analysis.is_control_dependent(*at, branch)) {
+                if decided.insert(at) && is_branch(&self.program.code[at.index()]) {
+                    branches.push(at);
+                }
+            }
+        }
+        decided.retain(|at| !self.leads_forwards(*at));
+        decided.extend((!self.leads_forwards(branch)).then_some(branch));
+        decided
+    }
+
+    /// True for a branch to later code: lanes that take it do not execute anything again.
+    fn leads_forwards(&self, at: Pc) -> bool {
+        matches!(self.program.code[at.index()].op, Op::Control(ControlOp::Branch { target, .. }) if target > at)
+    }
+
+    /// The exchange, if `shfl` or `redux` gives the register, or a sum with it, to lanes of the warp, and uses it for nothing else.
+    fn exchange(&self, inst: &Inst, register: RegisterOperand) -> Option<Exchange> {
+        let (value, others, exchange) = if let Op::Warp(WarpOp::Shuffle { f, a, b, c, mask, .. }) = inst.op {
+            (a, [Some(b), Some(c), mask], self.shuffle(f, b, c))
+        } else if let Op::Warp(WarpOp::Redux { a, mask, .. }) = inst.op {
+            (a, [Some(mask), None, None], Exchange::All)
+        } else {
+            return None;
+        };
+        let is = |source: Src| matches!(source.kind(), SrcKind::Reg(slot) if slot == register.slot);
+        (register.bank == Bank::B32 && is(value) && !others.into_iter().flatten().any(is)).then_some(exchange)
+    }
+
+    /// What lanes get from each other by a `shfl`.
+    fn shuffle(&self, mode: ShuffleMode, offset: Src, control: Src) -> Exchange {
+        let constant = |source: Src| match source.kind() {
+            SrcKind::Const(index) => self.program.consts32.get(index as usize).copied(),
+            SrcKind::Reg(_) | SrcKind::Special(_) => None,
+        };
+        let (Some(offset), Some(control)) = (constant(offset), constant(control)) else { return Exchange::All };
+        let source = |lane: usize| match shuffle_source(mode, lane as u32, offset & 31, control) {
+            (source, true) => source as usize,
+            (_, false) => lane,
+        };
+        Exchange::From(Box::new(std::array::from_fn(source)))
+    }
+
+    /// True if the register flows into the results of the instruction, or decides whether it has them, and has no other effect.
+    fn has_results_only(&self, inst: &Inst, register: RegisterOperand) -> bool {
         let effects = inst.op.effects(self.program);
         let mut is_operand = effects.only_computes() && !effects.has(Effect::UsesCarry);
         registers_of(inst, self.program, |used, read| {
-            is_operand &= !(overlaps(read, register) && matches!(used, Use::Guard | Use::Address));
+            is_operand &= !(overlaps(read, register) && matches!(used, Use::Address));
         });
         is_operand
     }
@@ -207,17 +260,35 @@ impl Walk<'_> {
     }
 }
 
-/// True if `shfl` or `redux` gives the register, or a sum with it, to lanes of the warp, and uses it for nothing else.
-fn is_exchanged(inst: &Inst, register: RegisterOperand) -> bool {
-    let (value, others) = if let Op::Warp(WarpOp::Shuffle { a, b, c, mask, .. }) = inst.op {
-        (a, [Some(b), Some(c), mask])
-    } else if let Op::Warp(WarpOp::Redux { a, mask, .. }) = inst.op {
-        (a, [Some(mask), None, None])
-    } else {
-        return false;
-    };
-    let is = |source: Src| matches!(source.kind(), SrcKind::Reg(slot) if slot == register.slot);
-    register.bank == Bank::B32 && is(value) && !others.into_iter().flatten().any(is)
+/// For each lane, the lanes whose loaded value may be part of what a register holds there.
+type Origins = PerLane<LaneMask>;
+
+/// The lanes whose value is part of what the register holds in some of `lanes`.
+fn union(origins: &Origins, lanes: LaneMask) -> LaneMask {
+    lanes.iter().fold(LaneMask::NONE, |all, lane| all | origins[lane])
+}
+
+/// What lanes get from each other.
+enum Exchange {
+    /// Each the value of one lane.
+    From(Box<PerLane<usize>>),
+    /// What may come from every lane.
+    All,
+}
+
+impl Exchange {
+    /// What a register holds afterwards of one with `origins`.
+    fn given(&self, origins: &Origins) -> Origins {
+        match self {
+            Self::From(sources) => std::array::from_fn(|lane| origins[sources[lane]]),
+            Self::All => [union(origins, LaneMask::ALL); LANES],
+        }
+    }
+}
+
+/// True for `bra`.
+fn is_branch(inst: &Inst) -> bool {
+    matches!(inst.op, Op::Control(ControlOp::Branch { .. }))
 }
 
 /// True if a known operand can decide the result of an operation whose other operands are unknown, such as false that of an `and`.
