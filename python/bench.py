@@ -2,6 +2,7 @@
 
 import importlib.util
 import pathlib
+import statistics
 import time
 
 import numpy as np
@@ -10,15 +11,14 @@ import ptxdbg
 PTX = (pathlib.Path(__file__).parent / "tests" / "scale.ptx").read_text()
 
 
-def best(call, times, rounds=5):
-    """The least time of a call, in microseconds."""
-    least = float("inf")
-    for _ in range(rounds):
+def median(call, times):
+    """The median time of a call, in microseconds: a mean has what other processes of the machine do in it."""
+    taken = []
+    for _ in range(times):
         start = time.perf_counter()
-        for _ in range(times):
-            call()
-        least = min(least, time.perf_counter() - start)
-    return least / times * 1e6
+        call()
+        taken.append(time.perf_counter() - start)
+    return statistics.median(taken) * 1e6
 
 
 def main():
@@ -26,11 +26,11 @@ def main():
     module = ptxdbg.Module(PTX)
     for what, ptx in (("Module", module), ("text", PTX)):
         for checks in ("all", "none"):
-            cost = best(lambda: ptxdbg.run(ptx, block=32, args=[x, y, 2.0, 32], checks=checks), 1000)
+            cost = median(lambda: ptxdbg.run(ptx, block=32, args=[x, y, 2.0, 32], checks=checks), 5000)
             print(f"a launch of one warp, {what}, checks {checks}: {cost:.0f} us, {cost / 1000:.2f} s a thousand")
-    print(f"reading the module: {best(lambda: ptxdbg.Module(PTX), 50):.0f} us")
+    print(f"reading the module: {median(lambda: ptxdbg.Module(PTX), 250):.0f} us")
     large = np.zeros(1 << 20, np.float32)
-    cost = best(lambda: ptxdbg.run(module, block=32, args=[large, large, 2.0, 32]), 1000)
+    cost = median(lambda: ptxdbg.run(module, block=32, args=[large, large, 2.0, 32]), 5000)
     print(f"a launch of one warp on 4 MiB, of which it touches a page: {cost:.0f} us")
     if importlib.util.find_spec("triton") is not None:
         bench_triton(x)
@@ -48,7 +48,7 @@ def bench_triton(x):
     install()
     kernel.__globals__["tl"] = tl
     jitted = triton.jit(kernel)
-    cost = best(lambda: jitted[(1,)](x, 32, BLOCK=32, num_warps=1), 300)
+    cost = median(lambda: jitted[(1,)](x, 32, BLOCK=32, num_warps=1), 1500)
     print(f"a launch of one warp of Triton: {cost:.0f} us")
 
 

@@ -47,8 +47,21 @@ def skip_without(text):
                 pytest.skip("NVRTC is not found")
         elif importlib.util.find_spec(module) is None:
             pytest.skip(f"{module} is not installed")
+        elif module == "numba" and not has_nvvm():
+            pytest.skip("Numba finds no compiler")
         elif version is not None and not importlib.import_module(module).__version__.startswith(version):
             pytest.skip(f"the document shows what {module} {version} compiles")
+
+
+def has_nvvm():
+    """Whether Numba finds what compiles its kernels."""
+    from numba import cuda
+
+    try:
+        cuda.compile_ptx(lambda: None, ())
+    except Exception:
+        return False
+    return True
 
 
 def written(example, folder):

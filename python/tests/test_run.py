@@ -590,6 +590,21 @@ def test_a_kernel_of_numba():
         assert "pip install" in str(error)
         pytest.skip(str(error))
     assert result.findings == [] and (out == 1 + 2 * x[:, 1]).all()
+
+    @cuda.jit(device=True)
+    def next_of(x):
+        return x + 1
+
+    @cuda.jit
+    def rows(x):
+        i, grid = cuda.grid(1), cuda.cg.this_grid()
+        for row in range(1, x.shape[0]):
+            x[row, i] = next_of(x[row - 1, x.shape[1] - i - 1])
+            grid.sync()
+
+    x = np.zeros((4, 128), np.int32)
+    result = ptxdbg.run(rows, grid=4, block=32, args=[x], cooperative=True)
+    assert result.findings == [] and (x == np.arange(4)[:, None]).all()
     found = ptxdbg.run(race, grid=4, block=32, args=[np.zeros(1, np.int64)]).findings[0]
     assert found.id == "race.global" and found.memory == "cell" and "test_run.py" in found.first.source
     text = cuda.compile_ptx(race.py_func, "void(int64[:])", cc=(9, 0))[0]

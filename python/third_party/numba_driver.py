@@ -28,7 +28,9 @@ SUCCESS, INVALID_VALUE, INVALID_IMAGE, FILE_NOT_FOUND, NOT_FOUND, NOT_SUPPORTED 
 STOPPED = {"memory.out_of_bounds": 700, "memory.misaligned": 716, "trap.assert": 710}
 LAUNCH_FAILED = 719
 BETWEEN = b"\n\x01\n"
-TARGET = re.compile(r"^\s*\.target\s+sm_[5-8]\d", re.MULTILINE)
+TARGET = re.compile(r"^\s*\.version\s+([0-9.]+)(.*?)\.target\s+sm_[5-8]\d", re.MULTILINE | re.DOTALL)
+#: The first version of PTX that has sm_90.
+VERSION = (7, 8)
 
 #: Tests whose kernels are wrong themselves, and pass on a device as the memory after an array is allocated there too.
 REASONS = {
@@ -77,6 +79,15 @@ def allocation(address):
     return starts[at], allocations[starts[at]][1]
 
 
+def retargeted(text):
+    """PTX for the device: the driver compiles it so before it links it, whatever older target a text names."""
+    def head(found):
+        version = max(tuple(map(int, found.group(1).split("."))), VERSION)
+        return f".version {version[0]}.{version[1]}{found.group(2)}.target sm_90"
+
+    return TARGET.sub(head, text, count=1)
+
+
 class Loaded:
     """A module, and its variables that Numba has asked for."""
 
@@ -97,7 +108,9 @@ class Loaded:
         values = [ctypes.string_at(params[index], size) for index, (_, _, size) in enumerate(declared)]
         ranges = [(start, size, "device", True, None) for start, (_, size) in allocations.items() if size]
         given = [(own, None, ctypes.string_at(*place), True) for own, place in self.variables.items()]
-        result = run(self.module, name, grid, block, values, ranges, shared=shared, cooperative=cooperative, variables=given)
+        # Blocks that wait for the grid leave their turn to others sooner where the order is random.
+        schedule = "random" if cooperative else "in-order"
+        result = run(self.module, name, grid, block, values, ranges, shared=shared, cooperative=cooperative, variables=given, schedule=schedule)
         for place, made in zip(self.variables.values(), result._variables):
             ctypes.memmove(place[0], made, len(made))
         if result.printed:
@@ -244,8 +257,7 @@ def module_functions():
         text = image if isinstance(image, bytes) else ctypes.string_at(number(image))
         try:
             texts = text.rstrip(b"\0").decode().split(BETWEEN.decode())
-            # The driver compiles PTX for its device before it links it, whatever older target a text names.
-            loaded = Loaded([TARGET.sub(".target sm_90", text) for text in texts] if len(texts) > 1 else texts)
+            loaded = Loaded([retargeted(text) for text in texts] if len(texts) > 1 else texts)
         except ptxdbg.PtxdbgError as error:
             print(f"ptxdbg: {error}")
             return INVALID_IMAGE

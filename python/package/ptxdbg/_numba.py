@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 from pathlib import Path
@@ -19,7 +20,8 @@ def lowered(kernel, args, name):
     args = [_host_array(arg) for arg in args]
     types = tuple(numba.typeof(arg) for arg in args)
     try:
-        text = _compiled(kernel, types, cuda.compile_ptx)
+        with _device():
+            text = _compiled(kernel, types, cuda.compile_ptx)
     except Exception as error:
         if "nvvm" not in str(error).lower() and "Failure finding" not in str(error):
             raise
@@ -27,6 +29,28 @@ def lowered(kernel, args, name):
     own = inspect.signature(kernel.py_func).parameters
     flat = [(name, value) for name, arg in zip(own, args) for value in _flat(arg)]
     return text, name or f"{kernel.py_func.__name__}.ptx", flat
+
+
+class _Device:
+    """What Numba asks the present device when it compiles functions that a kernel calls."""
+
+    compute_capability = (9, 0)
+
+
+@contextlib.contextmanager
+def _device():
+    """Lets Numba compile for a device that is not there."""
+    from numba.cuda import dispatcher
+
+    own = getattr(dispatcher, "get_current_device", None)
+    if own is None:
+        yield
+        return
+    dispatcher.get_current_device = _Device
+    try:
+        yield
+    finally:
+        dispatcher.get_current_device = own
 
 
 @functools.lru_cache(maxsize=64)
