@@ -74,6 +74,11 @@ fn a_c_program_has_plans_and_sessions() {
 }
 
 #[test]
+fn ten_thousand_launches_leave_no_memory() {
+    holds("launches", &[]);
+}
+
+#[test]
 fn hostile_use_has_a_status() {
     holds("hostile", &[]);
 }
