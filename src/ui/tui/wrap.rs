@@ -29,26 +29,36 @@ pub fn plain(line: &str) -> String {
     text
 }
 
-/// The line wrapped to rows of at most `columns`; one row for an empty line.
+/// The line wrapped to rows of at most `columns`, at a blank of their second half if there is one; one row for an empty line.
 pub fn wrapped(line: &str, columns: usize) -> Vec<String> {
-    let mut rows = vec![String::new()];
-    let mut used = 0;
+    let mut rows = Vec::new();
+    let (mut row, mut used) = (String::new(), 0);
+    // The bytes and the columns before the last blank of the row.
+    let mut blank = None;
     let mut rest = line;
     while let Some(c) = rest.chars().next() {
         let (length, wide) = match color_length(rest) {
             Some(length) => (length, 0),
             None => (c.len_utf8(), Span::raw(&rest[..c.len_utf8()]).width()),
         };
+        if c == ' ' && 2 * used >= columns {
+            blank = Some((row.len(), used));
+        }
         if used + wide > columns && used > 0 {
-            rows.push(String::new());
-            used = 0;
+            let (bytes, before) = blank.take().unwrap_or((row.len(), used));
+            let next = row.split_off(bytes);
+            rows.push(std::mem::replace(&mut row, next.strip_prefix(' ').unwrap_or(&next).to_string()));
+            used = (used - before).saturating_sub(1);
+            if c == ' ' && row.is_empty() {
+                rest = &rest[length..];
+                continue;
+            }
         }
-        if let Some(row) = rows.last_mut() {
-            row.push_str(&rest[..length]);
-        }
+        row.push_str(&rest[..length]);
         used += wide;
         rest = &rest[length..];
     }
+    rows.push(row);
     rows
 }
 
@@ -83,6 +93,10 @@ mod tests {
         assert_eq!(wrapped("abcd", 4), ["abcd"]);
         assert_eq!(wrapped("abcdefghi", 4), ["abcd", "efgh", "i"]);
         assert_eq!(wrapped("\x1b[31mabcd\x1b[0me", 4), ["\x1b[31mabcd\x1b[0m", "e"]);
+        assert_eq!(wrapped("ab cd efgh", 6), ["ab cd", "efgh"]);
+        assert_eq!(wrapped("abcd efgh ij", 4), ["abcd", "efgh", "ij"]);
+        assert_eq!(wrapped("a bcdefgh", 6), ["a bcde", "fgh"]);
+        assert_eq!(wrapped("\x1b[1mabc\x1b[0m \x1b[1mdef", 5), ["\x1b[1mabc\x1b[0m", "\x1b[1mdef"]);
         // Two columns each.
         assert_eq!(wrapped("幅幅幅", 5), ["幅幅", "幅"]);
     }
