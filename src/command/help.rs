@@ -11,7 +11,7 @@ use crate::debug::nearest;
 use crate::debug::settings::{SETTINGS, Setting};
 
 /// Columns of a paragraph.
-const WIDTH: usize = 80;
+const WIDTH: usize = 78;
 
 /// The text of `help` without an argument: the topics.
 pub fn topics(table: &Catalogue) -> String {

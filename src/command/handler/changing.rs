@@ -232,6 +232,9 @@ fn setting(name: &ArgumentText) -> Result<&'static Setting, CommandError> {
 
 pub fn dump(context: &mut Context<'_>, call: &Call) -> Answer {
     let (file, memory) = (call.required("FILE")?, call.required("MEMORY")?);
+    if memory.text.ends_with(".npy") || memory.text.ends_with(".csv") {
+        return Err(memory.error("the file comes first").with_help(format!("{} {} {}", call.spec.name, memory.text, file.text)));
+    }
     if context.expression(memory)?.names_tensor(&context.session.eval_context()) {
         let Value::Tensor(tensor) = context.value(memory)? else {
             return Err(memory.error("this is one number, and a tensor or memory is written to a file"));

@@ -370,9 +370,19 @@ impl Parser<'_> {
         kind(0) == Some(&TokenKind::Sign("("))
             && match kind(1) {
                 Some(TokenKind::Sign("@")) => true,
-                Some(TokenKind::Name(name)) => is_type(name) && !matches!(kind(2), Some(TokenKind::Sign("(" | "["))),
+                Some(TokenKind::Name(name)) if is_type(name) => match kind(2) {
+                    Some(TokenKind::Sign("[")) => self.is_pointer_to_array(2),
+                    other => other != Some(&TokenKind::Sign("(")),
+                },
                 _ => false,
             }
+    }
+
+    /// True if `[16][16]*)` stands `ahead`.
+    fn is_pointer_to_array(&self, ahead: usize) -> bool {
+        let sign = |at: usize, sign| self.tokens.get(self.next + at).is_some_and(|token| token.kind == TokenKind::Sign(sign));
+        let end = (ahead..).step_by(3).find(|at| !(sign(*at, "[") && sign(*at + 2, "]"))).unwrap_or(ahead);
+        sign(end, "*") && sign(end + 1, ")")
     }
 
     /// `@shared int*)`, after the opening parenthesis.
@@ -392,6 +402,10 @@ impl Parser<'_> {
         }
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let Some(ty) = names::type_of(&words) else { return Err(self.error("a type, such as u32, f16x2, int or float*")) };
+        if *self.peek() == TokenKind::Sign("[") {
+            let ty = ty.word();
+            return Err(self.error(&format!("'*': 'type NAME {ty}[16][16]' gives an array its shape, *({ty}*)X@16 shows 16 elements")));
+        }
         let pointer = self.consume("*");
         if *self.peek() == TokenKind::Sign("*") {
             return Err(self.error("')': a pointer to a pointer is a pointer to u64"));
