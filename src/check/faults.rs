@@ -76,13 +76,15 @@ pub const MEMORY_LIMIT: FindingId = FindingId::error("memory.limit", "the run ne
 pub const UNSUPPORTED: FindingId = FindingId::error("unsupported", "an instruction that is known but not modelled");
 
 /// A load returned an older write than the newest, and the result is none of a sequentially consistent run. `explore` finds it.
-pub const MEMORY_STALE: FindingId =
-    FindingId::error("memory.stale", "a load returned an older write, and no sequentially consistent run has the result");
+pub const MEMORY_STALE: FindingId = FindingId::error(
+    "memory.stale",
+    "a load returned an older write, or a store came before another, and no sequentially consistent run has the result",
+);
 
 /// The same, where the sequentially consistent runs that were tried are not all there are.
 pub const MEMORY_STALE_UNDECIDED: FindingId = FindingId::note(
     "memory.stale_undecided",
-    "a load returned an older write, and no sequentially consistent run that was tried has the result; others may have it",
+    "a load returned an older write, or a store came before another, and no sequentially consistent run that was tried has the result",
 );
 
 /// Mistakes that no checker looks for.

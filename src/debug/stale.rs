@@ -1,4 +1,5 @@
-//! Loads that return an older write than the newest, on weak memory: what they return, and the link that is missing, in words.
+//! Loads that return an older write than the newest, on weak memory, and stores before other writes: what they return or write, and the
+//! link that is missing, in words.
 
 use super::eval_context::EvalContext;
 use super::expression::little_endian;
@@ -86,8 +87,9 @@ fn remedy(context: &EvalContext<'_>, stale: &StaleRead) -> String {
     let line = |code: u32| context.program().line(Pc(code));
     match &stale.link {
         Link::Nothing => format!(
-            "let line {} be read only after a flag that is released after line {}, or put fence.sc before line {} and after line {}",
+            "let line {} {} only after a flag is read that is released after line {}, or put fence.sc before line {} and after line {}",
             line(stale.code),
+            if stale.is_store { "write" } else { "read" },
             line(stale.missed.code),
             line(stale.code),
             line(stale.missed.code)
@@ -105,9 +107,19 @@ fn remedy(context: &EvalContext<'_>, stale: &StaleRead) -> String {
     }
 }
 
+/// `writes 2 before 1, written at t=9 at ww.ptx:12 by …, in coherence order, which this thread need not know: no acquire at line 20 …`, or
 /// `reads 0 (there before); 1, written at t=9 at mp.ptx:12 by …, was not yet visible to this thread: no acquire at line 20 …`
 pub(in crate::debug) fn text(context: &EvalContext<'_>, stale: &StaleRead) -> String {
     let pc = Pc(stale.code);
+    if stale.is_store {
+        return format!(
+            "writes {} before {}, {}, in coherence order, as this thread need not know of that: {}",
+            value(context, pc, &stale.read),
+            value(context, pc, &stale.missed),
+            origin(context, &stale.missed),
+            link(context, &stale.missed, &stale.link)
+        );
+    }
     format!(
         "reads {} ({}); {}, {}, was not yet visible to this thread: {}",
         value(context, pc, &stale.read),
@@ -142,7 +154,7 @@ pub(in crate::debug) fn texts_since(context: &EvalContext<'_>, since: Tick) -> V
     texts[texts.len().saturating_sub(TEXTS_MAX)..].to_vec()
 }
 
-/// The loads of a launch that returned an older write, and did not read it again, as findings.
+/// The loads of a launch that returned an older write, and did not read it again, and the stores before other writes, as findings.
 pub(in crate::debug) fn findings(machine: &Machine, launch: usize) -> Vec<Finding> {
     let context = EvalContext::at(machine, Focus::first(machine));
     let stale = machine.stale_reads().filter(|stale| !stale.is_repeated);
@@ -163,7 +175,7 @@ fn finding(context: &EvalContext<'_>, launch: usize, stale: &StaleRead) -> Optio
         id: MEMORY_STALE,
         severity: Severity::Error,
         launch,
-        second: side(stale.by, (stale.code, stale.time), SideAction::Read),
+        second: side(stale.by, (stale.code, stale.time), if stale.is_store { SideAction::Write } else { SideAction::Read }),
         first: Some(first),
         memory: Some(MemoryRange {
             space: if owner.is_some() { Space::Shared } else { Space::Global },

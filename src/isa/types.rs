@@ -141,6 +141,20 @@ pub enum BoolOp { And, Or, Xor }
 pub enum Ordering { #[default] Weak, Volatile, Relaxed, Acquire, Release, AcqRel, SeqCst, Mmio }
 
 impl Ordering {
+    /// The name in PTX, without the dot.
+    pub fn word(self) -> &'static str {
+        match self {
+            Ordering::Weak => "weak",
+            Ordering::Volatile => "volatile",
+            Ordering::Relaxed => "relaxed",
+            Ordering::Acquire => "acquire",
+            Ordering::Release => "release",
+            Ordering::AcqRel => "acq_rel",
+            Ordering::SeqCst => "sc",
+            Ordering::Mmio => "mmio",
+        }
+    }
+
     /// True if it releases (PTX ISA, "Release and Acquire Patterns").
     pub fn releases(self) -> bool {
         matches!(self, Ordering::Release | Ordering::AcqRel | Ordering::SeqCst)

@@ -79,13 +79,13 @@ impl<'a> Model<'a> {
         let releases = of(&|first, write| {
             let (a, b) = (&events[first], &events[write]);
             let is_release = a.is_write() && a.ordering.releases() && at_once_or_later(first, write);
-            b.is_write() && b.is_strong() && (is_release || a.is_fence() && po.has(first, write))
+            b.is_write() && b.is_strong() && (is_release || a.is_fence() && a.ordering.releases() && po.has(first, write))
         });
         let acquires = of(&|read, last| {
             let (a, b) = (&events[read], &events[last]);
             let is_acquire = b.is_read() && b.ordering.acquires() && at_once_or_later(read, last);
             let is_dropped = matches!(a.kind, super::event::EventKind::Read { is_dropped: true, .. });
-            a.is_read() && a.is_strong() && !is_dropped && (is_acquire || b.is_fence() && po.has(read, last))
+            a.is_read() && a.is_strong() && !is_dropped && (is_acquire || b.is_fence() && b.ordering.acquires() && po.has(read, last))
         });
         let block = |own: usize| events[own].thread.map(|thread| (test.threads[thread].gpu, test.threads[thread].block));
         let same_block = of(&|one, other| block(one).is_some() && block(one) == block(other));

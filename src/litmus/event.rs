@@ -39,11 +39,8 @@ pub enum EventKind {
     },
     /// A write.
     Write,
-    /// `fence.sc`, or `fence.acq_rel`.
-    Fence {
-        /// True for `fence.sc`.
-        sc: bool,
-    },
+    /// `fence` with semantics.
+    Fence,
     /// `fence.proxy.…` of a proxy.
     ProxyFence,
     /// `fence.proxy.alias`.
@@ -87,14 +84,14 @@ impl Event {
         self.kind == EventKind::Write
     }
 
-    /// True for `fence.sc` and `fence.acq_rel`.
+    /// True for `fence` with semantics.
     pub fn is_fence(&self) -> bool {
-        matches!(self.kind, EventKind::Fence { .. })
+        self.kind == EventKind::Fence
     }
 
     /// True for `fence.sc`.
     pub fn is_sc_fence(&self) -> bool {
-        self.kind == EventKind::Fence { sc: true }
+        self.is_fence() && self.ordering == Ordering::SeqCst
     }
 
     /// PTX ISA, "Strong Operations".

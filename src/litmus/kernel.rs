@@ -238,7 +238,7 @@ impl Writer<'_> {
                 let text = self.access(thread, access)?;
                 self.line(&text);
             }
-            Op::Fence { sc, scope } => self.line(&format!("fence.{}.{};", if sc { "sc" } else { "acq_rel" }, scope.word())),
+            Op::Fence { ordering, scope } => self.line(&format!("fence.{}.{};", ordering.word(), scope.word())),
             Op::ProxyFence(_) | Op::AliasFence => return Err(NoKernel::Proxies),
             Op::Barrier { id: Some(Operand::Register(_)), count: None, .. } => return Err(NoKernel::BarrierThreads),
             Op::Barrier { only_arrives, instance, id, count } => self.barrier(thread, only_arrives, instance, (id, count)),

@@ -128,7 +128,7 @@ impl Run<'_> {
         self.time += 1;
         match self.test.threads[thread].code[at].op {
             Op::Access(access) => self.access(thread, at, access),
-            Op::Fence { sc, scope } => self.weak.fence(self.place(thread), sc, scope, self.time),
+            Op::Fence { ordering, scope } => self.weak.fence(self.place(thread), ordering, scope, self.time),
             Op::ProxyFence(_) | Op::AliasFence => {}
             Op::Barrier { only_arrives, instance, id, count } => {
                 let of = &self.test.threads[thread];

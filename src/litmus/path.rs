@@ -166,9 +166,9 @@ impl Walker<'_> {
         let other = |kind| Event::other(self.thread, at, kind);
         match op {
             Op::Access(access) => self.access(walk, at, access),
-            Op::Fence { sc, scope } => {
+            Op::Fence { ordering, scope } => {
                 let proxy = Some(super::test::Proxy::Generic);
-                walk.push(Event { scope, proxy, ..other(EventKind::Fence { sc }) });
+                walk.push(Event { ordering, scope, proxy, ..other(EventKind::Fence) });
             }
             Op::ProxyFence(proxy) => {
                 walk.push(Event { proxy: Some(proxy), ..other(EventKind::ProxyFence) });

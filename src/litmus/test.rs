@@ -99,10 +99,10 @@ pub enum Operand {
 pub enum Op {
     /// An access of memory.
     Access(Access),
-    /// `fence.sc` or `fence.acq_rel`.
+    /// `fence` with semantics.
     Fence {
-        /// True for `fence.sc`.
-        sc: bool,
+        /// Its semantics: `.sc`, `.acq_rel`, `.acquire` or `.release`.
+        ordering: Ordering,
         /// Its scope.
         scope: Scope,
     },

@@ -56,11 +56,13 @@ pub fn run(args: &LitmusArgs) -> Result<u8, Failure> {
     let mut status = Status::Well;
     let mut out = Standard::output();
     for path in &paths {
-        let judged = judge(path, args.rounds)?;
-        status = status.max(if judged.judged.answer { Status::Well } else { Status::Wrong });
-        answer(&judged, args, &mut out)?;
-        // The other tests may be kernels.
-        if let Some(failure) = args.kernels.as_ref().and_then(|folder| save_kernel(&judged, folder).err()) {
+        let answered = judge(path, args.rounds).and_then(|judged| {
+            status = status.max(if judged.judged.answer { Status::Well } else { Status::Wrong });
+            answer(&judged, args, &mut out)?;
+            args.kernels.as_ref().map_or(Ok(()), |folder| save_kernel(&judged, folder).map(drop))
+        });
+        // The other tests can be answered all the same.
+        if let Err(failure) = answered {
             out.flush()?;
             status = status.max(report_failure(&failure, Style::Human { color: false }));
         }

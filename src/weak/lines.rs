@@ -157,7 +157,9 @@ impl Record {
             Addresses::Same(_) => LaneMask::NONE,
             Addresses::Each(each) => {
                 let overlaps = |at: u64| at < end && address < at + own;
-                each.iter().enumerate().fold(LaneMask::NONE, |lanes, (lane, at)| if overlaps(*at) { lanes | LaneMask::of(lane) } else { lanes })
+                each.iter()
+                    .enumerate()
+                    .fold(LaneMask::NONE, |lanes, (lane, at)| if overlaps(*at) { lanes | LaneMask::of(lane) } else { lanes })
                     & self.mask
             }
         }

@@ -417,6 +417,10 @@ impl WeakMemory {
             later = 0;
         }
         before |= open.iter().filter(|write| later >> **write & 1 == 0).fold(0, |before, write| before | 1 << write);
+        let last = places(later).max_by_key(|write| history.writes[*write].after.count_ones());
+        if let Some(missed) = last.map(|last| history.writes[last].source()) {
+            self.note_store(access, bytes, missed);
+        }
         self.write(access, bytes, (before, later), None)
     }
 

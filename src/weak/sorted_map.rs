@@ -51,7 +51,7 @@ impl<K: Ord + Copy, V: Copy> SortedMap<K, V> {
         }
         if !missing.is_empty() {
             self.0.extend(missing);
-            self.0.sort_by(|(one, _), (other, _)| one.cmp(other));
+            self.0.sort_by_key(|(key, _)| *key);
         }
     }
 

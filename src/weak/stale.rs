@@ -20,7 +20,7 @@ pub enum Link {
     Acquire(LastRead),
 }
 
-/// A load that returned another write than the newest.
+/// A load that returned another write than the newest, or a store that took a place before another write in coherence order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct StaleRead {
     /// The thread.
@@ -31,9 +31,11 @@ pub struct StaleRead {
     pub code: u32,
     /// The bytes.
     pub at: Location,
-    /// What it returned.
+    /// True of a store.
+    pub is_store: bool,
+    /// What the load returned, or what the store wrote.
     pub read: Source,
-    /// The newest write, which the thread did not see.
+    /// The newest write, which the thread did not see, or the last one that follows the store.
     pub missed: Source,
     /// Why it did not have to.
     pub link: Link,
@@ -152,11 +154,23 @@ impl WeakMemory {
             before.is_repeated = true;
         }
         if let (Some(missed), Some(link)) = (&read.missed, link) {
-            if stale.len() == STALE_MAX {
-                stale.pop_front();
-            }
             let (read, missed) = (read.write.clone(), missed.clone());
-            stale.push_back(StaleRead { by, time, code, at, read, missed, link, is_repeated: false });
+            self.keep_stale(StaleRead { by, time, code, at, is_store: false, read, missed, link, is_repeated: false });
         }
+    }
+
+    /// Keeps a store of these bytes that takes a place before a write in coherence order.
+    pub(super) fn note_store(&mut self, access: &Access, bytes: &[u8], missed: Source) {
+        let Access { by, at, time, code, .. } = *access;
+        let read = Source { bytes: bytes.into(), by: Some(by), time, code, scope: access.strong() };
+        let link = self.link(by, &missed);
+        self.keep_stale(StaleRead { by, time, code, at, is_store: true, read, missed, link, is_repeated: false });
+    }
+
+    fn keep_stale(&mut self, stale: StaleRead) {
+        if self.stale.len() == STALE_MAX {
+            self.stale.pop_front();
+        }
+        self.stale.push_back(stale);
     }
 }

@@ -9,18 +9,24 @@ use super::memory::{Meeting, WeakMemory};
 use super::thread::{Group, Party, Pattern, Place};
 use super::view::View;
 use crate::base::lanes::{LANES, LaneMask};
-use crate::isa::Scope;
+use crate::isa::{Ordering, Scope};
 
 /// The threads of a scope around a thread: its GPU, and the number of the block or cluster there.
 pub(super) type Around = (Scope, u32, u32);
 
 impl WeakMemory {
-    /// A fence.
-    pub fn fence(&mut self, by: Place, sc: bool, scope: Scope, now: u64) {
-        self.releasing.insert(Group::warp(by));
+    /// A fence, which acquires, releases or both; `fence.sc` is in an order with others.
+    pub fn fence(&mut self, by: Place, ordering: Ordering, scope: Scope, now: u64) {
+        let sc = ordering == Ordering::SeqCst;
         let around: SmallVec<[Around; 4]> = if sc { around(by).filter(|(level, ..)| *level <= scope).collect() } else { SmallVec::new() };
         let thread = self.threads.entry(by).or_default();
-        thread.acquire(by, scope, None);
+        if ordering.acquires() {
+            thread.acquire(by, scope, None);
+        }
+        if !ordering.releases() {
+            return;
+        }
+        self.releasing.insert(Group::warp(by));
         around.iter().filter_map(|around| self.sc_fences.get(around)).for_each(|last| thread.join(last));
         let pattern = Pattern::new(by, now, scope, self.view_of(by, now));
         // The thread knows what the fences before it knew.

@@ -221,7 +221,10 @@ impl ThreadState {
     /// Notes that it has read a write, by an instruction at a time.
     pub fn note_read(&mut self, write: &Write, (time, code): (u64, u32), is_strong: bool) {
         if let Some(writer) = write.by {
-            self.last_reads.insert(writer, LastRead { write: write.source(), time, code, is_strong });
+            // What was written after it says more of what the thread could know.
+            if self.last_reads.get(&writer).is_none_or(|read| read.write.time <= write.time) {
+                self.last_reads.insert(writer, LastRead { write: write.source(), time, code, is_strong });
+            }
         }
     }
 

@@ -62,6 +62,7 @@ enum StepKind {
         scope: Scope,
     },
     Fence {
+        ordering: Ordering,
         scope: Scope,
     },
     ProxyFence,
@@ -331,7 +332,7 @@ impl StepKind {
 
     fn of_sync(kind: &SyncKind<'_>) -> Option<Self> {
         Some(match *kind {
-            SyncKind::Fence { kind: FenceKind::Memory, scope, .. } => Self::Fence { scope },
+            SyncKind::Fence { kind: FenceKind::Memory, ordering, scope } => Self::Fence { ordering, scope },
             SyncKind::Fence { .. } => Self::ProxyFence,
             SyncKind::Arrived { id, .. } => Self::Arrival { barrier: id },
             SyncKind::BarrierCompleted { id, .. } => Self::Completion { barrier: id },
@@ -374,7 +375,8 @@ impl StepKind {
                     "a strong write without .release, with no fence between it and the first access: it releases nothing of that".into()
                 }
             },
-            Self::Fence { scope } => {
+            Self::Fence { ordering, .. } if !ordering.releases() => "a fence that only acquires: it releases nothing".into(),
+            Self::Fence { scope, .. } => {
                 format!("its strong writes from here on release what came before, in .{} scope", scope.max(Scope::Cta).word())
             }
             Self::Commit => "commits the group of its copies".into(),
@@ -404,7 +406,10 @@ impl StepKind {
                 (Observation::Nothing, false) => "a strong read without .acquire: it acquires nothing without a fence after it",
             }
             .into(),
-            Self::Fence { scope } => format!("acquires what its strong reads before have seen, in .{} scope", scope.max(Scope::Cta).word()),
+            Self::Fence { ordering, .. } if !ordering.acquires() => "a fence that only releases: it acquires nothing".into(),
+            Self::Fence { scope, .. } => {
+                format!("acquires what its strong reads before have seen, in .{} scope", scope.max(Scope::Cta).word())
+            }
             Self::MbarrierWait { ordering: Ordering::Relaxed } => "sees the phase of an mbarrier end; .relaxed acquires nothing".into(),
             Self::MbarrierWait { .. } => "acquires what was released before the arrivals at the phase of an mbarrier".into(),
             Self::Commit => return None,

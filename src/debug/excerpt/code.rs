@@ -184,11 +184,7 @@ impl Writer<'_, '_> {
         let text = match op {
             SyncOp::Fence { kind: FenceKind::Memory, ordering, scope } => {
                 let scope = scope_word(pc, scope)?;
-                match ordering {
-                    Ordering::SeqCst => format!("fence.sc.{scope}"),
-                    Ordering::AcqRel => format!("fence.acq_rel.{scope}"),
-                    _ => return Err(Refusal::new(pc, "a test has fence.sc and fence.acq_rel")),
-                }
+                format!("fence.{}.{scope}", ordering.word())
             }
             SyncOp::Fence { .. } => return Err(Refusal::new(pc, "")),
             SyncOp::Barrier { f: f @ (BarrierFn::Sync | BarrierFn::Arrive), id, .. } => {

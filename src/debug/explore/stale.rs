@@ -2,7 +2,8 @@
 //!
 //! That none of the runs which were seen leaves a result says little: the right one may be rare. So a result is dropped if a run that left
 //! it is sequentially consistent itself, though a load of it returned an older write ([`is_consistent`]), and of the others all
-//! sequentially consistent orders are asked ([`decide`]). Where these are too many, the finding is a note.
+//! sequentially consistent orders are asked ([`decide`]). Where these are too many, the finding is a note, unless such results are far more
+//! frequent than what the sequentially consistent runs leave unseen.
 
 use super::consistent::{decide, is_consistent};
 use super::merged_findings::MergedFindings;
@@ -12,9 +13,11 @@ use crate::check::Finding;
 use crate::check::faults::MEMORY_STALE_UNDECIDED;
 use crate::debug::run::RunError;
 
-/// What sequentially consistent runs leave is known where at most one in this many left a result that no other left (Good and Turing's
-/// estimate of what is unseen). Where it is not, a result that is not decided says nothing.
-const UNSEEN: u64 = 20;
+/// Results that no sequentially consistent run leaves are those of weak memory where they are this many times as frequent as what such
+/// runs leave unseen. That is at most the share of runs whose result no other left (Good and Turing's estimate), with a few runs more that
+/// make it a bound at 95 %.
+const FREQUENT: u64 = 4;
+const RUNS_MORE: u64 = 3;
 
 /// Results of which runs are followed, runs of each, and results that all orders are asked for.
 const FOLLOWED_MAX: usize = 64;
@@ -65,19 +68,27 @@ impl StaleResults {
         }
     }
 
-    /// True if hardly any result of sequentially consistent runs is unseen.
-    fn is_known(&self) -> bool {
+    /// True if most sequentially consistent runs leave a result of their own, so that one more says nothing.
+    fn has_any_result(&self) -> bool {
         let runs: u64 = self.consistent.iter().map(|(_, count)| count).sum();
-        let once = self.consistent.iter().filter(|(_, count)| *count == 1).count() as u64;
-        once.saturating_mul(UNSEEN) <= runs
+        self.once() * 2 > runs
+    }
+
+    /// Sequentially consistent runs that left a result which no other left.
+    fn once(&self) -> u64 {
+        self.consistent.iter().filter(|(_, count)| *count == 1).count() as u64
+    }
+
+    /// True if results of this number of orders on weak memory are far more frequent than what sequentially consistent runs leave unseen.
+    fn is_frequent(&self, orders: u64) -> bool {
+        orders > FREQUENT * (self.once() + RUNS_MORE)
     }
 
     /// Adds the findings to those of the orders.
     pub fn report(&mut self, merged: &mut MergedFindings, judge: Judge<'_>) -> Result<(), RunError> {
         let mut unseen = std::mem::take(&mut self.weak);
         unseen.retain(|weak| !self.consistent.iter().any(|(other, _)| other.is_same(&weak.result)));
-        let is_known = self.is_known();
-        let mut open = Vec::new();
+        let mut open: Vec<WeakResult> = Vec::new();
         for weak in unseen.into_iter().take(FOLLOWED_MAX) {
             let mut is_of_both = false;
             for (index, _) in weak.orders.iter().take(RUNS_MAX) {
@@ -92,11 +103,14 @@ impl StaleResults {
         if open.is_empty() {
             return Ok(());
         }
+        let has_any_result = self.has_any_result();
+        let is_frequent = self.is_frequent(open.iter().map(|weak| weak.orders.len() as u64).sum());
         let results: Vec<&JudgedOrder> = open.iter().map(|weak| &weak.result).collect();
         let decision = decide(judge.subject, judge.steps, &results, judge.interrupt)?;
         for (weak, is_reached) in open.into_iter().zip(&decision.reached) {
-            let is_decided = decision.is_complete && judge.is_whole && !weak.orders.iter().any(|(_, stale)| is_within_warp(stale));
-            if *is_reached || !is_decided && weak.result.is_any_end() && !is_known {
+            let can_decide = judge.is_whole && !weak.orders.iter().any(|(_, stale)| is_within_warp(stale));
+            let is_decided = can_decide && (decision.is_complete || is_frequent);
+            if *is_reached || !is_decided && has_any_result {
                 continue;
             }
             for (index, stale) in weak.orders {

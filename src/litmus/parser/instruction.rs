@@ -165,10 +165,14 @@ fn fence(parts: &[&str]) -> Option<Op> {
     match parts {
         ["proxy", "alias"] => Some(Op::AliasFence),
         ["proxy", proxy] => proxy_of(proxy).map(Op::ProxyFence),
-        ["sc", scope] => Some(Op::Fence { sc: true, scope: scope_of(scope)? }),
-        ["acq_rel", scope] => Some(Op::Fence { sc: false, scope: scope_of(scope)? }),
+        [semantics, scope] => Some(Op::Fence { ordering: fence_ordering(semantics)?, scope: scope_of(scope)? }),
         _ => None,
     }
+}
+
+/// The semantics of a fence.
+fn fence_ordering(word: &str) -> Option<Ordering> {
+    [Ordering::SeqCst, Ordering::AcqRel, Ordering::Acquire, Ordering::Release].into_iter().find(|ordering| ordering.word() == word)
 }
 
 /// The operands that an access has.

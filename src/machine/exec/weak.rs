@@ -328,7 +328,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             let now = self.point.tick.0;
             for lane in lanes.iter() {
                 let by = self.place(lane);
-                self.weak.iter_mut().for_each(|weak| weak.fence(by, ordering == Ordering::SeqCst, scope, now));
+                self.weak.iter_mut().for_each(|weak| weak.fence(by, ordering, scope, now));
             }
         }
     }

@@ -118,8 +118,7 @@ fn tests_that_are_no_kernels_leave_the_others_written() {
     let (_, said, status) = ptxdbg(&args);
     assert!(said.contains("through other proxies or aliases"), "{said}");
     assert_eq!(status, Some(2), "{said}");
-    let mut written: Vec<String> =
-        std::fs::read_dir(to).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let mut written: Vec<String> = std::fs::read_dir(to).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     written.sort();
     assert_eq!(written, ["mp_fence.ptx", "mp_fence.ron", "sb_relaxed.ptx", "sb_relaxed.ron"]);
 }

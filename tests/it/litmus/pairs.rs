@@ -137,7 +137,24 @@ const ALGORITHMS: &[Algorithm] = &[
             concat!(wait!("volatile", "128", "1"), "$1\nld.volatile.u32 %b, [%m];\nst.u32 [%m+1024], %b;\n"),
         ],
         right: &[FENCE, FENCE],
-        wrong: &[(0, ""), (1, ""), (0, "fence.acq_rel.cta;"), (1, "fence.acq_rel.cta;")],
+        wrong: &[
+            (0, ""),
+            (1, ""),
+            (0, "fence.acq_rel.cta;"),
+            (1, "fence.acq_rel.cta;"),
+            (0, "fence.acquire.gpu;"),
+            (1, "fence.release.gpu;"),
+        ],
+        is_violated: |_, results| results[0] != 42,
+    },
+    Algorithm {
+        name: "publication with fences of one direction",
+        blocks: &[
+            "st.relaxed.gpu.u32 [%m], 42;\n$0\nst.relaxed.gpu.u32 [%m+128], 1;\n",
+            concat!(wait!("relaxed.gpu", "128", "1"), "$1\nld.relaxed.gpu.u32 %b, [%m];\nst.u32 [%m+1024], %b;\n"),
+        ],
+        right: &["fence.release.gpu;", "fence.acquire.gpu;"],
+        wrong: &[(0, "fence.acquire.gpu;"), (1, "fence.release.gpu;"), (0, "fence.release.cta;"), (1, "fence.acquire.cta;")],
         is_violated: |_, results| results[0] != 42,
     },
     Algorithm {
