@@ -111,6 +111,11 @@ impl JudgedOrder {
         is_same(&self.end, &other.end) && self.buffers == other.buffers
     }
 
+    /// True if nothing says whether it is right.
+    pub fn is_any_end(&self) -> bool {
+        self.end == End::Finished
+    }
+
     /// Counts it in its outcome, or adds a new outcome.
     pub fn join(self, case: &Case, index: u64, orders: &Orders, outcomes: &mut Vec<OrderOutcome>) {
         let replay = || (index > 0).then(|| orders.replay(index, self.at_limit));

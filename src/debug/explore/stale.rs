@@ -110,7 +110,7 @@ impl StaleResults {
         for (weak, is_reached) in open.into_iter().zip(&decision.reached) {
             let can_decide = judge.is_whole && !weak.orders.iter().any(|(_, stale)| is_within_warp(stale));
             let is_decided = can_decide && (decision.is_complete || is_frequent);
-            if *is_reached || !is_decided && has_any_result {
+            if *is_reached || !is_decided && weak.result.is_any_end() && has_any_result {
                 continue;
             }
             for (index, stale) in weak.orders {

@@ -415,6 +415,31 @@ fn explored(algorithm: &Algorithm, links: &[&str], folder: &Path) -> String {
     text
 }
 
+/// Every block takes a ticket, so hardly any two orders leave the same. Block 1 hangs if it reads the data too early.
+const HANGS: &str = ".version 8.6\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 memory) {\n.reg .pred %p;\n\
+    .reg .b32 %a, %b, %n;\n.reg .b64 %m, %w;\nld.param.u64 %m, [memory];\nmov.u32 %b, %ctaid.x;\n\
+    atom.relaxed.gpu.global.add.u32 %n, [%m], 1;\nmul.wide.u32 %w, %n, 4;\nadd.u64 %w, %m, %w;\nst.relaxed.gpu.global.u32 [%w+4], %b;\n\
+    setp.ne.u32 %p, %b, 0;\n@%p bra READER;\nst.relaxed.gpu.global.u32 [%m+128], 42;\nst.relaxed.gpu.global.u32 [%m+256], 1;\n\
+    READER:\nsetp.ne.u32 %p, %b, 1;\n@%p bra DONE;\n\
+    WAIT:\nld.relaxed.gpu.global.u32 %a, [%m+256];\nsetp.eq.u32 %p, %a, 0;\n@%p bra WAIT;\n\
+    ld.relaxed.gpu.global.u32 %a, [%m+128];\nsetp.eq.u32 %p, %a, 42;\n@%p bra DONE;\n\
+    STUCK:\nld.relaxed.gpu.global.u32 %a, [%m+384];\nsetp.eq.u32 %p, %a, 0;\n@%p bra STUCK;\nDONE:\nret;\n}\n";
+
+#[test]
+fn a_hang_on_weak_memory_is_reported_though_every_order_leaves_a_result_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("hangs.ptx");
+    std::fs::write(&file, HANGS).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_ptxdbg"))
+        .args([file.as_os_str()])
+        .args(["--grid", "8", "--block", "1", "-a", "u32[97]=zero", "--checks", "none", "--batch", "-e", "explore 30 --memory weak"])
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("30 orders lead to 30 different outcomes"), "{text}");
+    assert!(text.contains("livelock:") && text.contains("memory.stale_undecided:"), "{text}");
+}
+
 #[test]
 fn a_stale_result_is_an_error_where_no_consistent_order_has_it() {
     let is_sweep = std::env::var_os("PTXDBG_LITMUS_RUNS").is_some();
