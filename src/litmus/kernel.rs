@@ -346,14 +346,11 @@ fn without_acquire(ordering: Ordering) -> Ordering {
 
 /// The modifiers of an access.
 fn semantics(ordering: Ordering, scope: Scope) -> String {
-    let word = match ordering {
-        Ordering::Weak => return String::new(),
-        Ordering::Volatile => return ".volatile".to_string(),
-        Ordering::Mmio => return ".mmio.relaxed.sys".to_string(),
-        Ordering::Relaxed => ".relaxed",
-        Ordering::Acquire => ".acquire",
-        Ordering::Release => ".release",
-        Ordering::AcqRel | Ordering::SeqCst => ".acq_rel",
-    };
-    format!("{word}.{}", scope.word())
+    match ordering {
+        Ordering::Weak => String::new(),
+        Ordering::Volatile => ".volatile".to_string(),
+        Ordering::Mmio => ".mmio.relaxed.sys".to_string(),
+        Ordering::Relaxed | Ordering::Acquire | Ordering::Release | Ordering::AcqRel => format!(".{}.{}", ordering.word(), scope.word()),
+        Ordering::SeqCst => semantics(Ordering::AcqRel, scope),
+    }
 }

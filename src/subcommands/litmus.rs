@@ -56,13 +56,14 @@ pub fn run(args: &LitmusArgs) -> Result<u8, Failure> {
     let mut status = Status::Well;
     let mut out = Standard::output();
     for path in &paths {
-        let answered = judge(path, args.rounds).and_then(|judged| {
+        let judged = judge(path, args.rounds);
+        if let Ok(judged) = &judged {
             status = status.max(if judged.judged.answer { Status::Well } else { Status::Wrong });
-            answer(&judged, args, &mut out)?;
-            args.kernels.as_ref().map_or(Ok(()), |folder| save_kernel(&judged, folder).map(drop))
-        });
+            answer(judged, args, &mut out)?;
+        }
+        let saved = judged.and_then(|judged| args.kernels.as_ref().map_or(Ok(()), |folder| save_kernel(&judged, folder).map(drop)));
         // The other tests can be answered all the same.
-        if let Err(failure) = answered {
+        if let Err(failure) = saved {
             out.flush()?;
             status = status.max(report_failure(&failure, Style::Human { color: false }));
         }

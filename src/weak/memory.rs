@@ -459,7 +459,7 @@ impl WeakMemory {
         let patterns = if is_observed { source.patterns.clone() } else { Vec::new() };
         let number = history.first + chosen as u64;
         let read = Read { write: source.source(), missed: missed(history, chosen) };
-        let is_last_of_all = top.is_some() || history.successors(chosen) == 0;
+        let is_last_of_all = history.successors(chosen) == 0;
         let before = if top.is_some() {
             history.all()
         } else {

@@ -34,9 +34,9 @@ impl WeakMemory {
         self.threads.entry(by).or_default().fences.insert(scope, pattern);
     }
 
-    /// What all of `arrived` have done comes before what `waiting` do next.
+    /// What all of `arrived` have done comes before what `waiting` do next, as in litmus tests, whose order is not noted.
     pub fn barrier(&mut self, arrived: &[Place], waiting: &[Place], now: u64) {
-        self.note_order_of_barrier(arrived, waiting);
+        debug_assert!(self.consistency.is_none(), "threads that only arrive are not followed");
         let mut all = View::default();
         arrived.iter().for_each(|by| all.join(&self.view_of(*by, now)));
         all.share();
@@ -192,13 +192,6 @@ impl WeakMemory {
         if let Some((by, time)) = history.key(own) {
             consistency.write(by, time, at, history.first_of(later).and_then(|next| history.key(next)));
         }
-    }
-
-    /// All that `arrived` did comes before what `waiting` do.
-    pub(super) fn note_order_of_barrier(&mut self, arrived: &[Place], waiting: &[Place]) {
-        let Some(after) = self.consistency.as_mut().and_then(|consistency| consistency.after.as_mut()) else { return };
-        let mask = arrived.iter().fold(0, |mask, by| mask | after.threads.get(by).copied().unwrap_or(0));
-        waiting.iter().for_each(|by| *after.threads.entry(*by).or_default() |= mask);
     }
 
     /// Threads meet, at an object that orders each use after those before it if there is one.

@@ -296,23 +296,20 @@ impl Writer<'_, '_> {
 
 /// `relaxed.gpu`
 fn head(pc: Pc, access: Access) -> Result<String, Refusal> {
-    let with_scope = |word: &str| Ok(format!("{word}.{}", scope_word(pc, access.scope)?));
+    let word = access.ordering.word();
     match access.ordering {
-        Ordering::Weak => Ok("weak".to_string()),
+        Ordering::Weak => Ok(word.to_string()),
         Ordering::Volatile => Ok("relaxed.sys".to_string()),
-        Ordering::Relaxed => with_scope("relaxed"),
-        Ordering::Acquire => with_scope("acquire"),
-        Ordering::Release => with_scope("release"),
-        Ordering::AcqRel => with_scope("acq_rel"),
+        Ordering::Relaxed | Ordering::Acquire | Ordering::Release | Ordering::AcqRel => {
+            Ok(format!("{word}.{}", scope_word(pc, access.scope)?))
+        }
         Ordering::SeqCst | Ordering::Mmio => Err(Refusal::new(pc, "")),
     }
 }
 
 fn scope_word(pc: Pc, scope: Scope) -> Result<&'static str, Refusal> {
     match scope {
-        Scope::Cta => Ok("cta"),
-        Scope::Gpu => Ok("gpu"),
-        Scope::Sys => Ok("sys"),
+        Scope::Cta | Scope::Gpu | Scope::Sys => Ok(scope.word()),
         Scope::None | Scope::Cluster => Err(Refusal::new(pc, "scopes of a test are cta, gpu and sys")),
     }
 }

@@ -7,15 +7,11 @@ use crate::program::Program;
 /// Modifiers that replace those of an opcode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Modifiers {
-    /// Semantics, of [`SEMANTICS`].
+    /// Semantics: `.relaxed` and what orders.
     semantics: Option<&'static str>,
     /// Scope.
     scope: Option<&'static str>,
 }
-
-/// The modifiers of semantics.
-const SEMANTICS: &[(Ordering, &str)] =
-    &[(Ordering::Relaxed, "relaxed"), (Ordering::Acquire, "acquire"), (Ordering::Release, "release"), (Ordering::AcqRel, "acq_rel")];
 
 /// Modifiers of a load or a store that are removed for a strong access.
 const REMOVED_MODIFIERS: &[&str] = &[
@@ -43,7 +39,8 @@ const STEMS: &[&str] = &[
 impl Modifiers {
     /// Other semantics.
     pub fn semantics(ordering: Ordering) -> Self {
-        Self { semantics: SEMANTICS.iter().find(|(entry, _)| *entry == ordering).map(|(_, word)| *word), scope: None }
+        let has_modifier = matches!(ordering, Ordering::Relaxed | Ordering::Acquire | Ordering::Release | Ordering::AcqRel);
+        Self { semantics: has_modifier.then(|| ordering.word()), scope: None }
     }
 
     /// Another scope.

@@ -165,14 +165,17 @@ fn fence(parts: &[&str]) -> Option<Op> {
     match parts {
         ["proxy", "alias"] => Some(Op::AliasFence),
         ["proxy", proxy] => proxy_of(proxy).map(Op::ProxyFence),
-        [semantics, scope] => Some(Op::Fence { ordering: fence_ordering(semantics)?, scope: scope_of(scope)? }),
+        [semantics, scope] => Some(Op::Fence { ordering: ordering_of(semantics, &[Ordering::SeqCst])?, scope: scope_of(scope)? }),
         _ => None,
     }
 }
 
-/// The semantics of a fence.
-fn fence_ordering(word: &str) -> Option<Ordering> {
-    [Ordering::SeqCst, Ordering::AcqRel, Ordering::Acquire, Ordering::Release].into_iter().find(|ordering| ordering.word() == word)
+/// The semantics that fences and accesses have.
+const SEMANTICS: [Ordering; 3] = [Ordering::Acquire, Ordering::Release, Ordering::AcqRel];
+
+/// The semantics of this name, of [`SEMANTICS`] and `others`.
+fn ordering_of(word: &str, others: &[Ordering]) -> Option<Ordering> {
+    SEMANTICS.iter().chain(others).find(|ordering| ordering.word() == word).copied()
 }
 
 /// The operands that an access has.
@@ -195,15 +198,8 @@ struct Head {
 
 /// The opcode of an access; none if its parts do not go together.
 fn access_head(parts: &[&str]) -> Option<Head> {
-    let (&ordering, rest) = parts[1..].split_first()?;
-    let ordering = match ordering {
-        "weak" => Ordering::Weak,
-        "relaxed" => Ordering::Relaxed,
-        "acquire" => Ordering::Acquire,
-        "release" => Ordering::Release,
-        "acq_rel" => Ordering::AcqRel,
-        _ => return None,
-    };
+    let (ordering, rest) = parts[1..].split_first()?;
+    let ordering = ordering_of(ordering, &[Ordering::Weak, Ordering::Relaxed])?;
     let (scope, rest) = match (ordering, rest) {
         (Ordering::Weak, rest) => (Scope::None, rest),
         (_, [scope, rest @ ..]) => (scope_of(scope)?, rest),
