@@ -423,7 +423,7 @@ const HANGS: &str = ".version 8.6\n.target sm_90\n.address_size 64\n.visible .en
     READER:\nsetp.ne.u32 %p, %b, 1;\n@%p bra DONE;\n\
     WAIT:\nld.relaxed.gpu.global.u32 %a, [%m+256];\nsetp.eq.u32 %p, %a, 0;\n@%p bra WAIT;\n\
     ld.relaxed.gpu.global.u32 %a, [%m+128];\nsetp.eq.u32 %p, %a, 42;\n@%p bra DONE;\n\
-    STUCK:\nld.relaxed.gpu.global.u32 %a, [%m+384];\nsetp.eq.u32 %p, %a, 0;\n@%p bra STUCK;\nDONE:\nret;\n}\n";
+    FOREVER:\nld.relaxed.gpu.global.u32 %a, [%m+384];\nsetp.eq.u32 %p, %a, 0;\n@%p bra FOREVER;\nDONE:\nret;\n}\n";
 
 #[test]
 fn a_hang_on_weak_memory_is_reported_though_every_order_leaves_a_result_of_its_own() {
