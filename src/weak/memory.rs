@@ -244,6 +244,7 @@ impl WeakMemory {
 
     /// Adds what a warp wrote where that was simple.
     pub fn add(&mut self, access: &WarpAccess<'_>, record: Record) {
+        self.end_stale(access.warp);
         self.lines.add(access, record);
     }
 
@@ -488,6 +489,7 @@ impl WeakMemory {
     fn write(&mut self, access: &Access, bytes: &[u8], (before, later): (u64, u64), source: Option<(u64, Vec<Pattern>)>) -> bool {
         let coin = self.below(2) == 0;
         let scope = access.strong();
+        self.end_stale(access.by);
         let (source, mut patterns) = source.map_or((None, Vec::new()), |(number, patterns)| (Some(number), patterns));
         if access.ordering.releases() {
             let pattern = Pattern::new(access.by, access.time, access.scope, self.view_of(access.by, access.time));

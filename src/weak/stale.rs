@@ -39,8 +39,10 @@ pub struct StaleRead {
     pub missed: Source,
     /// Why it did not have to.
     pub link: Link,
-    /// True if the instruction has read the location again, as a loop does that waits.
+    /// True if the instruction has read the location again, and its thread has written nothing in between, as a loop does that waits.
     pub is_repeated: bool,
+    /// True if its thread, or a lane of its warp, has written since.
+    pub(super) is_over: bool,
 }
 
 /// How a thread knows a write.
@@ -150,12 +152,13 @@ impl WeakMemory {
     pub(super) fn note_read(&mut self, access: &Access, read: &Read, link: Option<Link>) {
         let Access { by, at, time, code, .. } = *access;
         let stale = &mut self.stale;
-        if let Some(before) = stale.iter_mut().rev().find(|before| (before.by, before.code, before.at) == (by, code, at)) {
+        let is_same = |before: &&mut StaleRead| (before.by, before.code, before.at) == (by, code, at);
+        if let Some(before) = stale.iter_mut().rev().find(is_same).filter(|before| !before.is_over) {
             before.is_repeated = true;
         }
         if let (Some(missed), Some(link)) = (&read.missed, link) {
             let (read, missed) = (read.write.clone(), missed.clone());
-            self.keep_stale(StaleRead { by, time, code, at, is_store: false, read, missed, link, is_repeated: false });
+            self.keep_stale(StaleRead { by, time, code, at, is_store: false, read, missed, link, is_repeated: false, is_over: false });
         }
     }
 
@@ -164,13 +167,19 @@ impl WeakMemory {
         let Access { by, at, time, code, .. } = *access;
         let read = Source { bytes: bytes.into(), by: Some(by), time, code, scope: access.strong() };
         let link = self.link(by, &missed);
-        self.keep_stale(StaleRead { by, time, code, at, is_store: true, read, missed, link, is_repeated: false });
+        self.keep_stale(StaleRead { by, time, code, at, is_store: true, read, missed, link, is_repeated: false, is_over: true });
     }
 
     fn keep_stale(&mut self, stale: StaleRead) {
         if self.stale.len() == STALE_MAX {
-            self.stale.pop_front();
+            // Those of loops that wait say least.
+            self.stale.remove(self.stale.iter().position(|stale| stale.is_repeated).unwrap_or(0));
         }
         self.stale.push_back(stale);
+    }
+
+    /// A thread of a warp writes: what it reads from here on repeats nothing that it has read before.
+    pub(super) fn end_stale(&mut self, by: Place) {
+        self.stale.iter_mut().filter(|stale| stale.by.is_of_warp(by)).for_each(|stale| stale.is_over = true);
     }
 }

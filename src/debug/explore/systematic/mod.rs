@@ -315,7 +315,7 @@ impl Search {
 
     /// Drops snapshots if there are too many.
     fn drop_snapshots(&mut self) {
-        let snapshots = self.nodes.iter().filter(|node| node.snapshot.is_some()).count();
+        let snapshots = self.nodes.len().div_ceil(self.stride);
         if snapshots <= SNAPSHOTS_MAX && (snapshots == 1 || snapshots * self.trace.size() <= STORED_ACCESSES_MAX) {
             return;
         }

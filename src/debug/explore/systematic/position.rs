@@ -1,6 +1,7 @@
 //! The state of a case between two steps, and the execution of a step.
 
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use super::object_access::{Object, StepEvent, WarpKey, WarpState};
@@ -19,6 +20,10 @@ const SPINS: u32 = 4;
 
 /// Number of such steps after which an order without other progress is abandoned.
 const SPINS_MAX: u32 = 1 << 8;
+
+/// How often the state of a warp repeats before its order is abandoned: of one group of lanes, and of several, which take turns.
+const REPEATS_MAX: u32 = 1;
+const REPEATS_OF_GROUPS_MAX: u32 = 4;
 
 /// The program and case of an exploration.
 #[derive(Clone)]
@@ -43,8 +48,40 @@ pub struct Position {
     machine: Option<Machine>,
     /// The switches to another warp than the scheduler would have chosen.
     pub switches: Vec<ContextSwitch>,
-    /// For each warp, the instruction at which its last steps without effect began, the progress count then, and their number.
-    idle: BTreeMap<WarpKey, (Option<Pc>, u64, u32)>,
+    /// For each warp, its last steps, if they had no effect.
+    idle: BTreeMap<WarpKey, Arc<IdleSteps>>,
+}
+
+/// The steps of a warp without effect while no other warp had any.
+#[derive(Clone, Default)]
+struct IdleSteps {
+    /// The progress count.
+    progress: u64,
+    /// How many of them began at each instruction.
+    counts: BTreeMap<Option<Pc>, u32>,
+    /// Digests of the states between them, as many as an order may have.
+    states: Vec<u64>,
+    /// How often such a state was reached again: only another warp ends the wait.
+    repeats: u32,
+}
+
+impl IdleSteps {
+    /// Adds a step from one instruction on, from one state to another.
+    fn add(&mut self, first: Option<Pc>, before: u64, after: u64) {
+        *self.counts.entry(first).or_default() += 1;
+        if self.states.is_empty() {
+            self.states.push(before);
+        }
+        if self.states.contains(&after) {
+            self.repeats += 1;
+        } else if self.states.len() < SPINS_MAX as usize {
+            self.states.push(after);
+        }
+    }
+
+    fn count(&self) -> u32 {
+        self.counts.values().copied().max().unwrap_or_default()
+    }
 }
 
 /// The result of a step.
@@ -105,17 +142,18 @@ impl Position {
 
     /// True if the last steps of a warp only read unchanged objects.
     pub fn spins(&self, warp: WarpKey) -> bool {
-        self.idle_steps(warp) >= SPINS
+        self.idle_steps(warp).is_some_and(|idle| idle.repeats > 0 || idle.count() > SPINS)
     }
 
-    /// True if it has done so for so long that its order is abandoned.
+    /// True if it does so for ever, or has done so for so long that its order is abandoned.
     pub fn spins_forever(&self, warp: WarpKey) -> bool {
-        self.idle_steps(warp) >= SPINS_MAX
+        let repeats_max = || if self.state(warp).len() > 1 { REPEATS_OF_GROUPS_MAX } else { REPEATS_MAX };
+        self.idle_steps(warp).is_some_and(|idle| idle.count() > SPINS_MAX || idle.repeats > 0 && idle.repeats >= repeats_max())
     }
 
-    fn idle_steps(&self, warp: WarpKey) -> u32 {
+    fn idle_steps(&self, warp: WarpKey) -> Option<&IdleSteps> {
         let progress = self.machine.as_ref().map(Machine::progress);
-        self.idle.get(&warp).map_or(0, |(_, then, count)| if Some(*then) == progress { *count } else { 0 })
+        self.idle.get(&warp).map(|idle| &**idle).filter(|idle| Some(idle.progress) == progress)
     }
 
     /// The mbarriers for which a warp waits, each with its incomplete phase.
@@ -178,18 +216,31 @@ impl Position {
         let has_effect = machine.progress() != progress;
         let resident = machine.resident_blocks().filter(|block| !blocks.contains(&block.number));
         let started = resident.flat_map(|block| (0..block.warps.len() as u32).map(|warp| (block.number, warp))).collect();
-        self.count_idle(warp, first, has_effect);
+        let (state_after, registers_after) = (self.state(warp), self.registers(warp));
+        self.count_idle(warp, has_effect, first, [digest(&(&state, registers)), digest(&(&state_after, registers_after))]);
         // The loop reads only a wait test, or nothing new.
-        let is_known = first.is_some_and(|first| points.is_wait_test(first)) || self.registers(warp) == registers;
-        let waits = first.is_some() && first == next && !has_effect && self.state(warp) == state && is_known;
+        let is_known = first.is_some_and(|first| points.is_wait_test(first)) || registers_after == registers;
+        let waits = first.is_some() && first == next && !has_effect && state_after == state && is_known;
         self.run_until_scheduled(subject)?;
         Ok(Some(StepResult { events, waits, is_last: self.launch != launch || self.machine.is_none(), started }))
     }
 
-    fn count_idle(&mut self, warp: WarpKey, first: Option<Pc>, has_effect: bool) {
+    fn count_idle(&mut self, warp: WarpKey, has_effect: bool, first: Option<Pc>, [before, after]: [u64; 2]) {
+        if has_effect {
+            self.idle.remove(&warp);
+            return;
+        }
         let progress = self.machine.as_ref().map_or(0, Machine::progress);
-        let idle = self.idle.entry(warp).or_insert((None, 0, 0));
-        let is_repeated = !has_effect && idle.0 == first && idle.1 == progress;
-        *idle = (first, progress, if is_repeated { idle.2 + 1 } else { 0 });
+        let idle = Arc::make_mut(self.idle.entry(warp).or_default());
+        if idle.progress != progress {
+            *idle = IdleSteps { progress, ..IdleSteps::default() };
+        }
+        idle.add(first, before, after);
     }
+}
+
+fn digest(state: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    state.hash(&mut hasher);
+    hasher.finish()
 }

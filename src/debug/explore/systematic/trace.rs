@@ -10,21 +10,30 @@ use std::sync::Arc;
 use super::object_access::{AccessMode, Object, ObjectAccess, StepEvent, WarpKey, depends};
 use crate::program::Pc;
 
-/// A vector clock: for each warp, the number up to which its operations come before.
+/// A vector clock: for each warp, in ascending order, the number up to which its operations come before.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Clock(BTreeMap<WarpKey, u64>);
+pub struct Clock(Vec<(WarpKey, u64)>);
 
 impl Clock {
     /// True if the operation with this number of a warp comes before.
     pub fn covers(&self, warp: WarpKey, number: u64) -> bool {
-        self.0.get(&warp).is_some_and(|entry| *entry >= number)
+        self.place(warp).is_ok_and(|at| self.0[at].1 >= number)
     }
 
     fn join(&mut self, other: &Self) {
-        for (warp, number) in &other.0 {
-            let entry = self.0.entry(*warp).or_default();
-            *entry = (*entry).max(*number);
+        other.0.iter().for_each(|(warp, number)| self.advance(*warp, *number));
+    }
+
+    /// The operations of a warp up to this number come before.
+    fn advance(&mut self, warp: WarpKey, number: u64) {
+        match self.place(warp) {
+            Ok(at) => self.0[at].1 = self.0[at].1.max(number),
+            Err(at) => self.0.insert(at, (warp, number)),
         }
+    }
+
+    fn place(&self, warp: WarpKey) -> Result<usize, usize> {
+        self.0.binary_search_by_key(&warp, |(other, _)| *other)
     }
 }
 
@@ -41,7 +50,18 @@ struct Step {
 #[derive(Clone, Copy, Debug)]
 struct EarlierAccess {
     step: usize,
+    warp: WarpKey,
     access: ObjectAccess,
+}
+
+impl EarlierAccess {
+    /// True if all that depends on this access depends on `later`, too, which comes after it: the same access of its warp, or one that
+    /// changes what it accesses.
+    fn is_replaced_by(&self, later: &Self) -> bool {
+        let is_repeated = self.warp == later.warp && self.access.mode == later.access.mode;
+        let is_overwritten = later.access.mode == AccessMode::Writes && depends(&self.access, &later.access).is_some();
+        self.access.bytes & !later.access.bytes == 0 && (is_repeated || is_overwritten)
+    }
 }
 
 /// An earlier plain access.
@@ -81,6 +101,7 @@ pub struct Trace {
     steps: Vec<Option<Step>>,
     clocks: BTreeMap<WarpKey, Clock>,
     counts: BTreeMap<WarpKey, u64>,
+    /// Those that a later access may depend on, but for those that another of them comes after and stands for.
     earlier: BTreeMap<Object, Vec<EarlierAccess>>,
     plain_accesses: BTreeMap<Object, Vec<PlainAccess>>,
     barriers: BTreeMap<Object, BarrierState>,
@@ -184,7 +205,7 @@ impl Trace {
         if accesses.is_empty() {
             self.steps.push(None);
         } else {
-            clock.0.insert(warp, number);
+            clock.advance(warp, number);
             let mut hasher = DefaultHasher::new();
             (warp, &clock).hash(&mut hasher);
             self.fingerprint = self.fingerprint.wrapping_add(hasher.finish());
@@ -195,12 +216,9 @@ impl Trace {
             match event {
                 StepEvent::Synchronizes(access) => {
                     self.add_racing_plain(warp, access, racing);
-                    let earlier = self.earlier.entry(access.object).or_default();
-                    if access.mode != AccessMode::Reads
-                        || !earlier.last().is_some_and(|other| other.step == step && other.access == *access)
-                    {
-                        earlier.push(EarlierAccess { step, access: *access });
-                    }
+                    let (earlier, new) = (self.earlier.entry(access.object).or_default(), EarlierAccess { step, warp, access: *access });
+                    earlier.retain(|other| !other.is_replaced_by(&new));
+                    earlier.push(new);
                 }
                 StepEvent::Accesses(access) => self.access(warp, number + 1, access, racing),
                 StepEvent::Arrives { at, waits } => self.arrive(warp, *at, *waits),
