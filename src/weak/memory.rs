@@ -364,16 +364,20 @@ impl WeakMemory {
         let Self { histories, threads, .. } = self;
         let Some(history) = histories.get(&access.at) else { return };
         let of = &history.writes[write];
-        let is_strong = access.is_strong_to(of);
-        if of.by.is_some_and(|writer| writer != access.by) {
-            threads.entry(access.by).or_default().note_read(of, (access.time, access.code), is_strong);
+        let (is_strong, is_of_other) = (access.is_strong_to(of), of.by.is_some_and(|writer| writer != access.by));
+        let acquires = acquires && access.strong() != Scope::None;
+        if !is_strong && !is_of_other && !acquires {
+            return;
+        }
+        let thread = threads.entry(access.by).or_default();
+        if is_of_other {
+            thread.note_read(of, (access.time, access.code), is_strong);
         }
         if is_strong {
-            let thread = threads.entry(access.by).or_default();
             thread.view.observe(access.at, history.first, history.first + write as u64);
             thread.observe(access.by, access.at, &of.patterns, acquires.then_some(access.scope));
-        } else if acquires && access.strong() != Scope::None {
-            threads.entry(access.by).or_default().acquire(access.by, access.scope, Some(access.at));
+        } else if acquires {
+            thread.acquire(access.by, access.scope, Some(access.at));
         }
     }
 

@@ -1,5 +1,6 @@
 //! What a thread knows, and what it releases.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::ops::RangeInclusive;
@@ -11,7 +12,7 @@ use crate::base::lanes::LANES;
 use crate::isa::Scope;
 
 /// A thread: its block and its number in it, and the cluster of the block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
     /// The GPU.
     pub gpu: u32,
@@ -23,7 +24,25 @@ pub struct Place {
     pub thread: u32,
 }
 
+impl Ord for Place {
+    /// By the GPU, the cluster, the block and the thread, in one comparison: places are keys of maps that every access asks.
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.rank().cmp(&other.rank())
+    }
+}
+
+impl PartialOrd for Place {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
 impl Place {
+    fn rank(self) -> u128 {
+        let Self { gpu, cluster, block, thread } = self;
+        [gpu, cluster, block, thread].into_iter().fold(0, |rank, part| rank << 32 | u128::from(part))
+    }
+
     /// True if both are lanes of one warp.
     pub fn is_of_warp(self, other: Self) -> bool {
         Group::warp(self) == Group::warp(other)
@@ -220,11 +239,13 @@ pub struct ThreadState {
 impl ThreadState {
     /// Notes that it has read a write, by an instruction at a time.
     pub fn note_read(&mut self, write: &Write, (time, code): (u64, u32), is_strong: bool) {
-        if let Some(writer) = write.by {
+        let Some(writer) = write.by else { return };
+        let read = || LastRead { write: write.source(), time, code, is_strong };
+        match self.last_reads.entry(writer) {
             // What was written after it says more of what the thread could know.
-            if self.last_reads.get(&writer).is_none_or(|read| read.write.time <= write.time) {
-                self.last_reads.insert(writer, LastRead { write: write.source(), time, code, is_strong });
-            }
+            Entry::Occupied(before) if before.get().write.time > write.time => {}
+            Entry::Occupied(mut before) => drop(before.insert(read())),
+            Entry::Vacant(first) => drop(first.insert(read())),
         }
     }
 
