@@ -3,6 +3,8 @@
 use smallvec::SmallVec;
 
 use super::thread::{Pattern, Place};
+use super::view::View;
+use crate::base::lanes::LaneMask;
 use crate::isa::Scope;
 
 /// Bytes of memory that one access covers: 0 for global memory or a number of a shared memory, the address, and the length.
@@ -45,6 +47,8 @@ pub struct Write {
     pub(super) source: Option<u64>,
     /// The release patterns that an acquire pattern which reads it observes.
     pub(super) patterns: Vec<Pattern>,
+    /// Other lanes of the warp that have written the same bytes after the thread, by the same instruction: as one write of all.
+    pub(super) also_by: LaneMask,
 }
 
 /// The last writes of a location, in the order in which they were executed.
@@ -64,6 +68,12 @@ impl Write {
         self.by.is_some_and(|writer| writer == by || by.includes(scope, writer) && writer.includes(self.scope, by))
     }
 
+    /// True if a view has it, because it has all that a thread which made it had executed until then.
+    pub fn is_covered(&self, view: &View) -> bool {
+        let is_covered = |by: Place| view.covers(by, self.time) || view.covers_lane(by, self.also_by, self.time);
+        self.by.is_some_and(is_covered)
+    }
+
     /// As a reader sees it.
     pub fn source(&self) -> Source {
         let Self { bytes, by, time, code, scope, .. } = self;
@@ -76,7 +86,17 @@ impl History {
     pub fn new(bytes: &[u8], first: u64) -> Self {
         let bytes: SmallVec<[u8; 16]> = SmallVec::from_slice(bytes);
         let held = bytes.clone();
-        let before = Write { bytes, by: None, time: 0, code: 0, scope: Scope::None, after: 0, source: None, patterns: Vec::new() };
+        let before = Write {
+            bytes,
+            by: None,
+            time: 0,
+            code: 0,
+            scope: Scope::None,
+            after: 0,
+            source: None,
+            patterns: Vec::new(),
+            also_by: LaneMask::NONE,
+        };
         Self { first, writes: vec![before], held }
     }
 

@@ -12,6 +12,7 @@ use super::stale::StaleRead;
 use super::sync::Around;
 use super::thread::{Delay, Group, Observed, Pattern, Place, ThreadState, add_pattern};
 use super::view::View;
+use crate::base::lanes::LaneMask;
 use crate::isa::{Ordering, Scope};
 
 /// How memory is accessed.
@@ -159,8 +160,8 @@ impl WeakMemory {
             if followed >> own & 1 != 0 {
                 continue;
             }
-            let is_covered = |writer: Place| writer.is_of_warp(by) || views.iter().any(|view| view.covers(writer, write.time));
-            if known >> own & 1 != 0 || write.by.is_some_and(is_covered) {
+            let is_of_warp = || write.by.is_some_and(|writer| writer.is_of_warp(by));
+            if known >> own & 1 != 0 || is_of_warp() || views.iter().any(|view| write.is_covered(view)) {
                 known |= 1 << own;
                 followed |= write.after;
             }
@@ -176,8 +177,7 @@ impl WeakMemory {
 
     /// True if a write precedes the next operation of a thread in causality order.
     pub(super) fn has_passed(&self, by: Place, at: Location, history: &History, own: usize) -> bool {
-        let Write { by: writer, time, .. } = history.writes[own];
-        let has = |view: &View| view.observed(at, history) >> own & 1 != 0 || writer.is_some_and(|writer| view.covers(writer, time));
+        let has = |view: &View| view.observed(at, history) >> own & 1 != 0 || history.writes[own].is_covered(view);
         self.views(by).any(has)
     }
 
@@ -272,6 +272,7 @@ impl WeakMemory {
                 after: 0,
                 source: None,
                 patterns: Vec::new(),
+                also_by: LaneMask::NONE,
             };
             history.iter_mut().for_each(|history| history.append(write.clone(), written.record.is_atomic));
         }
@@ -480,6 +481,30 @@ impl WeakMemory {
         (read, holds)
     }
 
+    /// An atomic operation of a lane that leaves what it finds, after another lane of its warp in the same instruction: it joins the write
+    /// of that lane, which has the same bytes. False if that is no such write, or if it releases by itself.
+    pub fn join_write(&mut self, access: &Access, is_reduction: bool, held: &[u8]) -> bool {
+        let Access { by, at, ordering, time, code, scope } = *access;
+        let Self { histories, threads, .. } = self;
+        let Some(history) = histories.get_mut(&at).filter(|history| history.held[..] == *held && self.consistency.is_none()) else {
+            return false;
+        };
+        let Some(top) = history.top() else { return false };
+        let (first, write) = (history.first, &mut history.writes[top]);
+        let is_of_instruction = (write.time, write.code) == (time, code) && write.by.is_some_and(|writer| writer.is_of_warp(by));
+        if !is_of_instruction || write.bytes[..] != *held || !access.is_strong_to(write) || ordering.releases() {
+            return false;
+        }
+        let thread = threads.entry(by).or_default();
+        thread.view.observe(at, first, first + top as u64);
+        if !is_reduction {
+            thread.observe(by, at, &write.patterns, ordering.acquires().then_some(scope));
+        }
+        thread.patterns(at).for_each(|pattern| add_pattern(&mut write.patterns, pattern));
+        write.also_by |= LaneMask::of(by.lane());
+        true
+    }
+
     fn observe_reduction(&mut self, access: &Access, write: usize) {
         let Some(history) = self.histories.get(&access.at) else { return };
         if access.is_strong_to(&history.writes[write]) {
@@ -507,7 +532,11 @@ impl WeakMemory {
         }
         let Some(history) = self.histories.get_mut(&access.at) else { return true };
         let (bytes, by, time, code) = (SmallVec::from_slice(bytes), Some(access.by), access.time, access.code);
-        let own = history.add(Write { bytes: bytes.clone(), by, time, code, scope, after: 0, source, patterns }, before, later);
+        let own = history.add(
+            Write { bytes: bytes.clone(), by, time, code, scope, after: 0, source, patterns, also_by: LaneMask::NONE },
+            before,
+            later,
+        );
         let rivals = history.last().filter(|write| *write != own).count();
         let holds = later == 0 && (rivals == 0 || coin);
         if holds {

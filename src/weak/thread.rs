@@ -43,6 +43,16 @@ impl Place {
         [gpu, cluster, block, thread].into_iter().fold(0, |rank, part| rank << 32 | u128::from(part))
     }
 
+    /// A lane of its warp.
+    pub fn with_lane(self, lane: usize) -> Self {
+        Self { thread: self.thread / LANES as u32 * LANES as u32 + lane as u32, ..self }
+    }
+
+    /// The number of its lane.
+    pub fn lane(self) -> usize {
+        self.thread as usize % LANES
+    }
+
     /// True if both are lanes of one warp.
     pub fn is_of_warp(self, other: Self) -> bool {
         Group::warp(self) == Group::warp(other)

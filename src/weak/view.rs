@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::history::{History, Location};
 use super::sorted_map::SortedMap;
 use super::thread::{Group, Place};
+use crate::base::lanes::LaneMask;
 
 /// Facts that a view keeps to itself at most: to copy it costs no more than these.
 const OWN_MAX: usize = 12;
@@ -92,6 +93,12 @@ impl View {
     /// True if it has what a thread wrote at a time, because all is in it that the thread had executed until then.
     pub fn covers(&self, by: Place, time: u64) -> bool {
         self.facts().any(|facts| facts.covers(by, time))
+    }
+
+    /// True if it has what one of these lanes of a warp wrote at a time.
+    pub fn covers_lane(&self, warp: Place, lanes: LaneMask, time: u64) -> bool {
+        let lane_has = |facts: &Facts, lane: usize| facts.has_met(Group::thread(warp.with_lane(lane)), time);
+        self.facts().any(|facts| !facts.until.is_empty() && lanes.iter().any(|lane| lane_has(facts, lane)))
     }
 
     fn facts(&self) -> impl Iterator<Item = &Facts> {

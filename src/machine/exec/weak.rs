@@ -308,6 +308,11 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         for lane in access.mask.iter() {
             let held = self.held(space, access, lane);
             let how = self.weak_access((memory, access.addresses[lane], access.bytes), semantics, lane);
+            let left = apply(lane, word(&held));
+            if left == word(&held) && self.weak.as_mut().is_some_and(|weak| weak.join_write(&how, is_reduction, &held)) {
+                old[lane] = left;
+                continue;
+            }
             let change = |old: &[u8]| SmallVec::from_slice(&apply(lane, word(old)).to_le_bytes()[..size]);
             let Some(weak) = self.weak.as_mut() else { return old };
             let (read, holds) = weak.atomic(&how, is_reduction, &held, change);

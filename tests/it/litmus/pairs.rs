@@ -7,6 +7,7 @@ use std::sync::Arc;
 use ptxdbg::base::Sources;
 use ptxdbg::debug::{DivergencePolicy, MemoryModel, Schedule};
 use ptxdbg::machine::{Device, LaunchConfig, Machine, NullObserver, Step};
+use ptxdbg::program::Program;
 
 use crate::look::one_warp::one_warp;
 
@@ -338,36 +339,68 @@ fn module(algorithm: &Algorithm, links: &[&str]) -> String {
     text + "}\n"
 }
 
-/// The seeds of runs that leave what cannot be.
-fn violations(algorithm: &Algorithm, links: &[&str], memory: impl Fn(u64) -> MemoryModel, runs: u64) -> impl Iterator<Item = u64> {
-    let text = module(algorithm, links);
-    let (loaded, diagnostics) = ptxdbg::sema::load(&mut Sources::default(), "algorithm.ptx", text.clone());
-    let Some(program) = loaded else { panic!("{text}\n{diagnostics:#?}") };
-    let (blocks, is_violated) = (algorithm.blocks.len() as u32, algorithm.is_violated);
-    let is_wrong = move |seed: &u64| {
-        let (seed, memory) = (*seed, memory(*seed));
-        let mut device = Device::new(Arc::clone(&program));
+/// What runs of a kernel leave in memory, each by its seed; none if it waits for ever.
+struct Runs {
+    program: Arc<Program>,
+    blocks: u32,
+    threads: u32,
+}
+
+impl Runs {
+    fn new(text: &str, blocks: u32, threads: u32) -> Self {
+        let (loaded, diagnostics) = ptxdbg::sema::load(&mut Sources::default(), "algorithm.ptx", text.to_string());
+        let Some(program) = loaded else { panic!("{text}\n{diagnostics:#?}") };
+        Self { program, blocks, threads }
+    }
+
+    fn left(&self, seed: u64, memory: MemoryModel) -> Option<Vec<u32>> {
+        let mut device = Device::new(Arc::clone(&self.program));
         let words = device.allocate("words", ((WORDS + RESULTS) * 4) as u64, Some(0)).unwrap();
         let config = LaunchConfig {
-            grid: [blocks, 1, 1],
-            block: [1, 1, 1],
+            grid: [self.blocks, 1, 1],
+            block: [self.threads, 1, 1],
             schedule: Schedule::Random,
             seed,
             memory,
             divergence: DivergencePolicy::Independent,
-            ..one_warp(program.function("k").unwrap(), words)
+            ..one_warp(self.program.function("k").unwrap(), words)
         };
         let mut machine = Machine::new(device, config).unwrap();
         if machine.run(1 << 18, &mut NullObserver) != Step::Done {
-            // What waits forever has lost a write that it waits for.
-            return true;
+            return None;
         }
         let mut bytes = vec![0; (WORDS + RESULTS) * 4];
         machine.device().read(words, &mut bytes).unwrap();
-        let left: Vec<u32> = bytes.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
-        is_violated(&left[..WORDS], &left[WORDS..])
-    };
+        Some(bytes.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect())
+    }
+}
+
+/// The seeds of runs that leave what cannot be.
+fn violations(algorithm: &Algorithm, links: &[&str], memory: impl Fn(u64) -> MemoryModel, runs: u64) -> impl Iterator<Item = u64> {
+    let (all, is_violated) = (Runs::new(&module(algorithm, links), algorithm.blocks.len() as u32, 1), algorithm.is_violated);
+    // What waits forever has lost a write that it waits for.
+    let is_wrong = move |seed: &u64| all.left(*seed, memory(*seed)).is_none_or(|left| is_violated(&left[..WORDS], &left[WORDS..]));
     (0..runs).filter(is_wrong)
+}
+
+/// All lanes of a warp try to take a lock, which one of them gets, and another lane raises a flag: `$0` is the store of the flag.
+const LOCK_AND_FLAG: &str = ".version 8.6\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 memory) {\n.reg .pred %p;\n\
+    .reg .b32 %a, %b, %t;\n.reg .b64 %m;\nld.param.u64 %m, [memory];\nmov.u32 %b, %ctaid.x;\nmov.u32 %t, %tid.x;\n\
+    setp.ne.u32 %p, %b, 0;\n@%p bra READER;\nfence.acq_rel.gpu;\natom.relaxed.gpu.global.cas.b32 %a, [%m], 0, 1;\n\
+    setp.ne.u32 %p, %t, 5;\n@%p bra DONE;\nst.$0.global.u32 [%m+128], 1;\nbra DONE;\n\
+    READER:\nsetp.ne.u32 %p, %t, 0;\n@%p bra DONE;\n\
+    WAIT:\nld.acquire.gpu.global.u32 %a, [%m+128];\nsetp.eq.u32 %p, %a, 0;\n@%p bra WAIT;\n\
+    ld.relaxed.gpu.global.u32 %a, [%m];\nst.global.u32 [%m+256], %a;\nDONE:\nret;\n}\n";
+
+#[test]
+fn what_a_lane_leaves_as_it_finds_it_is_a_write_of_that_lane_too() {
+    let locked = |flag: &str| {
+        let runs = Runs::new(&LOCK_AND_FLAG.replace("$0", flag), 2, 32);
+        (0..400).map(|seed| runs.left(seed, MemoryModel::Weak(seed)).unwrap()[256 / 4]).collect::<Vec<u32>>()
+    };
+    // A reader that has acquired what the lane has released knows the lock as the lane has found it.
+    assert!(locked("release.gpu").iter().all(|lock| *lock == 1));
+    assert!(locked("relaxed.gpu").contains(&0));
 }
 
 /// Runs of a wrong algorithm for each of the right one.
