@@ -388,7 +388,7 @@ fn run(args: &Args, opened: &Opened) -> Result<Status, Failure> {
     let (mut certificates, fixer) = (Vec::new(), Fixer::new(args.run_options(), args.fix));
     for case in &opened.plan.cases {
         let reasons = case.launches.first().map_or(&[][..], |launch| &launch.reasons);
-        let run = Run::of_case(&opened.program, case, &args.run_options(), interrupt::pressed)?;
+        let run = Run::of_case(&opened.program, case, &args.run_options(), interrupt::pressed_in_run_of(&case.name))?;
         let (comparison, mut summary) = (run.comparison, run.summary);
         if comparison.is_wrong() || summary.findings.iter().any(|finding| finding.severity >= args.failing()) {
             status = Status::Wrong;

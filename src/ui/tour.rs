@@ -67,7 +67,7 @@ pub static STORIES: [Story; 5] = [
             "shows the predicate of the branch in all lanes: half of them will take it",
             "says what the branch does, and which lanes take it",
             "takes the branch: the warp splits",
-            "shows the two groups, and where they will meet",
+            "shows the groups, and where they will meet: lane 0 has left the loop before",
             "shows the control flow, with the lanes in each block",
             "goes on with the group that runs",
             "goes on again",

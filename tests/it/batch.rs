@@ -1,7 +1,8 @@
 //! What scripts and continuous integration read: commands as JSON, test cases as JUnit's XML, completions and manual pages.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot run the program fails")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot run the program fails")]
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -78,5 +79,44 @@ fn manual_pages_are_installed() {
     for page in ["man1/ptxdbg.1", "man5/ptxdbg-launch.5", "man5/ptxdbg-layout.5"] {
         let name = page.rsplit('/').next().unwrap();
         assert_eq!(fs::read(folder.join(page)).unwrap(), fs::read(Path::new(TOP).join("man").join(name)).unwrap(), "{page}");
+    }
+}
+
+/// The format is Chrome's trace event format: slices of a track lie in each other or apart, an arrow has one start and one end, a counter
+/// numbers.
+#[test]
+fn a_trace_is_one_of_chrome() {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pipeline_trace.json");
+    let export = format!("export trace {}", file.display());
+    let launch = "fixtures/programs/mbar_pipeline.ron";
+    let output = ptxdbg(&["--batch", "--no-init", "-l", launch, "-e", &export]);
+    assert_eq!(output.status.code(), Some(2), "nothing has been executed yet");
+    let output = ptxdbg(&["--batch", "--no-init", "-l", launch, "-e", "goto end", "-e", &export]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    let trace: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    let mut tracks: BTreeMap<(u64, u64), Vec<(u64, u64)>> = BTreeMap::new();
+    let (mut starts, mut ends, mut counters) = (BTreeSet::new(), BTreeSet::new(), 0);
+    for event in trace["traceEvents"].as_array().unwrap() {
+        let number = |name: &str| event[name].as_u64().unwrap_or_else(|| panic!("no {name}: {event}"));
+        assert!(event["name"].is_string());
+        match event["ph"].as_str().unwrap() {
+            "X" => tracks.entry((number("pid"), number("tid"))).or_default().push((number("ts"), number("ts") + number("dur"))),
+            "s" => assert!(starts.insert(number("id")), "two arrows have one number: {event}"),
+            "f" => assert!(ends.insert(number("id")), "two arrows have one number: {event}"),
+            "C" => counters += u64::from(event["args"].as_object().unwrap().values().all(Value::is_u64) && number("ts") > 0),
+            "M" => assert!(event["args"]["name"].is_string()),
+            other => panic!("an event of kind {other}"),
+        }
+    }
+    assert!(starts.len() > 100 && counters > 100);
+    assert_eq!(starts, ends);
+    for slices in tracks.values_mut() {
+        slices.sort_by_key(|(from, until)| (*from, std::cmp::Reverse(*until)));
+        let mut around: Vec<u64> = Vec::new();
+        for (from, until) in slices {
+            around.retain(|end| *end > *from);
+            assert!(around.iter().all(|end| *until <= *end), "slices overlap at {from}");
+            around.push(*until);
+        }
     }
 }

@@ -131,6 +131,33 @@ fn a_line_in_a_loop_is_not_visited_where_it_was_moved_out() {
     assert_eq!(shown(&made_again, "loop.cu:6", None), "small.ptx:7 mov.u32, small.ptx:14 setp.lt.u32");
 }
 
+/// Line 5 is the first of a `do` loop's body, and its address was moved out of the loop.
+#[test]
+fn the_first_line_of_a_do_loop_is_visited_inside_alone() {
+    let moved = program(
+        ".version 9.0 .target sm_90 .address_size 64
+        .visible .entry k() {
+            .reg .pred p; .reg .b32 i, n;
+            .loc 1 3 1
+            mov.u32 i, 0;
+            .loc 1 5 1
+            mov.u32 n, 9;
+        AGAIN:
+            add.u32 i, i, n;
+            .loc 1 6 1
+            add.u32 i, i, 1;
+            .loc 1 7 1
+            setp.lt.u32 p, i, 40;
+            @p bra AGAIN;
+            .loc 1 8 1
+            ret;
+        }
+        .file 1 \"/src/kernels/loop.cu\"",
+    );
+    assert_eq!(shown(&moved, "loop.cu:5", None), "small.ptx:9 add.u32");
+    assert_eq!(shown(&moved, "loop.cu:7", None), "small.ptx:13 setp.lt.u32");
+}
+
 /// A line whose code is a loop of its own is entered once: going round is no entry. Coming back from another line is.
 #[test]
 fn going_round_inside_a_line_does_not_enter_it() {

@@ -24,4 +24,5 @@ it.\n\n\
 print keeps what it shows: $ is the last value, $$ the one before it, $$3 the third before it, $2 the second of all ('show values'). \
 'set $x = VALUE' keeps one under a name ('show convenience'); $_ is the last address that x has shown, $__ what lies there, $bpnum the \
 last breakpoint. 'p i = 3' assigns, as set does.\n\n\
-Casts take the types of PTX and of C: (f16x2)%r4, ((f16x2)%r4)[1], (float)%r1.";
+Casts take the types of PTX and of C: (f16x2)%r4, ((f16x2)%r4)[1], (float)%r1. Of a register \
+        of a packed type, %r4.x and %r4.y are the numbers.";

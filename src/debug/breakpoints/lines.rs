@@ -122,17 +122,27 @@ impl Wanted<'_> {
         chain[outermost..].to_vec()
     }
 
-    /// True if the line, in these calls, stands in the body of a loop: the loop has lines before it, and its branches back are of other
-    /// lines. Those of a `for` or a `while` are of the line with its condition, which is evaluated once more than the body.
+    /// True if the line, in these calls, stands in the body of a loop: the loop has lines before it, or it is a `do` loop that ends
+    /// after it, and its branches back are of other lines. Those of a `for` or a `while` are of the line with its condition, which is
+    /// evaluated once more than the body.
     fn is_in_body(&self, graph: &ControlFlow, one: &Loop, calls: &[SourceLine]) -> bool {
-        let is_before = |pc: u32| {
+        let line = |pc: u32| {
             let chain: Vec<SourceLine> = self.program.source_places(Pc(pc)).collect();
             let place = chain.strip_suffix(calls).and_then(<[SourceLine]>::last);
-            place.is_some_and(|place| self.files.contains(&place.file) && (1..self.line).contains(&place.line))
+            place.filter(|place| self.files.contains(&place.file) && place.line > 0).map(|place| place.line)
         };
         let goes_back = |block: &&BlockId| graph.successors(**block).contains(&one.header);
-        let mut backs = one.blocks.iter().filter(goes_back).map(|block| graph.code(*block).end - 1);
-        one.blocks.iter().flat_map(|block| graph.code(*block)).any(is_before) && !backs.any(|back| self.is_on_line(back))
+        let backs = || one.blocks.iter().filter(goes_back).map(|block| graph.code(*block).end - 1);
+        let code = || one.blocks.iter().flat_map(|block| graph.code(*block));
+        let has_lines_before = code().filter_map(line).any(|line| line < self.line);
+        // The condition of a `do` loop is its last line, and none of it is outside.
+        let function = code().next().and_then(|pc| self.program.function_at(Pc(pc)));
+        let all = || function.map_or(0..0, |id| self.program.functions[id.index()].code.clone());
+        let is_inside = |pc: u32| graph.block_of(Pc(pc)).is_some_and(|block| one.blocks.contains(&block));
+        let ends_with =
+            |last: u32| code().filter_map(line).all(|line| line <= last) && all().all(|pc| is_inside(pc) || line(pc) != Some(last));
+        let is_do = || backs().all(|back| line(back).is_some_and(|last| last > self.line && ends_with(last)));
+        (has_lines_before || is_do()) && !backs().any(|back| self.is_on_line(back))
     }
 }
 

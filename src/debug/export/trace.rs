@@ -15,7 +15,7 @@ use crate::program::Program;
 /// Most events of a trace: a viewer cannot use more.
 const EVENTS_MAX: usize = 2_000_000;
 
-/// The track of the copies of a block.
+/// The first track of the copies of a block: slices of a track lie in each other or apart, so copies that overlap have several.
 const COPIES: u32 = 1000;
 
 /// A block and a track of it.
@@ -24,6 +24,9 @@ type Track = ([u32; 3], u32);
 /// The trace of the recorded run.
 pub(super) fn trace(session: &mut Session, interrupt: &mut dyn InterruptCheck) -> Result<String, String> {
     let (now, until) = (session.time(), session.recorded());
+    if until == Tick::START {
+        return Err("nothing has been executed yet: 'run' first, or 'goto end'".to_string());
+    }
     let mut recorder = Recorder::new(Arc::clone(session.program()));
     session.timeline.restore(Tick::START);
     let ran = session.replay(until, &mut recorder, interrupt, |_, recorder| recorder.events.len() > EVENTS_MAX);
@@ -44,6 +47,16 @@ struct Open {
     last: u64,
 }
 
+/// A copy in flight.
+struct Flight {
+    /// Where it is shown.
+    track: Track,
+    name: String,
+    from: u64,
+    /// The number of its arrow: those of copies begin anew with each launch.
+    flow: usize,
+}
+
 struct Recorder {
     program: Arc<Program>,
     events: Vec<Value>,
@@ -52,7 +65,9 @@ struct Recorder {
     /// What each warp waits for.
     waiting: BTreeMap<Track, Open>,
     /// The copies in flight.
-    copies: BTreeMap<u64, (Track, String, u64)>,
+    copies: BTreeMap<u64, Flight>,
+    /// The copies that were issued.
+    flows: usize,
     /// The numbers of the blocks, in the order in which they ran.
     blocks: BTreeMap<[u32; 3], usize>,
     tracks: BTreeSet<Track>,
@@ -61,7 +76,8 @@ struct Recorder {
 impl Recorder {
     fn new(program: Arc<Program>) -> Self {
         let (running, waiting) = (BTreeMap::new(), BTreeMap::new());
-        Self { program, events: Vec::new(), running, waiting, copies: BTreeMap::new(), blocks: BTreeMap::new(), tracks: BTreeSet::new() }
+        let (copies, blocks, tracks) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
+        Self { program, events: Vec::new(), running, waiting, copies, flows: 0, blocks, tracks }
     }
 
     /// The number of the block's process.
@@ -113,26 +129,30 @@ impl Recorder {
         let (copy, tick) = (event.copy, event.tick.0);
         let track = (copy.issued.block, copy.issued.warp.number());
         let name = format!("copy #{} of {}", copy.id, self.program.place(copy.issued.pc));
-        let pid = self.process(track.0);
-        let id = copy.id;
-        let flow = |phase: &str, tid: u32| {
-            json!({
-                "ph": phase, "pid": pid, "tid": tid, "ts": tick, "id": id, "name": "copy", "cat": "copy", "bp": "e",
-            })
-        };
         match event.stage {
             CopyStage::Issued => {
-                self.events.push(flow("s", track.1));
-                self.copies.insert(copy.id, (track, name, tick));
+                self.flows += 1;
+                self.arrow("s", track, tick, self.flows);
+                let is_free = |row: &u32| !self.copies.values().any(|flight| flight.track == (track.0, *row));
+                let row = (COPIES..).find(is_free).unwrap_or(COPIES);
+                self.copies.insert(copy.id, Flight { track: (track.0, row), name, from: tick, flow: self.flows });
             }
             CopyStage::Read => {}
             CopyStage::Ended => {
-                if let Some((track, name, from)) = self.copies.remove(&copy.id) {
-                    self.slice((track.0, COPIES), &name, "copy", from, tick);
-                    self.events.push(flow("f", COPIES));
+                if let Some(Flight { track, name, from, flow }) = self.copies.remove(&copy.id) {
+                    self.slice(track, &name, "copy", from, tick);
+                    self.arrow("f", track, tick, flow);
                 }
             }
         }
+    }
+
+    /// The start or the end of an arrow between slices.
+    fn arrow(&mut self, phase: &str, (block, track): Track, tick: u64, number: usize) {
+        let pid = self.process(block);
+        self.events.push(json!({
+            "ph": phase, "pid": pid, "tid": track, "ts": tick, "id": number, "name": "copy", "cat": "copy", "bp": "e",
+        }));
     }
 
     fn mbarrier(&mut self, event: &MbarrierEvent) {
@@ -150,8 +170,8 @@ impl Recorder {
         for (track, open) in std::mem::take(&mut self.waiting) {
             self.slice(track, &open.name, "wait", open.from, until.0);
         }
-        for (_, (track, name, from)) in std::mem::take(&mut self.copies) {
-            self.slice((track.0, COPIES), &name, "copy", from, until.0);
+        for Flight { track, name, from, flow: _ } in std::mem::take(&mut self.copies).into_values() {
+            self.slice(track, &name, "copy", from, until.0);
         }
         let kernel = shown_name(&self.program.functions[session.machine().config().kernel.index()].name).into_owned();
         let process = |([x, y, z], pid): (&[u32; 3], &usize)| {
@@ -160,7 +180,11 @@ impl Recorder {
         };
         let mut events: Vec<Value> = self.blocks.iter().map(process).collect();
         for (block, track) in &self.tracks {
-            let name = if *track == COPIES { "copies".to_string() } else { session.roles.warp(*track) };
+            let name = match track.checked_sub(COPIES) {
+                None => session.roles.warp(*track),
+                Some(0) => "copies".to_string(),
+                Some(row) => format!("copies {}", row + 1),
+            };
             let pid = self.blocks.get(block);
             events.push(json!({ "ph": "M", "pid": pid, "tid": track, "name": "thread_name", "args": { "name": name } }));
         }

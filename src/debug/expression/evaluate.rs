@@ -359,6 +359,9 @@ impl<'a> Evaluator<'a> {
                 if let Some(referent) = self.kept_name(node, name)? {
                     return Ok(referent);
                 }
+                if let Some(part) = self.part_of_register(node, name)? {
+                    return Ok(Referent::Value(part));
+                }
                 let reason = match frame {
                     // The name is in the scope of a function that the thread is not in.
                     Err(error) if scope::is_in_a_function(self.context.program(), name) => error.clone().into(),
@@ -367,6 +370,23 @@ impl<'a> Evaluator<'a> {
                 Err(EvaluationError { column: node.at, reason })
             }
         }
+    }
+
+    /// `%r7.x`: the first of the numbers that a register of a packed type holds, `.y` the second; none if it is no register.
+    fn part_of_register(&self, node: &Node, name: &str) -> Evaluated<Option<Scalar>> {
+        let Some((register, letter)) = name.rsplit_once('.') else { return Ok(None) };
+        let Some(part) = ["x", "y", "z", "w"].iter().position(|part| *part == letter) else { return Ok(None) };
+        let found = scope::look_up(&self.context, self.frame.as_ref().ok(), register);
+        let Some(Named::Register(location)) = found else { return Ok(None) };
+        let (one, count) = number::elements(location.ty);
+        if count < 2 || part as u32 >= count {
+            let ty = location.ty.word();
+            let message =
+                format!("'{register}' is of type {ty}, without a part '.{letter}': ((f16x2){register})[0] casts it for its parts");
+            return Err(refused(node, message));
+        }
+        let whole = self.register(node, &location)?;
+        Ok(Some(Scalar::new(Type::Scalar(one), number::element(location.ty, whole.bits, part as u32))))
     }
 
     /// The target of a pointer. A number is a generic address, with the type of the buffer or variable there, or `.b32`.

@@ -21,6 +21,7 @@
 //! | `$`, `$$`, `$2`, `$_`, `$x` | values that are kept: of the history, of `x`, of `set $x = VALUE` |
 
 mod bytes;
+mod compiled;
 mod error;
 mod evaluate;
 mod kept;
@@ -41,6 +42,7 @@ mod tree;
 pub use super::names::scope::register_bits;
 pub use super::value::number::little_endian;
 pub use bytes::Retyped;
+pub(in crate::debug) use compiled::{Compiled, Operands, PartValues};
 pub use error::ExpressionError;
 pub use evaluate::{ELEMENTS, EvaluationError, Reason};
 pub(in crate::debug) use names::{SourceTypeName, type_of as type_called};

@@ -13,6 +13,12 @@ const CUDA_NAMES: &[(&str, &str)] = &[("threadIdx", "%tid"), ("blockIdx", "%ctai
 /// The constant of CUDA with the number of lanes of a warp.
 const WARP_SIZE: &str = "warpSize";
 
+/// True for `threadIdx.x` and other CUDA names of coordinates and extents.
+pub(super) fn is_of_thread(name: &str) -> bool {
+    let of_vector = |(vector, part): (&str, &str)| CUDA_NAMES.iter().any(|row| row.0 == vector) && matches!(part, "x" | "y" | "z");
+    name == WARP_SIZE || name.split_once('.').is_some_and(of_vector)
+}
+
 impl<'a> Evaluator<'a> {
     /// `threadIdx.x` and other CUDA names of special registers, and their vectors such as `%tid`, if nothing else has the name.
     pub fn cuda_name(&self, node: &Node, name: &str) -> Evaluated<Option<Referent<'a>>> {

@@ -1,12 +1,14 @@
 //! The observer of a query.
 
 use super::FoundEvent;
+use super::condition::Condition;
 use super::query::{Happening, Query};
 use crate::debug::breakpoints::WatchMode;
+use crate::debug::eval_context::EvalContext;
 use crate::debug::resume::Watchpoint;
 use crate::machine::{
     AccessEvent, AccessKind, CopyEvent, CopyStage, Event, EventKind, EventMask, Issue, IssuePoint, LaneMask, Observer, StoreData,
-    SyncEvent, SyncKind, Tick,
+    SyncEvent, SyncKind, Tick, Warp,
 };
 use crate::program::{ControlOp, Op, Program};
 
@@ -17,12 +19,14 @@ pub(super) struct Collector<'q> {
     place: Option<Watchpoint>,
     /// For each instruction, true if it may do what is asked for; empty if no instruction is watched.
     code: Vec<bool>,
+    /// What must hold for the thread.
+    condition: Option<Condition<'q>>,
     /// The events since the last pause.
     pub events: Vec<FoundEvent>,
     /// The instruction before which the run has paused for the condition.
-    pub paused: Option<Issue>,
+    paused: Option<Issue>,
     /// The lanes for which the condition holds, at this tick.
-    pub passing: (Tick, LaneMask),
+    passing: (Tick, LaneMask),
 }
 
 impl<'q> Collector<'q> {
@@ -40,7 +44,18 @@ impl<'q> Collector<'q> {
         };
         let watched = query.condition.is_some() || query.happening == Happening::Branches;
         let code = if watched { program.code.iter().map(|inst| is_candidate(&inst.op)).collect() } else { Vec::new() };
-        Self { query, place, code, events: Vec::new(), paused: None, passing: (Tick::MAX, LaneMask::NONE) }
+        let condition = query.condition.as_ref().map(Condition::new);
+        Self { query, place, code, condition, events: Vec::new(), paused: None, passing: (Tick::MAX, LaneMask::NONE) }
+    }
+
+    /// Evaluates the condition at the pause that it needs; `context` is that of the machine, in launch number `launch`.
+    pub fn at_pause(&mut self, context: &EvalContext<'_>, launch: usize) {
+        let Some(condition) = &mut self.condition else { return };
+        condition.at_launch(launch);
+        if let Some(issue) = self.paused.take() {
+            let lanes = issue.lanes & self.query.threads.lanes_of(issue.point.block, issue.point.warp.number());
+            self.passing = (issue.point.tick, condition.evaluate(context, &issue, lanes));
+        }
     }
 
     /// The lanes of `lanes` that the query's threads and condition pass.
@@ -101,14 +116,20 @@ impl<'q> Collector<'q> {
     }
 
     /// True if the run must pause before the instruction, to evaluate the condition.
-    fn before(&mut self, issue: &Issue) -> bool {
+    fn before(&mut self, issue: &Issue, warp: &Warp) -> bool {
         if !self.code.get(issue.point.pc.index()).is_some_and(|flag| *flag) {
             return false;
         }
-        let is_wanted = !(issue.lanes & self.query.threads.lanes_of(issue.point.block, issue.point.warp.number())).is_empty();
-        if self.query.condition.is_some() && self.passing.0 != issue.point.tick {
-            self.paused = is_wanted.then_some(*issue);
-            return is_wanted;
+        let lanes = issue.lanes & self.query.threads.lanes_of(issue.point.block, issue.point.warp.number());
+        if lanes.is_empty() {
+            return false;
+        }
+        if let Some(condition) = self.condition.as_ref().filter(|_| self.passing.0 != issue.point.tick) {
+            let Some(holds) = condition.lanes(issue, warp, lanes) else {
+                self.paused = Some(*issue);
+                return true;
+            };
+            self.passing = (issue.point.tick, holds);
         }
         if self.query.happening == Happening::Branches {
             let lanes = self.passing(&issue.point, issue.lanes);
@@ -151,7 +172,7 @@ impl Observer for Collector<'_> {
             Event::Access(access) => self.access(access),
             Event::Copy(copy) => self.copy(copy),
             Event::Sync(sync) => self.sync(sync),
-            Event::Before(issue, _) => return self.before(issue),
+            Event::Before(issue, warp) => return self.before(issue, warp),
             Event::Collective(_)
             | Event::Mbarrier(_)
             | Event::Wgmma(_)

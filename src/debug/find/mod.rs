@@ -1,9 +1,11 @@
 //! Queries over the run: which threads did something, when, where and how often.
 //!
-//! The recorded run is executed again with an observer that keeps what the query asks for. A condition is evaluated with the machine
-//! standing still before the instruction, so it costs a pause at each candidate; everything else is decided in the observer.
+//! The recorded run is executed again with an observer that keeps what the query asks for. The observer decides a condition of registers
+//! and of the thread's coordinates, whose names are looked up once at each instruction. Any other condition is evaluated with the machine
+//! standing still before the instruction, and costs a pause wherever the rest of it does not decide.
 
 mod collector;
+mod condition;
 mod query;
 mod text;
 
@@ -142,17 +144,7 @@ impl Session {
 
     /// Adds what the observer has collected and the conditions confirm.
     fn take(&mut self, collector: &mut Collector<'_>, query: &Query, found: &mut Found) {
-        // The instruction before which the run stands is the only candidate that needs a condition.
-        if let Some(issue) = collector.paused.take() {
-            let first = Focus { block: issue.point.block, warp: issue.point.warp.number(), lane: 0, frame: 0 };
-            let holds = |lane: usize| {
-                let context = self.eval_context();
-                let context = context.refocused(Focus { lane: lane as u32, ..first });
-                let value = query.condition.as_ref().map(|condition| condition.evaluate(&context));
-                value.is_none_or(|value| value.is_ok_and(|value| value.is_true()))
-            };
-            collector.passing = (issue.point.tick, issue.lanes.filter(holds));
-        }
+        collector.at_pause(&self.eval_context(), self.launch());
         for event in std::mem::take(&mut collector.events) {
             if query.wanted == Wanted::First && !found.events.is_empty() {
                 break;

@@ -12,6 +12,7 @@ use crate::debug::eval_context::{Buffer, EvalContext, Frame};
 use crate::debug::frame_scopes;
 use crate::debug::source_names;
 use crate::isa::{ScalarType, Space, nearest};
+use crate::machine::{FrameBase, Registers};
 use crate::program::operands::{Use, registers_of};
 use crate::program::{
     Bank, FuncId, Function, Param, ParamStorage, Pc, Program, Register, Variable, is_called, map, short_name, shown_name,
@@ -229,14 +230,17 @@ pub fn variable_called<'a>(context: &EvalContext<'a>, name: &str) -> Option<&'a 
 
 /// The bits of a register in a frame; none if no code names it.
 pub fn register_bits(frame: &Frame<'_>, location: &RegisterLocation) -> Option<u128> {
-    let slot = location.slot?;
-    let (registers, lane) = (&frame.warp.registers, frame.lane as usize % 32);
+    bits_of_lane(&frame.warp.registers, frame.base, location, frame.lane as usize % 32)
+}
+
+/// The bits of a register of a lane in the frame that begins at `base`; none if no code names it.
+pub fn bits_of_lane(registers: &Registers, base: FrameBase, location: &RegisterLocation, lane: usize) -> Option<u128> {
+    let first = location.slot?.in_frame(base.slot(location.bank)).index();
     match location.bank {
-        Bank::B32 => registers.b32.get(slot.in_frame(frame.base.b32).index()).map(|register| u128::from(register[lane])),
-        Bank::Pred => registers.pred.get(slot.in_frame(frame.base.pred).index()).map(|bits| u128::from(bits.contains(lane))),
+        Bank::B32 => registers.b32.get(first).map(|register| u128::from(register[lane])),
+        Bank::Pred => registers.pred.get(first).map(|bits| u128::from(bits.contains(lane))),
         Bank::B64 => {
-            let half =
-                |index: usize| registers.b64.get(slot.in_frame(frame.base.b64).index() + index).map(|register| u128::from(register[lane]));
+            let half = |index: usize| registers.b64.get(first + index).map(|register| u128::from(register[lane]));
             let high = if location.width > 1 { half(1)? } else { 0 };
             Some(half(0)? | high << 64)
         }

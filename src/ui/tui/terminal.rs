@@ -258,7 +258,10 @@ impl Terminal {
     pub fn print(&mut self, text: &str) -> io::Result<()> {
         let lines = self.record(text);
         match self.usage {
-            Use::Prompt => self.write(&lines.iter().map(|line| format!("{line}\x1b[0m\r\n")).collect::<String>()),
+            Use::Prompt => {
+                let rows = |line: &String| wrapped(line, usize::from(self.size.columns).max(1)).join("\r\n");
+                self.write(&lines.iter().map(|line| format!("{}\x1b[0m\r\n", rows(line))).collect::<String>())
+            }
             Use::Browse => self.write_tail(),
         }
     }

@@ -422,8 +422,9 @@ fn a_step_moves_the_source_and_not_what_was_scrolled_to() {
     assert!(shown.lines().any(|line| line.starts_with(" ▶38")), "{shown}");
     assert_eq!(press(&mut source, "F9"), Answer::Command("break walk.ptx:38".to_string()), "the cursor is with the focused thread");
     let shown = text(&drawn(&mut memory, &session, 60, 12));
-    // Eleven of the 17 rows that name and hold 64 elements are visible; the eleventh row of elements begins with tile[40].
-    assert!(shown.starts_with("─[shared memory · tile[40] at 0x4a0 · 7-17 of 17"), "{shown}");
+    // The last eleven of the 17 rows that name and hold 64 elements are visible. What is known of an element comes before the rows.
+    assert!(shown.starts_with("─[shared memory · tile[40] at 0x4a0 · written t=26"), "{shown}");
+    assert!(shown.lines().nth(1).is_some_and(|line| line.starts_with(" [20]")), "{shown}");
 }
 
 #[test]

@@ -128,10 +128,10 @@ pub fn draw(
         let state = if is_moved { format!(" · {}", state(&element_state(context.session, object, element))) } else { String::new() };
         (format!(" · {} at {address:#x}", object.element_name(element)), state)
     });
-    format!("{} memory{filter}{at}{}{state}", space.word(), visible_range(&window, total))
+    format!("{} memory{filter}{at}{state}{}", space.word(), visible_range(&window, total))
 }
 
-/// `written t=41 by warp 1 lane 3, tiles.ptx:97 · no race found`
+/// `finding 1 · written t=41 by warp 1 lane 3, tiles.ptx:97`
 fn state(state: &ElementState) -> String {
     let writer = match &state.writer {
         Some(writer) => format!("written t={} by {}, {}", grouped(writer.time), writer.thread, writer.place),
@@ -139,12 +139,12 @@ fn state(state: &ElementState) -> String {
     };
     let findings: Vec<String> = state.findings.iter().map(usize::to_string).collect();
     let checked = match (state.is_checked, findings.len()) {
-        (_, 1) => format!(" · finding {}", findings[0]),
-        (_, 2..) => format!(" · findings {}", findings.join(", ")),
-        (true, _) => " · nothing found".to_string(),
+        (_, 1) => format!("finding {} · ", findings[0]),
+        (_, 2..) => format!("findings {} · ", findings.join(", ")),
+        (true, _) => "nothing found · ".to_string(),
         (false, _) => String::new(),
     };
-    writer + &checked
+    checked + &writer
 }
 
 /// The section and the element of the cursor in row `cursor`; sets the command for choosing it, and clamps its column.

@@ -20,6 +20,8 @@ use crate::ui::tui::theme::Role;
 const TEXT_MIN: usize = 24;
 /// The minimum width of the text beside a strip of lanes.
 const TEXT_BESIDE_STRIP: usize = 40;
+/// The minimum width of the text beside the names of other warps.
+const TEXT_BESIDE_OTHERS: usize = 32;
 /// The width of the number of lanes that have executed a line.
 const EXECUTED: usize = 5;
 /// The width of the names of the other warps on a line.
@@ -42,7 +44,7 @@ impl Columns {
         let fixed = digits + 4 + if has_executed { EXECUTED } else { 0 };
         let strip = LaneStrip::new(width.saturating_sub(fixed), (TEXT_MIN, TEXT_BESIDE_STRIP), is_whole(eval_context));
         let is_alone = eval_context.extents().warps() < 2;
-        let has_others = !is_alone && width >= fixed + strip.width() + TEXT_MIN + OTHERS;
+        let has_others = !is_alone && width >= fixed + strip.width() + TEXT_BESIDE_OTHERS + OTHERS;
         Self { digits, strip, has_others, has_executed }
     }
 }

@@ -1,0 +1,71 @@
+//! The condition of a query, evaluated before each instruction that may do what is asked for.
+
+use std::collections::BTreeMap;
+
+use crate::debug::eval_context::EvalContext;
+use crate::debug::expression::{Compiled, Expression, Node, Operands, PartValues};
+use crate::debug::focus::Focus;
+use crate::machine::{Issue, LaneMask, Warp};
+use crate::program::Pc;
+
+/// Most warps whose values are kept.
+const WARPS_MAX: usize = 4096;
+
+/// A condition, and what of it is known by now.
+pub(super) struct Condition<'q> {
+    expression: &'q Expression,
+    /// What of it depends on the thread alone.
+    parts: Vec<Node>,
+    /// What it means at an instruction.
+    code: BTreeMap<Pc, Compiled>,
+    /// The values of the parts, by block and warp.
+    warps: BTreeMap<([u32; 3], u32), Vec<PartValues>>,
+    /// The launch that this is known of.
+    launch: usize,
+}
+
+impl<'q> Condition<'q> {
+    pub fn new(expression: &'q Expression) -> Self {
+        Self { expression, parts: expression.parts_of_threads(), code: BTreeMap::new(), warps: BTreeMap::new(), launch: 0 }
+    }
+
+    /// The lanes of `lanes` for which it holds before an instruction; none if the machine must stand still to know.
+    pub fn lanes(&self, issue: &Issue, warp: &Warp, lanes: LaneMask) -> Option<LaneMask> {
+        let (holds, open) = self.decided(issue, warp, lanes)?;
+        open.is_empty().then_some(holds)
+    }
+
+    fn decided(&self, issue: &Issue, warp: &Warp, lanes: LaneMask) -> Option<(LaneMask, LaneMask)> {
+        let code = self.code.get(&issue.point.pc)?;
+        let parts = if self.parts.is_empty() { &[][..] } else { self.warps.get(&warp_of(issue))? };
+        Some(code.decide(&Operands { registers: &warp.registers, frame: issue.frame, parts }, lanes))
+    }
+
+    /// Forgets what is known of another launch.
+    pub fn at_launch(&mut self, launch: usize) {
+        if launch != self.launch {
+            self.code.clear();
+            self.warps.clear();
+            self.launch = launch;
+        }
+    }
+
+    /// The lanes of `lanes` for which it holds; the machine of `context` stands before the instruction.
+    pub fn evaluate(&mut self, context: &EvalContext<'_>, issue: &Issue, lanes: LaneMask) -> LaneMask {
+        let (block, warp) = warp_of(issue);
+        let at = |lane: usize| context.refocused(Focus { block, warp, lane: lane as u32, frame: 0 });
+        let first = at(lanes.first());
+        self.code.entry(issue.point.pc).or_insert_with(|| self.expression.compile(&first, &self.parts));
+        if self.warps.len() >= WARPS_MAX {
+            self.warps.clear();
+        }
+        self.warps.entry((block, warp)).or_insert_with(|| PartValues::of_warp(&first, &self.parts));
+        let decided = first.warp().ok().and_then(|warp| self.decided(issue, warp, lanes));
+        let (holds, open) = decided.unwrap_or((LaneMask::NONE, lanes));
+        holds | open.filter(|lane| self.expression.evaluate(&at(lane)).is_ok_and(|value| value.is_true()))
+    }
+}
+
+fn warp_of(issue: &Issue) -> ([u32; 3], u32) {
+    (issue.point.block, issue.point.warp.number())
+}
