@@ -11,9 +11,9 @@ use super::output::print_error;
 use crate::debug::session::{InterruptCheck, Session};
 
 /// A run that takes longer on a terminal is said to go on.
-const PATIENCE: Duration = Duration::from_secs(3);
+const QUIET: Duration = Duration::from_secs(3);
 /// The same where standard error is a file or a pipe.
-const PATIENCE_OF_FILES: Duration = Duration::from_secs(30);
+const QUIET_OF_FILES: Duration = Duration::from_secs(30);
 
 /// True if Ctrl-C was pressed; unset until [`listen`] is called.
 static PRESSED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
@@ -56,10 +56,10 @@ pub fn pressed() -> bool {
 /// True if Ctrl-C was pressed, for the run of `name`: if that takes long, perhaps for ever, standard error says once how to end it.
 pub fn pressed_in_run_of(name: &str) -> impl Fn() -> bool + '_ {
     let (begun, said) = (Instant::now(), AtomicBool::new(false));
-    let patience = if stderr().is_terminal() { PATIENCE } else { PATIENCE_OF_FILES };
+    let limit = if stderr().is_terminal() { QUIET } else { QUIET_OF_FILES };
     move || {
-        if begun.elapsed() >= patience && !said.swap(true, Ordering::Relaxed) {
-            let seconds = patience.as_secs();
+        if begun.elapsed() >= limit && !said.swap(true, Ordering::Relaxed) {
+            let seconds = limit.as_secs();
             let how = "Ctrl-C ends it and shows what was found, --step-limit N ends a launch after N warp-instructions";
             print_error(&format!("ptxdbg: {name} has been running for {seconds} s: {how}\n"));
         }

@@ -175,9 +175,9 @@ fn named(evaluator: &mut Evaluator<'_>, node: &Node) -> Code {
             | Referent::Memory(_)
             | Referent::Vector3(_)
             | Referent::Kept(_)
-            | Referent::Source(_),
+            | Referent::Source(_)
+            | Referent::Slice(..),
         )
-        | Ok(Referent::Slice(..))
         | Err(_) => Code::Open,
     }
 }
@@ -248,7 +248,7 @@ impl Compiled {
 }
 
 impl Operands<'_> {
-    /// Like [`Self::truth`] for what need not be told from false if it has no value: `a && b` does not hold where either does not.
+    /// Like [`Self::truth`] where false and no value are the same: `a && b` does not hold where either does not.
     fn both(&self, code: &Code, lanes: LaneMask) -> (LaneMask, LaneMask) {
         let Code::Logical(false, operands) = code else {
             let truth = self.truth(code, lanes);

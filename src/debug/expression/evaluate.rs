@@ -126,11 +126,13 @@ pub(super) struct Evaluator<'a> {
     pub(super) at_lane: Option<Frame<'a>>,
     /// True for one of several lanes: those for which a variable has no value yet are listed beside the values.
     pub is_one_of_lanes: bool,
+    /// True if an unknown name is compared with all others, for what was probably meant.
+    pub has_hints: bool,
 }
 
 impl<'a> Evaluator<'a> {
     pub fn new(context: &EvalContext<'a>) -> Self {
-        Self { context: *context, frame: context.frame(), at_lane: None, is_one_of_lanes: false }
+        Self { context: *context, frame: context.frame(), at_lane: None, is_one_of_lanes: false, has_hints: true }
     }
 
     /// The value of the whole expression.
@@ -222,7 +224,7 @@ impl<'a> Evaluator<'a> {
     /// Does `work` with the lane of `@` as the focused lane.
     pub fn with_at_lane_focused<T>(&mut self, node: &Node, work: impl FnOnce(&mut Self) -> Evaluated<T>) -> Evaluated<T> {
         let Some(at_lane) = self.at_lane else { return work(self) };
-        let mut inner = Evaluator { context: self.context, frame: Ok(at_lane), at_lane: None, is_one_of_lanes: true };
+        let mut inner = Evaluator { frame: Ok(at_lane), is_one_of_lanes: true, has_hints: self.has_hints, ..Evaluator::new(&self.context) };
         inner.context.focus.lane = at_lane.lane;
         // Frames are numbered from the innermost, and this lane may have more frames than the focused one.
         inner.context.focus.frame = match &self.frame {
@@ -365,7 +367,9 @@ impl<'a> Evaluator<'a> {
                 let reason = match frame {
                     // The name is in the scope of a function that the thread is not in.
                     Err(error) if scope::is_in_a_function(self.context.program(), name) => error.clone().into(),
-                    _ => Reason::Unknown { name: name.to_string(), hint: scope::hint(&self.context, name) },
+                    _ => {
+                        Reason::Unknown { name: name.to_string(), hint: self.has_hints.then(|| scope::hint(&self.context, name)).flatten() }
+                    }
                 };
                 Err(EvaluationError { column: node.at, reason })
             }

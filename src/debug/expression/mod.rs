@@ -68,6 +68,12 @@ impl Expression {
         Evaluator::new(context).root(&self.root)
     }
 
+    /// True if it has a value for the focused thread, which is true. For many threads: why it has none is not looked for.
+    pub fn holds(&self, context: &EvalContext<'_>) -> bool {
+        let mut evaluator = Evaluator { has_hints: false, ..Evaluator::new(context) };
+        evaluator.root(&self.root).is_ok_and(|value| value.is_true())
+    }
+
     /// Its type in words; with `in_full`, with the members of a structure and the names of an enumeration. The expression may also be the
     /// name of a type of the source.
     ///

@@ -62,7 +62,7 @@ impl<'q> Condition<'q> {
         self.warps.entry((block, warp)).or_insert_with(|| PartValues::of_warp(&first, &self.parts));
         let decided = first.warp().ok().and_then(|warp| self.decided(issue, warp, lanes));
         let (holds, open) = decided.unwrap_or((LaneMask::NONE, lanes));
-        holds | open.filter(|lane| self.expression.evaluate(&at(lane)).is_ok_and(|value| value.is_true()))
+        holds | open.filter(|lane| self.expression.holds(&at(lane)))
     }
 }
 
