@@ -5,7 +5,7 @@
 //! | --- | --- |
 //! | `find`, with a condition of threads and registers or without | 1.5 times the run |
 //!
-//! The run is recorded, without checkers. A condition of memory is shown too: each access is a pause.
+//! The run is recorded, without checkers.
 //!
 //! `cargo bench --bench queries`
 
@@ -33,8 +33,12 @@ const QUERIES: &[&str] = &[
     "writes of c where %r2 < 100 && threadIdx.y == 0 last",
     "reads where %r1 + 2 * %r2 > threadIdx.x count",
     "branches where %r3 != 0 by value",
+    "reads where %r1 + %r2 == 3 count",
     "reads where %f1 > 0.5 count",
-    "writes of c where a[0] > 0 count",
+    "reads where %f1 * %f2 > 0.5 count",
+    "writes of c where a[0][0] > 0 count",
+    "reads where a[0][0] >= 0 count",
+    "reads where a[threadIdx.y][threadIdx.x] > 5 count",
 ];
 
 /// Runs of each kind; the shortest counts.

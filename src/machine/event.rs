@@ -10,7 +10,7 @@ use crate::machine::state::in_flight::wgmma::Wgmma;
 use crate::machine::state::issue_point::{BlockId, IssuePoint, Tick};
 use crate::machine::state::lanes::{LaneMask, PerLane};
 use crate::machine::state::mbarrier::Contribution;
-use crate::machine::state::memory::Pages;
+use crate::machine::state::memory::{Pages, Region};
 use crate::machine::state::registers::FrameBase;
 use crate::machine::state::warp::Warp;
 use crate::program::operands::Use;
@@ -390,7 +390,7 @@ pub enum Event<'a> {
     /// The asynchronous matrix multiplications of a warp change.
     Wgmma(WgmmaEvent<'a>),
     /// An instruction is about to be issued; after a pause it is reported again.
-    Before(&'a Issue, &'a Warp),
+    Before(&'a Issue, &'a Warp, Memories<'a>),
     /// An instruction was executed. The group's next pc is not yet written into the warp.
     After(&'a Issue, &'a Warp),
     /// Groups of a warp reconverged between two instructions: these lanes are now one group at this pc.
@@ -398,6 +398,17 @@ pub enum Event<'a> {
     /// Threads of the block arrived at a barrier or exited. That may have released other threads and written the result of a barrier
     /// reduction into their registers.
     Arrived(IssuePoint, &'a Block),
+}
+
+/// The memory that the threads of a block share, as an instruction finds it.
+#[derive(Clone, Copy)]
+pub struct Memories<'a> {
+    /// Global memory.
+    pub global: &'a Region,
+    /// Constant memory.
+    pub constant: &'a Region,
+    /// The block's shared memory.
+    pub shared: &'a Pages,
 }
 
 /// A kind of [`Event`].

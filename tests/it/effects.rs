@@ -80,7 +80,7 @@ impl Observer for Held<'_> {
                     self.expect(event.point.pc, Effect::Asynchronous);
                 }
             }
-            Event::Before(issue, _) => self.follows(issue),
+            Event::Before(issue, ..) => self.follows(issue),
             Event::Mbarrier(_) | Event::Copy(_) | Event::After(..) | Event::Reconverged(..) | Event::Arrived(..) => {}
         }
         false

@@ -62,7 +62,7 @@ impl Observer for Everything {
                     self.done.push(Done { happening: Kind::Access(access.kind), point: access.point, lane, memory, value });
                 }
             }
-            Event::Before(issue, _) if self.branches[issue.point.pc.index()] => {
+            Event::Before(issue, ..) if self.branches[issue.point.pc.index()] => {
                 self.done.extend(issue.lanes.iter().map(|lane| {
                     let value = Some((u64::from(issue.active.contains(lane)), 0));
                     Done { happening: Kind::Branch, point: issue.point, lane, memory: None, value }
@@ -130,7 +130,7 @@ fn condition(session: &Session, random: &mut impl Iterator<Item = u64>, depth: u
     let comparison = ["==", "!=", "<", "<=", ">", ">="][number(6) as usize];
     let (one, other) = (register(&mut number), register(&mut number));
     let small = number(40) as i64 - 8;
-    match number(if depth > 0 { 14 } else { 10 }) {
+    match number(if depth > 0 { 17 } else { 13 }) {
         0 => format!("%laneid {comparison} {small}"),
         1 => format!("threadIdx.x % {} == {}", number(5) + 1, number(3)),
         2 => format!("$warp == {} && $lane {comparison} {small}", number(4)),
@@ -144,12 +144,46 @@ fn condition(session: &Session, random: &mut impl Iterator<Item = u64>, depth: u
             let indices: String = buffer.shape.iter().map(|extent| format!("[{}]", number(*extent))).collect();
             format!("{}{indices} {comparison} {small}", buffer.name)
         }
-        10 => format!("!({})", condition(session, random, depth - 1)),
+        10 => arithmetic([&one, &other], small, number(12)).replace('?', comparison),
+        11 => format!("{} {comparison} {small}", element(session, [number(64), number(64)], &one)),
+        12 => format!("{one} {comparison} {}", element(session, [number(64), number(64)], &other)),
+        13 => format!("!({})", condition(session, random, depth - 1)),
         word => {
             let (left, right) = (condition(session, random, depth - 1), condition(session, random, depth - 1));
-            format!("({left}) {} ({right})", if word == 11 { "||" } else { "&&" })
+            format!("({left}) {} ({right})", if word == 14 { "||" } else { "&&" })
         }
     }
+}
+
+/// Arithmetic of registers and threads, compared with a number by `?`.
+fn arithmetic([one, other]: [&str; 2], small: i64, kind: u64) -> String {
+    match kind {
+        0 => format!("{one} + {other} ? {small}"),
+        1 => format!("{one} * 3 - threadIdx.x ? {other}"),
+        2 => format!("({one} << (threadIdx.x % 9)) >> {other} ? {small}"),
+        3 => format!("-{one} ? ~{other}"),
+        4 => format!("(s64){one} * {other} ? {small}"),
+        5 => format!("(f32){one} ? 0.5"),
+        6 => format!("(u8){one} ^ (s16){other} ? {small}"),
+        7 => format!("(f64)(u32){one} / 3 ? (f32)threadIdx.x"),
+        8 => format!("!{one} + !{other} ? $lane % 2"),
+        9 => format!("{one} / {other} ? {one} % 7"),
+        10 => format!("(s8)((f32){one} * 1.5) ? {small}"),
+        _ => format!("({one} | {small}) & {other} ? 0"),
+    }
+}
+
+/// An element of a buffer or of shared memory, some of them past the end.
+fn element(session: &Session, [which, index]: [u64; 2], register: &str) -> String {
+    let context = session.eval_context();
+    let of_shared = |variable: &&ptxdbg::program::Variable| variable.location.space == Space::Shared && variable.shape.len() == 1;
+    let shared = context.program().variables.iter().filter(of_shared).map(|variable| (variable.name.to_string(), 1));
+    let places: Vec<(String, usize)> =
+        context.buffers.iter().map(|buffer| (buffer.name.clone(), buffer.shape.len())).chain(shared).collect();
+    let (name, dimensions) = &places[which as usize % places.len()];
+    let indices = [format!("{index}"), format!("threadIdx.x % {}", index + 1), format!("{register} & {index}"), register.to_string()];
+    let subscripts: String = (0..*dimensions).map(|at| format!("[{}]", indices[(index as usize + at) % 4])).collect();
+    format!("{name}{subscripts}")
 }
 
 /// The answer to a query that filters the trace; `holds` says for which entries its condition does.

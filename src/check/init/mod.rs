@@ -203,7 +203,7 @@ impl Checker for InitChecker {
             Event::Mbarrier(object) => self.memory.mbarrier(object),
             Event::Sync(SyncEvent { point, lanes, kind: SyncKind::Exited, .. }) => self.registers.exited(point, *lanes),
             Event::Collective(collective) => self.registers.collective(collective, to.program),
-            Event::Before(issue, warp) => {
+            Event::Before(issue, warp, _) => {
                 self.memory.pass_params(issue, warp, to.program);
                 return self.registers.before(issue, warp, (&mut self.reports, to));
             }

@@ -316,7 +316,7 @@ impl Observer for Recorder<'_> {
 
     fn event(&mut self, event: &Event<'_>) -> bool {
         match event {
-            Event::Before(issue, _) => return self.before(issue),
+            Event::Before(issue, ..) => return self.before(issue),
             Event::After(issue, warp) if self.executes => self.after(issue, warp),
             Event::Access(access) => self.access(access),
             _ => {}

@@ -200,7 +200,7 @@ impl Observer for Recorder {
 
     fn event(&mut self, event: &Event<'_>) -> bool {
         match event {
-            Event::Before(issue, _) => self.before(issue),
+            Event::Before(issue, ..) => self.before(issue),
             Event::Sync(sync) => self.sync(sync),
             Event::Copy(copy) => self.copy(copy),
             Event::Mbarrier(mbarrier) => self.mbarrier(mbarrier),

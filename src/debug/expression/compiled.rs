@@ -1,11 +1,14 @@
 //! Expressions that are evaluated at each of many instructions: names are looked up once.
 //!
 //! What an expression means at one instruction is [`Compiled`]: registers by their slots, what depends on nothing but the thread as parts
-//! that are evaluated once for each warp ([`PartValues`]), everything else that does not change as constants. What is left, such as
-//! memory and values of several lanes, is open: the lanes whose answer depends on it are given back, for [`Expression::evaluate`].
+//! that are evaluated once for each warp ([`PartValues`]), global, constant and shared memory by its address, everything else that does not
+//! change as constants. Numbers are computed for all lanes together ([`LaneCode`]), what else there is for each lane. What is left, such as
+//! pointers that are followed and values of several lanes, is open: the lanes whose answer depends on it are given back, for
+//! [`Expression::holds`].
 
 use super::Expression;
-use super::evaluate::{Evaluator, Referent};
+use super::evaluate::{Evaluator, Extent, Reason, Referent, one_by_one};
+use super::lane_code::{LaneCode, LaneNumbers, Place, Sources};
 use super::operators;
 use super::special::is_of_thread;
 use super::tree::{BinaryOp, Convenience, Node, NodeKind, UnaryOp};
@@ -14,7 +17,7 @@ use crate::debug::focus::Focus;
 use crate::debug::names::scope::{RegisterLocation, bits_of_lane};
 use crate::debug::value::{Scalar, Type, number};
 use crate::isa::{SPECIAL_REGISTERS, ScalarType, Space, SpecialKind, TypeKind};
-use crate::machine::{FrameBase, LANES, LaneMask, Registers};
+use crate::machine::{FrameBase, LANES, LaneMask, Memories, Registers};
 use crate::program::Bank;
 
 /// What an expression means at one instruction.
@@ -25,17 +28,21 @@ pub(in crate::debug) struct Compiled(Code);
 #[derive(Clone, Debug)]
 pub(in crate::debug) struct PartValues {
     values: Vec<Option<Scalar>>,
+    /// The same, if they are numbers of one type.
+    numbers: Option<LaneNumbers>,
     /// The lanes in which it is true, and in which it has no value.
     truth: Truth,
 }
 
-/// The registers of a warp at an instruction, and the values of the parts.
+/// The registers and the memory of a warp at an instruction, and the values of the parts.
 #[derive(Clone, Copy)]
 pub(in crate::debug) struct Operands<'w> {
     /// The registers.
     pub registers: &'w Registers,
     /// The frame that the instruction is in.
     pub frame: FrameBase,
+    /// The memory.
+    pub memories: Memories<'w>,
     /// The parts that depend on the thread alone.
     pub parts: &'w [PartValues],
 }
@@ -43,8 +50,14 @@ pub(in crate::debug) struct Operands<'w> {
 #[derive(Clone, Debug)]
 enum Code {
     Constant(Scalar),
-    /// A part by its number.
-    Part(usize),
+    /// A part by its number, and its value in the lane that it is compiled for.
+    Part(usize, Option<Scalar>),
+    /// A number that is computed for all lanes together, and the same for each lane.
+    Lanes(Box<(LaneCode, Code)>),
+    /// Memory with its indices, each with the bytes of an element.
+    Load(Place, Vec<(Code, u64)>),
+    /// It has no value in any lane.
+    Fails,
     Register(RegisterLocation),
     /// A register of 32 bits beside a number, both as integers of 64 bits.
     Compare(BinaryOp, Narrow, i64),
@@ -92,7 +105,7 @@ impl Expression {
     pub(in crate::debug) fn compile(&self, context: &EvalContext<'_>, parts: &[Node]) -> Compiled {
         let mut evaluator = Evaluator::new(context);
         let is_of_lanes = self.root.lanes().is_some() || evaluator.names_tensor(&self.root);
-        Compiled(if is_of_lanes { Code::Open } else { compile(&mut evaluator, &self.root, parts) })
+        Compiled(if is_of_lanes { Code::Open } else { of_lanes(compile(&mut evaluator, &self.root, parts)) })
     }
 }
 
@@ -131,7 +144,7 @@ fn depends_on_thread_alone(node: &Node) -> bool {
 
 fn compile(evaluator: &mut Evaluator<'_>, node: &Node, parts: &[Node]) -> Code {
     if let Some(part) = parts.iter().position(|part| part == node) {
-        return Code::Part(part);
+        return Code::Part(part, evaluator.value(node).ok());
     }
     let mut of = |node: &Node| compile(evaluator, node, parts);
     match &node.kind {
@@ -143,15 +156,14 @@ fn compile(evaluator: &mut Evaluator<'_>, node: &Node, parts: &[Node]) -> Code {
         NodeKind::Cast(ty, a) if !ty.pointer => Code::Cast(ty.ty, Box::new(of(a))),
         NodeKind::SizeOf(..) | NodeKind::Convenience(Convenience::Pc) => evaluator.value(node).map_or(Code::Open, Code::Constant),
         NodeKind::Name(_) => named(evaluator, node),
+        NodeKind::Index(_) | NodeKind::Subscripts(_) => load(place(evaluator, node, parts), evaluator),
         NodeKind::Special(_)
         | NodeKind::Convenience(_)
         | NodeKind::Cast(..)
         | NodeKind::SourceCast(..)
         | NodeKind::Dereference(_)
         | NodeKind::AddressOf(_)
-        | NodeKind::Index(_)
         | NodeKind::Slice(_)
-        | NodeKind::Subscripts(_)
         | NodeKind::Range(_)
         | NodeKind::File(_)
         | NodeKind::Member(..)
@@ -169,16 +181,73 @@ fn named(evaluator: &mut Evaluator<'_>, node: &Node) -> Code {
         Ok(Referent::Memory(extent)) if extent.space == Space::Param || extent.elements.is_some() && extent.space == Space::Global => {
             evaluator.value(node).map_or(Code::Open, Code::Constant)
         }
-        Ok(
-            Referent::Value(_)
-            | Referent::Register(_)
-            | Referent::Memory(_)
-            | Referent::Vector3(_)
-            | Referent::Kept(_)
-            | Referent::Source(_)
-            | Referent::Slice(..),
-        )
-        | Err(_) => Code::Open,
+        Ok(Referent::Memory(extent)) => load(Some((extent, Vec::new())), evaluator),
+        // Names are the same for all lanes at an instruction.
+        Ok(Referent::Register(_)) => Code::Fails,
+        Err(error) if matches!(error.reason, Reason::Unknown { .. } | Reason::NoValue(_)) => Code::Fails,
+        Ok(Referent::Value(_) | Referent::Vector3(_) | Referent::Kept(_) | Referent::Source(_) | Referent::Slice(..)) | Err(_) => {
+            Code::Open
+        }
+    }
+}
+
+/// An element of an array of memory that all threads of a block share.
+fn place<'a>(evaluator: &mut Evaluator<'a>, node: &Node, parts: &[Node]) -> Option<(Extent<'a>, Vec<(Code, u64)>)> {
+    match &node.kind {
+        NodeKind::Name(_) => match evaluator.referent(node) {
+            Ok(Referent::Memory(extent)) => Some((extent, Vec::new())),
+            _ => None,
+        },
+        NodeKind::Subscripts(subscripts) => place(evaluator, &one_by_one(node, subscripts), parts),
+        NodeKind::Index(operands) => {
+            let (extent, mut indices) = place(evaluator, &operands[0], parts)?;
+            extent.elements?;
+            indices.push((compile(evaluator, &operands[1], parts), extent.stride()));
+            let (elements, shape) = extent.shape.split_first().map_or((None, extent.shape), |(first, rest)| (Some(*first), rest));
+            Some((Extent { elements, shape, ..extent }, indices))
+        }
+        _ => None,
+    }
+}
+
+fn load(place: Option<(Extent<'_>, Vec<(Code, u64)>)>, evaluator: &Evaluator<'_>) -> Code {
+    let machine = evaluator.context.machine;
+    match place {
+        Some((extent, indices)) if !extent.is_array() && matches!(extent.space, Space::Global | Space::Const | Space::Shared) => {
+            let Extent { space, address, ty, .. } = extent;
+            Code::Load(Place { space, address, ty, shared: machine.shared_start()..machine.shared_bytes() }, indices)
+        }
+        _ => Code::Open,
+    }
+}
+
+/// The same with numbers computed for all lanes together.
+fn of_lanes(code: Code) -> Code {
+    let is_small = matches!(code, Code::Constant(_) | Code::Part(..) | Code::Compare(..));
+    if !is_small && let Some(lanes) = lane_code(&code) {
+        return Code::Lanes(Box::new((lanes, code)));
+    }
+    match code {
+        Code::Unary(op, a) => Code::Unary(op, Box::new(of_lanes(*a))),
+        Code::Logical(is_or, operands) => Code::Logical(is_or, Box::new(operands.map(of_lanes))),
+        Code::Conditional(operands) => Code::Conditional(Box::new(operands.map(of_lanes))),
+        code => code,
+    }
+}
+
+fn lane_code(code: &Code) -> Option<LaneCode> {
+    match code {
+        Code::Constant(value) => LaneCode::constant(value),
+        Code::Part(part, value) => LaneCode::part(*part, value.as_ref()?),
+        Code::Register(location) => LaneCode::register(location),
+        Code::Unary(op, a) => LaneCode::unary(*op, lane_code(a)?),
+        Code::Cast(ty, a) => LaneCode::cast(*ty, lane_code(a)?),
+        Code::Binary(op, operands) => LaneCode::binary(*op, [lane_code(&operands[0])?, lane_code(&operands[1])?]),
+        Code::Load(place, indices) => {
+            let indices = indices.iter().map(|(index, bytes)| Some((lane_code(index)?, *bytes))).collect::<Option<_>>()?;
+            LaneCode::load(place, indices)
+        }
+        Code::Lanes(_) | Code::Compare(..) | Code::Logical(..) | Code::Conditional(_) | Code::Fails | Code::Open => None,
     }
 }
 
@@ -236,7 +305,8 @@ impl PartValues {
         let lanes = |is_one: fn(&Option<Scalar>) -> bool| (0..LANES).filter(|lane| is_one(&values[*lane])).collect();
         let holds = lanes(|value| value.is_some_and(|value| value.is_true()));
         let truth = Truth { holds, fails: lanes(Option::is_none), open: LaneMask::NONE };
-        Self { values, truth }
+        let numbers = LaneNumbers::of(&values);
+        Self { values, numbers, truth }
     }
 }
 
@@ -263,7 +333,9 @@ impl Operands<'_> {
     fn truth(&self, code: &Code, lanes: LaneMask) -> Truth {
         match code {
             Code::Open => Truth { open: lanes, ..Truth::default() },
-            Code::Part(part) => self.parts.get(*part).map_or(Truth { open: lanes, ..Truth::default() }, |part| part.truth.among(lanes)),
+            Code::Fails => Truth { fails: lanes, ..Truth::default() },
+            Code::Lanes(both) => self.truth_of_lanes(&both.0, lanes).unwrap_or_else(|| self.truth(&both.1, lanes)),
+            Code::Part(part, _) => self.parts.get(*part).map_or(Truth { open: lanes, ..Truth::default() }, |part| part.truth.among(lanes)),
             Code::Compare(op, register, number) => self.compare(*op, register, *number, lanes),
             Code::Unary(UnaryOp::Not, a) => {
                 let Truth { holds, fails, open } = self.truth(a, lanes);
@@ -276,7 +348,17 @@ impl Operands<'_> {
                 let holds = if *is_or { left.holds | right.holds } else { right.holds };
                 Truth { holds, fails: left.fails | right.fails, open: left.open | right.open }
             }
-            Code::Constant(_) | Code::Register(_) | Code::Unary(..) | Code::Binary(..) | Code::Conditional(_) | Code::Cast(..) => {
+            Code::Conditional(operands) => {
+                let condition = self.truth(&operands[0], lanes);
+                let first = self.truth(&operands[1], condition.holds);
+                let second = self.truth(&operands[2], lanes & !(condition.holds | condition.fails | condition.open));
+                Truth {
+                    holds: first.holds | second.holds,
+                    fails: condition.fails | first.fails | second.fails,
+                    open: condition.open | first.open | second.open,
+                }
+            }
+            Code::Constant(_) | Code::Register(_) | Code::Unary(..) | Code::Binary(..) | Code::Cast(..) | Code::Load(..) => {
                 let mut truth = Truth::default();
                 for lane in lanes.iter() {
                     match self.value(code, lane) {
@@ -289,6 +371,14 @@ impl Operands<'_> {
                 truth
             }
         }
+    }
+
+    /// None if a part has values of several types.
+    fn truth_of_lanes(&self, code: &LaneCode, lanes: LaneMask) -> Option<Truth> {
+        let part = |part: usize| self.parts.get(part).and_then(|part| part.numbers.as_ref());
+        let sources = Sources { registers: self.registers, frame: self.frame, memories: self.memories, part: &part };
+        let (holds, fails) = code.truth(&sources, lanes)?;
+        Some(Truth { holds, fails, open: LaneMask::NONE })
     }
 
     fn compare(&self, op: BinaryOp, Narrow { location, is_signed }: &Narrow, number: i64, lanes: LaneMask) -> Truth {
@@ -316,7 +406,7 @@ impl Operands<'_> {
         let result = |value: Result<Scalar, operators::OperatorError>| value.map_or(Known::Failed, Known::Value);
         match code {
             Code::Constant(value) => Known::Value(*value),
-            Code::Part(part) => match self.parts.get(*part).map(|part| part.values[lane]) {
+            Code::Part(part, _) => match self.parts.get(*part).map(|part| part.values[lane]) {
                 Some(value) => value.map_or(Known::Failed, Known::Value),
                 None => Known::Open,
             },
@@ -340,6 +430,7 @@ impl Operands<'_> {
                 Known::Value(condition) => self.value(&operands[if condition.is_true() { 1 } else { 2 }], lane),
                 other => other,
             },
+            Code::Fails => Known::Failed,
             Code::Compare(..) | Code::Logical(..) => {
                 let Truth { holds, fails, open } = self.truth(code, LaneMask::of(lane));
                 match (fails.is_empty(), open.is_empty()) {
@@ -348,7 +439,8 @@ impl Operands<'_> {
                     (true, false) => Known::Open,
                 }
             }
-            Code::Open => Known::Open,
+            Code::Lanes(both) => self.value(&both.1, lane),
+            Code::Load(..) | Code::Open => Known::Open,
         }
     }
 }

@@ -102,12 +102,12 @@ impl<'a> From<MemoryLocation<'a>> for Extent<'a> {
 }
 
 impl Extent<'_> {
-    fn is_array(&self) -> bool {
+    pub fn is_array(&self) -> bool {
         self.elements.is_some()
     }
 
     /// Bytes of one element of the outermost dimension.
-    fn stride(&self) -> u64 {
+    pub fn stride(&self) -> u64 {
         self.shape.iter().fold(u64::from(self.ty.bytes()), |bytes, extent| bytes.saturating_mul(*extent))
     }
 
@@ -571,7 +571,7 @@ pub(super) fn failed(node: &Node, error: ObjectError) -> EvaluationError {
 }
 
 /// `a[i, j]` as `a[i][j]`.
-fn one_by_one(node: &Node, parts: &[Node]) -> Node {
+pub(super) fn one_by_one(node: &Node, parts: &[Node]) -> Node {
     let indexed = |base: Node, subscript: &Node| Node { at: node.at, kind: NodeKind::Index(Box::new([base, subscript.clone()])) };
     let (base, subscripts) = parts.split_first().map_or((node, parts), |(base, rest)| (base, rest));
     subscripts.iter().fold(base.clone(), indexed)

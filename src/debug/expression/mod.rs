@@ -25,6 +25,7 @@ mod compiled;
 mod error;
 mod evaluate;
 mod kept;
+mod lane_code;
 mod lexer;
 mod names;
 mod objects;

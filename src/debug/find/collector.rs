@@ -7,7 +7,7 @@ use crate::debug::breakpoints::WatchMode;
 use crate::debug::eval_context::EvalContext;
 use crate::debug::resume::Watchpoint;
 use crate::machine::{
-    AccessEvent, AccessKind, CopyEvent, CopyStage, Event, EventKind, EventMask, Issue, IssuePoint, LaneMask, Observer, StoreData,
+    AccessEvent, AccessKind, CopyEvent, CopyStage, Event, EventKind, EventMask, Issue, IssuePoint, LaneMask, Memories, Observer, StoreData,
     SyncEvent, SyncKind, Tick, Warp,
 };
 use crate::program::{ControlOp, Op, Program};
@@ -116,7 +116,7 @@ impl<'q> Collector<'q> {
     }
 
     /// True if the run must pause before the instruction, to evaluate the condition.
-    fn before(&mut self, issue: &Issue, warp: &Warp) -> bool {
+    fn before(&mut self, issue: &Issue, warp: &Warp, memories: &Memories<'_>) -> bool {
         if !self.code.get(issue.point.pc.index()).is_some_and(|flag| *flag) {
             return false;
         }
@@ -125,7 +125,7 @@ impl<'q> Collector<'q> {
             return false;
         }
         if let Some(condition) = self.condition.as_ref().filter(|_| self.passing.0 != issue.point.tick) {
-            let Some(holds) = condition.lanes(issue, warp, lanes) else {
+            let Some(holds) = condition.lanes(issue, (warp, memories), lanes) else {
                 self.paused = Some(*issue);
                 return true;
             };
@@ -172,7 +172,7 @@ impl Observer for Collector<'_> {
             Event::Access(access) => self.access(access),
             Event::Copy(copy) => self.copy(copy),
             Event::Sync(sync) => self.sync(sync),
-            Event::Before(issue, warp) => return self.before(issue, warp),
+            Event::Before(issue, warp, memories) => return self.before(issue, warp, memories),
             Event::Collective(_)
             | Event::Mbarrier(_)
             | Event::Wgmma(_)

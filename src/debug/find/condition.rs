@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::debug::eval_context::EvalContext;
 use crate::debug::expression::{Compiled, Expression, Node, Operands, PartValues};
 use crate::debug::focus::Focus;
-use crate::machine::{Issue, LaneMask, Warp};
+use crate::machine::{Issue, LaneMask, Memories, Warp};
 use crate::program::Pc;
 
 /// Most warps whose values are kept.
@@ -30,15 +30,15 @@ impl<'q> Condition<'q> {
     }
 
     /// The lanes of `lanes` for which it holds before an instruction; none if the machine must stand still to know.
-    pub fn lanes(&self, issue: &Issue, warp: &Warp, lanes: LaneMask) -> Option<LaneMask> {
+    pub fn lanes(&self, issue: &Issue, warp: (&Warp, &Memories<'_>), lanes: LaneMask) -> Option<LaneMask> {
         let (holds, open) = self.decided(issue, warp, lanes)?;
         open.is_empty().then_some(holds)
     }
 
-    fn decided(&self, issue: &Issue, warp: &Warp, lanes: LaneMask) -> Option<(LaneMask, LaneMask)> {
+    fn decided(&self, issue: &Issue, (warp, memories): (&Warp, &Memories<'_>), lanes: LaneMask) -> Option<(LaneMask, LaneMask)> {
         let code = self.code.get(&issue.point.pc)?;
         let parts = if self.parts.is_empty() { &[][..] } else { self.warps.get(&warp_of(issue))? };
-        Some(code.decide(&Operands { registers: &warp.registers, frame: issue.frame, parts }, lanes))
+        Some(code.decide(&Operands { registers: &warp.registers, frame: issue.frame, memories: *memories, parts }, lanes))
     }
 
     /// Forgets what is known of another launch.
@@ -60,7 +60,11 @@ impl<'q> Condition<'q> {
             self.warps.clear();
         }
         self.warps.entry((block, warp)).or_insert_with(|| PartValues::of_warp(&first, &self.parts));
-        let decided = first.warp().ok().and_then(|warp| self.decided(issue, warp, lanes));
+        let decided = first.block().ok().zip(first.warp().ok()).and_then(|(block, warp)| {
+            let device = context.machine.device();
+            let memories = Memories { global: device.global(), constant: device.constant_memory(), shared: &block.shared.pages };
+            self.decided(issue, (warp, &memories), lanes)
+        });
         let (holds, open) = decided.unwrap_or((LaneMask::NONE, lanes));
         holds | open.filter(|lane| self.expression.holds(&at(lane)))
     }

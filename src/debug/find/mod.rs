@@ -1,8 +1,9 @@
 //! Queries over the run: which threads did something, when, where and how often.
 //!
-//! The recorded run is executed again with an observer that keeps what the query asks for. The observer decides a condition of registers
-//! and of the thread's coordinates, whose names are looked up once at each instruction. Any other condition is evaluated with the machine
-//! standing still before the instruction, and costs a pause wherever the rest of it does not decide.
+//! The recorded run is executed again with an observer that keeps what the query asks for. The observer decides a condition of registers,
+//! of the thread's coordinates and of named memory, whose names are looked up once at each instruction. Any other condition, such as one
+//! that follows a pointer, is evaluated with the machine standing still before the instruction, and costs a pause wherever the rest of it
+//! does not decide.
 
 mod collector;
 mod condition;

@@ -329,7 +329,7 @@ impl Observer for Trace {
     }
 
     fn event(&mut self, event: &machine::Event<'_>) -> bool {
-        let machine::Event::Before(issue, _) = event else { return false };
+        let machine::Event::Before(issue, ..) = event else { return false };
         let IssuePoint { pc, tick, block, warp } = issue.point;
         if self.filter.matches(&issue.point, issue.lanes) {
             let executes = issue.lanes.contains(self.lane as usize % 32);

@@ -257,7 +257,7 @@ impl Observer for Watcher {
             Event::Copy(copy) => self.copy(copy),
             Event::Wgmma(wgmma) => self.wgmma(wgmma),
             Event::Mbarrier(mbarrier) => self.mbarrier(mbarrier),
-            Event::Before(issue, warp) => self.before(issue, warp),
+            Event::Before(issue, warp, _) => self.before(issue, warp),
             Event::After(issue, warp) => self.after(issue, warp),
             Event::Reconverged(place, lanes) => self.reconverged(*place, *lanes),
             Event::Arrived(place, block) => self.arrived(*place, block),

@@ -96,7 +96,7 @@ impl Observer for RoleRecorder<'_> {
     }
 
     fn event(&mut self, event: &Event<'_>) -> bool {
-        let Event::Before(issue, _) = event else { return false };
+        let Event::Before(issue, ..) = event else { return false };
         let (pc, warp) = (issue.point.pc, issue.point.warp);
         if issue.point.block != self.block {
             return false;

@@ -153,7 +153,7 @@ impl Observer for ObserverChain<'_> {
 
     fn event(&mut self, event: &Event<'_>) -> bool {
         let is_observed = self.observer_mask.has(event.kind());
-        if let Event::Before(issue, _) = event {
+        if let Event::Before(issue, ..) = event {
             self.now = issue.point.tick;
             // After a pause here the event comes again, and the checkers must observe it once: a finding before an instruction pauses
             // the run after it.

@@ -40,7 +40,7 @@ mod weak;
 mod wgmma;
 pub(super) mod wgmma_groups;
 
-use crate::machine::event::{Event, EventKind, EventMask, Issue, SyncEvent, SyncKind};
+use crate::machine::event::{Event, EventKind, EventMask, Issue, Memories, SyncEvent, SyncKind};
 use crate::machine::exec::warp_run::{Executed, Flow, Group, LaneOperation, SliceEnd, WarpRun};
 use crate::machine::state::issue_point::{BlockId, IssuePoint};
 use crate::machine::state::lanes::LaneMask;
@@ -114,7 +114,11 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             let issue = (OBSERVED && self.wants.has_any(ISSUES)).then(|| self.issue(inst, &group));
             if let Some(issue) = &issue
                 && self.wants(EventKind::Before)
-                && self.observer.event(&Event::Before(issue, self.warp))
+                && self.observer.event(&Event::Before(
+                    issue,
+                    self.warp,
+                    Memories { global: self.global, constant: self.constant_memory, shared: &self.shared.pages },
+                ))
             {
                 self.paused = true;
                 continue;

@@ -136,7 +136,7 @@ impl Observer for Runs {
     }
 
     fn event(&mut self, event: &Event<'_>) -> bool {
-        let Event::Before(issue, _) = event else { return false };
+        let Event::Before(issue, ..) = event else { return false };
         if let Some(label) = self.labels.get(&issue.point.pc.0) {
             self.found.entry(label.clone()).or_default().push(issue.lanes);
             issue.lanes.iter().for_each(|lane| self.ways[lane].push(issue.point.pc.0));

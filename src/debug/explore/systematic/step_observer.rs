@@ -157,7 +157,7 @@ impl Observer for StepObserver<'_> {
 
     fn event(&mut self, event: &Event<'_>) -> bool {
         match event {
-            Event::Before(issue, warp) => return self.ends_before(issue, warp),
+            Event::Before(issue, warp, _) => return self.ends_before(issue, warp),
             Event::Access(access) => self.access(access),
             Event::Mbarrier(event) => self.mbarrier(event),
             Event::Sync(event) => self.order(event),
