@@ -114,11 +114,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             let issue = (OBSERVED && self.wants.has_any(ISSUES)).then(|| self.issue(inst, &group));
             if let Some(issue) = &issue
                 && self.wants(EventKind::Before)
-                && self.observer.event(&Event::Before(
-                    issue,
-                    self.warp,
-                    Memories { global: self.global, constant: self.constant_memory, shared: &self.shared.pages },
-                ))
+                && self.pauses_before(issue)
             {
                 self.paused = true;
                 continue;
@@ -165,6 +161,12 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 return None;
             }
         }
+    }
+
+    /// Reports an instruction that is about to be issued; true if the observer asks for a pause before it.
+    fn pauses_before(&mut self, issue: &Issue) -> bool {
+        let memories = Memories { global: self.global, constant: self.constant_memory, shared: &self.shared.pages };
+        self.observer.event(&Event::Before(issue, self.warp, memories))
     }
 
     /// Counts a tick in which other ready groups did not run; true if the group must yield to them.
