@@ -9,7 +9,7 @@ use super::view::grouped;
 use crate::base::{Dim3, Severity, WarpId};
 use crate::check::faults::MEMORY_STALE;
 use crate::check::{ConflictBytes, Finding, MemoryRange, Side, SideAction};
-use crate::isa::{ScalarType, Space};
+use crate::isa::{ScalarType, Scope, Space};
 use crate::machine::{IssuePoint, LANES, LaneMask, Machine, Tick};
 use crate::program::{Pc, Program};
 use crate::weak::{LastRead, Link, Location, Place, Source, StaleRead};
@@ -72,7 +72,12 @@ pub(in crate::debug) fn link(context: &EvalContext<'_>, missed: &Source, link: &
     match link {
         Link::Nothing => "the thread has read nothing that was written after it, and no fence.sc orders them".to_string(),
         Link::Strength(read) => format!("the access of {} is not morally strong to it: weak, or of a scope that is too narrow", flag(read)),
-        Link::Release(read) => format!("no release, and no fence, between line {} and {}", line(missed.code), flag(read)),
+        Link::Release(read) if read.write.by == missed.by => {
+            format!("no release, and no fence, between line {} and {}", line(missed.code), flag(read))
+        }
+        Link::Release(read) => {
+            format!("no chain of releases and acquires leads from line {} to {}", line(missed.code), flag(read))
+        }
         Link::ReleaseScope(read, scope) => {
             format!("the release at or before {} has the scope .{}, in which the thread is not", flag(read), scope.word())
         }
@@ -94,12 +99,20 @@ fn remedy(context: &EvalContext<'_>, stale: &StaleRead) -> String {
             line(stale.code),
             line(stale.missed.code)
         ),
-        Link::Strength(read) => format!(
-            "make line {} and line {} relaxed or stronger, with a scope that includes both threads",
+        Link::Strength(read) => {
+            let change = if read.write.scope == Scope::None { "relaxed or stronger, with" } else { "of" };
+            format!("make line {} and line {} {change} a scope that includes both threads", line(read.write.code), line(read.code))
+        }
+        Link::Release(read) if read.write.by == stale.missed.by => {
+            format!("make line {} a release, or put a fence.acq_rel before it", line(read.write.code))
+        }
+        Link::Release(read) => format!(
+            "release after line {} by a flag that is acquired before line {}, or put fence.sc before line {} and after line {}",
+            line(stale.missed.code),
             line(read.write.code),
-            line(read.code)
+            line(stale.code),
+            line(stale.missed.code)
         ),
-        Link::Release(read) => format!("make line {} a release, or put a fence.acq_rel before it", line(read.write.code)),
         Link::ReleaseScope(read, _) => format!("widen the scope of the release at or before line {}", line(read.write.code)),
         Link::Acquire(read) => {
             format!("make line {} an acquire, or put a fence.acq_rel after it, of a scope that includes both threads", line(read.code))
@@ -154,11 +167,26 @@ pub(in crate::debug) fn texts_since(context: &EvalContext<'_>, since: Tick) -> V
     texts[texts.len().saturating_sub(TEXTS_MAX)..].to_vec()
 }
 
-/// The loads of a launch that returned an older write, and did not read it again, and the stores before other writes, as findings.
+/// What loads of all threads have returned in a launch that is over, and stores have come before: the first that make a difference.
+pub(in crate::debug) fn texts_at_end(context: &EvalContext<'_>) -> Vec<String> {
+    let said = |stale: &StaleRead| {
+        let (line, by) = (context.program().line(Pc(stale.code)), thread(context.machine, stale.by));
+        format!("line {line} of {by} {}", text(context, stale))
+    };
+    let is_different = |stale: &&StaleRead| stale.is_store || stale.read.bytes != stale.missed.bytes;
+    let mut texts: Vec<String> = context.machine.stale_reads().filter(|stale| !stale.is_repeated).filter(is_different).map(said).collect();
+    texts.truncate(TEXTS_MAX);
+    texts
+}
+
+/// The loads of a launch that returned an older write, and did not read it again, and the stores before other writes, as findings, those
+/// first that have other bytes than the newest write.
 pub(in crate::debug) fn findings(machine: &Machine, launch: usize) -> Vec<Finding> {
     let context = EvalContext::at(machine, Focus::first(machine));
-    let stale = machine.stale_reads().filter(|stale| !stale.is_repeated);
-    stale.filter_map(|stale| finding(&context, launch, stale)).collect()
+    let mut stale: Vec<&StaleRead> = machine.stale_reads().filter(|stale| !stale.is_repeated).collect();
+    // What returns the same bytes as the newest write says less.
+    stale.sort_by_key(|stale| !stale.is_store && stale.read.bytes == stale.missed.bytes);
+    stale.into_iter().filter_map(|stale| finding(&context, launch, stale)).collect()
 }
 
 fn finding(context: &EvalContext<'_>, launch: usize, stale: &StaleRead) -> Option<Finding> {

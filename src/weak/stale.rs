@@ -135,7 +135,8 @@ impl WeakMemory {
     pub(super) fn link(&self, by: Place, write: &Source) -> Link {
         let Some(thread) = self.threads.get(&by) else { return Link::Nothing };
         let later = thread.last_reads.values().filter(|read| read.write.time > write.time);
-        let later = later.max_by_key(|read| (read.write.by == write.by, read.time));
+        // A flag is read by a strong access, and data mostly by weak ones.
+        let later = later.max_by_key(|read| (read.is_strong, read.write.by == write.by, read.time));
         let Some(read) = later.cloned() else { return Link::Nothing };
         if !read.is_strong {
             return Link::Strength(read);

@@ -69,11 +69,12 @@ fn numbered(context: &Context<'_>, call: &Call) -> Result<FindingText, CommandEr
     let all = context.session.all_findings();
     let number = call.number("N").and_then(|number| usize::try_from(number).ok());
     let found = number.and_then(|number| all.iter().find(|finding| finding.number == number)).cloned();
-    found.ok_or_else(|| match all.len() {
+    let error = || match all.len() {
         0 => argument.error(format!("there is no finding {}: nothing was found so far", argument.text)),
         1 => argument.error(format!("there is no finding {}: there is 1", argument.text)),
         count => argument.error(format!("there is no finding {}: there are 1 to {count}", argument.text)),
-    })
+    };
+    found.ok_or_else(|| error().with_help("what explore lists is found in other orders: the options after 'replay' run one"))
 }
 
 pub fn suppress(context: &mut Context<'_>, call: &Call) -> Answer {

@@ -117,6 +117,16 @@ impl Session {
         RunStart { focus: self.focus, launch: self.launch() }
     }
 
+    /// What loads of the focused thread have returned since the last stop that was not the newest write, or those of all threads if the run
+    /// is over.
+    fn stale_texts(&self, is_over: bool) -> Vec<String> {
+        match &self.earlier {
+            _ if is_over => stale::texts_at_end(&self.eval_context()),
+            Some(earlier) => stale::texts_since(&self.eval_context(), earlier.tick()),
+            None => Vec::new(),
+        }
+    }
+
     /// The stop that ends a run; `left` is the reason that the focus moved to another thread, if it did.
     fn stop(&mut self, run_start: RunStart, left: Option<String>, stop_info: StopInfo) -> Stop {
         self.describe_findings();
@@ -138,7 +148,7 @@ impl Session {
             others: stop_info.others,
             findings: self.finding_count(),
             wrong_elements: self.wrong_elements(),
-            stale: self.earlier.as_ref().map_or(Vec::new(), |earlier| stale::texts_since(&self.eval_context(), earlier.tick())),
+            stale: self.stale_texts(is_over),
             log: std::mem::take(&mut self.log),
             displays: display::shown(&self.displays, &self.eval_context()),
         }
