@@ -18,8 +18,8 @@ pub struct Story {
     pub launch: &'static str,
     /// The kernel, if the launch file has several.
     pub kernel: Option<&'static str>,
-    /// The names and texts of its files.
-    files: &'static [(&'static str, &'static str)],
+    /// The names and contents of its files.
+    files: &'static [(&'static str, &'static [u8])],
     /// The whole session.
     transcript: &'static str,
     /// Why each line is typed.
@@ -34,8 +34,8 @@ pub static STORIES: [Story; 5] = [
         launch: "shared_raw.ron",
         kernel: Some("shared_raw_bug"),
         files: &[
-            ("shared_raw.ron", include_str!("../../fixtures/gallery/shared_raw.ron")),
-            ("shared_raw.ptx", include_str!("../../fixtures/gallery/shared_raw.ptx")),
+            ("shared_raw.ron", include_bytes!("../../fixtures/gallery/shared_raw.ron")),
+            ("shared_raw.ptx", include_bytes!("../../fixtures/gallery/shared_raw.ptx")),
         ],
         transcript: include_str!("../../fixtures/transcripts/story_race.txt"),
         whys: &[
@@ -57,9 +57,9 @@ pub static STORIES: [Story; 5] = [
         launch: "collatz.ron",
         kernel: None,
         files: &[
-            ("collatz.ron", include_str!("../../fixtures/debug/collatz.ron")),
-            ("collatz.ptx", include_str!("../../fixtures/debug/collatz.ptx")),
-            ("collatz.cu", include_str!("../../fixtures/debug/collatz.cu")),
+            ("collatz.ron", include_bytes!("../../fixtures/debug/collatz.ron")),
+            ("collatz.ptx", include_bytes!("../../fixtures/debug/collatz.ptx")),
+            ("collatz.cu", include_bytes!("../../fixtures/debug/collatz.cu")),
         ],
         transcript: include_str!("../../fixtures/transcripts/story_divergent_loop.txt"),
         whys: &[
@@ -91,9 +91,13 @@ pub static STORIES: [Story; 5] = [
         launch: "mbar_pipeline.ron",
         kernel: None,
         files: &[
-            ("mbar_pipeline.ron", include_str!("../../fixtures/programs/mbar_pipeline.ron")),
-            ("mbar_pipeline.ptx", include_str!("../../fixtures/programs/mbar_pipeline.ptx")),
-            ("mbar_pipeline.cu", include_str!("../../fixtures/programs/mbar_pipeline.cu")),
+            ("mbar_pipeline.ron", include_bytes!("../../fixtures/programs/mbar_pipeline.ron")),
+            ("mbar_pipeline.ptx", include_bytes!("../../fixtures/programs/mbar_pipeline.ptx")),
+            ("mbar_pipeline.cu", include_bytes!("../../fixtures/programs/mbar_pipeline.cu")),
+            ("data/mbar_pipeline.x.bin", include_bytes!("../../fixtures/programs/data/mbar_pipeline.x.bin")),
+            ("data/mbar_pipeline.y.out", include_bytes!("../../fixtures/programs/data/mbar_pipeline.y.out")),
+            ("data/mbar_pipeline.in.bin", include_bytes!("../../fixtures/programs/data/mbar_pipeline.in.bin")),
+            ("data/mbar_pipeline.sums.out", include_bytes!("../../fixtures/programs/data/mbar_pipeline.sums.out")),
         ],
         transcript: include_str!("../../fixtures/transcripts/story_pipeline.txt"),
         whys: &[
@@ -110,8 +114,8 @@ pub static STORIES: [Story; 5] = [
             "shows what is left in flight",
             "the first stage holds its data now",
             "and the second does not",
-            "lists the mbarriers of the block",
-            "shows the stages over time",
+            "would list mbarriers: this kernel has none, its stages are groups of copies",
+            "would show the stages of mbarriers over time",
         ],
     },
     Story {
@@ -120,8 +124,8 @@ pub static STORIES: [Story; 5] = [
         launch: "barrier_deadlock.ron",
         kernel: None,
         files: &[
-            ("barrier_deadlock.ron", include_str!("../../fixtures/faults/barrier_deadlock.ron")),
-            ("barrier_deadlock.ptx", include_str!("../../fixtures/faults/barrier_deadlock.ptx")),
+            ("barrier_deadlock.ron", include_bytes!("../../fixtures/faults/barrier_deadlock.ron")),
+            ("barrier_deadlock.ptx", include_bytes!("../../fixtures/faults/barrier_deadlock.ptx")),
         ],
         transcript: include_str!("../../fixtures/transcripts/story_deadlock.txt"),
         whys: &[
@@ -146,8 +150,8 @@ pub static STORIES: [Story; 5] = [
         launch: "ring_sum.ron",
         kernel: None,
         files: &[
-            ("ring_sum.ron", include_str!("../../fixtures/debug/ring_sum.ron")),
-            ("ring_sum.ptx", include_str!("../../fixtures/debug/ring_sum.ptx")),
+            ("ring_sum.ron", include_bytes!("../../fixtures/debug/ring_sum.ron")),
+            ("ring_sum.ptx", include_bytes!("../../fixtures/debug/ring_sum.ptx")),
         ],
         transcript: include_str!("../../fixtures/transcripts/story_wrong_lane.txt"),
         whys: &[
@@ -189,7 +193,11 @@ impl Story {
     /// # Errors
     /// A file cannot be written.
     pub fn write(&self, folder: &Path) -> std::io::Result<PathBuf> {
-        self.files.iter().try_for_each(|(name, text)| std::fs::write(folder.join(name), text))?;
+        for (name, contents) in self.files {
+            let file = folder.join(name);
+            file.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+            std::fs::write(file, contents)?;
+        }
         Ok(folder.join(self.launch))
     }
 

@@ -312,3 +312,19 @@ fn queries_find_what_a_trace_of_everything_has() {
     }
     assert!(nonempty > queries, "hardly any query finds something: {nonempty}");
 }
+
+#[test]
+fn shared_memory_is_that_of_the_block_whose_threads_are_asked_for() {
+    let find = ["-e", "run", "-e", "find writes of As by block 1 count", "-e", "block 1", "-e", "find writes of As by block 1 count"];
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_ptxdbg"))
+        .args(["--batch", "-l", "fixtures/programs/sgemm_reg.ron"])
+        .args(find)
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    let counts: Vec<&str> = text.lines().filter(|line| line.contains(" times by a thread")).collect();
+    assert!(
+        matches!(counts[..], [from_block_0, from_block_1] if from_block_0 == from_block_1 && !from_block_0.starts_with("0 ")),
+        "{text}"
+    );
+}

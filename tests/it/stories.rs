@@ -3,7 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot read or write its page fails")]
 
 use std::fs;
+use std::io::Write;
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 use ptxdbg::ui::tour::{STORIES, Story};
 
@@ -51,5 +53,17 @@ fn the_readme_links_every_story() {
     let first: String = readme.lines().take(45).collect();
     for story in &STORIES {
         assert!(first.contains(&format!("docs/stories/{}.md", story.name)), "{}", story.name);
+    }
+}
+
+#[test]
+fn every_tour_begins_with_its_first_step_from_the_binary_alone() {
+    for Story { name, .. } in &STORIES {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ptxdbg"));
+        let mut tour = command.args(["--tour", name]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        tour.stdin.take().unwrap().write_all(b"quit\n").unwrap();
+        let output = tour.wait_with_output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && text.contains(&format!("tour {name} 1/")), "{name}: {text}");
     }
 }

@@ -9,6 +9,7 @@ use crate::debug::focus::ThreadFilter;
 use crate::debug::marks::{Marks, TimeArgument};
 use crate::debug::target::{MemoryTarget, Target};
 use crate::debug::view::{is_known_anywhere, nearest_name};
+use crate::isa::Space;
 use crate::machine::Tick;
 
 /// What may have happened.
@@ -119,10 +120,19 @@ impl Query {
         if query.place.is_some() && !has_memory {
             return Err(ArgumentError::new(format!("{word} are of no memory: leave 'of' out")).with_help(USAGE));
         }
+        let block = query.named_block(context);
+        if let (Some(place), Some(block)) = (query.place.as_mut().filter(|place| place.space == Space::Shared), block) {
+            place.owner.block = block;
+        }
         if query.wanted == Wanted::By(Grouping::Value) && !matches!(happening, Happening::Writes | Happening::Branches) {
             return Err(ArgumentError::new("values are known of writes and of branches").with_help(USAGE));
         }
         Ok(query)
+    }
+
+    /// The block whose shared memory is meant: that of the threads which are asked for, if no other block can access it.
+    pub(super) fn named_block(&self, context: &EvalContext<'_>) -> Option<[u32; 3]> {
+        self.threads.block.filter(|_| context.machine.config().blocks_of_cluster() <= 1)
     }
 
     /// Takes a part of the text, which begins with its word.
