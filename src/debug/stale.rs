@@ -173,8 +173,8 @@ pub(in crate::debug) fn texts_at_end(context: &EvalContext<'_>) -> Vec<String> {
         let (line, by) = (context.program().line(Pc(stale.code)), thread(context.machine, stale.by));
         format!("line {line} of {by} {}", text(context, stale))
     };
-    let is_different = |stale: &&StaleRead| stale.is_store || stale.read.bytes != stale.missed.bytes;
-    let mut texts: Vec<String> = context.machine.stale_reads().filter(|stale| !stale.is_repeated).filter(is_different).map(said).collect();
+    let is_meant = |stale: &&StaleRead| !stale.is_repeated && stale.makes_a_difference();
+    let mut texts: Vec<String> = context.machine.stale_reads().filter(is_meant).map(said).collect();
     texts.truncate(TEXTS_MAX);
     texts
 }
@@ -185,7 +185,7 @@ pub(in crate::debug) fn findings(machine: &Machine, launch: usize) -> Vec<Findin
     let context = EvalContext::at(machine, Focus::first(machine));
     let mut stale: Vec<&StaleRead> = machine.stale_reads().filter(|stale| !stale.is_repeated).collect();
     // What returns the same bytes as the newest write says less.
-    stale.sort_by_key(|stale| !stale.is_store && stale.read.bytes == stale.missed.bytes);
+    stale.sort_by_key(|stale| !stale.makes_a_difference());
     stale.into_iter().filter_map(|stale| finding(&context, launch, stale)).collect()
 }
 

@@ -95,7 +95,7 @@ pub struct Recorded<'a> {
 impl Recorded<'_> {
     /// The thread.
     pub fn thread(&self) -> Place {
-        Place { thread: self.record.warp.thread + self.lane as u32, ..self.record.warp }
+        self.record.warp.with_lane(self.lane)
     }
 }
 

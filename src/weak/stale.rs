@@ -45,6 +45,13 @@ pub struct StaleRead {
     pub(super) is_over: bool,
 }
 
+impl StaleRead {
+    /// False of a load that returned the same bytes as the newest write has.
+    pub fn makes_a_difference(&self) -> bool {
+        self.is_store || self.read.bytes != self.missed.bytes
+    }
+}
+
 /// How a thread knows a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Knowing {

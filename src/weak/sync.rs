@@ -46,7 +46,7 @@ impl WeakMemory {
     /// Lanes of the warp of `first` execute a collective together: each knows then what one of them has acquired. Of what they have
     /// written themselves they learn nothing.
     pub fn pass_on(&mut self, first: Place, lanes: LaneMask) {
-        let place = |lane: usize| Place { thread: first.thread + lane as u32, ..first };
+        let place = |lane: usize| first.with_lane(lane);
         if self.threads.range(first..=place(LANES - 1)).next().is_none() {
             return;
         }
@@ -159,7 +159,7 @@ impl WeakMemory {
     pub fn note_warp(&mut self, access: &WarpAccess<'_>, (reads, writes): (bool, bool), time: u64) {
         let Some(consistency) = self.consistency.as_mut().filter(|consistency| consistency.after.is_some()) else { return };
         for lane in access.mask.iter() {
-            let by = Place { thread: access.warp.thread + lane as u32, ..access.warp };
+            let by = access.warp.with_lane(lane);
             for skip in (0..access.bytes).step_by(access.element_bytes as usize) {
                 let at = (access.memory, access.addresses[lane] + u64::from(skip), access.element_bytes);
                 if reads {
