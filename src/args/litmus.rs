@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use clap::{CommandFactory, FromArgMatches, Parser};
@@ -50,9 +51,9 @@ pub struct LitmusArgs {
 
     /// Debug a run of the test as a kernel that leaves this outcome, by its number in the list; by default the one that is asked for.
     /// Options of the session follow after `--`: `ptxdbg litmus mp.litmus --open -- -e 'info may-read x'`
-    #[arg(long, value_name = "OUTCOME", num_args = 0..=1, require_equals = true, default_missing_value = "0",
+    #[arg(long, value_name = "OUTCOME", num_args = 0..=1, require_equals = true,
         conflicts_with_all = ["quiet", "witnesses", "dot", "format"])]
-    pub open: Option<usize>,
+    pub open: Option<Option<NonZeroUsize>>,
 
     /// Write each test as a kernel to this folder, with its launch: NAME.ptx and NAME.ron
     #[arg(long, value_name = "FOLDER")]

@@ -12,7 +12,7 @@ use crate::check::{ConflictBytes, Finding, MemoryRange, Side, SideAction};
 use crate::isa::{ScalarType, Scope, Space};
 use crate::machine::{IssuePoint, LANES, LaneMask, Machine, Tick};
 use crate::program::{Pc, Program};
-use crate::weak::{LastRead, Link, Location, Place, Source, StaleRead};
+use crate::weak::{Event, LastRead, Link, Location, Place, Source, StaleRead};
 
 /// The block, the warp and the lane of a thread.
 pub(in crate::debug) fn focus_of(machine: &Machine, by: Place) -> Focus {
@@ -123,24 +123,18 @@ fn remedy(context: &EvalContext<'_>, stale: &StaleRead) -> String {
 /// `writes 2 before 1, written at t=9 at ww.ptx:12 by …, in coherence order, which this thread need not know: no acquire at line 20 …`, or
 /// `reads 0 (there before); 1, written at t=9 at mp.ptx:12 by …, was not yet visible to this thread: no acquire at line 20 …`
 pub(in crate::debug) fn text(context: &EvalContext<'_>, stale: &StaleRead) -> String {
+    format!("{}: {}", seen(context, stale), link(context, &stale.missed, &stale.link))
+}
+
+/// The same without the link that is missing.
+fn seen(context: &EvalContext<'_>, stale: &StaleRead) -> String {
     let pc = Pc(stale.code);
+    let (own, missed) = (value(context, pc, &stale.read), value(context, pc, &stale.missed));
+    let later = origin(context, &stale.missed);
     if stale.is_store {
-        return format!(
-            "writes {} before {}, {}, in coherence order, as this thread need not know of that: {}",
-            value(context, pc, &stale.read),
-            value(context, pc, &stale.missed),
-            origin(context, &stale.missed),
-            link(context, &stale.missed, &stale.link)
-        );
+        return format!("writes {own} before {missed}, {later}, in coherence order, as this thread need not know of that");
     }
-    format!(
-        "reads {} ({}); {}, {}, was not yet visible to this thread: {}",
-        value(context, pc, &stale.read),
-        origin(context, &stale.read),
-        value(context, pc, &stale.missed),
-        origin(context, &stale.missed),
-        link(context, &stale.missed, &stale.link)
-    )
+    format!("reads {own} ({}); {missed}, {later}, was not yet visible to this thread", origin(context, &stale.read))
 }
 
 /// The texts of the loads of a warp at one time, those that say the same once.
@@ -179,14 +173,30 @@ pub(in crate::debug) fn texts_at_end(context: &EvalContext<'_>) -> Vec<String> {
     texts
 }
 
-/// The loads of a launch that returned an older write, and did not read it again, and the stores before other writes, as findings, those
-/// first that have other bytes than the newest write.
-pub(in crate::debug) fn findings(machine: &Machine, launch: usize) -> Vec<Finding> {
+/// A load that returned an older write than the newest, or a store before another write.
+#[derive(Clone, Debug)]
+pub struct StaleAccess {
+    /// The access.
+    pub(in crate::debug) event: Event,
+    /// As a finding.
+    pub(in crate::debug) finding: Finding,
+    /// What it reads, and what it misses, without the link that is missing.
+    pub(in crate::debug) seen: String,
+}
+
+/// The loads of a launch that returned an older write, and did not read it again, and the stores before other writes, those first that have
+/// other bytes than the newest write.
+pub(in crate::debug) fn accesses(machine: &Machine, launch: usize) -> Vec<StaleAccess> {
     let context = EvalContext::at(machine, Focus::first(machine));
     let mut stale: Vec<&StaleRead> = machine.stale_reads().filter(|stale| !stale.is_repeated).collect();
     // What returns the same bytes as the newest write says less.
     stale.sort_by_key(|stale| !stale.makes_a_difference());
-    stale.into_iter().filter_map(|stale| finding(&context, launch, stale)).collect()
+    let access = |stale: &StaleRead| {
+        let event = Event { by: stale.by, time: stale.time, code: stale.code };
+        let seen = format!("line {} {}", context.program().line(Pc(stale.code)), seen(&context, stale));
+        Some(StaleAccess { event, finding: finding(&context, launch, stale)?, seen })
+    };
+    stale.into_iter().filter_map(access).collect()
 }
 
 fn finding(context: &EvalContext<'_>, launch: usize, stale: &StaleRead) -> Option<Finding> {

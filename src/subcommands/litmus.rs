@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::Write;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use ptxdbg::api::{Launch, Module, Planned};
@@ -155,10 +156,10 @@ fn save_kernel(judged: &Judged<'_>, folder: &Path) -> Result<(Kernel, Planned, P
 }
 
 /// `--open`: looks for a run that leaves an outcome, and debugs it.
-fn open(judged: &Judged<'_>, number: usize, args: &LitmusArgs) -> Result<u8, Failure> {
+fn open(judged: &Judged<'_>, number: Option<NonZeroUsize>, args: &LitmusArgs) -> Result<u8, Failure> {
     let outcomes = &judged.judged.outcomes;
     let asked = || outcomes.iter().position(|outcome| outcome.matches).unwrap_or(0);
-    let index = number.checked_sub(1).unwrap_or_else(asked);
+    let index = number.map_or_else(asked, |number| number.get() - 1);
     let name = &judged.name;
     let Some(outcome) = outcomes.get(index) else {
         let why = match outcomes.len() {

@@ -39,6 +39,46 @@ pub struct Consistency {
     pub(super) after: Option<After>,
 }
 
+/// An access: its thread, when it was executed, and the instruction, by its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Event {
+    /// The thread.
+    pub by: Place,
+    /// When.
+    pub time: u64,
+    /// The instruction.
+    pub code: u32,
+}
+
+/// A stretch of a thread on a cycle, from the access at which the cycle comes to it to the one at which it leaves it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// The thread.
+    pub by: Place,
+    /// The first access; none where threads have met.
+    pub entry: Option<Event>,
+    /// The last access; none where threads meet then.
+    pub exit: Option<Event>,
+}
+
+/// How what comes after one missed write does so.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct Trace {
+    /// The missed write.
+    bit: u32,
+    /// How each thread comes after it.
+    steps: BTreeMap<Place, Step>,
+    /// The accesses that come after it and before missed writes, the first for each.
+    ends: BTreeMap<u32, Event>,
+}
+
+/// The first access of a thread that comes after a missed write, and the thread before it, with the access that leads to this one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Step {
+    entry: Option<Event>,
+    from: Option<(Place, Option<Event>)>,
+}
+
 /// What comes after missed writes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct After {
@@ -47,6 +87,8 @@ pub(super) struct After {
     locations: BTreeMap<Location, Accesses>,
     /// Of each missed write those that lead to it.
     leading: Vec<Missed>,
+    /// How what comes after one of them does so, if that is asked.
+    trace: Option<Trace>,
 }
 
 /// The accesses of a location.
@@ -61,6 +103,9 @@ struct Accesses {
 struct Accessed {
     written: Missed,
     read: Missed,
+    /// The write, and a read, that comes after the traced one.
+    traced_write: Option<Event>,
+    traced_read: Option<Event>,
 }
 
 impl Accesses {
@@ -75,10 +120,15 @@ impl Accesses {
 }
 
 impl Consistency {
-    /// For a second run of the same launch; none if the first one says all.
+    /// For a second run of the same launch; none if nothing was missed.
     pub fn following(&self) -> Option<Self> {
         let after = After { leading: vec![0; self.missed.len()], ..After::default() };
-        (!self.is_unclear && !self.missed.is_empty()).then(|| Self { after: Some(after), ..self.clone() })
+        (!self.missed.is_empty()).then(|| Self { after: Some(after), ..self.clone() })
+    }
+
+    /// True if a second run says more.
+    pub fn is_open(&self) -> bool {
+        !self.is_unclear && !self.missed.is_empty()
     }
 
     /// True if the run is sequentially consistent, false if that is not known.
@@ -98,9 +148,14 @@ impl Consistency {
     }
 
     /// An event comes before a missed write; `mask` are those that it comes after.
-    fn lead_to(&mut self, at: Location, missed: WriteKey, mask: Missed) {
+    fn lead_to(&mut self, at: Location, missed: WriteKey, (event, mask): (Event, Missed)) {
         match (self.bit(at, missed), &mut self.after) {
-            (Some(bit), Some(after)) => after.leading[bit as usize] |= mask,
+            (Some(bit), Some(after)) => {
+                after.leading[bit as usize] |= mask;
+                if let Some(trace) = after.trace.as_mut().filter(|trace| mask >> trace.bit & 1 != 0) {
+                    trace.ends.entry(bit).or_insert(event);
+                }
+            }
             (None, None) if self.missed.len() < MISSED_MAX => {
                 let bit = self.missed.len() as u32;
                 self.missed.insert((at, missed), bit);
@@ -111,28 +166,34 @@ impl Consistency {
     }
 
     /// A read: of a write, or else of the last one; `missed` is the next write.
-    pub(super) fn read(&mut self, by: Place, at: Location, write: Option<WriteKey>, missed: Option<WriteKey>) {
-        let mut mask = 0;
+    pub(super) fn read(&mut self, event: Event, at: Location, write: Option<WriteKey>, missed: Option<WriteKey>) {
+        let (by, mut mask) = (event.by, 0);
         if let Some(after) = &mut self.after {
-            mask = after.threads.get(&by).copied().unwrap_or(0);
-            if mask == 0 && !after.locations.contains_key(&at) {
+            let known = after.threads.get(&by).copied().unwrap_or(0);
+            if known == 0 && !after.locations.contains_key(&at) {
                 return;
             }
             let accesses = after.locations.entry(at).or_default();
             let place = write.map_or(accesses.writes.len(), |write| accesses.after(write));
-            mask = accesses.until(place).fold(mask, |mask, accessed| mask | accessed.written);
+            mask = accesses.until(place).fold(known, |mask, accessed| mask | accessed.written);
+            let from = accesses.until(place).find_map(|accessed| accessed.traced_write);
             let read = place.checked_sub(1).map_or(&mut accesses.before, |place| &mut accesses.writes[place].1);
             read.read |= mask;
+            if let Some(trace) = after.trace.as_mut().filter(|trace| mask >> trace.bit & 1 != 0) {
+                read.traced_read.get_or_insert(event);
+                trace.steps.entry(by).or_insert(Step { entry: Some(event), from: from.map(|from| (from.by, Some(from))) });
+            }
             after.threads.insert(by, mask);
         }
-        missed.iter().for_each(|missed| self.lead_to(at, *missed, mask));
+        missed.iter().for_each(|missed| self.lead_to(at, *missed, (event, mask)));
     }
 
     /// A write, the last one, or else before the write `next`.
-    pub(super) fn write(&mut self, by: Place, time: u64, at: Location, next: Option<WriteKey>) {
-        let own = self.bit(at, (by, time)).map_or(0, |bit| 1 << bit);
-        let mut mask = own;
+    pub(super) fn write(&mut self, event: Event, at: Location, next: Option<WriteKey>) {
+        let Event { by, time, .. } = event;
+        let mut mask = self.bit(at, (by, time)).map_or(0, |bit| 1 << bit);
         if let Some(after) = &mut self.after {
+            let own = mask;
             mask |= after.threads.get(&by).copied().unwrap_or(0);
             if mask == 0 && !after.locations.contains_key(&at) {
                 return;
@@ -140,14 +201,97 @@ impl Consistency {
             let accesses = after.locations.entry(at).or_default();
             let place = next.map_or(accesses.writes.len(), |next| accesses.after(next).saturating_sub(1));
             mask = accesses.until(place).fold(mask, |mask, accessed| mask | accessed.written | accessed.read);
-            accesses.writes.insert(place, ((by, time), Accessed { written: mask, read: 0 }));
+            let from = accesses.until(place).find_map(|accessed| accessed.traced_write.or(accessed.traced_read));
+            let mut accessed = Accessed { written: mask, ..Accessed::default() };
+            if let Some(trace) = after.trace.as_mut().filter(|trace| mask >> trace.bit & 1 != 0) {
+                accessed.traced_write = Some(event);
+                let from = from.filter(|_| own >> trace.bit & 1 == 0);
+                trace.steps.entry(by).or_insert(Step { entry: Some(event), from: from.map(|from| (from.by, Some(from))) });
+            }
+            accesses.writes.insert(place, ((by, time), accessed));
             if accesses.writes.len() > WRITES_MAX {
-                let (_, Accessed { written, read }) = accesses.writes.remove(0);
-                (accesses.before.written, accesses.before.read) = (accesses.before.written | written, accesses.before.read | read);
+                let (_, first) = accesses.writes.remove(0);
+                accesses.before.join(&first);
             }
             after.threads.insert(by, mask);
         }
-        next.iter().for_each(|next| self.lead_to(at, *next, mask));
+        next.iter().for_each(|next| self.lead_to(at, *next, (event, mask)));
+    }
+}
+
+impl Accessed {
+    fn join(&mut self, later: &Self) {
+        (self.written, self.read) = (self.written | later.written, self.read | later.read);
+        (self.traced_write, self.traced_read) = (self.traced_write.or(later.traced_write), self.traced_read.or(later.traced_read));
+    }
+}
+
+impl After {
+    /// Threads meet, and come after these missed writes then.
+    pub(super) fn trace_meeting(&mut self, all: &[Place], mask: Missed) {
+        let Some(trace) = self.trace.as_mut().filter(|trace| mask >> trace.bit & 1 != 0) else { return };
+        let Some(from) = all.iter().find(|by| trace.steps.contains_key(by)) else { return };
+        for by in all {
+            trace.steps.entry(*by).or_insert(Step { entry: None, from: Some((*from, None)) });
+        }
+    }
+}
+
+/// The cycles of a run that is not sequentially consistent. Writes that coherence order does not relate are in the order in which they
+/// were executed.
+impl Consistency {
+    /// After the second run: missed writes each of which leads to the next one, and the last one to the first; the fewest.
+    pub fn cycle(&self) -> Option<Vec<u32>> {
+        let leading = &self.after.as_ref()?.leading;
+        let all = 0..leading.len() as u32;
+        let next = |from: u32| all.clone().filter(move |to| leading[*to as usize] >> from & 1 != 0);
+        let shortest = |first: u32| {
+            let mut before: BTreeMap<u32, u32> = BTreeMap::new();
+            let mut front = vec![first];
+            while !front.is_empty() && !before.contains_key(&first) {
+                let mut reached = Vec::new();
+                for from in front {
+                    for to in next(from) {
+                        if !before.contains_key(&to) {
+                            before.insert(to, from);
+                            reached.push(to);
+                        }
+                    }
+                }
+                front = reached;
+            }
+            let mut cycle = vec![*before.get(&first)?];
+            while let Some(last) = cycle.last().copied().filter(|last| *last != first) {
+                cycle.push(*before.get(&last)?);
+            }
+            cycle.reverse();
+            Some(cycle)
+        };
+        all.clone().filter_map(shortest).min_by_key(Vec::len)
+    }
+
+    /// For a third run of the same launch, which traces what comes after one missed write; `self` is that of the first one.
+    pub fn tracing(&self, bit: u32) -> Option<Self> {
+        let mut following = self.following()?;
+        following.after.as_mut()?.trace = Some(Trace { bit, ..Trace::default() });
+        Some(following)
+    }
+
+    /// After the third run: the stretches of threads from the traced write to the access that misses the write `to`, which is in the last.
+    pub fn path(&self, to: u32) -> Option<Vec<Segment>> {
+        let trace = self.after.as_ref()?.trace.as_ref()?;
+        let end = *trace.ends.get(&to)?;
+        let (mut by, mut exit, mut path) = (end.by, Some(end), Vec::new());
+        while path.len() <= trace.steps.len() {
+            let Step { entry, from } = *trace.steps.get(&by)?;
+            path.push(Segment { by, entry, exit });
+            let Some(before) = from else {
+                path.reverse();
+                return Some(path);
+            };
+            (by, exit) = before;
+        }
+        None
     }
 }
 

@@ -100,6 +100,12 @@ impl History {
         Self { first, writes: vec![before], held }
     }
 
+    /// The writes that follow one in coherence order, or were executed after it and have no place in that.
+    pub fn later_than(&self, own: usize) -> u64 {
+        let is_later = |other: &usize| *other > own && self.writes[own].after >> other & 1 == 0;
+        (0..self.writes.len()).filter(is_later).fold(self.successors(own), |later, other| later | 1 << other)
+    }
+
     /// The number of the next write.
     pub fn next(&self) -> u64 {
         self.first + self.writes.len() as u64

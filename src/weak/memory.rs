@@ -9,6 +9,7 @@ use super::history::{History, Location, Source, WRITES_MAX, Write, places};
 use super::lines::{Lines, Met, Record, WarpAccess};
 use super::polls::{self, Polls};
 use super::stale::StaleRead;
+use super::strengthening::Strengthening;
 use super::sync::Around;
 use super::thread::{Delay, Group, Observed, Pattern, Place, ThreadState, add_pattern};
 use super::view::View;
@@ -111,12 +112,24 @@ pub struct WeakMemory {
     pub(super) stale: VecDeque<StaleRead>,
     /// What is noted of the order of all accesses, if something is.
     pub(super) consistency: Option<Box<Consistency>>,
+    /// What instructions order beside what they say.
+    pub(super) strengthenings: Vec<Strengthening>,
 }
 
 impl WeakMemory {
     /// The memory before the first operation.
     pub fn new(seed: u64) -> Self {
         Self { state: seed ^ 0x9e37_79b9_7f4a_7c15, ..Self::default() }
+    }
+
+    /// Instructions order these things, too.
+    pub fn strengthen(&mut self, strengthenings: &[Strengthening]) {
+        self.strengthenings = strengthenings.to_vec();
+    }
+
+    /// What an instruction orders beside what it says.
+    pub fn strengthenings(&self, code: u32) -> impl Iterator<Item = Strengthening> {
+        self.strengthenings.iter().copied().filter(move |strengthening| strengthening.code == code)
     }
 
     /// A random number below `count` (splitmix64).
@@ -311,7 +324,7 @@ impl WeakMemory {
             self.forget(access.at);
         }
         let Some(history) = self.histories.get(&access.at) else {
-            self.note_order_of_read(access.by, access.at, None);
+            self.note_order_of_read(access, None);
             return None;
         };
         let own = self.threads.get(&access.by);
@@ -327,7 +340,7 @@ impl WeakMemory {
         let read = Read { write: history.writes[chosen].source(), missed: missed(history, chosen) };
         let link = read.missed.as_ref().map(|missed| self.link(access.by, missed));
         self.learn(access, chosen, learned);
-        self.note_order_of_read(access.by, access.at, Some(chosen));
+        self.note_order_of_read(access, Some(chosen));
         self.note_read(access, &read, link);
         Some(read)
     }
@@ -457,7 +470,7 @@ impl WeakMemory {
         } else {
             self.observe(access, chosen, acquires);
         }
-        self.note_order_of_read(access.by, access.at, Some(chosen));
+        self.note_order_of_read(access, Some(chosen));
         let history = &self.histories[&access.at];
         let source = &history.writes[chosen];
         let old = source.bytes.clone();
@@ -516,7 +529,6 @@ impl WeakMemory {
     /// Adds a write; `source` is the one that an atomic operation has read, with the patterns that it passes on. Answers whether memory
     /// holds it then: of writes that coherence order does not relate, either may be what it holds.
     fn write(&mut self, access: &Access, bytes: &[u8], (before, later): (u64, u64), source: Option<(u64, Vec<Pattern>)>) -> bool {
-        let coin = self.below(2) == 0;
         let scope = access.strong();
         self.end_stale(access.by);
         let (source, mut patterns) = source.map_or((None, Vec::new()), |(number, patterns)| (Some(number), patterns));
@@ -537,9 +549,9 @@ impl WeakMemory {
             before,
             later,
         );
-        let rivals = history.last().filter(|write| *write != own).count();
-        let holds = later == 0 && (rivals == 0 || coin);
-        if holds {
+        let has_rivals = history.last().any(|write| write != own);
+        let holds = later == 0 && (!has_rivals || self.below(2) == 0);
+        if holds && let Some(history) = self.histories.get_mut(&access.at) {
             history.held = bytes;
         }
         self.note_order_of_write(access.at, own, later);

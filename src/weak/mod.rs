@@ -24,13 +24,15 @@ mod memory;
 mod polls;
 mod sorted_map;
 mod stale;
+mod strengthening;
 mod sync;
 mod thread;
 mod view;
 
-pub use consistency::Consistency;
+pub use consistency::{Consistency, Event, Segment};
 pub use history::{Location, Source};
 pub use lines::{Record, WarpAccess};
 pub use memory::{Access, Learned, Read, WeakMemory};
 pub use stale::{Choice, Knowing, Link, StaleRead, Standing};
+pub use strengthening::{Strength, Strengthening};
 pub use thread::{LastRead, Party, Place};

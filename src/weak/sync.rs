@@ -2,10 +2,10 @@
 
 use smallvec::SmallVec;
 
-use super::consistency::{BLOCK_THREADS_MAX, Consistency};
+use super::consistency::{BLOCK_THREADS_MAX, Consistency, Event};
 use super::history::Location;
 use super::lines::WarpAccess;
-use super::memory::{Meeting, WeakMemory};
+use super::memory::{Access, Meeting, WeakMemory};
 use super::thread::{Group, Party, Pattern, Place};
 use super::view::View;
 use crate::base::lanes::{LANES, LaneMask};
@@ -155,32 +155,34 @@ impl WeakMemory {
         self.consistency.as_deref()
     }
 
-    /// The lanes of a warp access the newest writes; `reads` and `writes` say how.
-    pub fn note_warp(&mut self, access: &WarpAccess<'_>, (reads, writes): (bool, bool), time: u64) {
+    /// The lanes of a warp access the newest writes, at a time by an instruction; `reads` and `writes` say how.
+    pub fn note_warp(&mut self, access: &WarpAccess<'_>, (reads, writes): (bool, bool), (time, code): (u64, u32)) {
         let Some(consistency) = self.consistency.as_mut().filter(|consistency| consistency.after.is_some()) else { return };
         for lane in access.mask.iter() {
-            let by = access.warp.with_lane(lane);
+            let event = Event { by: access.warp.with_lane(lane), time, code };
             for skip in (0..access.bytes).step_by(access.element_bytes as usize) {
                 let at = (access.memory, access.addresses[lane] + u64::from(skip), access.element_bytes);
                 if reads {
-                    consistency.read(by, at, None, None);
+                    consistency.read(event, at, None, None);
                 }
                 if writes {
-                    consistency.write(by, time, at, None);
+                    consistency.write(event, at, None);
                 }
             }
         }
     }
 
     /// A thread reads a write of a location, by its place in the history; without one what memory holds.
-    pub(super) fn note_order_of_read(&mut self, by: Place, at: Location, write: Option<usize>) {
+    pub(super) fn note_order_of_read(&mut self, access: &Access, write: Option<usize>) {
         let Self { consistency: Some(consistency), histories, .. } = self else { return };
+        let Access { by, at, time, code, .. } = *access;
+        let event = Event { by, time, code };
         let history = histories.get(&at);
-        let (Some(history), Some(own)) = (history, write) else { return consistency.read(by, at, None, None) };
+        let (Some(history), Some(own)) = (history, write) else { return consistency.read(event, at, None, None) };
         // What was there before the first write that is kept has no thread.
         let before = (Place { gpu: u32::MAX, cluster: 0, block: 0, thread: 0 }, 0);
         let read = history.key(own).unwrap_or(before);
-        consistency.read(by, at, Some(read), history.first_of(history.successors(own)).and_then(|next| history.key(next)));
+        consistency.read(event, at, Some(read), history.first_of(history.later_than(own)).and_then(|next| history.key(next)));
     }
 
     /// A write of a location, by its place in the history, which comes before those of `later`.
@@ -189,8 +191,10 @@ impl WeakMemory {
         let Some(history) = histories.get(&at) else { return };
         let is_placed = history.writes[own].after | later | 1 << own == history.all();
         consistency.is_unclear |= !is_placed;
-        if let Some((by, time)) = history.key(own) {
-            consistency.write(by, time, at, history.first_of(later).and_then(|next| history.key(next)));
+        let write = &history.writes[own];
+        if let Some(by) = write.by {
+            let event = Event { by, time: write.time, code: write.code };
+            consistency.write(event, at, history.first_of(later).and_then(|next| history.key(next)));
         }
     }
 
@@ -201,6 +205,7 @@ impl WeakMemory {
         let before = object.and_then(|object| after.objects.get(&object)).copied().unwrap_or(0);
         let mask = all.iter().fold(before, |mask, by| mask | after.threads.get(by).copied().unwrap_or(0));
         if mask != 0 {
+            after.trace_meeting(&all, mask);
             after.threads.extend(all.into_iter().map(|by| (by, mask)));
             after.objects.extend(object.map(|object| (object, mask)));
         }

@@ -4,47 +4,107 @@
 use super::outcome::{JudgedOrder, judge_order};
 use super::systematic::{Search, SearchResult, Subject};
 use crate::debug::run::{Job, RunError, RunOptions, Runner, run_undescribed};
+use crate::debug::stale::StaleAccess;
 use crate::machine::{Instrumentation, MemoryModel, NullObserver, Schedule};
-use crate::weak::Consistency;
+use crate::weak::{Consistency, Segment, Strengthening};
 
 /// Sequentially consistent orders that are tried at most, and warp-instructions of all of them.
 const ORDERS_MAX: u64 = 2000;
 const STEPS_MAX: u64 = 1 << 23;
 
-/// True if a run on weak memory with these options is one of sequentially consistent memory, too; false if that is not known.
-///
-/// # Errors
-/// Reasons outside the kernel.
-pub(super) fn is_consistent(subject: &Subject, options: &RunOptions, interrupt: &dyn Fn() -> bool) -> Result<bool, RunError> {
-    let first = orders(subject, options, interrupt, &[])?;
-    let second: Vec<Consistency> = first.iter().map(|noted| noted.following().unwrap_or_default()).collect();
-    let followed =
-        if first.iter().any(|noted| noted.following().is_some()) { orders(subject, options, interrupt, &second)? } else { Vec::new() };
-    let is_consistent = |(launch, first): (usize, &Consistency)| match first.following() {
-        Some(_) => followed.get(launch).is_some_and(Consistency::is_sequential),
-        None => first.is_sequential(),
-    };
-    Ok(!interrupt() && first.iter().enumerate().all(is_consistent))
+/// A run on weak memory, with what is noted of its order.
+pub(super) struct NotedRun {
+    pub(super) judged: JudgedOrder,
+    /// What its loads returned, and stores came before, other than the newest writes.
+    pub(super) stale: Vec<StaleAccess>,
+    /// Of each launch.
+    orders: Vec<Consistency>,
+    /// Its warp-instructions.
+    pub(super) steps: u64,
 }
 
-/// What is noted of the order of each launch, which begins as `before` says.
-fn orders(
-    subject: &Subject,
-    options: &RunOptions,
-    interrupt: &dyn Fn() -> bool,
-    before: &[Consistency],
-) -> Result<Vec<Consistency>, RunError> {
-    let Subject { program, case, .. } = subject;
-    let mut runner = Runner::new(Job { program, case, options, instrumentation: Instrumentation::Nothing });
-    runner.interrupt = interrupt;
-    let mut noted = Vec::new();
-    while runner.run_next(|machine, launch| {
-        machine.note_order(before.get(launch.index()).cloned().unwrap_or_default());
-        let fault = launch.run(machine, &mut NullObserver);
-        noted.extend(machine.weak_memory().and_then(|weak| weak.consistency()).cloned());
-        fault
-    })? {}
-    Ok(noted)
+/// Runs on weak memory that are noted: of a subject, with instructions that order more than they say.
+pub(super) struct NotedRuns<'a> {
+    pub(super) subject: &'a Subject,
+    pub(super) strengthenings: &'a [Strengthening],
+}
+
+impl NotedRuns<'_> {
+    /// A run with these options, whose missed writes are noted.
+    ///
+    /// # Errors
+    /// Reasons outside the kernel.
+    pub(super) fn run(&self, options: &RunOptions) -> Result<NotedRun, RunError> {
+        self.run_after(options, &[])
+    }
+
+    /// A run each of whose launches begins as `before` says.
+    fn run_after(&self, options: &RunOptions, before: &[Consistency]) -> Result<NotedRun, RunError> {
+        let Subject { program, case, .. } = self.subject;
+        let mut runner = Runner::new(Job { program, case, options, instrumentation: Instrumentation::Nothing });
+        let mut orders = Vec::new();
+        while runner.run_next(|machine, launch| {
+            machine.strengthen(self.strengthenings);
+            machine.note_order(before.get(launch.index()).cloned().unwrap_or_default());
+            let fault = launch.run(machine, &mut NullObserver);
+            orders.extend(machine.weak_memory().and_then(|weak| weak.consistency()).cloned());
+            fault
+        })? {}
+        let judged = judge_order(case, &runner.run, options.step_limit.unwrap_or(u64::MAX))?;
+        let steps = runner.run.launches.iter().map(|launch| launch.ticks).sum();
+        Ok(NotedRun { judged, stale: runner.run.stale, orders, steps })
+    }
+
+    /// The same run again, following what comes after missed writes.
+    fn follow(&self, options: &RunOptions, first: &NotedRun) -> Result<NotedRun, RunError> {
+        let before: Vec<Consistency> = first.orders.iter().map(|noted| noted.following().unwrap_or_default()).collect();
+        self.run_after(options, &before)
+    }
+
+    /// True if a run is one of sequentially consistent memory, too; false if that is not known.
+    ///
+    /// # Errors
+    /// Reasons outside the kernel.
+    pub(super) fn is_consistent(&self, options: &RunOptions, first: &NotedRun) -> Result<bool, RunError> {
+        let is_open = first.orders.iter().any(Consistency::is_open);
+        let followed = if is_open { self.follow(options, first)?.orders } else { Vec::new() };
+        let is_consistent = |(launch, first): (usize, &Consistency)| match first.is_open() {
+            true => followed.get(launch).is_some_and(Consistency::is_sequential),
+            false => first.is_sequential(),
+        };
+        Ok(first.orders.iter().enumerate().all(is_consistent))
+    }
+
+    /// True if the accesses of a run have a cycle, where writes without a place in coherence order have the one in which they were executed.
+    ///
+    /// # Errors
+    /// Reasons outside the kernel.
+    pub(super) fn has_cycle(&self, options: &RunOptions, first: &NotedRun) -> Result<bool, RunError> {
+        let can_have = first.orders.iter().any(|noted| noted.following().is_some());
+        Ok(can_have && self.follow(options, first)?.orders.iter().any(|noted| noted.cycle().is_some()))
+    }
+
+    /// The stretches of threads on a cycle of accesses because of which a run is none of sequentially consistent memory; none is known if
+    /// there is none, or nothing can be said.
+    ///
+    /// # Errors
+    /// Reasons outside the kernel.
+    pub(super) fn cycle(&self, options: &RunOptions, first: &NotedRun) -> Result<Option<Vec<Segment>>, RunError> {
+        let followed = self.follow(options, first)?;
+        let cycle = |(launch, noted): (usize, &Consistency)| Some((launch, noted.cycle()?));
+        let Some((launch, missed)) = followed.orders.iter().enumerate().find_map(cycle) else { return Ok(None) };
+        let mut segments = Vec::new();
+        for (from, to) in missed.iter().zip(missed.iter().cycle().skip(1)) {
+            let mut before = vec![Consistency::default(); launch];
+            before.extend(first.orders[launch].tracing(*from));
+            let traced = self.run_after(options, &before)?;
+            match traced.orders.get(launch).and_then(|noted| noted.path(*to)) {
+                Some(path) => segments.extend(path),
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(segments))
+    }
 }
 
 /// What all sequentially consistent orders say of results.

@@ -79,7 +79,7 @@ impl Exploration {
             let weak = match consistent.transpose()? {
                 None => orders.are_weak().then(|| WeakOrder { weak: None, consistent: judged.clone() }),
                 Some((consistent, _)) => Some(WeakOrder {
-                    weak: run.stale.into_iter().next().map(|stale| (judged.clone(), stale)),
+                    weak: (!run.stale.is_empty()).then(|| (judged.clone(), run.stale)),
                     consistent: judge_order(&case, &consistent, limit)?,
                 }),
             };
@@ -117,7 +117,8 @@ impl Exploration {
         let options = RunOptions { checks: Checks::NONE, ..self.merged.orders.options(0) };
         let subject = Subject { program: Arc::clone(&self.merged.program), case: Arc::clone(&self.merged.case), options };
         let (steps, is_whole) = (session.recorded().0, !self.merged.orders.is_asynchronous());
-        let judge = Judge { subject: &subject, steps, is_whole, interrupt: &mut || !interrupt.should_continue(session) };
+        let orders = self.tried();
+        let judge = Judge { subject: &subject, steps, is_whole, orders, interrupt: &mut || !interrupt.should_continue(session) };
         self.stale.report(&mut self.merged, judge)
     }
 
@@ -138,6 +139,7 @@ impl Exploration {
             outcomes: self.outcomes.clone(),
             found,
             checked: self.checks != Checks::NONE,
+            is_weak: self.merged.orders.are_weak(),
             is_default_order: self.merged.orders.is_default_order(),
             interrupted: self.interrupted,
         }

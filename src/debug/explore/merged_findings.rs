@@ -1,15 +1,18 @@
 //! The findings of many orders, one finding for one cause.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::order::Orders;
+use crate::cfg::ControlFlow;
+use crate::check::faults::LIVELOCK;
 use crate::check::{CauseComparison, Finding};
 use crate::debug::fault::Fault;
 use crate::debug::findings::{FindingText, describe_case};
 use crate::debug::roles::Roles;
 use crate::debug::run::RunError;
 use crate::launch::Case;
-use crate::program::Program;
+use crate::program::{Pc, Program};
 
 /// A finding, and the orders that show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,7 +96,7 @@ impl MergedFindings {
         }
         if let Some(fault) = fault {
             let text = FindingText::of_fault(0, fault);
-            let same = self.found.iter().position(|shown| is_same_fault(&shown.finding, &text));
+            let same = self.found.iter().position(|shown| is_same_fault(&self.program, &shown.finding, &text));
             indices.push(same.unwrap_or(self.found.len()));
             match same {
                 None => self.add(text, index),
@@ -110,6 +113,19 @@ impl MergedFindings {
         for at in indices {
             self.count(at, index);
         }
+        Ok(())
+    }
+
+    /// Adds a finding of several orders, the first of which shows it.
+    ///
+    /// # Errors
+    /// Reasons outside the kernel.
+    pub fn add_finding(&mut self, finding: &Finding, orders: &[u64]) -> Result<(), RunError> {
+        let Some((shown, others)) = orders.split_first() else { return Ok(()) };
+        self.add_order(*shown, None, std::slice::from_ref(finding))?;
+        let at = self.shown.iter().position(|(shown, _)| shown == finding);
+        let at = at.map(|place| self.shown[place].1);
+        at.iter().for_each(|at| others.iter().for_each(|index| self.count(*at, *index)));
         Ok(())
     }
 
@@ -132,14 +148,22 @@ impl MergedFindings {
     }
 }
 
-/// True if two runs were stopped by the same fault: at the same lines, or with threads that wait at the same lines.
-fn is_same_fault(one: &FindingText, other: &FindingText) -> bool {
-    let places = |finding: &FindingText| {
-        let waiting = finding.waiting.iter().map(|waiting| waiting.site.place.clone());
-        let mut places: Vec<String> = finding.second.iter().map(|side| side.site.place.clone()).chain(waiting).collect();
-        places.sort();
-        places.dedup();
-        places
+/// True if two runs were stopped by the same fault: at the same instructions or loops, or with threads that wait in the same ones.
+fn is_same_fault(program: &Program, one: &FindingText, other: &FindingText) -> bool {
+    let places = |finding: &FindingText| -> BTreeSet<Pc> {
+        let waiting = finding.waiting.iter().map(|waiting| waiting.site.pc);
+        let all = finding.second.iter().map(|side| side.site.pc).chain(waiting);
+        all.map(|pc| if finding.id == LIVELOCK { first_of_loop(program, pc) } else { pc }).collect()
     };
     (one.id, one.launch) == (other.id, other.launch) && places(one) == places(other)
+}
+
+/// The first instruction of the innermost loop around one: a run may reach its step limit anywhere in a loop.
+fn first_of_loop(program: &Program, pc: Pc) -> Pc {
+    let Some(function) = program.function_at(pc) else { return pc };
+    let flow = ControlFlow::new(program, function);
+    let Some(block) = flow.block_of(pc) else { return pc };
+    let innermost = flow.loops().iter().filter(|around| around.blocks.contains(&block)).min_by_key(|around| around.blocks.len());
+    let first = innermost.and_then(|around| around.blocks.iter().map(|block| flow.code(*block).start).min());
+    first.map_or(pc, Pc)
 }

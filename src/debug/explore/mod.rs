@@ -4,11 +4,13 @@
 //! session's checkers. Their outcomes are compared with the expected results of the launch, within its tolerances; without any, every byte
 //! of the buffers is compared with the first run. The findings of all orders are merged by cause, each with an order that shows it.
 
+mod advice;
 mod consistent;
 mod exploration;
 mod merged_findings;
 mod order;
 mod outcome;
+mod remedy;
 mod stale;
 mod systematic;
 
@@ -55,6 +57,8 @@ pub struct ExplorationReport {
     pub found: Vec<MergedFinding>,
     /// True if checkers ran.
     pub checked: bool,
+    /// True if what loads of an order return is drawn.
+    pub is_weak: bool,
     /// True if the session's order is the default order, that of a run without options.
     pub is_default_order: bool,
     /// The user interrupted it.

@@ -22,6 +22,9 @@ pub enum Strategy {
     },
 }
 
+/// Random orders in which a remedy is tried at least.
+const VALIDATED_MIN: u64 = 1000;
+
 /// The orders of an exploration: the session's order is number 0.
 #[derive(Clone, Debug)]
 pub struct Orders {
@@ -60,6 +63,14 @@ impl Orders {
     #[must_use]
     pub fn without_generated(&self) -> Self {
         Self { others: OtherOrders::Generated(Vec::new()), ..self.clone() }
+    }
+
+    /// How many orders a remedy is tried in that is found with `count` of them: random ones cost little, and what is rare shows in some.
+    pub fn validated(&self, count: u64) -> u64 {
+        match self.others {
+            OtherOrders::Random(_) => count.max(VALIDATED_MIN),
+            OtherOrders::Generated(_) => count,
+        }
     }
 
     /// The number of generated schedules.

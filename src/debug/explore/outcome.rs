@@ -111,6 +111,11 @@ impl JudgedOrder {
         is_same(&self.end, &other.end) && self.buffers == other.buffers
     }
 
+    /// True if it is not what the launch expects.
+    pub fn is_wrong(&self) -> bool {
+        matches!(self.end, End::Wrong(_))
+    }
+
     /// True if nothing says whether it is right.
     pub fn is_any_end(&self) -> bool {
         self.end == End::Finished

@@ -4,14 +4,21 @@
 //! it is sequentially consistent itself, though a load of it returned an older write ([`is_consistent`]), and of the others all
 //! sequentially consistent orders are asked ([`decide`]). Where these are too many, the finding is a note, unless such results are far more
 //! frequent than what the sequentially consistent runs leave unseen.
+//!
+//! What ends such results is one finding, with the order that shows it best: changes of the program that were tried ([`remedy`]).
 
-use super::consistent::{decide, is_consistent};
+use super::advice::{advice, missing};
+use super::consistent::{NotedRuns, decide};
 use super::merged_findings::MergedFindings;
+use super::order::Orders;
 use super::outcome::JudgedOrder;
+use super::remedy::{Cause, Change, Remedy, Trials};
 use super::systematic::Subject;
-use crate::check::Finding;
 use crate::check::faults::MEMORY_STALE_UNDECIDED;
+use crate::check::{Finding, Side};
 use crate::debug::run::RunError;
+use crate::debug::stale::StaleAccess;
+use crate::debug::view::grouped;
 
 /// Results that no sequentially consistent run leaves are those of weak memory where they are this many times as frequent as what such
 /// runs leave unseen. That is at most the share of runs whose result no other left (Good and Turing's estimate), with a few runs more that
@@ -24,17 +31,28 @@ const FOLLOWED_MAX: usize = 64;
 const RUNS_MAX: usize = 4;
 const ASKED_MAX: usize = 16;
 
+/// Orders for which a remedy is sought at first.
+const MENDED_MAX: usize = 16;
+
 /// What an order left on weak memory, and what it leaves if a load returns the newest write.
 pub(super) struct WeakOrder {
-    /// The first load that returned an older write, with what the order left; none if no load did.
-    pub(super) weak: Option<(JudgedOrder, Finding)>,
+    /// What the order left, and the loads that returned an older write; none if no load did.
+    pub(super) weak: Option<(JudgedOrder, Vec<StaleAccess>)>,
     pub(super) consistent: JudgedOrder,
 }
 
-/// A result of orders on weak memory, with the number of each and the load of it that returned an older write.
+/// A result of orders on weak memory, with the number of each and the loads of it that returned an older write.
 struct WeakResult {
     result: JudgedOrder,
-    orders: Vec<(u64, Finding)>,
+    orders: Vec<(u64, Vec<StaleAccess>)>,
+}
+
+/// An order with a result that only weak memory gives.
+struct WeakRun {
+    index: u64,
+    stale: Vec<StaleAccess>,
+    /// True if that is sure.
+    is_decided: bool,
 }
 
 /// The results of orders with and without weak memory.
@@ -51,6 +69,8 @@ pub(super) struct Judge<'a> {
     pub steps: u64,
     /// False if there are orders that are not tried: those of asynchronous operations.
     pub is_whole: bool,
+    /// How many orders were run beside that of the session.
+    pub orders: u64,
     pub interrupt: &'a mut dyn FnMut() -> bool,
 }
 
@@ -89,10 +109,12 @@ impl StaleResults {
         let mut unseen = std::mem::take(&mut self.weak);
         unseen.retain(|weak| !self.consistent.iter().any(|(other, _)| other.is_same(&weak.result)));
         let mut open: Vec<WeakResult> = Vec::new();
+        let noted = NotedRuns { subject: judge.subject, strengthenings: &[] };
         for weak in unseen.into_iter().take(FOLLOWED_MAX) {
             let mut is_of_both = false;
             for (index, _) in weak.orders.iter().take(RUNS_MAX) {
-                is_of_both = is_of_both || is_consistent(judge.subject, &merged.orders.options(*index), &|| false)?;
+                let options = merged.orders.options(*index);
+                is_of_both = is_of_both || noted.is_consistent(&options, &noted.run(&options)?)?;
             }
             match is_of_both {
                 true => self.consistent.push((weak.result, 1)),
@@ -107,25 +129,67 @@ impl StaleResults {
         let is_frequent = self.is_frequent(open.iter().map(|weak| weak.orders.len() as u64).sum());
         let results: Vec<&JudgedOrder> = open.iter().map(|weak| &weak.result).collect();
         let decision = decide(judge.subject, judge.steps, &results, judge.interrupt)?;
+        let mut runs = Vec::new();
         for (weak, is_reached) in open.into_iter().zip(&decision.reached) {
             let can_decide = judge.is_whole && !weak.orders.iter().any(|(_, stale)| is_within_warp(stale));
-            let is_decided = can_decide && (decision.is_complete || is_frequent);
-            if *is_reached || !is_decided && weak.result.is_any_end() && has_any_result {
-                continue;
-            }
-            for (index, stale) in weak.orders {
-                let finding = if is_decided { stale } else { undecided(stale, decision.tried) };
-                merged.add_order(index, None, std::slice::from_ref(&finding))?;
+            let is_decided = can_decide && (decision.is_complete || is_frequent) || weak.result.is_wrong();
+            if *is_reached {
+                self.consistent.push((weak.result, 1));
+            } else if is_decided || !weak.result.is_any_end() || !has_any_result {
+                runs.extend(weak.orders.into_iter().map(|(index, stale)| WeakRun { index, stale, is_decided }));
             }
         }
+        runs.sort_by_key(|run| run.index);
+        let tried = decision.tried;
+        for (mut finding, orders) in self.findings(&merged.orders, &runs, judge)? {
+            let is_decided = runs.iter().any(|run| run.is_decided && orders.contains(&run.index));
+            if !is_decided {
+                finding = undecided(finding, tried);
+            }
+            merged.add_finding(&finding, &orders)?;
+        }
         Ok(())
+    }
+
+    /// The findings of orders with results that only weak memory gives, each with its orders, the one that is shown first.
+    fn findings(&self, orders: &Orders, runs: &[WeakRun], judge: Judge<'_>) -> Result<Vec<(Finding, Vec<u64>)>, RunError> {
+        let mut trials = Trials {
+            subject: judge.subject,
+            orders,
+            consistent: &self.consistent,
+            steps: judge.steps,
+            interrupt: judge.interrupt,
+            taken: 0,
+        };
+        let failing: Vec<u64> = runs.iter().map(|run| run.index).collect();
+        let Some(Remedy { changes: plan, tried }) = trials.remedy(&failing[..failing.len().min(MENDED_MAX)], judge.orders)? else {
+            return Ok(each_alone(runs));
+        };
+        let mut findings = Vec::new();
+        for Cause { changes, orders: of } in trials.causes(failing, &plan)? {
+            let changes: Vec<&Change> = changes.iter().map(|place| &plan[*place]).collect();
+            let Some((shown, stale)) = trials.shown(&of, &changes)? else { continue };
+            let program = &judge.subject.program;
+            let fix = format!("{}; with that none of {} orders has such a result", advice(program, &changes), grouped(tried));
+            let why = format!("{}: {}", stale.seen, missing(program, &changes));
+            let rest = of.into_iter().filter(|index| *index != shown);
+            findings.push((Finding { why, fix, ..stale.finding }, [shown].into_iter().chain(rest).collect()));
+        }
+        Ok(findings)
     }
 }
 
 /// True if reader and writer are of one warp, whose lanes take turns in one order only.
-fn is_within_warp(stale: &Finding) -> bool {
-    let warp = |side: &crate::check::Side| (side.point.block, side.point.warp);
-    stale.first.as_ref().is_some_and(|first| warp(first) == warp(&stale.second))
+fn is_within_warp(stale: &[StaleAccess]) -> bool {
+    let warp = |side: &Side| (side.point.block, side.point.warp);
+    let is_within = |stale: &Finding| stale.first.as_ref().is_some_and(|first| warp(first) == warp(&stale.second));
+    stale.first().is_some_and(|stale| is_within(&stale.finding))
+}
+
+/// The first stale access of each order, where no remedy is known.
+fn each_alone(runs: &[WeakRun]) -> Vec<(Finding, Vec<u64>)> {
+    let first = |run: &WeakRun| Some((run.stale.first()?.finding.clone(), vec![run.index]));
+    runs.iter().filter_map(first).collect()
 }
 
 fn undecided(stale: Finding, tried: u64) -> Finding {

@@ -22,6 +22,7 @@ use crate::isa::{ScalarType, Space, TypeKind};
 use crate::launch::Case;
 use crate::machine::{Instrumentation, IssuePoint, LaneMask, NullObserver, Tick};
 use crate::program::{MbarrierOp, MemoryOp, Op, Program, Src};
+use crate::weak::StaleRead;
 
 /// Largest number of bytes whose value is shown.
 const VALUE_MAX: u32 = 16;
@@ -198,6 +199,19 @@ fn focus(side: &Side) -> Focus {
     Focus { block: side.point.block, warp: side.point.warp.number(), lane: side.lanes.first() as u32, frame: 0 }
 }
 
+/// What a load has returned that was not the newest write, on weak memory.
+fn older_bytes(context: &EvalContext<'_>, side: &Side, memory: &MemoryRange) -> Option<Vec<u8>> {
+    let Focus { block, warp, lane, .. } = context.focus;
+    let by = context.machine.thread_place(block, warp, lane)?;
+    let point = side.point;
+    let is_meant = |stale: &&StaleRead| {
+        let (_, address, bytes) = stale.at;
+        (stale.by, stale.time, stale.code) == (by, point.tick.0, point.pc.0) && (address, bytes) == (memory.address, memory.bytes)
+    };
+    let stale = context.machine.stale_reads().find(is_meant).filter(|stale| !stale.is_store);
+    stale.map(|stale| stale.read.bytes.to_vec())
+}
+
 /// The name and the type of bytes.
 struct Named {
     element: memory_name::Element,
@@ -240,6 +254,9 @@ impl Named {
         };
         let mut bytes = vec![0; memory.bytes as usize];
         memory::read(&owner, memory.space, memory.address, &mut bytes).ok()?;
+        if let Some(older) = older_bytes(context, side, memory) {
+            bytes = older;
+        }
         Some(shown(context, self.type_for(context, side, memory), &bytes))
     }
 

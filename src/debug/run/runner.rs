@@ -10,12 +10,12 @@ use super::options::RunOptions;
 use super::swapped_sections::SwappedSections;
 use super::written::{Beside, Written, is_partial};
 use crate::check::faults::TRAP;
-use crate::check::{Checkers, Finding, Findings};
+use crate::check::{Checkers, Findings};
 use crate::check::{ReversibleSections, UnorderedAccesses};
 use crate::debug::fault::{Fault, FaultContext};
 use crate::debug::fidelity::executed;
 use crate::debug::findings::FindingText;
-use crate::debug::stale;
+use crate::debug::stale::{self, StaleAccess};
 use crate::debug::timeline::Input;
 use crate::launch::PlannedLaunch;
 use crate::machine::{Device, Event, EventMask, Machine, NullObserver, Observer, Step, Tick};
@@ -47,7 +47,7 @@ pub struct CaseRun {
     /// The instructions that were executed, if the run counted them.
     pub executed: BTreeSet<Pc>,
     /// The loads that returned an older write than the newest, on weak memory, and did not read it again.
-    pub stale: Vec<Finding>,
+    pub stale: Vec<StaleAccess>,
     /// True if it was interrupted before its end.
     pub interrupted: bool,
 }
@@ -135,7 +135,7 @@ impl<'a> Runner<'a> {
             ran.thread_instructions = machine.thread_instructions();
         }
         self.run.executed.append(&mut executed(&machine));
-        self.run.stale.append(&mut stale::findings(&machine, self.run.launches.len().saturating_sub(1)));
+        self.run.stale.append(&mut stale::accesses(&machine, self.run.launches.len().saturating_sub(1)));
         self.time = machine.tick();
         self.run.device = Some(machine.into_device());
     }

@@ -9,6 +9,7 @@ use crate::debug::memory;
 use crate::debug::stale;
 use crate::debug::target::MemoryTarget;
 use crate::debug::value::{Scalar, Type, text};
+use crate::program::Pc;
 use crate::weak::{Choice, Knowing, Place, Source, Standing};
 
 /// What a load may return.
@@ -71,11 +72,15 @@ pub fn may_read(context: &EvalContext<'_>, target: &MemoryTarget) -> Result<MayR
     let mut held = vec![0; bytes as usize];
     memory::read(&context.refocused(target.owner), target.space, target.address, &mut held).map_err(|_| MayReadError::Unreadable)?;
     let value = |write: &Source| Scalar::new(Type::Scalar(target.ty), little_endian(&write.bytes)).text(context, None);
+    let named = |write: &Source| match write.by {
+        Some(_) => format!("{} of line {}", value(write), context.program().line(Pc(write.code))),
+        None => value(write),
+    };
     let row = |Choice { write, standing }: &Choice| {
         let why = match standing {
             Standing::Newest => "the newest".to_string(),
-            Standing::Allowed(later, link) => format!("{} need not be visible: {}", value(later), stale::link(context, later, link)),
-            Standing::Excluded(later, knowing) => format!("not after {}: {}", value(later), known(*knowing)),
+            Standing::Allowed(later, link) => format!("{} need not be visible: {}", named(later), stale::link(context, later, link)),
+            Standing::Excluded(later, knowing) => format!("not after {}: {}", named(later), known(*knowing)),
         };
         let may = !matches!(standing, Standing::Excluded(..));
         MayReadRow { value: value(write), may, write: stale::origin(context, write), why }

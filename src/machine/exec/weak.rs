@@ -13,7 +13,7 @@ use crate::machine::state::lanes::{LANES, LaneMask, PerLane};
 use crate::machine::state::memory::LaneAccess;
 use crate::machine::state::read_modify_write::RmwOperation;
 use crate::program::{Access, Dst, Src};
-use crate::weak::{self, Learned, Location, Party, Place, Record, WarpAccess};
+use crate::weak::{self, Learned, Location, Party, Place, Record, Strengthening, WarpAccess};
 
 /// A lane, and the bytes that it loads instead of those that memory holds.
 pub(super) type StaleLane = (usize, LaneBytes);
@@ -124,11 +124,12 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let mut stale = Vec::new();
         let Some(memory) = self.memory(space, access) else { return stale };
         let of_warp = self.warp_access(memory, access, element_bytes);
-        let now = self.point.tick.0;
+        let semantics = &self.strengthened(semantics, access.mask);
+        let (now, code) = (self.point.tick.0, self.point.pc.0);
         let scope = self.strong_scope(semantics);
         let simple = self.weak.as_mut().filter(|weak| !semantics.ordering.acquires() && weak.load_is_simple(&of_warp, scope));
         if let Some(weak) = simple {
-            weak.note_warp(&of_warp, (true, false), now);
+            weak.note_warp(&of_warp, (true, false), (now, code));
             return stale;
         }
         let how = (semantics.ordering, scope);
@@ -188,6 +189,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     ) -> bool {
         let Some(memory) = self.memory(space, access) else { return false };
         let element_bytes = u32::from(element.bits / 8);
+        let semantics = &self.strengthened(semantics, access.mask);
         let scope = self.strong_scope(semantics);
         let of_warp = self.warp_access(memory, access, element_bytes);
         let is_simple = !semantics.ordering.releases() && self.weak.as_ref().is_some_and(|weak| weak.store_is_simple(&of_warp, scope));
@@ -201,7 +203,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         if is_simple {
             let record = Record::new(&of_warp, (self.point.tick.0, self.point.pc.0), (scope, false), data.into_boxed_slice());
             if let Some(weak) = &mut self.weak {
-                weak.note_warp(&of_warp, (false, true), self.point.tick.0);
+                weak.note_warp(&of_warp, (false, true), (self.point.tick.0, self.point.pc.0));
                 weak.add(&of_warp, record);
             }
             return false;
@@ -242,6 +244,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     ) -> bool {
         let (bits, size) = (operation.ty.bits(), access.bytes as usize);
         let Some(memory) = self.memory(space, access).filter(|_| bits <= 64 && size <= 8) else { return false };
+        let semantics = &self.strengthened(semantics, access.mask);
         let lanes = self.lanes(group, access.mask);
         let wide = |source: Src| if bits == 64 { *lanes.get64(source) } else { lanes.get32(source).map(u64::from) };
         let (b, c) = (wide(b), wide(c));
@@ -287,7 +290,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         self.note_unchanged(access.mask, |_| !is_changed);
         let record = Record::new(of_warp, (self.point.tick.0, self.point.pc.0), (scope, true), data.into_boxed_slice());
         if let Some(weak) = &mut self.weak {
-            weak.note_warp(of_warp, (true, true), self.point.tick.0);
+            weak.note_warp(of_warp, (true, true), (self.point.tick.0, self.point.pc.0));
             weak.add(of_warp, record);
         }
         old
@@ -327,14 +330,45 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         old
     }
 
+    /// The semantics of an access with what strengthens its instruction, after the fences of `lanes` before it.
+    fn strengthened(&mut self, semantics: &Access, lanes: LaneMask) -> Access {
+        let own: SmallVec<[Strengthening; 2]> = self.weak.iter().flat_map(|weak| weak.strengthenings(self.point.pc.0)).collect();
+        let mut all = *semantics;
+        for strengthening in own {
+            if let Some((ordering, scope)) = strengthening.fence_before() {
+                // The access itself is none of what the fence comes after.
+                self.fence_at(lanes, (ordering, scope), self.point.tick.0.saturating_sub(1));
+            }
+            (all.ordering, all.scope) = strengthening.of_access((all.ordering, all.scope));
+        }
+        all
+    }
+
+    /// The fences of `lanes` after an access that strengthens its instruction.
+    #[inline(always)]
+    pub(super) fn fence_after(&mut self, lanes: LaneMask) {
+        if self.weak.is_some() {
+            let own = self.weak.iter().flat_map(|weak| weak.strengthenings(self.point.pc.0));
+            let fences: SmallVec<[(Ordering, Scope); 2]> = own.filter_map(Strengthening::fence_after).collect();
+            for fence in fences {
+                self.fence_at(lanes, fence, self.point.tick.0);
+            }
+        }
+    }
+
     /// A fence of `lanes`.
     pub(super) fn fence_weak(&mut self, lanes: LaneMask, kind: FenceKind, ordering: Ordering, scope: Scope) {
         if self.weak.is_some() && kind == FenceKind::Memory {
-            let now = self.point.tick.0;
-            for lane in lanes.iter() {
-                let by = self.place(lane);
-                self.weak.iter_mut().for_each(|weak| weak.fence(by, ordering, scope, now));
-            }
+            let own = self.weak.iter().flat_map(|weak| weak.strengthenings(self.point.pc.0));
+            let fence = own.fold((ordering, scope), |semantics, own| own.of_fence(semantics));
+            self.fence_at(lanes, fence, self.point.tick.0);
+        }
+    }
+
+    fn fence_at(&mut self, lanes: LaneMask, (ordering, scope): (Ordering, Scope), now: u64) {
+        for lane in lanes.iter() {
+            let by = self.place(lane);
+            self.weak.iter_mut().for_each(|weak| weak.fence(by, ordering, scope, now));
         }
     }
 

@@ -15,7 +15,7 @@ use crate::machine::state::special::{self, FixedSpecial, thread_index};
 use crate::machine::state::warp::{LaneGroup, Warp};
 use crate::program::operands::RegisterOperand;
 use crate::program::{Bank, Slot, SpecialRef, Src, SrcKind};
-use crate::weak::{Consistency, Place, StaleRead, WeakMemory};
+use crate::weak::{Consistency, Place, StaleRead, Strengthening, WeakMemory};
 
 /// The life cycle of a block of the grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +49,11 @@ impl Machine {
     /// Notes the order of the accesses to weak memory from here on.
     pub fn note_order(&mut self, consistency: Consistency) {
         self.weak.iter_mut().for_each(|weak| weak.note_order(consistency.clone()));
+    }
+
+    /// Instructions order these things, too, on weak memory.
+    pub fn strengthen(&mut self, strengthenings: &[Strengthening]) {
+        self.weak.iter_mut().for_each(|weak| weak.strengthen(strengthenings));
     }
 
     /// The last loads that returned another write than the newest, oldest first; none unless memory is weak.

@@ -22,6 +22,12 @@ pub fn explored(explored: &ExplorationReport) -> String {
 
 /// A line on the orders that a systematic exploration has not tried, with the command that continues it.
 fn untried(explored: &ExplorationReport) -> String {
+    let drawn = "each order draws one choice of what its loads return: 'explore 200 --memory weak' draws others\n";
+    let drawn = if explored.is_weak && explored.systematic.is_some() { drawn } else { "" };
+    drawn.to_string() + &further_orders(explored)
+}
+
+fn further_orders(explored: &ExplorationReport) -> String {
     match explored.systematic {
         None => String::new(),
         Some(Systematic { is_complete: false, .. }) => "there are more orders: 'explore systematic continue' goes on\n".to_string(),

@@ -206,7 +206,7 @@ fn edges(witness: &Witness) -> [(&'static str, Vec<(usize, usize)>); 4] {
     [
         ("rf", relations.rf.pairs().collect()),
         ("co", co),
-        ("fr", relations.fr.pairs().filter(|(one, other)| nearest(*one, *other)).collect()),
+        ("fr", relations.fr.pairs().filter(|(one, other)| one != other && nearest(*one, *other)).collect()),
         ("sw", relations.sw.pairs().collect()),
     ]
 }

@@ -7,6 +7,7 @@
 
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a test that cannot run its program fails")]
 
+mod advice;
 mod axioms;
 mod excerpts;
 mod judge;

@@ -12,15 +12,15 @@ use ptxdbg::program::Program;
 use crate::look::one_warp::one_warp;
 
 /// An algorithm.
-struct Algorithm {
-    name: &'static str,
+pub struct Algorithm {
+    pub name: &'static str,
     /// The code of each block's only thread. `$0` is the first of its links; words of memory are 128 bytes apart from `[%m]` on, results
     /// from `[%m+1024]` on.
-    blocks: &'static [&'static str],
+    pub blocks: &'static [&'static str],
     /// The links that make it right.
-    right: &'static [&'static str],
+    pub right: &'static [&'static str],
     /// Links that make it wrong: the place, and what stands there.
-    wrong: &'static [(usize, &'static str)],
+    pub wrong: &'static [(usize, &'static str)],
     /// True if these words and results cannot be.
     is_violated: fn(&[u32], &[u32]) -> bool,
 }
@@ -119,7 +119,7 @@ const DEQUE: [&str; 2] = [
 const FENCE: &str = "fence.acq_rel.gpu;";
 const SC: &str = "fence.sc.gpu;";
 
-const ALGORITHMS: &[Algorithm] = &[
+pub const ALGORITHMS: &[Algorithm] = &[
     Algorithm {
         name: "publication",
         blocks: &[
@@ -324,7 +324,7 @@ const IN_EVERY_TEST: [&str; 1] = ["Dekker"];
 const WORDS: usize = 256;
 const RESULTS: usize = 16;
 
-fn module(algorithm: &Algorithm, links: &[&str]) -> String {
+pub fn module(algorithm: &Algorithm, links: &[&str]) -> String {
     let mut text = String::from(
         ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 words)\n{\n.reg .b32 %a, %b, %c, %d, %e, %n, %x;\n\
          .reg .b64 %m, %w;\n.reg .pred %p;\nld.param.u64 %m, [words];\nmov.u32 %x, %ctaid.x;\n",
@@ -435,8 +435,13 @@ fn algorithms_go_wrong_on_weak_memory_when_a_link_is_missing() {
 
 /// What `explore` finds in an algorithm on weak memory, by the words of the findings.
 fn explored(algorithm: &Algorithm, links: &[&str], folder: &Path) -> String {
+    explored_text(algorithm, &module(algorithm, links), folder)
+}
+
+/// What `explore` finds in the text of an algorithm on weak memory, by the words of the findings.
+pub fn explored_text(algorithm: &Algorithm, text: &str, folder: &Path) -> String {
     let file = folder.join("algorithm.ptx");
-    std::fs::write(&file, module(algorithm, links)).unwrap();
+    std::fs::write(&file, text).unwrap();
     let (grid, words) = (algorithm.blocks.len().to_string(), format!("u32[{}]=zero", WORDS + RESULTS));
     let output = Command::new(env!("CARGO_BIN_EXE_ptxdbg"))
         .args([file.as_os_str()])
