@@ -3,10 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
+use clap::builder::PossibleValuesParser;
 use clap_complete::{Shell as Known, generate};
 use clap_complete_nushell::Nushell;
 
 use crate::base::save;
+use crate::debug::findings::CheckerId;
+use crate::ui::tour::STORIES;
+#[cfg(feature = "tui")]
+use crate::ui::tui::layout::layouts::SHIPPED;
 
 /// A shell that can complete arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -30,7 +35,8 @@ const PAGES: [(u8, &str, &str); 3] = [
 
 impl Shell {
     /// What the shell reads to complete the arguments of `command`, which is ptxdbg.
-    pub fn completions(self, mut command: clap::Command) -> Vec<u8> {
+    pub fn completions(self, command: clap::Command) -> Vec<u8> {
+        let mut command = with_values(command);
         let mut text = Vec::new();
         match self {
             Self::Bash => generate(Known::Bash, &mut command, "ptxdbg", &mut text),
@@ -40,6 +46,16 @@ impl Shell {
         }
         text
     }
+}
+
+/// The command with the values of options that are parsed by a function: the names of tours, layouts and checkers.
+fn with_values(command: clap::Command) -> clap::Command {
+    let values = |names: Vec<&'static str>| move |arg: clap::Arg| arg.value_parser(PossibleValuesParser::new(names));
+    let checkers = ["all", "none"].into_iter().chain(CheckerId::all().map(CheckerId::word));
+    let command = command.mut_arg("checks", values(checkers.collect()));
+    #[cfg(feature = "tui")]
+    let command = command.mut_arg("layout", values(SHIPPED.iter().map(|(name, _)| *name).collect()));
+    command.mut_arg("tour", values(STORIES.iter().map(|story| story.name).collect()))
 }
 
 /// Writes the manual pages to `man1` and `man5` of `folder`; returns their paths.

@@ -15,7 +15,7 @@ use crate::debug::names::mbarriers::mbarrier_address;
 use crate::debug::session::{InterruptCheck, Session};
 use crate::debug::target::Target;
 use crate::debug::value::{Scalar, Value};
-use crate::debug::view::{CodeText, Examine};
+use crate::debug::view::{self, CodeText, Examine};
 
 /// The context in which a command is executed.
 pub struct Context<'a> {
@@ -80,20 +80,26 @@ impl Context<'_> {
         value.map_err(|error| {
             let problem = self.session.eval_context().tensor_problem().map(str::to_string);
             let error = argument.error_at(error.column, error.to_string());
-            problem.into_iter().fold(error, CommandError::with_help)
+            self.with_end(argument, problem.into_iter().fold(error, CommandError::with_help))
         })
+    }
+
+    /// The error of an expression with the array that an index leads out of, if one does.
+    fn with_end(&self, argument: &ArgumentText, error: CommandError) -> CommandError {
+        let note = view::past_end(&self.session.eval_context(), &argument.text).filter(|_| error.help.is_none());
+        note.into_iter().fold(error, CommandError::with_help)
     }
 
     /// The register or memory that an expression names.
     pub fn target(&self, argument: &ArgumentText) -> Result<Target, CommandError> {
         let target = self.expression(argument)?.target(&self.session.eval_context());
-        target.map_err(|error| argument.error_at(error.column, error.to_string()))
+        target.map_err(|error| self.with_end(argument, argument.error_at(error.column, error.to_string())))
     }
 
     /// The register or memory that an expression names for some threads.
     pub fn target_for(&self, argument: &ArgumentText, threads: &ThreadFilter) -> Result<Target, CommandError> {
         let target = self.expression(argument)?.target_for(&self.session.eval_context(), threads);
-        target.map_err(|error| argument.error_at(error.column, error.to_string()))
+        target.map_err(|error| self.with_end(argument, argument.error_at(error.column, error.to_string())))
     }
 
     /// An event of `catch` or `run-to`.

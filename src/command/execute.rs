@@ -2,6 +2,7 @@
 
 use super::argument_text::ArgumentText;
 use super::call::Call;
+use super::complete::{self, KnownNames};
 use super::context::Context;
 use super::error::CommandError;
 use super::gdb_words;
@@ -56,6 +57,7 @@ pub fn execute_call(context: &mut Context<'_>, call: &Call) -> Result<Outcome, C
         // A command may run several times: its stop is that of the last run, with the focus from before the first.
         Outcome::Stop(stop) => Outcome::Stop(Box::new(Stop { before, ..*stop })),
         Outcome::Apply(threads, line) => apply(context, &threads, &line)?,
+        Outcome::Complete(line) => Outcome::Text(completions(context, &line)),
         outcome => outcome,
     })
 }
@@ -70,6 +72,13 @@ fn with_way_back(context: &Context<'_>, error: CommandError) -> CommandError {
         true => error.with_help("the run ends here: 'reverse-stepi' goes back into it, 'start' to its beginning"),
         false => error.with_help("'info blocks' lists those that run, 'reverse-stepi' goes back to where this one did"),
     }
+}
+
+/// The lines that a line can go on to.
+fn completions(context: &Context<'_>, line: &str) -> String {
+    let completion = complete::complete(line, &KnownNames::of(context.session));
+    let lines: String = completion.candidates.iter().map(|candidate| format!("{}{candidate}\n", &line[..completion.start])).collect();
+    if lines.is_empty() { format!("nothing completes '{line}'\n") } else { lines }
 }
 
 /// Executes a line for several threads, and comes back to the focused one.

@@ -96,7 +96,6 @@ pub const GDB_WORDS: &[GdbWord] = &[
     needless("info devices", "there is one device, the simulated H200: 'info target' describes it"),
     needless("info contexts", "there is one context, that of the launch: 'info launch' and 'info allocations' show it"),
     needless("info streams", "there are no streams: launches of a file run in order, 'info launch' says which runs"),
-    elsewhere("cuda sm", "there are no SMs here: 'block X,Y,Z' and 'warp N' move the focus"),
     elsewhere("info exited", "'info warps' says which warps have exited, 'find barriers' and 'history' what they did before"),
     needless("info signals", "kernels get no signals"),
     needless("info inferiors", "there is one kernel at a time: 'info launch' shows it, 'info kernels' what the module has"),
@@ -110,11 +109,16 @@ pub const GDB_WORDS: &[GdbWord] = &[
     needless("info coroutines", "there are none in a kernel"),
     needless("info auxv", "there is no process"),
     needless("info os", "kernels run without an operating system"),
+    elsewhere("dump memory", "'dump FILE MEMORY' writes a variable or a range: 'dump out.npy out', 'dump head.bin out[0..7]'"),
+    elsewhere("dump value", "'dump FILE MEMORY' writes a variable or a range: 'dump out.npy out', 'dump head.bin out[0..7]'"),
+    elsewhere("dump binary", "'dump FILE MEMORY' writes a variable or a range as it lies in memory: 'dump head.bin out[0..7]'"),
+    elsewhere("append", "'dump FILE MEMORY' writes a file anew; 'export memory FILE.csv' has all of a variable"),
     // The screen.
     needless("tui", "the screen is there unless ptxdbg was started with --plain or --batch; 'layout' changes it"),
     needless("focus", "F6 and Tab go from pane to pane, and so does a click"),
     needless("fs", "F6 and Tab go from pane to pane, and so does a click"),
     needless("refresh", "Ctrl-L draws the screen anew"),
+    needless("wh", "z shows the chosen pane alone; a layout file says how high panes are: 'save layout mine', edit it, 'layout mine'"),
     needless(
         "winheight",
         "z shows the chosen pane alone; a layout file says how high panes are: 'save layout mine', edit it, 'layout mine'",
@@ -234,7 +238,9 @@ mod tests {
         assert_eq!(found("set cuda memcheck on"), Some("set cuda memcheck"));
         assert_eq!(found("set cuda thread_selection logical"), Some("set cuda"));
         assert_eq!(found("i cuda sms"), Some("info sms"));
-        assert_eq!(found("cuda sm 1 warp 2"), Some("cuda sm"));
+        assert_eq!(found("cuda sm 1 warp 2"), None);
+        assert_eq!(found("wh src 5"), Some("wh"));
+        assert_eq!(found("dump memory x.bin 0 5"), Some("dump memory"));
         assert_eq!(found("filename"), None);
         assert_eq!(find_shortened("winh src 5").map(|row| row.words), Some("winheight"));
     }

@@ -39,6 +39,10 @@ pub fn about(table: &Catalogue, words: &str) -> Result<String, CommandError> {
         let list = if words == "gdb" { gdb_list() } else { String::new() };
         return Ok(self::topic(topic).trim_end().to_string() + "\n" + &list + &own);
     }
+    if words == "all" {
+        let of_topic = |topic: &Topic| format!("{}:\n\n{}\n", topic.summary, rows(topic.commands.iter()));
+        return Ok(table.topics.iter().filter(|topic| !topic.commands.is_empty()).map(of_topic).collect());
+    }
     if let Some(word) = gdb_words::find(words) {
         return Ok(wrapped(&word.line()));
     }

@@ -45,7 +45,8 @@ pub fn find(table: &Catalogue, line: &str) -> Result<Match, CommandError> {
 fn find_in_group(table: &Catalogue, group: &'static Group, line: &str, from: usize) -> Result<Match, CommandError> {
     // `info cuda warps` is what cuda-gdb calls `info warps`.
     let mut second = word_at(line, from);
-    if second.text == "cuda" && group.name == "info" {
+    let is_cuda = second.text == "cuda" && group.name == "info";
+    if is_cuda {
         second = word_at(line, second.start + second.text.len());
     }
     let own_command = table.commands().find(|spec| spec.name == group.name);
@@ -54,7 +55,7 @@ fn find_in_group(table: &Catalogue, group: &'static Group, line: &str, from: usi
         let rest = line[from..].trim_start();
         return match own_command {
             Some(spec) => Ok(Match::Command(spec, from)),
-            None if rest.is_empty() => Ok(Match::Group(group)),
+            None if rest.is_empty() || is_cuda && second.start >= line.trim_end().len() => Ok(Match::Group(group)),
             None => Err(CommandError::at(second.start..line.trim_end().len(), format!("expected what {} is about", group.name))),
         };
     }

@@ -29,4 +29,5 @@ pub use error::CommandError;
 pub use execute::execute;
 pub use outcome::{CheckRow, Collected, LayoutRequest, Outcome, TourRequest, View};
 pub use parse::{is_blank_or_comment, parse};
+pub use table::TOURS;
 pub use user_commands::UserCommands;

@@ -122,6 +122,8 @@ pub enum Outcome {
     Lines(Vec<String>),
     /// A command of the shell is to be run.
     Shell(String),
+    /// The lines that this one can go on to are asked for.
+    Complete(String),
     /// The line, with its place in what was typed, is to be executed for each of these threads.
     Apply(Vec<Focus>, ArgumentText),
     /// A command was executed for each of these threads; errors in one line.
@@ -149,6 +151,8 @@ pub enum TourRequest {
     Leave,
     /// Comes back to it.
     Resume,
+    /// Begins the tour of this name.
+    Begin(&'static str),
 }
 
 /// What lines up to `end` are for.
@@ -165,8 +169,10 @@ pub enum Collected {
 /// A request for the screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LayoutRequest {
-    /// Shows a layout: its name, its file, or `next`.
+    /// Shows a layout: its name, its file, `next` or `prev`.
     Show(String),
+    /// Lists the layouts.
+    List,
     /// Writes the layout that is shown to a file, or under a name to the user's folder of layouts.
     Save(String),
     /// Writes what is shown to a file: as a picture, or as text.

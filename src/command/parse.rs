@@ -87,9 +87,11 @@ fn unexpected(spec: &CommandSpec, call: &Call, rest: &ArgumentText) -> CommandEr
 }
 
 fn parse_suffix(spec: &CommandSpec, line: &str, at: &mut usize) -> Result<Option<ArgumentText>, CommandError> {
-    let Some(rest) = line[*at..].strip_prefix('/') else { return Ok(None) };
+    // A blank may stand before the slash, as in gdb, where no argument begins so.
+    let blanks = if spec.suffix == Suffix::None { 0 } else { line[*at..].len() - line[*at..].trim_start().len() };
+    let Some(rest) = line[*at + blanks..].strip_prefix('/') else { return Ok(None) };
     let text = first_token(rest).to_string();
-    let argument = ArgumentText { start: *at + 1, text };
+    let argument = ArgumentText { start: *at + blanks + 1, text };
     if spec.suffix == Suffix::None {
         let whole = ArgumentText { start: *at, text: format!("/{}", argument.text) };
         return Err(whole.error(format!("{} takes no format", spec.name)).with_help(format!("usage: {}", spec.usage())));

@@ -10,7 +10,7 @@ use super::names::symbols::{self, Object, RANK_SHIFT};
 use crate::base::counted;
 use crate::isa::Space;
 use crate::machine::{Allocation, Machine};
-use crate::program::map;
+use crate::program::{map, shown_name};
 
 /// Greatest distance in bytes from an address at which an error gives the offset from the nearest object.
 const NEAR_DISTANCE: u64 = 1 << 30;
@@ -181,7 +181,7 @@ fn nearest(objects: &[Object], address: u64, bytes: u64) -> Option<String> {
     let end = |object: &Object| object.start.saturating_add(object.bytes);
     let distance = |object: &Object| if address < object.start { object.start - address } else { address.saturating_sub(end(object)) };
     let object = objects.iter().min_by_key(|object| distance(object))?;
-    let object_text = format!("'{}' ({} at {:#x})", object.name, counted(object.bytes, "byte"), object.start);
+    let object_text = format!("'{}' ({} at {:#x})", shown_name(&object.name), counted(object.bytes, "byte"), object.start);
     Some(if distance(object) > NEAR_DISTANCE {
         format!("no object is nearby; the nearest is {object_text}")
     } else if address < object.start {

@@ -16,7 +16,7 @@ use super::provoke;
 use super::script::{Script, ScriptFrontend};
 use super::shell;
 use super::text;
-use super::tour::{Story, Tour};
+use super::tour::{self, Story, Tour};
 use crate::command::{Collected, CommandError, CommandState, Context, LayoutRequest, Outcome, TourRequest, execute, is_blank_or_comment};
 use crate::debug::findings::{FindingText, Severity};
 use crate::debug::session::{InterruptCheck, Session};
@@ -126,12 +126,20 @@ impl Console {
     /// Shows the tour, or goes on with it.
     fn guide(&mut self, request: TourRequest) -> Result<String, CommandError> {
         let none = || CommandError::new("there is no tour").with_help("ptxdbg --tour begins one, with a kernel of its own");
-        let tour = self.tour.as_mut().ok_or_else(none)?;
+        let tour = match (&mut self.tour, request) {
+            // A session has one kernel for all its time, so another tour begins another session.
+            (tour, TourRequest::Begin(name)) if tour.as_ref().is_none_or(|tour| tour.name() != name) => {
+                let message =
+                    format!("the tour '{name}' has a kernel of its own, and a session has one: 'quit', then {}", tour::start(name));
+                return Err(CommandError::new(message));
+            }
+            (tour, _) => tour.as_mut().ok_or_else(none)?,
+        };
         Ok(match request {
             TourRequest::Show => tour.step(),
             TourRequest::Next => tour.skip(),
             TourRequest::Leave => tour.show(false),
-            TourRequest::Resume => tour.show(true),
+            TourRequest::Resume | TourRequest::Begin(_) => tour.show(true),
         })
     }
 

@@ -114,8 +114,10 @@ pub static STORIES: [Story; 5] = [
             "shows what is left in flight",
             "the first stage holds its data now",
             "and the second does not",
-            "would list mbarriers: this kernel has none, its stages are groups of copies",
-            "would show the stages of mbarriers over time",
+            "goes to the next launch, whose stages are mbarriers in place of groups",
+            "runs to where a warp asks whether a stage is free again",
+            "lists the mbarriers: which phase each is in, and what has arrived",
+            "shows over time when each stage was filled, full and read",
         ],
     },
     Story {
@@ -228,6 +230,11 @@ impl Tour {
         Self { story, taken: 0, is_shown: true }
     }
 
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        self.story.name
+    }
+
     /// The introduction and the first step.
     pub fn welcome(&self) -> String {
         let hint =
@@ -265,9 +272,12 @@ impl Tour {
 
 /// The names of the tours but one.
 fn other_names(name: &str) -> String {
-    let others: Vec<String> =
-        STORIES.iter().filter(|story| story.name != name).map(|story| format!("ptxdbg --tour {}", story.name)).collect();
-    others.join(", ")
+    STORIES.iter().filter(|story| story.name != name).map(|story| start(story.name)).collect::<Vec<_>>().join(", ")
+}
+
+/// The command line that begins the tour called `name`.
+pub fn start(name: &str) -> String {
+    format!("ptxdbg --tour {name}")
 }
 
 /// The names of the tours with what they show, a line each.
@@ -296,6 +306,11 @@ mod tests {
             let lines = story.transcript.lines().filter(|line| line.starts_with("(ptxdbg) ")).count();
             assert_eq!(story.whys.len(), lines, "{}", story.name);
         }
+    }
+
+    #[test]
+    fn the_command_knows_all_tours() {
+        assert_eq!(STORIES.each_ref().map(|story| story.name), crate::command::TOURS);
     }
 
     #[test]

@@ -68,6 +68,14 @@ fn shells_complete_all_options() {
         assert_eq!(output.status.code(), Some(0), "{shell}");
         assert!(["tour", "schedule", "capture", "shrink"].iter().all(|word| completions.contains(word)), "{shell}");
     }
+    // Where an option takes one of some names, these are completed, and not files.
+    let bash = text(&ptxdbg(&["--completions", "bash"]));
+    for (option, names) in
+        [("--tour", "race divergence pipeline hang wrong-lane"), ("--layout", "default compact"), ("--checks", "all none race")]
+    {
+        let after = bash.split(&format!("{option})\n")).nth(1).unwrap_or_else(|| panic!("{option}"));
+        assert!(after.lines().next().is_some_and(|line| line.contains("compgen -W") && line.contains(names)), "{option}: {after:.200}");
+    }
     assert_eq!(ptxdbg(&["--completions", "cmd"]).status.code(), Some(2));
 }
 

@@ -228,6 +228,9 @@ fn expected(done: &[Done], query: &Query, holds: Option<&[bool]>) -> Found {
             Wanted::By(Grouping::Value) => GroupKey::Value(done.value),
             _ => continue,
         };
+        if let GroupKey::Value(Some(value)) = key {
+            found.writers.entry(value).or_default().insert(done.point.pc);
+        }
         *found.groups.entry(key).or_default() += 1;
     }
     found.events = match query.wanted {

@@ -1,56 +1,81 @@
 //! `find`: queries over the run.
 
+use std::collections::BTreeMap;
+
 use crate::base::Tick;
-use crate::command::argument_text::ArgumentText;
 use crate::command::call::Call;
 use crate::command::context::Context;
 use crate::command::error::CommandError;
 use crate::command::outcome::Outcome;
-use crate::debug::find::{FoundText, GroupRow, Query, USAGE};
+use crate::debug::find::{FoundText, GroupRow, Grouping, Happening, Query, Wanted};
 use crate::debug::findings::FindingText;
+use crate::debug::session::Session;
+use crate::debug::view::grouped;
 
 /// The result of a handler.
 type Answer = Result<Outcome, CommandError>;
 
 pub fn find(context: &mut Context<'_>, call: &Call) -> Answer {
     let argument = call.required("QUERY")?;
-    if argument.text.split_whitespace().next() == Some("findings") {
-        return findings(context, argument);
-    }
     let query = context.session.query(&argument.text).map_err(|error| argument.shifted_error(error))?;
+    let until = query.until.min(context.session.recorded());
+    if query.happening == Happening::Findings {
+        return Ok(Outcome::Found(findings(context.session, &query, until)));
+    }
     let found = context.session.find(&query, context.interrupt);
     if let [event] = found.events.as_slice() {
         context.state.again = Some(format!("goto {}", event.time));
     }
-    let until = query.until.min(context.session.recorded());
     Ok(Outcome::Found(FoundText::new(&context.session.eval_context(), &query, &found, until)))
 }
 
-/// `find findings [between T1 T2] [count|first|last|by line]`: what the checkers have found, by their times.
-fn findings(context: &mut Context<'_>, argument: &ArgumentText) -> Answer {
-    // The same words as of other queries: only those that select by time and count have a meaning.
-    let as_query = format!("barriers{}", argument.text.trim_start().trim_start_matches("findings"));
-    let query = Query::parse(&as_query, &context.session.eval_context(), &context.session.marks, context.session.time());
-    let query = query.map_err(|error| argument.shifted_error(error).with_help(USAGE))?;
-    if query.place.is_some() || query.condition.is_some() || query.threads != Default::default() {
-        return Err(argument
-            .error("findings are found by their times: leave 'of', 'by' and 'where' out")
-            .with_help("'findings' lists them"));
-    }
-    let is_between = |time: Tick| query.from <= time && time < query.until;
-    let timed = context.session.findings().into_iter().map(|finding| (finding_time(&finding), finding));
-    let findings: Vec<_> = timed.filter(|(time, _)| time.is_none_or(is_between)).collect();
-    let row = |(time, finding): &(Option<Tick>, FindingText)| {
-        let time = time.map_or(String::new(), |time| format!(" at t={time}"));
-        GroupRow { what: format!("finding {}{time}: {}", finding.number, finding.id.word()), times: finding.count }
+/// The findings that a query asks for.
+fn findings(session: &Session, query: &Query, until: Tick) -> FoundText {
+    let is_between = |finding: &FindingText| time(finding).is_none_or(|time| query.from <= time && time < query.until);
+    let is_of = |finding: &FindingText| query.place.as_ref().is_none_or(|place| session.is_about(finding, place));
+    let mut found = session.findings();
+    found.retain(|finding| is_between(finding) && is_of(finding) && is_by(finding, query));
+    let (times, instructions) = (found.iter().map(|finding| finding.count).sum(), found.len() as u64);
+    let groups = match query.wanted {
+        Wanted::All => found.iter().map(row).collect(),
+        Wanted::Count => Vec::new(),
+        Wanted::First => found.iter().min_by_key(|finding| time(finding)).map(row).into_iter().collect(),
+        Wanted::Last => found.iter().max_by_key(|finding| time(finding)).map(row).into_iter().collect(),
+        Wanted::By(grouping) => grouped_by(&found, grouping),
     };
-    let groups = findings.iter().map(row).collect();
-    let until = query.until.min(context.session.recorded());
-    let (times, instructions) = (findings.iter().map(|(_, finding)| finding.count).sum(), findings.len() as u64);
-    Ok(Outcome::Found(FoundText { times, instructions, events: Vec::new(), groups, until, interrupted: false }))
+    FoundText { times, instructions, counted: "finding", events: Vec::new(), groups, until, interrupted: false }
+}
+
+/// True if one of the sides, or a warp that waits, is of the threads that a query asks for.
+fn is_by(finding: &FindingText, query: &Query) -> bool {
+    let sites = finding.sides().map(|side| &side.site).chain(finding.waiting.iter().map(|waiting| &waiting.site));
+    let mut passing = sites.map(|site| site.lanes & query.threads.lanes_of(site.block, site.warp));
+    query.threads == Default::default() || passing.any(|lanes| !lanes.is_empty())
+}
+
+/// `finding 1 at t=31: race.shared.raw`
+fn row(finding: &FindingText) -> GroupRow {
+    let time = time(finding).map_or(String::new(), |time| format!(" at t={}", grouped(time)));
+    GroupRow { what: format!("finding {}{time}: {}", finding.number, finding.id.word()), times: finding.count }
+}
+
+/// The times of findings by the instruction of the later side, or by its lanes; the most frequent first.
+fn grouped_by(found: &[FindingText], grouping: Grouping) -> Vec<GroupRow> {
+    let mut times: BTreeMap<(usize, String), u64> = BTreeMap::new();
+    for finding in found {
+        let Some(site) = finding.site() else { continue };
+        let keys: Vec<(usize, String)> = match grouping {
+            Grouping::Lane => site.lanes.iter().map(|lane| (lane, format!("lane {lane}"))).collect(),
+            Grouping::Line | Grouping::Value => vec![(0, format!("{}  {}", site.place, site.statement))],
+        };
+        keys.into_iter().for_each(|key| *times.entry(key).or_default() += finding.count);
+    }
+    let mut rows: Vec<GroupRow> = times.into_iter().map(|((_, what), times)| GroupRow { what, times }).collect();
+    rows.sort_by_key(|row| std::cmp::Reverse(row.times));
+    rows
 }
 
 /// The time of the later side of a finding.
-fn finding_time(finding: &FindingText) -> Option<Tick> {
+fn time(finding: &FindingText) -> Option<Tick> {
     finding.second.as_ref().or(finding.first.as_ref()).map(|side| side.site.time)
 }

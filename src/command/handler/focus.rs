@@ -33,9 +33,24 @@ pub fn cuda(context: &mut Context<'_>, call: &Call) -> Answer {
     if !arg.argument.text.contains(|c: char| c.is_ascii_digit()) {
         return Ok(focus_outcome(context));
     }
-    // One kernel runs at a time: its number is ignored.
-    let words = arg.argument.text.strip_prefix("kernel 0").unwrap_or(&arg.argument.text);
-    change_focus(context, words, arg.argument.start + arg.argument.text.len() - words.len())
+    let words = without_hardware(&arg.argument.text);
+    if words.trim().is_empty() {
+        return Err(arg.argument.error("one kernel runs, on one device without SMs: 'block X,Y,Z' and 'warp N' move the focus"));
+    }
+    let from = words.len() - words.trim_start().len();
+    change_focus(context, &words[from..], arg.argument.start + from)
+}
+
+/// Blanks in place of the parts of a machine that there is one of here, with their numbers: `device 0 sm 3`.
+fn without_hardware(text: &str) -> String {
+    const PARTS: [&str; 4] = ["device", "sm", "kernel", "grid"];
+    let mut words: Vec<String> = text.split(' ').map(str::to_string).collect();
+    for index in 1..words.len() {
+        if PARTS.contains(&words[index - 1].as_str()) && words[index].parse::<u64>().is_ok() {
+            words[index - 1..=index].iter_mut().for_each(|word| *word = " ".repeat(word.len()));
+        }
+    }
+    words.join(" ")
 }
 
 /// Moves the focus as `words` say; they start at byte `start` of the line.

@@ -5,6 +5,7 @@ use crate::command::context::Context;
 use crate::command::error::CommandError;
 use crate::command::help;
 use crate::command::outcome::{Outcome, TourRequest};
+use crate::command::table::TOURS;
 
 pub fn help(context: &mut Context<'_>, call: &Call) -> Result<Outcome, CommandError> {
     let Some(topic) = call.argument("TOPIC") else { return Ok(Outcome::Text(help::topics(call.table))) };
@@ -20,7 +21,8 @@ pub fn tour(_: &mut Context<'_>, call: &Call) -> Result<Outcome, CommandError> {
         Some("next") => TourRequest::Next,
         Some("leave") => TourRequest::Leave,
         Some("resume") => TourRequest::Resume,
-        _ => TourRequest::Show,
+        Some(name) => TOURS.iter().find(|tour| **tour == name).map_or(TourRequest::Show, |tour| TourRequest::Begin(tour)),
+        None => TourRequest::Show,
     }))
 }
 

@@ -9,6 +9,7 @@ use crate::command::call::Call;
 use crate::command::context::{Context, Listed};
 use crate::command::error::CommandError;
 use crate::command::outcome::{Outcome, View};
+use crate::debug::FuncId;
 use crate::debug::argument::ArgumentError;
 use crate::debug::arrays::{self, TypedMemory};
 use crate::debug::display;
@@ -218,17 +219,56 @@ pub fn examine(context: &mut Context<'_>, call: &Call) -> Answer {
 
 /// The instructions of a function.
 pub fn disassemble(context: &mut Context<'_>, call: &Call) -> Answer {
+    let letters = call.suffix.as_ref().map_or("", |letters| letters.text.as_str());
+    if let Some(letters) = call.suffix.as_ref().filter(|letters| !letters.text.chars().all(|letter| "smr".contains(letter))) {
+        return Err(letters.error(format!("'{}' is none of s and m, lines of the source, and r", letters.text)));
+    }
     let eval_context = context.session.eval_context();
-    let function = match call.argument("FUNCTION") {
-        None => Some(eval_context.current_function()),
-        Some(argument) => context.locate(argument)?.first().and_then(|pc| eval_context.program().function_at(pc)),
+    let function_of = |function: FuncId| eval_context.program().functions[function.index()].code.clone();
+    let code = match call.argument("FUNCTION") {
+        None => function_of(eval_context.current_function()),
+        Some(argument) => match argument.text.split_once(',') {
+            Some((first, last)) => code_range(context, argument, first, last)?,
+            None => {
+                let function = context.locate(argument)?.first().and_then(|pc| eval_context.program().function_at(pc));
+                function_of(function.ok_or_else(|| context.no_code_error())?)
+            }
+        },
     };
-    let function = function.ok_or_else(|| context.no_code_error())?;
-    let code = &eval_context.program().functions[function.index()].code;
     let examine = Examine { count: u64::from(code.end - code.start), shape: Shape::Instruction, ..Examine::default() };
     let start = Value::Scalar(Scalar { ty: Type::Code, bits: u128::from(code.start) });
-    let examined = view::examine(&eval_context, &examine, &start).map_err(|error| CommandError::new(error.to_string()))?;
+    let mut examined = view::examine(&eval_context, &examine, &start).map_err(|error| CommandError::new(error.to_string()))?;
+    if letters.contains(['s', 'm']) {
+        view::add_source(&eval_context, &mut examined);
+    }
     Ok(Outcome::View(View::Examined { examined, code: true }))
+}
+
+/// The instructions of `START,END` and `START,+COUNT`, the two sides of the comma of `argument`.
+fn code_range(context: &Context<'_>, argument: &ArgumentText, first: &str, last: &str) -> Result<Range<u32>, CommandError> {
+    let count = context.session.program().code.len() as u32;
+    let place = |text: &str| -> Result<u32, CommandError> {
+        let at = text.as_ptr() as usize - argument.text.as_ptr() as usize + (text.len() - text.trim_start().len());
+        let part = ArgumentText { text: text.trim().to_string(), start: argument.start + at };
+        if let Ok(number) = part.text.trim_start_matches('*').parse() {
+            return Ok(number);
+        }
+        let here = || context.session.eval_context().frame().ok().map(|frame| frame.position());
+        let pc = if part.text == "$pc" { here() } else { context.locate(&part)?.first() };
+        pc.map(|pc| pc.0).ok_or_else(|| context.no_code_error())
+    };
+    let start = place(first)?;
+    let end = match last.trim().strip_prefix('+') {
+        Some(number) => {
+            let number: u32 = number.trim().parse().map_err(|_| argument.error(format!("'{number}' is no number of instructions")))?;
+            start.saturating_add(number)
+        }
+        None => place(last)?,
+    };
+    if start >= end.min(count) {
+        return Err(argument.error(format!("no instruction lies there: they are 0 to {}", count.saturating_sub(1))));
+    }
+    Ok(start..end.min(count))
 }
 
 /// True for the name of a function of the source that is inlined.

@@ -151,7 +151,10 @@ pub fn history(context: &mut Context<'_>, call: &Call) -> Answer {
 
 /// The writes that `find` finds to the register or memory that the argument PLACE names.
 fn search(context: &mut Context<'_>, call: &Call, find: fn(&mut Session, &Target, &mut dyn InterruptCheck) -> History) -> Answer {
-    let argument = call.required("PLACE")?;
+    let argument = call.required("PLACE").map_err(|error| CommandError {
+        help: Some(format!("usage: {}; lines typed come back with the up key and Ctrl-R", call.spec.usage())),
+        ..error
+    })?;
     let target = context.target(argument)?;
     let history = find(context.session, &target, context.interrupt);
     let eval_context = context.session.eval_context();

@@ -136,9 +136,8 @@ pub fn advance(context: &mut Context<'_>, call: &Call) -> Answer {
 }
 
 pub fn complete(context: &mut Context<'_>, call: &Call) -> Answer {
-    let argument = call.required("COPY")?;
-    let number =
-        argument.text.trim_start_matches('#').parse().map_err(|_| argument.error(format!("'{}' is not a copy number", argument.text)))?;
+    let Some(argument) = call.argument("COPY|TEXT") else { return Ok(Outcome::Complete(String::new())) };
+    let Ok(number) = argument.text.trim_start_matches('#').parse() else { return Ok(Outcome::Complete(argument.text.clone())) };
     let is_wgmma = context.session.machine().wgmmas().any(|(_, wgmma)| wgmma.id == number);
     let completed = context.session.complete(number);
     let kept = completed.map_err(|message| argument.error(message).with_help("info async lists the copies in flight"))?;

@@ -65,7 +65,7 @@ pub fn save_launch(context: &mut Context<'_>, call: &Call) -> Result<Outcome, Co
 }
 
 pub fn layout(_: &mut Context<'_>, call: &Call) -> Result<Outcome, CommandError> {
-    Ok(Outcome::Layout(LayoutRequest::Show(call.required("LAYOUT")?.text.clone())))
+    Ok(Outcome::Layout(call.argument("LAYOUT").map_or(LayoutRequest::List, |name| LayoutRequest::Show(name.text.clone()))))
 }
 
 pub fn save_layout(_: &mut Context<'_>, call: &Call) -> Result<Outcome, CommandError> {

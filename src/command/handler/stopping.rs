@@ -202,13 +202,17 @@ pub fn delete(context: &mut Context<'_>, call: &Call) -> Answer {
     Ok(Outcome::Text(text))
 }
 
-pub fn list(context: &mut Context<'_>, _: &Call) -> Answer {
-    Ok(Outcome::Breakpoints(breakpoint_rows(
-        &context.session.breakpoints,
-        context.session.program(),
-        context.session.debug_data(),
-        context.session.source_texts(),
-    )))
+pub fn list(context: &mut Context<'_>, call: &Call) -> Answer {
+    let session = &context.session;
+    let mut rows = breakpoint_rows(&session.breakpoints, session.program(), session.debug_data(), session.source_texts());
+    if call.argument("N").is_some() {
+        let numbers = numbers(context, call)?;
+        for number in &numbers {
+            context.session.breakpoints.get(*number)?;
+        }
+        rows.retain(|row| numbers.contains(&row.number));
+    }
+    Ok(Outcome::Breakpoints(rows))
 }
 
 /// The breakpoints that the argument N names; all, if it was not given.

@@ -11,7 +11,7 @@ use crate::debug::WatchedAccessText;
 use crate::debug::eval_context::{EvalContext, ThreadError};
 use crate::debug::explain;
 use crate::debug::fidelity;
-use crate::debug::focus::ThreadFilter;
+use crate::debug::focus::{Focus, ThreadFilter};
 use crate::debug::names::mbarriers::mbarrier_address;
 use crate::debug::names::scope;
 use crate::debug::nearest;
@@ -114,8 +114,11 @@ pub fn backtrace(context: &mut Context<'_>, call: &Call) -> Answer {
     shown(View::Stack(stack))
 }
 
-pub fn frame(context: &mut Context<'_>, _: &Call) -> Answer {
-    shown(View::Frame(Box::new(view::frame(&context.session.eval_context()).map_err(thread_error)?)))
+pub fn frame(context: &mut Context<'_>, call: &Call) -> Answer {
+    let eval_context = context.session.eval_context();
+    let frame = call.number("N").map_or(eval_context.focus.frame, |number| u32::try_from(number).unwrap_or(u32::MAX));
+    let of_frame = eval_context.refocused(Focus { frame, ..eval_context.focus });
+    shown(View::Frame(Box::new(view::frame(&of_frame).map_err(thread_error)?)))
 }
 
 pub fn explain(context: &mut Context<'_>, call: &Call) -> Answer {
@@ -310,6 +313,15 @@ pub fn source(context: &mut Context<'_>, call: &Call) -> Answer {
         Some(place) => shown(View::Source(place)),
         None => Err(context.no_code_error()),
     }
+}
+
+/// The file of the source that an instruction comes from, and its lines.
+pub fn source_file(context: &mut Context<'_>, call: &Call) -> Answer {
+    let mut outcome = source(context, call)?;
+    if let Outcome::View(View::Source(place)) = &mut outcome {
+        place.file = Some(view::file_of_source(&context.session.eval_context(), place.pc));
+    }
+    Ok(outcome)
 }
 
 pub fn output(context: &mut Context<'_>, _: &Call) -> Answer {

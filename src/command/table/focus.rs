@@ -59,8 +59,9 @@ pub const COMMANDS: &[CommandSpec] = &[
         name: "cuda",
         args: &[ArgSpec::new("THREADS", ArgKind::Coordinates).optional()],
         summary: "Look at a thread, as cuda-gdb says it",
-        help: "'cuda block 1 thread 5' moves the focus; 'cuda block thread', with no numbers, says where it is.",
-        examples: &["cuda block 1 thread 5", "cuda kernel block thread"],
+        help: "'cuda block 1 thread 5' moves the focus; 'cuda block thread', with no numbers, says where it is. There is one device, \
+            without SMs: 'device 0 sm 1' before the rest changes nothing, and a warp is one of the block.",
+        examples: &["cuda block 1 thread 5", "cuda device 0 sm 0 warp 1 lane 3", "cuda kernel block thread"],
         handler: handler::cuda,
         ..PLAIN
     },
@@ -100,9 +101,10 @@ pub const COMMANDS: &[CommandSpec] = &[
     },
     CommandSpec {
         name: "info frame",
+        args: &[ArgSpec::new("N", ArgKind::Number).optional()],
         summary: "Show the selected frame in full",
-        help: "Shows the function of the selected frame with its arguments and its line, the instruction, what called it or what it is \
-            inlined into, its memory and the names of its variables.",
+        help: "Shows the function of the selected frame, or of frame N, with its arguments and its line, the instruction, what called it \
+            or what it is inlined into, its memory and the names of its variables.",
         examples: &["info frame"],
         handler: views::frame,
         ..PLAIN

@@ -54,6 +54,7 @@ pub const COMMANDS: &[CommandSpec] = &[
     },
     CommandSpec {
         name: "undisplay",
+        aliases: &["delete display"],
         args: &[ArgSpec::new("N", ArgKind::Numbers).optional()],
         summary: "Delete displays",
         help: "Deletes these displays; without numbers, all of them.",
@@ -91,10 +92,12 @@ pub const COMMANDS: &[CommandSpec] = &[
         name: "disassemble",
         aliases: &["disas"],
         args: &[ArgSpec::new("FUNCTION", ArgKind::Location).optional()],
+        suffix: Suffix::Format,
         summary: "Show the instructions of a function",
         help: "Shows all instructions of the function that the focused lane is in, or of the one at a location, with their numbers; => \
-            stands before the one that is executed next. 'x/8i $pc' shows some.",
-        examples: &["disassemble"],
+            stands before the one that is executed next. START,END shows those from number START to before END, START,+N \
+            shows N; START is a number, $pc or a location. After /s or /m, lines of the source stand above what was made of them.",
+        examples: &["disassemble", "disassemble /s", "disassemble 10,20", "disassemble $pc,+8"],
         handler: handler::disassemble,
         ..PLAIN
     },
@@ -442,11 +445,20 @@ pub const COMMANDS: &[CommandSpec] = &[
     },
     CommandSpec {
         name: "info source",
-        aliases: &["info line"],
+        args: &[LOCATION],
+        summary: "Show the current source file, and the lines of an instruction",
+        help: "Shows the file of the source that the instruction comes from which the focused lane executes next, or the one at a \
+            location; with the lines, as 'info line' does.",
+        examples: &["info source", "info source 37"],
+        handler: views::source_file,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "info line",
         args: &[LOCATION],
         summary: "Show the lines of PTX and of the source that an instruction came from",
         help: "Shows them for the instruction that the focused lane executes next, or for the one at a location.",
-        examples: &["info source", "info line 37"],
+        examples: &["info line", "info line 37"],
         handler: views::source,
         ..PLAIN
     },

@@ -18,6 +18,8 @@ mod session;
 mod skipping;
 mod stopping;
 
+pub use help::TOURS;
+
 use super::catalogue::{Catalogue, Group, Topic};
 use super::spec::CommandSpec;
 
@@ -55,7 +57,7 @@ pub const GROUPS: &[Group] = &[
     Group { name: "explain", aliases: &[], summary: "Say what an instruction does, or how a finding came about" },
     Group { name: "export", aliases: &[], summary: "Write the run or its state for another program" },
     Group { name: "skip", aliases: &[], summary: "Pass over functions and files when stepping" },
-    Group { name: "delete", aliases: &[], summary: "Delete breakpoints or checkpoints" },
+    Group { name: "delete", aliases: &[], summary: "Delete breakpoints, displays or checkpoints" },
     Group { name: "load", aliases: &[], summary: "Read something from a file" },
     Group { name: "show", aliases: &[], summary: "Show the settings, or what was set up" },
     Group { name: "thread", aliases: &[], summary: "Look at a thread, or at several" },

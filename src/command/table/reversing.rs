@@ -206,7 +206,9 @@ pub const COMMANDS: &[CommandSpec] = &[
             end, reads those of loads, atomics and copies. PLACE is memory: a variable, a buffer, an element or a range. Times are \
             those of \
             goto; the second is left out of what is searched. The expression is evaluated for each lane before it does what is \
-            looked for; what copies do has none. A count is of threads, and of the instructions of warps in brackets.\n\n\
+            looked for; what copies do has none. A count is of threads, and of the instructions of warps in brackets. Findings are of \
+            a place if their bytes are, by threads if one of their sides is; they are counted by the line and the lanes of the later \
+            side.\n\n\
             Without a last word the first 1000 are listed. Enter on an empty line goes to the only one.",
         examples: &[
             "find writes of out",
@@ -215,7 +217,7 @@ pub const COMMANDS: &[CommandSpec] = &[
             "find branches by line",
             "find writes of out where %r1 > 3 by lane",
             "find barriers between 0 100",
-            "find findings",
+            "find findings of out",
         ],
         handler: finding_events::find,
         ..PLAIN
@@ -242,7 +244,7 @@ pub const COMMANDS: &[CommandSpec] = &[
     },
     CommandSpec {
         name: "history",
-        args: &[PLACE],
+        args: &[PLACE.optional()],
         summary: "List all writes to a register or to memory",
         help: "Lists all writes to a place up to the furthest that was executed: tick, thread, old value and new.",
         examples: &["history %r7"],

@@ -127,13 +127,15 @@ pub const COMMANDS: &[CommandSpec] = &[
     },
     CommandSpec {
         name: "complete",
-        args: &[ArgSpec::new("COPY", ArgKind::Word)],
-        summary: "End an asynchronous copy or matrix multiplication",
-        help: "Ends the copy of this number now: its bytes are written, and its group or mbarrier is notified. Or ends a matrix \
+        args: &[ArgSpec::new("COPY|TEXT", ArgKind::Rest).optional()],
+        summary: "End an asynchronous copy, or list what completes a line",
+        help: "With a number ends the copy of this number now: its bytes are written, and its group or mbarrier is notified. Or ends a \
+            matrix \
             multiplication (wgmma), after those that its warp issued before it. 'info async' lists those in \
             flight. Under --async by-hand nothing else ends copies; under lazy and random it ends one before its time. As with set, \
-            what was recorded after the current time is kept as a branch.",
-        examples: &["complete 3"],
+            what was recorded after the current time is kept as a branch.\n\n\
+            With the beginning of a line lists what it can go on with, as Tab does.",
+        examples: &["complete 3", "complete info b"],
         handler: handler::complete,
         ..PLAIN
     },

@@ -126,10 +126,12 @@ pub const COMMANDS: &[CommandSpec] = &[
     },
     CommandSpec {
         name: "layout",
-        args: &[ArgSpec::new("LAYOUT", ArgKind::Layout)],
+        aliases: &["la"],
+        args: &[ArgSpec::new("LAYOUT", ArgKind::Layout).optional()],
         summary: "Show other panes, or the same ones elsewhere",
         help: "Lays the screen out as one of the shipped layouts, as one of the user's own in ptxdbg/layouts of the configuration \
-            folder, or as a file says. 'layout next' goes through them. A plain prompt and scripts have no screen.",
+            folder, or as a file says. 'layout next' and 'layout prev' go through them; without a name, lists them. A plain \
+            prompt and scripts have no screen.",
         examples: &["layout compact", "layout next", "layout my.ron"],
         handler: handler::layout,
         ..PLAIN

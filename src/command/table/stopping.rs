@@ -190,9 +190,10 @@ pub const COMMANDS: &[CommandSpec] = &[
     CommandSpec {
         name: "info breakpoints",
         aliases: &["info break", "info b", "info watchpoints", "info dprintf"],
+        args: &[NUMBERS],
         summary: "List breakpoints, watchpoints and catchpoints",
-        help: "Lists them with their numbers, what they wait for, and how often they fired.",
-        examples: &["info breakpoints"],
+        help: "Lists them, or those of these numbers, with their numbers, what they wait for, and how often they fired.",
+        examples: &["info breakpoints", "info breakpoints 1-3"],
         handler: handler::list,
         ..PLAIN
     },

@@ -44,6 +44,12 @@ impl Field {
         printf::padded(self.0, &self.text(value, context))
     }
 
+    /// The text of a string that was typed.
+    pub fn text_of(&self, string: &str) -> String {
+        let most = self.0.precision.filter(|_| self.0.ty == b's').map_or(usize::MAX, |precision| precision as usize);
+        printf::padded(self.0, &string.chars().take(most).collect::<String>())
+    }
+
     fn text(&self, value: &Value, context: &EvalContext<'_>) -> String {
         if self.0.ty == b's'
             && let Some(string) = string(value, context)

@@ -19,7 +19,15 @@ pub struct LogMessage {
 #[derive(Clone, Debug, PartialEq)]
 enum MessagePart {
     Text(String),
-    Value(Field, Expression),
+    Value(Field, Argument),
+}
+
+/// What a field shows.
+#[derive(Clone, Debug, PartialEq)]
+enum Argument {
+    /// A text in quotes.
+    Text(String),
+    Value(Expression),
 }
 
 impl LogMessage {
@@ -67,7 +75,8 @@ impl LogMessage {
         for part in &self.parts {
             match part {
                 MessagePart::Text(part) => text.push_str(part),
-                MessagePart::Value(field, expression) => match expression.evaluate(context) {
+                MessagePart::Value(field, Argument::Text(part)) => text.push_str(&field.text_of(part)),
+                MessagePart::Value(field, Argument::Value(expression)) => match expression.evaluate(context) {
                     Ok(value) => text.push_str(&field.show(&value, context)),
                     Err(error) => text.push_str(&format!("<{error}>")),
                 },
@@ -98,12 +107,7 @@ fn fields(format: &str) -> Result<Vec<Result<String, Field>>, ArgumentError> {
     let mut letters = format.chars();
     while let Some(letter) = letters.next() {
         match letter {
-            '\\' => text.push(match letters.next() {
-                Some('n') => '\n',
-                Some('t') => '\t',
-                Some(other) => other,
-                None => '\\',
-            }),
+            '\\' => text.push(escaped(letters.next()).unwrap_or('\\')),
             '%' if letters.as_str().starts_with('%') => {
                 letters.next();
                 text.push('%');
@@ -120,8 +124,8 @@ fn fields(format: &str) -> Result<Vec<Result<String, Field>>, ArgumentError> {
     Ok(parts)
 }
 
-/// The expressions after the format, which ends before byte `from`, and where each starts.
-fn values(text: &str, from: usize) -> Result<Vec<(usize, Expression)>, ArgumentError> {
+/// The arguments after the format, which ends before byte `from`, and where each starts.
+fn values(text: &str, from: usize) -> Result<Vec<(usize, Argument)>, ArgumentError> {
     let rest = text.get(from..).unwrap_or("");
     if rest.trim().is_empty() {
         return Ok(Vec::new());
@@ -132,17 +136,49 @@ fn values(text: &str, from: usize) -> Result<Vec<(usize, Expression)>, ArgumentE
     let mut start = text.len() - list.len();
     let mut found = Vec::new();
     for part in split_values(list) {
-        found.push((start, expression(part).map_err(|error| error.shifted(start))?));
+        found.push((start, argument(part).map_err(|error| error.shifted(start))?));
         start += part.len() + 1;
     }
     Ok(found)
 }
 
-/// The parts of a list between commas outside brackets.
+/// A text in quotes, or an expression.
+fn argument(part: &str) -> Result<Argument, ArgumentError> {
+    let quoted = part.trim().strip_prefix('"').and_then(|inner| Some((inner, closing_quote(inner)?)));
+    match quoted.filter(|(inner, end)| end + 1 == inner.len()) {
+        Some((inner, end)) => Ok(Argument::Text(unescaped(&inner[..end]))),
+        None => expression(part).map(Argument::Value),
+    }
+}
+
+/// `\n`, `\t` and other letters after a backslash.
+fn unescaped(text: &str) -> String {
+    let mut letters = text.chars();
+    let mut plain = String::new();
+    while let Some(letter) = letters.next() {
+        plain.extend(if letter == '\\' { escaped(letters.next()) } else { Some(letter) });
+    }
+    plain
+}
+
+/// The letter that a letter after a backslash stands for.
+fn escaped(letter: Option<char>) -> Option<char> {
+    match letter {
+        Some('n') => Some('\n'),
+        Some('t') => Some('\t'),
+        other => other,
+    }
+}
+
+/// The parts of a list between commas outside brackets and quotes.
 fn split_values(list: &str) -> Vec<&str> {
     let (mut parts, mut depth, mut start) = (Vec::new(), 0_i64, 0);
+    let (mut quoted, mut before) = (false, ' ');
     for (at, letter) in list.char_indices() {
+        let is_quote = letter == '"' && before != '\\';
+        (quoted, before) = (quoted != is_quote, letter);
         match letter {
+            _ if quoted => {}
             '(' | '[' | '{' => depth += 1,
             ')' | ']' | '}' => depth -= 1,
             ',' if depth <= 0 => {

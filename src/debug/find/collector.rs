@@ -34,13 +34,14 @@ impl<'q> Collector<'q> {
         let mode = match query.happening {
             Happening::Reads => WatchMode::Read,
             Happening::Writes => WatchMode::Change,
-            Happening::Atomics | Happening::Branches | Happening::Barriers => WatchMode::Access,
+            Happening::Atomics | Happening::Branches | Happening::Barriers | Happening::Findings => WatchMode::Access,
         };
         let place = query.place.clone().map(|place| Watchpoint::unread(place, mode));
         let is_candidate = |op: &Op| match query.happening {
             Happening::Branches => is_branch(op),
             Happening::Barriers => matches!(op, Op::Sync(_) | Op::Cluster(_)),
             Happening::Reads | Happening::Writes | Happening::Atomics => op.access().is_some() || matches!(op, Op::Async(_)),
+            Happening::Findings => false,
         };
         let watched = query.condition.is_some() || query.happening == Happening::Branches;
         let code = if watched { program.code.iter().map(|inst| is_candidate(&inst.op)).collect() } else { Vec::new() };
@@ -82,7 +83,7 @@ impl<'q> Collector<'q> {
             Happening::Reads => event.kind != AccessKind::Write,
             Happening::Writes => event.kind != AccessKind::Read,
             Happening::Atomics => event.kind == AccessKind::Atomic,
-            Happening::Branches | Happening::Barriers => false,
+            Happening::Branches | Happening::Barriers | Happening::Findings => false,
         };
         if !is_wanted {
             return;
@@ -97,7 +98,7 @@ impl<'q> Collector<'q> {
         let is_wanted = match self.query.happening {
             Happening::Reads => event.stage == CopyStage::Read,
             Happening::Writes => event.stage == CopyStage::Ended,
-            Happening::Atomics | Happening::Branches | Happening::Barriers => false,
+            Happening::Atomics | Happening::Branches | Happening::Barriers | Happening::Findings => false,
         };
         let is_at_place = self.place.as_ref().is_none_or(|place| place.access_by_copy(event).is_some());
         if is_wanted && is_at_place {
@@ -163,7 +164,7 @@ impl Observer for Collector<'_> {
             Happening::Reads | Happening::Writes => EventMask::of(&[EventKind::Access, EventKind::Copy]),
             Happening::Atomics => EventMask::of(&[EventKind::Access]),
             Happening::Barriers => EventMask::of(&[EventKind::Sync]),
-            Happening::Branches => EventMask::NONE,
+            Happening::Branches | Happening::Findings => EventMask::NONE,
         })
     }
 

@@ -10,7 +10,7 @@ mod condition;
 mod query;
 mod text;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use collector::Collector;
 pub use query::{Grouping, Happening, Query, USAGE, Wanted};
@@ -56,6 +56,8 @@ pub struct Found {
     pub times: u64,
     /// The number of times by what the query groups by.
     pub groups: BTreeMap<GroupKey, u64>,
+    /// The instructions that wrote each value, where the query groups by values.
+    pub writers: BTreeMap<(u64, u32), BTreeSet<Pc>>,
     /// The user interrupted the search.
     pub interrupted: bool,
 }
@@ -93,6 +95,9 @@ impl Found {
                         Grouping::Lane => GroupKey::Lane(lane as u32),
                         Grouping::Value => GroupKey::Value(value),
                     };
+                    if let GroupKey::Value(Some(value)) = key {
+                        self.writers.entry(value).or_default().insert(event.pc);
+                    }
                     *self.groups.entry(key).or_default() += 1;
                 }
             }

@@ -7,8 +7,9 @@ use crate::debug::eval_context::EvalContext;
 use crate::debug::expression::Expression;
 use crate::debug::focus::ThreadFilter;
 use crate::debug::marks::{Marks, TimeArgument};
+use crate::debug::nearest;
 use crate::debug::target::{MemoryTarget, Target};
-use crate::debug::view::{is_known_anywhere, nearest_name};
+use crate::debug::view::{is_known_anywhere, nearest_name, past_end};
 use crate::isa::Space;
 use crate::machine::Tick;
 
@@ -25,6 +26,8 @@ pub enum Happening {
     Branches,
     /// Threads arrived at a barrier of the block or the cluster.
     Barriers,
+    /// The checkers found something: the answer is of the findings, not of a run.
+    Findings,
 }
 
 /// What times are counted by.
@@ -73,12 +76,31 @@ pub struct Query {
 }
 
 /// The words for what may have happened.
-pub const HAPPENINGS: [(&str, Happening); 5] = [
+pub const HAPPENINGS: [(&str, Happening); 6] = [
     ("writes", Happening::Writes),
     ("reads", Happening::Reads),
     ("atomics", Happening::Atomics),
     ("branches", Happening::Branches),
     ("barriers", Happening::Barriers),
+    ("findings", Happening::Findings),
+];
+
+/// Other words for the same.
+const SYNONYMS: [(&str, Happening); 14] = [
+    ("write", Happening::Writes),
+    ("stores", Happening::Writes),
+    ("store", Happening::Writes),
+    ("read", Happening::Reads),
+    ("loads", Happening::Reads),
+    ("load", Happening::Reads),
+    ("atomic", Happening::Atomics),
+    ("atoms", Happening::Atomics),
+    ("atom", Happening::Atomics),
+    ("branch", Happening::Branches),
+    ("barrier", Happening::Barriers),
+    ("syncs", Happening::Barriers),
+    ("finding", Happening::Findings),
+    ("races", Happening::Findings),
 ];
 
 /// The words that begin a part of a query.
@@ -105,9 +127,7 @@ impl Query {
         let parts = parts(text);
         let (first, rest) = parts.split_first().ok_or_else(|| ArgumentError::new("what is to be found?").with_help(USAGE))?;
         let word = text[first.clone()].trim();
-        let found = HAPPENINGS.iter().find(|(name, _)| *name == word).map(|(_, happening)| *happening);
-        let happening =
-            found.ok_or_else(|| ArgumentError::new(format!("'{word}' is nothing that can be found")).at(first.clone()).with_help(USAGE))?;
+        let happening = happening(word).map_err(|error| error.at(first.clone()))?;
         let (threads, wanted) = (ThreadFilter::default(), Wanted::All);
         let mut query = Self { happening, place: None, threads, from: Tick::START, until: Tick::MAX, condition: None, wanted };
         for part in rest {
@@ -116,18 +136,32 @@ impl Query {
                 None => error.at(part.clone()),
             })?;
         }
-        let has_memory = matches!(happening, Happening::Writes | Happening::Reads | Happening::Atomics);
-        if query.place.is_some() && !has_memory {
-            return Err(ArgumentError::new(format!("{word} are of no memory: leave 'of' out")).with_help(USAGE));
-        }
+        query.check(word)?;
         let block = query.named_block(context);
         if let (Some(place), Some(block)) = (query.place.as_mut().filter(|place| place.space == Space::Shared), block) {
             place.owner.block = block;
         }
-        if query.wanted == Wanted::By(Grouping::Value) && !matches!(happening, Happening::Writes | Happening::Branches) {
-            return Err(ArgumentError::new("values are known of writes and of branches").with_help(USAGE));
-        }
         Ok(query)
+    }
+
+    /// Checks that what the query asks for is known of what it asks about, which is called `word`.
+    fn check(&self, word: &str) -> Result<(), ArgumentError> {
+        let (has_memory, has_values, has_registers) = match self.happening {
+            Happening::Writes => (true, true, true),
+            Happening::Reads | Happening::Atomics => (true, false, true),
+            Happening::Branches => (false, true, true),
+            Happening::Barriers => (false, false, true),
+            Happening::Findings => (true, false, false),
+        };
+        let problem = match () {
+            () if self.place.is_some() && !has_memory => format!("{word} are of no memory: leave 'of' out"),
+            () if self.wanted == Wanted::By(Grouping::Value) && !has_values => "values are known of writes and of branches".to_string(),
+            () if self.condition.is_some() && !has_registers => {
+                format!("{word} have two sides, at two times: 'where' has no thread to ask. 'of', 'by' and 'between' choose some")
+            }
+            () => return Ok(()),
+        };
+        Err(ArgumentError::new(problem).with_help(USAGE))
     }
 
     /// The block whose shared memory is meant: that of the threads which are asked for, if no other block can access it.
@@ -164,6 +198,11 @@ impl Query {
                     argument.split_once(char::is_whitespace).ok_or_else(|| ArgumentError::new("two times are expected after 'between'"))?;
                 self.from = time(times, first).map_err(shifted)?;
                 self.until = time(times, last).map_err(shifted)?;
+                if self.from > self.until {
+                    let (last, first) = (last.trim(), first.trim());
+                    let error = ArgumentError::new(format!("no time lies between {first} and {last}: the second is the earlier one"));
+                    return Err(shifted(error.at(0..argument.len()).with_help(format!("between {last} {first}"))));
+                }
             }
             ("where", ..) => {
                 let parsed = Expression::parse(argument);
@@ -177,7 +216,10 @@ impl Query {
             }
             _ => {
                 let parsed = Expression::parse(argument).map_err(|error| ArgumentError::new(error.message.clone()))?;
-                let target = parsed.target(context).map_err(|error| ArgumentError::new(error.to_string()))?;
+                let target = parsed.target(context).map_err(|error| {
+                    let note = past_end(context, argument);
+                    note.into_iter().fold(ArgumentError::new(error.to_string()), ArgumentError::with_help)
+                })?;
                 match target {
                     Target::Memory(target) => self.place = Some(target),
                     Target::Register(_) => {
@@ -189,6 +231,19 @@ impl Query {
         }
         Ok(())
     }
+}
+
+/// What `word` means.
+fn happening(word: &str) -> Result<Happening, ArgumentError> {
+    let words = || HAPPENINGS.iter().chain(&SYNONYMS);
+    let found = words().find(|(name, _)| *name == word).map(|(_, happening)| *happening);
+    found.ok_or_else(|| {
+        let error = ArgumentError::new(format!("'{word}' is nothing that can be found"));
+        match nearest(word, words().map(|(name, _)| *name)) {
+            Some(near) => error.with_help(format!("did you mean '{near}'?")),
+            None => error.with_help(USAGE),
+        }
+    })
 }
 
 /// A time, as `goto` takes it; `end` is after all that was executed.

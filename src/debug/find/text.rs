@@ -15,8 +15,10 @@ use crate::program::Pc;
 pub struct FoundText {
     /// The number of times that a thread did it.
     pub times: u64,
-    /// The number of instructions of warps that did it.
+    /// The number of instructions of warps that did it; of findings, their number.
     pub instructions: u64,
+    /// What `instructions` is a number of: `instruction`, or `finding`.
+    pub counted: &'static str,
     /// The events in order of time, if they are asked for.
     pub events: Vec<EventRow>,
     /// The numbers of times by what was asked for, the most frequent first.
@@ -58,14 +60,14 @@ pub struct GroupRow {
 impl FoundText {
     /// `found`, the answer to `query` on a run that was searched up to `until`, with names.
     pub fn new(context: &EvalContext<'_>, query: &Query, found: &Found, until: Tick) -> Self {
-        let groups = found.groups.iter().map(|(key, times)| GroupRow { what: group(context, query, *key), times: *times });
+        let groups = found.groups.iter().map(|(key, times)| GroupRow { what: group(context, query, found, *key), times: *times });
         let mut groups: Vec<GroupRow> = groups.collect();
         if matches!(query.wanted, Wanted::By(_)) {
             groups.sort_by_key(|row| std::cmp::Reverse(row.times));
         }
         let events = found.events.iter().map(|event| row(context, query, event)).collect();
         let Found { times, instructions, interrupted, .. } = *found;
-        Self { times, instructions, events, groups, until, interrupted }
+        Self { times, instructions, counted: "instruction", events, groups, until, interrupted }
     }
 }
 
@@ -94,7 +96,7 @@ fn row(context: &EvalContext<'_>, query: &Query, event: &FoundEvent) -> EventRow
     }
 }
 
-fn group(context: &EvalContext<'_>, query: &Query, key: GroupKey) -> String {
+fn group(context: &EvalContext<'_>, query: &Query, found: &Found, key: GroupKey) -> String {
     let program = context.program();
     match key {
         GroupKey::Line(pc) => format!("{}  {}", program.place(pc), view::statement(program, pc)),
@@ -108,7 +110,14 @@ fn group(context: &EvalContext<'_>, query: &Query, key: GroupKey) -> String {
             }
         }
         GroupKey::Value(Some((bits, bytes))) => {
-            let ty = query.place.as_ref().map(|place| place.ty).filter(|ty| ty.bytes() == bytes).unwrap_or(untyped(bytes));
+            let of_place = query.place.as_ref().map(|place| place.ty).filter(|ty| ty.bytes() == bytes);
+            // Where instructions of several types write it, the bits are all that they have in common.
+            let of_writers = || {
+                let writers = found.writers.get(&(bits, bytes))?;
+                let types: Vec<ScalarType> = writers.iter().map(|pc| written_type(context, *pc, bytes)).collect();
+                types.first().copied().filter(|first| types.iter().all(|ty| ty == first))
+            };
+            let ty = of_place.or_else(of_writers).unwrap_or(untyped(bytes));
             Scalar::new(Type::Scalar(ty), u128::from(bits)).text(context, None)
         }
     }
@@ -116,9 +125,13 @@ fn group(context: &EvalContext<'_>, query: &Query, key: GroupKey) -> String {
 
 /// A value in the type of the instruction that writes it.
 fn shown(context: &EvalContext<'_>, pc: Pc, bits: u64, bytes: u32) -> String {
+    Scalar::new(Type::Scalar(written_type(context, pc, bytes)), u128::from(bits)).text(context, None)
+}
+
+/// The type of what an instruction writes, if that has this number of bytes.
+fn written_type(context: &EvalContext<'_>, pc: Pc, bytes: u32) -> ScalarType {
     let types = context.program().opcode(pc).map(|opcode| &opcode.matched.types);
-    let ty = types.and_then(|types| types.last().copied()).filter(|ty| ty.bytes() == bytes).unwrap_or(untyped(bytes));
-    Scalar::new(Type::Scalar(ty), u128::from(bits)).text(context, None)
+    types.and_then(|types| types.last().copied()).filter(|ty| ty.bytes() == bytes).unwrap_or(untyped(bytes))
 }
 
 fn untyped(bytes: u32) -> ScalarType {

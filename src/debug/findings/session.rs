@@ -10,8 +10,10 @@ use crate::debug::fidelity::executed;
 use crate::debug::focus::ThreadFilter;
 use crate::debug::names::memory_name;
 use crate::debug::session::{InterruptCheck, Session};
+use crate::debug::target::MemoryTarget;
 use crate::debug::timeline::{End, Ran};
 use crate::debug::view::{self, Warps};
+use crate::isa::Space;
 use crate::machine::{NullObserver, Tick};
 
 /// Ticks that checkers process between two checks for an interrupt.
@@ -35,6 +37,21 @@ impl Session {
         let mut findings = self.all_findings();
         findings.retain(|finding| !self.finding_log.suppressions.matches(finding));
         findings
+    }
+
+    /// True if a finding is about bytes of `place`.
+    pub fn is_about(&self, finding: &FindingText, place: &MemoryTarget) -> bool {
+        let found = finding.number.checked_sub(1).and_then(|index| self.timeline.findings().nth(index));
+        let Some((found, memory)) = found.and_then(|(found, _)| Some((found, found.memory?))) else { return false };
+        let is_owner = match memory.space {
+            Space::Shared | Space::Local => memory.block == place.owner.block,
+            _ => true,
+        };
+        // Of a race, the bytes of all its accesses; of many that lie apart, those of the first alone are known.
+        let first = memory.address..memory.address.saturating_add(u64::from(memory.bytes));
+        let place_bytes = place.address..place.address.saturating_add(place.bytes);
+        let mut bytes = std::iter::once(&first).chain(found.conflict_bytes.ranges());
+        memory.space == place.space && is_owner && bytes.any(|range| range.start < place_bytes.end && place_bytes.start < range.end)
     }
 
     /// True if a finding is suppressed.

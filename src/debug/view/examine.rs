@@ -76,6 +76,8 @@ pub struct Examined {
 /// A row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExamineRow {
+    /// The line of the source that the instruction was made of, where that is another than of the row above.
+    pub source: Option<String>,
     /// The address, or the number of an instruction.
     pub address: u64,
     /// The symbol that contains the address.
@@ -264,7 +266,7 @@ fn numbers(
         let text = Scalar::new(Type::Scalar(element), little_endian(bytes)).text(context, format);
         if index % per_row == 0 {
             let symbol = symbols::symbol(context, space, address);
-            examined.rows.push(ExamineRow { address, symbol, values: Vec::new(), current: false });
+            examined.rows.push(ExamineRow { address, symbol, values: Vec::new(), current: false, source: None });
         }
         if let Some(row) = examined.rows.last_mut() {
             row.values.push(text);
@@ -337,7 +339,7 @@ fn strings(context: &EvalContext<'_>, count: u64, (space, start): (Space, u64)) 
         };
         if address > first {
             let symbol = symbols::symbol(context, space, first);
-            examined.rows.push(ExamineRow { address: first, symbol, values: vec![text + end], current: false });
+            examined.rows.push(ExamineRow { address: first, symbol, values: vec![text + end], current: false, source: None });
         }
         examined.next = pointer(space, ScalarType::B8, address);
         if examined.stopped.is_some() {
@@ -345,6 +347,24 @@ fn strings(context: &EvalContext<'_>, count: u64, (space, start): (Space, u64)) 
         }
     }
     Ok(examined)
+}
+
+/// Adds the lines of the source to rows of instructions.
+pub fn add_source(context: &EvalContext<'_>, examined: &mut Examined) {
+    let program = context.program();
+    let mut above = None;
+    for row in &mut examined.rows {
+        let place = usize::try_from(row.address).ok().and_then(|pc| program.source_lines.get(pc).copied().flatten());
+        let line = place.map(|place| (place.file, place.line));
+        // Line 0 is what compilers give to code of no line.
+        if let Some(place) = place.filter(|place| line != above && place.line > 0) {
+            let name = program.source_files.iter().find(|(number, _)| *number == place.file).map_or("?", |(_, name)| name.as_str());
+            let name = name.rsplit(['/', '\\']).next().unwrap_or(name);
+            let text = context.source_texts.and_then(|texts| texts.line(program, place)).unwrap_or_default();
+            row.source = Some(format!("{name}:{}  {}", place.line, text.trim_start()).trim_end().to_string());
+        }
+        above = line;
+    }
 }
 
 fn instructions(context: &EvalContext<'_>, count: u64, start: u64) -> Result<Examined, ExamineError> {
@@ -358,7 +378,7 @@ fn instructions(context: &EvalContext<'_>, count: u64, start: u64) -> Result<Exa
     let row = |number: u64| {
         let pc = Pc(number as u32);
         let values = vec![super::statement(program, pc)];
-        ExamineRow { address: number, symbol: symbols::code_symbol(program, pc), values, current: Some(pc) == here }
+        ExamineRow { address: number, symbol: symbols::code_symbol(program, pc), values, current: Some(pc) == here, source: None }
     };
     Ok(Examined {
         rows: (start..end).map(row).collect(),

@@ -56,7 +56,7 @@ pub use copies::{
 pub use descriptor::{DescriptorView, descriptor};
 pub use divergence::{Divergence, GroupView, divergence};
 pub use element_state::{ElementState, ElementWriter, element_state};
-pub use examine::{Examine, ExamineError, ExamineRow, Examined, Shape, Unit, examine};
+pub use examine::{Examine, ExamineError, ExamineRow, Examined, Shape, Unit, add_source, examine};
 pub use fragment::{FragmentCell, FragmentElement, FragmentError, FragmentView, NamedFragment, fragment, other_holder};
 pub use lane_access::{LaneAccess, lane_access};
 pub use launch::{KernelRow, LaunchView, ParamRow, ParamValue, SharedBytes, VariableOrigin, VariableRow, kernels, launch};
@@ -76,7 +76,7 @@ pub use pipeline::{Cells, Pipeline, Stage, StageSpan, StageState, cells, pipelin
 pub use place::{Actor, CodePlace};
 pub use registers::{RegisterRow, RegisterState, Values, live_registers, register_rows, register_states, registers, undefined_lanes};
 pub use roles::{GuessedRole, RoleRow, RolesGuessed, role_guess, roles};
-pub use source::{InlineAsm, SourcePlace, source_place};
+pub use source::{InlineAsm, SourceFileState, SourcePlace, file_of_source, source_place};
 pub use stack::{FrameRow, FrameView, Stack, backtrace, frame, locals_of, outermost};
 pub use symbols::{
     AllocationKind, AllocationRow, SharedKind, SharedRow, SymbolKind, SymbolRow, TypeName, allocations, function_place,

@@ -23,6 +23,32 @@ pub struct SourcePlace {
     pub contraction: Option<ContractionNote>,
     /// Number of instructions of the same source line, in the same function.
     pub instructions: usize,
+    /// The file of the source, where it is asked for.
+    pub file: Option<SourceFileState>,
+}
+
+/// A file of the source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SourceFileState {
+    /// Its name, and the number of its lines.
+    Found(String, u32),
+    /// Its name; the text is not at hand.
+    Missing(String),
+    /// The module names none here.
+    Unnamed,
+}
+
+/// The file of the source that the instruction at `pc` comes from; of one without, the first that the module names.
+pub fn file_of_source(context: &EvalContext<'_>, pc: Pc) -> SourceFileState {
+    let program = context.program();
+    let line = program.source_lines.get(pc.index()).copied().flatten();
+    let number = line.map(|line| line.file).or_else(|| program.source_files.first().map(|(number, _)| *number));
+    let named = number.and_then(|number| program.source_files.iter().find(|(other, _)| *other == number));
+    let Some((number, name)) = named else { return SourceFileState::Unnamed };
+    match context.source_texts.and_then(|texts| texts.file(program, *number)) {
+        Some(text) => SourceFileState::Found(name.clone(), text.line_count()),
+        None => SourceFileState::Missing(name.clone()),
+    }
 }
 
 /// The position of an instruction in its `asm` statement.
@@ -56,6 +82,7 @@ pub fn source_place(context: &EvalContext<'_>, pc: Pc) -> Option<SourcePlace> {
         contraction: contraction_note(program, pc),
         source: line.zip(file).map(|(line, (_, name))| (name.clone(), line.line, line.column)),
         instructions: function.code.clone().filter(same).count(),
+        file: None,
     })
 }
 

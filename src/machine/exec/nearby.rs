@@ -4,7 +4,7 @@ use crate::base::counted;
 use crate::isa::Space;
 use crate::machine::exec::warp_run::{Group, WarpRun};
 use crate::machine::state::memory::Region;
-use crate::program::ParamStorage;
+use crate::program::{ParamStorage, shown_name};
 
 /// The largest distance in bytes at which a range is called nearby.
 const NEARBY_BYTES: u64 = 1 << 30;
@@ -74,7 +74,7 @@ impl NamedRange<'_> {
     }
 
     fn relation(&self, address: u64, bytes: u64) -> String {
-        let whole = format!("'{}' ({} at {:#x})", self.name, counted(self.bytes, "byte"), self.start);
+        let whole = format!("'{}' ({} at {:#x})", shown_name(self.name), counted(self.bytes, "byte"), self.start);
         if self.distance(address) > NEARBY_BYTES {
             format!("no object is nearby; the nearest is {whole}")
         } else if address < self.start {

@@ -54,6 +54,7 @@ impl Answer {
             | Outcome::Fixed(..)
             | Outcome::Stop(_)
             | Outcome::Apply(..)
+            | Outcome::Complete(_)
             | Outcome::Collect(_)
             | Outcome::Lines(_)
             | Outcome::Shell(_)

@@ -21,7 +21,7 @@ use super::table::table;
 use super::threads;
 use super::value::{in_a_line, printed, registers};
 use super::view as views;
-use crate::base::{Tick, counted};
+use crate::base::Tick;
 use crate::command::{Outcome, View};
 use crate::debug::breakpoints::{BreakpointLocation, BreakpointRow};
 use crate::debug::find::{EventRow, FoundText, GroupRow};
@@ -64,6 +64,7 @@ pub fn outcome(outcome: &Outcome) -> String {
         | Outcome::Printed(_)
         | Outcome::Stop(_)
         | Outcome::Apply(..)
+        | Outcome::Complete(_)
         | Outcome::Collect(_)
         | Outcome::Lines(_)
         | Outcome::Shell(_)
@@ -235,9 +236,15 @@ fn found_text(found: &FoundText) -> String {
         _ => String::new(),
     };
     let interrupted = if found.interrupted { ", interrupted" } else { "" };
-    let instructions = counted(found.instructions, "instruction");
+    let plural = if found.instructions == 1 { "" } else { "s" };
+    let counted = format!("{} {}{plural}", grouped(found.instructions), found.counted);
     let times = if found.times == 1 { "once".to_string() } else { format!("{} times", grouped(found.times)) };
-    format!("{rows}{more}{times} by a thread ({instructions}) up to t={}{interrupted}\n", grouped(found.until))
+    let until = grouped(found.until);
+    match found.counted {
+        "finding" if found.instructions == 0 => format!("no findings up to t={until}\n"),
+        "finding" => format!("{rows}{counted}, {times} in all, up to t={until}\n"),
+        _ => format!("{rows}{more}{times} by a thread ({counted}) up to t={until}{interrupted}\n"),
+    }
 }
 
 /// The writes to a location, a line for each.

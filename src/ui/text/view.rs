@@ -6,7 +6,7 @@ use crate::base::counted;
 use crate::debug::explain::{Explanation, LaneView, OperandView, StepOutcome};
 use crate::debug::view::{
     BlockView, CfgView, ContractionKind, ContractionNote, Divergence, ExamineRow, Examined, FirstOp, GroupView, InlineAsm, Line, Listing,
-    MayRead, MayReadRow, SourcePlace, State,
+    MayRead, MayReadRow, SourceFileState, SourcePlace, State,
 };
 use crate::debug::{LaneMask, shown_name};
 
@@ -162,7 +162,8 @@ pub fn examined(examined: &Examined, code: bool) -> String {
             "   "
         };
         let values: String = row.values.iter().map(|value| format!("  {value:>width$}", width = cell.unwrap_or(0))).collect();
-        format!("{mark}{:width$}{values}\n", format!("{}:", head(row)))
+        let source = row.source.as_ref().map_or(String::new(), |source| format!("{source}\n"));
+        format!("{source}{mark}{:width$}{values}\n", format!("{}:", head(row)))
     };
     let stopped = examined.stopped.as_ref().map_or(String::new(), |error| format!("{error}\n"));
     let in_flight = examined.in_flight.as_ref().map_or(String::new(), |note| format!("{note}\n"));
@@ -232,7 +233,8 @@ fn outcome(outcome: &StepOutcome) -> String {
 
 /// The origin of an instruction: its PTX line, its source line, its inline assembly.
 pub fn source(place: &SourcePlace) -> String {
-    let SourcePlace { pc, function, ptx, ptx_file, source, inline_asm, contraction, instructions } = place;
+    let SourcePlace { pc, function, ptx, ptx_file, source, inline_asm, contraction, instructions, file } = place;
+    let head = file.as_ref().map_or(String::new(), source_file);
     let origin = match source {
         Some((file, line, column)) => {
             let column = if *column == 0 { String::new() } else { format!(":{column}") };
@@ -247,7 +249,18 @@ pub fn source(place: &SourcePlace) -> String {
     });
     let contraction = contraction.as_ref().map_or(String::new(), |found| contraction_note(found) + "\n");
     let function = shown_name(function);
-    format!("instruction {} of '{function}' at {ptx} ({ptx_file})\n{origin}{asm}{contraction}", pc.0)
+    format!("{head}instruction {} of '{function}' at {ptx} ({ptx_file})\n{origin}{asm}{contraction}", pc.0)
+}
+
+/// The line about a file of the source.
+fn source_file(file: &SourceFileState) -> String {
+    match file {
+        SourceFileState::Found(name, lines) => format!("current source file: {name}, {}\n", counted(u64::from(*lines), "line")),
+        SourceFileState::Missing(name) => {
+            format!("current source file: {name}, which is neither there nor beside the PTX: -I DIR names its folder\n")
+        }
+        SourceFileState::Unnamed => "the module names no source file: nvcc -lineinfo does\n".to_string(),
+    }
 }
 
 /// What a load may return: the writes, newest last, those that it may return marked.

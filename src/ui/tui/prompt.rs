@@ -95,7 +95,7 @@ impl Prompt {
     pub fn update_names(&mut self) {
         let mut names = KnownNames::of(&self.shared.session());
         names.layouts = self.shared.screen_terminal().screen.layouts();
-        names.layouts.push("next".to_string());
+        names.layouts.extend(["next".to_string(), "prev".to_string()]);
         self.editor.set_names(names);
     }
 

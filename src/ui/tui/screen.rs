@@ -134,6 +134,11 @@ impl Screen {
         self.layouts.names()
     }
 
+    /// The names of all layouts with what they are for, a line each; `*` marks the one that is shown.
+    pub fn list_layouts(&self) -> String {
+        self.layouts.listing()
+    }
+
     /// The key map.
     pub fn keys(&self) -> &KeyMap {
         &self.keys

@@ -8,6 +8,7 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::Span;
 
+use super::canvas::fitted;
 use super::layout::layouts;
 use super::picture;
 use super::screen::Screen;
@@ -134,6 +135,7 @@ impl ScreenTerminal {
     pub fn request(&mut self, request: &LayoutRequest) -> Result<String, CommandError> {
         let command = match request {
             LayoutRequest::Export(file) => return self.export(file),
+            LayoutRequest::List => return Ok(self.screen.list_layouts()),
             LayoutRequest::Show(name) => layouts::Command::Show(name),
             LayoutRequest::Save(name) => layouts::Command::Save(name),
         };
@@ -191,7 +193,8 @@ impl Candidates {
         for (index, text) in self.candidates.iter().take(shown).chain(&more).enumerate() {
             let (x, y) = (index / rows * widest, usize::from(top) + index % rows);
             if let (Ok(x), Ok(y)) = (u16::try_from(x), u16::try_from(y)) {
-                buffer.set_stringn(x, y, text, usize::from(area.width.saturating_sub(x)), style);
+                let room = usize::from(area.width.saturating_sub(x));
+                buffer.set_stringn(x, y, fitted(text, room.min(widest)), room, style);
             }
         }
     }

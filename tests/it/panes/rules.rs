@@ -357,6 +357,9 @@ fn layouts_are_shown_saved_and_read_again() {
     let navigation: Vec<String> = (0..SHIPPED.len() + 1).map(|_| all.take("next").unwrap().about).collect();
     assert_eq!(navigation[0], layouts().take("compact").unwrap().about);
     assert_eq!(navigation[SHIPPED.len()], layouts().take("default").unwrap().about);
+    assert_eq!(all.take("prev").unwrap(), layouts().take("mine").unwrap());
+    let listing = all.listing();
+    assert!(listing.contains("* mine ") && listing.contains("  race "), "{listing}");
     let error = layouts().take("divergance").unwrap_err();
     assert_eq!(error.to_string(), "there is no layout 'divergance', did you mean 'divergence'?");
     std::fs::write(folder.join("broken.ron"), "Layout(\n  root: Pane(Sauce))").unwrap();

@@ -27,7 +27,7 @@ const GDB_NAMES: [(&str, &str); 4] = [("src", "source"), ("split", "source"), ("
 /// A command on layouts: `layout` or `save layout`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command<'a> {
-    /// Shows a layout: its name, its file, or `next`.
+    /// Shows a layout: its name, its file, `next` or `prev`.
     Show(&'a str),
     /// Writes the current layout to a file, or under a name to the configuration directory.
     Save(&'a str),
@@ -102,19 +102,31 @@ impl LayoutStore {
         names
     }
 
-    /// Selects a layout by its name, its file, or `next`.
+    /// The names of all layouts with what they are for, a line each; `*` marks the one that is shown.
+    pub fn listing(&self) -> String {
+        let names = self.names();
+        let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+        let row = |name: &String| {
+            let about = self.read(name, &names).map_or_else(|error| error.to_string(), |layout| layout.about);
+            format!("{} {name:width$}  {about}\n", if *name == self.shown { '*' } else { ' ' })
+        };
+        names.iter().map(row).collect()
+    }
+
+    /// Selects a layout by its name, its file, `next` or `prev`.
     ///
     /// # Errors
     /// There is none, or its file has an error.
     pub fn take(&mut self, name: &str) -> Result<Layout, LayoutStoreError> {
         let names = self.names();
-        let next = || {
-            let at = names.iter().position(|name| *name == self.shown).map_or(0, |at| at + 1);
+        let step = |step: usize| {
+            let at = names.iter().position(|name| *name == self.shown).map_or(0, |at| at + step);
             names.get(at % names.len().max(1)).cloned().unwrap_or_default()
         };
         let gdb_name = GDB_NAMES.iter().find(|(gdb, _)| *gdb == name && !names.iter().any(|own| own == gdb)).map(|(_, own)| *own);
         let name = match name {
-            "next" => next(),
+            "next" => step(1),
+            "prev" | "previous" => step(names.len().max(1) - 1),
             name => gdb_name.unwrap_or(name).to_string(),
         };
         let layout = self.read(&name, &names);
