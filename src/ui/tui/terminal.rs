@@ -14,7 +14,7 @@ use ratatui::backend::{Backend, CrosstermBackend};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::wrap::{clean, wrapped};
+use super::wrap::{clean, first_row, wrapped};
 use crate::ui::tty::guard::{self, unbuffered};
 use crate::ui::visible::visible;
 
@@ -233,7 +233,7 @@ impl Terminal {
             text += &format!("\x1b[{row};1H\x1b[2K{line}\x1b[0m");
         }
         if self.usage == Use::Browse {
-            let status = wrapped(&self.status, columns).into_iter().next().unwrap_or_default();
+            let status = first_row(&self.status, columns);
             text += &format!("\x1b[{};1H\x1b[2K\x1b[7m{status}\x1b[K\x1b[0m\x1b[?25l", self.size.rows);
         }
         text
@@ -277,8 +277,7 @@ impl Terminal {
 
     /// Shows a status line in the row of the cursor, or in browse mode in the last row; an empty one removes it.
     pub fn set_status(&mut self, text: &str) -> io::Result<()> {
-        self.status =
-            wrapped(&clean(&visible(text)), usize::from(self.size.columns).saturating_sub(1)).into_iter().next().unwrap_or_default();
+        self.status = first_row(&clean(&visible(text)), usize::from(self.size.columns).saturating_sub(1));
         match self.usage {
             Use::Prompt => self.write(&format!("\r\x1b[2K{}", self.status)),
             Use::Browse => self.write_tail(),

@@ -1,5 +1,7 @@
 //! Wraps lines of text at the width of the terminal; tabs become blanks.
 
+use std::borrow::Cow;
+
 use ratatui::text::Span;
 
 use crate::ui::visible::{color_length, visible_styled};
@@ -29,8 +31,34 @@ pub fn plain(line: &str) -> String {
     text
 }
 
-/// The line wrapped to rows of at most `columns`, at a blank of their second half if there is one; one row for an empty line.
+/// The first row of a line, with `…` at its end if there are more.
+pub fn first_row(line: &str, columns: usize) -> String {
+    let mut rows = wrapped(line, columns).into_iter();
+    match (rows.next(), rows.next()) {
+        (Some(row), None) => row,
+        _ => wrapped(line, columns.saturating_sub(1).max(1)).into_iter().next().unwrap_or_default() + "…",
+    }
+}
+
+/// The line with two blanks for more of them between words, if it is wider than `columns`: columns that are wrapped are aligned to nothing.
+pub fn squeezed(line: &str, columns: usize) -> Cow<'_, str> {
+    if width(line) <= columns {
+        return Cow::Borrowed(line);
+    }
+    let start = line.len() - line.trim_start_matches(' ').len();
+    let mut text = line[..start].to_string();
+    for c in line[start..].chars() {
+        if c != ' ' || !text[start..].ends_with("  ") {
+            text.push(c);
+        }
+    }
+    Cow::Owned(text)
+}
+
+/// The line wrapped to rows of at most `columns`, at blanks; a word is broken if it is longer than a row, or than the half of one where
+/// little stands before it. One row for an empty line.
 pub fn wrapped(line: &str, columns: usize) -> Vec<String> {
+    let line = &*squeezed(line, columns);
     let mut rows = Vec::new();
     let (mut row, mut used) = (String::new(), 0);
     // The bytes and the columns before the last blank of the row.
@@ -41,7 +69,8 @@ pub fn wrapped(line: &str, columns: usize) -> Vec<String> {
             Some(length) => (length, 0),
             None => (c.len_utf8(), Span::raw(&rest[..c.len_utf8()]).width()),
         };
-        if c == ' ' && 2 * used >= columns {
+        let fits = || width(rest[1..].split(' ').next().unwrap_or_default()) <= columns;
+        if c == ' ' && (2 * used >= columns || !row.trim().is_empty() && fits()) {
             blank = Some((row.len(), used));
         }
         if used + wide > columns && used > 0 {
@@ -97,7 +126,12 @@ mod tests {
         assert_eq!(wrapped("abcd efgh ij", 4), ["abcd", "efgh", "ij"]);
         assert_eq!(wrapped("a bcdefgh", 6), ["a bcde", "fgh"]);
         assert_eq!(wrapped("\x1b[1mabc\x1b[0m \x1b[1mdef", 5), ["\x1b[1mabc\x1b[0m", "\x1b[1mdef"]);
+        assert_eq!(wrapped("a bcdef", 6), ["a", "bcdef"]);
+        assert_eq!(wrapped("a        b", 8), ["a  b"]);
+        assert_eq!(wrapped("  a        bcdefgh", 8), ["  a ", "bcdefgh"]);
         // Two columns each.
         assert_eq!(wrapped("幅幅幅", 5), ["幅幅", "幅"]);
+        assert_eq!(first_row("one two", 7), "one two");
+        assert_eq!(first_row("one two", 5), "one…");
     }
 }

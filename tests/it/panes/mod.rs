@@ -3,6 +3,7 @@
 #![cfg(feature = "tui")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot run its kernel fails")]
 
+mod cut;
 mod readme;
 mod rules;
 mod screen;

@@ -8,7 +8,7 @@ use super::words::{compact_count, visible_range};
 use crate::debug::shown_name;
 use crate::debug::view::{BlockView, CfgView, control_flow};
 use crate::drawing::{BoxSize, Drawing, DrawnEdge, Point, lay_out};
-use crate::ui::tui::canvas::{Canvas, Target, fitted, width};
+use crate::ui::tui::canvas::{Canvas, Target, fitted, width, without_start};
 use crate::ui::tui::theme::Role;
 
 /// The minimum size of the pane for a graph; below it, the blocks are listed.
@@ -125,8 +125,9 @@ fn graph(
     let focus = view.blocks.iter().position(|block| block.focused).unwrap_or(0);
     let corner = drawing.corners.get(focus).copied().unwrap_or_default();
     let (columns, rows) = (canvas.width(), canvas.height());
-    let top = start(corner.y, drawing.height, rows, &mut view_state.down);
-    let left = start(corner.x, drawing.width, columns, &mut view_state.right);
+    let wide = view.blocks.get(focus).map_or(0, |block| size(block, shape).width);
+    let top = start((corner.y, 1), drawing.height, rows, &mut view_state.down);
+    let left = start((corner.x, wide), drawing.width, columns, &mut view_state.right);
     view_state.page = rows as i64;
     let mut lines = Lines::new(columns, rows, (left, top));
     for edge in &drawing.edges {
@@ -176,15 +177,15 @@ fn taken(block: &BlockView, to: usize) -> Option<String> {
     block.counts.as_ref()?.taken.get(edge).map(|lanes| compact_count(*lanes))
 }
 
-/// The first visible cell in one dimension: the drawing is centred if it fits, otherwise the focus is; then shifted by the scroll offset
-/// `moved`, which is clamped.
-fn start(focus: usize, total: usize, room: usize, moved: &mut i64) -> i64 {
-    let (focus, total, room) = (focus as i64, total as i64, room as i64);
+/// The first visible cell in one dimension: the drawing is centred if it fits, otherwise the focus is, which begins at a cell and has a
+/// size: all of it is visible where there is room. Then it is shifted by the scroll offset `moved`, which is clamped.
+fn start((focus, size): (usize, usize), total: usize, room: usize, moved: &mut i64) -> i64 {
+    let (focus, size, total, room) = (focus as i64, size as i64, total as i64, room as i64);
     if total <= room {
         *moved = 0;
         return -(room - total) / 2;
     }
-    let unscrolled = (focus - room / 3).clamp(0, total - room);
+    let unscrolled = (focus - room / 3).max(focus + size - room).min(focus).clamp(0, total - room);
     let start = (unscrolled + *moved).clamp(0, total - room);
     *moved = start - unscrolled;
     start
@@ -215,7 +216,7 @@ fn draw_block(context: &DrawContext<'_>, block: &BlockView, shape: Shape, (x, y)
         let Ok(row) = usize::try_from(row) else { continue };
         let skipped = usize::try_from(-x).unwrap_or(0);
         let column = usize::try_from(x).unwrap_or(0);
-        let shown: String = text.chars().skip(skipped).collect();
+        let shown = without_start(text, skipped);
         canvas.text(column, row, &shown, role);
         if let Some(target) = list_target(context, block) {
             canvas.on_click((column, row, width(&shown)), target);

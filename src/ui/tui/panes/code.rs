@@ -2,7 +2,7 @@
 
 use crate::base::SourceFile;
 use crate::debug::{TokenClass, classify_tokens};
-use crate::ui::tui::canvas::{Canvas, Span};
+use crate::ui::tui::canvas::{Canvas, Span, without_start};
 use crate::ui::tui::theme::Role;
 
 /// The blanks for a tab.
@@ -49,12 +49,16 @@ impl Highlighter {
 
 /// Draws a line in the first row, without its first `skipped` characters.
 pub fn draw(canvas: &mut Canvas<'_>, line: &[Span], mut skipped: usize) {
-    let mut x = 0;
+    let whole: String = line.iter().map(|(_, text)| text.as_str()).collect();
+    let kept = without_start(&whole, skipped);
+    let mut kept = kept.chars();
+    let mut shown: Vec<Span> = Vec::new();
     for (role, text) in line {
-        let shown: String = text.chars().skip(skipped).collect();
-        skipped = skipped.saturating_sub(text.chars().count());
-        x = canvas.text(x, 0, &shown, *role);
+        let count = text.chars().count();
+        shown.push((*role, kept.by_ref().take(count.saturating_sub(skipped)).collect()));
+        skipped = skipped.saturating_sub(count);
     }
+    canvas.spans(0, 0, &shown);
 }
 
 /// Splits a line at the start and the end of comments: the segments, each true if it is a comment, and whether the line ends inside a

@@ -239,9 +239,12 @@ fn draw_row(canvas: &mut Canvas<'_>, (row, variable): (&RegisterRow, &str), was:
             canvas.text(x, 0, &format!("  reads as {text}"), Role::Dim);
         }
         ValueText::Scalar(text) => {
-            let x = canvas.text(x, 0, text, role);
+            let x = canvas.text(x, 0, &rounded(text, canvas.width().saturating_sub(x)), role);
             if let Some(RegisterRow { value: ValueText::Scalar(text), .. }) = was {
-                canvas.text(x, 0, &format!("  was {text}"), Role::Dim);
+                let text = format!("  was {text}");
+                if x + width(&text) <= canvas.width() {
+                    canvas.text(x, 0, &text, Role::Dim);
+                }
             }
         }
         ValueText::Array(_) | ValueText::Tensor(_) => {}
@@ -261,7 +264,7 @@ fn with_undefined(text: &LanesText, undefined: LaneMask, room: usize, (role, lan
         count => format!("  {UNDEFINED} in {count} lanes"),
     };
     let mut spans = match text.ty.as_str() {
-        "pred" => predicate_spans(text, undefined, role),
+        "pred" => predicate_spans(text, undefined, room.saturating_sub(width(&described)), role),
         _ => lanes_spans(text, room.saturating_sub(width(&described)), (role, lane)),
     };
     spans.push((Role::Bad, described));
@@ -272,7 +275,7 @@ fn with_undefined(text: &LanesText, undefined: LaneMask, room: usize, (role, lan
 fn lanes_spans(text: &LanesText, room: usize, (role, lane): (Role, u32)) -> Vec<Span> {
     let dim = |text: String| (Role::Dim, text);
     match &text.pattern {
-        _ if text.ty == "pred" => predicate_spans(text, LaneMask::NONE, role),
+        _ if text.ty == "pred" => predicate_spans(text, LaneMask::NONE, room, role),
         Pattern::Uniform(value) => vec![(role, value.clone()), dim("  uniform".to_string())],
         Pattern::Affine { base, stride } => {
             let base = if base == "0" { String::new() } else { format!("{base} + ") };
@@ -335,8 +338,9 @@ fn true_lanes(text: &LanesText) -> LaneMask {
     lanes.zip(&text.values).filter(|(_, value)| *value == "true").map(|(lane, _)| lane).collect()
 }
 
-/// `██·?█ 3 true`: a cell for each lane; `?` if the predicate is undefined, blank if the lane is not in the mask.
-fn predicate_spans(text: &LanesText, undefined: LaneMask, role: Role) -> Vec<Span> {
+/// `██·?█ 3 true`: a cell for each lane; `?` if the predicate is undefined, blank if the lane is not in the mask. In little room a cell
+/// for two lanes: `▌` if it is true in the first, `▐` in the second, `█` in both.
+fn predicate_spans(text: &LanesText, undefined: LaneMask, room: usize, role: Role) -> Vec<Span> {
     let holds = true_lanes(text);
     let has = |lanes: LaneMask, lane: u32| lanes.contains(lane as usize);
     let cell = |lane| match () {
@@ -345,5 +349,17 @@ fn predicate_spans(text: &LanesText, undefined: LaneMask, role: Role) -> Vec<Spa
         () if has(holds, lane) => '█',
         () => '·',
     };
-    vec![(role, (0..32).map(cell).collect()), (Role::Dim, format!(" {} true", holds.count()))]
+    let pair = |first: u32| match [first, first + 1] {
+        lanes if lanes.iter().any(|lane| has(undefined, *lane)) => '?',
+        lanes if !lanes.iter().any(|lane| has(text.mask, *lane)) => ' ',
+        lanes => match lanes.map(|lane| has(holds, lane)) {
+            [true, true] => '█',
+            [true, false] => '▌',
+            [false, true] => '▐',
+            [false, false] => '·',
+        },
+    };
+    let count = format!(" {} true", holds.count());
+    let cells = if room >= 32 + width(&count) { (0..32).map(cell).collect() } else { (0..32).step_by(2).map(pair).collect() };
+    vec![(role, cells), (Role::Dim, count)]
 }

@@ -1,7 +1,7 @@
 //! The rows that a pane can fill: an empty one gives its room away.
 
 use super::pane::Pane;
-use super::{banks, fragment};
+use super::{banks, fragment, warps};
 use crate::debug::focus::ThreadFilter;
 use crate::debug::session::Session;
 use crate::debug::view::{self, MemorySpace};
@@ -13,7 +13,8 @@ impl Pane {
         let of_block = ThreadFilter::default();
         let mbarriers = || view::mbarrier_views(&eval_context).map_or(0, |views| views.len());
         let rows = match self {
-            Pane::Source { .. } | Pane::Cfg | Pane::Registers { .. } | Pane::Warps | Pane::Locals => return None,
+            Pane::Source { .. } | Pane::Cfg | Pane::Registers { .. } | Pane::Locals => return None,
+            Pane::Warps => warps::rows(&eval_context),
             Pane::Timeline | Pane::Console | Pane::Help => return None,
             Pane::Original { .. } => full_unless(view::original_line(&eval_context).is_none())?,
             Pane::Findings => match session.findings().len() {

@@ -15,6 +15,23 @@ const LANES: usize = 32;
 const PLACE_MIN: usize = 11;
 /// The maximum number of rows of the map of blocks.
 const MAP_ROWS: usize = 4;
+/// The fewest rows of a pane with a map.
+const MAP_MIN: usize = 4;
+
+/// The fewest rows of warps that room is kept for: the pane stays as it is while a warp splits and meets again.
+const KEPT: usize = 4;
+/// The columns of a map for which room is kept.
+const MAP_COLUMNS: usize = 40;
+
+/// The rows that the pane can fill.
+pub(super) fn rows(eval_context: &EvalContext<'_>) -> usize {
+    let warps = warp_summary(eval_context).map_or(1, |warps| warps.len().max(KEPT));
+    match map_rows(eval_context.block_count(), MAP_COLUMNS, usize::MAX) {
+        0 => warps,
+        // The map takes at most a third of the pane, and its heading.
+        map => (warps + map).max(3 * (map - 1)).max(MAP_MIN),
+    }
+}
 
 /// Draws the pane; returns its title.
 pub fn draw(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut Canvas<'_>) -> String {
@@ -42,7 +59,7 @@ fn block_name([x, y, z]: [u32; 3]) -> String {
 
 /// The number of rows for the map of blocks: none for a grid of one block, or in a small pane.
 fn map_rows(blocks: u64, width: usize, height: usize) -> usize {
-    if blocks < 2 || height < 4 || width < 20 {
+    if blocks < 2 || height < MAP_MIN || width < 20 {
         return 0;
     }
     let rows = usize::try_from(blocks).unwrap_or(usize::MAX).div_ceil(width.saturating_sub(2));
