@@ -205,3 +205,22 @@ fn a_barrier_between_two_waits_is_progress() {
         );
     }
 }
+
+/// A block whose threads only wait gives its turn to the next: a barrier of all blocks takes a fraction of their turns, which have 32,768
+/// ticks each. Where a run is cut changes nothing.
+#[test]
+fn blocks_that_wait_for_each_other_take_short_turns() {
+    let barrier = "atom.global.add.u32 a, [o], 1; L: ld.acquire.gpu.global.u32 a, [o]; setp.lt.u32 p, a, 1024; @p bra L;";
+    // Lane 0 waits for the other blocks, and the other lanes and warps for it.
+    let cooperative = "mov.u32 b, %tid.x; setp.ne.u32 q, b, 0; @q bra M; atom.global.add.u32 a, [o], 1;
+        L: ld.acquire.gpu.global.u32 a, [o]; setp.lt.u32 p, a, 16; @p bra L; M: bar.sync 0;";
+    // The same where warps have computed and met before.
+    let after_work = format!("mov.u32 b, 0; K: add.u32 b, b, 1; setp.lt.u32 p, b, 200; @p bra K; bar.sync 0; {cooperative}");
+    for body in [barrier, cooperative, &after_work] {
+        let (step, end) = run(body, 16, Schedule::InOrder);
+        assert!(matches!(step, Step::Done) && end < Tick(100_000), "{step:?} {end:?}");
+        let mut machine = machine(body, 16, Schedule::InOrder);
+        while matches!(machine.run(1, &mut NullObserver), Step::Budget) {}
+        assert_eq!(machine.tick(), end, "{body}");
+    }
+}

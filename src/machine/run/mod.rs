@@ -10,3 +10,4 @@ pub(super) mod livelock;
 pub(super) mod progress;
 pub(super) mod schedule;
 pub(super) mod snapshot;
+pub(super) mod spinning;

@@ -1,12 +1,12 @@
 //! The scheduler, which chooses the warp that runs next.
 //!
 //! In order, a warp runs until it waits, exits or has run for [`WARP_SLICE`] ticks; then the next warp of its block that can run gets a
-//! time slice, and after [`BLOCK_SLICE`] ticks, or when no warp of the block can run, the next block. So no warp starves, and a block's
-//! memory stays in the cache. Blocks start in order, when the scheduler first reaches their block slot. The choice is a function of the
-//! machine's state, independent of budgets.
+//! time slice, and after [`BLOCK_SLICE`] ticks, or when no warp of the block can run or all of them spin (`run::spinning`), the next
+//! block. So no warp starves, and a block's memory stays in the cache. Blocks start in order, when the scheduler first reaches their block
+//! slot. The choice is a function of the machine's state, independent of budgets.
 
 use crate::base::WarpId;
-use crate::machine::state::cursor::Cursor;
+use crate::machine::state::cursor::{BlockSpin, Cursor, SliceSpin};
 use triomphe::Arc;
 
 use crate::isa::BarrierFn;
@@ -60,7 +60,8 @@ impl Machine {
             if self.tick >= end {
                 return Step::Budget;
             }
-            let limit = end.min(self.slice_limit());
+            let now = self.tick;
+            let limit = self.comparison_limit(end.min(self.slice_limit()));
             let ran = match observer.mask() {
                 EventMask::NONE => self.run_slice::<false>(limit, observer),
                 _ => self.run_slice::<true>(limit, observer),
@@ -68,6 +69,9 @@ impl Machine {
             match ran {
                 Ok(asked) => paused = asked,
                 Err(trap) => return Step::Trapped(trap),
+            }
+            if self.tick > now {
+                self.compare_with_slice_start();
             }
         }
     }
@@ -320,11 +324,12 @@ impl Machine {
     }
 
     fn select_in_order(&mut self) -> bool {
-        let block_slot = self.cursor.block_slot;
-        if self.cursor.block_ticks_left > 0 {
+        let (block_slot, used_up) = (self.cursor.block_slot, self.cursor.warp_ticks_left == 0);
+        if self.cursor.block_ticks_left > 0 && !self.block_spins() {
             let next = self.cursor.warp + 1;
             if let Some(warp) = self.ready_warp(block_slot, next) {
                 self.begin_slice(block_slot, warp, WARP_SLICE);
+                self.begin_comparison(used_up);
                 return true;
             }
         }
@@ -335,6 +340,7 @@ impl Machine {
         });
         let Some((block_slot, warp)) = found else { return false };
         self.cursor.block_ticks_left = BLOCK_SLICE;
+        self.cursor.spin = BlockSpin { progress: self.progress, ..BlockSpin::default() };
         self.begin_slice(block_slot, warp, WARP_SLICE);
         true
     }
@@ -379,6 +385,10 @@ impl Machine {
         self.cursor.block_slot = block_slot;
         self.cursor.warp = warp;
         self.cursor.warp_ticks_left = ticks;
+        // What was compared is of the warp before.
+        if self.cursor.spin.slice != SliceSpin::Computes {
+            self.cursor.spin.slice = SliceSpin::Unknown;
+        }
         if matches!(self.prepared.config.schedule, Schedule::ContextSwitches(_)) {
             self.cursor.progress = self.progress;
         }

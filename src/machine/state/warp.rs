@@ -430,6 +430,20 @@ impl Warp {
         groups.sort_by_key(|group| group.mask.first());
         groups.hash(state);
     }
+
+    /// The pc of the group that can run, if there is one alone.
+    pub(in crate::machine) fn sole_ready(&self) -> Option<Pc> {
+        let mut ready = self.groups.iter().filter(|group| group.state == GroupState::Ready);
+        let first = ready.next()?;
+        ready.next().is_none().then_some(first.pc)
+    }
+
+    /// Adds its state to `state`, without what chooses among several groups that can run.
+    pub(in crate::machine) fn hash_sole<H: Hasher>(&self, state: &mut H) {
+        let Self { registers, local, specials: _, groups, simt_stack, live, copy_groups, wgmmas, streak: _, may_spin: _ } = self;
+        (registers, local, live, copy_groups, wgmmas, simt_stack).hash(state);
+        groups.iter().for_each(|group| group.hash_place(state));
+    }
 }
 
 impl Hash for Warp {
@@ -439,12 +453,20 @@ impl Hash for Warp {
     }
 }
 
-impl Hash for LaneGroup {
-    /// Omits its frame, which follows from its calls. Hashes these in a loop, since recursion could be too deep.
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        let Self { pc, mask, frame: _, local_top: _, stack, state: group_state, yielded, polled } = self;
-        (pc, mask, group_state, yielded, polled, depth(stack)).hash(state);
+impl LaneGroup {
+    /// Adds all to `state` but whether it has yielded. Omits its frame, which follows from its calls. Hashes these in a loop, since
+    /// recursion could be too deep.
+    fn hash_place<H: Hasher>(&self, state: &mut H) {
+        let Self { pc, mask, frame: _, local_top: _, stack, state: group_state, yielded: _, polled } = self;
+        (pc, mask, group_state, polled, depth(stack)).hash(state);
         frames(stack).for_each(|call| call.pc.hash(state));
+    }
+}
+
+impl Hash for LaneGroup {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.yielded.hash(state);
+        self.hash_place(state);
     }
 }
 
