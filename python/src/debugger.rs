@@ -62,11 +62,7 @@ impl Replay {
     /// A session of the run, before its first instruction.
     pub fn session(&self) -> PyResult<Prompt> {
         let (planned, options) = self.captured()?;
-        let mut prompt = planned.prompt(0, &options).map_err(|error| failed(&error))?;
-        if let Some(text) = self.module.tensors() {
-            prompt.describe_tensors(text.to_string());
-        }
-        Ok(prompt)
+        planned.prompt(0, &options).map_err(|error| failed(&error))
     }
 
     /// The last writer of each of these ranges, an address and a number of bytes each.

@@ -137,7 +137,7 @@ impl Launch {
         }
         let (path, program) = (module.path().to_path_buf(), Arc::clone(module.program()));
         let file = match &self.source {
-            Source::Arguments(words) => return Ok(Planned::of(open_arguments(path, program, words, &self.overrides)?)),
+            Source::Arguments(words) => return Ok(Planned::of_module(open_arguments(path, program, words, &self.overrides)?, module)),
             Source::File(file) => LaunchFile::read(file),
             Source::Text(text) => {
                 let folder = path.parent().unwrap_or(Path::new(""));
@@ -148,7 +148,7 @@ impl Launch {
             LaunchFileError::Unreadable(message) => Error::File(message),
             LaunchFileError::Wrong(wrong) => Error::Rejected(problems(&wrong.0, &wrong.1)),
         })?;
-        Ok(Planned::of(open_launch_file(path, program, file, &self.overrides)?))
+        Ok(Planned::of_module(open_launch_file(path, program, file, &self.overrides)?, module))
     }
 }
 
@@ -158,7 +158,7 @@ impl DriverLaunch {
     /// # Errors
     /// There is no such kernel, or the launch does not match it.
     pub fn planned(&self, module: &Module) -> Result<Planned, Error> {
-        Ok(Planned::of(open_driver(Arc::clone(module.program()), self)?))
+        Ok(Planned::of_module(open_driver(Arc::clone(module.program()), self)?, module))
     }
 }
 
@@ -170,11 +170,17 @@ pub struct Planned {
     position: Option<PathBuf>,
     /// Keeps the folder of the files that it reads.
     folder: Option<Arc<TempDir>>,
+    /// The text of Triton's intermediate code, if the module was given one.
+    tensors: Option<Arc<str>>,
 }
 
 impl Planned {
     fn of(opened: Opened) -> Self {
-        Self { opened, position: None, folder: None }
+        Self { opened, position: None, folder: None, tensors: None }
+    }
+
+    fn of_module(opened: Opened, module: &Module) -> Self {
+        Self { tensors: module.tensors().map(Arc::from), ..Self::of(opened) }
     }
 
     /// Keeps a folder alive whose files it reads.
@@ -267,8 +273,8 @@ impl Planned {
     /// # Errors
     /// There is no such case, the device rejects its first launch, or its buffers cannot be filled.
     pub fn session(self, case: usize, options: &RunOptions) -> Result<Session, Error> {
-        let position = self.position.clone();
-        let session = Session::new(self, case, options)?;
+        let (position, tensors) = (self.position.clone(), self.tensors.clone());
+        let session = Session::new(self, case, options)?.described(tensors.as_deref());
         match position {
             Some(position) => session.at(&position),
             None => Ok(session),

@@ -79,11 +79,6 @@ impl Prompt {
         Self { console, interrupted: Arc::default(), was_interrupted: false, has_ended: false, _folder: folder }
     }
 
-    /// Gives the session the text of Triton's intermediate code (`.ttgir`), out of which tensors are put together.
-    pub fn describe_tensors(&mut self, text: String) {
-        self.console.session().describe_tensors(text);
-    }
-
     /// The tensor that a statement of a Triton program gives the variable `name`. The session goes through the run for it.
     ///
     /// # Errors

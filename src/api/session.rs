@@ -57,6 +57,14 @@ impl Session {
         Ok(Self { engine: session::Session::new(opened, case, options.clone())?, state: CommandState::default(), folder })
     }
 
+    /// With the text of Triton's intermediate code, if there is one.
+    pub(super) fn described(mut self, tensors: Option<&str>) -> Self {
+        if let Some(text) = tensors {
+            self.engine.describe_tensors(text.to_string());
+        }
+        self
+    }
+
     /// Moves to the position in the session file at `path`. Commands of breakpoints are dropped, as the file may be untrusted.
     pub(super) fn at(mut self, path: &Path) -> Result<Self, Error> {
         let mut saved = Saved::read(path).map_err(|error| Error::File(error.to_string()))?;

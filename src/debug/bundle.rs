@@ -1,7 +1,8 @@
 //! Bundles: one file with all that a session needs, which opens on any machine at the time of the session.
 //!
-//! A bundle holds the text of the module, a launch file with the data files that it names, the sources that `.loc` names if they can
-//! be read, a session file, and [`Manifest`]: the names of these members, and the options of the run.
+//! A bundle holds the text of the module, that of Triton's intermediate code if there is one, a launch file with the data files that it
+//! names, the sources that `.loc` names if they can be read, a session file, and [`Manifest`]: the names of these members, and the options
+//! of the run.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -242,6 +243,9 @@ impl Session {
         let text = |name: &str, text: String| (name.to_string(), Packed::Bytes(text.into_bytes()));
         let mut members = vec![text(MANIFEST, manifest), text(LAUNCH, content.to_text() + "\n"), text(SESSION, self.saved().to_text())];
         members.extend(names.iter().zip(&modules).map(|(name, module)| text(name, module.text().to_string())));
+        if let ([name], Some(tensors)) = (&names[..], self.tensor_text()) {
+            members.push(text(&Path::new(name).with_extension("ttgir").to_string_lossy(), tensors));
+        }
         let data = data.into_inner().into_iter().enumerate();
         members.extend(data.map(|(number, path)| (data_name(number, &path), Packed::File(path, DATA_BYTES_MAX))));
         self.add_sources(&modules, &opened.folders, &mut members);

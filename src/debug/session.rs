@@ -245,6 +245,11 @@ impl Session {
         self.tensors = LazyTensors::described(text);
     }
 
+    /// That text, given or beside the module, if the kernel of the launch has one.
+    pub fn tensor_text(&self) -> Option<String> {
+        self.tensors.text(&self.program().functions[self.machine().config().kernel.index()].name)
+    }
+
     /// The variable that `name` means in the scope of the focused thread.
     pub fn variable_called(&self, name: &str) -> Option<VarId> {
         scope::variable_called(&self.eval_context(), name).and_then(|variable| arrays::id_of(&self.program, variable))

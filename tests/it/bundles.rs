@@ -157,6 +157,10 @@ fn a_bundle_with_files_of_triton_has_their_names() {
     rewrite(&path, &there.join("y.ptxcap"), |members| members.push(("add_kernel.ttir".to_string(), ttir)));
     let (said, status) = ptxdbg(&there, &["--batch", "y.ptxcap", "-e", "p n"]);
     assert!(said.contains("n = 1000\n") && status == 0, "{status}: {said}");
+    // The bundle has the tensors itself.
+    let words = ["--batch", "x.ptxcap", "-e", "break add_kernel.py:11", "-e", "run", "-e", "p offs[5]"];
+    let (said, status) = ptxdbg(&there, &words);
+    assert!(said.contains("offs[5] = 5\n") && status == 0, "{status}: {said}");
 }
 
 /// A bundle's results are those of its launch: another one is not judged by them, and a tolerance is for its floats.

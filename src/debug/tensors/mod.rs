@@ -75,11 +75,20 @@ impl LazyTensors {
         self.read(program, kernel).as_ref().err()?.as_deref()
     }
 
+    /// The text that describes the kernel of this name, if there is one.
+    pub fn text(&self, kernel: &str) -> Option<String> {
+        Some(self.description(kernel)?.1)
+    }
+
+    fn description(&self, kernel: &str) -> Option<(String, String)> {
+        let given = self.text.clone().map(|text| ("the .ttgir".to_string(), text));
+        given.or_else(|| description(self.module.as_deref()?, kernel))
+    }
+
     fn read(&self, program: &Program, kernel: FuncId) -> &Result<Tensors, Option<String>> {
         self.read.get_or_init(|| {
             let name = &program.functions[kernel.index()].name;
-            let given = self.text.clone().map(|text| ("the .ttgir".to_string(), text));
-            let (file, text) = given.or_else(|| description(self.module.as_deref()?, name)).ok_or(None)?;
+            let (file, text) = self.description(name).ok_or(None)?;
             Tensors::parse(&text, program, kernel).map_err(|error| Some(format!("{file}, {error}: its variables are not known")))
         })
     }
