@@ -74,6 +74,7 @@ use crate::check::deferred::DeferredFindings;
 use crate::check::finding::SideAction;
 use crate::check::reachability::Reachability;
 use crate::check::reporter::Reporter;
+use crate::check::statement::is_same_line;
 use crate::check::unordered_accesses::UnorderedAccesses;
 use crate::flow::result_uses::ResultUses;
 use crate::isa::{Ordering, Scope, Space};
@@ -286,8 +287,8 @@ impl RaceChecker {
         }
     }
 
-    /// Marks the conflicts of plain stores of one instruction that write equal values. There is a conflict for each address: one for each
-    /// pair of accesses is retained.
+    /// Marks the conflicts of plain stores of one statement that write equal values: of one instruction, or of copies that a loop was
+    /// unrolled to. There is a conflict for each address: one for each pair of accesses is retained.
     fn compare_values(&mut self, event: &AccessEvent<'_>, access: &Access) {
         let Some(store) = event.store.filter(|_| access.strong.is_none()) else { return };
         let is_plain = |first: &Access| first.action == SideAction::Write && first.strong.is_none() && first.copy == 0;
@@ -304,7 +305,9 @@ impl RaceChecker {
             if !other.is_empty() {
                 conflict.second_lanes = other;
                 differing_stores.extend([conflict.first.pc, access.pc]);
-            } else if conflict.first.pc == access.pc && !differing_stores.contains(&access.pc) {
+            } else if is_same_line(&self.program, conflict.first.pc, access.pc)
+                && ![conflict.first.pc, access.pc].iter().any(|pc| differing_stores.contains(pc))
+            {
                 conflict.kind = ConflictKind::SameValue;
             }
         }
