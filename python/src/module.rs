@@ -7,7 +7,7 @@ use ptxdbg::api::{Element, Error, Module, ModuleVariable};
 use ptxdbg::launch::{LaunchFacts, Study, choose_kernel};
 use ptxdbg::program::FuncId;
 use ptxdbg_c::ADDRESSES;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::PtxdbgError;
@@ -28,6 +28,17 @@ pub enum Texts {
     Several(Vec<String>),
 }
 
+impl Texts {
+    /// What was given for `what`.
+    fn of(given: &Bound<'_, PyAny>, what: &str) -> PyResult<Self> {
+        let wrong = |_| match given.repr() {
+            Ok(given) => PyTypeError::new_err(format!("{what} is a text, or a list of texts, and not {given}")),
+            Err(error) => error,
+        };
+        given.extract().map_err(wrong)
+    }
+}
+
 /// Texts of modules with their names. Where one name is given for several texts, those after the first have it with a number.
 fn named(texts: Texts, names: Texts) -> PyResult<Vec<(String, String)>> {
     let texts = match texts {
@@ -42,8 +53,11 @@ fn named(texts: Texts, names: Texts) -> PyResult<Vec<(String, String)>> {
         Texts::One(name) => (0..texts.len()).map(|index| numbered(&name, index)).collect(),
         Texts::Several(names) => names,
     };
-    if texts.is_empty() || names.len() != texts.len() {
-        return Err(PyValueError::new_err(format!("{} texts of modules have {} names", texts.len(), names.len())));
+    if texts.is_empty() {
+        return Err(PyValueError::new_err("a list of no texts is no module"));
+    }
+    if names.len() != texts.len() {
+        return Err(PyValueError::new_err(format!("the texts of modules are {}, and their names {}", texts.len(), names.len())));
     }
     Ok(names.into_iter().zip(texts).collect())
 }
@@ -71,9 +85,10 @@ impl PyPtx {
     /// Reads a PTX text, or links several in a list; `name` stands for it in messages, or a list of as many names. `ttgir` is the
     /// intermediate code of Triton that it was made of.
     #[new]
-    #[pyo3(signature = (text, name = Texts::One("kernel.ptx".to_string()), ttgir = None))]
-    fn new(py: Python<'_>, text: Texts, name: Texts, ttgir: Option<&str>) -> PyResult<Self> {
-        let texts = named(text, name)?;
+    #[pyo3(signature = (text, name = None, ttgir = None))]
+    fn new(py: Python<'_>, text: &Bound<'_, PyAny>, name: Option<&Bound<'_, PyAny>>, ttgir: Option<&str>) -> PyResult<Self> {
+        let name = name.map_or_else(|| Ok(Texts::One("kernel.ptx".to_string())), |name| Texts::of(name, "the name of a module"))?;
+        let texts = named(Texts::of(text, "a module")?, name)?;
         let text = texts.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join("\n");
         let module = py.detach(|| Module::linked(texts, ADDRESSES)).map_err(|error| failed(&error))?;
         let module = ttgir.map_or(module.clone(), |ttgir| module.with_tensors(ttgir));

@@ -287,7 +287,7 @@ def test_a_wrong_array_interface_says_what_is_wrong():
 
     for changed, said in (({"data": None}, "no 'data'"), ({"shape": "absent"}, "no 'shape'"), ({"typestr": "<q9"}, "'<q9', which is no type"),
                           ({"data": (1.5, False)}, "no address"), ({"data": 7}, "no address"), ({"shape": (-1,)}, "shape .-1,."),
-                          ({"strides": (4, 4)}, "for 1 dimensions"), ({"typestr": ">f4"}, "newbyteorder"), ({"data": (-8, False)}, "-8")):
+                          ({"strides": (4, 4)}, "for 1 dimensions"), ({"typestr": ">f4"}, "newbyteorder"), ({"data": (-8, False)}, "-8"), ({"shape": (1 << 62,)}, "which no memory has")):
         with pytest.raises(TypeError, match=f"argument 0 .*{said}"):
             ptxdbg.run(SCALE, block=4, args=[Interface(**changed), x, 1.0, 4])
 
@@ -681,7 +681,7 @@ def test_modules_are_linked(tmp_path):
     with pytest.raises(ptxdbg.PtxdbgError, match="another module begins here"):
         ptxdbg.Module(CALLER + CALLEE)
     for texts, names in (([], "k.ptx"), ([CALLER, CALLEE], ["k.ptx"])):
-        with pytest.raises(ValueError, match="texts of modules"):
+        with pytest.raises(ValueError, match="texts"):
             ptxdbg.Module(texts, names)
 
 
@@ -709,3 +709,31 @@ def test_what_is_no_kernel_says_what_is():
             ptxdbg.run(**given)
     with pytest.raises(TypeError, match="a int is no kernel"):
         ptxdbg.run(7)
+    with pytest.raises(ValueError, match="CUDA C.., and not PTX: ptxdbg.run.source=text."):
+        ptxdbg.run(CUDA)
+
+
+@pytest.mark.parametrize(("given", "message"), [
+    ({"kernel": 7}, "the name of a kernel is a text, and not 7"), ({"name": 7}, "the name of a module is a text, and not 7"),
+    ({"checks": None}, "checks is a text, and not None"), ({"schedule": ["random"]}, "schedule is a text, and not"),
+    ({"args": None}, "args are the arguments in a list, and not None"), ({"args": 7}, "args are the arguments in a list"),
+    ({"variables": [1]}, "variables are a dict of names and contents"),
+    ({"args": [None, None, 1j, 1]}, "argument 2 .*: a complex is no value of a parameter")])
+def test_what_is_of_another_type_is_named(given, message):
+    with pytest.raises(TypeError, match=message):
+        ptxdbg.run(SCALE, **{"args": [None, None, 1.0, 1], **given})
+
+
+def test_texts_are_texts():
+    from ptxdbg import cuda
+
+    with pytest.raises(TypeError, match="a module is a text, or a list of texts, and not 7"):
+        ptxdbg.Module(7)
+    with pytest.raises(ValueError, match="a list of no texts"):
+        ptxdbg.Module([])
+    with pytest.raises(TypeError, match="the source is a text, and not b'x'"):
+        ptxdbg.run(source=b"x")
+    with pytest.raises(TypeError, match="an option is a text, and not 3"):
+        cuda.compile(CUDA, options=[3])
+    with pytest.raises(TypeError, match="orders is an integer"), ptxdbg.catch(orders="2"):
+        pass

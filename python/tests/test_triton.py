@@ -143,6 +143,12 @@ def test_check_names_the_first_wrong_element_and_the_line_that_wrote_it():
         ptxdbg.triton.check(call, {"out": x[0]})
     with pytest.raises(ValueError, match="no kernel"):
         ptxdbg.triton.check(lambda: None, {"out": x})
+    with pytest.raises(ValueError, match="the reference has none, and"):
+        ptxdbg.triton.check(call, {})
+    with pytest.raises(TypeError, match="and not None"):
+        ptxdbg.triton.check(lambda: call(), None)
+    with pytest.raises(ValueError, match="are not negative"):
+        ptxdbg.triton.check(call, {"out": x}, rtol=-1, atol=0)
 
 
 def test_check_of_what_a_function_returns():
@@ -184,6 +190,27 @@ def test_a_bundle_holds_the_python_source(tmp_path):
     if shutil.which("zstd"):
         members = subprocess.run(["zstd", "-dc", path], capture_output=True).stdout
         assert b"tl.store(cell, tl.load(cell) + 1)" in members and b"lost.ptx" in members
+
+
+def test_a_bundle_holds_the_tensors(tmp_path):
+    path = tmp_path / "doubled.ptxcap"
+    ptxdbg.triton.run(doubled_if, (1,), np.arange(32, dtype=np.float32), True, n=32, num_warps=1).bundle(path)
+    line = doubled_if.fn.__code__.co_firstlineno + 6
+    words = [sys.executable, "-m", "ptxdbg", "--batch", "--no-init", path, "-e", f"break test_triton.py:{line}", "-e", "run", "-e", "print value[5]"]
+    done = subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL, cwd=tmp_path)
+    assert done.stdout.endswith("value[5] = 10\n"), done
+
+
+def test_what_runs_no_kernel_says_so():
+    x = np.zeros(1, np.int32)
+    for grid in (np.zeros(1, np.float32), 1.5, "1", None, (1, 1, 1, 1)):
+        with pytest.raises((TypeError, ValueError), match="grid"):
+            ptxdbg.triton.run(lost, grid, x)
+    with pytest.raises(ValueError, match="the grid .*-1"):
+        lost[(-1,)](x)
+    for kernel in ("lost", None, lost.fn):
+        with pytest.raises(TypeError, match="@triton.jit makes"):
+            ptxdbg.triton.run(kernel, (1,), x)
 
 
 @triton.jit

@@ -73,7 +73,10 @@ fn what_cannot_be_given_says_why() {
     assert!(failed.starts_with("no statement of the kernel gives 'z' a value; the variables are "), "{failed}");
     assert_eq!(given(&mut session, "x", 8, 0).unwrap_err(), "line 8 gives 'x' no value: line 9");
     let failed = given(&mut session, "x", 9, 1).unwrap_err();
-    assert!(failed.starts_with("line 9 is not executed 2 times by warp 0"), "{failed}");
+    assert_eq!(failed, "line 9 is executed once by warp 0 of block (0,0,0), and iteration 1 is wanted: the first is 0");
+    let at = Execution { line: Some(9), block: [9, 0, 0], iteration: 0 };
+    let failed = session.tensor_given("x", at, &mut NeverInterrupt).unwrap_err();
+    assert_eq!(failed, "there is no block (9,0,0) in a grid of (1,1,1)");
 }
 
 /// The value of an expression as text.

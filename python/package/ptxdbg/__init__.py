@@ -12,8 +12,10 @@ import functools
 import operator
 import os
 import re
+import reprlib
 import sys
 import threading
+from collections.abc import Iterable
 from pathlib import Path
 
 from ._arguments import collect, element_of, memory_of
@@ -52,10 +54,8 @@ def catch(notes=False, orders=None):
     """Runs in this block raise :class:`FindingsError` where a kernel has a mistake; with ``notes`` also where it has a note. ``orders``
     is that of runs that do not say it. The block's value is a list with the first result for which that was raised."""
     before = vars(_catching).copy()
-    _catching.level = "note" if notes else "warning"
-    _catching.caught = []
-    if orders is not None:
-        _catching.orders = orders
+    given = {} if orders is None else {"orders": _natural(orders, "orders", 32)}
+    vars(_catching).update(given, level="note" if notes else "warning", caught=[])
     try:
         yield _catching.caught
     finally:
@@ -94,7 +94,7 @@ def _three(extents, what):
         try:
             given = tuple(operator.index(extent) for extent in extents)
         except TypeError:
-            raise TypeError(f"{what} is an integer, or one to three of them, and not {extents!r}") from None
+            raise TypeError(f"{what} is an integer, or one to three of them, and not {reprlib.repr(extents)}") from None
     if not 1 <= len(given) <= 3:
         raise ValueError(f"{what} has one to three extents, not {len(given)}")
     return [*(_natural(extent, f"an extent of the {what}", 32) for extent in given), *[1] * (3 - len(given))]
@@ -111,9 +111,16 @@ def _natural(value, what, bits):
     return number
 
 
-def _limits(seed, step_limit, orders):
-    """The seed, the limit of steps and the orders of a run."""
-    return {"seed": _natural(seed, "the seed", 64), "orders": _natural(_orders(orders), "orders", 32),
+def _text(value, what):
+    """A text."""
+    if not isinstance(value, str):
+        raise TypeError(f"{what} is a text, and not {value!r}")
+    return value
+
+
+def _limits(checks, schedule, seed, step_limit, orders):
+    """The checkers, the schedule, the seed, the limit of steps and the orders of a run."""
+    return {"checks": _text(checks, "checks"), "schedule": _text(schedule, "schedule"), "seed": _natural(seed, "the seed", 64), "orders": _natural(_orders(orders), "orders", 32),
             "step_limit": None if step_limit is None else _natural(step_limit, "step_limit", 64)}
 
 
@@ -164,10 +171,15 @@ def _opened(ptx, kernel, source, options, name, args):
     """The module, the kernel and the arguments of what :func:`run` is given, and their names where the PTX has others."""
     if (ptx is None) == (source is None):
         raise TypeError("one of ptx and source: PTX, or CUDA C++ with the keyword source")
+    for value, what in ((kernel, "the name of a kernel"), (name, "the name of a module"), (source, "the source")):
+        if value is not None:
+            _text(value, what)
     if isinstance(ptx, Module):
         return ptx, kernel, args, None
     if isinstance(ptx, (str, os.PathLike)):
         text, own = _text_and_name(ptx)
+        if "__global__" in text and ".entry" not in text:
+            raise ValueError("the text is CUDA C++, and not PTX: ptxdbg.run(source=text) compiles it")
         return _read(text, name or own), kernel, args, None
     if isinstance(ptx, (list, tuple)) and ptx and all(isinstance(part, (str, os.PathLike)) for part in ptx):
         texts, names = zip(*map(_text_and_name, ptx))
@@ -217,7 +229,9 @@ def run(ptx=None, kernel=None, *, source=None, grid=1, block=1, args=(), shared=
     """
     # A test that fails in here is shown where it calls it.
     __tracebackhide__ = True
-    module, kernel, args, names = _opened(ptx, kernel, source, options, name, args)
+    if isinstance(args, (str, bytes)) or not isinstance(args, Iterable):
+        raise TypeError(f"args are the arguments in a list, and not {args!r}")
+    module, kernel, args, names = _opened(ptx, kernel, source, options, name, list(args))
     full_name, params = module.params(kernel)
     if names and len(names) == len(params):
         params = [(own, kind, size) for own, (_, kind, size) in zip(names, params)]
@@ -225,7 +239,7 @@ def run(ptx=None, kernel=None, *, source=None, grid=1, block=1, args=(), shared=
     given, after = given_variables(module, variables or {})
     result = _run(module, full_name, _three(grid, "grid"), _three(block, "block"), values, ranges + _reachable(),
                   cluster=None if cluster is None else _three(cluster, "cluster"), shared=_natural(shared, "shared", 32),
-                  cooperative=bool(cooperative), checks=checks, schedule=schedule, variables=given, **_limits(seed, step_limit, orders))
+                  cooperative=bool(cooperative), variables=given, **_limits(checks, schedule, seed, step_limit, orders))
     for write, made in zip(after, result._variables):
         if write is not None:
             write(made)

@@ -221,7 +221,11 @@ def _value(arg, kind, size, text):
     if isinstance(arg, str):
         raise TypeError(f"the text {arg!r} is no value of a parameter")
     if kind in _FLOATS:
-        return struct.pack(_FLOATS[kind], float(arg))
+        try:
+            number = float(arg)
+        except TypeError:
+            raise TypeError(f"a {type(arg).__name__} is no value of a parameter") from None
+        return struct.pack(_FLOATS[kind], number)
     if isinstance(arg, float):
         # Bits of a register that holds a float: compilers declare such parameters as .b32 as well.
         if kind.startswith("b") and size in (4, 8):
@@ -270,8 +274,15 @@ def _memory(arg, alive):
         if isinstance(described, dict):
             return _described(described, interface, arg, alive)
     if hasattr(arg, "__dlpack__"):
-        return _array(np.from_dlpack(arg), alive)
+        return _array(_of_dlpack(arg), alive)
     return None
+
+
+def _of_dlpack(arg):
+    try:
+        return np.from_dlpack(arg)
+    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+        raise TypeError(f"a {type(arg).__name__} that NumPy cannot read by DLPack, which memory of a device is not: {error}") from None
 
 
 def _buffer(arg, alive):
@@ -348,5 +359,5 @@ def _described(described, interface, arg, alive):
     else:
         length += sum((extent - 1) * stride for extent, stride in zip(shape, strides))
     if not 0 <= address <= (1 << 64) - length:
-        raise wrong(f"has the address {address}")
+        raise wrong(f"has {length} bytes from address {address} on, which no memory has")
     return address, address, length, not is_read_only

@@ -99,10 +99,12 @@ def _pairs(recorder, returned, reference):
             if not reference:
                 raise ValueError("the reference returns nothing and changes no array: nothing is compared")
     if isinstance(reference, Mapping):
-        absent = [name for name in reference if name not in arrays]
+        absent = {name: None for name in reference if name not in arrays}
         if absent or not reference:
-            raise ValueError(f"the reference has '{', '.join(absent)}', and the arrays of the kernels are {_listed(arrays)}")
+            raise ValueError(f"the reference has {_listed(absent)}, and the arrays of the kernels are {_listed(arrays)}")
         return [(name, arrays[name], expected) for name, expected in reference.items()]
+    if reference is None or isinstance(reference, str):
+        raise TypeError(f"the reference is arrays, by the names of parameters for instance, and not {reference!r}")
     expected = list(reference) if isinstance(reference, (tuple, list)) else [reference]
     outputs = list(returned) if isinstance(returned, (tuple, list)) else [returned]
     # A launch as such returns the compiled kernel.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import numbers
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -13,6 +14,8 @@ from ._arguments import as_bytes, checked_elements, element_of, is_array, number
 def given_variables(module, given):
     """For each variable that is given a value its name, the type of its elements, its bytes and whether the value may be written; and what
     must be done with the bytes that it holds after the run."""
+    if not isinstance(given, Mapping):
+        raise TypeError(f"variables are a dict of names and contents, and not {given!r}")
     known = module.variables() if given else []
     words, after = [], []
     for name, value in given.items():

@@ -39,6 +39,9 @@ def compile(source, *, options=(), name="kernel.cu", instances=()):
         raise TypeError(f"options are several texts: ['{options}']")
     if isinstance(instances, str):
         raise TypeError(f"instances are several texts: ['{instances}']")
+    for text, what in [(source, "the source"), *((option, "an option") for option in options), *((one, "an instance") for one in instances)]:
+        if not isinstance(text, str):
+            raise TypeError(f"{what} is a text, and not {text!r}")
     return _compiled(source, tuple(options), name, tuple(instances))
 
 

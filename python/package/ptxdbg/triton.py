@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from . import FindingsError, Module, _is_caught, _limits, _orders, _reachable
+from . import FindingsError, Module, _is_caught, _limits, _orders, _reachable, _three
 from ._arguments import _memory, checked_type, element_of
 from ._compare import MismatchError, Recorder, compare
 from ._ptxdbg import run as _run
@@ -287,6 +287,9 @@ class _Launcher:
 
     def __call__(self, grid_x, grid_y, grid_z, stream, function, packed_metadata, launch_metadata, enter_hook, exit_hook, *args):
         global last
+        # A test that fails is shown where it calls the kernel.
+        __tracebackhide__ = True
+        grid_x, grid_y, grid_z = _three((grid_x, grid_y, grid_z), "grid")
         if grid_x * grid_y * grid_z == 0:
             return
         meta, module, driver = self._metadata, self._ptx(), self._active()
@@ -478,7 +481,7 @@ def install(arch=90, *, checks="all", schedule="in-order", seed=0, step_limit=No
     from triton.runtime import autotuner, jit
 
     arch = _arch_number(arch)
-    _limits(seed, step_limit, orders)
+    _limits(checks, schedule, seed, step_limit, orders)
     options = {"checks": checks, "schedule": schedule, "seed": seed, "step_limit": step_limit, "orders": orders}
     driver = _driver(arch, options)
     driver.told = {"arch": arch, **options}
@@ -489,6 +492,7 @@ def install(arch=90, *, checks="all", schedule="in-order", seed=0, step_limit=No
 
     @functools.wraps(own)
     def run_arrays(self, *args, **kwargs):
+        __tracebackhide__ = True
         given = [_wrapped(name, arg) for name, arg in zip(self.arg_names, args)]
         return own(self, *given, *args[len(given) :], **{name: _wrapped(name, arg) for name, arg in kwargs.items()})
 
@@ -504,6 +508,11 @@ def run(kernel, grid, *args, **meta):
     alone, except for a kernel that has a parameter of that name."""
     import triton
 
+    __tracebackhide__ = True
+    if not hasattr(kernel, "arg_names") or isinstance(kernel, type):
+        raise TypeError(f"a kernel of Triton is wanted, which @triton.jit makes of a function, and not {kernel!r}")
+    if not callable(grid):
+        grid = tuple(_three(grid, "grid"))
     config = triton.runtime.driver
     before = config._active
     told = dict(before.told) if hasattr(before, "told") else {}
@@ -535,6 +544,8 @@ def check(call, reference, *, rtol=None, atol=None):
     global _recorder
     if (rtol is None) != (atol is None):
         raise ValueError("rtol and atol go together")
+    if rtol is not None and not (rtol >= 0 and atol >= 0):
+        raise ValueError(f"rtol and atol are not negative, and not {rtol!r} and {atol!r}")
     before, _recorder = _recorder, Recorder()
     try:
         returned, recorder = call(), _recorder

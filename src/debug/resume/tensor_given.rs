@@ -94,15 +94,26 @@ impl Session {
                 }
                 hits += 1;
             } else if is_interrupted || self.ended().is_some() || others == OTHER_STOPS_MAX {
-                let why = if is_interrupted { INTERRUPTED.to_string() } else { format!("it is executed {hits} times") };
-                return Err(format!(
-                    "line {line} is not executed {} times by warp {warp} of block {:?}: {why}",
-                    at.iteration + 1,
-                    at.block
-                ));
+                return Err(if is_interrupted { INTERRUPTED.to_string() } else { self.too_few((warp, line), at, hits) });
             } else {
                 others += 1;
             }
+        }
+    }
+
+    /// Why a line has not been executed as often as wanted: it was `hits` times.
+    fn too_few(&self, (warp, line): (u32, u32), at: Execution, hits: u64) -> String {
+        let ([x, y, z], [width, height, depth]) = (at.block, self.machine().config().grid);
+        if x >= width || y >= height || z >= depth {
+            return format!("there is no block ({x},{y},{z}) in a grid of ({width},{height},{depth})");
+        }
+        match hits {
+            0 => format!("warp {warp} of block ({x},{y},{z}) does not execute line {line}"),
+            _ => format!(
+                "line {line} is executed {} by warp {warp} of block ({x},{y},{z}), and iteration {} is wanted: the first is 0",
+                if hits == 1 { "once".to_string() } else { format!("{hits} times") },
+                at.iteration
+            ),
         }
     }
 
