@@ -174,15 +174,20 @@ impl WeakMemory {
 
     /// A thread reads a write of a location, by its place in the history; without one what memory holds.
     pub(super) fn note_order_of_read(&mut self, access: &Access, write: Option<usize>) {
-        let Self { consistency: Some(consistency), histories, .. } = self else { return };
         let Access { by, at, time, code, .. } = *access;
+        // What a thread knows when it reads a write comes before that, if coherence order does not relate them.
+        let known = match (&self.consistency, self.histories.get(&at)) {
+            (Some(_), Some(history)) => self.known(by, at, history),
+            _ => 0,
+        };
+        let Self { consistency: Some(consistency), histories, .. } = self else { return };
         let event = Event { by, time, code };
         let history = histories.get(&at);
         let (Some(history), Some(own)) = (history, write) else { return consistency.read(event, at, None, None) };
         // What was there before the first write that is kept has no thread.
         let before = (Place { gpu: u32::MAX, cluster: 0, block: 0, thread: 0 }, 0);
         let read = history.key(own).unwrap_or(before);
-        consistency.read(event, at, Some(read), history.first_of(history.later_than(own)).and_then(|next| history.key(next)));
+        consistency.read(event, at, Some(read), history.first_of(history.later_than(own) & !known).and_then(|next| history.key(next)));
     }
 
     /// A write of a location, by its place in the history, which comes before those of `later`.

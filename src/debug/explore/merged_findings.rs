@@ -116,16 +116,18 @@ impl MergedFindings {
         Ok(())
     }
 
-    /// Adds a finding of several orders, the first of which shows it.
+    /// Adds a finding of several orders, the first of which shows it. It is one of its own: its remedy mends what no other does.
     ///
     /// # Errors
     /// Reasons outside the kernel.
     pub fn add_finding(&mut self, finding: &Finding, orders: &[u64]) -> Result<(), RunError> {
         let Some((shown, others)) = orders.split_first() else { return Ok(()) };
-        self.add_order(*shown, None, std::slice::from_ref(finding))?;
-        let at = self.shown.iter().position(|(shown, _)| shown == finding);
-        let at = at.map(|place| self.shown[place].1);
-        at.iter().for_each(|at| others.iter().for_each(|index| self.count(*at, *index)));
+        let texts = describe_case(&self.program, &self.case, &self.orders.options(*shown), std::slice::from_ref(finding))?;
+        for text in texts {
+            let at = self.found.len();
+            self.add(text, *shown);
+            [shown].into_iter().chain(others).for_each(|index| self.count(at, *index));
+        }
         Ok(())
     }
 

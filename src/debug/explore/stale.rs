@@ -47,6 +47,9 @@ struct WeakResult {
     orders: Vec<(u64, Vec<StaleAccess>)>,
 }
 
+/// A finding with its orders, the one that is shown first.
+type Found = (Finding, Vec<u64>);
+
 /// An order with a result that only weak memory gives.
 struct WeakRun {
     index: u64,
@@ -141,18 +144,23 @@ impl StaleResults {
         }
         runs.sort_by_key(|run| run.index);
         let tried = decision.tried;
-        for (mut finding, orders) in self.findings(&merged.orders, &runs, judge)? {
+        let found = self.findings(&merged.orders, &runs, judge)?;
+        let has_remedy = found.is_some();
+        for (mut finding, orders) in found.unwrap_or_else(|| each_alone(&runs)) {
             let is_decided = runs.iter().any(|run| run.is_decided && orders.contains(&run.index));
             if !is_decided {
                 finding = undecided(finding, tried);
             }
-            merged.add_finding(&finding, &orders)?;
+            match has_remedy {
+                true => merged.add_finding(&finding, &orders)?,
+                false => merged.add_order(orders[0], None, std::slice::from_ref(&finding))?,
+            }
         }
         Ok(())
     }
 
-    /// The findings of orders with results that only weak memory gives, each with its orders, the one that is shown first.
-    fn findings(&self, orders: &Orders, runs: &[WeakRun], judge: Judge<'_>) -> Result<Vec<(Finding, Vec<u64>)>, RunError> {
+    /// The findings of orders with results that only weak memory gives, by what mends them; none if that is not known.
+    fn findings(&self, orders: &Orders, runs: &[WeakRun], judge: Judge<'_>) -> Result<Option<Vec<Found>>, RunError> {
         let mut trials = Trials {
             subject: judge.subject,
             orders,
@@ -163,19 +171,22 @@ impl StaleResults {
         };
         let failing: Vec<u64> = runs.iter().map(|run| run.index).collect();
         let Some(Remedy { changes: plan, tried }) = trials.remedy(&failing[..failing.len().min(MENDED_MAX)], judge.orders)? else {
-            return Ok(each_alone(runs));
+            return Ok(None);
         };
         let mut findings = Vec::new();
-        for Cause { changes, orders: of } in trials.causes(failing, &plan)? {
+        let causes = trials.causes(failing, &plan)?;
+        let has_one = causes.len() == 1;
+        for Cause { changes, orders: of } in causes {
             let changes: Vec<&Change> = changes.iter().map(|place| &plan[*place]).collect();
             let Some((shown, stale)) = trials.shown(&of, &changes)? else { continue };
             let program = &judge.subject.program;
-            let fix = format!("{}; with that none of {} orders has such a result", advice(program, &changes), grouped(tried));
+            let with = if has_one { "that" } else { "that and the advice of the findings like this one" };
+            let fix = format!("{}; with {with} none of {} orders has such a result", advice(program, &changes), grouped(tried));
             let why = format!("{}: {}", stale.seen, missing(program, &changes));
             let rest = of.into_iter().filter(|index| *index != shown);
             findings.push((Finding { why, fix, ..stale.finding }, [shown].into_iter().chain(rest).collect()));
         }
-        Ok(findings)
+        Ok(Some(findings))
     }
 }
 
@@ -187,7 +198,7 @@ fn is_within_warp(stale: &[StaleAccess]) -> bool {
 }
 
 /// The first stale access of each order, where no remedy is known.
-fn each_alone(runs: &[WeakRun]) -> Vec<(Finding, Vec<u64>)> {
+fn each_alone(runs: &[WeakRun]) -> Vec<Found> {
     let first = |run: &WeakRun| Some((run.stale.first()?.finding.clone(), vec![run.index]));
     runs.iter().filter_map(first).collect()
 }

@@ -83,7 +83,7 @@ fn what_is_advised_for_a_missing_link_mends_the_algorithm() {
             let mut changed = Changed { lines: text.lines().map(str::to_string).collect(), ..Changed::default() };
             for finding in &found {
                 let fix = finding.split_once("\n   fix  ").map_or("", |(_, fix)| fix.lines().next().unwrap_or_default());
-                let Some((advice, _)) = fix.split_once("; with that none of ") else {
+                let Some((advice, _)) = fix.split_once("; with that ") else {
                     problems.push(format!("{}, ${place} = '{link}': no remedy was found\n{finding}", algorithm.name));
                     continue;
                 };
