@@ -10,6 +10,7 @@
 //! proxy, or a shuffle between lanes, is not followed: then a run may count as sequentially consistent that is not, and nothing is said.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use super::history::{History, Location, places};
 use super::thread::Place;
@@ -227,6 +228,30 @@ impl Accessed {
 }
 
 impl After {
+    /// The shortest cycle of missed writes from one on, each of which leads to the next.
+    fn shortest_cycle(&self, first: u32) -> Option<Vec<u32>> {
+        let mut before: BTreeMap<u32, u32> = BTreeMap::new();
+        let mut front = vec![first];
+        while !front.is_empty() && !before.contains_key(&first) {
+            let mut reached = Vec::new();
+            for from in front {
+                for to in (0..self.leading.len() as u32).filter(|to| self.leading[*to as usize] >> from & 1 != 0) {
+                    if let Entry::Vacant(new) = before.entry(to) {
+                        new.insert(from);
+                        reached.push(to);
+                    }
+                }
+            }
+            front = reached;
+        }
+        let mut cycle = vec![*before.get(&first)?];
+        while let Some(last) = cycle.last().copied().filter(|last| *last != first) {
+            cycle.push(*before.get(&last)?);
+        }
+        cycle.reverse();
+        Some(cycle)
+    }
+
     /// Threads meet, and come after these missed writes then.
     pub(super) fn trace_meeting(&mut self, all: &[Place], mask: Missed) {
         let Some(trace) = self.trace.as_mut().filter(|trace| mask >> trace.bit & 1 != 0) else { return };
@@ -242,32 +267,8 @@ impl After {
 impl Consistency {
     /// After the second run: missed writes each of which leads to the next one, and the last one to the first; the fewest.
     pub fn cycle(&self) -> Option<Vec<u32>> {
-        let leading = &self.after.as_ref()?.leading;
-        let all = 0..leading.len() as u32;
-        let next = |from: u32| all.clone().filter(move |to| leading[*to as usize] >> from & 1 != 0);
-        let shortest = |first: u32| {
-            let mut before: BTreeMap<u32, u32> = BTreeMap::new();
-            let mut front = vec![first];
-            while !front.is_empty() && !before.contains_key(&first) {
-                let mut reached = Vec::new();
-                for from in front {
-                    for to in next(from) {
-                        if !before.contains_key(&to) {
-                            before.insert(to, from);
-                            reached.push(to);
-                        }
-                    }
-                }
-                front = reached;
-            }
-            let mut cycle = vec![*before.get(&first)?];
-            while let Some(last) = cycle.last().copied().filter(|last| *last != first) {
-                cycle.push(*before.get(&last)?);
-            }
-            cycle.reverse();
-            Some(cycle)
-        };
-        all.clone().filter_map(shortest).min_by_key(Vec::len)
+        let after = self.after.as_ref()?;
+        (0..after.leading.len() as u32).filter_map(|first| after.shortest_cycle(first)).min_by_key(Vec::len)
     }
 
     /// For a third run of the same launch, which traces what comes after one missed write; `self` is that of the first one.

@@ -75,7 +75,7 @@ impl NotedRuns<'_> {
         Ok(first.orders.iter().enumerate().all(is_consistent))
     }
 
-    /// True if the accesses of a run have a cycle, where writes without a place in coherence order have the one in which they were executed.
+    /// True if the accesses of a run have a cycle, where writes that coherence order does not relate are in the order of their execution.
     ///
     /// # Errors
     /// Reasons outside the kernel.

@@ -116,7 +116,7 @@ impl MergedFindings {
         Ok(())
     }
 
-    /// Adds a finding of several orders, the first of which shows it. It is one of its own: its remedy mends what no other does.
+    /// Adds a finding of several orders, the first of which shows it. It is one of its own: its remedy fixes what no other does.
     ///
     /// # Errors
     /// Reasons outside the kernel.

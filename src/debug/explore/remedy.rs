@@ -65,7 +65,7 @@ pub(super) struct Remedy {
     pub(super) tried: u64,
 }
 
-/// Changes that belong together, by their places in a remedy, and the orders that they mend.
+/// Changes that belong together, by their places in a remedy, and the orders that they fix.
 pub(super) struct Cause {
     pub(super) changes: BTreeSet<usize>,
     pub(super) orders: Vec<u64>,
@@ -99,7 +99,7 @@ impl Trials<'_> {
     }
 
     /// True if an order gives with these changes what sequentially consistent memory gives, too, wherever fences are.
-    fn is_mended(&mut self, index: u64, plan: &[Change]) -> Result<bool, RunError> {
+    fn is_fixed(&mut self, index: u64, plan: &[Change]) -> Result<bool, RunError> {
         let (before, after) = (strengthenings(plan, Place::BeforeLast), strengthenings(plan, Place::AfterFirst));
         Ok(self.gives_consistent(index, &before)? && (before == after || self.gives_consistent(index, &after)?))
     }
@@ -114,14 +114,14 @@ impl Trials<'_> {
         Ok(!self.runs(plan).has_cycle(&options, &first)?)
     }
 
-    fn are_mended(&mut self, orders: &[u64], plan: &[Change]) -> Result<bool, RunError> {
+    fn are_fixed(&mut self, orders: &[u64], plan: &[Change]) -> Result<bool, RunError> {
         Ok(self.first_left(orders, plan)?.is_none())
     }
 
     /// The first of these orders that still gives something else.
     fn first_left(&mut self, orders: &[u64], plan: &[Change]) -> Result<Option<u64>, RunError> {
         for index in orders {
-            if self.is_over() || !self.is_mended(*index, plan)? {
+            if self.is_over() || !self.is_fixed(*index, plan)? {
                 return Ok(Some(*index));
             }
         }
@@ -138,13 +138,21 @@ impl Trials<'_> {
         Ok((cycle, first.stale))
     }
 
-    /// The changes with which none of `failing` gives anything else, nor any of the `all` first orders; none if none is known.
+    /// The changes with which none of these orders gives anything else, nor any of the `all` first ones; none if none is known.
     ///
     /// # Errors
     /// Reasons outside the kernel.
-    pub(super) fn remedy(&mut self, failing: &[u64], all: u64) -> Result<Option<Remedy>, RunError> {
-        let mut failing = failing.to_vec();
-        let mut plan = Plan::new();
+    pub(super) fn remedy(&mut self, orders: &[u64], all: u64) -> Result<Option<Remedy>, RunError> {
+        // Where no cycle is known, it cannot be known when it has gone.
+        let (mut failing, mut plan) = (Vec::new(), Plan::new());
+        for index in orders {
+            if !self.is_fixed(*index, &plan)? {
+                failing.push(*index);
+            }
+        }
+        if failing.is_empty() {
+            return Ok(None);
+        }
         for _ in 0..CYCLES_MAX {
             while let Some(index) = self.first_left(&failing, &plan)? {
                 let mut is_new = false;
@@ -163,7 +171,7 @@ impl Trials<'_> {
                 if self.is_over() {
                     break;
                 }
-                left = (!self.is_mended(index, &least)?).then_some(index);
+                left = (!self.is_fixed(index, &least)?).then_some(index);
                 if left.is_some() {
                     break;
                 }
@@ -182,20 +190,20 @@ impl Trials<'_> {
     fn reduced(&mut self, mut plan: Plan, failing: &[u64]) -> Result<Plan, RunError> {
         let weaker = |change: &Change| Change { strengthening: change.strengthening.with_ordering(Ordering::AcqRel), ..change.clone() };
         let all: Plan = plan.iter().map(weaker).collect();
-        if self.are_mended(failing, &all)? {
+        if self.are_fixed(failing, &all)? {
             plan = all;
         }
         for place in 0..plan.len() {
             let mut with = plan.clone();
             with[place] = weaker(&plan[place]);
-            if with != plan && self.are_mended(failing, &with)? {
+            if with != plan && self.are_fixed(failing, &with)? {
                 plan = with;
             }
         }
         for place in (0..plan.len()).rev() {
             let mut without = plan.clone();
             without.remove(place);
-            if self.are_mended(failing, &without)? {
+            if self.are_fixed(failing, &without)? {
                 plan = without;
             }
         }
@@ -210,14 +218,14 @@ impl Trials<'_> {
         let existing = existing(&self.subject.program, &plan[place]);
         for change in existing.fences {
             let with = with(plan, place, change);
-            if self.are_mended(failing, &with)? {
+            if self.are_fixed(failing, &with)? {
                 *plan = with;
                 return Ok(());
             }
         }
         for also in existing.accesses {
             let with = with(plan, place, also);
-            if self.are_mended(failing, &with)? {
+            if self.are_fixed(failing, &with)? {
                 plan[place].also = Some(also);
                 return Ok(());
             }
@@ -225,7 +233,7 @@ impl Trials<'_> {
         Ok(())
     }
 
-    /// The changes of a remedy by what they mend, each with its orders: apart where each order takes changes of one group only.
+    /// The changes of a remedy by what they fix, each with its orders: apart where each order takes changes of one group only.
     ///
     /// # Errors
     /// Reasons outside the kernel.
@@ -253,17 +261,17 @@ impl Trials<'_> {
         Ok(causes)
     }
 
-    /// The change that alone mends an order; all if it takes several.
+    /// The change that alone fixes an order; all if it takes several.
     fn needed(&mut self, index: u64, changes: &[Change]) -> Result<BTreeSet<usize>, RunError> {
         for place in 0..changes.len() {
-            if changes.len() > 1 && !self.is_over() && self.is_mended(index, &changes[place..=place])? {
+            if changes.len() > 1 && !self.is_over() && self.is_fixed(index, &changes[place..=place])? {
                 return Ok(BTreeSet::from([place]));
             }
         }
         Ok((0..changes.len()).collect())
     }
 
-    /// The order of several that shows best what changes mend, and the stale access in it.
+    /// The order of several that shows best what changes fix, and the stale access in it.
     ///
     /// # Errors
     /// Reasons outside the kernel.

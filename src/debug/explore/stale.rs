@@ -32,7 +32,7 @@ const RUNS_MAX: usize = 4;
 const ASKED_MAX: usize = 16;
 
 /// Orders for which a remedy is sought at first.
-const MENDED_MAX: usize = 16;
+const FIXED_MAX: usize = 16;
 
 /// What an order left on weak memory, and what it leaves if a load returns the newest write.
 pub(super) struct WeakOrder {
@@ -159,7 +159,7 @@ impl StaleResults {
         Ok(())
     }
 
-    /// The findings of orders with results that only weak memory gives, by what mends them; none if that is not known.
+    /// The findings of orders with results that only weak memory gives, by what fixes them; none if that is not known.
     fn findings(&self, orders: &Orders, runs: &[WeakRun], judge: Judge<'_>) -> Result<Option<Vec<Found>>, RunError> {
         let mut trials = Trials {
             subject: judge.subject,
@@ -170,7 +170,7 @@ impl StaleResults {
             taken: 0,
         };
         let failing: Vec<u64> = runs.iter().map(|run| run.index).collect();
-        let Some(Remedy { changes: plan, tried }) = trials.remedy(&failing[..failing.len().min(MENDED_MAX)], judge.orders)? else {
+        let Some(Remedy { changes: plan, tried }) = trials.remedy(&failing[..failing.len().min(FIXED_MAX)], judge.orders)? else {
             return Ok(None);
         };
         let mut findings = Vec::new();

@@ -21,7 +21,6 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                         self.read_modify_write(&segment, 0, operation, (*d, *b, *c), group);
                     }
                 }
-                self.fence_after(active);
             }
             AtomicOp::Vector { f, ty, access, d, b, address } => {
                 let program = self.program;

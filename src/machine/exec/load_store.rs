@@ -93,7 +93,6 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             Segments::One(space) => load(self, space, &access),
             Segments::Several(segments) => segments.iter().for_each(|segment| load(self, segment.space, &segment.access)),
         }
-        self.fence_after(active);
         Ok(Flow::Next)
     }
 
@@ -147,7 +146,6 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             Segments::One(space) => store(self, space, &access),
             Segments::Several(segments) => segments.iter().for_each(|segment| store(self, segment.space, &segment.access)),
         }
-        self.fence_after(active);
         Ok(Flow::Next)
     }
 

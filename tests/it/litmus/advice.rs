@@ -1,4 +1,4 @@
-//! What `explore --memory weak` advises mends the program: the advice is taken by its words, and the changed text is explored again.
+//! What `explore --memory weak` advises fixes the program: the advice is taken by its words, and the changed text is explored again.
 
 use std::collections::BTreeMap;
 
@@ -65,10 +65,10 @@ impl Changed {
 }
 
 #[test]
-fn what_is_advised_for_a_missing_link_mends_the_algorithm() {
+fn what_is_advised_for_a_missing_link_fixes_the_algorithm() {
     let is_sweep = std::env::var_os("PTXDBG_LITMUS_RUNS").is_some();
     let folder = tempfile::tempdir().unwrap();
-    let (mut problems, mut mended) = (Vec::new(), 0);
+    let (mut problems, mut fixed) = (Vec::new(), 0);
     let slow = ["work-stealing deque", "MCS lock", "seqlock"];
     for algorithm in ALGORITHMS.iter().filter(|algorithm| is_sweep || !slow.contains(&algorithm.name)) {
         for (place, link) in algorithm.wrong {
@@ -91,12 +91,12 @@ fn what_is_advised_for_a_missing_link_mends_the_algorithm() {
             }
             let again = explored_text(algorithm, &changed.text(), folder.path());
             if again.contains("memory.stale") {
-                problems.push(format!("{}, ${place} = '{link}' is not mended\n{}\n{said}\n{again}", algorithm.name, changed.text()));
+                problems.push(format!("{}, ${place} = '{link}' is not fixed\n{}\n{said}\n{again}", algorithm.name, changed.text()));
             } else {
-                mended += 1;
+                fixed += 1;
             }
         }
     }
-    assert!(problems.is_empty(), "{mended} mended, {}", problems.join("\n\n"));
-    assert!(mended >= 20, "only {mended} were found and mended");
+    assert!(problems.is_empty(), "{fixed} fixed, {}", problems.join("\n\n"));
+    assert!(fixed >= 20, "only {fixed} were found and fixed");
 }

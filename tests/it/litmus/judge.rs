@@ -80,10 +80,10 @@ fn outcomes_and_an_execution_are_shown() {
     let expected = "\
 mp_fence_writer.litmus  exists (P1:r0 == 1 /\\ P1:r1 == 0): yes; no if runs are sequentially consistent
         P1:r0  P1:r1  runs
-   1        0      0   573  sequentially consistent
-   2        0      1   353  sequentially consistent
-   3 *      1      0    35  weak
-   4        1      1    39  sequentially consistent
+   1        0      0   550  sequentially consistent
+   2        0      1   375  sequentially consistent
+   3 *      1      0    43  weak
+   4        1      1    32  sequentially consistent
 an execution with outcome 3, weak
   P0: block 0, gpu 0       P1: block 1, gpu 0
   a  st.weak x, 1          d  ld.relaxed.gpu r0, y  = 1
