@@ -268,13 +268,21 @@ impl WeakMemory {
     /// The history of a location that holds these bytes, of what warps wrote to it in a clear order; none if nothing is known of that.
     pub(super) fn recorded(&self, at: Location, held: &[u8]) -> Option<History> {
         let mut history: Option<History> = None;
+        let mut before: Option<&Record> = None;
         for written in self.lines.written(at) {
+            // Each lane of a store finds what was there before all of them.
+            let is_of_instruction = before.replace(written.record).is_some_and(|before| std::ptr::eq(before, written.record));
             let Some((old, new)) = written.data else {
                 history = None;
                 continue;
             };
-            if history.as_ref().is_none_or(|history| history.held[..] != *old) {
+            if history.as_ref().is_none_or(|history| !is_of_instruction && history.held[..] != *old) {
                 history = Some(History::new(old, self.next_number));
+            }
+            let last = history.as_mut().and_then(|history| history.writes.last_mut());
+            if let Some(last) = last.filter(|last| is_of_instruction && !written.record.is_atomic && last.bytes[..] == *new) {
+                last.also_by |= LaneMask::of(written.lane);
+                continue;
             }
             let write = Write {
                 bytes: SmallVec::from_slice(new),

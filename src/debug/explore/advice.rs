@@ -15,6 +15,7 @@ pub(super) fn advice(program: &Program, changes: &[&Change]) -> String {
         other(Strength::Release, Strength::Acquire) || other(Strength::Acquire, Strength::Release)
     };
     let mut said: Vec<String> = changes.iter().filter(|change| !both(change)).map(|change| change.advice(program)).collect();
+    said.dedup();
     let orderings = changes.iter().filter(both).filter(|change| is_at(change, Strength::Release)).filter_map(|change| change.also);
     said.extend(orderings.map(|also| {
         let (line, word) = (program.line(Pc(also.code)), also.scope.word());
@@ -29,7 +30,8 @@ fn is_at(change: &Change, strength: Strength) -> bool {
 
 /// What is missing without changes.
 pub(super) fn missing(program: &Program, changes: &[&Change]) -> String {
-    let said: Vec<String> = changes.iter().map(|change| change.missing(program)).collect();
+    let mut said: Vec<String> = changes.iter().map(|change| change.missing(program)).collect();
+    said.dedup();
     said.join(", and ")
 }
 
@@ -47,6 +49,8 @@ impl Change {
         let fence = match strength {
             Strength::Relaxed if self.is_weak(program) => return format!("make line {own} relaxed or stronger, of the scope .{word}"),
             Strength::Relaxed => return format!("widen the scope of line {own} to .{word}"),
+            Strength::Acquire if self.ordering(program).releases() => return format!("make line {own} acq_rel of the scope .{word}"),
+            Strength::Release if self.ordering(program).acquires() => return format!("make line {own} acq_rel of the scope .{word}"),
             Strength::Acquire => return format!("make line {own} an acquire of the scope .{word}"),
             Strength::Release => return format!("make line {own} a release of the scope .{word}"),
             Strength::Fence(_) => {
@@ -54,7 +58,9 @@ impl Change {
                 return format!("make the fence of line {own} {}", fence_word(changed));
             }
             Strength::FenceBefore(ordering) => match self.first_line(program) {
-                Some(first) if self.also.is_none() => format!("put {} between line {first} and line {own}", fence_word((ordering, scope))),
+                Some(first) if ordering == Ordering::SeqCst => {
+                    format!("put {} between line {first} and line {own}", fence_word((ordering, scope)))
+                }
                 _ => format!("put {} before line {own}", fence_word((ordering, scope))),
             },
             Strength::FenceAfter(ordering) => format!("put {} after line {own}", fence_word((ordering, scope))),
@@ -109,7 +115,11 @@ impl Change {
     }
 
     fn is_weak(&self, program: &Program) -> bool {
-        let access = program.code[self.strengthening.code as usize].op.access();
-        access.is_none_or(|access| access.ordering == Ordering::Weak)
+        self.ordering(program) == Ordering::Weak
+    }
+
+    /// What the access says.
+    fn ordering(&self, program: &Program) -> Ordering {
+        program.code[self.strengthening.code as usize].op.access().map_or(Ordering::Weak, |access| access.ordering)
     }
 }

@@ -69,9 +69,12 @@ pub(super) struct Remedy {
 pub(super) struct Cause {
     pub(super) changes: BTreeSet<usize>,
     pub(super) orders: Vec<u64>,
+    /// What these leave, by numbers.
+    results: BTreeSet<usize>,
 }
 
-/// Where a fence between two accesses is tried: at either, as what other threads do in between differs.
+/// Where a `fence.sc` between two accesses is tried: at either, as what other threads do in between differs. Other fences are right before
+/// the last one, where they order what comes before a barrier, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     BeforeLast,
@@ -153,6 +156,10 @@ impl Trials<'_> {
         if failing.is_empty() {
             return Ok(None);
         }
+        // Where wider scopes are enough, no fence is missing.
+        if widen(&mut plan, &self.subject.program) && !self.are_fixed(&failing, &plan)? {
+            plan.clear();
+        }
         for _ in 0..CYCLES_MAX {
             while let Some(index) = self.first_left(&failing, &plan)? {
                 let mut is_new = false;
@@ -178,11 +185,25 @@ impl Trials<'_> {
                 tried += 1;
             }
             match left {
-                None => return Ok(Some(Remedy { changes: least, tried })),
+                None => return self.validated(least, tried).map(Some),
                 Some(index) => failing.insert(0, index),
             }
         }
         Ok(None)
+    }
+
+    /// A remedy with those alternatives only that were tried in as many orders.
+    fn validated(&mut self, mut changes: Plan, tried: u64) -> Result<Remedy, RunError> {
+        let orders: Vec<u64> = (1..=tried).collect();
+        for place in 0..changes.len() {
+            if let Some(also) = changes[place].also {
+                let with = with(&changes, place, also);
+                if !self.are_fixed(&orders, &with)? {
+                    changes[place].also = None;
+                }
+            }
+        }
+        Ok(Remedy { changes, tried })
     }
 
     /// The same changes, those that order less where that is enough, without those that are not needed. Fences come to order less first:
@@ -233,20 +254,23 @@ impl Trials<'_> {
         Ok(())
     }
 
-    /// The changes of a remedy by what they fix, each with its orders: apart where each order takes changes of one group only.
+    /// The changes of a remedy by what they fix, each with its orders: apart where each order takes changes of one group only. Each order
+    /// has the number of its result, and orders with one result have one cause.
     ///
     /// # Errors
     /// Reasons outside the kernel.
-    pub(super) fn causes(&mut self, failing: Vec<u64>, changes: &[Change]) -> Result<Vec<Cause>, RunError> {
+    pub(super) fn causes(&mut self, failing: &[(u64, usize)], changes: &[Change]) -> Result<Vec<Cause>, RunError> {
         let mut causes: Vec<Cause> = Vec::new();
-        for index in failing {
-            let mut cause = Cause { changes: self.needed(index, changes)?, orders: vec![index] };
-            let (same, others) = causes.into_iter().partition(|other| !other.changes.is_disjoint(&cause.changes));
+        for (index, result) in failing {
+            let mut cause = Cause { changes: self.needed(*index, changes)?, orders: vec![*index], results: BTreeSet::from([*result]) };
+            let is_same = |other: &Cause| !other.changes.is_disjoint(&cause.changes) || other.results.contains(result);
+            let (same, others) = causes.into_iter().partition(is_same);
             causes = others;
             let same: Vec<Cause> = same;
             for mut other in same {
                 cause.changes.append(&mut other.changes);
                 cause.orders.append(&mut other.orders);
+                cause.results.append(&mut other.results);
             }
             causes.push(cause);
         }
@@ -254,7 +278,7 @@ impl Trials<'_> {
         if named < changes.len() {
             // Orders that do not fail without it need the rest.
             let orders = causes.into_iter().flat_map(|cause| cause.orders).collect();
-            causes = vec![Cause { changes: (0..changes.len()).collect(), orders }];
+            causes = vec![Cause { changes: (0..changes.len()).collect(), orders, results: BTreeSet::new() }];
         }
         causes.iter_mut().for_each(|cause| cause.orders.sort_unstable());
         causes.sort_by_key(|cause| cause.changes.first().copied());
@@ -308,8 +332,8 @@ impl Change {
     fn strengthenings(&self, place: Place) -> Vec<Strengthening> {
         let at = |code: &u32, strength: Strength| Strengthening { code: *code, strength, ..self.strengthening };
         match self.strengthening.strength {
-            Strength::FenceBefore(ordering) if place == Place::AfterFirst && !self.after.is_empty() => {
-                self.after.iter().map(|first| at(first, Strength::FenceAfter(ordering))).collect()
+            Strength::FenceBefore(Ordering::SeqCst) if place == Place::AfterFirst && !self.after.is_empty() => {
+                self.after.iter().map(|first| at(first, Strength::FenceAfter(Ordering::SeqCst))).collect()
             }
             _ => vec![self.strengthening],
         }

@@ -1,11 +1,11 @@
 //! Results that only weak memory gives: those of orders on weak memory that no sequentially consistent run leaves.
 //!
 //! That none of the runs which were seen leaves a result says little: the right one may be rare. So a result is dropped if a run that left
-//! it is sequentially consistent itself, though a load of it returned an older write ([`is_consistent`]), and of the others all
+//! it is sequentially consistent itself, though a load of it returned an older write ([`NotedRuns::is_consistent`]), and of the others all
 //! sequentially consistent orders are asked ([`decide`]). Where these are too many, the finding is a note, unless such results are far more
 //! frequent than what the sequentially consistent runs leave unseen.
 //!
-//! What ends such results is one finding, with the order that shows it best: changes of the program that were tried ([`remedy`]).
+//! What ends such results is one finding, with the order that shows it best: changes of the program that were tried ([`Trials::remedy`]).
 
 use super::advice::{advice, missing};
 use super::consistent::{NotedRuns, decide};
@@ -54,6 +54,8 @@ type Found = (Finding, Vec<u64>);
 struct WeakRun {
     index: u64,
     stale: Vec<StaleAccess>,
+    /// The number of its result; one of its own where all wrong results are one.
+    result: usize,
     /// True if that is sure.
     is_decided: bool,
 }
@@ -133,13 +135,15 @@ impl StaleResults {
         let results: Vec<&JudgedOrder> = open.iter().map(|weak| &weak.result).collect();
         let decision = decide(judge.subject, judge.steps, &results, judge.interrupt)?;
         let mut runs = Vec::new();
-        for (weak, is_reached) in open.into_iter().zip(&decision.reached) {
+        for (number, (weak, is_reached)) in open.into_iter().zip(&decision.reached).enumerate() {
             let can_decide = judge.is_whole && !weak.orders.iter().any(|(_, stale)| is_within_warp(stale));
             let is_decided = can_decide && (decision.is_complete || is_frequent) || weak.result.is_wrong();
             if *is_reached {
                 self.consistent.push((weak.result, 1));
             } else if is_decided || !weak.result.is_any_end() || !has_any_result {
-                runs.extend(weak.orders.into_iter().map(|(index, stale)| WeakRun { index, stale, is_decided }));
+                let result = |index: u64| if weak.result.is_wrong() { ASKED_MAX + index as usize } else { number };
+                let run = |(index, stale): (u64, Vec<StaleAccess>)| WeakRun { index, stale, result: result(index), is_decided };
+                runs.extend(weak.orders.into_iter().map(run));
             }
         }
         runs.sort_by_key(|run| run.index);
@@ -174,9 +178,10 @@ impl StaleResults {
             return Ok(None);
         };
         let mut findings = Vec::new();
-        let causes = trials.causes(failing, &plan)?;
+        let failing: Vec<(u64, usize)> = runs.iter().map(|run| (run.index, run.result)).collect();
+        let causes = trials.causes(&failing, &plan)?;
         let has_one = causes.len() == 1;
-        for Cause { changes, orders: of } in causes {
+        for Cause { changes, orders: of, .. } in causes {
             let changes: Vec<&Change> = changes.iter().map(|place| &plan[*place]).collect();
             let Some((shown, stale)) = trials.shown(&of, &changes)? else { continue };
             let program = &judge.subject.program;

@@ -403,6 +403,26 @@ fn what_a_lane_leaves_as_it_finds_it_is_a_write_of_that_lane_too() {
     assert!(locked("relaxed.gpu").contains(&0));
 }
 
+/// All lanes of block 0 write one word, and the first one publishes that.
+const LANES_OF_ONE_WORD: &str = ".version 8.6\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 words) {\n.reg .pred %p, %q;\n\
+    .reg .b32 %a, %b, %t;\n.reg .b64 %m;\nld.param.u64 %m, [words];\nmov.u32 %b, %ctaid.x;\nmov.u32 %t, %tid.x;\n\
+    setp.ne.u32 %q, %t, 0;\nsetp.eq.u32 %p, %b, 1;\n@%p bra READER;\nst.relaxed.gpu.global.u32 [%m], 42;\n@%q bra DONE;\n\
+    st.$0.global.u32 [%m+128], 1;\nbra DONE;\nREADER:\n@%q bra DONE;\n\
+    WAIT:\nld.acquire.gpu.global.u32 %a, [%m+128];\nsetp.eq.u32 %p, %a, 0;\n@%p bra WAIT;\n\
+    ld.relaxed.gpu.global.u32 %a, [%m];\nst.global.u32 [%m+256], %a;\nDONE:\nret;\n}\n";
+
+#[test]
+fn what_each_lane_writes_to_one_word_is_a_write_of_that_lane() {
+    let published = |flag: &str, lanes: u32| {
+        let runs = Runs::new(&LANES_OF_ONE_WORD.replace("$0", flag), 2, lanes);
+        (0..200).map(|seed| runs.left(seed, MemoryModel::Weak(seed)).unwrap()[256 / 4]).collect::<Vec<u32>>()
+    };
+    for lanes in [1, 2, 32] {
+        assert!(published("release.gpu", lanes).iter().all(|word| *word == 42), "{lanes} lanes");
+        assert!(published("relaxed.gpu", lanes).contains(&0), "{lanes} lanes");
+    }
+}
+
 /// Runs of a wrong algorithm for each of the right one.
 const WRONG_RUNS: u64 = 100;
 
