@@ -9,23 +9,44 @@ use crate::weak::{Strength, Strengthening};
 
 /// What changes say that is to be changed.
 pub(super) fn advice(program: &Program, changes: &[&Change]) -> String {
-    let both = |change: &&&Change| {
-        let other =
-            |one: Strength, other: Strength| is_at(change, one) && changes.iter().any(|also| also.same_line(change) && is_at(also, other));
-        other(Strength::Release, Strength::Acquire) || other(Strength::Acquire, Strength::Release)
-    };
-    let mut said: Vec<String> = changes.iter().filter(|change| !both(change)).map(|change| change.advice(program)).collect();
+    let mut said: Vec<String> = Vec::new();
+    let mut accesses = BTreeSet::new();
+    for change in changes {
+        match change.also {
+            None => said.push(change.advice(program)),
+            Some(also) if accesses.insert(also.code) => {
+                let same: Vec<&Change> = changes.iter().copied().filter(|other| other.is_also_at(also.code)).collect();
+                said.push(alternatives(program, &same));
+            }
+            Some(_) => {}
+        }
+    }
     said.dedup();
-    let orderings = changes.iter().filter(both).filter(|change| is_at(change, Strength::Release)).filter_map(|change| change.also);
-    said.extend(orderings.map(|also| {
-        let (line, word) = (program.line(Pc(also.code)), also.scope.word());
-        format!("make line {line} acq_rel of the scope .{word}, or put fence.acq_rel.{word} before and after line {line}")
-    }));
     said.join(", and ")
 }
 
-fn is_at(change: &Change, strength: Strength) -> bool {
-    change.also.is_some_and(|also| also.strength == strength)
+/// What one access can do as well as fences: `make line 12 a release of the scope .gpu, or put fence.acq_rel.gpu before line 12`
+fn alternatives(program: &Program, changes: &[&Change]) -> String {
+    let Some(also) = changes.first().and_then(|change| change.also) else { return String::new() };
+    let ordering = program.code[also.code as usize].op.access().map_or(Ordering::Weak, |access| access.ordering);
+    let has = |strength: Strength| changes.iter().any(|change| change.also.is_some_and(|also| also.strength == strength));
+    let (acquires, releases) = (ordering.acquires() || has(Strength::Acquire), ordering.releases() || has(Strength::Release));
+    let what = if acquires && releases {
+        "acq_rel"
+    } else if acquires {
+        "an acquire"
+    } else {
+        "a release"
+    };
+    let line = |code: u32| program.line(Pc(code));
+    let scope = changes.iter().map(|change| change.strengthening.scope).max().unwrap_or_default();
+    let place = |change: &&Change| {
+        let side = if matches!(change.strengthening.strength, Strength::FenceAfter(_)) { "after" } else { "before" };
+        format!("{side} line {}", line(change.strengthening.code))
+    };
+    let places: Vec<String> = changes.iter().map(place).collect();
+    let (fence, places) = (fence_word((Ordering::AcqRel, scope)), places.join(" and "));
+    format!("make line {} {what} of the scope .{}, or put {fence} {places}", line(also.code), scope.word())
 }
 
 /// What is missing without changes.
@@ -41,21 +62,19 @@ fn fence_word((ordering, scope): (Ordering, Scope)) -> String {
 }
 
 impl Change {
-    /// `make line 12 a release of the scope .gpu, or put fence.acq_rel.gpu before line 12`
+    /// `put fence.sc.gpu between line 12 and line 14`
     fn advice(&self, program: &Program) -> String {
         let line = |code: u32| program.line(Pc(code));
         let Strengthening { code, strength, scope } = self.strengthening;
         let (own, word) = (line(code), scope.word());
-        let fence = match strength {
-            Strength::Relaxed if self.is_weak(program) => return format!("make line {own} relaxed or stronger, of the scope .{word}"),
-            Strength::Relaxed => return format!("widen the scope of line {own} to .{word}"),
-            Strength::Acquire if self.ordering(program).releases() => return format!("make line {own} acq_rel of the scope .{word}"),
-            Strength::Release if self.ordering(program).acquires() => return format!("make line {own} acq_rel of the scope .{word}"),
-            Strength::Acquire => return format!("make line {own} an acquire of the scope .{word}"),
-            Strength::Release => return format!("make line {own} a release of the scope .{word}"),
+        match strength {
+            Strength::Relaxed if self.is_weak(program) => format!("make line {own} relaxed or stronger, of the scope .{word}"),
+            Strength::Relaxed => format!("widen the scope of line {own} to .{word}"),
+            Strength::Acquire => format!("make line {own} an acquire of the scope .{word}"),
+            Strength::Release => format!("make line {own} a release of the scope .{word}"),
             Strength::Fence(_) => {
                 let changed = self.strengthening.of_fence(fence_at(program, code).unwrap_or_default());
-                return format!("make the fence of line {own} {}", fence_word(changed));
+                format!("make the fence of line {own} {}", fence_word(changed))
             }
             Strength::FenceBefore(ordering) => match self.first_line(program) {
                 Some(first) if ordering == Ordering::SeqCst => {
@@ -64,13 +83,6 @@ impl Change {
                 _ => format!("put {} before line {own}", fence_word((ordering, scope))),
             },
             Strength::FenceAfter(ordering) => format!("put {} after line {own}", fence_word((ordering, scope))),
-        };
-        match self.also {
-            None => fence,
-            Some(also) => {
-                let other = Change { strengthening: also, after: BTreeSet::new(), also: None };
-                format!("{}, or {fence}", other.advice(program))
-            }
         }
     }
 
@@ -103,9 +115,9 @@ impl Change {
         }
     }
 
-    /// True if an access is to say what both order.
-    fn same_line(&self, other: &Self) -> bool {
-        self.also.map(|also| also.code) == other.also.map(|also| also.code)
+    /// True if an access can do as well what it does.
+    fn is_also_at(&self, code: u32) -> bool {
+        self.also.is_some_and(|also| also.code == code)
     }
 
     /// The line of the first access that is to be ordered, if it is before this one in the text.
@@ -115,11 +127,6 @@ impl Change {
     }
 
     fn is_weak(&self, program: &Program) -> bool {
-        self.ordering(program) == Ordering::Weak
-    }
-
-    /// What the access says.
-    fn ordering(&self, program: &Program) -> Ordering {
-        program.code[self.strengthening.code as usize].op.access().map_or(Ordering::Weak, |access| access.ordering)
+        program.code[self.strengthening.code as usize].op.access().is_none_or(|access| access.ordering == Ordering::Weak)
     }
 }

@@ -33,16 +33,13 @@ impl Changed {
         if part.starts_with("make the fence of line ") {
             let line = number_after(part, "line ");
             self.lines[line - 1] = format!("{};", fence());
-        } else if part.contains(" before and after line ") {
-            let line = number_after(part, "before and after line ");
-            self.put(&fence(), line);
-            self.put(&fence(), line + 1);
-        } else if part.contains("put ") && part.contains(" after line ") {
-            self.put(&fence(), number_after(part, " after line ") + 1);
         } else if part.contains("put ") && part.contains(" between line ") {
             self.put(&fence(), number_after(part, " and line "));
         } else if part.contains("put ") {
-            self.put(&fence(), number_after(part, " before line "));
+            for (place, word) in part.match_indices(" before line ").chain(part.match_indices(" after line ")) {
+                let is_after = usize::from(word.contains("after"));
+                self.put(&fence(), number_after(&part[place..], word) + is_after);
+            }
         } else if let Some((_, scope)) = part.split_once(" relaxed or stronger, of the scope ") {
             let line = &mut self.lines[number_after(part, "line ") - 1];
             let plain = line.replace(".volatile", "").replace(".weak", "");
