@@ -134,14 +134,18 @@ impl Consistency {
 
     /// True if the run is sequentially consistent, false if that is not known.
     pub fn is_sequential(&self) -> bool {
-        let Some(after) = &self.after else { return !self.is_unclear && self.missed.is_empty() };
-        // All that lead to each, through others.
-        let mut leading = after.leading.clone();
+        !self.is_unclear && (self.missed.is_empty() || self.after.is_some() && !self.has_cycle())
+    }
+
+    /// After the second run: true if a missed write leads to itself, through others. Writes that coherence order does not relate are in the
+    /// order in which they were executed.
+    pub fn has_cycle(&self) -> bool {
+        let mut leading = self.after.as_ref().map_or(Vec::new(), |after| after.leading.clone());
         for middle in 0..leading.len() {
             let through = leading[middle];
             leading.iter_mut().filter(|own| **own >> middle & 1 != 0).for_each(|own| *own |= through);
         }
-        !self.is_unclear && leading.iter().enumerate().all(|(own, leading)| leading >> own & 1 == 0)
+        leading.iter().enumerate().any(|(own, leading)| leading >> own & 1 != 0)
     }
 
     fn bit(&self, at: Location, write: WriteKey) -> Option<u32> {
@@ -262,8 +266,7 @@ impl After {
     }
 }
 
-/// The cycles of a run that is not sequentially consistent. Writes that coherence order does not relate are in the order in which they
-/// were executed.
+/// The cycles of a run that is not sequentially consistent.
 impl Consistency {
     /// After the second run: missed writes each of which leads to the next one, and the last one to the first; the fewest.
     pub fn cycle(&self) -> Option<Vec<u32>> {

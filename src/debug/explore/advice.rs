@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::remedy::{Change, fence_at};
+use super::remedy::Change;
 use crate::isa::{Ordering, Scope};
 use crate::program::{Pc, Program};
 use crate::weak::{Strength, Strengthening};
@@ -73,7 +73,7 @@ impl Change {
             Strength::Acquire => format!("make line {own} an acquire of the scope .{word}"),
             Strength::Release => format!("make line {own} a release of the scope .{word}"),
             Strength::Fence(_) => {
-                let changed = self.strengthening.of_fence(fence_at(program, code).unwrap_or_default());
+                let changed = self.strengthening.of_fence(program.code[code as usize].op.memory_fence().unwrap_or_default());
                 format!("make the fence of line {own} {}", fence_word(changed))
             }
             Strength::FenceBefore(ordering) => match self.first_line(program) {
@@ -95,7 +95,7 @@ impl Change {
             (Strength::Relaxed, _) if self.is_weak(program) => format!("line {own} is weak"),
             (Strength::Relaxed, _) => format!("the scope of line {own} is narrower than .{}", scope.word()),
             (Strength::Fence(_), _) => {
-                let fence = fence_word(fence_at(program, code).unwrap_or_default());
+                let fence = fence_word(program.code[code as usize].op.memory_fence().unwrap_or_default());
                 format!("the fence of line {own} is {fence}, which does not order enough")
             }
             (Strength::Acquire, _) | (Strength::FenceAfter(_), Some(_)) => format!("no acquire at line {own}, and no fence after it"),

@@ -66,13 +66,10 @@ impl NotedRuns<'_> {
     /// # Errors
     /// Reasons outside the kernel.
     pub(super) fn is_consistent(&self, options: &RunOptions, first: &NotedRun) -> Result<bool, RunError> {
-        let is_open = first.orders.iter().any(Consistency::is_open);
-        let followed = if is_open { self.follow(options, first)?.orders } else { Vec::new() };
-        let is_consistent = |(launch, first): (usize, &Consistency)| match first.is_open() {
-            true => followed.get(launch).is_some_and(Consistency::is_sequential),
-            false => first.is_sequential(),
-        };
-        Ok(first.orders.iter().enumerate().all(is_consistent))
+        if !first.orders.iter().any(Consistency::is_open) {
+            return Ok(first.orders.iter().all(Consistency::is_sequential));
+        }
+        Ok(self.follow(options, first)?.orders.iter().all(Consistency::is_sequential))
     }
 
     /// True if the accesses of a run have a cycle, where writes that coherence order does not relate are in the order of their execution.
@@ -81,7 +78,7 @@ impl NotedRuns<'_> {
     /// Reasons outside the kernel.
     pub(super) fn has_cycle(&self, options: &RunOptions, first: &NotedRun) -> Result<bool, RunError> {
         let can_have = first.orders.iter().any(|noted| noted.following().is_some());
-        Ok(can_have && self.follow(options, first)?.orders.iter().any(|noted| noted.cycle().is_some()))
+        Ok(can_have && self.follow(options, first)?.orders.iter().any(Consistency::has_cycle))
     }
 
     /// The stretches of threads on a cycle of accesses because of which a run is none of sequentially consistent memory; none is known if

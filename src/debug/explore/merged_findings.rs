@@ -1,6 +1,6 @@
 //! The findings of many orders, one finding for one cause.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::order::Orders;
@@ -45,6 +45,7 @@ pub(super) struct MergedFindings {
     pub found: Vec<MergedFinding>,
     /// The findings of the checkers, with their indices in `found`.
     shown: Vec<(Finding, usize)>,
+    loops: LoopStarts,
     causes: CauseComparison,
 }
 
@@ -56,6 +57,7 @@ impl MergedFindings {
             orders,
             found: Vec::new(),
             shown: Vec::new(),
+            loops: LoopStarts::default(),
             causes: CauseComparison::default(),
         }
     }
@@ -96,7 +98,8 @@ impl MergedFindings {
         }
         if let Some(fault) = fault {
             let text = FindingText::of_fault(0, fault);
-            let same = self.found.iter().position(|shown| is_same_fault(&self.program, &shown.finding, &text));
+            let (program, loops) = (&self.program, &mut self.loops);
+            let same = self.found.iter().position(|shown| loops.are_same(program, &shown.finding, &text));
             indices.push(same.unwrap_or(self.found.len()));
             match same {
                 None => self.add(text, index),
@@ -150,17 +153,28 @@ impl MergedFindings {
     }
 }
 
-/// True if two runs were stopped by the same fault: at the same instructions or loops, or with threads that wait in the same ones.
-fn is_same_fault(program: &Program, one: &FindingText, other: &FindingText) -> bool {
-    let places = |finding: &FindingText| -> BTreeSet<Pc> {
+/// The first instructions of the innermost loops around others: a run may reach its step limit anywhere in a loop.
+#[derive(Default)]
+struct LoopStarts(BTreeMap<Pc, Pc>);
+
+impl LoopStarts {
+    /// True if two runs were stopped by the same fault: at the same instructions or loops, or with threads that wait in the same ones.
+    fn are_same(&mut self, program: &Program, one: &FindingText, other: &FindingText) -> bool {
+        (one.id, one.launch) == (other.id, other.launch) && self.places(program, one) == self.places(program, other)
+    }
+
+    fn places(&mut self, program: &Program, finding: &FindingText) -> BTreeSet<Pc> {
         let waiting = finding.waiting.iter().map(|waiting| waiting.site.pc);
         let all = finding.second.iter().map(|side| side.site.pc).chain(waiting);
-        all.map(|pc| if finding.id == LIVELOCK { first_of_loop(program, pc) } else { pc }).collect()
-    };
-    (one.id, one.launch) == (other.id, other.launch) && places(one) == places(other)
+        all.map(|pc| if finding.id == LIVELOCK { self.around(program, pc) } else { pc }).collect()
+    }
+
+    fn around(&mut self, program: &Program, pc: Pc) -> Pc {
+        *self.0.entry(pc).or_insert_with(|| first_of_loop(program, pc))
+    }
 }
 
-/// The first instruction of the innermost loop around one: a run may reach its step limit anywhere in a loop.
+/// The first instruction of the innermost loop around one, or that one.
 fn first_of_loop(program: &Program, pc: Pc) -> Pc {
     let Some(function) = program.function_at(pc) else { return pc };
     let flow = ControlFlow::new(program, function);

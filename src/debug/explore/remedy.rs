@@ -14,8 +14,8 @@ use super::outcome::JudgedOrder;
 use super::systematic::Subject;
 use crate::debug::run::{RunError, RunOptions};
 use crate::debug::stale::StaleAccess;
-use crate::isa::{FenceKind, Ordering, Scope};
-use crate::program::{Effect, Op, Pc, Program, SyncOp};
+use crate::isa::{Ordering, Scope};
+use crate::program::{Effect, Pc, Program};
 use crate::weak::{Event, Segment, Strength, Strengthening};
 
 /// Cycles that are fenced at most.
@@ -73,6 +73,14 @@ pub(super) struct Cause {
     results: BTreeSet<usize>,
 }
 
+/// What became of orders in which changes were tried.
+struct Tried {
+    /// How many were right, from the first one on.
+    fixed: usize,
+    /// The next one, if it was wrong; none if all were right or the runs were over.
+    left: Option<u64>,
+}
+
 /// Where a `fence.sc` between two accesses is tried: at either, as what other threads do in between differs. Other fences are right before
 /// the last one, where they order what comes before a barrier, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,22 +125,25 @@ impl Trials<'_> {
         Ok(!self.runs(plan).has_cycle(&options, &first)?)
     }
 
-    fn are_fixed(&mut self, orders: &[u64], plan: &[Change]) -> Result<bool, RunError> {
-        Ok(self.first_left(orders, plan)?.is_none())
-    }
-
-    /// The first of these orders that still gives something else.
-    fn first_left(&mut self, orders: &[u64], plan: &[Change]) -> Result<Option<u64>, RunError> {
-        for index in orders {
-            if self.is_over() || !self.is_fixed(*index, plan)? {
-                return Ok(Some(*index));
+    /// Tries changes in orders, until one still gives something else or the runs are over.
+    fn try_in(&mut self, orders: &[u64], plan: &[Change]) -> Result<Tried, RunError> {
+        for (place, index) in orders.iter().enumerate() {
+            if self.is_over() {
+                return Ok(Tried { fixed: place, left: None });
+            }
+            if !self.is_fixed(*index, plan)? {
+                return Ok(Tried { fixed: place, left: Some(*index) });
             }
         }
-        Ok(None)
+        Ok(Tried { fixed: orders.len(), left: None })
+    }
+
+    fn are_fixed(&mut self, orders: &[u64], plan: &[Change]) -> Result<bool, RunError> {
+        Ok(self.try_in(orders, plan)?.fixed == orders.len())
     }
 
     /// The cycle of an order with these changes, and what was stale in it.
-    pub(super) fn cycle(&mut self, index: u64, plan: &[Strengthening]) -> Result<(Vec<Segment>, Vec<StaleAccess>), RunError> {
+    fn cycle(&mut self, index: u64, plan: &[Strengthening]) -> Result<(Vec<Segment>, Vec<StaleAccess>), RunError> {
         let options = self.options(index);
         let runs = self.runs(plan);
         let first = runs.run(&options)?;
@@ -161,7 +172,7 @@ impl Trials<'_> {
             plan.clear();
         }
         for _ in 0..CYCLES_MAX {
-            while let Some(index) = self.first_left(&failing, &plan)? {
+            while let Some(index) = self.try_in(&failing, &plan)?.left {
                 let mut is_new = false;
                 for place in [Place::BeforeLast, Place::AfterFirst] {
                     let (cycle, _) = self.cycle(index, &strengthenings(&plan, place))?;
@@ -172,20 +183,10 @@ impl Trials<'_> {
                 }
             }
             let least = self.reduced(plan.clone(), &failing)?;
-            let mut tried = failing.len() as u64;
-            let mut left = None;
-            for index in (1..=self.orders.validated(all)).filter(|index| !failing.contains(index)) {
-                if self.is_over() {
-                    break;
-                }
-                left = (!self.is_fixed(index, &least)?).then_some(index);
-                if left.is_some() {
-                    break;
-                }
-                tried += 1;
-            }
+            let others: Vec<u64> = (1..=self.orders.validated(all)).filter(|index| !failing.contains(index)).collect();
+            let Tried { fixed, left } = self.try_in(&others, &least)?;
             match left {
-                None => return self.validated(least, tried).map(Some),
+                None => return self.validated(least, (failing.len() + fixed) as u64).map(Some),
                 Some(index) => failing.insert(0, index),
             }
         }
@@ -311,7 +312,7 @@ impl Trials<'_> {
             let (cycle, stale) = self.cycle(index, &[])?;
             let is_on_cycle = |stale: &&StaleAccess| cycle.iter().any(|segment| segment.exit == Some(stale.event));
             let Some(stale) = stale.iter().find(is_on_cycle).or(stale.first()) else { continue };
-            let is_best = cycle.iter().filter_map(|segment| segment.exit).any(|exit| exit == stale.event && is_changed(&exit));
+            let is_best = is_on_cycle(&stale) && is_changed(&stale.event);
             if best.as_ref().is_none_or(|(is_changed, ..)| is_best && !is_changed) {
                 best = Some((is_best, index, stale.clone()));
             }
@@ -387,7 +388,7 @@ fn widen(plan: &mut Plan, program: &Program) -> bool {
     let mut is_new = false;
     for (code, inst) in (0..).zip(&program.code) {
         let narrow = |scope: Scope| matches!(scope, Scope::Cta | Scope::Cluster);
-        let strength = match (fence_at(program, code), inst.op.access()) {
+        let strength = match (inst.op.memory_fence(), inst.op.access()) {
             (Some((ordering, scope)), _) if narrow(scope) => Strength::Fence(ordering),
             (None, Some(access)) if access.ordering != Ordering::Weak && narrow(access.scope) => Strength::Relaxed,
             _ => continue,
@@ -432,18 +433,10 @@ fn existing(program: &Program, change: &Change) -> Existing {
 /// The fences of a kernel between some accesses and one after them in program order, which comes before them in the text of a loop.
 fn fences_between(program: &Program, after: &BTreeSet<u32>, code: u32) -> Vec<u32> {
     let Some(function) = program.function_at(Pc(code)) else { return Vec::new() };
-    let is_fence = |pc: &u32| fence_at(program, *pc).is_some();
+    let is_fence = |pc: &u32| program.code[*pc as usize].op.memory_fence().is_some();
     let is_after = |pc: u32, first: u32| if first < code { first < pc && pc < code } else { first < pc || pc < code };
     let is_between = |pc: &u32| after.iter().any(|first| is_after(*pc, *first));
     program.functions[function.index()].code.clone().filter(is_fence).filter(is_between).collect()
-}
-
-/// The semantics of a fence.
-pub(super) fn fence_at(program: &Program, code: u32) -> Option<(Ordering, Scope)> {
-    match program.code[code as usize].op {
-        Op::Sync(SyncOp::Fence { kind: FenceKind::Memory, ordering, scope }) => Some((ordering, scope)),
-        _ => None,
-    }
 }
 
 /// True if an access can say that it acquires, or releases.

@@ -109,16 +109,15 @@ impl StaleResults {
         orders > FREQUENT * (self.once() + RUNS_MORE)
     }
 
-    /// Adds the findings to those of the orders.
-    pub fn report(&mut self, merged: &mut MergedFindings, judge: Judge<'_>) -> Result<(), RunError> {
+    /// The results of which no run that left them is known to be sequentially consistent.
+    fn open(&mut self, orders: &Orders, noted: &NotedRuns<'_>) -> Result<Vec<WeakResult>, RunError> {
         let mut unseen = std::mem::take(&mut self.weak);
         unseen.retain(|weak| !self.consistent.iter().any(|(other, _)| other.is_same(&weak.result)));
-        let mut open: Vec<WeakResult> = Vec::new();
-        let noted = NotedRuns { subject: judge.subject, strengthenings: &[] };
+        let mut open = Vec::new();
         for weak in unseen.into_iter().take(FOLLOWED_MAX) {
             let mut is_of_both = false;
             for (index, _) in weak.orders.iter().take(RUNS_MAX) {
-                let options = merged.orders.options(*index);
+                let options = orders.options(*index);
                 is_of_both = is_of_both || noted.is_consistent(&options, &noted.run(&options)?)?;
             }
             match is_of_both {
@@ -127,6 +126,12 @@ impl StaleResults {
             }
         }
         open.truncate(ASKED_MAX);
+        Ok(open)
+    }
+
+    /// Adds the findings to those of the orders.
+    pub fn report(&mut self, merged: &mut MergedFindings, judge: Judge<'_>) -> Result<(), RunError> {
+        let open = self.open(&merged.orders, &NotedRuns { subject: judge.subject, strengthenings: &[] })?;
         if open.is_empty() {
             return Ok(());
         }

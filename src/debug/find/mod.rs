@@ -123,10 +123,8 @@ impl Session {
         self.return_to(now);
         self.focus = focus;
         let mut query = then.or(parsed)?;
-        let block = query.named_block(&self.eval_context());
-        if let Some(place) = query.place.as_mut().filter(|place| place.space == Space::Shared) {
-            place.owner = Focus { block: block.unwrap_or(focus.block), ..focus };
-        }
+        query.place.iter_mut().filter(|place| place.space == Space::Shared).for_each(|place| place.owner = focus);
+        query.choose_block(&self.eval_context());
         Ok(query)
     }
 

@@ -137,10 +137,7 @@ impl Query {
             })?;
         }
         query.check(word)?;
-        let block = query.named_block(context);
-        if let (Some(place), Some(block)) = (query.place.as_mut().filter(|place| place.space == Space::Shared), block) {
-            place.owner.block = block;
-        }
+        query.choose_block(context);
         Ok(query)
     }
 
@@ -164,9 +161,12 @@ impl Query {
         Err(ArgumentError::new(problem).with_help(USAGE))
     }
 
-    /// The block whose shared memory is meant: that of the threads which are asked for, if no other block can access it.
-    pub(super) fn named_block(&self, context: &EvalContext<'_>) -> Option<[u32; 3]> {
-        self.threads.block.filter(|_| context.machine.config().blocks_of_cluster() <= 1)
+    /// Shared memory is that of the block whose threads are asked for, if no other block can access it.
+    pub(super) fn choose_block(&mut self, context: &EvalContext<'_>) {
+        let block = self.threads.block.filter(|_| context.machine.config().blocks_of_cluster() <= 1);
+        if let (Some(place), Some(block)) = (self.place.as_mut().filter(|place| place.space == Space::Shared), block) {
+            place.owner.block = block;
+        }
     }
 
     /// Takes a part of the text, which begins with its word.

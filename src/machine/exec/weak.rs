@@ -330,11 +330,15 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         old
     }
 
+    /// What strengthens the instruction.
+    fn strengthenings(&self) -> SmallVec<[Strengthening; 2]> {
+        self.weak.iter().flat_map(|weak| weak.strengthenings(self.point.pc.0)).collect()
+    }
+
     /// The semantics of an access with what strengthens its instruction, after the fences of `lanes` before it.
     fn strengthened(&mut self, semantics: &Access, lanes: LaneMask) -> Access {
-        let own: SmallVec<[Strengthening; 2]> = self.weak.iter().flat_map(|weak| weak.strengthenings(self.point.pc.0)).collect();
         let mut all = *semantics;
-        for strengthening in own {
+        for strengthening in self.strengthenings() {
             if let Some((ordering, scope)) = strengthening.fence_before() {
                 // The access itself is none of what the fence comes after.
                 self.fence_at(lanes, (ordering, scope), self.point.tick.0.saturating_sub(1));
@@ -348,9 +352,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     #[inline(always)]
     pub(super) fn fence_after(&mut self, lanes: LaneMask) {
         if self.weak.is_some() {
-            let own = self.weak.iter().flat_map(|weak| weak.strengthenings(self.point.pc.0));
-            let fences: SmallVec<[(Ordering, Scope); 2]> = own.filter_map(Strengthening::fence_after).collect();
-            for fence in fences {
+            for fence in self.strengthenings().into_iter().filter_map(Strengthening::fence_after) {
                 self.fence_at(lanes, fence, self.point.tick.0);
             }
         }
@@ -359,8 +361,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// A fence of `lanes`.
     pub(super) fn fence_weak(&mut self, lanes: LaneMask, kind: FenceKind, ordering: Ordering, scope: Scope) {
         if self.weak.is_some() && kind == FenceKind::Memory {
-            let own = self.weak.iter().flat_map(|weak| weak.strengthenings(self.point.pc.0));
-            let fence = own.fold((ordering, scope), |semantics, own| own.of_fence(semantics));
+            let fence = self.strengthenings().into_iter().fold((ordering, scope), |semantics, own| own.of_fence(semantics));
             self.fence_at(lanes, fence, self.point.tick.0);
         }
     }

@@ -32,6 +32,7 @@ mod warpgroup;
 use super::operands::OperandVisitor;
 use super::{Dst, ImageId, MatrixId, Pc, Program, Slot};
 use crate::base::lanes::LaneMask;
+use crate::isa::{FenceKind, Ordering, Scope};
 use nop::NopFamily;
 
 pub use access::Access;
@@ -229,6 +230,12 @@ impl Op {
             AtomicOp::Single { d, .. } => *d == Dst::SINK,
             AtomicOp::Vector { d, .. } => d.is_none(),
         }
+    }
+
+    /// The ordering and the scope of a fence of memory accesses, if it is one.
+    pub fn memory_fence(&self) -> Option<(Ordering, Scope)> {
+        let Op::Sync(SyncOp::Fence { kind: FenceKind::Memory, ordering, scope }) = *self else { return None };
+        Some((ordering, scope))
     }
 
     /// Its synchronous memory access: loads, stores, atomics, and operations on mbarriers.

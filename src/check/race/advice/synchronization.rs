@@ -13,10 +13,10 @@ use crate::check::race::access::Access;
 use crate::check::race::detector::Conflict;
 use crate::check::reachability::BarrierKind;
 use crate::check::remedy::{Advice, BarrierLevel, Candidate, Position, Remedy};
-use crate::isa::{AtomicFn, FenceKind, Ordering, Scope};
+use crate::isa::{AtomicFn, Ordering, Scope};
 use crate::machine::{BlockId, IssuePoint, LaneMask, Tick};
 use crate::order::{Agent, AsyncKind, GroupKind, ScFenceCondition, scope_of};
-use crate::program::{AtomicOp, MemoryOp, Op, Pc, SyncOp};
+use crate::program::{AtomicOp, MemoryOp, Op, Pc};
 
 /// The most operations of each kind that are retained: on global memory, where a grid of blocks may lie between the two sides, and on
 /// shared memory.
@@ -216,7 +216,8 @@ impl RaceChecker {
     /// A fence on a path from one instruction to another.
     fn fence_between(&mut self, from: Pc, to: Pc) -> Option<(Pc, Scope)> {
         let code = self.program.functions[self.program.function_at(from)?.index()].code.clone();
-        let fences: Vec<(Pc, Scope)> = code.map(Pc).filter_map(|at| Some((at, fence_scope(&self.program.code[at.index()].op)?))).collect();
+        let fences: Vec<(Pc, Scope)> =
+            code.map(Pc).filter_map(|at| Some((at, self.program.code[at.index()].op.memory_fence()?.1))).collect();
         let Self { program, reachability, .. } = self;
         fences.into_iter().find(|(at, _)| {
             reachability.reaches_without_back_edge(program, from, *at) && reachability.reaches_without_back_edge(program, *at, to)
@@ -384,9 +385,4 @@ fn releasing(write: &SyncAccess, scope: Scope) -> Vec<Candidate> {
 fn barrier_at(is_near: bool, at: Position) -> Vec<Candidate> {
     let levels = if is_near { [BarrierLevel::Warp, BarrierLevel::Block].as_slice() } else { &[BarrierLevel::Block] };
     levels.iter().map(|level| vec![Remedy::BarrierAt(*level, at)]).collect()
-}
-
-/// The scope of a fence of memory.
-fn fence_scope(op: &Op) -> Option<Scope> {
-    if let Op::Sync(SyncOp::Fence { kind: FenceKind::Memory, scope, .. }) = op { Some(*scope) } else { None }
 }
