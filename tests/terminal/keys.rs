@@ -20,6 +20,18 @@ fn no_key_takes_one_away_that_edits() {
     pty.wait("the edited line", |screen| screen.contents().contains("\nTWO!\n"));
 }
 
+#[test]
+fn what_is_typed_after_escape_is_itself() {
+    for words in [WALK, &[WALK, &["--plain"]].concat()] {
+        let mut pty = opened(words);
+        // Alt+p would go back in time.
+        pty.send("\x1b");
+        std::thread::sleep(std::time::Duration::from_secs(1));
+        pty.send("print 6 * 7\r");
+        pty.wait("the answer", |screen| screen.contents().contains("\n6 * 7 = 42\n"));
+    }
+}
+
 /// What an xterm sends for a key.
 fn sent(press: KeyPress) -> String {
     let held = 1 + u8::from(press.shift) + 2 * u8::from(press.alt) + 4 * u8::from(press.control);

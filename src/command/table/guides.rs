@@ -7,6 +7,8 @@ Shift \
 for itself, F5, F7, F10, F11 and F12 go backwards. Alt+p and Alt+n go to the position before and after, as the buttons of a browser \
 do; Alt+e \
 explains the instruction, Alt+g shows the groups of lanes.\n\n\
+F2 browses: all keys and the mouse are those of the panes then, until q, Escape or F2; at the prompt, keys without Alt, Ctrl or a number \
+write. \
 F6, Tab and Shift+Tab go from pane to pane, a click chooses one. In a pane Up, Down, Left, Right, k, j, PageUp, PageDown, Home and \
 End move; . \
 goes back to where the focused lane stands, Enter or a second click goes to what is chosen, F9 sets or clears a breakpoint; / \

@@ -66,6 +66,10 @@ pub enum Line {
     End,
 }
 
+/// How long the key after Escape may take to be one key with it, as Alt is: readline's time, and less where Escape is a key of the screen.
+const ESCAPE_MS: u16 = 500;
+const ESCAPE_ON_SCREEN_MS: u16 = 100;
+
 impl LineEditor {
     /// An editor with the history of earlier sessions. With `hooks` it is part of a full screen.
     pub fn new(color: bool, hooks: Option<Arc<dyn EditorHooks>>) -> io::Result<Self> {
@@ -76,6 +80,8 @@ impl LineEditor {
             .history_ignore_space(true)
             .completion_type(CompletionType::List)
             .bell_style(if hooks.is_some() { BellStyle::None } else { BellStyle::Audible })
+            // Escape alone is no beginning of a key: what is typed later is itself.
+            .keyseq_timeout(Some(if hooks.is_some() { ESCAPE_ON_SCREEN_MS } else { ESCAPE_MS }))
             // The prompt is coloured by this module; without this mode, the hooks would not be called before drawing.
             .color_mode(ColorMode::Forced)
             .build();
