@@ -2,17 +2,13 @@
 
 use std::sync::Arc;
 
-use super::focus::Focus;
 use super::run::{Written, is_partial, record_of};
 use super::session::{InterruptCheck, Session};
 use super::site::Site;
-use super::target::{MemoryTarget, Target};
 use super::timeline::{End, Ran};
 use super::verify::{
     self, ComparedMemory, ComparedPart, Failure, WrongMemory, element_range, expects_memory, typed_by_stores, wrong_memory,
 };
-use super::watched_access::WatchedAccessText;
-use crate::isa::{ScalarType, Space};
 use crate::machine::{NullObserver, Tick};
 
 /// The wrong elements at the end of a run.
@@ -24,6 +20,14 @@ pub struct Mismatches {
     pub totals: Vec<Failure>,
     /// The part of the memory that was compared, if not all blocks ran.
     pub part: Option<ComparedPart>,
+    /// The user interrupted the search for the writers: some rows have none although there is one.
+    pub interrupted: bool,
+}
+
+/// The rows of a list, and whether the user interrupted the search for their writers.
+struct Rows {
+    rows: Vec<MismatchRow>,
+    interrupted: bool,
 }
 
 /// A wrong element.
@@ -45,8 +49,7 @@ impl Session {
     /// The wrong elements at the end of the run, `listed` at most of each buffer, with their last writers. The session remains at its time.
     ///
     /// # Errors
-    /// Nothing is expected, the run has not reached its end, a data file can no longer be read, or the user interrupts: a message of one
-    /// line.
+    /// Nothing is expected, the run has not reached its end, or a data file can no longer be read: a message of one line.
     pub fn mismatches(&mut self, listed: usize, interrupt: &mut dyn InterruptCheck) -> Result<Mismatches, String> {
         if !expects_memory(self.case()) {
             return Err(
@@ -71,42 +74,30 @@ impl Session {
         let memory = ComparedMemory { device: self.machine().device(), addresses: &addresses, written: written.as_ref(), described };
         let part = written.as_ref().map(|written| ComparedPart::new(&case, &addresses, written));
         let wrong = wrong_memory(&case, memory, false).map_err(|error| error.to_string())?;
-        let mut rows = self.rows_of(&wrong, &addresses, interrupt)?;
-        let stored = wrong.elements.iter().zip(&rows).map(|((index, ..), row)| (*index, row.writer.as_ref().map(|writer| writer.pc)));
+        let mut found = self.rows_of(&wrong, &addresses, interrupt);
+        let stored = wrong.elements.iter().zip(&found.rows).map(|((index, ..), row)| (*index, row.writer.as_ref().map(|writer| writer.pc)));
         let typed = typed_by_stores(self.program(), &case, &stored.collect::<Vec<_>>());
         let mut totals = wrong.totals;
         if let Some(case) = &typed {
             let memory = ComparedMemory { device: self.machine().device(), addresses: &addresses, written: written.as_ref(), described };
             let wrong = wrong_memory(case, memory, false).map_err(|error| error.to_string())?;
-            rows = self.rows_of(&wrong, &addresses, interrupt)?;
+            found = self.rows_of(&wrong, &addresses, interrupt);
             totals = wrong.totals;
         }
-        Ok(Mismatches { rows, totals: totals.into_iter().map(|(_, total)| total).collect(), part })
+        let Rows { rows, interrupted } = found;
+        Ok(Mismatches { rows, totals: totals.into_iter().map(|(_, total)| total).collect(), part, interrupted })
     }
 
-    /// The wrong elements with their last writers.
-    fn rows_of(
-        &mut self,
-        wrong: &WrongMemory<'_>,
-        addresses: &[u64],
-        interrupt: &mut dyn InterruptCheck,
-    ) -> Result<Vec<MismatchRow>, String> {
+    /// The wrong elements with their last writers, as far as the user lets the search for these go on.
+    fn rows_of(&mut self, wrong: &WrongMemory<'_>, addresses: &[u64], interrupt: &mut dyn InterruptCheck) -> Rows {
+        let ranges = wrong.elements.iter().map(|(index, buffer, mismatch)| element_range(addresses[*index], buffer, mismatch));
+        let found = self.last_writes(&ranges.collect::<Vec<_>>(), interrupt);
         let mut rows = Vec::new();
-        for (index, buffer, mismatch) in &wrong.elements {
+        for ((_, buffer, mismatch), writer) in wrong.elements.iter().zip(found.sites) {
             let [element, value, expected] = verify::described(buffer, mismatch);
-            let (address, bytes) = element_range(addresses[*index], buffer, mismatch);
-            let ty = ScalarType::from_word(buffer.element.name()).unwrap_or(ScalarType::B8);
-            let (name, owner) = (element.clone(), Focus::default());
-            let target = Target::Memory(MemoryTarget { name, space: Space::Global, owner, address, bytes, ty });
-            let history = self.last(&target, interrupt);
-            if history.interrupted {
-                return Err("interrupted".to_string());
-            }
-            let context = self.eval_context();
-            let writer = history.writes.last().map(|write| WatchedAccessText::new(&context, write).site);
             rows.push(MismatchRow { number: rows.len() + 1, element, value, expected, writer });
         }
-        Ok(rows)
+        Rows { rows, interrupted: found.interrupted }
     }
 
     /// The number of wrong elements if the session is at the end of a run that has finished; 0 elsewhere.

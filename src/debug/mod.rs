@@ -34,6 +34,7 @@ pub mod focus;
 mod frame_scopes;
 pub mod inlined;
 pub mod kept_values;
+mod last_writes;
 pub mod marks;
 pub mod memory;
 pub mod mismatches;

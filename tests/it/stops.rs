@@ -293,3 +293,28 @@ fn a_stop_is_worded_and_sent_after_the_session_has_moved_on() {
         (&"0".into(), &"1".into(), &"ld.global.u32 %r18, [%rd6]".into())
     );
 }
+
+/// One search for all wrong elements finds what a search for each of them finds, over several launches and compare-and-swaps that fail.
+#[test]
+fn what_wrote_wrong_elements_is_what_wrote_each_of_them() {
+    for (file, place) in [("programs/bfs_frontier.ron", "col[5]"), ("programs/sgemm_reg.ron", "A[0]")] {
+        let mut session = session(file, 0);
+        session.seek(Tick::START + 40, &mut NeverInterrupt);
+        let edits = {
+            let context = session.eval_context();
+            let value = Expression::parse("9").unwrap().evaluate(&context).unwrap();
+            Expression::parse(place).unwrap().assign(&context, &value).unwrap()
+        };
+        session.edit(edits, "set").unwrap();
+        session.seek_end(&mut NeverInterrupt);
+        let found = session.mismatches(40, &mut NeverInterrupt).unwrap();
+        assert!(found.rows.len() > 1 && !found.interrupted, "{file} has {} wrong elements", found.rows.len());
+        for row in found.rows {
+            let target = target(&session, &row.element);
+            let last = session.last(&target, &mut NeverInterrupt).writes;
+            let expected = last.last().map(|write| (write.time, write.pc, write.by.block, write.by.warp, write.lanes));
+            let shown = row.writer.map(|site| (site.time, site.pc, site.block, site.warp, site.lanes));
+            assert_eq!(shown, expected, "{file}: {}", row.element);
+        }
+    }
+}

@@ -88,7 +88,11 @@ impl<'t> Lexer<'t> {
         }
         let sign = SIGNS.iter().find(|sign| self.rest().starts_with(**sign));
         let Some(sign) = sign else {
-            return Err(self.error(self.at, format!("'{first}' is not expected here"), "an operand or an operator"));
+            let message = match first {
+                '"' => "a text is no value: 'echo' and 'printf' print it".to_string(),
+                first => format!("'{first}' is not expected here"),
+            };
+            return Err(self.error(self.at, message, "an operand or an operator"));
         };
         self.at += sign.len();
         Ok(TokenKind::Sign(sign))

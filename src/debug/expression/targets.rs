@@ -40,6 +40,10 @@ pub(super) fn target(expression: &Expression, context: &EvalContext<'_>) -> Resu
             }
             Referent::Memory(extent) => memory(expression, context, &extent),
             Referent::Source(object) => source(expression, &evaluator, &object, LaneMask::of((context.focus.lane % 32) as usize)),
+            // As findings name a place in bytes: `dyn+0x1f0`.
+            Referent::Value(pointer @ Scalar { ty: Type::Pointer(_, ty), .. }) if ty.bytes() == 1 => {
+                memory(expression, context, &evaluator.dereference(root, &pointer)?)
+            }
             Referent::Value(_) | Referent::Vector3(_) | Referent::Kept(_) | Referent::Slice(..) => Err(no_target(root)),
         };
     };

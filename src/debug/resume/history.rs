@@ -7,11 +7,14 @@ use super::SLICE;
 use super::watcher::{AccessCandidate, Candidate, Watcher};
 use super::watchpoint::{Watchpoint, bytes_of};
 use crate::debug::breakpoints::WatchMode;
+use crate::debug::focus::Focus;
+use crate::debug::last_writes::{LastWrite, LastWrites};
 use crate::debug::session::{InterruptCheck, Session};
-use crate::debug::target::Target;
+use crate::debug::site::Site;
+use crate::debug::target::{MemoryTarget, Target};
 use crate::debug::timeline::Ran;
-use crate::debug::watched_access::WatchedAccess;
-use crate::isa::AtomicFn;
+use crate::debug::watched_access::{WatchedAccess, WatchedAccessText};
+use crate::isa::{AtomicFn, ScalarType, Space};
 use crate::machine::{AccessKind, Machine, Tick};
 use crate::program::{AtomicOp, Op};
 
@@ -20,6 +23,15 @@ use crate::program::{AtomicOp, Op};
 pub struct History {
     /// The writes, in order of time.
     pub writes: Vec<WatchedAccess>,
+    /// The user interrupted the search.
+    pub interrupted: bool,
+}
+
+/// The last writes to some ranges of memory, and whether the user interrupted the search: some are missing then.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(in crate::debug) struct LastSites {
+    /// The instruction that wrote each range last, as some lanes executed it; none if none did.
+    pub sites: Vec<Option<Site>>,
     /// The user interrupted the search.
     pub interrupted: bool,
 }
@@ -40,6 +52,57 @@ impl Session {
         let last = history.writes.len().saturating_sub(1);
         history.writes.drain(..last);
         history
+    }
+
+    /// The writes that gave each of `ranges` of global memory, addresses and bytes, their present bytes. One search finds all of them: it
+    /// goes back interval by interval, and looks in each only for those that change there.
+    pub(in crate::debug) fn last_writes(&mut self, ranges: &[(u64, u64)], interrupt: &mut dyn InterruptCheck) -> LastSites {
+        let (now, mut end) = (self.time(), self.time());
+        let mut sites: Vec<Option<Site>> = vec![None; ranges.len()];
+        let mut interrupted = false;
+        while let Some(begin) = self.interval_before(end).filter(|_| !interrupted && sites.iter().any(Option::is_none)) {
+            let mut observer = LastWrites::new(ranges.iter().copied());
+            observer.unwatch(|index| sites[index].is_some() || self.is_range_unchanged(ranges[index], begin, end));
+            if observer.is_watching() {
+                self.return_to(begin);
+                let extent = self.machine().config().block;
+                interrupted = self.replay(end, &mut observer, interrupt, |_, _| false).is_err();
+                let context = self.eval_context();
+                let site_of = |write: LastWrite| Site::new(context.program(), extent, write.point, write.lanes).with_role(context.roles);
+                // An interval of which a part did not run has other writes after those that were seen.
+                for (site, write) in sites.iter_mut().zip(observer.writes).filter(|_| !interrupted) {
+                    *site = site.take().or(write.map(site_of));
+                }
+            }
+            end = begin;
+        }
+        self.return_to(now);
+        let mut found = LastSites { sites, interrupted };
+        self.swaps_that_failed(&mut found, ranges, interrupt);
+        found
+    }
+
+    /// Looks again for the writes whose instruction is a compare-and-swap, which may have found another value and written nothing.
+    fn swaps_that_failed(&mut self, found: &mut LastSites, ranges: &[(u64, u64)], interrupt: &mut dyn InterruptCheck) {
+        for (site, (address, bytes)) in found.sites.iter_mut().zip(ranges) {
+            let is_swap = site.as_ref().is_some_and(|site| is_compare_and_swap(&self.program().code[site.pc.index()].op));
+            if !is_swap || found.interrupted {
+                continue;
+            }
+            let (name, owner, ty) = (String::new(), Focus::default(), ScalarType::B8);
+            let target = MemoryTarget { name, space: Space::Global, owner, address: *address, bytes: *bytes, ty };
+            let history = self.last(&Target::Memory(target), interrupt);
+            let context = self.eval_context();
+            found.interrupted |= history.interrupted;
+            *site = history.writes.last().map(|write| WatchedAccessText::new(&context, write).site);
+        }
+    }
+
+    /// True if the bytes of a range of global memory are in one storage from the snapshot at `begin` to that at `end`.
+    fn is_range_unchanged(&self, (address, bytes): (u64, u64), begin: Tick, end: Tick) -> bool {
+        let owner = ([0; 3], 0);
+        let unchanged = |earlier: &Machine, later: &Machine| earlier.is_memory_unchanged(later, Space::Global, owner, address, bytes);
+        self.timeline.compare(begin, end, unchanged).unwrap_or(begin == end)
     }
 
     /// The first recorded write to `target`.
@@ -109,11 +172,15 @@ impl Session {
     fn write_of(&self, watched: &mut Watchpoint, candidate: AccessCandidate) -> Option<WatchedAccess> {
         let new = bytes_of(&watched.target, self.machine())?;
         let old = watched.replace(new.clone());
-        let inst = &self.program().code[candidate.place.pc.index()];
         // A compare-and-swap that finds another value writes nothing.
-        let failed = matches!(inst.op, Op::Atomic(AtomicOp::Single { f: AtomicFn::Cas, .. })) && watched.is_memory() && old == new;
+        let is_swap = is_compare_and_swap(&self.program().code[candidate.place.pc.index()].op);
+        let failed = is_swap && watched.is_memory() && old == new;
         if failed { None } else { Some(self.watched_access(watched, candidate, old, new)) }
     }
+}
+
+fn is_compare_and_swap(op: &Op) -> bool {
+    matches!(op, Op::Atomic(AtomicOp::Single { f: AtomicFn::Cas, .. }))
 }
 
 fn is_unchanged(target: &Target, earlier: &Machine, later: &Machine) -> bool {

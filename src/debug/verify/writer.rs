@@ -1,14 +1,12 @@
-//! The last write to an element: the case is run again, exactly as before, with write watchpoints on the given ranges.
+//! The last write to an element: the case is run again, exactly as before, with an observer of the given ranges.
 
 use std::sync::Arc;
 
+use crate::debug::last_writes::{LastWrite, LastWrites};
 use crate::debug::run::{Job, RunError, RunOptions, Runner};
 use crate::debug::site::source_lines;
-use crate::isa::Space;
 use crate::launch::Case;
-use crate::machine::{
-    AccessKind, CopyStage, Event, EventKind, EventMask, Instrumentation, IssuePoint, MemoryOwner, Observer, Tick, thread_index,
-};
+use crate::machine::{Instrumentation, Tick, thread_index};
 use crate::program::{Pc, Program};
 
 /// The thread that wrote an element last.
@@ -41,74 +39,20 @@ pub fn last_writers(
     options: &RunOptions,
     ranges: &[(u64, u64)],
 ) -> Result<Vec<Option<Writer>>, RunError> {
-    let mut write_observer = WriteObserver { ranges, launch: 0, last: vec![None; ranges.len()] };
+    let mut observer = LastWrites::new(ranges.iter().copied());
     let mut runner = Runner::new(Job { program, case, options, instrumentation: Instrumentation::Nothing });
-    while runner.run_next(|machine, launch| launch.run(machine, &mut write_observer))? {
-        write_observer.launch += 1;
+    while runner.run_next(|machine, launch| launch.run(machine, &mut observer))? {
+        observer.launch += 1;
     }
-    let writer = |(launch, last_write): (usize, LastWrite)| {
+    let writer = |LastWrite { launch, point, lanes }: LastWrite| {
         let planned = case.launches.get(launch)?;
         let kernel = program.functions[planned.kernel.index()].name.to_string();
-        let thread = thread_index(planned.block, last_write.warp, last_write.lane);
+        let lane = lanes.iter().last()? as u32;
+        let thread = thread_index(planned.block, point.warp.number(), lane);
         let launch = Some(launch).filter(|_| case.launches.len() > 1);
-        let LastWrite { pc, time, block, .. } = last_write;
-        Some(Writer { kernel, launch, block, thread, pc, place: place(program, pc), time })
+        Some(Writer { kernel, launch, block: point.block, thread, pc: point.pc, place: place(program, point.pc), time: point.tick })
     };
-    Ok(write_observer.last.into_iter().map(|last| last.and_then(writer)).collect())
-}
-
-#[derive(Clone, Copy)]
-struct LastWrite {
-    pc: Pc,
-    time: Tick,
-    block: [u32; 3],
-    warp: u32,
-    lane: u32,
-}
-
-struct WriteObserver<'a> {
-    ranges: &'a [(u64, u64)],
-    /// Index of the present launch.
-    launch: usize,
-    last: Vec<Option<(usize, LastWrite)>>,
-}
-
-impl Observer for WriteObserver<'_> {
-    fn mask(&self) -> EventMask {
-        EventMask::of(&[EventKind::Access, EventKind::Copy])
-    }
-
-    fn event(&mut self, event: &Event<'_>) -> bool {
-        match event {
-            Event::Access(event) if event.kind != AccessKind::Read && event.space == Space::Global => {
-                for lane in event.lanes.iter() {
-                    self.record(event.addresses[lane], event.bytes.into(), &event.point, lane);
-                }
-            }
-            // A copy writes when it ends, on behalf of the thread that issued it.
-            Event::Copy(event) if event.stage == CopyStage::Ended => {
-                let lane = event.lanes.first();
-                event.copy.kind.visit_writes(event.lanes, |to, bytes| {
-                    if to.owner == MemoryOwner::Global {
-                        self.record(to.address, bytes, &event.copy.issued, lane);
-                    }
-                });
-            }
-            _ => {}
-        }
-        false
-    }
-}
-
-impl WriteObserver<'_> {
-    /// Records a write to global memory by `lane`.
-    fn record(&mut self, address: u64, bytes: u64, place: &IssuePoint, lane: usize) {
-        let end = address.saturating_add(bytes);
-        for (_, last) in self.ranges.iter().zip(&mut self.last).filter(|(range, _)| address < range.0 + range.1 && range.0 < end) {
-            let last_write = LastWrite { pc: place.pc, time: place.tick, block: place.block, warp: place.warp.number(), lane: lane as u32 };
-            *last = Some((self.launch, last_write));
-        }
-    }
+    Ok(observer.writes.into_iter().map(|last| last.and_then(writer)).collect())
 }
 
 /// `a.ptx:45`, with `(a.cu:5)` if the source line is known.

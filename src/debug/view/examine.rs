@@ -94,6 +94,9 @@ pub enum ExamineError {
     /// An unknown letter.
     #[error("'{0}' is not a format letter: formats are x d u o t f a c z s i, sizes b h w g; or a type: f16 bf16 e4m3 u8 …")]
     Letter(char),
+    /// A count below 0.
+    #[error("units are shown from an address on, not before it: 'x/4xw ADDRESS - 16' shows the four words before")]
+    Backwards,
     /// Too many units.
     #[error("{0} units are too many: at most {COUNT} are shown")]
     Count(u64),
@@ -152,6 +155,7 @@ impl Examine {
             match letter {
                 's' => examine.shape = Shape::String,
                 'i' => examine.shape = Shape::Instruction,
+                '-' => return Err(ExamineError::Backwards),
                 letter => examine.shape = Shape::Number(Format::from_letter(letter).ok_or(ExamineError::Letter(letter))?),
             }
         }
@@ -178,6 +182,12 @@ impl Unit {
 /// # Errors
 /// Nothing can be shown; if the listing ends early, [`Examined::stopped`] has the error.
 pub fn examine(context: &EvalContext<'_>, examine: &Examine, start: &Value) -> Result<Examined, ExamineError> {
+    if examine.shape == Shape::Instruction
+        && let Value::Scalar(Scalar { ty: Type::Scalar(_), bits }) = *start
+        && let Some(pc) = code_address(context, &Value::Scalar(Scalar { ty: Type::Function, bits }))
+    {
+        return instructions(context, examine.count, pc);
+    }
     if let Some(pc) = code_address(context, start).filter(|_| matches!(examine.shape, Shape::Instruction | Shape::Typed)) {
         return instructions(context, examine.count, pc);
     }

@@ -27,6 +27,8 @@ pub struct KernelRow {
     pub registers: u32,
     /// Bytes of its static shared memory.
     pub shared_bytes: u32,
+    /// Bytes of its dynamic shared memory, if it is running and has some.
+    pub dynamic_bytes: Option<u32>,
     /// The file that it is declared in, without folders.
     pub file: String,
     /// The line there, from 1.
@@ -41,15 +43,18 @@ pub fn kernels(context: &EvalContext<'_>) -> Vec<KernelRow> {
     let row = |id: crate::program::FuncId| {
         let kernel = &program.functions[id.index()];
         let file = program.sources_text.file(kernel.span.source);
+        let config = context.machine.config();
+        let runs = id == config.kernel;
         KernelRow {
             name: kernel.name.to_string(),
             params: kernel.params.len(),
             instructions: kernel.code.len(),
             registers: kernel.slots.b32 + kernel.slots.b64 + kernel.slots.pred,
             shared_bytes: kernel.shared_bytes,
+            dynamic_bytes: (runs && config.dynamic_shared > 0).then_some(config.dynamic_shared),
             file: file.short_name().to_string(),
             line: file.line_of(kernel.span.start),
-            runs: id == context.machine.config().kernel,
+            runs,
         }
     };
     program.kernels().map(row).collect()

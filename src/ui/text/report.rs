@@ -65,7 +65,8 @@ pub(super) fn mismatches(found: &Mismatches) -> String {
     }
     let row = |row: &MismatchRow| {
         let MismatchRow { number, element, value, expected, writer } = row;
-        let writer = writer.as_ref().map_or_else(|| "never written".to_string(), short_site);
+        let none = if found.interrupted { "interrupted: its last write was not looked for" } else { "never written" };
+        let writer = writer.as_ref().map_or_else(|| none.to_string(), short_site);
         format!("{number}  {element} = {value}, expected {expected}\n     {writer}\n")
     };
     let total = |total: &Failure| format!("{}\n", failure(total));
