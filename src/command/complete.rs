@@ -204,7 +204,7 @@ fn candidates(kind: ArgKind, text: &str, names: &KnownNames) -> Vec<String> {
     match kind {
         ArgKind::Choice(choices) => words(choices),
         ArgKind::Expression | ArgKind::Message => expression_names(names),
-        ArgKind::Register => names.registers.clone(),
+        ArgKind::Registers => names.registers.clone(),
         ArgKind::Symbol => names.symbols.clone(),
         ArgKind::Location => names.locations.clone(),
         ArgKind::Tick => words(&["start", "end"]).into_iter().chain(names.marks.clone()).collect(),

@@ -109,8 +109,8 @@ pub enum ArgKind {
     Expression,
     /// A code location: a label, a line, `file:line`, a kernel or function, `*pc`, `op PATTERN`.
     Location,
-    /// A register.
-    Register,
+    /// Registers.
+    Registers,
     /// A variable.
     Symbol,
     /// A file.
@@ -157,7 +157,7 @@ impl ArgKind {
             Self::Tick => "a tick, start, end or a mark",
             Self::Expression => "an expression",
             Self::Location => "a label, a line, FILE:LINE, a function, *PC or op PATTERN",
-            Self::Register => "a register",
+            Self::Registers => "registers",
             Self::Symbol => "a symbol",
             Self::File => "a file",
             Self::Layout => "a layout or a file",
@@ -187,8 +187,8 @@ impl ArgKind {
 
     /// True if it ends at the next blank; others end at the keyword of a later argument, or at the end of the line.
     pub fn is_word(self) -> bool {
-        use ArgKind::{Choice, Count, Name, Number, Register, Role, Setting, Symbol, Tick, Word};
-        matches!(self, Role | Number | Count | Tick | Register | Symbol | Name | Setting | Word | Choice(_))
+        use ArgKind::{Choice, Count, Name, Number, Role, Setting, Symbol, Tick, Word};
+        matches!(self, Role | Number | Count | Tick | Symbol | Name | Setting | Word | Choice(_))
     }
 }
 

@@ -122,7 +122,7 @@ fn examples(kind: ArgKind) -> &'static [&'static str] {
     match kind {
         ArgKind::Number | ArgKind::Numbers | ArgKind::Count => &["1", "2", "3", "7", "30", "1-3"],
         ArgKind::Tick => &["0", "12", "40", "start", "end", "+5", "-7", "here", "2000"],
-        ArgKind::Expression | ArgKind::Register | ArgKind::Symbol => EXPRESSIONS,
+        ArgKind::Expression | ArgKind::Registers | ArgKind::Symbol => EXPRESSIONS,
         ArgKind::Location => PLACES,
         ArgKind::Name | ArgKind::Word => &["here", "there", "%r1", "0", "1", "LOOP"],
         ArgKind::ThreadFilter => THREADS,

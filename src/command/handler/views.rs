@@ -16,7 +16,8 @@ use crate::debug::names::mbarriers::mbarrier_address;
 use crate::debug::names::scope;
 use crate::debug::nearest;
 use crate::debug::target::Target;
-use crate::debug::view::{self, SymbolKind};
+use crate::debug::value::Format;
+use crate::debug::view::{self, RegisterRow, SymbolKind};
 use crate::debug::{listed_name, shown_name};
 
 /// Frames that a backtrace shows without a number.
@@ -196,7 +197,24 @@ pub fn divergence(context: &mut Context<'_>, _: &Call) -> Answer {
 
 pub fn registers(context: &mut Context<'_>, call: &Call) -> Answer {
     let format = call.format()?;
-    let pattern = call.argument("REGISTER").cloned().unwrap_or(ArgumentText { text: "*".to_string(), start: 0 });
+    let patterns = match call.argument("REGISTERS") {
+        Some(names) => words(names),
+        None => vec![ArgumentText { text: "*".to_string(), start: 0 }],
+    };
+    let rows: Vec<_> = patterns.iter().map(|pattern| registers_of(context, pattern, format)).collect::<Result<_, _>>()?;
+    shown(View::Registers(rows.into_iter().flatten().collect()))
+}
+
+/// The words of an argument, at commas or blanks.
+fn words(argument: &ArgumentText) -> Vec<ArgumentText> {
+    let is_gap = |c: char| c.is_whitespace() || c == ',';
+    let parts = argument.text.split(is_gap).filter(|word| !word.is_empty());
+    let start = |word: &str| argument.start + (word.as_ptr() as usize - argument.text.as_ptr() as usize);
+    parts.map(|word| ArgumentText { text: word.to_string(), start: start(word) }).collect()
+}
+
+/// The registers that a name, or the beginning of one, selects.
+fn registers_of(context: &Context<'_>, pattern: &ArgumentText, format: Option<Format>) -> Result<Vec<RegisterRow>, CommandError> {
     let (name, all_lanes) = pattern.text.strip_suffix("@*").map_or((pattern.text.as_str(), false), |name| (name, true));
     let eval_context = context.session.eval_context();
     let rows = |name: &str| {
@@ -211,13 +229,12 @@ pub fn registers(context: &mut Context<'_>, call: &Call) -> Answer {
         // `r6` and `$r6` are %r6, as cuda-gdb writes it.
         rows_found = rows(&format!("%{}", name.trim_start_matches('$')))?;
     }
-    let rows = rows_found;
-    if rows.is_empty() && pattern.text != "*" {
+    if rows_found.is_empty() && pattern.text != "*" {
         let known = scope::names(&eval_context);
         let near = nearest(name, known.iter().map(String::as_str));
         return Err(pattern.error(format!("there is no register '{name}' here")).with_nearest(near));
     }
-    shown(View::Registers(rows))
+    Ok(rows_found)
 }
 
 pub fn locals(context: &mut Context<'_>, call: &Call) -> Answer {

@@ -9,12 +9,13 @@ do; Alt+e \
 explains the instruction, Alt+g shows the groups of lanes.\n\n\
 F2 browses: all keys and the mouse are those of the panes then, until q, Escape or F2; at the prompt, keys without Alt, Ctrl or a number \
 write. \
-F6, Tab and Shift+Tab go from pane to pane, a click chooses one. In a pane Up, Down, Left, Right, k, j, PageUp, PageDown, Home and \
+F6, Tab and Shift+Tab go from pane to pane, a click chooses one; a pane without room is shown alone when it is \
+its turn. In a pane Up, Down, Left, Right, k, j, PageUp, PageDown, Home and \
 End move; . \
 goes back to where the focused lane stands, Enter or a second click goes to what is chosen, F9 sets or clears a breakpoint; / \
 searches, n and \
 N go on. z or Alt+z shows the pane alone. F3 shows the other text: PTX or the source. F4 shows the next layout. F1 and ? list all \
-keys. A key \
+keys, Escape goes back to the panes. A key \
 that writes a letter takes one back to the prompt.\n\n\
 At the prompt: Tab completes, Enter on an empty line repeats a step, Up and Ctrl-R find lines typed before, Ctrl-C stops a run, \
 Ctrl-L draws \

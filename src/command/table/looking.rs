@@ -149,12 +149,12 @@ pub const COMMANDS: &[CommandSpec] = &[
     CommandSpec {
         name: "info registers",
         aliases: &["info r", "info reg", "info all-registers", "info float", "info vector"],
-        args: &[ArgSpec::new("REGISTER", ArgKind::Register).optional()],
+        args: &[ArgSpec::new("REGISTERS", ArgKind::Registers).optional()],
         suffix: Suffix::Format,
         summary: "List the registers of the focused lane",
-        help: "Lists the registers that code of the selected frame names, with their types and values; with a name, that one; with a \
+        help: "Lists the registers that code of the selected frame names, with their types and values; with names, those; with a \
             name that ends with *, all that begin so. With @* after it, their values in all lanes of the warp.",
-        examples: &["info registers", "info registers %r1", "info registers/x %rd*", "info registers %r*@*"],
+        examples: &["info registers", "info registers %r1 %r2", "info registers/x %rd*", "info registers %r*@*"],
         handler: views::registers,
         ..PLAIN
     },

@@ -2,7 +2,7 @@
 
 use crate::command::handler::stopping as handler;
 use crate::command::spec::{ArgKind, ArgSpec, CommandSpec, PLAIN};
-use crate::debug::breakpoints::WatchMode;
+use crate::debug::breakpoints::{Trigger, WatchMode};
 
 const THREADS: ArgSpec = ArgSpec::new("THREADS", ArgKind::ThreadFilter).optional();
 const CONDITION: ArgSpec = ArgSpec::new("CONDITION", ArgKind::Expression).after("if").optional();
@@ -179,7 +179,7 @@ pub const COMMANDS: &[CommandSpec] = &[
     },
     CommandSpec {
         name: "delete",
-        aliases: &["d", "del"],
+        aliases: &["d", "del", "delete breakpoints"],
         args: &[NUMBERS],
         summary: "Delete breakpoints",
         help: "Deletes these breakpoints, watchpoints and catchpoints; without numbers, all of them.",
@@ -189,12 +189,30 @@ pub const COMMANDS: &[CommandSpec] = &[
     },
     CommandSpec {
         name: "info breakpoints",
-        aliases: &["info break", "info b", "info watchpoints", "info dprintf"],
+        aliases: &["info break", "info b"],
         args: &[NUMBERS],
         summary: "List breakpoints, watchpoints and catchpoints",
         help: "Lists them, or those of these numbers, with their numbers, what they wait for, and how often they fired.",
         examples: &["info breakpoints", "info breakpoints 1-3"],
-        handler: handler::list,
+        handler: |context, call| handler::list(context, call, |_| true),
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "info watchpoints",
+        args: &[NUMBERS],
+        summary: "List watchpoints",
+        help: "As 'info breakpoints', of watchpoints alone.",
+        examples: &["info watchpoints"],
+        handler: |context, call| handler::list(context, call, |trigger| matches!(trigger, Trigger::Watch(..))),
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "info dprintf",
+        args: &[NUMBERS],
+        summary: "List the places where a message is printed",
+        help: "As 'info breakpoints', of what 'dprintf' has set alone.",
+        examples: &["info dprintf"],
+        handler: handler::list_messages,
         ..PLAIN
     },
 ];

@@ -8,10 +8,11 @@ use crate::debug::{Basis, Reason, shown_name};
 /// `info kernels`
 pub fn kernels(rows: &[KernelRow]) -> Table {
     let mut table = Table::new(&["kernel", ">params", ">instructions", ">registers", ">shared", "declared at"]);
-    for KernelRow { name, params, instructions, registers, shared_bytes, file, line, runs } in rows {
+    for KernelRow { name, params, instructions, registers, shared_bytes, dynamic_bytes, file, line, runs } in rows {
+        let shared = dynamic_bytes.map_or(shared_bytes.to_string(), |dynamic| format!("{shared_bytes} + {dynamic} dynamic"));
         let place = format!("{file}:{line}");
         let [params, instructions] = [params, instructions].map(ToString::to_string);
-        table.push(*runs, [shown_name(name).into_owned(), params, instructions, registers.to_string(), shared_bytes.to_string(), place]);
+        table.push(*runs, [shown_name(name).into_owned(), params, instructions, registers.to_string(), shared, place]);
     }
     table
 }

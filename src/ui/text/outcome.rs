@@ -114,6 +114,7 @@ fn view(view: &View) -> String {
         View::MbarrierList(views) => table(&asynchronous::mbarriers(views)),
         View::Mbarriers(views) => views.iter().map(asynchronous::mbarrier).collect(),
         View::Pipeline(stages) => asynchronous::pipeline(stages),
+        View::Fidelity(found) if found.opcodes.is_empty() => "no instruction has been executed yet\n".to_string(),
         View::Fidelity(found) => fidelity(found),
         View::Findings { findings, suppressed, recorded, certificate } => {
             let certificate = certificate.as_ref().map_or(String::new(), certificate_line);

@@ -14,7 +14,8 @@ const REPEAT_THRESHOLD: usize = 16;
 pub fn printed(name: &str, value: &ValueText, unwritten: LaneMask) -> String {
     match value {
         ValueText::Scalar(_) => format!("{name} = {}\n", in_a_line(value, unwritten)),
-        ValueText::Lanes(text) => format!("{name} {}{}\n{}", lanes(text), undefined(unwritten, text.mask), lane_table(text)),
+        ValueText::Lanes(text) if unwritten == text.mask => format!("{name} {}\n", defined_lanes(text, unwritten)),
+        ValueText::Lanes(text) => format!("{name} {}\n{}", defined_lanes(text, unwritten), lane_table(text)),
         ValueText::Array(text) => format!("{name} = {}\n", array(text)),
         ValueText::Tensor(text) => format!("{name} = {}\n", super::tensor::tensor(text)),
     }
@@ -25,7 +26,7 @@ pub fn in_a_line(value: &ValueText, unwritten: LaneMask) -> String {
     match value {
         ValueText::Scalar(text) if !unwritten.is_empty() => format!("undefined (reads as {text})"),
         ValueText::Scalar(text) => text.clone(),
-        ValueText::Lanes(text) => lanes(text) + &undefined(unwritten, text.mask),
+        ValueText::Lanes(text) => defined_lanes(text, unwritten),
         ValueText::Tensor(text) => super::tensor::tensor(text).split_whitespace().collect::<Vec<_>>().join(" "),
         ValueText::Array(text) => array(text).split_whitespace().collect::<Vec<_>>().join(" "),
     }
@@ -111,17 +112,18 @@ pub fn registers(rows: &[RegisterRow]) -> String {
     let (names, types) = (width(|row| &row.name), width(|row| &row.ty));
     let line = |row: &RegisterRow| match &row.value {
         ValueText::Scalar(_) => format!("{:names$}  {:types$}  {}\n", row.name, row.ty, in_a_line(&row.value, row.undefined)),
-        ValueText::Lanes(value) => format!("{:names$}  {}{}\n", row.name, lanes(value), undefined(row.undefined, value.mask)),
+        ValueText::Lanes(value) => format!("{:names$}  {}\n", row.name, defined_lanes(value, row.undefined)),
         ValueText::Array(_) | ValueText::Tensor(_) => format!("{:names$}  {}\n", row.name, in_a_line(&row.value, row.undefined)),
     };
     rows.iter().map(line).collect()
 }
 
-fn undefined(undefined: LaneMask, shown: LaneMask) -> String {
+/// The values of lanes, of which some have none; where no lane has written it, it has none to show.
+fn defined_lanes(text: &LanesText, undefined: LaneMask) -> String {
     match undefined {
-        LaneMask::NONE => String::new(),
-        all if all == shown => "; undefined in all of them".to_string(),
-        some => format!("; undefined in {}", some.describe()),
+        LaneMask::NONE => lanes(text),
+        all if all == text.mask => format!("{}: undefined in {}", text.ty, all.describe()),
+        some => format!("{}; undefined in {}", lanes(text), some.describe()),
     }
 }
 

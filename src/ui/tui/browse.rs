@@ -86,7 +86,10 @@ impl Browser<'_> {
         let is_typing = self.shared.screen_terminal().screen.is_typing();
         let answer = self.shared.screen_terminal().screen.key(press);
         match answer {
-            Answer::Ignored if !is_typing && is_back_key(press) => Ok(Next::Back),
+            Answer::Ignored if !is_typing && is_back_key(press) => {
+                let answer = self.shared.screen_terminal().screen.close_keys();
+                if answer == Answer::Ignored { Ok(Next::Back) } else { self.follow(answer) }
+            }
             answer => self.follow(answer),
         }
     }

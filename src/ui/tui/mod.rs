@@ -90,6 +90,7 @@ pub fn run(console: Console, config: ScreenConfig) -> io::Result<()> {
     }
     let mut app = App { shared, color: config.color };
     if app.scripts(&mut prompt, config.scripts)? == Ended::No {
+        app.shared.screen_terminal().mark_cut(0)?;
         while app.handle_input(&mut prompt)? == Ended::No {}
     }
     let said = app.shared.screen_terminal().screen.transcript().to_vec();
@@ -149,7 +150,8 @@ impl App {
         let time = self.shared.session().time();
         let event = prompt.next(&line_start)?;
         let is_executed = matches!(event, Event::Line(_) | Event::Key(_) | Event::NotText(_));
-        if is_executed && !self.reads_on(&event) {
+        let is_closing = matches!(event, Event::Nothing) || is_executed && !self.reads_on(&event);
+        if is_closing {
             self.shared.screen_terminal().screen.close_overlay();
         }
         let ended = self.follow(prompt, event)?;
@@ -159,9 +161,9 @@ impl App {
         Ok(ended)
     }
 
-    /// True for an empty line while what was said is read: it reads on.
+    /// True for an empty line while something else is shown instead of the panes: what was said is read on, and the list of keys is closed.
     fn reads_on(&self, event: &Event) -> bool {
-        matches!(event, Event::Line(typed) if typed.trim().is_empty()) && self.shared.screen_terminal().screen.is_reading()
+        matches!(event, Event::Line(typed) if typed.trim().is_empty()) && self.shared.screen_terminal().screen.has_overlay()
     }
 
     /// Shows the output from the line `first` on instead of the panes, if it is long and the user wants that. If a command has changed the
@@ -171,7 +173,7 @@ impl App {
         let mut screen_terminal = self.shared.screen_terminal();
         if session.settings.pagination && !screen_terminal.screen.is_reading() {
             let has_moved = session.time() != time;
-            screen_terminal.read_long_answer(first, has_moved);
+            screen_terminal.read_long_answer(first, has_moved)?;
         }
         screen_terminal.draw(&session)
     }
@@ -180,7 +182,8 @@ impl App {
     fn follow(&mut self, prompt: &mut Prompt, event: Event) -> io::Result<Ended> {
         match event {
             event if self.reads_on(&event) => {
-                self.shared.screen_terminal().screen.read_on();
+                let screen = &mut self.shared.screen_terminal().screen;
+                let _ = if screen.is_reading() { screen.read_on() } else { screen.close_keys() };
                 Ok(Ended::No)
             }
             Event::Line(typed) if typed.contains('\n') => self.pasted(prompt, &typed),

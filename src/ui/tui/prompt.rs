@@ -241,7 +241,12 @@ fn bind(editor: &mut LineEditor, shared: &Arc<Shared>, pressed: &Arc<Mutex<Optio
     let keys: Vec<KeyPress> =
         shared.screen_terminal().screen.keys().iter().map(|(press, _)| press).filter(|press| !press.is_for_editing()).collect();
     let panes = keys.into_iter().map(|press| (press, KeyEffect::Pane(press)));
-    let fixed = [(BROWSE, KeyEffect::Browse), (keys::control('l'), KeyEffect::LayOut), (keys::control('z'), KeyEffect::Suspend)];
+    let fixed = [
+        (BROWSE, KeyEffect::Browse),
+        (KeyPress::plain(Key::Named(Named::Escape)), KeyEffect::Escape),
+        (keys::control('l'), KeyEffect::LayOut),
+        (keys::control('z'), KeyEffect::Suspend),
+    ];
     for (press, effect) in panes.chain(fixed) {
         editor.bind(keys::bound(press), KeyHandler { shared: Arc::clone(shared), pressed: Arc::clone(pressed), effect });
     }
@@ -251,6 +256,7 @@ fn bind(editor: &mut LineEditor, shared: &Arc<Shared>, pressed: &Arc<Mutex<Optio
 enum KeyEffect {
     Pane(KeyPress),
     Browse,
+    Escape,
     LayOut,
     Suspend,
 }
@@ -275,24 +281,26 @@ impl KeyHandler {
     fn execute(&self, context: &EventContext<'_>) -> io::Result<Cmd> {
         let session = self.shared.session();
         let mut screen_terminal = self.shared.screen_terminal();
-        match &self.effect {
+        let answer = match &self.effect {
             KeyEffect::LayOut => {
                 screen_terminal.lay_out(&session)?;
-                Ok(Cmd::Repaint)
+                return Ok(Cmd::Repaint);
             }
             KeyEffect::Suspend => {
                 screen_terminal.terminal.suspend(Pasting::Marked)?;
                 screen_terminal.lay_out(&session)?;
-                Ok(Cmd::Repaint)
+                return Ok(Cmd::Repaint);
             }
-            KeyEffect::Browse => Ok(self.end(Event::Browse, context)),
-            KeyEffect::Pane(press) => match screen_terminal.screen.key(*press) {
-                // The text to search for is typed in browse mode.
-                Answer::Changed if screen_terminal.screen.is_typing() => Ok(self.end(Event::Browse, context)),
-                Answer::Command(line) => Ok(self.end(Event::Key(line), context)),
-                Answer::Changed => screen_terminal.draw(&session).map(|()| Cmd::Noop),
-                Answer::Ignored => Ok(Cmd::Noop),
-            },
+            KeyEffect::Browse => return Ok(self.end(Event::Browse, context)),
+            KeyEffect::Escape => screen_terminal.screen.escape(),
+            KeyEffect::Pane(press) => screen_terminal.screen.key(*press),
+        };
+        match answer {
+            // The text to search for is typed in browse mode.
+            Answer::Changed if screen_terminal.screen.is_typing() => Ok(self.end(Event::Browse, context)),
+            Answer::Command(line) => Ok(self.end(Event::Key(line), context)),
+            Answer::Changed => screen_terminal.draw(&session).map(|()| Cmd::Noop),
+            Answer::Ignored => Ok(Cmd::Noop),
         }
     }
 }

@@ -81,8 +81,12 @@ pub struct Screen {
     rows_below: usize,
     /// The search text that is being typed after `/`.
     search_input: Option<String>,
-    /// The panes that were visible in the last drawing.
-    shown: Vec<usize>,
+    /// The panes that had something to show in the last drawing, also where there was no room for them.
+    filled: Vec<usize>,
+    /// The pane that a key has chosen: it is shown alone where there is no room for it.
+    reached: Option<usize>,
+    /// The number of those without room.
+    without_room: usize,
     hits: Vec<Hit>,
     last_focus: Option<(Tick, Focus)>,
     facts: ProgramFacts,
@@ -104,7 +108,9 @@ impl Screen {
             browsing: false,
             rows_below: 0,
             search_input: None,
-            shown: Vec::new(),
+            filled: Vec::new(),
+            reached: None,
+            without_room: 0,
             hits: Vec::new(),
             last_focus: None,
             facts: ProgramFacts::default(),
@@ -172,7 +178,7 @@ impl Screen {
     fn reset_view_states(&mut self) {
         self.view_states = vec![ViewState::default(); self.layout.panes().len() + 1];
         self.active = self.layout.panes().iter().position(|pane| matches!(pane, Pane::Source { .. })).unwrap_or(0);
-        (self.zoomed, self.overlay, self.search_input) = (false, None, None);
+        (self.zoomed, self.reached, self.overlay, self.search_input) = (false, None, None, None);
     }
 
     /// Draws all panes.
@@ -184,14 +190,22 @@ impl Screen {
         self.hits.clear();
         let arrangement = match self.overlay {
             Some(overlay) => alone(overlay.pane(), self.overlay_number(), area),
-            None => arrange(&self.layout, session, area, self.zoomed.then_some(self.active)),
-        };
-        if self.overlay.is_none() {
-            self.shown = arrangement.panes.iter().map(|placed| placed.number).collect();
-            if !self.shown.contains(&self.active) {
-                self.active = self.shown.first().copied().unwrap_or(0);
+            None => {
+                let all = arrange(&self.layout, session, area);
+                self.filled = all.filled;
+                self.without_room = self.filled.iter().filter(|number| !all.arrangement.shows(**number)).count();
+                let is_visible = |number| all.arrangement.shows(number);
+                let is_reached = self.reached == Some(self.active) && self.filled.contains(&self.active);
+                if !is_visible(self.active) && !is_reached {
+                    self.active = all.arrangement.panes.first().map_or(0, |placed| placed.number);
+                }
+                let is_alone = self.zoomed || !is_visible(self.active);
+                match self.layout.panes().get(self.active) {
+                    Some(pane) if is_alone => alone(pane, self.active, area),
+                    _ => all.arrangement,
+                }
             }
-        }
+        };
         let acting = self.acting();
         draw_frame(&arrangement, area, buffer, &self.theme);
         let variables = variables_in_registers(&session.eval_context());
@@ -212,18 +226,26 @@ impl Screen {
                 cells.for_each(|(column, line)| rule.on_click((start + column, 0, 1), Target::Command(line.clone())));
             }
         }
-        self.draw_origin(session, area, buffer);
+        self.draw_notes(session, area, buffer);
     }
 
-    /// Draws `made-up launch` at the end of the first line, if the launch is made up.
-    fn draw_origin(&self, session: &Session, area: Rect, buffer: &mut Buffer) {
-        let text = " made-up launch ";
-        let room = area.width.saturating_sub(1);
-        let width = width(text) as u16;
-        if session.reasons().is_empty() || room < 3 * width || area.height == 0 {
-            return;
+    /// Draws at the end of the first line that the launch is made up, and that there is no room for some panes, as far as the titles leave
+    /// room for it.
+    fn draw_notes(&self, session: &Session, area: Rect, buffer: &mut Buffer) {
+        let origin = (!session.reasons().is_empty()).then(|| "made-up launch".to_string());
+        let hidden = Some(self.without_room).filter(|count| *count > 0 && self.overlay.is_none());
+        let all = |hidden: Option<String>| origin.iter().cloned().chain(hidden).collect::<Vec<_>>().join(" · ");
+        let long = all(hidden.map(|count| format!("{} more {}: F6", count, if count == 1 { "pane" } else { "panes" })));
+        let short = all(hidden.map(|count| format!("F6: +{count}")));
+        let is_rule = |x: u16| buffer.cell((x, area.y)).is_some_and(|cell| matches!(cell.symbol(), "─" | "┬"));
+        let place = |text: &String| {
+            let start = area.right().checked_sub(width(text) as u16 + 3).filter(|start| *start >= area.x)?;
+            (start..area.right()).all(is_rule).then(|| (start, format!(" {text} ")))
+        };
+        let texts = [long, short, origin.unwrap_or_default()];
+        if let Some((start, text)) = texts.iter().filter(|text| !text.is_empty()).find_map(place) {
+            buffer.set_string(start, area.y, text, self.theme.style(Role::Title));
         }
-        buffer.set_string(area.x + room - width, area.y, text, self.theme.style(Role::Title));
     }
 
     /// Scrolls panes that follow the focused thread back to it if the time or the focus has changed.
@@ -313,6 +335,21 @@ impl Screen {
         was_open
     }
 
+    /// Shows the panes again if the list of keys is shown instead of them.
+    pub fn close_keys(&mut self) -> Answer {
+        if self.overlay == Some(Overlay::Keys) { self.escape() } else { Answer::Ignored }
+    }
+
+    /// Shows the panes again if something else is shown instead of them.
+    pub fn escape(&mut self) -> Answer {
+        if self.close_overlay() { Answer::Changed } else { Answer::Ignored }
+    }
+
+    /// True if something else is shown instead of the panes.
+    pub fn has_overlay(&self) -> bool {
+        self.overlay.is_some()
+    }
+
     /// True if what was said is shown instead of the panes.
     pub fn is_reading(&self) -> bool {
         self.overlay == Some(Overlay::Said)
@@ -330,22 +367,27 @@ impl Screen {
 
     /// A page up in what was said; in browse mode, in the pane that takes keys.
     fn read_back(&mut self) -> Answer {
-        if self.browsing || self.is_reading() {
+        if self.browsing || self.has_overlay() {
             return self.scroll(Move::PageUp);
         }
-        self.show_overlay(Some(Overlay::Said));
-        let (number, rows) = (self.overlay_number(), self.rows_below as i64);
-        if let Some(view_state) = self.view_states.get_mut(number) {
-            // What is visible below the panes need not be repeated.
-            view_state.down = -rows;
-        }
+        self.read_what_left();
         Answer::Changed
     }
 
-    /// A page down in what was said; at its end the panes are shown again. In browse mode, a page down in the pane that takes keys.
+    /// Shows instead of the panes what has left the rows below them: what is visible there need not be repeated.
+    pub fn read_what_left(&mut self) {
+        self.show_overlay(Some(Overlay::Said));
+        let (number, rows) = (self.overlay_number(), self.rows_below as i64);
+        if let Some(view_state) = self.view_states.get_mut(number) {
+            view_state.down = -rows;
+        }
+    }
+
+    /// A page down in what was said; at its end the panes are shown again. In browse mode and in the list of keys, a page down in the pane
+    /// that takes keys.
     pub fn read_on(&mut self) -> Answer {
         let is_reading = self.is_reading();
-        if self.browsing && !is_reading {
+        if !is_reading && (self.browsing || self.has_overlay()) {
             return self.scroll(Move::PageDown);
         }
         let (number, rows) = (self.overlay_number(), self.rows_below as i64);
@@ -401,10 +443,11 @@ impl Screen {
     }
 
     fn step_pane(&mut self, step: isize) -> Answer {
-        let at = self.shown.iter().position(|number| *number == self.active).unwrap_or(0);
-        let count = self.shown.len().max(1);
+        let at = self.filled.iter().position(|number| *number == self.active).unwrap_or(0);
+        let count = self.filled.len().max(1);
         let next = (at + count).saturating_add_signed(step) % count;
-        self.active = self.shown.get(next).copied().unwrap_or(0);
+        self.active = self.filled.get(next).copied().unwrap_or(0);
+        self.reached = Some(self.active);
         Answer::Changed
     }
 
@@ -483,18 +526,21 @@ impl Screen {
     }
 }
 
-fn arrange<'l>(layout: &'l Layout, session: &Session, area: Rect, alone: Option<usize>) -> Arrangement<'l> {
+/// The arrangement of the panes of a layout, and the numbers of those that have something to show.
+struct Arranged<'l> {
+    arrangement: Arrangement<'l>,
+    filled: Vec<usize>,
+}
+
+fn arrange<'l>(layout: &'l Layout, session: &Session, area: Rect) -> Arranged<'l> {
     let panes = layout.panes();
-    match alone.and_then(|number| Some((number, *panes.get(number)?))) {
-        Some((number, pane)) => self::alone(pane, number, area),
-        None => {
-            // Where there is no other text of the code, the pane says why there is none.
-            let is_needed =
-                |pane: &Pane| matches!(pane, Pane::Original { .. }) && !panes.iter().any(|other| matches!(other, Pane::Source { .. }));
-            let rows = panes.iter().map(|pane| if is_needed(pane) { None } else { pane.rows(session) });
-            layout.arrange(area, &rows.collect::<Vec<_>>())
-        }
-    }
+    // Where there is no other text of the code, the pane says why there is none.
+    let is_needed = |pane: &Pane| matches!(pane, Pane::Original { .. }) && !panes.iter().any(|other| matches!(other, Pane::Source { .. }));
+    let rows: Vec<Option<u16>> = panes.iter().map(|pane| if is_needed(pane) { None } else { pane.rows(session) }).collect();
+    let arrangement = layout.arrange(area, &rows);
+    let is_filled = |(number, rows): (usize, &Option<u16>)| (*rows != Some(0) || arrangement.shows(number)).then_some(number);
+    let filled = rows.iter().enumerate().filter_map(is_filled).collect();
+    Arranged { arrangement, filled }
 }
 
 fn alone(pane: &Pane, number: usize, area: Rect) -> Arrangement<'_> {

@@ -34,6 +34,8 @@ pub struct ScreenTerminal {
     /// The file that gets all output, if the user wants one.
     transcript_file: TranscriptFile,
     offer: Option<Candidates>,
+    /// True while the first row below the panes says where the rest of an answer is.
+    is_marked: bool,
 }
 
 /// The completions of a line.
@@ -45,7 +47,7 @@ struct Candidates {
 impl ScreenTerminal {
     /// The screen on this terminal.
     pub fn new(screen: Screen, terminal: Terminal) -> Self {
-        Self { screen, terminal, transcript_file: TranscriptFile::default(), offer: None }
+        Self { screen, terminal, transcript_file: TranscriptFile::default(), offer: None, is_marked: false }
     }
 
     /// Switches to the alternate screen and draws everything.
@@ -66,6 +68,7 @@ impl ScreenTerminal {
     /// Draws everything, at the size of the terminal.
     pub fn lay_out(&mut self, session: &Session) -> io::Result<()> {
         self.terminal.measure();
+        self.is_marked = false;
         let panes = self.panes(session);
         self.terminal.lay_out(panes)
     }
@@ -75,7 +78,7 @@ impl ScreenTerminal {
         let mut buffer = Buffer::empty(area);
         if !area.is_empty() {
             self.screen.set_theme(Theme::of(session.settings.theme));
-            self.screen.set_rows_below(self.terminal.rows_below());
+            self.screen.set_rows_below(self.terminal.rows_below().saturating_sub(usize::from(self.is_marked)));
             self.screen.draw(session, area, &mut buffer);
         }
         if let Some(offer) = &self.offer {
@@ -96,6 +99,7 @@ impl ScreenTerminal {
     }
 
     fn add_output(&mut self, text: &str) {
+        self.is_marked = false;
         let added = self.screen.add_output(text);
         self.transcript_file.add(&added.iter().flat_map(|line| [line, "\n"]).collect::<String>());
     }
@@ -108,20 +112,50 @@ impl ScreenTerminal {
     }
 
     /// Shows the output from the line `first` on instead of the panes, if it is longer than the rows below them; where the panes matter, if
-    /// it fills them.
-    pub fn read_long_answer(&mut self, first: usize, panes_matter: bool) {
+    /// it fills them, and else how many rows of it have left the screen.
+    pub fn read_long_answer(&mut self, first: usize, panes_matter: bool) -> io::Result<()> {
         let panes = self.terminal.panes();
         // Without panes there is nothing that it could be shown instead of.
         if panes.is_empty() {
-            return;
+            return Ok(());
         }
-        let most = if panes_matter { usize::from(panes.height) } else { self.terminal.rows_below() };
+        let (above, below) = (usize::from(panes.height), self.terminal.rows_below());
+        let most = if panes_matter { above } else { below };
         // The first line is the command: its answer is what has to fit.
-        let lines = self.screen.transcript().get(first + 1..).unwrap_or_default();
-        let rows: usize = lines.iter().map(|line| wrapped(line, usize::from(panes.width)).len()).sum();
-        if rows > most {
-            self.screen.read_from(first);
+        let rows = self.rows_from(first + 1);
+        // The pane has a title, and the command stands before its answer.
+        match rows {
+            rows if rows <= below => Ok(()),
+            rows if rows <= most => self.mark_cut(first + 1),
+            rows if rows + 2 <= above + below => {
+                self.screen.read_what_left();
+                Ok(())
+            }
+            _ => {
+                self.screen.read_from(first);
+                self.mark_first_row("… the end of it is below; PgDn or Enter reads on")
+            }
         }
+    }
+
+    /// Says how many rows of the output from the line `first` on have left the screen, if any have.
+    pub fn mark_cut(&mut self, first: usize) -> io::Result<()> {
+        let (rows, below) = (self.rows_from(first), self.terminal.rows_below());
+        if rows <= below || self.terminal.panes().is_empty() {
+            return Ok(());
+        }
+        self.mark_first_row(&format!("… {} above: PgUp", counted((rows - below + 1) as u64, "row")))
+    }
+
+    /// The rows of the screen that the output from the line `first` on takes.
+    fn rows_from(&self, first: usize) -> usize {
+        let columns = usize::from(self.terminal.panes().width).max(1);
+        self.screen.transcript().get(first..).unwrap_or_default().iter().map(|line| wrapped(line, columns).len()).sum()
+    }
+
+    fn mark_first_row(&mut self, text: &str) -> io::Result<()> {
+        self.is_marked = true;
+        self.terminal.mark_first_row(text)
     }
 
     /// Records lines that are already on the screen.

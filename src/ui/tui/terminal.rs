@@ -275,6 +275,12 @@ impl Terminal {
         lines
     }
 
+    /// Shows a text in place of the first row of output below the panes.
+    pub fn mark_first_row(&mut self, text: &str) -> io::Result<()> {
+        let text = first_row(text, usize::from(self.size.columns));
+        self.write(&format!("\x1b7\x1b[{};1H\x1b[2K\x1b[2m{text}\x1b[0m\x1b8", self.shown.area.height + 1))
+    }
+
     /// Shows a status line in the row of the cursor, or in browse mode in the last row; an empty one removes it.
     pub fn set_status(&mut self, text: &str) -> io::Result<()> {
         self.status = first_row(&clean(&visible(text)), usize::from(self.size.columns).saturating_sub(1));

@@ -339,7 +339,25 @@ fn panes_take_turns_and_can_be_alone() {
     assert!(text(&drawn(&mut screen, &session, 160, 50)).lines().skip(1).all(|line| !line.contains('─')));
     press(&mut screen, "z Shift+Tab Shift+Tab");
     assert_eq!(screen.key("?".parse().unwrap()), Answer::Changed);
-    assert!(text(&drawn(&mut screen, &session, 160, 50)).starts_with("─[keys]"));
+    assert!(text(&drawn(&mut screen, &session, 160, 50)).starts_with("─[keys, Esc closes]"));
+}
+
+/// On a small screen the key for the next pane comes to the panes without room, too, and each is then alone.
+#[test]
+fn a_pane_without_room_is_shown_alone_when_it_is_chosen() {
+    let (mut screen, session) = (shipped("default"), walking());
+    let first = |screen: &mut Screen| text(&drawn(screen, &session, 80, 19)).lines().next().unwrap().to_string();
+    let shown = text(&drawn(&mut screen, &session, 80, 19));
+    assert!(shown.contains("more panes: F6") || shown.contains("F6: +"), "{shown}");
+    assert!(!shown.contains("control flow"), "{shown}");
+    let titles: Vec<String> = (0..8)
+        .map(|_| {
+            press(&mut screen, "F6");
+            first(&mut screen)
+        })
+        .collect();
+    assert!(titles.iter().any(|title| title.starts_with("─[control flow")), "{titles:?}");
+    assert!(titles.iter().any(|title| title.starts_with("─[walk.ptx")), "{titles:?}");
 }
 
 #[test]

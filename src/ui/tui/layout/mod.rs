@@ -71,6 +71,13 @@ pub struct Arrangement<'l> {
     pub separators: Vec<Rect>,
 }
 
+impl Arrangement<'_> {
+    /// True if the pane with this number is visible.
+    pub fn shows(&self, number: usize) -> bool {
+        self.panes.iter().any(|placed| placed.number == number)
+    }
+}
+
 impl Layout {
     /// The arrangement for a screen of this area. `rows` is for each pane the number of rows that it can fill, 0 for an empty one, which is
     /// hidden, and none for one that fills any number.

@@ -3,6 +3,8 @@
 //! A box has the label and the lines of a basic block. Edges go down; a back edge goes up on the left, marked with `▲`. The number at the
 //! end of an edge is the number of lanes that have taken it.
 
+use std::ops::Range;
+
 use super::context::{DrawContext, ViewState};
 use super::words::{compact_count, visible_range};
 use crate::debug::shown_name;
@@ -52,8 +54,9 @@ pub fn draw(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut 
     if drawing.width > width * 2 {
         return title + &list(context, &view, view_state, canvas);
     }
-    graph(context, (drawn, &drawing, shape), view_state, canvas);
-    graph_title
+    let columns = graph(context, (drawn, &drawing, shape), view_state, canvas);
+    let is_cut = columns.len() < drawing.width;
+    graph_title + &if is_cut { visible_range(&columns, drawing.width).replacen("· ", "· ↔ ", 1) } else { String::new() }
 }
 
 fn drawing(view: &CfgView, shape: Shape) -> Drawing {
@@ -115,13 +118,13 @@ fn row_text(block: &BlockView) -> String {
     if occupancy.is_empty() { format!("[{}]", label(block)) } else { format!("[{} {occupancy}]", label(block)) }
 }
 
-/// Draws the part of the graph that is visible: centred on the focused block, or all of it.
+/// Draws the part of the graph that is visible: centred on the focused block, or all of it; returns its columns.
 fn graph(
     context: &DrawContext<'_>,
     (view, drawing, shape): (&CfgView, &Drawing, Shape),
     view_state: &mut ViewState,
     canvas: &mut Canvas<'_>,
-) {
+) -> Range<usize> {
     let focus = view.blocks.iter().position(|block| block.focused).unwrap_or(0);
     let corner = drawing.corners.get(focus).copied().unwrap_or_default();
     let (columns, rows) = (canvas.width(), canvas.height());
@@ -146,6 +149,7 @@ fn graph(
         }
         if let Some((point, count)) = count_position(view, edge, &lines) {
             put(point, &count, Role::Number);
+            lines.reserve(point, width(&count));
         }
         if let Some(middle) = edge.route.windows(2).find(|pair| edge.back && pair[1].y < pair[0].y) {
             put(Point { x: middle[0].x, y: usize::midpoint(middle[0].y, middle[1].y) }, "▲", Role::Changed);
@@ -158,6 +162,8 @@ fn graph(
     for (x, y) in ports.filter_map(|first| at(first.x, left).zip(at(first.y.saturating_sub(1), top))) {
         canvas.text(x, y, "┬", Role::Rule);
     }
+    let first = usize::try_from(left).unwrap_or(0);
+    first..drawing.width.min(first + columns)
 }
 
 /// The number of lanes that have taken an edge, and its position: beside the arrow, where no other edge is drawn.
@@ -216,7 +222,14 @@ fn draw_block(context: &DrawContext<'_>, block: &BlockView, shape: Shape, (x, y)
         let Ok(row) = usize::try_from(row) else { continue };
         let skipped = usize::try_from(-x).unwrap_or(0);
         let column = usize::try_from(x).unwrap_or(0);
-        let shown = without_start(text, skipped);
+        let room = canvas.width().saturating_sub(column);
+        let shown = match shape {
+            Shape::Boxes => without_start(text, skipped),
+            // A row shows where it is cut even if that takes nothing but a bracket.
+            Shape::Rows if skipped > 0 => format!("…{}", without_start(text, skipped + 1).replacen('…', " ", 1)),
+            Shape::Rows if width(text) > room => fitted(text, room),
+            Shape::Rows => text.clone(),
+        };
         canvas.text(column, row, &shown, role);
         if let Some(target) = list_target(context, block) {
             canvas.on_click((column, row, width(&shown)), target);
@@ -244,6 +257,8 @@ const UP: u8 = 1;
 const DOWN: u8 = 2;
 const LEFT: u8 = 4;
 const RIGHT: u8 = 8;
+/// A cell with a number, which is no side of a line.
+const NUMBER: u8 = 16;
 /// The box-drawing characters, indexed by the sides.
 const GLYPHS: [&str; 16] = [" ", "│", "│", "│", "─", "┘", "┐", "┤", "─", "└", "┌", "├", "─", "┴", "┬", "┼"];
 
@@ -273,7 +288,12 @@ impl Lines {
         }
     }
 
-    /// True for a visible cell without a line.
+    /// Keeps other numbers from the cells of one.
+    fn reserve(&mut self, start: Point, count: usize) {
+        (start.x..start.x + count).for_each(|x| self.add(x, start.y, NUMBER));
+    }
+
+    /// True for a visible cell without a line or a number.
     fn is_free(&self, x: usize, y: usize) -> bool {
         let cell = at(x, self.start.0).zip(at(y, self.start.1)).filter(|(x, y)| *x < self.width && *y < self.height);
         cell.is_some_and(|(x, y)| self.sides[y * self.width + x] == 0)

@@ -100,7 +100,7 @@ pub fn help(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut 
         column.draw(&window, &mut canvas.part(x, 0, wide, window.len()));
         x = (x + column.width()).min(canvas.width());
     }
-    format!("keys{}", if window.len() < lines { visible_range(&window, lines) } else { String::new() })
+    format!("keys, Esc closes{}", if window.len() < lines { visible_range(&window, lines) } else { String::new() })
 }
 
 /// A column of keys and their actions.
