@@ -16,6 +16,7 @@ use crate::debug::fix::FixReports;
 use crate::debug::focus::Focus;
 use crate::debug::marks::Mark;
 use crate::debug::mismatches::Mismatches;
+use crate::debug::resume::UserChange;
 use crate::debug::skip::Skip;
 use crate::debug::stop::Stop;
 use crate::debug::timeline::End;
@@ -79,6 +80,10 @@ pub enum Outcome {
         what: String,
         /// The writes, in order of time.
         writes: Vec<WatchedAccessText>,
+        /// The changes that the user has made to it.
+        changes: Vec<UserChange>,
+        /// The number of writes that are left out because they wrote what was there.
+        unchanged: usize,
         /// The user interrupted the search.
         interrupted: bool,
         /// A note if it is in an array that is declared as bytes: how to see its elements.

@@ -46,7 +46,8 @@ impl Session {
     /// Keeps the run as it is, if it goes beyond the present, as a branch; a new one begins.
     pub(super) fn keep_future(&mut self, change: &str) -> Option<KeptRun> {
         let (now, recorded) = (self.time(), self.recorded());
-        if recorded <= now {
+        // The end of a run is a part of it, too.
+        if recorded <= now && self.ended().is_none() {
             return None;
         }
         let forked = self.timeline.fork();

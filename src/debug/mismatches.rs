@@ -43,6 +43,8 @@ pub struct MismatchRow {
     pub expected: String,
     /// The instruction that wrote it last; none if none did.
     pub writer: Option<Site>,
+    /// The time at which the user has changed it after that, if so.
+    pub changed: Option<Tick>,
 }
 
 impl Session {
@@ -93,9 +95,9 @@ impl Session {
         let ranges = wrong.elements.iter().map(|(index, buffer, mismatch)| element_range(addresses[*index], buffer, mismatch));
         let found = self.last_writes(&ranges.collect::<Vec<_>>(), interrupt);
         let mut rows = Vec::new();
-        for ((_, buffer, mismatch), writer) in wrong.elements.iter().zip(found.sites) {
+        for ((_, buffer, mismatch), (writer, changed)) in wrong.elements.iter().zip(found.sites.into_iter().zip(found.changed)) {
             let [element, value, expected] = verify::described(buffer, mismatch);
-            rows.push(MismatchRow { number: rows.len() + 1, element, value, expected, writer });
+            rows.push(MismatchRow { number: rows.len() + 1, element, value, expected, writer, changed });
         }
         Rows { rows, interrupted: found.interrupted }
     }

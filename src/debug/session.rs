@@ -411,7 +411,8 @@ impl Session {
             Ok(false) => return Err(format!("no copy #{copy} is in flight")),
             Err(trap) => return Err(trap.message),
         }
-        let kept = self.keep_future(&format!("complete {copy}"));
+        // The end that a copy in flight keeps from coming, such as a hang, is no run to be kept.
+        let kept = if self.recorded() > self.time() { self.keep_future(&format!("complete {copy}")) } else { None };
         self.finding_log.forget_from(self.time());
         self.timeline.input(Input::Complete(copy));
         Ok(kept)

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::edit::Edit;
 use super::focus::{Focus, ThreadFilter};
 use crate::isa::{ScalarType, Space};
 use crate::machine::LaneMask;
@@ -17,6 +18,29 @@ pub enum Target {
 }
 
 impl Target {
+    /// True if a change by the user is made to it, or to a part of it.
+    pub fn is_changed_by(&self, edit: &Edit) -> bool {
+        match (self, edit) {
+            (Target::Register(target), Edit::Register { block, warp, lanes, bank, slot, value: _ }) => {
+                let is_of_warp = (target.block, target.warp, target.bank) == (*block, *warp, *bank);
+                is_of_warp && target.lanes.intersects(*lanes) && (target.slot..target.slot.offset(target.width)).contains(slot)
+            }
+            (Target::Memory(target), Edit::Memory { space, owner, address, bytes }) => {
+                let is_owner = match space {
+                    Space::Shared | Space::SharedCluster => target.owner.block == owner.block,
+                    Space::Local | Space::ParamFunc => {
+                        let thread = |focus: &Focus| (focus.block, focus.warp, focus.lane);
+                        thread(&target.owner) == thread(owner)
+                    }
+                    Space::Generic | Space::Global | Space::Const | Space::Param => true,
+                };
+                let (start, end) = (*address, address.saturating_add(bytes.len() as u64));
+                *space == target.space && is_owner && start < target.address.saturating_add(target.bytes) && target.address < end
+            }
+            (Target::Register(_), Edit::Memory { .. }) | (Target::Memory(_), Edit::Register { .. }) => false,
+        }
+    }
+
     /// The name that the user typed.
     pub fn name(&self) -> &str {
         match self {

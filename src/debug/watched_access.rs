@@ -136,10 +136,21 @@ fn described(context: &EvalContext<'_>, watched_access: &WatchedAccess, value: O
     {
         return described;
     }
-    let ty = type_of(context, value, watched_access.new.len() as u32 * 8);
+    let bits = watched_access.new.len() as u32 * 8;
+    // A register of 16 bits takes the place of one of 32.
+    let is_narrow = |ty: &Type| watched_access.address.is_none() && ty.bits().max(8) < bits;
+    let narrow = match value {
+        Some(Value::Scalar(scalar)) => Some(scalar.ty).filter(is_narrow),
+        Some(Value::Lanes(lanes)) => Some(lanes.ty).filter(is_narrow),
+        _ => None,
+    };
+    let ty = narrow.or_else(|| type_of(context, value, bits));
     let text = |bytes: &[u8]| match ty {
         _ if bytes.is_empty() => "?".to_string(),
-        Some(ty) => Scalar { ty, bits: little_endian(bytes) }.text(context, None),
+        Some(ty) => {
+            let bytes = bytes.get(..ty.bits().div_ceil(8) as usize).unwrap_or(bytes);
+            Scalar { ty, bits: little_endian(bytes) }.text(context, None)
+        }
         None => bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" "),
     };
     ValueChange { element: None, more: 0, old: text(&watched_access.old), new: text(&watched_access.new) }

@@ -57,16 +57,11 @@ fn assign(context: &mut Context<'_>, argument: &ArgumentText) -> Answer {
         AssignmentError::IssuePoint(error) => place.error_at(error.column, error.to_string()),
         AssignmentError::Value(message) => value.error(message),
     })?;
-    let is_at_end = context.session.is_at_end();
     let kept = context.session.edit(edits, &format!("set {}", argument.text)).map_err(|error| place.error(error.to_string()))?;
     let value = context.value(&place)?.text(&context.session.eval_context(), None);
     let (in_flight, bytes) = (super::looking::in_flight(context, &place), super::looking::array_note(context, &place, "set"));
     let undefined = view::undefined_lanes(&context.session.eval_context(), &place.text);
     let changed = Outcome::Value { in_flight, bytes, what: place.text, value, undefined, unrounded_uses: None };
-    if is_at_end && kept.is_none() {
-        let line = "the run has ended: nothing is executed after this change, so it begins no branch ('goto' an earlier time first)\n";
-        return Ok(Outcome::Several(vec![changed, Outcome::Text(line.to_string())]));
-    }
     Ok(with_kept(kept, changed))
 }
 

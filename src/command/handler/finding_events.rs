@@ -43,7 +43,19 @@ fn findings(session: &Session, query: &Query, until: Tick) -> FoundText {
         Wanted::Last => found.iter().max_by_key(|finding| time(finding)).map(row).into_iter().collect(),
         Wanted::By(grouping) => grouped_by(&found, grouping),
     };
-    FoundText { times, instructions, counted: "finding", events: Vec::new(), groups, until, interrupted: false }
+    FoundText {
+        times,
+        instructions,
+        counted: "finding",
+        events: Vec::new(),
+        groups,
+        from: query.from,
+        until,
+        block: None,
+        is_first: false,
+        no_value: None,
+        interrupted: false,
+    }
 }
 
 /// True if one of the sides, or a warp that waits, is of the threads that a query asks for.

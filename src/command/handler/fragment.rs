@@ -55,7 +55,15 @@ fn of_instruction(context: &Context<'_>, call: &Call) -> Result<Outcome, Command
     if let Some(letter) = call.argument("REGISTERS") {
         operands.retain(|operand| letter.text.eq_ignore_ascii_case(&operand.letter.to_string()));
         if operands.is_empty() {
-            return Err(letter.error(format!("'{}' is not a fragment of the instruction here: a, b, c or d", letter.text)));
+            let is_letter = ["a", "b", "c", "d"].iter().any(|known| letter.text.eq_ignore_ascii_case(known));
+            let message = match is_letter {
+                true => format!(
+                    "'{}' of the instruction here is in no registers: 'info descriptor' shows matrices in shared memory",
+                    letter.text
+                ),
+                false => format!("'{}' is not a fragment of the instruction here: a, b, c or d", letter.text),
+            };
+            return Err(letter.error(message));
         }
     }
     let named = |operand: OperandFragment| {

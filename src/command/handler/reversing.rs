@@ -52,6 +52,9 @@ pub fn goto_mismatch(context: &mut Context<'_>, call: &Call) -> Answer {
             count => format!("there is no mismatch {}: 1 to {count} are listed", argument.text),
         }));
     };
+    if let Some(time) = row.changed {
+        return stopped(context.session.seek(time, context.interrupt));
+    }
     let Some(site) = &row.writer else {
         return Err(argument.error(format!("{} was never written: there is no such time", row.element)));
     };
@@ -133,10 +136,9 @@ pub fn when(context: &mut Context<'_>, _: &Call) -> Answer {
 
 pub fn last(context: &mut Context<'_>, call: &Call) -> Answer {
     let answer = search(context, call, Session::last)?;
-    if let Outcome::Writes { writes, .. } = &answer
-        && let [write] = writes.as_slice()
-    {
-        context.state.again = Some(format!("goto {}", write.site.time));
+    if let Outcome::Writes { writes, changes, .. } = &answer {
+        let time = writes.first().map(|write| write.site.time).or(changes.first().map(|change| change.time));
+        context.state.again = time.map(|time| format!("goto {time}"));
     }
     Ok(answer)
 }
@@ -161,5 +163,6 @@ fn search(context: &mut Context<'_>, call: &Call, find: fn(&mut Session, &Target
     let writes = history.writes.iter().map(|write| WatchedAccessText::new(&eval_context, write)).collect();
     // For a whole array, the written elements are shown with the types of the writes.
     let bytes = super::looking::array_note(context, argument, call.spec.name).filter(|_| argument.text.contains('['));
-    Ok(Outcome::Writes { what: argument.text.clone(), writes, interrupted: history.interrupted, bytes })
+    let History { changes, unchanged, interrupted, writes: _ } = history;
+    Ok(Outcome::Writes { what: argument.text.clone(), writes, changes, unchanged, interrupted, bytes })
 }

@@ -173,6 +173,9 @@ fn last_write(context: &mut Context<'_>) -> Option<String> {
     let text = explain::accessed(&context.session.eval_context(), None)?;
     let target = context.target(&ArgumentText { text, start: 0 }).ok()?;
     let found = context.session.last(&target, context.interrupt);
+    if let Some(change) = found.changes.first() {
+        return Some(format!("changed by hand at t={}, not written since", view::grouped(change.time)));
+    }
     let Some(write) = found.writes.first() else {
         return (!found.interrupted).then(|| "not written before: it holds what it had at the start".to_string());
     };

@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use super::lane_loops::{bits, each, widened, zip};
 use super::operators;
 use super::tree::{BinaryOp, UnaryOp};
 use crate::debug::names::scope::RegisterLocation;
@@ -278,20 +279,6 @@ fn extended(bits: u64, width: u32, is_signed: bool) -> u64 {
     if is_signed { (top.cast_signed() >> unused).cast_unsigned() } else { top >> unused }
 }
 
-#[inline(always)]
-fn each(values: &mut PerLane<u64>, change: impl Fn(u64) -> u64) {
-    for value in values {
-        *value = change(*value);
-    }
-}
-
-#[inline(always)]
-fn zip(left: &mut PerLane<u64>, right: &PerLane<u64>, combine: impl Fn(u64, u64) -> u64) {
-    for (left, right) in left.iter_mut().zip(right) {
-        *left = combine(*left, *right);
-    }
-}
-
 /// Drops the bits above the type's width.
 fn wrap(ty: ScalarType, values: &mut PerLane<u64>) {
     match (ty.bits(), is_signed(ty)) {
@@ -308,9 +295,14 @@ fn register(sources: &Sources<'_>, location: &RegisterLocation, out: &mut PerLan
     match location.bank {
         Bank::B32 => {
             let from = registers.b32.get(slot)?;
-            for (out, bits) in out.iter_mut().zip(from) {
-                *out = u64::from(*bits);
+            match location.ty {
+                ScalarType::F32 => widened(from, out, |bits| f64::from(f32::from_bits(bits)).to_bits()),
+                ty => {
+                    widened(from, out, u64::from);
+                    wrap(ty, out);
+                }
             }
+            return Some(());
         }
         Bank::B64 => *out = *registers.b64.get(slot)?,
         Bank::Pred => {
@@ -320,10 +312,8 @@ fn register(sources: &Sources<'_>, location: &RegisterLocation, out: &mut PerLan
             }
         }
     }
-    match location.ty {
-        ScalarType::F64 => {}
-        ScalarType::F32 => each(out, |bits| f64::from(f32::from_bits(bits as u32)).to_bits()),
-        ty => wrap(ty, out),
+    if location.ty != ScalarType::F64 {
+        wrap(location.ty, out);
     }
     Some(())
 }
@@ -361,16 +351,18 @@ fn rounded(ty: ScalarType, values: &mut PerLane<u64>) {
 }
 
 fn floats(op: BinaryOp, ty: ScalarType, left: &mut PerLane<u64>, right: &PerLane<u64>) {
-    let by = |left: &mut PerLane<u64>, of: fn(f64, f64) -> f64| {
-        zip(left, right, |a, b| of(f64::from_bits(a), f64::from_bits(b)).to_bits());
-    };
     match op {
-        BinaryOp::Add => by(left, |a, b| a + b),
-        BinaryOp::Sub => by(left, |a, b| a - b),
-        BinaryOp::Mul => by(left, |a, b| a * b),
-        _ => by(left, |a, b| a / b),
+        BinaryOp::Add => floats_by(left, right, |a, b| a + b),
+        BinaryOp::Sub => floats_by(left, right, |a, b| a - b),
+        BinaryOp::Mul => floats_by(left, right, |a, b| a * b),
+        _ => floats_by(left, right, |a, b| a / b),
     }
     rounded(ty, left);
+}
+
+#[inline(always)]
+fn floats_by(left: &mut PerLane<u64>, right: &PerLane<u64>, of: impl Fn(f64, f64) -> f64) {
+    zip(left, right, |a, b| of(f64::from_bits(a), f64::from_bits(b)).to_bits());
 }
 
 /// The lanes in which there is no result: those that divide by zero.
@@ -440,11 +432,6 @@ fn all<T: PartialOrd>(op: BinaryOp, left: &PerLane<u64>, right: &PerLane<u64>, o
     }
 }
 
-#[inline(always)]
-fn bits(left: &PerLane<u64>, right: &PerLane<u64>, holds: impl Fn(u64, u64) -> bool) -> u32 {
-    left.iter().zip(right).enumerate().fold(0, |mask, (lane, (a, b))| mask | u32::from(holds(*a, *b)) << lane)
-}
-
 /// Reads numbers of `lanes`, at the same address for all if so it says; the lanes whose memory does not exist or is unknown.
 fn load(
     memories: &Memories<'_>,
@@ -454,39 +441,80 @@ fn load(
     out: &mut PerLane<u64>,
 ) -> LaneMask {
     let bytes = place.ty.bytes() as usize;
-    let mut allocation = None;
-    let mut read = |address: u64| {
-        let mut buffer = [0; 8];
-        let end = address.checked_add(bytes as u64)?;
-        let value = buffer.get_mut(..bytes)?;
-        if place.space == Space::Shared {
-            let is_inside = address >= place.shared.start && end <= place.shared.end.min(memories.shared.len());
-            is_inside.then(|| memories.shared.read(address, value))?;
-        } else {
-            let region = if place.space == Space::Const { memories.constant } else { memories.global };
-            let is_in = |found: &crate::machine::Allocation| address >= found.base && end <= found.end();
-            if !allocation.is_some_and(is_in) {
-                allocation = region.find(address).filter(|found| is_in(found));
-            }
-            let found = allocation?;
-            if found.first_unknown(address, address, bytes as u64).is_some() {
-                return None;
-            }
-            found.pages.read(found.offset(address), value);
-        }
-        Some(word(place.ty, u64::from_le_bytes(buffer)))
-    };
+    let mut reader = Reader { memories, place, allocation: None };
     if is_same {
-        let value = read(addresses[0]);
-        *out = [value.unwrap_or(0); LANES];
-        return if value.is_some() { LaneMask::NONE } else { lanes };
+        let mut buffer = [0; 8];
+        let is_read = buffer.get_mut(..bytes).and_then(|buffer| reader.read(addresses[0], buffer)).is_some();
+        *out = [word(place.ty, u64::from_le_bytes(buffer)); LANES];
+        return if is_read { LaneMask::NONE } else { lanes };
+    }
+    // What lies close together is read at once.
+    let (min, max) = lanes.iter().fold((u64::MAX, 0), |(min, max), lane| (addresses[lane].min(min), addresses[lane].max(max)));
+    let mut near = [0; NEAR];
+    let span = max.checked_sub(min).and_then(|span| usize::try_from(span).ok()?.checked_add(bytes)).filter(|span| *span <= NEAR);
+    if let Some(near) = span.and_then(|span| near.get_mut(..span))
+        && reader.read(min, near).is_some()
+    {
+        for lane in lanes.iter() {
+            let mut buffer = [0; 8];
+            let start = (addresses[lane] - min) as usize;
+            buffer[..bytes].copy_from_slice(&near[start..start + bytes]);
+            out[lane] = u64::from_le_bytes(buffer);
+        }
+        words(place.ty, out);
+        return LaneMask::NONE;
     }
     let mut fails = LaneMask::NONE;
     for lane in lanes.iter() {
-        match read(addresses[lane]) {
-            Some(value) => out[lane] = value,
+        let mut buffer = [0; 8];
+        match buffer.get_mut(..bytes).and_then(|buffer| reader.read(addresses[lane], buffer)) {
+            Some(()) => out[lane] = word(place.ty, u64::from_le_bytes(buffer)),
             None => fails |= LaneMask::of(lane),
         }
     }
     fails
+}
+
+/// The most bytes that are read at once for all lanes.
+const NEAR: usize = 1024;
+
+/// Reads memory of a place's space.
+struct Reader<'a> {
+    memories: &'a Memories<'a>,
+    place: &'a Place,
+    /// The allocation that was read last.
+    allocation: Option<&'a crate::machine::Allocation>,
+}
+
+impl Reader<'_> {
+    /// Reads bytes; none if a part of them does not exist or is unknown.
+    fn read(&mut self, address: u64, value: &mut [u8]) -> Option<()> {
+        let Self { memories, place, .. } = *self;
+        let bytes = value.len() as u64;
+        let end = address.checked_add(bytes)?;
+        if place.space == Space::Shared {
+            let is_inside = address >= place.shared.start && end <= place.shared.end.min(memories.shared.len());
+            return is_inside.then(|| memories.shared.read(address, value));
+        }
+        let region = if place.space == Space::Const { memories.constant } else { memories.global };
+        let is_in = |found: &crate::machine::Allocation| address >= found.base && end <= found.end();
+        if !self.allocation.is_some_and(is_in) {
+            self.allocation = region.find(address).filter(|found| is_in(found));
+        }
+        let found = self.allocation?;
+        if found.first_unknown(address, address, bytes).is_some() {
+            return None;
+        }
+        found.pages.read(found.offset(address), value);
+        Some(())
+    }
+}
+
+/// The numbers that bits of a type are.
+fn words(ty: ScalarType, values: &mut PerLane<u64>) {
+    match ty {
+        ScalarType::F64 => {}
+        ScalarType::F32 => each(values, |bits| f64::from(f32::from_bits(bits as u32)).to_bits()),
+        ty => wrap(ty, values),
+    }
 }

@@ -26,6 +26,7 @@ mod error;
 mod evaluate;
 mod kept;
 mod lane_code;
+mod lane_loops;
 mod lexer;
 mod names;
 mod objects;

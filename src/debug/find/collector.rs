@@ -59,6 +59,11 @@ impl<'q> Collector<'q> {
         }
     }
 
+    /// Why the condition had no value wherever it was tried.
+    pub fn no_value(&self) -> Option<String> {
+        self.condition.as_ref()?.no_value()
+    }
+
     /// The lanes of `lanes` that the query's threads and condition pass.
     fn passing(&self, point: &IssuePoint, lanes: LaneMask) -> LaneMask {
         let lanes = lanes & self.query.threads.lanes_of(point.block, point.warp.number());

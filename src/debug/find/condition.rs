@@ -22,11 +22,26 @@ pub(super) struct Condition<'q> {
     warps: BTreeMap<([u32; 3], u32), Vec<PartValues>>,
     /// The launch that this is known of.
     launch: usize,
+    /// The first error of those lanes that were tried, and whether another one had a value.
+    tried: (Option<String>, bool),
 }
 
 impl<'q> Condition<'q> {
     pub fn new(expression: &'q Expression) -> Self {
-        Self { expression, parts: expression.parts_of_threads(), code: BTreeMap::new(), warps: BTreeMap::new(), launch: 0 }
+        Self {
+            expression,
+            parts: expression.parts_of_threads(),
+            code: BTreeMap::new(),
+            warps: BTreeMap::new(),
+            launch: 0,
+            tried: (None, false),
+        }
+    }
+
+    /// Why it had no value in any of the lanes that were tried: one for each instruction and warp.
+    pub fn no_value(&self) -> Option<String> {
+        let (error, had_value) = &self.tried;
+        error.clone().filter(|_| !had_value)
     }
 
     /// The lanes of `lanes` for which it holds before an instruction; none if the machine must stand still to know.
@@ -55,6 +70,10 @@ impl<'q> Condition<'q> {
         let (block, warp) = warp_of(issue);
         let at = |lane: usize| context.refocused(Focus { block, warp, lane: lane as u32, frame: 0 });
         let first = at(lanes.first());
+        match self.expression.evaluate(&first) {
+            Ok(_) => self.tried.1 = true,
+            Err(error) => self.tried.0 = self.tried.0.take().or(Some(error.to_string())),
+        }
         self.code.entry(issue.point.pc).or_insert_with(|| self.expression.compile(&first, &self.parts));
         if self.warps.len() >= WARPS_MAX {
             self.warps.clear();

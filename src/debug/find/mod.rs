@@ -58,6 +58,8 @@ pub struct Found {
     pub groups: BTreeMap<GroupKey, u64>,
     /// The instructions that wrote each value, where the query groups by values.
     pub writers: BTreeMap<(u64, u32), BTreeSet<Pc>>,
+    /// Why the condition had no value wherever it was tried, if nothing was found.
+    pub no_value: Option<String>,
     /// The user interrupted the search.
     pub interrupted: bool,
 }
@@ -142,6 +144,7 @@ impl Session {
             query.wanted == Wanted::First && !found.events.is_empty()
         });
         found.interrupted = ran.is_err();
+        found.no_value = collector.no_value().filter(|_| found.instructions == 0);
         self.return_to(now);
         self.focus = focus;
         found

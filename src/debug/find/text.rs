@@ -6,7 +6,7 @@ use super::{Found, FoundEvent, GroupKey, Happening, Query, Wanted};
 use crate::debug::eval_context::EvalContext;
 use crate::debug::value::{Scalar, Type};
 use crate::debug::view;
-use crate::isa::ScalarType;
+use crate::isa::{ScalarType, Space};
 use crate::machine::{LaneMask, Tick};
 use crate::program::Pc;
 
@@ -23,8 +23,16 @@ pub struct FoundText {
     pub events: Vec<EventRow>,
     /// The numbers of times by what was asked for, the most frequent first.
     pub groups: Vec<GroupRow>,
-    /// The time up to which the run was searched.
+    /// The time from which the run was searched.
+    pub from: Tick,
+    /// The time up to which it was searched.
     pub until: Tick,
+    /// The block whose shared memory the place is in.
+    pub block: Option<[u32; 3]>,
+    /// True if only the first was looked for.
+    pub is_first: bool,
+    /// Why the condition had no value wherever it was tried, if nothing was found.
+    pub no_value: Option<String>,
     /// The user interrupted the search.
     pub interrupted: bool,
 }
@@ -67,7 +75,20 @@ impl FoundText {
         }
         let events = found.events.iter().map(|event| row(context, query, event)).collect();
         let Found { times, instructions, interrupted, .. } = *found;
-        Self { times, instructions, counted: "instruction", events, groups, until, interrupted }
+        let place = query.place.as_ref().filter(|place| matches!(place.space, Space::Shared | Space::SharedCluster));
+        Self {
+            times,
+            instructions,
+            counted: "instruction",
+            events,
+            groups,
+            from: query.from,
+            until,
+            block: place.map(|place| place.owner.block),
+            is_first: query.wanted == Wanted::First,
+            no_value: found.no_value.clone(),
+            interrupted,
+        }
     }
 }
 

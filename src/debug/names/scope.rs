@@ -326,7 +326,10 @@ pub fn hint(context: &EvalContext<'_>, name: &str) -> Option<String> {
     }
     let names = names(context);
     let specials = crate::isa::SPECIAL_REGISTERS.iter().map(|register| register.name);
-    nearest(name, names.iter().map(String::as_str).chain(specials)).map(|meant| format!("did you mean '{meant}'?"))
+    let meant = nearest(name, names.iter().map(String::as_str).chain(specials)).map(|meant| format!("did you mean '{meant}'?"));
+    let is_word = name.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    let has_only_lines = is_word && context.debug_info().is_none() && !context.program().source_files.is_empty();
+    meant.or_else(|| has_only_lines.then(|| "the module has lines of the source and no variables, which nvcc -G gives".to_string()))
 }
 
 /// The type of the register that an instruction loads or stores: declared, or inferred for an untyped one.

@@ -3,16 +3,20 @@
 //! The run is executed again interval by interval with an observer that collects the writes. Intervals whose two snapshots share the
 //! storage of the object are skipped, so even a write at the start of a long run is found quickly.
 
+use serde::Serialize;
+
 use super::SLICE;
 use super::watcher::{AccessCandidate, Candidate, Watcher};
 use super::watchpoint::{Watchpoint, bytes_of};
 use crate::debug::breakpoints::WatchMode;
+use crate::debug::expression::Expression;
 use crate::debug::focus::Focus;
 use crate::debug::last_writes::{LastWrite, LastWrites};
 use crate::debug::session::{InterruptCheck, Session};
 use crate::debug::site::Site;
 use crate::debug::target::{MemoryTarget, Target};
-use crate::debug::timeline::Ran;
+use crate::debug::timeline::{Input, Ran};
+use crate::debug::value::ValueText;
 use crate::debug::watched_access::{WatchedAccess, WatchedAccessText};
 use crate::isa::{AtomicFn, ScalarType, Space};
 use crate::machine::{AccessKind, Machine, Tick};
@@ -23,8 +27,21 @@ use crate::program::{AtomicOp, Op};
 pub struct History {
     /// The writes, in order of time.
     pub writes: Vec<WatchedAccess>,
+    /// The changes that the user has made to it, in order of time.
+    pub changes: Vec<UserChange>,
+    /// The number of writes that are left out because they wrote what was there.
+    pub unchanged: usize,
     /// The user interrupted the search.
     pub interrupted: bool,
+}
+
+/// A change that the user has made to a watched object.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct UserChange {
+    /// The time: before the instruction of this tick.
+    pub time: Tick,
+    /// The value since; none where the object cannot be read then.
+    pub value: Option<ValueText>,
 }
 
 /// The last writes to some ranges of memory, and whether the user interrupted the search: some are missing then.
@@ -32,6 +49,8 @@ pub struct History {
 pub(in crate::debug) struct LastSites {
     /// The instruction that wrote each range last, as some lanes executed it; none if none did.
     pub sites: Vec<Option<Site>>,
+    /// For each range that the user has changed after that, the time.
+    pub changed: Vec<Option<Tick>>,
     /// The user interrupted the search.
     pub interrupted: bool,
 }
@@ -51,7 +70,36 @@ impl Session {
         self.return_to(now);
         let last = history.writes.len().saturating_sub(1);
         history.writes.drain(..last);
+        history.changes = self.changes_of(target, now).pop().into_iter().collect();
+        // A change comes before the instruction of its tick.
+        let written = history.writes.last().map(|write| write.time);
+        if let Some(change) = history.changes.last().filter(|_| !history.interrupted) {
+            if written.is_some_and(|written| written >= change.time) {
+                history.changes.clear();
+            } else {
+                history.writes.clear();
+            }
+        }
         history
+    }
+
+    /// The changes that the user has made to `target` up to a time.
+    fn changes_of(&mut self, target: &Target, until: Tick) -> Vec<UserChange> {
+        let is_change = |input: &Input| matches!(input, Input::Edits(edits) if edits.iter().any(|edit| target.is_changed_by(edit)));
+        let times = self.inputs().iter().filter(|(time, input)| *time <= until && is_change(input)).map(|(time, _)| *time);
+        let mut times: Vec<Tick> = times.collect();
+        times.dedup();
+        let now = self.time();
+        let expression = Expression::parse(target.name()).ok();
+        let mut changes = Vec::new();
+        for time in times {
+            self.return_to(time);
+            let context = self.eval_context();
+            let value = expression.as_ref().and_then(|expression| expression.evaluate(&context).ok());
+            changes.push(UserChange { time, value: value.map(|value| value.text(&context, None)) });
+        }
+        self.return_to(now);
+        changes
     }
 
     /// The writes that gave each of `ranges` of global memory, addresses and bytes, their present bytes. One search finds all of them: it
@@ -77,8 +125,16 @@ impl Session {
             end = begin;
         }
         self.return_to(now);
-        let mut found = LastSites { sites, interrupted };
+        let mut found = LastSites { sites, changed: vec![None; ranges.len()], interrupted };
         self.swaps_that_failed(&mut found, ranges, interrupt);
+        for (index, (address, bytes)) in ranges.iter().enumerate() {
+            let target = global_bytes(*address, *bytes);
+            let is_change = |input: &Input| matches!(input, Input::Edits(edits) if edits.iter().any(|edit| target.is_changed_by(edit)));
+            let last = self.inputs().iter().rev().find(|(time, input)| *time <= now && is_change(input)).map(|(time, _)| *time);
+            if last > found.sites[index].as_ref().map(|site| site.time) {
+                (found.sites[index], found.changed[index]) = (None, last);
+            }
+        }
         found
     }
 
@@ -89,9 +145,7 @@ impl Session {
             if !is_swap || found.interrupted {
                 continue;
             }
-            let (name, owner, ty) = (String::new(), Focus::default(), ScalarType::B8);
-            let target = MemoryTarget { name, space: Space::Global, owner, address: *address, bytes: *bytes, ty };
-            let history = self.last(&Target::Memory(target), interrupt);
+            let history = self.last(&global_bytes(*address, *bytes), interrupt);
             let context = self.eval_context();
             found.interrupted |= history.interrupted;
             *site = history.writes.last().map(|write| WatchedAccessText::new(&context, write).site);
@@ -109,6 +163,14 @@ impl Session {
     pub fn first(&mut self, target: &Target, interrupt: &mut dyn InterruptCheck) -> History {
         let mut history = self.search_forward(target, true, interrupt);
         history.writes.truncate(1);
+        history.changes.truncate(1);
+        if let (Some(write), Some(change)) = (history.writes.first(), history.changes.first()) {
+            if change.time <= write.time {
+                history.writes.clear();
+            } else {
+                history.changes.clear();
+            }
+        }
         history
     }
 
@@ -116,7 +178,9 @@ impl Session {
     pub fn history(&mut self, target: &Target, interrupt: &mut dyn InterruptCheck) -> History {
         let mut history = self.search_forward(target, false, interrupt);
         if history.writes.iter().any(|write| write.old != write.new) {
+            let all = history.writes.len();
             history.writes.retain(|write| write.old != write.new);
+            history.unchanged = all - history.writes.len();
         }
         history
     }
@@ -135,6 +199,7 @@ impl Session {
             }
         }
         self.return_to(now);
+        history.changes = self.changes_of(target, self.recorded());
         history
     }
 
@@ -177,6 +242,12 @@ impl Session {
         let failed = is_swap && watched.is_memory() && old == new;
         if failed { None } else { Some(self.watched_access(watched, candidate, old, new)) }
     }
+}
+
+/// Bytes of global memory without a name.
+fn global_bytes(address: u64, bytes: u64) -> Target {
+    let (name, owner, ty) = (String::new(), Focus::default(), ScalarType::B8);
+    Target::Memory(MemoryTarget { name, space: Space::Global, owner, address, bytes, ty })
 }
 
 fn is_compare_and_swap(op: &Op) -> bool {

@@ -40,6 +40,8 @@ impl Session {
     pub fn seek(&mut self, time: Tick, interrupt: &mut dyn InterruptCheck) -> Stop {
         let run_start = self.run_start();
         let reason = self.seek_or_return(time, interrupt);
+        // At another time other frames are there: the innermost is selected, as after any stop.
+        self.focus.frame = 0;
         let left = self.focus_on_present();
         self.stop(run_start, left, StopInfo::because(reason))
     }
@@ -143,6 +145,7 @@ impl Session {
     fn revisit(&mut self, time: Tick, interrupt: &mut dyn InterruptCheck) -> Stop {
         let run_start = self.run_start();
         let reason = self.go_to(time, interrupt);
+        self.focus.frame = 0;
         let left = self.focus_on_present();
         self.stop(run_start, left, StopInfo::because(reason))
     }

@@ -73,8 +73,14 @@ impl Lanes {
             });
             best.map(|scalar| text(scalar.bits))
         };
+        // Digits of another base do not show the order of signed numbers.
+        let is_ordered = matches!(format, None | Some(Format::Decimal | Format::Unsigned | Format::Float | Format::Typed(_)));
         let common = values.first().map_or(0, |(_, lanes)| lanes.count());
-        Pattern::Mixed { min: ordered(false), max: ordered(true), differing: self.mask.count() - common }
+        Pattern::Mixed {
+            min: ordered(false).filter(|_| is_ordered),
+            max: ordered(true).filter(|_| is_ordered),
+            differing: self.mask.count() - common,
+        }
     }
 
     /// Every distinct value with its lanes, the most frequent first, then by lowest lane.

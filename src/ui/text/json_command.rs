@@ -27,8 +27,11 @@ impl Answer {
             }
             Outcome::Bare { value, undefined } => ("value", json!({ "value": value, "undefined_lanes": undefined })),
             Outcome::Displays(shown) => ("displays", json!(shown)),
-            Outcome::Writes { what, writes, interrupted, .. } => {
-                ("writes", json!({ "place": what, "writes": writes, "interrupted": interrupted }))
+            Outcome::Writes { what, writes, changes, unchanged, interrupted, bytes: _ } => {
+                let data = json!({
+                    "place": what, "writes": writes, "changes": changes, "unchanged": unchanged, "interrupted": interrupted
+                });
+                ("writes", data)
             }
             Outcome::Branches(rows) => ("branches", json!(rows)),
             Outcome::BranchDiff(diff) => ("diff", json!(diff)),

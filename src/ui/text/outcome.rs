@@ -21,12 +21,13 @@ use super::table::table;
 use super::threads;
 use super::value::{in_a_line, printed, registers};
 use super::view as views;
-use crate::base::Tick;
+use crate::base::{Dim3, Tick};
 use crate::command::{Outcome, View};
 use crate::debug::breakpoints::{BreakpointLocation, BreakpointRow};
 use crate::debug::find::{EventRow, FoundText, GroupRow};
 use crate::debug::focus::Focus;
 use crate::debug::marks::Mark;
+use crate::debug::resume::UserChange;
 use crate::debug::timeline::End;
 use crate::debug::value::Shown;
 use crate::debug::{LaneMask, WatchedAccessText, shown_name};
@@ -47,8 +48,9 @@ pub fn outcome(outcome: &Outcome) -> String {
         Outcome::Found(found) => found_text(found),
         Outcome::Explored(explored) => explored::explored(explored),
         Outcome::Fixed(fixed, written) => fix::reports(fixed) + written,
-        Outcome::Writes { what, writes, interrupted, bytes } => {
-            self::writes(what, writes, *interrupted) + &bytes.as_ref().map_or(String::new(), |note| format!("{note}\n"))
+        Outcome::Writes { what, writes, changes, unchanged, interrupted, bytes } => {
+            self::writes(what, (writes, changes), *unchanged, *interrupted)
+                + &bytes.as_ref().map_or(String::new(), |note| format!("{note}\n"))
         }
         Outcome::Branches(rows) => table(&branches::branches(rows)),
         Outcome::BranchDiff(diff) => branches::diff(diff),
@@ -239,21 +241,39 @@ fn found_text(found: &FoundText) -> String {
     let interrupted = if found.interrupted { ", interrupted" } else { "" };
     let plural = if found.instructions == 1 { "" } else { "s" };
     let counted = format!("{} {}{plural}", grouped(found.instructions), found.counted);
-    let times = if found.times == 1 { "once".to_string() } else { format!("{} times", grouped(found.times)) };
-    let until = grouped(found.until);
+    let times = if found.times == 1 { "once by a thread".to_string() } else { format!("{} times by threads", grouped(found.times)) };
+    let from = if found.from == Tick::START { String::new() } else { format!(" from t={}", grouped(found.from)) };
+    let of_block = found.block.map_or(String::new(), |block| format!(" in block {}", Dim3(block)));
+    let until = format!("{of_block}{from} up to t={}", grouped(found.until));
+    let no_value =
+        found.no_value.as_ref().map_or(String::new(), |reason| format!("the condition had no value where it was tried: {reason}\n"));
     match found.counted {
-        "finding" if found.instructions == 0 => format!("no findings up to t={until}\n"),
-        "finding" => format!("{rows}{counted}, {times} in all, up to t={until}\n"),
-        _ => format!("{rows}{more}{times} by a thread ({counted}) up to t={until}{interrupted}\n"),
+        "finding" if found.instructions == 0 => format!("no findings{until}\n"),
+        "finding" if found.times == 1 => format!("{rows}{counted}, once in all,{until}\n"),
+        "finding" => format!("{rows}{counted}, {} times in all,{until}\n", grouped(found.times)),
+        // The search ends at the first.
+        _ if found.is_first && found.times > 0 => format!("{rows}the first{until}{interrupted}\n"),
+        _ => format!("{rows}{more}{times} ({counted}){until}{interrupted}\n{no_value}"),
     }
 }
 
 /// The writes to a location, a line for each.
-fn writes(what: &str, writes: &[WatchedAccessText], interrupted: bool) -> String {
-    let mut text: String = writes.iter().map(|write| format!("{}\n", watched_access(write))).collect();
+fn writes(what: &str, (writes, changes): (&[WatchedAccessText], &[UserChange]), unchanged: usize, interrupted: bool) -> String {
+    let change = |change: &UserChange| {
+        let value = change.value.as_ref().map_or(String::new(), |value| format!(" to {}", in_a_line(value, LaneMask::NONE)));
+        format!("t={}  changed by hand{value}", grouped(change.time))
+    };
+    let mut rows: Vec<(Tick, bool, String)> = changes.iter().map(|row| (row.time, false, change(row))).collect();
+    rows.extend(writes.iter().map(|write| (write.site.time, true, watched_access(write))));
+    rows.sort_by_key(|(time, is_write, _)| (*time, *is_write));
+    let mut text: String = rows.iter().map(|(.., row)| format!("{row}\n")).collect();
+    if unchanged > 0 {
+        let (noun, verb) = if unchanged == 1 { ("write", "is") } else { ("writes", "are") };
+        text += &format!("{} more {noun} of the value that it had {verb} not listed\n", grouped(unchanged as u64));
+    }
     if interrupted {
         text += "interrupted before the search was done\n";
-    } else if writes.is_empty() {
+    } else if rows.is_empty() {
         text = format!("{what} has not been written: its value is the one it had at the start\n");
     }
     text

@@ -64,9 +64,12 @@ pub(super) fn mismatches(found: &Mismatches) -> String {
         return "all is as expected\n".to_string() + &part;
     }
     let row = |row: &MismatchRow| {
-        let MismatchRow { number, element, value, expected, writer } = row;
+        let MismatchRow { number, element, value, expected, writer, changed } = row;
         let none = if found.interrupted { "interrupted: its last write was not looked for" } else { "never written" };
-        let writer = writer.as_ref().map_or_else(|| none.to_string(), short_site);
+        let writer = match changed {
+            Some(time) => format!("t={}  changed by hand, not by the kernel", grouped(*time)),
+            None => writer.as_ref().map_or_else(|| none.to_string(), short_site),
+        };
         format!("{number}  {element} = {value}, expected {expected}\n     {writer}\n")
     };
     let total = |total: &Failure| format!("{}\n", failure(total));
@@ -100,7 +103,8 @@ pub(super) fn failure(failure: &Failure) -> String {
         }
         Failure::Mismatches { buffer, wrong, elements, largest, atol, rtol } => {
             let verb = if *wrong == 1 { "is" } else { "are" };
-            let distance = largest.map_or(String::new(), |largest| format!("; the largest difference is {}", number(shortened(largest))));
+            let rounded = |largest: f64| if largest.fract() == 0.0 && largest < 1e15 { largest } else { shortened(largest) };
+            let distance = largest.map_or(String::new(), |largest| format!("; the largest difference is {}", number(rounded(largest))));
             let enough = [("--atol", *atol), ("--rtol", *rtol)].into_iter().filter_map(|(option, bound)| Some((option, bound?)));
             let enough: Vec<String> = enough.map(|(option, bound)| format!("{option} {}", number(bound))).collect();
             let enough = if enough.is_empty() { String::new() } else { format!(", and {} accepts it", enough.join(" or ")) };
@@ -133,7 +137,8 @@ fn number(number: f64) -> String {
 /// `last written by block (0,0,0) thread (17,0,0) at integer.ptx:45, time 1234`
 pub(super) fn last_writer(writer: &Writer) -> String {
     let Writer { kernel, launch, block, thread, pc: _, place, time } = writer;
-    let of = launch.map_or(String::new(), |launch| format!("launch {launch} ({}) ", shown_name(kernel)));
+    // Launches are counted from 1, as 'goto launch' does.
+    let of = launch.map_or(String::new(), |launch| format!("launch {} ({}) ", launch + 1, shown_name(kernel)));
     format!("last written by {of}block {} thread {} at {place}, time {time}", Dim3(*block), Dim3(*thread))
 }
 
@@ -259,6 +264,6 @@ mod tests {
         assert_eq!(report(None), format!("{described}never written\n"));
         assert_eq!(report(Some(writer.clone())), format!("{described}last written by {by}"));
         let in_sequence = Writer { launch: Some(2), ..writer };
-        assert_eq!(report(Some(in_sequence)), format!("{described}last written by launch 2 (integer_add_u32) {by}"));
+        assert_eq!(report(Some(in_sequence)), format!("{described}last written by launch 3 (integer_add_u32) {by}"));
     }
 }

@@ -300,9 +300,20 @@ impl Screen {
 
     /// Switches the text of the active source pane, or else of the first one; an active memory pane becomes a heat map.
     fn show_other_text(&mut self) -> Answer {
-        let is_source: Vec<bool> =
-            self.layout.panes().iter().map(|pane| matches!(pane, Pane::Source { .. } | Pane::Original { .. })).collect();
+        let panes = self.layout.panes();
+        let of_kind = |is_of_kind: fn(&Pane) -> bool| (0..panes.len()).filter(|number| is_of_kind(panes[*number])).collect::<Vec<_>>();
+        let both = [of_kind(|pane| matches!(pane, Pane::Source { .. })), of_kind(|pane| matches!(pane, Pane::Original { .. }))];
+        let is_source: Vec<bool> = (0..panes.len()).map(|number| both.iter().any(|kind| kind.contains(&number))).collect();
         let is_memory = matches!(self.layout.panes().get(self.active), Some(Pane::Memory { .. }));
+        // Two panes that show a text each change places, so that none is lost.
+        if both.iter().all(|kind| !kind.is_empty()) && !is_memory {
+            for number in both.into_iter().flatten() {
+                if let Some(view_state) = self.view_states.get_mut(number) {
+                    (view_state.other_text, view_state.down) = (!view_state.other_text, 0);
+                }
+            }
+            return Answer::Changed;
+        }
         let active = Some(self.active).filter(|number| is_memory || is_source.get(*number) == Some(&true));
         let number = active.or_else(|| is_source.iter().position(|is_source| *is_source));
         let Some(view_state) = number.and_then(|number| self.view_states.get_mut(number)) else { return Answer::Ignored };

@@ -87,8 +87,9 @@ fn wrapped_line(line: &str, columns: usize) -> Vec<String> {
 
 /// Draws the keys and their actions, in as many columns as fit.
 pub fn help(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut Canvas<'_>) -> String {
-    let keys: Vec<(String, String)> =
-        context.keys.by_action().into_iter().map(|(action, keys)| (keys.join(", "), described(action))).collect();
+    let mapped = context.keys.by_action().into_iter().map(|(action, keys)| (keys.join(", "), described(action)));
+    let browse = ("F2".to_string(), "give all keys and the mouse to the panes; q gives them back".to_string());
+    let keys: Vec<(String, String)> = std::iter::once(browse).chain(mapped).collect();
     let columns = |count: usize| keys.chunks(keys.len().div_ceil(count).max(1)).map(KeyColumn::new).collect::<Vec<_>>();
     let fits = |columns: &Vec<KeyColumn<'_>>| columns.iter().map(KeyColumn::width).sum::<usize>() <= canvas.width();
     let columns = (1..=KEY_COLUMNS).rev().map(columns).find(fits).unwrap_or_else(|| columns(1));
