@@ -102,7 +102,7 @@ impl Session {
             return Ok(index);
         }
         Err(match (branches.present.name == name, branches.others.as_slice()) {
-            (true, []) => format!("'{name}' is the only branch: a change at a time before the end of the run makes one"),
+            (true, []) => format!("'{name}' is the only branch: a change ('set') in what has run makes one"),
             (true, _) => format!("'{name}' is the present branch"),
             (false, _) => format!("there is no branch '{name}'"),
         })
@@ -123,10 +123,8 @@ impl Session {
         let branches = &self.branches;
         let parent = || branches.present.origin.as_ref().map(|origin| origin.from.clone());
         let nearest = || parent().or_else(|| branches.others.last().map(|(head, _)| head.name.clone()));
-        let name = name
-            .map(str::to_string)
-            .or_else(nearest)
-            .ok_or("there is one branch: a change at a time before the end of the run makes another")?;
+        let name =
+            name.map(str::to_string).or_else(nearest).ok_or("there is one branch: a change ('set') in what has run makes another")?;
         let index = self.branch_called(&name)?;
         let runs = {
             let asked = RefCell::new(interrupt);

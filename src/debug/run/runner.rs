@@ -119,6 +119,7 @@ impl<'a> Runner<'a> {
                     interrupted: Cell::new(false),
                     is_enough: self.is_enough,
                     inputs: self.inputs,
+                    is_last: self.job.fault_context(self.run.launches.len()).is_none(),
                 };
                 self.run.fault = run(&mut machine, &launch);
                 self.run.interrupted = launch.interrupted.get();
@@ -149,6 +150,8 @@ pub(in crate::debug) struct RunningLaunch<'a> {
     interrupted: Cell<bool>,
     is_enough: &'a dyn Fn(&Findings) -> bool,
     inputs: &'a [(Tick, Input)],
+    /// True if no launch follows.
+    is_last: bool,
 }
 
 impl RunningLaunch<'_> {
@@ -187,7 +190,13 @@ impl RunningLaunch<'_> {
                 continue;
             }
             match step {
-                Step::Done => return None,
+                Step::Done => {
+                    // What the user has changed at the end of a launch that others follow belongs to the beginning of the next one.
+                    for (_, input) in inputs.iter().filter(|_| self.is_last) {
+                        input.apply(machine, observer);
+                    }
+                    return None;
+                }
                 Step::Trapped(trap) if self.options.host.as_ref().is_some_and(|host| host.fetch_page(machine, &trap)) => continue,
                 Step::Trapped(trap) => return Some(fault_context.trap(&trap, machine)),
                 Step::Deadlock(deadlock) => return Some(fault_context.deadlock(&deadlock)),
