@@ -157,7 +157,10 @@ fn search(context: &mut Context<'_>, call: &Call, find: fn(&mut Session, &Target
         help: Some(format!("usage: {}; lines typed come back with the up key and Ctrl-R", call.spec.usage())),
         ..error
     })?;
-    let target = context.target(argument)?;
+    let target = match context.target(argument) {
+        Ok(target) => target,
+        Err(error) => context.expression(argument).ok().and_then(|place| context.session.shared_place(&place)).ok_or(error)?,
+    };
     let history = find(context.session, &target, context.interrupt);
     let eval_context = context.session.eval_context();
     let writes = history.writes.iter().map(|write| WatchedAccessText::new(&eval_context, write)).collect();

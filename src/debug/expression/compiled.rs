@@ -149,11 +149,17 @@ fn compile(evaluator: &mut Evaluator<'_>, node: &Node, parts: &[Node]) -> Code {
     let mut of = |node: &Node| compile(evaluator, node, parts);
     match &node.kind {
         NodeKind::Number(value) => Code::Constant(*value),
-        NodeKind::Unary(op, a) => Code::Unary(*op, Box::new(of(a))),
+        NodeKind::Unary(op, a) => match of(a) {
+            Code::Fails => Code::Fails,
+            a => Code::Unary(*op, Box::new(a)),
+        },
         NodeKind::Binary(op, operands) => binary(*op, operands.each_ref().map(of)),
         NodeKind::Logical(is_or, operands) => Code::Logical(*is_or, Box::new(operands.each_ref().map(of))),
         NodeKind::Conditional(operands) => Code::Conditional(Box::new(operands.each_ref().map(of))),
-        NodeKind::Cast(ty, a) if !ty.pointer => Code::Cast(ty.ty, Box::new(of(a))),
+        NodeKind::Cast(ty, a) if !ty.pointer => match of(a) {
+            Code::Fails => Code::Fails,
+            a => Code::Cast(ty.ty, Box::new(a)),
+        },
         NodeKind::SizeOf(..) | NodeKind::Convenience(Convenience::Pc) => evaluator.value(node).map_or(Code::Open, Code::Constant),
         NodeKind::Name(_) => named(evaluator, node),
         NodeKind::Index(_) | NodeKind::Subscripts(_) => load(place(evaluator, node, parts), evaluator),
@@ -252,6 +258,10 @@ fn lane_code(code: &Code) -> Option<LaneCode> {
 }
 
 fn binary(op: BinaryOp, operands: [Code; 2]) -> Code {
+    // What has no value takes it from the whole, unless the other side is not known yet.
+    if matches!(operands, [Code::Fails, _] | [_, Code::Fails]) && !operands.iter().any(|code| matches!(code, Code::Open)) {
+        return Code::Fails;
+    }
     if op.is_comparison() {
         let narrow = match &operands {
             [Code::Register(register), Code::Constant(number)] => narrow(register, number).map(|found| (op, found)),

@@ -448,35 +448,44 @@ fn load(
         *out = [word(place.ty, u64::from_le_bytes(buffer)); LANES];
         return if is_read { LaneMask::NONE } else { lanes };
     }
-    // What lies close together is read at once.
-    let (min, max) = lanes.iter().fold((u64::MAX, 0), |(min, max), lane| (addresses[lane].min(min), addresses[lane].max(max)));
-    let mut near = [0; NEAR];
-    let span = max.checked_sub(min).and_then(|span| usize::try_from(span).ok()?.checked_add(bytes)).filter(|span| *span <= NEAR);
-    if let Some(near) = span.and_then(|span| near.get_mut(..span))
-        && reader.read(min, near).is_some()
-    {
-        for lane in lanes.iter() {
-            let mut buffer = [0; 8];
-            let start = (addresses[lane] - min) as usize;
-            buffer[..bytes].copy_from_slice(&near[start..start + bytes]);
-            out[lane] = u64::from_le_bytes(buffer);
-        }
-        words(place.ty, out);
-        return LaneMask::NONE;
-    }
     let mut fails = LaneMask::NONE;
-    for lane in lanes.iter() {
+    let mut lane = 0;
+    while lane < LANES {
+        // Adjacent numbers of adjacent lanes are read at once.
+        let start = addresses[lane];
+        let is_next = |next: &usize| lanes.contains(*next) && addresses[*next] == start.wrapping_add(((*next - lane) * bytes) as u64);
+        let count = (lane..LANES).take_while(is_next).count();
+        let mut row = [0; LANES * 8];
+        if count > 0 && reader.read(start, &mut row[..count * bytes]).is_some() {
+            for (out, number) in out[lane..lane + count].iter_mut().zip(row.chunks_exact(bytes)) {
+                let mut buffer = [0; 8];
+                buffer[..bytes].copy_from_slice(number);
+                *out = u64::from_le_bytes(buffer);
+            }
+        } else if count > 1 {
+            fails |= one_by_one(&mut reader, (addresses, lane..lane + count), out);
+        } else if count == 1 {
+            fails |= LaneMask::of(lane);
+        }
+        lane += count.max(1);
+    }
+    words(place.ty, out);
+    fails
+}
+
+/// Reads numbers of adjacent lanes, some of which may not exist; the lanes of those.
+fn one_by_one(reader: &mut Reader<'_>, (addresses, lanes): (&PerLane<u64>, Range<usize>), out: &mut PerLane<u64>) -> LaneMask {
+    let bytes = reader.place.ty.bytes() as usize;
+    let mut fails = LaneMask::NONE;
+    for lane in lanes {
         let mut buffer = [0; 8];
         match buffer.get_mut(..bytes).and_then(|buffer| reader.read(addresses[lane], buffer)) {
-            Some(()) => out[lane] = word(place.ty, u64::from_le_bytes(buffer)),
+            Some(()) => out[lane] = u64::from_le_bytes(buffer),
             None => fails |= LaneMask::of(lane),
         }
     }
     fails
 }
-
-/// The most bytes that are read at once for all lanes.
-const NEAR: usize = 1024;
 
 /// Reads memory of a place's space.
 struct Reader<'a> {

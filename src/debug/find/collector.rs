@@ -40,7 +40,11 @@ impl<'q> Collector<'q> {
         let is_candidate = |op: &Op| match query.happening {
             Happening::Branches => is_branch(op),
             Happening::Barriers => matches!(op, Op::Sync(_) | Op::Cluster(_)),
-            Happening::Reads | Happening::Writes | Happening::Atomics => op.access().is_some() || matches!(op, Op::Async(_)),
+            // A condition is evaluated before each candidate: loads are none of writes.
+            Happening::Reads | Happening::Writes | Happening::Atomics => match op {
+                Op::Memory(memory) => query.happening == if memory.is_load() { Happening::Reads } else { Happening::Writes },
+                op => op.access().is_some() || matches!(op, Op::Async(_)),
+            },
             Happening::Findings => false,
         };
         let watched = query.condition.is_some() || query.happening == Happening::Branches;

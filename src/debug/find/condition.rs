@@ -1,12 +1,15 @@
 //! The condition of a query, evaluated before each instruction that may do what is asked for.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use crate::debug::eval_context::EvalContext;
 use crate::debug::expression::{Compiled, Expression, Node, Operands, PartValues};
 use crate::debug::focus::Focus;
 use crate::machine::{Issue, LaneMask, Memories, Warp};
-use crate::program::Pc;
+
+/// A warp by its block.
+type WarpKey = ([u32; 3], u32);
 
 /// Most warps whose values are kept.
 const WARPS_MAX: usize = 4096;
@@ -16,10 +19,13 @@ pub(super) struct Condition<'q> {
     expression: &'q Expression,
     /// What of it depends on the thread alone.
     parts: Vec<Node>,
-    /// What it means at an instruction.
-    code: BTreeMap<Pc, Compiled>,
-    /// The values of the parts, by block and warp.
-    warps: BTreeMap<([u32; 3], u32), Vec<PartValues>>,
+    /// What it means at an instruction, by its number.
+    code: Vec<Option<Compiled>>,
+    /// The values of the parts in each warp, and its number here by block and warp.
+    warps: Vec<Vec<PartValues>>,
+    numbers: BTreeMap<WarpKey, usize>,
+    /// The warp that was looked up last, and its number.
+    last: Cell<Option<(WarpKey, usize)>>,
     /// The launch that this is known of.
     launch: usize,
     /// The first error of those lanes that were tried, and whether another one had a value.
@@ -31,8 +37,10 @@ impl<'q> Condition<'q> {
         Self {
             expression,
             parts: expression.parts_of_threads(),
-            code: BTreeMap::new(),
-            warps: BTreeMap::new(),
+            code: Vec::new(),
+            warps: Vec::new(),
+            numbers: BTreeMap::new(),
+            last: Cell::new(None),
             launch: 0,
             tried: (None, false),
         }
@@ -51,16 +59,32 @@ impl<'q> Condition<'q> {
     }
 
     fn decided(&self, issue: &Issue, (warp, memories): (&Warp, &Memories<'_>), lanes: LaneMask) -> Option<(LaneMask, LaneMask)> {
-        let code = self.code.get(&issue.point.pc)?;
-        let parts = if self.parts.is_empty() { &[][..] } else { self.warps.get(&warp_of(issue))? };
+        let code = self.code.get(issue.point.pc.index())?.as_ref()?;
+        let parts = if self.parts.is_empty() { &[][..] } else { self.parts_of(warp_of(issue))? };
         Some(code.decide(&Operands { registers: &warp.registers, frame: issue.frame, memories: *memories, parts }, lanes))
+    }
+
+    /// The values of the parts in a warp, if they are known.
+    fn parts_of(&self, warp: WarpKey) -> Option<&[PartValues]> {
+        let number = match self.last.get() {
+            Some((last, number)) if last == warp => number,
+            _ => *self.numbers.get(&warp)?,
+        };
+        self.last.set(Some((warp, number)));
+        self.warps.get(number).map(Vec::as_slice)
+    }
+
+    fn forget_warps(&mut self) {
+        self.warps.clear();
+        self.numbers.clear();
+        self.last.set(None);
     }
 
     /// Forgets what is known of another launch.
     pub fn at_launch(&mut self, launch: usize) {
         if launch != self.launch {
             self.code.clear();
-            self.warps.clear();
+            self.forget_warps();
             self.launch = launch;
         }
     }
@@ -74,11 +98,16 @@ impl<'q> Condition<'q> {
             Ok(_) => self.tried.1 = true,
             Err(error) => self.tried.0 = self.tried.0.take().or(Some(error.to_string())),
         }
-        self.code.entry(issue.point.pc).or_insert_with(|| self.expression.compile(&first, &self.parts));
+        let pc = issue.point.pc.index();
+        self.code.resize_with(self.code.len().max(pc + 1), || None);
+        self.code[pc].get_or_insert_with(|| self.expression.compile(&first, &self.parts));
         if self.warps.len() >= WARPS_MAX {
-            self.warps.clear();
+            self.forget_warps();
         }
-        self.warps.entry((block, warp)).or_insert_with(|| PartValues::of_warp(&first, &self.parts));
+        if !self.numbers.contains_key(&(block, warp)) {
+            self.numbers.insert((block, warp), self.warps.len());
+            self.warps.push(PartValues::of_warp(&first, &self.parts));
+        }
         let decided = first.block().ok().zip(first.warp().ok()).and_then(|(block, warp)| {
             let device = context.machine.device();
             let memories = Memories { global: device.global(), constant: device.constant_memory(), shared: &block.shared.pages };
@@ -89,6 +118,6 @@ impl<'q> Condition<'q> {
     }
 }
 
-fn warp_of(issue: &Issue) -> ([u32; 3], u32) {
+fn warp_of(issue: &Issue) -> WarpKey {
     (issue.point.block, issue.point.warp.number())
 }

@@ -17,8 +17,10 @@ pub use query::{Grouping, Happening, Query, USAGE, Wanted};
 pub use text::{EventRow, FoundText, GroupRow};
 
 use super::argument::ArgumentError;
+use super::expression::Expression;
 use super::focus::Focus;
 use super::session::{InterruptCheck, Session};
+use super::target::{MemoryTarget, Target};
 use crate::isa::Space;
 use crate::machine::{LaneMask, Tick};
 use crate::program::Pc;
@@ -119,15 +121,35 @@ impl Session {
         if parsed.is_ok() || self.machine().block(focus.block).is_some() {
             return parsed;
         }
-        self.return_to(self.machine().start());
-        self.focus = Focus::first(self.machine());
-        let then = Query::parse(text, &self.eval_context(), &self.marks, now);
-        self.return_to(now);
-        self.focus = focus;
+        let then = self.in_first_block(|session| Query::parse(text, &session.eval_context(), &session.marks, now));
         let mut query = then.or(parsed)?;
         query.place.iter_mut().filter(|place| place.space == Space::Shared).for_each(|place| place.owner = focus);
         query.choose_block(&self.eval_context());
         Ok(query)
+    }
+
+    /// The place that an expression names in the shared memory of the focused block, which is not on the machine: that of the same name in
+    /// the first block of the launch, of the focused one. None if it names something else, or the block is there.
+    pub fn shared_place(&mut self, expression: &Expression) -> Option<Target> {
+        let focus = self.focus;
+        if self.machine().block(focus.block).is_some() {
+            return None;
+        }
+        match self.in_first_block(|session| expression.target(&session.eval_context()).ok())? {
+            Target::Memory(place) if place.space == Space::Shared => Some(Target::Memory(MemoryTarget { owner: focus, ..place })),
+            Target::Memory(_) | Target::Register(_) => None,
+        }
+    }
+
+    /// What `look` says at the start of the launch, with the first block in focus. The session stays where it is.
+    fn in_first_block<R>(&mut self, look: impl FnOnce(&Self) -> R) -> R {
+        let (now, focus) = (self.time(), self.focus);
+        self.return_to(self.machine().start());
+        self.focus = Focus::first(self.machine());
+        let seen = look(self);
+        self.return_to(now);
+        self.focus = focus;
+        seen
     }
 
     /// What the recorded run has of `query`. The session stays where it is.

@@ -30,6 +30,13 @@ impl MemoryOp {
     }
 }
 
+impl MemoryOp {
+    /// True for a load, false for a store.
+    pub fn is_load(&self) -> bool {
+        matches!(self, Self::Load { .. } | Self::LoadVector { .. })
+    }
+}
+
 impl Family for MemoryOp {
     fn operands(&self, visitor: &mut OperandVisitor<'_>) {
         match *self {
