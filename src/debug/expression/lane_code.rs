@@ -448,29 +448,48 @@ fn load(
         *out = [word(place.ty, u64::from_le_bytes(buffer)); LANES];
         return if is_read { LaneMask::NONE } else { lanes };
     }
-    let mut fails = LaneMask::NONE;
-    let mut lane = 0;
-    while lane < LANES {
+    // One bit for each lane that follows the one below it in memory.
+    let mut is_next = 0;
+    for lane in 1..LANES {
+        is_next |= u32::from(addresses[lane] == addresses[lane - 1].wrapping_add(bytes as u64)) << lane;
+    }
+    let is_next = u64::from(is_next & lanes.bits());
+    let (mut fails, mut rest) = (LaneMask::NONE, lanes);
+    while !rest.is_empty() {
         // Adjacent numbers of adjacent lanes are read at once.
-        let start = addresses[lane];
-        let is_next = |next: &usize| lanes.contains(*next) && addresses[*next] == start.wrapping_add(((*next - lane) * bytes) as u64);
-        let count = (lane..LANES).take_while(is_next).count();
-        let mut row = [0; LANES * 8];
-        if count > 0 && reader.read(start, &mut row[..count * bytes]).is_some() {
-            for (out, number) in out[lane..lane + count].iter_mut().zip(row.chunks_exact(bytes)) {
-                let mut buffer = [0; 8];
-                buffer[..bytes].copy_from_slice(number);
-                *out = u64::from_le_bytes(buffer);
-            }
-        } else if count > 1 {
-            fails |= one_by_one(&mut reader, (addresses, lane..lane + count), out);
-        } else if count == 1 {
-            fails |= LaneMask::of(lane);
+        let lane = rest.first();
+        let row = lane..lane + 1 + (is_next >> (lane + 1)).trailing_ones() as usize;
+        rest = rest & !LaneMask::from_bits((u64::MAX << row.end) as u32 ^ u32::MAX);
+        let mut numbers = [0; LANES * 8];
+        if reader.read(addresses[lane], &mut numbers[..row.len() * bytes]).is_some() {
+            spread(&numbers, bytes, &mut out[row]);
+        } else {
+            fails |= one_by_one(&mut reader, (addresses, row), out);
         }
-        lane += count.max(1);
     }
     words(place.ty, out);
     fails
+}
+
+/// The first numbers of `bytes` bytes each, as words.
+fn spread(numbers: &[u8; LANES * 8], bytes: usize, out: &mut [u64]) {
+    match bytes {
+        4 => {
+            for (out, number) in out.iter_mut().zip(numbers.as_chunks::<4>().0) {
+                *out = u64::from(u32::from_le_bytes(*number));
+            }
+        }
+        8 => {
+            for (out, number) in out.iter_mut().zip(numbers.as_chunks::<8>().0) {
+                *out = u64::from_le_bytes(*number);
+            }
+        }
+        _ => {
+            for (out, number) in out.iter_mut().zip(numbers.chunks_exact(bytes)) {
+                *out = number.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
+            }
+        }
+    }
 }
 
 /// Reads numbers of adjacent lanes, some of which may not exist; the lanes of those.
