@@ -459,7 +459,7 @@ fn load(
         // Adjacent numbers of adjacent lanes are read at once.
         let lane = rest.first();
         let row = lane..lane + 1 + (is_next >> (lane + 1)).trailing_ones() as usize;
-        rest = rest & !LaneMask::from_bits((u64::MAX << row.end) as u32 ^ u32::MAX);
+        rest &= !LaneMask::from_bits((u64::MAX << row.end) as u32 ^ u32::MAX);
         let mut numbers = [0; LANES * 8];
         if reader.read(addresses[lane], &mut numbers[..row.len() * bytes]).is_some() {
             spread(&numbers, bytes, &mut out[row]);
