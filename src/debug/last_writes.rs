@@ -1,7 +1,8 @@
-//! An observer that keeps the last write to each of some ranges of global memory.
+//! An observer that keeps the last write to each of some ranges of memory.
 
 use std::ops::Range;
 
+use super::focus::Focus;
 use crate::isa::Space;
 use crate::machine::{AccessKind, CopyStage, Event, EventKind, EventMask, IssuePoint, LaneMask, MemoryOwner, Observer};
 
@@ -17,8 +18,11 @@ pub struct LastWrite {
     pub lanes: LaneMask,
 }
 
-/// Keeps the last write to each of some ranges of global memory.
+/// Keeps the last write to each of some ranges of one memory.
 pub struct LastWrites {
+    space: Space,
+    /// The block or the thread that owns the memory.
+    owner: Focus,
     /// The ranges that are watched, by their begin, with their positions in [`Self::writes`].
     ranges: Vec<(Range<u64>, usize)>,
     /// The bytes of the longest range.
@@ -30,13 +34,18 @@ pub struct LastWrites {
 }
 
 impl LastWrites {
-    /// Watches `ranges`: addresses and bytes.
+    /// Watches `ranges` of global memory: addresses and bytes.
     pub fn new(ranges: impl IntoIterator<Item = (u64, u64)>) -> Self {
+        Self::of(Space::Global, Focus::default(), ranges)
+    }
+
+    /// Watches `ranges` of memory that `owner` sees: addresses and bytes.
+    pub fn of(space: Space, owner: Focus, ranges: impl IntoIterator<Item = (u64, u64)>) -> Self {
         let range = |(index, (address, bytes)): (usize, (u64, u64))| (address..address.saturating_add(bytes), index);
         let mut ranges: Vec<_> = ranges.into_iter().enumerate().map(range).collect();
         ranges.sort_by_key(|(range, _)| range.start);
         let longest = ranges.iter().map(|(range, _)| range.end - range.start).max().unwrap_or(0);
-        Self { launch: 0, longest, writes: vec![None; ranges.len()], ranges }
+        Self { space, owner, launch: 0, longest, writes: vec![None; ranges.len()], ranges }
     }
 
     /// Watches no longer what `is_done` says, by its position.
@@ -47,6 +56,16 @@ impl LastWrites {
     /// True if a range is watched.
     pub fn is_watching(&self) -> bool {
         !self.ranges.is_empty()
+    }
+
+    /// True if the memory that lanes access is that of the owner.
+    fn is_own(&self, point: &IssuePoint, lanes: LaneMask) -> bool {
+        let is_thread = || point.warp.number() == self.owner.warp && lanes.contains(self.owner.lane as usize);
+        match self.space {
+            Space::Shared => point.block == self.owner.block,
+            Space::Local => point.block == self.owner.block && is_thread(),
+            _ => true,
+        }
     }
 
     /// Records a write of bytes by `lane`.
@@ -68,7 +87,9 @@ impl Observer for LastWrites {
 
     fn event(&mut self, event: &Event<'_>) -> bool {
         match event {
-            Event::Access(event) if event.kind != AccessKind::Read && event.space == Space::Global => {
+            Event::Access(event)
+                if event.kind != AccessKind::Read && event.space == self.space && self.is_own(&event.point, event.lanes) =>
+            {
                 for lane in event.lanes.iter() {
                     self.record(event.addresses[lane], event.bytes.into(), &event.point, lane);
                 }
@@ -76,7 +97,11 @@ impl Observer for LastWrites {
             Event::Copy(event) if event.stage == CopyStage::Ended => {
                 let lane = event.lanes.first();
                 event.copy.kind.visit_writes(event.lanes, |to, bytes| {
-                    if to.owner == MemoryOwner::Global {
+                    let is_here = match to.owner {
+                        MemoryOwner::Global => self.space == Space::Global,
+                        MemoryOwner::Block { index, .. } => self.space == Space::Shared && index == self.owner.block,
+                    };
+                    if is_here {
                         self.record(to.address, bytes, &event.copy.issued, lane);
                     }
                 });

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
+use super::resume::LastWriter;
 use super::run::{Written, is_partial, record_of};
 use super::session::{InterruptCheck, Session};
-use super::site::Site;
 use super::timeline::{End, Ran};
 use super::verify::{
     self, ComparedMemory, ComparedPart, Failure, WrongMemory, element_range, expects_memory, typed_by_stores, wrong_memory,
 };
 use crate::machine::{NullObserver, Tick};
+use crate::program::Pc;
 
 /// The wrong elements at the end of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,10 +42,18 @@ pub struct MismatchRow {
     pub value: String,
     /// The value it must have, or be close to.
     pub expected: String,
-    /// The instruction that wrote it last; none if none did.
-    pub writer: Option<Site>,
-    /// The time at which the user has changed it after that, if so.
-    pub changed: Option<Tick>,
+    /// What wrote it last; none if nothing did.
+    pub writer: Option<LastWriter>,
+}
+
+impl MismatchRow {
+    /// The instruction that wrote it last; none if none did, or the user has changed it since.
+    fn instruction(&self) -> Option<Pc> {
+        match &self.writer {
+            Some(LastWriter::Lanes(site)) => Some(site.pc),
+            Some(LastWriter::User(_)) | None => None,
+        }
+    }
 }
 
 impl Session {
@@ -77,7 +86,7 @@ impl Session {
         let part = written.as_ref().map(|written| ComparedPart::new(&case, &addresses, written));
         let wrong = wrong_memory(&case, memory, false).map_err(|error| error.to_string())?;
         let mut found = self.rows_of(&wrong, &addresses, interrupt);
-        let stored = wrong.elements.iter().zip(&found.rows).map(|((index, ..), row)| (*index, row.writer.as_ref().map(|writer| writer.pc)));
+        let stored = wrong.elements.iter().zip(&found.rows).map(|((index, ..), row)| (*index, row.instruction()));
         let typed = typed_by_stores(self.program(), &case, &stored.collect::<Vec<_>>());
         let mut totals = wrong.totals;
         if let Some(case) = &typed {
@@ -93,11 +102,11 @@ impl Session {
     /// The wrong elements with their last writers, as far as the user lets the search for these go on.
     fn rows_of(&mut self, wrong: &WrongMemory<'_>, addresses: &[u64], interrupt: &mut dyn InterruptCheck) -> Rows {
         let ranges = wrong.elements.iter().map(|(index, buffer, mismatch)| element_range(addresses[*index], buffer, mismatch));
-        let found = self.last_writes(&ranges.collect::<Vec<_>>(), interrupt);
+        let found = self.last_writers(&ranges.collect::<Vec<_>>(), interrupt);
         let mut rows = Vec::new();
-        for ((_, buffer, mismatch), (writer, changed)) in wrong.elements.iter().zip(found.sites.into_iter().zip(found.changed)) {
+        for ((_, buffer, mismatch), writer) in wrong.elements.iter().zip(found.writers) {
             let [element, value, expected] = verify::described(buffer, mismatch);
-            rows.push(MismatchRow { number: rows.len() + 1, element, value, expected, writer, changed });
+            rows.push(MismatchRow { number: rows.len() + 1, element, value, expected, writer });
         }
         Rows { rows, interrupted: found.interrupted }
     }

@@ -7,6 +7,7 @@ use ptxdbg::api::{Launch, Module, Outcome, ValueText};
 use ptxdbg::debug::breakpoints::{Breakpoint, Condition, Event, Location, LogMessage, Trigger, WatchMode};
 use ptxdbg::debug::expression::Expression;
 use ptxdbg::debug::focus::{Focus, ThreadFilter};
+use ptxdbg::debug::resume::LastWriter;
 use ptxdbg::debug::session::{NeverInterrupt, Session};
 use ptxdbg::debug::stop::{Direction, Goal, Need, Reason, Stop};
 use ptxdbg::debug::target::Target;
@@ -313,7 +314,8 @@ fn what_wrote_wrong_elements_is_what_wrote_each_of_them() {
             let target = target(&session, &row.element);
             let last = session.last(&target, &mut NeverInterrupt).writes;
             let expected = last.last().map(|write| (write.time, write.pc, write.by.block, write.by.warp, write.lanes));
-            let shown = row.writer.map(|site| (site.time, site.pc, site.block, site.warp, site.lanes));
+            let Some(LastWriter::Lanes(site)) = row.writer else { panic!("{file}: {} has no writer", row.element) };
+            let shown = Some((site.time, site.pc, site.block, site.warp, site.lanes));
             assert_eq!(shown, expected, "{file}: {}", row.element);
         }
     }

@@ -6,7 +6,7 @@ use crate::command::context::Context;
 use crate::command::error::CommandError;
 use crate::command::outcome::{Outcome, View};
 use crate::debug::marks::{Mark, TimeArgument};
-use crate::debug::resume::History;
+use crate::debug::resume::{History, LastWriter};
 use crate::debug::session::{InterruptCheck, Session};
 use crate::debug::stop::Stop;
 use crate::debug::target::Target;
@@ -52,13 +52,11 @@ pub fn goto_mismatch(context: &mut Context<'_>, call: &Call) -> Answer {
             count => format!("there is no mismatch {}: 1 to {count} are listed", argument.text),
         }));
     };
-    if let Some(time) = row.changed {
-        return stopped(context.session.seek(time, context.interrupt));
+    match &row.writer {
+        Some(LastWriter::Lanes(site)) => stopped(context.session.seek_thread(site.time, site.focus(), context.interrupt)),
+        Some(LastWriter::User(time)) => stopped(context.session.seek(*time, context.interrupt)),
+        None => Err(argument.error(format!("{} was never written: there is no such time", row.element))),
     }
-    let Some(site) = &row.writer else {
-        return Err(argument.error(format!("{} was never written: there is no such time", row.element)));
-    };
-    stopped(context.session.seek_thread(site.time, site.focus(), context.interrupt))
 }
 
 pub fn back(context: &mut Context<'_>, _: &Call) -> Answer {

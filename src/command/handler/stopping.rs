@@ -202,17 +202,8 @@ pub fn delete(context: &mut Context<'_>, call: &Call) -> Answer {
     Ok(Outcome::Text(text))
 }
 
-/// Lists the breakpoints of a kind.
-pub fn list(context: &mut Context<'_>, call: &Call, is_of_kind: impl Fn(&Trigger) -> bool) -> Answer {
-    listed(context, call, |breakpoint| is_of_kind(&breakpoint.trigger))
-}
-
-/// Lists the breakpoints that print a message instead of stopping.
-pub fn list_messages(context: &mut Context<'_>, call: &Call) -> Answer {
-    listed(context, call, |breakpoint| breakpoint.message.is_some())
-}
-
-fn listed(context: &mut Context<'_>, call: &Call, is_listed: impl Fn(&Breakpoint) -> bool) -> Answer {
+/// Lists the breakpoints that `is_listed` chooses.
+pub fn list(context: &mut Context<'_>, call: &Call, is_listed: impl Fn(&Breakpoint) -> bool) -> Answer {
     let session = &context.session;
     let of_kind: Vec<u32> = session.breakpoints.iter().filter(|row| is_listed(row)).map(|breakpoint| breakpoint.number).collect();
     let mut rows = breakpoint_rows(&session.breakpoints, session.program(), session.debug_data(), session.source_texts());

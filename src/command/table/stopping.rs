@@ -203,7 +203,7 @@ pub const COMMANDS: &[CommandSpec] = &[
         summary: "List watchpoints",
         help: "As 'info breakpoints', of watchpoints alone.",
         examples: &["info watchpoints"],
-        handler: |context, call| handler::list(context, call, |trigger| matches!(trigger, Trigger::Watch(..))),
+        handler: |context, call| handler::list(context, call, |breakpoint| matches!(breakpoint.trigger, Trigger::Watch(..))),
         ..PLAIN
     },
     CommandSpec {
@@ -212,7 +212,7 @@ pub const COMMANDS: &[CommandSpec] = &[
         summary: "List the places where a message is printed",
         help: "As 'info breakpoints', of what 'dprintf' has set alone.",
         examples: &["info dprintf"],
-        handler: handler::list_messages,
+        handler: |context, call| handler::list(context, call, |breakpoint| breakpoint.message.is_some()),
         ..PLAIN
     },
 ];

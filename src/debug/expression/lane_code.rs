@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::lane_loops::{bits, each, widened, zip};
+use super::lane_loops::{bits, each, zip};
 use super::operators;
 use super::tree::{BinaryOp, UnaryOp};
 use crate::debug::names::scope::RegisterLocation;
@@ -294,15 +294,9 @@ fn register(sources: &Sources<'_>, location: &RegisterLocation, out: &mut PerLan
     let registers = sources.registers;
     match location.bank {
         Bank::B32 => {
-            let from = registers.b32.get(slot)?;
-            match location.ty {
-                ScalarType::F32 => widened(from, out, |bits| f64::from(f32::from_bits(bits)).to_bits()),
-                ty => {
-                    widened(from, out, u64::from);
-                    wrap(ty, out);
-                }
+            for (out, bits) in out.iter_mut().zip(registers.b32.get(slot)?) {
+                *out = u64::from(*bits);
             }
-            return Some(());
         }
         Bank::B64 => *out = *registers.b64.get(slot)?,
         Bank::Pred => {
@@ -312,9 +306,7 @@ fn register(sources: &Sources<'_>, location: &RegisterLocation, out: &mut PerLan
             }
         }
     }
-    if location.ty != ScalarType::F64 {
-        wrap(location.ty, out);
-    }
+    words(location.ty, out);
     Some(())
 }
 
@@ -459,7 +451,7 @@ fn load(
         // Adjacent numbers of adjacent lanes are read at once.
         let lane = rest.first();
         let row = lane..lane + 1 + (is_next >> (lane + 1)).trailing_ones() as usize;
-        rest &= !LaneMask::from_bits((u64::MAX << row.end) as u32 ^ u32::MAX);
+        rest = rest.without(LaneMask::lowest(row.end as u32));
         let mut numbers = [0; LANES * 8];
         if reader.read(addresses[lane], &mut numbers[..row.len() * bytes]).is_some() {
             spread(&numbers, bytes, &mut out[row]);

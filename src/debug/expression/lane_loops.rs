@@ -14,12 +14,6 @@ pub(super) fn zip(left: &mut PerLane<u64>, right: &PerLane<u64>, combine: impl F
     pulp::Arch::new().dispatch(Zip { left, right, combine });
 }
 
-/// Writes a value for each register of 32 bits, with the host's vector instructions.
-#[inline(always)]
-pub(super) fn widened(from: &PerLane<u32>, out: &mut PerLane<u64>, value: impl Fn(u32) -> u64) {
-    pulp::Arch::new().dispatch(Widened { from, out, value });
-}
-
 /// One bit for each lane in which it holds, with the host's vector instructions.
 #[inline(always)]
 pub(super) fn bits(left: &PerLane<u64>, right: &PerLane<u64>, holds: impl Fn(u64, u64) -> bool) -> u32 {
@@ -35,12 +29,6 @@ struct Zip<'a, F> {
     left: &'a mut PerLane<u64>,
     right: &'a PerLane<u64>,
     combine: F,
-}
-
-struct Widened<'a, F> {
-    from: &'a PerLane<u32>,
-    out: &'a mut PerLane<u64>,
-    value: F,
 }
 
 struct Bits<'a, F> {
@@ -67,17 +55,6 @@ impl<F: Fn(u64, u64) -> u64> pulp::WithSimd for Zip<'_, F> {
     fn with_simd<S: pulp::Simd>(self, _simd: S) {
         for (left, right) in self.left.iter_mut().zip(self.right) {
             *left = (self.combine)(*left, *right);
-        }
-    }
-}
-
-impl<F: Fn(u32) -> u64> pulp::WithSimd for Widened<'_, F> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: pulp::Simd>(self, _simd: S) {
-        for (out, bits) in self.out.iter_mut().zip(self.from) {
-            *out = (self.value)(*bits);
         }
     }
 }

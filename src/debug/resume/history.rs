@@ -44,13 +44,20 @@ pub struct UserChange {
     pub value: Option<ValueText>,
 }
 
-/// The last writes to some ranges of memory, and whether the user interrupted the search: some are missing then.
+/// What gave memory its present bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LastWriter {
+    /// Lanes that executed an instruction.
+    Lanes(Site),
+    /// The user, at this time.
+    User(Tick),
+}
+
+/// The last writers of some ranges of memory, and whether the user interrupted the search: some are missing then.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(in crate::debug) struct LastSites {
-    /// The instruction that wrote each range last, as some lanes executed it; none if none did.
-    pub sites: Vec<Option<Site>>,
-    /// For each range that the user has changed after that, the time.
-    pub changed: Vec<Option<Tick>>,
+pub(in crate::debug) struct LastWriters {
+    /// The last writer of each range; none if there was none.
+    pub writers: Vec<Option<LastWriter>>,
     /// The user interrupted the search.
     pub interrupted: bool,
 }
@@ -70,29 +77,31 @@ impl Session {
         self.return_to(now);
         let last = history.writes.len().saturating_sub(1);
         history.writes.drain(..last);
-        history.changes = self.changes_of(target, now).pop().into_iter().collect();
         // A change comes before the instruction of its tick.
         let written = history.writes.last().map(|write| write.time);
-        if let Some(change) = history.changes.last().filter(|_| !history.interrupted) {
-            if written.is_some_and(|written| written >= change.time) {
-                history.changes.clear();
-            } else {
-                history.writes.clear();
-            }
+        let changed = self.times_of_changes(target, now).pop().filter(|changed| !history.interrupted && Some(*changed) > written);
+        if let Some(changed) = changed {
+            history.writes.clear();
+            history.changes = self.changes_at(target, &[changed]);
         }
         history
     }
 
-    /// The changes that the user has made to `target` up to a time.
-    fn changes_of(&mut self, target: &Target, until: Tick) -> Vec<UserChange> {
+    /// The times up to `until` at which the user has changed `target`.
+    fn times_of_changes(&self, target: &Target, until: Tick) -> Vec<Tick> {
         let is_change = |input: &Input| matches!(input, Input::Edits(edits) if edits.iter().any(|edit| target.is_changed_by(edit)));
         let times = self.inputs().iter().filter(|(time, input)| *time <= until && is_change(input)).map(|(time, _)| *time);
         let mut times: Vec<Tick> = times.collect();
         times.dedup();
+        times
+    }
+
+    /// The changes that the user has made to `target` at these times.
+    fn changes_at(&mut self, target: &Target, times: &[Tick]) -> Vec<UserChange> {
         let now = self.time();
         let expression = Expression::parse(target.name()).ok();
         let mut changes = Vec::new();
-        for time in times {
+        for time in times.iter().copied() {
             self.return_to(time);
             let context = self.eval_context();
             let value = expression.as_ref().and_then(|expression| expression.evaluate(&context).ok());
@@ -104,7 +113,7 @@ impl Session {
 
     /// The writes that gave each of `ranges` of global memory, addresses and bytes, their present bytes. One search finds all of them: it
     /// goes back interval by interval, and looks in each only for those that change there.
-    pub(in crate::debug) fn last_writes(&mut self, ranges: &[(u64, u64)], interrupt: &mut dyn InterruptCheck) -> LastSites {
+    pub(in crate::debug) fn last_writers(&mut self, ranges: &[(u64, u64)], interrupt: &mut dyn InterruptCheck) -> LastWriters {
         let (now, mut end) = (self.time(), self.time());
         let mut sites: Vec<Option<Site>> = vec![None; ranges.len()];
         let mut interrupted = false;
@@ -125,31 +134,33 @@ impl Session {
             end = begin;
         }
         self.return_to(now);
-        let mut found = LastSites { sites, changed: vec![None; ranges.len()], interrupted };
-        self.swaps_that_failed(&mut found, ranges, interrupt);
-        for (index, (address, bytes)) in ranges.iter().enumerate() {
+        let mut found = LastWriters { writers: Vec::new(), interrupted };
+        for (site, (address, bytes)) in sites.into_iter().zip(ranges) {
             let target = global_bytes(*address, *bytes);
-            let is_change = |input: &Input| matches!(input, Input::Edits(edits) if edits.iter().any(|edit| target.is_changed_by(edit)));
-            let last = self.inputs().iter().rev().find(|(time, input)| *time <= now && is_change(input)).map(|(time, _)| *time);
-            if last > found.sites[index].as_ref().map(|site| site.time) {
-                (found.sites[index], found.changed[index]) = (None, last);
-            }
+            let site = self.unless_swap_failed(site, &target, &mut found.interrupted, interrupt);
+            let changed = self.times_of_changes(&target, now).pop().filter(|time| Some(*time) > site.as_ref().map(|site| site.time));
+            found.writers.push(changed.map(LastWriter::User).or(site.map(LastWriter::Lanes)));
         }
         found
     }
 
-    /// Looks again for the writes whose instruction is a compare-and-swap, which may have found another value and written nothing.
-    fn swaps_that_failed(&mut self, found: &mut LastSites, ranges: &[(u64, u64)], interrupt: &mut dyn InterruptCheck) {
-        for (site, (address, bytes)) in found.sites.iter_mut().zip(ranges) {
-            let is_swap = site.as_ref().is_some_and(|site| is_compare_and_swap(&self.program().code[site.pc.index()].op));
-            if !is_swap || found.interrupted {
-                continue;
-            }
-            let history = self.last(&global_bytes(*address, *bytes), interrupt);
-            let context = self.eval_context();
-            found.interrupted |= history.interrupted;
-            *site = history.writes.last().map(|write| WatchedAccessText::new(&context, write).site);
+    /// The write at `site`, or if that is a compare-and-swap, which may have found another value and written nothing, the one that a search
+    /// for `target` alone finds.
+    fn unless_swap_failed(
+        &mut self,
+        site: Option<Site>,
+        target: &Target,
+        interrupted: &mut bool,
+        interrupt: &mut dyn InterruptCheck,
+    ) -> Option<Site> {
+        let is_swap = site.as_ref().is_some_and(|site| is_compare_and_swap(&self.program().code[site.pc.index()].op));
+        if !is_swap || *interrupted {
+            return site;
         }
+        let history = self.last(target, interrupt);
+        *interrupted = history.interrupted;
+        let context = self.eval_context();
+        history.writes.last().map(|write| WatchedAccessText::new(&context, write).site)
     }
 
     /// True if the bytes of a range of global memory are in one storage from the snapshot at `begin` to that at `end`.
@@ -163,13 +174,10 @@ impl Session {
     pub fn first(&mut self, target: &Target, interrupt: &mut dyn InterruptCheck) -> History {
         let mut history = self.search_forward(target, true, interrupt);
         history.writes.truncate(1);
-        history.changes.truncate(1);
-        if let (Some(write), Some(change)) = (history.writes.first(), history.changes.first()) {
-            if change.time <= write.time {
-                history.writes.clear();
-            } else {
-                history.changes.clear();
-            }
+        let written = history.writes.first().map_or(self.recorded(), |write| write.time);
+        if let Some(changed) = self.times_of_changes(target, written).first() {
+            history.writes.clear();
+            history.changes = self.changes_at(target, &[*changed]);
         }
         history
     }
@@ -177,6 +185,8 @@ impl Session {
     /// All recorded writes that changed `target`; if none did, all writes to it.
     pub fn history(&mut self, target: &Target, interrupt: &mut dyn InterruptCheck) -> History {
         let mut history = self.search_forward(target, false, interrupt);
+        let changed = self.times_of_changes(target, self.recorded());
+        history.changes = self.changes_at(target, &changed);
         if history.writes.iter().any(|write| write.old != write.new) {
             let all = history.writes.len();
             history.writes.retain(|write| write.old != write.new);
@@ -199,7 +209,6 @@ impl Session {
             }
         }
         self.return_to(now);
-        history.changes = self.changes_of(target, self.recorded());
         history
     }
 

@@ -35,7 +35,7 @@ use crate::machine::Tick;
 use cause::Cause;
 
 pub(super) use flags::{Spin, WarpKey, flag_reads};
-pub use history::{History, UserChange};
+pub use history::{History, LastWriter, UserChange};
 pub use last_known::LastKnown;
 pub use tensor_given::Execution;
 pub(super) use visits::Visits;

@@ -2,10 +2,9 @@
 
 use super::contents::MemoryObject;
 use crate::debug::findings::{Checks, FindingText};
-use crate::debug::focus::Focus;
+use crate::debug::last_writes::{LastWrite, LastWrites};
 use crate::debug::session::Session;
-use crate::isa::Space;
-use crate::machine::{AccessKind, CopyStage, Event, EventKind, EventMask, IssuePoint, LaneMask, MemoryOwner, Observer, Tick};
+use crate::machine::Tick;
 
 /// Ticks before the present that are executed again, at least.
 const WINDOW: u64 = 1 << 15;
@@ -40,9 +39,9 @@ pub fn element_state(session: &Session, object: &MemoryObject, element: u64) -> 
     let address = object.address + element * size;
     let now = session.time();
     let since = now.saturating_sub(WINDOW).max(session.machine().start());
-    let mut search = Search { space: object.space(), focus: session.focus, range: address..address + size, found: None };
-    session.timeline.replay(since, now, &mut search);
-    let writer = search.found.map(|(point, lane)| writer(session, &point, lane));
+    let mut last_writes = LastWrites::of(object.space(), session.focus, [(address, size)]);
+    session.timeline.replay(since, now, &mut last_writes);
+    let writer = last_writes.writes.into_iter().flatten().next().map(|write| writer(session, &write));
     let block = session.focus.block;
     let is_about = |finding: &FindingText| {
         finding.memory.as_ref().is_some_and(|memory| {
@@ -54,66 +53,9 @@ pub fn element_state(session: &Session, object: &MemoryObject, element: u64) -> 
     ElementState { writer, since, findings, is_checked: session.timeline.checks() != Checks::NONE }
 }
 
-fn writer(session: &Session, point: &IssuePoint, lane: u32) -> ElementWriter {
+fn writer(session: &Session, LastWrite { point, lanes, launch: _ }: &LastWrite) -> ElementWriter {
+    let lane = lanes.iter().last().unwrap_or(0);
     let block = if point.block == session.focus.block { String::new() } else { format!("block {} ", crate::base::Dim3(point.block)) };
     let thread = format!("{block}warp {} lane {lane}", point.warp.number());
     ElementWriter { time: point.tick, thread, place: session.program().place(point.pc) }
-}
-
-/// Searches for the last write of a range of bytes.
-struct Search {
-    space: Space,
-    focus: Focus,
-    range: std::ops::Range<u64>,
-    found: Option<(IssuePoint, u32)>,
-}
-
-impl Observer for Search {
-    fn mask(&self) -> EventMask {
-        EventMask::of(&[EventKind::Access, EventKind::Copy])
-    }
-
-    fn event(&mut self, event: &Event<'_>) -> bool {
-        match event {
-            Event::Access(event)
-                if event.kind != AccessKind::Read && event.space == self.space && self.is_own(&event.point, event.lanes) =>
-            {
-                let lanes = event.lanes.iter().filter(|lane| self.overlaps(event.addresses[*lane], event.bytes.into()));
-                if let Some(lane) = lanes.last() {
-                    self.found = Some((event.point, lane as u32));
-                }
-            }
-            // A copy writes when it ends, on behalf of the thread that issued it.
-            Event::Copy(event) if event.stage == CopyStage::Ended => {
-                let lane = event.lanes.first() as u32;
-                event.copy.kind.visit_writes(event.lanes, |to, bytes| {
-                    let is_here = match to.owner {
-                        MemoryOwner::Global => self.space == Space::Global,
-                        MemoryOwner::Block { index, .. } => self.space == Space::Shared && index == self.focus.block,
-                    };
-                    if is_here && self.overlaps(to.address, bytes) {
-                        self.found = Some((event.copy.issued, lane));
-                    }
-                });
-            }
-            _ => {}
-        }
-        false
-    }
-}
-
-impl Search {
-    fn overlaps(&self, address: u64, bytes: u64) -> bool {
-        address < self.range.end && self.range.start < address.saturating_add(bytes)
-    }
-
-    /// True if the memory that the thread accesses is that of the focused thread.
-    fn is_own(&self, point: &IssuePoint, lanes: LaneMask) -> bool {
-        let is_thread = || point.warp.number() == self.focus.warp && lanes.contains(self.focus.lane as usize);
-        match self.space {
-            Space::Shared => point.block == self.focus.block,
-            Space::Local => point.block == self.focus.block && is_thread(),
-            _ => true,
-        }
-    }
 }

@@ -182,13 +182,7 @@ impl Unit {
 /// # Errors
 /// Nothing can be shown; if the listing ends early, [`Examined::stopped`] has the error.
 pub fn examine(context: &EvalContext<'_>, examine: &Examine, start: &Value) -> Result<Examined, ExamineError> {
-    if examine.shape == Shape::Instruction
-        && let Value::Scalar(Scalar { ty: Type::Scalar(_), bits }) = *start
-        && let Some(pc) = code_address(context, &Value::Scalar(Scalar { ty: Type::Function, bits }))
-    {
-        return instructions(context, examine.count, pc);
-    }
-    if let Some(pc) = code_address(context, start).filter(|_| matches!(examine.shape, Shape::Instruction | Shape::Typed)) {
+    if let Some(pc) = code_address(context, examine.shape, start) {
         return instructions(context, examine.count, pc);
     }
     let (mut space, address, ty) = data_address(context, start).ok_or_else(|| ExamineError::NoAddress(start.type_name(context)))?;
@@ -222,15 +216,17 @@ fn is_only_shared(context: &EvalContext<'_>, start: &Value, address: u64) -> boo
 }
 
 /// The instruction that a value names: `$pc`, a label, or a function's address.
-fn code_address(context: &EvalContext<'_>, start: &Value) -> Option<u64> {
+/// The number of the instruction from which code is shown; none if memory is. With `i` a number can be the address of a function, too.
+fn code_address(context: &EvalContext<'_>, shape: Shape, start: &Value) -> Option<u64> {
     let Value::Scalar(Scalar { ty, bits }) = *start else { return None };
-    match ty {
-        Type::Code => Some(bits as u64),
-        Type::Function => {
+    match (ty, shape) {
+        (_, Shape::String | Shape::Number(_)) => None,
+        (Type::Code, _) => Some(bits as u64),
+        (Type::Function, _) | (Type::Scalar(_), Shape::Instruction) => {
             let FuncId(function) = symbols::function_at(context.program(), bits as u64)?;
             Some(u64::from(context.program().functions[function as usize].code.start))
         }
-        Type::Scalar(_) | Type::Pointer(..) | Type::SourcePointer(..) => None,
+        (Type::Scalar(_) | Type::Pointer(..) | Type::SourcePointer(..), Shape::Instruction | Shape::Typed) => None,
     }
 }
 

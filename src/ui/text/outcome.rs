@@ -241,7 +241,10 @@ fn found_text(found: &FoundText) -> String {
     let interrupted = if found.interrupted { ", interrupted" } else { "" };
     let plural = if found.instructions == 1 { "" } else { "s" };
     let counted = format!("{} {}{plural}", grouped(found.instructions), found.counted);
-    let times = if found.times == 1 { "once by a thread".to_string() } else { format!("{} times by threads", grouped(found.times)) };
+    let (times, by) = match found.times {
+        1 => ("once".to_string(), "a thread"),
+        times => (format!("{} times", grouped(times)), "threads"),
+    };
     let from = if found.from == Tick::START { String::new() } else { format!(" from t={}", grouped(found.from)) };
     let of_block = found.block.map_or(String::new(), |block| format!(" in block {}", Dim3(block)));
     let until = format!("{of_block}{from} up to t={}", grouped(found.until));
@@ -249,11 +252,10 @@ fn found_text(found: &FoundText) -> String {
         found.no_value.as_ref().map_or(String::new(), |reason| format!("the condition had no value where it was tried: {reason}\n"));
     match found.counted {
         "finding" if found.instructions == 0 => format!("no findings{until}\n"),
-        "finding" if found.times == 1 => format!("{rows}{counted}, once in all,{until}\n"),
-        "finding" => format!("{rows}{counted}, {} times in all,{until}\n", grouped(found.times)),
+        "finding" => format!("{rows}{counted}, {times} in all,{until}\n"),
         // The search ends at the first.
         _ if found.is_first && found.times > 0 => format!("{rows}the first{until}{interrupted}\n"),
-        _ => format!("{rows}{more}{times} ({counted}){until}{interrupted}\n{no_value}"),
+        _ => format!("{rows}{more}{times} by {by} ({counted}){until}{interrupted}\n{no_value}"),
     }
 }
 

@@ -4,6 +4,7 @@ use super::finding::finding;
 use super::value::some_lanes;
 use crate::base::Dim3;
 use crate::debug::mismatches::{MismatchRow, Mismatches};
+use crate::debug::resume::LastWriter;
 pub use crate::debug::view::grouped;
 use crate::debug::view::{Actor, CodePlace};
 use crate::debug::{
@@ -64,11 +65,12 @@ pub(super) fn mismatches(found: &Mismatches) -> String {
         return "all is as expected\n".to_string() + &part;
     }
     let row = |row: &MismatchRow| {
-        let MismatchRow { number, element, value, expected, writer, changed } = row;
-        let none = if found.interrupted { "interrupted: its last write was not looked for" } else { "never written" };
-        let writer = match changed {
-            Some(time) => format!("t={}  changed by hand, not by the kernel", grouped(*time)),
-            None => writer.as_ref().map_or_else(|| none.to_string(), short_site),
+        let MismatchRow { number, element, value, expected, writer } = row;
+        let writer = match writer {
+            Some(LastWriter::Lanes(site)) => short_site(site),
+            Some(LastWriter::User(time)) => format!("t={}  changed by hand, not by the kernel", grouped(*time)),
+            None if found.interrupted => "interrupted: its last write was not looked for".to_string(),
+            None => "never written".to_string(),
         };
         format!("{number}  {element} = {value}, expected {expected}\n     {writer}\n")
     };

@@ -292,7 +292,7 @@ impl KeyHandler {
                 return Ok(Cmd::Repaint);
             }
             KeyEffect::Browse => return Ok(self.end(Event::Browse, context)),
-            KeyEffect::Escape => screen_terminal.screen.escape(),
+            KeyEffect::Escape => screen_terminal.screen.close_overlay(),
             KeyEffect::Pane(press) => screen_terminal.screen.key(*press),
         };
         match answer {

@@ -302,23 +302,25 @@ impl Screen {
     fn show_other_text(&mut self) -> Answer {
         let panes = self.layout.panes();
         let of_kind = |is_of_kind: fn(&Pane) -> bool| (0..panes.len()).filter(|number| is_of_kind(panes[*number])).collect::<Vec<_>>();
-        let both = [of_kind(|pane| matches!(pane, Pane::Source { .. })), of_kind(|pane| matches!(pane, Pane::Original { .. }))];
-        let is_source: Vec<bool> = (0..panes.len()).map(|number| both.iter().any(|kind| kind.contains(&number))).collect();
-        let is_memory = matches!(self.layout.panes().get(self.active), Some(Pane::Memory { .. }));
-        // Two panes that show a text each change places, so that none is lost.
-        if both.iter().all(|kind| !kind.is_empty()) && !is_memory {
-            for number in both.into_iter().flatten() {
-                if let Some(view_state) = self.view_states.get_mut(number) {
-                    (view_state.other_text, view_state.down) = (!view_state.other_text, 0);
-                }
+        let source = of_kind(|pane| matches!(pane, Pane::Source { .. }));
+        let original = of_kind(|pane| matches!(pane, Pane::Original { .. }));
+        let is_memory = matches!(panes.get(self.active), Some(Pane::Memory { .. }));
+        let has_both = !source.is_empty() && !original.is_empty();
+        let texts = [source, original].concat();
+        let changed = if is_memory || !has_both && texts.contains(&self.active) {
+            vec![self.active]
+        } else if has_both {
+            // Panes that show a text each change places, so that none is lost.
+            texts
+        } else {
+            texts.into_iter().take(1).collect()
+        };
+        for number in &changed {
+            if let Some(view_state) = self.view_states.get_mut(*number) {
+                (view_state.other_text, view_state.down) = (!view_state.other_text, 0);
             }
-            return Answer::Changed;
         }
-        let active = Some(self.active).filter(|number| is_memory || is_source.get(*number) == Some(&true));
-        let number = active.or_else(|| is_source.iter().position(|is_source| *is_source));
-        let Some(view_state) = number.and_then(|number| self.view_states.get_mut(number)) else { return Answer::Ignored };
-        (view_state.other_text, view_state.down) = (!view_state.other_text, 0);
-        Answer::Changed
+        if changed.is_empty() { Answer::Ignored } else { Answer::Changed }
     }
 
     /// The number of the overlay among the view states.
@@ -339,21 +341,18 @@ impl Screen {
         }
     }
 
-    /// Shows the panes again; true if something else was shown instead of them.
-    pub fn close_overlay(&mut self) -> bool {
-        let was_open = self.overlay.is_some();
+    /// Shows the panes again if something else is shown instead of them.
+    pub fn close_overlay(&mut self) -> Answer {
+        if self.overlay.is_none() {
+            return Answer::Ignored;
+        }
         self.show_overlay(None);
-        was_open
+        Answer::Changed
     }
 
     /// Shows the panes again if the list of keys is shown instead of them.
     pub fn close_keys(&mut self) -> Answer {
-        if self.overlay == Some(Overlay::Keys) { self.escape() } else { Answer::Ignored }
-    }
-
-    /// Shows the panes again if something else is shown instead of them.
-    pub fn escape(&mut self) -> Answer {
-        if self.close_overlay() { Answer::Changed } else { Answer::Ignored }
+        if self.overlay == Some(Overlay::Keys) { self.close_overlay() } else { Answer::Ignored }
     }
 
     /// True if something else is shown instead of the panes.
