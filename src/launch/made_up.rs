@@ -470,6 +470,13 @@ impl<'a> Study<'a> {
         self.known.dynamic_shared.is_none() && self.features.dynamic_most.is_some()
     }
 
+    /// True if the array of parameter `index` is a list that the kernel appends to: a counter in memory, which the kernel changes, is the
+    /// index of the next element.
+    pub fn is_appended(&self, index: usize) -> bool {
+        let counters = self.uses.parts.iter().filter_map(|used| used.pointer).filter(|used| used.writes || used.atomics);
+        counters.filter(|used| used.indexes.is_some()).any(|used| self.uses.parts_of(used.into).any(|part| part.param == index))
+    }
+
     /// The launch that `guess` determines.
     pub fn launch(&self, guess: &Guess) -> MadeUp {
         let mut reasons = self.shape_reasons(guess);

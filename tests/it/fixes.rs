@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use ptxdbg::debug::findings::{Checks, FixOutcome, Outputs};
-use ptxdbg::debug::fix::{ChangedModule, FixReports, fix_case};
+use ptxdbg::debug::fix::{ChangedModule, FixReport, FixReports, fix_case};
 use ptxdbg::debug::open::open;
 use ptxdbg::debug::{LaunchChoice, Opened, Overrides, Request, RunOptions};
 
@@ -177,6 +177,45 @@ fn modules_that_are_linked_are_changed_each() {
     let clean = launch_file(folder.join("linked_race.ron"));
     let again = fix_case(&clean.program, &clean.plan.cases[0], &options, None, &mut || true).unwrap().unwrap();
     assert!(again.reports.is_empty(), "{:?}", again.reports);
+}
+
+/// A launch of a kernel of `cases/copies.ptx`: rows of `row` elements, and as many elements for what it writes as it can need.
+fn rows_of(row: u32, module: &str, kernel: &str) -> String {
+    let buffer = |name: &str, len: u32, init: &str| format!("Buffer(name: \"{name}\", elem: S32, len: {len}, init: {init}), ");
+    let buffers = [
+        buffer("begins", 65, &format!("Iota(start: 0, step: {row})")),
+        buffer("columns", 64 * row, "Random(seed: 2, low: 0, high: 63)"),
+        buffer("values", 64 * row, "Iota(start: 0, step: 1)"),
+        buffer("results", 64, if kernel == "relaxed" { "Iota(start: 100, step: 1)" } else { "Zero" }),
+    ];
+    format!("Launch(module: {module:?}, kernel: {kernel:?}, grid: (2, 1, 1), block: (32, 1, 1), params: [{}S32(64)])", buffers.concat())
+}
+
+/// A change of a statement is one of all its unrolled copies, also of those that the launch does not execute.
+#[test]
+fn copies_that_did_not_run_are_changed_too() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fixes_copies");
+    fs::create_dir_all(&folder).unwrap();
+    fs::copy(fixtures().join("cases/copies.ptx"), folder.join("copies.ptx")).unwrap();
+    let options = RunOptions { checks: Checks::ALL, ..RunOptions::unwatched() };
+    let of = |row: u32, module: &str, kernel: &str| {
+        let file = folder.join(format!("{module}_{kernel}_{row}.ron"));
+        fs::write(&file, rows_of(row, module, kernel)).unwrap();
+        let opened = launch_file(file);
+        fix_case(&opened.program, &opened.plan.cases[0], &options, None, &mut || true).unwrap().unwrap()
+    };
+    for kernel in ["highest", "relaxed", "tested", "listed"] {
+        for (ran, other) in [(40, 3), (3, 40)] {
+            assert!(!of(other, "copies.ptx", kernel).reports.is_empty(), "{kernel} races in rows of {other}");
+            let fixed = of(ran, "copies.ptx", kernel);
+            let is_fixed = |report: &FixReport| matches!(report.outcome, FixOutcome::Held { .. } | FixOutcome::GoneAlready { .. });
+            assert!(fixed.reports.iter().all(is_fixed), "{kernel} in rows of {ran}: {:#?}", fixed.reports);
+            let name = format!("{kernel}_{ran}.ptx");
+            fs::write(folder.join(&name), &fixed.texts[0].text).unwrap();
+            let again = of(other, &name, kernel);
+            assert!(again.reports.is_empty(), "{kernel}, fixed in rows of {ran}, in rows of {other}: {:#?}", again.reports);
+        }
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::atomic::ReadModifyWrite;
 use super::barrier_positions::{Participants, UnrolledCopies, barrier_positions};
+use super::copies::copies;
 use super::executing_warps::ExecutingWarps;
 use super::patch::TextChange;
 use super::phase_wait::{self, FirstWait, Ring};
@@ -118,21 +119,19 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Other modifiers for the instruction at `pc` and for its unrolled copies that are in the finding or access the same location: a copy
-    /// that did not run in this order races in another one.
+    /// Other modifiers for the instruction at `pc` and for its copies; if these do not hold, for those that are in the finding.
     fn modified(&mut self, pc: Pc, modifiers: Modifiers, pcs: &[Pc]) -> Vec<FixPlan> {
         let program = self.program;
         let copies = self.copies(pc);
-        let analysis = self.analysis(pc);
-        let is_same_location = |copy: Pc| analysis.as_ref().is_some_and(|analysis| analysis.is_same_location(program, pc, copy));
-        let copies = copies.into_iter().filter(|copy| *copy == pc || pcs.contains(copy) || is_same_location(*copy));
         let change = |pc: Pc| {
             let current = program.opcode(pc).map_or("", |opcode| &opcode.text);
             let text = super::statement::rewritten(current, modifiers, program);
             let description = text.map_or_else(|| format!("other modifiers of {current}"), |text| format!("{text} for {current}"));
             FixPlan::new(vec![TextChange::Modify(pc, modifiers)], format!("{description} at {}", program.place(pc)))
         };
-        vec![copies.map(change).fold(FixPlan::default(), |all, one| all.with(&one))]
+        let plan = |copies: &[Pc]| copies.iter().map(|pc| change(*pc)).fold(FixPlan::default(), |all, one| all.with(&one));
+        let of_finding: Vec<Pc> = copies.iter().copied().filter(|copy| *copy == pc || pcs.contains(copy)).collect();
+        vec![plan(&copies), plan(&of_finding)]
     }
 
     fn by_atomic(&mut self, load: Pc, store: Pc, f: Option<AtomicFn>, pcs: &[Pc]) -> Vec<FixPlan> {
@@ -170,18 +169,10 @@ impl<'a> Planner<'a> {
         plans
     }
 
-    /// Unrolled copies of the statement at `pc`, itself included: those on its source line with the same opcode.
-    fn copies(&self, pc: Pc) -> Vec<Pc> {
+    /// The copies of the statement at `pc`, itself included.
+    fn copies(&mut self, pc: Pc) -> Vec<Pc> {
         let program = self.program;
-        let Some(line) = program.source_lines.get(pc.index()).copied().flatten().filter(|line| line.line > 0) else { return vec![pc] };
-        let Some(function) = program.function_at(pc) else { return vec![pc] };
-        let opcode = program.statement(pc).map(|statement| statement.opcode);
-        let is_copy = |at: &Pc| {
-            let is_same_line = program.source_lines[at.index()]
-                .is_some_and(|other| (other.file, other.line, other.column) == (line.file, line.line, line.column));
-            is_same_line && program.statement(*at).map(|statement| statement.opcode) == opcode
-        };
-        program.functions[function.index()].code.clone().map(Pc).filter(is_copy).collect()
+        self.analysis(pc).map_or_else(|| vec![pc], |analysis| copies(program, analysis, pc))
     }
 
     fn analysis(&mut self, pc: Pc) -> Option<&FunctionAnalysis> {

@@ -11,6 +11,7 @@
 mod atomic;
 mod barrier_positions;
 mod candidates;
+mod copies;
 mod executing_warps;
 mod outputs;
 mod patch;

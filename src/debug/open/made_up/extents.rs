@@ -102,7 +102,10 @@ mod tests {
 
     #[test]
     fn an_array_is_used_to_its_end_and_not_beyond() {
-        let result = |end, reached: &[u64]| TrialResult { end, ticks: 1, reached: reached.to_vec(), shared: 0, block_finished: true };
+        let result = |end, reached: &[u64]| {
+            let (reached, accessed) = (reached.to_vec(), reached.to_vec());
+            TrialResult { end, ticks: 1, reached, accessed, shared: 0, block_finished: true }
+        };
         let bounds = [16, u64::MAX, 8];
         assert_eq!(fit_of(&result(End::Done, &[16, 99, 8]), &bounds), Some(Fit::Complete(1)));
         assert_eq!(fit_of(&result(End::Done, &[12, 99, 8]), &bounds), None);

@@ -47,6 +47,8 @@ struct TrialResult {
     ticks: u64,
     /// Bytes of each buffer up to the end of the furthest access.
     reached: Vec<u64>,
+    /// Bytes of all accesses to each buffer together.
+    accessed: Vec<u64>,
     /// One past the last accessed byte of shared memory.
     shared: u64,
     /// True if at least one block has finished.
@@ -259,6 +261,7 @@ impl Trials<'_> {
                     end: End::Fault(refused.fault),
                     ticks: 0,
                     reached: Vec::new(),
+                    accessed: Vec::new(),
                     shared: 0,
                     block_finished: false,
                 });
@@ -266,10 +269,19 @@ impl Trials<'_> {
         };
         let ranges: Vec<(u64, u64)> =
             addresses.iter().zip(&case.buffers).map(|(start, buffer)| (*start, start.saturating_add(buffer.bytes))).collect();
-        let mut reach = ReachObserver { reached: vec![0; ranges.len()], ranges, bounds, last: 0, shared: 0, is_out_of_bounds: false };
+        let none = vec![0; ranges.len()];
+        let mut reach =
+            ReachObserver { reached: none.clone(), accessed: none, ranges, bounds, last: 0, shared: 0, is_out_of_bounds: false };
         let end = run(&mut machine, &fault_context, &mut reach, ticks);
         let block_finished = machine.blocks_started() > machine.resident_blocks().count() as u64;
-        Some(TrialResult { end, ticks: machine.tick().0, reached: reach.reached, shared: reach.shared, block_finished })
+        Some(TrialResult {
+            end,
+            ticks: machine.tick().0,
+            reached: reach.reached,
+            accessed: reach.accessed,
+            shared: reach.shared,
+            block_finished,
+        })
     }
 
     /// `guess` with as much memory as the kernel accessed, and more if the run was cut off.
@@ -283,10 +295,12 @@ impl Trials<'_> {
         let launch::Content::Launch(made) = &made else { return guess };
         let defined = made.params.iter().enumerate().filter_map(|(index, param)| Some((index, param, param.buffer()?)));
         let lens: Vec<(usize, u64)> = defined
-            .zip(&result.reached)
+            .zip(result.reached.iter().zip(&result.accessed))
             .filter(|((_, param, _), _)| matches!(param, launch::file::Param::Buffer(_)))
-            .map(|((index, _, buffer), reached)| {
-                let reached = reached.div_ceil(u64::from(buffer.elem.bytes()));
+            .map(|((index, _, buffer), (reached, accessed))| {
+                // A counter that loses updates shows less of a list than one that does not.
+                let needed = if self.study.is_appended(index) { reached.max(accessed) } else { reached };
+                let reached = needed.div_ceil(u64::from(buffer.elem.bytes()));
                 (
                     index,
                     if cut_off {

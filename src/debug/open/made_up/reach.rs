@@ -11,6 +11,8 @@ pub(super) struct ReachObserver<'a> {
     pub bounds: &'a [u64],
     /// Bytes of each buffer up to the end of the furthest access.
     pub reached: Vec<u64>,
+    /// Bytes of all accesses to each buffer together.
+    pub accessed: Vec<u64>,
     /// Index of the buffer that was accessed last.
     pub last: usize,
     /// One past the last accessed byte of shared memory.
@@ -28,6 +30,7 @@ impl ReachObserver<'_> {
         }
         let end = start + bytes - self.ranges[self.last].0;
         self.reached[self.last] = self.reached[self.last].max(end);
+        self.accessed[self.last] += bytes;
         self.is_out_of_bounds |= self.bounds.get(self.last).is_some_and(|bound| end > *bound);
     }
 
