@@ -428,6 +428,11 @@ pub struct ArgsMessage {
     pub format: Format,
 }
 
+/// `-ex` of gdb, which has a command as `-e` has.
+fn of_gdb(arg: &OsString) -> OsString {
+    if arg == "-ex" { "-e".into() } else { arg.clone() }
+}
+
 /// Parses the arguments of a process, the first of which is its name.
 ///
 /// # Errors
@@ -435,7 +440,7 @@ pub struct ArgsMessage {
 pub fn parse(raw: &[OsString]) -> Result<Args, ArgsMessage> {
     let format = format_of(raw.iter().map(|arg| arg.to_string_lossy().into_owned()));
     let of_error = |error: clap::Error| ArgsMessage { text: error.render().to_string(), is_error: error.use_stderr(), format };
-    let args = command().try_get_matches_from(raw).and_then(|matches| with_scripts(&matches)).map_err(of_error)?;
+    let args = command().try_get_matches_from(raw.iter().map(of_gdb)).and_then(|matches| with_scripts(&matches)).map_err(of_error)?;
     let wrong = |message: String| ArgsMessage { text: format!("ptxdbg: {message}\n"), is_error: true, format };
     let is_named_so = |path: &&PathBuf| path.extension().is_some_and(|ending| ending == "ptxcap") && path.is_file() && !is_bundle(path);
     if let Some(path) = args.kernels.iter().find(is_named_so) {

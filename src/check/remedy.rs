@@ -22,6 +22,8 @@ pub enum Remedy {
     Arrive(Pc, Position),
     /// A wait at the barrier of the cluster, at which the threads have arrived.
     ClusterWait(Position),
+    /// An arrival at the barrier of the cluster.
+    ClusterArrive(Position),
     /// A fence of memory.
     Fence(Scope, Position),
     /// A fence between the generic and the async proxy.

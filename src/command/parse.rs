@@ -103,6 +103,11 @@ fn parse_suffix(spec: &CommandSpec, line: &str, at: &mut usize) -> Result<Option
 /// Parses the argument `arg` at the start of `rest`. Returns it and its end; `None` if it is not there.
 fn parse_argument(arg: &ArgSpec, later: &[ArgSpec], rest: &ArgumentText, roles: &[&str]) -> Result<Option<(Arg, usize)>, CommandError> {
     let is_flag = |later: &ArgSpec| later.keyword.starts_with("--") && starts_with_keyword(&rest.text, later.keyword);
+    // `break if t == 1` is about the present line.
+    let begins_condition = |later: &ArgSpec| later.keyword == "if" && starts_with_keyword(&rest.text, "if");
+    if arg.optional && arg.keyword.is_empty() && later.iter().any(begins_condition) {
+        return Ok(None);
+    }
     if arg.optional && later.iter().any(is_flag) {
         return Ok(None);
     }

@@ -29,7 +29,7 @@ impl RaceChecker {
             return false;
         }
         self.enter(event.block_id);
-        self.record_reads(event.block_id.block_slot);
+        self.record_unrecorded(event.block_id.block_slot);
         let actor = actor(event.block_id, &event.point, event.lanes);
         let semantics = MbarrierSemantics { ordering: event.semantics.ordering, scope: event.semantics.scope };
         let sync_access = mbarrier_access(event);

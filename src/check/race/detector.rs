@@ -3,7 +3,7 @@
 use super::access::{Access, AccessRef, AccessSet, Log, Overflow};
 use super::lane_addresses::LaneAddresses;
 use super::shadow::{Entry, Shadow};
-use super::unrecorded::UnrecordedReads;
+use super::unrecorded::UnrecordedAccesses;
 use crate::base::WarpId;
 use crate::check::finding::SideAction;
 use crate::check::unordered_accesses::UnorderedAccesses;
@@ -57,8 +57,8 @@ pub(super) enum ConflictKind {
 pub(super) struct Detector<'a> {
     /// All accesses.
     pub log: &'a mut Log,
-    /// Reads of the same memory that are not in its shadow yet.
-    pub unrecorded: Option<&'a mut UnrecordedReads>,
+    /// Accesses of the same memory that are not in its shadow yet.
+    pub unrecorded: Option<&'a mut UnrecordedAccesses>,
     /// The block of the accessing warp.
     pub block: &'a Block,
     /// Blocks of a cluster.
@@ -151,8 +151,8 @@ impl Detector<'_> {
         self.access.action == SideAction::Write && self.access.strong.is_none()
     }
 
-    /// Records unrecorded reads before the access that is compared.
-    fn record_reads(&mut self, shadow: &mut Shadow, reads: &UnrecordedReads) {
+    /// Records unrecorded accesses before the one that is compared.
+    fn record_unrecorded(&mut self, shadow: &mut Shadow, reads: &UnrecordedAccesses) {
         let (access, access_ref, compared) = (self.access, self.access_ref, self.compared);
         for index in 0..reads.len() {
             let addresses;
@@ -164,17 +164,17 @@ impl Detector<'_> {
         (self.access, self.access_ref, self.compared, self.transitions) = (access, access_ref, compared, Transitions::NONE);
     }
 
-    /// Records the unrecorded reads, if one of them may access the `bytes` bytes from `address` on.
-    pub(super) fn record_reads_of(&mut self, shadow: &mut Shadow, address: u64, bytes: u64) {
+    /// Records the unrecorded accesses, if one of them may access the `bytes` bytes from `address` on.
+    pub(super) fn record_unrecorded_at(&mut self, shadow: &mut Shadow, address: u64, bytes: u64) {
         if let Some(unrecorded) = self.unrecorded.as_mut().filter(|reads| reads.may_access(address, bytes)) {
             let reads = unrecorded.take();
-            self.record_reads(shadow, &reads);
+            self.record_unrecorded(shadow, &reads);
         }
     }
 
     /// Compares the access with the entries of the `bytes` bytes from `address` on.
     pub fn compare_range(&mut self, shadow: &mut Shadow, mut address: u64, mut bytes: u64) {
-        self.record_reads_of(shadow, address, bytes);
+        self.record_unrecorded_at(shadow, address, bytes);
         while bytes > 0 {
             let (entries, unit) = shadow.units(address, bytes);
             let done = entries.len() as u64 * unit;

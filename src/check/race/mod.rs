@@ -64,7 +64,7 @@ use lane_addresses::LaneAddresses;
 pub use path::SynchronizationPath;
 use shadow::{Entry, Shadow};
 use unordered::UnorderedFindings;
-use unrecorded::UnrecordedReads;
+use unrecorded::UnrecordedAccesses;
 use unused_loads::UnusedLoads;
 
 use crate::base::WarpId;
@@ -80,7 +80,7 @@ use crate::flow::result_uses::ResultUses;
 use crate::isa::{Ordering, Scope, Space};
 use crate::machine::{
     AccessEvent, AccessKind, BlockId, CopyWait, Event, EventKind, EventMask, IssuePoint, LaneMask, LaunchEnd, LaunchStart, PerLane,
-    PreparedLaunch, SyncEvent, SyncKind,
+    PreparedLaunch, Proxy, SyncEvent, SyncKind, Tick,
 };
 use crate::order::{Actor, Agent, AsyncKind, HappensBefore, Operation, StrongAccess};
 use crate::program::{self, AtomicOp, MemoryOp, Op, Pc, Program, map};
@@ -96,8 +96,11 @@ struct RaceChecker {
     global: Option<Box<Shadow>>,
     /// The shadows of the shared memory of blocks, by block slot.
     shared: Vec<Option<Box<Shadow>>>,
-    /// The reads that are not in them yet, by block slot.
-    unrecorded: Vec<UnrecordedReads>,
+    /// The accesses that are not in them yet, by block slot.
+    unrecorded: Vec<UnrecordedAccesses>,
+    /// By block slot: the tick of the newest access that the shadow of its shared memory has or had, [`u64::MAX`] after one that barriers do
+    /// not order.
+    newest: Vec<Option<Tick>>,
     /// The accesses that the shadow of global memory refers to.
     log: Log,
     /// The accesses that the shadows of shared memory refer to: a log of its own, since it is swept often.
@@ -142,6 +145,7 @@ impl RaceChecker {
             global: None,
             shared: Vec::new(),
             unrecorded: Vec::new(),
+            newest: Vec::new(),
             log: Log::default(),
             shared_log: Log::default(),
             unordered_accesses: UnorderedAccesses::default(),
@@ -196,7 +200,7 @@ impl Checker for RaceChecker {
 
     fn size(&self) -> (usize, usize) {
         let total = |size: fn(&Shadow) -> usize| self.shadows().map(size).sum::<usize>();
-        let unrecorded: usize = self.unrecorded.iter().map(UnrecordedReads::bytes).sum();
+        let unrecorded: usize = self.unrecorded.iter().map(UnrecordedAccesses::bytes).sum();
         let logs = self.log.bytes() + self.shared_log.bytes();
         (total(Shadow::bytes) + logs + unrecorded, total(Shadow::covered))
     }
@@ -236,7 +240,10 @@ impl RaceChecker {
             self.hb.run_in_lockstep(actor(event.block_id, &event.point, event.lanes), event.lockstep);
         }
         if event.semantics.ordering != Ordering::Weak {
-            self.record_reads(event.block_id.block_slot);
+            // A relaxed atomic orders nothing before a fence does.
+            if event.kind != AccessKind::Atomic || event.semantics.ordering != Ordering::Relaxed {
+                self.record_unrecorded(event.block_id.block_slot);
+            }
             if event.semantics.ordering.acquires() && event.kind != AccessKind::Write {
                 self.record_unordered_acquire(memory, event);
             }
@@ -369,6 +376,13 @@ impl RaceChecker {
         access: Access,
         mut compare: impl FnMut(&mut Detector<'_>, &mut Shadow),
     ) {
+        if let ShadowMemory::Block(slot) = memory
+            && let Some(newest) = self.newest.get_mut(slot as usize)
+        {
+            // Barriers order the accesses of threads through the generic proxy.
+            let is_ordered = access.op.agent == Agent::Threads && access.proxy == Proxy::Generic;
+            *newest = (*newest).max(Some(if is_ordered { access.op.tick } else { Tick(u64::MAX) }));
+        }
         let Self { hb, global, shared, unrecorded, log, shared_log, conflicts, unordered_accesses, lockstep, is_lockstep_reported, .. } =
             self;
         let (shadow, unrecorded, log) = match memory {
@@ -432,10 +446,12 @@ impl RaceChecker {
             let block_slot = block_id.block_slot as usize;
             if self.shared.len() <= block_slot {
                 self.shared.resize_with(block_slot + 1, || None);
-                self.unrecorded.resize_with(block_slot + 1, UnrecordedReads::default);
+                self.unrecorded.resize_with(block_slot + 1, UnrecordedAccesses::default);
+                self.newest.resize(block_slot + 1, None);
             }
             self.shared[block_slot] = None;
             self.unrecorded[block_slot].clear();
+            self.newest[block_slot] = None;
         }
         debug_assert!((block_id.block_slot as usize) < self.shared.len(), "a block in a block slot has a place for its shadow");
     }
@@ -497,7 +513,7 @@ impl RaceChecker {
         self.enter(block_id);
         let actor = actor(block_id, &point, lanes);
         if !self.unrecorded[block_id.block_slot as usize].is_empty() && self.may_order_partially(block_id.block_slot, kind) {
-            self.record_reads(block_id.block_slot);
+            self.record_unrecorded(block_id.block_slot);
         }
         match kind {
             SyncKind::Fence { kind, ordering, scope } => self.hb.fence(actor, kind, ordering, scope),

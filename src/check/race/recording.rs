@@ -1,12 +1,13 @@
-//! Delayed recording of reads of shared memory.
+//! Delayed recording of reads and atomics of shared memory.
 //!
 //! Most reads are plain, ordered after the writes of their bytes, and followed by a barrier of the whole block before any other access to
 //! these bytes: then no later access races with them, and no record is needed. So they are left unrecorded until another access to the same
-//! bytes, or a synchronization that may order some threads of the block and not others.
+//! bytes, or a synchronization that may order some threads of the block and not others. So are relaxed atomics after a barrier of the block
+//! that need no order among each other, as those of a histogram.
 
 use super::access::AccessRef;
-use super::unrecorded::UnrecordedRead;
-use super::{RaceChecker, ShadowMemory, element_bytes};
+use super::unrecorded::UnrecordedAccess;
+use super::{RaceChecker, ShadowMemory, element_bytes, strength};
 use crate::base::WarpId;
 use crate::isa::{Ordering, Space};
 use crate::machine::{AccessEvent, AccessKind, CopyWait, IssuePoint, Proxy, SyncKind};
@@ -15,13 +16,52 @@ use crate::machine::{AccessEvent, AccessKind, CopyWait, IssuePoint, Proxy, SyncK
 const MAX_SPAN: u64 = 512;
 
 impl RaceChecker {
-    /// Leaves an access unrecorded for now, if it is a plain read of shared memory ordered after the writes of its bytes. True if it does.
+    /// Leaves an access unrecorded for now, if it is a plain read of shared memory ordered after the writes of its bytes, or a relaxed
+    /// atomic ordered after all that is recorded. True if it does.
     pub(super) fn try_leave_unrecorded(&mut self, event: &AccessEvent<'_>) -> bool {
-        let is_plain = event.kind == AccessKind::Read && event.semantics.ordering == Ordering::Weak && event.proxy == Proxy::Generic;
-        if !is_plain || event.space != Space::Shared || self.hb.cluster() > 1 || !event.lockstep.is_empty() {
+        if event.space != Space::Shared || event.proxy != Proxy::Generic || self.hb.cluster() > 1 || !event.lockstep.is_empty() {
             return false;
         }
+        match (event.kind, event.semantics.ordering) {
+            (AccessKind::Read, Ordering::Weak) => self.try_leave_read(event),
+            (AccessKind::Atomic, Ordering::Relaxed) => self.try_leave_atomic(event),
+            (AccessKind::Read | AccessKind::Write | AccessKind::Atomic, _) => false,
+        }
+    }
+
+    fn try_leave_atomic(&mut self, event: &AccessEvent<'_>) -> bool {
+        let (block_slot, slot) = (event.block_id.block_slot, event.block_id.block_slot as usize);
+        let Some(block) = self.hb.block(block_slot) else { return false };
+        let is_ordered = self.newest[slot].is_none_or(|newest| newest < block.all_before);
+        let span = event.max - event.min + u64::from(event.bytes);
+        let atomic = strength(&event.semantics);
+        if !is_ordered || atomic.is_none() {
+            return false;
+        }
+        let unrecorded = &self.unrecorded[slot];
+        if unrecorded.are_full() || !unrecorded.fit_atomic(event.bytes) || unrecorded.may_read(event.min, span) {
+            self.record_unrecorded(block_slot);
+            return false;
+        }
+        let access = UnrecordedAccess { atomic, ..self.unrecorded_access(event) };
+        for other in self.unrecorded[slot].push(access, event.addresses, (event.min, span)) {
+            self.unordered_accesses.add(*other, access.pc);
+        }
+        true
+    }
+
+    fn unrecorded_access(&self, event: &AccessEvent<'_>) -> UnrecordedAccess {
+        let element = element_bytes(&self.program.code[event.point.pc.index()].op, event.bytes);
+        let (IssuePoint { tick, pc, .. }, warp) = (event.point, WarpId::new(event.point.warp.number()));
+        UnrecordedAccess { tick, pc, warp, lanes: event.lanes, bytes: (event.bytes, element), atomic: None }
+    }
+
+    fn try_leave_read(&mut self, event: &AccessEvent<'_>) -> bool {
         let block_slot = event.block_id.block_slot as usize;
+        let (bytes, span) = (u64::from(event.bytes), event.max - event.min + u64::from(event.bytes));
+        if self.unrecorded[block_slot].may_change(event.min, span) {
+            self.record_unrecorded(event.block_id.block_slot);
+        }
         let Self { hb, shared, shared_log: log, .. } = self;
         let (Some(shadow), Some(block)) = (&mut shared[block_slot], hb.block(event.block_id.block_slot)) else { return false };
         let warp = WarpId::new(event.point.warp.number());
@@ -37,28 +77,26 @@ impl RaceChecker {
             let (entries, unit) = shadow.units(address, bytes);
             entries.len() as u64 * unit == bytes && entries.iter().all(|entry| is_ordered(entry.writes))
         };
-        let (bytes, span) = (u64::from(event.bytes), event.max - event.min + u64::from(event.bytes));
         // The bytes between the lanes are mostly ordered as those that they read.
         let is_span_ordered = span <= MAX_SPAN && are_ordered(event.min, span);
         if !is_span_ordered && !event.lanes.iter().all(|lane| are_ordered(event.addresses[lane], bytes)) {
             return false;
         }
         if self.unrecorded[block_slot].are_full() {
-            self.record_reads(event.block_id.block_slot);
+            self.record_unrecorded(event.block_id.block_slot);
         }
-        let element = element_bytes(&self.program.code[event.point.pc.index()].op, event.bytes);
-        let (IssuePoint { tick, pc, .. }, lanes, bytes) = (event.point, event.lanes, (event.bytes, element));
-        self.unrecorded[block_slot].push(UnrecordedRead { tick, pc, warp, lanes, bytes }, event.addresses, (event.min, span));
+        let access = self.unrecorded_access(event);
+        self.unrecorded[block_slot].push(access, event.addresses, (event.min, span));
         true
     }
 
-    /// Records the unrecorded reads of the shared memory of the block in `block_slot`.
-    pub(super) fn record_reads(&mut self, block_slot: u32) {
-        let Some(unrecorded) = self.unrecorded.get_mut(block_slot as usize).filter(|reads| !reads.is_empty()) else { return };
-        let reads = unrecorded.take();
+    /// Records the unrecorded accesses of the shared memory of the block in `block_slot`.
+    pub(super) fn record_unrecorded(&mut self, block_slot: u32) {
+        let Some(unrecorded) = self.unrecorded.get_mut(block_slot as usize).filter(|accesses| !accesses.is_empty()) else { return };
+        let accesses = unrecorded.take();
         let Some(number) = self.hb.block(block_slot).map(|block| block.number) else { return };
-        for index in 0..reads.len() {
-            let (access, addresses) = reads.access(index, number, &mut self.shared_log);
+        for index in 0..accesses.len() {
+            let (access, addresses) = accesses.access(index, number, &mut self.shared_log);
             self.check(ShadowMemory::Block(block_slot), block_slot, access, &addresses);
         }
     }

@@ -55,7 +55,7 @@ impl RaceChecker {
             return false;
         }
         // A racy read may order some threads.
-        self.record_reads(block_slot);
+        self.record_unrecorded(block_slot);
         let new = self.report_conflicts(memory, block_slot, access, to);
         if self.log_of(memory).is_full() {
             self.sweep(memory);
@@ -160,7 +160,8 @@ impl RaceChecker {
     }
 
     /// Read after write, write after read, or write after write. The order in this run is chance: the hazard follows from the path from one
-    /// to the other without a barrier; if there are none or both, from their order in the control flow.
+    /// to the other without a barrier; if there are none or both, from their order in the control flow. Lanes of one warp run together: of
+    /// paths that a loop closes, they took the one of this run.
     fn hazard(&mut self, a: &Access, b: &Access) -> FindingId {
         let Some((read, write)) = self.read_and_write(a, b) else { return RACE_SHARED_WAW };
         for barrier_kind in [BarrierKind::Any, BarrierKind::BlockWide] {
@@ -169,6 +170,9 @@ impl RaceChecker {
             match (reaches(write, read), reaches(read, write)) {
                 (true, false) => return RACE_SHARED_RAW,
                 (false, true) => return RACE_SHARED_WAR,
+                (true, true) if a.op.agent == b.op.agent && (a.op.block, a.op.warp) == (b.op.block, b.op.warp) => {
+                    return if std::ptr::eq(write, a) { RACE_SHARED_RAW } else { RACE_SHARED_WAR };
+                }
                 (true, true) | (false, false) => {}
             }
         }

@@ -51,7 +51,7 @@ impl Detector<'_> {
         if !are_aligned || !shadow.is_in_page(min, span) {
             return false;
         }
-        self.record_reads_of(shadow, min, span);
+        self.record_unrecorded_at(shadow, min, span);
         let (entries, unit) = shadow.units(min, span);
         if unit > bytes {
             return false;

@@ -18,7 +18,7 @@ impl RaceChecker {
     /// A `wgmma` is fenced, issued, committed, waited for or ends, or an instruction uses one of its registers.
     pub(super) fn wgmma(&mut self, event: &WgmmaEvent<'_>, to: &mut Reporter<'_>) -> bool {
         self.enter(event.block_id);
-        self.record_reads(event.block_id.block_slot);
+        self.record_unrecorded(event.block_id.block_slot);
         let actor = actor(event.block_id, &event.point, event.lanes);
         match event.change {
             WgmmaChange::Issued { wgmma, .. } => return self.issue_wgmma(event, wgmma, to),

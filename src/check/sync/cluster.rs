@@ -102,7 +102,8 @@ fn repeated_arrival(language: Language, (point, lanes): (IssuePoint, LaneMask), 
         Language::Triton | Language::Ptx => "have each thread execute barrier.cluster.wait between two barrier.cluster.arrive",
     };
     let side = |point| Side::new(point, again, SideAction::Synchronize);
-    Finding { first: Some(side(point)), ..Finding::new(BARRIER_COUNT, side(event.point), why, fix.to_string()) }
+    let candidates = [Position::After(point.pc), Position::Before(event.point.pc)].map(|at| vec![Remedy::ClusterWait(at)]).into();
+    Finding { first: Some(side(point)), candidates, ..Finding::new(BARRIER_COUNT, side(event.point), why, fix.to_string()) }
 }
 
 fn wait_without_arrival(language: Language, lanes: LaneMask, event: &SyncEvent<'_>) -> Finding {
@@ -112,7 +113,8 @@ fn wait_without_arrival(language: Language, lanes: LaneMask, event: &SyncEvent<'
         Language::Cuda => "have each thread execute cluster.barrier_arrive() before it waits, or cluster.sync() for both",
         Language::Triton | Language::Ptx => "have each thread execute barrier.cluster.arrive before it waits",
     };
-    Finding::new(BARRIER_COUNT, Side::new(event.point, lanes, SideAction::Synchronize), why, fix.to_string())
+    let candidates = vec![vec![Remedy::ClusterArrive(Position::Before(event.point.pc))]];
+    Finding { candidates, ..Finding::new(BARRIER_COUNT, Side::new(event.point, lanes, SideAction::Synchronize), why, fix.to_string()) }
 }
 
 fn action(event: &AccessEvent<'_>) -> SideAction {

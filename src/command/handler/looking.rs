@@ -306,7 +306,9 @@ pub fn list(context: &mut Context<'_>, call: &Call) -> Answer {
     let size = context.session.settings.list_size;
     let here = (context.session.time(), context.session.focus);
     let before = context.state.listed.take().filter(|listed| listed.listed_at == here);
-    let (text, lines) = match (call.argument("LOCATION"), before) {
+    // As `list` alone, `list +` goes on.
+    let location = call.argument("LOCATION").filter(|argument| argument.text != "+");
+    let (text, lines) = match (location, before) {
         (None, Some(Listed { text, lines, .. })) => (text, lines.end..lines.end.saturating_add(size)),
         (None, None) => lines_here(context, size),
         (Some(minus), before) if minus.text == "-" => {
@@ -360,6 +362,11 @@ fn lines_at(context: &Context<'_>, argument: &ArgumentText, size: u32) -> Result
         let start = argument.start + from + text.len() - text.trim_start().len();
         (!text.trim().is_empty()).then(|| line_of(context, &ArgumentText { text: text.trim().to_string(), start })).transpose()
     };
+    // `list 3,+2` ends two lines after the third.
+    let count = argument.text[at + 1..].trim().strip_prefix('+').and_then(|count| count.parse::<u32>().ok());
+    if let (Some(count), Some((text, first))) = (count, end(0, at)?) {
+        return Ok((text, first..first.saturating_add(count).saturating_add(1)));
+    }
     match (end(0, at)?, end(at + 1, argument.text.len())?) {
         (Some((first, _)), Some((last, _))) if first != last => Err(argument.error("the two ends are lines of different files")),
         (Some((text, first)), Some((_, last))) if last >= first => Ok((text, first..last.saturating_add(1))),
@@ -407,7 +414,13 @@ fn lines_of_source(context: &Context<'_>, text: &str, size: u32) -> Option<(Code
             let first: u32 = first.trim().parse().ok()?;
             first..first.saturating_add(size)
         }
-        Some((first, last)) => first.trim().parse().ok()?..last.trim().parse::<u32>().ok()?.saturating_add(1),
+        Some((first, last)) => {
+            let (first, last): (u32, &str) = (first.trim().parse().ok()?, last.trim());
+            // `3,+2` ends two lines after the third.
+            let last =
+                last.strip_prefix('+').map_or_else(|| last.parse(), |count| count.parse().map(|count: u32| first.saturating_add(count)));
+            first..last.ok()?.saturating_add(1)
+        }
         None => window(lines.trim().parse().ok()?, size),
     };
     let (program, texts) = (context.session.program(), context.session.source_texts());

@@ -32,8 +32,12 @@ pub(super) fn resolve(program: &Program, file: Option<&str>, line: u32) -> Resul
     Err(if error.help.is_some() { error } else { error.with_help(format!("there is code of {}", known.join(", "))) })
 }
 
-/// True if `file` names a PTX text of the program.
-pub(super) fn is_ptx_file(program: &Program, file: &str) -> bool {
+/// True if `file` names a file with code of the program: a PTX text, or one of the source.
+pub(super) fn is_file(program: &Program, file: &str) -> bool {
+    is_ptx_file(program, file) || program.source_files.iter().any(|(_, name)| is_called(name, file))
+}
+
+fn is_ptx_file(program: &Program, file: &str) -> bool {
     program.spans.first().is_some_and(|_| (0..program.code.len()).any(|index| is_called(ptx_name(program, Pc::new(index)), file)))
 }
 

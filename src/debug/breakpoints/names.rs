@@ -19,7 +19,7 @@ pub(super) fn resolve(
     (scope, name): (Option<&str>, &str),
     current: Option<Pc>,
 ) -> Result<Resolved, ArgumentError> {
-    if let Some(scope) = scope.filter(|scope| !lines::is_ptx_file(program, scope)) {
+    if let Some(scope) = scope.filter(|scope| !lines::is_file(program, scope)) {
         return in_function(program, scope, name);
     }
     let functions = functions_called(program, name);

@@ -48,12 +48,16 @@ pub(super) fn barrier_positions(
 ) -> Vec<Vec<Position>> {
     let search = Search { program, analysis, participants };
     let mut singles: Vec<Position> = Vec::new();
-    let (early, late) = if search.precedes(one, other) || !search.precedes(other, one) { (one, other) } else { (other, one) };
+    // What comes first in the text comes second where a loop carries the one to the other.
+    let is_carried = search.precedes(other, one) && !search.precedes(one, other);
+    let (early, late) = if is_carried { (other, one) } else { (one, other) };
     let found = [Position::Before(late), Position::After(early)].into_iter().chain(search.common(early, late));
     let back = search.loop_ends(early, late).into_iter().chain([Position::After(late), Position::Before(early)]);
     let mut between: Vec<Position> = found.filter(|at| search.is_convergent(*at)).collect();
     between.sort_by_key(|at| search.depth(*at));
-    for at in between.into_iter().chain(back.filter(|at| search.is_convergent(*at))) {
+    let back: Vec<Position> = back.filter(|at| search.is_convergent(*at)).collect();
+    let (likelier, others) = if is_carried { (back, between) } else { (between, back) };
+    for at in likelier.into_iter().chain(others) {
         if !singles.contains(&at) {
             singles.push(at);
         }

@@ -12,10 +12,11 @@ use super::statement::{Modifiers, barrier, fences, wait_all};
 use crate::cfg::ControlFlow;
 use crate::check::faults::{MBARRIER_INVALIDATED, MBARRIER_UNINITIALIZED};
 use crate::check::race::catalogue::CLUSTER_EXITED;
+use crate::check::sync::catalogue::BARRIER_COUNT;
 use crate::check::{BarrierLevel, Candidate, Construct, Finding, FunctionAnalysis, Language, Position, Remedy, SideAction};
 use crate::check::{FindingId, Side, ThreadDistance};
 use crate::isa::{AtomicFn, MbarrierFn, Ordering, Scope, Space};
-use crate::program::{ControlOp, FuncId, MbarrierOp, MemoryOp, Op, Pc, Program, SrcKind, SyncOp};
+use crate::program::{ClusterOp, ControlOp, FuncId, MbarrierOp, MemoryOp, Op, Pc, Program, SrcKind, SyncOp};
 
 /// Maximum number of plans for one candidate.
 const PLANS_MAX: usize = 16;
@@ -90,6 +91,7 @@ impl<'a> Planner<'a> {
             }
             Remedy::NamedBarrier(one, other) => self.named_barriers(one, other, pcs),
             Remedy::BarrierAt(level, at) => self.convergent_position(at).into_iter().map(|at| barriers_at(program, level, &[at])).collect(),
+            Remedy::ClusterArrive(at) => vec![insert(at, "barrier.cluster.arrive;".into())],
             Remedy::ClusterWait(at) => {
                 self.convergent_position(at).into_iter().map(|at| insert(at, "barrier.cluster.wait;".into())).collect()
             }
@@ -368,10 +370,17 @@ fn inserted(program: &Program, at: Position, text: &str, construct: Option<Const
     let source = crate::debug::site::source_lines(program, pc).into_iter().next();
     match (construct.filter(|_| language != Language::Ptx), source) {
         (Some(construct), Some(line)) => {
-            format!("{} {} {}: {text} {}", language.name(construct), preposition(at), line.short(), self::at(program, at, false))
+            let place = if ends_turn(program, at) { "at the end of each turn of the loop at" } else { preposition(at) };
+            format!("{} {place} {}: {text} {}", language.name(construct), line.short(), self::at(program, at, false))
         }
         _ => format!("{text} {}", self::at(program, at, true)),
     }
+}
+
+/// True if the position is before the branch back of a loop: its line in the source is the head of the loop.
+fn ends_turn(program: &Program, at: Position) -> bool {
+    let is_back = |pc: Pc| matches!(program.code[pc.index()].op, Op::Control(ControlOp::Branch { target, .. }) if target <= pc);
+    matches!(at, Position::Before(pc) if is_back(pc))
 }
 
 fn preposition(at: Position) -> &'static str {
@@ -442,6 +451,11 @@ pub(super) fn fault_candidates(program: &Program, kernel: FuncId, fault: Finding
         // The end of the code is no statement.
         let exits = code.clone().filter(|pc| is_exit(pc) && program.statement(*pc).is_some());
         return vec![exits.map(|exit| Remedy::BarrierAt(BarrierLevel::Cluster, Position::Before(exit))).collect()];
+    }
+    if fault == BARRIER_COUNT {
+        // Two arrivals without a wait between.
+        let arrivals = code.filter(|pc| matches!(op(pc), Op::Cluster(ClusterOp::Arrive { .. })));
+        return arrivals.map(|pc| vec![Remedy::ClusterWait(Position::After(pc))]).collect();
     }
     if fault == MBARRIER_UNINITIALIZED {
         at_each(MbarrierFn::Init, Position::After)

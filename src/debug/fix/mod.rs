@@ -458,6 +458,7 @@ fn translated(remedy: Remedy, to: impl Fn(Pc) -> Option<Pc>) -> Option<Remedy> {
         Remedy::BarrierAt(level, at) => Remedy::BarrierAt(level, position(at)?),
         Remedy::NamedBarrier(one, other) => Remedy::NamedBarrier(to(one)?, to(other)?),
         Remedy::Fence(scope, at) => Remedy::Fence(scope, position(at)?),
+        Remedy::ClusterArrive(at) => Remedy::ClusterArrive(position(at)?),
         Remedy::ClusterWait(at) => Remedy::ClusterWait(position(at)?),
         Remedy::ProxyFence(at) => Remedy::ProxyFence(position(at)?),
         Remedy::WgmmaFence(at) => Remedy::WgmmaFence(position(at)?),

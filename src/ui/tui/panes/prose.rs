@@ -41,18 +41,21 @@ pub fn console(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &m
     view_state.down = view_state.down.clamp(-(most as i64), 0);
     let end = lines.len() - back(view_state.down);
     let count = fitting(&mut lines[..end].iter().rev());
-    let shown = &lines[end - count..end];
     view_state.page = (count as i64 - 1).max(1);
-    let rows = shown.iter().flat_map(|line| wrapped_line(line, columns).into_iter().map(move |row| (line, row)));
-    // A line that is too long for the pane is shown from its beginning.
-    for (y, (line, row)) in rows.take(height).enumerate() {
+    // Below the last whole line there is room for the beginning of the next, and a line that is too long is shown from its beginning.
+    let first = end - count;
+    let rows_of = |index: usize| wrapped_line(&lines[index], columns).into_iter().map(move |row| (index, row));
+    let rows: Vec<(usize, String)> = (first..lines.len()).flat_map(rows_of).take(height).collect();
+    let last = rows.last().map_or(first, |(index, _)| *index);
+    for (y, (index, row)) in rows.into_iter().enumerate() {
+        let line = &lines[index];
         let role = if line.starts_with("(ptxdbg") { Role::Title } else { Role::Text };
         canvas.text(1, y, &row, role);
         if !view_state.search.is_empty() && line.to_lowercase().contains(&view_state.search) {
             canvas.tint(y, Role::Cursor);
         }
     }
-    format!("console{}", visible_range(&(end - count..end), lines.len()))
+    format!("console{}", visible_range(&(first..last + 1), lines.len()))
 }
 
 /// Moves the end of the view to the next line above it that contains the search text, or below it.
