@@ -19,7 +19,7 @@ use super::value_flow::{FollowedSources, Influence, ValueFlow, accessed_buffers}
 use crate::cfg::{ControlFlow, is_wait_loop};
 use crate::check::{Checks, UnorderedAccesses};
 use crate::flow::result_uses::ResultUses;
-use crate::isa::{AtomicFn, Ordering, SystemFn, TypeKind};
+use crate::isa::{AtomicFn, SystemFn, TypeKind};
 use crate::launch::{Case, PlannedLaunch};
 use crate::program::{AtomicOp, ControlOp, FuncId, MbarrierOp, MemoryOp, MoveOp, Named, Op, Pc, Program};
 
@@ -203,7 +203,8 @@ impl Classifier<'_> {
         let inst = &self.program.code[pc.index()];
         match &inst.op {
             Op::Atomic(op) => self.of_atomic(pc, op),
-            Op::Memory(MemoryOp::Load { access, .. } | MemoryOp::LoadVector { access, .. }) if access.ordering != Ordering::Weak => {
+            // Of weak loads those that come after a write only because an atomic has observed it.
+            Op::Memory(MemoryOp::Load { .. } | MemoryOp::LoadVector { .. }) => {
                 let depends = self.is_contended(pc) && !(self.controls_only_wait(pc) && self.has_one_writer(pc));
                 if depends { vec![OrderDependent::Result] } else { Vec::new() }
             }

@@ -190,6 +190,25 @@ fn verdicts_name_what_depends_on_the_order() {
     }
 }
 
+/// An access that comes after a write only because an atomic has observed the write races in another order.
+#[test]
+fn an_observed_write_is_observed_in_this_order() {
+    let verdict = |seed: u64| {
+        let overrides =
+            Overrides { grid: Some([1, 1, 1]), block: Some([64, 1, 1]), params: vec!["u32[256]".into()], ..Overrides::default() };
+        let request = Request { modules: vec![fixtures().join("orders/observed_bins.ptx")], launch: LaunchChoice::MadeUp, overrides };
+        let opened = open(&request).unwrap();
+        let schedule = if seed == 0 { Schedule::InOrder } else { Schedule::Random };
+        let options = RunOptions { schedule, seed, ..checked() };
+        let run = run_case(&opened.program, &opened.plan.cases[0], &options).unwrap();
+        (run.findings.is_empty(), of_run(&opened, &opened.plan.cases[0], &run, &options))
+    };
+    let verdicts: Vec<_> = (0..=6).map(verdict).collect();
+    let is_every_order = |certificate: &Option<Certificate>| matches!(certificate, Some(Certificate::EveryOrder { .. }));
+    assert!(verdicts.iter().any(|(is_clean, _)| *is_clean) && verdicts.iter().any(|(is_clean, _)| !is_clean));
+    assert!(verdicts.iter().all(|(_, certificate)| !is_every_order(certificate)), "{verdicts:?}");
+}
+
 /// A ring with a slot too few races only where the producer gets ahead: the certificate of the order that does not show it is about that
 /// order, and other orders find it.
 #[test]

@@ -269,6 +269,7 @@ impl Detector<'_> {
             match hb_relation {
                 HbRelation::Before => all_retained = false,
                 HbRelation::Concurrent(..) if self.matters_if_observed(&other) && self.is_observed(member, address) => {
+                    self.add_observed(&other);
                     (all_retained, address_independent) = (false, false);
                 }
                 HbRelation::Concurrent(first, second) => {
@@ -318,6 +319,7 @@ impl Detector<'_> {
             return (AccessRef::default(), is_independent);
         }
         if overflow == Overflow::RmwSequence && self.matters_if_observed(&newest) && self.is_newest_observed(older, address) {
+            self.add_observed(&newest);
             return (AccessRef::default(), false);
         }
         match members.iter().find(|access| !is_same_block(access)) {
@@ -351,6 +353,7 @@ impl Detector<'_> {
             return AccessRef::default();
         }
         if self.matters_if_observed(&newest) && self.is_newest_observed(older, address) {
+            self.add_observed(&newest);
             return AccessRef::default();
         }
         if self.may_conflict(&newest) {
@@ -363,6 +366,11 @@ impl Detector<'_> {
             self.contend(&newest);
         }
         older
+    }
+
+    /// In another order the access may come before `other` is observed.
+    fn add_observed(&mut self, other: &Access) {
+        self.unordered_accesses.add(other.pc, self.access.pc);
     }
 
     fn add(&mut self, older: AccessRef) -> AccessRef {

@@ -98,8 +98,8 @@ struct RaceChecker {
     shared: Vec<Option<Box<Shadow>>>,
     /// The accesses that are not in them yet, by block slot.
     unrecorded: Vec<UnrecordedAccesses>,
-    /// By block slot: the tick of the newest access that the shadow of its shared memory has or had, [`u64::MAX`] after one that barriers do
-    /// not order.
+    /// By block slot: the tick of the newest access that the shadow of its shared memory has or had; [`u64::MAX`] after one that barriers
+    /// do not order.
     newest: Vec<Option<Tick>>,
     /// The accesses that the shadow of global memory refers to.
     log: Log,

@@ -14,7 +14,7 @@ use crate::program::Pc;
 /// The most unrecorded accesses of a block.
 const MAX_ACCESSES: usize = 512;
 
-/// Bytes of the smallest unit that atomics are told apart by.
+/// Bytes of a unit within which atomics count as accesses of the same location.
 const ATOMIC_UNIT: u64 = 4;
 
 /// Bytes of shared memory that one bit covers.
