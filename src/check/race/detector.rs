@@ -152,11 +152,11 @@ impl Detector<'_> {
     }
 
     /// Records unrecorded accesses before the one that is compared.
-    fn record_unrecorded(&mut self, shadow: &mut Shadow, reads: &UnrecordedAccesses) {
+    fn record_unrecorded(&mut self, shadow: &mut Shadow, accesses: &UnrecordedAccesses) {
         let (access, access_ref, compared) = (self.access, self.access_ref, self.compared);
-        for index in 0..reads.len() {
+        for index in 0..accesses.len() {
             let addresses;
-            (self.access, addresses) = reads.access(index, self.block.number, self.log);
+            (self.access, addresses) = accesses.access(index, self.block.number, self.log);
             self.access_ref = self.log.push(self.access);
             self.transitions = Transitions::NONE;
             self.compare_lanes(shadow, &addresses);
@@ -166,9 +166,9 @@ impl Detector<'_> {
 
     /// Records the unrecorded accesses, if one of them may access the `bytes` bytes from `address` on.
     pub(super) fn record_unrecorded_at(&mut self, shadow: &mut Shadow, address: u64, bytes: u64) {
-        if let Some(unrecorded) = self.unrecorded.as_mut().filter(|reads| reads.may_access(address, bytes)) {
-            let reads = unrecorded.take();
-            self.record_unrecorded(shadow, &reads);
+        if let Some(unrecorded) = self.unrecorded.as_mut().filter(|accesses| accesses.may_access(address, bytes)) {
+            let accesses = unrecorded.take();
+            self.record_unrecorded(shadow, &accesses);
         }
     }
 

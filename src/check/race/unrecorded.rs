@@ -224,16 +224,32 @@ mod tests {
         let addresses = std::array::from_fn(|lane| 0x3fc + lane as u64 * 4);
         let (warp, lanes) = (WarpId::new(0), LaneMask::ALL);
         let read = UnrecordedAccess { tick: Tick(3), pc: Pc(1), warp, lanes, bytes: (4, 4), atomic: None };
-        let mut reads = UnrecordedAccesses::default();
-        assert!(!reads.may_access(0, 1 << 20) && reads.is_empty());
-        reads.push(read, &addresses, (0x3fc, 0x80));
-        let accessed = |reads: &UnrecordedAccesses| [0x2ff, 0x300, 0x400, 0x4ff, 0x500].map(|address| reads.may_access(address, 1));
-        assert_eq!(accessed(&reads), [false, true, true, true, false]);
-        assert!(reads.may_access(0, 0x301) && !reads.may_access(0, 0x300));
-        assert_eq!(reads.take().len(), 1);
-        assert_eq!(accessed(&reads), [false; 5]);
-        reads.push(read, &addresses, (UNIT * UNITS * 2, 4));
-        assert!(reads.may_access(UNIT * UNITS, 1) && reads.may_access(UNIT * UNITS - 1, 1) && !reads.may_access(0, UNIT));
+        let mut accesses = UnrecordedAccesses::default();
+        assert!(!accesses.may_access(0, 1 << 20) && accesses.is_empty());
+        accesses.push(read, &addresses, (0x3fc, 0x80));
+        let accessed = |accesses: &UnrecordedAccesses| [0x2ff, 0x300, 0x400, 0x4ff, 0x500].map(|address| accesses.may_access(address, 1));
+        assert_eq!(accessed(&accesses), [false, true, true, true, false]);
+        assert!(accesses.may_access(0, 0x301) && !accesses.may_access(0, 0x300));
+        assert_eq!(accesses.take().len(), 1);
+        assert_eq!(accessed(&accesses), [false; 5]);
+        accesses.push(read, &addresses, (UNIT * UNITS * 2, 4));
+        assert!(accesses.may_access(UNIT * UNITS, 1) && accesses.may_access(UNIT * UNITS - 1, 1) && !accesses.may_access(0, UNIT));
+    }
+
+    #[test]
+    fn an_atomic_meets_those_of_its_locations() {
+        let at = |start: u64| -> PerLane<u64> { std::array::from_fn(|lane| start + lane as u64 * 4) };
+        let (warp, lanes, atomic) = (WarpId::new(0), LaneMask::ALL, Some(Scope::Gpu));
+        let add = |pc: u32| UnrecordedAccess { tick: Tick(3), pc: Pc(pc), warp, lanes, bytes: (4, 4), atomic };
+        let mut accesses = UnrecordedAccesses::default();
+        assert!(accesses.push(add(1), &at(0), (0, 128)).is_empty() && accesses.push(add(1), &at(128), (128, 128)).is_empty());
+        assert_eq!(accesses.push(add(2), &at(252), (252, 128)), [Pc(1), Pc(2)]);
+        assert!(accesses.fit_atomic(4) && !accesses.fit_atomic(8) && accesses.may_change(0, 4) && !accesses.may_read(0, 4));
+        accesses.clear();
+        assert!(accesses.fit_atomic(8) && accesses.push(add(2), &at(0), (0, 128)).is_empty());
+        // Lanes of one instruction meet each other.
+        accesses.clear();
+        assert_eq!(accesses.push(add(3), &[8; 32], (8, 4)), [Pc(3)]);
     }
 
     #[test]
