@@ -137,3 +137,15 @@ fn the_pair_that_decides_the_remedy_is_shown_in_the_type_of_the_access() {
         }
     }
 }
+
+/// Where warps have roles, no advice is a barrier of the block, even if a loop around them brings all threads together.
+#[test]
+fn roles_in_a_loop_get_a_named_barrier() {
+    let module = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/cases/roles_in_loop.ptx");
+    let overrides = Overrides { grid: Some([1, 1, 1]), block: Some([64, 1, 1]), params: vec!["n=1".into()], ..Overrides::default() };
+    let opened = open(&Request { modules: vec![module], launch: LaunchChoice::MadeUp, overrides }).unwrap();
+    let options = RunOptions { checks: Checks::ALL, ..RunOptions::unwatched() };
+    let report = verify_case(&opened.program, &opened.plan.cases[0], &options, false).unwrap();
+    let fixes: Vec<&str> = report.findings.iter().map(|finding| finding.fix.as_str()).collect();
+    assert!(!fixes.is_empty() && fixes.iter().all(|fix| fix.starts_with("consider a named barrier")), "{fixes:#?}");
+}

@@ -362,10 +362,11 @@ fn lines_at(context: &Context<'_>, argument: &ArgumentText, size: u32) -> Result
         let start = argument.start + from + text.len() - text.trim_start().len();
         (!text.trim().is_empty()).then(|| line_of(context, &ArgumentText { text: text.trim().to_string(), start })).transpose()
     };
-    // `list 3,+2` ends two lines after the third.
-    let count = argument.text[at + 1..].trim().strip_prefix('+').and_then(|count| count.parse::<u32>().ok());
-    if let (Some(count), Some((text, first))) = (count, end(0, at)?) {
-        return Ok((text, first..first.saturating_add(count).saturating_add(1)));
+    if argument.text[at + 1..].trim_start().starts_with('+')
+        && let Some((text, first)) = end(0, at)?
+        && let Some(last) = last_line(first, &argument.text[at + 1..])
+    {
+        return Ok((text, first..last.saturating_add(1)));
     }
     match (end(0, at)?, end(at + 1, argument.text.len())?) {
         (Some((first, _)), Some((last, _))) if first != last => Err(argument.error("the two ends are lines of different files")),
@@ -374,6 +375,14 @@ fn lines_at(context: &Context<'_>, argument: &ArgumentText, size: u32) -> Result
         (None, Some((text, last))) => Ok((text, last.saturating_sub(size.saturating_sub(1)).max(1)..last.saturating_add(1))),
         (Some((_, first)), Some((_, last))) => Err(argument.error(format!("line {last} is before line {first}"))),
         (None, None) => Err(argument.error("a line is expected before or after the comma")),
+    }
+}
+
+/// The last line of a range from `first` on: its number, or after `+` the number of lines after the first.
+fn last_line(first: u32, text: &str) -> Option<u32> {
+    match text.trim().strip_prefix('+') {
+        Some(count) => count.parse().ok().map(|count| first.saturating_add(count)),
+        None => text.trim().parse().ok(),
     }
 }
 
@@ -415,11 +424,8 @@ fn lines_of_source(context: &Context<'_>, text: &str, size: u32) -> Option<(Code
             first..first.saturating_add(size)
         }
         Some((first, last)) => {
-            let (first, last): (u32, &str) = (first.trim().parse().ok()?, last.trim());
-            // `3,+2` ends two lines after the third.
-            let last =
-                last.strip_prefix('+').map_or_else(|| last.parse(), |count| count.parse().map(|count: u32| first.saturating_add(count)));
-            first..last.ok()?.saturating_add(1)
+            let first = first.trim().parse().ok()?;
+            first..last_line(first, last)?.saturating_add(1)
         }
         None => window(lines.trim().parse().ok()?, size),
     };

@@ -385,6 +385,6 @@ impl ReadModifyWrite<'_> {
     }
 
     fn is_load(&self, at: usize) -> bool {
-        matches!(self.program.code[at].op, Op::Memory(MemoryOp::Load { .. } | MemoryOp::LoadVector { .. }))
+        matches!(&self.program.code[at].op, Op::Memory(op) if op.is_load())
     }
 }

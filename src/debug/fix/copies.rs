@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use crate::check::FunctionAnalysis;
 use crate::flow::def_use::Definition;
 use crate::program::operands::{RegisterOperand, address_registers, reads};
-use crate::program::{MemoryOp, Named, Op, Pc, Program};
+use crate::program::{Named, Op, Pc, Program};
 
 /// The most instructions in a row that an address is followed through.
 const DEPTH_MAX: usize = 16;
@@ -76,7 +76,7 @@ impl Search<'_> {
         let value = self.value(register, pc.index(), DEPTH_MAX)?;
         let operand = self.program.operand_texts(pc).into_iter().find(|text| text.starts_with('['))?;
         let offset = operand.split_once('+').map_or("", |(_, offset)| offset).to_string();
-        Some(AccessAddress { origins: self.origins(register, pc.index()), computed: (value, offset) })
+        Some(AccessAddress { origins: self.origins(pc), computed: (value, offset) })
     }
 
     fn value(&self, register: RegisterOperand, at: usize, depth: usize) -> Option<Value> {
@@ -92,9 +92,8 @@ impl Search<'_> {
         let (inst, pc) = (&self.program.code[at], Pc(at as u32));
         let opcode = self.program.opcode(pc)?;
         let registers = reads(inst, self.program);
-        if is_load(&inst.op) && !registers.is_empty() {
-            let origins = registers.into_iter().flat_map(|register| self.origins(register, at));
-            return Some(Value::Loaded(opcode.text.to_string(), origins.collect()));
+        if matches!(&inst.op, Op::Memory(op) if op.is_load()) && !registers.is_empty() {
+            return Some(Value::Loaded(opcode.text.to_string(), self.origins(pc)));
         }
         let mut values = registers.into_iter().map(|register| self.value(register, at, depth)).collect::<Option<Vec<_>>>()?;
         if matches!(opcode.stem(), "mov" | "cvta") && values.len() == 1 {
@@ -110,40 +109,28 @@ impl Search<'_> {
 
     /// The sources of a statement that are no registers.
     fn constants(&self, pc: Pc) -> Vec<String> {
-        let mut specials = self.program.mentions(pc).iter().filter_map(|mention| match mention.named {
+        let specials = self.program.mentions(pc).iter().filter_map(|mention| match mention.named {
             Named::Special(special) => Some(special.name().to_string()),
             Named::Variable(_) | Named::Callee(_) => None,
         });
         let operands = self.program.operand_texts(pc).into_iter().skip(1).filter(|text| !text.contains('%'));
-        specials.by_ref().collect::<Vec<_>>().into_iter().chain(operands).collect()
+        specials.chain(operands).collect()
     }
 
-    fn origins(&self, register: RegisterOperand, at: usize) -> Origins {
-        let (mut worklist, mut visited, mut found) = (vec![(register, at)], BTreeSet::new(), BTreeSet::new());
-        while let Some((register, at)) = worklist.pop() {
-            for definition in self.analysis.def_use().definitions_past_entry(register, at) {
-                let Definition::At(from) = definition else { continue };
-                if !visited.insert(from) {
-                    continue;
-                }
-                let inst = &self.program.code[from];
-                let registers = reads(inst, self.program);
-                let constants = self.constants(Pc(from as u32));
-                // A number is a step or a start: the copies have their own.
-                let is_number =
-                    !is_load(&inst.op) && constants.iter().all(|text| text.starts_with(|c: char| c.is_ascii_digit() || c == '-'));
-                if is_load(&inst.op) || registers.is_empty() {
-                    let opcode = self.program.opcode(Pc(from as u32)).map_or("", |opcode| &opcode.text);
-                    found.extend(Some(format!("{opcode} {}", constants.join(" "))).filter(|_| !is_number));
-                } else {
-                    worklist.extend(registers.into_iter().map(|register| (register, from)));
-                }
-            }
-        }
-        found
+    /// The origins of the address at `pc`.
+    fn origins(&self, pc: Pc) -> Origins {
+        let sources = self.analysis.address_sources(self.program, pc).into_iter().map(|at| Pc(at as u32));
+        sources.filter_map(|source| self.origin(source)).collect()
     }
-}
 
-fn is_load(op: &Op) -> bool {
-    matches!(op, Op::Memory(MemoryOp::Load { .. } | MemoryOp::LoadVector { .. }))
+    /// What the instruction at `pc` brings into a value, other than what it computes from other values. A number is a step or a start: the
+    /// copies have their own.
+    fn origin(&self, pc: Pc) -> Option<String> {
+        let inst = &self.program.code[pc.index()];
+        let constants = self.constants(pc);
+        let is_number = constants.iter().all(|text| text.starts_with(|c: char| c.is_ascii_digit() || c == '-'));
+        let brings = !inst.op.effects(self.program).only_computes() || reads(inst, self.program).is_empty() && !is_number;
+        let opcode = self.program.opcode(pc)?;
+        brings.then(|| format!("{} {}", opcode.text, constants.join(" ")))
+    }
 }

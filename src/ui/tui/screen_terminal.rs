@@ -128,7 +128,6 @@ impl ScreenTerminal {
             rows if rows <= below => Ok(()),
             rows if rows <= most => self.mark_cut(first + 1),
             rows if rows + 2 <= above + below => {
-                self.screen.set_rows_below(below);
                 self.screen.read_what_left();
                 Ok(())
             }

@@ -152,21 +152,17 @@ impl FunctionAnalysis {
         block != dependent && !after(block) && self.flow.successors(block).iter().any(|next| after(*next))
     }
 
-    /// True if there is no point between an access and a later one that all threads of the block reach together.
+    /// True if there is no point between two accesses that all threads of the block reach together.
     pub fn has_no_common_point(&self, one: Pc, other: Pc) -> bool {
         let (Some(a), Some(b)) = (self.flow.block_of(one), self.flow.block_of(other)) else { return false };
         let may_diverge = |block: BlockId| self.is_divergent[block.index()];
         if one == other || !may_diverge(a) || !may_diverge(b) {
             return false;
         }
-        // Between one turn of a loop and the next, the threads meet at its head.
-        let is_met =
-            |natural_loop: &Loop| natural_loop.blocks.contains(&a) && natural_loop.blocks.contains(&b) && !may_diverge(natural_loop.header);
-        if a == b && other < one && self.flow.loops().iter().any(is_met) {
-            return false;
-        }
         if a == b {
-            return true;
+            // Between one turn of a loop and the next, the threads meet at its head.
+            let is_met = |natural_loop: &Loop| natural_loop.blocks.contains(&a) && !may_diverge(natural_loop.header);
+            return !self.flow.loops().iter().any(is_met);
         }
         let forward = |from: BlockId, to: BlockId, through: &dyn Fn(BlockId) -> bool| {
             let next = |block: BlockId| {

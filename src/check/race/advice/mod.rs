@@ -140,7 +140,7 @@ impl RaceChecker {
             ThreadDistance::Block if first.pc == second.pc && !self.is_repeated(first.pc) => {
                 "consider letting one thread write, or an atomic".into()
             }
-            ThreadDistance::Block if relation.iterations != LoopIterations::Both && self.has_no_common_point(first, second) => format!(
+            ThreadDistance::Block if self.has_no_common_point(first, second) => format!(
                 "consider {} of the warps that take part, or a release after the first ({}) that the other one acquires ({}); not all \
                  threads of the block reach a place between the two, as {block} needs",
                 name(Construct::NamedBarrier),
