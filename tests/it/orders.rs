@@ -82,9 +82,10 @@ fn failing(words: &[&str]) -> Vec<String> {
 
 #[test]
 fn a_lock_that_lacks_a_fence_is_found_in_the_default_command() {
-    // In the order of the run each part that is wrong comes where it does not matter: only the other order shows it.
+    // In the order of the run each part that is wrong comes where it does not matter: only the other order shows it. The narrow scope of an
+    // atomic on the lock itself shows in every order.
     assert_eq!(failing(&["-l", "orders/locks.ron"]), [""; 0]);
-    let racy = ["lock_no_acquire", "lock_no_release", "lock_narrow_release", "lock_narrow_acquire", "lock_narrow_cas"];
+    let racy = ["lock_no_acquire", "lock_no_release", "lock_narrow_release", "lock_narrow_acquire"];
     let without = failing(&["-l", "orders/locks.ron", "--orders", "0"]);
     assert_eq!(without, racy, "what is expected is not found without another order");
 }
@@ -96,10 +97,11 @@ fn a_lock_that_lacks_a_fence_is_found_by_the_defaults_of_the_library() {
     let module = Module::load(fixtures.join("locks.ptx")).unwrap();
     let planned = Launch::from_file(fixtures.join("locks.ron")).plan(&module).unwrap();
     let found = |case, options| planned.run(case, &options).unwrap().findings().len();
-    for case in 0..planned.cases().len() {
+    for (case, name) in planned.cases().enumerate() {
         let with = RunOptions { checks: Checks::ALL, ..RunOptions::default() };
         let without = RunOptions { orders: 0, ..with.clone() };
-        assert_eq!((found(case, without), found(case, with) > 0), (0, case > 0), "case {case}");
+        let expected = (usize::from(name == "lock_narrow_cas"), case > 0);
+        assert_eq!((found(case, without), found(case, with) > 0), expected, "{name}");
     }
 }
 
@@ -108,7 +110,7 @@ fn what_the_other_order_of_two_sections_shows_is_replayed() {
     let (status, out) = ptxdbg(&["--batch", "-l", "orders/locks.ron"]);
     assert_eq!(status, 1);
     let options: Vec<&str> = out.lines().filter_map(|line| Some(line.split_once(" --schedule ")?.1)).collect();
-    assert!(options.len() >= 5 && options.iter().all(|option| option.starts_with("hold:0:0:")), "{out}");
+    assert!(options.len() == 4 && options.iter().all(|option| option.starts_with("hold:0:0:")), "{out}");
     for (kernel, option) in ["lock_no_acquire", "lock_no_release"].iter().zip(&options) {
         let (status, again) = ptxdbg(&["--batch", "-l", "orders/locks.ron", "--orders", "0", "--schedule", option]);
         assert!(status == 1 && again.contains("race."), "{kernel} with {option}: {again}");

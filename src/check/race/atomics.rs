@@ -48,5 +48,6 @@ impl Detector<'_> {
             && newest.op.block == self.access.op.block
             && newest.op.tick >= self.block.all_before
             && self.is_morally_strong(newest)
+            && !self.is_outlived_by(newest)
     }
 }

@@ -14,12 +14,8 @@ use crate::order::{Agent, Block, Operation, ProxyKind, scope_of};
 const MAX_ACCESSES: usize = 64;
 
 /// The same maximum if the log has at least [`LARGE_LOG`] accesses.
-const MAX_ACCESSES_IN_LARGE_LOG: usize = 8;
+pub(super) const MAX_ACCESSES_IN_LARGE_LOG: usize = 8;
 const LARGE_LOG: usize = 1 << 13;
-
-/// Maximum number of unordered reads of a unit by one warp that are retained. Two by different lanes are enough: any write races with one
-/// of them.
-const MAX_READS_OF_WARP: usize = 2;
 
 /// Two accesses that race.
 #[derive(Clone, Copy, Debug)]
@@ -248,6 +244,7 @@ impl Detector<'_> {
     fn compare_all(&mut self, older: AccessRef, address: u64) -> (AccessRef, bool) {
         if older.is_single()
             && !self.is_same_access(older)
+            && !self.is_outlived_by(self.log.get(older))
             && let (HbRelation::Before, address_independent) = self.hb_relation(self.log.get(older), address)
         {
             return (AccessRef::default(), address_independent);
@@ -267,6 +264,7 @@ impl Detector<'_> {
             // The values of two stores of one instruction are compared address by address.
             address_independent &= is_uniform && !self.is_same_store(&other);
             match hb_relation {
+                HbRelation::Before if self.is_outlived_by(&other) => retained.push((member, is_overwritten)),
                 HbRelation::Before => all_retained = false,
                 HbRelation::Concurrent(..) if self.matters_if_observed(&other) && self.is_observed(member, address) => {
                     self.add_observed(&other);
@@ -315,7 +313,8 @@ impl Detector<'_> {
         let is_same_block = |access: &&Access| access.op.block == number;
         let newest = members[0];
         let is_independent = !self.is_same_store(&newest);
-        if members.len() == 1 && newest.op.block == number && newest.op.tick < self.block.all_before {
+        let is_before_all = newest.op.block == number && newest.op.tick < self.block.all_before;
+        if members.len() == 1 && is_before_all && !self.is_outlived_by(&newest) {
             return (AccessRef::default(), is_independent);
         }
         if overflow == Overflow::RmwSequence && self.matters_if_observed(&newest) && self.is_newest_observed(older, address) {
@@ -350,7 +349,7 @@ impl Detector<'_> {
             Some(number)
         });
         if newest.op.block == self.block.number && newest.op.tick < self.block.all_before || numbers.all(is_before) {
-            return AccessRef::default();
+            return if self.is_outlived_by(&newest) { older } else { AccessRef::default() };
         }
         if self.matters_if_observed(&newest) && self.is_newest_observed(older, address) {
             self.add_observed(&newest);
@@ -368,12 +367,7 @@ impl Detector<'_> {
         older
     }
 
-    /// In another order the access may come before `other` is observed.
-    fn add_observed(&mut self, other: &Access) {
-        self.unordered_accesses.add(other.pc, self.access.pc);
-    }
-
-    fn add(&mut self, older: AccessRef) -> AccessRef {
+    pub(super) fn add(&mut self, older: AccessRef) -> AccessRef {
         if self.log.members(older).next() == Some(self.access_ref) {
             return older;
         }
@@ -385,47 +379,8 @@ impl Detector<'_> {
         self.log.add(older, self.access_ref)
     }
 
-    /// Adds the access to the reads that are not ordered before it.
-    fn add_read(&mut self, older: AccessRef) -> AccessRef {
-        if older.is_none() {
-            return self.access_ref;
-        }
-        if matches!(self.log.access_set(older), AccessSet::Overflowed(_)) {
-            return self.log.add_overflowed(older, self.access_ref, Overflow::Other);
-        }
-        let (mut of_warp, mut has_reader) = (1, false);
-        let mut retained = smallvec::SmallVec::<[AccessRef; MAX_ACCESSES_IN_LARGE_LOG]>::new();
-        let mut all_retained = true;
-        for member in self.log.members(older) {
-            if self.must_retain_read(member, &mut of_warp) || self.must_retain_as_reader(member, &mut has_reader) {
-                retained.push(member);
-            } else {
-                all_retained = false;
-            }
-        }
-        let retained = match retained.len() {
-            0 => return self.access_ref,
-            _ if all_retained => older,
-            _ => retained.into_iter().rev().fold(AccessRef::default(), |older, member| self.log.add(older, member)),
-        };
-        self.add(retained)
-    }
-
-    /// True if an earlier read must be retained beside the access; `of_warp` counts the reads of its warp retained so far.
-    fn must_retain_read(&self, read: AccessRef, of_warp: &mut usize) -> bool {
-        let (access, other) = (&self.access, self.log.get(read));
-        if read == self.access_ref || self.block.happens_before_all(access.op.warp, &other.op) || self.is_same_thread(other) {
-            return false;
-        }
-        if (other.op.block, other.op.warp, other.op.agent) != (access.op.block, access.op.warp, access.op.agent) {
-            return true;
-        }
-        *of_warp += 1;
-        *of_warp <= MAX_READS_OF_WARP
-    }
-
     /// True if the access and `other` are by the same thread wherever they overlap.
-    fn is_same_thread(&self, other: &Access) -> bool {
+    pub(super) fn is_same_thread(&self, other: &Access) -> bool {
         let Operation { block, warp, agent, lanes, .. } = self.access.op;
         if (other.op.block, other.op.warp, other.op.agent) != (block, warp, agent) || agent != Agent::Threads {
             return false;

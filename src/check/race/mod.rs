@@ -41,6 +41,7 @@ mod observed;
 mod path;
 mod recording;
 mod report;
+mod retention;
 mod scattered;
 mod shadow;
 mod unordered;

@@ -93,17 +93,13 @@ impl Detector<'_> {
         is_rmw_sequence && is_read_modify_write(&self.access) && self.is_morally_strong(self.log.newest(older))
     }
 
-    /// True if an earlier read must be retained because only that one can have observed a write.
-    pub(super) fn must_retain_as_reader(&self, read: AccessRef, has_reader: &mut bool) -> bool {
-        let (access, other) = (&self.access, self.log.get(read));
-        let is_stronger = other.strong > access.strong || other.strong.is_some() && other.op.block != access.op.block;
-        let keeps = read != self.access_ref && is_stronger && is_observable(other) && !*has_reader;
-        *has_reader |= keeps;
-        keeps
+    /// In another order the access may come before `other` is observed.
+    pub(super) fn add_observed(&mut self, other: &Access) {
+        self.unordered_accesses.add(other.pc, self.access.pc);
     }
 }
 
 /// True if an access is part of observation order: strong, by threads, through the generic proxy, and not on an mbarrier.
-fn is_observable(access: &Access) -> bool {
+pub(super) fn is_observable(access: &Access) -> bool {
     access.strong.is_some() && access.proxy == Proxy::Generic && access.op.agent == Agent::Threads && !access.is_mbarrier
 }

@@ -160,20 +160,22 @@ impl RaceChecker {
         conflict: &Conflict,
         second: &Access,
     ) -> Option<Advice> {
-        let (write, read) = self.sync_accesses.synchronizing_pair(conflict, second)?;
         let first = &conflict.first;
         let needed = scope_of(first.op.block, second.op.block, self.hb.cluster());
+        // Two strong accesses need no order if the scope of each holds both threads.
+        if let (Some(one), Some(other)) = (first.strong, second.strong) {
+            let narrow = [(first.pc, one), (second.pc, other)].into_iter().filter(|(_, scope)| *scope < needed);
+            let narrow: Vec<Pc> = narrow.map(|(pc, _)| pc).collect();
+            if !narrow.is_empty() {
+                return Some(self.widened(language, narrow, needed));
+            }
+        }
+        let (write, read) = self.sync_accesses.synchronizing_pair(conflict, second)?;
         let released = write.ordering.releases() || self.fence_between(first.pc, write.pc).is_some();
         let acquired = read.ordering.acquires() || self.fence_between(read.pc, second.pc).is_some();
         let narrow = self.too_narrow(needed, [(first.pc, write), (read.pc, read)], second.pc);
         if !narrow.is_empty() {
-            let widened = narrow.iter().map(|at| Remedy::Scope(*at, needed)).collect();
-            let lines: Vec<String> = narrow.into_iter().map(|at| line(&self.program, at)).collect();
-            let (lines, wide) = (lines.join(" and "), language.name(Construct::GridScope));
-            let text = format!(
-                "consider {wide} scope at {lines}, or that of the cluster within a cluster: the scope there does not hold both threads"
-            );
-            return Some(Advice::new(text, vec![widened]));
+            return Some(self.widened(language, narrow, needed));
         }
         if let (Some(arrived), Some(seen)) = (write.phase, read.phase)
             && arrived >= seen
@@ -195,6 +197,17 @@ impl RaceChecker {
             return Some(Advice::new(text, both.collect()));
         }
         self.missing_lane_order(language, conflict, second, (&write, &read))
+    }
+
+    /// The advice to widen the scopes of these instructions.
+    fn widened(&self, language: Language, narrow: Vec<Pc>, needed: Scope) -> Advice {
+        let remedies = narrow.iter().map(|at| Remedy::Scope(*at, needed)).collect();
+        let lines: Vec<String> = narrow.into_iter().map(|at| line(&self.program, at)).collect();
+        let (lines, wide) = (lines.join(" and "), language.name(Construct::GridScope));
+        let text = format!(
+            "consider {wide} scope at {lines}, or that of the cluster within a cluster: the scope there does not hold both threads"
+        );
+        Advice::new(text, vec![remedies])
     }
 
     /// True if a relaxed read of the second side has observed a release after the first.
