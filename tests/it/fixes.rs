@@ -204,7 +204,7 @@ fn copies_that_did_not_run_are_changed_too() {
         let opened = launch_file(file);
         fix_case(&opened.program, &opened.plan.cases[0], &options, None, &mut || true).unwrap().unwrap()
     };
-    for kernel in ["highest", "relaxed", "tested", "listed"] {
+    for kernel in ["highest", "relaxed", "tested", "listed", "farthest"] {
         for (ran, other) in [(40, 3), (3, 40)] {
             assert!(!of(other, "copies.ptx", kernel).reports.is_empty(), "{kernel} races in rows of {other}");
             let fixed = of(ran, "copies.ptx", kernel);

@@ -551,6 +551,9 @@ fn moved_bytes(work: &CopyKind, lanes: LaneMask) -> Vec<MovedBytes> {
     }
 }
 
+/// The most bytes around the addresses of an access that are looked at as a whole: 64 words of bits.
+const MAX_SPAN: u64 = 4096;
+
 /// True if an access needs no finding: it only writes, or all bytes that it reads were written.
 #[inline]
 fn needs_no_finding(written: &Bytes, base: u64, event: &AccessEvent<'_>) -> bool {
@@ -560,7 +563,7 @@ fn needs_no_finding(written: &Bytes, base: u64, event: &AccessEvent<'_>) -> bool
     let (low, high) = (event.min, event.max);
     let bytes = u64::from(event.bytes);
     // In most cases the whole range around the addresses is written: one check for all lanes.
-    high - low <= 64 * bytes && written.contains(low - base, high - low + bytes)
+    high - low <= MAX_SPAN && written.contains(low - base, high - low + bytes)
         || event.lanes.iter().all(|lane| written.contains(event.addresses[lane] - base, bytes))
 }
 

@@ -8,6 +8,8 @@ use crate::order::Operation;
 use crate::program::Pc;
 
 use super::lane_addresses::{LaneAddresses, LaneTile};
+use super::records::Records;
+use super::slab::Slab;
 
 /// An access by lanes of a warp, or by an asynchronous operation that they issued.
 #[derive(Clone, Copy, Debug)]
@@ -78,9 +80,11 @@ pub(super) enum Overflow {
 /// All accesses that the shadow of memory refers to.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Log {
-    accesses: Vec<Access>,
-    nodes: Vec<Node>,
-    scattered: Vec<PerLane<u64>>,
+    accesses: Records,
+    nodes: Slab<Node>,
+    scattered: Slab<PerLane<u64>>,
+    /// The node that was added last, unless there was a sweep since.
+    last_node: Option<u32>,
     /// Records and nodes that were live after the last sweep.
     live: usize,
     /// The number of records and nodes beyond which [`Log::is_full`].
@@ -119,35 +123,28 @@ impl Log {
     }
 
     fn scatter(&mut self, addresses: &PerLane<u64>) -> LaneAddresses {
-        self.scattered.push(*addresses);
-        LaneAddresses::Scattered(self.scattered.len() as u32 - 1)
+        LaneAddresses::Scattered(self.scattered.push(*addresses))
     }
 
     /// The addresses with this index in the table of scattered addresses.
     pub fn scattered(&self, index: u32) -> &PerLane<u64> {
-        &self.scattered[index as usize]
-    }
-
-    fn scattered_indices(&mut self) -> impl Iterator<Item = &mut u32> {
-        self.accesses.iter_mut().filter_map(|access| access.lane_addresses.scattered())
+        self.scattered.get(index)
     }
 
     /// Adds an access.
     pub fn push(&mut self, access: Access) -> AccessRef {
         assert!(!access.op.lanes.is_empty(), "an access is by some lane");
-        assert!(self.accesses.len() < LIST_BIT as usize, "a reference has room for every access");
-        if self.accesses.is_empty() {
+        if self.accesses.len() == 0 {
             // Number 0 means none.
-            self.accesses.push(access);
+            self.accesses.push(&access);
         }
-        self.accesses.push(access);
-        AccessRef(self.accesses.len() as u32 - 1)
+        AccessRef(self.accesses.push(&access))
     }
 
     /// The access of a reference to a single one.
-    pub fn get(&self, one: AccessRef) -> &Access {
+    pub fn get(&self, one: AccessRef) -> Access {
         debug_assert!(!one.is_none(), "there is such an access");
-        &self.accesses[(one.0 & !LIST_BIT) as usize]
+        self.accesses.get(one.0 & !LIST_BIT)
     }
 
     /// The accesses of a reference, newest first.
@@ -157,25 +154,21 @@ impl Log {
 
     /// The way in which the accesses of a reference represent all that there were.
     pub fn access_set(&self, reference: AccessRef) -> AccessSet {
-        if reference.0 & LIST_BIT == 0 { AccessSet::Exact } else { self.nodes[(reference.0 & !LIST_BIT) as usize].set }
+        if reference.0 & LIST_BIT == 0 { AccessSet::Exact } else { self.nodes.get(reference.0 & !LIST_BIT).set }
     }
 
     /// The newest of the accesses of a reference.
-    pub fn newest(&self, reference: AccessRef) -> &Access {
-        if reference.0 & LIST_BIT == 0 {
-            self.get(reference)
-        } else {
-            &self.accesses[self.nodes[(reference.0 & !LIST_BIT) as usize].access as usize]
-        }
+    pub fn newest(&self, reference: AccessRef) -> Access {
+        if reference.0 & LIST_BIT == 0 { self.get(reference) } else { self.accesses.get(self.nodes.get(reference.0 & !LIST_BIT).access) }
     }
 
     /// The newest of the atomics by several warps that a reference names; none if it names anything else.
-    pub fn newest_of_warps(&self, reference: AccessRef) -> Option<(&Access, AccessRef)> {
+    pub fn newest_of_warps(&self, reference: AccessRef) -> Option<(Access, AccessRef)> {
         if reference.0 & LIST_BIT == 0 {
             return None;
         }
-        let node = &self.nodes[(reference.0 & !LIST_BIT) as usize];
-        matches!(node.set, AccessSet::AtomicsByWarps(_)).then(|| (&self.accesses[node.access as usize], AccessRef(node.access)))
+        let node = self.nodes.get(reference.0 & !LIST_BIT);
+        matches!(node.set, AccessSet::AtomicsByWarps(_)).then(|| (self.accesses.get(node.access), AccessRef(node.access)))
     }
 
     /// The number of accesses that a reference names.
@@ -216,20 +209,22 @@ impl Log {
     /// A reference to the atomics of `older` and to `access`, all of the same block.
     pub fn atomics(&mut self, older: AccessRef, access: AccessRef) -> AccessRef {
         debug_assert!(self.newest(older).op.block == self.get(access).op.block, "atomics of one block are taken together");
-        let warp = |access: &Access| 1 << access.op.warp.number();
+        let warp = |access: Access| 1 << access.op.warp.number();
         let others = if let AccessSet::AtomicsByWarps(warps) = self.access_set(older) { warps } else { warp(self.newest(older)) };
         let set = AccessSet::AtomicsByWarps(others | warp(self.get(access)));
         // The lanes of an atomic mostly access locations that the same warps have accessed.
-        match self.nodes.last() {
-            Some(last) if last.access == access.0 && last.set == set => AccessRef((self.nodes.len() as u32 - 1) | LIST_BIT),
-            _ => self.node(access, AccessRef::default(), set),
+        let is_like = |last: &u32| matches!(self.nodes.get(*last), node if node.access == access.0 && node.set == set);
+        match self.last_node.filter(is_like) {
+            Some(last) => AccessRef(last | LIST_BIT),
+            None => self.node(access, AccessRef::default(), set),
         }
     }
 
     fn node(&mut self, access: AccessRef, rest: AccessRef, set: AccessSet) -> AccessRef {
         assert!(access.is_single(), "a cell names one access, and the others");
-        self.nodes.push(Node { access: access.0, rest, set });
-        AccessRef((self.nodes.len() as u32 - 1) | LIST_BIT)
+        let index = self.nodes.push(Node { access: access.0, rest, set });
+        self.last_node = Some(index);
+        AccessRef(index | LIST_BIT)
     }
 
     /// The number of records and nodes.
@@ -239,8 +234,7 @@ impl Log {
 
     /// Bytes that the log takes.
     pub fn bytes(&self) -> usize {
-        let scattered = self.scattered.len() * size_of::<PerLane<u64>>();
-        self.accesses.len() * size_of::<Access>() + self.nodes.len() * size_of::<Node>() + scattered
+        self.accesses.bytes() + self.nodes.bytes() + self.scattered.bytes()
     }
 
     /// True if it may be time to [`Sweep`].
@@ -250,7 +244,7 @@ impl Log {
 
     /// True if enough was added for a sweep over `entries` entries of the shadow; otherwise raises the limit of [`Log::is_full`].
     pub fn is_worth_a_sweep(&mut self, entries: usize) -> bool {
-        self.sweep_at = self.live + entries / 16 + MIN_SWEEP;
+        self.sweep_at = self.live + (entries / 16).min(self.live / 4) + MIN_SWEEP;
         self.is_full()
     }
 }
@@ -287,92 +281,58 @@ impl Iterator for Members<'_> {
             self.rest = AccessRef::default();
             return Some(now);
         }
-        let node = self.log.nodes[(now.0 & !LIST_BIT) as usize];
+        let node = *self.log.nodes.get(now.0 & !LIST_BIT);
         self.rest = node.rest;
         self.are_overwritten |= node.set == AccessSet::Overwritten;
         Some(AccessRef(node.access))
     }
 }
 
-/// Mark and sweep of the log: all references are passed to [`Sweep::mark`], [`Sweep::finish`] removes the accesses that are not marked, and
-/// [`Relocations::relocated`] updates the references.
+/// Mark and sweep of the log: all references are passed to [`Sweep::mark`], and [`Sweep::finish`] frees the accesses that are not marked.
 pub(super) struct Sweep<'a> {
     log: &'a mut Log,
-    accesses: Vec<u32>,
-    nodes: Vec<u32>,
+    accesses: Vec<bool>,
+    nodes: Vec<bool>,
 }
 
 impl<'a> Sweep<'a> {
     /// Begins to sweep `log`.
     pub fn new(log: &'a mut Log) -> Self {
-        let (accesses, nodes) = (vec![0; log.accesses.len()], vec![0; log.nodes.len()]);
+        let (accesses, nodes) = (log.accesses.unmarked(), log.nodes.unmarked());
         Self { log, accesses, nodes }
     }
 
     /// Marks the accesses that `reference` names as live.
     pub fn mark(&mut self, mut reference: AccessRef) {
         while reference.0 & LIST_BIT != 0 {
-            let index = (reference.0 & !LIST_BIT) as usize;
-            if self.nodes[index] != 0 {
+            let index = reference.0 & !LIST_BIT;
+            if std::mem::replace(&mut self.nodes[index as usize], true) {
                 return;
             }
-            self.nodes[index] = 1;
-            self.accesses[self.log.nodes[index].access as usize] = 1;
-            reference = self.log.nodes[index].rest;
+            let node = self.log.nodes.get(index);
+            self.accesses[node.access as usize] = true;
+            reference = node.rest;
         }
-        self.accesses[reference.0 as usize] = 1;
+        self.accesses[reference.0 as usize] = true;
     }
 
-    /// Removes the accesses that are not marked.
-    pub fn finish(mut self) -> Relocations {
+    /// Frees the accesses that are not marked.
+    pub fn finish(mut self) {
         // Number 0 means none, and is retained.
-        self.accesses.iter_mut().take(1).for_each(|first| *first = 1);
-        compact(&mut self.log.accesses, &mut self.accesses);
-        let mut scattered = vec![0; self.log.scattered.len()];
-        self.log.scattered_indices().for_each(|index| scattered[*index as usize] = 1);
-        compact(&mut self.log.scattered, &mut scattered);
-        self.log.scattered_indices().for_each(|index| *index = scattered[*index as usize]);
-        compact(&mut self.log.nodes, &mut self.nodes);
-        let relocations = Relocations { accesses: self.accesses, nodes: self.nodes };
-        for node in &mut self.log.nodes {
-            (node.access, node.rest) = (relocations.accesses[node.access as usize], relocations.relocated(node.rest));
+        self.accesses.iter_mut().take(1).for_each(|first| *first = true);
+        let mut scattered = self.log.scattered.unmarked();
+        for (index, _) in self.accesses.iter().enumerate().filter(|(_, is_live)| **is_live) {
+            if let LaneAddresses::Scattered(addresses) = self.log.accesses.get(index as u32).lane_addresses {
+                scattered[addresses as usize] = true;
+            }
         }
+        self.log.accesses.retain(&self.accesses);
+        self.log.nodes.retain(&self.nodes);
+        self.log.scattered.retain(&scattered);
+        self.log.last_node = None;
         self.log.live = self.log.len();
         self.log.sweep_at = self.log.live + MIN_SWEEP;
-        relocations
     }
-}
-
-/// The new positions of accesses after a sweep.
-pub(super) struct Relocations {
-    accesses: Vec<u32>,
-    nodes: Vec<u32>,
-}
-
-impl Relocations {
-    /// The new reference to the accesses that `reference` named before the sweep.
-    pub fn relocated(&self, reference: AccessRef) -> AccessRef {
-        let index = (reference.0 & !LIST_BIT) as usize;
-        match reference {
-            AccessRef(0) => reference,
-            _ if reference.is_single() => {
-                assert!(self.accesses[index] != 0, "what is referred to was marked");
-                AccessRef(self.accesses[index])
-            }
-            _ => AccessRef(self.nodes[index] | LIST_BIT),
-        }
-    }
-}
-
-/// Removes the items that are not marked, and replaces the mark of each other one by its new index.
-fn compact<T: Copy>(items: &mut Vec<T>, marks: &mut [u32]) {
-    let mut len = 0;
-    for (index, mark) in marks.iter_mut().enumerate().filter(|(_, mark)| **mark != 0) {
-        items[len] = items[index];
-        *mark = len as u32;
-        len += 1;
-    }
-    items.truncate(len);
 }
 
 #[cfg(test)]
@@ -408,13 +368,12 @@ mod tests {
         assert_eq!((log.count(dropped), log.len()), (2, 5 + 2));
         let mut sweep = Sweep::new(&mut log);
         sweep.mark(kept);
-        let relocations = sweep.finish();
-        let kept = relocations.relocated(kept);
+        sweep.finish();
         let ticks: Vec<Tick> = log.members(kept).map(|member| log.get(member).op.tick).collect();
-        assert_eq!((ticks, log.len(), relocations.relocated(AccessRef::default())), (vec![Tick(4), Tick(2)], 3 + 1, AccessRef::default()));
-        assert_eq!(
-            (log.get(relocations.relocated(refs[3])).lanes_at(4, &log), log.newest(kept).lanes_at(2, &log)),
-            (LaneMask::ALL, LaneMask::NONE)
-        );
+        assert_eq!((ticks, log.len()), (vec![Tick(4), Tick(2)], 3 + 1));
+        assert_eq!((log.get(refs[3]).lanes_at(4, &log), log.newest(kept).lanes_at(2, &log)), (LaneMask::ALL, LaneMask::NONE));
+        // What was freed is used again, with its addresses.
+        assert_eq!([5, 6, 7].map(|tick| access(&mut log, Tick(tick))), [refs[0], refs[2], AccessRef(5)]);
+        assert_eq!((log.get(refs[0]).lanes_at(5, &log), log.get(refs[1]).lanes_at(2, &log)), (LaneMask::ALL, LaneMask::ALL));
     }
 }

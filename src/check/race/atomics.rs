@@ -18,7 +18,7 @@ impl Detector<'_> {
             self.unordered_accesses.add(self.access.pc, self.access.pc);
             return Some(entry);
         }
-        self.needs_no_order_with(newest).then(|| self.with_atomic(entry))
+        self.needs_no_order_with(&newest).then(|| self.with_atomic(entry))
     }
 
     /// The entry of a unit with the atomic added to its atomics.
@@ -38,7 +38,7 @@ impl Detector<'_> {
             AccessSet::Exact | AccessSet::Overwritten => older.is_single() || self.log.members(older).nth(1).is_none(),
             AccessSet::Overflowed(_) => false,
         };
-        is_alone && self.needs_no_order_with(self.log.newest(older))
+        is_alone && self.needs_no_order_with(&self.log.newest(older))
     }
 
     /// Whether an earlier access is an atomic of this block that needs no order with the access, an atomic as well.

@@ -2,7 +2,7 @@
 
 use super::access::{Access, AccessRef, AccessSet, Log, Overflow};
 use super::lane_addresses::LaneAddresses;
-use super::shadow::{Entry, Shadow};
+use super::shadow::{Entry, Shadow, WORD_BYTES};
 use super::unrecorded::UnrecordedAccesses;
 use crate::base::WarpId;
 use crate::check::finding::SideAction;
@@ -173,14 +173,17 @@ impl Detector<'_> {
         self.record_unrecorded_at(shadow, address, bytes);
         while bytes > 0 {
             let (entries, unit) = shadow.units(address, bytes);
-            let done = entries.len() as u64 * unit;
+            let ordered = if unit > WORD_BYTES { self.update_ordered(entries) as u64 * unit } else { 0 };
+            let done = if ordered > 0 { ordered } else { self.update_words(shadow, address, bytes) };
             assert!(done > 0 && done <= bytes, "{done} of {bytes} bytes from {address:#x} on");
-            self.update_entries(entries, address, unit);
             (address, bytes) = (address + done, bytes - done);
         }
     }
 
-    fn update_entries(&mut self, entries: &mut [Entry], address: u64, unit: u64) {
+    /// Updates the entries of the bytes from `address` on, in units of a word at most, and returns the number of bytes: up to `bytes`, but
+    /// not beyond the page.
+    fn update_words(&mut self, shadow: &mut Shadow, address: u64, bytes: u64) -> u64 {
+        let (entries, unit) = shadow.words(address, bytes);
         let mut index = 0;
         while index < entries.len() {
             let from = entries[index];
@@ -198,6 +201,7 @@ impl Detector<'_> {
                 }
             }
         }
+        entries.len() as u64 * unit
     }
 
     /// The new entry of the unit at `address`, and whether it is the same for every unit with the same old entry: then the transition is
@@ -244,15 +248,15 @@ impl Detector<'_> {
     fn compare_all(&mut self, older: AccessRef, address: u64) -> (AccessRef, bool) {
         if older.is_single()
             && !self.is_same_access(older)
-            && !self.is_outlived_by(self.log.get(older))
-            && let (HbRelation::Before, address_independent) = self.hb_relation(self.log.get(older), address)
+            && !self.is_outlived_by(&self.log.get(older))
+            && let (HbRelation::Before, address_independent) = self.hb_relation(&self.log.get(older), address)
         {
             return (AccessRef::default(), address_independent);
         }
         let (mut retained, mut all_retained, mut address_independent) =
             (smallvec::SmallVec::<[(AccessRef, bool); MAX_ACCESSES_IN_LARGE_LOG]>::new(), true, true);
         for (member, is_overwritten) in self.members(older) {
-            let other = *self.log.get(member);
+            let other = self.log.get(member);
             if self.is_same_access(member) {
                 // Another lane of this instruction has accessed the unit already.
                 address_independent = false;
@@ -301,14 +305,14 @@ impl Detector<'_> {
     }
 
     /// True if an access is the one that is compared, or part of the same copy.
-    fn is_same_access(&self, one: AccessRef) -> bool {
+    pub(super) fn is_same_access(&self, one: AccessRef) -> bool {
         let copy = self.access.copy;
         one == self.access_ref || copy != 0 && self.log.get(one).copy == copy
     }
 
     /// [`Self::compare`] for more accesses than are retained.
     fn compare_many(&mut self, older: AccessRef, overflow: Overflow, address: u64) -> (AccessRef, bool) {
-        let members: smallvec::SmallVec<[Access; 2]> = self.log.members(older).map(|member| *self.log.get(member)).collect();
+        let members: smallvec::SmallVec<[Access; 2]> = self.log.members(older).map(|member| self.log.get(member)).collect();
         let (number, warp) = (self.block.number, self.access.op.warp);
         let is_same_block = |access: &&Access| access.op.block == number;
         let newest = members[0];
@@ -339,7 +343,7 @@ impl Detector<'_> {
 
     /// [`Self::compare`] for atomics by several warps of a block, of which only the newest is retained.
     fn compare_atomics(&mut self, older: AccessRef, warps: u32, address: u64) -> AccessRef {
-        let (newest, warp) = (*self.log.newest(older), self.access.op.warp);
+        let (newest, warp) = (self.log.newest(older), self.access.op.warp);
         let is_before =
             |number: u32| self.block.happens_before_all(warp, &Operation { warp: WarpId::new(number), lanes: LaneMask::ALL, ..newest.op });
         let mut rest = warps;
@@ -398,27 +402,13 @@ impl Detector<'_> {
     fn hb_relation(&self, other: &Access, address: u64) -> (HbRelation, bool) {
         let access = &self.access;
         debug_assert!(other.op.tick <= access.op.tick, "the shadow holds what came before");
-        let crosses_proxies = other.action != SideAction::Read && other.proxy != access.proxy && access.proxy != Proxy::Generic;
+        let crosses_proxies = self.crosses_proxies(other);
         if self.reports_lockstep
             && let Some(relation) = self.ordered_by_lockstep(other, address)
         {
             return (relation, false);
         }
-        let fenced = || self.is_fenced(other, |memory| self.block.all_fenced_before(memory, access.op.warp, &other.op));
-        let are_kept_in_order = other.strong.is_some() && access.strong.is_some();
-        let in_lockstep = || !self.reports_lockstep && are_kept_in_order && self.is_in_lockstep(other, other.op.lanes);
-        if (self.block.happens_before_all(access.op.warp, &other.op) || self.is_same_thread(other) || in_lockstep())
-            && (!crosses_proxies || fenced())
-        {
-            return (HbRelation::Before, true);
-        }
-        if self.is_lane_to_lane(other)
-            && (access.op.lanes & other.op.lanes).iter().all(|lane| self.happens_before(lane, other, lane, crosses_proxies))
-        {
-            return (HbRelation::Before, true);
-        }
-        let is_single_lane = access.op.lanes.count() == 1;
-        if is_single_lane && other.op.lanes.iter().all(|by| self.happens_before(access.op.lanes.first(), other, by, crosses_proxies)) {
+        if self.is_before_everywhere(other) {
             return (HbRelation::Before, true);
         }
         let (first, second) = (other.lanes_at(address, self.log), access.lanes_at(address, self.log));
@@ -441,6 +431,32 @@ impl Detector<'_> {
             }
         }
         (lockstep_only.unwrap_or(HbRelation::Before), false)
+    }
+
+    /// True if an earlier access happens before this one at every byte that both access, and is visible to it; false also if that takes a
+    /// look at the lanes of each byte.
+    pub(super) fn is_before_everywhere(&self, other: &Access) -> bool {
+        let (access, crosses_proxies) = (&self.access, self.crosses_proxies(other));
+        let fenced = || self.is_fenced(other, |memory| self.block.all_fenced_before(memory, access.op.warp, &other.op));
+        let are_kept_in_order = other.strong.is_some() && access.strong.is_some();
+        let in_lockstep = || !self.reports_lockstep && are_kept_in_order && self.is_in_lockstep(other, other.op.lanes);
+        if (self.block.happens_before_all(access.op.warp, &other.op) || self.is_same_thread(other) || in_lockstep())
+            && (!crosses_proxies || fenced())
+        {
+            return true;
+        }
+        if self.is_lane_to_lane(other)
+            && (access.op.lanes & other.op.lanes).iter().all(|lane| self.happens_before(lane, other, lane, crosses_proxies))
+        {
+            return true;
+        }
+        let is_single_lane = access.op.lanes.count() == 1;
+        is_single_lane && other.op.lanes.iter().all(|by| self.happens_before(access.op.lanes.first(), other, by, crosses_proxies))
+    }
+
+    /// True if a write must be made visible to the proxy of the access.
+    fn crosses_proxies(&self, other: &Access) -> bool {
+        other.action != SideAction::Read && other.proxy != self.access.proxy && self.access.proxy != Proxy::Generic
     }
 
     /// The relation of lanes that are ordered only because they ran in lockstep until they diverged after the earlier access.

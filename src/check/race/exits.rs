@@ -37,7 +37,7 @@ impl RaceChecker {
 
     /// Defers findings about the accesses to the byte at `address` that may come after the exit of the block in `block_slot`.
     fn defer_late_accesses(&mut self, block_slot: u32, accesses: AccessRef, address: u64, exit: &Side) {
-        let members = self.shared_log.members(accesses).map(|one| *self.shared_log.get(one));
+        let members = self.shared_log.members(accesses).map(|one| self.shared_log.get(one));
         let late: Vec<Access> = members.filter(|access| self.may_outlive(block_slot, access)).collect();
         for access in &late {
             assert!(access.op.tick <= exit.point.tick, "what a block does not know of came before its exit");

@@ -44,8 +44,8 @@ enum Width {
 }
 
 impl Width {
-    /// The widths of several rows, the widest first.
-    const NARROW: [Self; 3] = [Width::Sixteen, Width::Eight, Width::Four];
+    /// The widths, the widest first.
+    const ALL: [Self; 4] = [Width::Warp, Width::Sixteen, Width::Eight, Width::Four];
 
     fn lanes(self) -> usize {
         match self {
@@ -58,17 +58,36 @@ impl Width {
 
     /// The widest of at most `stray` lanes: lane `stray` is the first whose address does not continue the first row.
     fn up_to(stray: usize) -> Option<Self> {
-        Self::NARROW.into_iter().find(|width| width.lanes() <= stray)
+        Self::ALL.into_iter().find(|width| width.lanes() <= stray)
     }
 }
 
 impl LaneAddresses {
+    /// The same relative to an origin, and this: the base of a tile, or the index of scattered ones.
+    pub fn relative(self) -> (Self, u64) {
+        match self {
+            LaneAddresses::Tile(tile) => (LaneAddresses::Tile(LaneTile { base: 0, ..tile }), tile.base),
+            LaneAddresses::Scattered(index) => (LaneAddresses::Scattered(0), u64::from(index)),
+            LaneAddresses::All => (self, 0),
+        }
+    }
+
+    /// The addresses that are relative to `origin`.
+    #[inline]
+    pub fn at(self, origin: u64) -> Self {
+        match self {
+            LaneAddresses::Tile(tile) => LaneAddresses::Tile(LaneTile { base: origin, ..tile }),
+            LaneAddresses::Scattered(_) => LaneAddresses::Scattered(origin as u32),
+            LaneAddresses::All => self,
+        }
+    }
+
     /// The lanes of `lanes` that access the byte at `address`, if each accesses `bytes` bytes.
     pub fn lanes_at(&self, lanes: LaneMask, bytes: u32, address: u64, log: &Log) -> LaneMask {
         let accesses = |start: u64| address.wrapping_sub(start) < u64::from(bytes);
         match self {
             LaneAddresses::All => lanes,
-            LaneAddresses::Tile(tile) => lanes.filter(|lane| accesses(tile.address(lane))),
+            LaneAddresses::Tile(tile) => (lanes & tile.lanes_near(address, bytes)).filter(|lane| accesses(tile.address(lane))),
             LaneAddresses::Scattered(index) => {
                 let addresses = log.scattered(*index);
                 lanes.filter(|lane| accesses(addresses[lane]))
@@ -83,11 +102,6 @@ impl LaneAddresses {
             LaneAddresses::Tile(tile) => Some(tile.address(lane)),
             LaneAddresses::Scattered(index) => Some(log.scattered(*index)[lane]),
         }
-    }
-
-    /// The index in the log's table of scattered addresses, if they are scattered.
-    pub fn scattered(&mut self) -> Option<&mut u32> {
-        if let LaneAddresses::Scattered(index) = self { Some(index) } else { None }
     }
 
     /// True if no two lanes access the same byte, if each accesses `bytes` bytes; false also if that is not known.
@@ -128,15 +142,13 @@ impl LaneTile {
     fn of_all(addresses: &PerLane<u64>) -> Option<Self> {
         let base = addresses[0];
         let stride = step(base, addresses[1], 1)?;
-        if is_strided(addresses, 1, stride) {
-            return Some(Self { base, stride, row: 0, width: Width::Warp });
-        }
-        let of_rows = |width: Width| {
-            let row = step(base, addresses[width.lanes()], 1)?;
-            let matches = is_strided(&addresses[..width.lanes()], 1, stride) && is_strided(addresses, width.lanes(), row);
-            matches.then_some(Self { base, stride, row, width })
-        };
-        Width::NARROW.into_iter().find_map(of_rows)
+        // Only rows of the widest width whose last lane is where the stride brings it can be evenly spaced: narrower ones would continue
+        // each other.
+        let has_ends = |width: &Width| addresses[width.lanes() - 1] == strided(base, stride, width.lanes() - 1);
+        let width = Width::ALL.into_iter().find(has_ends)?;
+        let row = if width == Width::Warp { 0 } else { step(base, addresses[width.lanes()], 1)? };
+        let matches = is_strided(&addresses[..width.lanes()], 1, stride) && is_strided(addresses, width.lanes(), row);
+        matches.then_some(Self { base, stride, row, width })
     }
 
     fn matches(&self, lanes: LaneMask, addresses: &PerLane<u64>) -> bool {
@@ -147,6 +159,16 @@ impl LaneTile {
     fn address(&self, lane: usize) -> u64 {
         let (column, row) = (lane % self.width.lanes(), lane / self.width.lanes());
         self.base.wrapping_add((i64::from(self.stride) * column as i64 + i64::from(self.row) * row as i64) as u64)
+    }
+
+    /// Lanes among which are all that access the byte at `address`: one at most, if the lanes are disjoint and in one row.
+    fn lanes_near(&self, address: u64, bytes: u32) -> LaneMask {
+        let is_row = self.width == Width::Warp && self.stride > 0 && self.stride.unsigned_abs() >= bytes;
+        if !is_row || address < self.base {
+            return LaneMask::ALL;
+        }
+        let lane = (address - self.base) / u64::from(self.stride.unsigned_abs());
+        if lane < LANES as u64 { LaneMask::of(lane as usize) } else { LaneMask::NONE }
     }
 
     /// The address of every lane.
@@ -193,6 +215,11 @@ impl LaneTile {
         let unbroken = (columns.bits() >> first).trailing_ones() == count && self.stride == bytes as i32;
         unbroken.then_some((start, u64::from(count) * u64::from(bytes)))
     }
+}
+
+/// The address `count` steps after `from`.
+fn strided(from: u64, step: i32, count: usize) -> u64 {
+    from.wrapping_add((i64::from(step) * count as i64) as u64)
 }
 
 /// True if every address is `step` bytes after the one a fixed number of lanes before it.
@@ -245,6 +272,27 @@ mod tests {
         assert_eq!(tile.runs(LaneMask::from_bits(0xff_ff0f), 4).unwrap().as_slice(), [(0x100, 16), (0x500, 32), (0x900, 32)]);
         assert!(LaneAddresses::Tile(tile).is_disjoint(4) && !tile.has_shared_address(LaneMask::ALL));
         assert_eq!(LaneAddresses::Tile(tile).lanes_at(LaneMask::ALL, 4, 0x506, &Log::default()), LaneMask::of(9));
+    }
+
+    #[test]
+    fn a_tile_has_the_widest_rows() {
+        for (width, row) in [(16, 64), (16, 0), (8, 1000), (4, 16), (4, 0), (8, 0)] {
+            for stride in [0, 4, 12] {
+                let at = |lane: u64| 0x1000 + lane % width * stride + lane / width * row;
+                let found = tile(LaneMask::ALL, at).unwrap();
+                assert!((0..LANES).all(|lane| found.address(lane) == at(lane as u64)), "{width} {row} {stride}");
+                // One lane elsewhere makes it none.
+                (1..LANES as u64).for_each(|stray| assert!(tile(LaneMask::ALL, |lane| at(lane) + u64::from(lane == stray)).is_none()));
+            }
+        }
+    }
+
+    #[test]
+    fn the_lanes_of_a_byte_are_found() {
+        let row = LaneAddresses::Tile(tile(LaneMask::ALL, |lane| 0x100 + lane * 8).unwrap());
+        let at = |address: u64, bytes: u32| row.lanes_at(LaneMask::from_bits(!2), bytes, address, &Log::default());
+        assert_eq!([at(0xff, 4), at(0x100, 4), at(0x104, 4), at(0x108, 4), at(0x200, 4)], [0, 1, 0, 0, 0].map(LaneMask::from_bits));
+        assert_eq!([at(0x1fb, 4), at(0x1ff, 8), at(0x114, 16)], [1 << 31, 1 << 31, 0b100].map(LaneMask::from_bits));
     }
 
     #[test]

@@ -38,12 +38,15 @@ mod exits;
 mod lane_addresses;
 mod lockstep;
 mod observed;
+mod ordered;
 mod path;
 mod recording;
+mod records;
 mod report;
 mod retention;
 mod scattered;
 mod shadow;
+mod slab;
 mod unordered;
 mod unrecorded;
 mod unused_loads;
@@ -277,7 +280,7 @@ impl RaceChecker {
         let warp = WarpId::new(event.point.warp.number());
         for lane in event.lanes.iter() {
             let address = event.addresses[lane];
-            let (entries, _) = shadow.units(address, u64::from(event.bytes));
+            let (entries, _) = shadow.around(address, u64::from(event.bytes));
             let Some(entry) = entries.first().filter(|entry| !entry.writes.is_none()) else { continue };
             let newest = log.newest(entry.writes);
             // One pair of lanes is enough, unless the write is by a block that starts later.
@@ -430,14 +433,13 @@ impl RaceChecker {
     fn sweep(&mut self, memory: ShadowMemory) {
         let Self { log, shared_log, global, shared, .. } = self;
         let (log, shadows) = match memory {
-            ShadowMemory::Global => (log, std::slice::from_mut(global)),
-            ShadowMemory::Block(_) => (shared_log, &mut shared[..]),
+            ShadowMemory::Global => (log, std::slice::from_ref(global)),
+            ShadowMemory::Block(_) => (shared_log, &shared[..]),
         };
         if log.is_worth_a_sweep(shadows.iter().flatten().map(|shadow| shadow.len()).sum()) {
             let mut sweep = Sweep::new(log);
             shadows.iter().flatten().for_each(|shadow| shadow.mark(&mut sweep));
-            let relocations = sweep.finish();
-            shadows.iter_mut().flatten().for_each(|shadow| shadow.relocate(&relocations));
+            sweep.finish();
         }
     }
 

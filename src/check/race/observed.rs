@@ -36,7 +36,7 @@ impl Detector<'_> {
         let mut chain = smallvec::SmallVec::<[AccessRef; 8]>::from_slice(&[write]);
         for member in later.into_iter().rev().filter(|member| *member != self.access_ref) {
             let (last, next) = (self.log.get(chain[chain.len() - 1]), self.log.get(member));
-            if next.action != SideAction::Atomic || !self.reads_strongly(last, next) {
+            if next.action != SideAction::Atomic || !self.reads_strongly(&last, &next) {
                 break;
             }
             chain.push(member);
@@ -57,14 +57,14 @@ impl Detector<'_> {
         let later_writes = chain[1..].iter().map(|write| self.log.get(*write));
         let reads = self.log.members(self.compared.reads).map(|read| self.log.get(read)).filter(|read| {
             let source = chain.iter().rev().map(|write| self.log.get(*write)).find(|write| write.op.tick < read.op.tick);
-            source.is_some_and(|source| self.reads_strongly(source, read))
+            source.is_some_and(|source| self.reads_strongly(&source, read))
         });
-        let readers: smallvec::SmallVec<[&Access; 8]> = later_writes.chain(reads).collect();
+        let readers: smallvec::SmallVec<[Access; 8]> = later_writes.chain(reads).collect();
         let lanes = self.access.lanes_at(address, self.log);
         lanes.iter().all(|lane| {
             let is_after = |by: usize, of: &Access| self.block.happens_before(self.access.op.warp, lane, &of.op, by);
             // Lanes of one instruction act in ascending order: others observe the value of the last, which observes those before it.
-            let rest = written.filter(|by| !is_after(by, first));
+            let rest = written.filter(|by| !is_after(by, &first));
             let last_visible = if first.action == SideAction::Atomic { (written & !rest).iter().last() } else { None };
             let is_known = rest.iter().all(|by| last_visible.is_some_and(|last| by < last));
             let is_visible =
@@ -87,10 +87,10 @@ impl Detector<'_> {
             AccessSet::Overwritten => false,
             AccessSet::Exact => {
                 let mut members = self.log.members(older);
-                members.all(|member| is_read_modify_write(self.log.get(member))) && !members.are_overwritten()
+                members.all(|member| is_read_modify_write(&self.log.get(member))) && !members.are_overwritten()
             }
         };
-        is_rmw_sequence && is_read_modify_write(&self.access) && self.is_morally_strong(self.log.newest(older))
+        is_rmw_sequence && is_read_modify_write(&self.access) && self.is_morally_strong(&self.log.newest(older))
     }
 
     /// In another order the access may come before `other` is observed.

@@ -10,7 +10,7 @@ use super::unrecorded::UnrecordedAccess;
 use super::{RaceChecker, ShadowMemory, element_bytes, strength};
 use crate::base::WarpId;
 use crate::isa::{Ordering, Space};
-use crate::machine::{AccessEvent, AccessKind, CopyWait, IssuePoint, Proxy, SyncKind};
+use crate::machine::{AccessEvent, AccessKind, CopyWait, IssuePoint, Proxy, SyncKind, Tick};
 
 /// The largest range of addresses of a read that is checked as a whole, including bytes that no lane reads.
 const MAX_SPAN: u64 = 512;
@@ -31,8 +31,7 @@ impl RaceChecker {
 
     fn try_leave_atomic(&mut self, event: &AccessEvent<'_>) -> bool {
         let (block_slot, slot) = (event.block_id.block_slot, event.block_id.block_slot as usize);
-        let Some(block) = self.hb.block(block_slot) else { return false };
-        let is_ordered = self.newest[slot].is_none_or(|newest| newest < block.all_before);
+        let is_ordered = self.is_ordered_after_recorded(block_slot);
         let span = event.max - event.min + u64::from(event.bytes);
         let atomic = strength(&event.semantics);
         if !is_ordered || atomic.is_none() {
@@ -50,6 +49,12 @@ impl RaceChecker {
         true
     }
 
+    /// True if barriers order all threads of the block in `block_slot` after all that the shadow of its shared memory has.
+    fn is_ordered_after_recorded(&self, block_slot: u32) -> bool {
+        let is_before = |tick: Tick| self.hb.block(block_slot).is_some_and(|block| tick < block.all_before);
+        self.newest[block_slot as usize].is_none_or(is_before)
+    }
+
     fn unrecorded_access(&self, event: &AccessEvent<'_>) -> UnrecordedAccess {
         let element = element_bytes(&self.program.code[event.point.pc.index()].op, event.bytes);
         let (IssuePoint { tick, pc, .. }, warp) = (event.point, WarpId::new(event.point.warp.number()));
@@ -58,12 +63,26 @@ impl RaceChecker {
 
     fn try_leave_read(&mut self, event: &AccessEvent<'_>) -> bool {
         let block_slot = event.block_id.block_slot as usize;
-        let (bytes, span) = (u64::from(event.bytes), event.max - event.min + u64::from(event.bytes));
+        let span = event.max - event.min + u64::from(event.bytes);
         if self.unrecorded[block_slot].may_change(event.min, span) {
             self.record_unrecorded(event.block_id.block_slot);
         }
+        if !self.is_ordered_after_recorded(event.block_id.block_slot) && !self.is_ordered_after_writes(event, span) {
+            return false;
+        }
+        if self.unrecorded[block_slot].are_full() {
+            self.record_unrecorded(event.block_id.block_slot);
+        }
+        let access = self.unrecorded_access(event);
+        self.unrecorded[block_slot].push(access, event.addresses, (event.min, span));
+        true
+    }
+
+    /// True if a read of `span` bytes is ordered after the writes of the bytes that its lanes read.
+    fn is_ordered_after_writes(&mut self, event: &AccessEvent<'_>, span: u64) -> bool {
+        let (block_slot, bytes) = (event.block_id.block_slot, u64::from(event.bytes));
         let Self { hb, shared, shared_log: log, .. } = self;
-        let (Some(shadow), Some(block)) = (&mut shared[block_slot], hb.block(event.block_id.block_slot)) else { return false };
+        let (Some(shadow), Some(block)) = (&mut shared[block_slot as usize], hb.block(block_slot)) else { return false };
         let warp = WarpId::new(event.point.warp.number());
         let mut ordered = AccessRef::default();
         let mut is_ordered = |writes: AccessRef| {
@@ -74,20 +93,12 @@ impl RaceChecker {
             is_before
         };
         let mut are_ordered = |address: u64, bytes: u64| {
-            let (entries, unit) = shadow.units(address, bytes);
-            entries.len() as u64 * unit == bytes && entries.iter().all(|entry| is_ordered(entry.writes))
+            let (entries, looked_at) = shadow.around(address, bytes);
+            looked_at == bytes && entries.iter().all(|entry| is_ordered(entry.writes))
         };
         // The bytes between the lanes are mostly ordered as those that they read.
         let is_span_ordered = span <= MAX_SPAN && are_ordered(event.min, span);
-        if !is_span_ordered && !event.lanes.iter().all(|lane| are_ordered(event.addresses[lane], bytes)) {
-            return false;
-        }
-        if self.unrecorded[block_slot].are_full() {
-            self.record_unrecorded(event.block_id.block_slot);
-        }
-        let access = self.unrecorded_access(event);
-        self.unrecorded[block_slot].push(access, event.addresses, (event.min, span));
-        true
+        is_span_ordered || event.lanes.iter().all(|lane| are_ordered(event.addresses[lane], bytes))
     }
 
     /// Records the unrecorded accesses of the shared memory of the block in `block_slot`.

@@ -53,8 +53,8 @@ impl Detector<'_> {
     /// True if an earlier read must be retained beside the access; `of_warp` counts the reads of its warp retained so far.
     fn must_retain_read(&self, read: AccessRef, of_warp: &mut usize) -> bool {
         let (access, other) = (&self.access, self.log.get(read));
-        if read == self.access_ref || self.block.happens_before_all(access.op.warp, &other.op) || self.is_same_thread(other) {
-            return read != self.access_ref && self.is_outlived_by(other);
+        if read == self.access_ref || self.block.happens_before_all(access.op.warp, &other.op) || self.is_same_thread(&other) {
+            return read != self.access_ref && self.is_outlived_by(&other);
         }
         if (other.op.block, other.op.warp, other.op.agent) != (access.op.block, access.op.warp, access.op.agent) {
             return true;
@@ -67,7 +67,7 @@ impl Detector<'_> {
     fn must_retain_as_reader(&self, read: AccessRef, has_reader: &mut bool) -> bool {
         let (access, other) = (&self.access, self.log.get(read));
         let is_stronger = other.strong > access.strong || other.strong.is_some() && other.op.block != access.op.block;
-        let keeps = read != self.access_ref && is_stronger && is_observable(other) && !*has_reader;
+        let keeps = read != self.access_ref && is_stronger && is_observable(&other) && !*has_reader;
         *has_reader |= keeps;
         keeps
     }

@@ -52,7 +52,7 @@ impl Detector<'_> {
             return false;
         }
         self.record_unrecorded_at(shadow, min, span);
-        let (entries, unit) = shadow.units(min, span);
+        let (entries, unit) = shadow.words(min, span);
         if unit > bytes {
             return false;
         }

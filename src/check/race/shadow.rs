@@ -1,13 +1,23 @@
 //! Shadow memory: for every unit of memory that was accessed, its last writers and its readers since.
 //!
-//! A page has one entry for four bytes, until a narrower or less aligned access splits it into units of two bytes or one.
+//! A page has one entry for 512 bytes, until an access to less of them, or one that comes after the others for some of its bytes only,
+//! splits it into smaller units, down to a byte.
 
 use std::collections::BTreeMap;
 
-use super::access::{AccessRef, Relocations, Sweep};
+use super::access::{AccessRef, Sweep};
 
 /// Bytes of memory whose shadow is one page.
 const PAGE: u64 = 4096;
+
+/// The size of the largest units, as a power of two.
+const LARGEST: u8 = 9;
+
+/// The size of the units in which accesses are compared one by one, as a power of two: mostly that of an element.
+const WORD: u8 = 2;
+
+/// The same in bytes.
+pub(super) const WORD_BYTES: u64 = 1 << WORD;
 
 /// The number of pages in the lookup cache.
 const CACHE: usize = 16;
@@ -28,7 +38,7 @@ impl Entry {
 
 #[derive(Clone, Debug)]
 struct Page {
-    /// Bytes of a unit, as a power of two: 0, 1 or 2.
+    /// Bytes of a unit, as a power of two, [`LARGEST`] at most.
     unit: u8,
     entries: Vec<Entry>,
 }
@@ -49,15 +59,33 @@ impl Shadow {
 
     /// The entries of the bytes from `address` on, up to `bytes` but not beyond the page; and the size of a unit.
     pub fn units(&mut self, address: u64, bytes: u64) -> (&mut [Entry], u64) {
+        self.units_up_to(address, bytes, LARGEST)
+    }
+
+    /// The same, in units of four bytes at most.
+    pub fn words(&mut self, address: u64, bytes: u64) -> (&mut [Entry], u64) {
+        self.units_up_to(address, bytes, WORD)
+    }
+
+    fn units_up_to(&mut self, address: u64, bytes: u64, largest: u8) -> (&mut [Entry], u64) {
         assert!(bytes > 0, "there are units of some bytes");
         let offset = address % PAGE;
         let end = (offset + bytes).min(PAGE);
         let page = self.page(address / PAGE);
-        let fits = ((offset | end).trailing_zeros().min(2)) as u8;
+        let fits = ((offset | end).trailing_zeros() as u8).min(largest);
         page.split(fits);
         let unit = page.unit;
         debug_assert!(offset.is_multiple_of(1 << unit) && end.is_multiple_of(1 << unit), "units begin and end with the access");
         (&mut page.entries[(offset >> unit) as usize..(end >> unit) as usize], 1 << unit)
+    }
+
+    /// The entries of the units that the `bytes` bytes from `address` on lie in, up to the end of the page; and these bytes.
+    pub fn around(&mut self, address: u64, bytes: u64) -> (&[Entry], u64) {
+        assert!(bytes > 0, "there are units of some bytes");
+        let offset = address % PAGE;
+        let end = (offset + bytes).min(PAGE);
+        let page = self.page(address / PAGE);
+        (&page.entries[(offset >> page.unit) as usize..=((end - 1) >> page.unit) as usize], end - offset)
     }
 
     fn page(&mut self, number: u64) -> &mut Page {
@@ -66,7 +94,7 @@ impl Shadow {
         if self.cache[slot].0 != number + 1 {
             let pages = &mut self.pages;
             let index = *self.index.entry(number).or_insert_with(|| {
-                pages.push(Page { unit: 2, entries: vec![Entry::default(); PAGE as usize >> 2] });
+                pages.push(Page { unit: LARGEST, entries: vec![Entry::default(); PAGE as usize >> LARGEST] });
                 pages.len() as u32 - 1
             });
             self.cache[slot] = (number + 1, index);
@@ -111,20 +139,6 @@ impl Shadow {
             }
         }
     }
-
-    /// Updates all references after a sweep.
-    pub fn relocate(&mut self, relocations: &Relocations) {
-        let (mut from, mut to) = (Entry::default(), Entry::default());
-        for page in &mut self.pages {
-            for entry in &mut page.entries {
-                if *entry != from {
-                    from = *entry;
-                    to = Entry { writes: relocations.relocated(from.writes), reads: relocations.relocated(from.reads) };
-                }
-                *entry = to;
-            }
-        }
-    }
 }
 
 impl Page {
@@ -147,18 +161,30 @@ mod tests {
     fn a_narrow_access_splits_the_page() {
         let mut shadow = Shadow::default();
         let word = Entry { writes: AccessRef(7), reads: AccessRef(0) };
-        shadow.units(8, 4).0.fill(word);
+        assert_eq!((shadow.units(512, 512).0.len(), shadow.len()), (1, 8));
+        shadow.units(8, 8).0.fill(word);
+        assert_eq!((shadow.units(0, 16).0.len(), shadow.len()), (2, 512));
+        assert_eq!((shadow.words(8, 4).0[0], shadow.len()), (word, 1024));
         let (entries, unit) = shadow.units(9, 1);
         assert_eq!((entries.len(), unit, entries[0]), (1, 1, word));
         entries[0].reads = AccessRef(3);
         assert_eq!(shadow.units(8, 4).0.iter().map(|entry| entry.reads.0).collect::<Vec<_>>(), [0, 3, 0, 0]);
-        assert_eq!(shadow.units(12, 4).0[0], Entry::default());
+        assert_eq!(shadow.units(16, 4).0[0], Entry::default());
     }
 
     #[test]
     fn a_range_ends_with_its_page() {
         let mut shadow = Shadow::default();
-        assert_eq!(shadow.units(4096 - 8, 64).0.len(), 2);
-        assert_eq!((shadow.units(4096, 56).0.len(), shadow.len()), (14, 2048));
+        assert_eq!(shadow.units(4096 - 8, 64).0.len(), 1);
+        assert_eq!((shadow.units(4096, 56).0.len(), shadow.len()), (7, 1024));
+    }
+
+    #[test]
+    fn a_look_at_a_range_splits_nothing() {
+        let mut shadow = Shadow::default();
+        shadow.units(1024, 512).0[0].writes = AccessRef(2);
+        let (entries, bytes) = shadow.around(1020, 8);
+        assert_eq!((entries.iter().map(|entry| entry.writes.0).collect::<Vec<_>>(), bytes), (vec![0, 2], 8));
+        assert_eq!((shadow.around(4090, 8).1, shadow.len()), (6, 8));
     }
 }

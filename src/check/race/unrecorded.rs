@@ -103,25 +103,30 @@ fn includes(accessed: &Units, address: u64, bytes: u64) -> bool {
 }
 
 impl Atomics {
-    /// Adds one by lanes with these addresses; true if a lane accesses a unit that another one has accessed.
-    fn add(&mut self, access: &UnrecordedAccess, addresses: &PerLane<u64>) -> bool {
+    /// Adds one by lanes with these addresses, the last of which is below `end`; true if a lane accesses a unit that another one has
+    /// accessed.
+    fn add(&mut self, access: &UnrecordedAccess, addresses: &PerLane<u64>, end: u64) -> bool {
         let UnrecordedAccess { pc, lanes, bytes: (bytes, _), .. } = *access;
         self.bytes = bytes;
         if !self.pcs.contains(&pc) {
             self.pcs.push(pc);
         }
-        let mut meets = false;
-        for lane in lanes.iter() {
-            for unit in addresses[lane] / ATOMIC_UNIT..(addresses[lane] + u64::from(bytes)).div_ceil(ATOMIC_UNIT) {
-                let (word, bit) = ((unit / 64) as usize, 1 << (unit % 64));
-                if self.touched.len() <= word {
-                    self.touched.resize(word + 1, 0);
-                }
-                meets |= self.touched[word] & bit != 0;
-                self.touched[word] |= bit;
-            }
+        let words = (end / ATOMIC_UNIT / 64) as usize + 1;
+        if self.touched.len() < words {
+            self.touched.resize(words, 0);
         }
-        meets
+        let touched = &mut self.touched[..words];
+        let mut touch = |unit: u64| {
+            let (word, bit) = (&mut touched[(unit / 64) as usize], 1 << (unit % 64));
+            let is_touched = *word & bit != 0;
+            *word |= bit;
+            is_touched
+        };
+        let last = u64::from(bytes) - 1;
+        lanes.iter().fold(false, |meets, lane| {
+            let (first, last) = (addresses[lane] / ATOMIC_UNIT, (addresses[lane] + last) / ATOMIC_UNIT);
+            (first..=last).fold(meets, |meets, unit| touch(unit) | meets)
+        })
     }
 
     fn clear(&mut self) {
@@ -155,7 +160,7 @@ impl UnrecordedAccesses {
         let tile = LaneTile::of(access.lanes, addresses);
         let lane_addresses = tile.map_or_else(|| self.scatter(addresses), Addresses::Tile);
         self.accesses.push((access, lane_addresses));
-        let meets = access.atomic.is_some() && self.atomics.add(&access, addresses);
+        let meets = access.atomic.is_some() && self.atomics.add(&access, addresses, address + bytes);
         if meets { &self.atomics.pcs } else { &[] }
     }
 

@@ -65,6 +65,16 @@ struct Operation {
     operand: (String, String),
 }
 
+/// A store of a value that a register carries from one store to the next.
+struct AccumulatedStore {
+    store: Pc,
+    /// The instruction that computes the stored value.
+    producer: Pc,
+    /// The number of its operand that is the value stored before, and of the other one.
+    carried: usize,
+    operand: usize,
+}
+
 impl ReadModifyWrite<'_> {
     /// The alternative changes that replace it by the atomic `f`.
     pub fn by_atomic(&self, f: AtomicFn) -> Vec<(Vec<TextChange>, String)> {
@@ -73,7 +83,7 @@ impl ReadModifyWrite<'_> {
         let (setup, operand) = &operation.operand;
         let guard = self.guard(self.store);
         let place = |stem: &str, result: &str| {
-            let space = self.space().map_or(String::new(), |space| format!(".{space}"));
+            let space = self.space_modifier();
             let head = if setup.is_empty() { String::new() } else { format!("{{ {setup} ") };
             let tail = if setup.is_empty() { "" } else { " }" };
             format!("{head}{guard}{stem}.relaxed.gpu{space}.{} {result}{address}, {operand};{tail}", operation.name)
@@ -106,7 +116,7 @@ impl ReadModifyWrite<'_> {
         let (address, value, loaded) = (self.operand(self.store, 0)?, self.operand(self.store, 1)?, self.operand(self.load, 0)?);
         let from = self.operand(self.load, 1)?;
         let strong = rewritten(&self.program.opcode(self.load)?.text, Modifiers::semantics(Ordering::Relaxed), self.program)?;
-        let space = self.space().map_or(String::new(), |space| format!(".{space}"));
+        let space = self.space_modifier();
         let ty = if value.starts_with("0f") || value.starts_with("0F") || value.starts_with("0d") || value.starts_with("0D") {
             "f"
         } else {
@@ -117,10 +127,7 @@ impl ReadModifyWrite<'_> {
             "$fix_again_{number}:\n\t.reg .b{bits} %fix_old_{number};\n\t{guard}{strong} {loaded}, {from};\n\tmov.b{bits} \
              %fix_old_{number}, {loaded};"
         );
-        let skip = self.program.guard_text(self.store).map_or(String::new(), |guard| match guard.strip_prefix('!') {
-            Some(holds) => format!("@{holds} bra $fix_done_{number};\n\t"),
-            None => format!("@!{guard} bra $fix_done_{number};\n\t"),
-        });
+        let skip = self.skip(self.store, &format!("$fix_done_{number}"));
         let end = format!(
             "{skip}{{\n\t.reg .b{bits} %fix_new, %fix_seen;\n\t.reg .pred %fix_differs;\n\tmov.{ty}{bits} %fix_new, \
              {value};\n\tatom.relaxed.gpu{space}.cas.b{bits} %fix_seen, {address}, %fix_old_{number}, \
@@ -134,6 +141,50 @@ impl ReadModifyWrite<'_> {
     /// loads before the first ones are removed.
     pub fn accumulated(&self, f: AtomicFn, stores: &BTreeSet<Pc>) -> Option<(Vec<TextChange>, String)> {
         let (_, word, types) = OPERATIONS.iter().find(|(listed, ..)| *listed == f)?;
+        let mut name = String::new();
+        let changes = self.each_accumulated(stores, |AccumulatedStore { store, producer, operand, .. }| {
+            let opcode = self.program.opcode(producer)?;
+            let ty = types.iter().find(|(listed, _)| opcode.text.ends_with(&format!(".{listed}"))).map(|(_, atomic)| *atomic)?;
+            (opcode.stem() == *word).then_some(())?;
+            let (address, operand, space) = (self.operand(store, 0)?, self.operand(producer, operand)?, self.space_modifier());
+            name = format!("red.{word}.{ty}");
+            Some(format!("{}red.relaxed.gpu{space}.{word}.{ty} {address}, {operand};", self.guard(store)))
+        })?;
+        Some((changes, name))
+    }
+
+    /// The same for an operation without an atomic: each store becomes a loop around a compare-and-swap.
+    pub fn accumulated_by_swaps(&self, stores: &BTreeSet<Pc>) -> Option<(Vec<TextChange>, String)> {
+        let mut name = String::new();
+        let changes = self.each_accumulated(stores, |AccumulatedStore { store, producer, carried, operand }| {
+            let Op::Memory(MemoryOp::Store { bits, reg_bits, .. }) = self.program.code[store.index()].op else { return None };
+            let is_whole = bits == reg_bits && matches!(bits, 32 | 64) && self.program.guard_text(producer).is_none();
+            (is_whole && self.program.operand_texts(producer).len() == 3).then_some(())?;
+            let (address, opcode) = (self.operand(store, 0)?, &self.program.opcode(producer)?.text);
+            let mut sources = [String::from("%fix_old"), self.operand(producer, operand)?];
+            if carried > operand {
+                sources.reverse();
+            }
+            let (space, number, [a, b]) = (self.space_modifier(), store.index(), sources);
+            let skip = self.skip(store, &format!("$fix_done_{number}"));
+            name = format!("atom.cas.b{bits} in a loop");
+            Some(format!(
+                "{skip}{{\n\t.reg .b{bits} %fix_old, %fix_new, %fix_seen;\n\t.reg .pred %fix_differs;\n\tld.relaxed.gpu{space}.b{bits} \
+                 %fix_old, {address};\n$fix_again_{number}:\n\t{opcode} %fix_new, {a}, {b};\n\tatom.relaxed.gpu{space}.cas.b{bits} \
+                 %fix_seen, {address}, %fix_old, %fix_new;\n\tsetp.ne.s{bits} %fix_differs, %fix_seen, %fix_old;\n\tmov.b{bits} \
+                 %fix_old, %fix_seen;\n\t@%fix_differs bra $fix_again_{number};\n\t}}\n$fix_done_{number}:"
+            ))
+        })?;
+        Some((changes, name))
+    }
+
+    /// The changes that replace each of `stores` of a value that a register carries from one to the next by `atomic`, and remove the loads
+    /// before the first ones and the operations on that register.
+    fn each_accumulated(
+        &self,
+        stores: &BTreeSet<Pc>,
+        mut atomic: impl FnMut(AccumulatedStore) -> Option<String>,
+    ) -> Option<Vec<TextChange>> {
         let mut producers: BTreeMap<Pc, Pc> = BTreeMap::new();
         for store in stores {
             let value = reads(&self.program.code[store.index()], self.program);
@@ -142,32 +193,23 @@ impl ReadModifyWrite<'_> {
             let producer = defined.find(|at| self.operand(Pc(*at as u32), 0).as_ref() == Some(&stored))?;
             producers.insert(*store, Pc(producer as u32));
         }
-        let (mut changes, mut loads, mut name) = (Vec::new(), BTreeSet::new(), String::new());
+        let (mut changes, mut loads) = (Vec::new(), BTreeSet::new());
         let producer_indices: BTreeSet<usize> = producers.values().map(|pc| pc.index()).collect();
-        for (store, producer) in &producers {
-            let opcode = self.program.opcode(*producer)?;
-            let ty = types.iter().find(|(listed, _)| opcode.text.ends_with(&format!(".{listed}"))).map(|(_, atomic)| *atomic)?;
-            (opcode.stem() == *word).then_some(())?;
-            let (defining, other) = [(1, 2), (2, 1)].into_iter().find_map(|(carried, other)| {
-                let from = self.carried(*producer, carried, &producer_indices)?;
-                let is_same = |at: &usize| self.analysis.is_same_location(self.program, Pc(*at as u32), *store);
-                from.iter().all(is_same).then_some((from, other))
+        for (&store, &producer) in &producers {
+            let (defining, carried, operand) = [(1, 2), (2, 1)].into_iter().find_map(|(carried, other)| {
+                let from = self.carried(producer, carried, &producer_indices)?;
+                let is_same = |at: &usize| self.analysis.is_same_location(self.program, Pc(*at as u32), store);
+                from.iter().all(is_same).then_some((from, carried, other))
             })?;
             loads.extend(defining);
-            let (address, operand) = (self.operand(*store, 0)?, self.operand(*producer, other)?);
-            let space = self.space().map_or(String::new(), |space| format!(".{space}"));
-            name = format!("red.{word}.{ty}");
-            self.are_sources_unchanged(*producer, *producer, *store).then_some(())?;
-            changes.push(TextChange::Replace(
-                *store,
-                format!("{}red.relaxed.gpu{space}.{word}.{ty} {address}, {operand};", self.guard(*store)),
-            ));
+            self.are_sources_unchanged(producer, producer, store).then_some(())?;
+            changes.push(TextChange::Replace(store, atomic(AccumulatedStore { store, producer, carried, operand })?));
         }
         let users = loads.iter().map(|at| Pc(*at as u32)).chain(producers.values().copied()).flat_map(|pc| self.uses(pc));
         let is_own = |at: &usize| producer_indices.contains(at) || stores.contains(&Pc(*at as u32));
         let all_own = users.collect::<BTreeSet<usize>>().iter().all(is_own);
         changes.extend(loads.iter().chain(&producer_indices).map(|at| TextChange::Replace(Pc(*at as u32), String::new())));
-        (all_own && !loads.is_empty()).then_some((changes, name))
+        (all_own && !loads.is_empty()).then_some(changes)
     }
 
     /// The changes that replace each of `stores` by an atomic maximum or minimum, if the test before it compares the stored value with the
@@ -179,7 +221,7 @@ impl ReadModifyWrite<'_> {
         let kinds: BTreeSet<(&str, &str)> = tests.iter().map(|test| (test.word, test.ty)).collect();
         let loads: BTreeSet<Pc> = tests.iter().flat_map(|test| test.loads.iter().copied()).collect();
         let [(word, ty)] = kinds.into_iter().collect::<Vec<_>>()[..] else { return None };
-        let space = self.space().map_or(String::new(), |space| format!(".{space}"));
+        let space = self.space_modifier();
         let mut changes = Vec::new();
         for store in stores {
             let (address, value) = (self.operand(*store, 0)?, self.operand(*store, 1)?);
@@ -330,6 +372,19 @@ impl ReadModifyWrite<'_> {
     /// `@%p1 ` of a guarded statement.
     fn guard(&self, pc: Pc) -> String {
         self.program.guard_text(pc).map_or(String::new(), |guard| format!("@{guard} "))
+    }
+
+    /// A branch to `label` where the guard of the statement at `pc` is false; empty if it has none.
+    fn skip(&self, pc: Pc, label: &str) -> String {
+        self.program.guard_text(pc).map_or(String::new(), |guard| match guard.strip_prefix('!') {
+            Some(holds) => format!("@{holds} bra {label};\n\t"),
+            None => format!("@!{guard} bra {label};\n\t"),
+        })
+    }
+
+    /// `.global`, or nothing for generic addresses.
+    fn space_modifier(&self) -> String {
+        self.space().map_or(String::new(), |space| format!(".{space}"))
     }
 
     fn space(&self) -> Option<&str> {

@@ -168,6 +168,7 @@ impl<'a> Planner<'a> {
         let swaps: Option<Vec<FixPlan>> =
             pairs.iter().map(|pair| Some(plan(read_modify_write(*pair).compare_and_swap(pair.0.index())?, *pair))).collect();
         plans.extend(swaps.map(|swaps| swaps.iter().fold(FixPlan::default(), |all, one| all.with(one))));
+        plans.extend(accumulated_by_swaps(&read_modify_write((load, store)), &stored));
         plans
     }
 
@@ -207,11 +208,14 @@ impl<'a> Planner<'a> {
         let program = self.program;
         let free: Vec<u32> = (1..16).rev().filter(|id| !uses_barrier(program, *id)).take(2).collect();
         let [first, second] = free[..] else { return Vec::new() };
+        let (block, rounded) = (self.threads, self.threads.div_ceil(32) * 32);
         let insert = |at: Position, id: u32, threads: u32| {
-            let text = format!("{} {id}, {threads};", if program.version >= (6, 0) { "barrier.sync" } else { "bar.sync" });
-            FixPlan::new(vec![TextChange::Insert(at, text.clone())], inserted(program, at, &text, None))
+            let text = named_barrier(program, id, Some(threads).filter(|threads| *threads != rounded));
+            // The number of warps that execute a statement depends on the size of the block.
+            let condition = if threads == rounded { String::new() } else { format!(" (for blocks of {block} threads)") };
+            FixPlan::new(vec![TextChange::Insert(at, text.clone())], inserted(program, at, &text, None) + &condition)
         };
-        let (rounded, executing) = (self.threads.div_ceil(32) * 32, self.warps.as_ref().and_then(|warps| warps.threads_at(one, other)));
+        let executing = self.warps.as_ref().and_then(|warps| warps.threads_at(one, other));
         if let Some((threads, true)) = executing {
             let barriers =
                 |positions: Vec<Position>| positions.iter().fold(FixPlan::default(), |all, at| all.with(&insert(*at, first, threads)));
@@ -283,6 +287,12 @@ impl<'a> Planner<'a> {
     }
 }
 
+/// Waits at barrier `id` for this number of threads, or for all threads of the block.
+fn named_barrier(program: &Program, id: u32, threads: Option<u32>) -> String {
+    let opcode = if program.version >= (6, 0) { "barrier.sync" } else { "bar.sync" };
+    threads.map_or_else(|| format!("{opcode} {id};"), |threads| format!("{opcode} {id}, {threads};"))
+}
+
 /// An arrival at the barrier of the instruction at `waiting`, if that names a number and a count.
 fn arrival(program: &Program, waiting: Pc) -> Option<String> {
     let operands = program.operand_texts(waiting);
@@ -331,10 +341,17 @@ fn other_parity(program: &Program, pc: Pc) -> Option<FixPlan> {
 
 /// Sums that a register carries over several stores: each store becomes the atomic.
 fn accumulated(read_modify_write: &ReadModifyWrite<'_>, f: AtomicFn, stores: &BTreeSet<Pc>) -> Option<FixPlan> {
-    let program = read_modify_write.program;
-    let (changes, opcode) = read_modify_write.accumulated(f, stores)?;
+    Some(accumulation_plan(read_modify_write.program, stores, read_modify_write.accumulated(f, stores)?))
+}
+
+/// Other operations that a register carries over several stores: each store becomes a loop around a compare-and-swap.
+fn accumulated_by_swaps(read_modify_write: &ReadModifyWrite<'_>, stores: &BTreeSet<Pc>) -> Option<FixPlan> {
+    Some(accumulation_plan(read_modify_write.program, stores, read_modify_write.accumulated_by_swaps(stores)?))
+}
+
+fn accumulation_plan(program: &Program, stores: &BTreeSet<Pc>, (changes, opcode): (Vec<TextChange>, String)) -> FixPlan {
     let places: Vec<String> = stores.iter().map(|pc| program.place(*pc)).collect();
-    Some(FixPlan::new(changes, format!("{opcode} for the store at {}, and no load before", places.join(", "))))
+    FixPlan::new(changes, format!("{opcode} for the store at {}, and no load before", places.join(", ")))
 }
 
 /// Minima and maxima by a test before a store: each store becomes the atomic, and each load a strong one.
