@@ -5,6 +5,7 @@
 pub mod capture;
 pub mod compare;
 pub mod excerpt;
+mod help;
 pub mod litmus;
 mod run_file;
 pub mod shell;
@@ -19,8 +20,8 @@ use clap::builder::PossibleValue;
 use clap::error::{ContextKind, ContextValue};
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, ValueEnum};
 
-use crate::base::Severity;
-use crate::check::{Checks, listed};
+use crate::base::{Severity, Shard, cores};
+use crate::check::Checks;
 use crate::debug::bundle::{Manifest, is_bundle};
 use crate::debug::open::modules::Reading;
 use crate::debug::settings::ThemeName;
@@ -29,32 +30,10 @@ use crate::launch::block_list::BlockRange;
 use crate::launch::expect_args::ToleranceArgs;
 use crate::launch::extents;
 use crate::launch::nvcc::Compiler;
-use crate::machine::{CompletionChoice, DivergencePolicy, MemoryLimit, MemoryModel, POLICIES, Schedule};
+use crate::machine::{CompletionChoice, DivergencePolicy, MemoryLimit, MemoryModel, Schedule};
 use crate::ui::tour::Story;
+use help::{ARG_HELP, ASM_HELP, EXIT_STATUS, checks_help, completion_help, memory_help, schedule_help};
 pub use shell::Shell;
-
-const EXIT_STATUS: &str = "\
-Exit status:
-  0  all is well
-  1  something is wrong with the kernel: a diagnostic, a finding, a fault, a mismatch
-  2  the command line or a file could not be used, or the output could not be written
-130  Ctrl-C ended --batch, --verify or a script before the end";
-
-const ARG_HELP: &str = "\
-A parameter, by name (the module's, Triton's, that of the CUDA source where it lies at the path of .file, beside the module or in a \
-folder of -I, that of a buffer of the launch file, or param_0, param_1 ..) or in order: n=40, x=@x.npy, \
-x=[1024]=random, or 40, @x.npy, with the kernel's own type; with a type u32=40, f32[1024]=iota, x=f32[40,48]=random(0,-1,1), \
-f32[]=@x.npy, f32[1024], f32[3]=1,2,3, f32[64]=1.5, f32[64]=uninit; a struct p=bytes=0011aabb or p=@p.bin. In the same words, \
-always by name, a __constant__ or __device__ variable, or memory that the launch file names: coef=@coef.npy, \
-coef=1,2,3, scale=0.5. An array of NumPy must \
-have elements as wide as the kernel's, floats for floats and integers for integers: x.astype(np.int32); one of float32 is rounded to \
-nearest even where the kernel's elements are bf16; x=u32[]=@x.npy takes its bytes as they are. Parameters that are not given are those \
-of the launch file, or made up. With --asm the value of an operand";
-
-const ASM_HELP: &str = "\
-An asm statement of CUDA instead of a file, executed by the lanes of one warp: \
-'asm(\"add.s32 %0, %1, %2;\" : \"=r\"(x) : \"r\"(3), \"r\"(a));', or its template and its operands as two words, \
-'\"=r\"(x) : \"r\"(3), \"r\"(a)' or for short '=r, r=3, r'";
 
 /// A debugger for NVIDIA PTX kernels that needs no GPU
 ///
@@ -247,6 +226,16 @@ pub struct Args {
     #[arg(long, value_name = "N", value_parser = values::jobs)]
     pub jobs: Option<NonZeroUsize>,
 
+    /// With --verify, and with --batch and commands: run part I of N alone, of the launches or of the orders of explore, as one of N
+    /// machines. What they print with --format json --merge puts together
+    #[arg(long, value_name = "I/N", value_parser = Shard::parse, conflicts_with_all = ["asm", "check", "list", "save_launch", "ptx"])]
+    pub shard: Option<Shard>,
+
+    /// Put together what all shards of a run printed with --format json, as the whole run prints it: alone the shards of --verify; those of
+    /// explore with the words of the call in place of --shard, which reads the kernel again and takes the orders from the files
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["asm", "check", "list", "save_launch", "shard", "verify"])]
+    pub merge: Vec<PathBuf>,
+
     /// With --batch and --verify: as many more runs at most for critical sections of one lock that a run had in one order only, which are
     /// run the other way round; 0 for none. It costs nothing where there are none, and holds for --schedule in-order
     #[arg(long, value_name = "N", default_value_t = RunOptions::ORDERS)]
@@ -320,16 +309,15 @@ impl Args {
         run_file::compiler(self.nvcc.as_deref())
     }
 
+    /// Runs at the same time.
+    pub fn job_count(&self) -> usize {
+        self.jobs.map_or_else(cores, NonZeroUsize::get)
+    }
+
     /// The lowest severity with which a finding makes the exit status 1.
     pub fn failing(&self) -> Severity {
         if self.strict { Severity::Warning } else { Severity::Error }
     }
-}
-
-/// Help of `--checks`.
-fn checks_help() -> String {
-    let checkers = listed("and");
-    format!("Which checkers watch the run: all, none, or a list of {checkers}; wrong addresses are always found")
 }
 
 /// The source of debugger commands.
@@ -339,27 +327,6 @@ pub enum ScriptSource {
     File(PathBuf),
     /// The command itself.
     Line(String),
-}
-
-fn schedule_help() -> String {
-    let described = Schedule::SYNTAX.map(|(word, what)| format!("{word} ({what})"));
-    format!(
-        "The order in which warps run: {}; with random, mbarrier.try_wait also comes back without its phase now and then",
-        described.join(", ")
-    )
-}
-
-fn memory_help() -> String {
-    let described = MemoryModel::SYNTAX.map(|(word, what)| format!("{word} ({what})"));
-    format!("What loads return: {}; see help memory-model", described.join(", "))
-}
-
-fn completion_help() -> String {
-    let described = POLICIES.map(|choice| choice(0).row()).map(|row| {
-        let name = if row.is_seeded { format!("{0} or {0}:SEED", row.name) } else { row.name.to_string() };
-        format!("{name} ({})", row.when.unwrap_or("when 'complete N' says so"))
-    });
-    format!("When asynchronous copies end: {}", described.join(", "))
 }
 
 impl ValueEnum for DivergencePolicy {
@@ -584,6 +551,9 @@ mod tests {
             &["--resident", "4225"],
             &["--jobs", "0"],
             &["--jobs", "1025"],
+            &["--shard", "3/2"],
+            &["--shard", "1/2", "--merge", "a.json"],
+            &["--verify", "--merge", "a.json"],
         ] {
             let raw = std::iter::once("ptxdbg").chain(wrong.iter().copied());
             assert!(Args::try_parse_from(raw).is_err(), "{wrong:?}");

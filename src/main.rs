@@ -8,11 +8,10 @@
 
 mod files;
 mod subcommands;
+mod verify;
 
-use std::cell::RefCell;
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -20,24 +19,21 @@ use ptxdbg::api::Run;
 use ptxdbg::args::{self, Args, Color, Format, ScriptSource};
 #[cfg(feature = "tui")]
 use ptxdbg::base::save::cause;
-use ptxdbg::base::{cores, run_jobs};
 use ptxdbg::debug::asm::{OpenedAsm, open_asm};
-use ptxdbg::debug::certificate::Certificate;
-use ptxdbg::debug::fidelity::{Fidelity, fidelity};
-use ptxdbg::debug::open::{Module, open};
+use ptxdbg::debug::explore::Split;
+use ptxdbg::debug::fidelity::Fidelity;
+use ptxdbg::debug::open::open;
 #[cfg(feature = "tui")]
 use ptxdbg::debug::ron_text::read_text;
 use ptxdbg::debug::saved::Saved;
 use ptxdbg::debug::session::Session;
 use ptxdbg::debug::settings::ThemeName;
-use ptxdbg::debug::{
-    CaseReport, Criteria, FindingBudget, LaunchChoice, OpenError, Opened, Request, RunError, SwappedSections, verify_case_until,
-};
-use ptxdbg::program::Program;
+use ptxdbg::debug::{FindingBudget, LaunchChoice, Opened, Request};
 use ptxdbg::ui::batch::{self, Ended};
 use ptxdbg::ui::console::Console;
 use ptxdbg::ui::fixing::Fixer;
 use ptxdbg::ui::host_memory;
+use ptxdbg::ui::merge::{merge_explorations, merge_verified};
 use ptxdbg::ui::output::{Output, Standard, print_error, stdout_is};
 use ptxdbg::ui::refusal::{self, Failure, Status, help_of_commands, report_failure};
 #[cfg(feature = "tui")]
@@ -94,7 +90,8 @@ pub fn command_line(raw_args: &[OsString]) -> u8 {
         (Some(help), ..) => Ok(refusal::answer(&help)),
         (None, true, ..) => files::list(&args),
         (None, _, true, _) => files::check(&args),
-        (None, _, _, true) => verify(&args),
+        (None, _, _, true) => verify::verify(&args),
+        (None, false, false, false) if merges_verified(&args) => merge_verified(&args.merge),
         (None, false, false, false) => start(&args),
     });
     let status = status.unwrap_or_else(|failure| report_failure(&failure, style(&args, std::io::stderr().is_terminal()))) as u8;
@@ -142,151 +139,6 @@ fn write_log(log: &Log, suite: &Suite, style: Style, out: &mut Standard) -> Resu
         Style::Human { .. } | Style::Json => {}
     }
     Ok(())
-}
-
-/// `--verify`: reports wrong cases, and how many passed. Launch files are all read before anything runs.
-fn verify(args: &Args) -> Result<Status, Failure> {
-    let style = style(args, std::io::stdout().is_terminal());
-    interrupt::listen_once();
-    let mut requests = launch_requests(args);
-    if requests.is_empty() {
-        requests = args.kernels.iter().map(|kernel| args.request(vec![kernel.clone()], LaunchChoice::Sibling)).collect();
-    }
-    let mut verified = Verified::new(args, style);
-    let mut opened = Vec::new();
-    for request in &requests {
-        match open(request) {
-            // There is nothing to compare with.
-            Ok(Opened { empty_sibling: Some(file), .. }) => {
-                return Err(Failure::Message(format!("{} is empty: it expects nothing", file.display())));
-            }
-            Ok(one) => opened.push(one),
-            // A module with errors fails as a whole; the others are still verified.
-            Err(OpenError::Module(module)) => verified.refuse(&module)?,
-            Err(error) => return Err(error.into()),
-        }
-    }
-    let cases: Vec<_> = opened.iter().flat_map(|one| one.plan.cases.iter().map(|case| (&one.program, case))).collect();
-    let (criteria, options) = (Criteria { exact: args.exact, failing: args.failing() }, args.run_options());
-    let fixer = Fixer::new(options.clone(), args.fix);
-    let job = |index: u64, _: &dyn Fn() -> bool| {
-        let (program, case) = cases[index as usize];
-        let mut report = verify_case_until(program, case, &options, criteria, interrupt::pressed)?;
-        fixer.report(program, case, &mut report)?;
-        Ok::<_, RunError>(report)
-    };
-    let failed = RefCell::new(None);
-    let jobs = args.jobs.map_or_else(cores, NonZeroUsize::get);
-    run_jobs(
-        jobs,
-        cases.len() as u64,
-        job,
-        || failed.borrow().is_none(),
-        |index, report| {
-            if failed.borrow().is_some() {
-                return;
-            }
-            let added = report.map_err(Failure::from).and_then(|report| verified.add(cases[index as usize].0, report));
-            *failed.borrow_mut() = added.err();
-        },
-    );
-    match failed.into_inner() {
-        None => {
-            let status = verified.finish(None)?;
-            fixer.save(args.ptx.as_deref(), args.format == Format::Human).map_err(Failure::Message)?;
-            Ok(status)
-        }
-        Some(Failure::Interrupted(case)) => verified.finish(Some(case)),
-        Some(failure) => Err(failure),
-    }
-}
-
-/// The totals of `--verify` so far.
-struct Verified {
-    style: Style,
-    out: Standard,
-    log: Log,
-    suite: Suite,
-    budget: FindingBudget,
-    fidelity: Fidelity,
-    passed: usize,
-    failed: usize,
-    certified: usize,
-    /// Critical sections that were executed once more in the other order.
-    swapped_sections: SwappedSections,
-}
-
-impl Verified {
-    fn new(args: &Args, style: Style) -> Self {
-        let (log, budget) = (Log::default(), FindingBudget::new(args.max_findings));
-        Self {
-            style,
-            out: Standard::output(),
-            log,
-            suite: Suite::default(),
-            budget,
-            fidelity: Fidelity::default(),
-            passed: 0,
-            failed: 0,
-            certified: 0,
-            swapped_sections: SwappedSections::default(),
-        }
-    }
-
-    /// Counts and reports a module with errors.
-    fn refuse(&mut self, module: &Module) -> Result<(), Failure> {
-        self.failed += 1;
-        self.log.diagnostics(&module.sources, &module.diagnostics);
-        self.suite.diagnostics(&module.sources, &module.diagnostics);
-        self.out.styled(&text::diagnostics(&module.sources, &module.diagnostics, self.style))?;
-        Ok(())
-    }
-
-    /// Counts and reports the result of a case; an error if it was interrupted.
-    fn add(&mut self, program: &Program, mut report: CaseReport) -> Result<(), Failure> {
-        if interrupt::pressed() {
-            return Err(Failure::Interrupted(report.name));
-        }
-        let style = self.style;
-        let has_passed = report.failures.is_empty();
-        self.passed += usize::from(has_passed);
-        self.failed += usize::from(!has_passed);
-        self.budget.limit_report(&mut report, matches!(style, Style::Json));
-        self.log.case(&report);
-        self.suite.case(&report);
-        if !has_passed || report.part.is_some() || matches!(style, Style::Json) && !report.findings.is_empty() {
-            self.out.write_all(text::case_report(&report, style).as_bytes())?;
-        }
-        self.fidelity.add(fidelity(program, &report.executed));
-        self.swapped_sections.add(report.swapped_sections);
-        self.certified += usize::from(matches!(report.certificate, Some(Certificate::EveryOrder { blocks: None, .. })));
-        if let Some(certificate) = &report.certificate {
-            self.log.certificate(&report.name, certificate);
-        }
-        // What depends on the order may be why a case failed.
-        let is_shown = matches!(style, Style::Json) || !has_passed && matches!(style, Style::Human { .. });
-        if let Some(certificate) = report.certificate.as_ref().filter(|_| is_shown) {
-            self.out.write_all(text::certificate(&report.name, certificate, style).as_bytes())?;
-        }
-        Ok(())
-    }
-
-    /// Reports the totals; an error with the case in which it was interrupted, if it was.
-    fn finish(mut self, interrupted: Option<String>) -> Result<Status, Failure> {
-        let Self { style, passed, failed, .. } = self;
-        self.out.write_all(text::omitted(self.budget.omitted(), style).as_bytes())?;
-        self.log.omitted(self.budget.omitted());
-        self.out.write_all(text::fidelity(&self.fidelity, style).as_bytes())?;
-        self.out.write_all(text::certified(self.certified, passed + failed, style).as_bytes())?;
-        self.out.write_all(text::swapped_sections(self.swapped_sections, style).as_bytes())?;
-        self.out.write_all(text::verdict(passed, failed, style).as_bytes())?;
-        write_log(&self.log, &self.suite, style, &mut self.out)?;
-        self.out.flush()?;
-        if let Some(case) = interrupted {
-            return Err(Failure::Interrupted(case));
-        }
-        Ok(if failed == 0 { Status::Well } else { Status::Wrong })
-    }
 }
 
 /// Without `--list`, `--check` and `--verify`: the debugger if there is a terminal or a script of commands, else a run.
@@ -454,6 +306,7 @@ fn debug(args: &Args, opened: Opened, scripts: Vec<Script>, prompt: bool) -> Res
     let mut session = Session::new(opened, 0, args.run_options()).map_err(|error| Failure::Message(error.to_string()))?;
     session.settings.theme = theme(args, color);
     session.settings.jobs = args.jobs;
+    session.split = split(args)?;
     let mut console = Console::new(session, args.yes);
     let welcome = match args.tour {
         Some(story) => welcome + &console.begin_tour(story),
@@ -553,8 +406,33 @@ fn launch_requests(args: &Args) -> Vec<Request> {
     args.launch.iter().map(|file| args.request(args.kernels.clone(), LaunchChoice::File(file.clone()))).collect()
 }
 
+/// True if `--merge` stands alone: then the files are shards of `--verify`.
+fn merges_verified(args: &Args) -> bool {
+    !args.merge.is_empty() && args.kernels.is_empty() && args.launch.is_empty()
+}
+
+/// The orders of explorations that are run here.
+fn split(args: &Args) -> Result<Split, Failure> {
+    match args.shard {
+        Some(shard) => Ok(Split::Shard(shard)),
+        None if args.merge.is_empty() => Ok(Split::Whole),
+        None => merge_explorations(&args.merge).map(Split::Merged).map_err(Failure::Message),
+    }
+}
+
 /// Rejects arguments that the argument parser accepts; returns the text for `ptxdbg help COMMAND`.
 fn check_arguments(args: &Args) -> Result<Option<String>, Failure> {
+    let has_commands = args.batch && !args.scripts.is_empty();
+    if args.shard.is_some() && !args.verify && !has_commands {
+        return Err(Failure::Message("--shard splits --verify, and 'explore' among the commands of --batch".to_string()));
+    }
+    if merges_verified(args) {
+        return Ok(None);
+    }
+    if !args.merge.is_empty() && !has_commands {
+        let message = "--merge stands alone for shards of --verify; with a kernel it needs --batch and the commands of the shards";
+        return Err(Failure::Message(message.to_string()));
+    }
     if args.kernels.is_empty() && args.launch.is_empty() && args.asm.is_empty() {
         let message = "no file is given; try ptxdbg kernel.ptx, ptxdbg --help, or a tour that needs no file:".to_string();
         return Err(Failure::Message(format!("{message}\n{}", tour::listing().trim_end())));

@@ -39,7 +39,7 @@ mod undefined_operands;
 mod unordered_accesses;
 
 pub use catalogue::FindingId;
-pub use cause_comparison::CauseComparison;
+pub use cause_comparison::{CauseComparison, cause_key};
 pub use checker::{Checker, CheckerRow, MakeChecker};
 pub use checkers::Checkers;
 pub use checks::Checks;

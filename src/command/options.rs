@@ -42,6 +42,8 @@ pub const OPTIONS: &[(&str, &str)] = &[
     ("--async POLICY", "When asynchronous copies end"),
     ("--divergence POLICY", "Which lanes of a warp run when they have diverged at a branch"),
     ("--jobs N", "Launches of --verify and orders of explore that run at the same time"),
+    ("--shard I/N", "Run a part of the launches or orders, as one of several machines"),
+    ("--merge FILE", "Put together what the shards of a run printed"),
     ("--orders N", "More runs at most for critical sections that are run the other way round"),
     ("--format FORMAT", "How diagnostics and results are printed"),
     ("--max-findings N", "Findings that are printed at most"),

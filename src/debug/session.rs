@@ -8,7 +8,7 @@ use super::branches::{Branches, KeptRun};
 use super::breakpoints::{Breakpoints, Event};
 use super::edit::{Edit, EditError};
 use super::eval_context::{Buffer, EvalContext};
-use super::explore::Exploration;
+use super::explore::{Exploration, Split};
 use super::expression::{CONVENIENCES, Expression};
 use super::fault::Fault;
 use super::findings::FindingLog;
@@ -87,6 +87,8 @@ pub struct Session {
     pub(super) yielded_to: Option<WarpKey>,
     /// The systematic exploration that `explore systematic continue` continues.
     pub(super) exploration: Option<Box<Exploration>>,
+    /// The orders of explorations that are run here.
+    pub split: Split,
     /// The number of orders tried, while an exploration runs.
     pub(super) orders_tried: Option<u64>,
     /// The visits to the lines of breakpoints, by number.
@@ -181,6 +183,7 @@ impl Session {
             spin: Spin::default(),
             yielded_to: None,
             exploration: None,
+            split: Split::default(),
             orders_tried: None,
             visits: BTreeMap::new(),
             log: Vec::new(),

@@ -218,6 +218,7 @@ impl Console {
                 Outcome::Explored(explored) => {
                     self.has_failed |= explored.is_wrong(self.failing);
                     out.write_all(text::explored(&explored).as_bytes())?;
+                    out.answered(&Outcome::Explored(explored));
                 }
                 said => {
                     out.answered(&said);

@@ -7,6 +7,7 @@ pub mod files;
 pub mod fixing;
 pub mod host_memory;
 pub mod interrupt;
+pub mod merge;
 pub mod output;
 #[cfg(feature = "tui")]
 mod progress;

@@ -65,6 +65,7 @@ mod readme;
 mod recordings;
 mod sema;
 mod session_files;
+mod shards;
 mod shrink;
 mod source_names;
 mod stops;

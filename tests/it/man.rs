@@ -142,6 +142,12 @@ what holds for every order, and which launch was made up; what keeps ptxdbg from
 With \fB\-\-batch \-e\fR \fB\-\-format json\fR writes one object for each command, of kind \fBcommand\fR: command, ok, answers (what it said, as data),
 text (what the prompt would print) and error; \fBdocs/commands.schema.json\fR has the schema.
 .PP
+With \fB\-\-shard\fR the last line of \fB\-\-verify\fR is of kind \fBshard\fR: shard, shards, run (digits that are those of the whole run), cases,
+max_findings, lines (cases that printed something, with the number of lines of each), opcodes and influences (for each row of the fidelity the first
+case that has it), interrupted. \fBexplore\fR answers with an \fBexploration\fR: shard, shards, run, interrupted, and orders, each with its number, how it
+was judged, and keys of its memory, its fault and its findings, which are the same where these are. \fB\-\-merge\fR takes both, and refuses files that are
+not all shards of one run.
+.PP
 \fB\-\-format junit\fR writes one document of test cases, one for each case of \fB\-\-verify\fR and \fB\-\-batch\fR and each module of \fB\-\-check\fR; what
 is not as expected is a failure of type expect, a finding one with its id as the type.
 .SH PTX IN OTHER FILES

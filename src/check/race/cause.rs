@@ -65,7 +65,7 @@ fn is_flag(program: &Program, finding: &Finding) -> bool {
 }
 
 /// The shared variable of a finding.
-fn variable<'a>(program: &'a Program, finding: &Finding) -> Option<&'a str> {
+pub(in crate::check) fn variable<'a>(program: &'a Program, finding: &Finding) -> Option<&'a str> {
     let memory = finding.memory.filter(|memory| memory.space == Space::Shared)?;
     let function = program.function_at(finding.second.point.pc)?;
     program.shared_variable(function, memory.address, u64::MAX).map(|variable| variable.name)

@@ -57,7 +57,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-pub(super) use cause::is_same as is_same_cause;
+pub(super) use cause::{is_same as is_same_cause, variable as shared_variable};
 
 use access::{Access, Log, Sweep};
 pub use advice::{Construct, FunctionAnalysis, Language};

@@ -3,16 +3,19 @@
 use std::sync::Arc;
 
 use super::merged_findings::{MergedFinding, MergedFindings};
-use super::outcome::{JudgedOrder, OrderOutcome, Verdict, judge_order};
+use super::order::Orders;
+use super::outcome::{OrderOutcome, Verdict, judge_order};
+use super::sharded::{KnownOrders, OrderRecord, OrderResult, ShardReport, Split};
 use super::stale::{Judge, StaleResults, WeakOrder};
 use super::systematic::{Search, SearchResult, Subject};
 use super::{Bound, ExplorationReport, Systematic};
 use crate::base::run_jobs;
-use crate::check::{Checks, Finding};
-use crate::debug::fault::Fault;
+use crate::check::Checks;
 use crate::debug::run::{RunError, RunOptions, run_undescribed};
 use crate::debug::session::{InterruptCheck, Session};
+use crate::launch::Case;
 use crate::machine::Schedule;
+use crate::program::Program;
 
 /// Number of orders that a systematic exploration generates before it runs them.
 const BATCH: u64 = 32;
@@ -34,10 +37,49 @@ pub(in crate::debug) struct Exploration {
     pub(super) is_exhausted: bool,
     /// The results on weak memory, beside those of sequentially consistent runs.
     pub(super) stale: StaleResults,
+    /// Number of orders whose results are in it, without the session's order.
+    pub(super) ran: u64,
+    /// Digits of what is explored, if it is split over machines.
+    pub(super) identity: String,
+    /// True if it is a shard, which records its orders.
+    pub(super) reports: bool,
+    pub(super) records: Vec<OrderRecord>,
+    /// The orders that other machines ran, if it is made of those.
+    pub(super) known: Option<KnownOrders>,
 }
 
-/// The result of an order.
-type OrderResult = Result<(JudgedOrder, Option<Fault>, Vec<Finding>, Option<WeakOrder>), RunError>;
+/// An order that was run, or that another machine ran.
+enum Done {
+    Run(Box<OrderResult>),
+    Recorded(OrderRecord),
+}
+
+/// The case and its orders, with the step limit of a launch.
+struct OrderRuns {
+    program: Arc<Program>,
+    case: Arc<Case>,
+    orders: Orders,
+    limit: u64,
+}
+
+impl OrderRuns {
+    /// Runs order `index`.
+    fn run(&self, index: u64, ends: &dyn Fn() -> bool) -> Result<OrderResult, RunError> {
+        let Self { program, case, orders, limit } = self;
+        let (run, findings) = run_undescribed(program, case, &orders.options(index), ends)?;
+        let judged = judge_order(case, &run, *limit)?;
+        let consistent = orders.sequentially_consistent(index).map(|options| run_undescribed(program, case, &options, ends));
+        let left = judged.without_contents();
+        let weak = match consistent.transpose()? {
+            None => orders.are_weak().then_some(WeakOrder { weak: None, consistent: left }),
+            Some((consistent, _)) => Some(WeakOrder {
+                weak: (!run.stale.is_empty()).then_some((left, Some(run.stale))),
+                consistent: judge_order(case, &consistent, *limit)?.without_contents(),
+            }),
+        };
+        Ok(OrderResult { judged, fault: run.fault, findings, weak })
+    }
+}
 
 impl Exploration {
     /// The number of orders tried, without the session's order.
@@ -48,7 +90,9 @@ impl Exploration {
     /// Generates more orders, up to number `until`; true if orders remain to be run.
     pub(super) fn generate(&mut self, session: &Session, until: u64, interrupt: &mut dyn InterruptCheck) -> Result<bool, RunError> {
         let Some(search) = &mut self.search else { return Ok(false) };
-        let mut end = self.completed.saturating_sub(1).saturating_add(BATCH).min(until);
+        // Records are those of the orders after all restarts.
+        let batch = if self.known.is_some() { u64::MAX } else { BATCH };
+        let mut end = self.completed.saturating_sub(1).saturating_add(batch).min(until);
         while !self.is_exhausted && self.merged.orders.generated_count() < end {
             match search.next(|| !interrupt.should_continue(session))? {
                 SearchResult::Order(switches) => self.merged.orders.push(Schedule::ContextSwitches(switches)),
@@ -56,8 +100,8 @@ impl Exploration {
                 SearchResult::Restarted => {
                     let orders = self.merged.orders.without_generated();
                     self.merged = MergedFindings::new(&self.merged.program, &self.merged.case, orders);
-                    self.stale = StaleResults::default();
-                    (self.outcomes, self.completed, end) = (Vec::new(), 0, BATCH.min(until));
+                    (self.stale, self.records, self.ran) = (StaleResults::default(), Vec::new(), 0);
+                    (self.outcomes, self.completed, end) = (Vec::new(), 0, batch.min(until));
                 }
                 SearchResult::Interrupted => {
                     self.interrupted = true;
@@ -70,43 +114,72 @@ impl Exploration {
 
     /// Runs the remaining orders, up to number `end`, in parallel.
     pub(super) fn run(&mut self, session: &Session, end: u64, interrupt: &mut dyn InterruptCheck) -> Result<(), RunError> {
-        let (program, case, orders) = (Arc::clone(&self.merged.program), Arc::clone(&self.merged.case), self.merged.orders.clone());
-        let (first, limit) = (self.completed, self.limit);
-        let work = |index: u64, ends: &dyn Fn() -> bool| {
-            let (run, found) = run_undescribed(&program, &case, &orders.options(first + index), ends)?;
-            let judged = judge_order(&case, &run, limit)?;
-            let consistent = orders.sequentially_consistent(first + index).map(|options| run_undescribed(&program, &case, &options, ends));
-            let weak = match consistent.transpose()? {
-                None => orders.are_weak().then(|| WeakOrder { weak: None, consistent: judged.clone() }),
-                Some((consistent, _)) => Some(WeakOrder {
-                    weak: (!run.stale.is_empty()).then(|| (judged.clone(), run.stale)),
-                    consistent: judge_order(&case, &consistent, limit)?,
-                }),
-            };
-            Ok((judged, run.fault, found, weak))
+        let (runs, recorded) = (self.runs(), self.known.as_ref().map(KnownOrders::orders));
+        let chosen: Vec<u64> = (self.completed..end).filter(|index| session.split.has(*index)).collect();
+        let work = |place: u64, ends: &dyn Fn() -> bool| match (chosen[place as usize], &recorded) {
+            (0, _) | (_, None) => runs.run(chosen[place as usize], ends).map(|result| Done::Run(Box::new(result))),
+            (index, Some(recorded)) => match recorded.get(&index) {
+                Some(record) => Ok(Done::Recorded(record.clone())),
+                None => Err(RunError::Shards(format!("no shard has order {index}"))),
+            },
         };
-        let (count, jobs) = (end.saturating_sub(first), session.settings.jobs());
-        let is_complete_run =
-            run_jobs(jobs, count, work, || interrupt.should_continue(session), |index, done| self.add_result(first + index, done));
+        let (count, jobs) = (chosen.len() as u64, session.settings.jobs());
+        let consume = |place: u64, done| self.add_result(chosen[place as usize], done, &runs);
+        let is_complete_run = run_jobs(jobs, count, work, || interrupt.should_continue(session), consume);
+        if is_complete_run {
+            self.completed = end;
+        }
         self.interrupted = !is_complete_run;
         self.failed.take().map_or(Ok(()), Err)
     }
 
+    fn runs(&self) -> OrderRuns {
+        let MergedFindings { program, case, orders, .. } = &self.merged;
+        OrderRuns { program: Arc::clone(program), case: Arc::clone(case), orders: orders.clone(), limit: self.limit }
+    }
+
     /// Adds the result of an order, after those of the orders before it.
-    fn add_result(&mut self, index: u64, done: OrderResult) {
+    fn add_result(&mut self, index: u64, done: Result<Done, RunError>, runs: &OrderRuns) {
         if self.failed.is_some() {
             return;
         }
-        let result = done.and_then(|(judged, fault, found, weak)| {
-            self.merged.add_order(index, fault.as_ref(), &found)?;
-            weak.into_iter().for_each(|weak| self.stale.add(index, weak));
-            Ok(judged)
+        let added = done.and_then(|done| match done {
+            Done::Run(result) => self.add_order(index, *result),
+            Done::Recorded(record) => {
+                let result = self.recorded(&record, runs)?;
+                self.add_order(index, result)
+            }
         });
-        match result {
-            Ok(judged) => judged.join(&self.merged.case, index, &self.merged.orders, &mut self.outcomes),
-            Err(error) => self.failed = Some(error),
-        }
+        self.failed = added.err();
         self.completed = index + 1;
+    }
+
+    /// The result of an order that another machine ran. If it is shown, it is run again.
+    fn recorded(&mut self, record: &OrderRecord, runs: &OrderRuns) -> Result<OrderResult, RunError> {
+        let known = self.known.as_ref().and_then(|known| known.result(record));
+        if let Some(result) = known
+            && !self.merged.needs_text(record.order, result.fault.as_ref(), &result.findings)
+        {
+            return Ok(result);
+        }
+        let mut result = runs.run(record.order, &|| false)?;
+        result.judged.compare(&self.merged.case, &self.outcomes);
+        if let Some(known) = &mut self.known {
+            known.learn(&self.merged.program, record, &result)?;
+        }
+        Ok(result)
+    }
+
+    fn add_order(&mut self, index: u64, mut result: OrderResult) -> Result<(), RunError> {
+        result.judged.compare(&self.merged.case, &self.outcomes);
+        if self.reports && index > 0 {
+            self.records.push(OrderRecord::of(&self.merged.program, index, &result));
+        }
+        self.merged.add_order(index, result.fault.as_ref(), &result.findings)?;
+        result.weak.into_iter().for_each(|weak| self.stale.add(index, weak));
+        result.judged.join(index, &self.merged.orders, &mut self.outcomes);
+        self.ran += u64::from(index > 0);
+        Ok(())
     }
 
     /// Adds what weak memory alone shows to the findings.
@@ -124,6 +197,16 @@ impl Exploration {
 
     /// The report on it.
     pub(super) fn report(&self, session: &Session) -> ExplorationReport {
+        let shard = match &session.split {
+            Split::Shard(shard) => Some(ShardReport {
+                shard: shard.number(),
+                shards: shard.count(),
+                run: self.identity.clone(),
+                interrupted: self.interrupted,
+                orders: self.records.clone(),
+            }),
+            Split::Whole | Split::Merged(_) => None,
+        };
         let found = self.merged.found.iter().map(|found| found.clone().with_roles(&session.roles));
         let mut found: Vec<MergedFinding> = found.filter(|found| !session.suppresses(&found.finding)).collect();
         found.iter_mut().zip(1..).for_each(|(found, number)| found.finding.number = number);
@@ -134,7 +217,7 @@ impl Exploration {
         ExplorationReport {
             bound: self.bound,
             systematic,
-            tried: self.tried(),
+            tried: self.ran,
             verdict: Verdict::of(&self.outcomes),
             outcomes: self.outcomes.clone(),
             found,
@@ -142,6 +225,7 @@ impl Exploration {
             is_weak: self.merged.orders.are_weak(),
             is_default_order: self.merged.orders.is_default_order(),
             interrupted: self.interrupted,
+            shard,
         }
     }
 }

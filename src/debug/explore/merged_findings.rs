@@ -62,6 +62,38 @@ impl MergedFindings {
         }
     }
 
+    /// The place of the shown finding with the same cause.
+    fn same(&mut self, finding: &Finding) -> Option<usize> {
+        let (program, causes) = (&self.program, &mut self.causes);
+        self.shown.iter().position(|(shown, _)| causes.are_same(program, shown, finding))
+    }
+
+    /// True if order `index` shows a finding better than the shown one at `place`: with the remedy that orders all others, or else with
+    /// fewer switches.
+    fn is_better(&self, place: usize, finding: &Finding, index: u64) -> bool {
+        let (shown, at) = &self.shown[place];
+        let found = &self.found[*at];
+        let is_shorter = shown.rank() == finding.rank() && !found.in_session_order && self.orders.length(index) < found.length;
+        shown.rank() < finding.rank() || is_shorter
+    }
+
+    /// The place among the findings of a fault that is the same.
+    fn same_fault(&mut self, fault: &Fault) -> Option<usize> {
+        let (program, loops, text) = (&self.program, &mut self.loops, FindingText::of_fault(0, fault));
+        self.found.iter().position(|shown| loops.are_same(program, &shown.finding, &text))
+    }
+
+    /// True if order `index` shows a fault better than the finding at `at`.
+    fn is_better_fault(&self, at: usize, index: u64) -> bool {
+        !self.found[at].in_session_order && self.orders.length(index) < self.found[at].length
+    }
+
+    /// True if [`Self::add_order`] words the fault or a finding of order `index`, and does not only count it.
+    pub fn needs_text(&mut self, index: u64, fault: Option<&Fault>, findings: &[Finding]) -> bool {
+        let is_worded = |finding: &Finding| self.same(finding).is_none_or(|place| self.is_better(place, finding, index));
+        findings.iter().any(is_worded) || fault.is_some_and(|fault| self.same_fault(fault).is_none_or(|at| self.is_better_fault(at, index)))
+    }
+
     /// Adds the fault that stopped order `index`, and the findings of its checkers.
     ///
     /// # Errors
@@ -70,22 +102,19 @@ impl MergedFindings {
         let mut indices = Vec::new();
         let mut new = Vec::new();
         for finding in findings {
-            let (program, causes) = (&self.program, &mut self.causes);
-            match self.shown.iter_mut().find(|(shown, _)| causes.are_same(program, shown, finding)) {
-                None => new.push(finding.clone()),
-                Some((shown, at)) => {
-                    indices.push(*at);
-                    // The shown finding is the one whose remedy orders all others, in the shortest order.
-                    let (found, length) = (&mut self.found[*at], self.orders.length(index));
-                    let is_shorter = shown.rank() == finding.rank() && !found.in_session_order && length < found.length;
-                    if shown.rank() < finding.rank() || is_shorter {
-                        let options = self.orders.options(index);
-                        let mut texts = describe_case(program, &self.case, &options, std::slice::from_ref(finding))?;
-                        *shown = finding.clone();
-                        (found.finding, found.length) = (texts.swap_remove(0), length);
-                        found.replay = (index > 0).then(|| self.orders.replay(index, false));
-                    }
-                }
+            let Some(place) = self.same(finding) else {
+                new.push(finding.clone());
+                continue;
+            };
+            let at = self.shown[place].1;
+            indices.push(at);
+            if self.is_better(place, finding, index) {
+                let options = self.orders.options(index);
+                let mut texts = describe_case(&self.program, &self.case, &options, std::slice::from_ref(finding))?;
+                self.shown[place].0 = finding.clone();
+                let found = &mut self.found[at];
+                (found.finding, found.length) = (texts.swap_remove(0), self.orders.length(index));
+                found.replay = (index > 0).then(|| self.orders.replay(index, false));
             }
         }
         if !new.is_empty() {
@@ -98,12 +127,11 @@ impl MergedFindings {
         }
         if let Some(fault) = fault {
             let text = FindingText::of_fault(0, fault);
-            let (program, loops) = (&self.program, &mut self.loops);
-            let same = self.found.iter().position(|shown| loops.are_same(program, &shown.finding, &text));
+            let same = self.same_fault(fault);
             indices.push(same.unwrap_or(self.found.len()));
             match same {
                 None => self.add(text, index),
-                Some(at) if !self.found[at].in_session_order && self.orders.length(index) < self.found[at].length => {
+                Some(at) if self.is_better_fault(at, index) => {
                     let (replay, length) = (Some(self.orders.replay(index, false)), self.orders.length(index));
                     let shown = &mut self.found[at];
                     (shown.finding, shown.replay, shown.length) = (text, replay, length);

@@ -11,12 +11,14 @@ mod merged_findings;
 mod order;
 mod outcome;
 mod remedy;
+mod sharded;
 mod stale;
 mod systematic;
 
 use std::sync::Arc;
 
 use super::run::{RunError, RunOptions, run_undescribed};
+use super::saved::identity;
 use super::session::{InterruptCheck, Session};
 use crate::base::Severity;
 use crate::check::Checks;
@@ -31,6 +33,8 @@ use order::OtherOrders;
 pub use order::{Orders, Strategy};
 pub use outcome::{End, OrderOutcome, Verdict};
 pub(in crate::debug) use outcome::{contents, difference};
+use sharded::KnownOrders;
+pub use sharded::{OrderRecord, RecordedOrders, ShardReport, Split};
 use stale::StaleResults;
 use systematic::{Search, Subject};
 
@@ -63,6 +67,8 @@ pub struct ExplorationReport {
     pub is_default_order: bool,
     /// The user interrupted it.
     pub interrupted: bool,
+    /// If it is a shard of an exploration, what the whole is made of.
+    pub shard: Option<ShardReport>,
 }
 
 /// The extent of a systematic exploration.
@@ -118,6 +124,7 @@ impl Session {
     ) -> Result<ExplorationReport, RunError> {
         let options = self.explored_options();
         let memory = memory.unwrap_or(options.memory);
+        let what = format!("{strategy:?} {count} {memory:?}");
         let (others, bound) = match strategy {
             Strategy::Random => (OtherOrders::Random(Schedule::Random), None),
             Strategy::Priority { depth } => {
@@ -127,10 +134,11 @@ impl Session {
             Strategy::Systematic { preemptions } => {
                 let search = Search::new(self.subject(&options), preemptions)?;
                 let exploration = Exploration { search: Some(search), ..self.begin(OtherOrders::Generated(Vec::new()), &options, memory) };
-                return self.explore_systematically(exploration, count, interrupt);
+                return self.explore_systematically(exploration, (&what, count), interrupt);
             }
         };
         let mut exploration = Exploration { bound, ..self.begin(others, &options, memory) };
+        self.split(&mut exploration, &what)?;
         exploration.run(self, count.saturating_add(1), interrupt)?;
         exploration.report_stale(self, interrupt)?;
         Ok(exploration.report(self))
@@ -144,17 +152,18 @@ impl Session {
         let subject = self.subject(&self.explored_options());
         let is_of = |exploration: &mut Box<Exploration>| exploration.search.as_ref().is_some_and(|search| search.is_of(&subject));
         let Some(exploration) = self.exploration.take_if(is_of) else { return Ok(None) };
-        self.explore_systematically(*exploration, count, interrupt).map(Some)
+        self.explore_systematically(*exploration, (&format!("continue {count}"), count), interrupt).map(Some)
     }
 
     fn explore_systematically(
         &mut self,
         mut exploration: Exploration,
-        count: u64,
+        (what, count): (&str, u64),
         interrupt: &mut dyn InterruptCheck,
     ) -> Result<ExplorationReport, RunError> {
         let until = exploration.tried().saturating_add(count);
         exploration.interrupted = false;
+        self.split(&mut exploration, what)?;
         self.orders_tried = Some(exploration.tried());
         while !exploration.interrupted && exploration.generate(self, until, interrupt)? {
             exploration.run(self, exploration.merged.orders.generated_count() + 1, interrupt)?;
@@ -165,6 +174,21 @@ impl Session {
         let explored = exploration.report(self);
         self.exploration = Some(Box::new(exploration));
         Ok(explored)
+    }
+
+    /// Splits what is explored next, called `what`, as the session is.
+    fn split(&mut self, exploration: &mut Exploration, what: &str) -> Result<(), RunError> {
+        if matches!(self.split, Split::Whole) {
+            return Ok(());
+        }
+        let options = exploration.merged.orders.options(0);
+        let mut digest = identity(self.program(), self.case(), &options)?;
+        digest.bytes(format!("{what} after {}", exploration.tried()).as_bytes());
+        exploration.identity = format!("{:016x}", digest.value());
+        exploration.known = self.split.next_recorded(&exploration.identity)?.map(KnownOrders::new);
+        exploration.reports = matches!(self.split, Split::Shard(_));
+        exploration.records = Vec::new();
+        Ok(())
     }
 
     /// The options of the runs of an exploration: those of the session, with a step limit.
@@ -195,6 +219,11 @@ impl Session {
             search: None,
             is_exhausted: false,
             stale: StaleResults::default(),
+            ran: 0,
+            identity: String::new(),
+            reports: false,
+            records: Vec::new(),
+            known: None,
         }
     }
 }

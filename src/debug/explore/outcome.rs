@@ -1,11 +1,14 @@
 //! The outcomes of orders: one for expected results, one for wrong results, and one for each reason that stopped a run.
 
+use serde::{Deserialize, Serialize};
+
 use super::order::Orders;
 use crate::check::faults::LIVELOCK;
 use crate::debug::run::{CaseRun, RunError};
 use crate::debug::value::element_text;
 use crate::debug::verify::{Deviation, Judgement, judge};
 use crate::launch::{Case, PlannedBuffer};
+use crate::machine::Digest;
 
 /// An outcome, and the orders that have it.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,13 +23,17 @@ pub struct OrderOutcome {
     pub orders: u64,
     /// The options that replay one of the orders: the first, or for wrong results the worst. None for the session's order.
     pub replay: Option<String>,
-    buffers: Vec<Vec<u8>>,
+    /// The digest of the buffers, if nothing is expected of them.
+    memory: u64,
+    /// Their contents; empty unless it is the first outcome.
+    contents: Vec<Vec<u8>>,
     /// The length of the options of the order that is replayed.
     length: usize,
 }
 
 /// The end of a case.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum End {
     /// It finished, and nothing is expected.
     Finished,
@@ -65,11 +72,15 @@ impl Verdict {
 /// The end of one order.
 #[derive(Clone)]
 pub(super) struct JudgedOrder {
-    end: End,
-    /// The contents of the buffers, if nothing is expected of them.
-    buffers: Vec<Vec<u8>>,
+    pub end: End,
+    /// The digest of the buffers, if nothing is expected of them.
+    pub memory: u64,
+    /// Their contents, as long as they may be compared with others.
+    pub contents: Vec<Vec<u8>>,
+    /// The first difference from the buffers of the first outcome, once it is known.
+    pub difference: Option<String>,
     /// True if the step limit stopped it.
-    at_limit: bool,
+    pub at_limit: bool,
 }
 
 /// Judges a run of `case` in an order whose launches may take `limit` warp-instructions.
@@ -91,7 +102,10 @@ pub(super) fn judge_order(case: &Case, run: &CaseRun, limit: u64) -> Result<Judg
             End::Stopped(format!("{}{}", fault.id.word(), site.map_or(String::new(), |site| format!(" at {}", site.place))))
         }
     };
-    Ok(JudgedOrder { end, buffers: if expects { Vec::new() } else { contents(case, run) }, at_limit })
+    let contents = if expects { Vec::new() } else { contents(case, run) };
+    let mut digest = Digest::default();
+    contents.iter().for_each(|buffer| digest.bytes(buffer));
+    Ok(JudgedOrder { end, memory: digest.value(), contents, difference: None, at_limit })
 }
 
 /// The contents of the buffers; empty for one that was not allocated.
@@ -108,7 +122,22 @@ pub(in crate::debug) fn contents(case: &Case, run: &CaseRun) -> Vec<Vec<u8>> {
 impl JudgedOrder {
     /// True if it is the same outcome.
     pub fn is_same(&self, other: &Self) -> bool {
-        is_same(&self.end, &other.end) && self.buffers == other.buffers
+        is_same(&self.end, &other.end) && self.memory == other.memory
+    }
+
+    /// The same to be compared with others alone.
+    pub fn without_contents(&self) -> Self {
+        let Self { ref end, memory, ref difference, at_limit, .. } = *self;
+        Self { end: end.clone(), memory, contents: Vec::new(), difference: difference.clone(), at_limit }
+    }
+
+    /// Finds how the buffers differ from those of the first of `outcomes`.
+    pub fn compare(&mut self, case: &Case, outcomes: &[OrderOutcome]) {
+        let first = outcomes.first().filter(|first| first.memory != self.memory && !self.contents.is_empty());
+        self.difference = first.map_or(self.difference.take(), |first| difference(case, &first.contents, &self.contents));
+        if first.is_some() {
+            self.contents = Vec::new();
+        }
     }
 
     /// True if it is not what the launch expects.
@@ -121,16 +150,16 @@ impl JudgedOrder {
         self.end == End::Finished
     }
 
-    /// Counts it in its outcome, or adds a new outcome.
-    pub fn join(self, case: &Case, index: u64, orders: &Orders, outcomes: &mut Vec<OrderOutcome>) {
+    /// Counts it in its outcome, or adds a new outcome; it has been compared with the first one.
+    pub fn join(self, index: u64, orders: &Orders, outcomes: &mut Vec<OrderOutcome>) {
         let replay = || (index > 0).then(|| orders.replay(index, self.at_limit));
         let (count, length) = (u64::from(index > 0), orders.length(index));
-        let existing = outcomes.iter_mut().find(|existing| is_same(&existing.end, &self.end) && existing.buffers == self.buffers);
+        let existing = outcomes.iter_mut().find(|existing| is_same(&existing.end, &self.end) && existing.memory == self.memory);
         let Some(existing) = existing else {
-            let difference = outcomes.first().and_then(|first| difference(case, &first.buffers, &self.buffers));
-            let Self { end, buffers, .. } = &self;
-            let (end, buffers, replay) = (end.clone(), buffers.clone(), replay());
-            outcomes.push(OrderOutcome { end, difference, in_session_order: index == 0, orders: count, replay, buffers, length });
+            let (replay, in_session_order) = (replay(), index == 0);
+            let contents = if outcomes.is_empty() { self.contents } else { Vec::new() };
+            let Self { end, memory, difference, .. } = self;
+            outcomes.push(OrderOutcome { end, difference, in_session_order, orders: count, replay, memory, contents, length });
             return;
         };
         existing.orders += count;

@@ -16,7 +16,7 @@ use super::remedy::{Cause, Change, Remedy, Trials};
 use super::systematic::Subject;
 use crate::check::faults::MEMORY_STALE_UNDECIDED;
 use crate::check::{Finding, Side};
-use crate::debug::run::RunError;
+use crate::debug::run::{RunError, run_undescribed};
 use crate::debug::stale::StaleAccess;
 use crate::debug::view::grouped;
 
@@ -37,12 +37,19 @@ const FIXED_MAX: usize = 16;
 /// What an order left on weak memory, and what it leaves if a load returns the newest write.
 pub(super) struct WeakOrder {
     /// What the order left, and the loads that returned an older write; none if no load did.
-    pub(super) weak: Option<(JudgedOrder, Vec<StaleAccess>)>,
+    pub(super) weak: Option<(JudgedOrder, Option<Vec<StaleAccess>>)>,
     pub(super) consistent: JudgedOrder,
 }
 
-/// A result of orders on weak memory, with the number of each and the loads of it that returned an older write.
+/// A result of orders on weak memory, with the number of each and the loads of it that returned an older write; none of an order that
+/// another machine ran.
 struct WeakResult {
+    result: JudgedOrder,
+    orders: Vec<(u64, Option<Vec<StaleAccess>>)>,
+}
+
+/// A result whose loads are known.
+struct OpenResult {
     result: JudgedOrder,
     orders: Vec<(u64, Vec<StaleAccess>)>,
 }
@@ -110,7 +117,7 @@ impl StaleResults {
     }
 
     /// The results of which no run that left them is known to be sequentially consistent.
-    fn open(&mut self, orders: &Orders, noted: &NotedRuns<'_>) -> Result<Vec<WeakResult>, RunError> {
+    fn open(&mut self, orders: &Orders, noted: &NotedRuns<'_>) -> Result<Vec<OpenResult>, RunError> {
         let mut unseen = std::mem::take(&mut self.weak);
         unseen.retain(|weak| !self.consistent.iter().any(|(other, _)| other.is_same(&weak.result)));
         let mut open = Vec::new();
@@ -126,7 +133,7 @@ impl StaleResults {
             }
         }
         open.truncate(ASKED_MAX);
-        Ok(open)
+        open.into_iter().map(|weak| weak.with_loads(orders, noted.subject)).collect()
     }
 
     /// Adds the findings to those of the orders.
@@ -197,6 +204,20 @@ impl StaleResults {
             findings.push((Finding { why, fix, ..stale.finding }, [shown].into_iter().chain(rest).collect()));
         }
         Ok(Some(findings))
+    }
+}
+
+impl WeakResult {
+    /// The same with the loads of every order: those that are not known are found by running it.
+    fn with_loads(self, orders: &Orders, subject: &Subject) -> Result<OpenResult, RunError> {
+        let loads = |(index, stale): (u64, Option<Vec<StaleAccess>>)| {
+            let stale = match stale {
+                Some(stale) => stale,
+                None => run_undescribed(&subject.program, &subject.case, &orders.options(index), &|| false)?.0.stale,
+            };
+            Ok((index, stale))
+        };
+        Ok(OpenResult { result: self.result, orders: self.orders.into_iter().map(loads).collect::<Result<_, RunError>>()? })
     }
 }
 

@@ -25,6 +25,9 @@ pub enum RunError {
     /// A case without launches.
     #[error("the launch file describes no launch")]
     NoLaunch,
+    /// What the shards of an exploration have reported cannot be put together: in one line.
+    #[error("{0}")]
+    Shards(String),
     /// Memory is requested at an address that is in use.
     #[error(transparent)]
     Taken(#[from] NotFree),

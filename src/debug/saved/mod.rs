@@ -6,10 +6,12 @@
 //! ([`Saved::differences`]).
 
 mod data;
+mod identity;
 mod threads;
 mod types;
 
 pub use data::SavedInput;
+pub use identity::identity;
 pub use types::{SavedType, Typed};
 
 use std::collections::{BTreeMap, BTreeSet};

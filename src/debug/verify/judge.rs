@@ -1,5 +1,7 @@
 //! A short comparison of a run's results with the launch file: only the largest deviation, to compare many runs.
 
+use serde::{Deserialize, Serialize};
+
 use super::{ComparedMemory, compare_buffer, compare_printed, show};
 use crate::debug::names::memory_name::subscript;
 use crate::debug::run::{CaseRun, RunError};
@@ -18,12 +20,22 @@ pub enum Judgement {
 }
 
 /// The largest deviation of a run from the expected results.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Deviation {
     /// Its description: `C[35][0] = 22.6, expected 26.2`.
     pub what: String,
-    /// The difference from the expected value; infinite if it is not a number.
+    /// The difference from the expected value; infinite if it is not a number, which JSON has no number for.
+    #[serde(serialize_with = "bits", deserialize_with = "of_bits")]
     pub distance: f64,
+}
+
+/// A number as its bits, so that each is read as it was written.
+fn bits<S: serde::Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_u64(number.to_bits())
+}
+
+fn of_bits<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    u64::deserialize(deserializer).map(f64::from_bits)
 }
 
 impl Deviation {

@@ -52,7 +52,9 @@ pub struct Criteria {
 pub struct CaseReport {
     /// Its name.
     pub name: String,
-    /// The failures; none if it passed.
+    /// True if it is as expected.
+    pub passed: bool,
+    /// The failures, as far as they are printed; none if it passed.
     pub failures: Vec<Failure>,
     /// All findings, expected or not.
     pub findings: Vec<FindingText>,
@@ -203,6 +205,7 @@ pub fn verify_case_until(
     if run.interrupted {
         return Ok(CaseReport {
             name: case.name.clone(),
+            passed: true,
             failures: Vec::new(),
             findings: run.findings,
             executed: run.executed,
@@ -219,6 +222,7 @@ pub fn verify_case_until(
     let part = compared_part(case, &run);
     Ok(CaseReport {
         name: case.name.clone(),
+        passed: failures.is_empty(),
         failures,
         findings: run.findings,
         executed: run.executed,

@@ -39,6 +39,16 @@ impl FindingBudget {
         of_list.limit(&mut report.findings, |finding: &FindingText| Some(finding.id));
     }
 
+    /// Adds findings that were omitted before.
+    pub fn omit(&mut self, id: FindingId, count: u64) {
+        *self.omitted.entry(id).or_default() += count;
+    }
+
+    /// The findings that may still be printed.
+    pub fn remaining(&self) -> usize {
+        self.remaining
+    }
+
     /// The findings that were omitted so far.
     pub fn omitted(&self) -> &Omitted {
         &self.omitted
@@ -46,7 +56,7 @@ impl FindingBudget {
 
     /// Removes the findings beyond the budget from `list`; entries without a finding stay. The last finding, the fault that ended the
     /// run, takes precedence over the others.
-    fn limit<T>(&mut self, list: &mut Vec<T>, id_of: impl Fn(&T) -> Option<FindingId>) {
+    pub fn limit<T>(&mut self, list: &mut Vec<T>, id_of: impl Fn(&T) -> Option<FindingId>) {
         let count = list.iter().filter(|entry| id_of(entry).is_some()).count();
         let kept = count.min(self.remaining);
         let mut position = 0;

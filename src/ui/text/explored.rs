@@ -16,8 +16,9 @@ pub fn explored(explored: &ExplorationReport) -> String {
         Some(verdict) => judged(explored, verdict),
         None => compared(explored),
     };
+    let shard = explored.shard.as_ref().map_or(String::new(), |shard| format!("shard {}/{}, of the orders:\n", shard.shard, shard.shards));
     let interrupted = if explored.interrupted { "interrupted before all orders were tried\n" } else { "" };
-    probability_line(explored) + &outcomes + &found(explored) + interrupted + &untried(explored)
+    shard + &probability_line(explored) + &outcomes + &found(explored) + interrupted + &untried(explored)
 }
 
 /// A line on the orders that a systematic exploration has not tried, with the command that continues it.

@@ -208,8 +208,8 @@ pub fn unread(problem: &Problem) -> String {
 
 /// The result of a case.
 pub fn case(report: &CaseReport) -> String {
-    let CaseReport { name, failures, findings, part, .. } = report;
-    line(&Record::Case { name, passed: failures.is_empty(), failures, findings, part: part.as_ref() })
+    let CaseReport { name, passed, failures, findings, part, .. } = report;
+    line(&Record::Case { name, passed: *passed, failures, findings, part: part.as_ref() })
 }
 
 /// The number of findings that were not printed, by id.

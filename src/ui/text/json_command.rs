@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::command::{CommandError, Outcome, View};
 use crate::debug::breakpoints::BreakpointRow;
+use crate::debug::explore::ExplorationReport;
 use crate::debug::stop::Stop;
 
 /// What a command said, as data.
@@ -50,6 +51,7 @@ impl Answer {
             Outcome::NewBreakpoint { row, .. } => ("breakpoint", json!({ "number": row.number, "what": row.what })),
             Outcome::Breakpoints(rows) => ("breakpoints", rows.iter().map(breakpoint).collect()),
             Outcome::Found(found) => ("found", json!(found)),
+            Outcome::Explored(ExplorationReport { shard: Some(shard), .. }) => ("exploration", json!(shard)),
             Outcome::Nothing => ("nothing", Value::Null),
             Outcome::Text(_)
             | Outcome::Printed(_)

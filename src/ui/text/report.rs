@@ -253,6 +253,7 @@ mod tests {
         let report = |writer| {
             case(&CaseReport {
                 name: "integer_add_u32".to_string(),
+                passed: false,
                 failures: vec![mismatch(writer)],
                 findings: Vec::new(),
                 executed: std::collections::BTreeSet::new(),
