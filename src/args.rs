@@ -221,8 +221,8 @@ pub struct Args {
     #[arg(long, value_name = "POLICY", value_enum)]
     pub divergence: Option<DivergencePolicy>,
 
-    /// Launches of --verify and orders of explore that run at the same time; without it as many as the machine has cores. What is
-    /// printed is the same for every number. --memory-limit holds for each of them
+    /// Launches of --verify, orders of explore and runs of fix that run at the same time; without it as many as the machine has cores. What
+    /// is printed is the same for every number. --memory-limit holds for each of them
     #[arg(long, value_name = "N", value_parser = values::jobs)]
     pub jobs: Option<NonZeroUsize>,
 

@@ -237,7 +237,7 @@ fn run(args: &Args, opened: &Opened) -> Result<Status, Failure> {
         log.made_up(made_up, reasons);
     }
     let mut suite = Suite::default();
-    let (mut certificates, fixer) = (Vec::new(), Fixer::new(args.run_options(), args.fix));
+    let (mut certificates, fixer) = (Vec::new(), Fixer::new(args.run_options(), args.fix, args.job_count()));
     for case in &opened.plan.cases {
         let reasons = case.launches.first().map_or(&[][..], |launch| &launch.reasons);
         let run = Run::of_case(&opened.program, case, &args.run_options(), interrupt::pressed_in_run_of(&case.name))?;

@@ -58,7 +58,8 @@ pub fn verify(args: &Args) -> Result<Status, Failure> {
     }
     let chosen: Vec<usize> = (0..cases.len()).filter(|index| args.shard.is_none_or(|shard| shard.has(*index as u64))).collect();
     let jobs = args.job_count();
-    let fixer = Fixer::new(options.clone(), args.fix);
+    // What is left over by the cases is for the changes that are tried.
+    let fixer = Fixer::new(options.clone(), args.fix, jobs.div_ceil(chosen.len().max(1)));
     let job = |index: u64, _: &dyn Fn() -> bool| {
         let (program, case) = cases[chosen[index as usize]];
         let mut report = verify_case_until(program, case, &options, criteria, interrupt::pressed)?;

@@ -10,6 +10,7 @@ use super::module::Module;
 use super::prompt::Prompt;
 use super::run::Run;
 use super::session::Session;
+use crate::base::cores;
 use crate::debug::bundle::{Manifest, is_bundle};
 use crate::debug::fix::{FixReports, fix_case};
 use crate::debug::open::{OpenedLaunch, open, open_arguments, open_driver, open_launch_file, pointee_elements};
@@ -265,7 +266,7 @@ impl Planned {
     /// # Errors
     /// As of [`Self::run`].
     pub fn fix(&self, case: usize, options: &RunOptions, finding: Option<usize>) -> Result<Option<FixReports>, Error> {
-        Ok(fix_case(&self.opened.program, self.case(case)?, options, finding, &mut || true)?)
+        Ok(fix_case(&self.opened.program, self.case(case)?, options, (finding, cores()), &mut || true)?)
     }
 
     /// A session of case number `case`, from 0, stopped before its first instruction; for a bundle, at the position where it was written.

@@ -41,7 +41,7 @@ pub const OPTIONS: &[(&str, &str)] = &[
     ("--memory-limit BYTES", "Stop a run that holds more simulated state"),
     ("--async POLICY", "When asynchronous copies end"),
     ("--divergence POLICY", "Which lanes of a warp run when they have diverged at a branch"),
-    ("--jobs N", "Launches of --verify and orders of explore that run at the same time"),
+    ("--jobs N", "Launches of --verify, orders of explore and runs of fix that run at the same time"),
     ("--shard I/N", "Run a part of the launches or orders, as one of several machines"),
     ("--merge FILE", "Put together what the shards of a run printed"),
     ("--orders N", "More runs at most for critical sections that are run the other way round"),

@@ -15,14 +15,16 @@ use crate::debug::{CaseReport, Failure, RunError, RunOptions};
 pub struct Fixer {
     options: RunOptions,
     is_enabled: bool,
+    /// Runs of a case at the same time.
+    jobs: usize,
     /// The reports of each case with changes that hold.
     successful: Mutex<Vec<FixReports>>,
 }
 
 impl Fixer {
-    /// A fixer; it does nothing unless `is_enabled`.
-    pub fn new(options: RunOptions, is_enabled: bool) -> Self {
-        Self { options, is_enabled, successful: Mutex::new(Vec::new()) }
+    /// A fixer, which runs up to `jobs` changed programs of a case at the same time; it does nothing unless `is_enabled`.
+    pub fn new(options: RunOptions, is_enabled: bool, jobs: usize) -> Self {
+        Self { options, is_enabled, jobs, successful: Mutex::new(Vec::new()) }
     }
 
     /// Tries the fixes of the findings of a case report, and adds the results to these.
@@ -53,7 +55,7 @@ impl Fixer {
         if !self.is_enabled || findings.is_empty() {
             return Ok(None);
         }
-        let fixed = fix_case(program, case, &self.options, None, &mut || !interrupt::pressed())?;
+        let fixed = fix_case(program, case, &self.options, (None, self.jobs), &mut || !interrupt::pressed())?;
         fixed.iter().for_each(|fixed| fixed.describe_in(findings));
         Ok(fixed)
     }

@@ -68,7 +68,7 @@ fn fixed() -> Vec<(String, FixReports)> {
     for opened in launches("gallery").into_iter().chain(rows()).chain([locks]) {
         for case in &opened.plan.cases {
             let kernel = &opened.program.functions[case.launches[0].kernel.index()].name;
-            let reports = fix_case(&opened.program, case, &options, None, &mut || true).unwrap().unwrap();
+            let reports = fix_case(&opened.program, case, &options, (None, 2), &mut || true).unwrap().unwrap();
             all.push((kernel.to_string(), reports));
         }
     }
@@ -145,7 +145,7 @@ fn what_was_taken_away_is_given_back() {
             case.launches.iter().any(|launch| &*opened.program.functions[launch.kernel.index()].name == *kernel)
         };
         let case = opened.plan.cases.iter().find(of_kernel).unwrap();
-        let fixed = fix_case(&opened.program, case, &options, None, &mut || true).unwrap().unwrap();
+        let fixed = fix_case(&opened.program, case, &options, (None, 2), &mut || true).unwrap().unwrap();
         let is_open = |outcome: &FixOutcome| matches!(outcome, FixOutcome::NoneHeld { .. } | FixOutcome::NothingToTry);
         let open: Vec<_> = fixed.reports.iter().filter(|report| is_open(&report.outcome)).collect();
         if !open.is_empty() || !fixed.changes.iter().any(|change| change.contains(says)) {
@@ -160,7 +160,7 @@ fn what_was_taken_away_is_given_back() {
 fn modules_that_are_linked_are_changed_each() {
     let race = launch_file(fixtures().join("launches/linked_race.ron"));
     let options = RunOptions { checks: Checks::ALL, ..RunOptions::unwatched() };
-    let fixed = fix_case(&race.program, &race.plan.cases[0], &options, None, &mut || true).unwrap().unwrap();
+    let fixed = fix_case(&race.program, &race.plan.cases[0], &options, (None, 2), &mut || true).unwrap().unwrap();
     let names: Vec<&str> = fixed.texts.iter().map(|module| module.name.as_str()).collect();
     assert_eq!(names, ["linked_race_a.ptx", "linked_race_b.ptx"], "{:?}", fixed.reports);
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fixes_linked");
@@ -175,7 +175,7 @@ fn modules_that_are_linked_are_changed_each() {
     let (head, _) = launch.split_once("findings:").unwrap();
     fs::write(folder.join("linked_race.ron"), format!("{head}findings: Clean)")).unwrap();
     let clean = launch_file(folder.join("linked_race.ron"));
-    let again = fix_case(&clean.program, &clean.plan.cases[0], &options, None, &mut || true).unwrap().unwrap();
+    let again = fix_case(&clean.program, &clean.plan.cases[0], &options, (None, 2), &mut || true).unwrap().unwrap();
     assert!(again.reports.is_empty(), "{:?}", again.reports);
 }
 
@@ -202,7 +202,7 @@ fn copies_that_did_not_run_are_changed_too() {
         let file = folder.join(format!("{module}_{kernel}_{row}.ron"));
         fs::write(&file, rows_of(row, module, kernel)).unwrap();
         let opened = launch_file(file);
-        fix_case(&opened.program, &opened.plan.cases[0], &options, None, &mut || true).unwrap().unwrap()
+        fix_case(&opened.program, &opened.plan.cases[0], &options, (None, 2), &mut || true).unwrap().unwrap()
     };
     for kernel in ["highest", "relaxed", "tested", "listed", "farthest"] {
         for (ran, other) in [(40, 3), (3, 40)] {

@@ -15,13 +15,15 @@ fn ptxdbg(words: &[&str]) -> (i32, String) {
 
 #[test]
 fn what_is_said_does_not_depend_on_the_number_of_threads() {
-    let calls: [&[&str]; 6] = [
+    let calls: [&[&str]; 8] = [
         &["--batch", "-l", "orders/split_sum.ron", "-e", "explore systematic 2 60", "-e", "explore systematic continue 20"],
         &["--batch", "-l", "async/ring_parity.ron", "-e", "explore systematic"],
         &["--batch", "-l", "orders/split_sum.ron", "-e", "explore 25"],
         &["--batch", "-l", "async/ring_parity.ron", "-e", "explore 25"],
         &["--verify", "-l", "hardware/barrier.ron", "-l", "orders/split_sum.ron", "-l", "async/ring_parity.ron"],
         &["--verify", "--format", "json", "-l", "orders/split_sum.ron", "-l", "orders/split_sum_atomic.ron"],
+        &["--verify", "--fix", "--strict", "-l", "gallery/shared_raw.ron", "-l", "gallery/global_blocks.ron"],
+        &["--batch", "-l", "orders/split_sum.ron", "-e", "run", "-e", "fix"],
     ];
     for call in calls {
         let one = ptxdbg(&[call, &["--jobs", "1"]].concat());

@@ -34,7 +34,7 @@ use patch::{Patched, TextChange};
 pub use report::{FixReport, FixReports};
 use trial::{FindingKey, Trial, TrialFinding, source_key};
 
-use crate::base::Severity;
+use crate::base::{Severity, run_jobs};
 use crate::check::sync::catalogue::BARRIER_EXITED;
 use crate::check::{Candidate, Remedy};
 use crate::debug::fault::{Fault, WaitKind};
@@ -68,7 +68,8 @@ const HANG_TICKS: u64 = 1 << 18;
 pub type ContinueCheck<'a> = &'a mut dyn FnMut() -> bool;
 
 /// Tries the remedies of finding number `number`, from 1, or of all findings of a run of `case`; none if there is no such finding. All
-/// findings are tried one after the other, each in the program with the changes that held before.
+/// findings are tried one after the other, each in the program with the changes that held before. Up to `jobs` runs go on at the same time,
+/// and what is found is the same for every number.
 ///
 /// # Errors
 /// Reasons outside the kernel.
@@ -76,7 +77,7 @@ pub fn fix_case(
     program: &Arc<Program>,
     case: &Case,
     options: &RunOptions,
-    number: Option<usize>,
+    (number, jobs): (Option<usize>, usize),
     should_continue: ContinueCheck<'_>,
 ) -> Result<Option<FixReports>, RunError> {
     let original = Trial::new(program, case, options, Some, &BTreeSet::new())?;
@@ -84,7 +85,7 @@ pub fn fix_case(
     if number.is_some_and(|number| number == 0 || number > count) {
         return Ok(None);
     }
-    let mut search = Search::new(program, case, options.clone(), original);
+    let mut search = Search::new(program, case, (options.clone(), jobs), original);
     let mut reports = Vec::new();
     for index in 0..count {
         if number.is_none_or(|number| number == index + 1) {
@@ -107,6 +108,8 @@ struct Search<'a> {
     program: &'a Arc<Program>,
     case: &'a Case,
     options: RunOptions,
+    /// Runs at the same time.
+    jobs: usize,
     planner: Planner<'a>,
     /// The original in the order of the session.
     original: Trial,
@@ -141,12 +144,13 @@ enum Verdict {
 }
 
 impl<'a> Search<'a> {
-    fn new(program: &'a Arc<Program>, case: &'a Case, options: RunOptions, original: Trial) -> Self {
+    fn new(program: &'a Arc<Program>, case: &'a Case, (options, jobs): (RunOptions, usize), original: Trial) -> Self {
         let (base, fixed) = (FixPlan::default(), Vec::new());
         Self {
             program,
             case,
             options,
+            jobs,
             planner: Planner::new(program),
             original,
             random_orders: BTreeMap::new(),
@@ -255,19 +259,24 @@ impl<'a> Search<'a> {
         let mut pending = plans;
         for _ in 0..ROUNDS {
             let mut extended = Vec::new();
-            for plan in std::mem::take(&mut pending) {
-                if failed.len() >= TRIED_MAX {
-                    return Ok(None);
-                }
-                if !should_continue() {
-                    self.interrupted = true;
-                    return Ok(None);
-                }
-                match self.attempt(&plan, keys)? {
-                    Attempt::Held(outputs, orders) => return Ok(Some((plan, outputs, orders))),
-                    Attempt::Failed(why, more) => {
-                        failed.push(FailedFix { changes: plan.descriptions.clone(), why });
-                        extended.extend(Some((plan, more)).filter(|(_, more)| !more.is_empty() && extended.len() < EXTENDED_MAX));
+            let plans = std::mem::take(&mut pending);
+            for some in plans.chunks(self.jobs) {
+                let first = self.side_by_side(some.len(), |place| self.first_run(&some[place], keys));
+                for (plan, first) in some.iter().zip(first) {
+                    if failed.len() >= TRIED_MAX {
+                        return Ok(None);
+                    }
+                    if !should_continue() {
+                        self.interrupted = true;
+                        return Ok(None);
+                    }
+                    match self.attempt(plan, first?, keys)? {
+                        Attempt::Held(outputs, orders) => return Ok(Some((plan.clone(), outputs, orders))),
+                        Attempt::Failed(why, more) => {
+                            failed.push(FailedFix { changes: plan.descriptions.clone(), why });
+                            let extends = !more.is_empty() && extended.len() < EXTENDED_MAX;
+                            extended.extend(extends.then(|| (plan.clone(), more)));
+                        }
                     }
                 }
             }
@@ -280,30 +289,55 @@ impl<'a> Search<'a> {
         Ok(None)
     }
 
-    /// Applies the changes of a plan and runs the program, in the order of the session and in those that show the finding.
-    fn attempt(&mut self, plan: &FixPlan, keys: &BTreeSet<FindingKey>) -> Result<Attempt, RunError> {
-        let patched = match Patched::new(self.program, &self.base.with(plan).changes) {
-            Ok(patched) => patched,
+    /// Makes `count` results, up to `jobs` at the same time.
+    fn side_by_side<T: Send>(&self, count: usize, make: impl Fn(usize) -> T + Sync) -> Vec<T> {
+        let mut made = Vec::new();
+        run_jobs(self.jobs, count as u64, |place, _| make(place as usize), || true, |_, one| made.push(one));
+        made
+    }
+
+    /// Applies the changes of a plan and runs the program in the order of the session; or the reason why they cannot be applied.
+    fn first_run(&self, plan: &FixPlan, keys: &BTreeSet<FindingKey>) -> Result<Result<(Patched, Trial), String>, RunError> {
+        match Patched::new(self.program, &self.base.with(plan).changes) {
+            Ok(patched) => {
+                let changed = self.run(&patched, self.options.clone(), keys)?;
+                Ok(Ok((patched, changed)))
+            }
+            Err(why) => Ok(Err(why)),
+        }
+    }
+
+    /// Judges the first run of a plan, and runs its program in the orders that show the finding.
+    fn attempt(
+        &mut self,
+        plan: &FixPlan,
+        first: Result<(Patched, Trial), String>,
+        keys: &BTreeSet<FindingKey>,
+    ) -> Result<Attempt, RunError> {
+        let (patched, changed) = match first {
+            Ok(first) => first,
             Err(why) => return Ok(Attempt::Failed(why, Vec::new())),
         };
-        let changed = self.run(&patched, self.options.clone(), keys)?;
         match self.judge(&patched, &changed, keys, None) {
             Verdict::Gone => {}
             Verdict::NewFindings(why, more) => return Ok(Attempt::Failed(why, more)),
             Verdict::Failed(why) => return Ok(Attempt::Failed(why, Vec::new())),
         }
         let (mut orders, mut differs) = (0, None);
-        for seed in 1..=self.seeds() {
-            if !self.shows(seed, keys)? {
-                continue;
+        let seeds: Vec<u64> = (1..=self.seeds()).collect();
+        for some in seeds.chunks(self.jobs) {
+            self.run_originals(some)?;
+            let showing: Vec<u64> = some.iter().copied().filter(|seed| self.shows(*seed, keys)).collect();
+            let others = self.side_by_side(showing.len(), |place| self.run(&patched, self.order(showing[place]), keys));
+            for (seed, other) in showing.into_iter().zip(others) {
+                let other = other?;
+                match self.judge(&patched, &other, keys, Some(seed)) {
+                    Verdict::Gone => orders += 1,
+                    Verdict::NewFindings(why, more) => return Ok(Attempt::Failed(format!("{why}, under seed {seed}"), more)),
+                    Verdict::Failed(why) => return Ok(Attempt::Failed(format!("{why}, under seed {seed}"), Vec::new())),
+                }
+                differs = differs.or_else(|| Some(seed).filter(|_| other.buffers != changed.buffers));
             }
-            let other = self.run(&patched, self.order(seed), keys)?;
-            match self.judge(&patched, &other, keys, Some(seed)) {
-                Verdict::Gone => orders += 1,
-                Verdict::NewFindings(why, more) => return Ok(Attempt::Failed(format!("{why}, under seed {seed}"), more)),
-                Verdict::Failed(why) => return Ok(Attempt::Failed(format!("{why}, under seed {seed}"), Vec::new())),
-            }
-            differs = differs.or_else(|| Some(seed).filter(|_| other.buffers != changed.buffers));
         }
         let outputs = outputs(&patched.program, self.case, &self.options, (&self.original, &changed), differs)?;
         if !orders_anything(plan) && !self.is_shortcut(keys) {
@@ -322,10 +356,14 @@ impl<'a> Search<'a> {
 
     /// The seed of weak memory with which a changed program leaves something else: its accesses are strong, and nothing orders them.
     fn differs_on_weak_memory(&self, patched: &Patched, changed: &Trial, keys: &BTreeSet<FindingKey>) -> Result<Option<u64>, RunError> {
-        for seed in 1..=self.seeds().min(WEAK_RUNS_MAX) {
-            let options = RunOptions { memory: MemoryModel::Weak(seed), ..self.order(seed) };
-            if self.run(patched, options, keys)?.buffers != changed.buffers {
-                return Ok(Some(seed));
+        let seeds: Vec<u64> = (1..=self.seeds().min(WEAK_RUNS_MAX)).collect();
+        for some in seeds.chunks(self.jobs) {
+            let options = |seed: u64| RunOptions { memory: MemoryModel::Weak(seed), ..self.order(seed) };
+            let runs = self.side_by_side(some.len(), |place| self.run(patched, options(some[place]), keys));
+            for (seed, run) in some.iter().zip(runs) {
+                if run?.buffers != changed.buffers {
+                    return Ok(Some(*seed));
+                }
             }
         }
         Ok(None)
@@ -363,14 +401,20 @@ impl<'a> Search<'a> {
         RunOptions { schedule: Schedule::Random, seed, copies: CompletionPolicyKind::Random(seed), step_limit, ..self.options.clone() }
     }
 
-    /// True if the original shows the finding in the order of `seed`.
-    fn shows(&mut self, seed: u64, keys: &BTreeSet<FindingKey>) -> Result<bool, RunError> {
-        if !self.random_orders.contains_key(&seed) {
-            let trial = Trial::new(self.program, self.case, &self.order(seed), Some, &BTreeSet::new())?;
-            self.random_orders.insert(seed, trial);
+    /// Runs the original in the orders of these seeds, each once.
+    fn run_originals(&mut self, seeds: &[u64]) -> Result<(), RunError> {
+        let new: Vec<u64> = seeds.iter().copied().filter(|seed| !self.random_orders.contains_key(seed)).collect();
+        let run = |place: usize| Trial::new(self.program, self.case, &self.order(new[place]), Some, &BTreeSet::new());
+        for (seed, trial) in new.iter().zip(self.side_by_side(new.len(), run)) {
+            self.random_orders.insert(*seed, trial?);
         }
-        let trial = &self.random_orders[&seed];
-        Ok(trial.findings.iter().any(|found| !found.keys.is_disjoint(keys)) || keys.is_empty() && trial.fault.is_some())
+        Ok(())
+    }
+
+    /// True if the original, which was run in the order of `seed`, shows the finding there.
+    fn shows(&self, seed: u64, keys: &BTreeSet<FindingKey>) -> bool {
+        let Some(trial) = self.random_orders.get(&seed) else { return false };
+        trial.findings.iter().any(|found| !found.keys.is_disjoint(keys)) || keys.is_empty() && trial.fault.is_some()
     }
 
     /// The verdict of a run of the changed program on the finding with these `keys`; `seed` is that of its order, none for the session's.

@@ -36,7 +36,7 @@ impl Session {
         let limit = self.recorded().0.saturating_mul(HANG_FACTOR).max(STEPS);
         // The findings of a session are numbered as in the session's order.
         let options = RunOptions { checks: self.checks(), step_limit: options.step_limit.or(Some(limit)), orders: 0, ..options };
-        let fixed = fix_case(&program, &case, &options, number, &mut || interrupt.should_continue(self));
+        let fixed = fix_case(&program, &case, &options, (number, self.settings.jobs()), &mut || interrupt.should_continue(self));
         let fixed = fixed.map_err(|error| error.to_string())?;
         let tried = fixed.iter().flat_map(|fixed| &fixed.reports).map(|report| (report.finding, report.outcome.clone()));
         self.add_tried(tried.collect::<Vec<_>>());
