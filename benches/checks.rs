@@ -16,7 +16,6 @@ use std::time::Duration;
 
 use job::Job;
 use ptxdbg::check::{Checkers, Checks};
-use ptxdbg::machine::{Machine, Step};
 
 /// The kernels of `benches/kernels`, and the grid instead of their own.
 const KERNELS: &[(&str, Option<[u32; 3]>)] = &[
@@ -46,7 +45,7 @@ fn main() {
         job::measure(RUNS, &mut plain, || job.start(), job::run);
         let start = || (job.start(), Checkers::new(job.program(), Checks::ALL));
         job::measure(RUNS, &mut checked, start, |(machine, checkers)| {
-            run_checked(machine, checkers);
+            job::run_checked(machine, checkers);
             size = checkers.size();
         });
         let ratio = checked.as_secs_f64() / plain.as_secs_f64();
@@ -58,18 +57,4 @@ fn main() {
             println!("  over the limit of {} times and {} bytes", LIMITS.0, LIMITS.1);
         }
     }
-}
-
-/// Runs `machine` to its end with `checkers` watching, which must find nothing.
-fn run_checked(machine: &mut Machine, checkers: &mut Checkers) {
-    checkers.begin(0, &machine.launch_start());
-    loop {
-        match machine.run(u64::MAX, checkers) {
-            Step::Budget | Step::Paused => {}
-            Step::Done => break,
-            stopped => panic!("{stopped:?}"),
-        }
-    }
-    checkers.end(&machine.launch_end(), None);
-    assert!(checkers.findings().list().is_empty(), "{:?}", checkers.findings().list());
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use criterion::Criterion;
+use ptxdbg::check::Checkers;
 use ptxdbg::debug::open::open;
 use ptxdbg::debug::{LaunchChoice, Opened, Overrides, Request, RunOptions, start_case, verify_case};
 use ptxdbg::launch::Case;
@@ -27,11 +28,20 @@ impl Job {
 
     /// The same with another grid than the file says.
     pub fn load_with_grid(path: &str, grid: Option<[u32; 3]>) -> Job {
+        Self::load_as(path, grid, &RunOptions::unwatched(), true)
+    }
+
+    /// The launch of `path`, run with `options`, which leaves what it must within the tolerances of the file.
+    pub fn load_with(path: &str, options: &RunOptions) -> Job {
+        Self::load_as(path, None, options, false)
+    }
+
+    fn load_as(path: &str, grid: Option<[u32; 3]>, options: &RunOptions, exact: bool) -> Job {
         let launch = LaunchChoice::File(Path::new(env!("CARGO_MANIFEST_DIR")).join(path));
         let overrides = Overrides { grid, ..Overrides::default() };
         let Opened { program, plan, .. } = open(&Request { modules: Vec::new(), launch, overrides }).unwrap();
         let [case] = <[Case; 1]>::try_from(plan.cases).unwrap();
-        let report = verify_case(&program, &case, &RunOptions::unwatched(), true).unwrap();
+        let report = verify_case(&program, &case, options, exact).unwrap();
         assert!(report.failures.is_empty(), "{path}: {:?}", report.failures);
         Job { program, case }
     }
@@ -43,8 +53,13 @@ impl Job {
 
     /// Fresh memory, buffers filled, nothing executed.
     pub fn start(&self) -> Machine {
+        self.start_with(&RunOptions::unwatched())
+    }
+
+    /// The same with options.
+    pub fn start_with(&self, options: &RunOptions) -> Machine {
         assert_eq!(self.case.launches.len(), 1, "{} has several launches", self.case.name);
-        start_case(&self.program, &self.case, &RunOptions::unwatched()).unwrap().unwrap()
+        start_case(&self.program, &self.case, options).unwrap().unwrap()
     }
 }
 
@@ -62,6 +77,20 @@ pub fn run_sliced(machine: &mut Machine, ticks: u64, mut between: impl FnMut(&Ma
             stopped => panic!("{stopped:?}"),
         }
     }
+}
+
+/// Runs `machine` to its end with `checkers` watching, which must find nothing.
+pub fn run_checked(machine: &mut Machine, checkers: &mut Checkers) {
+    checkers.begin(0, &machine.launch_start());
+    loop {
+        match machine.run(u64::MAX, checkers) {
+            Step::Budget | Step::Paused => {}
+            Step::Done => break,
+            stopped => panic!("{stopped:?}"),
+        }
+    }
+    checkers.end(&machine.launch_end(), None);
+    assert!(checkers.findings().list().is_empty(), "{:?}", checkers.findings().list());
 }
 
 /// The settings of all benches: short, because what is measured takes long.
