@@ -27,11 +27,11 @@ type Form = (&'static str, [u32; 4], bool, f64);
 
 #[rustfmt::skip]
 const FORMS: &[Form] = &[
-    ("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", [4, 4, 2, 4], false, 3.0),
-    ("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16", [2, 4, 2, 2], false, 3.0),
-    ("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", [4, 4, 2, 4], false, 3.0),
-    ("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", [4, 4, 2, 4], false, 3.0),
-    ("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32", [4, 4, 2, 4], false, 6.0),
+    ("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", [4, 4, 2, 4], false, 1.0),
+    ("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16", [2, 4, 2, 2], false, 1.0),
+    ("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", [4, 4, 2, 4], false, 1.0),
+    ("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", [4, 4, 2, 4], false, 1.0),
+    ("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32", [4, 4, 2, 4], false, 3.0),
     ("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32", [4, 4, 2, 4], false, 3.0),
     ("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64", [2, 1, 1, 2], true, 3.0),
     ("wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32", [8, 8, 8, 8], false, 6.0),
@@ -44,7 +44,7 @@ const WARPGROUP_FORMS: &[(&str, u32)] = &[("f32.f16.f16", 128), ("f16.f16.f16", 
 const WARPGROUP_COUNT: u32 = 64;
 
 /// The longest that `wgmma.m64n256k16` may take, in microseconds.
-const WARPGROUP: f64 = 120.0;
+const WARPGROUP: f64 = 60.0;
 
 /// Instructions in a row, and how often they are repeated.
 const UNROLLED: u32 = 16;

@@ -36,13 +36,21 @@ pub struct Factor {
     pub row: usize,
 }
 
-/// The numbers in N adjacent columns of one row of B or C.
+/// The numbers in N adjacent columns of one row of B: what a factor of A multiplies lies together.
 #[derive(Clone, Copy)]
-pub struct ColumnNumbers<const N: usize> {
+pub struct RowNumbers<const N: usize> {
     /// Significands.
     pub significand: [i32; N],
     /// Exponents.
     pub exponent: [i32; N],
+}
+
+/// The numbers in N adjacent columns of B or C, row by row.
+pub struct ColumnNumbers<const N: usize> {
+    /// Significands.
+    pub significands: Vec<[i32; N]>,
+    /// Exponents.
+    pub exponents: Vec<[i32; N]>,
 }
 
 /// The decoder for numbers of one type.
@@ -100,22 +108,43 @@ impl<'a> Row<'a> {
 }
 
 impl<const N: usize> ColumnNumbers<N> {
-    /// Zeros.
-    pub const ZEROS: ColumnNumbers<N> = ColumnNumbers { significand: [0; N], exponent: [ZERO; N] };
-
-    /// Unpacks the numbers that are encoded in `bits`. True if there are infinities or NaNs.
-    #[inline(always)]
-    pub fn unpack(&mut self, unpack: &Unpack, bits: &[u32; N]) -> bool {
-        let mut is_special = false;
-        for column in 0..N {
-            let number = unpack.number(bits[column]);
-            self.significand[column] = number.significand;
-            self.exponent[column] = number.exponent;
-            is_special |= number.is_special();
-        }
-        is_special
+    /// No rows.
+    pub fn new() -> Self {
+        Self { significands: Vec::new(), exponents: Vec::new() }
     }
 
+    /// Unpacks the numbers that are encoded in `bits`; rows after these, up to `rows`, are zeros. True if there are infinities or NaNs.
+    #[inline(always)]
+    pub fn unpack(&mut self, unpack: &Unpack, bits: &[[u32; N]], rows: usize) -> bool {
+        self.significands.truncate(bits.len());
+        self.exponents.truncate(bits.len());
+        self.significands.resize(rows, [0; N]);
+        self.exponents.resize(rows, [ZERO; N]);
+        let (bits, mut lowest) = (bits.as_flattened(), 0);
+        // One loop over all rows, whose length the compiler does not know, is vectorized; one over a few columns is unrolled instead.
+        let numbers = self.significands.as_flattened_mut().iter_mut().zip(self.exponents.as_flattened_mut());
+        for (bits, (significand, exponent)) in bits.iter().zip(numbers) {
+            let number = unpack.number(*bits);
+            *significand = number.significand;
+            *exponent = number.exponent;
+            lowest = lowest.min(number.exponent);
+        }
+        lowest <= INFINITE
+    }
+
+    /// The rows, each with its significands and exponents together.
+    #[inline(always)]
+    pub fn rows(&self) -> impl Iterator<Item = RowNumbers<N>> {
+        self.significands.iter().zip(&self.exponents).map(|(&significand, &exponent)| RowNumbers { significand, exponent })
+    }
+
+    /// The number in one of the columns of a row.
+    pub fn number(&self, row: usize, column: usize) -> Number {
+        Number { significand: self.significands[row][column], exponent: self.exponents[row][column] }
+    }
+}
+
+impl<const N: usize> RowNumbers<N> {
     /// The number in one of the columns.
     pub fn number(&self, column: usize) -> Number {
         Number { significand: self.significand[column], exponent: self.exponent[column] }

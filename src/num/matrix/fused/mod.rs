@@ -49,20 +49,25 @@ pub fn multiply(product: &Product, operands: Operands<'_>) -> Vec<u32> {
 /// D for fp8 elements, converted to `f16`: even pairs of columns of A are summed first, odd ones after, and C is added last.
 #[inline(always)]
 fn multiply_widened(product: &Product, operands: Operands<'_>) -> Vec<u32> {
-    let k = product.k;
+    let (k, n) = (product.k, product.n);
     let [even, odd] = [0, 2].map(|pair| (0..k).filter(move |column| column & 2 == pair));
     let order: Vec<usize> = even.chain(odd).collect();
-    let (mut a, mut sparse_rows) = (Vec::with_capacity(operands.a.len()), Vec::with_capacity(operands.a.len()));
-    for (row, elements) in operands.a.chunks_exact(k).enumerate() {
-        for column in &order {
-            a.push(widened(product.a, elements[*column]));
-            sparse_rows.push(operands.sparse_rows.map_or(*column as u16, |rows| rows[row * k + column]));
-        }
+    let mut a = vec![0; operands.a.len()];
+    for (to, from) in a.chunks_exact_mut(k).zip(operands.a.chunks_exact(k)) {
+        to.iter_mut().zip(&order).for_each(|(to, column)| *to = widened(product.a, from[*column]));
     }
-    let b: Vec<u32> = operands.b.iter().map(|bits| widened(product.b, *bits)).collect();
+    let mut b: Vec<u32> = operands.b.iter().map(|bits| widened(product.b, *bits)).collect();
+    let sparse_rows: Option<Vec<u16>> = match operands.sparse_rows {
+        Some(rows) => Some(rows.chunks_exact(k).flat_map(|row| order.iter().map(|column| row[*column])).collect()),
+        None => {
+            // The rows of B follow the columns of A.
+            b = order.iter().filter_map(|row| b.get(row * n..(row + 1) * n)).flatten().copied().collect();
+            None
+        }
+    };
     let mut sums = vec![0; operands.c.len()];
     let halves = Product { a: Element::F16, b: Element::F16, ..*product };
-    add_products(&halves, Operands { a: &a, b: &b, c: operands.c, sparse_rows: Some(&sparse_rows) }, product.d, &mut sums);
+    add_products(&halves, Operands { a: &a, b: &b, c: operands.c, sparse_rows: sparse_rows.as_deref() }, product.d, &mut sums);
     let last = |(sum, c): (&u32, &u32)| nearest(product.d, value(product.c, *c) + value(product.d, *sum));
     sums.iter().zip(operands.c).map(last).collect()
 }
