@@ -8,8 +8,8 @@
 
 use arbitrary::{Result, Unstructured};
 use ptxdbg::machine::{
-    CompletionPolicyKind, Device, Digest, DivergencePolicy, Event, EventMask, Instrumentation, LaunchConfig, Machine, MemoryLimit,
-    MemoryModel, NullObserver, Observer, Schedule, Step, Tick,
+    CompletionPolicyKind, Device, Digest, DivergencePolicy, Event, EventMask, Execution, Instrumentation, LaunchConfig, Machine,
+    MemoryLimit, MemoryModel, NullObserver, Observer, Schedule, Step, Tick,
 };
 use ptxdbg::program::FuncId;
 
@@ -117,6 +117,7 @@ impl Job {
             seed: 0,
             start: Tick::START,
             instrumentation: Instrumentation::Nothing,
+            execution: Execution::default(),
             copies: self.copies,
             memory_limit: MemoryLimit::default(),
             memory: MemoryModel::default(),
@@ -145,8 +146,10 @@ impl Job {
         threads.flat_map(|thread| (0..words).flat_map(move |at| word(thread, at).to_le_bytes())).collect()
     }
 
-    /// Neither a watcher nor an account changes anything.
+    /// Neither a watcher nor an account changes anything, nor does it matter whether instructions run one by one.
     fn check_watched(&self, whole: &Machine, ending: &Ending) {
+        let single = self.machine(LaunchConfig { execution: Execution::Single, ..self.config() });
+        assert_eq!(run(single, &mut NullObserver), *ending, "one by one: {}", self.kernel.text);
         assert_eq!(run(whole.clone(), &mut Watcher), *ending, "watched: {}", self.kernel.text);
         for instrumentation in [Instrumentation::Runs, Instrumentation::RunsAndWrites] {
             let machine = self.machine(LaunchConfig { instrumentation, ..self.config() });

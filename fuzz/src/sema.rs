@@ -6,8 +6,8 @@ use std::time::Duration;
 use cpu_time::ThreadTime;
 use ptxdbg::base::{Diagnostic, Sources};
 use ptxdbg::machine::{
-    CompletionPolicyKind, Device, DivergencePolicy, Instrumentation, LaunchConfig, Machine, MemoryLimit, MemoryModel, NullObserver,
-    Schedule, Tick,
+    CompletionPolicyKind, Device, DivergencePolicy, Execution, Instrumentation, LaunchConfig, Machine, MemoryLimit, MemoryModel,
+    NullObserver, Schedule, Tick,
 };
 use ptxdbg::program::{FuncId, Pc, Program, operands};
 use ptxdbg::sema;
@@ -89,6 +89,7 @@ fn run(program: &Arc<Program>, kernel: FuncId) {
         seed: 0,
         start: Tick::START,
         instrumentation: Instrumentation::RunsAndWrites,
+        execution: Execution::default(),
         copies: CompletionPolicyKind::Lazy,
         memory_limit: MemoryLimit::default(),
         memory: MemoryModel::default(),

@@ -109,7 +109,7 @@ impl Src {
 
     /// Packs `kind`, whose index must be below [`Src::INDEX_END`].
     #[inline]
-    pub fn new(kind: SrcKind) -> Self {
+    pub const fn new(kind: SrcKind) -> Self {
         let (tag, index) = match kind {
             SrcKind::Reg(slot) => (0, slot.0),
             SrcKind::Const(index) => (1, index),
@@ -121,7 +121,7 @@ impl Src {
 
     /// A register slot.
     #[inline]
-    pub fn reg(slot: Slot) -> Self {
+    pub const fn reg(slot: Slot) -> Self {
         Self::new(SrcKind::Reg(slot))
     }
 

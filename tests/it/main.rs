@@ -70,6 +70,7 @@ mod shrink;
 mod source_names;
 mod stops;
 mod stories;
+mod stretches;
 mod syntax;
 mod syntax_errors;
 mod syntax_properties;

@@ -12,8 +12,9 @@ use crate::program::{ControlOp, Inst, Op, Pc};
 /// The current straight-line run of a group.
 pub(super) struct CoverageCounter {
     /// The first instruction that is not counted yet.
-    start: Pc,
-    enabled: bool,
+    pub start: Pc,
+    /// True if the launch counts.
+    pub is_enabled: bool,
 }
 
 /// The effect of the guard predicate on the counts.
@@ -31,13 +32,13 @@ impl CoverageCounter {
     /// The counter of a group that runs from `start` on.
     #[inline(always)]
     pub fn new(start: Pc, prepared: &PreparedLaunch) -> Self {
-        Self { start, enabled: prepared.config.instrumentation != Instrumentation::Nothing }
+        Self { start, is_enabled: prepared.config.instrumentation != Instrumentation::Nothing }
     }
 
     /// Called before the group executes `inst`. If that has a guard and may write, the run ends before it.
     #[inline(always)]
     pub fn before_inst<const OBSERVED: bool>(&mut self, run: &mut WarpRun<'_, OBSERVED>, inst: &Inst, group: &Group) -> Predication {
-        if !self.enabled || inst.guard.is_none() {
+        if !self.is_enabled || inst.guard.is_none() {
             return Predication::Not;
         }
         let active = run.active(inst, group);
@@ -51,7 +52,7 @@ impl CoverageCounter {
     /// Called after the group has executed the instruction at its `pc`.
     #[inline(always)]
     pub fn after_inst<const OBSERVED: bool>(&mut self, run: &mut WarpRun<'_, OBSERVED>, group: &Group, guarded: Predication, flow: &Flow) {
-        if !self.enabled {
+        if !self.is_enabled {
             return;
         }
         let next = Pc(group.pc.0 + 1);
@@ -80,7 +81,7 @@ impl CoverageCounter {
     /// Counts the straight-line run up to before the group's `pc`.
     #[inline(always)]
     pub fn flush<const OBSERVED: bool>(&mut self, run: &mut WarpRun<'_, OBSERVED>, group: &Group) {
-        if self.enabled && self.start != group.pc {
+        if self.is_enabled && self.start != group.pc {
             run.count(group, self.start, group.pc);
             self.start = group.pc;
         }

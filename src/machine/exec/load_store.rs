@@ -45,8 +45,8 @@ pub(super) struct AccessSegment {
 pub(super) struct Element {
     /// Bits in memory.
     pub bits: u8,
-    signed: bool,
-    reg_bits: u8,
+    pub signed: bool,
+    pub reg_bits: u8,
 }
 
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
@@ -543,7 +543,7 @@ fn proxy_of(f: &ImageFn) -> Proxy {
     }
 }
 
-fn put_extended(lanes: &mut Lanes<'_>, element: Element, d: Dst, words: &PerLane<u32>) {
+pub(super) fn put_extended(lanes: &mut Lanes<'_>, element: Element, d: Dst, words: &PerLane<u32>) {
     if element.reg_bits >= 64 {
         let extend = |word: u32| if element.signed { i64::from(word as i32) as u64 } else { u64::from(word) };
         put_wide(lanes, element, d, &words.map(extend));

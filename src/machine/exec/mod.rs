@@ -2,7 +2,7 @@
 //!
 //! [`WarpRun::run`] is the hot loop. It uses only the group's program counter, mask and frame; instructions are decoded before the run, and
 //! dispatch is one match over their families. Families that only compute use the host's vector instructions ([`WarpRun::compute`]). Each
-//! family has a file.
+//! family has a file. Instructions of common forms run in straight stretches ([`straight`]), which have the same effects.
 
 mod alloca;
 mod async_copy;
@@ -30,6 +30,7 @@ mod sampling;
 pub mod scratch_warp;
 mod select;
 mod special_unit;
+pub(super) mod straight;
 mod sync;
 mod system_call;
 mod tensor;
@@ -44,11 +45,14 @@ use crate::machine::event::{Event, EventKind, EventMask, Issue, Memories, SyncEv
 use crate::machine::exec::warp_run::{Executed, Flow, Group, LaneOperation, SliceEnd, WarpRun};
 use crate::machine::state::issue_point::{BlockId, IssuePoint};
 use crate::machine::state::lanes::LaneMask;
+use crate::machine::state::launch::Execution;
+use crate::machine::state::tables::straight::Step;
 use crate::machine::state::trap::TrapKind;
 use crate::machine::state::warp::GroupState;
 use crate::program::{Inst, Op, Pc};
 use coverage_counter::CoverageCounter;
 use operands::Lanes;
+use straight::Others;
 
 /// The events before and after an instruction.
 const ISSUES: EventMask = EventMask::of(&[EventKind::Before, EventKind::After]);
@@ -102,12 +106,24 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         assert!(chosen.pc.index() < program.code.len(), "a group's pc is past the end of the code");
         let mut group = Group { index, pc: chosen.pc, mask: chosen.mask, frame: chosen.frame };
         let alone = self.warp.groups.len() == 1;
+        let may_go_back = !alone && self.warp.may_go_back();
         let mut coverage_counter = CoverageCounter::new(group.pc, self.prepared);
         loop {
             if self.ticks_left == 0 || OBSERVED && self.paused {
                 coverage_counter.flush(self, &group);
                 self.warp.groups[index].pc = group.pc;
                 return Some(SliceEnd::UsedUp);
+            }
+            if self.runs_straight() && self.prepared.straight.micros[group.pc.index()].step != Step::Ends {
+                let others = Others { none: alone, limit, may_go_back, ticks: self.ticks_to_yield() };
+                if self.run_straight(&mut group, others, &mut coverage_counter) {
+                    coverage_counter.flush(self, &group);
+                    self.warp.groups[index].pc = group.pc;
+                    return None;
+                }
+                if self.ticks_left == 0 || OBSERVED && self.paused {
+                    continue;
+                }
             }
             self.point.pc = group.pc;
             let inst = &program.code[group.pc.index()];
@@ -155,7 +171,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                     return Some(pause);
                 }
             }
-            if !alone && (group.pc <= from || self.prepared.rank[group.pc.index()] >= limit || self.must_yield(index)) {
+            if !alone && self.must_choose(index, (from, group.pc), limit, may_go_back) {
                 coverage_counter.flush(self, &group);
                 self.warp.groups[index].pc = group.pc;
                 return None;
@@ -169,12 +185,31 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         self.observer.event(&Event::Before(issue, self.warp, memories))
     }
 
+    /// True if the group that runs must be chosen anew, after the group `index`, which is not alone, has gone from one instruction to the
+    /// next.
+    fn must_choose(&mut self, index: usize, (from, to): (Pc, Pc), limit: u32, may_go_back: bool) -> bool {
+        let goes_back = to <= from;
+        goes_back && !may_go_back || self.prepared.rank[to.index()] >= limit || !goes_back && self.must_yield(index)
+    }
+
+    /// The ticks for which a group can run before the one after which it must yield.
+    fn ticks_to_yield(&self) -> u32 {
+        let stall = if self.warp.may_spin { SPIN_STREAK } else { STREAK };
+        stall.saturating_sub(self.warp.streak + 1)
+    }
+
+    /// True if instructions run in straight stretches: nothing is reported for each of them.
+    fn runs_straight(&self) -> bool {
+        let observed = self.wants.has_any(ISSUES) || self.wants.has(EventKind::Wgmma) && !self.program.wgmmas.is_empty();
+        !(OBSERVED && observed) && self.prepared.config.execution == Execution::Stretches
+    }
+
     /// Counts a tick in which other ready groups did not run; true if the group must yield to them.
     fn must_yield(&mut self, index: usize) -> bool {
         debug_assert!(self.warp.groups.len() > 1, "a group that is alone keeps others waiting");
+        let yields = self.ticks_to_yield() == 0;
         self.warp.streak += 1;
-        let stall = if self.warp.may_spin { SPIN_STREAK } else { STREAK };
-        if self.warp.streak < stall {
+        if !yields {
             return false;
         }
         self.warp.streak = 0;

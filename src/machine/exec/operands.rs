@@ -1,11 +1,13 @@
 //! The access of operations to registers.
 
 use crate::machine::state::block;
+use crate::machine::state::coverage::WriteTable;
 use crate::machine::state::lanes::{LaneMask, PerLane, blend};
 use crate::machine::state::prepared::Immediates;
 use crate::machine::state::registers::{FrameBase, Registers};
 use crate::machine::state::warp::Warp;
-use crate::program::{Dst, PredSrc, Src, SrcKind};
+use crate::program::operands::RegisterOperand;
+use crate::program::{Dst, Pc, PredSrc, Src, SrcKind};
 
 /// The registers of an instruction: those of one warp, in the frame of one group.
 pub struct Lanes<'a> {
@@ -18,13 +20,40 @@ pub struct Lanes<'a> {
     frame: FrameBase,
     /// The lanes that execute.
     pub mask: LaneMask,
+    /// True if writes are inlined.
+    writes_inline: bool,
 }
 
 impl<'a> Lanes<'a> {
     /// The lanes `mask` of `warp` in the frame at `frame`.
     #[inline(always)]
     pub fn new(warp: &'a mut Warp, immediates: &'a Immediates, frame: FrameBase, mask: LaneMask) -> Self {
-        Self { registers: &mut warp.registers, specials: &warp.specials, immediates, frame, mask }
+        Self { registers: &mut warp.registers, specials: &warp.specials, immediates, frame, mask, writes_inline: false }
+    }
+
+    /// The same, with writes that are inlined: for few operations, in a loop that is hot.
+    #[inline(always)]
+    pub fn hot(warp: &'a mut Warp, immediates: &'a Immediates, frame: FrameBase, mask: LaneMask) -> Self {
+        Self { writes_inline: true, ..Self::new(warp, immediates, frame, mask) }
+    }
+
+    /// The same lanes, with writes that are not inlined.
+    #[inline(always)]
+    pub fn cold(&mut self) -> Lanes<'_> {
+        let Self { specials, immediates, frame, mask, .. } = *self;
+        Lanes { registers: &mut *self.registers, specials, immediates, frame, mask, writes_inline: false }
+    }
+
+    /// Records that `lanes` have written these registers.
+    #[inline]
+    pub fn mark_written(&mut self, registers: &[RegisterOperand], lanes: LaneMask) {
+        self.registers.mark_written(self.frame, registers, lanes);
+    }
+
+    /// Records that `lanes` have executed the instructions from `start` to before `end`.
+    #[inline]
+    pub fn mark_range(&mut self, writes: &WriteTable, lanes: LaneMask, start: Pc, end: Pc) {
+        self.registers.mark_range(writes, (self.frame, lanes), start, end);
     }
 
     /// A 32-bit operand.
@@ -46,17 +75,38 @@ impl<'a> Lanes<'a> {
         }
     }
 
-    /// Writes a 32-bit register for the executing lanes. Not inlined, since every operation of every type calls it.
-    #[inline(never)]
+    /// Writes a 32-bit register for the executing lanes.
+    #[inline(always)]
     pub fn put32(&mut self, d: Dst, values: &PerLane<u32>) {
+        if self.writes_inline { self.write32(d, values) } else { self.put32_cold(d, values) }
+    }
+
+    /// Writes a 64-bit register for the executing lanes.
+    #[inline(always)]
+    pub fn put64(&mut self, d: Dst, values: &PerLane<u64>) {
+        if self.writes_inline { self.write64(d, values) } else { self.put64_cold(d, values) }
+    }
+
+    /// Not inlined, since every operation of every type calls it.
+    #[inline(never)]
+    fn put32_cold(&mut self, d: Dst, values: &PerLane<u32>) {
+        self.write32(d, values);
+    }
+
+    #[inline(never)]
+    fn put64_cold(&mut self, d: Dst, values: &PerLane<u64>) {
+        self.write64(d, values);
+    }
+
+    #[inline(always)]
+    fn write32(&mut self, d: Dst, values: &PerLane<u32>) {
         if !d.is_sink() {
             blend(&mut self.registers.b32[d.0.in_frame(self.frame.b32).index()], values, self.mask);
         }
     }
 
-    /// Writes a 64-bit register for the executing lanes.
-    #[inline(never)]
-    pub fn put64(&mut self, d: Dst, values: &PerLane<u64>) {
+    #[inline(always)]
+    fn write64(&mut self, d: Dst, values: &PerLane<u64>) {
         if !d.is_sink() {
             blend(&mut self.registers.b64[d.0.in_frame(self.frame.b64).index()], values, self.mask);
         }

@@ -3,6 +3,7 @@
 use crate::machine::event::{EventMask, Observer};
 use crate::machine::exec::operands::Lanes;
 use crate::machine::exec::other_warps::OtherWarps;
+use crate::machine::exec::straight::pattern::Patterns;
 use crate::machine::in_flight::copy::view::EndedPhases;
 use crate::machine::in_flight::policy::CompletionPolicy;
 use crate::machine::state::barrier::ClusterBarrier;
@@ -150,6 +151,8 @@ pub struct WarpRun<'a, const OBSERVED: bool> {
     pub observer: &'a mut dyn Observer,
     /// The kinds of events that the observer receives.
     pub wants: EventMask,
+    /// The patterns of addresses in the current stretch.
+    pub patterns: Patterns,
     /// The coverage, if the launch records it.
     pub coverage: Option<&'a mut Coverage>,
     /// Lanes that wait at the running instruction for others, with which they will execute it.

@@ -254,6 +254,16 @@ pub enum Instrumentation {
     RunsAndWrites,
 }
 
+/// How instructions run. Both ways have the same effects, tick by tick.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Execution {
+    /// In straight stretches where possible, which is fastest.
+    #[default]
+    Stretches,
+    /// One by one: the reference for tests.
+    Single,
+}
+
 /// A launch of one kernel.
 #[derive(Clone, Debug)]
 pub struct LaunchConfig {
@@ -289,6 +299,8 @@ pub struct LaunchConfig {
     pub start: Tick,
     /// Its counters.
     pub instrumentation: Instrumentation,
+    /// How its instructions run.
+    pub execution: Execution,
     /// Textures, samplers and surfaces, sorted by handle.
     pub images: Vec<Image>,
     /// The completion policy of asynchronous operations.

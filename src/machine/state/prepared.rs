@@ -10,6 +10,7 @@ use crate::machine::state::lanes::{LANES, LaneMask, PerLane};
 use crate::machine::state::launch::{DivergencePolicy, Instrumentation, LaunchConfig, LaunchError};
 use crate::machine::state::special::{self, FixedSpecial};
 use crate::machine::state::tables::matrix::MatrixTables;
+use crate::machine::state::tables::straight::StraightCode;
 use crate::machine::state::tables::wgmma::WgmmaTables;
 use crate::program::{MbarrierOp, Op, Pc, Program, map};
 use crate::weak::{Party, Place};
@@ -68,6 +69,8 @@ pub struct PreparedLaunch {
     pub writes: Option<WriteTable>,
     /// The positions of the elements of fragments, for each matrix instruction.
     pub matrices: MatrixTables,
+    /// The instructions that run in straight stretches.
+    pub(in crate::machine) straight: StraightCode,
     /// The vector instruction set of the host.
     pub(in crate::machine) simd: pulp::Arch,
 }
@@ -114,6 +117,7 @@ impl PreparedLaunch {
             asks_for_phases: program.code.iter().any(|inst| matches!(inst.op, Op::Mbarrier(MbarrierOp::Wait { .. }))),
             writes: (config.instrumentation == Instrumentation::RunsAndWrites).then(|| WriteTable::new(program)),
             matrices: MatrixTables::new(program),
+            straight: StraightCode::new(program),
             simd: pulp::Arch::new(),
             config,
         })

@@ -299,6 +299,13 @@ impl Warp {
         pushed_targets.min().unwrap_or(u32::MAX)
     }
 
+    /// True if the chosen group may go back to an earlier instruction and run on, until it reaches the rank of another group: all groups are
+    /// ready, so what it leaves behind cannot have become the least advanced.
+    pub fn may_go_back(&self) -> bool {
+        let is_plain = |group: &LaneGroup| group.state == GroupState::Ready && !group.yielded && group.stack.is_none();
+        self.simt_stack.is_none() && self.groups.iter().all(is_plain)
+    }
+
     /// Splits `lanes` off the group `index`, to continue at `target`.
     pub fn split(&mut self, index: usize, lanes: LaneMask, target: Pc) {
         let group = &mut self.groups[index];

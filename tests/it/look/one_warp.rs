@@ -1,6 +1,8 @@
 //! The smallest launch: one warp, and an address for its results.
 
-use ptxdbg::machine::{CompletionPolicyKind, DivergencePolicy, Instrumentation, LaunchConfig, MemoryLimit, MemoryModel, Schedule, Tick};
+use ptxdbg::machine::{
+    CompletionPolicyKind, DivergencePolicy, Execution, Instrumentation, LaunchConfig, MemoryLimit, MemoryModel, Schedule, Tick,
+};
 use ptxdbg::program::FuncId;
 
 /// One block of one warp of a kernel whose only parameter is an address.
@@ -20,6 +22,7 @@ pub fn one_warp(kernel: FuncId, out: u64) -> LaunchConfig {
         seed: 0,
         start: Tick::START,
         instrumentation: Instrumentation::Nothing,
+        execution: Execution::default(),
         images: Vec::new(),
         copies: CompletionPolicyKind::Lazy,
         memory_limit: MemoryLimit::default(),

@@ -1,5 +1,6 @@
-//! Tables of matrix instructions, computed once per launch.
+//! Tables of instructions, computed once per launch.
 
 pub(in crate::machine) mod accumulators;
 pub(in crate::machine) mod matrix;
+pub(in crate::machine) mod straight;
 pub(in crate::machine) mod wgmma;

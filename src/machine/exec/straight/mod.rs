@@ -1,0 +1,541 @@
+//! Straight stretches: the loop over instructions of common forms, which are decoded once per launch.
+//!
+//! A stretch runs until an instruction that it has no step for, an access that is not simple or faults, a branch at which the lanes part,
+//! or the end of the ticks. That instruction is executed by [`WarpRun::step`], which is the reference: a stretch has the effects that it
+//! would have, instruction by instruction. The whole loop is compiled for the host's vector instructions.
+
+mod access;
+pub mod pattern;
+mod report;
+
+use super::coverage_counter::CoverageCounter;
+use super::load_store::{Element, put_extended};
+use super::operands::{Lane, Lanes};
+use super::{Compute, bits, compare, convert, float, integer, select, video};
+use crate::isa::{Compare, FloatBinary, FloatMode, FloatTernary, FloatType, IntBinary, IntTernary, IntType, ScalarType, Shift, Space};
+use crate::machine::event::{EventKind, EventMask};
+use crate::machine::exec::warp_run::{Group, LaneOperation, WarpRun};
+use crate::machine::state::coverage::{Coverage, WriteTable};
+use crate::machine::state::issue_point::IssuePoint;
+use crate::machine::state::lanes::{LaneMask, PerLane};
+use crate::machine::state::tables::straight::{Micro, PLAIN, Step};
+use crate::num::compare::holds;
+use crate::program::{BitsOp, ConvertMode, ConvertOp, FloatOp, Inst, IntegerOp, MemoryOp, Op, Pc, PredSrc, Program};
+use crate::program::{Dst, Src};
+use access::{Found, Memory, Page, gather, in_one_page, is_aligned, scatter};
+use pattern::{Pattern, Patterns};
+use report::{Report, Reported};
+use smallvec::SmallVec;
+
+/// The other groups of a warp, as far as they matter for how long one of them runs.
+#[derive(Clone, Copy)]
+pub(super) struct Others {
+    /// True if there are none.
+    pub none: bool,
+    /// The rank at which the group reaches another one.
+    pub limit: u32,
+    /// True if the group may go back without a choice of the group that runs: all others are ready, and none has calls in progress.
+    pub may_go_back: bool,
+    /// The ticks until the group must yield.
+    pub ticks: u32,
+}
+
+/// The loop over a stretch.
+struct Straight<'a> {
+    program: &'a Program,
+    micros: &'a [Micro],
+    rank: &'a [u32],
+    simd: pulp::Arch,
+    lanes: Lanes<'a>,
+    patterns: &'a mut Patterns,
+    memory: Memory<'a>,
+    /// The observer, if it receives accesses.
+    report: Option<Report<'a>>,
+    loads: bool,
+    stores: bool,
+    /// The first instruction, at its tick.
+    start: IssuePoint,
+    /// The ticks that it may take.
+    ticks: u32,
+    mask: LaneMask,
+    others: Others,
+    counts: Counts<'a>,
+    done: Done,
+}
+
+/// The coverage of a stretch ([`CoverageCounter`]).
+struct Counts<'a> {
+    is_enabled: bool,
+    /// The first instruction that is not counted yet.
+    start: Pc,
+    coverage: Option<&'a mut Coverage>,
+    writes: Option<&'a WriteTable>,
+}
+
+/// What a stretch did.
+#[derive(Clone, Copy)]
+struct Done {
+    /// The next instruction.
+    pc: Pc,
+    /// The last instruction that was executed.
+    last: Pc,
+    /// The first instruction that is not counted yet.
+    counted: Pc,
+    /// Ticks that are left.
+    ticks_left: u32,
+    thread_instructions: u64,
+    /// Ticks that other groups waited for: none of an instruction that goes back, or after which a group is chosen.
+    streak: u32,
+    /// Counted stores.
+    progress: u64,
+    /// True if the group that runs must be chosen anew.
+    reselects: bool,
+    /// True if the observer asks for a pause, or for other events.
+    wants: EventMask,
+    paused: bool,
+}
+
+impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
+    /// Runs the group from its `pc` on, as far as a straight stretch goes. True if the group that runs must be chosen anew.
+    #[inline(always)]
+    pub(super) fn run_straight(&mut self, group: &mut Group, others: Others, counter: &mut CoverageCounter) -> bool {
+        let accesses = self.weak.is_none();
+        let (start, block_id, rank, depth) = (self.point, self.block_id(), self.rank, self.running_depth());
+        let lockstep = self.warp.lockstep(group.mask);
+        let ticks = if others.none { self.ticks_left } else { self.ticks_left.min(others.ticks) };
+        let (program, prepared, reports) = (self.program, self.prepared, self.wants(EventKind::Access));
+        self.patterns.clear();
+        let straight = Straight {
+            program,
+            micros: &prepared.straight.micros,
+            rank: &prepared.rank,
+            simd: prepared.simd,
+            lanes: Lanes::hot(self.warp, self.immediates, group.frame, group.mask),
+            patterns: &mut self.patterns,
+            memory: Memory {
+                map: &program.map,
+                global: self.global,
+                constant: self.constant_memory,
+                shared: &mut self.shared.pages,
+                shared_base: self.shared_base,
+                shared_range: (prepared.shared_start, prepared.shared_bytes),
+                params: &prepared.config.params,
+            },
+            report: reports.then(|| Report {
+                observer: &mut *self.observer,
+                wants: self.wants,
+                paused: false,
+                block_id,
+                rank,
+                lockstep,
+                depth,
+            }),
+            loads: accesses,
+            stores: accesses && !self.compares_stores,
+            start,
+            ticks,
+            mask: group.mask,
+            others,
+            counts: Counts {
+                is_enabled: counter.is_enabled,
+                start: counter.start,
+                coverage: self.coverage.as_deref_mut(),
+                writes: prepared.writes.as_ref(),
+            },
+            done: Done {
+                pc: group.pc,
+                last: self.point.pc,
+                counted: counter.start,
+                ticks_left: ticks,
+                thread_instructions: 0,
+                streak: 0,
+                progress: 0,
+                reselects: false,
+                wants: self.wants,
+                paused: false,
+            },
+        };
+        let done = prepared.simd.dispatch(straight);
+        let ran = ticks - done.ticks_left;
+        self.ticks_left -= ran;
+        self.point.tick += u64::from(ran);
+        self.point.pc = done.last;
+        self.thread_instructions += done.thread_instructions;
+        self.progress += done.progress;
+        self.warp.streak += done.streak;
+        group.pc = done.pc;
+        counter.start = done.counted;
+        self.paused |= done.paused;
+        self.wants = done.wants;
+        done.reselects
+    }
+}
+
+impl pulp::WithSimd for Straight<'_> {
+    type Output = Done;
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(mut self, _simd: S) -> Done {
+        while self.done.ticks_left > 0 {
+            let pc = self.done.pc;
+            let micro = &self.micros[pc.index()];
+            let active = match micro.guard {
+                None => self.mask,
+                Some(guard) => self.mask & self.lanes.pred(PredSrc::Reg { slot: guard.slot, negate: guard.negate }),
+            };
+            self.lanes.mask = active;
+            let mut next = Pc(pc.0 + 1);
+            if active.is_empty() {
+                if micro.step == Step::Ends {
+                    break;
+                }
+            } else if micro.step == Step::Branch {
+                if active != self.mask {
+                    break;
+                }
+                next = micro.target;
+            } else if !self.execute(micro, pc) {
+                break;
+            }
+            if micro.writes_base {
+                self.patterns.clear();
+            }
+            if self.counts.is_enabled && (micro.guard.is_some() || next != Pc(pc.0 + 1)) {
+                self.count(micro, pc, next, active);
+            }
+            self.done.thread_instructions += u64::from(active.count());
+            self.done.ticks_left -= 1;
+            (self.done.last, self.done.pc) = (pc, next);
+            if !self.others.none {
+                let goes_back = next <= pc;
+                if goes_back && !self.others.may_go_back || self.rank[next.index()] >= self.others.limit {
+                    self.done.reselects = true;
+                    break;
+                }
+                self.done.streak += u32::from(!goes_back);
+            }
+            if let Some(report) = &self.report
+                && (report.paused || report.wants != self.done.wants)
+            {
+                break;
+            }
+        }
+        self.done.counted = self.counts.start;
+        if let Some(report) = &self.report {
+            (self.done.wants, self.done.paused) = (report.wants, report.paused);
+        }
+        self.done
+    }
+}
+
+impl Straight<'_> {
+    /// Counts a jump, or an instruction with a guard.
+    #[inline(always)]
+    fn count(&mut self, micro: &Micro, pc: Pc, next: Pc, active: LaneMask) {
+        let Self { counts, lanes, mask, .. } = self;
+        let after = Pc(pc.0 + 1);
+        let off = *mask & !active;
+        if !off.is_empty()
+            && let Some(coverage) = &mut counts.coverage
+        {
+            coverage.add_predicated_off(pc, off);
+        }
+        if micro.step == Step::Branch {
+            if next != after {
+                counts.add(lanes, *mask, after, next);
+            }
+            return;
+        }
+        counts.add(lanes, *mask, pc, pc);
+        if let Some(coverage) = &mut counts.coverage {
+            coverage.add(pc, after, *mask);
+        }
+        if let Some(writes) = counts.writes {
+            lanes.mark_written(writes.of(pc), active);
+        }
+        counts.start = after;
+    }
+
+    /// Executes an instruction for at least one lane; false, without effect, if the stretch ends before it.
+    #[inline(always)]
+    fn execute(&mut self, micro: &Micro, pc: Pc) -> bool {
+        match micro.step {
+            Step::Ends | Step::Branch => return false,
+            Step::Computes => compute(self.simd, self.lanes.cold(), &self.program.code[pc.index()]),
+            Step::Select => {
+                if let Op::Select(op) = &self.program.code[pc.index()].op {
+                    select::Selection::execute(&mut self.lanes, op);
+                }
+            }
+            Step::Move32 => {
+                let value = *self.lanes.get32(micro.a);
+                self.lanes.put32(micro.d, &value);
+            }
+            Step::Move64 => {
+                let value = *self.lanes.get64(micro.a);
+                self.lanes.put64(micro.d, &value);
+            }
+            Step::Load32 | Step::LoadVector32 | Step::Load64 | Step::LoadNarrow => return self.load(micro, pc),
+            Step::Store32 | Step::StoreVector32 | Step::Store64 => return self.store(micro, pc),
+            Step::CompareU32 => self.compare::<u32>(micro),
+            Step::CompareS32 => self.compare::<i32>(micro),
+            Step::CompareF32 => self.compare::<f32>(micro),
+            Step::Add32 => self.integer(micro, IntBinary::Add, IntType::U32),
+            Step::Sub32 => self.integer(micro, IntBinary::Sub, IntType::U32),
+            Step::Mul32 => self.integer(micro, IntBinary::MulLo, IntType::U32),
+            Step::And32 => self.integer(micro, IntBinary::And, IntType::U32),
+            Step::Or32 => self.integer(micro, IntBinary::Or, IntType::U32),
+            Step::Xor32 => self.integer(micro, IntBinary::Xor, IntType::U32),
+            Step::Add64 => self.integer(micro, IntBinary::Add, IntType::U64),
+            Step::Sub64 => self.integer(micro, IntBinary::Sub, IntType::U64),
+            Step::And64 => self.integer(micro, IntBinary::And, IntType::U64),
+            Step::Or64 => self.integer(micro, IntBinary::Or, IntType::U64),
+            Step::Shl32 => self.shift(micro, Shift::Left, IntType::U32),
+            Step::ShrU32 => self.shift(micro, Shift::Right, IntType::U32),
+            Step::ShrS32 => self.shift(micro, Shift::Right, IntType::S32),
+            Step::Shl64 => self.shift(micro, Shift::Left, IntType::U64),
+            Step::ShrU64 => self.shift(micro, Shift::Right, IntType::U64),
+            Step::ShrS64 => self.shift(micro, Shift::Right, IntType::S64),
+            Step::Mad32 | Step::MulWideU32 | Step::MulWideS32 | Step::MadWideU32 | Step::MadWideS32 => self.multiply(micro),
+            Step::WidenU32 => self.convert(micro, ScalarType::U64, ScalarType::U32),
+            Step::WidenS32 => self.convert(micro, ScalarType::S64, ScalarType::S32),
+            Step::Narrow => self.convert(micro, ScalarType::U32, ScalarType::U64),
+            Step::AddF32 => self.float(micro, FloatBinary::Add, FloatType::F32),
+            Step::SubF32 => self.float(micro, FloatBinary::Sub, FloatType::F32),
+            Step::MulF32 => self.float(micro, FloatBinary::Mul, FloatType::F32),
+            Step::AddF64 => self.float(micro, FloatBinary::Add, FloatType::F64),
+            Step::MulF64 => self.float(micro, FloatBinary::Mul, FloatType::F64),
+            Step::FmaF32 => self.fma(micro, FloatType::F32),
+            Step::FmaF64 => self.fma(micro, FloatType::F64),
+        }
+        true
+    }
+
+    #[inline(always)]
+    fn integer(&mut self, micro: &Micro, f: IntBinary, ty: IntType) {
+        let Micro { d, a, b, .. } = *micro;
+        integer::Integer::execute(&mut self.lanes, &IntegerOp::Binary { f, ty, d, a, b });
+    }
+
+    #[inline(always)]
+    fn shift(&mut self, micro: &Micro, f: Shift, ty: IntType) {
+        let Micro { d, a, b, .. } = *micro;
+        bits::Bits::execute(&mut self.lanes, &BitsOp::Shift { f, ty, d, a, b });
+    }
+
+    #[inline(always)]
+    fn multiply(&mut self, micro: &Micro) {
+        let Micro { d, a, b, c, .. } = *micro;
+        let lanes = &mut self.lanes;
+        #[expect(clippy::wildcard_enum_match_arm, reason = "the caller has the other steps")]
+        match micro.step {
+            Step::Mad32 => integer::Integer::execute(lanes, &IntegerOp::Ternary { f: IntTernary::MadLo, ty: IntType::U32, d, a, b, c }),
+            Step::MulWideU32 => integer::Integer::execute(lanes, &IntegerOp::MulWide { ty: IntType::U32, d, a, b }),
+            Step::MulWideS32 => integer::Integer::execute(lanes, &IntegerOp::MulWide { ty: IntType::S32, d, a, b }),
+            Step::MadWideU32 => integer::Integer::execute(lanes, &IntegerOp::MadWide { ty: IntType::U32, d, a, b, c }),
+            _ => integer::Integer::execute(lanes, &IntegerOp::MadWide { ty: IntType::S32, d, a, b, c }),
+        }
+    }
+
+    #[inline(always)]
+    fn float(&mut self, micro: &Micro, f: FloatBinary, ty: FloatType) {
+        let Micro { d, a, b, .. } = *micro;
+        let mode = FloatMode { modifiers: PLAIN, contract: false };
+        float::FloatingPoint::execute(&mut self.lanes, &FloatOp::Binary { f, ty, mode, d, a, b });
+    }
+
+    #[inline(always)]
+    fn fma(&mut self, micro: &Micro, ty: FloatType) {
+        let Micro { d, a, b, c, .. } = *micro;
+        let mode = FloatMode { modifiers: PLAIN, contract: false };
+        float::FloatingPoint::execute(&mut self.lanes, &FloatOp::Ternary { f: FloatTernary::Fma, ty, mode, d, a, b, c });
+    }
+
+    /// A comparison by one of the relations that have a loop of their own here.
+    #[inline(always)]
+    fn compare<T: Lane + PartialOrd>(&mut self, micro: &Micro) {
+        let Micro { d, a, b, .. } = *micro;
+        let lanes = &mut self.lanes;
+        let truth = match micro.compare {
+            Compare::Eq => lanes.test2(a, b, |a: T, b: T| holds(Compare::Eq, a, b)),
+            Compare::Lt => lanes.test2(a, b, |a: T, b: T| holds(Compare::Lt, a, b)),
+            Compare::Le => lanes.test2(a, b, |a: T, b: T| holds(Compare::Le, a, b)),
+            Compare::Gt => lanes.test2(a, b, |a: T, b: T| holds(Compare::Gt, a, b)),
+            Compare::Ge => lanes.test2(a, b, |a: T, b: T| holds(Compare::Ge, a, b)),
+            Compare::Neu => lanes.test2(a, b, |a: T, b: T| holds(Compare::Neu, a, b)),
+            Compare::Ne | Compare::Equ | Compare::Ltu | Compare::Leu | Compare::Gtu | Compare::Geu | Compare::Num | Compare::Nan => {
+                unreachable!("{:?} has no loop", micro.compare)
+            }
+        };
+        lanes.put_pred(d, truth);
+    }
+
+    #[inline(always)]
+    fn convert(&mut self, micro: &Micro, to: ScalarType, from: ScalarType) {
+        let Micro { d, a, .. } = *micro;
+        convert::Conversions::execute(&mut self.lanes, &ConvertOp::Single { mode: ConvertMode::of_integers(to, from), d, a });
+    }
+
+    /// A load; false, without effect, if it is not simple.
+    #[inline(always)]
+    fn load(&mut self, micro: &Micro, pc: Pc) -> bool {
+        if !self.loads {
+            return false;
+        }
+        let (point, element) = (self.point(pc), u32::from(micro.bytes));
+        let Self { program, simd, lanes, patterns, memory, report, .. } = self;
+        let op = &program.code[pc.index()].op;
+        let parts = match op {
+            Op::Memory(MemoryOp::LoadVector { parts, .. }) if micro.step == Step::LoadVector32 => &program.dests[*parts],
+            _ => std::slice::from_ref(&micro.d),
+        };
+        let bytes = element * parts.len() as u32;
+        let Some((low, pattern)) = patterns.of(*simd, lanes, micro) else { return false };
+        if !is_aligned(low, pattern, bytes) {
+            return false;
+        }
+        let mut tell = |found: &Found<'_>, lanes: LaneMask| {
+            if let Some(report) = report {
+                report.load(&Reported { point, lanes, bytes, semantics: op.access().unwrap_or_default(), pattern }, found);
+            }
+        };
+        if micro.space == Space::Param {
+            return load_param(lanes, memory, micro, (low, pattern), tell);
+        }
+        let Some(found) = memory.find(micro.space, low, pattern.span, bytes) else { return false };
+        let Some((pages, start)) = found.pages else { return false };
+        let Some(at) = in_one_page(start, pattern.span, bytes) else { return false };
+        tell(&found, lanes.mask);
+        let page = pages.page(start);
+        #[expect(clippy::wildcard_enum_match_arm, reason = "the caller has the other steps")]
+        match micro.step {
+            Step::Load32 => lanes.put32(micro.d, &gather(page, at, pattern, u32::from_le_bytes)),
+            Step::Load64 => lanes.put64(micro.d, &gather(page, at, pattern, u64::from_le_bytes)),
+            Step::LoadVector32 => {
+                for (index, d) in parts.iter().enumerate() {
+                    lanes.put32(*d, &gather(page, at + 4 * index, pattern, u32::from_le_bytes));
+                }
+            }
+            _ => load_narrow(&mut lanes.cold(), op, micro.d, (page, at, pattern)),
+        }
+        true
+    }
+
+    /// The instruction at `pc`, which runs next, at its tick.
+    #[inline(always)]
+    fn point(&self, pc: Pc) -> IssuePoint {
+        IssuePoint { pc, tick: self.start.tick + u64::from(self.ticks - self.done.ticks_left), ..self.start }
+    }
+
+    /// A store; false, without effect, if it is not simple.
+    #[inline(always)]
+    fn store(&mut self, micro: &Micro, pc: Pc) -> bool {
+        if !self.stores {
+            return false;
+        }
+        let (point, element) = (self.point(pc), u32::from(micro.bytes));
+        let Self { program, simd, lanes, patterns, memory, report, done, .. } = self;
+        let op = &program.code[pc.index()].op;
+        let parts = match op {
+            Op::Memory(MemoryOp::StoreVector { parts, .. }) if micro.step == Step::StoreVector32 => &program.sources[*parts],
+            _ => std::slice::from_ref(&micro.c),
+        };
+        let bytes = element * parts.len() as u32;
+        let Some((low, pattern)) = patterns.of(*simd, lanes, micro) else { return false };
+        if !is_aligned(low, pattern, bytes) {
+            return false;
+        }
+        let Some(found) = memory.find(micro.space, low, pattern.span, bytes) else { return false };
+        let Some((_, start)) = found.pages.filter(|_| found.space != Space::Const) else { return false };
+        let Some(at) = in_one_page(start, pattern.span, bytes) else { return false };
+        if let Some(report) = report {
+            let value = |part: &Src| if element == 8 { *lanes.get64(*part) } else { lanes.get32(*part).map(u64::from) };
+            let elements: SmallVec<[PerLane<u64>; 4]> = parts.iter().map(value).collect();
+            let reported = Reported { point, lanes: lanes.mask, bytes, semantics: op.access().unwrap_or_default(), pattern };
+            report.store(&reported, &found, element, &elements);
+        }
+        let (space, low) = (found.space, found.low);
+        let Some(page) = memory.page_mut(space, low, start) else { return false };
+        if micro.step == Step::Store64 {
+            scatter(page, at, (pattern, lanes.mask), lanes.get64(micro.c), u64::to_le_bytes);
+        } else {
+            for (index, part) in parts.iter().enumerate() {
+                scatter(page, at + 4 * index, (pattern, lanes.mask), lanes.get32(*part), u32::to_le_bytes);
+            }
+        }
+        done.progress += parts.len() as u64;
+        true
+    }
+}
+
+/// Loads elements of 8 or 16 bits.
+#[inline(never)]
+fn load_narrow(lanes: &mut Lanes<'_>, op: &Op, d: Dst, (page, at, pattern): (&Page, usize, &Pattern)) {
+    let Op::Memory(MemoryOp::Load { bits, signed, reg_bits, .. }) = *op else { return };
+    let words: PerLane<u32> = match (bits, signed) {
+        (8, false) => gather(page, at, pattern, |[byte]| u32::from(byte)),
+        (8, true) => gather(page, at, pattern, |[byte]| i32::from(byte as i8) as u32),
+        (_, false) => gather(page, at, pattern, |bytes| u32::from(u16::from_le_bytes(bytes))),
+        (_, true) => gather(page, at, pattern, |bytes| i32::from(i16::from_le_bytes(bytes)) as u32),
+    };
+    put_extended(lanes, Element { bits, signed, reg_bits }, d, &words);
+}
+
+/// Loads a parameter of the kernel from one address; false, without effect, for other loads of parameters.
+#[inline(always)]
+fn load_param(
+    lanes: &mut Lanes<'_>,
+    memory: &Memory<'_>,
+    micro: &Micro,
+    (low, pattern): (u64, &Pattern),
+    mut tell: impl FnMut(&Found<'_>, LaneMask),
+) -> bool {
+    let found = Found { space: Space::Param, low, pages: None };
+    match micro.step {
+        _ if pattern.span != 0 => false,
+        Step::Load32 => {
+            let Some(bytes) = memory.param(low) else { return false };
+            tell(&found, lanes.mask);
+            lanes.put32(micro.d, &[u32::from_le_bytes(bytes); 32]);
+            true
+        }
+        Step::Load64 => {
+            let Some(bytes) = memory.param(low) else { return false };
+            tell(&found, lanes.mask);
+            lanes.put64(micro.d, &[u64::from_le_bytes(bytes); 32]);
+            true
+        }
+        _ => false,
+    }
+}
+
+impl Counts<'_> {
+    /// Counts the instructions up to before `end`, none of which has a guard that may write; the next one to count is `next`.
+    #[inline(always)]
+    fn add(&mut self, lanes: &mut Lanes<'_>, mask: LaneMask, end: Pc, next: Pc) {
+        if self.start != end {
+            if let Some(coverage) = &mut self.coverage {
+                coverage.add(self.start, end, mask);
+            }
+            if let Some(writes) = self.writes {
+                lanes.mark_range(writes, mask, self.start, end);
+            }
+        }
+        self.start = next;
+    }
+}
+
+/// Executes an operation that only computes and has no step.
+#[inline(never)]
+fn compute(simd: pulp::Arch, lanes: Lanes<'_>, inst: &Inst) {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the other operations do not only compute")]
+    match &inst.op {
+        Op::Integer(op) => simd.dispatch(Compute::<'_, '_, integer::Integer> { lanes, op }),
+        Op::Bits(op) => simd.dispatch(Compute::<'_, '_, bits::Bits> { lanes, op }),
+        Op::Float(op) => simd.dispatch(Compute::<'_, '_, float::FloatingPoint> { lanes, op }),
+        Op::Video(op) => simd.dispatch(Compute::<'_, '_, video::Video> { lanes, op }),
+        Op::Compare(op) => simd.dispatch(Compute::<'_, '_, compare::Comparison> { lanes, op }),
+        Op::Convert(op) => simd.dispatch(Compute::<'_, '_, convert::Conversions> { lanes, op }),
+        _ => {}
+    }
+}

@@ -1,0 +1,75 @@
+//! The events of the accesses of a stretch.
+
+use super::access::Found;
+use super::pattern::Pattern;
+use crate::machine::event::{AccessEvent, AccessKind, Event, EventMask, Observer, Proxy, StoreData};
+use crate::machine::state::issue_point::{BlockId, IssuePoint};
+use crate::machine::state::lanes::{LaneMask, PerLane};
+use crate::program::Access;
+
+/// The observer of a stretch that receives its accesses, and what is the same in all events.
+pub(super) struct Report<'a> {
+    pub observer: &'a mut dyn Observer,
+    /// The kinds of events that it receives.
+    pub wants: EventMask,
+    /// True if it asks for a pause.
+    pub paused: bool,
+    pub block_id: BlockId,
+    /// The rank of the block in its cluster.
+    pub rank: u32,
+    /// The lanes that run in lockstep.
+    pub lockstep: LaneMask,
+    /// Calls in progress.
+    pub depth: u32,
+}
+
+/// An access of a stretch.
+pub(super) struct Reported<'a> {
+    /// The instruction, at its tick.
+    pub point: IssuePoint,
+    /// The lanes.
+    pub lanes: LaneMask,
+    /// Bytes of a lane.
+    pub bytes: u32,
+    pub semantics: Access,
+    pub pattern: &'a Pattern,
+}
+
+impl Report<'_> {
+    /// Reports a load.
+    #[inline(never)]
+    pub fn load(&mut self, reported: &Reported<'_>, found: &Found<'_>) {
+        let proxy = if reported.semantics.non_coherent { Proxy::ReadOnly } else { Proxy::Generic };
+        self.emit(reported, found, (AccessKind::Read, proxy), None);
+        self.wants = self.observer.mask();
+    }
+
+    /// Reports a store of elements of `element_bytes` that is about to happen.
+    #[inline(never)]
+    pub fn store(&mut self, reported: &Reported<'_>, found: &Found<'_>, element_bytes: u32, elements: &[PerLane<u64>]) {
+        let data = found.pages.map(|(pages, start)| StoreData { elements, element_bytes, pages, origin: found.low - start });
+        self.emit(reported, found, (AccessKind::Write, Proxy::Generic), data);
+    }
+
+    fn emit(&mut self, reported: &Reported<'_>, found: &Found<'_>, (kind, proxy): (AccessKind, Proxy), store: Option<StoreData<'_>>) {
+        let Reported { point, lanes, bytes, semantics, pattern } = *reported;
+        let addresses = pattern.deltas.map(|delta| found.low + u64::from(delta));
+        self.paused |= self.observer.event(&Event::Access(AccessEvent {
+            point,
+            block_id: self.block_id,
+            lanes,
+            lockstep: self.lockstep,
+            kind,
+            semantics,
+            proxy,
+            space: found.space,
+            owner: (self.block_id.block_slot, self.rank),
+            addresses: &addresses,
+            min: found.low,
+            max: found.low + u64::from(pattern.span),
+            bytes,
+            depth: self.depth,
+            store,
+        }));
+    }
+}
