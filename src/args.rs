@@ -277,7 +277,7 @@ impl Args {
         let Args { divergence, seed, memory, resident, step_limit, memory_limit, checks, orders, .. } = *self;
         let schedule = self.schedule.clone();
         let memory_limit = MemoryLimit(memory_limit);
-        RunOptions { schedule, seed, memory, copies, divergence, resident, step_limit, memory_limit, checks, orders, host: None }
+        RunOptions { schedule, seed, memory, copies, divergence, resident, step_limit, memory_limit, checks, orders, execution: Execution::default(), host: None }
     }
 
     /// The request to open these modules.

@@ -8,20 +8,50 @@ use std::path::{Path, PathBuf};
 
 use ptxdbg::debug::findings::Checks;
 use ptxdbg::debug::open::open;
-use ptxdbg::debug::{CaseReport, DivergencePolicy, LaunchChoice, Overrides, Request, RunOptions, Schedule, verify_case};
+use ptxdbg::debug::{CaseReport, DivergencePolicy, LaunchChoice, Overrides, Request, RunOptions, Schedule, run_case, verify_case};
+use ptxdbg::machine::Execution;
 
-fn reports(options: &RunOptions) -> Vec<CaseReport> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/races");
+/// The launch files of a folder of fixtures.
+fn launch_files(folder: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(folder);
     let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.retain(|path| path.extension().is_some_and(|extension| extension == "ron"));
     files.sort();
+    files
+}
+
+fn reports(options: &RunOptions) -> Vec<CaseReport> {
     let mut reports = Vec::new();
-    for file in files {
+    for file in launch_files("races") {
         let request = Request { modules: Vec::new(), launch: LaunchChoice::File(file), overrides: Overrides::default() };
         let opened = open(&request).unwrap();
         reports.extend(opened.plan.cases.iter().map(|case| verify_case(&opened.program, case, options, false).unwrap()));
     }
     reports
+}
+
+/// Judging accesses together changes no finding and no count.
+#[test]
+fn findings_are_those_of_accesses_judged_one_by_one() {
+    let (mut with_findings, mut wrong) = (0, Vec::new());
+    for file in ["races", "gallery", "cases", "orders", "programs"].into_iter().flat_map(launch_files) {
+        let name = file.display().to_string();
+        let request = Request { modules: Vec::new(), launch: LaunchChoice::File(file), overrides: Overrides::default() };
+        let Ok(opened) = open(&request) else { continue };
+        for (case, seed) in opened.plan.cases.iter().flat_map(|case| [0, 1].map(|seed| (case, seed))) {
+            let schedule = if seed == 0 { Schedule::InOrder } else { Schedule::Random };
+            let options = RunOptions { checks: Checks::ALL, step_limit: Some(1 << 20), schedule, seed, ..RunOptions::unwatched() };
+            let run = |execution| run_case(&opened.program, case, &RunOptions { execution, ..options.clone() }).unwrap();
+            let (together, single) = (run(Execution::Stretches), run(Execution::Single));
+            with_findings += usize::from(!single.findings.is_empty());
+            let text = |run: &ptxdbg::debug::CaseRun| format!("{:#?} {:#?}", run.findings, run.executed.ticks());
+            if text(&together) != text(&single) {
+                wrong.push(format!("{name}, seed {seed}:\n{}\nand one by one\n{}", text(&together), text(&single)));
+            }
+        }
+    }
+    assert!(with_findings > 100, "{with_findings} runs have findings");
+    assert!(wrong.is_empty(), "{} runs differ, the first: {}", wrong.len(), wrong[0]);
 }
 
 #[test]

@@ -83,8 +83,8 @@ use crate::check::unordered_accesses::UnorderedAccesses;
 use crate::flow::result_uses::ResultUses;
 use crate::isa::{Ordering, Scope, Space};
 use crate::machine::{
-    AccessEvent, AccessKind, BlockId, CopyWait, Event, EventKind, EventMask, IssuePoint, LaneMask, LaunchEnd, LaunchStart, PerLane,
-    PreparedLaunch, Proxy, SyncEvent, SyncKind, Tick,
+    AccessEvent, AccessKind, BlockId, CopyWait, Event, EventKind, EventMask, Execution, IssuePoint, LaneMask, LaunchEnd, LaunchStart,
+    PerLane, PreparedLaunch, Proxy, SyncEvent, SyncKind, Tick,
 };
 use crate::order::{Actor, Agent, AsyncKind, HappensBefore, Operation, StrongAccess};
 use crate::program::{self, AtomicOp, MemoryOp, Op, Pc, Program, map};
@@ -94,6 +94,8 @@ use crate::program::{self, AtomicOp, MemoryOp, Op, Pc, Program, map};
 struct RaceChecker {
     program: Arc<Program>,
     prepared: Option<Arc<PreparedLaunch>>,
+    /// Whether accesses are judged together, or each at once and word by word.
+    execution: Execution,
     /// The happens-before relation.
     hb: HappensBefore,
     /// The shadow of global memory.
@@ -145,6 +147,7 @@ impl RaceChecker {
         Self {
             program: Arc::clone(program),
             prepared: None,
+            execution: Execution::default(),
             hb: HappensBefore::new(0, 1),
             global: None,
             shared: Vec::new(),
@@ -183,7 +186,13 @@ impl Checker for RaceChecker {
     fn begin(&mut self, LaunchStart { prepared, ignored, .. }: &LaunchStart) {
         let config = &prepared.config;
         let hb = HappensBefore::new(config.block.iter().product(), config.blocks_of_cluster());
-        *self = Self { prepared: Some(Arc::clone(prepared)), ignored: ignored.clone(), hb, ..Self::new(&self.program) };
+        *self = Self {
+            prepared: Some(Arc::clone(prepared)),
+            execution: config.execution,
+            ignored: ignored.clone(),
+            hb,
+            ..Self::new(&self.program)
+        };
     }
 
     fn mask(&self) -> EventMask {
@@ -387,8 +396,20 @@ impl RaceChecker {
             let is_ordered = access.op.agent == Agent::Threads && access.proxy == Proxy::Generic;
             *newest = (*newest).max(Some(if is_ordered { access.op.tick } else { Tick(u64::MAX) }));
         }
-        let Self { hb, global, shared, unrecorded, log, shared_log, conflicts, unordered_accesses, lockstep, is_lockstep_reported, .. } =
-            self;
+        let Self {
+            hb,
+            global,
+            shared,
+            unrecorded,
+            log,
+            shared_log,
+            conflicts,
+            unordered_accesses,
+            lockstep,
+            is_lockstep_reported,
+            execution,
+            ..
+        } = self;
         let (shadow, unrecorded, log) = match memory {
             ShadowMemory::Global => (global, None, log),
             ShadowMemory::Block(block_slot) => match shared.get_mut(block_slot as usize) {
@@ -418,7 +439,7 @@ impl RaceChecker {
             compared,
             transitions,
         };
-        compare(&mut detector, shadow.get_or_insert_default());
+        compare(&mut detector, shadow.get_or_insert_with(|| Box::new(Shadow::new(*execution))));
         // Conflicts refer to the log until they are reported.
         if self.conflicts.is_empty() && self.log_of(memory).is_full() {
             self.sweep(memory);

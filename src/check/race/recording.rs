@@ -10,7 +10,7 @@ use super::unrecorded::UnrecordedAccess;
 use super::{RaceChecker, ShadowMemory, element_bytes, strength};
 use crate::base::WarpId;
 use crate::isa::{Ordering, Space};
-use crate::machine::{AccessEvent, AccessKind, CopyWait, IssuePoint, Proxy, SyncKind, Tick};
+use crate::machine::{AccessEvent, AccessKind, CopyWait, Execution, IssuePoint, Proxy, SyncKind, Tick};
 
 /// The largest range of addresses of a read that is checked as a whole, including bytes that no lane reads.
 const MAX_SPAN: u64 = 512;
@@ -19,7 +19,12 @@ impl RaceChecker {
     /// Leaves an access unrecorded for now, if it is a plain read of shared memory ordered after the writes of its bytes, or a relaxed
     /// atomic ordered after all that is recorded. True if it does.
     pub(super) fn try_leave_unrecorded(&mut self, event: &AccessEvent<'_>) -> bool {
-        if event.space != Space::Shared || event.proxy != Proxy::Generic || self.hb.cluster() > 1 || !event.lockstep.is_empty() {
+        if self.execution == Execution::Single
+            || event.space != Space::Shared
+            || event.proxy != Proxy::Generic
+            || self.hb.cluster() > 1
+            || !event.lockstep.is_empty()
+        {
             return false;
         }
         match (event.kind, event.semantics.ordering) {

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::access::{AccessRef, Sweep};
+use crate::machine::Execution;
 
 /// Bytes of memory whose shadow is one page.
 const PAGE: u64 = 4096;
@@ -44,14 +45,25 @@ struct Page {
 }
 
 /// The shadow of global memory, or of the shared memory of a block.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Shadow {
+    /// The size of the largest units, as a power of two.
+    largest: u8,
     pages: Vec<Page>,
     index: BTreeMap<u64, u32>,
     cache: [(u64, u32); CACHE],
 }
 
 impl Shadow {
+    /// A shadow without pages, which judges accesses as `execution` says: in large units, or word by word.
+    pub fn new(execution: Execution) -> Self {
+        let largest = match execution {
+            Execution::Stretches => LARGEST,
+            Execution::Single => WORD,
+        };
+        Self { largest, pages: Vec::new(), index: BTreeMap::new(), cache: Default::default() }
+    }
+
     /// True if the bytes from `address` on lie in one page.
     pub fn is_in_page(&self, address: u64, bytes: u64) -> bool {
         address % PAGE + bytes <= PAGE
@@ -92,9 +104,9 @@ impl Shadow {
         let slot = number as usize % CACHE;
         // The cache holds numbers plus one, so that zero means nothing.
         if self.cache[slot].0 != number + 1 {
-            let pages = &mut self.pages;
+            let (pages, largest) = (&mut self.pages, self.largest);
             let index = *self.index.entry(number).or_insert_with(|| {
-                pages.push(Page { unit: LARGEST, entries: vec![Entry::default(); PAGE as usize >> LARGEST] });
+                pages.push(Page { unit: largest, entries: vec![Entry::default(); PAGE as usize >> largest] });
                 pages.len() as u32 - 1
             });
             self.cache[slot] = (number + 1, index);
@@ -159,7 +171,7 @@ mod tests {
 
     #[test]
     fn a_narrow_access_splits_the_page() {
-        let mut shadow = Shadow::default();
+        let mut shadow = Shadow::new(Execution::Stretches);
         let word = Entry { writes: AccessRef(7), reads: AccessRef(0) };
         assert_eq!((shadow.units(512, 512).0.len(), shadow.len()), (1, 8));
         shadow.units(8, 8).0.fill(word);
@@ -174,14 +186,14 @@ mod tests {
 
     #[test]
     fn a_range_ends_with_its_page() {
-        let mut shadow = Shadow::default();
+        let mut shadow = Shadow::new(Execution::Stretches);
         assert_eq!(shadow.units(4096 - 8, 64).0.len(), 1);
         assert_eq!((shadow.units(4096, 56).0.len(), shadow.len()), (7, 1024));
     }
 
     #[test]
     fn a_look_at_a_range_splits_nothing() {
-        let mut shadow = Shadow::default();
+        let mut shadow = Shadow::new(Execution::Stretches);
         shadow.units(1024, 512).0[0].writes = AccessRef(2);
         let (entries, bytes) = shadow.around(1020, 8);
         assert_eq!((entries.iter().map(|entry| entry.writes.0).collect::<Vec<_>>(), bytes), (vec![0, 2], 8));

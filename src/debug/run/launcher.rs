@@ -7,7 +7,7 @@ use super::options::RunOptions;
 use crate::debug::fault::{Fault, FaultContext};
 use crate::debug::units::format_bytes;
 use crate::launch::{Case, Contents, PlannedBuffer, PlannedLaunch, PlannedVariable, for_each_chunk};
-use crate::machine::{Device, Execution, Instrumentation, LaunchConfig, Machine, PAGE_BYTES, Tick};
+use crate::machine::{Device, Instrumentation, LaunchConfig, Machine, PAGE_BYTES, Tick};
 use crate::program::Program;
 
 /// A case with the options of its run.
@@ -117,7 +117,7 @@ impl<'a> Job<'a> {
             memory: self.options.memory,
             start,
             instrumentation: self.instrumentation,
-            execution: Execution::default(),
+            execution: self.options.execution,
             images: launch.images(addresses),
             copies: self.options.copies,
             memory_limit: self.options.memory_limit,

@@ -2,7 +2,7 @@
 
 use super::host_memory::HostMemory;
 use crate::check::Checks;
-use crate::machine::{CompletionPolicyKind, DivergencePolicy, MemoryLimit, MemoryModel, Schedule};
+use crate::machine::{CompletionPolicyKind, DivergencePolicy, Execution, MemoryLimit, MemoryModel, Schedule};
 use crate::program::Program;
 
 /// Most blocks that can be resident at once: those of an H200.
@@ -31,6 +31,8 @@ pub struct RunOptions {
     pub checks: Checks,
     /// Budget for executing critical sections in the opposite order, as a multiple of the run's instructions.
     pub orders: u32,
+    /// Whether instructions are executed and accesses judged together where possible.
+    pub execution: Execution,
     /// Memory of the host process that kernels can access.
     pub host: Option<HostMemory>,
 }
@@ -58,6 +60,7 @@ impl RunOptions {
             memory_limit: MemoryLimit::default(),
             checks: Checks::NONE,
             orders: 0,
+            execution: Execution::default(),
             host: None,
         }
     }

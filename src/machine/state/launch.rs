@@ -257,10 +257,10 @@ pub enum Instrumentation {
 /// How instructions run. Both ways have the same effects, tick by tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Execution {
-    /// In straight stretches where possible, which is fastest.
+    /// In straight stretches, and accesses judged together, where possible: the fastest.
     #[default]
     Stretches,
-    /// One by one: the reference for tests.
+    /// One by one, each access judged at once and word by word: the reference for tests.
     Single,
 }
 
