@@ -453,6 +453,16 @@ fn formats_are_known_by_what_is_done_with_the_elements() {
 }
 
 /// Cooperative groups compute with the index of a block in y and z, and number through: a second row of blocks says nothing.
+/// Arrays that the code only copies have the elements that the types in the mangled name say.
+#[test]
+fn arrays_have_the_types_of_the_signature() {
+    let opened = opened(&fixtures().join("made_up/typed.ptx"), None).unwrap();
+    let elements: Vec<Element> = opened.plan.cases[0].buffers.iter().map(|buffer| buffer.element).collect();
+    let [s8, s16, s32, s64] = ["s8", "s16", "s32", "s64"].map(|name| Element::from_name(name).unwrap());
+    let [u32, f16, f32, f64] = ["u32", "f16", "f32", "f64"].map(|name| Element::from_name(name).unwrap());
+    assert_eq!(elements, [s32, s32, f32, f64, f16, s16, s8, u32, s64]);
+}
+
 #[test]
 fn indices_of_cooperative_groups_make_no_second_dimension() {
     let module = fixtures().join("made_up/indices.ptx");

@@ -1,6 +1,5 @@
 //! Facts about a launch that is made up: from files beside the module, and from its debug data.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::base::{Diagnostic, Sources};
@@ -9,9 +8,10 @@ use crate::debug::source_names::{self, types};
 use crate::dwarf::{LazyDebugInfo, PointerKind, Type};
 use crate::isa::ScalarType;
 use crate::launch::{self, Element, Kind, LaunchFacts, PlannedLaunch, Study};
-use crate::program::{FuncId, Function, Program, parameter_types};
+use crate::program::{FuncId, Program, parameter_types};
 
-/// The facts about a launch of `kernel`: what pointers point to is what the debug data says, where no file beside the module says it.
+/// The facts about a launch of `kernel`: what pointers point to is what the debug data says, where no file beside the module says it, or
+/// else what the types in its mangled name say, if its accesses are of whole elements of these.
 ///
 /// # Errors
 /// A file of Triton cannot be read, is damaged, or does not match the kernel; each error has its file and line.
@@ -25,6 +25,9 @@ pub(super) fn facts(
     let mut facts = launch::sibling_files::facts(module, program, kernel, folders, sources)?;
     if facts.elements.is_empty() {
         facts.elements.extend(elements(program, kernel));
+    }
+    if facts.elements.is_empty() {
+        facts.elements.extend(elements_of_name(program, kernel));
     }
     Ok(facts)
 }
@@ -49,23 +52,33 @@ pub fn pointee_elements(program: &Program, launch: &PlannedLaunch, module: &Path
     let known = facts(module, program, launch.kernel, &[], &mut Sources::default()).unwrap_or_default();
     let unknown = LaunchFacts::default();
     let (study, kernel) = (Study::new(program, launch.kernel, "", &unknown), &program.functions[launch.kernel.index()]);
-    let named = elements_of_name(kernel);
     let element = |index| {
         let of_code = study.uniform_elements(index).map(|elements| elements.element);
-        let is_whole = |element: &Element| study.accesses_whole(index, element.bytes());
-        let of_files = || known.elements.get(&index).and_then(|ty| Element::from_name(ty.word()));
-        let of_name = || named.get(&index).copied().filter(is_whole);
-        of_code.filter(|element| element.kind() == Kind::Float).or_else(of_files).or_else(of_name).or(of_code)
+        let of_facts = || known.elements.get(&index).and_then(|ty| Element::from_name(ty.word()));
+        of_code.filter(|element| element.kind() == Kind::Float).or_else(of_facts).or(of_code)
     };
     (0..kernel.params.len()).map(element).collect()
 }
 
-/// The elements that the kernel's parameters point to by their types in its mangled name, such as `float const*`, by index.
-fn elements_of_name(kernel: &Function) -> BTreeMap<usize, Element> {
-    let types = parameter_types(&kernel.name).filter(|types| types.len() == kernel.params.len()).unwrap_or_default();
+/// The types of the elements that the kernel's parameters point to by their types in its mangled name, such as `float const*`, by index:
+/// those of which its accesses are whole ones, and that it does not compute with as floats of another type.
+fn elements_of_name(program: &Program, kernel: FuncId) -> Vec<(usize, ScalarType)> {
+    let function = &program.functions[kernel.index()];
+    let types = parameter_types(&function.name).filter(|types| types.len() == function.params.len()).unwrap_or_default();
     let element = |(index, ty): (usize, String)| {
         let words: Vec<&str> = ty.strip_suffix('*')?.split_whitespace().filter(|word| !["const", "volatile"].contains(word)).collect();
-        Some((index, Element::from_name(type_called(&words)?.word())?)).filter(|(_, element)| element.kind() != Kind::Bits)
+        let ty = type_called(&words)?;
+        Some((index, ty, Element::from_name(ty.word()).filter(|element| element.kind() != Kind::Bits)?))
     };
-    types.into_iter().enumerate().filter_map(element).collect()
+    let named: Vec<(usize, ScalarType, Element)> = types.into_iter().enumerate().filter_map(element).collect();
+    if named.is_empty() {
+        return Vec::new();
+    }
+    let unknown = LaunchFacts::default();
+    let study = Study::new(program, kernel, "", &unknown);
+    let fits = |(index, _, element): &(usize, ScalarType, Element)| {
+        let of_code = study.uniform_elements(*index).map(|elements| elements.element);
+        study.accesses_whole(*index, element.bytes()) && of_code.is_none_or(|of_code| of_code.kind() != Kind::Float || of_code == *element)
+    };
+    named.into_iter().filter(fits).map(|(index, ty, _)| (index, ty)).collect()
 }
