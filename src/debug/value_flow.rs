@@ -10,11 +10,14 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::flow::address_base::{AddressBase, BasesOfValue, address_bases};
 use crate::flow::cells::Cells;
+use crate::flow::param_cells::ParamCells;
 use crate::flow::taint::Taint;
 use crate::isa::{Space, TypeKind};
 use crate::launch::{Case, ParamValue};
-use crate::program::operands::{self, RegisterOperands, Use, registers_of};
-use crate::program::{CallId, CallTarget, ControlOp, ConvertOp, Effect, FuncId, Inst, Op, Pc, Program, Purpose};
+use crate::program::operands::{self, Use, registers_of};
+use crate::program::{
+    CallArg, CallId, CallTarget, ControlOp, ConvertOp, Effect, FuncId, Inst, Op, Param, ParamStorage, Pc, Program, Purpose,
+};
 
 /// An influence of a value on something other than a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -74,9 +77,12 @@ pub(super) struct ValueFlow<'a> {
     /// The instructions that were executed, each with its function.
     executed: Vec<(FuncId, Pc)>,
     cells: Cells,
-    /// The cells that each cell is computed from. Cells are the registers, then [`SPACES`], then all memory, all buffers, and each buffer.
+    /// The cells that each cell is computed from. Cells are the registers, then [`SPACES`], then all memory, all buffers, each buffer, and
+    /// the parameters of functions.
     taint: Taint,
     buffers: AccessedBuffers,
+    /// The parameters of functions, which calls copy.
+    params: ParamCells,
     /// The cells whose values depend on the sources.
     followed: FixedBitSet,
 }
@@ -114,9 +120,10 @@ impl<'a> ValueFlow<'a> {
     fn new(program: &'a Program, buffers: AccessedBuffers) -> Self {
         let cells = Cells::of_program(program);
         let buffer_count = buffers.values().max().map_or(0, |last| last + 1);
-        let count = cells.count() + SPACES.len() + 2 + buffer_count;
+        let params = ParamCells::of_program(program, cells.count() + SPACES.len() + 2 + buffer_count);
+        let count = params.end();
         let (taint, followed) = (Taint::new(count), FixedBitSet::with_capacity(count));
-        let mut flow = Self { program, executed: Vec::new(), cells, taint, buffers, followed };
+        let mut flow = Self { program, executed: Vec::new(), cells, taint, buffers, params, followed };
         SPACES.iter().for_each(|space| flow.taint.add_rule([flow.stored_in(*space)], [flow.all_memory()]));
         (0..buffer_count).for_each(|buffer| flow.taint.add_rule([flow.buffer(buffer)], [flow.all_memory(), flow.all_buffers()]));
         flow
@@ -229,11 +236,17 @@ impl<'a> ValueFlow<'a> {
         if let Op::Control(ControlOp::Call { call, .. }) = inst.op {
             return self.call(function, call);
         }
+        if let Some(params) = self.params.accessed(self.program, function, &inst.op) {
+            return match inst.op.effects(self.program).has(Effect::WritesMemory) {
+                true => self.store(function, inst, params),
+                false => self.compute(function, inst, params.into()),
+            };
+        }
         let Some(space) = value_space(&inst.op) else { return self.compute(function, inst, SmallVec::new()) };
         let effects = inst.op.effects(self.program);
         let loaded = if effects.has(Effect::ReadsMemory) { self.loaded_by(pc, space) } else { SmallVec::new() };
         if effects.has(Effect::WritesMemory) {
-            self.store(function, inst, self.stored_by(pc, space));
+            self.store(function, inst, [self.stored_by(pc, space)]);
             self.taint.add_rule(loaded, self.written(function, inst));
         } else {
             self.compute(function, inst, loaded);
@@ -262,13 +275,12 @@ impl<'a> ValueFlow<'a> {
         self.taint.add_rule(read.into_iter().chain(loaded), self.written(function, inst));
     }
 
-    fn store(&mut self, function: FuncId, inst: &Inst, to: usize) {
+    fn store(&mut self, function: FuncId, inst: &Inst, to: impl IntoIterator<Item = usize>) {
         let stored = self.used(function, inst, |used| used == Use::Read || used == Use::Guard);
-        self.taint.add_rule(stored, [to]);
+        self.taint.add_rule(stored, to);
     }
 
-    /// Adds the rules of a call, from arguments to parameters and from results to the caller's registers; `.param` variables are in local
-    /// memory.
+    /// Adds the rules of a call, from arguments to parameters and from results to the caller's registers and `.param` variables.
     fn call(&mut self, caller: FuncId, call: CallId) {
         let site = &self.program.calls[call];
         let callees: Vec<FuncId> = match site.target {
@@ -277,20 +289,52 @@ impl<'a> ValueFlow<'a> {
         };
         for callee in callees {
             let function = &self.program.functions[callee.index()];
-            let arguments = site.args.iter().filter_map(operands::argument_register).collect();
-            self.pass((caller, arguments), (callee, operands::parameter_registers(function)));
-            self.pass((callee, operands::result_registers(function)), (caller, operands::call_results(self.program, call)));
+            for (argument, param) in site.args.iter().zip(&function.params) {
+                self.copy(self.argument(caller, argument), self.param(callee, param));
+            }
+            for (result, param) in site.results.iter().zip(&function.results) {
+                self.copy(self.param(callee, param), self.argument(caller, result));
+            }
         }
     }
 
-    /// Adds the rule that all of `to` may be computed from any of `from`.
-    fn pass(&mut self, (from, sources): (FuncId, RegisterOperands), (to, dests): (FuncId, RegisterOperands)) {
-        let cells = |function: FuncId, registers: RegisterOperands| {
-            let frame = *self.cells.frame(function);
-            registers.into_iter().flat_map(move |register| frame.of(register))
-        };
-        let (sources, dests) = (cells(from, sources), cells(to, dests));
-        self.taint.add_rule(sources, dests);
+    /// Adds the rules of a copy, word by word.
+    fn copy(&mut self, from: Vec<usize>, to: Vec<usize>) {
+        if from.len() == to.len() {
+            from.into_iter().zip(to).for_each(|(from, to)| self.taint.add_rule([from], [to]));
+        } else {
+            self.taint.add_rule(from, to);
+        }
+    }
+
+    /// The cells of an argument or a result of a call; empty for a constant.
+    fn argument(&self, caller: FuncId, argument: &CallArg) -> Vec<usize> {
+        match *argument {
+            CallArg::Frame { offset, bytes } => self.params_at(caller, offset, bytes),
+            CallArg::Value(..) | CallArg::Pred(_) | CallArg::Ignored => {
+                operands::argument_register(argument).into_iter().flat_map(|register| self.cells.frame(caller).of(register)).collect()
+            }
+        }
+    }
+
+    /// The cells of a parameter or result of a function.
+    fn param(&self, callee: FuncId, param: &Param) -> Vec<usize> {
+        match param.storage {
+            ParamStorage::Frame(offset) => self.params_at(callee, offset, param.bytes),
+            ParamStorage::Register(bank, slot) => vec![self.cells.frame(callee).cell(bank, slot) as usize],
+            ParamStorage::Kernel(_) => Vec::new(),
+        }
+    }
+
+    fn params_at(&self, function: FuncId, offset: u32, bytes: u32) -> Vec<usize> {
+        self.params.of(function, offset, bytes).unwrap_or_else(|| vec![self.stored_in(Space::Local)])
+    }
+
+    /// True if the instruction gives a followed value to a function of the system.
+    fn prints(&self, function: FuncId, op: &Op) -> bool {
+        let Op::Control(ControlOp::SystemCall { call, .. }) = op else { return false };
+        let arguments = self.program.calls[*call].args.iter().flat_map(|argument| self.argument(function, argument));
+        arguments.into_iter().any(|cell| self.followed.contains(cell))
     }
 
     fn influences_of(&self, function: FuncId, pc: Pc) -> impl Iterator<Item = Influence> + use<> {
@@ -300,7 +344,9 @@ impl<'a> ValueFlow<'a> {
         let branch = self.reads(function, inst, |used| used == Use::Guard || index && used == Use::Read);
         let synchronization = inst.op.synchronizes() && self.reads(function, inst, |used| used != Use::Write);
         let stores = value_space(&inst.op).is_some() && inst.op.effects(self.program).has(Effect::WritesMemory);
-        let stored = stores && self.reads(function, inst, |used| used == Use::Read);
+        // A parameter is stored for the callee, which is followed.
+        let is_passed = self.params.accessed(self.program, function, &inst.op).is_some();
+        let stored = stores && !is_passed && self.reads(function, inst, |used| used == Use::Read) || self.prints(function, &inst.op);
         let kinds = [
             (address, Influence::Address),
             (branch, Influence::Branch),

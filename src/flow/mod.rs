@@ -16,6 +16,7 @@
 //! | [`liveness`] | instructions whose result is needed | true or false, over [`def_use`] |
 //! | [`result_uses`] | the branches and instructions that use a result | a set of registers |
 //! | [`address_base`] | what an address is computed from | the variables and parameters in a sum, on all paths and on some |
+//! | [`param_cells`] | the parameters of functions in memory, as cells | – |
 //! | [`taint`] | cells whose values depend on those of other cells | true or false, over registers and memory |
 //!
 //! Analyses of launches and of arrays have a solver of their own, with [`worklist`] and [`cells`]. Iteration follows the order of the
@@ -30,6 +31,7 @@ pub mod definite;
 pub mod graph;
 pub mod live_registers;
 pub mod liveness;
+pub mod param_cells;
 pub mod reach;
 pub mod result_uses;
 pub mod solver;

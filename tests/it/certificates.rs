@@ -173,6 +173,8 @@ fn verdicts_name_what_depends_on_the_order() {
         ("ticket", "what atom.global.add.u32 returns, what is stored"),
         ("ticket_acq_rel", "what atom.acq_rel.gpu.global.add.u32 returns, what is stored"),
         ("acquired_once", "what ld.acquire.gpu.global.u32 returns, a branch"),
+        ("returned_unused", "every order"),
+        ("returned", "what atom.global.add.u32 returns, what is stored"),
         ("exchange", "what atom.global.exch.b32 leaves in memory, kept"),
         ("add_and_min", "what red.global.add.u32 leaves in memory, kept"),
         ("poll", "every order"),
