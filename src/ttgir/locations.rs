@@ -39,6 +39,19 @@ impl Locations {
         self.resolve(written.trim(), NESTING_MAX)
     }
 
+    /// The innermost places of other statements that have the same value: `loc(fused[#loc1, #loc2])`.
+    pub fn others(&self, written: &str) -> Vec<Place> {
+        let mut written = written.trim();
+        for _ in 0..NESTING_MAX {
+            let Some(text) = self.0.get(written) else { break };
+            written = text.trim();
+        }
+        let Some(rest) = written.strip_prefix("fused") else { return Vec::new() };
+        let list = rest.split_once('[').and_then(|(_, list)| text::inside(list)).map(|found| text::split(found.0, ','));
+        let chains = list.into_iter().flatten().map(|part| self.resolve(part, NESTING_MAX)).filter(|chain| !chain.is_empty());
+        chains.skip(1).filter_map(|chain| chain.into_iter().next()).collect()
+    }
+
     fn resolve(&self, written: &str, depth: u32) -> Vec<Place> {
         let Some(depth) = depth.checked_sub(1) else { return Vec::new() };
         let written = written.trim();

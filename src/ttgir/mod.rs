@@ -75,6 +75,8 @@ pub struct Op {
     pub text: String,
     /// Where it stands, and the calls around it, innermost first.
     pub places: Vec<Place>,
+    /// The places of other statements that have the same value.
+    pub others: Vec<Place>,
     /// The operation whose region it is in.
     pub parent: Option<OpId>,
     /// The number of that region: of `scf.if` 0 is what is done if the condition holds, of `scf.while` 0 computes the condition.

@@ -109,8 +109,10 @@ impl Reader {
 
     /// The end of an operation with regions: its place, and its types if they come last.
     fn close(&mut self, op: OpId, line: &str) {
-        let (rest, places) = self.places(line.trim_start_matches(['}', ')']));
+        let line = line.trim_start_matches(['}', ')']);
+        let (rest, places) = self.places(line);
         self.module.ops[op.index()].places = places;
+        self.module.ops[op.index()].others = self.others(line);
         if let Some(at) = rfind(rest, "-> ") {
             let types = types(&rest[at + 3..]);
             for (result, ty) in self.module.ops[op.index()].results.clone().into_iter().zip(types) {
@@ -126,12 +128,19 @@ impl Reader {
         (&line[..at], chain.unwrap_or_default())
     }
 
+    /// The places of other statements at the end of a line.
+    fn others(&self, line: &str) -> Vec<super::Place> {
+        let found = rfind(line, " loc(").and_then(|at| inside(&line[at + 5..]));
+        found.map_or_else(Vec::new, |found| self.locations.others(found.0))
+    }
+
     fn op(&mut self, line: &str) {
         let opens = line.ends_with('{');
         let (results, rest) = match line.split_once(" = ").filter(|_| line.starts_with('%')) {
             Some((results, rest)) => (results, rest),
             None => ("", line),
         };
+        let others = if opens { Vec::new() } else { self.others(rest) };
         let (rest, places) = if opens { (rest, Vec::new()) } else { self.places(rest) };
         let end = rest.find(|letter: char| letter.is_whitespace() || "(<".contains(letter)).unwrap_or(rest.len());
         let (name, rest) = (rest[..end].trim_matches('"'), &rest[end..]);
@@ -143,6 +152,7 @@ impl Reader {
             results: Vec::new(),
             text: text.trim().to_string(),
             places,
+            others,
             parent: self.open.last().map(|open| open.0),
             region: self.open.last().map_or(0, |open| open.1),
             arguments: Vec::new(),

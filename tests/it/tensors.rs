@@ -8,8 +8,10 @@ use std::path::PathBuf;
 
 use ptxdbg::api::{Execution, Outcome, TensorElement, ValueText};
 use ptxdbg::command::{CommandState, Context, execute};
+use ptxdbg::debug::open::open;
 use ptxdbg::debug::session::{NeverInterrupt, Session};
 use ptxdbg::debug::value::Tensor;
+use ptxdbg::debug::{LaunchChoice, Overrides, Request, RunOptions};
 use ptxdbg::ttgir::{Encoding, LinearLayout};
 
 use crate::common::{fixtures, session};
@@ -101,6 +103,28 @@ fn tensors_stand_in_expressions() {
     let ValueText::Tensor(part) = value(&mut session, "x[998..1001]") else { panic!("no tensor") };
     assert_eq!((part.shape, part.indices), (vec![4], vec![vec![998, 999, 1000, 1001]]));
     assert_eq!(part.elements[2..], ["·", "·"]);
+}
+
+/// Statements that compute the same are one operation with the places of both.
+#[test]
+fn all_names_of_a_value_have_it() {
+    let from = fixtures().join("triton/truth/softmax_sm_80");
+    let folder = std::env::temp_dir().join(format!("ptxdbg-fused-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    for file in ["softmax.ptx", "softmax.ron", "x.npy"] {
+        fs::copy(from.join(file), folder.join(file)).unwrap();
+    }
+    let text = fs::read_to_string(from.join("softmax.ttgir")).unwrap();
+    let both = "#loc38 = loc(fused[#loc901, #loc902])\n#loc901 = loc(\"num\"(#loc15))\n#loc902 = loc(\"also\"(#loc15))";
+    let fused = text.replace("#loc38 = loc(\"num\"(#loc15))", both);
+    assert_ne!(fused, text);
+    fs::write(folder.join("softmax.ttgir"), fused).unwrap();
+    let launch = LaunchChoice::File(folder.join("softmax.ron"));
+    let opened = open(&Request { modules: Vec::new(), launch, overrides: Overrides::default() }).unwrap();
+    let mut session = Session::new(opened, 0, RunOptions::default()).unwrap();
+    given(&mut session, "num", 14, 0).unwrap();
+    assert_eq!(value(&mut session, "also"), value(&mut session, "num"));
+    fs::remove_dir_all(folder).unwrap();
 }
 
 /// A compiler may compute the elements of a thread in another order than that of the layout, here what a branch selects.

@@ -84,7 +84,7 @@ def compile_to(folder, name, lines, arch, extra=()):
     aligned = {(at,): [["tt.divisibility", 16]] for at, key in enumerate(function.arg_names) if types.get(key, "").startswith("*")}
     kernel = triton.compile(ASTSource(fn=function, signature=signature, constexprs=constants, attrs=aligned),
                             target=GPUTarget("cuda", arch, 32), options=options)
-    for kind in ("ptx", "ttgir", "ttir"):
+    for kind in ("ptx", "ttgir", "ttir", "source"):
         # The debug data has the folder in it, and no variables.
         text = kernel.asm[kind].split("\t.section")[0].rstrip() + "\n"
         (folder / f"{name}.{kind}").write_text(re.sub(r'"/[^"]*/(\w+\.py)"', shorter, text))

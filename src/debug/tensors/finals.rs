@@ -28,7 +28,7 @@ pub fn finals(module: &Module) -> BTreeMap<String, Vec<Final>> {
     }
     for ((name, file, line), values) in statements(module) {
         let is_of = |place: &Place| place.line == line && place.file == file && place.names.iter().any(|other| other == name);
-        let column = |op: &Op| op.places.iter().find(|place| is_of(place)).map(|place| place.column);
+        let column = |op: &Op| op.places.iter().chain(&op.others).find(|place| is_of(place)).map(|place| place.column);
         // What goes to memory or is copied there is the value still.
         let gives = |op: &&Op| op.results.iter().any(|result| module.value(*result).ty.element().is_some());
         let going_on = |value: &ValueId| {
@@ -82,7 +82,7 @@ fn statements(module: &Module) -> BTreeMap<Statement<'_>, Vec<ValueId>> {
         if is_combining || op.places.first().is_some_and(|place| loops.iter().any(|other| other.is_at(place))) {
             continue;
         }
-        for place in op.places.iter().filter(|place| !place.is_of_library) {
+        for place in op.places.iter().chain(&op.others).filter(|place| !place.is_of_library) {
             for name in &place.names {
                 found.entry((name, &place.file, place.line)).or_default().push(id);
             }
@@ -145,7 +145,8 @@ pub fn region_names(module: &Module, finals: &BTreeMap<String, Vec<Final>>) -> B
     regions
 }
 
-fn is_alike(a: &ValueType, b: &ValueType) -> bool {
+/// True for types that differ in their layouts at most.
+pub fn is_alike(a: &ValueType, b: &ValueType) -> bool {
     match (a, b) {
         (ValueType::Tensor(a), ValueType::Tensor(b)) => (&a.shape, a.element) == (&b.shape, b.element),
         (ValueType::Scalar(a), ValueType::Scalar(b)) => a == b,

@@ -8,10 +8,12 @@ mod code;
 mod compute;
 mod contents;
 mod finals;
+mod merged;
 mod moves;
 mod places;
 pub mod reader;
 mod rules;
+mod sunk;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -82,29 +84,32 @@ impl LazyTensors {
 
     fn description(&self, kernel: &str) -> Option<(String, String)> {
         let given = self.text.clone().map(|text| ("the .ttgir".to_string(), text));
-        given.or_else(|| description(self.module.as_deref()?, kernel))
+        given.or_else(|| beside(self.module.as_deref()?, kernel, "ttgir"))
     }
 
     fn read(&self, program: &Program, kernel: FuncId) -> &Result<Tensors, Option<String>> {
         self.read.get_or_init(|| {
             let name = &program.functions[kernel.index()].name;
             let (file, text) = self.description(name).ok_or(None)?;
-            Tensors::parse(&text, program, kernel).map_err(|error| Some(format!("{file}, {error}: its variables are not known")))
+            let first = self.text.is_none().then(|| beside(self.module.as_deref()?, name, "source")).flatten();
+            let first = first.map(|(_, text)| text);
+            Tensors::parse(&text, first.as_deref(), program, kernel)
+                .map_err(|error| Some(format!("{file}, {error}: its variables are not known")))
         })
     }
 }
 
-/// The name and the text of Triton's intermediate code beside a module.
-fn description(module: &Path, kernel: &str) -> Option<(String, String)> {
+/// The name and the text of Triton's intermediate code beside a module, in the file with this extension.
+fn beside(module: &Path, kernel: &str, extension: &str) -> Option<(String, String)> {
     let file = container::file_of(module);
     let is_name = !kernel.contains('/');
-    let named = file.parent().filter(|_| is_name).map(|folder| folder.join(format!("{kernel}.ttgir")));
+    let named = file.parent().filter(|_| is_name).map(|folder| folder.join(format!("{kernel}.{extension}")));
     let text = |path: PathBuf| {
         let bytes = bundle::read(&path, DESCRIPTION_BYTES_MAX).ok()??;
         let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         Some((name, String::from_utf8_lossy(&bytes).into_owned()))
     };
-    text(file.with_extension("ttgir")).or_else(|| text(named?))
+    text(file.with_extension(extension)).or_else(|| text(named?))
 }
 
 /// The tensors of a kernel.
@@ -227,15 +232,19 @@ pub enum TensorError {
 }
 
 impl Tensors {
-    /// Reads the description of `kernel`.
+    /// Reads the description of `kernel`. `first` is Triton's code before the compiler has changed it, if that is at hand: it names
+    /// variables that have become one. What of it cannot be read adds no names.
     ///
     /// # Errors
     /// `text` has no such kernel, or not all of it.
-    pub fn parse(text: &str, program: &Program, kernel: FuncId) -> Result<Self, TextError> {
+    pub fn parse(text: &str, first: Option<&str>, program: &Program, kernel: FuncId) -> Result<Self, TextError> {
         let function = &program.functions[kernel.index()];
         let module = Module::parse(text, &function.name)?;
         let held = module.values.iter().map(|_| OnceLock::new()).collect();
-        let finals = finals(&module);
+        let mut finals = finals(&module);
+        if let Some(first) = first.and_then(|text| Module::parse(text, &function.name).ok()) {
+            merged::add(&mut finals, &module, &first);
+        }
         let regions = region_names(&module, &finals);
         Ok(Self { finals, regions, code: Code::new(program, kernel), kernel, module, held, contents: OnceLock::new() })
     }
@@ -342,7 +351,10 @@ impl Tensors {
                 ValueType::Tensor(ty) => self.module.layout(ty).ok(),
                 ValueType::Scalar(_) | ValueType::Other => None,
             };
-            let bindings = binding::bind(&self.module, &self.code, value, layout.as_ref());
+            let mut bindings = binding::bind(&self.module, &self.code, value, layout.as_ref());
+            if bindings.is_empty() {
+                bindings.extend(sunk::bind(&self.module, &self.code, value));
+            }
             let operand = self.operand_of(value, OPERANDS_MAX).and_then(|operand| self.held(operand).bindings.last());
             let proven = |one: Binding| match operand {
                 Some(operand) if !self.is_reduced_by_memory(value) => binding::ordered(&self.code, one, operand),
