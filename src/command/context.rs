@@ -102,6 +102,21 @@ impl Context<'_> {
         target.map_err(|error| self.with_end(argument, argument.error_at(error.column, error.to_string())))
     }
 
+    /// The variable of the source that an expression names for some threads, to be watched or searched for its history wherever it lies;
+    /// none if it names something else.
+    pub fn variable(&mut self, argument: &ArgumentText, threads: &ThreadFilter) -> Result<Option<Target>, CommandError> {
+        let expression = self.expression(argument)?;
+        let variable = expression.variable_for(&self.session.eval_context(), threads);
+        match variable.map_err(|error| argument.error_at(error.column, error.to_string()))? {
+            Some(Target::Variable(mut variable)) => {
+                let thread = Focus { block: variable.block, warp: variable.warp, lane: variable.lanes.first() as u32, frame: 0 };
+                variable.since = self.session.frame_start(thread, variable.depth, &variable.code, self.interrupt);
+                Ok(Some(Target::Variable(variable)))
+            }
+            found => Ok(found),
+        }
+    }
+
     /// An event of `catch` or `run-to`.
     pub fn event(&self, argument: &ArgumentText) -> Result<Event, CommandError> {
         let eval_context = self.session.eval_context();

@@ -52,6 +52,11 @@ fn parts(what: &str) -> (Manner, &str) {
 
 fn value(manner: Manner, text: &str, context: &EvalContext<'_>) -> Result<ValueText, String> {
     let expression = Expression::parse(text).map_err(|error| error.to_string())?;
+    let format = if let Manner::In(format) = manner { Some(format) } else { None };
+    if let Some(rows) = expression.objects_over_lanes(context, format) {
+        let rows = rows.iter().map(|(lanes, text)| format!("{}: {text}", lanes.describe()));
+        return Ok(ValueText::Scalar(rows.collect::<Vec<String>>().join("; ")));
+    }
     let value = expression.evaluate(context).map_err(|error| error.to_string())?;
     match manner {
         Manner::Typed => Ok(value.text(context, None)),

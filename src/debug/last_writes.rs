@@ -90,7 +90,9 @@ impl Observer for LastWrites {
             Event::Access(event)
                 if event.kind != AccessKind::Read && event.space == self.space && self.is_own(&event.point, event.lanes) =>
             {
-                for lane in event.lanes.iter() {
+                // The same address of local memory is another place for each lane.
+                let lanes = if self.space == Space::Local { event.lanes & self.owner.lane_mask() } else { event.lanes };
+                for lane in lanes.iter() {
                     self.record(event.addresses[lane], event.bytes.into(), &event.point, lane);
                 }
             }

@@ -18,7 +18,7 @@ use super::marks::Marks;
 use super::names::inferred::InferredTypes;
 use super::names::scope;
 use super::open::{Opened, OpenedLaunch};
-use super::resume::{Spin, Visits, WarpKey, flag_reads};
+use super::resume::{Spin, Visits, WarpKey, WatchedValues, flag_reads};
 use super::roles::Roles;
 use super::run::{RunError, RunOptions};
 use super::saved::{Applies, Saved, SavedState, Typed};
@@ -83,6 +83,8 @@ pub struct Session {
     pub(super) flag_reads: Arc<Vec<bool>>,
     /// The flag that the stepped warp read last.
     pub(super) spin: Spin,
+    /// The values of watched variables when the last run stopped.
+    pub(super) watched_values: Vec<WatchedValues>,
     /// The warp that ran last because the stepped one waited for a flag.
     pub(super) yielded_to: Option<WarpKey>,
     /// The systematic exploration that `explore systematic continue` continues.
@@ -181,6 +183,7 @@ impl Session {
             run_to_event: None,
             flag_reads,
             spin: Spin::default(),
+            watched_values: Vec::new(),
             yielded_to: None,
             exploration: None,
             split: Split::default(),

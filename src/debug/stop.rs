@@ -185,6 +185,11 @@ pub enum Reason {
         /// The same with names and values.
         text: Box<WatchedAccessText>,
     },
+    /// No watched lane is in the frame of a watched variable any more: the watchpoint is gone.
+    VariableLeft {
+        /// Its number.
+        number: u32,
+    },
     /// A catchpoint, or `run-to`.
     Caught {
         /// The catchpoint's number, or none for `run-to`.
@@ -231,7 +236,7 @@ impl Reason {
     /// The number of the breakpoint, watchpoint or catchpoint that stopped; none for other reasons.
     pub fn number(&self) -> Option<u32> {
         match self {
-            Self::Breakpoint { number, .. } | Self::BadCondition { number, .. } => Some(*number),
+            Self::Breakpoint { number, .. } | Self::BadCondition { number, .. } | Self::VariableLeft { number } => Some(*number),
             Self::Watchpoint { watched_access, .. } => watched_access.number,
             Self::Caught { number, .. } => *number,
             Self::Finding(_)

@@ -1,20 +1,27 @@
-//! A target: a register or a range of memory that can be watched, written, and searched for its history.
+//! A target: a register, a range of memory or a variable of the source that can be watched and searched for its history; the first two can
+//! be written as well.
+
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
 use super::edit::Edit;
 use super::focus::{Focus, ThreadFilter};
+use crate::dwarf::TypeId;
 use crate::isa::{ScalarType, Space};
-use crate::machine::LaneMask;
+use crate::machine::{LaneMask, Tick};
 use crate::program::{Bank, Pc, Slot};
+use crate::ttgir::ValueId;
 
-/// A register of some lanes of one warp, or a range of memory.
+/// A register of some lanes of one warp, a range of memory, or a variable of the source of some lanes of one warp.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Target {
     /// A register of the frame that some lanes are in.
     Register(RegisterTarget),
     /// Bytes of memory.
     Memory(MemoryTarget),
+    /// A variable of the frame that some lanes are in.
+    Variable(Box<VariableTarget>),
 }
 
 impl Target {
@@ -37,6 +44,7 @@ impl Target {
                 let (start, end) = (*address, address.saturating_add(bytes.len() as u64));
                 *space == target.space && is_owner && start < target.address.saturating_add(target.bytes) && target.address < end
             }
+            (Target::Variable(target), edit) => target.is_changed_by(edit),
             (Target::Register(_), Edit::Memory { .. }) | (Target::Memory(_), Edit::Register { .. }) => false,
         }
     }
@@ -46,6 +54,7 @@ impl Target {
         match self {
             Target::Register(target) => &target.name,
             Target::Memory(target) => &target.name,
+            Target::Variable(target) => &target.name,
         }
     }
 }
@@ -97,4 +106,139 @@ pub struct MemoryTarget {
     pub bytes: u64,
     /// Type of the value; of an array, of an element.
     pub ty: ScalarType,
+}
+
+/// Most bytes of a variable that are watched.
+pub const VARIABLE_BYTES_MAX: u32 = 1 << 16;
+
+/// A variable of the source, or a member or an element of one, of some lanes of one warp. Compilers move it from register to register: it
+/// is where its places say for the instruction at which a lane stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VariableTarget {
+    /// The name that the user typed, without its lanes.
+    pub name: String,
+    /// Block index.
+    pub block: [u32; 3],
+    /// Warp of the block.
+    pub warp: u32,
+    /// The lanes.
+    pub lanes: LaneMask,
+    /// Calls in progress in the frame of the variable.
+    pub depth: u32,
+    /// The instructions at which a lane is in that frame: those of the function, or from the first to the last of an inlined one.
+    pub code: Range<u32>,
+    /// The tick at which the frame began.
+    pub since: Tick,
+    /// True for a parameter: it is no change that its register is loaded.
+    pub is_parameter: bool,
+    /// Its type in the debug data; none for a tensor.
+    pub ty: Option<TypeId>,
+    /// Of a variable of a Triton program a value that it has.
+    pub tensor: Option<ValueId>,
+    /// Its size in bytes.
+    pub bytes: u32,
+    /// Where it is: the first that holds an instruction counts.
+    pub places: Vec<VariablePlace>,
+}
+
+/// Where a variable is at some instructions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VariablePlace {
+    /// The instructions.
+    pub code: Range<u32>,
+    /// Its parts, the first byte first.
+    pub parts: Vec<VariablePart>,
+}
+
+/// Some bytes of a variable that lie together.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VariablePart {
+    /// The number of bytes.
+    pub bytes: u32,
+    /// Where they are.
+    pub storage: PartStorage,
+}
+
+/// Where a part of a variable is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum PartStorage {
+    /// In a register.
+    Register {
+        /// Its bank.
+        bank: Bank,
+        /// Its slot in the warp's register file: the frame's base is added already.
+        slot: Slot,
+        /// Number of slots.
+        width: u32,
+        /// The first byte in the register.
+        offset: u32,
+    },
+    /// In memory: local memory is that of the lane.
+    Memory {
+        /// Its space, never `Generic`.
+        space: Space,
+        /// The first address.
+        address: u64,
+    },
+    /// Nowhere: the compiler knows the bytes.
+    Known(Vec<u8>),
+    /// Nowhere: the compiler has removed them.
+    Removed,
+}
+
+impl VariableTarget {
+    /// The threads whose variable it is.
+    pub fn threads(&self) -> ThreadFilter {
+        ThreadFilter { block: Some(self.block), warp: Some(self.warp), warps: None, lanes: Some(self.lanes) }
+    }
+
+    /// Its parts at an instruction; none if it has no place there.
+    pub fn parts_at(&self, pc: Pc) -> Option<&[VariablePart]> {
+        self.places.iter().find(|place| place.code.contains(&pc.0)).map(|place| place.parts.as_slice())
+    }
+
+    /// True if its parts make sense: it may come from a file that was edited.
+    pub fn is_valid(&self) -> bool {
+        let is_valid = |part: &VariablePart| match &part.storage {
+            PartStorage::Register { bank, slot, width, offset } => {
+                let widest = if *bank == Bank::B64 { 2 } else { 1 };
+                (1..=widest).contains(width) && slot.0 <= u32::MAX / 2 && *offset <= VARIABLE_BYTES_MAX
+            }
+            PartStorage::Memory { address, .. } => address.checked_add(u64::from(part.bytes)).is_some(),
+            PartStorage::Known(_) | PartStorage::Removed => true,
+        };
+        let bytes = |place: &VariablePlace| place.parts.iter().map(|part| u64::from(part.bytes)).sum::<u64>();
+        let is_whole = |place: &VariablePlace| bytes(place) == u64::from(self.bytes) && place.parts.iter().all(is_valid);
+        let depth = self.depth < u32::MAX && self.since < Tick::MAX;
+        depth && !self.lanes.is_empty() && (1..=VARIABLE_BYTES_MAX).contains(&self.bytes) && self.places.iter().all(is_whole)
+    }
+
+    /// True if some part lies in memory at some instruction.
+    pub fn is_in_memory(&self) -> bool {
+        self.parts().any(|part| matches!(part.storage, PartStorage::Memory { .. }))
+    }
+
+    /// The parts of all its places.
+    pub fn parts(&self) -> impl Iterator<Item = &VariablePart> {
+        self.places.iter().flat_map(|place| &place.parts)
+    }
+
+    /// True if a change by the user is made to one of its places.
+    fn is_changed_by(&self, edit: &Edit) -> bool {
+        self.parts().any(|part| match (&part.storage, edit) {
+            (PartStorage::Register { bank, slot, width, .. }, Edit::Register { block, warp, lanes, bank: changed, slot: at, value: _ }) => {
+                let is_of_warp = (self.block, self.warp, bank) == (*block, *warp, changed);
+                is_of_warp && self.lanes.intersects(*lanes) && (*slot..slot.offset(*width)).contains(at)
+            }
+            (PartStorage::Memory { space, address }, Edit::Memory { space: changed, owner, address: at, bytes }) => {
+                let is_owner = (self.block, self.warp) == (owner.block, owner.warp) && self.lanes.intersects(owner.lane_mask());
+                let (start, end) = (*at, at.saturating_add(bytes.len() as u64));
+                space == changed && is_owner && start < address.saturating_add(u64::from(part.bytes)) && *address < end
+            }
+            (
+                PartStorage::Register { .. } | PartStorage::Memory { .. } | PartStorage::Known(_) | PartStorage::Removed,
+                Edit::Register { .. } | Edit::Memory { .. },
+            ) => false,
+        })
+    }
 }

@@ -10,11 +10,13 @@ use super::names::memory_name::subscript;
 use super::names::scope::data_type;
 use super::site::Site;
 use super::source_names::types;
-use super::value::{Array, Scalar, Type, Value};
+use super::value::{Array, Scalar, SourceValue, Type, Value};
 use crate::base::WarpId;
+use crate::dwarf::TypeId;
 use crate::isa::{ScalarType, TypeKind};
 use crate::machine::{IssuePoint, LaneMask, Tick};
 use crate::program::{Op, Pc, WarpgroupOp};
+use crate::ttgir::ValueId;
 
 /// One access to a watched target.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -23,6 +25,12 @@ pub struct WatchedAccess {
     pub number: Option<u32>,
     /// The name of the object.
     pub name: String,
+    /// Its type in the debug data, if it is a variable of the source.
+    #[serde(skip)]
+    pub source_type: Option<TypeId>,
+    /// Of a variable of a Triton program a value that it has.
+    #[serde(skip)]
+    pub tensor: Option<ValueId>,
     /// The tick of the instruction.
     pub time: Tick,
     /// The instruction.
@@ -131,6 +139,9 @@ fn value_of(context: &EvalContext<'_>, watched_access: &WatchedAccess) -> Option
 }
 
 fn described(context: &EvalContext<'_>, watched_access: &WatchedAccess, value: Option<&Value>) -> ValueChange {
+    if let Some(described) = change_of_object(context, watched_access, value).or_else(|| change_of_tensor(context, watched_access)) {
+        return described;
+    }
     if let Some(Value::Array(array)) = value
         && let Some(described) = change_of_array(context, watched_access, array)
     {
@@ -154,6 +165,56 @@ fn described(context: &EvalContext<'_>, watched_access: &WatchedAccess, value: O
         None => bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" "),
     };
     ValueChange { element: None, more: 0, old: text(&watched_access.old), new: text(&watched_access.new) }
+}
+
+/// The change of the elements of a tensor that a lane holds: of the first that has changed.
+fn change_of_tensor(context: &EvalContext<'_>, watched_access: &WatchedAccess) -> Option<ValueChange> {
+    let tensors = context.tensors()?;
+    let id = watched_access.tensor.filter(|id| id.index() < tensors.module().values.len())?;
+    let ty = tensors.module().value(id).ty.element()?.number();
+    let size = ty.bits().div_ceil(8).max(1) as usize;
+    let (old, new) = (&watched_access.old, &watched_access.new);
+    let part = |bytes: &[u8], index: usize| bytes.get(index * size..(index + 1) * size).map(<[u8]>::to_vec);
+    let mut changed = (0..new.len() / size).filter(|index| part(old, *index) != part(new, *index));
+    let index = changed.next().unwrap_or(0);
+    let more = changed.count();
+    let Focus { lane, warp, .. } = watched_access.by;
+    let indices = tensors.indices(id, u32::try_from(index).ok()?, lane, warp);
+    let text = |bytes: Option<Vec<u8>>| match bytes {
+        Some(bytes) => Scalar { ty: Type::Scalar(ty), bits: little_endian(&bytes) }.text(context, None),
+        None => "?".to_string(),
+    };
+    let element = Some(format!("{}{indices}", watched_access.name)).filter(|_| !indices.is_empty());
+    Some(ValueChange { element, more, old: text(part(old, index)), new: text(part(new, index)) })
+}
+
+/// The change of an object of the source, in its type; of an array, of its first element that has changed.
+fn change_of_object(context: &EvalContext<'_>, watched_access: &WatchedAccess, value: Option<&Value>) -> Option<ValueChange> {
+    let info = context.debug_info()?;
+    let of_name = if let Some(Value::Source(source)) = value { source.ty.filter(|_| source.count.is_none()) } else { None };
+    let mut ty = watched_access.source_type.or(of_name).filter(|ty| ty.index() < info.types.len())?;
+    let (mut old, mut new) = (watched_access.old.as_slice(), watched_access.new.as_slice());
+    if info.bytes(Some(ty)) != new.len() as u64 {
+        return None;
+    }
+    let (mut element, mut more) = (None, 0);
+    while let Some((Some(of), _)) = types::array(info, Some(ty)).filter(|(of, _)| !types::is_character(info, *of)) {
+        let size = info.bytes(Some(of)) as usize;
+        let mut changed = (0..new.len().checked_div(size)?).filter(|index| {
+            let bytes = index * size..(index + 1) * size;
+            old.get(bytes.clone()) != new.get(bytes)
+        });
+        let index = changed.next()?;
+        more = changed.count();
+        element = Some(format!("{}[{index}]", element.unwrap_or_else(|| watched_access.name.clone())));
+        let bytes = index * size..(index + 1) * size;
+        (old, new, ty) = (old.get(bytes.clone()).unwrap_or_default(), new.get(bytes)?, of);
+    }
+    let text = |bytes: &[u8]| match bytes {
+        [] => "?".to_string(),
+        bytes => SourceValue { ty: Some(ty), bytes: bytes.to_vec(), place: None, count: None, unwritten: Vec::new() }.text(context, None),
+    };
+    Some(ValueChange { element, more, old: text(old), new: text(new) })
 }
 
 /// The type of a target of `bits` bits; none for an array.

@@ -391,7 +391,7 @@ pub enum Event<'a> {
     Wgmma(WgmmaEvent<'a>),
     /// An instruction is about to be issued; after a pause it is reported again.
     Before(&'a Issue, &'a Warp, Memories<'a>),
-    /// An instruction was executed. The group's next pc is not yet written into the warp.
+    /// An instruction was executed. The warp's lanes stand where they go on.
     After(&'a Issue, &'a Warp),
     /// Groups of a warp reconverged between two instructions: these lanes are now one group at this pc.
     Reconverged(IssuePoint, LaneMask),

@@ -9,17 +9,16 @@ use crate::command::call::Call;
 use crate::command::context::{Context, Listed};
 use crate::command::error::CommandError;
 use crate::command::outcome::{Outcome, View};
-use crate::debug::FuncId;
 use crate::debug::argument::ArgumentError;
 use crate::debug::arrays::{self, TypedMemory};
 use crate::debug::display;
-use crate::debug::resume::LastKnown;
 use crate::debug::session::Session;
 use crate::debug::skip::is_path_called;
 use crate::debug::target::{MemoryTarget, Target};
 use crate::debug::value::format::Format;
-use crate::debug::value::{Scalar, Shown, Type, Value, ValueText};
+use crate::debug::value::{Scalar, Shown, Type, Value};
 use crate::debug::view::{self, CodeText, Examine, Shape};
+use crate::debug::{FuncId, LaneMask};
 
 /// The result of a handler.
 type Answer = Result<Outcome, CommandError>;
@@ -33,22 +32,38 @@ pub fn print(context: &mut Context<'_>, call: &Call) -> Answer {
     if context.session.is_void(argument.text.trim()) {
         return Ok(Outcome::Text(format!("{} = void\n", argument.text)));
     }
+    let over_lanes = context.expression(argument)?.objects_over_lanes(&context.session.eval_context(), format);
+    if let Some(rows) = over_lanes {
+        let names: Vec<String> = rows.iter().map(|(lanes, _)| lanes.describe()).collect();
+        let width = names.iter().map(String::len).max().unwrap_or(0);
+        let lines = names.iter().zip(&rows).map(|(name, (_, text))| format!("  {name:width$}  {text}\n"));
+        return Ok(Outcome::Text(format!("{}:\n{}", argument.text, lines.collect::<String>())));
+    }
     let value = match context.value(argument) {
-        Ok(value) => {
+        Ok(mut value) => {
+            context.session.note_unwritten(&mut value, context.interrupt);
             let text = value.text(&context.session.eval_context(), format);
             context.session.kept.keep(value);
             text
         }
         // The last value of a variable that has none here.
         Err(error) => match context.session.last_known(argument.text.trim(), format, context.interrupt) {
-            Some(LastKnown { value: ValueText::Scalar(text), time }) => ValueText::Scalar(format!("{text} (last known, t={time})")),
-            Some(_) | None => return Err(error),
+            Some(last) => last.text(),
+            None => return Err(error),
         },
     };
     let unrounded_uses = view::unrounded_uses(&context.session.eval_context(), &argument.text);
     let bytes = array_note(context, argument, "p");
-    let undefined = view::undefined_lanes(&context.session.eval_context(), &argument.text);
+    let undefined = undefined_lanes(context, argument);
     Ok(Outcome::Value { what: argument.text.clone(), value, undefined, unrounded_uses, in_flight: in_flight(context, argument), bytes })
+}
+
+/// The lanes that have not written the register or the local memory that an expression names.
+fn undefined_lanes(context: &mut Context<'_>, argument: &ArgumentText) -> LaneMask {
+    match context.target(argument) {
+        Ok(Target::Memory(place)) => context.session.unwritten_lanes(&place, context.interrupt),
+        Ok(Target::Register(_) | Target::Variable(_)) | Err(_) => view::undefined_lanes(&context.session.eval_context(), &argument.text),
+    }
 }
 
 /// The format that was asked for; of a character the one that shows it.
@@ -154,6 +169,7 @@ pub fn in_flight(context: &Context<'_>, argument: &ArgumentText) -> Option<Strin
     let eval_context = context.session.eval_context();
     match context.expression(argument).ok()?.target(&eval_context).ok()? {
         Target::Register(target) => view::accumulator_in_flight(&eval_context, &target),
+        Target::Variable(_) => None,
         Target::Memory(MemoryTarget { space, address, bytes, owner, .. }) => {
             view::in_flight(&eval_context.refocused(owner), space, address, bytes)
         }
@@ -167,7 +183,9 @@ pub fn display(context: &mut Context<'_>, call: &Call) -> Answer {
         true => format!("/{} ", display::CODE),
         false => call.format()?.map_or(String::new(), |format| format!("/{} ", format.name())),
     };
-    context.value(argument)?;
+    if context.expression(argument)?.objects_over_lanes(&context.session.eval_context(), None).is_none() {
+        context.value(argument)?;
+    }
     context.session.displays.push(format!("{format}{}", argument.text));
     let mut shown = displays_now(context);
     Ok(Outcome::Displays(shown.pop().into_iter().collect()))

@@ -5,6 +5,7 @@ use crate::command::call::Call;
 use crate::command::context::Context;
 use crate::command::error::CommandError;
 use crate::command::outcome::{Outcome, View};
+use crate::debug::focus::ThreadFilter;
 use crate::debug::marks::{Mark, TimeArgument};
 use crate::debug::resume::{History, LastWriter};
 use crate::debug::session::{InterruptCheck, Session};
@@ -155,7 +156,7 @@ fn search(context: &mut Context<'_>, call: &Call, find: fn(&mut Session, &Target
         help: Some(format!("usage: {}; lines typed come back with the up key and Ctrl-R", call.spec.usage())),
         ..error
     })?;
-    let target = match context.target(argument) {
+    let target = match context.variable(argument, &ThreadFilter::default())?.map_or_else(|| context.target(argument), Ok) {
         Ok(target) => target,
         Err(error) => context.expression(argument).ok().and_then(|place| context.session.shared_place(&place)).ok_or(error)?,
     };

@@ -29,11 +29,15 @@ pub fn breakpoint(context: &mut Context<'_>, call: &Call, temporary: bool) -> An
 pub fn watch(context: &mut Context<'_>, call: &Call, mode: WatchMode) -> Answer {
     let argument = &without_location_flag(call.required("PLACE")?);
     let named = threads(context, call)?;
-    let target = context.target_for(argument, &named)?;
+    let target = match context.variable(argument, &named)? {
+        Some(variable) => variable,
+        None => context.target_for(argument, &named)?,
+    };
     let filter = match &target {
         // The register is that of the selected threads.
         Target::Register(register) if named != ThreadFilter::default() => register.threads(),
-        Target::Register(_) | Target::Memory(_) => named,
+        Target::Variable(variable) if named != ThreadFilter::default() => variable.threads(),
+        Target::Register(_) | Target::Memory(_) | Target::Variable(_) => named,
     };
     let note = array_note(context, argument, call.spec.name);
     let breakpoint = Breakpoint { filter, ..Breakpoint::new(Trigger::Watch(target, mode), argument.text.clone()) };

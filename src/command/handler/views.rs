@@ -10,14 +10,16 @@ use crate::command::outcome::{Outcome, View};
 use crate::debug::WatchedAccessText;
 use crate::debug::eval_context::{EvalContext, ThreadError};
 use crate::debug::explain;
+use crate::debug::expression::Expression;
 use crate::debug::fidelity;
 use crate::debug::focus::{Focus, ThreadFilter};
 use crate::debug::names::mbarriers::mbarrier_address;
 use crate::debug::names::scope;
 use crate::debug::nearest;
+use crate::debug::resume::LastKnown;
 use crate::debug::target::Target;
-use crate::debug::value::Format;
-use crate::debug::view::{self, RegisterRow, SymbolKind};
+use crate::debug::value::{Format, Value, ValueText};
+use crate::debug::view::{self, LocalRow, RegisterRow, Stack, SymbolKind};
 use crate::debug::{listed_name, shown_name};
 
 /// Frames that a backtrace shows without a number.
@@ -112,7 +114,27 @@ pub fn backtrace(context: &mut Context<'_>, call: &Call) -> Answer {
     if full {
         stack.locals = view::locals_of(&eval_context, &stack);
     }
+    name_last_values(context, &mut stack);
     shown(View::Stack(stack))
+}
+
+/// Gives arguments that have no value at the instruction of their frame the last one, as `print` does.
+fn name_last_values(context: &mut Context<'_>, stack: &mut Stack) {
+    let focus = context.session.focus;
+    for row in &mut stack.frames {
+        context.session.focus.frame = row.number;
+        for argument in row.arguments.iter_mut().filter(|argument| argument.value.is_none()) {
+            if let Some(LastKnown { value: ValueText::Scalar(text), time }) =
+                context.session.last_known(&argument.name, None, context.interrupt)
+            {
+                // In short, as the values of the others are: no members, and a pointer without its type.
+                let text =
+                    if text.starts_with('{') { "..." } else { text.split_once(" *) ").map_or(text.as_str(), |(_, address)| address) };
+                argument.value = Some(format!("{text} (last known, t={time})"));
+            }
+        }
+    }
+    context.session.focus = focus;
 }
 
 pub fn frame(context: &mut Context<'_>, call: &Call) -> Answer {
@@ -242,7 +264,9 @@ fn registers_of(context: &Context<'_>, pattern: &ArgumentText, format: Option<Fo
 
 pub fn locals(context: &mut Context<'_>, call: &Call) -> Answer {
     let format = call.format()?;
-    let rows = view::locals(&context.session.eval_context(), format).map_err(thread_error)?;
+    let mut rows = view::locals(&context.session.eval_context(), format).map_err(thread_error)?;
+    rows.iter_mut().for_each(|row| name_last_value(context, row, format));
+    rows.iter_mut().filter(|row| row.is_in_local_memory()).for_each(|row| note_unwritten(context, row, format));
     if rows.is_empty()
         && let Some(text) = view::no_locals(&context.session.eval_context())
     {
@@ -251,9 +275,30 @@ pub fn locals(context: &mut Context<'_>, call: &Call) -> Answer {
     shown(View::Locals(rows))
 }
 
+/// Shows the last value of a variable that has none at the instruction, as `print` does.
+fn name_last_value(context: &mut Context<'_>, row: &mut LocalRow, format: Option<Format>) {
+    if row.value.is_err()
+        && let Some(last) = context.session.last_known(&row.name, format, context.interrupt)
+    {
+        row.value = Ok(last.text());
+    }
+}
+
+/// Shows in an object in local memory what the thread has not written.
+fn note_unwritten(context: &mut Context<'_>, row: &mut LocalRow, format: Option<Format>) {
+    let evaluated = Expression::parse(&row.name).ok().and_then(|name| name.evaluate(&context.session.eval_context()).ok());
+    let Some(mut value) = evaluated else { return };
+    context.session.note_unwritten(&mut value, context.interrupt);
+    if matches!(&value, Value::Source(source) if !source.unwritten.is_empty()) {
+        row.value = Ok(value.text(&context.session.eval_context(), format));
+    }
+}
+
 pub fn arguments(context: &mut Context<'_>, call: &Call) -> Answer {
     let format = call.format()?;
-    shown(View::Locals(view::arguments(&context.session.eval_context(), format).map_err(thread_error)?))
+    let mut rows = view::arguments(&context.session.eval_context(), format).map_err(thread_error)?;
+    rows.iter_mut().for_each(|row| name_last_value(context, row, format));
+    shown(View::Locals(rows))
 }
 
 /// The variables of the source in the scope of an instruction.

@@ -227,8 +227,8 @@ pub const COMMANDS: &[CommandSpec] = &[
         args: &[PLACE],
         summary: "Find the thread that wrote the present value of a register or of memory",
         help: "Finds the last write to a place before the present time, and shows its tick, thread, instruction, and the value before \
-            and after. A place is a register of the focused lane, a predicate, a variable, or memory at an address. Enter on an \
-            empty line goes there.",
+            and after. A place is a register of the focused lane, a predicate, a variable, or memory at an address. Of a local variable \
+            of the source it is the last change in this call, whichever register held it. Enter on an empty line goes there.",
         examples: &["last %r7", "last %p1"],
         handler: handler::last,
         ..PLAIN
@@ -246,7 +246,8 @@ pub const COMMANDS: &[CommandSpec] = &[
         name: "history",
         args: &[PLACE.optional()],
         summary: "List all writes to a register or to memory",
-        help: "Lists all writes to a place up to the furthest that was executed: tick, thread, old value and new.",
+        help: "Lists all writes to a place up to the furthest that was executed: tick, thread, old value and new. Of a local variable of \
+            the source these are its changes in this call.",
         examples: &["history %r7"],
         handler: handler::history,
         ..PLAIN

@@ -63,14 +63,17 @@ pub const COMMANDS: &[CommandSpec] = &[
     CommandSpec {
         name: "watch",
         args: &[PLACE, THREADS, CONDITION],
-        summary: "Stop when a register or memory changes",
+        summary: "Stop when a variable, a register or memory changes",
         help: "Stops after the instruction that writes another value to the place, and says which lane wrote it, the old value and the \
             new. A place is a register of the focused lane (%r1), of several (%r1@0..7) or of all (%r1@*), a variable, or memory after \
             an address. Backwards it stops before the write.\n\n\
+            A local variable of the source (x, s.field, a[3], x@0..7) is followed through the registers and the memory that the compiler \
+            keeps it in, in the call where the watchpoint is made. When that returns, the watchpoint stops once more and is deleted, as \
+            in gdb. A tensor of Triton stops where all elements that a lane of the warp holds are given anew.\n\n\
             For a register, and for shared or local memory, THREADS says whose it is: 'warp 3 lane 2' is that lane of the focused \
             block, 'warp 3' all lanes of the warp. The block need not have started. For other memory THREADS are those that must write. \
             The address is taken when the watchpoint is made: '-l' or '-location' before the place says so in gdb, and changes nothing.",
-        examples: &["watch %r1", "watch %r1 if %r1 > 100", "watch %r1 block 1,0,0 warp 3 lane 2"],
+        examples: &["watch %r1", "watch x", "watch %r1 if %r1 > 100", "watch %r1 block 1,0,0 warp 3 lane 2"],
         handler: |context, call| handler::watch(context, call, WatchMode::Change),
         ..PLAIN
     },

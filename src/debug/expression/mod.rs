@@ -20,6 +20,7 @@
 //! | `$pc $lane $warp $frame $time $active` | the position of the thread |
 //! | `$`, `$$`, `$2`, `$_`, `$x` | values that are kept: of the history, of `x`, of `set $x = VALUE` |
 
+mod aggregates;
 mod bytes;
 mod compiled;
 mod error;
@@ -40,6 +41,7 @@ mod targets;
 mod tensors;
 mod threads;
 mod tree;
+mod variables;
 
 pub use super::names::scope::register_bits;
 pub use super::value::number::little_endian;
@@ -58,8 +60,9 @@ use super::edit::Edit;
 use super::eval_context::EvalContext;
 use super::focus::ThreadFilter;
 use super::target::Target;
-use super::value::Value;
+use super::value::{Format, Value};
 use crate::isa::Space;
+use crate::machine::LaneMask;
 
 impl Expression {
     /// Its value for the focused thread.
@@ -104,6 +107,20 @@ impl Expression {
     /// It names no target, or one that does not exist.
     pub fn target_for(&self, context: &EvalContext<'_>, threads: &ThreadFilter) -> Result<Target, EvaluationError> {
         threads::target_for(self, context, threads)
+    }
+
+    /// The structures or arrays of the source that it names over lanes, as text, with the lanes that have it; none if it names numbers.
+    pub fn objects_over_lanes(&self, context: &EvalContext<'_>, format: Option<Format>) -> Option<Vec<(LaneMask, String)>> {
+        aggregates::over_lanes(self, context, format)
+    }
+
+    /// The variable of the source, or the part of one, that it names for some threads, if that is in registers or memory of a thread: for
+    /// watchpoints and histories, which follow it wherever the compiler moves it. Its frame is taken to begin with the launch.
+    ///
+    /// # Errors
+    /// None of the threads is in the frame of the variable.
+    pub fn variable_for(&self, context: &EvalContext<'_>, threads: &ThreadFilter) -> Result<Option<Target>, EvaluationError> {
+        variables::variable_target(self, context, threads)
     }
 
     /// The edits that assign `value`, converted to the target's type, to the target that it names. A value per lane is assigned lane by

@@ -176,6 +176,12 @@ impl<'a> Evaluator<'a> {
         }
         let mut contents = vec![0; bytes as usize];
         memory::read(&self.context, space, address, &mut contents).map_err(|error| failed(node, error.into()))?;
-        Ok(Value::Source(SourceValue { ty: first.ty, bytes: contents, place: Some((space, address)), count: Some(count) }))
+        Ok(Value::Source(SourceValue {
+            ty: first.ty,
+            bytes: contents,
+            place: Some((space, address)),
+            count: Some(count),
+            unwritten: Vec::new(),
+        }))
     }
 }

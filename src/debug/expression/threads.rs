@@ -44,7 +44,7 @@ fn passes(filter: &ThreadFilter, space: Space, owner: &Focus) -> bool {
 }
 
 /// The lanes of a register target: those of the filter, those after `@`, or both; all of the warp if only a warp or block is named.
-fn lanes(expression: &Expression, filter: &ThreadFilter, focus: &Focus) -> Result<LaneMask, EvaluationError> {
+pub(super) fn lanes(expression: &Expression, filter: &ThreadFilter, focus: &Focus) -> Result<LaneMask, EvaluationError> {
     let after_at = expression.root.lanes();
     let mask = match (filter.lanes, after_at) {
         (Some(lanes), at) => lanes & at.unwrap_or(LaneMask::ALL),
@@ -56,7 +56,7 @@ fn lanes(expression: &Expression, filter: &ThreadFilter, focus: &Focus) -> Resul
 }
 
 /// The requested lanes that are live; all of them if none is.
-fn live(context: &EvalContext<'_>, requested: LaneMask) -> LaneMask {
+pub(super) fn live(context: &EvalContext<'_>, requested: LaneMask) -> LaneMask {
     let live = context.warp().map_or(LaneMask::ALL, |warp| warp.live);
     if !live.intersects(requested) { requested } else { live & requested }
 }

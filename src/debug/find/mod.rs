@@ -137,7 +137,7 @@ impl Session {
         }
         match self.in_first_block(|session| expression.target(&session.eval_context()).ok())? {
             Target::Memory(place) if place.space == Space::Shared => Some(Target::Memory(MemoryTarget { owner: focus, ..place })),
-            Target::Memory(_) | Target::Register(_) => None,
+            Target::Memory(_) | Target::Register(_) | Target::Variable(_) => None,
         }
     }
 

@@ -222,7 +222,7 @@ impl Query {
                 })?;
                 match target {
                     Target::Memory(target) => self.place = Some(target),
-                    Target::Register(_) => {
+                    Target::Register(_) | Target::Variable(_) => {
                         let error = ArgumentError::new(format!("'{argument}' is a register, and memory is asked for"));
                         return Err(error.with_help("'history' lists the writes to a register"));
                     }

@@ -44,7 +44,9 @@ impl Session {
                 Trigger::Code(pcs) => watcher.watch_code(count, breakpoint.number, pcs.clone(), false),
                 Trigger::Line(pcs) => watcher.watch_line(count, breakpoint.number, pcs.clone()),
                 Trigger::Watch(target, mode) => {
-                    watcher.watchpoints.push(Watchpoint::new(Some(breakpoint.number), target.clone(), *mode, self.machine()));
+                    let mut watchpoint = Watchpoint::new(Some(breakpoint.number), target.clone(), *mode, self.machine());
+                    watchpoint.know(&self.watched_values, self.time());
+                    watcher.watchpoints.push(watchpoint);
                 }
                 Trigger::Event(Event::Divergence) => watcher.divergences = true,
                 Trigger::Event(Event::Reconvergence) => watcher.reconvergences = true,
@@ -80,6 +82,12 @@ impl Session {
                 Candidate::Accessed(index, candidate) => {
                     if let Some(watched) = watcher.watchpoints.get_mut(index) {
                         decision.resumes_stepped_warp |= self.decide_access(watched, candidate, counting, causes);
+                    }
+                }
+                Candidate::Left(index, issue) => {
+                    let number = watcher.watchpoints.get(index).and_then(|watched| watched.number);
+                    if let Some(number) = number.filter(|_| counting) {
+                        self.leave_variable(number, &issue, causes);
                     }
                 }
                 Candidate::Diverged(issue) => {
@@ -215,6 +223,14 @@ impl Session {
 
     /// Decides on an access to the object of a watchpoint. True if the flag that the stepped warp waits for has changed.
     fn decide_access(&mut self, watched: &mut Watchpoint, candidate: AccessCandidate, counting: bool, causes: &mut Vec<Cause>) -> bool {
+        if let Some((access, lanes)) = self.variable_access(watched, candidate) {
+            let number = watched.number.filter(|_| !lanes.is_empty());
+            if let Some(number) = number {
+                let threads = Threads { block: access.by.block, warp: access.by.warp, lanes };
+                self.decide_breakpoint(number, threads, counting, causes, |_, _| Cause::Accessed(access));
+            }
+            return false;
+        }
         let Some(new) = bytes_of(&watched.target, self.machine()) else { return false };
         let before = watched.replace(new.clone());
         if watched.mode == WatchMode::Change && before == new {
@@ -239,11 +255,13 @@ impl Session {
         let (old, new) = watched.lane_bytes(lanes.first(), old, new);
         let address = match &watched.target {
             Target::Memory(target) => candidate.address.map(|accessed| (target.address, accessed)),
-            Target::Register(_) => None,
+            Target::Register(_) | Target::Variable(_) => None,
         };
         WatchedAccess {
             number: watched.number,
             name: watched.target.name().to_string(),
+            source_type: None,
+            tensor: None,
             time: place.tick,
             pc: place.pc,
             by,

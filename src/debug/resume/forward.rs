@@ -235,10 +235,12 @@ impl Session {
         self.lock_scheduler(&mut scheduler_lock, &mut watcher);
         watcher.decided = decided.unwrap_or(Tick::MAX);
         let mut interrupt_timer = InterruptTimer::after(begin);
+        let mut ran_to;
         let causes = loop {
             let until = self.next_finding(self.time()).map_or(interrupt_timer.time, |time| time.min(interrupt_timer.time));
             let ran = self.run_watched(until, &mut watcher);
             let decision = self.decide(&mut watcher, true);
+            ran_to = self.time();
             let found = self.found_since(begin, known);
             let mut caught = decision.causes;
             if ran == Ran::Launched {
@@ -262,6 +264,7 @@ impl Session {
             }
         };
         self.spin = watcher.spin;
+        self.watched_values = watcher.watchpoints.iter().filter_map(|watchpoint| watchpoint.known(ran_to)).collect();
         self.know_visits();
         let instructions = (self.time() - begin).saturating_sub(watcher.step_instructions);
         let others = (stepped.is_some() || scheduler_lock.need == Need::Recorded) && watcher.step.is_some() && instructions > 0;

@@ -65,15 +65,11 @@ pub(in crate::debug) struct LastWriters {
 impl Session {
     /// The write that gave `target` its present value; empty if it has the value since the start.
     pub fn last(&mut self, target: &Target, interrupt: &mut dyn InterruptCheck) -> History {
-        let (now, mut end) = (self.time(), self.time());
-        let mut history = History::default();
-        while let Some(begin) = self.interval_before(end) {
-            history = self.writes_between(target, begin, end, interrupt);
-            if history.interrupted || !history.writes.is_empty() {
-                break;
-            }
-            end = begin;
-        }
+        let now = self.time();
+        let mut history = match target {
+            Target::Variable(variable) => self.last_changes(variable, interrupt),
+            Target::Register(_) | Target::Memory(_) => self.last_writes(target, interrupt),
+        };
         self.return_to(now);
         let last = history.writes.len().saturating_sub(1);
         history.writes.drain(..last);
@@ -85,6 +81,19 @@ impl Session {
             history.changes = self.changes_at(target, &[changed]);
         }
         history
+    }
+
+    /// The writes to `target` in the last interval between snapshots that has some.
+    fn last_writes(&mut self, target: &Target, interrupt: &mut dyn InterruptCheck) -> History {
+        let mut end = self.time();
+        while let Some(begin) = self.interval_before(end) {
+            let history = self.writes_between(target, begin, end, interrupt);
+            if history.interrupted || !history.writes.is_empty() {
+                return history;
+            }
+            end = begin;
+        }
+        History::default()
     }
 
     /// The times up to `until` at which the user has changed `target`.
@@ -197,6 +206,11 @@ impl Session {
 
     fn search_forward(&mut self, target: &Target, first_only: bool, interrupt: &mut dyn InterruptCheck) -> History {
         let now = self.time();
+        if let Target::Variable(variable) = target {
+            let history = self.variable_changes(variable, variable.since, self.recorded(), interrupt);
+            self.return_to(now);
+            return history;
+        }
         let mut times: Vec<Tick> = self.timeline.snapshot_times().collect();
         times.push(self.recorded());
         let mut history = History::default();
@@ -266,6 +280,7 @@ fn is_compare_and_swap(op: &Op) -> bool {
 fn is_unchanged(target: &Target, earlier: &Machine, later: &Machine) -> bool {
     match target {
         Target::Register(target) => earlier.is_warp_unchanged(later, target.block, target.warp),
+        Target::Variable(target) => earlier.is_warp_unchanged(later, target.block, target.warp),
         Target::Memory(target) => {
             let owner = (target.owner.block, target.owner.warp);
             earlier.is_memory_unchanged(later, target.space, owner, target.address, target.bytes)

@@ -22,6 +22,16 @@ pub struct LastKnown {
     pub time: Tick,
 }
 
+impl LastKnown {
+    /// The value with its time: `100 (last known, t=2)`.
+    pub fn text(self) -> ValueText {
+        match self.value {
+            ValueText::Scalar(text) => ValueText::Scalar(format!("{text} (last known, t={})", self.time)),
+            other => other,
+        }
+    }
+}
+
 /// A variable by its scope and its position in it.
 struct Variables {
     scope: ScopeId,

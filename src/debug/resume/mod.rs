@@ -20,7 +20,10 @@ mod scheduler_lock;
 mod seek;
 mod swap;
 mod tensor_given;
+mod unwritten;
+mod variable;
 mod visits;
+mod watched;
 mod watcher;
 mod watchpoint;
 
@@ -38,6 +41,7 @@ pub(super) use flags::{Spin, WarpKey, flag_reads};
 pub use history::{History, LastWriter, UserChange};
 pub use last_known::LastKnown;
 pub use tensor_given::Execution;
+pub(super) use variable::WatchedValues;
 pub(super) use visits::Visits;
 pub(super) use watchpoint::Watchpoint;
 pub use watchpoint::bytes_of;

@@ -24,6 +24,8 @@ pub enum Candidate {
     Passing(Issue),
     /// The object of the watchpoint with this index was accessed.
     Accessed(usize, AccessCandidate),
+    /// The instruction has taken the last lane out of the frame of the variable that the watchpoint with this index watches.
+    Left(usize, Issue),
     /// The converged lanes of `Issue` have diverged.
     Diverged(Issue),
     /// Lanes have reconverged.
@@ -212,7 +214,7 @@ impl Watcher {
 
     /// True if memory accesses must be observed.
     fn wants_accesses(&self) -> bool {
-        self.mbarriers || self.copies || self.watchpoints.iter().any(Watchpoint::is_memory)
+        self.mbarriers || self.copies || self.watchpoints.iter().any(Watchpoint::wants_accesses)
     }
 
     /// The step, if an instruction that `lanes` execute at `place` belongs to it.
@@ -356,11 +358,13 @@ impl Watcher {
         if self.divergences && warp.groups.len() > self.groups_before {
             self.candidates.push(Candidate::Diverged(*issue));
         }
-        for (index, watchpoint) in self.watchpoints.iter().enumerate() {
+        for (index, watchpoint) in self.watchpoints.iter_mut().enumerate() {
+            let is_left = watchpoint.follow_frame(issue, warp);
             if let Some((kind, lanes)) = watchpoint.access_in(issue, warp) {
                 let access = AccessCandidate { place: issue.point, lanes, kind, copy: None, address: None };
                 self.candidates.push(Candidate::Accessed(index, access));
             }
+            self.candidates.extend(is_left.then_some(Candidate::Left(index, *issue)));
         }
         !self.candidates.is_empty()
     }

@@ -1,17 +1,18 @@
-//! The object of a watchpoint (a register, or bytes of memory) during a run, and what it held when last read.
+//! The object of a watchpoint (a register, bytes of memory, or a variable) during a run, and what it held when last read.
 
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::variable::{Assigned, Values, WatchedValues};
 use crate::debug::breakpoints::WatchMode;
 use crate::debug::memory::{self, ByteRange};
-use crate::debug::target::{MemoryTarget, RegisterTarget, Target};
+use crate::debug::target::{MemoryTarget, RegisterTarget, Target, VariableTarget};
 use crate::isa::Space;
 use crate::machine::{
-    AccessEvent, AccessKind, CopyEvent, CopyStage, Issue, LaneMask, Machine, MemoryAddress, MemoryOwner, Warp, Wgmma, frames,
+    AccessEvent, AccessKind, CopyEvent, CopyStage, Issue, LaneMask, Machine, MemoryAddress, MemoryOwner, Tick, Warp, Wgmma, frames,
 };
 use crate::program::operands::{Use, registers_of};
-use crate::program::{Bank, Program};
+use crate::program::{Bank, Program, Slot};
 
 /// A watchpoint during a run.
 pub struct Watchpoint {
@@ -21,11 +22,15 @@ pub struct Watchpoint {
     pub target: Target,
     /// The kind of access that the watchpoint stops at.
     pub mode: WatchMode,
-    /// Its bytes when last read: for a register, those of its lanes one after the other. None while it does not exist.
+    /// Its bytes when last read: for a register, those of its lanes one after the other. None while it does not exist, and for a variable.
     pub bytes: Option<Vec<u8>>,
+    /// The values of a variable when last known; none before its frame begins, and for other objects.
+    pub values: Option<Values>,
+    /// The registers of a variable that were written since the run began.
+    assigned: Assigned,
     /// The code of the function whose frame a register is in.
     code: Range<u32>,
-    /// The program, needed to detect reads of a register and writes that do not change it.
+    /// The program, needed to detect reads of a register and writes that do not change it, and what is written of a variable.
     program: Option<Arc<Program>>,
 }
 
@@ -35,21 +40,99 @@ impl Watchpoint {
         let (bytes, program) = (bytes_of(&target, machine), machine.program());
         let function = match &target {
             Target::Register(target) => program.function_at(target.function_start),
-            Target::Memory(_) => None,
+            Target::Memory(_) | Target::Variable(_) => None,
+        };
+        let values = match &target {
+            Target::Variable(target) => (machine.tick() >= target.since).then(|| target.values(machine)),
+            Target::Register(_) | Target::Memory(_) => None,
         };
         let code = function.map(|id| &program.functions[id.index()]).map_or(0..0, |function| function.code.clone());
-        let needs_program = matches!(target, Target::Register(_)) && mode != WatchMode::Change;
-        Self { number, target, mode, bytes, code, program: needs_program.then(|| Arc::clone(program)) }
+        let needs_program = match target {
+            Target::Variable(_) => true,
+            Target::Register(_) => mode != WatchMode::Change,
+            Target::Memory(_) => false,
+        };
+        Self {
+            number,
+            target,
+            mode,
+            bytes,
+            values,
+            assigned: Assigned::default(),
+            code,
+            program: needs_program.then(|| Arc::clone(program)),
+        }
     }
 
     /// A watchpoint on memory whose bytes are not compared.
     pub fn unread(target: MemoryTarget, mode: WatchMode) -> Self {
-        Self { number: None, target: Target::Memory(target), mode, bytes: None, code: 0..0, program: None }
+        Self {
+            number: None,
+            target: Target::Memory(target),
+            mode,
+            bytes: None,
+            values: None,
+            assigned: Assigned::default(),
+            code: 0..0,
+            program: None,
+        }
     }
 
-    /// True if the watched object is in memory.
+    /// True if the watched object is bytes of memory.
     pub fn is_memory(&self) -> bool {
         matches!(self.target, Target::Memory(_))
+    }
+
+    /// True if accesses to memory may be accesses to the object.
+    pub fn wants_accesses(&self) -> bool {
+        match &self.target {
+            Target::Memory(_) => true,
+            Target::Variable(target) => target.is_in_memory(),
+            Target::Register(_) => false,
+        }
+    }
+
+    /// The variable that is watched, with its values when last known; none if its frame has not begun, or something else is watched.
+    pub fn variable(&mut self) -> Option<(&VariableTarget, &mut Values)> {
+        match &self.target {
+            Target::Variable(target) => Some((target, self.values.as_mut()?)),
+            Target::Register(_) | Target::Memory(_) => None,
+        }
+    }
+
+    /// The values of a variable at the time `time`, at which they were last read.
+    pub fn known(&self, time: Tick) -> Option<WatchedValues> {
+        Some(WatchedValues { number: self.number?, time, values: self.values.clone()? })
+    }
+
+    /// Takes over the values that a variable without a place at `time` had there at the end of the last run.
+    pub fn know(&mut self, watched: &[WatchedValues], time: Tick) {
+        let same = |watched: &&WatchedValues| (Some(watched.number), watched.time) == (self.number, time);
+        if let (Some(before), Some(values)) = (watched.iter().find(same), &mut self.values) {
+            let without = values.iter_mut().zip(&before.values).filter(|(value, _)| value.is_none());
+            without.for_each(|(value, before)| value.clone_from(before));
+        }
+    }
+
+    /// Notes what `issue`, which was executed, does to the frame of a variable: it begins, and its parameters are what they are. True if
+    /// no watched lane is in the frame any more.
+    pub fn follow_frame(&mut self, issue: &Issue, warp: &Warp) -> bool {
+        let Target::Variable(target) = &self.target else { return false };
+        if (target.block, target.warp) != (issue.point.block, issue.point.warp.number()) || issue.point.tick + 1 < target.since {
+            return false;
+        }
+        if let Some(program) = &self.program {
+            target.assign(issue, program, &mut self.assigned);
+        }
+        let now = target.values_in_registers(warp, &self.assigned);
+        match &mut self.values {
+            None => self.values = Some(now),
+            Some(values) if target.is_parameter => {
+                values.iter_mut().zip(now).filter(|(value, _)| value.is_none()).for_each(|(value, now)| *value = now);
+            }
+            Some(_) => {}
+        }
+        target.is_left(warp)
     }
 
     /// Reads its bytes again when a launch begins: buffers are filled without a write event.
@@ -75,27 +158,29 @@ impl Watchpoint {
 
     /// The lanes whose access stops the watchpoint.
     pub fn accessing_lanes(&self, event: &AccessEvent<'_>) -> LaneMask {
-        let Target::Memory(target) = &self.target else { return LaneMask::NONE };
         let is_watched = match self.mode {
             WatchMode::Change => event.kind != AccessKind::Read,
             WatchMode::Read => event.kind != AccessKind::Write,
             WatchMode::Access => true,
         };
-        if !is_watched || same_space(event.space) != same_space(target.space) {
-            return LaneMask::NONE;
-        }
+        let overlaps = |lane: usize, start: u64, end: u64| {
+            let address = event.addresses[lane];
+            address < end && start < address.saturating_add(u64::from(event.bytes))
+        };
+        let target = match &self.target {
+            Target::Memory(target) if is_watched && same_space(event.space) == same_space(target.space) => target,
+            Target::Variable(target) if is_watched && (target.block, target.warp) == (event.point.block, event.point.warp.number()) => {
+                return target.accessed(same_space(event.space), event.lanes, overlaps);
+            }
+            Target::Memory(_) | Target::Variable(_) | Target::Register(_) => return LaneMask::NONE,
+        };
         let lanes = match same_space(target.space) {
             Space::Shared if target.owner.block != event.point.block => LaneMask::NONE,
             Space::Local if (target.owner.block, target.owner.warp) != (event.point.block, event.point.warp.number()) => LaneMask::NONE,
             Space::Local => event.lanes & target.owner.lane_mask(),
             _ => event.lanes,
         };
-        let end = target.address.saturating_add(target.bytes);
-        let overlaps = |lane: usize| {
-            let address = event.addresses[lane];
-            address < end && target.address < address.saturating_add(u64::from(event.bytes))
-        };
-        lanes.filter(overlaps)
+        lanes.filter(|lane| overlaps(lane, target.address, target.address.saturating_add(target.bytes)))
     }
 
     /// The kind of access that a copy makes, if the watchpoint stops at it. A copy counts as a write when it is issued, because its
@@ -136,7 +221,7 @@ impl Watchpoint {
     /// The kind of access that an executed instruction made to the register, and the lanes, if the watchpoint stops at it. An instruction
     /// that reads and writes the register counts as a write.
     pub fn access_in(&self, issue: &Issue, warp: &Warp) -> Option<(AccessKind, LaneMask)> {
-        let (read, written) = self.operand_lanes(issue);
+        let (read, written) = self.operand_lanes(issue, warp);
         let changed = self.changed_in(issue.point.block, issue.point.warp.number(), warp);
         let accesses = match self.mode {
             WatchMode::Change => [(AccessKind::Write, changed), (AccessKind::Read, LaneMask::NONE)],
@@ -147,16 +232,19 @@ impl Watchpoint {
     }
 
     /// The lanes for which an instruction reads the register, and those for which it writes it; empty if only changes are watched.
-    fn operand_lanes(&self, issue: &Issue) -> (LaneMask, LaneMask) {
-        let (Some(program), Target::Register(target)) = (&self.program, &self.target) else { return (LaneMask::NONE, LaneMask::NONE) };
+    fn operand_lanes(&self, issue: &Issue, warp: &Warp) -> (LaneMask, LaneMask) {
+        let Some(program) = self.program.as_ref().filter(|_| self.mode != WatchMode::Change) else {
+            return (LaneMask::NONE, LaneMask::NONE);
+        };
+        let target = match &self.target {
+            Target::Register(target) => target,
+            Target::Variable(target) => return target.operands(issue, program, warp),
+            Target::Memory(_) => return (LaneMask::NONE, LaneMask::NONE),
+        };
         if (target.block, target.warp, target.depth) != (issue.point.block, issue.point.warp.number(), issue.depth) {
             return (LaneMask::NONE, LaneMask::NONE);
         }
-        let base = match target.bank {
-            Bank::B32 => issue.frame.b32,
-            Bank::B64 => issue.frame.b64,
-            Bank::Pred => issue.frame.pred,
-        };
+        let base = issue.frame.slot(target.bank);
         let inst = &program.code[issue.point.pc.index()];
         let watched = target.slot..target.slot.offset(target.width);
         let (mut read, mut written) = (LaneMask::NONE, LaneMask::NONE);
@@ -185,7 +273,14 @@ impl Watchpoint {
 
     /// The lanes whose register value differs from when it was last read. A frame of another function in the same slots does not count.
     pub fn changed_in(&self, block: [u32; 3], warp_number: u32, warp: &Warp) -> LaneMask {
-        let Target::Register(target) = &self.target else { return LaneMask::NONE };
+        let target = match &self.target {
+            Target::Register(target) => target,
+            Target::Variable(target) if (target.block, target.warp) == (block, warp_number) => {
+                let Some(values) = &self.values else { return LaneMask::NONE };
+                return target.changed(values, &target.values_in_registers(warp, &self.assigned));
+            }
+            Target::Variable(_) | Target::Memory(_) => return LaneMask::NONE,
+        };
         if (target.block, target.warp) != (block, warp_number) {
             return LaneMask::NONE;
         }
@@ -217,7 +312,7 @@ impl Watchpoint {
     }
 }
 
-/// The present bytes of a watched object; none if its block is not resident, or its memory is not mapped or unknown.
+/// The present bytes of a watched register or of memory; none if its block is not resident, or its memory is not mapped or unknown.
 pub fn bytes_of(target: &Target, machine: &Machine) -> Option<Vec<u8>> {
     match target {
         Target::Register(target) => {
@@ -225,6 +320,7 @@ pub fn bytes_of(target: &Target, machine: &Machine) -> Option<Vec<u8>> {
             Some(register_values(target, warp))
         }
         Target::Memory(target) => memory_bytes(target, machine),
+        Target::Variable(_) => None,
     }
 }
 
@@ -254,12 +350,17 @@ pub fn register_bytes(target: &RegisterTarget) -> usize {
 }
 
 fn lane_value(target: &RegisterTarget, warp: &Warp, lane: usize) -> u128 {
-    let (registers, slot) = (&warp.registers, target.slot.index());
-    match target.bank {
+    register_value(target.bank, target.slot, target.width, warp, lane)
+}
+
+/// The value of a lane's register, zero-extended.
+pub fn register_value(bank: Bank, slot: Slot, width: u32, warp: &Warp, lane: usize) -> u128 {
+    let (registers, slot) = (&warp.registers, slot.index());
+    match bank {
         Bank::B32 => registers.b32.get(slot).map_or(0, |register| u128::from(register[lane])),
         Bank::B64 => {
             let part = |index: usize| registers.b64.get(slot + index).map_or(0, |register| u128::from(register[lane]));
-            if target.width == 2 { part(0) | part(1) << 64 } else { part(0) }
+            if width == 2 { part(0) | part(1) << 64 } else { part(0) }
         }
         Bank::Pred => registers.pred.get(slot).map_or(0, |bits| u128::from(bits.contains(lane))),
     }

@@ -513,6 +513,7 @@ fn can_be_watched(target: &Target) -> bool {
             let widest = if register.bank == Bank::B64 { 2 } else { 1 };
             (1..=widest).contains(&register.width) && register.slot.0 <= u32::MAX / 2 && !register.lanes.is_empty()
         }
+        Target::Variable(variable) => variable.is_valid(),
         Target::Memory(memory) => (1..=WATCHED_BYTES_MAX).contains(&memory.bytes) && memory.address.checked_add(memory.bytes).is_some(),
     }
 }

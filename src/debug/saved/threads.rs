@@ -83,6 +83,9 @@ fn of_target(what: &str, target: &Target) -> Option<ThreadReference> {
             Some(ThreadReference { what: what.to_string(), block: Some(target.block), warp: Some(target.warp), lane: None })
         }
         Target::Memory(target) => of_owner(what, target.space, &target.owner),
+        Target::Variable(target) => {
+            Some(ThreadReference { what: what.to_string(), block: Some(target.block), warp: Some(target.warp), lane: None })
+        }
     }
 }
 

@@ -6,8 +6,10 @@
 mod object;
 pub mod types;
 pub mod values;
+mod watched;
 
 pub use object::{ObjectError, ObjectPlace, Parts, SourceObject};
+pub use watched::Extract;
 
 use std::ops::Range;
 

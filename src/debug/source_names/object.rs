@@ -98,6 +98,11 @@ impl<'a> SourceVariable<'a> {
             Some(frame) => self.variable.location_at(frame.position()),
             None => self.variable.locations.first().map(|entry| &entry.location),
         };
+        if location.is_none()
+            && let Some(place) = self.parameter_as_passed(context, frame)
+        {
+            return Ok(SourceObject { info: self.info, ty: self.variable.ty, place, bits: None });
+        }
         let Some(location) = location else {
             return Err(match self.variable.locations.as_slice() {
                 [] => ObjectError::Removed(name()),
@@ -127,9 +132,21 @@ impl<'a> SourceVariable<'a> {
         let frame = frame.filter(|_| self.variable.is_parameter)?;
         let function = context.function(frame);
         let load = first_write(context.program(), function, register)?;
-        if frame.position() > load {
-            return None;
-        }
+        if frame.position() > load { None } else { self.parameter_of_module(function, frame) }
+    }
+
+    /// The parameter of the module that a parameter is, where that still has its value: before the first instruction at which the compiler
+    /// has put it elsewhere, and in all of a kernel if it has removed it.
+    fn parameter_as_passed(&self, context: &EvalContext<'a>, frame: Option<&Frame<'a>>) -> Option<ObjectPlace<'a>> {
+        let frame = frame.filter(|_| self.variable.is_parameter)?;
+        let is_as_passed = match self.variable.locations.iter().map(|entry| entry.code.as_ref().map_or(0, |code| code.start)).min() {
+            Some(first) => frame.position().0 < first,
+            None => frame.function == context.machine.config().kernel,
+        };
+        if is_as_passed { self.parameter_of_module(context.function(frame), frame) } else { None }
+    }
+
+    fn parameter_of_module(&self, function: &Function, frame: &Frame<'a>) -> Option<ObjectPlace<'a>> {
         let names = super::parameters(self.info, function);
         let index = names.iter().position(|variable| std::ptr::eq(*variable, self.variable))?;
         match scope::param_location(function.params.get(index)?, frame) {
@@ -159,15 +176,15 @@ fn first_write(program: &Program, function: &Function, register: &RegisterLocati
 }
 
 /// A thread that a location is evaluated for.
-struct Thread<'t, 'a> {
-    context: &'t EvalContext<'a>,
-    frame: Option<&'t Frame<'a>>,
-    variable: &'t SourceVariable<'a>,
+pub(super) struct Thread<'t, 'a> {
+    pub(super) context: &'t EvalContext<'a>,
+    pub(super) frame: Option<&'t Frame<'a>>,
+    pub(super) variable: &'t SourceVariable<'a>,
 }
 
 impl<'a> Thread<'_, 'a> {
     /// The place in the machine of a place in the debug data.
-    fn place(&self, place: &Storage) -> Result<ObjectPlace<'a>, String> {
+    pub(super) fn place(&self, place: &Storage) -> Result<ObjectPlace<'a>, String> {
         match place {
             Storage::Register(name) => self.register_called(name).map(ObjectPlace::Register),
             Storage::Memory(cell) => self.memory(*cell),
@@ -256,6 +273,10 @@ impl Resolver for Thread<'_, '_> {
         }
         let location = self.register_called(name)?;
         let frame = self.frame.ok_or("the thread is not on the machine")?;
+        // The pointer to the frame, before the first instructions have computed it.
+        if matches!(name, "%SP" | "%SPL") && !scope::is_written(frame, &location) {
+            return Ok(Cell { base: Base::Frame, offset: 0 });
+        }
         let bits = register_bits(frame, &location).ok_or_else(|| format!("no instruction names {name}"))?;
         Ok(Cell { base: Base::Zero, offset: bits as u64 })
     }

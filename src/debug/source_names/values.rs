@@ -7,7 +7,10 @@
 //! app::BLUE                                    an enumeration
 //! (const float *) 0x7f2000000000 <in>          a pointer; in a structure without its type
 //! (int &) @0x7f3000000000: 5                   a reference
+//! {x = 1, y = <undefined>}                     a member that the thread has not written
 //! ```
+
+use std::ops::Range;
 
 use super::{SourceObject, types};
 use crate::debug::eval_context::EvalContext;
@@ -29,7 +32,7 @@ impl SourceValue {
     pub fn text(&self, context: &EvalContext<'_>, format: Option<Format>) -> String {
         let Some(info) = context.debug_info() else { return "?".to_string() };
         let printer = Printer { info, context, format };
-        if self.count.is_some() { printer.array(self.ty, &self.bytes, NESTING_MAX) } else { printer.top(self) }
+        if self.count.is_some() { printer.array(self.ty, self.all(), NESTING_MAX) } else { printer.top(self) }
     }
 
     /// The value in short, as gdb shows arguments of frames: `...` for a structure or an array, a pointer without its type.
@@ -43,8 +46,13 @@ impl SourceValue {
                 // Of a structure only the address.
                 target.split(": {").next().unwrap_or(target).to_string()
             }
-            _ => Printer { info, context, format: None }.value(self.ty, &self.bytes, NESTING_MAX),
+            _ => Printer { info, context, format: None }.value(self.ty, self.all(), NESTING_MAX),
         }
+    }
+
+    /// All of its bytes.
+    fn all(&self) -> Contents<'_> {
+        Contents { bytes: &self.bytes, unwritten: &self.unwritten }
     }
 
     /// The name of its type.
@@ -90,6 +98,32 @@ pub fn number_of(ty: ScalarType, bytes: &[u8]) -> Scalar {
     Scalar::new(ValueType::Scalar(ty), if ty == ScalarType::Pred { u128::from(bits != 0) } else { bits })
 }
 
+/// Bytes, and which of them the thread has not written; none if that is not known.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Contents<'b> {
+    bytes: &'b [u8],
+    unwritten: &'b [bool],
+}
+
+impl<'b> Contents<'b> {
+    /// Bytes that are all written.
+    fn written(bytes: &'b [u8]) -> Self {
+        Self { bytes, unwritten: &[] }
+    }
+
+    /// A part of them.
+    fn get(self, part: Range<usize>) -> Option<Self> {
+        Some(Self { bytes: self.bytes.get(part.clone())?, unwritten: self.unwritten.get(part).unwrap_or_default() })
+    }
+
+    fn is_undefined(self) -> bool {
+        self.unwritten.contains(&true)
+    }
+}
+
+/// A number that the thread has not written all of.
+const UNDEFINED: &str = "<undefined>";
+
 struct Printer<'p, 'a> {
     info: &'a DebugInfo,
     context: &'p EvalContext<'a>,
@@ -101,12 +135,12 @@ impl Printer<'_, '_> {
     fn top(&self, value: &SourceValue) -> String {
         match self.info.stripped(value.ty).map(|id| &self.info.types[id]) {
             Some(Type::Pointer { kind: PointerKind::Pointer, .. }) if self.format.is_none() => {
-                format!("({}) {}", types::name(self.info, value.ty), self.value(value.ty, &value.bytes, NESTING_MAX))
+                format!("({}) {}", types::name(self.info, value.ty), self.value(value.ty, value.all(), NESTING_MAX))
             }
             Some(Type::Pointer { kind: PointerKind::Reference | PointerKind::RvalueReference, to, space, .. }) => {
                 self.reference(value, *to, space.unwrap_or(Space::Generic))
             }
-            _ => self.value(value.ty, &value.bytes, NESTING_MAX),
+            _ => self.value(value.ty, value.all(), NESTING_MAX),
         }
     }
 
@@ -114,50 +148,54 @@ impl Printer<'_, '_> {
         let address = little_endian(&value.bytes) as u64;
         let mut bytes = vec![0; (self.info.bytes(to) as usize).min(1 << 16)];
         let target = match memory::read(self.context, space, address, &mut bytes) {
-            Ok(()) => self.value(to, &bytes, NESTING_MAX),
+            Ok(()) => self.value(to, Contents::written(&bytes), NESTING_MAX),
             Err(error) => format!("<{error}>"),
         };
         format!("({}) @{address:#x}: {target}", types::name(self.info, value.ty))
     }
 
-    fn value(&self, ty: Option<TypeId>, bytes: &[u8], depth: u32) -> String {
+    fn value(&self, ty: Option<TypeId>, contents: Contents<'_>, depth: u32) -> String {
         let Some(id) = self.info.stripped(ty) else { return "void".to_string() };
         if depth == 0 {
             return "{...}".to_string();
         }
         if let Some(scalar) = types::scalar(self.info, Some(id)).filter(|ty| number::elements(*ty).1 == 1) {
-            return self.scalar(id, scalar, bytes);
+            return if contents.is_undefined() { UNDEFINED.to_string() } else { self.scalar(id, scalar, contents.bytes) };
         }
         match &self.info.types[id] {
             Type::Record { members, .. } => {
-                let shown: Vec<String> = members.iter().map(|member| self.member(member, bytes, depth - 1)).collect();
+                let shown: Vec<String> = members.iter().map(|member| self.member(member, contents, depth - 1)).collect();
                 format!("{{{}}}", shown.join(", "))
             }
-            Type::Array { of, .. } => self.array(*of, bytes, depth - 1),
+            Type::Array { of, .. } => self.array(*of, contents, depth - 1),
+            _ if contents.is_undefined() => UNDEFINED.to_string(),
             Type::Base { .. }
             | Type::Pointer { .. }
             | Type::Enumeration { .. }
             | Type::Typedef { .. }
             | Type::Qualified { .. }
             | Type::Function { .. }
-            | Type::Unspecified { .. } => format!("{:#x}", little_endian(bytes)),
+            | Type::Unspecified { .. } => format!("{:#x}", little_endian(contents.bytes)),
         }
     }
 
-    fn member(&self, member: &Member, bytes: &[u8], depth: u32) -> String {
+    fn member(&self, member: &Member, contents: Contents<'_>, depth: u32) -> String {
         let size = self.info.bytes(member.ty) as usize;
         let start = usize::try_from(member.offset).unwrap_or(usize::MAX);
         let value = match member.bits {
             Some((low, count)) => {
                 let end = start.saturating_add((low + count).div_ceil(8) as usize);
-                bytes.get(start..end).map(|holding| {
-                    let kept = little_endian(holding) >> low & ((1_u128 << count) - 1);
+                contents.get(start..end).map(|holding| {
+                    if holding.is_undefined() {
+                        return UNDEFINED.to_string();
+                    }
+                    let kept = little_endian(holding.bytes) >> low & ((1_u128 << count) - 1);
                     let is_negative = types::is_signed(self.info, member.ty) && kept >> (count - 1) != 0;
                     let value = if is_negative { kept | (u128::MAX << count) } else { kept };
-                    self.value(member.ty, &value.to_le_bytes()[..size.clamp(1, 16)], depth)
+                    self.value(member.ty, Contents::written(&value.to_le_bytes()[..size.clamp(1, 16)]), depth)
                 })
             }
-            None => bytes.get(start..start.saturating_add(size)).map(|part| self.value(member.ty, part, depth)),
+            None => contents.get(start..start.saturating_add(size)).map(|part| self.value(member.ty, part, depth)),
         };
         let value = value.unwrap_or_else(|| "?".to_string());
         match &member.name {
@@ -167,12 +205,13 @@ impl Printer<'_, '_> {
         }
     }
 
-    fn array(&self, of: Option<TypeId>, bytes: &[u8], depth: u32) -> String {
+    fn array(&self, of: Option<TypeId>, contents: Contents<'_>, depth: u32) -> String {
         let size = (self.info.bytes(of) as usize).max(1);
-        if types::is_character(self.info, of) && self.format.is_none() {
-            return string(bytes);
+        if types::is_character(self.info, of) && self.format.is_none() && !contents.is_undefined() {
+            return string(contents.bytes);
         }
-        let elements: Vec<&[u8]> = bytes.chunks_exact(size).collect();
+        let count = contents.bytes.len() / size;
+        let elements: Vec<Contents<'_>> = (0..count).filter_map(|index| contents.get(index * size..(index + 1) * size)).collect();
         let runs = runs(&elements);
         let mut shown = Vec::new();
         let mut count = 0;
@@ -181,7 +220,7 @@ impl Printer<'_, '_> {
                 shown.push("...".to_string());
                 break;
             }
-            let text = self.value(of, element, depth);
+            let text = self.value(of, *element, depth);
             if *repeats >= REPEATS {
                 shown.push(format!("{text} <repeats {repeats} times>"));
                 count += REPEATS;
@@ -245,12 +284,12 @@ pub fn characters_at(context: &EvalContext<'_>, space: Space, address: u64, max:
 }
 
 /// Equal elements in a row with their number.
-fn runs<'b>(elements: &[&'b [u8]]) -> Vec<(&'b [u8], usize)> {
-    let mut runs: Vec<(&[u8], usize)> = Vec::new();
+fn runs<T: Copy + PartialEq>(elements: &[T]) -> Vec<(T, usize)> {
+    let mut runs: Vec<(T, usize)> = Vec::new();
     for element in elements {
         match runs.last_mut() {
             Some((last, count)) if last == element => *count += 1,
-            _ => runs.push((element, 1)),
+            _ => runs.push((*element, 1)),
         }
     }
     runs
@@ -310,6 +349,6 @@ impl<'a> SourceObject<'a> {
             super::ObjectPlace::Memory(space, address) => Some((space, address)),
             super::ObjectPlace::Register(_) | super::ObjectPlace::Value(_) | super::ObjectPlace::Kept(_) => None,
         };
-        Ok(SourceValue { ty: self.ty, bytes: self.contents(context, frame)?, place, count: None })
+        Ok(SourceValue { ty: self.ty, bytes: self.contents(context, frame)?, place, count: None, unwritten: Vec::new() })
     }
 }

@@ -149,6 +149,17 @@ impl Contents {
         state
     }
 
+    /// Calls `visit` with what is known before each instruction that can be reached, in order of the code.
+    pub fn walk(&self, code: &Code, mut visit: impl FnMut(u32, &State)) {
+        for (block, _) in code.control().blocks() {
+            let Some(mut state) = self.entries.get(block.index()).cloned().flatten() else { continue };
+            for pc in code.control().code(block) {
+                visit(pc, &state);
+                self.rules.step(code, pc, &mut state);
+            }
+        }
+    }
+
     /// Computes the states before all blocks from the ones so far; true if one has changed.
     fn pass(&mut self, code: &Code) -> bool {
         let control = code.control();

@@ -14,12 +14,14 @@ mod places;
 pub mod reader;
 mod rules;
 mod sunk;
+mod watched;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 pub use binding::{Binding, Part};
+pub use watched::Watched;
 
 use self::code::Code;
 use self::contents::{Contents, Meaning, State};

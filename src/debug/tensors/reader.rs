@@ -407,7 +407,7 @@ fn shape(ty: &ValueType) -> Vec<u64> {
 }
 
 /// The number of the element that a register holds.
-fn place(layout: &LinearLayout, register: u32, lane: u32, warp: u32) -> usize {
+pub(super) fn place(layout: &LinearLayout, register: u32, lane: u32, warp: u32) -> usize {
     let at = layout.coordinates(register, lane, warp);
     at.iter().zip(&layout.shape).fold(0, |place, (at, extent)| place * *extent as usize + *at as usize)
 }

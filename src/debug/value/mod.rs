@@ -80,6 +80,8 @@ pub struct SourceValue {
     pub place: Option<(Space, u64)>,
     /// The number of objects in a row; none for one object.
     pub count: Option<u64>,
+    /// For each byte, true if the thread has not written it; empty if all are written or it is not known.
+    pub unwritten: Vec<bool>,
 }
 
 /// The value of an expression.

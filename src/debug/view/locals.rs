@@ -10,7 +10,7 @@ use crate::debug::eval_context::{EvalContext, Frame, ThreadError};
 use crate::debug::expression::Expression;
 use crate::debug::inlined;
 use crate::debug::names::scope;
-use crate::debug::source_names::{self, ObjectPlace, SourceVariable, types};
+use crate::debug::source_names::{self, ObjectPlace, SourceObject, SourceVariable, types};
 use crate::debug::tensors::Tensors;
 use crate::debug::value::{Format, ValueText};
 use crate::dwarf::Storage;
@@ -31,6 +31,13 @@ pub struct LocalRow {
     pub ty: TypeName,
     /// Its value, or the reason that it has none.
     pub value: Result<ValueText, String>,
+}
+
+impl LocalRow {
+    /// True if it is in the local memory of the thread.
+    pub fn is_in_local_memory(&self) -> bool {
+        self.space == Space::Local.word()
+    }
 }
 
 /// The variables of the source in scope, innermost scope first; where the module has no debug data of the function, its parameters and
@@ -130,8 +137,8 @@ pub struct SourceArgument {
 pub fn source_arguments(context: &EvalContext<'_>, frame: &Frame<'_>) -> Vec<SourceArgument> {
     if let Some(variables) = source_names::in_scope(context, frame, true) {
         let argument = |variable: &SourceVariable<'_>| {
-            let object = variable.object(context, Some(frame));
-            let value = object.and_then(|object| object.value(context, Some(frame))).ok();
+            let object = variable.object(context, Some(frame)).ok().filter(|object| is_written(frame, object));
+            let value = object.and_then(|object| object.value(context, Some(frame)).ok());
             SourceArgument { name: variable.variable.name.to_string(), value: value.map(|value| value.in_short(context)) }
         };
         return variables.iter().map(argument).collect();
@@ -145,6 +152,14 @@ pub fn source_arguments(context: &EvalContext<'_>, frame: &Frame<'_>) -> Vec<Sou
         Some(SourceArgument { name: name.clone(), value })
     };
     names.into_iter().flatten().filter_map(argument).collect()
+}
+
+/// False for an object in a register that the thread has not written.
+fn is_written(frame: &Frame<'_>, object: &SourceObject<'_>) -> bool {
+    match &object.place {
+        ObjectPlace::Register(register) => scope::is_written(frame, register),
+        ObjectPlace::Memory(..) | ObjectPlace::Value(_) | ObjectPlace::Kept(_) => true,
+    }
 }
 
 fn row(context: &EvalContext<'_>, name: &str, space: &str, ty: TypeName, format: Option<Format>) -> LocalRow {

@@ -151,10 +151,8 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             };
             self.ticks_left -= 1;
             self.point.tick += 1;
-            if let Some(issue) = &issue
-                && self.wants(EventKind::After)
-            {
-                self.paused |= self.observer.event(&Event::After(issue, self.warp));
+            if let Some(issue) = &issue {
+                self.report_executed(issue, &group, &flow);
             }
             coverage_counter.after_inst(self, &group, guarded, &flow);
             let from = group.pc;
@@ -177,6 +175,20 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 return None;
             }
         }
+    }
+
+    /// Reports an instruction that a group has executed: the observer sees where the lanes go on.
+    #[inline(always)]
+    fn report_executed(&mut self, issue: &Issue, group: &Group, flow: &Flow) {
+        if !self.wants(EventKind::After) {
+            return;
+        }
+        match flow {
+            Flow::Next => self.warp.groups[group.index].pc = Pc(group.pc.0 + 1),
+            Flow::Jump(target) => self.warp.groups[group.index].pc = *target,
+            Flow::Reselect | Flow::EndSlice(_) => {}
+        }
+        self.paused |= self.observer.event(&Event::After(issue, self.warp));
     }
 
     /// Reports an instruction that is about to be issued; true if the observer asks for a pause before it.

@@ -53,6 +53,9 @@ fn reason(stop: &Stop, reason: &Reason) -> Option<String> {
             let number = touched.number.map_or(String::new(), |number| format!(" {number}"));
             format!("watchpoint{number}: {}\n  {}", touched.name, watched_access(touched))
         }
+        Reason::VariableLeft { number } => {
+            format!("watchpoint {number} deleted because the program has left the block in which its expression is valid")
+        }
         Reason::Caught { number, described: Some(described), .. } => {
             let number = number.map_or(String::new(), |number| format!("catchpoint {number}: "));
             format!("{number}{described}")
