@@ -30,7 +30,7 @@ use crate::launch::block_list::BlockRange;
 use crate::launch::expect_args::ToleranceArgs;
 use crate::launch::extents;
 use crate::launch::nvcc::Compiler;
-use crate::machine::{CompletionChoice, DivergencePolicy, MemoryLimit, MemoryModel, Schedule};
+use crate::machine::{CompletionChoice, DivergencePolicy, Execution, MemoryLimit, MemoryModel, Schedule};
 use crate::ui::tour::Story;
 use help::{ARG_HELP, ASM_HELP, EXIT_STATUS, checks_help, completion_help, memory_help, schedule_help};
 pub use shell::Shell;
@@ -277,7 +277,20 @@ impl Args {
         let Args { divergence, seed, memory, resident, step_limit, memory_limit, checks, orders, .. } = *self;
         let schedule = self.schedule.clone();
         let memory_limit = MemoryLimit(memory_limit);
-        RunOptions { schedule, seed, memory, copies, divergence, resident, step_limit, memory_limit, checks, orders, execution: Execution::default(), host: None }
+        RunOptions {
+            schedule,
+            seed,
+            memory,
+            copies,
+            divergence,
+            resident,
+            step_limit,
+            memory_limit,
+            checks,
+            orders,
+            execution: Execution::default(),
+            host: None,
+        }
     }
 
     /// The request to open these modules.

@@ -78,6 +78,7 @@ pub unsafe fn run_options(options: *const COptions) -> Result<Option<RunOptions>
             NO_ORDERS => 0,
             orders => orders,
         },
+        execution: default.execution,
         host: None,
     }))
 }

@@ -529,7 +529,7 @@ fn indices_lead_threads_to_the_same_elements_and_stay_inside() {
     let every_order = |certificate: &Option<Certificate>| matches!(certificate, Some(Certificate::EveryOrder { never_ran: None, .. }));
     let (text, found, _, certificate) = of_graph("push", &[]);
     let neighbours = "Buffer(name: \"neighbours\", elem: U32, len: 4096, init: Random(seed: 2, low: 0, high: 63))";
-    assert!(text.contains(neighbours) && text.contains("init: Iota(start: 0, step: 40)"), "{text}");
+    assert!(text.contains(neighbours) && text.contains("init: Iota(start: 0, step: 43)"), "{text}");
     assert!(found == ["race.global"] && certificate.is_none(), "{found:?}");
     let (_, found, _, certificate) = of_graph("push_atomically", &[]);
     assert!(found.is_empty() && every_order(&certificate), "{found:?} {certificate:?}");

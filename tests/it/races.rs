@@ -44,7 +44,7 @@ fn findings_are_those_of_accesses_judged_one_by_one() {
             let run = |execution| run_case(&opened.program, case, &RunOptions { execution, ..options.clone() }).unwrap();
             let (together, single) = (run(Execution::Stretches), run(Execution::Single));
             with_findings += usize::from(!single.findings.is_empty());
-            let text = |run: &ptxdbg::debug::CaseRun| format!("{:#?} {:#?}", run.findings, run.executed.ticks());
+            let text = |run: &ptxdbg::debug::CaseRun| format!("{:#?} {:#?}", run.findings, run.executed);
             if text(&together) != text(&single) {
                 wrong.push(format!("{name}, seed {seed}:\n{}\nand one by one\n{}", text(&together), text(&single)));
             }

@@ -43,12 +43,15 @@ impl RaceChecker {
                 self.sync_accesses.add_write(sync_access);
                 SideAction::Atomic
             }
-            MbarrierChange::Tested { completed: true, .. } if self.result_uses.is_result_used(&self.program, event.point.pc) => {
-                self.hb.wait_for_mbarrier(actor, key, semantics);
-                self.sync_accesses.add_read(sync_access);
-                SideAction::Read
+            MbarrierChange::Tested { completed, .. } => {
+                // What a wait acquires orders what follows it: it does not order the wait itself after the initialization.
+                let found = self.access_mbarrier(event, SideAction::Read, to);
+                if completed && self.result_uses.is_result_used(&self.program, event.point.pc) {
+                    self.hb.wait_for_mbarrier(actor, key, semantics);
+                    self.sync_accesses.add_read(sync_access);
+                }
+                return found;
             }
-            MbarrierChange::Tested { .. } => SideAction::Read,
             MbarrierChange::Contributed(Contribution::ExpectTx(_) | Contribution::CompleteTx(_)) | MbarrierChange::PhaseCompleted(_) => {
                 SideAction::Atomic
             }

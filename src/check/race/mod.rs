@@ -4,9 +4,10 @@
 //!
 //! Happens-before as the PTX memory model defines it (PTX ISA, "Memory Consistency Model"), in the order of the run: [`crate::order`] has
 //! the vector clocks of the threads. An asynchronous copy is a thread of its own ([`copies`]). Accesses of other blocks of a cluster to the
-//! shared memory of a block must happen before its exit ([`exits`]). [`shadow`] has for every byte its last writers and its readers since;
-//! [`detector`] compares an access with them, for many bytes at once where it is [`ordered`] after them; most reads of shared memory need no
-//! record ([`recording`]). A write that is ordered after all earlier accesses replaces them (Flanagan and Freund, "FastTrack", 2009).
+//! shared memory of a block must happen before its exit ([`exits`]). [`shadow`] has for every byte its last writers and its readers
+//! since; [`detector`] compares an access with them, for many bytes at once where it is [`ordered`] after them; most reads of shared
+//! memory need no record ([`recording`]). A write that is ordered after all earlier accesses replaces them (Flanagan and Freund,
+//! "FastTrack", 2009).
 //!
 //! A write that a strong read observed is ordered before the operations after the read ([`observed`]). Lanes of warps with a SIMT stack
 //! (below sm_70) that execute instructions in lockstep are ordered by that, unless the assembler may reorder the instructions

@@ -51,7 +51,7 @@ pub(in crate::debug) struct Exploration {
 /// An order that was run, or that another machine ran.
 enum Done {
     Run(Box<OrderResult>),
-    Recorded(OrderRecord),
+    Recorded(Box<OrderRecord>),
 }
 
 /// The case and its orders, with the step limit of a launch.
@@ -119,7 +119,7 @@ impl Exploration {
         let work = |place: u64, ends: &dyn Fn() -> bool| match (chosen[place as usize], &recorded) {
             (0, _) | (_, None) => runs.run(chosen[place as usize], ends).map(|result| Done::Run(Box::new(result))),
             (index, Some(recorded)) => match recorded.get(&index) {
-                Some(record) => Ok(Done::Recorded(record.clone())),
+                Some(record) => Ok(Done::Recorded(Box::new(record.clone()))),
                 None => Err(RunError::Shards(format!("no shard has order {index}"))),
             },
         };

@@ -12,8 +12,9 @@ use crate::launch::element::{Element, Kind, Number};
 use crate::launch::file::Init;
 use crate::launch::param_args;
 
-/// Elements of a row: more than a warp has lanes, so that threads of several warps share one.
-const ROW: i128 = 40;
+/// Elements of a row: more than a warp has lanes, so that threads of several warps share one, and no multiple of how often compilers unroll
+/// a loop, so that the rest after the unrolled copies runs too.
+const ROW: i128 = 43;
 
 impl Study<'_> {
     /// Contents of the array of parameter `index`, with a phrase for it; `None` if its elements are not indices.

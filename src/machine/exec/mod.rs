@@ -1,7 +1,7 @@
 //! The execution of instructions for the lanes of one group.
 //!
 //! [`WarpRun::run`] is the hot loop. It uses only the group's program counter, mask and frame; instructions are decoded before the run, and
-//! dispatch is one match over their families. Families that only compute use the host's vector instructions ([`WarpRun::compute`]). Each
+//! dispatch is one match over their families. Families that only compute use the host's vector instructions ([`compute`]). Each
 //! family has a file. Instructions of common forms run in straight stretches ([`straight`]), which have the same effects.
 
 mod alloca;
@@ -98,27 +98,18 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     /// Runs one group until its rank reaches `limit`, the groups change, or the time slice ends.
     fn run_group(&mut self, index: usize, limit: u32) -> Option<SliceEnd> {
-        let program = self.program;
         self.running = index;
-        let chosen = &self.warp.groups[index];
-        assert!(chosen.state == GroupState::Ready, "a group runs that waits");
-        assert!(!chosen.mask.is_empty() && self.warp.live.contains_all(chosen.mask), "lanes run that are not live");
-        assert!(chosen.pc.index() < program.code.len(), "a group's pc is past the end of the code");
-        let mut group = Group { index, pc: chosen.pc, mask: chosen.mask, frame: chosen.frame };
-        let alone = self.warp.groups.len() == 1;
-        let may_go_back = !alone && self.warp.may_go_back();
+        let mut group = self.chosen_group(index);
+        let (program, others) = (self.program, self.others(limit));
         let mut coverage_counter = CoverageCounter::new(group.pc, self.prepared);
         loop {
             if self.ticks_left == 0 || OBSERVED && self.paused {
-                coverage_counter.flush(self, &group);
-                self.warp.groups[index].pc = group.pc;
+                self.stop_at(&group, &mut coverage_counter);
                 return Some(SliceEnd::UsedUp);
             }
             if self.runs_straight() && self.prepared.straight.micros[group.pc.index()].step != Step::Ends {
-                let others = Others { none: alone, limit, may_go_back, ticks: self.ticks_to_yield() };
                 if self.run_straight(&mut group, others, &mut coverage_counter) {
-                    coverage_counter.flush(self, &group);
-                    self.warp.groups[index].pc = group.pc;
+                    self.stop_at(&group, &mut coverage_counter);
                     return None;
                 }
                 if self.ticks_left == 0 || OBSERVED && self.paused {
@@ -144,8 +135,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 Err(trap) => {
                     // It was not executed, and may be retried.
                     self.thread_instructions -= u64::from(self.active(inst, &group).count());
-                    coverage_counter.flush(self, &group);
-                    self.warp.groups[index].pc = group.pc;
+                    self.stop_at(&group, &mut coverage_counter);
                     return Some(SliceEnd::Trapped(trap));
                 }
             };
@@ -169,9 +159,8 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                     return Some(pause);
                 }
             }
-            if !alone && self.must_choose(index, (from, group.pc), limit, may_go_back) {
-                coverage_counter.flush(self, &group);
-                self.warp.groups[index].pc = group.pc;
+            if !others.none && self.must_choose(index, (from, group.pc), others) {
+                self.stop_at(&group, &mut coverage_counter);
                 return None;
             }
         }
@@ -191,6 +180,23 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         self.paused |= self.observer.event(&Event::After(issue, self.warp));
     }
 
+    /// The group `index`, which runs next.
+    #[inline(always)]
+    fn chosen_group(&self, index: usize) -> Group {
+        let chosen = &self.warp.groups[index];
+        assert!(chosen.state == GroupState::Ready, "a group runs that waits");
+        assert!(!chosen.mask.is_empty() && self.warp.live.contains_all(chosen.mask), "lanes run that are not live");
+        assert!(chosen.pc.index() < self.program.code.len(), "a group's pc is past the end of the code");
+        Group { index, pc: chosen.pc, mask: chosen.mask, frame: chosen.frame }
+    }
+
+    /// Counts what the group has executed, and stores its pc: another group runs, or none.
+    #[inline(always)]
+    fn stop_at(&mut self, group: &Group, coverage_counter: &mut CoverageCounter) {
+        coverage_counter.flush(self, group);
+        self.warp.groups[group.index].pc = group.pc;
+    }
+
     /// Reports an instruction that is about to be issued; true if the observer asks for a pause before it.
     fn pauses_before(&mut self, issue: &Issue) -> bool {
         let memories = Memories { global: self.global, constant: self.constant_memory, shared: &self.shared.pages };
@@ -199,9 +205,15 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     /// True if the group that runs must be chosen anew, after the group `index`, which is not alone, has gone from one instruction to the
     /// next.
-    fn must_choose(&mut self, index: usize, (from, to): (Pc, Pc), limit: u32, may_go_back: bool) -> bool {
+    fn must_choose(&mut self, index: usize, (from, to): (Pc, Pc), others: Others) -> bool {
         let goes_back = to <= from;
-        goes_back && !may_go_back || self.prepared.rank[to.index()] >= limit || !goes_back && self.must_yield(index)
+        goes_back && !others.may_go_back || self.prepared.rank[to.index()] >= others.limit || !goes_back && self.must_yield(index)
+    }
+
+    /// The other groups of the warp, the first of which the chosen one reaches at the rank `limit`.
+    fn others(&self, limit: u32) -> Others {
+        let none = self.warp.groups.len() == 1;
+        Others { none, limit, may_go_back: !none && self.warp.may_go_back() }
     }
 
     /// The ticks for which a group can run before the one after which it must yield.
@@ -308,13 +320,10 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     #[inline(always)]
     fn dispatch(&mut self, op: &Op, group: &Group, active: LaneMask) -> Executed {
         match op {
-            Op::Integer(op) => Ok(self.compute::<integer::Integer>(op, group, active)),
-            Op::Bits(op) => Ok(self.compute::<bits::Bits>(op, group, active)),
-            Op::Float(op) => Ok(self.compute::<float::FloatingPoint>(op, group, active)),
-            Op::Video(op) => Ok(self.compute::<video::Video>(op, group, active)),
-            Op::Compare(op) => Ok(self.compute::<compare::Comparison>(op, group, active)),
-            Op::Select(op) => Ok(self.compute::<select::Selection>(op, group, active)),
-            Op::Convert(op) => Ok(self.compute::<convert::Conversions>(op, group, active)),
+            Op::Integer(_) | Op::Bits(_) | Op::Float(_) | Op::Video(_) | Op::Compare(_) | Op::Select(_) | Op::Convert(_) => {
+                compute(self.prepared.simd, self.lanes(group, active), op);
+                Ok(Flow::Next)
+            }
             Op::Move(op) => Ok(self.moves(op, group, active)),
             Op::Cluster(op) => self.cluster(op, group, active),
             Op::Memory(op) => self.load_store(op, group, active).inspect(|_| self.fence_after(active)),
@@ -342,13 +351,22 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     fn lanes(&mut self, group: &Group, mask: LaneMask) -> Lanes<'_> {
         Lanes::new(self.warp, self.immediates, group.frame, mask)
     }
+}
 
-    /// Executes an operation that only computes, with the host's vector instructions.
-    #[inline(always)]
-    fn compute<F: LaneOperation>(&mut self, op: &F::Op, group: &Group, active: LaneMask) -> Flow {
-        let simd = self.prepared.simd;
-        simd.dispatch(Compute::<'_, '_, F> { lanes: self.lanes(group, active), op });
-        Flow::Next
+/// Executes an operation of a family that only computes, with the host's vector instructions. Not inlined: one copy of all that these
+/// families can do is much code.
+#[inline(never)]
+fn compute(simd: pulp::Arch, lanes: Lanes<'_>, op: &Op) {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the other families do not only compute")]
+    match op {
+        Op::Integer(op) => simd.dispatch(Compute::<'_, '_, integer::Integer> { lanes, op }),
+        Op::Bits(op) => simd.dispatch(Compute::<'_, '_, bits::Bits> { lanes, op }),
+        Op::Float(op) => simd.dispatch(Compute::<'_, '_, float::FloatingPoint> { lanes, op }),
+        Op::Video(op) => simd.dispatch(Compute::<'_, '_, video::Video> { lanes, op }),
+        Op::Compare(op) => simd.dispatch(Compute::<'_, '_, compare::Comparison> { lanes, op }),
+        Op::Select(op) => simd.dispatch(Compute::<'_, '_, select::Selection> { lanes, op }),
+        Op::Convert(op) => simd.dispatch(Compute::<'_, '_, convert::Conversions> { lanes, op }),
+        _ => {}
     }
 }
 

@@ -20,28 +20,13 @@ pub struct Lanes<'a> {
     frame: FrameBase,
     /// The lanes that execute.
     pub mask: LaneMask,
-    /// True if writes are inlined.
-    writes_inline: bool,
 }
 
 impl<'a> Lanes<'a> {
     /// The lanes `mask` of `warp` in the frame at `frame`.
     #[inline(always)]
     pub fn new(warp: &'a mut Warp, immediates: &'a Immediates, frame: FrameBase, mask: LaneMask) -> Self {
-        Self { registers: &mut warp.registers, specials: &warp.specials, immediates, frame, mask, writes_inline: false }
-    }
-
-    /// The same, with writes that are inlined: for few operations, in a loop that is hot.
-    #[inline(always)]
-    pub fn hot(warp: &'a mut Warp, immediates: &'a Immediates, frame: FrameBase, mask: LaneMask) -> Self {
-        Self { writes_inline: true, ..Self::new(warp, immediates, frame, mask) }
-    }
-
-    /// The same lanes, with writes that are not inlined.
-    #[inline(always)]
-    pub fn cold(&mut self) -> Lanes<'_> {
-        let Self { specials, immediates, frame, mask, .. } = *self;
-        Lanes { registers: &mut *self.registers, specials, immediates, frame, mask, writes_inline: false }
+        Self { registers: &mut warp.registers, specials: &warp.specials, immediates, frame, mask }
     }
 
     /// Records that `lanes` have written these registers.
@@ -54,6 +39,13 @@ impl<'a> Lanes<'a> {
     #[inline]
     pub fn mark_range(&mut self, writes: &WriteTable, lanes: LaneMask, start: Pc, end: Pc) {
         self.registers.mark_range(writes, (self.frame, lanes), start, end);
+    }
+
+    /// The same lanes, for a function that is not inlined: what it is given does not stay in registers.
+    #[inline(always)]
+    pub fn copy(&mut self) -> Lanes<'_> {
+        let Self { specials, immediates, frame, mask, .. } = *self;
+        Lanes { registers: &mut *self.registers, specials, immediates, frame, mask }
     }
 
     /// A 32-bit operand.
@@ -75,38 +67,29 @@ impl<'a> Lanes<'a> {
         }
     }
 
-    /// Writes a 32-bit register for the executing lanes.
-    #[inline(always)]
-    pub fn put32(&mut self, d: Dst, values: &PerLane<u32>) {
-        if self.writes_inline { self.write32(d, values) } else { self.put32_cold(d, values) }
-    }
-
-    /// Writes a 64-bit register for the executing lanes.
-    #[inline(always)]
-    pub fn put64(&mut self, d: Dst, values: &PerLane<u64>) {
-        if self.writes_inline { self.write64(d, values) } else { self.put64_cold(d, values) }
-    }
-
-    /// Not inlined, since every operation of every type calls it.
+    /// Writes a 32-bit register for the executing lanes. Not inlined, since every operation of every type calls it.
     #[inline(never)]
-    fn put32_cold(&mut self, d: Dst, values: &PerLane<u32>) {
+    pub fn put32(&mut self, d: Dst, values: &PerLane<u32>) {
         self.write32(d, values);
     }
 
+    /// Writes a 64-bit register for the executing lanes.
     #[inline(never)]
-    fn put64_cold(&mut self, d: Dst, values: &PerLane<u64>) {
+    pub fn put64(&mut self, d: Dst, values: &PerLane<u64>) {
         self.write64(d, values);
     }
 
+    /// [`Self::put32`], inlined: for the loop over straight stretches.
     #[inline(always)]
-    fn write32(&mut self, d: Dst, values: &PerLane<u32>) {
+    pub fn write32(&mut self, d: Dst, values: &PerLane<u32>) {
         if !d.is_sink() {
             blend(&mut self.registers.b32[d.0.in_frame(self.frame.b32).index()], values, self.mask);
         }
     }
 
+    /// [`Self::put64`], inlined.
     #[inline(always)]
-    fn write64(&mut self, d: Dst, values: &PerLane<u64>) {
+    pub fn write64(&mut self, d: Dst, values: &PerLane<u64>) {
         if !d.is_sink() {
             blend(&mut self.registers.b64[d.0.in_frame(self.frame.b64).index()], values, self.mask);
         }
@@ -209,10 +192,12 @@ pub trait Lane: Copy {
     fn get<'l>(lanes: &'l Lanes<'_>, source: Src) -> &'l PerLane<Self::Word>;
     /// Writes a register of this type.
     fn put(lanes: &mut Lanes<'_>, d: Dst, values: &PerLane<Self::Word>);
+    /// The same, inlined.
+    fn write(lanes: &mut Lanes<'_>, d: Dst, values: &PerLane<Self::Word>);
 }
 
 macro_rules! lane {
-    ($ty:ty, $word:ty, $get:ident, $put:ident, $from:expr, $to:expr) => {
+    ($ty:ty, $word:ty, $get:ident, $put:ident, $write:ident, $from:expr, $to:expr) => {
         impl Lane for $ty {
             type Word = $word;
 
@@ -235,17 +220,22 @@ macro_rules! lane {
             fn put(lanes: &mut Lanes<'_>, d: Dst, values: &PerLane<$word>) {
                 lanes.$put(d, values);
             }
+
+            #[inline(always)]
+            fn write(lanes: &mut Lanes<'_>, d: Dst, values: &PerLane<$word>) {
+                lanes.$write(d, values);
+            }
         }
     };
 }
 
-lane!(u8, u32, get32, put32, |word| word as u8, u32::from);
-lane!(i8, u32, get32, put32, |word| word as i8, |value| value as u32);
-lane!(u16, u32, get32, put32, |word| word as u16, u32::from);
-lane!(i16, u32, get32, put32, |word| word as i16, |value| u32::from(value as u16));
-lane!(u32, u32, get32, put32, |word| word, |value| value);
-lane!(i32, u32, get32, put32, |word| word as i32, |value| value as u32);
-lane!(f32, u32, get32, put32, f32::from_bits, f32::to_bits);
-lane!(u64, u64, get64, put64, |word| word, |value| value);
-lane!(i64, u64, get64, put64, |word| word as i64, |value| value as u64);
-lane!(f64, u64, get64, put64, f64::from_bits, f64::to_bits);
+lane!(u8, u32, get32, put32, write32, |word| word as u8, u32::from);
+lane!(i8, u32, get32, put32, write32, |word| word as i8, |value| value as u32);
+lane!(u16, u32, get32, put32, write32, |word| word as u16, u32::from);
+lane!(i16, u32, get32, put32, write32, |word| word as i16, |value| u32::from(value as u16));
+lane!(u32, u32, get32, put32, write32, |word| word, |value| value);
+lane!(i32, u32, get32, put32, write32, |word| word as i32, |value| value as u32);
+lane!(f32, u32, get32, put32, write32, f32::from_bits, f32::to_bits);
+lane!(u64, u64, get64, put64, write64, |word| word, |value| value);
+lane!(i64, u64, get64, put64, write64, |word| word as i64, |value| value as u64);
+lane!(f64, u64, get64, put64, write64, f64::from_bits, f64::to_bits);

@@ -22,7 +22,12 @@ impl LaneOperation for Selection {
                 by_width(lanes, width, d, a, b, choice);
             }
             SelectOp::SelectSign { width, float, ftz, d, a, b, c } => {
-                select_sign(&mut lanes.cold(), (width, float, ftz), d, [a, b, c]);
+                let choice = match (float, ftz) {
+                    (false, _) => lanes.test1(c, |c: i32| c >= 0),
+                    (true, false) => lanes.test1(c, |c: f32| at_least_zero(c, false)),
+                    (true, true) => lanes.test1(c, |c: f32| at_least_zero(c, true)),
+                };
+                by_width(lanes, width, d, a, b, choice);
             }
             SelectOp::PredBinary { f, d, a, b } => {
                 let bits = combine(f, lanes.pred(a), lanes.pred(b));
@@ -34,17 +39,6 @@ impl LaneOperation for Selection {
             }
         }
     }
-}
-
-/// Not inlined: it is rare, and the others are in a loop that is hot.
-#[inline(never)]
-fn select_sign(lanes: &mut Lanes<'_>, (width, float, ftz): (Width, bool, bool), d: Dst, [a, b, c]: [Src; 3]) {
-    let choice = match (float, ftz) {
-        (false, _) => lanes.test1(c, |c: i32| c >= 0),
-        (true, false) => lanes.test1(c, |c: f32| at_least_zero(c, false)),
-        (true, true) => lanes.test1(c, |c: f32| at_least_zero(c, true)),
-    };
-    by_width(lanes, width, d, a, b, choice);
 }
 
 #[inline(always)]

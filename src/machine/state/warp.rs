@@ -299,8 +299,8 @@ impl Warp {
         pushed_targets.min().unwrap_or(u32::MAX)
     }
 
-    /// True if the chosen group may go back to an earlier instruction and run on, until it reaches the rank of another group: all groups are
-    /// ready, so what it leaves behind cannot have become the least advanced.
+    /// True if the chosen group may go back to an earlier instruction and run on, until it reaches the rank of another group: all groups
+    /// are ready, so that no other one can be the least advanced.
     pub fn may_go_back(&self) -> bool {
         let is_plain = |group: &LaneGroup| group.state == GroupState::Ready && !group.yielded && group.stack.is_none();
         self.simt_stack.is_none() && self.groups.iter().all(is_plain)
@@ -423,7 +423,7 @@ impl Warp {
     /// lanes for which a group waits. Idempotent.
     fn canonicalize(&mut self) {
         self.wake();
-        while self.merge() {
+        while self.merge() && self.groups.iter().any(|group| !group.state.members().is_empty()) {
             self.wake();
         }
         debug_assert!(self.is_merged(), "groups at one place are two");

@@ -8,20 +8,22 @@ mod access;
 pub mod pattern;
 mod report;
 
+use super::bits::combine;
+use super::compute;
 use super::coverage_counter::CoverageCounter;
 use super::load_store::{Element, put_extended};
 use super::operands::{Lane, Lanes};
-use super::{Compute, bits, compare, convert, float, integer, select, video};
-use crate::isa::{Compare, FloatBinary, FloatMode, FloatTernary, FloatType, IntBinary, IntTernary, IntType, ScalarType, Shift, Space};
+use crate::isa::{Compare, Space};
 use crate::machine::event::{EventKind, EventMask};
-use crate::machine::exec::warp_run::{Group, LaneOperation, WarpRun};
+use crate::machine::exec::warp_run::{Group, WarpRun};
 use crate::machine::state::coverage::{Coverage, WriteTable};
 use crate::machine::state::issue_point::IssuePoint;
-use crate::machine::state::lanes::{LaneMask, PerLane};
+use crate::machine::state::lanes::{LANES, LaneMask, PerLane};
 use crate::machine::state::tables::straight::{Micro, PLAIN, Step};
 use crate::num::compare::holds;
-use crate::program::{BitsOp, ConvertMode, ConvertOp, FloatOp, Inst, IntegerOp, MemoryOp, Op, Pc, PredSrc, Program};
-use crate::program::{Dst, Src};
+use crate::num::float;
+use crate::num::int::Int;
+use crate::program::{Dst, MemoryOp, Op, Pc, PredSrc, Program, SelectOp, Src};
 use access::{Found, Memory, Page, gather, in_one_page, is_aligned, scatter};
 use pattern::{Pattern, Patterns};
 use report::{Report, Reported};
@@ -36,8 +38,6 @@ pub(super) struct Others {
     pub limit: u32,
     /// True if the group may go back without a choice of the group that runs: all others are ready, and none has calls in progress.
     pub may_go_back: bool,
-    /// The ticks until the group must yield.
-    pub ticks: u32,
 }
 
 /// The loop over a stretch.
@@ -95,6 +95,15 @@ struct Done {
     paused: bool,
 }
 
+impl Done {
+    /// Nothing is done yet: the stretch begins at `pc`.
+    #[inline(always)]
+    fn before(pc: Pc, last: &IssuePoint, counted: Pc, ticks_left: u32, wants: EventMask) -> Self {
+        let (thread_instructions, progress) = (0, 0);
+        Self { pc, last: last.pc, counted, ticks_left, thread_instructions, streak: 0, progress, reselects: false, wants, paused: false }
+    }
+}
+
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Runs the group from its `pc` on, as far as a straight stretch goes. True if the group that runs must be chosen anew.
     #[inline(always)]
@@ -102,7 +111,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let accesses = self.weak.is_none();
         let (start, block_id, rank, depth) = (self.point, self.block_id(), self.rank, self.running_depth());
         let lockstep = self.warp.lockstep(group.mask);
-        let ticks = if others.none { self.ticks_left } else { self.ticks_left.min(others.ticks) };
+        let ticks = if others.none { self.ticks_left } else { self.ticks_left.min(self.ticks_to_yield()) };
         let (program, prepared, reports) = (self.program, self.prepared, self.wants(EventKind::Access));
         self.patterns.clear();
         let straight = Straight {
@@ -110,7 +119,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             micros: &prepared.straight.micros,
             rank: &prepared.rank,
             simd: prepared.simd,
-            lanes: Lanes::hot(self.warp, self.immediates, group.frame, group.mask),
+            lanes: Lanes::new(self.warp, self.immediates, group.frame, group.mask),
             patterns: &mut self.patterns,
             memory: Memory {
                 map: &program.map,
@@ -121,7 +130,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 shared_range: (prepared.shared_start, prepared.shared_bytes),
                 params: &prepared.config.params,
             },
-            report: reports.then(|| Report {
+            report: reports.then_some(Report {
                 observer: &mut *self.observer,
                 wants: self.wants,
                 paused: false,
@@ -142,18 +151,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 coverage: self.coverage.as_deref_mut(),
                 writes: prepared.writes.as_ref(),
             },
-            done: Done {
-                pc: group.pc,
-                last: self.point.pc,
-                counted: counter.start,
-                ticks_left: ticks,
-                thread_instructions: 0,
-                streak: 0,
-                progress: 0,
-                reselects: false,
-                wants: self.wants,
-                paused: false,
-            },
+            done: Done::before(group.pc, &self.point, counter.start, ticks, self.wants),
         };
         let done = prepared.simd.dispatch(straight);
         let ran = ticks - done.ticks_left;
@@ -259,96 +257,51 @@ impl Straight<'_> {
     /// Executes an instruction for at least one lane; false, without effect, if the stretch ends before it.
     #[inline(always)]
     fn execute(&mut self, micro: &Micro, pc: Pc) -> bool {
+        let lanes = &mut self.lanes;
         match micro.step {
             Step::Ends | Step::Branch => return false,
-            Step::Computes => compute(self.simd, self.lanes.cold(), &self.program.code[pc.index()]),
-            Step::Select => {
-                if let Op::Select(op) = &self.program.code[pc.index()].op {
-                    select::Selection::execute(&mut self.lanes, op);
-                }
-            }
-            Step::Move32 => {
-                let value = *self.lanes.get32(micro.a);
-                self.lanes.put32(micro.d, &value);
-            }
-            Step::Move64 => {
-                let value = *self.lanes.get64(micro.a);
-                self.lanes.put64(micro.d, &value);
-            }
             Step::Load32 | Step::LoadVector32 | Step::Load64 | Step::LoadNarrow => return self.load(micro, pc),
             Step::Store32 | Step::StoreVector32 | Step::Store64 => return self.store(micro, pc),
+            Step::Computes => compute(self.simd, lanes.copy(), &self.program.code[pc.index()].op),
+            Step::Select => select(self.simd, lanes, &self.program.code[pc.index()].op),
             Step::CompareU32 => self.compare::<u32>(micro),
             Step::CompareS32 => self.compare::<i32>(micro),
             Step::CompareF32 => self.compare::<f32>(micro),
-            Step::Add32 => self.integer(micro, IntBinary::Add, IntType::U32),
-            Step::Sub32 => self.integer(micro, IntBinary::Sub, IntType::U32),
-            Step::Mul32 => self.integer(micro, IntBinary::MulLo, IntType::U32),
-            Step::And32 => self.integer(micro, IntBinary::And, IntType::U32),
-            Step::Or32 => self.integer(micro, IntBinary::Or, IntType::U32),
-            Step::Xor32 => self.integer(micro, IntBinary::Xor, IntType::U32),
-            Step::Add64 => self.integer(micro, IntBinary::Add, IntType::U64),
-            Step::Sub64 => self.integer(micro, IntBinary::Sub, IntType::U64),
-            Step::And64 => self.integer(micro, IntBinary::And, IntType::U64),
-            Step::Or64 => self.integer(micro, IntBinary::Or, IntType::U64),
-            Step::Shl32 => self.shift(micro, Shift::Left, IntType::U32),
-            Step::ShrU32 => self.shift(micro, Shift::Right, IntType::U32),
-            Step::ShrS32 => self.shift(micro, Shift::Right, IntType::S32),
-            Step::Shl64 => self.shift(micro, Shift::Left, IntType::U64),
-            Step::ShrU64 => self.shift(micro, Shift::Right, IntType::U64),
-            Step::ShrS64 => self.shift(micro, Shift::Right, IntType::S64),
-            Step::Mad32 | Step::MulWideU32 | Step::MulWideS32 | Step::MadWideU32 | Step::MadWideS32 => self.multiply(micro),
-            Step::WidenU32 => self.convert(micro, ScalarType::U64, ScalarType::U32),
-            Step::WidenS32 => self.convert(micro, ScalarType::S64, ScalarType::S32),
-            Step::Narrow => self.convert(micro, ScalarType::U32, ScalarType::U64),
-            Step::AddF32 => self.float(micro, FloatBinary::Add, FloatType::F32),
-            Step::SubF32 => self.float(micro, FloatBinary::Sub, FloatType::F32),
-            Step::MulF32 => self.float(micro, FloatBinary::Mul, FloatType::F32),
-            Step::AddF64 => self.float(micro, FloatBinary::Add, FloatType::F64),
-            Step::MulF64 => self.float(micro, FloatBinary::Mul, FloatType::F64),
-            Step::FmaF32 => self.fma(micro, FloatType::F32),
-            Step::FmaF64 => self.fma(micro, FloatType::F64),
+            Step::Move32 => map1(lanes, micro, |a: u32| a),
+            Step::Move64 => map1(lanes, micro, |a: u64| a),
+            Step::WidenU32 => map1(lanes, micro, |a: u32| u64::from(a)),
+            Step::WidenS32 => map1(lanes, micro, |a: i32| i64::from(a)),
+            Step::Narrow => map1(lanes, micro, |a: u64| a as u32),
+            Step::Add32 => map2(lanes, micro, |a: u32, b: u32| Int::add(a, b)),
+            Step::Sub32 => map2(lanes, micro, |a: u32, b: u32| Int::sub(a, b)),
+            Step::Mul32 => map2(lanes, micro, |a: u32, b: u32| a.mul_lo(b)),
+            Step::And32 => map2(lanes, micro, |a: u32, b: u32| a & b),
+            Step::Or32 => map2(lanes, micro, |a: u32, b: u32| a | b),
+            Step::Xor32 => map2(lanes, micro, |a: u32, b: u32| a ^ b),
+            Step::Shl32 => map2(lanes, micro, |a: u32, count: u32| Int::shl(a, count)),
+            Step::ShrU32 => map2(lanes, micro, |a: u32, count: u32| Int::shr(a, count)),
+            Step::ShrS32 => map2(lanes, micro, |a: i32, count: u32| Int::shr(a, count)),
+            Step::Add64 => map2(lanes, micro, |a: u64, b: u64| Int::add(a, b)),
+            Step::Sub64 => map2(lanes, micro, |a: u64, b: u64| Int::sub(a, b)),
+            Step::And64 => map2(lanes, micro, |a: u64, b: u64| a & b),
+            Step::Or64 => map2(lanes, micro, |a: u64, b: u64| a | b),
+            Step::Shl64 => map2(lanes, micro, |a: u64, count: u32| Int::shl(a, count)),
+            Step::ShrU64 => map2(lanes, micro, |a: u64, count: u32| Int::shr(a, count)),
+            Step::ShrS64 => map2(lanes, micro, |a: i64, count: u32| Int::shr(a, count)),
+            Step::MulWideU32 => map2(lanes, micro, |a: u32, b: u32| a.mul_wide(b)),
+            Step::MulWideS32 => map2(lanes, micro, |a: i32, b: i32| a.mul_wide(b)),
+            Step::AddF32 => map2(lanes, micro, |a: f32, b: f32| float::add(a, b, PLAIN)),
+            Step::SubF32 => map2(lanes, micro, |a: f32, b: f32| float::sub(a, b, PLAIN)),
+            Step::MulF32 => map2(lanes, micro, |a: f32, b: f32| float::mul(a, b, PLAIN)),
+            Step::AddF64 => map2(lanes, micro, |a: f64, b: f64| float::add(a, b, PLAIN)),
+            Step::MulF64 => map2(lanes, micro, |a: f64, b: f64| float::mul(a, b, PLAIN)),
+            Step::Mad32 => map3(lanes, micro, |a: u32, b: u32, c: u32| Int::add(a.mul_lo(b), c)),
+            Step::MadWideU32 => map3(lanes, micro, |a: u32, b: u32, c: u64| a.mad_wide(b, c)),
+            Step::MadWideS32 => map3(lanes, micro, |a: i32, b: i32, c: i64| a.mad_wide(b, c)),
+            Step::FmaF32 => map3(lanes, micro, |a: f32, b: f32, c: f32| float::fma(a, b, c, PLAIN)),
+            Step::FmaF64 => map3(lanes, micro, |a: f64, b: f64, c: f64| float::fma(a, b, c, PLAIN)),
         }
         true
-    }
-
-    #[inline(always)]
-    fn integer(&mut self, micro: &Micro, f: IntBinary, ty: IntType) {
-        let Micro { d, a, b, .. } = *micro;
-        integer::Integer::execute(&mut self.lanes, &IntegerOp::Binary { f, ty, d, a, b });
-    }
-
-    #[inline(always)]
-    fn shift(&mut self, micro: &Micro, f: Shift, ty: IntType) {
-        let Micro { d, a, b, .. } = *micro;
-        bits::Bits::execute(&mut self.lanes, &BitsOp::Shift { f, ty, d, a, b });
-    }
-
-    #[inline(always)]
-    fn multiply(&mut self, micro: &Micro) {
-        let Micro { d, a, b, c, .. } = *micro;
-        let lanes = &mut self.lanes;
-        #[expect(clippy::wildcard_enum_match_arm, reason = "the caller has the other steps")]
-        match micro.step {
-            Step::Mad32 => integer::Integer::execute(lanes, &IntegerOp::Ternary { f: IntTernary::MadLo, ty: IntType::U32, d, a, b, c }),
-            Step::MulWideU32 => integer::Integer::execute(lanes, &IntegerOp::MulWide { ty: IntType::U32, d, a, b }),
-            Step::MulWideS32 => integer::Integer::execute(lanes, &IntegerOp::MulWide { ty: IntType::S32, d, a, b }),
-            Step::MadWideU32 => integer::Integer::execute(lanes, &IntegerOp::MadWide { ty: IntType::U32, d, a, b, c }),
-            _ => integer::Integer::execute(lanes, &IntegerOp::MadWide { ty: IntType::S32, d, a, b, c }),
-        }
-    }
-
-    #[inline(always)]
-    fn float(&mut self, micro: &Micro, f: FloatBinary, ty: FloatType) {
-        let Micro { d, a, b, .. } = *micro;
-        let mode = FloatMode { modifiers: PLAIN, contract: false };
-        float::FloatingPoint::execute(&mut self.lanes, &FloatOp::Binary { f, ty, mode, d, a, b });
-    }
-
-    #[inline(always)]
-    fn fma(&mut self, micro: &Micro, ty: FloatType) {
-        let Micro { d, a, b, c, .. } = *micro;
-        let mode = FloatMode { modifiers: PLAIN, contract: false };
-        float::FloatingPoint::execute(&mut self.lanes, &FloatOp::Ternary { f: FloatTernary::Fma, ty, mode, d, a, b, c });
     }
 
     /// A comparison by one of the relations that have a loop of their own here.
@@ -370,12 +323,6 @@ impl Straight<'_> {
         lanes.put_pred(d, truth);
     }
 
-    #[inline(always)]
-    fn convert(&mut self, micro: &Micro, to: ScalarType, from: ScalarType) {
-        let Micro { d, a, .. } = *micro;
-        convert::Conversions::execute(&mut self.lanes, &ConvertOp::Single { mode: ConvertMode::of_integers(to, from), d, a });
-    }
-
     /// A load; false, without effect, if it is not simple.
     #[inline(always)]
     fn load(&mut self, micro: &Micro, pc: Pc) -> bool {
@@ -385,38 +332,41 @@ impl Straight<'_> {
         let (point, element) = (self.point(pc), u32::from(micro.bytes));
         let Self { program, simd, lanes, patterns, memory, report, .. } = self;
         let op = &program.code[pc.index()].op;
-        let parts = match op {
-            Op::Memory(MemoryOp::LoadVector { parts, .. }) if micro.step == Step::LoadVector32 => &program.dests[*parts],
-            _ => std::slice::from_ref(&micro.d),
+        let parts = if let Op::Memory(MemoryOp::LoadVector { parts, .. }) = op
+            && micro.step == Step::LoadVector32
+        {
+            &program.dests[*parts]
+        } else {
+            std::slice::from_ref(&micro.d)
         };
         let bytes = element * parts.len() as u32;
         let Some((low, pattern)) = patterns.of(*simd, lanes, micro) else { return false };
         if !is_aligned(low, pattern, bytes) {
             return false;
         }
-        let mut tell = |found: &Found<'_>, lanes: LaneMask| {
+        let mut emit = |found: &Found<'_>, lanes: LaneMask| {
             if let Some(report) = report {
                 report.load(&Reported { point, lanes, bytes, semantics: op.access().unwrap_or_default(), pattern }, found);
             }
         };
         if micro.space == Space::Param {
-            return load_param(lanes, memory, micro, (low, pattern), tell);
+            return load_param(lanes, memory, micro, (low, pattern), emit);
         }
         let Some(found) = memory.find(micro.space, low, pattern.span, bytes) else { return false };
         let Some((pages, start)) = found.pages else { return false };
         let Some(at) = in_one_page(start, pattern.span, bytes) else { return false };
-        tell(&found, lanes.mask);
+        emit(&found, lanes.mask);
         let page = pages.page(start);
         #[expect(clippy::wildcard_enum_match_arm, reason = "the caller has the other steps")]
         match micro.step {
-            Step::Load32 => lanes.put32(micro.d, &gather(page, at, pattern, u32::from_le_bytes)),
-            Step::Load64 => lanes.put64(micro.d, &gather(page, at, pattern, u64::from_le_bytes)),
+            Step::Load32 => lanes.write32(micro.d, &gather(page, at, pattern, u32::from_le_bytes)),
+            Step::Load64 => lanes.write64(micro.d, &gather(page, at, pattern, u64::from_le_bytes)),
             Step::LoadVector32 => {
                 for (index, d) in parts.iter().enumerate() {
-                    lanes.put32(*d, &gather(page, at + 4 * index, pattern, u32::from_le_bytes));
+                    lanes.write32(*d, &gather(page, at + 4 * index, pattern, u32::from_le_bytes));
                 }
             }
-            _ => load_narrow(&mut lanes.cold(), op, micro.d, (page, at, pattern)),
+            _ => load_narrow(&mut lanes.copy(), op, micro.d, (page, at, pattern)),
         }
         true
     }
@@ -436,9 +386,12 @@ impl Straight<'_> {
         let (point, element) = (self.point(pc), u32::from(micro.bytes));
         let Self { program, simd, lanes, patterns, memory, report, done, .. } = self;
         let op = &program.code[pc.index()].op;
-        let parts = match op {
-            Op::Memory(MemoryOp::StoreVector { parts, .. }) if micro.step == Step::StoreVector32 => &program.sources[*parts],
-            _ => std::slice::from_ref(&micro.c),
+        let parts = if let Op::Memory(MemoryOp::StoreVector { parts, .. }) = op
+            && micro.step == Step::StoreVector32
+        {
+            &program.sources[*parts]
+        } else {
+            std::slice::from_ref(&micro.c)
         };
         let bytes = element * parts.len() as u32;
         let Some((low, pattern)) = patterns.of(*simd, lanes, micro) else { return false };
@@ -488,25 +441,27 @@ fn load_param(
     memory: &Memory<'_>,
     micro: &Micro,
     (low, pattern): (u64, &Pattern),
-    mut tell: impl FnMut(&Found<'_>, LaneMask),
+    mut emit: impl FnMut(&Found<'_>, LaneMask),
 ) -> bool {
     let found = Found { space: Space::Param, low, pages: None };
-    match micro.step {
-        _ if pattern.span != 0 => false,
-        Step::Load32 => {
-            let Some(bytes) = memory.param(low) else { return false };
-            tell(&found, lanes.mask);
-            lanes.put32(micro.d, &[u32::from_le_bytes(bytes); 32]);
-            true
-        }
-        Step::Load64 => {
-            let Some(bytes) = memory.param(low) else { return false };
-            tell(&found, lanes.mask);
-            lanes.put64(micro.d, &[u64::from_le_bytes(bytes); 32]);
-            true
-        }
-        _ => false,
+    if pattern.span != 0 {
+        return false;
     }
+    if micro.step == Step::Load32
+        && let Some(bytes) = memory.param(low)
+    {
+        emit(&found, lanes.mask);
+        lanes.write32(micro.d, &[u32::from_le_bytes(bytes); 32]);
+        return true;
+    }
+    if micro.step == Step::Load64
+        && let Some(bytes) = memory.param(low)
+    {
+        emit(&found, lanes.mask);
+        lanes.write64(micro.d, &[u64::from_le_bytes(bytes); 32]);
+        return true;
+    }
+    false
 }
 
 impl Counts<'_> {
@@ -525,17 +480,43 @@ impl Counts<'_> {
     }
 }
 
-/// Executes an operation that only computes and has no step.
-#[inline(never)]
-fn compute(simd: pulp::Arch, lanes: Lanes<'_>, inst: &Inst) {
-    #[expect(clippy::wildcard_enum_match_arm, reason = "the other operations do not only compute")]
-    match &inst.op {
-        Op::Integer(op) => simd.dispatch(Compute::<'_, '_, integer::Integer> { lanes, op }),
-        Op::Bits(op) => simd.dispatch(Compute::<'_, '_, bits::Bits> { lanes, op }),
-        Op::Float(op) => simd.dispatch(Compute::<'_, '_, float::FloatingPoint> { lanes, op }),
-        Op::Video(op) => simd.dispatch(Compute::<'_, '_, video::Video> { lanes, op }),
-        Op::Compare(op) => simd.dispatch(Compute::<'_, '_, compare::Comparison> { lanes, op }),
-        Op::Convert(op) => simd.dispatch(Compute::<'_, '_, convert::Conversions> { lanes, op }),
-        _ => {}
+/// Applies `f` to every lane of one operand.
+#[inline(always)]
+fn map1<A: Lane, R: Lane>(lanes: &mut Lanes<'_>, micro: &Micro, f: impl Fn(A) -> R) {
+    let a = A::get(lanes, micro.a);
+    let mut out = [R::Word::default(); LANES];
+    (0..LANES).for_each(|lane| out[lane] = f(A::from_word(a[lane])).to_word());
+    R::write(lanes, micro.d, &out);
+}
+
+/// Applies `f` to every lane of two operands.
+#[inline(always)]
+fn map2<A: Lane, B: Lane, R: Lane>(lanes: &mut Lanes<'_>, micro: &Micro, f: impl Fn(A, B) -> R) {
+    let (a, b) = (A::get(lanes, micro.a), B::get(lanes, micro.b));
+    let mut out = [R::Word::default(); LANES];
+    (0..LANES).for_each(|lane| out[lane] = f(A::from_word(a[lane]), B::from_word(b[lane])).to_word());
+    R::write(lanes, micro.d, &out);
+}
+
+/// Applies `f` to every lane of three operands.
+#[inline(always)]
+fn map3<A: Lane, B: Lane, C: Lane, R: Lane>(lanes: &mut Lanes<'_>, micro: &Micro, f: impl Fn(A, B, C) -> R) {
+    let (a, b, c) = (A::get(lanes, micro.a), B::get(lanes, micro.b), C::get(lanes, micro.c));
+    let mut out = [R::Word::default(); LANES];
+    (0..LANES).for_each(|lane| out[lane] = f(A::from_word(a[lane]), B::from_word(b[lane]), C::from_word(c[lane])).to_word());
+    R::write(lanes, micro.d, &out);
+}
+
+/// Executes a selection, or logic of predicates.
+#[inline(always)]
+fn select(simd: pulp::Arch, lanes: &mut Lanes<'_>, op: &Op) {
+    if let Op::Select(SelectOp::PredBinary { f, d, a, b }) = *op {
+        let bits = combine(f, lanes.pred(a), lanes.pred(b));
+        lanes.put_pred(d, bits);
+    } else if let Op::Select(SelectOp::PredMove { d, a }) = *op {
+        let bits = lanes.pred(a);
+        lanes.put_pred(d, bits);
+    } else {
+        compute(simd, lanes.copy(), op);
     }
 }

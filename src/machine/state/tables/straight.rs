@@ -189,7 +189,6 @@ fn integer(op: &IntegerOp) -> Micro {
 }
 
 /// Sums, low products and logic do not depend on the sign.
-#[expect(clippy::wildcard_enum_match_arm, reason = "the other functions and types have no step")]
 fn integer_binary(f: IntBinary, ty: IntType) -> Option<Step> {
     match (ty, f) {
         (IntType::U32 | IntType::S32, IntBinary::Add) => Some(Step::Add32),
@@ -220,7 +219,6 @@ fn bits(op: &BitsOp) -> Micro {
     computing(step, d, [a, b, b])
 }
 
-#[expect(clippy::wildcard_enum_match_arm, reason = "the other functions and types have no step")]
 fn float(op: &FloatOp) -> Micro {
     match *op {
         FloatOp::Binary { f, ty, mode, d, a, b } if mode.modifiers == PLAIN => {
