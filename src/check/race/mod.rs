@@ -45,6 +45,7 @@ mod recording;
 mod records;
 mod report;
 mod retention;
+mod same_value;
 mod scattered;
 mod shadow;
 mod slab;
@@ -64,7 +65,7 @@ use access::{Access, Log, Sweep};
 pub use advice::{Construct, FunctionAnalysis, Language};
 
 use advice::{GroupWait, SyncAccess, SyncAccesses, Updates};
-use detector::{Conflict, ConflictKind, Detector, Transitions};
+use detector::{Conflict, Detector, Transitions};
 use lane_addresses::LaneAddresses;
 pub use path::SynchronizationPath;
 use shadow::{Entry, Shadow};
@@ -79,7 +80,6 @@ use crate::check::deferred::DeferredFindings;
 use crate::check::finding::SideAction;
 use crate::check::reachability::Reachability;
 use crate::check::reporter::Reporter;
-use crate::check::statement::is_same_line;
 use crate::check::unordered_accesses::UnorderedAccesses;
 use crate::flow::result_uses::ResultUses;
 use crate::isa::{Ordering, Scope, Space};
@@ -306,41 +306,6 @@ impl RaceChecker {
                 }
             }
         }
-    }
-
-    /// Marks the conflicts of plain stores of one statement that write equal values: of one instruction, or of copies that a loop was
-    /// unrolled to. There is a conflict for each address: one for each pair of accesses is retained.
-    fn compare_values(&mut self, event: &AccessEvent<'_>, access: &Access) {
-        let Some(store) = event.store.filter(|_| access.strong.is_none()) else { return };
-        let is_plain = |first: &Access| first.action == SideAction::Write && first.strong.is_none() && first.copy == 0;
-        let (conflicts, differing_stores) = (&mut self.conflicts, &mut self.differing_stores);
-        for conflict in conflicts.iter_mut().filter(|conflict| is_plain(&conflict.first) && conflict.kind == ConflictKind::Unordered) {
-            let writer = conflict.first_lanes.first();
-            let other = if (conflict.first.op.tick, conflict.first.op.warp) == (access.op.tick, access.op.warp) {
-                conflict.second_lanes.filter(|lane| !store.are_equal(writer, lane))
-            } else {
-                // Accesses of one size are disjoint or to the same bytes, and memory holds the value of the earlier store.
-                conflict.second_lanes.filter(|lane| !store.already_holds(lane, event.addresses[lane]))
-            };
-            // The first of several earlier stores has been overwritten: its value was the same if no two of them have differed.
-            if !other.is_empty() {
-                conflict.second_lanes = other;
-                differing_stores.extend([conflict.first.pc, access.pc]);
-            } else if is_same_line(&self.program, conflict.first.pc, access.pc)
-                && ![conflict.first.pc, access.pc].iter().any(|pc| differing_stores.contains(pc))
-            {
-                conflict.kind = ConflictKind::SameValue;
-            }
-        }
-        let key = |conflict: &Conflict| (conflict.first.op.tick, conflict.first.op.block, conflict.first.op.warp, conflict.kind);
-        let mut retained = Vec::new();
-        self.conflicts.retain(|conflict| {
-            let is_new = !retained.contains(&key(conflict));
-            if is_new {
-                retained.push(key(conflict));
-            }
-            is_new || conflict.first.pc != access.pc
-        });
     }
 
     fn access_of(&mut self, memory: ShadowMemory, event: &AccessEvent<'_>) -> Access {
