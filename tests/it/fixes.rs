@@ -119,6 +119,8 @@ const TAKEN_AWAY: &[(&str, &str, &str, usize, &str)] = &[
     ("gallery/grid_barrier", "grid_barrier_ok", "bar.sync \t0;", 0, "bar.sync 0; before"),
     ("gallery/mbar_use_after_inval", "mbar_use_after_inval_ok", "bar.sync \t0;", 2, "bar.sync 0; before"),
     ("programs/mbar_pipeline", "ring_mbarrier", "bar.sync 1, 96;", 0, "barrier.sync 15, 96;"),
+    // The barrier after the wait is there.
+    ("programs/mbar_pipeline", "smooth_async", "cp.async.wait_group 1;", 0, "cp.async.wait_all; before"),
     // One thread takes the ticket, and all have the fence after it: only fence.sc orders those.
     ("programs/reduce_ticket", "reduce_ticket", "membar.gl;", 0, "fence.sc.gpu; before"),
     ("programs/reduce_ticket", "reduce_ticket", "membar.gl;", 1, "fence.acq_rel.gpu; after"),

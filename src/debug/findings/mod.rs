@@ -20,7 +20,7 @@ pub(super) use describe::describe_case;
 pub(super) use finding_log::FindingLog;
 pub use suppress::Suppressions;
 pub use text::{FindingText, LinkText, MemoryText, SideText};
-pub use tried::{FailedFix, FixOutcome, Outputs};
+pub use tried::{FailedFix, FixOutcome, Outputs, Remainder};
 
 pub use crate::base::Severity;
 pub use crate::check::{CheckerId, Checks, FindingId, SideAction, findings};

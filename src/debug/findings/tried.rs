@@ -1,5 +1,7 @@
 //! The results of trying the fixes of a finding, as data.
 
+use std::fmt;
+
 use serde::Serialize;
 
 /// The result of trying changes for a finding.
@@ -16,6 +18,9 @@ pub enum FixOutcome {
         orders: u64,
         /// Changes that were tried before and did not hold.
         failed: usize,
+        /// What the program with the changes for all findings shows, if it is not clean; with the last of these findings.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        remains: Option<Remainder>,
     },
     /// The changes for these other findings remove it as well.
     GoneAlready {
@@ -29,6 +34,32 @@ pub enum FixOutcome {
     },
     /// No change of the program is known for it.
     NothingToTry,
+}
+
+impl FixOutcome {
+    /// What the program with the changes for all findings shows, if it is known here.
+    pub fn remainder(&self) -> Option<&Remainder> {
+        match self {
+            FixOutcome::Held { remains, .. } => remains.as_ref(),
+            FixOutcome::GoneAlready { .. } | FixOutcome::NoneHeld { .. } | FixOutcome::NothingToTry => None,
+        }
+    }
+}
+
+/// What a program with all changes that held shows: a finding that was fixed, a new one, or a fault.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Remainder {
+    /// Its id, and its place.
+    pub what: String,
+    /// The seed of the order that shows it; none for that of the session.
+    pub seed: Option<u64>,
+}
+
+impl fmt::Display for Remainder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "there is still {}", self.what)?;
+        self.seed.map_or(Ok(()), |seed| write!(f, " under --schedule random --seed {seed} --async random:{seed}"))
+    }
 }
 
 /// A change that did not hold.

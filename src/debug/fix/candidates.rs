@@ -8,40 +8,19 @@ use super::copies::copies;
 use super::executing_warps::ExecutingWarps;
 use super::patch::TextChange;
 use super::phase_wait::{self, FirstWait, Ring};
+use super::plan::FixPlan;
 use super::statement::{Modifiers, barrier, fences, wait_all};
 use crate::cfg::ControlFlow;
 use crate::check::faults::{MBARRIER_INVALIDATED, MBARRIER_UNINITIALIZED};
 use crate::check::race::catalogue::CLUSTER_EXITED;
 use crate::check::sync::catalogue::BARRIER_COUNT;
-use crate::check::{BarrierLevel, Candidate, Construct, Finding, FunctionAnalysis, Language, Position, Remedy, SideAction};
+use crate::check::{BarrierLevel, Candidate, Construct, CopyKind, Finding, FunctionAnalysis, Language, Position, Remedy, SideAction};
 use crate::check::{FindingId, Side, ThreadDistance};
 use crate::isa::{AtomicFn, MbarrierFn, Ordering, Scope, Space};
 use crate::program::{ClusterOp, ControlOp, FuncId, MbarrierOp, MemoryOp, Op, Pc, Program, SrcKind, SyncOp};
 
 /// Maximum number of plans for one candidate.
 const PLANS_MAX: usize = 16;
-
-/// Text changes, and their descriptions, one for each printed line.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub(super) struct FixPlan {
-    pub changes: Vec<TextChange>,
-    pub descriptions: Vec<String>,
-}
-
-impl FixPlan {
-    fn new(changes: Vec<TextChange>, description: String) -> Self {
-        Self { changes, descriptions: vec![description] }
-    }
-
-    /// The changes of both.
-    pub fn with(&self, other: &Self) -> Self {
-        let new = other.descriptions.iter().filter(|description| !self.descriptions.contains(description));
-        Self {
-            changes: self.changes.iter().chain(&other.changes).cloned().collect(),
-            descriptions: self.descriptions.iter().chain(new).cloned().collect(),
-        }
-    }
-}
 
 /// Plans changes, with the analyses of the functions so far.
 pub(super) struct Planner<'a> {
@@ -106,7 +85,11 @@ impl<'a> Planner<'a> {
             Remedy::ProxyFence(at) => vec![insert(at, "fence.proxy.async;".into())],
             Remedy::Arrive(waiting, at) => arrival(program, waiting).into_iter().map(|text| insert(at, text)).collect(),
             Remedy::WgmmaFence(at) => vec![insert(at, "wgmma.fence.sync.aligned;".into())],
-            Remedy::WaitAll(kind, at) => vec![insert(at, wait_all(kind))],
+            Remedy::WaitAll(kind, at) => {
+                // Before a barrier that is there, the wait makes the copies of all threads visible to all.
+                let barrier = Some(at.pc()).filter(|_| kind == CopyKind::CpAsync).and_then(|pc| barrier_before(program, pc));
+                std::iter::once(at).chain(barrier.map(Position::Before)).map(|at| insert(at, wait_all(kind))).collect()
+            }
             Remedy::Commit(before) => vec![insert(Position::Before(before), "cp.async.commit_group;".into())],
             Remedy::Order(pc, ordering) => self.modified(pc, Modifiers::semantics(ordering), pcs),
             Remedy::Scope(pc, scope) => self.modified(pc, Modifiers::scope(scope), pcs),
@@ -123,15 +106,9 @@ impl<'a> Planner<'a> {
 
     /// Other modifiers for the instruction at `pc` and for its copies; if these do not hold, for those that are in the finding.
     fn modified(&mut self, pc: Pc, modifiers: Modifiers, pcs: &[Pc]) -> Vec<FixPlan> {
-        let program = self.program;
         let copies = self.copies(pc);
-        let change = |pc: Pc| {
-            let current = program.opcode(pc).map_or("", |opcode| &opcode.text);
-            let text = super::statement::rewritten(current, modifiers, program);
-            let description = text.map_or_else(|| format!("other modifiers of {current}"), |text| format!("{text} for {current}"));
-            FixPlan::new(vec![TextChange::Modify(pc, modifiers)], format!("{description} at {}", program.place(pc)))
-        };
-        let plan = |copies: &[Pc]| copies.iter().map(|pc| change(*pc)).fold(FixPlan::default(), |all, one| all.with(&one));
+        let change = |pc: &Pc| FixPlan::modify(*pc, modifiers);
+        let plan = |copies: &[Pc]| copies.iter().map(change).fold(FixPlan::default(), |all, one| all.with(&one));
         let of_finding: Vec<Pc> = copies.iter().copied().filter(|copy| *copy == pc || pcs.contains(copy)).collect();
         vec![plan(&copies), plan(&of_finding)]
     }
@@ -255,8 +232,8 @@ impl<'a> Planner<'a> {
         let first_like = |like: Pc| pcs.iter().copied().filter(|pc| opcode(*pc) == opcode(like)).min().unwrap_or(like);
         let waits = |pc: Pc, first: FirstWait| {
             let wait = |at: Position, ring: &Ring| {
-                let (plan, text) = phase_wait::wait(program, kernel, ring, (at, first), phase_wait::is_repeated(analysis, at));
-                FixPlan { descriptions: vec![inserted(program, at, &text, Some(Construct::PhaseWait))], ..plan }
+                let (changes, text) = phase_wait::wait(program, kernel, ring, (at, first), phase_wait::is_repeated(analysis, at));
+                FixPlan::new(changes, inserted(program, at, &text, Some(Construct::PhaseWait)))
             };
             let positions = phase_wait::positions(program, analysis, pc);
             positions.into_iter().flat_map(|at| rings.iter().map(move |ring| wait(at, ring)).collect::<Vec<_>>()).collect::<Vec<_>>()
@@ -300,6 +277,12 @@ fn arrival(program: &Program, waiting: Pc) -> Option<String> {
     let is_number = |text: &String| text.chars().all(|digit| digit.is_ascii_digit());
     let opcode = if program.version >= (6, 0) { "barrier.arrive" } else { "bar.arrive" };
     (is_number(id) && is_number(count)).then(|| format!("{opcode} {id}, {count};"))
+}
+
+/// The last barrier of the block in the text before an instruction, in the same function.
+fn barrier_before(program: &Program, pc: Pc) -> Option<Pc> {
+    let code = program.functions[program.function_at(pc)?.index()].code.clone();
+    (code.start..pc.0).rev().map(Pc).find(|pc| matches!(program.code[pc.index()].op, Op::Sync(SyncOp::Barrier { .. })))
 }
 
 /// True if some instruction of the program may use barrier `id` of its block.
@@ -431,6 +414,8 @@ pub(super) fn further_candidates(finding: &Finding, is_plain: impl Fn(Pc) -> boo
             let is_read_first = first.copy.is_none() && finding.second.copy.is_some();
             let (brings, takes) = if is_read_first { (other, one) } else { (one, other) };
             found.push(vec![Remedy::PhaseWait(brings, takes)]);
+            // The run may have met the two in the order that is not meant.
+            found.extend(Some(vec![Remedy::Barrier(BarrierLevel::Block, other, one)]).filter(|_| one != other));
         }
         Some(ThreadDistance::Cluster) => found.push(vec![Remedy::Barrier(BarrierLevel::Cluster, one, other)]),
         // Where one thread of each block synchronizes the grid, the others may have to meet it.

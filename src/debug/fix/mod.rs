@@ -4,7 +4,9 @@
 //! the PTX text, which is parsed and checked as any other, and [`trial`] runs the new program: in the order of the session, and in those of
 //! some random orders that show the finding. A change holds if the finding is gone and there is no new one; a change that orders nothing,
 //! but only makes accesses strong, must also give the same values in every order and on weak memory. If the finding is gone but a new one
-//! appears, the remedy of the new one is added: a barrier before a read, and one after it.
+//! appears, the remedy of the new one is added: a barrier before a read, and one after it. The same if the finding remains and proposes
+//! something else then: a lock lacks its acquire, and its release. In the end the program with all changes that held is run in all these
+//! orders.
 //!
 //! Findings of two programs are the same if they are of one class and at the same instructions.
 
@@ -13,9 +15,11 @@ mod barrier_positions;
 mod candidates;
 mod copies;
 mod executing_warps;
+mod judge;
 mod outputs;
 mod patch;
 mod phase_wait;
+mod plan;
 mod report;
 mod session;
 mod statement;
@@ -26,19 +30,21 @@ use std::sync::Arc;
 
 pub use crate::launch::Case;
 pub use crate::program::Program;
-use candidates::{FixPlan, Planner, fault_candidates, further_candidates, missing_arrivals};
+use candidates::{Planner, fault_candidates, further_candidates, missing_arrivals};
 use executing_warps::ExecutingWarps;
+use judge::{Proposals, Verdict};
 use outputs::outputs;
 pub use patch::ChangedModule;
 use patch::{Patched, TextChange};
+use plan::FixPlan;
 pub use report::{FixReport, FixReports};
-use trial::{FindingKey, Trial, TrialFinding, source_key};
+use trial::{FindingKey, Trial, TrialFinding};
 
 use crate::base::{Severity, run_jobs};
 use crate::check::sync::catalogue::BARRIER_EXITED;
 use crate::check::{Candidate, Remedy};
 use crate::debug::fault::{Fault, WaitKind};
-use crate::debug::findings::{FailedFix, FixOutcome, Outputs};
+use crate::debug::findings::{FailedFix, FixOutcome, Outputs, Remainder};
 use crate::debug::run::{RunError, RunOptions};
 use crate::isa::Ordering;
 use crate::machine::{CompletionPolicyKind, MemoryModel, Schedule};
@@ -49,6 +55,9 @@ const TRIED_MAX: usize = 40;
 
 /// Maximum number of plans that are extended because they replace the finding by a new one.
 const EXTENDED_MAX: usize = 4;
+
+/// Maximum number of plans tried after one with which the finding is gone but the outputs are wrong.
+const TRIED_AFTER_WRONG: usize = 8;
 
 /// Rounds of extension.
 const ROUNDS: usize = 3;
@@ -95,11 +104,18 @@ pub fn fix_case(
     for report in &mut reports {
         search.look_again(report)?;
     }
+    let last = reports.iter_mut().filter_map(|report| match &mut report.outcome {
+        FixOutcome::Held { remains, .. } => Some(remains),
+        FixOutcome::GoneAlready { .. } | FixOutcome::NoneHeld { .. } | FixOutcome::NothingToTry => None,
+    });
+    if let Some(remains) = last.last() {
+        *remains = search.run_together()?;
+    }
     let texts = match search.base.changes.as_slice() {
         [] => Vec::new(),
         changes => Patched::new(program, changes).map_or(Vec::new(), |made| made.texts),
     };
-    let changes = search.base.descriptions.clone();
+    let changes = search.base.texts(program);
     Ok(Some(FixReports { reports, changes, interrupted: search.interrupted, texts }))
 }
 
@@ -118,6 +134,8 @@ struct Search<'a> {
     /// The changes that held so far, and the numbers of the findings that they fix.
     base: FixPlan,
     fixed: Vec<usize>,
+    /// The numbers of the findings that these changes remove as well.
+    gone: Vec<usize>,
     interrupted: bool,
 }
 
@@ -133,19 +151,8 @@ struct Target {
     waiting: Option<Pc>,
 }
 
-/// The result of a change in one order.
-enum Verdict {
-    /// The finding is gone, and there is no new one.
-    Gone,
-    /// The finding is gone, but there are new ones, with their remedies.
-    NewFindings(String, Vec<(Vec<Candidate>, Vec<Pc>)>),
-    /// The finding remains, or the run fails.
-    Failed(String),
-}
-
 impl<'a> Search<'a> {
     fn new(program: &'a Arc<Program>, case: &'a Case, (options, jobs): (RunOptions, usize), original: Trial) -> Self {
-        let (base, fixed) = (FixPlan::default(), Vec::new());
         Self {
             program,
             case,
@@ -154,8 +161,9 @@ impl<'a> Search<'a> {
             planner: Planner::new(program),
             original,
             random_orders: BTreeMap::new(),
-            base,
-            fixed,
+            base: FixPlan::default(),
+            fixed: Vec::new(),
+            gone: Vec::new(),
             interrupted: false,
         }
     }
@@ -168,6 +176,7 @@ impl<'a> Search<'a> {
             return Ok(report(FixOutcome::NothingToTry));
         }
         if self.is_gone_already(&keys)? {
+            self.gone.push(index + 1);
             return Ok(report(FixOutcome::GoneAlready { with: self.fixed.clone() }));
         }
         let pcs: Vec<Pc> = keys.iter().flat_map(|key| [key.2, key.3]).flatten().collect::<BTreeSet<Pc>>().into_iter().collect();
@@ -184,18 +193,19 @@ impl<'a> Search<'a> {
             Some((plan, outputs, orders)) => {
                 self.base = self.base.with(&plan);
                 self.fixed.push(index + 1);
-                FixOutcome::Held { changes: plan.descriptions, outputs, orders, failed: failed.len() }
+                FixOutcome::Held { changes: plan.texts(self.program), outputs, orders, failed: failed.len(), remains: None }
             }
             None => FixOutcome::NoneHeld { tried: failed },
         }))
     }
 
     /// A finding for which nothing held may be gone with the changes for a later one.
-    fn look_again(&self, report: &mut FixReport) -> Result<(), RunError> {
+    fn look_again(&mut self, report: &mut FixReport) -> Result<(), RunError> {
         let is_open = matches!(report.outcome, FixOutcome::NothingToTry | FixOutcome::NoneHeld { .. });
         let with: Vec<usize> = self.fixed.iter().copied().filter(|fixed| *fixed > report.finding).collect();
         let target = self.target(report.finding - 1);
         if is_open && !with.is_empty() && target.severity > Severity::Note && self.is_gone_already(&target.keys)? {
+            self.gone.push(report.finding);
             report.outcome = FixOutcome::GoneAlready { with };
         }
         Ok(())
@@ -256,24 +266,30 @@ impl<'a> Search<'a> {
         failed: &mut Vec<FailedFix>,
         should_continue: ContinueCheck<'_>,
     ) -> Result<Option<(FixPlan, Outputs, u64)>, RunError> {
-        let mut pending = plans;
+        let (mut pending, mut tried, mut wrong) = (plans, BTreeSet::new(), None);
         for _ in 0..ROUNDS {
             let mut extended = Vec::new();
             let plans = std::mem::take(&mut pending);
+            let plans: Vec<FixPlan> = plans.into_iter().filter(|plan| tried.insert(plan.changes.clone())).collect();
             for some in plans.chunks(self.jobs) {
                 let first = self.side_by_side(some.len(), |place| self.first_run(&some[place], keys));
                 for (plan, first) in some.iter().zip(first) {
-                    if failed.len() >= TRIED_MAX {
-                        return Ok(None);
+                    let is_enough = wrong.as_ref().is_some_and(|(_, until)| failed.len() >= *until);
+                    if is_enough || failed.len() >= TRIED_MAX {
+                        return Ok(wrong.map(|(held, _)| held));
                     }
                     if !should_continue() {
                         self.interrupted = true;
                         return Ok(None);
                     }
                     match self.attempt(plan, first?, keys)? {
-                        Attempt::Held(outputs, orders) => return Ok(Some((plan.clone(), outputs, orders))),
+                        Attempt::Held(outputs, orders) if !outputs.is_wrong() => return Ok(Some((plan.clone(), outputs, orders))),
+                        // Another change may give the right outputs, too.
+                        Attempt::Held(outputs, orders) => {
+                            wrong.get_or_insert(((plan.clone(), outputs, orders), failed.len() + TRIED_AFTER_WRONG));
+                        }
                         Attempt::Failed(why, more) => {
-                            failed.push(FailedFix { changes: plan.descriptions.clone(), why });
+                            failed.push(FailedFix { changes: plan.texts(self.program), why });
                             let extends = !more.is_empty() && extended.len() < EXTENDED_MAX;
                             extended.extend(extends.then(|| (plan.clone(), more)));
                         }
@@ -286,7 +302,7 @@ impl<'a> Search<'a> {
                 }
             }
         }
-        Ok(None)
+        Ok(wrong.map(|(held, _)| held))
     }
 
     /// Makes `count` results, up to `jobs` at the same time.
@@ -321,7 +337,7 @@ impl<'a> Search<'a> {
         match self.judge(&patched, &changed, keys, None) {
             Verdict::Gone => {}
             Verdict::NewFindings(why, more) => return Ok(Attempt::Failed(why, more)),
-            Verdict::Failed(why) => return Ok(Attempt::Failed(why, Vec::new())),
+            Verdict::Failed(why, more) => return Ok(Attempt::Failed(why, more)),
         }
         let (mut orders, mut differs) = (0, None);
         let seeds: Vec<u64> = (1..=self.seeds()).collect();
@@ -334,12 +350,17 @@ impl<'a> Search<'a> {
                 match self.judge(&patched, &other, keys, Some(seed)) {
                     Verdict::Gone => orders += 1,
                     Verdict::NewFindings(why, more) => return Ok(Attempt::Failed(format!("{why}, under seed {seed}"), more)),
-                    Verdict::Failed(why) => return Ok(Attempt::Failed(format!("{why}, under seed {seed}"), Vec::new())),
+                    Verdict::Failed(why, more) => return Ok(Attempt::Failed(format!("{why}, under seed {seed}"), more)),
                 }
                 differs = differs.or_else(|| Some(seed).filter(|_| other.buffers != changed.buffers));
             }
         }
         let outputs = outputs(&patched.program, self.case, &self.options, (&self.original, &changed), differs)?;
+        if let Outputs::NotAsExpected(what) = &outputs
+            && self.original_is_as_expected()?
+        {
+            return Ok(Attempt::Failed(format!("the outputs are no longer as the launch expects: {what}"), Vec::new()));
+        }
         if !orders_anything(plan) && !self.is_shortcut(keys) {
             if outputs.is_wrong() {
                 return Ok(Attempt::Failed("strong accesses, but what they leave depends on the order".into(), Vec::new()));
@@ -352,6 +373,32 @@ impl<'a> Search<'a> {
             }
         }
         Ok(Attempt::Held(outputs, orders))
+    }
+
+    fn original_is_as_expected(&self) -> Result<bool, RunError> {
+        let original = outputs(self.program, self.case, &self.options, (&self.original, &self.original), None)?;
+        Ok(original == Outputs::AsExpected)
+    }
+
+    /// Runs the program with all changes that held, in the order of the session and in all random orders: what is found there that should
+    /// be gone.
+    fn run_together(&mut self) -> Result<Option<Remainder>, RunError> {
+        let patched = if self.base.changes.is_empty() { None } else { Patched::new(self.program, &self.base.changes).ok() };
+        let Some(patched) = patched else { return Ok(None) };
+        let seeds: Vec<u64> = (1..=self.seeds()).collect();
+        self.run_originals(&seeds)?;
+        let none = BTreeSet::new();
+        let orders: Vec<Option<u64>> = std::iter::once(None).chain(seeds.into_iter().map(Some)).collect();
+        let options = |seed: Option<u64>| seed.map_or_else(|| self.options.clone(), |seed| self.order(seed));
+        for some in orders.chunks(self.jobs) {
+            let trials = self.side_by_side(some.len(), |place| self.run(&patched, options(some[place]), &none));
+            for (seed, trial) in some.iter().zip(trials) {
+                if let Some(what) = self.remainder(&patched, &trial?, *seed) {
+                    return Ok(Some(Remainder { what, seed: *seed }));
+                }
+            }
+        }
+        Ok(None)
     }
 
     /// The seed of weak memory with which a changed program leaves something else: its accesses are strong, and nothing orders them.
@@ -416,68 +463,12 @@ impl<'a> Search<'a> {
         let Some(trial) = self.random_orders.get(&seed) else { return false };
         trial.findings.iter().any(|found| !found.keys.is_disjoint(keys)) || keys.is_empty() && trial.fault.is_some()
     }
-
-    /// The verdict of a run of the changed program on the finding with these `keys`; `seed` is that of its order, none for the session's.
-    fn judge(&self, patched: &Patched, trial: &Trial, keys: &BTreeSet<FindingKey>, seed: Option<u64>) -> Verdict {
-        let before = seed.and_then(|seed| self.random_orders.get(&seed)).unwrap_or(&self.original);
-        let known: BTreeSet<FindingKey> =
-            before.findings.iter().chain(&self.original.findings).flat_map(|found| found.keys.iter().copied()).collect();
-        let known: BTreeSet<FindingKey> = known.difference(keys).copied().collect();
-        let source_keys_of = |keys: &BTreeSet<FindingKey>| keys.iter().map(|key| source_key(self.program, *key)).collect::<BTreeSet<_>>();
-        let (source_keys, known_source_keys) = (source_keys_of(keys), source_keys_of(&known));
-        let is_known =
-            |found: &TrialFinding| !found.keys.is_disjoint(&known) || !source_keys_of(&found.keys).is_disjoint(&known_source_keys);
-        let is_same = |found: &TrialFinding| {
-            !found.keys.is_disjoint(keys) || !is_known(found) && !source_keys_of(&found.keys).is_disjoint(&source_keys)
-        };
-        // Without keys, the fault is what is to be fixed.
-        let stops = trial.fault.filter(|fault| keys.is_empty() || Some(*fault) != before.fault);
-        let describe = |found: &TrialFinding| {
-            let id = found.finding.id.word();
-            format!("{id} at {}", self.place(patched, found.finding.second.point.pc))
-        };
-        let new: Vec<&TrialFinding> = trial.failing().filter(|found| !is_same(found) && !is_known(found)).collect();
-        if let Some(same) = trial.failing().find(|found| is_same(found)) {
-            return Verdict::Failed(match new.first() {
-                Some(other) => format!("the finding is still there, and {}", describe(other)),
-                None if same.finding.severity > Severity::Note => "the finding is still there".into(),
-                None => "the finding is still there as a note".into(),
-            });
-        }
-        if let Some(fault) = stops {
-            let with = new.first().map_or(String::new(), |other| format!(", with {}", describe(other)));
-            return Verdict::Failed(format!("{}{with}", fault.word()));
-        }
-        match new.first() {
-            None => Verdict::Gone,
-            Some(first) => {
-                let more = new.iter().map(|found| self.proposals(patched, found)).filter(|(more, _)| !more.is_empty()).collect();
-                Verdict::NewFindings(format!("a new finding: {}", describe(first)), more)
-            }
-        }
-    }
-
-    /// The remedies of a finding of the changed program, in terms of the original, and its instructions there.
-    fn proposals(&self, patched: &Patched, found: &TrialFinding) -> (Vec<Candidate>, Vec<Pc>) {
-        let all = found.finding.candidates.iter().cloned().chain(further_candidates(&found.finding, |pc| is_plain(&patched.program, pc)));
-        let original = |candidate: Candidate| candidate.into_iter().map(|remedy| translated(remedy, |pc| patched.original(pc))).collect();
-        let pcs = found.keys.iter().flat_map(|key| [key.2, key.3]).flatten().collect::<BTreeSet<Pc>>();
-        (all.filter_map(original).collect(), pcs.into_iter().collect())
-    }
-
-    /// `k.ptx:12` in the original, or the text of an inserted instruction.
-    fn place(&self, patched: &Patched, pc: Pc) -> String {
-        match patched.original(pc) {
-            Some(original) => self.program.place(original),
-            None => format!("the inserted '{}'", patched.program.text(pc).trim_end_matches(';')),
-        }
-    }
 }
 
 /// The result of trying a plan.
 enum Attempt {
     Held(Outputs, u64),
-    Failed(String, Vec<(Vec<Candidate>, Vec<Pc>)>),
+    Failed(String, Vec<Proposals>),
 }
 
 /// True if a plan does more than make accesses strong.
@@ -488,33 +479,4 @@ fn orders_anything(plan: &FixPlan) -> bool {
 /// True if the instruction is a weak load or store.
 fn is_plain(program: &Program, pc: Pc) -> bool {
     matches!(&program.code[pc.index()].op, Op::Memory(op) if op.access().ordering == Ordering::Weak)
-}
-
-/// The remedy in terms of another program; none if one of its instructions is not in it.
-fn translated(remedy: Remedy, to: impl Fn(Pc) -> Option<Pc>) -> Option<Remedy> {
-    use crate::check::Position;
-    let position = |at: Position| match at {
-        Position::Before(pc) => to(pc).map(Position::Before),
-        Position::After(pc) => to(pc).map(Position::After),
-    };
-    Some(match remedy {
-        Remedy::Barrier(level, one, other) => Remedy::Barrier(level, to(one)?, to(other)?),
-        Remedy::BarrierAt(level, at) => Remedy::BarrierAt(level, position(at)?),
-        Remedy::NamedBarrier(one, other) => Remedy::NamedBarrier(to(one)?, to(other)?),
-        Remedy::Fence(scope, at) => Remedy::Fence(scope, position(at)?),
-        Remedy::ClusterArrive(at) => Remedy::ClusterArrive(position(at)?),
-        Remedy::ClusterWait(at) => Remedy::ClusterWait(position(at)?),
-        Remedy::ProxyFence(at) => Remedy::ProxyFence(position(at)?),
-        Remedy::WgmmaFence(at) => Remedy::WgmmaFence(position(at)?),
-        Remedy::Arrive(waiting, at) => Remedy::Arrive(to(waiting)?, position(at)?),
-        Remedy::Order(pc, ordering) => Remedy::Order(to(pc)?, ordering),
-        Remedy::Scope(pc, scope) => Remedy::Scope(to(pc)?, scope),
-        Remedy::WaitGroup(pc, pending) => Remedy::WaitGroup(to(pc)?, pending),
-        Remedy::FirstThread(pc) => Remedy::FirstThread(to(pc)?),
-        Remedy::OtherParity(pc) => Remedy::OtherParity(to(pc)?),
-        Remedy::PhaseWait(brings, takes) => Remedy::PhaseWait(to(brings)?, to(takes)?),
-        Remedy::Commit(before) => Remedy::Commit(to(before)?),
-        Remedy::WaitAll(kind, at) => Remedy::WaitAll(kind, position(at)?),
-        Remedy::Atomic { load, store, f } => Remedy::Atomic { load: to(load)?, store: to(store)?, f },
-    })
 }

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::candidates::FixPlan;
 use super::patch::TextChange;
 use crate::check::{FunctionAnalysis, Position};
 use crate::program::{ControlOp, FuncId, Op, Pc, Program};
@@ -82,14 +81,14 @@ pub(super) fn is_repeated(analysis: &FunctionAnalysis, at: Position) -> bool {
     flow.block_of(at.pc()).is_some_and(|block| flow.loops().iter().any(|natural_loop| natural_loop.blocks.contains(&block)))
 }
 
-/// The wait for the next phase of a ring at a position in a kernel, and its description without the position.
+/// The changes that wait for the next phase of a ring at a position in a kernel, and their description without the position.
 pub(super) fn wait(
     program: &Program,
     kernel: FuncId,
     ring: &Ring,
     (at, first): (Position, FirstWait),
     is_repeated: bool,
-) -> (FixPlan, String) {
+) -> (Vec<TextChange>, String) {
     let opcode = if program.version >= (7, 8) && program.target.0 >= 90 { "try_wait" } else { "test_wait" };
     let Ring { variable, offset, count, stride } = ring;
     let (counter, entry) = (
@@ -114,7 +113,7 @@ pub(super) fn wait(
     let counted = if waits.contains("n ") { " (n: the thread's waits there before)" } else { "" };
     let changes = vec![TextChange::Insert(Position::Before(entry), declared), TextChange::Insert(at, text)];
     let description = format!("mbarrier.{opcode}.parity.shared.b64 {waits}; until it is true{counted}");
-    (FixPlan { changes, descriptions: Vec::new() }, description)
+    (changes, description)
 }
 
 #[cfg(test)]

@@ -69,7 +69,9 @@ impl FixReports {
 
     fn write(&self, module: &ChangedModule, path: &Path) -> Result<String, String> {
         let lines: String = self.changes.iter().map(|change| format!("//   {change}\n")).collect();
-        let head = format!("{HEAD}\n{lines}");
+        let remains = self.reports.iter().filter_map(|report| report.outcome.remainder());
+        let remains: String = remains.map(|remainder| format!("//   With all of them {remainder}.\n")).collect();
+        let head = format!("{HEAD}\n{lines}{remains}");
         let cannot = |error| format!("cannot write {}: {}", path.display(), cause(&error));
         save(path, &[head.as_bytes(), module.text.as_bytes()]).map_err(cannot)?;
         Ok(format!("changed PTX written to {}\n", path.display()))

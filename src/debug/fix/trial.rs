@@ -80,8 +80,11 @@ impl Trial {
     }
 }
 
+/// A key by source lines, and by the instructions that have none.
+pub(super) type SourceKey = (FindingKey, Option<u32>, Option<u32>);
+
 /// The key by source lines instead of instructions, so that unrolled copies of a statement have one key.
-pub(super) fn source_key(program: &Program, key: FindingKey) -> (FindingKey, Option<u32>, Option<u32>) {
+pub(super) fn source_key(program: &Program, key: FindingKey) -> SourceKey {
     let line = |pc: Option<Pc>| {
         let place = program.source_lines.get(pc?.index()).copied().flatten()?;
         Some(place.line).filter(|line| *line > 0)

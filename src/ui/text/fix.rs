@@ -31,7 +31,11 @@ pub fn reports(fixed: &FixReports) -> String {
 
 fn outcome(outcome: &FixOutcome) -> Vec<String> {
     match outcome {
-        FixOutcome::Held { changes, outputs, orders, failed: _ } => held(changes, outputs, *orders),
+        FixOutcome::Held { changes, outputs, orders, failed: _, remains } => {
+            let mut lines = held(changes, outputs, *orders);
+            lines.extend(remains.as_ref().map(|remainder| format!("but     with all changes together {remainder}")));
+            lines
+        }
         FixOutcome::GoneAlready { with } => {
             let numbers: Vec<String> = with.iter().map(usize::to_string).collect();
             vec![format!("tried   gone with the changes for finding {}", numbers.join(" and "))]
