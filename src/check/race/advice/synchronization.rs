@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 
 use super::language::{Construct, Language, line};
 use crate::base::WarpId;
+use crate::cfg::is_lock_loop;
 use crate::check::finding::SideAction;
 use crate::check::race::RaceChecker;
 use crate::check::race::access::Access;
@@ -139,17 +140,25 @@ impl SyncAccesses {
 }
 
 impl RaceChecker {
-    /// True if the first side of a conflict released a lock that the second one acquired: by an exchange, or by polling.
+    /// True if the first side of a conflict released a lock or set a flag that the second one acquired: by an exchange, or by polling.
     pub(super) fn is_under_lock(&mut self, conflict: &Conflict, second: &Access) -> bool {
         let Some((_, read)) = self.sync_accesses.synchronizing_pair(conflict, second).filter(|(write, _)| write.at.1 != conflict.address)
         else {
             return false;
         };
-        let may_acquire_lock = matches!(
-            self.program.code[read.pc.index()].op,
-            Op::Atomic(AtomicOp::Single { f: AtomicFn::Cas | AtomicFn::Exch, .. }) | Op::Memory(MemoryOp::Load { .. })
-        );
-        may_acquire_lock && self.is_repeated(read.pc) && !self.result_uses.uses(&self.program, read.pc).controls.is_empty()
+        let op = &self.program.code[read.pc.index()].op;
+        if matches!(op, Op::Atomic(AtomicOp::Single { f: AtomicFn::Cas | AtomicFn::Exch, .. }) | Op::Memory(MemoryOp::Load { .. })) {
+            return self.is_repeated(read.pc) && !self.result_uses.uses(&self.program, read.pc).controls.is_empty();
+        }
+        // `while (atomicAdd(&flag, 0) == 0);`
+        matches!(op, Op::Atomic(AtomicOp::Single { .. })) && self.is_polled(read.pc)
+    }
+
+    /// True if a loop does nothing but repeat the atomic at `pc` until its result is as wanted.
+    fn is_polled(&mut self, pc: Pc) -> bool {
+        let Self { program, reachability, result_uses, updates, .. } = self;
+        let analysis = updates.analysis(program, reachability, pc);
+        analysis.is_some_and(|analysis| is_lock_loop(program, analysis.flow(), result_uses, pc))
     }
 
     /// The advice on what the synchronization between the two sides of a conflict lacks, if there was one.
