@@ -18,6 +18,8 @@ pub struct UnorderedAccesses {
     pub forward_reads: Vec<ForwardRead>,
     /// The number of accesses that could not be compared, because too many had accessed the same bytes.
     pub uncompared: u64,
+    /// True if the reserved part of shared memory was accessed, which is not compared.
+    pub has_reserved: bool,
     /// An access that raced with another one on bytes that the launch ignores (`expect_ignoring`).
     pub ignored: Option<Pc>,
 }
@@ -78,6 +80,7 @@ impl UnorderedAccesses {
         self.pairs.extend(&other.pairs);
         self.forward_reads.extend(&other.forward_reads);
         self.uncompared += other.uncompared;
+        self.has_reserved |= other.has_reserved;
         self.ignored = self.ignored.or(other.ignored);
     }
 

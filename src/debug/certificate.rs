@@ -43,6 +43,9 @@ pub enum Certificate {
         /// A wait because of which the findings hold only while all blocks are resident at once: else the kernel may hang.
         #[serde(skip_serializing_if = "Option::is_none")]
         resident: Option<ForwardWait>,
+        /// Whether the kernel accessed the reserved part of shared memory, which is the toolkit's libraries' own and not compared.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        has_reserved: bool,
     },
     /// Something depends on the order.
     Depends(Dependence),
@@ -122,10 +125,11 @@ pub fn certificate(
     let mut classifier = Classifier { program, unordered_accesses, result_uses: ResultUses::default(), flows: BTreeMap::new() };
     let found: Vec<(Pc, OrderDependent)> = executed.iter().flat_map(|pc| classifier.of(*pc).into_iter().map(|part| (*pc, part))).collect();
     let mut certificate = judge((program, case), executed, &found);
-    if let Certificate::EveryOrder { blocks, never_ran, resident, .. } = &mut certificate {
+    if let Certificate::EveryOrder { blocks, never_ran, resident, has_reserved, .. } = &mut certificate {
         *blocks = RanBlocks::of_case(case);
         *never_ran = NeverRan::of_run(program, case, executed);
         *resident = classifier.forward_wait();
+        *has_reserved = unordered_accesses.has_reserved;
     }
     Some(certificate)
 }
@@ -140,7 +144,13 @@ fn judge((program, case): (&Program, &Case), executed: &BTreeSet<Pc>, found: &[(
         return Certificate::Depends(Dependence { on: "the address that malloc returns".into(), place: program.place(*pc), decides: None });
     }
     if found.is_empty() {
-        return Certificate::EveryOrder { may_round_differently: false, blocks: None, never_ran: None, resident: None };
+        return Certificate::EveryOrder {
+            may_round_differently: false,
+            blocks: None,
+            never_ran: None,
+            resident: None,
+            has_reserved: false,
+        };
     }
     let mut flow = ValueFlow::of(program, executed, accessed_buffers(program, case));
     for (pc, part) in found {
@@ -173,7 +183,7 @@ fn judge((program, case): (&Program, &Case), executed: &BTreeSet<Pc>, found: &[(
         }
     }
     let may_round_differently = found.iter().any(|(_, part)| *part == OrderDependent::Rounding);
-    Certificate::EveryOrder { may_round_differently, blocks: None, never_ran: None, resident: None }
+    Certificate::EveryOrder { may_round_differently, blocks: None, never_ran: None, resident: None, has_reserved: false }
 }
 
 /// The part of an instruction's effect that depends on the order.

@@ -139,6 +139,7 @@ fn verdict_on(request: &Request) -> String {
             format!("every order while {} blocks are resident: {:?} at {} for {:?}", wait.blocks, wait.block, wait.place, wait.waits_for)
         }
         Some(Certificate::EveryOrder { blocks: Some(blocks), .. }) => format!("every order of {} of {} blocks", blocks.ran, blocks.of),
+        Some(Certificate::EveryOrder { has_reserved: true, .. }) => "every order, reserved memory left out".into(),
         Some(Certificate::EveryOrder { may_round_differently: false, .. }) => "every order".into(),
         Some(Certificate::EveryOrder { may_round_differently: true, .. }) => "every order but for rounding".into(),
         Some(Certificate::Depends(dependence)) => format!("{}, {}", dependence.on, dependence.decides.map_or("kept", |(what, _)| what)),

@@ -572,7 +572,7 @@ fn what_a_made_up_launch_does_not_lead_to_is_said() {
     let never_ran = Some(NeverRan { instructions: 1, of: 2 });
     assert_eq!(
         (found.len(), &certificate),
-        (0, &Some(Certificate::EveryOrder { may_round_differently: false, blocks: None, never_ran, resident: None }))
+        (0, &Some(Certificate::EveryOrder { may_round_differently: false, blocks: None, never_ran, resident: None, has_reserved: false }))
     );
     let (_, found, _, certificate) = of_graph("rare", &["in=u32[32]=123456", "out=zero"]);
     assert!(found == ["race.global"] && certificate.is_none(), "{found:?}");

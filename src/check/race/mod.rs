@@ -22,7 +22,7 @@
 //! - Of more than 64 warps with unordered accesses to the same bytes of global memory (eight if the log is large), only the newest is
 //!   reported. If the kernel itself synchronizes the grid, a write after them is taken to be ordered.
 //! - The reserved part of shared memory, which the toolkit's libraries use: all lanes of a warp write the result of a cooperative group's
-//!   reduction to the same location. Strong accesses there do order threads.
+//!   reduction to the same location. Strong accesses there do order threads. A certificate says so.
 //!
 //! A volatile access is taken to be relaxed in system scope. If only one thread has read a flag (the usual "last block" pattern), fences of
 //! other threads of its block order them as well if both are `fence.sc`, as `__threadfence()` is.
@@ -267,6 +267,7 @@ impl RaceChecker {
             }
         }
         if memory != ShadowMemory::Global && event.max < map::SHARED_RESERVED {
+            self.unordered_accesses.has_reserved = true;
             return false;
         }
         if self.try_leave_unrecorded(event) {

@@ -19,7 +19,8 @@ decides by one that it does not control, such as which thread comes first to a l
 nothing that is left to chance decides a branch, an address, a synchronization or what is stored, so that the findings are those \
 of every order, and 'one order' with what depends on it. Where a block waits for one that starts later, without a cooperative \
 launch, 'every order' holds while all blocks are resident at once, and says so. Of more than 64 warps that touch the same bytes of \
-global memory unordered, eight in large runs, it reports the newest, and surfaces are left out.\n\n\
+global memory unordered, eight in large runs, it reports the newest, and surfaces are left out. The words of cooperative groups in \
+reserved shared memory are the toolkit's own and not compared, which 'every order' says.\n\n\
 What is found is an error, a warning (the result may depend on the order, without a data race) or a note: plain stores of one \
 instruction, or copies of one statement, that write the same bytes, and what the letter of PTX does not order but only NVIDIA's \
 compiler or library can change. The exit status counts errors, with --strict warnings as well. What the same statements do again \
@@ -80,9 +81,10 @@ pub const COMMANDS: &[CommandSpec] = &[
             number of a wait, an atomic, and runs that from the beginning: in the order of this run, and under seeds 1 to 8 of the random \
             schedule as far as the finding shows there. A change holds if the finding is gone and no new one has come; it is printed \
             with what it leaves in the buffers. What does not hold is never advised: a line says what was tried, and why each failed. \
-            Without a number it does this for all findings of the run, each in the program with the changes that held before. --ptx \
-            writes the changed PTX to a file, which must not be there, or be written by 'fix' before; of several linked modules to a \
-            folder, each that changed under its name. The session stays where it is.",
+            Without a number it does this for all findings of the run, each in the program with the changes that held before, and runs \
+            all of them together in the end: 'but' says what there is still. --ptx writes the changed PTX to a file, which must \
+            not be there, or be written by 'fix' before; of several linked modules to a folder, each that changed under its name. The \
+            session stays where it is.",
         examples: &["fix 1", "fix", "fix 1 --ptx fixed.ptx"],
         handler: handler::fix,
         ..PLAIN

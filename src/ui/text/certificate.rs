@@ -8,7 +8,7 @@ use crate::debug::never_ran::NeverRan;
 /// A certificate in one line.
 pub fn certificate(certificate: &Certificate) -> String {
     match certificate {
-        Certificate::EveryOrder { may_round_differently, blocks, never_ran, resident } => {
+        Certificate::EveryOrder { may_round_differently, blocks, never_ran, resident, has_reserved } => {
             let rounding = if *may_round_differently { "; results may differ in rounding" } else { "" };
             let left = never_ran.map_or_else(String::new, |NeverRan { instructions, of }| {
                 format!("; {instructions} of {of} memory instructions never ran with these made-up values")
@@ -17,11 +17,12 @@ pub fn certificate(certificate: &Certificate) -> String {
                 let (block, waits_for) = (Dim3(*block), Dim3(*waits_for));
                 format!(" while all {blocks} blocks are resident at once: block {block} waits at {place} for block {waits_for}")
             });
+            let reserved = if *has_reserved { "; the words of cooperative groups in reserved shared memory were not compared" } else { "" };
             let what = blocks.map_or_else(
                 || "this launch".to_string(),
                 |RanBlocks { ran, of }| format!("the {} of {} blocks that ran, and says nothing of the others", grouped(ran), grouped(of)),
             );
-            format!("every order  what was found holds for every order of {what}{condition}{rounding}{left}\n")
+            format!("every order  what was found holds for every order of {what}{condition}{rounding}{left}{reserved}\n")
         }
         Certificate::Depends(dependence) => format!("one order    {}\n", depends(dependence)),
         Certificate::Undecided { accesses } => {
