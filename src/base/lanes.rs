@@ -15,6 +15,24 @@ pub struct LaneMask(u32);
 /// One value for each lane.
 pub type PerLane<T> = [T; LANES];
 
+/// Lanes of a row: the lanes of a warp are four rows.
+pub const ROW: usize = 8;
+
+/// Rows of a warp.
+pub const ROWS: usize = LANES / ROW;
+
+/// How the addresses of the lanes of a warp follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LaneShape {
+    /// All are the same.
+    Same,
+    /// The distance between neighbors, in each row; [`UNEVEN`] if it is not the same.
+    Rows([u32; ROWS]),
+}
+
+/// The stride of a row whose lanes have different distances.
+pub const UNEVEN: u32 = u32::MAX;
+
 impl LaneMask {
     /// No lane.
     pub const NONE: Self = Self(0);
@@ -219,21 +237,48 @@ impl BitXorAssign for LaneMask {
     }
 }
 
+/// A value of a register's bank, whose bits are chosen by a mask rather than by a branch: lanes then compile to vector instructions.
+pub trait Word: Copy {
+    /// No bit.
+    const NONE: Self;
+
+    /// The bits of `new` if `taken`, else those of `old`.
+    fn choose(taken: bool, new: Self, old: Self) -> Self;
+}
+
+impl Word for u32 {
+    const NONE: Self = 0;
+
+    #[inline(always)]
+    fn choose(taken: bool, new: Self, old: Self) -> Self {
+        old ^ ((old ^ new) & Self::from(taken).wrapping_neg())
+    }
+}
+
+impl Word for u64 {
+    const NONE: Self = 0;
+
+    #[inline(always)]
+    fn choose(taken: bool, new: Self, old: Self) -> Self {
+        old ^ ((old ^ new) & Self::from(taken).wrapping_neg())
+    }
+}
+
 /// Replaces the lanes of `mask` in `old` by those of `new`.
 #[inline(always)]
-pub fn blend<T: Copy>(old: &mut PerLane<T>, new: &PerLane<T>, mask: LaneMask) {
+pub fn blend<T: Word>(old: &mut PerLane<T>, new: &PerLane<T>, mask: LaneMask) {
     if mask == LaneMask::ALL {
         *old = *new;
         return;
     }
     for lane in 0..LANES {
-        old[lane] = if mask.contains(lane) { new[lane] } else { old[lane] };
+        old[lane] = T::choose(mask.contains(lane), new[lane], old[lane]);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::LaneMask;
+    use super::{LANES, LaneMask, PerLane, blend};
 
     #[test]
     fn lanes_are_listed_as_ranges() {
@@ -242,6 +287,20 @@ mod tests {
         assert_eq!(LaneMask::from_bits(0b10110).describe(), "lanes 1-2,4");
         assert_eq!(LaneMask::ALL.describe(), "all lanes");
         assert_eq!(LaneMask::NONE.list(), "");
+    }
+
+    #[test]
+    fn lanes_of_a_mask_are_replaced() {
+        for mask in [0, 1, 0x8000_0001, 0xf0f0_1234, u32::MAX].map(LaneMask::from_bits) {
+            let (mut narrow, mut wide) = ([0xdead_beef_u32; LANES], [0xdead_beef_0123_4567_u64; LANES]);
+            let news: PerLane<u64> = std::array::from_fn(|lane| (lane as u64 + 1) << 33 | lane as u64);
+            blend(&mut narrow, &news.map(|new| new as u32), mask);
+            blend(&mut wide, &news, mask);
+            for lane in 0..LANES {
+                assert_eq!(narrow[lane], if mask.contains(lane) { lane as u32 } else { 0xdead_beef }, "{mask:?} {lane}");
+                assert_eq!(wide[lane], if mask.contains(lane) { news[lane] } else { 0xdead_beef_0123_4567 }, "{mask:?} {lane}");
+            }
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::checks::Checks;
 use super::finding::{Finding, Findings};
 use super::registry::CheckerId;
 use super::reporter::Reporter;
-use crate::machine::{Event, EventKind, EventMask, LaunchEnd, LaunchStart, Observer};
+use crate::machine::{Event, EventKind, EventMask, LaunchEnd, LaunchStart, Observer, SharedRead};
 use crate::program::Program;
 
 /// The checkers of a case that are switched on, from its first launch on.
@@ -118,7 +118,21 @@ impl Observer for Checkers {
     }
 
     fn event(&mut self, event: &Event<'_>) -> bool {
-        let kind = event.kind();
+        // Accesses are most of a run.
+        if matches!(event, Event::Access(_)) { self.deliver(event, EventKind::Access) } else { self.deliver(event, event.kind()) }
+    }
+
+    /// The race checker, which comes first in the table, takes note of it: it is asked last.
+    fn shared_read(&mut self, read: &SharedRead<'_>) -> bool {
+        let observing = self.active.iter_mut().rev().filter(|active| active.mask.has(EventKind::Access));
+        observing.map(|active| active.checker.shared_read(read)).all(|is_noted| is_noted)
+    }
+}
+
+impl Checkers {
+    /// Hands an event of this kind to the checkers that observe it. True if one reports something.
+    #[inline(always)]
+    fn deliver(&mut self, event: &Event<'_>, kind: EventKind) -> bool {
         let Self { program, findings, launch, active, .. } = self;
         let mut to = Reporter { program, findings, launch: *launch, mask_changed: false };
         let mut found = false;
@@ -130,7 +144,7 @@ impl Observer for Checkers {
                 reported = to.findings.list().len();
             }
         }
-        // Accesses are most of a run, and change hardly any mask.
+        // They change hardly any mask.
         if to.mask_changed || kind != EventKind::Access {
             self.update_masks();
         }

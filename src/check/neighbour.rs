@@ -16,7 +16,7 @@ use super::lane_text::lanes_do;
 use super::reporter::Reporter;
 use crate::flow::address_base::{AddressBase, BasesOfValue, address_bases};
 use crate::isa::Space;
-use crate::machine::{AccessEvent, AccessKind, Event, EventKind, EventMask, LaneMask, LaunchEnd, LaunchStart, PreparedLaunch};
+use crate::machine::{AccessEvent, AccessKind, Event, EventKind, EventMask, LaneMask, LaunchEnd, LaunchStart, PreparedLaunch, SharedRead};
 use crate::program::{FuncId, Param, ParamStorage, Pc, Program, map, source_name};
 
 /// An address computed from one variable reaches another one.
@@ -196,6 +196,11 @@ impl Checker for NeighbourChecker {
         let Some(within) = self.within.get(event.point.pc.index()) else { return false };
         let is_inside = within.start <= event.min && event.max.saturating_add(u64::from(event.bytes)) <= within.end;
         !is_inside && self.check(event, to)
+    }
+
+    fn shared_read(&mut self, read: &SharedRead<'_>) -> bool {
+        let within = self.within.get(read.point.pc.index());
+        within.is_none_or(|within| within.start <= read.low && read.low.saturating_add(read.span) <= within.end)
     }
 
     fn end(&mut self, _end: &LaunchEnd, _fault: Option<FindingId>, _to: &mut Reporter<'_>) {}

@@ -8,7 +8,7 @@ use crate::machine::state::block::Block;
 use crate::machine::state::in_flight::copy::AsyncCopy;
 use crate::machine::state::in_flight::wgmma::Wgmma;
 use crate::machine::state::issue_point::{BlockId, IssuePoint, Tick};
-use crate::machine::state::lanes::{LaneMask, PerLane};
+use crate::machine::state::lanes::{LaneMask, LaneShape, PerLane};
 use crate::machine::state::mbarrier::Contribution;
 use crate::machine::state::memory::{Pages, Region};
 use crate::machine::state::registers::FrameBase;
@@ -65,6 +65,8 @@ pub struct AccessEvent<'a> {
     pub owner: (u32, u32),
     /// Address of each lane in that space; lanes outside `lanes` repeat one of them.
     pub addresses: &'a PerLane<u64>,
+    /// How they follow each other, where that is known; only if all lanes access memory.
+    pub shape: Option<&'a LaneShape>,
     /// The lowest of them.
     pub min: u64,
     /// The highest.
@@ -75,6 +77,28 @@ pub struct AccessEvent<'a> {
     pub depth: u32,
     /// The data of a store; none for a store to the shared memory of another block.
     pub store: Option<StoreData<'a>>,
+}
+
+/// A plain load by lanes of a warp from the shared memory of their own block, reported just before it happens. These are most of the
+/// accesses of many kernels, and most of them need no event.
+#[derive(Clone, Copy, Debug)]
+pub struct SharedRead<'a> {
+    /// The instruction, its thread block and warp, and the tick.
+    pub point: &'a IssuePoint,
+    /// The block.
+    pub block_id: BlockId,
+    /// The lanes.
+    pub lanes: LaneMask,
+    /// The lowest address.
+    pub low: u64,
+    /// Bytes from that to the last one of the highest.
+    pub span: u64,
+    /// Bytes per lane.
+    pub bytes: u32,
+    /// The distance of the address of each lane from the lowest.
+    pub deltas: &'a PerLane<u32>,
+    /// How the addresses follow each other.
+    pub shape: &'a LaneShape,
 }
 
 /// The data of a store that is about to happen, and the memory that it writes to.
@@ -506,6 +530,12 @@ pub trait Observer {
     /// Receives an event of a kind in the last mask. If it returns true, the run pauses with
     /// [`Step::Paused`](crate::machine::Step::Paused), in the same state as after a budget that ends at that tick.
     fn event(&mut self, event: &Event<'_>) -> bool;
+
+    /// Takes note of a read of shared memory, if it is of no more interest: then it is not reported as [`Event::Access`]. False, without
+    /// effect, if it is to be. Asked only if the mask has [`EventKind::Access`], which stays so.
+    fn shared_read(&mut self, _read: &SharedRead<'_>) -> bool {
+        false
+    }
 }
 
 impl dyn Observer + '_ {

@@ -26,7 +26,7 @@ mod state;
 
 pub use event::{
     AccessEvent, AccessKind, Collective, CopyEvent, CopyStage, CopyWait, Event, EventKind, EventMask, Issue, MbarrierChange, MbarrierEvent,
-    Memories, NullObserver, Observer, Proxy, StoreData, SyncEvent, SyncKind, WgmmaChange, WgmmaEvent,
+    Memories, NullObserver, Observer, Proxy, SharedRead, StoreData, SyncEvent, SyncKind, WgmmaChange, WgmmaEvent,
 };
 pub use exec::scratch_warp::ScratchWarp;
 pub use exec::warp_level::shuffle_source;
@@ -49,7 +49,7 @@ pub use state::in_flight::warpgroup::WARPS;
 pub use state::in_flight::wgmma::Wgmma;
 pub use state::inspect::BlockLife;
 pub use state::issue_point::{BlockId, IssuePoint, Tick, WarpId};
-pub use state::lanes::{LANES, LaneMask, PerLane};
+pub use state::lanes::{LANES, LaneMask, LaneShape, PerLane, ROW, UNEVEN};
 pub use state::launch::{
     ContextSwitch, DEPTH_MAX, Delay, DivergencePolicy, Execution, Instrumentation, LaunchConfig, LaunchError, MemoryModel, Schedule,
 };

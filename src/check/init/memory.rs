@@ -18,7 +18,7 @@ use crate::check::lane_text::lanes_do;
 use crate::isa::{CHUNK, Major, SharedTile, Space};
 use crate::machine::{
     AccessEvent, AccessKind, CopyEvent, CopyKind, CopyStage, Issue, IssuePoint, LANES, LaneMask, LaunchStart, MbarrierChange,
-    MbarrierEvent, MemoryAddress, MemoryOwner, PreparedLaunch, Warp, Wgmma, WgmmaEvent,
+    MbarrierEvent, MemoryAddress, MemoryOwner, PreparedLaunch, SharedRead, Warp, Wgmma, WgmmaEvent,
 };
 use crate::program::operands::RegisterOperand;
 use crate::program::{Program, map};
@@ -127,6 +127,12 @@ impl Memory {
             Space::Const | Space::Param => {}
         }
         true
+    }
+
+    /// True if all bytes around a read of shared memory were written.
+    #[inline]
+    pub fn is_shared_written(&mut self, read: &SharedRead<'_>) -> bool {
+        self.block(read.block_id.number, read.block_id.block_slot).shared.contains(read.low, read.span)
     }
 
     /// Parameters of functions are passed without an access, so none is unwritten; but an undefined value can be stored there.

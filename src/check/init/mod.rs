@@ -46,7 +46,7 @@ use crate::check::finding::Finding;
 use crate::check::reporter::Reporter;
 use crate::isa::{AtomicFn, Space};
 use crate::machine::{
-    AccessEvent, AccessKind, Event, EventKind, EventMask, LaunchEnd, LaunchStart, SyncEvent, SyncKind, WgmmaChange, WgmmaEvent,
+    AccessEvent, AccessKind, Event, EventKind, EventMask, LaunchEnd, LaunchStart, SharedRead, SyncEvent, SyncKind, WgmmaChange, WgmmaEvent,
 };
 use crate::program::{AtomicOp, Op, Pc, Program};
 
@@ -210,6 +210,10 @@ impl Checker for InitChecker {
             Event::Sync(_) | Event::After(..) | Event::Reconverged(..) | Event::Arrived(..) => {}
         }
         false
+    }
+
+    fn shared_read(&mut self, read: &SharedRead<'_>) -> bool {
+        self.memory.is_shared_written(read)
     }
 
     fn end(&mut self, _end: &LaunchEnd, _fault: Option<FindingId>, to: &mut Reporter<'_>) {

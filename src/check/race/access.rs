@@ -3,7 +3,7 @@
 use crate::base::WarpId;
 use crate::check::finding::{Side, SideAction};
 use crate::isa::Scope;
-use crate::machine::{IssuePoint, LaneMask, PerLane, Proxy};
+use crate::machine::{AccessEvent, IssuePoint, LaneMask, PerLane, Proxy};
 use crate::order::Operation;
 use crate::program::Pc;
 
@@ -45,7 +45,7 @@ pub(super) struct AccessRef(pub u32);
 const LIST_BIT: u32 = 1 << 31;
 
 /// Records and nodes below which the log is not swept.
-const MIN_SWEEP: usize = 1 << 8;
+const MIN_SWEEP: usize = 3 << 9;
 
 /// A node of a list of accesses: the newest access, and the rest.
 #[derive(Clone, Copy, Debug)]
@@ -117,6 +117,11 @@ impl Access {
 }
 
 impl Log {
+    /// The addresses of the lanes of an event whose access is about to be added.
+    pub fn addresses_of(&mut self, event: &AccessEvent<'_>) -> LaneAddresses {
+        LaneTile::of_event(event).map_or_else(|| self.scatter(event.addresses), LaneAddresses::Tile)
+    }
+
     /// The addresses of the lanes of an access that is about to be added.
     pub fn lane_addresses(&mut self, lanes: LaneMask, addresses: &PerLane<u64>) -> LaneAddresses {
         LaneTile::of(lanes, addresses).map_or_else(|| self.scatter(addresses), LaneAddresses::Tile)

@@ -22,6 +22,7 @@ const MBARRIER_BYTES: u32 = 8;
 
 impl RaceChecker {
     /// An operation on an mbarrier.
+    #[inline(never)]
     pub(super) fn mbarrier(&mut self, event: &MbarrierEvent, to: &mut Reporter<'_>) -> bool {
         let key = MbarrierKey { block_slot: event.block_slot, address: event.address };
         if let MbarrierChange::PhaseCompleted(phase) = event.change {
@@ -83,6 +84,7 @@ impl RaceChecker {
     }
 
     /// A copy is issued, reads, or ends.
+    #[inline(never)]
     pub(super) fn copy(&mut self, event: &CopyEvent<'_>, to: &mut Reporter<'_>) -> bool {
         let copy = event.copy;
         match event.stage {

@@ -5,7 +5,7 @@
 use smallvec::SmallVec;
 
 use super::access::Log;
-use crate::machine::{LANES, LaneMask, PerLane};
+use crate::machine::{AccessEvent, LANES, LaneMask, LaneShape, PerLane, ROW, UNEVEN};
 
 /// The addresses of the lanes of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,6 +114,39 @@ impl LaneAddresses {
 }
 
 impl LaneTile {
+    /// The tile of the addresses of an access, if they form one.
+    #[inline(always)]
+    pub fn of_event(event: &AccessEvent<'_>) -> Option<Self> {
+        event.shape.and_then(|shape| Self::of_shape(shape, |lane| event.addresses[lane])).or_else(|| Self::of(event.lanes, event.addresses))
+    }
+
+    /// The tile of addresses of this shape, if that says so; `address` is that of a lane.
+    #[inline(always)]
+    pub fn of_shape(shape: &LaneShape, address: impl Fn(usize) -> u64) -> Option<Self> {
+        let base = address(0);
+        let &[one, two, three, four] = match shape {
+            LaneShape::Same => return Some(Self { base, stride: 0, row: 0, width: Width::Warp }),
+            LaneShape::Rows(strides) => strides,
+        };
+        if one == UNEVEN || two != one || three != one || four != one {
+            return None;
+        }
+        let stride = i32::try_from(one).ok()?;
+        let from_first = |row: usize| address(row * ROW).wrapping_sub(base) as i64;
+        let next = i64::from(stride) * ROW as i64;
+        let (second, third, fourth) = (from_first(1), from_first(2), from_first(3));
+        let (width, row) = if second == next && third == 2 * next && fourth == 3 * next {
+            (Width::Warp, 0)
+        } else if second == next && fourth == third + next {
+            (Width::Sixteen, third)
+        } else if third == 2 * second && fourth == 3 * second {
+            (Width::Eight, second)
+        } else {
+            return None;
+        };
+        Some(Self { base, stride, row: i32::try_from(row).ok()?, width })
+    }
+
     /// The tile of the addresses of `lanes`, if they form one.
     pub fn of(lanes: LaneMask, addresses: &PerLane<u64>) -> Option<Self> {
         assert!(!lanes.is_empty(), "a tile is of some lanes");
@@ -285,6 +318,28 @@ mod tests {
                 (1..LANES as u64).for_each(|stray| assert!(tile(LaneMask::ALL, |lane| at(lane) + u64::from(lane == stray)).is_none()));
             }
         }
+    }
+
+    /// The tile that the shape of rows of eight lanes says is the one that the addresses say; narrower rows have none.
+    #[test]
+    fn a_shape_says_the_tile() {
+        for width in [4, 8, 16, 32] {
+            for (stride, row) in [(0, 0), (4, 64), (4, 0), (12, 4), (4, 4 * width), (0, 8)] {
+                let addresses: PerLane<u64> = std::array::from_fn(|lane| {
+                    let lane = lane as u64;
+                    0x1000 + lane % width * stride + lane / width * row
+                });
+                let start = |row: usize| row * ROW;
+                let even = |row: usize| (1..ROW).all(|lane| addresses[start(row) + lane] == addresses[start(row)] + lane as u64 * stride);
+                let rows = std::array::from_fn(|row| if even(row) { stride as u32 } else { UNEVEN });
+                let found = LaneTile::of_shape(&LaneShape::Rows(rows), |lane| addresses[lane]);
+                let tile = LaneTile::of(LaneMask::ALL, &addresses);
+                assert!(tile.is_some() && (found.is_none() || found == tile), "{width} {stride} {row}: {found:?}, {tile:?}");
+                assert_eq!(found.is_some(), rows[0] != UNEVEN, "{width} {stride} {row}");
+            }
+        }
+        let same = LaneTile::of_shape(&LaneShape::Same, |_| 0x20);
+        assert!(same.is_some() && same == LaneTile::of(LaneMask::ALL, &[0x20; LANES]));
     }
 
     #[test]

@@ -85,7 +85,7 @@ use crate::flow::result_uses::ResultUses;
 use crate::isa::{Ordering, Scope, Space};
 use crate::machine::{
     AccessEvent, AccessKind, BlockId, CopyWait, Event, EventKind, EventMask, Execution, IssuePoint, LaneMask, LaunchEnd, LaunchStart,
-    PerLane, PreparedLaunch, Proxy, SyncEvent, SyncKind, Tick,
+    PerLane, PreparedLaunch, Proxy, SharedRead, SyncEvent, SyncKind, Tick,
 };
 use crate::order::{Actor, Agent, AsyncKind, HappensBefore, Operation, StrongAccess};
 use crate::program::{self, AtomicOp, MemoryOp, Op, Pc, Program, map};
@@ -232,6 +232,10 @@ impl Checker for RaceChecker {
         false
     }
 
+    fn shared_read(&mut self, read: &SharedRead<'_>) -> bool {
+        self.try_leave_shared_read(read)
+    }
+
     fn boxed_clone(&self) -> Box<dyn Checker> {
         Box::new(self.clone())
     }
@@ -254,17 +258,7 @@ impl RaceChecker {
             self.hb.run_in_lockstep(actor(event.block_id, &event.point, event.lanes), event.lockstep);
         }
         if event.semantics.ordering != Ordering::Weak {
-            // A relaxed atomic orders nothing before a fence does.
-            if event.kind != AccessKind::Atomic || event.semantics.ordering != Ordering::Relaxed {
-                self.record_unrecorded(event.block_id.block_slot);
-            }
-            if event.semantics.ordering.acquires() && event.kind != AccessKind::Write {
-                self.record_unordered_acquire(memory, event);
-            }
-            self.synchronize(memory, event);
-            if let ShadowMemory::Block(_) = memory {
-                self.unordered.add_synchronizing(event.block_id.number as u32, event);
-            }
+            self.strong_access(memory, event);
         }
         if memory != ShadowMemory::Global && event.max < map::SHARED_RESERVED {
             self.unordered_accesses.has_reserved = true;
@@ -273,6 +267,28 @@ impl RaceChecker {
         if self.try_leave_unrecorded(event) {
             return false;
         }
+        self.recorded_access(memory, event, to)
+    }
+
+    /// An access that may synchronize.
+    #[inline(never)]
+    fn strong_access(&mut self, memory: ShadowMemory, event: &AccessEvent<'_>) {
+        // A relaxed atomic orders nothing before a fence does.
+        if event.kind != AccessKind::Atomic || event.semantics.ordering != Ordering::Relaxed {
+            self.record_unrecorded(event.block_id.block_slot);
+        }
+        if event.semantics.ordering.acquires() && event.kind != AccessKind::Write {
+            self.record_unordered_acquire(memory, event);
+        }
+        self.synchronize(memory, event);
+        if let ShadowMemory::Block(_) = memory {
+            self.unordered.add_synchronizing(event.block_id.number as u32, event);
+        }
+    }
+
+    /// Compares an access with the shadow, and records it there.
+    #[inline(never)]
+    fn recorded_access(&mut self, memory: ShadowMemory, event: &AccessEvent<'_>, to: &mut Reporter<'_>) -> bool {
         let access = self.access_of(memory, event);
         self.check(memory, event.block_id.block_slot, access, event.addresses);
         self.compare_values(event, &access);
@@ -327,7 +343,7 @@ impl RaceChecker {
             proxy: event.proxy,
             bytes: event.bytes,
             element,
-            lane_addresses: self.lane_addresses(memory, event.lanes, event.addresses),
+            lane_addresses: self.log_of(memory).addresses_of(event),
             copy: 0,
         }
     }
@@ -499,6 +515,7 @@ impl RaceChecker {
     }
 
     /// Threads synchronize.
+    #[inline(never)]
     fn sync(&mut self, event: &SyncEvent<'_>) {
         let SyncEvent { point, block_id, lanes, kind } = *event;
         self.enter(block_id);

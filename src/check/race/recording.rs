@@ -5,15 +5,51 @@
 //! bytes, or a synchronization that may order some threads of the block and not others. So are relaxed atomics after a barrier of the block
 //! that need no order among each other, as those of a histogram.
 
-use super::access::AccessRef;
-use super::unrecorded::UnrecordedAccess;
+use super::access::{AccessRef, Log};
+use super::shadow::Shadow;
+use super::unrecorded::{UnrecordedAccess, span};
 use super::{RaceChecker, ShadowMemory, element_bytes, strength};
 use crate::base::WarpId;
 use crate::isa::{Ordering, Space};
-use crate::machine::{AccessEvent, AccessKind, CopyWait, Execution, IssuePoint, Proxy, SyncKind, Tick};
+use crate::machine::{AccessEvent, AccessKind, CopyWait, Execution, IssuePoint, Proxy, SharedRead, SyncKind, Tick};
+use crate::order::Block;
+use crate::program::map;
 
 /// The largest range of addresses of a read that is checked as a whole, including bytes that no lane reads.
 const MAX_SPAN: u64 = 512;
+
+/// The writes to the shared memory of a block, as a warp finds them.
+struct WritesBefore<'a> {
+    shadow: &'a mut Shadow,
+    block: &'a Block,
+    log: &'a Log,
+    warp: WarpId,
+    /// The one that was found to be ordered last.
+    ordered: AccessRef,
+}
+
+impl WritesBefore<'_> {
+    /// True if those of the `bytes` bytes from `address` on are ordered before all lanes of the warp.
+    fn are_ordered(&mut self, address: u64, bytes: u64) -> bool {
+        let Self { shadow, block, log, warp, ordered } = self;
+        let mut is_ordered = |writes: AccessRef| {
+            let is_before = writes == *ordered || writes.is_single() && block.happens_before_all(*warp, &log.get(writes).op);
+            if is_before {
+                *ordered = writes;
+            }
+            is_before
+        };
+        let (entries, looked_at) = shadow.around(address, bytes);
+        looked_at == bytes && entries.iter().all(|entry| is_ordered(entry.writes))
+    }
+}
+
+/// A read of elements of `element` bytes.
+#[inline(always)]
+fn unrecorded_access(event: &AccessEvent<'_>, element: u32) -> UnrecordedAccess {
+    let (IssuePoint { tick, pc, .. }, warp) = (event.point, WarpId::new(event.point.warp.number()));
+    UnrecordedAccess { tick, pc, warp, lanes: event.lanes, bytes: (event.bytes, element), atomic: None }
+}
 
 impl RaceChecker {
     /// Leaves an access unrecorded for now, if it is a plain read of shared memory ordered after the writes of its bytes, or a relaxed
@@ -34,10 +70,31 @@ impl RaceChecker {
         }
     }
 
+    /// Leaves a read of shared memory unrecorded, if it is ordered after all that is recorded, or all writes of its bytes. True if it does.
+    pub(super) fn try_leave_shared_read(&mut self, read: &SharedRead<'_>) -> bool {
+        let block_slot = read.block_id.block_slot;
+        if self.execution == Execution::Single || self.hb.cluster() > 1 || read.low + read.span <= map::SHARED_RESERVED {
+            return false;
+        }
+        self.enter(read.block_id);
+        let is_ordered = self.is_ordered_after_recorded(block_slot) || self.is_span_ordered(read);
+        let unrecorded = &mut self.unrecorded[block_slot as usize];
+        if !is_ordered || unrecorded.are_full() || unrecorded.may_change(read.low, read.span) {
+            return false;
+        }
+        unrecorded.push_shared_read(read)
+    }
+
+    #[inline(never)]
+    fn is_span_ordered(&mut self, read: &SharedRead<'_>) -> bool {
+        let writes = self.writes_before((read.block_id.block_slot, read.point.warp.number()));
+        read.span <= MAX_SPAN && writes.is_some_and(|mut writes| writes.are_ordered(read.low, read.span))
+    }
+
     fn try_leave_atomic(&mut self, event: &AccessEvent<'_>) -> bool {
         let (block_slot, slot) = (event.block_id.block_slot, event.block_id.block_slot as usize);
         let is_ordered = self.is_ordered_after_recorded(block_slot);
-        let span = event.max - event.min + u64::from(event.bytes);
+        let span = span(event);
         let atomic = strength(&event.semantics);
         if !is_ordered || atomic.is_none() {
             return false;
@@ -47,8 +104,9 @@ impl RaceChecker {
             self.record_unrecorded(block_slot);
             return false;
         }
-        let access = UnrecordedAccess { atomic, ..self.unrecorded_access(event) };
-        for other in self.unrecorded[slot].push(access, event.addresses, (event.min, span)) {
+        let element = element_bytes(&self.program.code[event.point.pc.index()].op, event.bytes);
+        let access = UnrecordedAccess { atomic, ..unrecorded_access(event, element) };
+        for other in self.unrecorded[slot].push_atomic(access, event) {
             self.unordered_accesses.add(*other, access.pc);
         }
         true
@@ -60,15 +118,9 @@ impl RaceChecker {
         self.newest[block_slot as usize].is_none_or(is_before)
     }
 
-    fn unrecorded_access(&self, event: &AccessEvent<'_>) -> UnrecordedAccess {
-        let element = element_bytes(&self.program.code[event.point.pc.index()].op, event.bytes);
-        let (IssuePoint { tick, pc, .. }, warp) = (event.point, WarpId::new(event.point.warp.number()));
-        UnrecordedAccess { tick, pc, warp, lanes: event.lanes, bytes: (event.bytes, element), atomic: None }
-    }
-
     fn try_leave_read(&mut self, event: &AccessEvent<'_>) -> bool {
         let block_slot = event.block_id.block_slot as usize;
-        let span = event.max - event.min + u64::from(event.bytes);
+        let span = span(event);
         if self.unrecorded[block_slot].may_change(event.min, span) {
             self.record_unrecorded(event.block_id.block_slot);
         }
@@ -78,32 +130,23 @@ impl RaceChecker {
         if self.unrecorded[block_slot].are_full() {
             self.record_unrecorded(event.block_id.block_slot);
         }
-        let access = self.unrecorded_access(event);
-        self.unrecorded[block_slot].push(access, event.addresses, (event.min, span));
+        self.unrecorded[block_slot].push_read(unrecorded_access(event, event.bytes), event);
         true
     }
 
     /// True if a read of `span` bytes is ordered after the writes of the bytes that its lanes read.
     fn is_ordered_after_writes(&mut self, event: &AccessEvent<'_>, span: u64) -> bool {
-        let (block_slot, bytes) = (event.block_id.block_slot, u64::from(event.bytes));
-        let Self { hb, shared, shared_log: log, .. } = self;
-        let (Some(shadow), Some(block)) = (&mut shared[block_slot as usize], hb.block(block_slot)) else { return false };
-        let warp = WarpId::new(event.point.warp.number());
-        let mut ordered = AccessRef::default();
-        let mut is_ordered = |writes: AccessRef| {
-            let is_before = writes == ordered || writes.is_single() && block.happens_before_all(warp, &log.get(writes).op);
-            if is_before {
-                ordered = writes;
-            }
-            is_before
-        };
-        let mut are_ordered = |address: u64, bytes: u64| {
-            let (entries, looked_at) = shadow.around(address, bytes);
-            looked_at == bytes && entries.iter().all(|entry| is_ordered(entry.writes))
-        };
+        let Some(mut writes) = self.writes_before((event.block_id.block_slot, event.point.warp.number())) else { return false };
         // The bytes between the lanes are mostly ordered as those that they read.
-        let is_span_ordered = span <= MAX_SPAN && are_ordered(event.min, span);
-        is_span_ordered || event.lanes.iter().all(|lane| are_ordered(event.addresses[lane], bytes))
+        let is_span_ordered = span <= MAX_SPAN && writes.are_ordered(event.min, span);
+        is_span_ordered || event.lanes.iter().all(|lane| writes.are_ordered(event.addresses[lane], u64::from(event.bytes)))
+    }
+
+    /// The writes to the shared memory of the block in a block slot, as a warp of it finds them; none before the first access.
+    fn writes_before(&mut self, (block_slot, warp): (u32, u32)) -> Option<WritesBefore<'_>> {
+        let Self { hb, shared, shared_log: log, .. } = self;
+        let (shadow, block) = (shared[block_slot as usize].as_mut()?, hb.block(block_slot)?);
+        Some(WritesBefore { shadow, block, log, warp: WarpId::new(warp), ordered: AccessRef::default() })
     }
 
     /// Records the unrecorded accesses of the shared memory of the block in `block_slot`.

@@ -7,12 +7,15 @@ use super::lane_addresses::{LaneAddresses, LaneTile};
 use crate::base::WarpId;
 use crate::check::finding::SideAction;
 use crate::isa::Scope;
-use crate::machine::{LaneMask, PerLane, Proxy, Tick};
+use crate::machine::{AccessEvent, IssuePoint, LaneMask, PerLane, Proxy, SharedRead, Tick};
 use crate::order::{Agent, Operation};
 use crate::program::Pc;
 
 /// The most unrecorded accesses of a block.
 const MAX_ACCESSES: usize = 512;
+
+/// Places that are made at once.
+const PLACES: usize = 64;
 
 /// Bytes of a unit within which atomics count as accesses of the same location.
 const ATOMIC_UNIT: u64 = 4;
@@ -48,7 +51,10 @@ enum Addresses {
 /// The unrecorded accesses of the shared memory of one block.
 #[derive(Clone, Debug, Default)]
 pub(super) struct UnrecordedAccesses {
+    /// Places for them, of which the first [`Self::len`] are taken. They are written in place: what is built elsewhere and copied
+    /// at once takes longer than all the rest.
     accesses: Vec<(UnrecordedAccess, Addresses)>,
+    count: usize,
     /// The addresses of the lanes of accesses that make no tile: shared memory has addresses of 32 bits.
     scattered: Vec<PerLane<u32>>,
     /// The units that reads and atomics access, a bit for each.
@@ -97,6 +103,18 @@ fn units(address: u64, bytes: u64) -> impl Iterator<Item = (usize, u64)> {
     (unit(address)..=unit(address + bytes - 1)).map(|unit| ((unit / 64) as usize, 1 << (unit % 64)))
 }
 
+/// Adds the units of the `bytes` bytes from `address` on.
+#[inline(always)]
+fn add_units(accessed: &mut Units, address: u64, bytes: u64) {
+    units(address, bytes).for_each(|(word, bit)| accessed[word] |= bit);
+}
+
+/// Bytes from the first that an access touches to its last.
+#[inline(always)]
+pub(super) fn span(event: &AccessEvent<'_>) -> u64 {
+    event.max - event.min + u64::from(event.bytes)
+}
+
 /// True if one of the `bytes` bytes from `address` on may be in a unit of `accessed`.
 fn includes(accessed: &Units, address: u64, bytes: u64) -> bool {
     units(address, bytes).any(|(word, bit)| accessed[word] & bit != 0)
@@ -138,12 +156,12 @@ impl Atomics {
 impl UnrecordedAccesses {
     /// True if there are none.
     pub fn is_empty(&self) -> bool {
-        self.accesses.is_empty()
+        self.count == 0
     }
 
     /// True if there is no room for more.
     pub fn are_full(&self) -> bool {
-        self.accesses.len() >= MAX_ACCESSES
+        self.count >= MAX_ACCESSES
     }
 
     /// True if an atomic of `bytes` bytes a lane can be added: all are of one size.
@@ -151,17 +169,73 @@ impl UnrecordedAccesses {
         self.atomics.pcs.is_empty() || self.atomics.bytes == bytes
     }
 
-    /// Adds an access by lanes with these addresses, of some of the `bytes` bytes from `address` on. Of an atomic, returns the instructions
-    /// of all atomics if it meets another one.
-    pub fn push(&mut self, access: UnrecordedAccess, addresses: &PerLane<u64>, (address, bytes): (u64, u64)) -> &[Pc] {
-        assert!(bytes > 0 && !self.are_full(), "an access touches something, and there is room for it");
-        let accessed = if access.atomic.is_some() { &mut self.changed } else { &mut self.read };
-        units(address, bytes).for_each(|(word, bit)| accessed[word] |= bit);
-        let tile = LaneTile::of(access.lanes, addresses);
-        let lane_addresses = tile.map_or_else(|| self.scatter(addresses), Addresses::Tile);
-        self.accesses.push((access, lane_addresses));
-        let meets = access.atomic.is_some() && self.atomics.add(&access, addresses, address + bytes);
-        if meets { &self.atomics.pcs } else { &[] }
+    /// Adds a read.
+    #[inline(always)]
+    pub fn push_read(&mut self, read: UnrecordedAccess, event: &AccessEvent<'_>) {
+        assert!(read.atomic.is_none() && !self.are_full(), "a read is no atomic, and there is room for it");
+        add_units(&mut self.read, event.min, span(event));
+        self.push(read, event);
+    }
+
+    /// Adds a read of shared memory whose addresses make a tile by their shape; false, without effect, if they do not.
+    #[inline(always)]
+    pub fn push_shared_read(&mut self, read: &SharedRead<'_>) -> bool {
+        let Some(tile) = LaneTile::of_shape(read.shape, |lane| read.low + u64::from(read.deltas[lane])) else { return false };
+        assert!(!self.are_full(), "there is room for it");
+        add_units(&mut self.read, read.low, read.span);
+        let IssuePoint { tick, pc, warp, .. } = *read.point;
+        let access = UnrecordedAccess {
+            tick,
+            pc,
+            warp: WarpId::new(warp.number()),
+            lanes: read.lanes,
+            bytes: (read.bytes, read.bytes),
+            atomic: None,
+        };
+        self.put(access, Addresses::Tile(tile));
+        true
+    }
+
+    /// Adds an atomic. Returns the instructions of all atomics if it meets another one.
+    pub fn push_atomic(&mut self, atomic: UnrecordedAccess, event: &AccessEvent<'_>) -> &[Pc] {
+        assert!(atomic.atomic.is_some() && !self.are_full(), "an atomic is strong, and there is room for it");
+        let span = span(event);
+        add_units(&mut self.changed, event.min, span);
+        self.push(atomic, event);
+        if self.atomics.add(&atomic, event.addresses, event.min + span) { &self.atomics.pcs } else { &[] }
+    }
+
+    #[inline(always)]
+    fn push(&mut self, access: UnrecordedAccess, event: &AccessEvent<'_>) {
+        match event.shape.and_then(|shape| LaneTile::of_shape(shape, |lane| event.addresses[lane])) {
+            Some(tile) => self.put(access, Addresses::Tile(tile)),
+            None => self.push_irregular(access, event),
+        }
+    }
+
+    /// [`Self::push`] of addresses of no known shape.
+    #[inline(never)]
+    fn push_irregular(&mut self, access: UnrecordedAccess, event: &AccessEvent<'_>) {
+        let tile = LaneTile::of(event.lanes, event.addresses);
+        let addresses = tile.map_or_else(|| self.scatter(event.addresses), Addresses::Tile);
+        self.put(access, addresses);
+    }
+
+    #[inline(always)]
+    fn put(&mut self, access: UnrecordedAccess, addresses: Addresses) {
+        if self.count == self.accesses.len() {
+            self.grow();
+        }
+        self.accesses[self.count] = (access, addresses);
+        self.count += 1;
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        const NONE: UnrecordedAccess =
+            UnrecordedAccess { tick: Tick(0), pc: Pc(0), warp: WarpId::new(0), lanes: LaneMask::NONE, bytes: (0, 0), atomic: None };
+        let count = (self.accesses.len() + PLACES).min(MAX_ACCESSES);
+        self.accesses.resize(count, (NONE, Addresses::Scattered(0)));
     }
 
     fn scatter(&mut self, addresses: &PerLane<u64>) -> Addresses {
@@ -171,12 +245,12 @@ impl UnrecordedAccesses {
 
     /// The number of accesses.
     pub fn len(&self) -> usize {
-        self.accesses.len()
+        self.count
     }
 
     /// The one at `index` as an access of this block that is about to be added to `log`, and the addresses of its lanes.
     pub fn access(&self, index: usize, block: u32, log: &mut Log) -> (Access, PerLane<u64>) {
-        let (access, addresses) = &self.accesses[index];
+        let (access, addresses) = &self.accesses[..self.count][index];
         match addresses {
             Addresses::Tile(tile) => (access.access(block, LaneAddresses::Tile(*tile)), tile.addresses()),
             Addresses::Scattered(index) => {
@@ -188,7 +262,7 @@ impl UnrecordedAccesses {
 
     /// True if one of them may access the `bytes` bytes from `address` on.
     pub fn may_access(&self, address: u64, bytes: u64) -> bool {
-        !self.accesses.is_empty() && (includes(&self.read, address, bytes) || self.may_change(address, bytes))
+        self.count > 0 && (includes(&self.read, address, bytes) || self.may_change(address, bytes))
     }
 
     /// True if an atomic may access the `bytes` bytes from `address` on.
@@ -198,7 +272,7 @@ impl UnrecordedAccesses {
 
     /// True if a read may access the `bytes` bytes from `address` on.
     pub fn may_read(&self, address: u64, bytes: u64) -> bool {
-        !self.accesses.is_empty() && includes(&self.read, address, bytes)
+        self.count > 0 && includes(&self.read, address, bytes)
     }
 
     /// Takes all of them, oldest first.
@@ -209,7 +283,7 @@ impl UnrecordedAccesses {
     /// Removes all of them: all later accesses are ordered after them.
     pub fn clear(&mut self) {
         (self.read, self.changed) = Default::default();
-        self.accesses.clear();
+        self.count = 0;
         self.scattered.clear();
         self.atomics.clear();
     }
@@ -223,38 +297,69 @@ impl UnrecordedAccesses {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::isa::Space;
+    use crate::machine::{AccessKind, BlockId};
+
+    /// An access by all lanes, of 4 bytes each.
+    fn event(addresses: &PerLane<u64>) -> AccessEvent<'_> {
+        let (min, max) = addresses.iter().fold((u64::MAX, 0), |(min, max), address| (min.min(*address), max.max(*address)));
+        let point = IssuePoint { tick: Tick(3), pc: Pc(1), block: [0; 3], warp: WarpId::new(0) };
+        AccessEvent {
+            point,
+            block_id: BlockId { number: 0, block_slot: 0 },
+            lanes: LaneMask::ALL,
+            lockstep: LaneMask::NONE,
+            kind: AccessKind::Read,
+            semantics: crate::program::Access::default(),
+            proxy: Proxy::Generic,
+            space: Space::Shared,
+            owner: (0, 0),
+            addresses,
+            shape: None,
+            min,
+            max,
+            bytes: 4,
+            depth: 0,
+            store: None,
+        }
+    }
+
+    fn access(pc: u32, atomic: Option<Scope>) -> UnrecordedAccess {
+        UnrecordedAccess { tick: Tick(3), pc: Pc(pc), warp: WarpId::new(0), lanes: LaneMask::ALL, bytes: (4, 4), atomic }
+    }
+
+    fn row(start: u64) -> PerLane<u64> {
+        std::array::from_fn(|lane| start + lane as u64 * 4)
+    }
 
     #[test]
     fn a_read_is_found_by_what_it_touches() {
-        let addresses = std::array::from_fn(|lane| 0x3fc + lane as u64 * 4);
-        let (warp, lanes) = (WarpId::new(0), LaneMask::ALL);
-        let read = UnrecordedAccess { tick: Tick(3), pc: Pc(1), warp, lanes, bytes: (4, 4), atomic: None };
         let mut accesses = UnrecordedAccesses::default();
         assert!(!accesses.may_access(0, 1 << 20) && accesses.is_empty());
-        accesses.push(read, &addresses, (0x3fc, 0x80));
+        accesses.push_read(access(1, None), &event(&row(0x3fc)));
         let accessed = |accesses: &UnrecordedAccesses| [0x2ff, 0x300, 0x400, 0x4ff, 0x500].map(|address| accesses.may_access(address, 1));
         assert_eq!(accessed(&accesses), [false, true, true, true, false]);
         assert!(accesses.may_access(0, 0x301) && !accesses.may_access(0, 0x300));
         assert_eq!(accesses.take().len(), 1);
         assert_eq!(accessed(&accesses), [false; 5]);
-        accesses.push(read, &addresses, (UNIT * UNITS * 2, 4));
+        accesses.push_read(access(1, None), &event(&[UNIT * UNITS * 2; 32]));
         assert!(accesses.may_access(UNIT * UNITS, 1) && accesses.may_access(UNIT * UNITS - 1, 1) && !accesses.may_access(0, UNIT));
     }
 
     #[test]
     fn an_atomic_meets_those_of_its_locations() {
-        let at = |start: u64| -> PerLane<u64> { std::array::from_fn(|lane| start + lane as u64 * 4) };
-        let (warp, lanes, atomic) = (WarpId::new(0), LaneMask::ALL, Some(Scope::Gpu));
-        let add = |pc: u32| UnrecordedAccess { tick: Tick(3), pc: Pc(pc), warp, lanes, bytes: (4, 4), atomic };
+        let add = |accesses: &mut UnrecordedAccesses, pc: u32, addresses: &PerLane<u64>| {
+            accesses.push_atomic(access(pc, Some(Scope::Gpu)), &event(addresses)).to_vec()
+        };
         let mut accesses = UnrecordedAccesses::default();
-        assert!(accesses.push(add(1), &at(0), (0, 128)).is_empty() && accesses.push(add(1), &at(128), (128, 128)).is_empty());
-        assert_eq!(accesses.push(add(2), &at(252), (252, 128)), [Pc(1), Pc(2)]);
+        assert!(add(&mut accesses, 1, &row(0)).is_empty() && add(&mut accesses, 1, &row(128)).is_empty());
+        assert_eq!(add(&mut accesses, 2, &row(252)), [Pc(1), Pc(2)]);
         assert!(accesses.fit_atomic(4) && !accesses.fit_atomic(8) && accesses.may_change(0, 4) && !accesses.may_read(0, 4));
         accesses.clear();
-        assert!(accesses.fit_atomic(8) && accesses.push(add(2), &at(0), (0, 128)).is_empty());
+        assert!(accesses.fit_atomic(8) && add(&mut accesses, 2, &row(0)).is_empty());
         // Lanes of one instruction meet each other.
         accesses.clear();
-        assert_eq!(accesses.push(add(3), &[8; 32], (8, 4)), [Pc(3)]);
+        assert_eq!(add(&mut accesses, 3, &[8; 32]), [Pc(3)]);
     }
 
     #[test]

@@ -16,6 +16,7 @@ use crate::order::{Agent, AsyncKind};
 
 impl RaceChecker {
     /// A `wgmma` is fenced, issued, committed, waited for or ends, or an instruction uses one of its registers.
+    #[inline(never)]
     pub(super) fn wgmma(&mut self, event: &WgmmaEvent<'_>, to: &mut Reporter<'_>) -> bool {
         self.enter(event.block_id);
         self.record_unrecorded(event.block_id.block_slot);

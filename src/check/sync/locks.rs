@@ -103,6 +103,11 @@ impl Locks {
         Self { acquires: acquires.collect(), ..Self::default() }
     }
 
+    /// True if the program acquires locks.
+    pub fn has_any(&self) -> bool {
+        !self.acquires.is_empty()
+    }
+
     /// A launch begins.
     pub fn begin(&mut self) {
         *self = Self { acquires: std::mem::take(&mut self.acquires), ..Self::default() };

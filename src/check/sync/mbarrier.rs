@@ -162,6 +162,12 @@ impl Mbarriers {
         may_overlap && self.overlapping_access(event, to)
     }
 
+    /// True if some of the `bytes` bytes from `address` on may be of an mbarrier of the block in `block_slot`.
+    pub fn may_touch(&self, block_slot: u32, address: u64, bytes: u64) -> bool {
+        let extent = self.extents.get(block_slot as usize);
+        extent.is_some_and(|(start, end)| start < end && address < *end && address + bytes > *start)
+    }
+
     #[cold]
     fn overlapping_access(&self, event: &AccessEvent<'_>, to: &mut Reporter<'_>) -> bool {
         let block_slot = event.owner.0;

@@ -42,8 +42,10 @@ use crate::check::reachability::Reachability;
 use crate::check::reporter::Reporter;
 use crate::isa::Space;
 use crate::machine::{
-    AccessEvent, CopyEvent, Event, EventKind, EventMask, LaunchEnd, LaunchStart, MbarrierChange, MbarrierEvent, SyncEvent, SyncKind,
+    AccessEvent, CopyEvent, Event, EventKind, EventMask, LaunchEnd, LaunchStart, MbarrierChange, MbarrierEvent, SharedRead, SyncEvent,
+    SyncKind,
 };
+use crate::program::{Op, Program};
 
 /// The checker of synchronization.
 #[derive(Clone, Default)]
@@ -56,6 +58,10 @@ struct SyncChecker {
     reachability: Reachability,
     wgmmas: Wgmmas,
     locks: Locks,
+    /// Whether the program initializes mbarriers.
+    has_mbarriers: bool,
+    /// Whether an access may concern an mbarrier, a lock, or another block of the cluster.
+    observes_accesses: bool,
 }
 
 /// The checker of synchronization.
@@ -63,7 +69,7 @@ pub(super) const ROW: CheckerRow = CheckerRow {
     word: "sync",
     about: "barriers, masks, mbarriers, groups of copies",
     findings: catalogue::FINDINGS,
-    make: Some(|program| Box::new(SyncChecker { locks: Locks::new(program), ..SyncChecker::default() })),
+    make: Some(|program| Box::new(SyncChecker::new(program))),
 };
 
 impl Checker for SyncChecker {
@@ -76,12 +82,13 @@ impl Checker for SyncChecker {
         self.wgmmas = Wgmmas::default();
         self.clusters.begin(u64::from(config.blocks_of_cluster()));
         self.locks.begin();
+        self.observes_accesses = self.has_mbarriers || self.locks.has_any() || config.blocks_of_cluster() > 1;
     }
 
     fn mask(&self) -> EventMask {
-        const MASK: EventMask =
-            EventMask::of(&[EventKind::Access, EventKind::Sync, EventKind::Copy, EventKind::Mbarrier, EventKind::Wgmma]);
-        MASK
+        const MASK: EventMask = EventMask::of(&[EventKind::Sync, EventKind::Copy, EventKind::Mbarrier, EventKind::Wgmma]);
+        const ACCESSES: EventMask = MASK.with(EventMask::of(&[EventKind::Access]));
+        if self.observes_accesses { ACCESSES } else { MASK }
     }
 
     fn event(&mut self, event: &Event<'_>, to: &mut Reporter<'_>) -> bool {
@@ -93,6 +100,10 @@ impl Checker for SyncChecker {
             Event::Wgmma(wgmma) => self.wgmmas.event(wgmma, to),
             Event::Collective(_) | Event::Before(..) | Event::After(..) | Event::Reconverged(..) | Event::Arrived(..) => false,
         }
+    }
+
+    fn shared_read(&mut self, read: &SharedRead<'_>) -> bool {
+        !self.mbarriers.may_touch(read.block_id.block_slot, read.low, read.span)
     }
 
     fn end(&mut self, end: &LaunchEnd, fault: Option<FindingId>, to: &mut Reporter<'_>) {
@@ -116,6 +127,11 @@ impl Checker for SyncChecker {
 }
 
 impl SyncChecker {
+    fn new(program: &Program) -> Self {
+        let has_mbarriers = program.code.iter().any(|inst| matches!(inst.op, Op::Mbarrier(_)));
+        Self { locks: Locks::new(program), has_mbarriers, ..Self::default() }
+    }
+
     /// Memory is about to be accessed. True if that is a new finding, as for all handlers below.
     #[inline]
     fn access(&mut self, event: &AccessEvent<'_>, to: &mut Reporter<'_>) -> bool {

@@ -18,7 +18,7 @@ use crate::debug::findings::FindingText;
 use crate::debug::stale::{self, StaleAccess};
 use crate::debug::timeline::Input;
 use crate::launch::PlannedLaunch;
-use crate::machine::{Device, Event, EventMask, Machine, NullObserver, Observer, Step, Tick};
+use crate::machine::{Device, Event, EventMask, Machine, NullObserver, Observer, SharedRead, Step, Tick};
 use crate::program::Pc;
 
 /// Warp-instructions between two checks of the step limit and for an interrupt: a fraction of a second.
@@ -249,5 +249,9 @@ impl Observer for Asking<'_> {
             self.is_decided.set(true);
         }
         is_new
+    }
+
+    fn shared_read(&mut self, read: &SharedRead<'_>) -> bool {
+        self.checkers.shared_read(read)
     }
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use crate::isa::Space;
 use crate::launch::{Case, PlannedLaunch, join_ranges};
-use crate::machine::{AccessKind, CopyStage, Event, EventKind, EventMask, MemoryOwner, Observer};
+use crate::machine::{AccessKind, CopyStage, Event, EventKind, EventMask, MemoryOwner, Observer, SharedRead};
 
 /// Bytes of a page of the map: a bit for each byte in a word.
 const PAGE_BYTES: u64 = 64;
@@ -100,6 +100,10 @@ impl Observer for Written {
         }
         false
     }
+
+    fn shared_read(&mut self, _read: &SharedRead<'_>) -> bool {
+        true
+    }
 }
 
 /// An observer with another one beside it, each of which receives the events of its own mask.
@@ -115,6 +119,12 @@ impl Observer for Beside<'_> {
         // Each receives it, whatever the other one answers.
         let pauses = pass(self.0);
         pass(self.1) || pauses
+    }
+
+    /// What the second one takes note of, it may receive again.
+    fn shared_read(&mut self, read: &SharedRead<'_>) -> bool {
+        let notes = |observer: &mut dyn Observer| !observer.mask().has(EventKind::Access) || observer.shared_read(read);
+        notes(self.1) && notes(self.0)
     }
 }
 

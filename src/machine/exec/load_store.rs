@@ -478,6 +478,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             space,
             owner,
             addresses,
+            shape: None,
             min,
             max,
             bytes,

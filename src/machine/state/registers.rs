@@ -5,7 +5,7 @@
 
 use crate::machine::state::coverage::WriteTable;
 use crate::machine::state::definedness::Definedness;
-use crate::machine::state::lanes::{LaneMask, PerLane};
+use crate::machine::state::lanes::{LANES, LaneMask, PerLane, Word, blend};
 use crate::program::operands::RegisterOperand;
 use crate::program::{Bank, Pc, Slot, Slots};
 
@@ -122,12 +122,12 @@ impl Registers {
     }
 }
 
-fn clear<T: Copy + Default>(bank: &mut Vec<PerLane<T>>, start: usize, end: usize, mask: LaneMask) {
+fn clear<T: Word>(bank: &mut Vec<PerLane<T>>, start: usize, end: usize, mask: LaneMask) {
     let present = bank.len().min(end);
     for register in &mut bank[start.min(present)..present] {
-        crate::machine::state::lanes::blend(register, &[T::default(); 32], mask);
+        blend(register, &[T::NONE; LANES], mask);
     }
     if bank.len() < end {
-        bank.resize(end, [T::default(); 32]);
+        bank.resize(end, [T::NONE; LANES]);
     }
 }

@@ -125,6 +125,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                     space,
                     owner,
                     addresses,
+                    shape: None,
                     min: *address,
                     max: *address,
                     bytes,

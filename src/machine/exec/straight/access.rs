@@ -1,8 +1,8 @@
 //! Loads and stores whose lanes access one page.
 
-use super::pattern::{Pattern, ROW, Shape};
+use super::pattern::Pattern;
 use crate::isa::Space;
-use crate::machine::state::lanes::{LANES, LaneMask, PerLane};
+use crate::machine::state::lanes::{LANES, LaneMask, LaneShape, PerLane, ROW};
 use crate::machine::state::memory::{PAGE_BYTES, Pages, Region};
 use crate::program::map::Map;
 
@@ -108,8 +108,8 @@ pub(super) fn gather<const N: usize, T: Copy + Default>(
     let words = page.as_chunks::<N>().0;
     let count = PAGE_BYTES / N;
     let strides = match pattern.shape {
-        Shape::Same => return [word(words[at / N % count]); LANES],
-        Shape::Rows(strides) => strides,
+        LaneShape::Same => return [word(words[at / N % count]); LANES],
+        LaneShape::Rows(strides) => strides,
     };
     let mut out = [T::default(); LANES];
     for (row, out) in out.as_chunks_mut::<ROW>().0.iter_mut().enumerate() {
@@ -138,7 +138,7 @@ pub(super) fn scatter<const N: usize, T: Copy>(
 ) {
     let count = PAGE_BYTES / N;
     let words = page.as_chunks_mut::<N>().0;
-    if let Shape::Rows(strides) = pattern.shape
+    if let LaneShape::Rows(strides) = pattern.shape
         && mask == LaneMask::ALL
     {
         for (row, values) in values.as_chunks::<ROW>().0.iter().enumerate() {

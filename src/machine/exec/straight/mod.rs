@@ -114,7 +114,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let ticks = if others.none { self.ticks_left } else { self.ticks_left.min(self.ticks_to_yield()) };
         let (program, prepared, reports) = (self.program, self.prepared, self.wants(EventKind::Access));
         self.patterns.clear();
-        let straight = Straight {
+        let mut straight = Straight {
             program,
             micros: &prepared.straight.micros,
             rank: &prepared.rank,
@@ -153,7 +153,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             },
             done: Done::before(group.pc, &self.point, counter.start, ticks, self.wants),
         };
-        let done = prepared.simd.dispatch(straight);
+        let done = prepared.simd.dispatch(&mut straight);
         let ran = ticks - done.ticks_left;
         self.ticks_left -= ran;
         self.point.tick += u64::from(ran);
@@ -169,11 +169,11 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     }
 }
 
-impl pulp::WithSimd for Straight<'_> {
+impl pulp::WithSimd for &mut Straight<'_> {
     type Output = Done;
 
     #[inline(always)]
-    fn with_simd<S: pulp::Simd>(mut self, _simd: S) -> Done {
+    fn with_simd<S: pulp::Simd>(self, _simd: S) -> Done {
         while self.done.ticks_left > 0 {
             let pc = self.done.pc;
             let micro = &self.micros[pc.index()];
@@ -332,6 +332,9 @@ impl Straight<'_> {
         let (point, element) = (self.point(pc), u32::from(micro.bytes));
         let Self { program, simd, lanes, patterns, memory, report, .. } = self;
         let op = &program.code[pc.index()].op;
+        let Op::Memory(MemoryOp::Load { access: semantics, .. } | MemoryOp::LoadVector { access: semantics, .. }) = op else {
+            return false;
+        };
         let parts = if let Op::Memory(MemoryOp::LoadVector { parts, .. }) = op
             && micro.step == Step::LoadVector32
         {
@@ -346,7 +349,7 @@ impl Straight<'_> {
         }
         let mut emit = |found: &Found<'_>, lanes: LaneMask| {
             if let Some(report) = report {
-                report.load(&Reported { point, lanes, bytes, semantics: op.access().unwrap_or_default(), pattern }, found);
+                report.load(&Reported { point, lanes, bytes, semantics, pattern }, found);
             }
         };
         if micro.space == Space::Param {
@@ -386,6 +389,9 @@ impl Straight<'_> {
         let (point, element) = (self.point(pc), u32::from(micro.bytes));
         let Self { program, simd, lanes, patterns, memory, report, done, .. } = self;
         let op = &program.code[pc.index()].op;
+        let Op::Memory(MemoryOp::Store { access: semantics, .. } | MemoryOp::StoreVector { access: semantics, .. }) = op else {
+            return false;
+        };
         let parts = if let Op::Memory(MemoryOp::StoreVector { parts, .. }) = op
             && micro.step == Step::StoreVector32
         {
@@ -403,9 +409,17 @@ impl Straight<'_> {
         let Some(at) = in_one_page(start, pattern.span, bytes) else { return false };
         if let Some(report) = report {
             let value = |part: &Src| if element == 8 { *lanes.get64(*part) } else { lanes.get32(*part).map(u64::from) };
-            let elements: SmallVec<[PerLane<u64>; 4]> = parts.iter().map(value).collect();
-            let reported = Reported { point, lanes: lanes.mask, bytes, semantics: op.access().unwrap_or_default(), pattern };
-            report.store(&reported, &found, element, &elements);
+            // Moved as a whole, the elements would take longer than the rest of the store.
+            let (single, several): ([PerLane<u64>; 1], SmallVec<[PerLane<u64>; 4]>);
+            let elements: &[PerLane<u64>] = if let [part] = parts {
+                single = [value(part)];
+                &single
+            } else {
+                several = parts.iter().map(value).collect();
+                &several
+            };
+            let reported = Reported { point, lanes: lanes.mask, bytes, semantics, pattern };
+            report.store(&reported, &found, element, elements);
         }
         let (space, low) = (found.space, found.low);
         let Some(page) = memory.page_mut(space, low, start) else { return false };

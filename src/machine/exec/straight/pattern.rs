@@ -1,28 +1,10 @@
 //! The pattern of the addresses of an access, analyzed once per value of the register that is their base.
 
 use crate::machine::exec::operands::Lanes;
-use crate::machine::state::lanes::{LANES, LaneMask, PerLane};
+use crate::machine::state::lanes::{LANES, LaneMask, LaneShape, PerLane, ROW, ROWS, UNEVEN};
 use crate::machine::state::memory::PAGE_BYTES;
 use crate::machine::state::tables::straight::Micro;
 use crate::program::SrcKind;
-
-/// Lanes of a row: the lanes of a warp are four rows.
-pub const ROW: usize = 8;
-
-/// Rows of a warp.
-pub const ROWS: usize = LANES / ROW;
-
-/// How the addresses of the lanes follow each other.
-#[derive(Clone, Copy)]
-pub enum Shape {
-    /// All are the same.
-    Same,
-    /// The distance between neighbors, in each row; [`UNEVEN`] if it is not the same.
-    Rows([u32; ROWS]),
-}
-
-/// The stride of a row whose lanes have different distances.
-pub(super) const UNEVEN: u32 = u32::MAX;
 
 /// Addresses that are close together, relative to the lowest. Lanes that do not execute have that of the first that does.
 #[derive(Clone, Copy)]
@@ -36,13 +18,13 @@ pub struct Pattern {
     /// The distance of each lane from the lowest address.
     pub deltas: PerLane<u32>,
     /// The order of the distances.
-    pub shape: Shape,
+    pub shape: LaneShape,
     /// The lanes that execute.
     mask: LaneMask,
 }
 
 /// The pattern of an address that all lanes share.
-const SAME: Pattern = Pattern { low: 0, span: 0, low_bits: 0, deltas: [0; LANES], shape: Shape::Same, mask: LaneMask::ALL };
+const SAME: Pattern = Pattern { low: 0, span: 0, low_bits: 0, deltas: [0; LANES], shape: LaneShape::Same, mask: LaneMask::ALL };
 
 impl Pattern {
     /// The pattern of `bases` for the lanes of `mask`; none if they are further apart than a page.
@@ -70,7 +52,7 @@ impl Pattern {
             span = span.max(delta);
             low_bits |= delta;
         }
-        let shape = if span == 0 { Shape::Same } else { Shape::Rows(strides(&deltas)) };
+        let shape = if span == 0 { LaneShape::Same } else { LaneShape::Rows(strides(&deltas)) };
         Some(Self { low: first.wrapping_add(i64::from(min) as u64), span, low_bits, deltas, shape, mask })
     }
 }

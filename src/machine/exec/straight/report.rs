@@ -2,9 +2,10 @@
 
 use super::access::Found;
 use super::pattern::Pattern;
-use crate::machine::event::{AccessEvent, AccessKind, Event, EventMask, Observer, Proxy, StoreData};
+use crate::isa::{Ordering, Space};
+use crate::machine::event::{AccessEvent, AccessKind, Event, EventMask, Observer, Proxy, SharedRead, StoreData};
 use crate::machine::state::issue_point::{BlockId, IssuePoint};
-use crate::machine::state::lanes::{LaneMask, PerLane};
+use crate::machine::state::lanes::{LANES, LaneMask, PerLane};
 use crate::program::Access;
 
 /// The observer of a stretch that receives its accesses, and what is the same in all events.
@@ -31,7 +32,8 @@ pub(super) struct Reported<'a> {
     pub lanes: LaneMask,
     /// Bytes of a lane.
     pub bytes: u32,
-    pub semantics: Access,
+    /// As the program has them.
+    pub semantics: &'a Access,
     pub pattern: &'a Pattern,
 }
 
@@ -39,9 +41,31 @@ impl Report<'_> {
     /// Reports a load.
     #[inline(never)]
     pub fn load(&mut self, reported: &Reported<'_>, found: &Found<'_>) {
+        if found.space == Space::Shared && self.is_noted(reported, found) {
+            return;
+        }
         let proxy = if reported.semantics.non_coherent { Proxy::ReadOnly } else { Proxy::Generic };
         self.emit(reported, found, (AccessKind::Read, proxy), None);
         self.wants = self.observer.mask();
+    }
+
+    /// True if the observer takes note of a load from shared memory without an event.
+    #[inline(always)]
+    fn is_noted(&mut self, reported: &Reported<'_>, found: &Found<'_>) -> bool {
+        let Reported { point, lanes, bytes, semantics, pattern } = reported;
+        if *lanes != LaneMask::ALL || semantics.ordering != Ordering::Weak || semantics.non_coherent || !self.lockstep.is_empty() {
+            return false;
+        }
+        self.observer.shared_read(&SharedRead {
+            point,
+            block_id: self.block_id,
+            lanes: *lanes,
+            low: found.low,
+            span: u64::from(pattern.span) + u64::from(*bytes),
+            bytes: *bytes,
+            deltas: &pattern.deltas,
+            shape: &pattern.shape,
+        })
     }
 
     /// Reports a store of elements of `element_bytes` that is about to happen.
@@ -53,18 +77,22 @@ impl Report<'_> {
 
     fn emit(&mut self, reported: &Reported<'_>, found: &Found<'_>, (kind, proxy): (AccessKind, Proxy), store: Option<StoreData<'_>>) {
         let Reported { point, lanes, bytes, semantics, pattern } = *reported;
-        let addresses = pattern.deltas.map(|delta| found.low + u64::from(delta));
+        let mut addresses = [found.low; LANES];
+        if pattern.span > 0 {
+            addresses.iter_mut().zip(&pattern.deltas).for_each(|(address, delta)| *address += u64::from(*delta));
+        }
         self.paused |= self.observer.event(&Event::Access(AccessEvent {
             point,
             block_id: self.block_id,
             lanes,
             lockstep: self.lockstep,
             kind,
-            semantics,
+            semantics: *semantics,
             proxy,
             space: found.space,
             owner: (self.block_id.block_slot, self.rank),
             addresses: &addresses,
+            shape: Some(&pattern.shape).filter(|_| lanes == LaneMask::ALL),
             min: found.low,
             max: found.low + u64::from(pattern.span),
             bytes,
