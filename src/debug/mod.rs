@@ -65,6 +65,7 @@ pub mod view;
 mod awaited;
 mod causes;
 mod fault;
+mod file_line;
 mod polled;
 mod relaunch;
 mod site;
@@ -75,6 +76,7 @@ mod watched_access;
 
 pub use awaited::explain_awaited;
 pub use fault::{Fault, Waiting};
+pub use file_line::FileLine;
 pub use open::asm;
 pub use open::open;
 pub use open::{LaunchChoice, OpenError, Opened, Request};
@@ -82,7 +84,7 @@ pub use run::{
     BufferHead, CaseRun, HostMemory, HostRange, HostWrite, LaunchRun, RESIDENT_MAX, RunError, RunOptions, Summary, SwappedSections,
     run_case, run_case_until, start_case, summarize,
 };
-pub use site::{FileLine, Site, SourceText};
+pub use site::{Site, SourceText};
 pub use units::format_bytes;
 pub use verify::{
     CaseReport, ComparedPart, Comparison, Criteria, Failure, FindingBudget, Omitted, Writer, compare_expected, last_writers, verify_case,

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::base::WarpId;
 use crate::debug::eval_context::{EvalContext, ThreadError};
+use crate::debug::file_line::{FileLine, source_lines};
 use crate::debug::focus::Focus;
 use crate::debug::roles::{NO_ROLES, Roles};
 use crate::debug::skip::Skips;
@@ -58,28 +59,6 @@ pub struct SourceText {
     pub line: u32,
     /// Its text.
     pub text: String,
-}
-
-/// A line of a file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct FileLine {
-    /// The file as it is named where it is used: on the command line, by the launch file, by `.file`.
-    pub file: String,
-    /// The line, from 1.
-    pub line: u32,
-}
-
-impl FileLine {
-    /// The place with the name of its file; none if the line is unknown, for which compilers write 0.
-    pub(in crate::debug) fn of(program: &Program, place: SourceLine) -> Option<Self> {
-        let (_, name) = program.source_files.iter().find(|(number, _)| *number == place.file).filter(|_| place.line > 0)?;
-        Some(Self { file: name.clone(), line: place.line })
-    }
-
-    /// `file.cu:7`, without folders.
-    pub fn short(&self) -> String {
-        format!("{}:{}", self.file.rsplit(['/', '\\']).next().unwrap_or(&self.file), self.line)
-    }
 }
 
 impl Site {
@@ -171,9 +150,4 @@ fn ptx_line(program: &Program, pc: Pc) -> Option<FileLine> {
     let span = program.spans.get(pc.index())?;
     let file = program.sources_text.file(span.source);
     Some(FileLine { file: file.name().to_string(), line: file.line_of(span.start) })
-}
-
-/// The line of the source language that `.loc` names, and the call sites of its inlined function, innermost first.
-pub(in crate::debug) fn source_lines(program: &Program, pc: Pc) -> Vec<FileLine> {
-    program.source_places(pc).filter_map(|place| FileLine::of(program, place)).collect()
 }

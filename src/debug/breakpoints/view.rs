@@ -3,9 +3,9 @@
 use super::call_places::frame_of;
 use super::location::Location;
 use super::{Breakpoint, Breakpoints, Trigger, WatchMode};
+use crate::debug::file_line::FileLine;
 use crate::debug::focus::ThreadFilter;
 use crate::debug::inlined::calls_at;
-use crate::debug::site::FileLine;
 use crate::debug::source_texts::SourceTexts;
 use crate::dwarf::LazyDebugInfo;
 use crate::program::{Pc, Program, SourceLine, shown_name};

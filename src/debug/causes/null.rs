@@ -3,10 +3,10 @@
 use super::FaultedLaunch;
 use crate::cfg::ControlFlow;
 use crate::debug::eval_context::{Buffer, EvalContext, Frame};
+use crate::debug::file_line::{FileLine, source_lines};
 use crate::debug::focus::Focus;
 use crate::debug::memory;
 use crate::debug::names::memory_name;
-use crate::debug::site::{FileLine, source_lines};
 use crate::flow::def_use::{DefUse, Definition};
 use crate::isa::Space;
 use crate::machine::{Machine, Trap, TrapKind};

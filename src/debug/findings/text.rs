@@ -6,8 +6,9 @@ use super::FixOutcome;
 use crate::base::Severity;
 use crate::check::{FindingId, SideAction};
 use crate::debug::fault::{Fault, Waiting};
+use crate::debug::file_line::FileLine;
 use crate::debug::roles::Roles;
-use crate::debug::site::{FileLine, Site};
+use crate::debug::site::Site;
 
 /// A finding with names and values.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -367,7 +367,7 @@ fn barriers_at(program: &Program, level: BarrierLevel, positions: &[Position]) -
 fn inserted(program: &Program, at: Position, text: &str, construct: Option<Construct>) -> String {
     let pc = at.pc();
     let language = Language::of(program, pc);
-    let source = crate::debug::site::source_lines(program, pc).into_iter().next();
+    let source = crate::debug::file_line::source_lines(program, pc).into_iter().next();
     match (construct.filter(|_| language != Language::Ptx), source) {
         (Some(construct), Some(line)) => {
             let place = if ends_turn(program, at) { "at the end of each turn of the loop at" } else { preposition(at) };
@@ -393,7 +393,7 @@ fn preposition(at: Position) -> &'static str {
 /// `before k.ptx:12 (k.cu:7)`
 fn at(program: &Program, position: Position, with_source: bool) -> String {
     let pc = position.pc();
-    let source = crate::debug::site::source_lines(program, pc).into_iter().next().filter(|_| with_source);
+    let source = crate::debug::file_line::source_lines(program, pc).into_iter().next().filter(|_| with_source);
     let source = source.map_or(String::new(), |line| format!(" ({})", line.short()));
     format!("{} {}{source}", preposition(position), program.place(pc))
 }

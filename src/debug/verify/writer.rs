@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::debug::file_line::source_lines;
 use crate::debug::last_writes::{LastWrite, LastWrites};
 use crate::debug::run::{Job, RunError, RunOptions, Runner};
-use crate::debug::site::source_lines;
 use crate::launch::Case;
 use crate::machine::{Instrumentation, Tick, thread_index};
 use crate::program::{Pc, Program};

@@ -7,9 +7,9 @@ use super::location::lane_locations;
 use super::masks::masked;
 use crate::base::SourceId;
 use crate::debug::eval_context::EvalContext;
+use crate::debug::file_line::FileLine;
 use crate::debug::focus::ThreadFilter;
 use crate::debug::frame_scopes;
-use crate::debug::site::FileLine;
 use crate::machine::LaneMask;
 use crate::program::{ContractionKind, Pc, Program};
 

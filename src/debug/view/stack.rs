@@ -5,9 +5,9 @@ use serde::Serialize;
 use super::CodePlace;
 use super::locals::{LocalRow, SourceArgument, source_arguments};
 use crate::debug::eval_context::{EvalContext, Frame, ThreadError};
+use crate::debug::file_line::FileLine;
 use crate::debug::focus::Focus;
 use crate::debug::inlined::{self, CallInPlace};
-use crate::debug::site::FileLine;
 use crate::program::{Pc, SourceLine, qualified_name};
 
 /// The call stack of a lane.
