@@ -30,3 +30,8 @@ impl FileLine {
 pub(in crate::debug) fn source_lines(program: &Program, pc: Pc) -> Vec<FileLine> {
     program.source_places(pc).filter_map(|place| FileLine::of(program, place)).collect()
 }
+
+/// The innermost of them, without folders: `k.cu:12`; none if the module does not say.
+pub fn source_line(program: &Program, pc: Pc) -> Option<String> {
+    source_lines(program, pc).first().map(FileLine::short)
+}

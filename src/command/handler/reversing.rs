@@ -161,6 +161,10 @@ fn search(context: &mut Context<'_>, call: &Call, find: fn(&mut Session, &Target
         Err(error) => context.expression(argument).ok().and_then(|place| context.session.shared_place(&place)).ok_or(error)?,
     };
     let history = find(context.session, &target, context.interrupt);
+    // A variable that has no value says why.
+    if matches!(target, Target::Variable(_)) && (history.writes.len(), history.changes.len()) == (0, 0) && !history.interrupted {
+        context.value(argument)?;
+    }
     let eval_context = context.session.eval_context();
     let writes = history.writes.iter().map(|write| WatchedAccessText::new(&eval_context, write)).collect();
     // For a whole array, the written elements are shown with the types of the writes.

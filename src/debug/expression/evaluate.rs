@@ -11,7 +11,7 @@ use super::tree::{Aggregate, BinaryOp, Node, NodeKind};
 use crate::debug::eval_context::{EvalContext, Frame, ThreadError};
 use crate::debug::memory::{self, MemoryError};
 use crate::debug::names::scope::{self, MemoryLocation, Named, RegisterLocation};
-use crate::debug::source_names::{ObjectError, SourceObject};
+use crate::debug::source_names::{self, ObjectError, SourceObject};
 use crate::debug::value::number::{self, little_endian};
 use crate::debug::value::{Array, Lanes, Scalar, Type, Value};
 use crate::isa::{ScalarType, Space};
@@ -367,13 +367,16 @@ impl<'a> Evaluator<'a> {
                 let reason = match frame {
                     // The name is in the scope of a function that the thread is not in.
                     Err(error) if scope::is_in_a_function(self.context.program(), name) => error.clone().into(),
-                    _ => {
-                        Reason::Unknown { name: name.to_string(), hint: self.has_hints.then(|| scope::hint(&self.context, name)).flatten() }
-                    }
+                    Err(_) => self.unknown(name),
+                    Ok(frame) => source_names::out_of_scope(&self.context, frame, name).map_or_else(|| self.unknown(name), Reason::Object),
                 };
                 Err(EvaluationError { column: node.at, reason })
             }
         }
+    }
+
+    fn unknown(&self, name: &str) -> Reason {
+        Reason::Unknown { name: name.to_string(), hint: self.has_hints.then(|| scope::hint(&self.context, name)).flatten() }
     }
 
     /// `%r7.x`: the first of the numbers that a register of a packed type holds, `.y` the second; none if it is no register.

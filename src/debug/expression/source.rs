@@ -3,6 +3,7 @@
 use super::evaluate::{Evaluated, Evaluator, Referent, failed, moved, refused};
 use super::tree::{Node, NodeKind};
 use crate::debug::eval_context::Frame;
+use crate::debug::file_line::source_line;
 use crate::debug::names::scope::{self, RegisterLocation};
 use crate::debug::source_names::values::number_of;
 use crate::debug::source_names::{self, ObjectError, ObjectPlace, SourceObject, types};
@@ -49,8 +50,12 @@ impl<'a> Evaluator<'a> {
             && !self.is_one_of_lanes
             && self.own_frame().is_some_and(|frame| !scope::is_written(frame, register))
         {
-            let register = self.register_name(register);
-            return Err(failed(node, ObjectError::NotAssigned { name: name.to_string(), register }));
+            let by = self.own_frame().and_then(|frame| {
+                let (program, function) = (self.context.program(), self.context.function(frame));
+                source_line(program, source_names::first_write(program, function, register)?)
+            });
+            let (name, register) = (name.to_string(), self.register_name(register));
+            return Err(failed(node, ObjectError::NotAssigned { name, register, by }));
         }
         self.referred(node, object).map(Some)
     }

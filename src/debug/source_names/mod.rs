@@ -8,16 +8,18 @@ pub mod types;
 pub mod values;
 mod watched;
 
+pub(in crate::debug) use object::first_write;
 pub use object::{ObjectError, ObjectPlace, Parts, SourceObject};
 pub use watched::Extract;
 
 use std::ops::Range;
 
 use super::eval_context::{EvalContext, Frame};
+use super::file_line::source_line;
 use super::frame_scopes;
 use crate::base::counted;
 use crate::dwarf::{DebugInfo, DwarfError, Scope, ScopeId, ScopeKind, Type, Variable};
-use crate::program::{Function, Pc, Program, short_name};
+use crate::program::{Function, Pc, Program, SourceLine, short_name};
 
 /// A variable of the source.
 #[derive(Clone, Copy, Debug)]
@@ -53,6 +55,33 @@ fn called<'a>(info: &'a DebugInfo, frame: &Frame<'_>, scope: &'a Scope, id: Scop
     let named = || scope.variables.iter().filter(|variable| &*variable.name == name);
     let variable = named().find(|variable| variable.location_at(frame.position()).is_some()).or_else(|| named().next_back())?;
     Some(SourceVariable { info, variable, scope: Some(id) })
+}
+
+/// Why `name` means nothing here if it is a variable of another part of the function of `frame`: where it is in scope.
+pub fn out_of_scope(context: &EvalContext<'_>, frame: &Frame<'_>, name: &str) -> Option<ObjectError> {
+    let (info, program, here) = (context.debug_info()?, context.program(), frame.position());
+    let function = &context.function(frame).code;
+    let is_of_function = |scope: &&Scope| {
+        let is_inside = |code: &Range<u32>| function.start <= code.start && code.end <= function.end && code.start < code.end;
+        !scope.code.is_empty() && scope.code.iter().all(is_inside) && scope.variables.iter().any(|variable| &*variable.name == name)
+    };
+    let extent = |scope: &Scope| {
+        let first = scope.code.iter().map(|code| code.start).min().unwrap_or(0);
+        first..scope.code.iter().map(|code| code.end).max().unwrap_or(0)
+    };
+    let mut scopes: Vec<Range<u32>> = info.scopes.entries().map(|(_, scope)| scope).filter(is_of_function).map(extent).collect();
+    scopes.sort_by_key(|code| code.start);
+    let scope = scopes.iter().find(|code| here.0 < code.start).or(scopes.last())?;
+    let lines: Vec<SourceLine> = scope.clone().filter_map(|pc| program.source_lines.get(pc as usize).copied().flatten()).collect();
+    let first = source_line(program, Pc(scope.start)).unwrap_or_else(|| program.place(Pc(scope.start)));
+    let place = if here.0 < scope.start {
+        format!("from {first} on")
+    } else {
+        let of_file = lines.iter().filter(|line| lines.first().is_some_and(|first| first.file == line.file));
+        let last = of_file.map(|line| line.line).max().unwrap_or_else(|| program.line(Pc(scope.end.saturating_sub(1))));
+        format!("from {first} to line {last}")
+    };
+    Some(ObjectError::OutOfScope { name: name.to_string(), place })
 }
 
 fn is_source_name(linkage: &str, name: &str) -> bool {

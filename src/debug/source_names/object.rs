@@ -2,6 +2,7 @@
 
 use super::SourceVariable;
 use crate::debug::eval_context::{EvalContext, Frame};
+use crate::debug::file_line::source_line;
 use crate::debug::memory::{self, MemoryError};
 use crate::debug::names::scope::{self, Named, RegisterLocation, register_bits};
 use crate::debug::value::number::little_endian;
@@ -56,20 +57,32 @@ pub enum ObjectError {
     #[error("'{0}' has no place: the compiler has removed it")]
     Removed(String),
     /// No range of its locations holds the instruction.
-    #[error("'{name}' has no value here: it has one in {ranges} of the module")]
+    #[error("'{name}' has no value here: it has one {}in {ranges} of the module", from_on(from.as_deref()))]
     OutOfRange {
         /// Its name.
         name: String,
+        /// The line of the source from which on it has one, if that is still to come.
+        from: Option<String>,
         /// The lines of PTX in which it has one.
         ranges: String,
     },
     /// The register that holds it has not been written.
-    #[error("'{name}' has no value yet: {register}, which holds it, has not been written")]
+    #[error("'{name}' has no value yet: {register}, which holds it, has not been written{}", writes_it(by.as_deref()))]
     NotAssigned {
         /// Its name.
         name: String,
         /// The register.
         register: String,
+        /// The line of the source with the first instruction that writes it.
+        by: Option<String>,
+    },
+    /// It belongs to another part of the function.
+    #[error("'{name}' is not in scope here: it is {place}")]
+    OutOfScope {
+        /// Its name.
+        name: String,
+        /// Where it is in scope.
+        place: String,
     },
     /// The location cannot be evaluated.
     #[error("'{name}': {error}")]
@@ -85,6 +98,16 @@ pub enum ObjectError {
     /// Another reason.
     #[error("{0}")]
     Other(String),
+}
+
+/// `from k.cu:12 on, `
+fn from_on(line: Option<&str>) -> String {
+    line.map_or(String::new(), |line| format!("from {line} on, "))
+}
+
+/// `; k.cu:12 writes it`
+fn writes_it(line: Option<&str>) -> String {
+    line.map_or(String::new(), |line| format!("; {line} writes it"))
 }
 
 impl<'a> SourceVariable<'a> {
@@ -106,7 +129,12 @@ impl<'a> SourceVariable<'a> {
         let Some(location) = location else {
             return Err(match self.variable.locations.as_slice() {
                 [] => ObjectError::Removed(name()),
-                _ => ObjectError::OutOfRange { name: name(), ranges: self.ranges(context.program()) },
+                entries => {
+                    let first = entries.iter().filter_map(|entry| entry.code.as_ref().map(|code| code.start)).min();
+                    let ahead = first.filter(|first| frame.is_some_and(|frame| frame.position().0 < *first));
+                    let from = ahead.and_then(|first| source_line(context.program(), Pc(first)));
+                    ObjectError::OutOfRange { name: name(), from, ranges: self.ranges(context.program()) }
+                }
             });
         };
         let thread = Thread { context, frame, variable: self };
@@ -132,6 +160,11 @@ impl<'a> SourceVariable<'a> {
         let frame = frame.filter(|_| self.variable.is_parameter)?;
         let function = context.function(frame);
         let load = first_write(context.program(), function, register)?;
+        let is_control = |pc: u32| context.program().code.get(pc as usize).is_some_and(|inst| matches!(inst.op, Op::Control(_)));
+        // A write after a branch may not be the load.
+        if (function.code.start..load.0).any(is_control) {
+            return None;
+        }
         if frame.position() > load { None } else { self.parameter_of_module(function, frame) }
     }
 
@@ -157,22 +190,17 @@ impl<'a> SourceVariable<'a> {
     }
 }
 
-/// The first instruction of a function that writes the register, before it branches for the first time.
-fn first_write(program: &Program, function: &Function, register: &RegisterLocation) -> Option<Pc> {
-    for pc in function.code.clone().map(Pc) {
-        let inst = program.code.get(pc.index())?;
+/// The first instruction of a function that writes the register.
+pub(in crate::debug) fn first_write(program: &Program, function: &Function, register: &RegisterLocation) -> Option<Pc> {
+    function.code.clone().map(Pc).find(|pc| {
         let mut writes = false;
-        registers_of(inst, program, |used, other| {
-            writes |= used == Use::Write && other.bank == register.bank && Some(other.slot) == register.slot;
-        });
-        if writes {
-            return Some(pc);
+        if let Some(inst) = program.code.get(pc.index()) {
+            registers_of(inst, program, |used, other| {
+                writes |= used == Use::Write && other.bank == register.bank && Some(other.slot) == register.slot;
+            });
         }
-        if matches!(inst.op, Op::Control(_)) {
-            return None;
-        }
-    }
-    None
+        writes
+    })
 }
 
 /// A thread that a location is evaluated for.
