@@ -1,7 +1,9 @@
 //! The displays, shown at every stop: the session's list of arguments of `display`. Numbers count from 1 and are never used again.
 
 use super::eval_context::EvalContext;
-use super::expression::Expression;
+use super::expression::{Expression, ObjectsOfLanes};
+use super::session::{InterruptCheck, Session};
+use super::target::Target;
 use super::value::{Format, Shown, Value, ValueText};
 use super::view::{Examine, Shape, examine, undefined_lanes};
 
@@ -10,9 +12,35 @@ pub fn shown(displays: &[String], context: &EvalContext<'_>) -> Vec<Shown> {
     let row = |(number, what): (usize, &str)| {
         let (format, text) = parts(what);
         let undefined = undefined_lanes(context, text);
-        Shown { number, what: what.to_string(), value: value(format, text, context), undefined }
+        let value = evaluated(text, context).and_then(|value| value.text(format, context));
+        Shown { number, what: what.to_string(), value, undefined }
     };
     numbered(displays).map(row).collect()
+}
+
+impl Session {
+    /// All displays for the focused thread. What it has not written of local memory is shown as such.
+    pub fn shown_displays(&mut self, interrupt: &mut dyn InterruptCheck) -> Vec<Shown> {
+        let mut rows = shown(&self.displays, &self.eval_context());
+        for row in &mut rows {
+            let (format, text) = parts(&row.what);
+            let mut value = evaluated(text, &self.eval_context());
+            match &mut value {
+                Ok(Evaluated::Objects(objects)) => self.note_unwritten_in_lanes(objects.objects(), interrupt),
+                Ok(Evaluated::Value(value @ Value::Source(_))) => self.note_unwritten(value, interrupt),
+                Ok(Evaluated::Value(Value::Scalar(_))) => {
+                    let target = Expression::parse(text).ok().and_then(|expression| expression.target(&self.eval_context()).ok());
+                    if let Some(Target::Memory(place)) = target {
+                        row.undefined = self.unwritten_lanes(&place, interrupt);
+                    }
+                    continue;
+                }
+                Ok(Evaluated::Value(_)) | Err(_) => continue,
+            }
+            row.value = value.and_then(|value| value.text(format, &self.eval_context()));
+        }
+        rows
+    }
 }
 
 /// All displays with their numbers.
@@ -50,18 +78,34 @@ fn parts(what: &str) -> (Manner, &str) {
     }
 }
 
-fn value(manner: Manner, text: &str, context: &EvalContext<'_>) -> Result<ValueText, String> {
+/// What a display shows.
+enum Evaluated {
+    /// Objects of the source in several lanes.
+    Objects(ObjectsOfLanes),
+    /// Another value.
+    Value(Value),
+}
+
+fn evaluated(text: &str, context: &EvalContext<'_>) -> Result<Evaluated, String> {
     let expression = Expression::parse(text).map_err(|error| error.to_string())?;
-    let format = if let Manner::In(format) = manner { Some(format) } else { None };
-    if let Some(rows) = expression.objects_over_lanes(context, format) {
-        let rows = rows.iter().map(|(lanes, text)| format!("{}: {text}", lanes.describe()));
-        return Ok(ValueText::Scalar(rows.collect::<Vec<String>>().join("; ")));
+    if let Some(objects) = expression.objects_over_lanes(context) {
+        return Ok(Evaluated::Objects(objects));
     }
-    let value = expression.evaluate(context).map_err(|error| error.to_string())?;
-    match manner {
-        Manner::Typed => Ok(value.text(context, None)),
-        Manner::In(format) => Ok(value.text(context, Some(format))),
-        Manner::Instruction => instruction(context, &value),
+    expression.evaluate(context).map(Evaluated::Value).map_err(|error| error.to_string())
+}
+
+impl Evaluated {
+    fn text(&self, manner: Manner, context: &EvalContext<'_>) -> Result<ValueText, String> {
+        let format = if let Manner::In(format) = manner { Some(format) } else { None };
+        match (self, manner) {
+            (Self::Objects(objects), _) => {
+                let rows = objects.rows(context, format);
+                let rows = rows.iter().map(|(lanes, text)| format!("{}: {text}", lanes.describe()));
+                Ok(ValueText::Scalar(rows.collect::<Vec<String>>().join("; ")))
+            }
+            (Self::Value(value), Manner::Typed | Manner::In(_)) => Ok(value.text(context, format)),
+            (Self::Value(value), Manner::Instruction) => instruction(context, value),
+        }
     }
 }
 

@@ -1,9 +1,12 @@
 //! An access to a watched target, as data and in words: the instruction, and the values in digits.
 
+use std::ops::Range;
+
 use serde::Serialize;
 
 use super::eval_context::EvalContext;
 use super::expression::{Expression, little_endian};
+use super::file_line::source_line;
 use super::focus::Focus;
 use super::names::access::access_type;
 use super::names::memory_name::subscript;
@@ -12,7 +15,8 @@ use super::site::Site;
 use super::source_names::types;
 use super::value::{Array, Scalar, SourceValue, Type, Value};
 use crate::base::WarpId;
-use crate::dwarf::TypeId;
+use crate::dwarf::Type::Record;
+use crate::dwarf::{DebugInfo, Member, TypeId};
 use crate::isa::{ScalarType, TypeKind};
 use crate::machine::{IssuePoint, LaneMask, Tick};
 use crate::program::{Op, Pc, WarpgroupOp};
@@ -51,6 +55,20 @@ pub struct WatchedAccess {
     pub old: Vec<u8>,
     /// The bytes after.
     pub new: Vec<u8>,
+    /// Those of them that the thread had not written.
+    #[serde(skip)]
+    pub unwritten: Unwritten,
+    /// The instruction that gave the register its value, and its tick, where a variable has come to be in that register since.
+    pub written_at: Option<(Pc, Tick)>,
+}
+
+/// For each byte of a variable in local memory, true if the thread had not written it; empty if it had written all, or that is not known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unwritten {
+    /// Before an access.
+    pub before: Vec<bool>,
+    /// After it.
+    pub after: Vec<bool>,
 }
 
 /// An access, ready to be shown.
@@ -106,6 +124,7 @@ impl WatchedAccessText {
         let ValueChange { element, more, old, new } = described(context, watched_access, value.as_ref());
         let note = part_of_access(context, watched_access, value.as_ref())
             .or_else(|| tried(watched_access))
+            .or_else(|| written_before(context, watched_access))
             .or_else(|| stale(context, watched_access));
         let at_once = context.machine.config().copies.ends_at_issue();
         let is_wgmma = matches!(context.program().code[watched_access.pc.index()].op, Op::Wgmma(WarpgroupOp::Multiply { .. }));
@@ -188,33 +207,83 @@ fn change_of_tensor(context: &EvalContext<'_>, watched_access: &WatchedAccess) -
     Some(ValueChange { element, more, old: text(part(old, index)), new: text(part(new, index)) })
 }
 
-/// The change of an object of the source, in its type; of an array, of its first element that has changed.
+/// The bytes of an object of the source before and after an access, and which of them were not written.
+#[derive(Clone, Copy)]
+struct Changed<'c> {
+    old: &'c [u8],
+    new: &'c [u8],
+    unwritten_before: &'c [bool],
+    unwritten_after: &'c [bool],
+}
+
+impl<'c> Changed<'c> {
+    /// A part of them; none if the object has no such bytes.
+    fn part(self, bytes: Range<usize>) -> Option<Self> {
+        Some(Self {
+            old: self.old.get(bytes.clone()).unwrap_or_default(),
+            new: self.new.get(bytes.clone())?,
+            unwritten_before: self.unwritten_before.get(bytes.clone()).unwrap_or_default(),
+            unwritten_after: self.unwritten_after.get(bytes).unwrap_or_default(),
+        })
+    }
+
+    /// True if the access has changed something of them.
+    fn is_change(self) -> bool {
+        self.old != self.new || self.unwritten_before != self.unwritten_after
+    }
+}
+
+/// The parts of an array or a structure: how each is named after the whole, its type and its bytes; none of other objects.
+fn parts_of(info: &DebugInfo, ty: TypeId, bytes: usize) -> Option<Vec<(String, TypeId, Range<usize>)>> {
+    if let Some((Some(of), _)) = types::array(info, Some(ty)).filter(|(of, _)| !types::is_character(info, *of)) {
+        let size = info.bytes(Some(of)) as usize;
+        let part = |index: usize| (format!("[{index}]"), of, index * size..(index + 1) * size);
+        return Some((0..bytes.checked_div(size)?).map(part).collect());
+    }
+    let Record { members, .. } = &info.types[info.stripped(Some(ty))?] else { return None };
+    let part = |member: &Member| {
+        let start = usize::try_from(member.offset).ok()?;
+        let end = start.checked_add(info.bytes(member.ty) as usize)?;
+        let name = member.name.as_ref().filter(|_| member.bits.is_none())?;
+        Some((format!(".{name}"), member.ty?, start..end))
+    };
+    // What is shown as a number, such as `half`, is one. A base and what lies in bits are shown with the whole.
+    let is_number = types::scalar(info, Some(ty)).is_some();
+    members.iter().map(part).collect::<Option<Vec<_>>>().filter(|_| !is_number)
+}
+
+/// The change of an object of the source, in its type; of an array or a structure, of its first part that has changed.
 fn change_of_object(context: &EvalContext<'_>, watched_access: &WatchedAccess, value: Option<&Value>) -> Option<ValueChange> {
     let info = context.debug_info()?;
     let of_name = if let Some(Value::Source(source)) = value { source.ty.filter(|_| source.count.is_none()) } else { None };
     let mut ty = watched_access.source_type.or(of_name).filter(|ty| ty.index() < info.types.len())?;
-    let (mut old, mut new) = (watched_access.old.as_slice(), watched_access.new.as_slice());
+    let Unwritten { before, after } = &watched_access.unwritten;
+    let (old, new) = (watched_access.old.as_slice(), watched_access.new.as_slice());
+    let mut changed = Changed { old, new, unwritten_before: before, unwritten_after: after };
     if info.bytes(Some(ty)) != new.len() as u64 {
         return None;
     }
     let (mut element, mut more) = (None, 0);
-    while let Some((Some(of), _)) = types::array(info, Some(ty)).filter(|(of, _)| !types::is_character(info, *of)) {
-        let size = info.bytes(Some(of)) as usize;
-        let mut changed = (0..new.len().checked_div(size)?).filter(|index| {
-            let bytes = index * size..(index + 1) * size;
-            old.get(bytes.clone()) != new.get(bytes)
-        });
-        let index = changed.next()?;
-        more = changed.count();
-        element = Some(format!("{}[{index}]", element.unwrap_or_else(|| watched_access.name.clone())));
-        let bytes = index * size..(index + 1) * size;
-        (old, new, ty) = (old.get(bytes.clone()).unwrap_or_default(), new.get(bytes)?, of);
+    // Nothing is known of the parts of what had no value.
+    while !changed.old.is_empty()
+        && let Some(parts) = parts_of(info, ty, changed.new.len())
+    {
+        let of_parts = parts.into_iter().filter_map(|(name, ty, bytes)| Some((name, ty, changed.part(bytes)?)));
+        let mut of_parts = of_parts.filter(|(.., part)| part.is_change()).collect::<Vec<_>>().into_iter();
+        let Some((name, of, part)) = of_parts.next() else { break };
+        more += of_parts.count();
+        element = Some(format!("{}{name}", element.unwrap_or_else(|| watched_access.name.clone())));
+        (changed, ty) = (part, of);
     }
-    let text = |bytes: &[u8]| match bytes {
+    let text = |bytes: &[u8], unwritten: &[bool]| match bytes {
         [] => "?".to_string(),
-        bytes => SourceValue { ty: Some(ty), bytes: bytes.to_vec(), place: None, count: None, unwritten: Vec::new() }.text(context, None),
+        bytes => {
+            let (bytes, unwritten) = (bytes.to_vec(), unwritten.to_vec());
+            SourceValue { ty: Some(ty), bytes, place: None, count: None, unwritten }.text(context, None)
+        }
     };
-    Some(ValueChange { element, more, old: text(old), new: text(new) })
+    let (old, new) = (text(changed.old, changed.unwritten_before), text(changed.new, changed.unwritten_after));
+    Some(ValueChange { element, more, old, new })
 }
 
 /// The type of a target of `bits` bits; none for an array.
@@ -267,6 +336,14 @@ fn part_of_access(context: &EvalContext<'_>, watched_access: &WatchedAccess, val
     let is_byte = matches!(value, Some(Value::Scalar(Scalar { ty: Type::Scalar(ScalarType::B8), .. })));
     let access = access_type(context.program(), watched_access.pc).filter(|ty| is_byte && ty.bits() > 8)?;
     Some(format!("one byte of the .{} that the instruction accesses", access.word()))
+}
+
+/// The instruction that wrote what a variable is since it has come to be in the register.
+fn written_before(context: &EvalContext<'_>, watched_access: &WatchedAccess) -> Option<String> {
+    let (pc, time) = watched_access.written_at?;
+    let program = context.program();
+    let source = source_line(program, pc).map_or(String::new(), |line| format!(" ({line})"));
+    Some(format!("written at t={time} by {}{source}", program.place(pc)))
 }
 
 /// The number of lanes that tried to swap.

@@ -32,8 +32,10 @@ pub fn print(context: &mut Context<'_>, call: &Call) -> Answer {
     if context.session.is_void(argument.text.trim()) {
         return Ok(Outcome::Text(format!("{} = void\n", argument.text)));
     }
-    let over_lanes = context.expression(argument)?.objects_over_lanes(&context.session.eval_context(), format);
-    if let Some(rows) = over_lanes {
+    let over_lanes = context.expression(argument)?.objects_over_lanes(&context.session.eval_context());
+    if let Some(mut objects) = over_lanes {
+        context.session.note_unwritten_in_lanes(objects.objects(), context.interrupt);
+        let rows = objects.rows(&context.session.eval_context(), format);
         let names: Vec<String> = rows.iter().map(|(lanes, _)| lanes.describe()).collect();
         let width = names.iter().map(String::len).max().unwrap_or(0);
         let lines = names.iter().zip(&rows).map(|(name, (_, text))| format!("  {name:width$}  {text}\n"));
@@ -183,7 +185,7 @@ pub fn display(context: &mut Context<'_>, call: &Call) -> Answer {
         true => format!("/{} ", display::CODE),
         false => call.format()?.map_or(String::new(), |format| format!("/{} ", format.name())),
     };
-    if context.expression(argument)?.objects_over_lanes(&context.session.eval_context(), None).is_none() {
+    if context.expression(argument)?.objects_over_lanes(&context.session.eval_context()).is_none() {
         context.value(argument)?;
     }
     context.session.displays.push(format!("{format}{}", argument.text));
@@ -191,8 +193,8 @@ pub fn display(context: &mut Context<'_>, call: &Call) -> Answer {
     Ok(Outcome::Displays(shown.pop().into_iter().collect()))
 }
 
-fn displays_now(context: &Context<'_>) -> Vec<Shown> {
-    display::shown(&context.session.displays, &context.session.eval_context())
+fn displays_now(context: &mut Context<'_>) -> Vec<Shown> {
+    context.session.shown_displays(context.interrupt)
 }
 
 pub fn undisplay(context: &mut Context<'_>, call: &Call) -> Answer {

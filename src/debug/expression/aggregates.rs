@@ -6,12 +6,12 @@ use super::tree::NodeKind;
 use crate::debug::eval_context::EvalContext;
 use crate::debug::focus::Focus;
 use crate::debug::source_names::{SourceObject, types};
-use crate::debug::value::{Format, number};
+use crate::debug::value::{Format, SourceValue, number};
 use crate::dwarf::Type;
 use crate::machine::LaneMask;
 
-/// The objects that the operand of `@` is in each lane, as text, equal ones together; none if it is a number, or no object of the source.
-pub(super) fn over_lanes(expression: &Expression, context: &EvalContext<'_>, format: Option<Format>) -> Option<Vec<(LaneMask, String)>> {
+/// The objects that the operand of `@` is in each lane, or why it is none; none if it is a number, or no object of the source.
+pub(super) fn over_lanes(expression: &Expression, context: &EvalContext<'_>) -> Option<ObjectsOfLanes> {
     let NodeKind::Lanes(inner, requested) = &expression.root.kind else { return None };
     let mut evaluator = Evaluator::new(context);
     match evaluator.referent(inner) {
@@ -19,23 +19,43 @@ pub(super) fn over_lanes(expression: &Expression, context: &EvalContext<'_>, for
         Ok(_) | Err(_) => return None,
     }
     let lanes = evaluator.lanes_for(&expression.root, *requested).ok()?;
-    let mut found: Vec<(LaneMask, String)> = Vec::new();
-    for lane in lanes.iter() {
+    let of_lane = |lane: usize| {
         let context = context.refocused(Focus { lane: lane as u32, ..context.focus });
         let mut evaluator = Evaluator::new(&context);
-        let text = match evaluator.referent(inner) {
-            Ok(Referent::Source(object)) => object
-                .value(&context, evaluator.own_frame())
-                .map_or_else(|error| format!("<{error}>"), |value| value.text(&context, format)),
+        let object = match evaluator.referent(inner) {
+            Ok(Referent::Source(object)) => object.value(&context, evaluator.own_frame()).map_err(|error| error.to_string()),
             Ok(_) => return None,
-            Err(error) => format!("<{error}>"),
+            Err(error) => Err(error.to_string()),
         };
-        match found.iter_mut().find(|(_, other)| *other == text) {
-            Some((same, _)) => *same |= LaneMask::of(lane),
-            None => found.push((LaneMask::of(lane), text)),
-        }
+        Some((lane as u32, object))
+    };
+    lanes.iter().map(of_lane).collect::<Option<_>>().map(ObjectsOfLanes)
+}
+
+/// An object of the source in each of some lanes, or why it is none there.
+#[derive(Clone, Debug)]
+pub struct ObjectsOfLanes(Vec<(u32, Result<SourceValue, String>)>);
+
+impl ObjectsOfLanes {
+    /// The objects, with their lanes.
+    pub fn objects(&mut self) -> impl Iterator<Item = (u32, &mut SourceValue)> {
+        self.0.iter_mut().filter_map(|(lane, object)| Some((*lane, object.as_mut().ok()?)))
     }
-    Some(found)
+
+    /// They as text, equal ones together.
+    pub fn rows(&self, context: &EvalContext<'_>, format: Option<Format>) -> Vec<(LaneMask, String)> {
+        let mut rows: Vec<(LaneMask, String)> = Vec::new();
+        for (lane, object) in &self.0 {
+            let context = context.refocused(Focus { lane: *lane, ..context.focus });
+            let text = object.as_ref().map_or_else(|error| format!("<{error}>"), |object| object.text(&context, format));
+            let lane = LaneMask::of(*lane as usize % 32);
+            match rows.iter_mut().find(|(_, other)| *other == text) {
+                Some((same, _)) => *same |= lane,
+                None => rows.push((lane, text)),
+            }
+        }
+        rows
+    }
 }
 
 /// True for a structure or an array that is not shown as a number.

@@ -45,6 +45,7 @@ mod variables;
 
 pub use super::names::scope::register_bits;
 pub use super::value::number::little_endian;
+pub use aggregates::ObjectsOfLanes;
 pub use bytes::Retyped;
 pub(in crate::debug) use compiled::{Compiled, Operands, PartValues};
 pub use error::ExpressionError;
@@ -60,9 +61,8 @@ use super::edit::Edit;
 use super::eval_context::EvalContext;
 use super::focus::ThreadFilter;
 use super::target::Target;
-use super::value::{Format, Value};
+use super::value::Value;
 use crate::isa::Space;
-use crate::machine::LaneMask;
 
 impl Expression {
     /// Its value for the focused thread.
@@ -109,9 +109,9 @@ impl Expression {
         threads::target_for(self, context, threads)
     }
 
-    /// The structures or arrays of the source that it names over lanes, as text, with the lanes that have it; none if it names numbers.
-    pub fn objects_over_lanes(&self, context: &EvalContext<'_>, format: Option<Format>) -> Option<Vec<(LaneMask, String)>> {
-        aggregates::over_lanes(self, context, format)
+    /// The structures or arrays of the source that it names over lanes; none if it names numbers.
+    pub fn objects_over_lanes(&self, context: &EvalContext<'_>) -> Option<ObjectsOfLanes> {
+        aggregates::over_lanes(self, context)
     }
 
     /// The variable of the source, or the part of one, that it names for some threads, if that is in registers or memory of a thread: for

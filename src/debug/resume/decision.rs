@@ -10,7 +10,7 @@ use crate::debug::session::Session;
 use crate::debug::shown_name;
 use crate::debug::stop::{DivergentStep, Reason, StepUnit};
 use crate::debug::target::Target;
-use crate::debug::watched_access::WatchedAccess;
+use crate::debug::watched_access::{Unwritten, WatchedAccess};
 use crate::machine::{AccessKind, Issue, LaneMask};
 use crate::program::{ControlOp, Op, SrcKind, SyncOp};
 
@@ -45,7 +45,7 @@ impl Session {
                 Trigger::Line(pcs) => watcher.watch_line(count, breakpoint.number, pcs.clone()),
                 Trigger::Watch(target, mode) => {
                     let mut watchpoint = Watchpoint::new(Some(breakpoint.number), target.clone(), *mode, self.machine());
-                    watchpoint.know(&self.watched_values, self.time());
+                    watchpoint.know(&self.watched_values, self.machine());
                     watcher.watchpoints.push(watchpoint);
                 }
                 Trigger::Event(Event::Divergence) => watcher.divergences = true,
@@ -272,6 +272,8 @@ impl Session {
             address,
             old,
             new,
+            unwritten: Unwritten::default(),
+            written_at: None,
         }
     }
 

@@ -73,6 +73,9 @@ impl Session {
         self.return_to(now);
         let last = history.writes.len().saturating_sub(1);
         history.writes.drain(..last);
+        if let Target::Variable(variable) = target {
+            self.note_unwritten_of_accesses(variable, &mut history.writes, interrupt);
+        }
         // A change comes before the instruction of its tick.
         let written = history.writes.last().map(|write| write.time);
         let changed = self.times_of_changes(target, now).pop().filter(|changed| !history.interrupted && Some(*changed) > written);
@@ -207,8 +210,9 @@ impl Session {
     fn search_forward(&mut self, target: &Target, first_only: bool, interrupt: &mut dyn InterruptCheck) -> History {
         let now = self.time();
         if let Target::Variable(variable) = target {
-            let history = self.variable_changes(variable, variable.since, self.recorded(), interrupt);
+            let mut history = self.variable_changes(variable, variable.since, self.recorded(), interrupt);
             self.return_to(now);
+            self.note_unwritten_of_accesses(variable, &mut history.writes, interrupt);
             return history;
         }
         let mut times: Vec<Tick> = self.timeline.snapshot_times().collect();

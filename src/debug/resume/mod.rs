@@ -27,9 +27,8 @@ mod watched;
 mod watcher;
 mod watchpoint;
 
-use super::display;
 use super::focus::Focus;
-use super::session::{InterruptCheck, Session};
+use super::session::{InterruptCheck, NeverInterrupt, Session};
 use super::site::Site;
 use super::stale;
 use super::stop::{Direction, Goal, Others, Reason, Stop, StoppedLaunch};
@@ -106,11 +105,12 @@ impl Session {
     pub fn resume(&mut self, goal: &Goal, direction: Direction, interrupt: &mut dyn InterruptCheck) -> Result<Stop, ResumeError> {
         let run_start = self.run_start();
         self.log.clear();
-        let stop_info = match direction {
+        let mut stop_info = match direction {
             _ if !self.catch_up(interrupt) || self.count_visits(interrupt).is_err() => StopInfo::because(Reason::Interrupted),
             Direction::Forward => self.run_forward(goal, interrupt)?,
             Direction::Backward => self.run_backward(goal, interrupt)?,
         };
+        self.note_unwritten_of_causes(&mut stop_info.causes, interrupt);
         let left = if matches!(stop_info.causes.as_slice(), [Cause::Other(Reason::Interrupted)]) { self.focus_on_present() } else { None };
         Ok(self.stop(run_start, left, stop_info))
     }
@@ -154,7 +154,7 @@ impl Session {
             wrong_elements: self.wrong_elements(),
             stale: self.stale_texts(is_over),
             log: std::mem::take(&mut self.log),
-            displays: display::shown(&self.displays, &self.eval_context()),
+            displays: self.shown_displays(&mut NeverInterrupt),
         }
     }
 }

@@ -6,17 +6,32 @@ use super::watchpoint::register_value;
 use crate::debug::focus::Focus;
 use crate::debug::memory::{self, ByteRange};
 use crate::debug::target::{PartStorage, VariablePart, VariableTarget};
+use crate::debug::tensors::moves::{Source, moves};
 use crate::isa::Space;
-use crate::machine::{Issue, LaneMask, Machine, Tick, Warp, frames};
+use crate::machine::{Issue, IssuePoint, LaneMask, Machine, Tick, Warp, frames};
 use crate::program::operands::{Use, registers_of};
-use crate::program::{Bank, Pc, Program, Slot};
+use crate::program::{Bank, Inst, Pc, Program, Slot};
 
 /// The bytes of the variable in each of the lanes of the target, in order; none where they are not known.
 pub type Values = Vec<Option<Vec<u8>>>;
 
-/// The registers of a variable that lanes have written since the run began, by bank and slot: the machine notes it at its next pause.
+/// What is known of the registers of a variable, and of those that are moved to them, by bank and slot.
 #[derive(Clone, Debug, Default)]
-pub struct Assigned(BTreeMap<(Bank, Slot), LaneMask>);
+pub struct Assigned {
+    /// Each of these registers, with what is known of it; none before the first instruction in the frame of the variable.
+    registers: Option<BTreeMap<(Bank, Slot), AssignedRegister>>,
+}
+
+/// What is known of a register.
+#[derive(Clone, Copy, Debug, Default)]
+struct AssignedRegister {
+    /// The lanes that have written it: the machine notes it at its next pause.
+    written: LaneMask,
+    /// The lanes that have moved a register there that they have never written.
+    undefined: LaneMask,
+    /// The instruction that has written it last, and the lanes.
+    last: Option<(IssuePoint, LaneMask)>,
+}
 
 /// The values of a watched variable at the end of a run.
 #[derive(Clone, Debug)]
@@ -27,6 +42,33 @@ pub struct WatchedValues {
     pub time: Tick,
     /// The values when last known.
     pub values: Values,
+    /// What is known of its registers.
+    pub(super) assigned: Assigned,
+}
+
+impl Assigned {
+    fn register(&self, bank: Bank, slot: Slot) -> AssignedRegister {
+        self.registers.as_ref().and_then(|registers| registers.get(&(bank, slot))).copied().unwrap_or_default()
+    }
+
+    /// True if a lane has written the register.
+    fn is_written(&self, warp: &Warp, (bank, slot): (Bank, Slot), lane: usize) -> bool {
+        let AssignedRegister { written, undefined, .. } = self.register(bank, slot);
+        let noted = warp.registers.written.as_ref();
+        let is_noted = || noted.is_none_or(|noted| noted.lanes(bank, slot).contains(lane));
+        !undefined.contains(lane) && (written.contains(lane) || is_noted())
+    }
+
+    /// The instruction that has given the register of a variable its value, and its tick, if that is another than the one at `place`, after
+    /// which a lane has the variable in that register.
+    pub(super) fn written_before(&self, target: &VariableTarget, warp: &Warp, place: &IssuePoint, lane: usize) -> Option<(Pc, Tick)> {
+        let [VariablePart { storage: PartStorage::Register { bank, slot, .. }, .. }] = target.parts_at(target.position(warp, lane)?)?
+        else {
+            return None;
+        };
+        let (last, lanes) = self.register(*bank, *slot).last?;
+        (lanes.contains(lane) && last.tick != place.tick).then_some((last.pc, last.tick))
+    }
 }
 
 impl VariableTarget {
@@ -47,10 +89,9 @@ impl VariableTarget {
     }
 
     /// Its values on a machine at which its frame is there.
-    pub(super) fn values(&self, machine: &Machine) -> Values {
+    pub(super) fn values(&self, machine: &Machine, assigned: &Assigned) -> Values {
         let warp = machine.block(self.block).and_then(|block| block.warps.get(self.warp as usize));
-        let assigned = Assigned::default();
-        self.lanes.iter().map(|lane| self.value(warp?, lane, (Some(machine), &assigned))).collect()
+        self.lanes.iter().map(|lane| self.value(warp?, lane, (Some(machine), assigned))).collect()
     }
 
     /// The values that registers hold during a run.
@@ -58,19 +99,62 @@ impl VariableTarget {
         self.lanes.iter().map(|lane| self.value(warp, lane, (None, assigned))).collect()
     }
 
-    /// Notes the registers of the variable that an executed instruction has written.
-    pub(super) fn assign(&self, issue: &Issue, program: &Program, assigned: &mut Assigned) {
+    /// Notes what an executed instruction of the frame's depth, after which the warp is `warp`, does to the registers of the variable.
+    pub(super) fn assign(&self, issue: &Issue, program: &Program, warp: &Warp, assigned: &mut Assigned) {
         if issue.depth != self.depth {
             return;
         }
-        registers_of(&program.code[issue.point.pc.index()], program, |used, register| {
-            let first = register.slot.in_frame(issue.frame.slot(register.bank));
-            if used == Use::Write && self.parts().any(|part| part.overlaps(register.bank, first, register.width)) {
-                for slot in first.run(register.width) {
-                    *assigned.0.entry((register.bank, slot)).or_default() |= issue.active;
+        let in_frame = |bank: Bank, slot: Slot| (bank, slot.in_frame(issue.frame.slot(bank)));
+        if assigned.registers.is_none() {
+            assigned.registers = Some(self.followed(program, in_frame));
+        }
+        let inst = &program.code[issue.point.pc.index()];
+        let undefined = whole_moves(inst, program).map(|(to, from)| {
+            let from = in_frame(from.0, from.1);
+            (in_frame(to.0, to.1), issue.active.filter(|lane| !assigned.is_written(warp, from, lane)))
+        });
+        let undefined: Vec<((Bank, Slot), LaneMask)> = undefined.collect();
+        let Some(registers) = &mut assigned.registers else { return };
+        registers_of(inst, program, |used, register| {
+            let (bank, first) = in_frame(register.bank, register.slot);
+            for slot in first.run(register.width).filter(|_| used == Use::Write) {
+                if let Some(written) = registers.get_mut(&(bank, slot)) {
+                    written.written |= issue.active;
+                    written.undefined &= !issue.active;
+                    written.last = Some((issue.point, issue.active));
                 }
             }
         });
+        for (to, lanes) in undefined {
+            if let Some(moved) = registers.get_mut(&to) {
+                moved.undefined |= lanes;
+            }
+        }
+    }
+
+    /// The registers of the variable, and those that the function moves to them.
+    fn followed(&self, program: &Program, in_frame: impl Fn(Bank, Slot) -> (Bank, Slot)) -> BTreeMap<(Bank, Slot), AssignedRegister> {
+        let mut sources: BTreeMap<(Bank, Slot), Vec<(Bank, Slot)>> = BTreeMap::new();
+        let function = program.function_at(Pc(self.code.start)).map(|id| &program.functions[id.index()]);
+        for inst in
+            function.into_iter().filter_map(|function| program.code.get(function.code.start as usize..function.code.end as usize)).flatten()
+        {
+            for (to, from) in whole_moves(inst, program) {
+                sources.entry(in_frame(to.0, to.1)).or_default().push(in_frame(from.0, from.1));
+            }
+        }
+        let own = self.parts().filter_map(|part| match part.storage {
+            PartStorage::Register { bank, slot, width, .. } => Some(slot.run(width).map(move |slot| (bank, slot))),
+            PartStorage::Memory { .. } | PartStorage::Known(_) | PartStorage::Removed => None,
+        });
+        let mut pending: Vec<(Bank, Slot)> = own.flatten().collect();
+        let mut followed = BTreeMap::new();
+        while let Some(register) = pending.pop() {
+            if followed.insert(register, AssignedRegister::default()).is_none() {
+                pending.extend(sources.get(&register).into_iter().flatten());
+            }
+        }
+        followed
     }
 
     /// The lanes whose value is another than in `before`.
@@ -104,10 +188,7 @@ impl VariableTarget {
         let bytes = part.bytes as usize;
         match &part.storage {
             PartStorage::Register { bank, slot, width, offset } => {
-                let is_noted = |slot| assigned.0.get(&(*bank, slot)).is_some_and(|lanes| lanes.contains(lane));
-                let written = warp.registers.written.as_ref();
-                let is_written = |slot| written.is_none_or(|written| written.lanes(*bank, slot).contains(lane)) || is_noted(slot);
-                if !slot.run(*width).all(is_written) {
+                if !slot.run(*width).all(|slot| assigned.is_written(warp, (*bank, slot), lane)) {
                     return None;
                 }
                 let held = register_value(*bank, *slot, *width, warp, lane).to_le_bytes();
@@ -156,6 +237,14 @@ impl VariableTarget {
         });
         in_memory.fold(LaneMask::NONE, |found, (start, end)| found | (lanes & self.lanes).filter(|lane| overlaps(lane, start, end)))
     }
+}
+
+/// The registers that an instruction moves as a whole: where to, and from where.
+fn whole_moves(inst: &Inst, program: &Program) -> impl Iterator<Item = ((Bank, Slot), (Bank, Slot))> {
+    moves(inst, program).into_iter().filter_map(|moved| match moved.from {
+        Source::Register(bank, slot) => ((moved.to_shift, moved.from_shift) == (0, 0)).then_some((moved.to, (bank, slot))),
+        Source::Constant(_) => None,
+    })
 }
 
 impl VariablePart {

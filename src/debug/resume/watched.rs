@@ -15,7 +15,7 @@ use crate::debug::session::{InterruptCheck, Session};
 use crate::debug::stop::Reason;
 use crate::debug::target::{Target, VariableTarget};
 use crate::debug::timeline::Ran;
-use crate::debug::watched_access::WatchedAccess;
+use crate::debug::watched_access::{Unwritten, WatchedAccess};
 use crate::machine::{AccessKind, Issue, LaneMask, Tick};
 
 impl Session {
@@ -41,8 +41,8 @@ impl Session {
     /// values are noted.
     pub(super) fn variable_access(&self, watched: &mut Watchpoint, candidate: AccessCandidate) -> Option<(WatchedAccess, LaneMask)> {
         let (number, mode) = (watched.number, watched.mode);
-        let (target, values) = watched.variable()?;
-        let now = target.values(self.machine());
+        let (target, values, assigned) = watched.variable()?;
+        let now = target.values(self.machine(), assigned);
         let changed = target.changed(values, &now);
         let lanes = match mode {
             WatchMode::Change => changed,
@@ -68,6 +68,11 @@ impl Session {
             address: None,
             old: if candidate.kind == AccessKind::Read { new.clone() } else { of_lane(values) },
             new,
+            unwritten: Unwritten::default(),
+            written_at: self
+                .machine()
+                .block(target.block)
+                .and_then(|block| assigned.written_before(target, block.warps.get(target.warp as usize)?, &candidate.place, lane)),
         };
         // A value that has no place for a while is what it was.
         values.iter_mut().zip(now).filter(|(_, now)| now.is_some()).for_each(|(value, now)| *value = now);

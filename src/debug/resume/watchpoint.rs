@@ -26,7 +26,7 @@ pub struct Watchpoint {
     pub bytes: Option<Vec<u8>>,
     /// The values of a variable when last known; none before its frame begins, and for other objects.
     pub values: Option<Values>,
-    /// The registers of a variable that were written since the run began.
+    /// What is known of the registers of a variable.
     assigned: Assigned,
     /// The code of the function whose frame a register is in.
     code: Range<u32>,
@@ -43,7 +43,7 @@ impl Watchpoint {
             Target::Memory(_) | Target::Variable(_) => None,
         };
         let values = match &target {
-            Target::Variable(target) => (machine.tick() >= target.since).then(|| target.values(machine)),
+            Target::Variable(target) => (machine.tick() >= target.since).then(|| target.values(machine, &Assigned::default())),
             Target::Register(_) | Target::Memory(_) => None,
         };
         let code = function.map(|id| &program.functions[id.index()]).map_or(0..0, |function| function.code.clone());
@@ -92,23 +92,27 @@ impl Watchpoint {
         }
     }
 
-    /// The variable that is watched, with its values when last known; none if its frame has not begun, or something else is watched.
-    pub fn variable(&mut self) -> Option<(&VariableTarget, &mut Values)> {
+    /// The variable that is watched, with its values when last known and what is known of its registers; none if its frame has not begun,
+    /// or something else is watched.
+    pub fn variable(&mut self) -> Option<(&VariableTarget, &mut Values, &Assigned)> {
         match &self.target {
-            Target::Variable(target) => Some((target, self.values.as_mut()?)),
+            Target::Variable(target) => Some((target, self.values.as_mut()?, &self.assigned)),
             Target::Register(_) | Target::Memory(_) => None,
         }
     }
 
     /// The values of a variable at the time `time`, at which they were last read.
     pub fn known(&self, time: Tick) -> Option<WatchedValues> {
-        Some(WatchedValues { number: self.number?, time, values: self.values.clone()? })
+        Some(WatchedValues { number: self.number?, time, values: self.values.clone()?, assigned: self.assigned.clone() })
     }
 
-    /// Takes over the values that a variable without a place at `time` had there at the end of the last run.
-    pub fn know(&mut self, watched: &[WatchedValues], time: Tick) {
-        let same = |watched: &&WatchedValues| (Some(watched.number), watched.time) == (self.number, time);
-        if let (Some(before), Some(values)) = (watched.iter().find(same), &mut self.values) {
+    /// Takes over what was known of a variable at the end of the last run, at the present of `machine`: of its registers, and the values
+    /// that it had where it has no place now.
+    pub fn know(&mut self, watched: &[WatchedValues], machine: &Machine) {
+        let same = |watched: &&WatchedValues| (Some(watched.number), watched.time) == (self.number, machine.tick());
+        if let (Some(before), Some(values), Target::Variable(target)) = (watched.iter().find(same), &mut self.values, &self.target) {
+            self.assigned.clone_from(&before.assigned);
+            *values = target.values(machine, &self.assigned);
             let without = values.iter_mut().zip(&before.values).filter(|(value, _)| value.is_none());
             without.for_each(|(value, before)| value.clone_from(before));
         }
@@ -122,7 +126,7 @@ impl Watchpoint {
             return false;
         }
         if let Some(program) = &self.program {
-            target.assign(issue, program, &mut self.assigned);
+            target.assign(issue, program, warp, &mut self.assigned);
         }
         let now = target.values_in_registers(warp, &self.assigned);
         match &mut self.values {

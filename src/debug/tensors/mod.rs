@@ -9,7 +9,7 @@ mod compute;
 mod contents;
 mod finals;
 mod merged;
-mod moves;
+pub(in crate::debug) mod moves;
 mod places;
 pub mod reader;
 mod rules;
