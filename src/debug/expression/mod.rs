@@ -88,6 +88,12 @@ impl Expression {
         Evaluator::new(context).type_text(&self.root, in_full)
     }
 
+    /// The type and the place, `%r7` or `local 0x10`, of the object of the source that it names; none if it names something else, or the
+    /// object has no place here.
+    pub fn object_of_source(&self, context: &EvalContext<'_>) -> Option<(String, String)> {
+        Evaluator::new(context).described_object(&self.root)
+    }
+
     /// True if it has a tensor of a Triton program in it, or a file.
     pub fn names_tensor(&self, context: &EvalContext<'_>) -> bool {
         Evaluator::new(context).names_tensor(&self.root)

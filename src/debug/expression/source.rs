@@ -4,6 +4,7 @@ use super::evaluate::{Evaluated, Evaluator, Referent, failed, moved, refused};
 use super::tree::{Node, NodeKind};
 use crate::debug::eval_context::Frame;
 use crate::debug::file_line::source_line;
+use crate::debug::memory;
 use crate::debug::names::scope::{self, RegisterLocation};
 use crate::debug::source_names::values::number_of;
 use crate::debug::source_names::{self, ObjectError, ObjectPlace, SourceObject, types};
@@ -112,6 +113,21 @@ impl<'a> Evaluator<'a> {
         };
         let part = object.part(member.ty, offset, member.bits, &self.context, self.own_frame()).map_err(|error| failed(node, error))?;
         self.referred(node, part).map(Referent::Source)
+    }
+
+    /// The type and the place of an object of the source; none of what is none.
+    pub fn described_object(&mut self, node: &Node) -> Option<(String, String)> {
+        let Ok(Referent::Source(object)) = self.referent(node) else { return None };
+        let place = match object.place {
+            ObjectPlace::Register(register) => self.register_name(&register),
+            ObjectPlace::Memory(space, address) => {
+                let found = memory::locate(&self.context, space, address, object.bytes().max(1)).ok();
+                let (space, address) = found.map_or((space, address), |found| (found.space, found.address));
+                format!("{} {address:#x}", space.word())
+            }
+            ObjectPlace::Value(_) | ObjectPlace::Kept(_) => String::new(),
+        };
+        Some((types::name(object.info, object.ty), place))
     }
 
     /// What a pointer points to.

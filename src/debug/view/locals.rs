@@ -18,7 +18,7 @@ use crate::isa::Space;
 use crate::program::{Param, Pc, parameter_types};
 
 /// The kind of a variable that is in the registers of all threads.
-const TENSOR: &str = "tensor";
+pub(super) const TENSOR: &str = "tensor";
 
 /// A parameter or a variable of a function.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -190,7 +190,7 @@ fn place(context: &EvalContext<'_>, frame: &Frame<'_>, variable: &SourceVariable
     }
 }
 
-fn value(context: &EvalContext<'_>, name: &str, format: Option<Format>) -> Result<ValueText, String> {
+pub(super) fn value(context: &EvalContext<'_>, name: &str, format: Option<Format>) -> Result<ValueText, String> {
     let expression = Expression::parse(name).map_err(|error| error.to_string())?;
     let value = expression.evaluate(context).map_err(|error| error.to_string())?;
     Ok(value.text(context, format))

@@ -11,9 +11,11 @@ use super::words::compact_count;
 use crate::base::SourceFile;
 use crate::debug::eval_context::EvalContext;
 use crate::debug::focus::ThreadFilter;
-use crate::debug::view::{CodeText, LineOccupancy, current_line, lane_locations, masked, occupancies, original_line, ranges};
+use crate::debug::view::{
+    CodeText, LineOccupancy, Mentioned, current_line, lane_locations, masked, mentioned, occupancies, original_line, ranges,
+};
 use crate::ui::text::view::contracted;
-use crate::ui::tui::canvas::{Canvas, Span, Target, fitted};
+use crate::ui::tui::canvas::{Canvas, Span, Target, fitted, width};
 use crate::ui::tui::theme::Role;
 
 /// The minimum width of the text beside the numbers of lanes.
@@ -24,6 +26,10 @@ const TEXT_BESIDE_STRIP: usize = 40;
 const TEXT_BESIDE_OTHERS: usize = 32;
 /// The width of the number of lanes that have executed a line.
 const EXECUTED: usize = 5;
+/// The rows of the pane from which on one shows what the line of the cursor mentions.
+const MENTIONED_ROWS_MIN: usize = 6;
+/// The most columns of a value there.
+const VALUE_MAX: usize = 40;
 /// The width of the names of the other warps on a line.
 const OTHERS: usize = 7;
 
@@ -107,7 +113,14 @@ fn draw_text(context: &DrawContext<'_>, shown: &Shown<'_>, view_state: &mut View
     let Shown { source, text, lines, .. } = shown;
     let here = lines.index(shown.here);
     search(source, lines, here, view_state);
-    let (window, cursor) = view_state.window_around(here, lines.count(), canvas.height());
+    let (_, cursor) = view_state.window_around(here, lines.count(), canvas.height());
+    let mentioned = match text {
+        CodeText::Original(_) if canvas.height() >= MENTIONED_ROWS_MIN => mentioned(&eval_context, source.line(lines.line(cursor))),
+        CodeText::Original(_) | CodeText::Ptx(_) => Vec::new(),
+    };
+    let height = canvas.height() - usize::from(!mentioned.is_empty());
+    let (window, cursor) = view_state.window_around(here, lines.count(), height);
+    draw_mentioned(&mentioned, &mut canvas.part(0, height, canvas.width(), 1));
     let first = lines.line(window.start);
     let end = if window.is_empty() { first } else { lines.line(window.end - 1) + 1 };
     let occupancies = occupancies(&eval_context, &context.session.breakpoints, *text, first..end, counts);
@@ -133,6 +146,32 @@ fn draw_text(context: &DrawContext<'_>, shown: &Shown<'_>, view_state: &mut View
         }
         click_on_gutter(canvas, (y, number), source, occupancy);
     }
+}
+
+/// What the line of the cursor mentions, as far as there is room: `nd.arr[k].x = 5  int local 0x114 │ k = 1  int %r4`.
+fn draw_mentioned(mentioned: &[Mentioned], canvas: &mut Canvas<'_>) {
+    let mut x = 1;
+    for (index, Mentioned { text, value, ty, place }) in mentioned.iter().enumerate() {
+        let spans = [
+            (Role::Dim, if index > 0 { " │ " } else { "" }.to_string()),
+            (Role::Name, text.clone()),
+            (Role::Text, value.as_ref().map_or(" has no value here".to_string(), |value| format!(" = {}", in_short(value)))),
+            (Role::Dim, format!("  {ty}{}{place}", if place.is_empty() { "" } else { " " })),
+        ];
+        let room = canvas.width().saturating_sub(x);
+        let needed: usize = spans.iter().map(|(_, text)| width(text)).sum();
+        // The first is cut where it does not fit.
+        if needed > room && index > 0 {
+            canvas.text(x, 0, fitted(" …", room.min(2)).as_str(), Role::Dim);
+            return;
+        }
+        x = canvas.spans(x, 0, &spans);
+    }
+}
+
+/// A value in as many columns as one has beside others.
+fn in_short(value: &str) -> String {
+    if width(value) > VALUE_MAX { fitted(value, VALUE_MAX).trim_end().to_string() } else { value.to_string() }
 }
 
 /// `block 0,0,0 · warp 1 of 8 · lane 5`
