@@ -77,7 +77,7 @@ fn registers_have_the_values_the_kernel_gave_them() {
     assert_texts(
         &at_call,
         (0, 8),
-        &[("%p1", "false"), ("!%p1", "true"), ("%r5", "0"), ("%tid.x", "8"), ("%laneid", "8"), ("%clock", "17")],
+        &[("%p1", "false"), ("!%p1", "true"), ("%r5", "0"), ("%tid.x", "8"), ("%laneid", "8"), ("laneid", "8"), ("%clock", "17")],
     );
     let other = at_call.eval_context(0, 5);
     assert_eq!(text(&other, "%wide >> 1"), "0: 128 bits can be shown and compared for equality, and nothing else");

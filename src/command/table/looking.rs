@@ -20,7 +20,7 @@ pub const COMMANDS: &[CommandSpec] = &[
             parameters, variables and buffers; C's operators and casts work on them; *(f32*)%rd1 is memory. %r1@* is the register in all \
             lanes of the warp, %r1@0-7 in some; any(), all(), min(), max(), sum() and uniform() answer over lanes. \
             Where a parameter and a buffer have one name it is the buffer's, and the parameter is &NAME. threadIdx, blockIdx, \
-            blockDim, gridDim and warpSize are known where nothing else has their names. \
+            blockDim, gridDim, warpSize and laneid are known where nothing else has their names. \
             A variable of a Triton program with NAME.ttgir beside NAME.ptx is the block's tensor: qk@* is the warp's part of it, \
             qk[0, 5] and qk[0:4, 2] are elements (without the end), and qk - @ref.npy computes with an array of NumPy. A dot stands for an \
             element that a load has left out, ? for one that no register holds now. 'help expressions' says more.\n\n\

@@ -13,6 +13,9 @@ const CUDA_NAMES: &[(&str, &str)] = &[("threadIdx", "%tid"), ("blockIdx", "%ctai
 /// The constant of CUDA with the number of lanes of a warp.
 const WARP_SIZE: &str = "warpSize";
 
+/// The number of a lane in its warp, which has no name in CUDA: the special register without its `%`.
+const LANE_ID: &str = "laneid";
+
 /// True for `threadIdx.x` and other CUDA names of coordinates and extents.
 pub(super) fn is_of_thread(name: &str) -> bool {
     let of_vector = |(vector, part): (&str, &str)| CUDA_NAMES.iter().any(|row| row.0 == vector) && matches!(part, "x" | "y" | "z");
@@ -24,6 +27,9 @@ impl<'a> Evaluator<'a> {
     pub fn cuda_name(&self, node: &Node, name: &str) -> Evaluated<Option<Referent<'a>>> {
         if name == WARP_SIZE {
             return Ok(Some(Referent::Value(Scalar::new(Type::Scalar(ScalarType::S32), LANES as u128))));
+        }
+        if let Some(register) = special_register(&format!("%{name}")).filter(|_| name == LANE_ID) {
+            return self.special(node, register).map(|value| Some(Referent::Value(value)));
         }
         let (vector, part) = name.split_once('.').map_or((name, None), |(vector, part)| (vector, Some(part)));
         let of_cuda = CUDA_NAMES.iter().find(|row| row.0 == vector).map(|row| row.1);
