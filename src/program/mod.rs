@@ -526,14 +526,20 @@ impl Program {
         (0..self.functions.len()).map(FuncId::new).filter(|id| self.functions[id.index()].is_kernel)
     }
 
-    /// The kernels that `name` denotes: the one with exactly this name in the module, otherwise all whose source name matches
-    /// ([`is_called`]).
+    /// The kernels that `name` denotes: the one with exactly this name in the module or this signature in the source, otherwise all whose
+    /// source name matches ([`is_called`]).
     pub fn kernels_called(&self, name: &str) -> Vec<FuncId> {
         let is_exact = |id: &FuncId| &*self.functions[id.index()].name == name;
         match self.kernels().find(is_exact) {
             Some(exact) => vec![exact],
-            None => self.kernels().filter(|id| names::is_called(&self.functions[id.index()].name, name)).collect(),
+            None => self.with_signature(self.kernels().filter(|id| is_called(&self.functions[id.index()].name, name)).collect(), name),
         }
+    }
+
+    /// Of functions that `name` denotes the one that has it for its signature; all if none does.
+    fn with_signature(&self, called: Vec<FuncId>, name: &str) -> Vec<FuncId> {
+        let whole = called.iter().find(|id| names::is_signature(&self.functions[id.index()].name, name)).copied();
+        whole.map_or(called, |whole| vec![whole])
     }
 
     /// The shortest source name of a kernel that is unambiguous in the module.
@@ -548,7 +554,7 @@ impl Program {
     pub fn functions_called(&self, name: &str) -> Vec<FuncId> {
         let matches = |function: &Function| is_called(&function.name, name);
         let all = || (0..self.functions.len()).map(FuncId::new).filter(|id| matches(&self.functions[id.index()]));
-        self.function(name).map_or_else(|| all().collect(), |exact| vec![exact])
+        self.function(name).map_or_else(|| self.with_signature(all().collect(), name), |exact| vec![exact])
     }
 
     /// The function whose code holds `pc`.

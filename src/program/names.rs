@@ -228,6 +228,13 @@ pub fn is_called(mangled: &str, name: &str) -> bool {
     plain_name(mangled) == Some(&*name) || lookup(mangled).is_some_and(|names| names.matches(&name)) || is_called_in_source(mangled, &name)
 }
 
+/// True if `name` is all of the source name of the function `mangled`, with its parameters, as it is listed.
+pub fn is_signature(mangled: &str, name: &str) -> bool {
+    let name = without_space(name);
+    let is_it = |full: &str| full.ends_with(')') && without_space(full) == name;
+    is_it(&listed_name(mangled)) || demangled(mangled).is_some_and(|full| is_it(&full))
+}
+
 /// The same of a name that is not mangled, as the source has it: `lin::scale<float>` is called `scale`. `name` has no white space.
 fn is_called_in_source(qualified: &str, name: &str) -> bool {
     if qualified.starts_with("_Z") {
@@ -318,7 +325,9 @@ pub fn is_debug_label(label: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{demangled, is_called, listed_name, parameter_types, plain_name, qualified_name, short_name, shown_name, source_name};
+    use super::{
+        demangled, is_called, is_signature, listed_name, parameter_types, plain_name, qualified_name, short_name, shown_name, source_name,
+    };
 
     #[test]
     fn mangled_names_have_the_types_of_parameters() {
@@ -412,6 +421,17 @@ mod tests {
         let doubling = format!("_Z1f{}", (0..60).map(|_| "1AIS_S_E").collect::<String>());
         let long = format!("_Z1f3fooI{}E", "N1a1bE".repeat(2000));
         assert!([doubling, long].iter().all(|name| demangled(name).is_none_or(|text| text.len() <= 4096)));
+    }
+
+    #[test]
+    fn a_signature_is_all_of_a_name() {
+        for name in ["lin::scale<float>(float*, int)", "void lin::scale<float>(float*,int)"] {
+            assert!(is_signature("_ZN3lin5scaleIfEEvPT_i", name), "{name}");
+        }
+        for name in ["lin::scale<float>", "scale<float>(float*, int)", "lin::scale(float*, int)", "_ZN3lin5scaleIfEEvPT_i"] {
+            assert!(!is_signature("_ZN3lin5scaleIfEEvPT_i", name), "{name}");
+        }
+        assert!(is_signature("_Z4gemmPKfPf", "gemm(float const*, float*)"));
     }
 
     #[test]
