@@ -105,6 +105,26 @@ fn tensors_stand_in_expressions() {
     assert_eq!(part.elements[2..], ["·", "·"]);
 }
 
+/// Between the instructions of a statement that gives a variable anew, the value before it is shown, and how much of the next is there.
+#[test]
+fn a_tensor_in_the_middle_of_a_statement() {
+    let mut session = session("triton/tensors/attn_kernel.ron", 0);
+    let mut state = CommandState::default();
+    let mut notes = |session: &mut Session, lines: &[&str]| {
+        for line in lines {
+            execute(line, &mut Context { session, state: &mut state, interrupt: &mut NeverInterrupt, confirmed: true }).unwrap();
+        }
+        let ValueText::Tensor(tensor) = value(session, "acc") else { unreachable!("acc is no tensor") };
+        tensor.notes.into_iter().filter(|note| note.contains("not complete")).collect::<Vec<_>>()
+    };
+    assert_eq!(notes(&mut session, &["break 610", "continue", "delete"]), [] as [&str; 0]);
+    let given =
+        |count| format!("line 23 is not complete here: {count} of 2048 elements are already what it gives, in registers of this warp");
+    assert_eq!(notes(&mut session, &["stepi"]), [given(32)]);
+    assert_eq!(notes(&mut session, &["stepi"]), [given(64)]);
+    assert_eq!(notes(&mut session, &["break 660", "continue"]), [] as [&str; 0]);
+}
+
 /// Statements that compute the same are one operation with the places of both.
 #[test]
 fn all_names_of_a_value_have_it() {

@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use super::binding::{Part, bits};
 use super::contents::{Element, Meaning, State, Variable};
+use super::finals::Final;
 use super::{COMPUTED_MAX, Current, Tensors, compute};
 use crate::debug::eval_context::EvalContext;
 use crate::debug::memory;
@@ -62,7 +63,24 @@ impl<'r, 'a> Reader<'r, 'a> {
     /// The tensor, or the number as a tensor without dimensions, that a variable has.
     pub fn tensor(&self, name: &str, current: &Current) -> Option<Tensor> {
         let variable = self.tensors.contents().rules().variable(name).map(|variable| (variable, &current.meaning));
-        self.with_elements(current, &self.of_current(current, None, variable), variable)
+        let mut tensor = self.with_elements(current, &self.of_current(current, None, variable), variable)?;
+        tensor.notes.extend(self.in_the_middle(name, current));
+        Some(tensor)
+    }
+
+    /// What of a variable the focused warp has already given anew, if it stands between the instructions of a statement that does.
+    pub fn in_the_middle(&self, name: &str, current: &Current) -> Option<String> {
+        let finals = self.tensors.finals.get(name)?;
+        let is_between = |one: &&Final| {
+            let mut bindings = self.tensors.bindings_of_statement(one.value).iter();
+            bindings.any(|binding| binding.writers.first().is_some_and(|first| *first < self.pc) && self.pc < binding.done())
+        };
+        let one = finals.iter().filter(|one| one.value != current.value).find(is_between).filter(|_| current.in_flight().is_none())?;
+        let wanted = Wanted { warp: Some(self.context.focus.warp), ..Wanted::OF_ROUND };
+        let values = self.tensors.same(one.value).into_iter();
+        let given = values.map(|value| self.registers(value, wanted).iter().flatten().count()).max().filter(|given| *given > 0)?;
+        let (line, count) = (one.line, self.count(one.value));
+        Some(format!("line {line} is not complete here: {given} of {count} elements are already what it gives, in registers of this warp"))
     }
 
     /// The elements of a value that one warp holds.
