@@ -161,7 +161,9 @@ impl Session {
         let (Some(memory), begin, until) = (in_local_memory(first), first.time, last.time + 1) else { return };
         let thread = Focus { block: target.block, warp: target.warp, lane: 0, frame: 0 };
         let is_enough = |found: &FirstWrites| found.are_all_written(begin);
-        let found = self.first_writes((thread, target.lanes), memory.clone(), target.since..until, is_enough, interrupt);
+        // The watchpoint may have been set in an earlier launch.
+        let since = target.since.max(self.machine().start());
+        let found = self.first_writes((thread, target.lanes), memory.clone(), since..until, is_enough, interrupt);
         let Some(found) = found else { return };
         for access in accesses {
             let lane = access.by.lane as usize % 32;

@@ -9,14 +9,15 @@ use super::history::History;
 use super::variable::Values;
 use super::watcher::{AccessCandidate, Candidate, Watcher};
 use super::watchpoint::Watchpoint;
-use crate::debug::breakpoints::WatchMode;
+use crate::debug::breakpoints::{Breakpoint, Trigger, WatchMode};
 use crate::debug::focus::Focus;
 use crate::debug::session::{InterruptCheck, Session};
 use crate::debug::stop::Reason;
 use crate::debug::target::{Target, VariableTarget};
 use crate::debug::timeline::Ran;
 use crate::debug::watched_access::{Unwritten, WatchedAccess};
-use crate::machine::{AccessKind, Issue, LaneMask, Tick};
+use crate::launch::PlannedLaunch;
+use crate::machine::{AccessKind, Issue, LANES, LaneMask, Tick};
 
 impl Session {
     /// The tick at which a thread entered its frame of `depth` calls around the code `code`; the start of the launch if that is not found.
@@ -79,15 +80,34 @@ impl Session {
         Some((access, lanes))
     }
 
-    /// Deletes watchpoint `number`: the last lane has left the frame of its variable.
+    /// Deletes watchpoint `number`: the last lane has left the frame of its variable. One on a variable of the kernel stays if the next
+    /// launch is of the same kernel and has the thread.
     pub(super) fn leave_variable(&mut self, number: u32, issue: &Issue, causes: &mut Vec<Cause>) {
-        if self.breakpoints.delete(number).is_err() {
+        let is_of_next = |breakpoint: &Breakpoint| match &breakpoint.trigger {
+            Trigger::Watch(Target::Variable(target), _) => self.is_in_next_launch(target, issue),
+            Trigger::Watch(..) | Trigger::Code(_) | Trigger::Line(_) | Trigger::Event(_) => false,
+        };
+        if self.breakpoints.get(number).is_ok_and(is_of_next) || self.breakpoints.delete(number).is_err() {
             return;
         }
         if causes.is_empty() || is_done(causes) {
             self.focus = self.focus.among(issue.point.block, issue.point.warp.number(), issue.lanes);
         }
         causes.push(Reason::VariableLeft { number }.into());
+    }
+
+    /// True if the launch after that of `issue` has the variable: it is one of the kernel itself, which is launched again, with the block
+    /// and the warp.
+    fn is_in_next_launch(&self, target: &VariableTarget, issue: &Issue) -> bool {
+        let has_begun = issue.point.tick < self.machine().start();
+        let next = self.case().launches.get(self.launch() + usize::from(!has_begun));
+        let is_its_kernel = |next: &&PlannedLaunch| self.program().functions[next.kernel.index()].code == target.code;
+        let next = next.filter(is_its_kernel).filter(|_| target.depth == 0);
+        next.is_some_and(|next| {
+            let threads: u64 = next.block.iter().map(|extent| u64::from(*extent)).product();
+            let has_block = target.block.iter().zip(&next.grid).all(|(index, extent)| index < extent);
+            has_block && u64::from(target.warp) < threads.div_ceil(LANES as u64)
+        })
     }
 
     /// The changes of a variable from `begin`, at which its frame is there, to before `until`, or to where the frame is left.

@@ -28,6 +28,8 @@ pub struct Watchpoint {
     pub values: Option<Values>,
     /// What is known of the registers of a variable.
     assigned: Assigned,
+    /// True if a watched lane is in the frame of a variable.
+    is_in_frame: bool,
     /// The code of the function whose frame a register is in.
     code: Range<u32>,
     /// The program, needed to detect reads of a register and writes that do not change it, and what is written of a variable.
@@ -46,6 +48,13 @@ impl Watchpoint {
             Target::Variable(target) => (machine.tick() >= target.since).then(|| target.values(machine, &Assigned::default())),
             Target::Register(_) | Target::Memory(_) => None,
         };
+        let is_in_frame = match &target {
+            Target::Variable(target) => {
+                let warp = machine.block(target.block).and_then(|block| block.warps.get(target.warp as usize));
+                warp.is_some_and(|warp| !target.is_left(warp))
+            }
+            Target::Register(_) | Target::Memory(_) => false,
+        };
         let code = function.map(|id| &program.functions[id.index()]).map_or(0..0, |function| function.code.clone());
         let needs_program = match target {
             Target::Variable(_) => true,
@@ -59,6 +68,7 @@ impl Watchpoint {
             bytes,
             values,
             assigned: Assigned::default(),
+            is_in_frame,
             code,
             program: needs_program.then(|| Arc::clone(program)),
         }
@@ -73,6 +83,7 @@ impl Watchpoint {
             bytes: None,
             values: None,
             assigned: Assigned::default(),
+            is_in_frame: false,
             code: 0..0,
             program: None,
         }
@@ -136,12 +147,14 @@ impl Watchpoint {
             }
             Some(_) => {}
         }
-        target.is_left(warp)
+        let was_in_frame = std::mem::replace(&mut self.is_in_frame, !target.is_left(warp));
+        was_in_frame && !self.is_in_frame
     }
 
-    /// Reads its bytes again when a launch begins: buffers are filled without a write event.
+    /// Reads its bytes again when a launch begins: buffers are filled without a write event. A variable of the kernel has no value then.
     pub fn reread(&mut self, machine: &Machine) {
         self.bytes = bytes_of(&self.target, machine);
+        (self.values, self.assigned) = (None, Assigned::default());
     }
 
     /// Reads the initial value of a register whose frame has just been created, before `warp` executes.
