@@ -52,6 +52,7 @@ pub use error::ExpressionError;
 pub use evaluate::{ELEMENTS, EvaluationError, Reason};
 pub(in crate::debug) use names::{SourceTypeName, type_of as type_called};
 pub use parsed::Expression;
+pub use source::DescribedObject;
 pub use targets::AssignmentError;
 pub use tree::{AGGREGATES, Aggregate, BINARY, BinaryOp, CONVENIENCES, Convenience, Node, NodeKind, UnaryOp};
 
@@ -88,9 +89,8 @@ impl Expression {
         Evaluator::new(context).type_text(&self.root, in_full)
     }
 
-    /// The type and the place, `%r7` or `local 0x10`, of the object of the source that it names; none if it names something else, or the
-    /// object has no place here.
-    pub fn object_of_source(&self, context: &EvalContext<'_>) -> Option<(String, String)> {
+    /// The object of the source that it names; none if it names something else, or the object has no place here.
+    pub fn object_of_source(&self, context: &EvalContext<'_>) -> Option<DescribedObject> {
         Evaluator::new(context).described_object(&self.root)
     }
 

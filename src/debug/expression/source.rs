@@ -13,6 +13,19 @@ use crate::debug::value::{Scalar, Type, Value};
 use crate::dwarf::{PointerKind, Type as SourceType, TypeId};
 use crate::isa::{ScalarType, Space, nearest};
 
+/// An object of the source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DescribedObject {
+    /// Its type.
+    pub ty: String,
+    /// Where it is: `%r7` or `local 0x10`; empty if it is nowhere.
+    pub place: String,
+    /// Its memory, if it is in some.
+    pub memory: Option<(Space, u64)>,
+    /// Its size in bytes.
+    pub bytes: usize,
+}
+
 impl<'a> Evaluator<'a> {
     pub fn own_frame(&self) -> Option<&Frame<'a>> {
         self.frame.as_ref().ok()
@@ -115,8 +128,8 @@ impl<'a> Evaluator<'a> {
         self.referred(node, part).map(Referent::Source)
     }
 
-    /// The type and the place of an object of the source; none of what is none.
-    pub fn described_object(&mut self, node: &Node) -> Option<(String, String)> {
+    /// What an object of the source is; none of what is none.
+    pub fn described_object(&mut self, node: &Node) -> Option<DescribedObject> {
         let Ok(Referent::Source(object)) = self.referent(node) else { return None };
         let place = match object.place {
             ObjectPlace::Register(register) => self.register_name(&register),
@@ -127,7 +140,8 @@ impl<'a> Evaluator<'a> {
             }
             ObjectPlace::Value(_) | ObjectPlace::Kept(_) => String::new(),
         };
-        Some((types::name(object.info, object.ty), place))
+        let memory = if let ObjectPlace::Memory(space, address) = object.place { Some((space, address)) } else { None };
+        Some(DescribedObject { ty: types::name(object.info, object.ty), place, memory, bytes: object.bytes() as usize })
     }
 
     /// What a pointer points to.

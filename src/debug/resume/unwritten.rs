@@ -18,6 +18,8 @@ use crate::program::{Param, ParamStorage};
 
 /// Most bytes that are looked at.
 const BYTES_MAX: u64 = 1 << 12;
+/// Most ticks that are executed again for a pane.
+const PANE_TICKS_MAX: u64 = 1 << 17;
 
 /// Bytes in the local memory of a frame, by their addresses, and the tick at which the frame began.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -203,8 +205,37 @@ impl Session {
         if interrupted { None } else { Some(found) }
     }
 
+    /// For each of these bytes, true if the focused thread has not written it since the kernel began, for a pane, which leaves the session
+    /// as it is; empty if it has written all, they do not lie in the kernel's frame, or a short part of the run does not say it.
+    pub fn unwritten_in_kernel(&self, (space, address): (Space, u64), bytes: usize) -> Vec<bool> {
+        let kernel = &self.program().functions[self.machine().config().kernel.index()].code;
+        let place = self
+            .bytes_in_frame(space, address, bytes as u64)
+            .filter(|(memory, depth, code)| *depth == 0 && code == kernel && memory.end - memory.start <= BYTES_MAX);
+        let Some((memory, ..)) = place else { return Vec::new() };
+        let (now, start, lane) = (self.time(), self.machine().start(), self.focus.lane as usize % 32);
+        let lanes = LaneMask::of(lane);
+        let mut found = FirstWrites { thread: self.focus, lanes, memory: memory.clone(), ticks: BTreeMap::new() };
+        let mut end = now;
+        while let Some(begin) = self.interval_before(end).filter(|_| end > start && !found.are_all_written(now)) {
+            if now - begin > PANE_TICKS_MAX {
+                return Vec::new();
+            }
+            self.timeline.replay(begin.max(start), end, &mut found);
+            end = begin;
+        }
+        found.unwritten(memory, lane, now)
+    }
+
     /// The place of these bytes, if they lie in the local memory of the selected frame.
     fn place_in_frame(&mut self, space: Space, address: u64, bytes: u64, interrupt: &mut dyn InterruptCheck) -> Option<Place> {
+        let (memory, depth, code) = self.bytes_in_frame(space, address, bytes)?;
+        let thread = Focus { frame: 0, ..self.focus };
+        Some(Place { start: memory.start, end: memory.end, since: self.frame_start(thread, depth, &code, interrupt) })
+    }
+
+    /// These bytes in local memory, if they lie in that of the selected frame, with the calls around the frame and its code.
+    fn bytes_in_frame(&self, space: Space, address: u64, bytes: u64) -> Option<(Range<u64>, u32, Range<u32>)> {
         let context = self.eval_context();
         let frame = context.frame().ok()?;
         let found = memory::locate(&context, space, address, bytes).ok().filter(|found| found.space == Space::Local)?;
@@ -221,8 +252,6 @@ impl Session {
             ParamStorage::Register(..) | ParamStorage::Kernel(_) => false,
         };
         let is_own = is_own && !function.params.iter().any(is_param);
-        let (depth, code) = (frame.depth, function.code.clone());
-        let thread = Focus { frame: 0, ..self.focus };
-        is_own.then(|| Place { start: found.address, end, since: self.frame_start(thread, depth, &code, interrupt) })
+        is_own.then(|| (found.address..end, frame.depth, function.code.clone()))
     }
 }

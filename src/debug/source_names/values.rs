@@ -122,7 +122,7 @@ impl<'b> Contents<'b> {
 }
 
 /// A number that the thread has not written all of.
-const UNDEFINED: &str = "<undefined>";
+pub const UNDEFINED: &str = "<undefined>";
 
 struct Printer<'p, 'a> {
     info: &'a DebugInfo,

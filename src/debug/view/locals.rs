@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::arrays::Origin;
+use super::mentioned::UnwrittenBytes;
 use super::symbols::TypeName;
 use crate::debug::eval_context::{EvalContext, Frame, ThreadError};
 use crate::debug::expression::Expression;
@@ -12,7 +13,7 @@ use crate::debug::inlined;
 use crate::debug::names::scope;
 use crate::debug::source_names::{self, ObjectPlace, SourceObject, SourceVariable, types};
 use crate::debug::tensors::Tensors;
-use crate::debug::value::{Format, ValueText};
+use crate::debug::value::{Format, SourceValue, Value, ValueText};
 use crate::dwarf::Storage;
 use crate::isa::Space;
 use crate::program::{Param, Pc, parameter_types};
@@ -37,6 +38,17 @@ impl LocalRow {
     /// True if it is in the local memory of the thread.
     pub fn is_in_local_memory(&self) -> bool {
         self.space == Space::Local.word()
+    }
+
+    /// Shows in an object what the thread has not written.
+    pub fn note_unwritten(&mut self, context: &EvalContext<'_>, unwritten: &UnwrittenBytes<'_>) {
+        let evaluated = Expression::parse(&self.name).ok().and_then(|name| name.evaluate(context).ok());
+        if let Some(Value::Source(value)) = evaluated
+            && let Some(place) = value.place
+        {
+            let unwritten = unwritten(place, value.bytes.len());
+            self.value = Ok(Value::Source(SourceValue { unwritten, ..value }).text(context, None));
+        }
     }
 }
 

@@ -2,8 +2,10 @@
 
 use super::locals::{TENSOR, value};
 use crate::debug::eval_context::EvalContext;
-use crate::debug::expression::Expression;
-use crate::debug::value::ValueText;
+use crate::debug::expression::{DescribedObject, Expression};
+use crate::debug::source_names::values::UNDEFINED;
+use crate::debug::value::{SourceValue, Value, ValueText};
+use crate::isa::Space;
 
 /// Most objects of one line.
 const MENTIONED_MAX: usize = 16;
@@ -21,13 +23,16 @@ pub struct Mentioned {
     pub place: String,
 }
 
+/// For each of these bytes of memory, true if the focused thread has not written it; empty if it has, or that is not known.
+pub type UnwrittenBytes<'u> = dyn Fn((Space, u64), usize) -> Vec<bool> + 'u;
+
 /// The variables of the source that a line of code mentions, in order; of one with members or elements the part that is mentioned, if the
 /// thread has a value of it.
-pub fn mentioned(context: &EvalContext<'_>, line: &str) -> Vec<Mentioned> {
+pub fn mentioned(context: &EvalContext<'_>, line: &str, unwritten: &UnwrittenBytes<'_>) -> Vec<Mentioned> {
     let context = &context.with_names_as_in_source();
     let mut all: Vec<Mentioned> = Vec::new();
     for path in paths(line) {
-        let found = path.iter().rev().find_map(|text| of_text(context, text));
+        let found = path.iter().rev().find_map(|text| of_text(context, text, unwritten));
         let is_new = |found: &Mentioned| all.iter().all(|other| other.text != found.text);
         all.extend(found.filter(is_new));
         if all.len() == MENTIONED_MAX {
@@ -37,7 +42,7 @@ pub fn mentioned(context: &EvalContext<'_>, line: &str) -> Vec<Mentioned> {
     all
 }
 
-fn of_text(context: &EvalContext<'_>, text: &str) -> Option<Mentioned> {
+fn of_text(context: &EvalContext<'_>, text: &str, unwritten: &UnwrittenBytes<'_>) -> Option<Mentioned> {
     let expression = Expression::parse(text).ok()?;
     let text = text.to_string();
     if let Some((ty, _)) = context.tensors().filter(|tensors| tensors.is_tensor(&text)).and_then(|tensors| tensors.type_of(&text)) {
@@ -48,8 +53,15 @@ fn of_text(context: &EvalContext<'_>, text: &str) -> Option<Mentioned> {
         let value = shown.and_then(|shown| if let ValueText::Scalar(shown) = shown { Some(shown) } else { None });
         return Some(Mentioned { text, value, ty, place: TENSOR.to_string() });
     }
-    let (ty, place) = expression.object_of_source(context)?;
-    let value = value(context, &text, None).ok().and_then(|shown| if let ValueText::Scalar(shown) = shown { Some(shown) } else { None });
+    let DescribedObject { ty, place, memory, bytes } = expression.object_of_source(context)?;
+    let unwritten = memory.map_or_else(Vec::new, |memory| unwritten(memory, bytes));
+    let value = match expression.evaluate(context).ok() {
+        Some(Value::Source(value)) => Some(Value::Source(SourceValue { unwritten, ..value })),
+        Some(_) if !unwritten.is_empty() => return Some(Mentioned { text, value: Some(UNDEFINED.to_string()), ty, place }),
+        value => value,
+    };
+    let shown = value.map(|value| value.text(context, None));
+    let value = shown.and_then(|shown| if let ValueText::Scalar(shown) = shown { Some(shown) } else { None });
     Some(Mentioned { text, value, ty, place })
 }
 

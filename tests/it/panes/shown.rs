@@ -390,12 +390,16 @@ fn original_with_what_a_line_mentions() {
     let session = session("dwarf/watched.ron", &["break 132", "continue", "lane 3", "stepi"]);
     assert_pane("original_mentioned.txt", "Original()", &session, (100, 12));
     let mut screen = alone("Original()", "dark");
-    let last =
-        |screen: &mut Screen, width| text(&drawn(screen, &session, width, 12)).lines().nth(11).unwrap_or_default().trim().to_string();
-    assert_eq!(last(&mut screen, 100), "out[threadIdx.x] = 0  int global 0x7f200000000c │ p.a = 28  int local 0x150");
-    assert_eq!(last(&mut screen, 60), "out[threadIdx.x] = 0  int global 0x7f200000000c …");
+    let last = |screen: &mut Screen, session: &Session, width| {
+        text(&drawn(screen, session, width, 12)).lines().nth(11).unwrap_or_default().trim().to_string()
+    };
+    assert_eq!(last(&mut screen, &session, 100), "out[threadIdx.x] = 0  int global 0x7f200000000c │ p.a = 28  int local 0x150");
+    assert_eq!(last(&mut screen, &session, 60), "out[threadIdx.x] = 0  int global 0x7f200000000c …");
     screen.key("Up".parse().unwrap());
-    assert_eq!(last(&mut screen, 100), "p.a = 28  int local 0x150 │ x = 28  int %r19");
+    assert_eq!(last(&mut screen, &session, 100), "p.a = 28  int local 0x150 │ x = 28  int %r19");
+    let structure = crate::panes::screen::session("dwarf/types.ron", &["break types.cu:84", "continue"]);
+    let shown = last(&mut alone("Original()", "dark"), &structure, 100);
+    assert!(shown.starts_with("shape.corner[0] = {x = <undefined>, y = <undefined>}  "), "{shown}");
 }
 
 /// Beside the lines of asm statements stands a bar.

@@ -115,7 +115,10 @@ fn draw_text(context: &DrawContext<'_>, shown: &Shown<'_>, view_state: &mut View
     search(source, lines, here, view_state);
     let (_, cursor) = view_state.window_around(here, lines.count(), canvas.height());
     let mentioned = match text {
-        CodeText::Original(_) if canvas.height() >= MENTIONED_ROWS_MIN => mentioned(&eval_context, source.line(lines.line(cursor))),
+        CodeText::Original(_) if canvas.height() >= MENTIONED_ROWS_MIN => {
+            let unwritten = |memory, bytes| context.session.unwritten_in_kernel(memory, bytes);
+            mentioned(&eval_context, source.line(lines.line(cursor)), &unwritten)
+        }
         CodeText::Original(_) | CodeText::Ptx(_) => Vec::new(),
     };
     let height = canvas.height() - usize::from(!mentioned.is_empty());
