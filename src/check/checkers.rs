@@ -124,8 +124,8 @@ impl Observer for Checkers {
 
     /// The race checker, which comes first in the table, takes note of it: it is asked last.
     fn shared_read(&mut self, read: &SharedRead<'_>) -> bool {
-        let observing = self.active.iter_mut().rev().filter(|active| active.mask.has(EventKind::Access));
-        observing.map(|active| active.checker.shared_read(read)).all(|is_noted| is_noted)
+        let mut observing = self.active.iter_mut().rev().filter(|active| active.mask.has(EventKind::Access));
+        observing.all(|active| active.checker.shared_read(read))
     }
 }
 

@@ -161,6 +161,31 @@ mod tests {
         answers
     }
 
+    /// An atomic of the block alone acquires what the block has released before others have continued the chain.
+    #[test]
+    fn a_narrow_scope_acquires_what_its_own_block_released() {
+        let strong = |ordering, scope| StrongAccess { reads: true, writes: true, is_reduction: false, ordering, scope, bytes: 4 };
+        let mut order = HappensBefore::new(WARPS * 32, 1);
+        (0..BLOCKS).for_each(|number| assert!(order.enter(number, number), "the block is new"));
+        let actor = |block_slot, warp, tick| Actor { block_slot, warp: WarpId::new(warp), lanes: LaneMask::ALL, tick: Tick(tick) };
+        do_action(&mut order, actor(0, 1, 1), Action::Access(strong(Ordering::AcqRel, Scope::Gpu), 0), 0);
+        do_action(&mut order, actor(1, 0, 2), Action::Access(strong(Ordering::AcqRel, Scope::Gpu), 0), 0);
+        do_action(&mut order, actor(2, 0, 3), Action::Access(strong(Ordering::AcqRel, Scope::Gpu), 0), 0);
+        do_action(&mut order, actor(0, 0, 4), Action::Access(strong(Ordering::Relaxed, Scope::Gpu), 0), 0);
+        do_action(&mut order, actor(0, 0, 5), Action::Access(strong(Ordering::AcqRel, Scope::Cta), 0), 0);
+        let by = |block, warp, tick| Operation {
+            tick: Tick(tick),
+            block,
+            warp: WarpId::new(warp),
+            lanes: LaneMask::ALL,
+            agent: Agent::Threads,
+            only_reads: false,
+        };
+        let reader = order.block(0).expect("the block is there");
+        let is_before = |operation: Operation| reader.happens_before(WarpId::new(0), 3, &operation, 3);
+        assert!(is_before(by(0, 1, 0)) && !is_before(by(1, 0, 1)) && !is_before(by(2, 0, 2)));
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 

@@ -20,6 +20,9 @@ pub type Writer = (u32, WarpId, u8);
 /// The most clock entries that a location has by releasing block; beyond that, the clocks of the first blocks are only joined.
 const MAX_ENTRIES: usize = 1 << 12;
 
+/// The most blocks whose releases a chain of lanewise ones has each for itself.
+const MAX_EARLIER: usize = 64;
+
 /// The clocks released with the value of a location.
 #[derive(Clone, Debug)]
 enum Location {
@@ -35,6 +38,29 @@ struct LanewiseRelease {
     writer: Writer,
     scope: Scope,
     clock: Arc<LanewiseClock>,
+    /// What other blocks have released before in the chain, with their numbers: a narrow scope acquires that of its own block alone.
+    earlier: Option<Earlier>,
+}
+
+/// The clocks that some blocks released last, in order of the releases.
+type Earlier = Arc<[(u32, Arc<LanewiseClock>)]>;
+
+impl LanewiseRelease {
+    /// True if it is by the same instruction, after the same releases.
+    fn is_one_with(&self, other: &Self) -> bool {
+        let of = |release: &Self| release.earlier.as_ref().map(Arc::as_ptr);
+        Arc::ptr_eq(&self.clock, &other.clock) && of(self) == of(other)
+    }
+
+    /// What other blocks than `block` have released, if it continues the chain.
+    fn before(&self, block: u32) -> Option<Earlier> {
+        let earlier = self.earlier.iter().flat_map(|earlier| earlier.iter());
+        let last = (self.writer.0, Arc::clone(&self.clock));
+        let all = earlier.filter(|(other, _)| *other != last.0).chain([&last]).filter(|(other, _)| *other != block);
+        let all: Vec<_> = all.cloned().collect();
+        let newest = &all[all.len().saturating_sub(MAX_EARLIER)..];
+        (!newest.is_empty()).then(|| Arc::from(newest))
+    }
 }
 
 /// The clocks that were released with the value of a location.
@@ -86,12 +112,15 @@ pub enum AcquireResult {
 impl Location {
     /// Its clocks, lane by lane.
     fn clocks(&mut self) -> &mut ReleasedClocks {
-        if let Location::Lanewise(LanewiseRelease { writer, scope, clock }) = self {
+        if let Location::Lanewise(LanewiseRelease { writer, scope, clock, earlier }) = self {
             let (block, _, lane) = *writer;
-            let clock = Arc::new(clock.joined(LaneMask::of(usize::from(lane))));
-            let by_block = smallvec::smallvec![(block, clock)];
-            let released = vec![Released { scope: (*scope).min(Scope::Gpu), sc: ScFenceCondition::Irrelevant, by_block, all: None }];
-            *self = Location::Released(ReleasedClocks { released, last: Some((*writer, *scope)) });
+            let (scope, sc, by_block) = (*scope, ScFenceCondition::Irrelevant, SmallVec::new());
+            let mut released = Released { scope: scope.min(Scope::Gpu), sc, by_block, all: None };
+            let last = (block, Arc::clone(clock));
+            for (block, clock) in earlier.iter().flat_map(|earlier| earlier.iter()).chain([&last]) {
+                released.add(*block, &Arc::new(clock.joined(LaneMask::of(usize::from(lane)))));
+            }
+            *self = Location::Released(ReleasedClocks { released: vec![released], last: Some((*writer, scope)) });
         }
         let Location::Released(clocks) = self else { unreachable!("what was released lanewise is clocks now") };
         clocks
@@ -272,8 +301,23 @@ impl Locations {
         clock: &Arc<LanewiseClock>,
     ) {
         assert!(scope >= Scope::Gpu, "what is released lanewise is observed by every thread of the grid");
-        self.table.set_all(locations.lanes.iter().map(|lane| {
-            let release = LanewiseRelease { writer: (block, warp, lane as u8), scope, clock: Arc::clone(clock) };
+        let mut earlier: SmallVec<[Option<Earlier>; 32]> = SmallVec::new();
+        // Neighbours mostly continue the release of one warp.
+        let mut last: Option<(&LanewiseRelease, Option<Earlier>)> = None;
+        for location in self.table.all_of(locations.lanes.iter().map(|lane| locations.key(lane))) {
+            let Some(Location::Lanewise(release)) = location else {
+                earlier.push(None);
+                continue;
+            };
+            let before = match &last {
+                Some((other, before)) if other.is_one_with(release) => before.clone(),
+                Some(_) | None => release.before(block),
+            };
+            earlier.push(before.clone());
+            last = Some((release, before));
+        }
+        self.table.set_all(locations.lanes.iter().zip(earlier).map(|(lane, earlier)| {
+            let release = LanewiseRelease { writer: (block, warp, lane as u8), scope, clock: Arc::clone(clock), earlier };
             (locations.key(lane), Location::Lanewise(release))
         }));
     }

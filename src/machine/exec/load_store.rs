@@ -466,7 +466,6 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let rank = if space == Space::SharedCluster { access.rank } else { self.rank };
         let (point, block_id, owner) = (self.point, self.block_id(), (self.block_slot - self.rank + rank, rank));
         let lockstep = self.warp.lockstep(lanes);
-        let depth = self.running_depth();
         AccessEvent {
             point,
             block_id,
@@ -482,7 +481,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             min,
             max,
             bytes,
-            depth,
+            depth: self.running_depth(),
             store: None,
         }
     }
