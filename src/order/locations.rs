@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 use super::clock::{VectorClock, join_shared};
 use super::lanewise::{LanewiseClock, LanewiseClocks};
 use super::location_table::{LocationKey, LocationTable};
-use crate::base::lanes::{LaneMask, PerLane};
+use crate::base::lanes::{LANES, LaneMask, PerLane};
 use crate::isa::Scope;
 
 /// A thread: block number, warp and lane.
@@ -37,29 +37,27 @@ enum Location {
 struct LanewiseRelease {
     writer: Writer,
     scope: Scope,
-    clock: Arc<LanewiseClock>,
-    /// What other blocks have released before in the chain, with their numbers: a narrow scope acquires that of its own block alone.
-    earlier: Option<Earlier>,
+    chain: Arc<Chain>,
 }
 
-/// The clocks that some blocks released last, in order of the releases.
-type Earlier = Arc<[(u32, Arc<LanewiseClock>)]>;
+/// A release of the lanes of a warp, after those of other blocks that its chain of read-modify-writes began with.
+#[derive(Debug)]
+struct Chain {
+    /// What the lanes release.
+    clock: Arc<LanewiseClock>,
+    /// What other blocks have released last, in order, with their numbers: a narrow scope acquires that of its own block alone.
+    earlier: SmallVec<[(u32, Arc<LanewiseClock>); 2]>,
+}
 
-impl LanewiseRelease {
-    /// True if it is by the same instruction, after the same releases.
-    fn is_one_with(&self, other: &Self) -> bool {
-        let of = |release: &Self| release.earlier.as_ref().map(Arc::as_ptr);
-        Arc::ptr_eq(&self.clock, &other.clock) && of(self) == of(other)
-    }
-
-    /// What other blocks than `block` have released, if it continues the chain.
-    fn before(&self, block: u32) -> Option<Earlier> {
-        let earlier = self.earlier.iter().flat_map(|earlier| earlier.iter());
-        let last = (self.writer.0, Arc::clone(&self.clock));
-        let all = earlier.filter(|(other, _)| *other != last.0).chain([&last]).filter(|(other, _)| *other != block);
-        let all: Vec<_> = all.cloned().collect();
-        let newest = &all[all.len().saturating_sub(MAX_EARLIER)..];
-        (!newest.is_empty()).then(|| Arc::from(newest))
+impl Chain {
+    /// A release of `clock` by lanes of `block`, which continues that of a location.
+    fn after(previous: Option<&LanewiseRelease>, block: u32, clock: &Arc<LanewiseClock>) -> Arc<Self> {
+        let last = previous.map(|release| (release.writer.0, &release.chain));
+        let others = last.iter().flat_map(|(last, chain)| chain.earlier.iter().filter(move |(other, _)| other != last));
+        let newest = last.iter().map(|(last, chain)| (*last, Arc::clone(&chain.clock)));
+        let mut earlier: SmallVec<[_; 2]> = others.cloned().chain(newest).filter(|(other, _)| *other != block).collect();
+        earlier.drain(..earlier.len().saturating_sub(MAX_EARLIER));
+        Arc::new(Self { clock: Arc::clone(clock), earlier })
     }
 }
 
@@ -110,14 +108,22 @@ pub enum AcquireResult {
 }
 
 impl Location {
+    /// Its lanewise release, if it has one.
+    fn lanewise(&self) -> Option<&LanewiseRelease> {
+        match self {
+            Location::Lanewise(release) => Some(release),
+            Location::Released(_) => None,
+        }
+    }
+
     /// Its clocks, lane by lane.
     fn clocks(&mut self) -> &mut ReleasedClocks {
-        if let Location::Lanewise(LanewiseRelease { writer, scope, clock, earlier }) = self {
+        if let Location::Lanewise(LanewiseRelease { writer, scope, chain }) = self {
             let (block, _, lane) = *writer;
             let (scope, sc, by_block) = (*scope, ScFenceCondition::Irrelevant, SmallVec::new());
             let mut released = Released { scope: scope.min(Scope::Gpu), sc, by_block, all: None };
-            let last = (block, Arc::clone(clock));
-            for (block, clock) in earlier.iter().flat_map(|earlier| earlier.iter()).chain([&last]) {
+            let last = (block, Arc::clone(&chain.clock));
+            for (block, clock) in chain.earlier.iter().chain([&last]) {
                 released.add(*block, &Arc::new(clock.joined(LaneMask::of(usize::from(lane)))));
             }
             *self = Location::Released(ReleasedClocks { released: vec![released], last: Some((*writer, scope)) });
@@ -276,7 +282,7 @@ impl Locations {
     pub fn read_lanewise(&self, locations: &LaneLocations<'_>) -> Option<LanewiseClocks> {
         let mut clocks = LanewiseClocks::new();
         for (lane, location) in locations.lanes.iter().zip(self.table.all_of(locations.lanes.iter().map(|lane| locations.key(lane)))) {
-            let LanewiseRelease { writer, clock, .. } = match location {
+            let LanewiseRelease { writer, chain, .. } = match location {
                 None => continue,
                 Some(Location::Released(_)) => return None,
                 Some(Location::Lanewise(release)) => release,
@@ -284,6 +290,7 @@ impl Locations {
             if usize::from(writer.2) != lane {
                 return None;
             }
+            let clock = &chain.clock;
             match clocks.iter_mut().find(|(_, other)| Arc::ptr_eq(other, clock)) {
                 Some((lanes, _)) => *lanes |= LaneMask::of(lane),
                 None => clocks.push((LaneMask::of(lane), Arc::clone(clock))),
@@ -301,25 +308,33 @@ impl Locations {
         clock: &Arc<LanewiseClock>,
     ) {
         assert!(scope >= Scope::Gpu, "what is released lanewise is observed by every thread of the grid");
-        let mut earlier: SmallVec<[Option<Earlier>; 32]> = SmallVec::new();
+        let mut chains: SmallVec<[Arc<Chain>; LANES]> = SmallVec::new();
         // Neighbours mostly continue the release of one warp.
-        let mut last: Option<(&LanewiseRelease, Option<Earlier>)> = None;
+        let mut last: Option<Option<&LanewiseRelease>> = None;
         for location in self.table.all_of(locations.lanes.iter().map(|lane| locations.key(lane))) {
-            let Some(Location::Lanewise(release)) = location else {
-                earlier.push(None);
-                continue;
+            let previous = location.and_then(Location::lanewise);
+            let chain = if let (Some(last), Some(chain)) = (last, chains.last())
+                && is_one_release(last, previous)
+            {
+                Arc::clone(chain)
+            } else {
+                Chain::after(previous, block, clock)
             };
-            let before = match &last {
-                Some((other, before)) if other.is_one_with(release) => before.clone(),
-                Some(_) | None => release.before(block),
-            };
-            earlier.push(before.clone());
-            last = Some((release, before));
+            chains.push(chain);
+            last = Some(previous);
         }
-        self.table.set_all(locations.lanes.iter().zip(earlier).map(|(lane, earlier)| {
-            let release = LanewiseRelease { writer: (block, warp, lane as u8), scope, clock: Arc::clone(clock), earlier };
-            (locations.key(lane), Location::Lanewise(release))
+        self.table.set_all(locations.lanes.iter().zip(chains).map(|(lane, chain)| {
+            (locations.key(lane), Location::Lanewise(LanewiseRelease { writer: (block, warp, lane as u8), scope, chain }))
         }));
+    }
+}
+
+/// True if two locations have the release of one instruction, or none.
+fn is_one_release(one: Option<&LanewiseRelease>, other: Option<&LanewiseRelease>) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => Arc::ptr_eq(&one.chain, &other.chain),
+        (None, None) => true,
+        (Some(_), None) | (None, Some(_)) => false,
     }
 }
 

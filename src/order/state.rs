@@ -66,15 +66,18 @@ impl HappensBefore {
     }
 
     /// Block `number` is in `block_slot` now. True if it is new there: the state of the previous block in that block slot is dropped.
+    #[inline]
     pub fn enter(&mut self, block_slot: u32, number: u32) -> bool {
+        let is_there = self.block(block_slot).is_some_and(|block| block.number == number);
+        !is_there && self.begin_block(block_slot, number)
+    }
+
+    fn begin_block(&mut self, block_slot: u32, number: u32) -> bool {
         let index = block_slot as usize;
         if self.blocks.len() <= index {
             self.blocks.resize_with(index + 1, || None);
         }
         if let Some(block) = &self.blocks[index] {
-            if block.number == number {
-                return false;
-            }
             assert!(block.number < number, "block {number} after block {} in block slot {block_slot}", block.number);
         }
         if let Some(left) = self.blocks[index].take() {
@@ -97,6 +100,7 @@ impl HappensBefore {
     }
 
     /// The block in `block_slot`, if one has entered it.
+    #[inline]
     pub fn block(&self, block_slot: u32) -> Option<&Block> {
         self.blocks.get(block_slot as usize)?.as_deref()
     }

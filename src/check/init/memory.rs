@@ -131,8 +131,9 @@ impl Memory {
 
     /// True if all bytes around a read of shared memory were written.
     #[inline]
-    pub fn is_shared_written(&mut self, read: &SharedRead<'_>) -> bool {
-        self.block(read.block_id.number, read.block_id.block_slot).shared.contains(read.low, read.span)
+    pub fn is_shared_written(&self, read: &SharedRead<'_>) -> bool {
+        let block = self.blocks.get(read.block_id.block_slot as usize).filter(|block| block.number == read.block_id.number);
+        block.is_some_and(|block| block.shared.contains(read.low, read.span))
     }
 
     /// Parameters of functions are passed without an access, so none is unwritten; but an undefined value can be stored there.

@@ -45,7 +45,10 @@ pub(super) struct AccessRef(pub u32);
 const LIST_BIT: u32 = 1 << 31;
 
 /// Records and nodes below which the log is not swept.
-const MIN_SWEEP: usize = 3 << 9;
+const MIN_SWEEP: usize = 1 << 9;
+
+/// Bytes of memory with a shadow for which one record or node more is kept before a sweep.
+const BYTES_OF_RECORD: usize = 256;
 
 /// A node of a list of accesses: the newest access, and the rest.
 #[derive(Clone, Copy, Debug)]
@@ -247,9 +250,9 @@ impl Log {
         self.len() > self.sweep_at
     }
 
-    /// True if enough was added for a sweep over `entries` entries of the shadow; otherwise raises the limit of [`Log::is_full`].
-    pub fn is_worth_a_sweep(&mut self, entries: usize) -> bool {
-        self.sweep_at = self.live + (entries / 16).min(self.live / 4) + MIN_SWEEP;
+    /// True if enough was added for a sweep over the shadow of `covered` bytes; otherwise raises the limit of [`Log::is_full`].
+    pub fn is_worth_a_sweep(&mut self, covered: usize) -> bool {
+        self.sweep_at = self.live + (covered / BYTES_OF_RECORD).max(MIN_SWEEP);
         self.is_full()
     }
 }

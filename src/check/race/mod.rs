@@ -440,7 +440,7 @@ impl RaceChecker {
             ShadowMemory::Global => (log, std::slice::from_ref(global)),
             ShadowMemory::Block(_) => (shared_log, &shared[..]),
         };
-        if log.is_worth_a_sweep(shadows.iter().flatten().map(|shadow| shadow.len()).sum()) {
+        if log.is_worth_a_sweep(shadows.iter().flatten().map(|shadow| shadow.covered()).sum()) {
             let mut sweep = Sweep::new(log);
             shadows.iter().flatten().for_each(|shadow| shadow.mark(&mut sweep));
             sweep.finish();
@@ -448,6 +448,7 @@ impl RaceChecker {
     }
 
     /// Starts the state of the block of an event, if it is new in its block slot.
+    #[inline]
     fn enter(&mut self, block_id: BlockId) {
         if self.hb.enter(block_id.block_slot, block_id.number as u32) {
             let block_slot = block_id.block_slot as usize;

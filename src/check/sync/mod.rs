@@ -144,7 +144,7 @@ impl SyncChecker {
     fn order(&mut self, event: &SyncEvent<'_>, to: &mut Reporter<'_>) -> bool {
         match event.kind {
             SyncKind::Arrived { id, thread_count, aligned, .. } => {
-                self.mbarriers.arrives(&event.point);
+                self.arrives(event);
                 self.barriers.of(event.block_id).arrived(event, (id, aligned), thread_count, to)
             }
             SyncKind::BarrierCompleted { id, .. } => {
@@ -156,7 +156,7 @@ impl SyncChecker {
                 self.masks.uses_mask(event, members, matches!(event.kind, SyncKind::WarpSync { .. }), live, to)
             }
             SyncKind::ClusterArrived { aligned, .. } => {
-                self.mbarriers.arrives(&event.point);
+                self.arrives(event);
                 self.barriers.of(event.block_id).arrived(event, (CLUSTER, aligned), None, to) | self.clusters.arrives(event, to)
             }
             SyncKind::ClusterWaits => self.clusters.waits(event, to),
@@ -174,6 +174,13 @@ impl SyncChecker {
             }
             SyncKind::Exited => self.exited(event, to),
             SyncKind::Fence { .. } => false,
+        }
+    }
+
+    /// A warp arrives at a barrier, which matters to what waits for an mbarrier.
+    fn arrives(&mut self, event: &SyncEvent<'_>) {
+        if self.has_mbarriers {
+            self.mbarriers.arrives(&event.point);
         }
     }
 
