@@ -141,6 +141,12 @@ fn text_of(program: &Program, texts: &SourceTexts, pc: Pc, inlined: u32) -> Opti
     Some(SourceText { line: place.line, text: texts.line(program, *place)?.to_string() })
 }
 
+/// The line of the source that the user wrote for an instruction: of inlined functions of toolkits, that of the call.
+pub(in crate::debug) fn users_line(program: &Program, pc: Pc) -> Option<FileLine> {
+    let lines = source_lines(program, pc);
+    lines.iter().find(|line| is_of_user(line)).or(lines.first()).cloned()
+}
+
 /// True if the file is not one that is skipped from the start.
 fn is_of_user(line: &FileLine) -> bool {
     !DEFAULT_SKIPS.skips_file(&line.file)

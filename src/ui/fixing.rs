@@ -2,6 +2,7 @@
 
 use std::io::Write as _;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::interrupt;
@@ -17,6 +18,8 @@ pub struct Fixer {
     is_enabled: bool,
     /// Runs of a case at the same time.
     jobs: usize,
+    /// True if something was found wrong in some case.
+    has_findings: AtomicBool,
     /// The reports of each case with changes that hold.
     successful: Mutex<Vec<FixReports>>,
 }
@@ -24,7 +27,7 @@ pub struct Fixer {
 impl Fixer {
     /// A fixer, which runs up to `jobs` changed programs of a case at the same time; it does nothing unless `is_enabled`.
     pub fn new(options: RunOptions, is_enabled: bool, jobs: usize) -> Self {
-        Self { options, is_enabled, jobs, successful: Mutex::new(Vec::new()) }
+        Self { options, is_enabled, jobs, has_findings: AtomicBool::new(false), successful: Mutex::new(Vec::new()) }
     }
 
     /// Tries the fixes of the findings of a case report, and adds the results to these.
@@ -55,6 +58,7 @@ impl Fixer {
         if !self.is_enabled || findings.is_empty() {
             return Ok(None);
         }
+        self.has_findings.store(true, Ordering::Relaxed);
         let fixed = fix_case(program, case, &self.options, (None, self.jobs), &mut || !interrupt::pressed())?;
         fixed.iter().for_each(|fixed| fixed.describe_in(findings));
         Ok(fixed)
@@ -65,7 +69,8 @@ impl Fixer {
         successful.extend(Some(fixed).filter(|fixed| !fixed.texts.is_empty()));
     }
 
-    /// Writes the changed PTX to `path`, if there is one, and, if `is_reported`, a line about it to standard output.
+    /// Writes the changed PTX to `path`, if there is one, and, if `is_reported`, a line about it to standard output. Where nothing was found
+    /// wrong nothing is written.
     ///
     /// # Errors
     /// No change holds, changes hold for several launches, or it cannot be written: a message of one line.
@@ -73,6 +78,7 @@ impl Fixer {
         let Some(path) = path else { return Ok(()) };
         let successful = self.successful.into_inner().unwrap_or_else(PoisonError::into_inner);
         let line = match successful.as_slice() {
+            [] if !self.has_findings.into_inner() => format!("nothing was found wrong, so {} is not written\n", path.display()),
             [] => return Err(format!("no change held, so {} is not written", path.display())),
             [one] => one.save(path)?,
             [_, _, ..] => return Err("changes held for several launches, and --ptx writes one: name its kernel with -k".into()),

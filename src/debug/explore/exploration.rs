@@ -163,7 +163,7 @@ impl Exploration {
             return Ok(result);
         }
         let mut result = runs.run(record.order, &|| false)?;
-        result.judged.compare(&self.merged.case, &self.outcomes);
+        result.judged.compare(&self.outcomes);
         if let Some(known) = &mut self.known {
             known.learn(&self.merged.program, record, &result)?;
         }
@@ -171,7 +171,7 @@ impl Exploration {
     }
 
     fn add_order(&mut self, index: u64, mut result: OrderResult) -> Result<(), RunError> {
-        result.judged.compare(&self.merged.case, &self.outcomes);
+        result.judged.compare(&self.outcomes);
         if self.reports && index > 0 {
             self.records.push(OrderRecord::of(&self.merged.program, index, &result));
         }

@@ -5,10 +5,12 @@ use serde::{Deserialize, Serialize};
 use super::order::Orders;
 use crate::check::faults::LIVELOCK;
 use crate::debug::run::{CaseRun, RunError};
+use crate::debug::transfer::element_of;
 use crate::debug::value::element_text;
 use crate::debug::verify::{Deviation, Judgement, judge};
-use crate::launch::{Case, PlannedBuffer};
-use crate::machine::Digest;
+use crate::launch::{Case, Element, PlannedBuffer};
+use crate::machine::{Device, Digest};
+use crate::program::{Variable, source_name};
 
 /// An outcome, and the orders that have it.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,8 +27,8 @@ pub struct OrderOutcome {
     pub replay: Option<String>,
     /// The digest of the buffers, if nothing is expected of them.
     memory: u64,
-    /// Their contents; empty unless it is the first outcome.
-    contents: Vec<Vec<u8>>,
+    /// Their contents; none unless it is the first outcome.
+    contents: Vec<Content>,
     /// The length of the options of the order that is replayed.
     length: usize,
 }
@@ -76,7 +78,7 @@ pub(super) struct JudgedOrder {
     /// The digest of the buffers, if nothing is expected of them.
     pub memory: u64,
     /// Their contents, as long as they may be compared with others.
-    pub contents: Vec<Vec<u8>>,
+    pub contents: Vec<Content>,
     /// The first difference from the buffers of the first outcome, once it is known.
     pub difference: Option<String>,
     /// True if the step limit stopped it.
@@ -90,7 +92,6 @@ pub(super) struct JudgedOrder {
 pub(super) fn judge_order(case: &Case, run: &CaseRun, limit: u64) -> Result<JudgedOrder, RunError> {
     let is_last_at_limit = run.launches.last().is_some_and(|launch| launch.ticks >= limit);
     let at_limit = is_last_at_limit && run.fault.as_ref().is_some_and(|fault| fault.id == LIVELOCK);
-    let expects = case.printed.is_some() || case.buffers.iter().any(|buffer| buffer.expect.is_some());
     let end = match &run.fault {
         None => match judge(case, run)? {
             Judgement::NothingExpected => End::Finished,
@@ -102,21 +103,42 @@ pub(super) fn judge_order(case: &Case, run: &CaseRun, limit: u64) -> Result<Judg
             End::Stopped(format!("{}{}", fault.id.word(), site.map_or(String::new(), |site| format!(" at {}", site.place))))
         }
     };
-    let contents = if expects { Vec::new() } else { contents(case, run) };
+    let contents = if expects(case) { Vec::new() } else { contents(case, run) };
     let mut digest = Digest::default();
-    contents.iter().for_each(|buffer| digest.bytes(buffer));
+    contents.iter().for_each(|content| digest.bytes(&content.bytes));
     Ok(JudgedOrder { end, memory: digest.value(), contents, difference: None, at_limit })
 }
 
-/// The contents of the buffers; empty for one that was not allocated.
-pub(in crate::debug) fn contents(case: &Case, run: &CaseRun) -> Vec<Vec<u8>> {
-    let bytes = |(index, buffer): (usize, &PlannedBuffer)| {
+/// What a run leaves in a buffer, or in a variable of the module in global memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::debug) struct Content {
+    name: String,
+    element: Element,
+    /// True for a variable that is no array.
+    is_scalar: bool,
+    /// Empty for a buffer that was not allocated.
+    bytes: Vec<u8>,
+}
+
+/// The contents of the buffers, and where nothing is expected those of the variables.
+pub(in crate::debug) fn contents(case: &Case, run: &CaseRun) -> Vec<Content> {
+    let buffer = |(index, buffer): (usize, &PlannedBuffer)| {
         let mut bytes = vec![0; usize::try_from(buffer.bytes).unwrap_or(0)];
         let address = run.addresses.get(index).copied();
         let read = run.device.as_ref().zip(address).map(|(device, address)| device.read(address, &mut bytes));
-        if matches!(read, Some(Ok(()))) { bytes } else { Vec::new() }
+        let bytes = if matches!(read, Some(Ok(()))) { bytes } else { Vec::new() };
+        Content { name: buffer.name.clone(), element: buffer.element, is_scalar: false, bytes }
     };
-    case.buffers.iter().enumerate().map(bytes).collect()
+    let variables = run.device.iter().filter(|_| !expects(case)).flat_map(Device::global_variables);
+    let variable = |(variable, bytes): (&Variable, Vec<u8>)| {
+        let name = source_name(&variable.name).to_string();
+        Content { name, element: element_of(variable.ty), is_scalar: !variable.is_array, bytes }
+    };
+    case.buffers.iter().enumerate().map(buffer).chain(variables.map(variable)).collect()
+}
+
+fn expects(case: &Case) -> bool {
+    case.printed.is_some() || case.buffers.iter().any(|buffer| buffer.expect.is_some())
 }
 
 impl JudgedOrder {
@@ -132,9 +154,9 @@ impl JudgedOrder {
     }
 
     /// Finds how the buffers differ from those of the first of `outcomes`.
-    pub fn compare(&mut self, case: &Case, outcomes: &[OrderOutcome]) {
+    pub fn compare(&mut self, outcomes: &[OrderOutcome]) {
         let first = outcomes.first().filter(|first| first.memory != self.memory && !self.contents.is_empty());
-        self.difference = first.map_or(self.difference.take(), |first| difference(case, &first.contents, &self.contents));
+        self.difference = first.map_or(self.difference.take(), |first| difference(&first.contents, &self.contents));
         if first.is_some() {
             self.contents = Vec::new();
         }
@@ -179,14 +201,13 @@ fn is_same(one: &End, other: &End) -> bool {
 }
 
 /// The first element of a buffer that differs: `out[3] is 0x00000007, not 0x00000005`.
-pub(in crate::debug) fn difference(case: &Case, first: &[Vec<u8>], other: &[Vec<u8>]) -> Option<String> {
-    let mut pairs = case.buffers.iter().zip(first.iter().zip(other));
-    pairs.find_map(|(buffer, (a, b))| {
-        let size = buffer.element.bytes().max(1) as usize;
-        let index = a.chunks(size).zip(b.chunks(size)).position(|(a, b)| a != b)?;
-        let text = |bytes: &[u8]| {
-            bytes.chunks(size).nth(index).map_or(String::new(), |bytes| element_text(buffer.element, buffer.element.read(bytes)))
-        };
-        Some(format!("{}[{index}] is {}, not {}", buffer.name, text(b), text(a)))
+pub(in crate::debug) fn difference(first: &[Content], other: &[Content]) -> Option<String> {
+    first.iter().zip(other).find_map(|(a, b)| {
+        let size = a.element.bytes().max(1) as usize;
+        let index = a.bytes.chunks(size).zip(b.bytes.chunks(size)).position(|(a, b)| a != b)?;
+        let text =
+            |bytes: &[u8]| bytes.chunks(size).nth(index).map_or(String::new(), |bytes| element_text(a.element, a.element.read(bytes)));
+        let place = if a.is_scalar { a.name.clone() } else { format!("{}[{index}]", a.name) };
+        Some(format!("{place} is {}, not {}", text(&b.bytes), text(&a.bytes)))
     })
 }

@@ -16,8 +16,10 @@ use crate::check::race::catalogue::CLUSTER_EXITED;
 use crate::check::sync::catalogue::BARRIER_COUNT;
 use crate::check::{BarrierLevel, Candidate, Construct, CopyKind, Finding, FunctionAnalysis, Language, Position, Remedy, SideAction};
 use crate::check::{FindingId, Side, ThreadDistance};
+use crate::debug::file_line::FileLine;
+use crate::debug::site::users_line;
 use crate::isa::{AtomicFn, MbarrierFn, Ordering, Scope, Space};
-use crate::program::{ClusterOp, ControlOp, FuncId, MbarrierOp, MemoryOp, Op, Pc, Program, SrcKind, SyncOp};
+use crate::program::{ClusterOp, ControlOp, Effect, FuncId, MbarrierOp, MemoryOp, Op, Pc, Program, SrcKind, SyncOp};
 
 /// Maximum number of plans for one candidate.
 const PLANS_MAX: usize = 16;
@@ -367,7 +369,7 @@ fn barriers_at(program: &Program, level: BarrierLevel, positions: &[Position]) -
 fn inserted(program: &Program, at: Position, text: &str, construct: Option<Construct>) -> String {
     let pc = at.pc();
     let language = Language::of(program, pc);
-    let source = crate::debug::file_line::source_lines(program, pc).into_iter().next();
+    let source = line_at(program, at);
     match (construct.filter(|_| language != Language::Ptx), source) {
         (Some(construct), Some(line)) => {
             let place = if ends_turn(program, at) { "at the end of each turn of the loop at" } else { preposition(at) };
@@ -375,6 +377,24 @@ fn inserted(program: &Program, at: Position, text: &str, construct: Option<Const
         }
         _ => format!("{text} {}", self::at(program, at, true)),
     }
+}
+
+/// The line of the source that a position is at: that of the next instruction with an effect, since a compiler moves what computes values.
+fn line_at(program: &Program, at: Position) -> Option<FileLine> {
+    let pc = at.pc();
+    let has_effect = |pc: &Pc| {
+        let op = &program.code[pc.index()].op;
+        let effects = op.effects(program);
+        [Effect::ReadsMemory, Effect::WritesMemory, Effect::Orders].into_iter().any(|effect| effects.has(effect))
+            || matches!(op, Op::Control(_))
+    };
+    let function = program.function_at(pc)?;
+    let next = (pc.0..program.functions[function.index()].code.end).map(Pc).find(has_effect);
+    let place = match at {
+        Position::Before(_) => next.unwrap_or(pc),
+        Position::After(_) => pc,
+    };
+    users_line(program, place).or_else(|| users_line(program, pc))
 }
 
 /// True if the position is before the branch back of a loop: its line in the source is the head of the loop.
@@ -393,7 +413,7 @@ fn preposition(at: Position) -> &'static str {
 /// `before k.ptx:12 (k.cu:7)`
 fn at(program: &Program, position: Position, with_source: bool) -> String {
     let pc = position.pc();
-    let source = crate::debug::file_line::source_lines(program, pc).into_iter().next().filter(|_| with_source);
+    let source = line_at(program, position).filter(|_| with_source);
     let source = source.map_or(String::new(), |line| format!(" ({})", line.short()));
     format!("{} {}{source}", preposition(position), program.place(pc))
 }

@@ -6,7 +6,8 @@ use super::candidates::further_candidates;
 use super::patch::Patched;
 use super::trial::{FindingKey, SourceKey, Trial, TrialFinding, source_key};
 use super::{Search, is_plain};
-use crate::check::{Candidate, Position, Remedy};
+use crate::check::race::catalogue::RACE_SAME_VALUE;
+use crate::check::{Candidate, FindingId, Position, Remedy};
 use crate::program::{Pc, Program};
 
 /// Remedies of a finding of a changed program in terms of the original, with the instructions of the finding there.
@@ -47,8 +48,9 @@ impl Search<'_> {
         let own = FindingKeys::new(self.program, keys.clone());
         let is_known = |found: &TrialFinding| known.has(self.program, found);
         let is_same = |found: &TrialFinding| !found.keys.is_disjoint(keys) || !is_known(found) && own.has(self.program, found);
-        // Without keys, the fault is what is to be fixed.
-        let stops = trial.fault.filter(|fault| keys.is_empty() || Some(*fault) != before.fault);
+        // Without keys, the fault is what is to be fixed. One that comes earlier than before hides what is to be fixed.
+        let is_as_before = |fault: FindingId| Some(fault) == before.fault && trial.ticks() >= before.ticks();
+        let stops = trial.fault.filter(|fault| keys.is_empty() || !is_as_before(*fault));
         let describe = |found: &TrialFinding| {
             let id = found.finding.id.word();
             format!("{id} at {}", self.place(patched, found.finding.second.point.pc))
@@ -61,6 +63,9 @@ impl Search<'_> {
             };
             return Verdict::Failed(why, self.next_proposals(patched, same, keys));
         }
+        if self.is_left_as_note(trial, keys) {
+            return Verdict::Failed("the finding is still there as a note: all write the same".into(), Vec::new());
+        }
         if let Some(fault) = stops {
             let with = new.first().map_or(String::new(), |other| format!(", with {}", describe(other)));
             return Verdict::Failed(format!("{}{with}", fault.word()), Vec::new());
@@ -72,6 +77,15 @@ impl Search<'_> {
                 Verdict::NewFindings(format!("a new finding: {}", describe(first)), more)
             }
         }
+    }
+
+    /// True if threads still write the bytes of the finding with these `keys`, but now the same value: a lost update behind a barrier.
+    fn is_left_as_note(&self, trial: &Trial, keys: &BTreeSet<FindingKey>) -> bool {
+        let notes = |trial: &Trial| {
+            let same = trial.findings.iter().filter(|found| found.finding.id == RACE_SAME_VALUE);
+            same.flat_map(|found| found.keys.iter().copied()).filter(|key| keys.contains(key)).collect::<BTreeSet<_>>()
+        };
+        !notes(trial).is_subset(&notes(&self.original))
     }
 
     /// A finding of the program with all changes that is not one of those for which nothing held, or a fault that was not there before.

@@ -429,7 +429,7 @@ impl<'a> Search<'a> {
     }
 
     fn run(&self, patched: &Patched, options: RunOptions, keys: &BTreeSet<FindingKey>) -> Result<Trial, RunError> {
-        let ticks: u64 = self.original.run.launches.iter().map(|launch| launch.ticks).sum();
+        let ticks: u64 = self.original.ticks();
         let limit = ticks.saturating_mul(HANG_FACTOR).max(HANG_TICKS);
         let step_limit = Some(options.step_limit.map_or(limit, |original| original.min(limit)));
         Trial::new(&patched.program, self.case, &RunOptions { step_limit, ..options }, |pc| patched.original(pc), keys)
@@ -437,12 +437,12 @@ impl<'a> Search<'a> {
 
     /// The number of random orders that are tried.
     fn seeds(&self) -> u64 {
-        let ticks: u64 = self.original.run.launches.iter().map(|launch| launch.ticks).sum();
+        let ticks: u64 = self.original.ticks();
         (ORDER_TICKS / ticks.max(1)).clamp(1, ORDERS_MAX)
     }
 
     fn order(&self, seed: u64) -> RunOptions {
-        let ticks: u64 = self.original.run.launches.iter().map(|launch| launch.ticks).sum();
+        let ticks: u64 = self.original.ticks();
         let limit = ticks.saturating_mul(HANG_FACTOR).max(HANG_TICKS);
         let step_limit = Some(self.options.step_limit.map_or(limit, |original| original.min(limit)));
         RunOptions { schedule: Schedule::Random, seed, copies: CompletionPolicyKind::Random(seed), step_limit, ..self.options.clone() }

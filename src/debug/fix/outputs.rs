@@ -24,7 +24,7 @@ pub(super) fn outputs(
     }
     Ok(match compare_expected(program, case, options, &changed.run)? {
         Comparison::NotCompared => Outputs::NotCompared,
-        Comparison::NothingExpected => match difference(case, &before.buffers, &changed.buffers) {
+        Comparison::NothingExpected => match difference(&before.buffers, &changed.buffers) {
             None => Outputs::Unchanged,
             Some(first) => Outputs::Changed(first),
         },

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::candidates::finding_class;
 use crate::base::Severity;
 use crate::check::{Finding, FindingId, Findings};
-use crate::debug::explore::contents;
+use crate::debug::explore::{Content, contents};
 use crate::debug::run::{CaseRun, Job, RunError, RunOptions, fault_of, new_in, other_orders, run_checked_until};
 use crate::launch::Case;
 use crate::machine::Instrumentation;
@@ -28,8 +28,8 @@ pub(super) struct Trial {
     pub findings: Vec<TrialFinding>,
     /// The fault that stopped it.
     pub fault: Option<FindingId>,
-    /// The buffers at its end.
-    pub buffers: Vec<Vec<u8>>,
+    /// The buffers and variables at its end.
+    pub buffers: Vec<Content>,
     pub run: CaseRun,
 }
 
@@ -72,6 +72,11 @@ impl Trial {
         }
         let buffers = contents(case, &run);
         Ok(Self { findings: found, fault, buffers, run })
+    }
+
+    /// Warp-instructions of all its launches.
+    pub fn ticks(&self) -> u64 {
+        self.run.launches.iter().map(|launch| launch.ticks).sum()
     }
 
     /// The errors and warnings; notes fail nothing.

@@ -299,6 +299,18 @@ impl Device {
         Ok(())
     }
 
+    /// The variables of the module in global memory, and the bytes of each.
+    pub fn global_variables(&self) -> impl Iterator<Item = (&Variable, Vec<u8>)> {
+        let variables =
+            self.program.variables.iter().filter(|variable| variable.location.space == Space::Global && variable.opaque.is_none());
+        variables.filter_map(|variable| {
+            let allocation = self.global.find(variable.location.address)?;
+            let mut bytes = vec![0; usize::try_from(variable.bytes).ok()?];
+            allocation.pages.read(variable.location.address - allocation.base, &mut bytes);
+            Some((variable, bytes))
+        })
+    }
+
     /// Reads from a global `address` on into `out`.
     ///
     /// # Errors
