@@ -69,8 +69,8 @@ impl Fixer {
         successful.extend(Some(fixed).filter(|fixed| !fixed.texts.is_empty()));
     }
 
-    /// Writes the changed PTX to `path`, if there is one, and, if `is_reported`, a line about it to standard output. Where nothing was found
-    /// wrong nothing is written.
+    /// Writes the changed PTX to `path`, if there is one, and, if `is_reported`, a line about it to standard output. Where nothing was
+    /// found wrong, nothing is written.
     ///
     /// # Errors
     /// No change holds, changes hold for several launches, or it cannot be written: a message of one line.

@@ -118,6 +118,7 @@ const TAKEN_AWAY: &[(&str, &str, &str, usize, &str)] = &[
     ("gallery/named_swap", "named_swap_ok", "barrier.cta.arrive 2, 64;", 0, "barrier.arrive 2, 64; after"),
     ("gallery/grid_barrier", "grid_barrier_ok", "bar.sync \t0;", 0, "bar.sync 0; before"),
     ("gallery/mbar_use_after_inval", "mbar_use_after_inval_ok", "bar.sync \t0;", 2, "bar.sync 0; before"),
+    ("gallery/pipe_no_empty", "pipe_no_empty_ok", "bar.sync \t0;", 0, "__syncthreads() before pipe_no_empty.cu:40"),
     ("programs/mbar_pipeline", "ring_mbarrier", "bar.sync 1, 96;", 0, "barrier.sync 15, 96;"),
     // The barrier after the wait is there.
     ("programs/mbar_pipeline", "smooth_async", "cp.async.wait_group 1;", 0, "cp.async.wait_all; before"),

@@ -419,7 +419,7 @@ fn at(program: &Program, position: Position, with_source: bool) -> String {
 }
 
 /// Candidates that may order the two sides of a finding, tried after those of its advice.
-pub(super) fn further_candidates(finding: &Finding, is_plain: impl Fn(Pc) -> bool) -> Vec<Candidate> {
+pub(super) fn further_candidates(program: &Program, finding: &Finding) -> Vec<Candidate> {
     let Some(first) = &finding.first else { return Vec::new() };
     let (one, other) = intended_order(finding, first);
     let mut found: Vec<Candidate> = Vec::new();
@@ -450,14 +450,28 @@ pub(super) fn further_candidates(finding: &Finding, is_plain: impl Fn(Pc) -> boo
     let is_global = finding.memory.is_some_and(|memory| memory.space == Space::Global);
     if is_global && !is_update && first.copy.is_none() && finding.second.copy.is_none() {
         let reads = [first, &finding.second].into_iter().any(|side| side.action != SideAction::Write);
-        let weak = [first, &finding.second].into_iter().filter(|side| side.action != SideAction::Atomic && is_plain(side.point.pc));
+        let weak =
+            [first, &finding.second].into_iter().filter(|side| side.action != SideAction::Atomic && is_plain(program, side.point.pc));
         let strong: Candidate = weak.map(|side| Remedy::Order(side.point.pc, Ordering::Relaxed)).collect();
         found.extend(Some(strong).filter(|strong| reads && !strong.is_empty()));
         // A scope makes a weak access strong, and orders nothing more.
-        let scopes: Candidate = [one, other].into_iter().filter(|pc| !is_plain(*pc)).map(|pc| Remedy::Scope(pc, Scope::Gpu)).collect();
+        let scopes: Candidate =
+            [one, other].into_iter().filter(|pc| !is_plain(program, *pc)).map(|pc| Remedy::Scope(pc, Scope::Gpu)).collect();
         found.extend(Some(scopes).filter(|scopes| scopes.len() == 2));
     }
     found
+}
+
+/// The candidate that is tried before those of the advice: all users of an mbarrier meet after its initialization.
+pub(super) fn first_candidate(program: &Program, finding: &Finding) -> Option<Candidate> {
+    let pc = finding.first.as_ref()?.point.pc;
+    let initializes = matches!(program.code[pc.index()].op, Op::Mbarrier(MbarrierOp::Update { f: MbarrierFn::Init, .. }));
+    initializes.then(|| vec![Remedy::BarrierAt(BarrierLevel::Block, Position::After(pc))])
+}
+
+/// True if the instruction is a weak load or store.
+fn is_plain(program: &Program, pc: Pc) -> bool {
+    matches!(&program.code[pc.index()].op, Op::Memory(op) if op.access().ordering == Ordering::Weak)
 }
 
 /// Candidates for the fault that stopped a launch of `kernel`.

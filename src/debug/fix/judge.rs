@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use super::Search;
 use super::candidates::further_candidates;
 use super::patch::Patched;
 use super::trial::{FindingKey, SourceKey, Trial, TrialFinding, source_key};
-use super::{Search, is_plain};
 use crate::check::race::catalogue::RACE_SAME_VALUE;
 use crate::check::{Candidate, FindingId, Position, Remedy};
 use crate::program::{Pc, Program};
@@ -79,7 +79,7 @@ impl Search<'_> {
         }
     }
 
-    /// True if threads still write the bytes of the finding with these `keys`, but now the same value: a lost update behind a barrier.
+    /// True if threads still write the bytes of the finding with these `keys`, but now the same value: a lost update after a barrier.
     fn is_left_as_note(&self, trial: &Trial, keys: &BTreeSet<FindingKey>) -> bool {
         let notes = |trial: &Trial| {
             let same = trial.findings.iter().filter(|found| found.finding.id == RACE_SAME_VALUE);
@@ -122,7 +122,7 @@ impl Search<'_> {
 
     /// All remedies of a finding of the changed program.
     fn proposals(&self, patched: &Patched, found: &TrialFinding) -> Proposals {
-        let all = found.finding.candidates.iter().cloned().chain(further_candidates(&found.finding, |pc| is_plain(&patched.program, pc)));
+        let all = found.finding.candidates.iter().cloned().chain(further_candidates(&patched.program, &found.finding));
         self.in_original(patched, found, all)
     }
 

@@ -30,7 +30,7 @@ use std::sync::Arc;
 
 pub use crate::launch::Case;
 pub use crate::program::Program;
-use candidates::{Planner, fault_candidates, further_candidates, missing_arrivals};
+use candidates::{Planner, fault_candidates, first_candidate, further_candidates, missing_arrivals};
 use executing_warps::ExecutingWarps;
 use judge::{Proposals, Verdict};
 use outputs::outputs;
@@ -48,7 +48,7 @@ use crate::debug::findings::{FailedFix, FixOutcome, Outputs, Remainder};
 use crate::debug::run::{RunError, RunOptions};
 use crate::isa::Ordering;
 use crate::machine::{CompletionPolicyKind, MemoryModel, Schedule};
-use crate::program::{Op, Pc};
+use crate::program::Pc;
 
 /// Maximum number of plans tried for a finding.
 const TRIED_MAX: usize = 40;
@@ -224,8 +224,9 @@ impl<'a> Search<'a> {
             let (keys, candidates) = (BTreeSet::new(), candidates.unwrap_or_default());
             return Target { id, launch, keys, candidates, severity: Severity::Error, waiting: fault.and_then(at_barrier) };
         };
-        let further = further_candidates(finding, |pc| is_plain(self.program, pc));
-        let candidates = finding.candidates.iter().cloned().chain(further).collect();
+        let further = further_candidates(self.program, finding);
+        let candidates =
+            first_candidate(self.program, finding).into_iter().chain(finding.candidates.iter().cloned()).chain(further).collect();
         let id = finding.id.word().to_string();
         let waiting = Some(finding.second.point.pc).filter(|_| finding.id == BARRIER_EXITED);
         Target { id, launch: finding.launch, keys: keys.clone(), candidates, severity: finding.severity, waiting }
@@ -474,9 +475,4 @@ enum Attempt {
 /// True if a plan does more than make accesses strong.
 fn orders_anything(plan: &FixPlan) -> bool {
     plan.changes.iter().any(|change| !matches!(change, TextChange::Modify(_, modifiers) if !modifiers.orders()))
-}
-
-/// True if the instruction is a weak load or store.
-fn is_plain(program: &Program, pc: Pc) -> bool {
-    matches!(&program.code[pc.index()].op, Op::Memory(op) if op.access().ordering == Ordering::Weak)
 }
