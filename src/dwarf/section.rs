@@ -193,12 +193,36 @@ impl<'t> Parser<'t> {
     }
 
     fn value(&mut self) -> Result<Value<'t>, DwarfError> {
+        if let Some(number) = self.plain_number() {
+            return Ok(Value::Number(number));
+        }
         let mut terms = Vec::new();
         self.sum(&mut terms, false, 0)?;
         Ok(match terms[..] {
             [(is_negative, Term::Number(number))] => Value::Number(if is_negative { number.wrapping_neg() } else { number }),
             _ => Value::Sum(terms),
         })
+    }
+
+    /// A decimal number that is all of a value, as nearly all values are; none, with nothing read, if it may be something else.
+    fn plain_number(&mut self) -> Option<u64> {
+        let (bytes, start) = (self.text.as_bytes(), self.at);
+        let (mut number, mut end) = (0_u64, start);
+        while let Some(digit @ b'0'..=b'9') = bytes.get(end) {
+            number = number.checked_mul(10)?.checked_add(u64::from(digit - b'0'))?;
+            end += 1;
+        }
+        let is_decimal = end == start + 1 || end > start && bytes[start] != b'0';
+        if !is_decimal || !matches!(bytes.get(end), None | Some(b' ' | b'\t' | b'\r' | b'\n' | b',' | b'}')) {
+            return None;
+        }
+        self.at = end;
+        self.skip_space();
+        if matches!(bytes.get(self.at), Some(b'+' | b'-')) {
+            self.at = start;
+            return None;
+        }
+        Some(number)
     }
 
     /// Adds the terms of a sum, or subtracts them if it `is_negative` itself.
@@ -234,8 +258,8 @@ impl<'t> Parser<'t> {
     fn word(&mut self) -> &'t str {
         self.skip_space();
         let rest = &self.text[self.at..];
-        let is_part = |(index, c): (usize, char)| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '%') || c == '.' && index == 0;
-        let end = rest.char_indices().find(|at| !is_part(*at)).map_or(rest.len(), |(index, _)| index);
+        let is_part = |(index, c): (usize, u8)| c.is_ascii_alphanumeric() || matches!(c, b'_' | b'$' | b'%') || c == b'.' && index == 0;
+        let end = rest.bytes().enumerate().position(|at| !is_part(at)).unwrap_or(rest.len());
         self.at += end;
         &rest[..end]
     }
@@ -258,13 +282,15 @@ impl<'t> Parser<'t> {
     /// Skips white space and comments.
     fn skip_space(&mut self) {
         loop {
+            let rest = self.text.as_bytes().get(self.at..).unwrap_or(&[]);
+            self.at += rest.iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(rest.len());
             let rest = &self.text[self.at..];
-            let trimmed = rest.trim_start();
-            self.at += rest.len() - trimmed.len();
-            let end = match trimmed.get(..2) {
-                Some("//") => trimmed.find('\n').unwrap_or(trimmed.len()),
-                Some("/*") => trimmed.find("*/").map_or(trimmed.len(), |end| end + 2),
-                _ => return,
+            let end = if rest.starts_with("//") {
+                rest.find('\n').unwrap_or(rest.len())
+            } else if rest.starts_with("/*") {
+                rest.find("*/").map_or(rest.len(), |end| end + 2)
+            } else {
+                return;
             };
             self.at += end;
         }
@@ -297,4 +323,52 @@ fn number(word: &str) -> Option<u64> {
         _ => (word, 10),
     };
     u64::from_str_radix(digits, radix).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::SourceId;
+
+    /// The value of a text, and what is left of it.
+    fn value(text: &str) -> (Option<u64>, &str) {
+        let mut parser = Parser { text, at: 0, span: Span::new(SourceId::new(0), 0, text.len() as u32) };
+        let sum = |terms: Vec<(bool, Term<'_>)>| {
+            terms.into_iter().try_fold(0_u64, |sum, (is_negative, term)| match term {
+                Term::Number(number) => Some(if is_negative { sum.wrapping_sub(number) } else { sum.wrapping_add(number) }),
+                Term::Name(_) => None,
+            })
+        };
+        let read = match parser.value() {
+            Ok(Value::Number(number)) => Some(number),
+            Ok(Value::Sum(terms)) => sum(terms),
+            Err(_) => None,
+        };
+        (read, &text[parser.at..])
+    }
+
+    #[test]
+    fn numbers_are_read_in_every_form() {
+        for (text, number) in [
+            ("7", Some(7)),
+            ("0", Some(0)),
+            ("00", Some(0)),
+            ("010", Some(8)),
+            ("0x1f", Some(31)),
+            ("0b101", Some(5)),
+            ("3U", Some(3)),
+            ("1 +\n2", Some(3)),
+            ("5-(7)", Some(u64::MAX - 1)),
+            ("-1", Some(u64::MAX)),
+            ("18446744073709551615", Some(u64::MAX)),
+            ("18446744073709551616", None),
+            ("name", None),
+            ("", None),
+        ] {
+            assert_eq!(value(text).0, number, "{text:?}");
+        }
+        assert_eq!(value("12 // a comment\n.b8 3"), (Some(12), ".b8 3"));
+        assert_eq!(value("12, 13"), (Some(12), ", 13"));
+        assert_eq!(value("12/* + 3 */+4}"), (Some(16), "}"));
+    }
 }

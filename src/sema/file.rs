@@ -90,8 +90,12 @@ fn without_terminator(mut bytes: Vec<u8>) -> Vec<u8> {
 fn into_text(path: &Path, bytes: Vec<u8>) -> Result<String, FileError> {
     let bytes = without_terminator(bytes);
     let is_elf = bytes.starts_with(b"\x7fELF");
-    let is_control = |byte: &u8| *byte < b' ' && !byte.is_ascii_whitespace() && *byte != 0x0b;
-    let control = if is_elf { Some(0) } else { bytes.iter().position(is_control) };
+    // White space is from the tab to the carriage return.
+    let is_control = |byte: &u8| *byte < b' ' && !(b'\t'..=b'\r').contains(byte);
+    // Nearly all texts have none: a pass without branches says so.
+    let has_control = bytes.iter().fold(false, |has, byte| has | is_control(byte));
+    let first_control = || bytes.iter().position(is_control);
+    let control = if is_elf { Some(0) } else { has_control.then(first_control).flatten() };
     let hint = if is_elf { "is it a cubin or an executable? 'cuobjdump -ptx' may find PTX in it" } else { "PTX is UTF-8 text" };
     let binary = |bytes: &[u8], offset: usize| FileError::Binary {
         path: path.to_path_buf(),
