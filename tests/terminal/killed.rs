@@ -2,11 +2,11 @@
 
 use super::*;
 
-/// The debugger under a shell that waits until the terminal's modes are what they were.
+/// The debugger under a shell that waits until the terminal's modes are what they were, and a moment longer: the screen follows them.
 fn in_shell(words: &str, variables: &[(&str, Option<&str>)]) -> Pty {
     let script = format!(
         "trap : INT; stty -a > $HOME/modes; echo before; sh -c 'echo $$ > $HOME/pid; exec {} {words}' 2> $HOME/errors; echo after $?; \
-         until stty -a | cmp -s - $HOME/modes; do sleep 0.01; done; echo modes well; read line; echo $line",
+         until stty -a | cmp -s - $HOME/modes; do sleep 0.01; done; sleep 0.1; echo modes well; read line; echo $line",
         env!("CARGO_BIN_EXE_ptxdbg")
     );
     Pty::start(&["sh", "-c", &script], variables, (80, 24))
@@ -53,7 +53,7 @@ fn killed_at_the_prompt() {
         wait_for_any_prompt(&pty, 0);
         pty.send("print 1");
         pty.wait_for("print 1");
-        assert_eq!(restorers(&pty).len(), 1);
+        pty.wait("one restorer", |_| restorers(&pty).len() == 1);
         kill(&pty, signal);
         is_given_back(&mut pty);
     }
@@ -102,7 +102,7 @@ fn keys_of_the_terminal_leave_the_restorer_alone() {
     pty.wait_for("Ctrl-C stops");
     pty.send(CTRL_C);
     pty.wait_for("interrupted");
-    assert_eq!(restorers(&pty).len(), 1);
+    pty.wait("one restorer", |_| restorers(&pty).len() == 1);
     pty.send("quit\r");
     is_given_back(&mut pty);
 }
