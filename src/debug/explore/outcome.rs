@@ -7,7 +7,7 @@ use crate::check::faults::LIVELOCK;
 use crate::debug::run::{CaseRun, RunError};
 use crate::debug::transfer::element_of;
 use crate::debug::value::element_text;
-use crate::debug::verify::{Deviation, Judgement, judge};
+use crate::debug::verify::{Deviation, Judgement, expects_anything, judge};
 use crate::launch::{Case, Element, PlannedBuffer};
 use crate::machine::{Device, Digest};
 use crate::program::{Variable, source_name};
@@ -103,7 +103,7 @@ pub(super) fn judge_order(case: &Case, run: &CaseRun, limit: u64) -> Result<Judg
             End::Stopped(format!("{}{}", fault.id.word(), site.map_or(String::new(), |site| format!(" at {}", site.place))))
         }
     };
-    let contents = if expects(case) { Vec::new() } else { contents(case, run) };
+    let contents = if expects_anything(case) { Vec::new() } else { contents(case, run) };
     let mut digest = Digest::default();
     contents.iter().for_each(|content| digest.bytes(&content.bytes));
     Ok(JudgedOrder { end, memory: digest.value(), contents, difference: None, at_limit })
@@ -129,16 +129,12 @@ pub(in crate::debug) fn contents(case: &Case, run: &CaseRun) -> Vec<Content> {
         let bytes = if matches!(read, Some(Ok(()))) { bytes } else { Vec::new() };
         Content { name: buffer.name.clone(), element: buffer.element, is_scalar: false, bytes }
     };
-    let variables = run.device.iter().filter(|_| !expects(case)).flat_map(Device::global_variables);
+    let variables = run.device.iter().filter(|_| !expects_anything(case)).flat_map(Device::global_variables);
     let variable = |(variable, bytes): (&Variable, Vec<u8>)| {
         let name = source_name(&variable.name).to_string();
         Content { name, element: element_of(variable.ty), is_scalar: !variable.is_array, bytes }
     };
     case.buffers.iter().enumerate().map(buffer).chain(variables.map(variable)).collect()
-}
-
-fn expects(case: &Case) -> bool {
-    case.printed.is_some() || case.buffers.iter().any(|buffer| buffer.expect.is_some())
 }
 
 impl JudgedOrder {

@@ -51,10 +51,7 @@ impl Search<'_> {
         // Without keys, the fault is what is to be fixed. One that comes earlier than before hides what is to be fixed.
         let is_as_before = |fault: FindingId| Some(fault) == before.fault && trial.ticks() >= before.ticks();
         let stops = trial.fault.filter(|fault| keys.is_empty() || !is_as_before(*fault));
-        let describe = |found: &TrialFinding| {
-            let id = found.finding.id.word();
-            format!("{id} at {}", self.place(patched, found.finding.second.point.pc))
-        };
+        let describe = |found: &TrialFinding| self.describe(patched, found);
         let new: Vec<&TrialFinding> = trial.failing().filter(|found| !is_same(found) && !is_known(found)).collect();
         if let Some(same) = trial.failing().find(|found| is_same(found)) {
             let why = match new.first() {
@@ -93,9 +90,8 @@ impl Search<'_> {
         let before = seed.and_then(|seed| self.random_orders.get(&seed)).unwrap_or(&self.original);
         let known = FindingKeys::new(self.program, self.known(before, &BTreeSet::new()));
         let remaining = trial.failing().find(|found| !known.has(self.program, found));
-        let place = |found: &TrialFinding| self.place(patched, found.finding.second.point.pc);
         let fault = trial.fault.filter(|fault| Some(*fault) != before.fault).map(|fault| fault.word().to_string());
-        remaining.map(|found| format!("{} at {}", found.finding.id.word(), place(found))).or(fault)
+        remaining.map(|found| self.describe(patched, found)).or(fault)
     }
 
     /// The keys of the findings that a change for the finding with these `keys` may leave: those of the original in this order and in the
@@ -131,6 +127,11 @@ impl Search<'_> {
         let original = |candidate: Candidate| candidate.into_iter().map(|remedy| translated(remedy, |pc| patched.original(pc))).collect();
         let pcs = found.keys.iter().flat_map(|key| [key.2, key.3]).flatten().collect::<BTreeSet<Pc>>();
         (all.filter_map(original).collect(), pcs.into_iter().collect())
+    }
+
+    /// `race.global at k.ptx:12`
+    fn describe(&self, patched: &Patched, found: &TrialFinding) -> String {
+        format!("{} at {}", found.finding.id.word(), self.place(patched, found.finding.second.point.pc))
     }
 
     /// `k.ptx:12` in the original, or the text of an inserted instruction.

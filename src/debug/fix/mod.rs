@@ -111,10 +111,7 @@ pub fn fix_case(
     if let Some(remains) = last.last() {
         *remains = search.run_together()?;
     }
-    let texts = match search.base.changes.as_slice() {
-        [] => Vec::new(),
-        changes => Patched::new(program, changes).map_or(Vec::new(), |made| made.texts),
-    };
+    let texts = search.patched_base().map_or(Vec::new(), |made| made.texts);
     let changes = search.base.texts(program);
     Ok(Some(FixReports { reports, changes, interrupted: search.interrupted, texts }))
 }
@@ -232,10 +229,14 @@ impl<'a> Search<'a> {
         Target { id, launch: finding.launch, keys: keys.clone(), candidates, severity: finding.severity, waiting }
     }
 
+    /// The program with the changes that held so far; none if none did.
+    fn patched_base(&self) -> Option<Patched> {
+        if self.base.changes.is_empty() { None } else { Patched::new(self.program, &self.base.changes).ok() }
+    }
+
     /// True if the changes that held so far remove the finding with these `keys`, too.
     fn is_gone_already(&self, keys: &BTreeSet<FindingKey>) -> Result<bool, RunError> {
-        let patched = if self.base.changes.is_empty() { None } else { Patched::new(self.program, &self.base.changes).ok() };
-        let Some(patched) = patched else { return Ok(false) };
+        let Some(patched) = self.patched_base() else { return Ok(false) };
         let trial = self.run(&patched, self.options.clone(), keys)?;
         Ok(matches!(self.judge(&patched, &trial, keys, None), Verdict::Gone | Verdict::NewFindings(..)))
     }
@@ -267,7 +268,7 @@ impl<'a> Search<'a> {
         failed: &mut Vec<FailedFix>,
         should_continue: ContinueCheck<'_>,
     ) -> Result<Option<(FixPlan, Outputs, u64)>, RunError> {
-        let (mut pending, mut tried, mut wrong) = (plans, BTreeSet::new(), None);
+        let (mut pending, mut tried, mut wrong, mut attempts) = (plans, BTreeSet::new(), None, 0);
         for _ in 0..ROUNDS {
             let mut extended = Vec::new();
             let plans = std::mem::take(&mut pending);
@@ -275,7 +276,7 @@ impl<'a> Search<'a> {
             for some in plans.chunks(self.jobs) {
                 let first = self.side_by_side(some.len(), |place| self.first_run(&some[place], keys));
                 for (plan, first) in some.iter().zip(first) {
-                    let is_enough = wrong.as_ref().is_some_and(|(_, until)| failed.len() >= *until);
+                    let is_enough = wrong.as_ref().is_some_and(|(_, until)| attempts >= *until);
                     if is_enough || failed.len() >= TRIED_MAX {
                         return Ok(wrong.map(|(held, _)| held));
                     }
@@ -283,11 +284,12 @@ impl<'a> Search<'a> {
                         self.interrupted = true;
                         return Ok(None);
                     }
+                    attempts += 1;
                     match self.attempt(plan, first?, keys)? {
                         Attempt::Held(outputs, orders) if !outputs.is_wrong() => return Ok(Some((plan.clone(), outputs, orders))),
                         // Another change may give the right outputs, too.
                         Attempt::Held(outputs, orders) => {
-                            wrong.get_or_insert(((plan.clone(), outputs, orders), failed.len() + TRIED_AFTER_WRONG));
+                            wrong.get_or_insert(((plan.clone(), outputs, orders), attempts + TRIED_AFTER_WRONG));
                         }
                         Attempt::Failed(why, more) => {
                             failed.push(FailedFix { changes: plan.texts(self.program), why });
@@ -384,8 +386,7 @@ impl<'a> Search<'a> {
     /// Runs the program with all changes that held, in the order of the session and in all random orders: what is found there that should
     /// be gone.
     fn run_together(&mut self) -> Result<Option<Remainder>, RunError> {
-        let patched = if self.base.changes.is_empty() { None } else { Patched::new(self.program, &self.base.changes).ok() };
-        let Some(patched) = patched else { return Ok(None) };
+        let Some(patched) = self.patched_base() else { return Ok(None) };
         let seeds: Vec<u64> = (1..=self.seeds()).collect();
         self.run_originals(&seeds)?;
         let none = BTreeSet::new();
@@ -430,22 +431,23 @@ impl<'a> Search<'a> {
     }
 
     fn run(&self, patched: &Patched, options: RunOptions, keys: &BTreeSet<FindingKey>) -> Result<Trial, RunError> {
-        let ticks: u64 = self.original.ticks();
-        let limit = ticks.saturating_mul(HANG_FACTOR).max(HANG_TICKS);
-        let step_limit = Some(options.step_limit.map_or(limit, |original| original.min(limit)));
+        let step_limit = self.step_limit(&options);
         Trial::new(&patched.program, self.case, &RunOptions { step_limit, ..options }, |pc| patched.original(pc), keys)
+    }
+
+    /// The step limit of a run that takes longer than the original.
+    fn step_limit(&self, options: &RunOptions) -> Option<u64> {
+        let limit = self.original.ticks().saturating_mul(HANG_FACTOR).max(HANG_TICKS);
+        Some(options.step_limit.map_or(limit, |original| original.min(limit)))
     }
 
     /// The number of random orders that are tried.
     fn seeds(&self) -> u64 {
-        let ticks: u64 = self.original.ticks();
-        (ORDER_TICKS / ticks.max(1)).clamp(1, ORDERS_MAX)
+        (ORDER_TICKS / self.original.ticks().max(1)).clamp(1, ORDERS_MAX)
     }
 
     fn order(&self, seed: u64) -> RunOptions {
-        let ticks: u64 = self.original.ticks();
-        let limit = ticks.saturating_mul(HANG_FACTOR).max(HANG_TICKS);
-        let step_limit = Some(self.options.step_limit.map_or(limit, |original| original.min(limit)));
+        let step_limit = self.step_limit(&self.options);
         RunOptions { schedule: Schedule::Random, seed, copies: CompletionPolicyKind::Random(seed), step_limit, ..self.options.clone() }
     }
 

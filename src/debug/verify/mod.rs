@@ -158,12 +158,17 @@ pub(in crate::debug) fn expects_memory(case: &Case) -> bool {
     case.buffers.iter().any(|buffer| buffer.expect.is_some())
 }
 
+/// True if the launch file expects contents of some buffer, or printf output.
+pub(in crate::debug) fn expects_anything(case: &Case) -> bool {
+    case.printed.is_some() || expects_memory(case)
+}
+
 /// Compares the buffers and the printf output of `run`, a run of `case`, with what the launch file expects.
 ///
 /// # Errors
 /// Errors that do not come from the kernel.
 pub fn compare_expected(program: &Arc<Program>, case: &Case, options: &RunOptions, run: &CaseRun) -> Result<Comparison, RunError> {
-    if case.printed.is_none() && !expects_memory(case) {
+    if !expects_anything(case) {
         return Ok(Comparison::NothingExpected);
     }
     if run.fault.is_some() || run.interrupted {
