@@ -15,6 +15,7 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
+mod base_bytes;
 mod catalogue;
 mod cause_comparison;
 mod checker;

@@ -5,10 +5,12 @@
 //! extends to the end of the shared memory of the block. Addresses with two bases, as a difference of pointers has, or from memory are not
 //! checked.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::base_bytes::bytes_of;
 use super::catalogue::FindingId;
 use super::checker::{Checker, CheckerRow};
 use super::finding::{Finding, MemoryRange, Side, SideAction};
@@ -17,7 +19,7 @@ use super::reporter::Reporter;
 use crate::flow::address_base::{AddressBase, BasesOfValue, address_bases};
 use crate::isa::Space;
 use crate::machine::{AccessEvent, AccessKind, Event, EventKind, EventMask, LaneMask, LaunchEnd, LaunchStart, PreparedLaunch, SharedRead};
-use crate::program::{FuncId, Param, ParamStorage, Pc, Program, map, source_name};
+use crate::program::{FuncId, Param, ParamStorage, Pc, Program, source_name};
 
 /// An address computed from one variable reaches another one.
 pub const MEMORY_NEIGHBOUR: FindingId =
@@ -106,31 +108,8 @@ impl NeighbourChecker {
         self.within = within;
     }
 
-    /// The bytes of a variable, or of the buffer that a parameter points into; none of a parameter that is no pointer.
     fn bytes_of(&self, base: AddressBase) -> Option<Range<u64>> {
-        let prepared = self.prepared.as_ref()?;
-        match base {
-            AddressBase::Variable(variable) => {
-                let variable = &self.program.variables[variable.index()];
-                let start = variable.location.address;
-                Some(match (variable.location.space, variable.bytes) {
-                    (Space::Shared, 0) => {
-                        let kernel = &self.program.functions[prepared.config.kernel.index()];
-                        map::SHARED_RESERVED + u64::from(kernel.shared_bytes)..prepared.shared_bytes
-                    }
-                    (_, bytes) => start..start + bytes,
-                })
-            }
-            AddressBase::Param(offset) => {
-                let bytes = prepared.config.params.get(offset as usize..)?;
-                let pointer = match self.program.address_bits {
-                    32 => u64::from(u32::from_le_bytes(*bytes.first_chunk()?)),
-                    _ => u64::from_le_bytes(*bytes.first_chunk()?),
-                };
-                let after = self.allocations.partition_point(|range| range.start <= pointer);
-                self.allocations[..after].last().filter(|range| range.contains(&pointer)).cloned()
-            }
-        }
+        bytes_of(&self.program, self.prepared.as_ref()?, &self.allocations, base)
     }
 
     fn is_in_space(&self, base: AddressBase, event: &AccessEvent<'_>) -> bool {
@@ -204,6 +183,10 @@ impl Checker for NeighbourChecker {
     }
 
     fn end(&mut self, _end: &LaunchEnd, _fault: Option<FindingId>, _to: &mut Reporter<'_>) {}
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
 
     fn boxed_clone(&self) -> Box<dyn Checker> {
         Box::new(self.clone())

@@ -37,3 +37,4 @@ pub mod result_uses;
 pub mod solver;
 pub mod taint;
 pub mod worklist;
+pub mod written_bases;

@@ -80,9 +80,12 @@ impl Warp {
             let of_lane = commits.iter().rev().filter(|(_, lanes)| lanes.contains(lane));
             of_lane.map(|(tick, _)| *tick).nth(pending as usize).unwrap_or(Tick::START)
         };
+        // The lanes mostly commit together.
+        let are_alike = includes_uncommitted || commits.iter().all(|(_, committing)| committing.contains_all(lanes));
+        let of_first = if includes_uncommitted { tick + 1 } else { committed(lanes.first()) };
         let completed: PerLane<Tick> = std::array::from_fn(|lane| match lanes.contains(lane) {
             false => Tick::START,
-            true if includes_uncommitted => tick + 1,
+            true if are_alike => of_first,
             true => committed(lane),
         });
         assert!(completed.iter().all(|completed| *completed <= tick + 1), "a wait ends nothing that comes after it");

@@ -31,7 +31,17 @@ fn line_of((memory, address, bytes): LocationKey) -> (LineKey, u8) {
 }
 
 fn find<T>(line: &[(u8, T)], offset: u8) -> Result<usize, usize> {
-    line.binary_search_by_key(&offset, |(offset, _)| *offset)
+    find_from(line, offset, 0)
+}
+
+/// The same, where it is mostly at `guess`, or after all others.
+#[inline(always)]
+fn find_from<T>(line: &[(u8, T)], offset: u8, guess: usize) -> Result<usize, usize> {
+    match line.get(guess) {
+        Some((at, _)) if *at == offset => Ok(guess),
+        None if line.last().is_none_or(|(last, _)| *last < offset) => Err(line.len()),
+        Some(_) | None => line.binary_search_by_key(&offset, |(offset, _)| *offset),
+    }
 }
 
 impl<T> LocationTable<T> {
@@ -61,15 +71,16 @@ impl<T> LocationTable<T> {
 
     /// The values of several locations, with adjacent ones one after the other.
     pub fn all_of(&self, keys: impl Iterator<Item = LocationKey>) -> impl Iterator<Item = Option<&T>> {
-        let mut last: Option<(LineKey, &[(u8, T)])> = None;
+        let mut last: Option<(LineKey, &[(u8, T)], usize)> = None;
         keys.map(move |key| {
             let (key, offset) = line_of(key);
-            let line = match last {
-                Some((last, line)) if last == key => line,
-                _ => self.lines.get(&key).map_or(&[][..], |line| &line[..]),
+            let (line, next) = match last {
+                Some((last, line, next)) if last == key => (line, next),
+                _ => (self.lines.get(&key).map_or(&[][..], |line| &line[..]), 0),
             };
-            last = Some((key, line));
-            find(line, offset).ok().map(|index| &line[index].1)
+            let found = find_from(line, offset, next).ok();
+            last = Some((key, line, found.map_or(next, |index| index + 1)));
+            found.map(|index| &line[index].1)
         })
     }
 
@@ -78,12 +89,20 @@ impl<T> LocationTable<T> {
         let mut values = values.map(|(key, value)| (line_of(key), value)).peekable();
         while let Some(((key, _), _)) = values.peek() {
             let key = *key;
-            let line = self.lines.entry(key).or_default();
+            let line = self.lines.entry(key).or_insert_with(|| Vec::with_capacity((LINE / u64::from(key.2.max(1))) as usize));
+            let mut next = 0;
             while let Some(((_, offset), value)) = values.next_if(|((of, _), _)| *of == key) {
-                match find(line, offset) {
-                    Ok(index) => line[index].1 = value,
-                    Err(index) => line.insert(index, (offset, value)),
-                }
+                let index = match find_from(line, offset, next) {
+                    Ok(index) => {
+                        line[index].1 = value;
+                        index
+                    }
+                    Err(index) => {
+                        line.insert(index, (offset, value));
+                        index
+                    }
+                };
+                next = index + 1;
             }
         }
     }

@@ -142,13 +142,11 @@ impl RaceChecker {
             if lanes.is_empty() {
                 return false;
             }
-            let access = Access {
-                op: Operation { lanes, ..access.op },
-                bytes,
-                element: bytes,
-                lane_addresses: self.lane_addresses(memory, lanes, &addresses),
-                ..access
-            };
+            let access = Access { op: Operation { lanes, ..access.op }, bytes, element: bytes, ..access };
+            if access.action == SideAction::Read && self.is_copy_left_to_read_only(&access, &addresses) {
+                return false;
+            }
+            let access = Access { lane_addresses: self.lane_addresses(memory, lanes, &addresses), ..access };
             self.check(memory, block_slot, access, &addresses);
             return self.report(memory, block_slot, &access, to);
         }
@@ -166,6 +164,9 @@ impl RaceChecker {
         let Some(memory) = ranges.first().map(|(at, _)| owner_of(at.owner)) else { return false };
         let bytes = ranges.iter().map(|(_, bytes)| *bytes as u32).sum();
         let access = Access { bytes, element: bytes, ..access };
+        if access.action != SideAction::Read && memory == ShadowMemory::Global {
+            ranges.iter().for_each(|(at, bytes)| self.end_read_only(&(at.address..at.address + bytes)));
+        }
         self.with_detector(memory, block_slot, access, |detector, shadow| {
             ranges.iter().for_each(|(at, bytes)| detector.compare_range(shadow, at.address, *bytes));
         });

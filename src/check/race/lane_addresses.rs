@@ -114,6 +114,11 @@ impl LaneAddresses {
 }
 
 impl LaneTile {
+    /// The tile of lanes that all have this address.
+    pub fn at(address: u64) -> Self {
+        Self { base: address, stride: 0, row: 0, width: Width::Warp }
+    }
+
     /// The tile of the addresses of an access, if they form one.
     #[inline(always)]
     pub fn of_event(event: &AccessEvent<'_>) -> Option<Self> {
@@ -125,7 +130,7 @@ impl LaneTile {
     pub fn of_shape(shape: &LaneShape, address: impl Fn(usize) -> u64) -> Option<Self> {
         let base = address(0);
         let &[one, two, three, four] = match shape {
-            LaneShape::Same => return Some(Self { base, stride: 0, row: 0, width: Width::Warp }),
+            LaneShape::Same => return Some(Self::at(base)),
             LaneShape::Rows(strides) => strides,
         };
         if one == UNEVEN || two != one || three != one || four != one {
@@ -156,7 +161,7 @@ impl LaneTile {
         let first = lanes.first();
         let rest = lanes.without(LaneMask::of(first));
         if rest.is_empty() {
-            return Some(Self { base: addresses[first], stride: 0, row: 0, width: Width::Warp });
+            return Some(Self::at(addresses[first]));
         }
         let second = rest.first();
         let stride = step(addresses[first], addresses[second], second - first)?;

@@ -21,6 +21,8 @@
 //! - Races on a path through the kernel that this run does not take, because of its input or of the result of an atomic.
 //! - Of more than 64 warps with unordered accesses to the same bytes of global memory (eight if the log is large), only the newest is
 //!   reported. If the kernel itself synchronizes the grid, a write after them is taken to be ordered.
+//! - Of the reads of a buffer that the addresses of all writes start outside of, those before a write that reaches it out of bounds: eight
+//!   of each page are compared ([`read_only`]). The neighbour checker reports the write.
 //! - The reserved part of shared memory, which the toolkit's libraries use: all lanes of a warp write the result of a cooperative group's
 //!   reduction to the same location. Strong accesses there do order threads. A certificate says so.
 //!
@@ -40,7 +42,9 @@ mod lane_addresses;
 mod lockstep;
 mod observed;
 mod ordered;
+mod ordered_writes;
 mod path;
+mod read_only;
 mod recording;
 mod records;
 mod report;
@@ -55,6 +59,7 @@ mod unused_loads;
 mod wgmma;
 mod why;
 
+use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
@@ -67,7 +72,9 @@ pub use advice::{Construct, FunctionAnalysis, Language};
 use advice::{GroupWait, SyncAccess, SyncAccesses, Updates};
 use detector::{Conflict, Detector, Transitions};
 use lane_addresses::LaneAddresses;
+use ordered_writes::OrderedWrites;
 pub use path::SynchronizationPath;
+use read_only::ReadOnlyBuffers;
 use shadow::{Entry, Shadow};
 use unordered::UnorderedFindings;
 use unrecorded::UnrecordedAccesses;
@@ -101,6 +108,8 @@ struct RaceChecker {
     hb: HappensBefore,
     /// The shadow of global memory.
     global: Option<Box<Shadow>>,
+    /// The buffers of global memory that no access needs a record for yet.
+    read_only: ReadOnlyBuffers,
     /// The shadows of the shared memory of blocks, by block slot.
     shared: Vec<Option<Box<Shadow>>>,
     /// The accesses that are not in them yet, by block slot.
@@ -108,6 +117,7 @@ struct RaceChecker {
     /// By block slot: the tick of the newest access that the shadow of its shared memory has or had; [`u64::MAX`] after one that barriers
     /// do not order.
     newest: Vec<Option<Tick>>,
+    ordered_writes: OrderedWrites,
     /// The accesses that the shadow of global memory refers to.
     log: Log,
     /// The accesses that the shadows of shared memory refer to: a log of its own, since it is swept often.
@@ -151,9 +161,11 @@ impl RaceChecker {
             execution: Execution::default(),
             hb: HappensBefore::new(0, 1),
             global: None,
+            read_only: ReadOnlyBuffers::default(),
             shared: Vec::new(),
             unrecorded: Vec::new(),
             newest: Vec::new(),
+            ordered_writes: OrderedWrites::default(),
             log: Log::default(),
             shared_log: Log::default(),
             unordered_accesses: UnorderedAccesses::default(),
@@ -184,14 +196,21 @@ pub(super) const ROW: CheckerRow = CheckerRow {
 };
 
 impl Checker for RaceChecker {
-    fn begin(&mut self, LaunchStart { prepared, ignored, .. }: &LaunchStart) {
+    fn begin(&mut self, start: &LaunchStart) {
+        let LaunchStart { prepared, ignored, .. } = start;
         let config = &prepared.config;
+        // The reference records every access.
+        let read_only = match config.execution {
+            Execution::Stretches => ReadOnlyBuffers::of(&self.program, start),
+            Execution::Single => ReadOnlyBuffers::default(),
+        };
         let hb = HappensBefore::new(config.block.iter().product(), config.blocks_of_cluster());
         *self = Self {
             prepared: Some(Arc::clone(prepared)),
             execution: config.execution,
             ignored: ignored.clone(),
             hb,
+            read_only,
             ..Self::new(&self.program)
         };
     }
@@ -215,8 +234,8 @@ impl Checker for RaceChecker {
     fn size(&self) -> (usize, usize) {
         let total = |size: fn(&Shadow) -> usize| self.shadows().map(size).sum::<usize>();
         let unrecorded: usize = self.unrecorded.iter().map(UnrecordedAccesses::bytes).sum();
-        let logs = self.log.bytes() + self.shared_log.bytes();
-        (total(Shadow::bytes) + logs + unrecorded, total(Shadow::covered))
+        let logs = self.log.bytes() + self.shared_log.bytes() + self.read_only.bytes();
+        (total(Shadow::bytes) + logs + unrecorded, total(Shadow::covered) + self.read_only.covered())
     }
 
     fn event(&mut self, event: &Event<'_>, to: &mut Reporter<'_>) -> bool {
@@ -234,6 +253,10 @@ impl Checker for RaceChecker {
 
     fn shared_read(&mut self, read: &SharedRead<'_>) -> bool {
         self.try_leave_shared_read(read)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
     }
 
     fn boxed_clone(&self) -> Box<dyn Checker> {
@@ -289,7 +312,11 @@ impl RaceChecker {
     /// Compares an access with the shadow, and records it there.
     #[inline(never)]
     fn recorded_access(&mut self, memory: ShadowMemory, event: &AccessEvent<'_>, to: &mut Reporter<'_>) -> bool {
-        let access = self.access_of(memory, event);
+        if memory == ShadowMemory::Global && self.is_left_to_read_only(event) {
+            return false;
+        }
+        let lane_addresses = self.log_of(memory).addresses_of(event);
+        let access = access_of(&self.program, event, event.lanes, lane_addresses);
         self.check(memory, event.block_id.block_slot, access, event.addresses);
         self.compare_values(event, &access);
         self.report(memory, event.block_id.block_slot, &access, to)
@@ -322,29 +349,6 @@ impl RaceChecker {
                     unordered_accesses.add_read(hb.cluster(), (event.point.pc, own), (newest.pc, other));
                 }
             }
-        }
-    }
-
-    fn access_of(&mut self, memory: ShadowMemory, event: &AccessEvent<'_>) -> Access {
-        let action = match event.kind {
-            AccessKind::Read => SideAction::Read,
-            AccessKind::Write => SideAction::Write,
-            AccessKind::Atomic => SideAction::Atomic,
-        };
-        let is_weak = event.semantics.ordering == Ordering::Weak;
-        let element = if is_weak { event.bytes } else { element_bytes(&self.program.code[event.point.pc.index()].op, event.bytes) };
-        Access {
-            op: operation(event.block_id, &event.point, event.lanes, (Agent::Threads, action)),
-            pc: event.point.pc,
-            action,
-            is_mbarrier: false,
-            strong: strength(&event.semantics),
-            is_relaxed: matches!(event.semantics.ordering, Ordering::Volatile | Ordering::Relaxed) && event.kind != AccessKind::Atomic,
-            proxy: event.proxy,
-            bytes: event.bytes,
-            element,
-            lane_addresses: self.log_of(memory).addresses_of(event),
-            copy: 0,
         }
     }
 
@@ -435,7 +439,7 @@ impl RaceChecker {
 
     /// Sweeps the log of `memory`, if enough was added to it: removes the accesses that no shadow refers to.
     fn sweep(&mut self, memory: ShadowMemory) {
-        let Self { log, shared_log, global, shared, .. } = self;
+        let Self { log, shared_log, global, shared, ordered_writes, .. } = self;
         let (log, shadows) = match memory {
             ShadowMemory::Global => (log, std::slice::from_ref(global)),
             ShadowMemory::Block(_) => (shared_log, &shared[..]),
@@ -444,6 +448,7 @@ impl RaceChecker {
             let mut sweep = Sweep::new(log);
             shadows.iter().flatten().for_each(|shadow| shadow.mark(&mut sweep));
             sweep.finish();
+            ordered_writes.clear();
         }
     }
 
@@ -460,6 +465,7 @@ impl RaceChecker {
             self.shared[block_slot] = None;
             self.unrecorded[block_slot].clear();
             self.newest[block_slot] = None;
+            self.ordered_writes.leave(block_slot);
         }
         debug_assert!((block_id.block_slot as usize) < self.shared.len(), "a block in a block slot has a place for its shadow");
     }
@@ -562,6 +568,30 @@ impl RaceChecker {
             // A warp collective orders nothing.
             SyncKind::Collective { .. } => {}
         }
+    }
+}
+
+/// The access of an event by `lanes`, which have these addresses.
+fn access_of(program: &Program, event: &AccessEvent<'_>, lanes: LaneMask, lane_addresses: LaneAddresses) -> Access {
+    let action = match event.kind {
+        AccessKind::Read => SideAction::Read,
+        AccessKind::Write => SideAction::Write,
+        AccessKind::Atomic => SideAction::Atomic,
+    };
+    let is_weak = event.semantics.ordering == Ordering::Weak;
+    let element = if is_weak { event.bytes } else { element_bytes(&program.code[event.point.pc.index()].op, event.bytes) };
+    Access {
+        op: operation(event.block_id, &event.point, lanes, (Agent::Threads, action)),
+        pc: event.point.pc,
+        action,
+        is_mbarrier: false,
+        strong: strength(&event.semantics),
+        is_relaxed: matches!(event.semantics.ordering, Ordering::Volatile | Ordering::Relaxed) && event.kind != AccessKind::Atomic,
+        proxy: event.proxy,
+        bytes: event.bytes,
+        element,
+        lane_addresses,
+        copy: 0,
     }
 }
 

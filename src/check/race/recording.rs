@@ -1,18 +1,22 @@
-//! Delayed recording of reads and atomics of shared memory.
+//! Delayed recording: of reads and atomics of shared memory, and of reads of buffers that are only read ([`read_only`](super::read_only)).
 //!
 //! Most reads are plain, ordered after the writes of their bytes, and followed by a barrier of the whole block before any other access to
 //! these bytes: then no later access races with them, and no record is needed. So they are left unrecorded until another access to the same
 //! bytes, or a synchronization that may order some threads of the block and not others. So are relaxed atomics after a barrier of the block
 //! that need no order among each other, as those of a histogram.
 
-use super::access::{AccessRef, Log};
-use super::shadow::Shadow;
+use std::ops::Range;
+
+use super::access::{Access, AccessRef, Log};
+use super::lane_addresses::{LaneAddresses, LaneTile};
+use super::ordered_writes::KEPT;
+use super::shadow::{Entry, Shadow};
 use super::unrecorded::{UnrecordedAccess, span};
-use super::{RaceChecker, ShadowMemory, element_bytes, strength};
+use super::{RaceChecker, ShadowMemory, access_of, element_bytes, strength};
 use crate::base::WarpId;
 use crate::isa::{Ordering, Space};
-use crate::machine::{AccessEvent, AccessKind, CopyWait, Execution, IssuePoint, Proxy, SharedRead, SyncKind, Tick};
-use crate::order::Block;
+use crate::machine::{AccessEvent, AccessKind, CopyWait, Execution, IssuePoint, LaneMask, PerLane, Proxy, SharedRead, SyncKind, Tick};
+use crate::order::{Block, Operation};
 use crate::program::map;
 
 /// The largest range of addresses of a read that is checked as a whole, including bytes that no lane reads.
@@ -24,8 +28,7 @@ struct WritesBefore<'a> {
     block: &'a Block,
     log: &'a Log,
     warp: WarpId,
-    /// The one that was found to be ordered last.
-    ordered: AccessRef,
+    ordered: &'a mut [AccessRef; KEPT],
 }
 
 impl WritesBefore<'_> {
@@ -33,9 +36,11 @@ impl WritesBefore<'_> {
     fn are_ordered(&mut self, address: u64, bytes: u64) -> bool {
         let Self { shadow, block, log, warp, ordered } = self;
         let mut is_ordered = |writes: AccessRef| {
-            let is_before = writes == *ordered || writes.is_single() && block.happens_before_all(*warp, &log.get(writes).op);
+            let kept = &mut ordered[writes.0 as usize % KEPT];
+            let is_before =
+                *kept == writes || writes.is_none() || writes.is_single() && block.happens_before_all(*warp, &log.get(writes).op);
             if is_before {
-                *ordered = writes;
+                *kept = writes;
             }
             is_before
         };
@@ -144,9 +149,10 @@ impl RaceChecker {
 
     /// The writes to the shared memory of the block in a block slot, as a warp of it finds them; none before the first access.
     fn writes_before(&mut self, (block_slot, warp): (u32, u32)) -> Option<WritesBefore<'_>> {
-        let Self { hb, shared, shared_log: log, .. } = self;
+        let Self { hb, shared, shared_log: log, ordered_writes, .. } = self;
         let (shadow, block) = (shared[block_slot as usize].as_mut()?, hb.block(block_slot)?);
-        Some(WritesBefore { shadow, block, log, warp: WarpId::new(warp), ordered: AccessRef::default() })
+        let ordered = ordered_writes.of(block_slot as usize, warp as usize);
+        Some(WritesBefore { shadow, block, log, warp: WarpId::new(warp), ordered })
     }
 
     /// Records the unrecorded accesses of the shared memory of the block in `block_slot`.
@@ -174,5 +180,85 @@ impl RaceChecker {
             | SyncKind::ClusterBarrierCompleted { .. }
             | SyncKind::Exited => true,
         }
+    }
+}
+
+impl RaceChecker {
+    /// Leaves an access to global memory to the buffers that are only read, if it is a plain read of one; a write to one ends that.
+    #[inline(always)]
+    pub(super) fn is_left_to_read_only(&mut self, event: &AccessEvent<'_>) -> bool {
+        let range = event.min..event.max.saturating_add(u64::from(event.bytes));
+        match event.kind {
+            AccessKind::Write | AccessKind::Atomic => {
+                self.end_read_only(&range);
+                false
+            }
+            AccessKind::Read if event.semantics.ordering != Ordering::Weak => false,
+            AccessKind::Read => {
+                let Self { read_only, program, .. } = self;
+                read_only.retain(&range, || match LaneTile::of_event(event) {
+                    Some(tile) => access_of(program, event, event.lanes, LaneAddresses::Tile(tile)),
+                    None => access_of(
+                        program,
+                        event,
+                        lane_at(event.min, event.lanes, event.addresses),
+                        LaneAddresses::Tile(LaneTile::at(event.min)),
+                    ),
+                })
+            }
+        }
+    }
+
+    /// The same for the reads of `cp.async` from these addresses.
+    pub(super) fn is_copy_left_to_read_only(&mut self, read: &Access, addresses: &PerLane<u64>) -> bool {
+        let (lanes, bytes) = (read.op.lanes, u64::from(read.bytes));
+        let (min, max) = lanes.iter().fold((u64::MAX, 0), |(min, max), lane| (min.min(addresses[lane]), max.max(addresses[lane])));
+        self.read_only.retain(&(min..max.saturating_add(bytes)), || {
+            let tile = LaneTile::of(lanes, addresses);
+            let lanes = if tile.is_some() { lanes } else { lane_at(min, lanes, addresses) };
+            let lane_addresses = LaneAddresses::Tile(tile.unwrap_or(LaneTile::at(min)));
+            Access { op: Operation { lanes, ..read.op }, lane_addresses, ..*read }
+        })
+    }
+
+    /// The bytes `range` of global memory are about to be written: if they belong to a buffer that was only read, its reads count.
+    #[inline(always)]
+    pub(super) fn end_read_only(&mut self, range: &Range<u64>) {
+        let reads = self.read_only.take(range);
+        if !reads.is_empty() {
+            self.record_retained(&reads);
+        }
+    }
+
+    #[cold]
+    fn record_retained(&mut self, reads: &[Access]) {
+        let Self { global, log, execution, .. } = self;
+        let shadow = global.get_or_insert_with(|| Box::new(Shadow::new(*execution)));
+        for read in reads {
+            let access = log.push(*read);
+            for lane in read.op.lanes.iter() {
+                let address = read.lane_addresses.address(lane, log).unwrap_or_default();
+                add_read(shadow, log, access, (address, u64::from(read.bytes)));
+            }
+        }
+    }
+}
+
+/// The first lane whose address this is: it stands for lanes whose addresses make no tile.
+fn lane_at(address: u64, lanes: LaneMask, addresses: &PerLane<u64>) -> LaneMask {
+    lanes.iter().find(|lane| addresses[*lane] == address).map_or(lanes, LaneMask::of)
+}
+
+/// Adds a read of the `bytes` bytes from `address` on to those of their entries.
+fn add_read(shadow: &mut Shadow, log: &mut Log, read: AccessRef, (mut address, mut bytes): (u64, u64)) {
+    while bytes > 0 {
+        let (entries, unit) = shadow.words(address, bytes);
+        for Entry { reads, .. } in entries.iter_mut() {
+            if log.members(*reads).all(|other| other != read) {
+                *reads = log.add(*reads, read);
+            }
+        }
+        let done = entries.len() as u64 * unit;
+        (address, bytes) = (address + done, bytes - done);
     }
 }

@@ -14,6 +14,9 @@ impl Detector<'_> {
             return;
         }
         let Access { op: Operation { lanes, .. }, bytes, .. } = self.access;
+        if let Some(runs) = disjoint_runs(lanes, addresses, bytes) {
+            return runs.into_iter().for_each(|(start, bytes)| self.compare_range(shadow, start, bytes));
+        }
         let bytes = u64::from(bytes);
         let mut runs: smallvec::SmallVec<[(u64, u64, usize); 32]> = smallvec::SmallVec::new();
         for lane in lanes.iter() {
@@ -82,5 +85,67 @@ impl Detector<'_> {
             return before;
         }
         self.transition(before, address).0
+    }
+}
+
+/// Units of the bytes of a lane within which [`disjoint_runs`] looks.
+const UNITS: usize = 512;
+
+/// The bytes that lanes access, `bytes` bytes each, as ranges of start and length, if no two lanes share some and all are close together:
+/// the lanes of a swizzled tile mostly access adjacent bytes, in another order.
+fn disjoint_runs(lanes: LaneMask, addresses: &PerLane<u64>, bytes: u32) -> Option<smallvec::SmallVec<[(u64, u64); 8]>> {
+    let bytes = u64::from(bytes);
+    let min = lanes.iter().map(|lane| addresses[lane]).min()?;
+    let mut touched = [0_u64; UNITS / 64];
+    for lane in lanes.iter() {
+        let distance = addresses[lane] - min;
+        let unit = (distance / bytes) as usize;
+        let word = touched.get_mut(unit / 64).filter(|_| distance.is_multiple_of(bytes))?;
+        let bit = 1 << (unit % 64);
+        if *word & bit != 0 {
+            return None;
+        }
+        *word |= bit;
+    }
+    let mut runs = smallvec::SmallVec::<[(u64, u64); 8]>::new();
+    for (index, word) in touched.iter().enumerate() {
+        let (mut rest, mut unit) = (*word, index as u64 * 64);
+        while rest != 0 {
+            let gap = u64::from(rest.trailing_zeros());
+            let count = u64::from((rest >> gap).trailing_ones());
+            let start = min + (unit + gap) * bytes;
+            match runs.last_mut().filter(|(first, length)| first + *length == start) {
+                Some((_, length)) => *length += count * bytes,
+                None => runs.push((start, count * bytes)),
+            }
+            unit += gap + count;
+            rest = rest.checked_shr((gap + count) as u32).unwrap_or(0);
+        }
+    }
+    Some(runs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lanes_in_another_order_touch_one_run() {
+        let runs = |lanes: u32, address: &dyn Fn(u64) -> u64, bytes: u32| {
+            let addresses: PerLane<u64> = std::array::from_fn(|lane| address(lane as u64));
+            disjoint_runs(LaneMask::from_bits(lanes), &addresses, bytes).map(|runs| runs.to_vec())
+        };
+        assert_eq!(runs(u32::MAX, &|lane| 0x400 + (lane ^ 5) * 16, 16), Some(vec![(0x400, 512)]));
+        assert_eq!(
+            runs(u32::MAX, &|lane| 0x400 + lane % 8 * 16 + lane / 8 * 1024, 16),
+            Some((0..4).map(|row| (0x400 + row * 1024, 128)).collect())
+        );
+        assert_eq!(runs(0b101, &|lane| 0x3f8 + lane * 4, 4), Some(vec![(0x3f8, 4), (0x400, 4)]));
+        // All 64 units of a word, and the first of the next.
+        assert_eq!(runs(u32::MAX, &|lane| 0x100 + (31 - lane) * 4, 4), Some(vec![(0x100, 128)]));
+        // Shared bytes, part of a unit apart, too far apart.
+        assert_eq!(runs(u32::MAX, &|lane| 0x400 + lane / 2 * 16, 16), None);
+        assert_eq!(runs(0b11, &|lane| 0x400 + lane * 6, 4), None);
+        assert_eq!(runs(0b11, &|lane| 0x400 + lane * 4 * UNITS as u64, 4), None);
     }
 }
