@@ -221,8 +221,9 @@ pub struct Args {
     #[arg(long, value_name = "POLICY", value_enum)]
     pub divergence: Option<DivergencePolicy>,
 
-    /// Launches of --verify, orders of explore and runs of fix that run at the same time; without it as many as the machine has cores. What
-    /// is printed is the same for every number. --memory-limit holds for each of them
+    /// Launches of --verify, orders of explore and runs of fix that run at the same time, and in --batch and --verify parts of a grid whose
+    /// blocks do not meet; without it as many as the machine has cores. What is printed is the same for every number. --memory-limit holds
+    /// for each of them
     #[arg(long, value_name = "N", value_parser = values::jobs)]
     pub jobs: Option<NonZeroUsize>,
 
@@ -289,6 +290,8 @@ impl Args {
             checks,
             orders,
             execution: Execution::default(),
+            jobs: 1,
+            short: RunOptions::SHORT,
             host: None,
         }
     }

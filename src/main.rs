@@ -28,7 +28,7 @@ use ptxdbg::debug::ron_text::read_text;
 use ptxdbg::debug::saved::Saved;
 use ptxdbg::debug::session::Session;
 use ptxdbg::debug::settings::ThemeName;
-use ptxdbg::debug::{FindingBudget, LaunchChoice, Opened, Request};
+use ptxdbg::debug::{FindingBudget, LaunchChoice, Opened, Request, RunOptions};
 use ptxdbg::ui::batch::{self, Ended};
 use ptxdbg::ui::console::Console;
 use ptxdbg::ui::fixing::Fixer;
@@ -238,9 +238,10 @@ fn run(args: &Args, opened: &Opened) -> Result<Status, Failure> {
     }
     let mut suite = Suite::default();
     let (mut certificates, fixer) = (Vec::new(), Fixer::new(args.run_options(), args.fix, args.job_count()));
+    let options = RunOptions { jobs: args.job_count(), ..args.run_options() };
     for case in &opened.plan.cases {
         let reasons = case.launches.first().map_or(&[][..], |launch| &launch.reasons);
-        let run = Run::of_case(&opened.program, case, &args.run_options(), interrupt::pressed_in_run_of(&case.name))?;
+        let run = Run::of_case(&opened.program, case, &options, interrupt::pressed_in_run_of(&case.name))?;
         let (comparison, mut summary) = (run.comparison, run.summary);
         if comparison.is_wrong() || summary.findings.iter().any(|finding| finding.severity >= args.failing()) {
             status = Status::Wrong;

@@ -58,8 +58,10 @@ pub fn verify(args: &Args) -> Result<Status, Failure> {
     }
     let chosen: Vec<usize> = (0..cases.len()).filter(|index| args.shard.is_none_or(|shard| shard.has(*index as u64))).collect();
     let jobs = args.job_count();
-    // What is left over by the cases is for the changes that are tried.
-    let fixer = Fixer::new(options.clone(), args.fix, jobs.div_ceil(chosen.len().max(1)));
+    // What is left over by the cases is for the changes that are tried, and for the blocks of a launch.
+    let jobs_of_case = jobs.div_ceil(chosen.len().max(1));
+    let fixer = Fixer::new(options.clone(), args.fix, jobs_of_case);
+    let options = RunOptions { jobs: jobs_of_case, ..options };
     let job = |index: u64, _: &dyn Fn() -> bool| {
         let (program, case) = cases[chosen[index as usize]];
         let mut report = verify_case_until(program, case, &options, criteria, interrupt::pressed)?;

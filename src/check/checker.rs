@@ -1,5 +1,6 @@
 //! The interface of checkers, and the row that describes one.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use super::catalogue::FindingId;
@@ -32,6 +33,15 @@ pub trait Checker: Send + Sync {
     fn reads_of_unwritten(&self) -> &[Finding] {
         &[]
     }
+
+    /// Adds what later launches need to know of another part of the grid, which the same checker has observed from the same state. False
+    /// if the two cannot be joined.
+    fn join_part(&mut self, _part: &dyn Checker) -> bool {
+        true
+    }
+
+    /// The checker as a value of its type.
+    fn as_any(&self) -> &dyn Any;
 
     /// Bytes that its tables take, and bytes of memory in the pages that they cover.
     fn size(&self) -> (usize, usize) {

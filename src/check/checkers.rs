@@ -8,6 +8,7 @@ use super::checks::Checks;
 use super::finding::{Finding, Findings};
 use super::registry::CheckerId;
 use super::reporter::Reporter;
+use super::unordered_accesses::UnorderedAccesses;
 use crate::machine::{Event, EventKind, EventMask, LaunchEnd, LaunchStart, Observer, SharedRead};
 use crate::program::Program;
 
@@ -53,6 +54,38 @@ impl Checkers {
         let mut made = Self { checks, program, findings: Findings::default(), launch: 0, active, mask: EventMask::NONE };
         made.update_masks();
         made
+    }
+
+    /// The same checkers before a launch, for a part of its grid.
+    #[must_use]
+    pub fn for_part(&self) -> Self {
+        let mut part = self.clone();
+        part.findings.unordered_accesses = UnorderedAccesses::default();
+        part
+    }
+
+    /// Moves checkers from before a launch to after it: those of all parts of the grid, in order, have observed it. False, with nothing
+    /// changed, if something was found or the parts cannot be joined.
+    pub fn join_parts(&mut self, parts: Vec<Self>) -> bool {
+        let (found, sections) = (self.findings.reported, self.findings.reversible.len());
+        let is_quiet = |part: &Self| {
+            let Findings { reported, reversible, unordered_accesses, .. } = &part.findings;
+            (*reported, reversible.len(), unordered_accesses.uncompared) == (found, sections, 0)
+        };
+        let mut parts = parts.into_iter();
+        let Some(mut all) = parts.next().filter(is_quiet) else { return false };
+        for part in parts {
+            let mut checkers = all.active.iter_mut().zip(&part.active);
+            if !is_quiet(&part) || !checkers.all(|(all, part)| all.checker.join_part(&*part.checker)) {
+                return false;
+            }
+            all.findings.unordered_accesses.join(&part.findings.unordered_accesses);
+        }
+        let mut unordered_accesses = std::mem::take(&mut self.findings.unordered_accesses);
+        unordered_accesses.join(&all.findings.unordered_accesses);
+        all.findings.unordered_accesses = unordered_accesses;
+        *self = all;
+        true
     }
 
     /// Updates the event masks of all checkers.

@@ -531,6 +531,11 @@ pub trait Observer {
     /// [`Step::Paused`](crate::machine::Step::Paused), in the same state as after a budget that ends at that tick.
     fn event(&mut self, event: &Event<'_>) -> bool;
 
+    /// False if plain accesses of a block to its own shared memory need not be reported.
+    fn observes_shared(&self) -> bool {
+        true
+    }
+
     /// Takes note of a read of shared memory, if it is of no more interest: then it is not reported as [`Event::Access`]. False, without
     /// effect, if it is to be. Asked only if the mask has [`EventKind::Access`], which stays so.
     fn shared_read(&mut self, _read: &SharedRead<'_>) -> bool {

@@ -67,6 +67,7 @@ mod sema;
 mod session_files;
 mod shards;
 mod shrink;
+mod side_by_side;
 mod source_names;
 mod stops;
 mod stories;

@@ -33,6 +33,20 @@ impl Bytes {
         debug_assert!(self.contains(start, bytes), "what was added is there");
     }
 
+    /// Adds all bytes of another set.
+    pub fn join(&mut self, other: &Self) {
+        if self.pages.len() < other.pages.len() {
+            self.pages.resize(other.pages.len(), None);
+        }
+        for (own, other) in self.pages.iter_mut().zip(&other.pages) {
+            match (own, other) {
+                (_, None) => {}
+                (own @ None, Some(other)) => *own = Some(Arc::clone(other)),
+                (Some(own), Some(other)) => Arc::make_mut(own).iter_mut().zip(other.iter()).for_each(|(own, other)| *own |= other),
+            }
+        }
+    }
+
     /// Removes `bytes` bytes from `start` on.
     pub fn remove(&mut self, start: u64, bytes: u64) {
         each_word(start, bytes, |page, word, bits| {

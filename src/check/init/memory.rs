@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use smallvec::{SmallVec, smallvec};
+
 use super::bits::Bytes;
 use super::local::LocalBytes;
 use super::params::ParamBytes;
@@ -98,6 +100,20 @@ impl Memory {
                 });
             }
         }
+    }
+
+    /// Adds the bytes that another part of the grid has written. False if one of the parts has stored undefined values: these are not
+    /// joined.
+    pub fn join_part(&mut self, part: &Self) -> bool {
+        let is_defined = |region: &UndefinedRegion| region.undefined.is_empty();
+        if !self.undefined.iter().chain(&part.undefined).all(is_defined) || self.undefined.len() != part.undefined.len() {
+            return false;
+        }
+        for (region, of_part) in self.undefined.iter_mut().zip(&part.undefined) {
+            assert!(region.range == of_part.range, "the parts have the same buffers");
+            region.written.join(&of_part.written);
+        }
+        true
     }
 
     /// Marks the bytes that a write covers. False if bytes that are read are undefined.
@@ -351,15 +367,13 @@ impl Memory {
 
     /// A copy moves bytes to shared memory: undefined ones stay undefined, with their origins.
     fn move_bytes(&mut self, issuer: u64, issued: IssuePoint, MovedBytes { lane, from, to, read, bytes }: MovedBytes) {
-        let is_all_written = self.is_range_written(issuer, from, read);
-        let undefined_bytes: Vec<(u64, Option<Origin>)> = match is_all_written {
-            true => Vec::new(),
-            false => {
-                let missing =
-                    (0..read).filter(|at| !self.is_range_written(issuer, MemoryAddress { address: from.address + at, ..from }, 1));
-                missing.collect::<Vec<u64>>().into_iter().map(|at| (at, self.stored_in(issuer, from, from.address + at))).collect()
-            }
-        };
+        if self.is_range_written(issuer, from, read) {
+            return self.mark_written(issuer, to, bytes);
+        }
+        let missing: Vec<u64> =
+            (0..read).filter(|at| !self.is_range_written(issuer, MemoryAddress { address: from.address + at, ..from }, 1)).collect();
+        let undefined_bytes: Vec<(u64, Option<Origin>)> =
+            missing.into_iter().map(|at| (at, self.stored_in(issuer, from, from.address + at))).collect();
         self.mark_written(issuer, to, bytes);
         let MemoryOwner::Block { block_slot, .. } = to.owner else { return };
         let (space, owner) = match from.owner {
@@ -538,7 +552,7 @@ struct MovedBytes {
 }
 
 /// The bytes that a copy moves to shared memory as they are.
-fn moved_bytes(work: &CopyKind, lanes: LaneMask) -> Vec<MovedBytes> {
+fn moved_bytes(work: &CopyKind, lanes: LaneMask) -> SmallVec<[MovedBytes; LANES]> {
     match work {
         CopyKind::CpAsync(copies) => {
             let of_lane = |lane: usize| MovedBytes {
@@ -552,9 +566,9 @@ fn moved_bytes(work: &CopyKind, lanes: LaneMask) -> Vec<MovedBytes> {
         }
         CopyKind::Bulk { from, to, bytes, reduction: None, mask: u16::MAX, .. } if to.owner != MemoryOwner::Global => {
             let bytes = u64::from(*bytes);
-            vec![MovedBytes { lane: lanes.first(), from: *from, to: *to, read: bytes, bytes }]
+            smallvec![MovedBytes { lane: lanes.first(), from: *from, to: *to, read: bytes, bytes }]
         }
-        CopyKind::Bulk { .. } | CopyKind::Tensor(_) | CopyKind::StAsync { .. } | CopyKind::CpAsyncArrive => Vec::new(),
+        CopyKind::Bulk { .. } | CopyKind::Tensor(_) | CopyKind::StAsync { .. } | CopyKind::CpAsyncArrive => SmallVec::new(),
     }
 }
 

@@ -36,6 +36,8 @@ mod undefined;
 mod unwritten;
 mod used;
 
+use std::any::Any;
+
 use memory::{Lifetime, Memory};
 use registers::{LoadedValue, Registers, StoredElement, StoredValue, UseKind};
 use reports::Reports;
@@ -222,6 +224,15 @@ impl Checker for InitChecker {
 
     fn reads_of_unwritten(&self) -> &[Finding] {
         &self.reads
+    }
+
+    fn join_part(&mut self, part: &dyn Checker) -> bool {
+        let Some(part) = part.as_any().downcast_ref::<Self>() else { return false };
+        part.reads.len() == self.reads.len() && self.memory.join_part(&part.memory)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
     }
 
     fn boxed_clone(&self) -> Box<dyn Checker> {

@@ -17,6 +17,11 @@ pub(super) struct UndefinedBytes {
 }
 
 impl UndefinedBytes {
+    /// True if no undefined value was stored.
+    pub fn is_empty(&self) -> bool {
+        self.pages.is_empty()
+    }
+
     /// An undefined value is stored in `bytes` bytes from `start` on.
     pub fn set(&mut self, start: u64, bytes: u64, origin: Origin) {
         let id = self.table.add(origin);

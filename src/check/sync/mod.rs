@@ -27,6 +27,8 @@ mod mask;
 mod mbarrier;
 mod wgmma;
 
+use std::any::Any;
+
 use barrier::{Barriers, CLUSTER};
 use cluster::Clusters;
 use copies::Copies;
@@ -119,6 +121,10 @@ impl Checker for SyncChecker {
         self.copies.end(to);
         self.clusters.end(to);
         self.locks.end(fault.is_some(), to);
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
     }
 
     fn boxed_clone(&self) -> Box<dyn Checker> {

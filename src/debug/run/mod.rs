@@ -7,6 +7,7 @@ mod error;
 mod host_memory;
 mod launcher;
 mod options;
+mod parts;
 mod reversal;
 mod runner;
 mod summary;
@@ -19,7 +20,7 @@ use crate::check::{Checkers, Checks, Finding, Findings};
 use crate::debug::fault::{Fault, FaultContext};
 use crate::debug::findings::{FindingText, describe_case};
 use crate::launch::Case;
-use crate::machine::{Device, Instrumentation, Machine, NullObserver, Tick};
+use crate::machine::{Device, Instrumentation, Machine, Tick};
 use crate::program::Program;
 
 pub use error::RunError;
@@ -81,7 +82,7 @@ pub(in crate::debug) fn run_undescribed(
         let mut written = record_of(case);
         while runner.run_next(|machine, launch| match written.as_mut().filter(|_| launch.is_partial()) {
             Some(written) => launch.run(machine, written),
-            None => launch.run(machine, &mut NullObserver),
+            None => launch.run_unobserved(machine),
         })? {}
         runner.run.written = written;
         return Ok((runner.run, Vec::new()));

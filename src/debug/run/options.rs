@@ -33,6 +33,10 @@ pub struct RunOptions {
     pub orders: u32,
     /// Whether instructions are executed and accesses judged together where possible.
     pub execution: Execution,
+    /// Threads on which the blocks of one launch may run side by side, with the results of the run in order.
+    pub jobs: usize,
+    /// Warp-instructions up to which a launch is too short for that.
+    pub short: u64,
     /// Memory of the host process that kernels can access.
     pub host: Option<HostMemory>,
 }
@@ -46,6 +50,9 @@ impl Default for RunOptions {
 impl RunOptions {
     /// Default of [`Self::orders`].
     pub const ORDERS: u32 = 1;
+
+    /// Default of [`Self::short`]: a fraction of a millisecond.
+    pub const SHORT: u64 = 1 << 13;
 
     /// Options without checkers and other orders: the cheapest run.
     pub fn unwatched() -> Self {
@@ -61,6 +68,8 @@ impl RunOptions {
             checks: Checks::NONE,
             orders: 0,
             execution: Execution::default(),
+            jobs: 1,
+            short: Self::SHORT,
             host: None,
         }
     }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::error::RunError;
 use super::launcher::Job;
 use super::options::RunOptions;
+use super::parts;
 use super::swapped_sections::SwappedSections;
 use super::written::{Beside, Written, is_partial};
 use crate::check::faults::TRAP;
@@ -170,6 +171,17 @@ impl RunningLaunch<'_> {
         self.run_until(machine, observer, &Cell::new(false))
     }
 
+    /// Like [`Self::run`] without an observer; blocks may run side by side.
+    pub fn run_unobserved(&self, machine: &mut Machine) -> Option<Fault> {
+        if self.run_in_parts(machine, None) { None } else { self.run(machine, &mut NullObserver) }
+    }
+
+    /// Runs the launch in parts side by side, if that is possible; false, with nothing changed, if it is not.
+    fn run_in_parts(&self, machine: &mut Machine, checkers: Option<&mut Checkers>) -> bool {
+        let parts = parts::Launch { options: self.options, index: self.index(), interrupt: self.interrupt };
+        self.inputs.is_empty() && parts.run(machine, checkers)
+    }
+
     /// Like [`Self::run`], or until `is_decided`.
     fn run_until(&self, machine: &mut Machine, observer: &mut dyn Observer, is_decided: &Cell<bool>) -> Option<Fault> {
         let (start, fault_context) = (machine.start(), self.fault_context);
@@ -216,6 +228,9 @@ impl RunningLaunch<'_> {
 
     /// Like [`Self::run`], observed by `checkers` and by a record of what is written, if there is one.
     pub fn run_checked(&self, machine: &mut Machine, checkers: &mut Checkers, written: Option<&mut Written>) -> Option<Fault> {
+        if written.is_none() && self.run_in_parts(machine, Some(checkers)) {
+            return None;
+        }
         checkers.begin(self.index(), &machine.launch_start());
         let is_decided = Cell::new(false);
         let mut asking = Asking { checkers, is_enough: self.is_enough, is_decided: &is_decided };

@@ -91,7 +91,7 @@ impl Machine {
     }
 
     fn all_have_returned(&self) -> bool {
-        let may_start = self.started < self.prepared.blocks && (self.blocks.len() as u64) < self.prepared.resident;
+        let may_start = self.started < self.end && (self.blocks.len() as u64) < self.prepared.resident;
         if may_start || self.in_flight.has_copies() {
             return false;
         }

@@ -6,6 +6,7 @@ pub(super) mod deadlock;
 pub(super) mod delayed;
 pub(super) mod ends;
 pub(super) mod footprint;
+pub(super) mod grid_part;
 pub(super) mod livelock;
 pub(super) mod progress;
 pub(super) mod schedule;

@@ -92,7 +92,7 @@ impl Machine {
             let progress = self.make_progress(observer).map_err(Step::Trapped)?;
             paused |= progress.paused;
             if !progress.continues {
-                let done = self.started == self.prepared.blocks && self.blocks.iter().all(Option::is_none);
+                let done = self.started == self.end && self.blocks.iter().all(Option::is_none);
                 return Err(if done { Step::Done } else { Step::Deadlock(Box::new(deadlock::explain(self))) });
             }
         }
@@ -403,7 +403,7 @@ impl Machine {
         }
         let first = self.blocks.len();
         for _ in 0..self.prepared.config.blocks_of_cluster() {
-            let block = self.next_block();
+            let block = self.next_block(None);
             self.blocks.push(block);
         }
         assert!(self.blocks.len() as u64 <= self.prepared.resident, "more blocks than there is room for");
@@ -415,27 +415,28 @@ impl Machine {
     /// Removes the finished block in `block_slot`. Once all blocks of its cluster have finished, the next cluster starts in their slots.
     fn retire(&mut self, block_slot: usize) {
         assert!(self.blocks[block_slot].as_ref().is_some_and(|block| block.is_done()), "a block is taken away that has not finished");
-        let freed = self.blocks[block_slot].take().map_or(0, |block| block.state_bytes());
+        let mut finished = self.blocks[block_slot].take();
+        let freed = finished.as_ref().map_or(0, |block| block.state_bytes());
         self.block_bytes = self.block_bytes.saturating_sub(freed);
         self.cursor.warp_ticks_left = 0;
         let block_slots = self.cluster_block_slots(block_slot);
         if self.blocks[block_slots.clone()].iter().all(Option::is_none) {
             for block_slot in block_slots {
-                self.blocks[block_slot] = self.next_block();
+                self.blocks[block_slot] = self.next_block(finished.take());
             }
         }
     }
 
-    /// Starts the next block of the grid, if there is one.
-    fn next_block(&mut self) -> Option<Arc<Block>> {
-        if self.started == self.prepared.blocks {
+    /// Starts the next block of the grid, if there is one, in the memory of one that has finished.
+    fn next_block(&mut self, finished: Option<Arc<Block>>) -> Option<Arc<Block>> {
+        if self.started == self.end {
             return None;
         }
-        let block = Block::new(&self.device.program, &self.prepared, &self.prepared.config, self.started);
+        let block = Block::start(&self.device.program, &self.prepared, self.started, finished);
         self.started += 1;
-        assert!(block.number < self.started && self.started <= self.prepared.blocks, "blocks start in order");
+        assert!(block.number < self.started && self.started <= self.end, "blocks start in order");
         self.block_bytes += block.state_bytes();
-        Some(Arc::new(block))
+        Some(block)
     }
 }
 

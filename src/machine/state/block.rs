@@ -11,7 +11,7 @@ use crate::machine::state::definedness::Definedness;
 use crate::machine::state::in_flight::queue::WgmmaQueue;
 use crate::machine::state::in_flight::warpgroup::Warpgroups;
 use crate::machine::state::lanes::{LANES, LaneMask};
-use crate::machine::state::launch::{DivergencePolicy, Instrumentation, LaunchConfig};
+use crate::machine::state::launch::{DivergencePolicy, Instrumentation};
 use crate::machine::state::memory::LocalMemory;
 use crate::machine::state::prepared::PreparedLaunch;
 use crate::machine::state::registers::{FrameBase, Registers};
@@ -51,18 +51,38 @@ pub struct CompletedBarrier {
 }
 
 impl Block {
-    /// The block `number` of the grid, about to execute its first instruction.
-    pub fn new(program: &Program, prepared: &PreparedLaunch, config: &LaunchConfig, number: u64) -> Self {
+    /// The block `number` of the grid, about to execute its first instruction, in the memory of a block that has finished, if nothing
+    /// else refers to that.
+    pub fn start(program: &Program, prepared: &PreparedLaunch, number: u64, mut finished: Option<Arc<Self>>) -> Arc<Self> {
+        let warps = finished.as_mut().and_then(Arc::get_mut).map_or_else(Vec::new, |block| std::mem::take(&mut block.warps));
+        let block = Self::new(program, prepared, number, warps);
+        match finished {
+            Some(mut shared) if shared.warps.is_empty() => {
+                *Arc::make_mut(&mut shared) = block;
+                shared
+            }
+            Some(_) | None => Arc::new(block),
+        }
+    }
+
+    /// The block with warps in the memory of those that have finished.
+    fn new(program: &Program, prepared: &PreparedLaunch, number: u64, finished: Vec<Arc<Warp>>) -> Self {
+        let config = &prepared.config;
         let index = prepared.block_index(number);
         let threads = config.block.iter().product::<u32>();
         let warps = threads.div_ceil(LANES as u32);
         assert!((1..=LANES as u32).contains(&warps), "a block of {threads} threads");
         assert_eq!(prepared.block_number(index), Some(number), "the block's index is that of another one");
-        let make = |warp| Arc::new(new_warp(program, prepared, config, index, number, warp, threads));
+        let place = |warp| (warp, index, number, threads);
+        let mut running = finished;
+        running.iter_mut().zip(0..).for_each(|(finished, warp)| restart_warp(finished, program, prepared, place(warp)));
+        let new = running.len() as u32..warps;
+        running.extend(new.map(|warp| Arc::new(new_warp(program, prepared, place(warp), Registers::default()))));
+        assert!(running.len() == warps as usize, "blocks of a grid have the same number of warps");
         Self {
             index,
             number,
-            warps: (0..warps).map(make).collect(),
+            warps: running,
             shared: Shared::new(prepared.shared_bytes),
             barriers: std::array::from_fn(|_| Barrier::default()),
             cluster: ClusterBarrier::default(),
@@ -106,6 +126,10 @@ impl Block {
         let live = self.warps[warp].live;
         let mut completed = SmallVec::new();
         for id in 0..BARRIERS {
+            // Of most barriers no phase is in progress.
+            if self.barriers[id].arrived.is_empty() {
+                continue;
+            }
             self.barriers[id].lanes_exited(warp, live_before, live);
             completed.extend(self.release(program, id));
         }
@@ -192,21 +216,28 @@ fn write_reduction(registers: &mut Registers, group: &LaneGroup, f: BarrierFn, d
     *bits = if truth { *bits | group.mask } else { *bits & !group.mask };
 }
 
-/// A warp at the start of its kernel.
+/// Puts a warp at the start of its kernel in the place of one that has finished.
+fn restart_warp(finished: &mut Arc<Warp>, program: &Program, prepared: &PreparedLaunch, place: (u32, [u32; 3], u64, u32)) {
+    match Arc::get_mut(finished) {
+        Some(finished) => *finished = new_warp(program, prepared, place, std::mem::take(&mut finished.registers)),
+        None => *finished = Arc::new(new_warp(program, prepared, place, Registers::default())),
+    }
+}
+
+/// A warp at the start of its kernel: its number in a block with this index, number and count of threads. Its registers are in the memory of
+/// `registers`.
 pub(in crate::machine) fn new_warp(
     program: &Program,
     prepared: &PreparedLaunch,
-    config: &LaunchConfig,
-    index: [u32; 3],
-    number: u64,
-    warp: u32,
-    threads: u32,
+    (warp, index, number, threads): (u32, [u32; 3], u64, u32),
+    mut registers: Registers,
 ) -> Warp {
+    let config = &prepared.config;
     let kernel = &program.functions[config.kernel.index()];
     let live = LaneMask::lowest(threads - warp * LANES as u32);
     let frame = FrameBase { local: map::LOCAL_BASE as u32, ..FrameBase::default() };
     let written = (config.instrumentation == Instrumentation::RunsAndWrites).then(Definedness::default);
-    let mut registers = Registers { written, ..Registers::default() };
+    registers.reset(written);
     assert!(!live.is_empty(), "a warp without threads");
     registers.enter(frame, kernel.slots, live);
     let entry = LaneGroup {

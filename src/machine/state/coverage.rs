@@ -61,6 +61,15 @@ impl Coverage {
         *self.indexed.entry((from, to)).or_default() += u64::from(lanes.count());
     }
 
+    /// Adds the executions of another part of the grid.
+    pub(in crate::machine) fn add_part(&mut self, part: &Self) {
+        let Self { differences, predicated_off, indexed } = part;
+        assert!(self.differences.len() == differences.len(), "the parts are of one program");
+        self.differences.iter_mut().zip(differences).for_each(|(sum, difference)| *sum = sum.wrapping_add(*difference));
+        self.predicated_off.iter_mut().zip(predicated_off).for_each(|(sum, lanes)| *sum += lanes);
+        indexed.iter().for_each(|(edge, lanes)| *self.indexed.entry(*edge).or_default() += lanes);
+    }
+
     /// Its size in bytes.
     pub(in crate::machine) fn bytes(&self) -> u64 {
         (size_of_val(&*self.differences) + size_of_val(&*self.predicated_off) + self.indexed.len() * size_of::<((Pc, Pc), u64)>()) as u64

@@ -260,6 +260,17 @@ impl Device {
         Ok(())
     }
 
+    /// Copies the `bytes` bytes of global memory from `address` on, which lie in one allocation, from another device with the same
+    /// allocations.
+    pub(in crate::machine) fn copy_from(&mut self, other: &Self, address: u64, bytes: u64) {
+        let (Some(to), Some(from)) = (self.global.find_mut(address), other.global.find(address)) else {
+            unreachable!("{address:#x} is in an allocation of both devices")
+        };
+        let mut copied = vec![0; bytes as usize];
+        from.pages.read(from.offset(address), &mut copied);
+        to.pages.write(to.offset(address), &copied);
+    }
+
     /// Writes `bytes` at byte `offset` of a `.const` or `.global` variable.
     ///
     /// # Errors

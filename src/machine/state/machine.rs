@@ -29,6 +29,8 @@ pub struct Machine {
     pub(crate) blocks: Vec<Option<triomphe::Arc<Block>>>,
     /// Blocks started so far.
     pub(crate) started: u64,
+    /// The number of the block before which it ends: that of the blocks, or less for a part of the grid.
+    pub(in crate::machine) end: u64,
     /// The position of the scheduler.
     pub(crate) cursor: Cursor,
     /// Asynchronous operations in flight.
@@ -65,6 +67,7 @@ impl Machine {
         let (stall, completion) = (StallState::new(&config), config.copies.start());
         let weak = config.memory.seed().map(|seed| Box::new(WeakMemory::new(seed)));
         let prepared = Arc::new(PreparedLaunch::new(&device, config)?);
+        let end = prepared.blocks;
         let (cursor, tick) = (Cursor::new(&prepared.config), prepared.config.start);
         let coverage = (prepared.config.instrumentation != Instrumentation::Nothing)
             .then(|| triomphe::Arc::new(Coverage::new(device.program.code.len())));
@@ -73,6 +76,7 @@ impl Machine {
             device,
             blocks: Vec::new(),
             started: 0,
+            end,
             cursor,
             in_flight: InFlight::default(),
             tick,
@@ -146,7 +150,7 @@ impl Hash for Machine {
     /// Hashes all but the configuration, which is the same for all machines of a launch, and state that follows from the rest.
     fn hash<H: Hasher>(&self, state: &mut H) {
         let Self { device, blocks, started, cursor, in_flight, tick, thread_instructions, stall, completion, livelock, .. } = self;
-        let Self { clock_jump, coverage, weak, prepared: _, progress: _, block_bytes: _, footprint_check: _, .. } = self;
+        let Self { clock_jump, coverage, weak, prepared: _, end: _, progress: _, block_bytes: _, footprint_check: _, .. } = self;
         (tick, thread_instructions, started, cursor, device, in_flight, stall, completion.state()).hash(state);
         (livelock, clock_jump, coverage, blocks).hash(state);
         // A digest without weak memory is what it was before there was any.

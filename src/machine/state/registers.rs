@@ -68,6 +68,14 @@ impl FrameBase {
 }
 
 impl Registers {
+    /// Removes all registers, and keeps their memory.
+    pub fn reset(&mut self, written: Option<Definedness>) {
+        let Self { b32, b64, pred, carry, .. } = self;
+        (b32.clear(), b64.clear(), pred.clear());
+        *carry = LaneMask::NONE;
+        self.written = written;
+    }
+
     /// Allocates a frame of `slots` at `base`, and zeroes it for the lanes of `mask`.
     pub fn enter(&mut self, base: FrameBase, slots: Slots, mask: LaneMask) {
         let (b32, b64, pred) = (base.b32.index(), base.b64.index(), base.pred.index());

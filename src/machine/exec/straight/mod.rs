@@ -131,8 +131,9 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 params: &prepared.config.params,
             },
             report: reports.then_some(Report {
+                shared: self.observer.observes_shared(),
                 observer: &mut *self.observer,
-                wants: self.wants,
+                mask: self.wants,
                 paused: false,
                 block_id,
                 rank,
@@ -213,14 +214,14 @@ impl pulp::WithSimd for &mut Straight<'_> {
                 self.done.streak += u32::from(!goes_back);
             }
             if let Some(report) = &self.report
-                && (report.paused || report.wants != self.done.wants)
+                && (report.paused || report.mask != self.done.wants)
             {
                 break;
             }
         }
         self.done.counted = self.counts.start;
         if let Some(report) = &self.report {
-            (self.done.wants, self.done.paused) = (report.wants, report.paused);
+            (self.done.wants, self.done.paused) = (report.mask, report.paused);
         }
         self.done
     }
@@ -348,7 +349,9 @@ impl Straight<'_> {
             return false;
         }
         let mut emit = |found: &Found<'_>, lanes: LaneMask| {
-            if let Some(report) = report {
+            if let Some(report) = report
+                && report.wants(found)
+            {
                 report.load(&Reported { point, lanes, bytes, semantics, pattern }, found);
             }
         };
@@ -407,7 +410,9 @@ impl Straight<'_> {
         let Some(found) = memory.find(micro.space, low, pattern.span, bytes) else { return false };
         let Some((_, start)) = found.pages.filter(|_| found.space != Space::Const) else { return false };
         let Some(at) = in_one_page(start, pattern.span, bytes) else { return false };
-        if let Some(report) = report {
+        if let Some(report) = report
+            && report.wants(&found)
+        {
             let value = |part: &Src| if element == 8 { *lanes.get64(*part) } else { lanes.get32(*part).map(u64::from) };
             // Moved as a whole, the elements would take longer than the rest of the store.
             let (single, several): ([PerLane<u64>; 1], SmallVec<[PerLane<u64>; 4]>);

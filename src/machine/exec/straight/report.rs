@@ -12,9 +12,11 @@ use crate::program::Access;
 pub(super) struct Report<'a> {
     pub observer: &'a mut dyn Observer,
     /// The kinds of events that it receives.
-    pub wants: EventMask,
+    pub mask: EventMask,
     /// True if it asks for a pause.
     pub paused: bool,
+    /// True if it receives accesses to shared memory as well.
+    pub shared: bool,
     pub block_id: BlockId,
     /// The rank of the block in its cluster.
     pub rank: u32,
@@ -38,6 +40,12 @@ pub(super) struct Reported<'a> {
 }
 
 impl Report<'_> {
+    /// True if accesses to this memory are reported.
+    #[inline(always)]
+    pub fn wants(&self, found: &Found<'_>) -> bool {
+        self.shared || found.space != Space::Shared
+    }
+
     /// Reports a load.
     #[inline(never)]
     pub fn load(&mut self, reported: &Reported<'_>, found: &Found<'_>) {
@@ -46,7 +54,7 @@ impl Report<'_> {
         }
         let proxy = if reported.semantics.non_coherent { Proxy::ReadOnly } else { Proxy::Generic };
         self.emit(reported, found, (AccessKind::Read, proxy), None);
-        self.wants = self.observer.mask();
+        self.mask = self.observer.mask();
     }
 
     /// True if the observer takes note of a load from shared memory without an event.

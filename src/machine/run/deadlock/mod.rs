@@ -22,7 +22,7 @@ const WAITERS_MAX: usize = 64;
 /// Describes a machine on which threads remain and no group makes progress.
 pub(in crate::machine) fn explain(machine: &Machine) -> Deadlock {
     let waiters = machine.resident_blocks().flat_map(|block| waiters_of(machine, block)).take(WAITERS_MAX).collect();
-    Deadlock { tick: machine.tick(), waiters, unstarted: machine.prepared.blocks - machine.started }
+    Deadlock { tick: machine.tick(), waiters, unstarted: machine.end - machine.started }
 }
 
 fn waiters_of<'a>(machine: &'a Machine, block: &'a Block) -> impl Iterator<Item = Waiter> + 'a {

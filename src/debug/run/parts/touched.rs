@@ -1,0 +1,212 @@
+//! The global memory that a part of a grid touches, and the observer that records it.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use crate::check::Checkers;
+use crate::isa::Space;
+use crate::machine::{
+    AccessEvent, AccessKind, CopyEvent, CopyStage, Event, EventKind, EventMask, LaneMask, LaneShape, MemoryOwner, Observer, ROW, SharedRead,
+};
+
+/// Bytes of a page.
+const PAGE: u64 = 4096;
+
+/// Bytes of a unit: two parts that touch one unit are taken to touch the same bytes.
+const UNIT: u64 = 4;
+
+/// Words of the bits of a page.
+const WORDS: usize = (PAGE / UNIT / 64) as usize;
+
+/// A bit for each unit of a page.
+type Units = [u64; WORDS];
+
+/// The units of a page that were read and written.
+#[derive(Clone, Default)]
+struct Page {
+    read: Units,
+    written: Units,
+}
+
+/// The global memory that was touched.
+#[derive(Default)]
+pub(super) struct Touched {
+    pages: Vec<Page>,
+    /// The index of each page, by its number.
+    index: BTreeMap<u64, u32>,
+    /// The pages that were looked up last, each with its number plus one.
+    recent: [(u64, u32); 16],
+}
+
+impl Touched {
+    fn page(&mut self, number: u64) -> &mut Page {
+        let recent = &mut self.recent[number as usize % 16];
+        if recent.0 != number + 1 {
+            let pages = &mut self.pages;
+            let index = *self.index.entry(number).or_insert_with(|| {
+                pages.push(Page::default());
+                pages.len() as u32 - 1
+            });
+            *recent = (number + 1, index);
+        }
+        &mut self.pages[recent.1 as usize]
+    }
+
+    /// Adds the `bytes` bytes from `address` on.
+    #[inline]
+    fn add(&mut self, mut address: u64, bytes: u64, (reads, writes): (bool, bool)) {
+        let end = address.saturating_add(bytes);
+        while address < end {
+            let page = self.page(address / PAGE);
+            let first = address % PAGE / UNIT;
+            let last = (end - 1).min(address / PAGE * PAGE + PAGE - 1) % PAGE / UNIT;
+            for word in first / 64..=last / 64 {
+                let from = first.max(word * 64) % 64;
+                let to = last.min(word * 64 + 63) % 64;
+                let bits = u64::MAX >> (63 - (to - from)) << from;
+                page.read[word as usize] |= if reads { bits } else { 0 };
+                page.written[word as usize] |= if writes { bits } else { 0 };
+            }
+            address = (address / PAGE + 1) * PAGE;
+        }
+    }
+
+    fn add_access(&mut self, event: &AccessEvent<'_>) {
+        let kind = (event.kind != AccessKind::Write, event.kind != AccessKind::Read);
+        let bytes = u64::from(event.bytes);
+        match event.shape {
+            Some(LaneShape::Same) => self.add(event.min, bytes, kind),
+            Some(LaneShape::Rows(strides)) if event.lanes == LaneMask::ALL => {
+                for (row, stride) in strides.iter().enumerate() {
+                    let addresses = &event.addresses[row * ROW..(row + 1) * ROW];
+                    if *stride == event.bytes {
+                        self.add(addresses[0], ROW as u64 * bytes, kind);
+                    } else {
+                        addresses.iter().for_each(|address| self.add(*address, bytes, kind));
+                    }
+                }
+            }
+            Some(LaneShape::Rows(_)) | None => event.lanes.iter().for_each(|lane| self.add(event.addresses[lane], bytes, kind)),
+        }
+    }
+
+    fn add_copy(&mut self, event: &CopyEvent<'_>) {
+        if event.stage != CopyStage::Issued {
+            return;
+        }
+        event.copy.kind.visit_reads(event.lanes, |at, bytes| {
+            if at.owner == MemoryOwner::Global {
+                self.add(at.address, bytes, (true, false));
+            }
+        });
+        event.copy.kind.visit_writes(event.lanes, |at, bytes| {
+            if at.owner == MemoryOwner::Global {
+                self.add(at.address, bytes, (true, true));
+            }
+        });
+    }
+
+    /// True if one part writes what the other one touches.
+    pub fn meets(&self, other: &Self) -> bool {
+        let both = self.index.iter().filter_map(|(number, index)| Some((index, other.index.get(number)?)));
+        both.map(|(own, others)| (&self.pages[*own as usize], &other.pages[*others as usize])).any(|(own, other)| {
+            let touched = |page: &Page, word: usize| page.read[word] | page.written[word];
+            (0..WORDS).any(|word| own.written[word] & touched(other, word) | touched(own, word) & other.written[word] != 0)
+        })
+    }
+
+    /// The units that were written, as ranges of addresses of which each is in one page.
+    pub fn written(&self) -> impl Iterator<Item = Range<u64>> {
+        self.index.iter().flat_map(|(number, index)| {
+            let start = number * PAGE;
+            runs(&self.pages[*index as usize].written).map(move |run| start + run.start * UNIT..start + run.end * UNIT)
+        })
+    }
+}
+
+/// The runs of bits that are set.
+fn runs(units: &Units) -> impl Iterator<Item = Range<u64>> {
+    let is_set = |unit: u64| units[(unit / 64) as usize] >> (unit % 64) & 1 != 0;
+    let mut next = 0;
+    std::iter::from_fn(move || {
+        let start = (next..PAGE / UNIT).find(|unit| is_set(*unit))?;
+        next = (start..PAGE / UNIT).find(|unit| !is_set(*unit)).unwrap_or(PAGE / UNIT);
+        Some(start..next)
+    })
+}
+
+/// An observer that records what a part touches, beside the checkers.
+pub(super) struct Touching<'a> {
+    pub touched: &'a mut Touched,
+    pub checkers: Option<&'a mut Checkers>,
+}
+
+/// The events that [`Touched`] needs.
+const TOUCHES: EventMask = EventMask::of(&[EventKind::Access, EventKind::Copy]);
+
+impl Observer for Touching<'_> {
+    #[inline]
+    fn mask(&self) -> EventMask {
+        self.checkers.as_ref().map_or(TOUCHES, |checkers| checkers.mask().with(TOUCHES))
+    }
+
+    fn event(&mut self, event: &Event<'_>) -> bool {
+        match event {
+            Event::Access(access) if access.space == Space::Global => self.touched.add_access(access),
+            Event::Copy(copy) => self.touched.add_copy(copy),
+            Event::Access(_)
+            | Event::Sync(_)
+            | Event::Mbarrier(_)
+            | Event::Wgmma(_)
+            | Event::Collective(_)
+            | Event::Before(..)
+            | Event::After(..)
+            | Event::Reconverged(..)
+            | Event::Arrived(..) => {}
+        }
+        self.checkers.as_mut().is_some_and(|checkers| checkers.event(event))
+    }
+
+    fn observes_shared(&self) -> bool {
+        self.checkers.is_some()
+    }
+
+    fn shared_read(&mut self, read: &SharedRead<'_>) -> bool {
+        self.checkers.as_mut().is_none_or(|checkers| checkers.shared_read(read))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_meet_where_one_writes_what_another_touches() {
+        let of = |touches: &[(u64, u64, bool)]| {
+            let mut touched = Touched::default();
+            touches.iter().for_each(|(address, bytes, writes)| touched.add(*address, *bytes, (!writes, *writes)));
+            touched
+        };
+        let written = of(&[(0x1000, 128, true), (0x1ffc, 8, true), (0x1100, 4, false)]);
+        let ranges: Vec<Range<u64>> = written.written().collect();
+        assert_eq!(ranges, [0x1000..0x1080, 0x1ffc..0x2000, 0x2000..0x2004]);
+        for (touches, meets) in [
+            (&[(0x1080, 0x80, false)][..], false),
+            (&[(0x107f, 1, false)], true),
+            (&[(0x2003, 1, true)], true),
+            (&[(0x1100, 4, false)], false),
+            (&[(0x1100, 4, true)], true),
+            (&[(0x3000, 4096, true)], false),
+            (&[(0xf00, 0x101, false)], true),
+        ] {
+            assert_eq!((written.meets(&of(touches)), of(touches).meets(&written)), (meets, meets), "{touches:x?}");
+        }
+    }
+
+    #[test]
+    fn a_range_over_pages_sets_all_its_units() {
+        let mut touched = Touched::default();
+        touched.add(0x0ff0, 0x2020, (false, true));
+        assert_eq!(touched.written().map(|range| range.end - range.start).sum::<u64>(), 0x2020);
+    }
+}
