@@ -2,6 +2,7 @@
 
 use smallvec::SmallVec;
 
+use super::registers::ALL_BITS;
 use crate::machine::AccessEvent;
 use crate::program::operands::{RegisterOperand, writes};
 use crate::program::{Bank, Dst, MatrixOp, MemoryOp, Op, Program, RowsAccess};
@@ -24,6 +25,29 @@ pub(super) fn receivers(program: &Program, event: &AccessEvent<'_>, lane: usize,
         return halves(program, rows, lane, undefined_bytes);
     }
     writes(inst, program).into_iter().map(|register| (register, lane, undefined_bytes.trailing_zeros())).collect()
+}
+
+/// The undefined bits of the register that receives the element with byte `offset` of an access, of which `byte` has the undefined bits.
+/// Operations that make something else of the bytes leave no bit defined.
+pub(super) fn register_bits(program: &Program, event: &AccessEvent<'_>, offset: u32, byte: impl Fn(u32) -> u8) -> u64 {
+    let Op::Memory(MemoryOp::Load { bits, signed, reg_bits, .. } | MemoryOp::LoadVector { bits, signed, reg_bits, .. }) =
+        program.code[event.point.pc.index()].op
+    else {
+        return ALL_BITS;
+    };
+    let bytes = u32::from(bits).div_ceil(8).max(1);
+    if bytes > 8 {
+        return ALL_BITS;
+    }
+    let start = offset / bytes * bytes;
+    let undefined = (0..bytes).fold(0, |all, at| all | u64::from(byte(start + at)) << (8 * at));
+    let loaded = if bytes == 8 { ALL_BITS } else { (1 << (8 * bytes)) - 1 };
+    let is_sign = signed && undefined >> (8 * bytes - 1) & 1 == 1;
+    match undefined == loaded && bits >= reg_bits {
+        true => ALL_BITS,
+        false if is_sign => undefined | !loaded,
+        false => undefined,
+    }
 }
 
 /// The registers that receive 16-bit elements of the row of `lane` by `ldmatrix`: lane l receives two elements of row l / 4, or of column

@@ -9,6 +9,7 @@ use smallvec::{SmallVec, smallvec};
 use super::bits::Bytes;
 use super::local::LocalBytes;
 use super::params::ParamBytes;
+use super::regions::{BlockBytes, Lifetime, UndefinedRegion};
 use super::registers::{Cause, Origin, OriginText, UndefinedFactors};
 use super::undefined::UndefinedBytes;
 use super::unwritten::unwritten_text;
@@ -47,41 +48,6 @@ pub(super) struct Memory {
     uncompared: Vec<Range<u64>>,
     /// The launch that runs.
     prepared: Option<Arc<PreparedLaunch>>,
-}
-
-/// The lifetime of a stored value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Lifetime {
-    /// It ends with the launch.
-    Launch,
-    /// It outlives the launch.
-    Output,
-    /// It outlives the launch in a buffer that is not compared although others are.
-    UncomparedOutput,
-}
-
-/// A region of global memory that was uninitialized.
-#[derive(Clone)]
-struct UndefinedRegion {
-    range: Range<u64>,
-    /// The bytes written with defined values, from its start on.
-    written: Bytes,
-    /// The bytes written with undefined values, by address.
-    undefined: UndefinedBytes,
-}
-
-/// The written bytes of a block's shared memory and its threads' local memory.
-#[derive(Clone, Default)]
-struct BlockBytes {
-    /// The block, in order of launch.
-    number: u64,
-    shared: Bytes,
-    /// The bytes of shared memory written with undefined values.
-    undefined: UndefinedBytes,
-    /// The written bytes of local memory, by warp.
-    local: Vec<LocalBytes>,
-    /// The bytes of local memory written with undefined values, by warp: byte b of lane l has the index 32 b + l.
-    undefined_local: Vec<UndefinedBytes>,
 }
 
 impl Memory {
@@ -230,6 +196,24 @@ impl Memory {
         stored.unwrap_or_else(unwritten)
     }
 
+    /// The undefined bits of a byte that is undefined and that a lane reads.
+    pub fn bits(&self, event: &AccessEvent<'_>, lane: usize, address: u64) -> u8 {
+        let number = self.number_of(event.block_id.number, event.owner.0);
+        let of_block = || self.blocks.get(event.owner.0 as usize).filter(|block| block.number == number);
+        let bits = match event.space {
+            Space::Shared | Space::SharedCluster => of_block().map(|block| block.undefined.bits(address)),
+            Space::Local => {
+                let bytes = of_block().and_then(|block| block.undefined_local.get(event.point.warp.index()));
+                bytes.map(|bytes| bytes.bits(LANES as u64 * address + lane as u64))
+            }
+            Space::ParamFunc => Some(self.params.bits(&event.point, lane, address)),
+            Space::Generic | Space::Global | Space::Const | Space::Param => {
+                self.region(address).map(|region| region.undefined.bits(address))
+            }
+        };
+        bits.unwrap_or(u8::MAX)
+    }
+
     /// The block whose memory an access is to, by its index.
     fn owning_block(&self, event: &AccessEvent<'_>) -> [u32; 3] {
         match event.space {
@@ -252,14 +236,16 @@ impl Memory {
         }
     }
 
-    /// `lane` stores an undefined value in `bytes` bytes from `address` on. It is not tracked further in memory that is compared after the
-    /// launch.
-    pub fn undefine(&mut self, event: &AccessEvent<'_>, lane: usize, (address, bytes): (u64, u64), origin: Origin) -> Lifetime {
+    /// `lane` stores an undefined value in these bytes, each with its undefined bits. It is not tracked further in memory that is compared
+    /// after the launch.
+    pub fn undefine(&mut self, event: &AccessEvent<'_>, lane: usize, bytes: &[(u64, u8)], origin: Origin) -> Lifetime {
         match event.space {
             Space::Shared | Space::SharedCluster => {
                 let block = self.block(event.block_id.number, event.owner.0);
-                block.shared.remove(address, bytes);
-                block.undefined.set(address, bytes, origin);
+                for (at, bits) in bytes {
+                    block.shared.remove(*at, 1);
+                    block.undefined.set_bits(*at, *bits, origin);
+                }
                 Lifetime::Launch
             }
             Space::Local => {
@@ -267,23 +253,24 @@ impl Memory {
                 self.local(event);
                 let block = self.block(event.block_id.number, event.block_id.block_slot);
                 block.undefined_local.resize_with(block.local.len(), UndefinedBytes::default);
-                for at in address..address + bytes {
-                    block.local[warp].remove_byte(LaneMask::of(lane), at);
-                    block.undefined_local[warp].set(LANES as u64 * at + lane as u64, 1, origin);
+                for (at, bits) in bytes {
+                    block.local[warp].remove_byte(LaneMask::of(lane), *at);
+                    block.undefined_local[warp].set_bits(LANES as u64 * at + lane as u64, *bits, origin);
                 }
                 Lifetime::Launch
             }
             Space::ParamFunc => {
-                self.params.undefine(&event.point, lane, (address, bytes), origin);
+                self.params.undefine(&event.point, lane, bytes, origin);
                 Lifetime::Launch
             }
-            Space::Generic | Space::Global | Space::Const | Space::Param => self.undefine_global((address, bytes), origin),
+            Space::Generic | Space::Global | Space::Const | Space::Param => self.undefine_global(bytes, origin),
         }
     }
 
     /// The same of global memory.
-    fn undefine_global(&mut self, (address, bytes): (u64, u64), origin: Origin) -> Lifetime {
-        let contains_all = |range: &&Range<u64>| range.contains(&address) && address.saturating_add(bytes) <= range.end;
+    fn undefine_global(&mut self, bytes: &[(u64, u8)], origin: Origin) -> Lifetime {
+        let (Some((address, _)), Some((last, _))) = (bytes.first().copied(), bytes.last()) else { return Lifetime::Launch };
+        let contains_all = |range: &&Range<u64>| range.contains(&address) && *last < range.end;
         let Some(range) = self.uncompared.iter().find(contains_all).cloned() else { return Lifetime::Output };
         if range.end - range.start > MAX_TRACKED {
             return Lifetime::UncomparedOutput;
@@ -294,8 +281,10 @@ impl Memory {
             self.undefined.push(UndefinedRegion { range, written, undefined: UndefinedBytes::default() });
         }
         if let Some(region) = self.undefined.iter_mut().find(|region| region.range.contains(&address)) {
-            region.written.remove(address - region.range.start, bytes);
-            region.undefined.set(address, bytes, origin);
+            for (at, bits) in bytes {
+                region.written.remove(at - region.range.start, 1);
+                region.undefined.set_bits(*at, *bits, origin);
+            }
         }
         Lifetime::UncomparedOutput
     }

@@ -30,6 +30,7 @@ mod loads;
 mod local;
 mod memory;
 mod params;
+mod regions;
 mod registers;
 mod reports;
 mod undefined;
@@ -38,7 +39,8 @@ mod used;
 
 use std::any::Any;
 
-use memory::{Lifetime, Memory};
+use memory::Memory;
+use regions::Lifetime;
 use registers::{LoadedValue, Registers, StoredElement, StoredValue, UseKind};
 use reports::Reports;
 
@@ -113,7 +115,11 @@ impl InitChecker {
         for (reader, undefined_bytes) in &undefined_reads {
             for (register, lane, offset) in loads::receivers(to.program, event, *reader, *undefined_bytes) {
                 let origin = self.memory.origin(event, (register, lane), event.addresses[*reader] + u64::from(offset));
-                values.push(LoadedValue { register, lane, origin });
+                let byte = |at: u32| match undefined_bytes >> (at & 63) & 1 {
+                    0 => 0,
+                    _ => self.memory.bits(event, *reader, event.addresses[*reader] + u64::from(at)),
+                };
+                values.push(LoadedValue { register, lane, origin, bits: loads::register_bits(to.program, event, offset, byte) });
             }
         }
         let replaces = event.kind == AccessKind::Atomic && is_exchange(to.program, event.point.pc);
@@ -154,11 +160,16 @@ impl InitChecker {
         let mut found = false;
         for StoredElement { bytes, register, origins } in &stored.elements {
             let mut used = [(UseKind::Store, Vec::new()), (UseKind::UncomparedStore, Vec::new())];
-            let parts =
-                origins.iter().flat_map(|(lane, origin)| bytes.of_lane(*lane, event.bytes).into_iter().map(move |part| (part, origin)));
-            for ((lane, skip, bytes), origin) in parts.filter(|((lane, ..), _)| event.lanes.contains(*lane)) {
+            let parts = origins.iter().flat_map(|(lane, origin, bits)| {
+                let bits = bytes.bits(*bits);
+                bytes.of_lane(*lane, event.bytes).into_iter().map(move |part| (part, origin, bits))
+            });
+            for ((lane, skip, bytes), origin, bits) in parts.filter(|((lane, ..), _, bits)| event.lanes.contains(*lane) && *bits != 0) {
                 let address = event.addresses[lane] + u64::from(skip);
-                match self.memory.undefine(event, lane, (address, u64::from(bytes)), *origin) {
+                // The bits of a register of 128 bits are not told apart.
+                let of_byte = |at: u32| (address + u64::from(at), if at < 8 { (bits >> (8 * at)) as u8 } else { u8::MAX });
+                let undefined: Vec<(u64, u8)> = (0..bytes).map(of_byte).filter(|(_, bits)| *bits != 0).collect();
+                match self.memory.undefine(event, lane, &undefined, *origin) {
                     Lifetime::Launch => {}
                     Lifetime::Output => used[0].1.push((lane, *origin)),
                     Lifetime::UncomparedOutput => used[1].1.push((lane, *origin)),

@@ -28,10 +28,15 @@ impl ParamBytes {
         self.warps.clear();
     }
 
-    /// `lane` stores an undefined value in `bytes` bytes from `address` on.
-    pub fn undefine(&mut self, point: &IssuePoint, lane: usize, (address, bytes): (u64, u64), origin: Origin) {
+    /// `lane` stores an undefined value in these bytes, each with its undefined bits.
+    pub fn undefine(&mut self, point: &IssuePoint, lane: usize, bytes: &[(u64, u8)], origin: Origin) {
         let of_warp = self.warps.entry((point.block, point.warp)).or_default();
-        (address..address + bytes).for_each(|at| of_warp.set(key(lane, at), 1, origin));
+        bytes.iter().for_each(|(at, bits)| of_warp.set_bits(key(lane, *at), *bits, origin));
+    }
+
+    /// The undefined bits of a byte that `lane` has.
+    pub fn bits(&self, point: &IssuePoint, lane: usize, address: u64) -> u8 {
+        self.warps.get(&(point.block, point.warp)).map_or(u8::MAX, |of_warp| of_warp.bits(key(lane, address)))
     }
 
     /// An access writes a defined value, unless [`Self::undefine`] follows.
@@ -97,8 +102,9 @@ fn copy(of_warp: &mut UndefinedBytes, lanes: LaneMask, from: Option<(u32, u32)>,
     let (Some((from, bytes)), Some((to, room))) = (from, to) else { return };
     for (lane, offset) in lanes.iter().flat_map(|lane| (0..bytes.min(room)).map(move |offset| (lane, offset))) {
         let to = key(lane, u64::from(to + offset));
-        match of_warp.get(key(lane, u64::from(from + offset))) {
-            Some(origin) => of_warp.set(to, 1, origin),
+        let from = key(lane, u64::from(from + offset));
+        match of_warp.get(from) {
+            Some(origin) => of_warp.set_bits(to, of_warp.bits(from), origin),
             None => of_warp.clear(to),
         }
     }

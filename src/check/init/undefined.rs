@@ -13,6 +13,8 @@ const PAGE_BYTES: u64 = 256;
 #[derive(Clone, Default)]
 pub(super) struct UndefinedBytes {
     pages: BTreeMap<u64, Arc<[OriginId; PAGE_BYTES as usize]>>,
+    /// The bits of bytes that are undefined in part.
+    bits: BTreeMap<u64, u8>,
     table: OriginTable,
 }
 
@@ -26,9 +28,23 @@ impl UndefinedBytes {
     pub fn set(&mut self, start: u64, bytes: u64, origin: Origin) {
         let id = self.table.add(origin);
         for at in start..start.saturating_add(bytes) {
+            self.bits.remove(&at);
             let page = self.pages.entry(at / PAGE_BYTES).or_insert_with(|| Arc::new([OriginId::UNKNOWN; _]));
             Arc::make_mut(page)[(at % PAGE_BYTES) as usize] = id;
         }
+    }
+
+    /// A value of which these bits are undefined is stored in a byte.
+    pub fn set_bits(&mut self, at: u64, bits: u8, origin: Origin) {
+        self.set(at, 1, origin);
+        if bits != u8::MAX {
+            self.bits.insert(at, bits);
+        }
+    }
+
+    /// The undefined bits of a byte that is not defined.
+    pub fn bits(&self, at: u64) -> u8 {
+        self.bits.get(&at).copied().unwrap_or(u8::MAX)
     }
 
     /// A defined value is stored in a byte.

@@ -1,5 +1,8 @@
 //! The tracked registers of a warp, by call frame: the lanes in which they are undefined.
 
+use std::collections::BTreeMap;
+
+use super::bitwise::{ALL, UndefinedBits};
 use super::origin::{Cause, Origin, OriginId, OriginTable, Origins};
 use super::tracked::{TrackedRegisters, Tracking};
 use crate::machine::{Issue, IssuePoint, LANES, LaneMask, PerLane};
@@ -43,6 +46,8 @@ pub(super) struct Frame {
     count: usize,
     /// For each, the origins of the values of these lanes, if any is known.
     origins: Vec<Option<Box<PerLane<OriginId>>>>,
+    /// For registers that are undefined in part, the bits in these lanes.
+    bits: BTreeMap<usize, Box<UndefinedBits>>,
 }
 
 impl WarpFrames {
@@ -107,7 +112,7 @@ impl ContributedOperands {
 impl Frame {
     fn new(tracked: &TrackedRegisters, depth: u32, function: FuncId) -> Self {
         let origins = vec![None; tracked.len()];
-        let mut frame = Self { depth, function, undefined: vec![LaneMask::NONE; tracked.len()], count: 0, origins };
+        let mut frame = Self { depth, function, undefined: vec![LaneMask::NONE; tracked.len()], count: 0, origins, bits: BTreeMap::new() };
         frame.enter(tracked, LaneMask::ALL);
         frame
     }
@@ -117,6 +122,9 @@ impl Frame {
         self.clear_lanes(lanes);
         for number in &tracked.unwritten {
             self.set(*number, (lanes, lanes));
+            if let Some(bits) = self.bits.get_mut(number) {
+                lanes.iter().for_each(|lane| bits[lane] = ALL);
+            }
             if let Some(origins) = &mut self.origins[*number] {
                 lanes.iter().for_each(|lane| origins[lane] = OriginId::UNKNOWN);
             }
@@ -143,6 +151,18 @@ impl Frame {
         tracked.numbers(register).fold(LaneMask::NONE, |lanes, number| lanes | self.undefined[number])
     }
 
+    /// The undefined bits of a register of one slot in the lanes in which it is undefined; none if all are.
+    pub fn bits(&self, tracked: &TrackedRegisters, register: RegisterOperand) -> Option<&UndefinedBits> {
+        if self.bits.is_empty() {
+            return None;
+        }
+        let mut numbers = tracked.numbers(register);
+        match (numbers.next(), numbers.next()) {
+            (Some(number), None) => self.bits.get(&number).map(Box::as_ref),
+            _ => None,
+        }
+    }
+
     /// The lanes of `executing` that read a register while it is undefined, at `point`.
     pub fn read(
         &mut self,
@@ -164,7 +184,25 @@ impl Frame {
         read
     }
 
-    /// The lanes `active` write a register; the value is undefined in those in `undefined`, with these origins or that of another lane.
+    /// The lanes `active` write a register; the value is undefined in those in `undefined`, with these origins or that of another lane. The
+    /// bits of a register of one slot that are undefined there are `bits`, or all.
+    pub fn write_bits(
+        &mut self,
+        tracked: &TrackedRegisters,
+        register: RegisterOperand,
+        (active, undefined): (LaneMask, LaneMask),
+        origins: &Origins,
+        bits: &UndefinedBits,
+    ) {
+        self.write(tracked, register, (active, undefined), origins);
+        let partly = undefined.filter(|lane| bits[lane] != ALL);
+        for number in tracked.numbers(register).filter(|_| !partly.is_empty()) {
+            let known = self.bits.entry(number).or_insert_with(|| Box::new([ALL; LANES]));
+            partly.iter().for_each(|lane| known[lane] = bits[lane]);
+        }
+    }
+
+    /// The same with all bits undefined.
     pub fn write(
         &mut self,
         tracked: &TrackedRegisters,
@@ -176,6 +214,11 @@ impl Frame {
         let any = origins.any().unwrap_or(OriginId::UNKNOWN);
         for number in tracked.numbers(register) {
             self.set(number, (active, undefined));
+            if self.undefined[number].is_empty() {
+                self.bits.remove(&number);
+            } else if let Some(bits) = self.bits.get_mut(&number) {
+                undefined.iter().for_each(|lane| bits[lane] = ALL);
+            }
             if !undefined.is_empty() {
                 let ids = self.origins[number].get_or_insert_with(|| Box::new([OriginId::UNKNOWN; LANES]));
                 undefined.iter().for_each(|lane| ids[lane] = origins.of(lane).unwrap_or(any));

@@ -11,6 +11,7 @@
 //! In a program without candidates nothing is tracked until a lane is absent from a `shfl` or loads an undefined value, and then only that
 //! warp, as long as any of its registers is undefined.
 
+mod bitwise;
 mod candidates;
 mod collective;
 mod frames;
@@ -26,6 +27,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
+pub(super) use bitwise::ALL as ALL_BITS;
 use frames::{Frame, WarpFrames};
 use kinds::{computes_from_registers, is_collective};
 use origin::Origins;
@@ -159,13 +161,19 @@ impl Registers {
             frames.contributed.record(issue.active, contributed, &origins);
             return found;
         }
-        let result = if values.is_empty() || !computes_from_registers(&inst.op, program) {
-            LaneMask::NONE
-        } else {
-            operands.result(&inst.op, values)
-        };
+        let computes = !values.is_empty() && computes_from_registers(&inst.op, program);
+        let bits = |bank, slot| frame.bits(tracked, RegisterOperand { bank, slot, width: 1 });
+        let by_bits = if computes { bitwise::results(&inst.op, &operands, bits) } else { None };
+        let result = if computes && by_bits.is_none() { operands.result(&inst.op, values) } else { LaneMask::NONE };
         for register in writes(inst, program) {
-            frame.write(tracked, register, (issue.active | guard, result | guard), &origins);
+            let written = by_bits.iter().flatten().find(|(slot, _)| *slot == register.slot).map(|(_, bits)| bits);
+            let Some(bits) = written else {
+                frame.write(tracked, register, (issue.active | guard, result | guard), &origins);
+                continue;
+            };
+            let undefined = issue.active.filter(|lane| bits[lane] != 0);
+            let bits = std::array::from_fn(|lane| if guard.contains(lane) { bitwise::ALL } else { bits[lane] });
+            frame.write_bits(tracked, register, (issue.active | guard, undefined | guard), &origins, &bits);
         }
         if let Op::Control(ControlOp::Call { call, .. }) = inst.op {
             let results = call_results(program, call);
@@ -189,10 +197,10 @@ impl Registers {
         let warp = self.warps.entry((point.block, point.warp)).or_insert_with(|| WarpFrames::new(threads));
         self.loaded += usize::from(!std::mem::replace(&mut warp.has_loaded, true));
         let (frame, table) = warp.frame(tracked, depth, function);
-        for LoadedValue { register, lane, origin } in values {
+        for LoadedValue { register, lane, origin, bits } in values {
             let mut origins = Origins::default();
             origins.set(*lane, table.add(*origin));
-            frame.write(tracked, *register, (origins.lanes, origins.lanes), &origins);
+            frame.write_bits(tracked, *register, (origins.lanes, origins.lanes), &origins, &[*bits; LANES]);
         }
     }
 
@@ -220,6 +228,8 @@ pub(super) struct LoadedValue {
     pub lane: usize,
     /// The origin of the value.
     pub origin: Origin,
+    /// The undefined bits of a register of one slot.
+    pub bits: u64,
 }
 
 /// The undefined operands of an instruction.
@@ -259,7 +269,9 @@ fn read(
             let stored = reads.stored.get_or_insert(StoredValue { point: issue.point, elements: Vec::new() });
             if !stored.elements.iter().any(|known| known.register == register) {
                 let parts = registers.iter().filter(|(_, known)| *known == register).map(|(bytes, _)| *bytes);
-                let origins = origins.with_lanes(table);
+                let bits = frame.bits(tracked, register).copied().unwrap_or([ALL_BITS; LANES]);
+                let lanes = origins.with_lanes(table).into_iter().map(|(lane, origin)| (lane, origin, bits[lane]));
+                let origins: Vec<(usize, Origin, u64)> = lanes.collect();
                 stored.elements.extend(parts.map(|bytes| StoredElement { bytes, register, origins: origins.clone() }));
             }
             return;

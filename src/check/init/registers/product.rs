@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::bitwise::ALL;
 use super::frames::Frame;
 use super::origin::{Origin, OriginTable, Origins};
 use super::tracked::TrackedRegisters;
@@ -142,7 +143,7 @@ pub(super) fn results(
     let value = |(index, register), lane| {
         let origin = undefined_in(table, (index, lane), |position| factors.get(position, columns))?;
         let origin = if origin.point == issued { Origin { lane, register, ..origin } } else { origin };
-        Some(LoadedValue { register, lane, origin })
+        Some(LoadedValue { register, lane, origin, bits: ALL })
     };
     registers.flat_map(|d| (0..LANES).filter_map(move |lane| value(d, lane))).collect()
 }

@@ -23,8 +23,8 @@ pub(in crate::check::init) struct StoredElement {
     pub bytes: ElementBytes,
     /// The register.
     pub register: RegisterOperand,
-    /// The lanes, with the origins.
-    pub origins: Vec<(usize, Origin)>,
+    /// The lanes, with the origins and the bits of the register that are undefined.
+    pub origins: Vec<(usize, Origin, u64)>,
 }
 
 /// The memory of the bytes of a register that an instruction stores.
@@ -44,6 +44,16 @@ pub(in crate::check::init) enum ElementBytes {
 }
 
 impl ElementBytes {
+    /// The undefined bits of what is stored, `bits` of the register.
+    pub fn bits(self, bits: u64) -> u64 {
+        match self {
+            Self::At(_, bytes @ 1..8) => bits & ((1 << (8 * bytes)) - 1),
+            Self::At(..) => bits,
+            // An atomic makes another value of it, and of a matrix two elements are stored in different places.
+            Self::All | Self::Rows { .. } => u64::MAX,
+        }
+    }
+
     /// The bytes that `lane` stores from the register by an access of `bytes` bytes a lane: the lane whose address they are relative to,
     /// their offset, and their number (PTX ISA, "stmatrix").
     pub fn of_lane(self, lane: usize, bytes: u32) -> SmallVec<[(usize, u32, u32); 2]> {
