@@ -6,13 +6,15 @@ use super::session::{InterruptCheck, Session};
 use super::target::Target;
 use super::value::{Format, Shown, Value, ValueText};
 use super::view::{Examine, Shape, examine, undefined_lanes};
+use crate::machine::LaneMask;
 
 /// All displays, evaluated in a context.
 pub fn shown(displays: &[String], context: &EvalContext<'_>) -> Vec<Shown> {
     let row = |(number, what): (usize, &str)| {
         let (format, text) = parts(what);
-        let undefined = undefined_lanes(context, text);
-        let value = evaluated(text, context).and_then(|value| value.text(format, context));
+        let value = evaluated(text, context);
+        let undefined = undefined_lanes(context, text) | value.as_ref().map_or(LaneMask::NONE, Evaluated::undefined);
+        let value = value.and_then(|value| value.text(format, context));
         Shown { number, what: what.to_string(), value, undefined }
     };
     numbered(displays).map(row).collect()
@@ -27,6 +29,12 @@ impl Session {
             let mut value = evaluated(text, &self.eval_context());
             match &mut value {
                 Ok(Evaluated::Objects(objects)) => self.note_unwritten_in_lanes(objects.objects(), interrupt),
+                Ok(Evaluated::Value(value @ Value::Lanes(_))) => {
+                    if let Ok(expression) = Expression::parse(text) {
+                        self.note_unwritten_numbers(&expression, value, interrupt);
+                        row.undefined |= value.undefined();
+                    }
+                }
                 Ok(Evaluated::Value(value @ Value::Source(_))) => self.note_unwritten(value, interrupt),
                 Ok(Evaluated::Value(Value::Scalar(_))) => {
                     let target = Expression::parse(text).ok().and_then(|expression| expression.target(&self.eval_context()).ok());
@@ -95,6 +103,11 @@ fn evaluated(text: &str, context: &EvalContext<'_>) -> Result<Evaluated, String>
 }
 
 impl Evaluated {
+    /// The lanes that have no value yet.
+    fn undefined(&self) -> LaneMask {
+        if let Self::Value(value) = self { value.undefined() } else { LaneMask::NONE }
+    }
+
     fn text(&self, manner: Manner, context: &EvalContext<'_>) -> Result<ValueText, String> {
         let format = if let Manner::In(format) = manner { Some(format) } else { None };
         match (self, manner) {

@@ -10,7 +10,7 @@
 
 use std::collections::BTreeMap;
 
-use super::value::{Scalar, Type, Value};
+use super::value::{Scalar, SourceValue, Type, Value};
 use crate::isa::ScalarType;
 
 /// Most values of the history: the oldest are forgotten.
@@ -39,7 +39,7 @@ pub enum Kept<'a> {
 impl KeptValues {
     /// Adds a value to the history and returns its number, from 1.
     pub fn keep(&mut self, value: Value) -> usize {
-        self.history.push(value);
+        self.history.push(without_place(value));
         if self.history.len() > HISTORY_MAX {
             self.history.remove(0);
             self.forgotten += 1;
@@ -49,7 +49,7 @@ impl KeptValues {
 
     /// Gives the variable `name`, without its `$`, a value.
     pub fn set(&mut self, name: &str, value: Value) {
-        self.named.insert(name.to_string(), value);
+        self.named.insert(name.to_string(), without_place(value));
     }
 
     /// Gives the variable `name`, without its `$`, a number.
@@ -86,6 +86,14 @@ impl KeptValues {
             return Some(index.and_then(|index| self.history.get(index)).map_or(Kept::OutOfHistory(number), Kept::Value));
         }
         Some(self.named.get(rest).map_or(Kept::Void, Kept::Value))
+    }
+}
+
+/// The same value without its place: what lies there later is no part of it, nor whether that is written.
+fn without_place(value: Value) -> Value {
+    match value {
+        Value::Source(source) => Value::Source(SourceValue { place: None, ..source }),
+        Value::Scalar(_) | Value::Lanes(_) | Value::Array(_) | Value::Tensor(_) => value,
     }
 }
 

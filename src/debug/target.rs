@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::edit::Edit;
 use super::focus::{Focus, ThreadFilter};
+use super::value::number::little_endian;
 use crate::dwarf::TypeId;
 use crate::isa::{ScalarType, Space};
 use crate::machine::{LaneMask, Tick};
@@ -106,6 +107,45 @@ pub struct MemoryTarget {
     pub bytes: u64,
     /// Type of the value; of an array, of an element.
     pub ty: ScalarType,
+    /// Of a bit field: its bits there.
+    #[serde(default)]
+    pub field: Option<BitField>,
+}
+
+/// The bits of a bit field in the bytes that hold it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BitField {
+    /// The lowest.
+    pub low: u32,
+    /// Their number, at most 64.
+    pub count: u32,
+    /// True if the highest is the sign.
+    pub signed: bool,
+    /// The bytes of its type.
+    pub bytes: u32,
+}
+
+impl BitField {
+    /// The bytes that hold a field with these bits.
+    pub fn holding_bytes((low, count): (u32, u32)) -> u32 {
+        low.saturating_add(count).div_ceil(8)
+    }
+
+    /// The bytes that hold it, with these bits.
+    pub fn set(&self, holding: &[u8], bits: u128) -> Vec<u8> {
+        let mask = ((1_u128 << self.count.min(64)) - 1).checked_shl(self.low).unwrap_or(0);
+        let all = little_endian(holding) & !mask | bits.checked_shl(self.low).unwrap_or(0) & mask;
+        all.to_le_bytes()[..holding.len().min(16)].to_vec()
+    }
+
+    /// The bytes of its value, of those that hold it.
+    pub fn value(&self, holding: &[u8]) -> Vec<u8> {
+        let shifted = little_endian(holding).checked_shr(self.low).unwrap_or(0);
+        let kept = shifted & ((1_u128 << self.count.min(64)) - 1);
+        let is_negative = self.signed && kept.checked_shr(self.count.saturating_sub(1)).unwrap_or(0) & 1 != 0;
+        let value = if is_negative { kept | u128::MAX << self.count.min(64) } else { kept };
+        value.to_le_bytes()[..(self.bytes as usize).clamp(1, 16)].to_vec()
+    }
 }
 
 /// Most bytes of a variable that are watched.
@@ -135,8 +175,11 @@ pub struct VariableTarget {
     pub ty: Option<TypeId>,
     /// Of a variable of a Triton program a value that it has.
     pub tensor: Option<ValueId>,
-    /// Its size in bytes.
+    /// The size in bytes of the places that hold it.
     pub bytes: u32,
+    /// Of a bit field: its bits there.
+    #[serde(default)]
+    pub field: Option<BitField>,
     /// Where it is: the first that holds an instruction counts.
     pub places: Vec<VariablePlace>,
 }
@@ -210,7 +253,15 @@ impl VariableTarget {
         let bytes = |place: &VariablePlace| place.parts.iter().map(|part| u64::from(part.bytes)).sum::<u64>();
         let is_whole = |place: &VariablePlace| bytes(place) == u64::from(self.bytes) && place.parts.iter().all(is_valid);
         let depth = self.depth < u32::MAX && self.since < Tick::MAX;
-        depth && !self.lanes.is_empty() && (1..=VARIABLE_BYTES_MAX).contains(&self.bytes) && self.places.iter().all(is_whole)
+        let is_field = |field: &BitField| {
+            let bits = (field.low.min(64), field.count);
+            field.low < 64 && (1..=64).contains(&field.count) && BitField::holding_bytes(bits) == self.bytes && field.bytes <= 16
+        };
+        depth
+            && self.field.as_ref().is_none_or(is_field)
+            && !self.lanes.is_empty()
+            && (1..=VARIABLE_BYTES_MAX).contains(&self.bytes)
+            && self.places.iter().all(is_whole)
     }
 
     /// True if some part lies in memory at some instruction.

@@ -13,6 +13,7 @@ use super::names::memory_name::subscript;
 use super::names::scope::data_type;
 use super::site::Site;
 use super::source_names::types;
+use super::source_names::values::UNDEFINED;
 use super::value::{Array, Scalar, SourceValue, Type, Value};
 use crate::base::WarpId;
 use crate::dwarf::Type::Record;
@@ -229,7 +230,10 @@ impl<'c> Changed<'c> {
 
     /// True if the access has changed something of them.
     fn is_change(self) -> bool {
-        self.old != self.new || self.unwritten_before != self.unwritten_after
+        // What is written as a whole has no bytes that are noted.
+        let is_unwritten = |bytes: &[bool], at: usize| bytes.get(at).copied().unwrap_or(false);
+        let is_first = |at: usize| is_unwritten(self.unwritten_before, at) != is_unwritten(self.unwritten_after, at);
+        self.old != self.new || (0..self.new.len()).any(is_first)
     }
 }
 
@@ -275,11 +279,13 @@ fn change_of_object(context: &EvalContext<'_>, watched_access: &WatchedAccess, v
         element = Some(format!("{}{name}", element.unwrap_or_else(|| watched_access.name.clone())));
         (changed, ty) = (part, of);
     }
+    // A variable that had no bytes was not assigned.
+    let nothing = if watched_access.source_type.is_some() { UNDEFINED } else { "?" };
     let text = |bytes: &[u8], unwritten: &[bool]| match bytes {
-        [] => "?".to_string(),
+        [] => nothing.to_string(),
         bytes => {
             let (bytes, unwritten) = (bytes.to_vec(), unwritten.to_vec());
-            SourceValue { ty: Some(ty), bytes, place: None, count: None, unwritten }.text(context, None)
+            SourceValue { ty: Some(ty), bytes, place: None, count: None, stride: None, unwritten }.text(context, None)
         }
     };
     let (old, new) = (text(changed.old, changed.unwritten_before), text(changed.new, changed.unwritten_after));

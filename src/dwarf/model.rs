@@ -30,8 +30,8 @@ pub struct DebugInfo {
     pub globals: Vec<Variable>,
     /// The types by their names, for casts: `app::Point`, `word_t`.
     pub type_names: BTreeMap<Arc<str>, TypeId>,
-    /// The values of enumerators and the sizes of their types, by their names with and without what is around them: `app::BLUE`, `BLUE`.
-    pub enumerators: BTreeMap<Arc<str>, (i64, u64)>,
+    /// The values of enumerators and their types, by their names with and without what is around them: `app::BLUE`, `BLUE`.
+    pub enumerators: BTreeMap<Arc<str>, (i64, TypeId)>,
     /// What could not be read.
     pub problems: Vec<DwarfError>,
 }

@@ -47,11 +47,12 @@ pub(super) fn read(entries: &mut Entries<'_, '_>, info: &mut DebugInfo) {
             Type::Base { name, .. } | Type::Typedef { name, .. } => Some(Arc::clone(name)),
             Type::Pointer { .. } | Type::Array { .. } | Type::Qualified { .. } | Type::Function { .. } | Type::Unspecified { .. } => None,
         };
-        if let Type::Enumeration { enumerators, bytes, .. } = &ty {
+        let id = entries.types.get(&index).copied();
+        if let (Type::Enumeration { enumerators, .. }, Some(id)) = (&ty, id) {
             for Enumerator { name, value } in enumerators {
                 let starts = name.match_indices("::").map(|(at, sign)| at + sign.len());
                 for start in std::iter::once(0).chain(starts) {
-                    info.enumerators.entry(name[start..].into()).or_insert((*value, *bytes));
+                    info.enumerators.entry(name[start..].into()).or_insert((*value, id));
                 }
             }
         }

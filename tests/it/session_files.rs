@@ -121,6 +121,7 @@ fn full(opened: &Opened) -> Saved {
     let mut list = Breakpoints::default();
     let owner = Focus { block: [1, 0, 0], warp: 0, lane: 3, frame: 0 };
     let target = MemoryTarget {
+        field: None,
         name: "steps[0]".to_string(),
         space: Space::Global,
         owner,

@@ -10,12 +10,13 @@
 //!   before they are written; only their values are tracked, and those of absent lanes and of unwritten memory (`registers`).
 //!
 //! Loading, moving, storing or shuffling an undefined value is no mistake: definedness propagates with the value through registers, lanes,
-//! and shared and local memory, where a byte of an undefined value is unwritten and has the origin of the value (`undefined`). A value is
-//! reported once (`reports`), where it controls a branch, is part of an address or is the operand of a barrier, or is stored to global
-//! memory: `memory.uninitialized` or `register.uninitialized`, by its origin. A value in lanes that do not use it is right, as in the upper
-//! lanes of a tree reduction or the rest of a partial tile. A bulk store and a reduction use the values they read; `cp.async` and bulk
-//! copies to shared memory only move them; of a product of matrices the rows and columns of undefined factors are undefined. If a buffer
-//! has no `expect` and others have, a store to it is a note, and the stored value is tracked further.
+//! and shared and local memory, where a byte of an undefined value is unwritten and has the origin of the value (`undefined`). Of a word
+//! that is undefined in part, as of bit fields, its bits are followed where they are moved (`registers`). A value is reported once
+//! (`reports`), where it controls a branch, is part of an address or is the operand of a barrier, or is stored to global memory:
+//! `memory.uninitialized` or `register.uninitialized`, by its origin. A value in lanes that do not use it is right, as in the upper lanes
+//! of a tree reduction or the rest of a partial tile. A bulk store and a reduction use the values they read; `cp.async` and bulk copies to
+//! shared memory only move them; of a product of matrices the rows and columns of undefined factors are undefined. If a buffer has no
+//! `expect` and others have, a store to it is a note, and the stored value is tracked further.
 //!
 //! An unordered read and write by two threads are a race, and no missing initialization, whichever came first in this run. So a use of
 //! unwritten shared or global memory is reported at the end of the launch, unless a race of the same read was found.

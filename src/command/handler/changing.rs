@@ -16,7 +16,7 @@ use crate::debug::settings::{SETTINGS, Setting};
 use crate::debug::target::{MemoryTarget, Target};
 use crate::debug::transfer::{self, Layout};
 use crate::debug::value::{Tensor, Value};
-use crate::debug::{CompletionChoice, CompletionPolicyKind, LaneMask, Schedule};
+use crate::debug::{CompletionChoice, CompletionPolicyKind, Schedule};
 use crate::debug::{memory, nearest, view};
 
 /// The result of a handler.
@@ -35,7 +35,7 @@ pub fn set_variable(context: &mut Context<'_>, call: &Call) -> Answer {
 pub fn assigned(context: &mut Context<'_>, argument: &ArgumentText) -> Result<Option<Outcome>, CommandError> {
     let Some(at) = assignment_sign(&argument.text) else { return Ok(None) };
     let answer = assign(context, argument)?;
-    if let Ok(value) = context.value(&part(argument, 0, at)) {
+    if let Ok(value) = context.value(&part(argument, 0, at - compound_operator(&argument.text[..at]).len())) {
         context.session.kept.keep(value);
     }
     Ok(Some(answer))
@@ -46,8 +46,14 @@ fn assign(context: &mut Context<'_>, argument: &ArgumentText) -> Answer {
     let Some(at) = assignment_sign(&argument.text) else {
         return Err(argument.error_at(argument.text.len(), "expected '= VALUE' after the place"));
     };
-    let place = part(argument, 0, at);
+    let operator = compound_operator(&argument.text[..at]);
+    let place = part(argument, 0, at - operator.len());
     let value = part(argument, at + 1, argument.text.len());
+    // `x += 1` is `x = (x) + (1)`.
+    let value = match operator {
+        "" => value,
+        _ => ArgumentText { text: format!("({}) {operator} ({})", place.text, value.text), start: argument.start },
+    };
     if let Some(name) = context.session.variable_to_set(&place.text) {
         return set_kept(context, &place, name, &value);
     }
@@ -101,15 +107,23 @@ pub fn show_convenience(context: &mut Context<'_>, _: &Call) -> Answer {
 }
 
 fn kept_value(context: &Context<'_>, what: String, value: &Value) -> Outcome {
+    let undefined = value.undefined();
     let value = value.text(&context.session.eval_context(), None);
-    Outcome::Value { what, value, undefined: LaneMask::NONE, unrounded_uses: None, in_flight: None, bytes: None }
+    Outcome::Value { what, value, undefined, unrounded_uses: None, in_flight: None, bytes: None }
 }
 
 /// Byte offset of the `=` of an assignment: not part of `==`, `<=`, `>=` or `!=`.
 pub fn assignment_sign(text: &str) -> Option<usize> {
     let signs = text.match_indices('=').map(|(at, _)| at);
-    let is_comparison = |at: usize, sign: &[char]| text[..at].ends_with(sign) || text[at + 1..].starts_with('=');
+    let is_shift = |at: usize| text[..at].ends_with("<<") || text[..at].ends_with(">>");
+    let is_comparison = |at: usize, sign: &[char]| text[..at].ends_with(sign) && !is_shift(at) || text[at + 1..].starts_with('=');
     signs.into_iter().find(|at| !is_comparison(*at, &['=', '<', '>', '!']))
+}
+
+/// The operator of `x += 1` that stands at the end of what is before the `=`; empty if none does.
+fn compound_operator(before: &str) -> &'static str {
+    const OPERATORS: &[&str] = &["<<", ">>", "+", "-", "*", "/", "%", "&", "|", "^"];
+    OPERATORS.iter().find(|operator| before.ends_with(**operator)).copied().unwrap_or("")
 }
 
 /// The bytes `start..end` of an argument, without the blanks around them.

@@ -12,6 +12,7 @@ use crate::command::outcome::{Outcome, View};
 use crate::debug::argument::ArgumentError;
 use crate::debug::arrays::{self, TypedMemory};
 use crate::debug::display;
+use crate::debug::expression::Reason;
 use crate::debug::session::Session;
 use crate::debug::skip::is_path_called;
 use crate::debug::target::{MemoryTarget, Target};
@@ -41,9 +42,14 @@ pub fn print(context: &mut Context<'_>, call: &Call) -> Answer {
         let lines = names.iter().zip(&rows).map(|(name, (_, text))| format!("  {name:width$}  {text}\n"));
         return Ok(Outcome::Text(format!("{}:\n{}", argument.text, lines.collect::<String>())));
     }
+    let (mut without_value, mut names_its_bytes) = (LaneMask::NONE, false);
     let value = match context.value(argument) {
         Ok(mut value) => {
             context.session.note_unwritten(&mut value, context.interrupt);
+            let expression = context.expression(argument)?;
+            context.session.note_unwritten_numbers(&expression, &mut value, context.interrupt);
+            without_value = value.undefined();
+            names_its_bytes = matches!(value, Value::Source(_));
             let text = value.text(&context.session.eval_context(), format);
             context.session.kept.keep(value);
             text
@@ -56,7 +62,8 @@ pub fn print(context: &mut Context<'_>, call: &Call) -> Answer {
     };
     let unrounded_uses = view::unrounded_uses(&context.session.eval_context(), &argument.text);
     let bytes = array_note(context, argument, "p");
-    let undefined = undefined_lanes(context, argument);
+    // The text of an object says which parts of it are undefined.
+    let undefined = if names_its_bytes { LaneMask::NONE } else { undefined_lanes(context, argument) | without_value };
     Ok(Outcome::Value { what: argument.text.clone(), value, undefined, unrounded_uses, in_flight: in_flight(context, argument), bytes })
 }
 
@@ -78,8 +85,9 @@ fn format_of(context: &Context<'_>, call: &Call, argument: &ArgumentText) -> Res
 pub fn output(context: &mut Context<'_>, call: &Call) -> Answer {
     let argument = call.required("EXPRESSION")?;
     let format = format_of(context, call, argument)?;
-    let value = context.value(argument)?.text(&context.session.eval_context(), format);
-    let undefined = view::undefined_lanes(&context.session.eval_context(), &argument.text);
+    let value = context.value(argument)?;
+    let undefined = view::undefined_lanes(&context.session.eval_context(), &argument.text) | value.undefined();
+    let value = value.text(&context.session.eval_context(), format);
     Ok(Outcome::Bare { value, undefined })
 }
 
@@ -185,7 +193,11 @@ pub fn display(context: &mut Context<'_>, call: &Call) -> Answer {
         true => format!("/{} ", display::CODE),
         false => call.format()?.map_or(String::new(), |format| format!("/{} ", format.name())),
     };
-    if context.expression(argument)?.objects_over_lanes(&context.session.eval_context()).is_none() {
+    let expression = context.expression(argument)?;
+    let eval_context = context.session.eval_context();
+    // A variable that has no value yet is displayed once it has one.
+    let is_only_without_value = || expression.evaluate(&eval_context).is_err_and(|error| matches!(error.reason, Reason::Object(_)));
+    if expression.objects_over_lanes(&eval_context).is_none() && !is_only_without_value() {
         context.value(argument)?;
     }
     context.session.displays.push(format!("{format}{}", argument.text));
@@ -294,7 +306,7 @@ fn code_range(context: &Context<'_>, argument: &ArgumentText, first: &str, last:
 /// True for the name of a function of the source that is inlined.
 fn is_inlined(context: &Context<'_>, name: &str) -> bool {
     let is_called = |function: &String| function == name || function.split('(').next() == Some(name);
-    view::functions_of_source(context.session.program()).iter().any(is_called)
+    view::functions_of_source(&context.session.eval_context()).iter().any(is_called)
 }
 
 /// The symbol that an address is in.

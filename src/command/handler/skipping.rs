@@ -78,7 +78,7 @@ fn unknown_text(context: &Context<'_>, kind: &SkipKind) -> String {
     alone.add(kind.clone());
     let program = context.session.program();
     let (what, name, known): (&str, &String, Vec<String>) = match kind {
-        SkipKind::Function(name) => ("function", name, view::functions_of_source(program)),
+        SkipKind::Function(name) => ("function", name, view::functions_of_source(&context.session.eval_context())),
         SkipKind::File(name) | SkipKind::Files(name) => ("file", name, program.source_files.iter().map(|(_, file)| file.clone()).collect()),
     };
     let is_known = |own: &String| match kind {

@@ -40,8 +40,13 @@ pub fn watch(context: &mut Context<'_>, call: &Call, mode: WatchMode) -> Answer 
         Target::Register(_) | Target::Memory(_) | Target::Variable(_) => named,
     };
     let note = array_note(context, argument, call.spec.name);
+    let variable = if let Target::Variable(variable) = &target { Some(variable.clone()) } else { None };
     let breakpoint = Breakpoint { filter, ..Breakpoint::new(Trigger::Watch(target, mode), argument.text.clone()) };
-    add(context, call, breakpoint, note)
+    let answer = add(context, call, breakpoint, note)?;
+    if let (Some(variable), Some(number)) = (variable, context.session.breakpoints.last_number()) {
+        context.session.watched_from_now(number, &variable, context.interrupt);
+    }
+    Ok(answer)
 }
 
 /// The place without gdb's `-l`: an address is taken once in any case.

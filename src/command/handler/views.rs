@@ -17,6 +17,7 @@ use crate::debug::names::mbarriers::mbarrier_address;
 use crate::debug::names::scope;
 use crate::debug::nearest;
 use crate::debug::resume::LastKnown;
+use crate::debug::source_names::values::UNDEFINED;
 use crate::debug::target::Target;
 use crate::debug::value::{Format, Value, ValueText};
 use crate::debug::view::{self, LocalRow, RegisterRow, Stack, SymbolKind};
@@ -266,7 +267,7 @@ pub fn locals(context: &mut Context<'_>, call: &Call) -> Answer {
     let format = call.format()?;
     let mut rows = view::locals(&context.session.eval_context(), format).map_err(thread_error)?;
     rows.iter_mut().for_each(|row| name_last_value(context, row, format));
-    rows.iter_mut().filter(|row| row.is_in_local_memory()).for_each(|row| note_unwritten(context, row, format));
+    rows.iter_mut().for_each(|row| note_unwritten(context, row, format));
     if rows.is_empty()
         && let Some(text) = view::no_locals(&context.session.eval_context())
     {
@@ -292,12 +293,19 @@ fn note_unwritten(context: &mut Context<'_>, row: &mut LocalRow, format: Option<
     if matches!(&value, Value::Source(source) if !source.unwritten.is_empty()) {
         row.value = Ok(value.text(&context.session.eval_context(), format));
     }
+    if let Value::Scalar(_) = value
+        && let Some(Ok(Target::Memory(place))) = Expression::parse(&row.name).ok().map(|name| name.target(&context.session.eval_context()))
+        && !context.session.unwritten_lanes(&place, context.interrupt).is_empty()
+    {
+        row.value = Ok(ValueText::Scalar(UNDEFINED.to_string()));
+    }
 }
 
 pub fn arguments(context: &mut Context<'_>, call: &Call) -> Answer {
     let format = call.format()?;
     let mut rows = view::arguments(&context.session.eval_context(), format).map_err(thread_error)?;
     rows.iter_mut().for_each(|row| name_last_value(context, row, format));
+    rows.iter_mut().for_each(|row| note_unwritten(context, row, format));
     shown(View::Locals(rows))
 }
 

@@ -4,8 +4,8 @@
 pub const ABOUT: &str = "\
 Expressions are those of C, over registers (%r1, %p1, %v.x), special registers (%tid.x), CUDA's names (threadIdx.x), variables, buffers \
 of the launch, parameters and labels.\n\n\
-x[3] is an element, x[0..7] are the elements 0 to 7. *x@8 and x[3]@8 are 8 elements, as in gdb. *(f32*)%rd1 reads memory through a \
-pointer, *(shared f32*)%r2 in a space of its own: global, shared, local, const or param.\n\n\
+x[3] is an element, x[0..7] are the elements 0 to 7. *x@8 and x[3]@8 are 8 elements, as in gdb, *x@n as many as n says. *(f32*)%rd1 reads \
+memory through a pointer, *(shared f32*)%r2 in a space of its own: global, shared, local, const or param.\n\n\
 A register with @ is that of other lanes of the warp: %r1@5 of lane 5, %r1@0-7 or %r1@0..7 of lanes 0 to 7, %r1@0-3,8 of a list, %r1@* of \
 all. (%r1 + 1)@* is computed in each lane. A difference is written with blanks: %r1@5 - 1. *%rd1@8 is refused, as it could be 8 elements \
 or lane 8: write %rd1[0..7] or *(%rd1@8).\n\n\
@@ -14,7 +14,7 @@ $time and $active say where the thread is.\n\n\
 Where a module has debug data (nvcc -G, clang -g), the variables of the source have their names and types: acc, s.field, p->next, *p, \
 a[3][5], color == app::BLUE. A name of both a variable and a register is the variable; %r6, $r6 and R6 are the register. \
 The name of a pointer to numbers that is also a buffer's is the buffer. (V*)p and (app::Color)5 cast to types of the source, sizeof(V) and \
-sizeof(x) are sizes, p[0..3] are objects in a row. 'info locals', \
+sizeof(x) are sizes, p[0..3] are objects in a row, p[0..3].x a member of each. 'info locals', \
 'info args', 'info scope', 'whatis' and 'ptype' list and explain them.\n\n\
 A variable of a Triton program is the tensor that the block's threads hold together, where NAME.ttgir lies beside NAME.ptx: qk[0, 5], \
 qk[0:4, 2] without the end, qk@* the part of the focused warp, qk - @ref.npy, sum(qk), (f32)p. Its value is what the last \

@@ -10,12 +10,13 @@ use crate::debug::value::{Format, SourceValue, number};
 use crate::dwarf::Type;
 use crate::machine::LaneMask;
 
-/// The objects that the operand of `@` is in each lane, or why it is none; none if it is a number, or no object of the source.
-pub(super) fn over_lanes(expression: &Expression, context: &EvalContext<'_>) -> Option<ObjectsOfLanes> {
+/// The objects that the operand of `@` is in each lane, or why it is none; none if it is no object of the source, or if it is a number and
+/// `numbers` is not set, or the other way round.
+pub(super) fn over_lanes(expression: &Expression, context: &EvalContext<'_>, numbers: bool) -> Option<ObjectsOfLanes> {
     let NodeKind::Lanes(inner, requested) = &expression.root.kind else { return None };
     let mut evaluator = Evaluator::new(context);
     match evaluator.referent(inner) {
-        Ok(Referent::Source(object)) if is_aggregate(&object) => {}
+        Ok(Referent::Source(object)) if is_aggregate(&object) != numbers => {}
         Ok(_) | Err(_) => return None,
     }
     let lanes = evaluator.lanes_for(&expression.root, *requested).ok()?;

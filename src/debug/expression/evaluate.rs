@@ -7,7 +7,7 @@ use super::kept::KeptElements;
 use super::names::TypeName;
 use super::objects::Sliced;
 use super::operators::{self, OperatorError};
-use super::tree::{Aggregate, BinaryOp, Node, NodeKind};
+use super::tree::{Node, NodeKind};
 use crate::debug::eval_context::{EvalContext, Frame, ThreadError};
 use crate::debug::memory::{self, MemoryError};
 use crate::debug::names::scope::{self, MemoryLocation, Named, RegisterLocation};
@@ -76,8 +76,16 @@ pub(super) enum Referent<'a> {
     Kept(KeptElements<'a>),
     /// An object of a type of the source.
     Source(SourceObject<'a>),
-    /// Objects of a type of the source in a row: the first, and their number.
-    Slice(SourceObject<'a>, u64),
+    /// Objects of a type of the source in a row.
+    Slice(Row<'a>),
+}
+
+/// Objects of a type of the source, of which each starts as many bytes after the one before.
+#[derive(Clone, Copy)]
+pub(super) struct Row<'a> {
+    pub first: SourceObject<'a>,
+    pub count: u64,
+    pub stride: u64,
 }
 
 /// Memory with a type and extents.
@@ -124,15 +132,13 @@ pub(super) struct Evaluator<'a> {
     pub frame: Result<Frame<'a>, ThreadError>,
     /// The frame of the lane in which the operand of `@` is evaluated.
     pub(super) at_lane: Option<Frame<'a>>,
-    /// True for one of several lanes: those for which a variable has no value yet are listed beside the values.
-    pub is_one_of_lanes: bool,
     /// True if an unknown name is compared with all others, for what was probably meant.
     pub has_hints: bool,
 }
 
 impl<'a> Evaluator<'a> {
     pub fn new(context: &EvalContext<'a>) -> Self {
-        Self { context: *context, frame: context.frame(), at_lane: None, is_one_of_lanes: false, has_hints: true }
+        Self { context: *context, frame: context.frame(), at_lane: None, has_hints: true }
     }
 
     /// The value of the whole expression.
@@ -158,7 +164,7 @@ impl<'a> Evaluator<'a> {
             })),
             Referent::Source(object) => self.source_value(node, &object),
             Referent::Kept(elements) => Ok(Value::Array(elements.array())),
-            Referent::Slice(first, count) => self.objects(node, &first, count),
+            Referent::Slice(row) => self.objects(node, &row),
             referent => self.load(node, referent).map(Value::Scalar),
         }
     }
@@ -193,18 +199,29 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Evaluates `node` for each lane of `requested`: only the operand of its `@`, or, if `whole`, all of it.
-    fn over_lanes(&mut self, node: &Node, requested: LaneMask, whole: bool) -> Evaluated<Lanes> {
+    pub fn over_lanes(&mut self, node: &Node, requested: LaneMask, whole: bool) -> Evaluated<Lanes> {
         let mask = self.lanes_for(node, requested)?;
-        let mut lanes = Lanes { ty: Type::Scalar(ScalarType::B32), mask, bits: [0; 32] };
+        let mut lanes = Lanes { ty: Type::Scalar(ScalarType::B32), mask, bits: [0; 32], undefined: LaneMask::NONE };
+        let mut first = None;
         for lane in mask.iter() {
-            let scalar = self.in_lane(node, lane, |evaluator| match whole {
+            let value = self.in_lane(node, lane, |evaluator| match whole {
                 true => evaluator.with_at_lane_focused(node, |inner| inner.value(node)),
                 false => evaluator.value(node),
-            })?;
-            lanes.ty = scalar.ty;
-            lanes.bits[lane] = scalar.bits;
+            });
+            match value {
+                Ok(scalar) => {
+                    lanes.ty = scalar.ty;
+                    lanes.bits[lane] = scalar.bits;
+                }
+                Err(error) if is_without_value(&error.reason) => {
+                    lanes.undefined |= LaneMask::of(lane);
+                    first.get_or_insert(error);
+                }
+                Err(error) => return Err(error),
+            }
         }
-        Ok(lanes)
+        lanes.mask = mask & !lanes.undefined;
+        first.filter(|_| lanes.mask.is_empty()).map_or(Ok(lanes), Err)
     }
 
     /// Does `work` with operands of `@` evaluated in `lane`.
@@ -224,7 +241,7 @@ impl<'a> Evaluator<'a> {
     /// Does `work` with the lane of `@` as the focused lane.
     pub fn with_at_lane_focused<T>(&mut self, node: &Node, work: impl FnOnce(&mut Self) -> Evaluated<T>) -> Evaluated<T> {
         let Some(at_lane) = self.at_lane else { return work(self) };
-        let mut inner = Evaluator { frame: Ok(at_lane), is_one_of_lanes: true, has_hints: self.has_hints, ..Evaluator::new(&self.context) };
+        let mut inner = Evaluator { frame: Ok(at_lane), has_hints: self.has_hints, ..Evaluator::new(&self.context) };
         inner.context.focus.lane = at_lane.lane;
         // Frames are numbered from the innermost, and this lane may have more frames than the focused one.
         inner.context.focus.frame = match &self.frame {
@@ -294,7 +311,7 @@ impl<'a> Evaluator<'a> {
         match &node.kind {
             NodeKind::Name(name) => self.named(node, name),
             NodeKind::Dereference(a) => {
-                let pointer = self.value(a)?;
+                let pointer = self.pointer(node, a)?;
                 self.target_of(node, &pointer)
             }
             NodeKind::Member(a, name) => self.member(node, a, name),
@@ -422,7 +439,7 @@ impl<'a> Evaluator<'a> {
         let steps = self.index_value(index)?;
         match base_referent {
             Referent::Source(object) => self.source_element(node, base, &object, steps),
-            Referent::Slice(first, _) => self.neighbour(node, &first, steps),
+            Referent::Slice(row) => self.element_of_each(node, base, &row, steps),
             Referent::Kept(elements) => elements.element(steps).ok_or_else(|| refused(index, elements.range())),
             Referent::Memory(extent) if extent.is_array() => {
                 let extent = refuse_rows_of_rows(node, base, extent)?;
@@ -503,45 +520,6 @@ impl<'a> Evaluator<'a> {
         Ok(Scalar::new(Type::Scalar(register.ty), bits))
     }
 
-    /// A function of the values in several lanes: those of the `@` inside, otherwise the active ones.
-    fn aggregate(&mut self, aggregate: Aggregate, inner: &Node) -> Evaluated<Scalar> {
-        let lanes = match inner.lanes() {
-            Some(requested) => self.over_lanes(inner, requested, false)?,
-            None => {
-                let active = self.frame_at(inner)?.group.mask;
-                self.over_lanes(inner, active, true)?
-            }
-        };
-        let mut values = lanes.iter().map(|(_, scalar)| scalar);
-        let refuse = |message| refused(inner, message);
-        let better = |keep: BinaryOp| {
-            move |best: Evaluated<Scalar>, value: Scalar| {
-                let best = best?;
-                let wins = operators::binary(keep, &value, &best).map_err(refuse)?.is_true();
-                Ok(if wins { value } else { best })
-            }
-        };
-        let first = Scalar { ty: lanes.ty, bits: lanes.bits[lanes.mask.first()] };
-        match aggregate {
-            Aggregate::Any => Ok(Scalar::truth(values.any(|value| value.is_true()))),
-            Aggregate::All => Ok(Scalar::truth(values.all(|value| value.is_true()))),
-            Aggregate::Uniform => Ok(Scalar::truth(values.all(|value| value.bits == first.bits))),
-            Aggregate::Min => values.fold(Ok(first), better(BinaryOp::Lt)),
-            Aggregate::Max => values.fold(Ok(first), better(BinaryOp::Gt)),
-            Aggregate::Sum => {
-                let zero = operators::common_type(&first, &first).map_err(refuse)?;
-                let wide = match zero.kind() {
-                    crate::isa::TypeKind::Float => ScalarType::F64,
-                    crate::isa::TypeKind::Unsigned => ScalarType::U64,
-                    _ => ScalarType::S64,
-                };
-                let start = Scalar { ty: Type::Scalar(wide), bits: 0 };
-                values
-                    .try_fold(start, |sum, value| operators::binary(BinaryOp::Add, &sum, &operators::convert(&value, wide)).map_err(refuse))
-            }
-        }
-    }
-
     /// The first elements of an array.
     fn array(&self, node: &Node, extent: &Extent<'a>) -> Evaluated<Array> {
         let size = u64::from(extent.ty.bytes().max(1));
@@ -556,6 +534,19 @@ impl<'a> Evaluator<'a> {
         let elements = bytes.chunks_exact(size as usize).map(little_endian).collect();
         let shape = extent.elements.into_iter().chain(extent.shape.iter().copied()).collect();
         Ok(Array { ty: extent.ty, space: extent.space, address: extent.address, shape, elements })
+    }
+}
+
+/// True if a variable has no value at the instruction of a lane: other lanes may have one.
+fn is_without_value(reason: &Reason) -> bool {
+    match reason {
+        Reason::Object(ObjectError::NotAssigned { .. } | ObjectError::OutOfRange { .. } | ObjectError::OutOfScope { .. }) => true,
+        Reason::Object(ObjectError::Removed(_) | ObjectError::Location { .. } | ObjectError::Memory(_) | ObjectError::Other(_))
+        | Reason::Thread(_)
+        | Reason::Memory(_)
+        | Reason::Unknown { .. }
+        | Reason::NoValue(_)
+        | Reason::Refused(_) => false,
     }
 }
 

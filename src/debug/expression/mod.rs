@@ -35,6 +35,7 @@ mod operators;
 mod parsed;
 mod parser;
 mod print;
+mod reductions;
 mod source;
 mod special;
 mod targets;
@@ -51,6 +52,7 @@ pub(in crate::debug) use compiled::{Compiled, Operands, PartValues};
 pub use error::ExpressionError;
 pub use evaluate::{ELEMENTS, EvaluationError, Reason};
 pub(in crate::debug) use names::{SourceTypeName, type_of as type_called};
+pub use objects::PastEnd;
 pub use parsed::Expression;
 pub use source::DescribedObject;
 pub use targets::AssignmentError;
@@ -117,7 +119,12 @@ impl Expression {
 
     /// The structures or arrays of the source that it names over lanes; none if it names numbers.
     pub fn objects_over_lanes(&self, context: &EvalContext<'_>) -> Option<ObjectsOfLanes> {
-        aggregates::over_lanes(self, context)
+        aggregates::over_lanes(self, context, false)
+    }
+
+    /// The numbers of the source that it names over lanes, as objects; none if it names something else.
+    pub fn numbers_over_lanes(&self, context: &EvalContext<'_>) -> Option<ObjectsOfLanes> {
+        aggregates::over_lanes(self, context, true)
     }
 
     /// The variable of the source, or the part of one, that it names for some threads, if that is in registers or memory of a thread: for
@@ -141,6 +148,11 @@ impl Expression {
     /// The address that its indices start from and the one that they lead to; none if it is no element, or not in memory.
     pub fn indexed(&self, context: &EvalContext<'_>) -> Option<((Space, u64), (Space, u64))> {
         Evaluator::new(context).indexed(&self.root)
+    }
+
+    /// The array of the source that an index leads out of; none if none does.
+    pub fn past_end(&self, context: &EvalContext<'_>) -> Option<PastEnd> {
+        Evaluator::new(context).past_end(&self.root)
     }
 
     /// The expression rewritten for wider elements, if it names an array that is declared as bytes.

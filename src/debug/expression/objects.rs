@@ -1,10 +1,11 @@
 //! Types of the source in expressions: casts, sizes, and several objects in a row.
 
-use super::evaluate::{Evaluated, Evaluator, Extent, Referent, failed, moved, refused};
+use super::evaluate::{Evaluated, Evaluator, Extent, Referent, Row, failed, moved, one_by_one, refused};
 use super::names::{self, SourceTypeName};
 use super::operators;
 use super::tree::{Node, NodeKind};
 use crate::debug::memory;
+use crate::debug::names::symbols;
 use crate::debug::source_names::{ObjectPlace, Parts, SourceObject, types};
 use crate::debug::value::number;
 use crate::debug::value::{Scalar, SourceValue, Type, Value};
@@ -22,6 +23,17 @@ pub(super) enum Sliced<'a> {
     Numbers(Extent<'a>),
     /// Objects of another type: the first.
     Objects(SourceObject<'a>),
+}
+
+/// An array of the source that an index leads out of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PastEnd {
+    /// The array, as it is typed.
+    pub array: String,
+    /// Its elements.
+    pub elements: u64,
+    /// True if the index is negative.
+    pub is_before: bool,
 }
 
 /// The type that the user names, if the debug data has it.
@@ -77,10 +89,17 @@ impl<'a> Evaluator<'a> {
                 return size(if named.pointers > 0 { POINTER_BYTES } else { bytes });
             }
         }
+        // `int[3]`
+        if let Some((of, extent)) = what.strip_suffix(']').and_then(|what| what.rsplit_once('[')).filter(|_| !is_variable)
+            && let Ok(extent) = extent.trim().parse::<u64>()
+        {
+            let of = self.size_of(node, of.trim_end(), None)?;
+            return size((of.bits as u64).saturating_mul(extent));
+        }
         let a = a.ok_or_else(|| refused(node, format!("'{what}' is no type and no expression")))?;
         match self.referent(a)? {
             Referent::Source(object) => size(object.bytes()),
-            Referent::Slice(object, count) => size(object.bytes().saturating_mul(count)),
+            Referent::Slice(row) => size(row.first.bytes().saturating_mul(row.count)),
             Referent::Memory(extent) => size(extent.bytes()),
             Referent::Register(register) => size(u64::from(register.ty.bytes())),
             Referent::Vector3(parts) => size(4 * parts.len() as u64),
@@ -90,6 +109,18 @@ impl<'a> Evaluator<'a> {
             }
             Referent::Value(value) => size(u64::from(value.ty.bits().div_ceil(8))),
         }
+    }
+
+    /// The pointer that `*a` follows. A variable that is no pointer is none, as in C; a register and a number are addresses.
+    pub fn pointer(&mut self, node: &Node, a: &Node) -> Evaluated<Scalar> {
+        if let Referent::Source(object) = self.referent(a)?
+            && !types::is_pointer(object.info, object.ty)
+            && types::array(object.info, object.ty).is_none()
+        {
+            let (text, ty) = (super::print::text(a), types::name(object.info, object.ty));
+            return Err(refused(node, format!("'{text}' is of type {ty}, no pointer: there is nothing that it points to")));
+        }
+        self.value(a)
     }
 
     /// The elements from which a slice is taken: of an array, or of what a pointer points to.
@@ -108,11 +139,14 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// The objects of which `first` is the first.
+    /// The objects of which `first` is the first. Numbers in local memory are objects too: some may not have been written.
     pub fn elements_from(&self, first: &SourceObject<'a>) -> Sliced<'a> {
+        let is_local = |space, address| memory::locate(&self.context, space, address, 1).is_ok_and(|found| found.space == Space::Local);
         let is_number = |ty: &ScalarType| number::elements(*ty).1 == 1 && !types::is_pointer(first.info, first.ty);
         match (types::scalar(first.info, first.ty).filter(is_number), first.place) {
-            (Some(ty), ObjectPlace::Memory(space, address)) => Sliced::Numbers(Extent { space, address, ty, elements: None, shape: &[] }),
+            (Some(ty), ObjectPlace::Memory(space, address)) if !is_local(space, address) => {
+                Sliced::Numbers(Extent { space, address, ty, elements: None, shape: &[] })
+            }
             _ => Sliced::Objects(*first),
         }
     }
@@ -121,7 +155,37 @@ impl<'a> Evaluator<'a> {
     pub fn slice_of_objects(&mut self, node: &Node, operands: &[Node; 3], first: &SourceObject<'a>) -> Evaluated<Referent<'a>> {
         let (low, count) = self.ends(operands)?;
         match self.neighbour(node, first, low)? {
-            Referent::Source(first) => Ok(Referent::Slice(first, count)),
+            Referent::Source(first) => Ok(Referent::Slice(Row { first, count, stride: first.bytes() })),
+            other => Ok(other),
+        }
+    }
+
+    /// The elements of an array whose size only the launch says, as `extern __shared__ int x[]` is.
+    pub fn elements_of_launch(&self, object: &SourceObject<'a>) -> Option<Row<'a>> {
+        let (of, None | Some(0)) = types::array(object.info, object.ty)? else { return None };
+        let ObjectPlace::Memory(space, address) = object.place else { return None };
+        let (space, address) = symbols::resolve(self.context.program(), space, address);
+        let stride = object.info.bytes(of);
+        let bytes = self.context.machine.shared_bytes().checked_sub(address).filter(|_| space == Space::Shared)?;
+        let count = bytes.min(BYTES_MAX).checked_div(stride)?;
+        Some(Row { first: SourceObject { ty: of, bits: None, ..*object }, count, stride })
+    }
+
+    /// `rows[0..2][steps]`: that element of each row; of objects that are no rows the one that is `steps` after the first.
+    pub fn element_of_each(&self, node: &Node, base: &Node, row: &Row<'a>, steps: i128) -> Evaluated<Referent<'a>> {
+        if types::array(row.first.info, row.first.ty).is_none() {
+            return self.neighbour(node, &row.first, steps);
+        }
+        match self.source_element(node, base, &row.first, steps)? {
+            Referent::Source(first) => Ok(Referent::Slice(Row { first, ..*row })),
+            other => Ok(other),
+        }
+    }
+
+    /// `objects[0..2].name`: that member of each.
+    pub fn member_of_each(&self, node: &Node, row: &Row<'a>, name: &str) -> Evaluated<Referent<'a>> {
+        match self.member_of(node, &row.first, name)? {
+            Referent::Source(first) => Ok(Referent::Slice(Row { first, ..*row })),
             other => Ok(other),
         }
     }
@@ -151,9 +215,31 @@ impl<'a> Evaluator<'a> {
         match self.referent(node).ok()? {
             Referent::Memory(extent) => Some((start, (extent.space, extent.address))),
             Referent::Source(SourceObject { place: ObjectPlace::Memory(space, address), .. })
-            | Referent::Slice(SourceObject { place: ObjectPlace::Memory(space, address), .. }, _) => Some((start, (space, address))),
+            | Referent::Slice(Row { first: SourceObject { place: ObjectPlace::Memory(space, address), .. }, .. }) => {
+                Some((start, (space, address)))
+            }
             _ => None,
         }
+    }
+
+    /// The array of the source that an index of `node` leads out of.
+    pub fn past_end(&mut self, node: &Node) -> Option<PastEnd> {
+        let (base, first, last) = match &node.kind {
+            NodeKind::Index(operands) => (&operands[0], &operands[1], &operands[1]),
+            NodeKind::Slice(operands) => (&operands[0], &operands[1], &operands[2]),
+            NodeKind::Subscripts(parts) => return self.past_end(&one_by_one(node, parts)),
+            NodeKind::Member(of, _) => return self.past_end(of),
+            _ => return None,
+        };
+        if let Ok(Referent::Source(object)) = self.referent(base)
+            && let Some((_, Some(elements @ 1..))) = types::array(object.info, object.ty)
+        {
+            let (first, last) = (self.index_value(first).ok()?, self.index_value(last).ok()?);
+            if first < 0 || last >= i128::from(elements) {
+                return Some(PastEnd { array: super::print::text(base), elements, is_before: first < 0 });
+            }
+        }
+        self.past_end(base)
     }
 
     /// The object `steps` after another.
@@ -166,7 +252,8 @@ impl<'a> Evaluator<'a> {
     }
 
     /// The values of several objects.
-    pub fn objects(&self, node: &Node, first: &SourceObject<'a>, count: u64) -> Evaluated<Value> {
+    pub fn objects(&self, node: &Node, row: &Row<'a>) -> Evaluated<Value> {
+        let Row { first, count, stride } = *row;
         let ObjectPlace::Memory(space, address) = first.place else {
             return Err(refused(node, "only objects in memory stand in a row".to_string()));
         };
@@ -175,12 +262,23 @@ impl<'a> Evaluator<'a> {
             return Err(refused(node, format!("these are {bytes} bytes: at most {BYTES_MAX} are shown")));
         }
         let mut contents = vec![0; bytes as usize];
-        memory::read(&self.context, space, address, &mut contents).map_err(|error| failed(node, error.into()))?;
+        let are_side_by_side = stride == first.bytes() && first.bits.is_none();
+        if are_side_by_side {
+            memory::read(&self.context, space, address, &mut contents).map_err(|error| failed(node, error.into()))?;
+        } else {
+            contents.clear();
+            for index in 0..count {
+                let place = ObjectPlace::Memory(space, moved(address, i128::from(index), stride));
+                let object = SourceObject { place, ..first };
+                contents.extend(object.contents(&self.context, self.own_frame()).map_err(|error| failed(node, error))?);
+            }
+        }
         Ok(Value::Source(SourceValue {
             ty: first.ty,
             bytes: contents,
-            place: Some((space, address)),
+            place: Some((space, address)).filter(|_| first.bits.is_none()),
             count: Some(count),
+            stride: Some(stride).filter(|_| !are_side_by_side),
             unwritten: Vec::new(),
         }))
     }

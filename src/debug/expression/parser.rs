@@ -13,7 +13,8 @@
 //! ```
 //!
 //! `-` and `,` belong to a range only without blanks around them: `%r1@5 - 1` is a difference. A single number after the `@` of an operand
-//! without registers is a count of elements, as in gdb: `*x@8` and `x[3]@8` are the slices `x[0..7]` and `x[3..10]`.
+//! without registers is a count of elements, as in gdb: `*x@8` and `x[3]@8` are the slices `x[0..7]` and `x[3..10]`; so is a name, as in
+//! `*x@n`, or an expression in parentheses.
 
 use super::error::ExpressionError;
 use super::lexer::{self, Token, TokenKind};
@@ -225,6 +226,13 @@ impl Parser<'_> {
     fn elements(&mut self, base: Node, first: Node) -> Result<NodeKind, ExpressionError> {
         self.expect("@", "'@'")?;
         let at = self.at();
+        let one = || Node { at, kind: NodeKind::Number(integer(1)) };
+        if let TokenKind::Name(_) | TokenKind::Sign("(") = self.peek() {
+            let count = self.primary()?;
+            let end = Node { at, kind: NodeKind::Binary(BinaryOp::Add, Box::new([first.clone(), count])) };
+            let last = Node { at, kind: NodeKind::Binary(BinaryOp::Sub, Box::new([end, one()])) };
+            return Ok(NodeKind::Slice(Box::new([base, first, last])));
+        }
         let count = match self.peek() {
             TokenKind::Number(Scalar { ty: Type::Scalar(_), bits }) => i32::try_from(*bits).ok().filter(|count| *count > 0),
             _ => None,
@@ -236,9 +244,12 @@ impl Parser<'_> {
         Ok(NodeKind::Slice(Box::new([base, first, last])))
     }
 
-    /// True if `@` and a single number come next.
+    /// True if `@` and a single number come next, or a name or an expression in parentheses: these are no lanes.
     fn is_count_next(&self) -> bool {
         let kind = |ahead: usize| self.tokens.get(self.next + ahead).map(|token| &token.kind);
+        if kind(0) == Some(&TokenKind::Sign("@")) && matches!(kind(1), Some(TokenKind::Name(_) | TokenKind::Sign("("))) {
+            return true;
+        }
         kind(0) == Some(&TokenKind::Sign("@"))
             && matches!(kind(1), Some(TokenKind::Number(_)))
             && kind(2) != Some(&TokenKind::Sign(".."))

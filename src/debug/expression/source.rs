@@ -37,6 +37,15 @@ impl<'a> Evaluator<'a> {
         if name.starts_with(['%', '$']) {
             return Ok(None);
         }
+        // As in C++, a name in a member function may be a member.
+        if let Some(this) = source_names::member_of_this(&self.context, self.own_frame(), name.split('.').next().unwrap_or(name)) {
+            let this = this.object(&self.context, self.own_frame()).map_err(|error| failed(node, error))?;
+            let outer = |outer: Referent<'a>, part: &str| match outer {
+                Referent::Source(object) => self.member_of(node, &object, part),
+                other => Ok(other),
+            };
+            return name.split('.').try_fold(Referent::Source(this), outer).map(Some);
+        }
         if let Some(object) = self.variable(node, name)? {
             return Ok(Some(Referent::Source(object)));
         }
@@ -46,10 +55,7 @@ impl<'a> Evaluator<'a> {
         {
             return self.member_of(node, &object, component).map(Some);
         }
-        Ok(source_names::enumerator(&self.context, name).map(|(value, bytes)| {
-            let ty = if bytes > 4 { ScalarType::S64 } else { ScalarType::S32 };
-            Referent::Value(Scalar::new(Type::Scalar(ty), i128::from(value).cast_unsigned()))
-        }))
+        Ok(source_names::enumerator(&self.context, name).map(Referent::Source))
     }
 
     /// The variable called `name`; a reference is what it refers to.
@@ -61,10 +67,9 @@ impl<'a> Evaluator<'a> {
         }
         let object = variable.object(&self.context, frame).map_err(|error| failed(node, error))?;
         if let ObjectPlace::Register(register) = &object.place
-            && !self.is_one_of_lanes
             && self.own_frame().is_some_and(|frame| !scope::is_written(frame, register))
         {
-            let by = self.own_frame().and_then(|frame| {
+            let by = self.own_frame().filter(|_| self.has_hints).and_then(|frame| {
                 let (program, function) = (self.context.program(), self.context.function(frame));
                 source_line(program, source_names::first_write(program, function, register)?)
             });
@@ -96,12 +101,13 @@ impl<'a> Evaluator<'a> {
     pub fn member(&mut self, node: &Node, a: &Node, name: &str) -> Evaluated<Referent<'a>> {
         match self.referent(a)? {
             Referent::Source(object) => self.member_of(node, &object, name),
+            Referent::Slice(row) => self.member_of_each(node, &row, name),
             Referent::Vector3(parts) => {
                 let part = ["x", "y", "z"].iter().position(|part| *part == name);
                 let part = part.ok_or_else(|| refused(node, "the parts of this vector are .x, .y and .z".to_string()))?;
                 Ok(Referent::Value(Scalar::new(Type::Scalar(ScalarType::U32), u128::from(parts[part]))))
             }
-            Referent::Value(_) | Referent::Register(_) | Referent::Memory(_) | Referent::Kept(_) | Referent::Slice(..) => {
+            Referent::Value(_) | Referent::Register(_) | Referent::Memory(_) | Referent::Kept(_) => {
                 Err(refused(node, format!("'{}' has no members: only objects of the source have", super::print::text(a))))
             }
         }
@@ -239,6 +245,9 @@ impl<'a> Evaluator<'a> {
         };
         if is_plain && types::scalar(object.info, object.ty).is_some() {
             return self.source_number(node, object).map(Value::Scalar);
+        }
+        if let Some(row) = self.elements_of_launch(object) {
+            return self.objects(node, &row);
         }
         object.value(&self.context, self.own_frame()).map(Value::Source).map_err(|error| failed(node, error))
     }

@@ -1,6 +1,6 @@
 //! Expressions as targets of watchpoints and assignments.
 
-use super::evaluate::{EvaluationError, Evaluator, Extent, Referent, refused};
+use super::evaluate::{EvaluationError, Evaluator, Extent, Referent, Row, refused};
 use super::operators;
 use super::parsed::Expression;
 use super::tree::{Node, NodeKind};
@@ -9,7 +9,7 @@ use crate::debug::eval_context::{EvalContext, Frame};
 use crate::debug::memory::{self, ByteRange};
 use crate::debug::names::scope::RegisterLocation;
 use crate::debug::source_names::{ObjectPlace, SourceObject, types};
-use crate::debug::target::{MemoryTarget, RegisterTarget, Target};
+use crate::debug::target::{BitField, MemoryTarget, RegisterTarget, Target};
 use crate::debug::value::{Scalar, Type, Value};
 use crate::isa::ScalarType;
 use crate::machine::LaneMask;
@@ -44,7 +44,11 @@ pub(super) fn target(expression: &Expression, context: &EvalContext<'_>) -> Resu
             Referent::Value(pointer @ Scalar { ty: Type::Pointer(_, ty), .. }) if ty.bytes() == 1 => {
                 memory(expression, context, &evaluator.dereference(root, &pointer)?)
             }
-            Referent::Value(_) | Referent::Vector3(_) | Referent::Kept(_) | Referent::Slice(..) => Err(no_target(root)),
+            Referent::Slice(row) => match row_extent(&row) {
+                Some(extent) => memory(expression, context, &extent),
+                None => Err(no_target(root)),
+            },
+            Referent::Value(_) | Referent::Vector3(_) | Referent::Kept(_) => Err(no_target(root)),
         };
     };
     let NodeKind::Lanes(inner, _) = &root.kind else {
@@ -102,9 +106,16 @@ fn source(
 ) -> Result<Target, EvaluationError> {
     match object.place {
         ObjectPlace::Register(location) => register_target(expression, evaluator, &location, lanes),
-        ObjectPlace::Memory(..) => match source_extent(object) {
-            Some(extent) => memory(expression, &evaluator.context, &extent),
-            None => Err(no_target(&expression.root)),
+        ObjectPlace::Memory(space, address) => match (source_extent(object), object.bits) {
+            (Some(extent), None) => memory(expression, &evaluator.context, &extent),
+            (Some(Extent { ty, .. }), Some(bits)) => {
+                let elements = Some(u64::from(BitField::holding_bytes(bits)));
+                let holding = Extent { space, address, ty: ScalarType::B8, elements, shape: &[] };
+                let target = memory(expression, &evaluator.context, &holding)?;
+                let Target::Memory(target) = target else { return Ok(target) };
+                Ok(Target::Memory(MemoryTarget { ty, field: Some(object.field(bits)), ..target }))
+            }
+            (None, _) => Err(no_target(&expression.root)),
         },
         ObjectPlace::Value(_) | ObjectPlace::Kept(_) => Err(no_target(&expression.root)),
     }
@@ -126,11 +137,18 @@ fn source_extent<'a>(object: &SourceObject<'_>) -> Option<Extent<'a>> {
     (bytes > 0).then_some(Extent { space, address, ty, elements, shape: &[] })
 }
 
-fn memory(expression: &Expression, context: &EvalContext<'_>, extent: &Extent<'_>) -> Result<Target, EvaluationError> {
+/// The memory of objects that stand side by side.
+fn row_extent<'a>(row: &Row<'_>) -> Option<Extent<'a>> {
+    let extent = source_extent(&row.first).filter(|extent| extent.bytes() == row.stride && row.first.bits.is_none())?;
+    let elements = extent.elements.unwrap_or(1).checked_mul(row.count)?;
+    Some(Extent { elements: Some(elements), ..extent })
+}
+
+pub(super) fn memory(expression: &Expression, context: &EvalContext<'_>, extent: &Extent<'_>) -> Result<Target, EvaluationError> {
     let found = memory::locate(context, extent.space, extent.address, extent.bytes());
     let at = |error: memory::MemoryError| EvaluationError { column: expression.root.at, reason: error.into() };
     let ByteRange { space, owner, address, bytes } = found.map_err(at)?;
-    Ok(Target::Memory(MemoryTarget { name: expression.text.clone(), space, owner, address, bytes, ty: extent.ty }))
+    Ok(Target::Memory(MemoryTarget { name: expression.text.clone(), space, owner, address, bytes, ty: extent.ty, field: None }))
 }
 
 pub(super) fn innermost(node: &Node) -> &Node {
@@ -163,6 +181,29 @@ pub(super) fn assign(expression: &Expression, context: &EvalContext<'_>, value: 
         all.extend(edits_of_lane?);
     }
     Ok(all)
+}
+
+/// The edit that gives a bit field a value: the bytes that hold it, with its bits.
+fn field_edit(
+    expression: &Expression,
+    evaluator: &Evaluator<'_>,
+    object: &SourceObject<'_>,
+    value: &Scalar,
+) -> Result<Vec<Edit>, AssignmentError> {
+    let Target::Memory(MemoryTarget { space, owner, address, bytes, field: Some(field), .. }) =
+        source(expression, evaluator, object, LaneMask::NONE)?
+    else {
+        return Err(AssignmentError::Value("a bit field in a register is not assigned: assign the register".to_string()));
+    };
+    let ty = types::scalar(object.info, object.ty).ok_or_else(|| no_target(&expression.root))?;
+    let mut holding = vec![0; bytes as usize];
+    let range = ByteRange { space, owner, address, bytes };
+    if space == crate::isa::Space::Param || memory::fill(evaluator.context.machine, &range, &mut holding).is_none() {
+        return Err(AssignmentError::Value(memory::MemoryError::ReadOnly.to_string()));
+    }
+    let number = operators::cast(value, ty).map_err(AssignmentError::Value)?;
+    let bytes = field.set(&holding, number.bits);
+    Ok(vec![Edit::Memory { space, owner, address, bytes }])
 }
 
 fn one(value: &Value) -> Result<Scalar, AssignmentError> {
@@ -208,7 +249,7 @@ fn edits(
                 (_, None) => Err(no_target(&expression.root).into()),
             }
         }
-        Referent::Source(_) => Err(AssignmentError::Value("a bit field cannot be assigned: assign the number that holds it".to_string())),
+        Referent::Source(object) => field_edit(expression, evaluator, &object, value),
         Referent::Register(location) => {
             let Target::Register(target) = register_target(expression, evaluator, &location, LaneMask::of((lane % 32) as usize))? else {
                 return Err(no_target(&expression.root).into());

@@ -8,7 +8,7 @@ use super::tree::{Node, NodeKind};
 use crate::debug::eval_context::{EvalContext, Frame};
 use crate::debug::focus::ThreadFilter;
 use crate::debug::source_names::{self, Extract, SourceVariable, types};
-use crate::debug::target::{PartStorage, Target, VARIABLE_BYTES_MAX, VariablePart, VariablePlace, VariableTarget};
+use crate::debug::target::{BitField, PartStorage, Target, VARIABLE_BYTES_MAX, VariablePart, VariablePlace, VariableTarget};
 use crate::debug::tensors::Part;
 use crate::dwarf::{PointerKind, Type, TypeId};
 use crate::isa::Space;
@@ -19,6 +19,8 @@ struct Named<'a> {
     variable: SourceVariable<'a>,
     ty: Option<TypeId>,
     offset: u64,
+    /// Of a bit field: its lowest bit and its number of bits.
+    bits: Option<(u32, u32)>,
 }
 
 /// The variable, or the part of one, that the expression names for the threads of `filter`; none if it names something else, or one that
@@ -43,11 +45,16 @@ pub(super) fn variable_target(
         let lanes = evaluator.lanes_for(&expression.root, requested)?;
         return Ok(tensor(context, frame, node, lanes).map(|target| Target::Variable(Box::new(target))));
     }
-    let Some(Named { variable, ty, offset }) = part(context, frame, node) else { return Ok(None) };
+    let Some(Named { variable, ty, offset, bits }) = part(context, frame, node) else { return Ok(None) };
     if source_names::is_pointer_to_own_buffer(context, Some(frame), &variable) {
         return Ok(None);
     }
-    let bytes = variable.info.bytes(ty);
+    let of_type = variable.info.bytes(ty);
+    let bytes = bits.map_or(of_type, |bits| u64::from(BitField::holding_bytes(bits)));
+    let field = |(low, count)| {
+        let signed = types::is_signed(variable.info, ty);
+        BitField { low, count, signed, bytes: u32::try_from(of_type).unwrap_or(0) }
+    };
     let (Ok(offset), Ok(bytes)) = (u32::try_from(offset), u32::try_from(bytes)) else { return Ok(None) };
     if !(1..=VARIABLE_BYTES_MAX).contains(&bytes) {
         return Ok(None);
@@ -67,6 +74,7 @@ pub(super) fn variable_target(
         ty,
         tensor: None,
         bytes,
+        field: bits.map(field),
         places,
     };
     let is_of_thread = |storage: &PartStorage| match storage {
@@ -102,6 +110,7 @@ fn tensor(context: &EvalContext<'_>, frame: &Frame<'_>, node: &Node, lanes: Lane
         ty: None,
         tensor: Some(watched.value),
         bytes,
+        field: None,
         places,
     })
 }
@@ -121,11 +130,11 @@ fn part<'a>(context: &EvalContext<'a>, frame: &Frame<'a>, node: &Node) -> Option
         NodeKind::Index(operands) => {
             let [array, index] = &**operands;
             let NodeKind::Number(index) = &index.kind else { return None };
-            let Named { variable, ty, offset } = part(context, frame, array)?;
+            let Named { variable, ty, offset, bits: _ } = part(context, frame, array)?;
             let (of, extent) = types::array(variable.info, ty)?;
             let index = u64::try_from(index.bits).ok().filter(|index| extent.is_none_or(|extent| *index < extent))?;
             let offset = index.checked_mul(variable.info.bytes(of))?.checked_add(offset)?;
-            Some(Named { variable, ty: of, offset })
+            Some(Named { variable, ty: of, offset, bits: None })
         }
         _ => None,
     }
@@ -134,13 +143,13 @@ fn part<'a>(context: &EvalContext<'a>, frame: &Frame<'a>, node: &Node) -> Option
 /// A variable as a whole; none for a reference, whose name means what it refers to.
 fn variable_part(variable: SourceVariable<'_>) -> Option<Named<'_>> {
     let ty = variable.variable.ty;
-    (variable.scope.is_some() && !is_reference(&variable, ty)).then_some(Named { variable, ty, offset: 0 })
+    (variable.scope.is_some() && !is_reference(&variable, ty)).then_some(Named { variable, ty, offset: 0, bits: None })
 }
 
-fn member<'a>(Named { variable, ty, offset }: Named<'a>, name: &str) -> Option<Named<'a>> {
+fn member<'a>(Named { variable, ty, offset, bits: _ }: Named<'a>, name: &str) -> Option<Named<'a>> {
     let (found, at) = types::member(variable.info, ty, name)?;
-    let is_object = found.bits.is_none() && !is_reference(&variable, found.ty);
-    is_object.then_some(Named { variable, ty: found.ty, offset: offset.checked_add(at)? })
+    let is_object = !is_reference(&variable, found.ty);
+    is_object.then_some(Named { variable, ty: found.ty, offset: offset.checked_add(at)?, bits: found.bits })
 }
 
 fn is_reference(variable: &SourceVariable<'_>, ty: Option<TypeId>) -> bool {

@@ -199,9 +199,10 @@ impl Session {
         let mut history = self.search_forward(target, false, interrupt);
         let changed = self.times_of_changes(target, self.recorded());
         history.changes = self.changes_at(target, &changed);
-        if history.writes.iter().any(|write| write.old != write.new) {
+        let is_change = |write: &WatchedAccess| write.old != write.new || write.unwritten.before != write.unwritten.after;
+        if history.writes.iter().any(is_change) {
             let all = history.writes.len();
-            history.writes.retain(|write| write.old != write.new);
+            history.writes.retain(is_change);
             history.unchanged = all - history.writes.len();
         }
         history
@@ -274,7 +275,7 @@ impl Session {
 /// Bytes of global memory without a name.
 fn global_bytes(address: u64, bytes: u64) -> Target {
     let (name, owner, ty) = (String::new(), Focus::default(), ScalarType::B8);
-    Target::Memory(MemoryTarget { name, space: Space::Global, owner, address, bytes, ty })
+    Target::Memory(MemoryTarget { name, space: Space::Global, owner, address, bytes, ty, field: None })
 }
 
 fn is_compare_and_swap(op: &Op) -> bool {

@@ -9,7 +9,7 @@ use crate::debug::names::scope;
 use crate::debug::session::{InterruptCheck, Session};
 use crate::debug::source_names::{self, ObjectPlace, SourceVariable};
 use crate::debug::value::{Format, Value, ValueText};
-use crate::dwarf::{DebugInfo, ScopeId};
+use crate::dwarf::{DebugInfo, Location, ScopeId};
 use crate::machine::Tick;
 use crate::program::Pc;
 
@@ -45,13 +45,28 @@ impl Variables {
         let variable = named.into_iter().find(|variable| variable.location_at(pc).is_some())?;
         Some(SourceVariable { info, variable, scope: Some(self.scope) })
     }
+
+    /// True if the variable had a place at `pc`, another than the register that is not written now.
+    fn had_value(&self, info: &DebugInfo, pc: Pc, unwritten: Option<&Location>) -> bool {
+        let location = self.at(info, pc).and_then(|variable| variable.variable.location_at(pc));
+        location.is_some() && location != unwritten
+    }
+}
+
+/// A variable that has no value at the present instruction.
+struct WithoutValue {
+    variables: Variables,
+    /// The calls around its frame.
+    depth: u32,
+    /// Where it is: in a register that the thread has not written. None if it has no place.
+    unwritten: Option<Location>,
 }
 
 impl Session {
-    /// The last value of the variable `name` of the source for the focused thread; none if it has a place now, had none before, or the user
+    /// The last value of the variable `name` of the source for the focused thread; none if it has a value now, had none before, or the user
     /// interrupts.
     pub fn last_known(&mut self, name: &str, format: Option<Format>, interrupt: &mut dyn InterruptCheck) -> Option<LastKnown> {
-        let (variables, depth) = self.without_place(name)?;
+        let WithoutValue { variables, depth, unwritten } = self.without_value(name)?;
         let (now, focus) = (self.time(), self.focus);
         let data = self.debug_data.clone();
         let info = data.get(self.program())?;
@@ -63,7 +78,7 @@ impl Session {
                     is_before_call = true;
                     Choice::Stop
                 }
-                std::cmp::Ordering::Equal if is_same && variables.at(info, past.pc).is_some() => Choice::Stop,
+                std::cmp::Ordering::Equal if is_same && variables.had_value(info, past.pc, unwritten.as_ref()) => Choice::Stop,
                 _ => Choice::Continue,
             }
         });
@@ -92,9 +107,8 @@ impl Session {
         Some(Value::Source(object.value(&context, Some(&frame)).ok()?).text(&context, format))
     }
 
-    /// The variable that `name` means for the focused thread, and the calls around its frame, if it has no place at the present
-    /// instruction.
-    fn without_place(&self, name: &str) -> Option<(Variables, u32)> {
+    /// The variable that `name` means for the focused thread, if it has no value at the present instruction.
+    fn without_value(&self, name: &str) -> Option<WithoutValue> {
         let context = self.eval_context();
         let frame = context.frame().ok()?;
         // Of a tensor a register holds some elements.
@@ -103,7 +117,17 @@ impl Session {
         }
         let found = source_names::find(&context, Some(&frame), name)?;
         let variables = Variables { scope: found.scope?, name: name.to_string() };
-        let has_place = variables.at(found.info, frame.position()).is_some();
-        (!has_place && !found.variable.locations.is_empty()).then_some((variables, frame.depth))
+        let Some(here) = variables.at(found.info, frame.position()) else {
+            let has_any = !found.variable.locations.is_empty();
+            return has_any.then_some(WithoutValue { variables, depth: frame.depth, unwritten: None });
+        };
+        // Another register may have held it before.
+        let location = here.variable.location_at(frame.position())?;
+        if here.variable.locations.iter().all(|entry| entry.location == *location) {
+            return None;
+        }
+        let ObjectPlace::Register(register) = here.object(&context, Some(&frame)).ok()?.place else { return None };
+        let unwritten = if scope::is_written(&frame, &register) { None } else { Some(location.clone()) };
+        unwritten.map(|location| WithoutValue { variables, depth: frame.depth, unwritten: Some(location) })
     }
 }

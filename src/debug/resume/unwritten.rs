@@ -5,16 +5,18 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::cause::Cause;
+use super::variable::Assigned;
 use crate::debug::breakpoints::Trigger;
+use crate::debug::expression::Expression;
 use crate::debug::focus::Focus;
 use crate::debug::memory;
 use crate::debug::session::{InterruptCheck, Session};
-use crate::debug::target::{MemoryTarget, PartStorage, Target, VariableTarget};
+use crate::debug::target::{MemoryTarget, PartStorage, Target, VariablePart, VariableTarget};
 use crate::debug::value::{SourceValue, Value};
 use crate::debug::watched_access::{Unwritten, WatchedAccess};
 use crate::isa::Space;
 use crate::machine::{AccessKind, Event, EventKind, EventMask, LaneMask, Machine, Observer, Tick};
-use crate::program::{Param, ParamStorage};
+use crate::program::{Param, ParamStorage, Variable};
 
 /// Most bytes that are looked at.
 const BYTES_MAX: u64 = 1 << 12;
@@ -82,7 +84,7 @@ impl Observer for FirstWrites {
 }
 
 impl Session {
-    /// Notes in an object of the source which of its bytes the focused thread has not written, if it lies in the selected frame.
+    /// Notes in an object of the source which of its bytes the focused thread has not written, if it lies in a frame of its.
     pub fn note_unwritten(&mut self, value: &mut Value, interrupt: &mut dyn InterruptCheck) {
         if let Value::Source(value) = value {
             self.note_unwritten_in_lanes([(self.focus.lane, value)], interrupt);
@@ -99,7 +101,7 @@ impl Session {
         let mut objects: BTreeMap<Place, Vec<(usize, &mut SourceValue)>> = BTreeMap::new();
         for (lane, value) in values {
             self.focus = Focus { lane, ..focus };
-            let place = value.place.and_then(|(space, address)| self.place_in_frame(space, address, value.bytes.len() as u64, interrupt));
+            let place = value.place.and_then(|(space, address)| self.place_in_frame(space, address, value.span(), interrupt));
             if let Some(place) = place {
                 objects.entry(place).or_default().push((lane as usize % 32, value));
             }
@@ -111,19 +113,34 @@ impl Session {
             let memory = place.start..place.end;
             let is_enough = |found: &FirstWrites| found.are_all_written(now);
             if let Some(found) = self.first_writes((focus, lanes), memory.clone(), place.since..now, is_enough, interrupt) {
-                values.into_iter().for_each(|(lane, value)| value.unwritten = found.unwritten(memory.clone(), lane, now));
+                values.into_iter().for_each(|(lane, value)| value.note_unwritten(&found.unwritten(memory.clone(), lane, now)));
             }
         }
     }
 
-    /// The lane that owns a number in the local memory of the selected frame, if it has not written all of it; no lane for other memory.
+    /// Notes which lanes have not written the number in local memory that an expression names over lanes.
+    pub fn note_unwritten_numbers(&mut self, expression: &Expression, value: &mut Value, interrupt: &mut dyn InterruptCheck) {
+        let Value::Lanes(lanes) = value else { return };
+        let Some(mut numbers) = expression.numbers_over_lanes(&self.eval_context()) else { return };
+        self.note_unwritten_in_lanes(numbers.objects(), interrupt);
+        let unwritten = numbers.objects().filter(|(_, number)| !number.unwritten.is_empty());
+        let unwritten = unwritten.fold(LaneMask::NONE, |all, (lane, _)| all | LaneMask::of(lane as usize % 32));
+        lanes.undefined |= unwritten;
+        // Where no lane has a value, there is none to show.
+        if !(lanes.mask & !unwritten).is_empty() {
+            lanes.mask &= !unwritten;
+        }
+    }
+
+    /// The lane that owns a number in the local memory of a frame, if it has not written all of it; no lane for other memory.
     pub fn unwritten_lanes(&mut self, place: &MemoryTarget, interrupt: &mut dyn InterruptCheck) -> LaneMask {
-        let is_number = place.bytes == u64::from(place.ty.bytes()) && place.space == Space::Local;
+        let is_number = (place.field.is_some() || place.bytes == u64::from(place.ty.bytes())) && place.space == Space::Local;
         if !is_number {
             return LaneMask::NONE;
         }
         let bytes = vec![0; place.bytes as usize];
-        let mut value = SourceValue { ty: None, bytes, place: Some((place.space, place.address)), count: None, unwritten: Vec::new() };
+        let mut value =
+            SourceValue { ty: None, bytes, place: Some((place.space, place.address)), count: None, stride: None, unwritten: Vec::new() };
         self.note_unwritten_in_lanes([(self.focus.lane, &mut value)], interrupt);
         if value.unwritten.is_empty() { LaneMask::NONE } else { place.owner.lane_mask() }
     }
@@ -174,6 +191,20 @@ impl Session {
                 access.unwritten = Unwritten { before: of_time(access.time), after: of_time(access.time + 1) };
             }
         }
+    }
+
+    /// What the lanes of a variable have written of the local memory that it lies in, up to now; none if it lies in none.
+    pub(super) fn written_of(&mut self, target: &VariableTarget, interrupt: &mut dyn InterruptCheck) -> Option<Assigned> {
+        let local = |part: &VariablePart| match part.storage {
+            PartStorage::Memory { space: Space::Local, address } => Some(address..address.checked_add(u64::from(part.bytes))?),
+            PartStorage::Memory { .. } | PartStorage::Register { .. } | PartStorage::Known(_) | PartStorage::Removed => None,
+        };
+        let memory = target.parts().find_map(local)?;
+        let (now, since) = (self.time(), target.since.max(self.machine().start()));
+        let thread = Focus { block: target.block, warp: target.warp, lane: 0, frame: 0 };
+        let is_enough = |found: &FirstWrites| found.are_all_written(now);
+        let found = self.first_writes((thread, target.lanes), memory, since..now, is_enough, interrupt)?;
+        Some(Assigned::of_memory(found.ticks.into_iter().filter(|(_, tick)| *tick < now).map(|(byte, _)| byte).collect()))
     }
 
     /// When lanes of the warp of a thread have written these bytes of their local memory first, of the writes at these ticks; the latest
@@ -227,31 +258,39 @@ impl Session {
         found.unwritten(memory, lane, now)
     }
 
-    /// The place of these bytes, if they lie in the local memory of the selected frame.
+    /// The place of these bytes, if they lie in the local memory of a frame of the focused thread.
     fn place_in_frame(&mut self, space: Space, address: u64, bytes: u64, interrupt: &mut dyn InterruptCheck) -> Option<Place> {
         let (memory, depth, code) = self.bytes_in_frame(space, address, bytes)?;
         let thread = Focus { frame: 0, ..self.focus };
         Some(Place { start: memory.start, end: memory.end, since: self.frame_start(thread, depth, &code, interrupt) })
     }
 
-    /// These bytes in local memory, if they lie in that of the selected frame, with the calls around the frame and its code.
+    /// These bytes in local memory, if they lie in that of a frame of the focused thread, with the calls around the frame and its code.
     fn bytes_in_frame(&self, space: Space, address: u64, bytes: u64) -> Option<(Range<u64>, u32, Range<u32>)> {
         let context = self.eval_context();
-        let frame = context.frame().ok()?;
         let found = memory::locate(&context, space, address, bytes).ok().filter(|found| found.space == Space::Local)?;
-        let function = context.function(&frame);
-        let base = u64::from(frame.base.local);
         let end = found.address.checked_add(bytes)?;
-        let is_own = found.address >= base && end <= base + u64::from(function.frame_bytes);
-        // Arguments are written by the call.
-        let is_param = |param: &Param| match param.storage {
-            ParamStorage::Frame(offset) => {
-                let start = base + u64::from(offset);
-                found.address < start + u64::from(param.bytes) && start < end
-            }
-            ParamStorage::Register(..) | ParamStorage::Kernel(_) => false,
-        };
-        let is_own = is_own && !function.params.iter().any(is_param);
-        is_own.then(|| (found.address..end, frame.depth, function.code.clone()))
+        let frames = context.frames().ok()?;
+        frames.iter().find_map(|frame| {
+            let function = context.function(frame);
+            let base = u64::from(frame.base.local);
+            let is_own = found.address >= base && end <= base + u64::from(function.frame_bytes);
+            // Arguments are written by the call.
+            let is_param = |param: &Param| match param.storage {
+                ParamStorage::Frame(offset) => {
+                    let start = base + u64::from(offset);
+                    found.address < start + u64::from(param.bytes) && start < end
+                }
+                ParamStorage::Register(..) | ParamStorage::Kernel(_) => false,
+            };
+            // What is passed to a call and returned by it is no variable.
+            let is_of_call = |variable: &Variable| {
+                let start = base + variable.location.address;
+                variable.location.space == Space::ParamFunc && found.address < start + variable.bytes && start < end
+            };
+            let mut own = context.program().variables.iter().filter(|variable| variable.function == Some(frame.function));
+            let is_own = is_own && !function.params.iter().any(is_param) && !own.any(is_of_call);
+            is_own.then(|| (found.address..end, frame.depth, function.code.clone()))
+        })
     }
 }

@@ -1,6 +1,6 @@
 //! The values that a watched variable of the source has during a run, lane by lane, and whether its frame is there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::watchpoint::register_value;
 use crate::debug::focus::Focus;
@@ -8,7 +8,7 @@ use crate::debug::memory::{self, ByteRange};
 use crate::debug::target::{PartStorage, VariablePart, VariableTarget};
 use crate::debug::tensors::moves::{Source, moves};
 use crate::isa::Space;
-use crate::machine::{Issue, IssuePoint, LaneMask, Machine, Tick, Warp, frames};
+use crate::machine::{AccessEvent, Issue, IssuePoint, LaneMask, Machine, Tick, Warp, frames};
 use crate::program::operands::{Use, registers_of};
 use crate::program::{Bank, Inst, Pc, Program, Slot};
 
@@ -20,6 +20,8 @@ pub type Values = Vec<Option<Vec<u8>>>;
 pub struct Assigned {
     /// Each of these registers, with what is known of it; none before the first instruction in the frame of the variable.
     registers: Option<BTreeMap<(Bank, Slot), AssignedRegister>>,
+    /// The bytes of local memory that the lanes have written since the frame began, by address and lane; none if that is not known.
+    written: Option<BTreeSet<(u64, usize)>>,
 }
 
 /// What is known of a register.
@@ -47,6 +49,27 @@ pub struct WatchedValues {
 }
 
 impl Assigned {
+    /// What is known of a variable of which these bytes of local memory, by address and lane, have been written.
+    pub(super) fn of_memory(written: BTreeSet<(u64, usize)>) -> Self {
+        Self { registers: None, written: Some(written) }
+    }
+
+    /// Notes what an access writes of the local memory of a variable; the lanes that write a byte of it for the first time.
+    pub(super) fn write_memory(&mut self, target: &VariableTarget, event: &AccessEvent<'_>) -> LaneMask {
+        let Some(written) = &mut self.written else { return LaneMask::NONE };
+        let mut first = LaneMask::NONE;
+        for part in target.parts() {
+            let PartStorage::Memory { space: Space::Local, address } = part.storage else { continue };
+            for lane in (event.lanes & target.lanes).iter() {
+                let start = event.addresses[lane];
+                let end = start.saturating_add(event.bytes.into()).min(address.saturating_add(part.bytes.into()));
+                let is_new = (start.max(address)..end).fold(false, |is_new, at| written.insert((at, lane)) || is_new);
+                first |= if is_new { LaneMask::of(lane) } else { LaneMask::NONE };
+            }
+        }
+        first
+    }
+
     fn register(&self, bank: Bank, slot: Slot) -> AssignedRegister {
         self.registers.as_ref().and_then(|registers| registers.get(&(bank, slot))).copied().unwrap_or_default()
     }
@@ -175,7 +198,7 @@ impl VariableTarget {
         for part in self.parts_at(self.position(warp, lane)?)? {
             self.append(&mut value, part, (warp, lane), state)?;
         }
-        Some(value)
+        Some(if let Some(field) = self.field { field.value(&value) } else { value })
     }
 
     fn append(

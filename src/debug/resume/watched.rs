@@ -6,7 +6,7 @@ use super::SLICE;
 use super::backward::{Choice, EarlierInstruction};
 use super::cause::{Cause, is_done};
 use super::history::History;
-use super::variable::Values;
+use super::variable::{Assigned, Values, WatchedValues};
 use super::watcher::{AccessCandidate, Candidate, Watcher};
 use super::watchpoint::Watchpoint;
 use crate::debug::breakpoints::{Breakpoint, Trigger, WatchMode};
@@ -44,7 +44,8 @@ impl Session {
         let (number, mode) = (watched.number, watched.mode);
         let (target, values, assigned) = watched.variable()?;
         let now = target.values(self.machine(), assigned);
-        let changed = target.changed(values, &now);
+        // A value that is written over nothing is new, even if it is what the memory reads as.
+        let changed = target.changed(values, &now) | candidate.first;
         let lanes = match mode {
             WatchMode::Change => changed,
             WatchMode::Read => candidate.lanes,
@@ -160,6 +161,16 @@ impl Session {
                 Some(_) | None => return found,
             }
         }
-        self.variable_changes(target, target.since, end, interrupt)
+        // The first write to memory may leave the value that the memory reads as.
+        let until = if target.is_in_memory() { now } else { end };
+        self.variable_changes(target, target.since, until, interrupt)
+    }
+
+    /// What a watchpoint that begins now knows of its variable: what of it the threads have written.
+    pub fn watched_from_now(&mut self, number: u32, target: &VariableTarget, interrupt: &mut dyn InterruptCheck) {
+        let Some(assigned) = self.written_of(target, interrupt) else { return };
+        let (time, values) = (self.time(), target.values(self.machine(), &Assigned::default()));
+        self.watched_values.retain(|watched| watched.number != number);
+        self.watched_values.push(WatchedValues { number, time, values, assigned });
     }
 }

@@ -68,6 +68,8 @@ pub struct AccessCandidate {
     pub copy: Option<(u64, Tick)>,
     /// The lowest accessed address, for an access to memory by threads.
     pub address: Option<u64>,
+    /// The lanes that write a byte of a variable for the first time.
+    pub first: LaneMask,
 }
 
 /// The stepped threads.
@@ -270,9 +272,10 @@ impl Observer for Watcher {
 
 impl Watcher {
     fn access(&mut self, event: &AccessEvent<'_>) -> bool {
-        for (index, watchpoint) in self.watchpoints.iter().enumerate() {
+        for (index, watchpoint) in self.watchpoints.iter_mut().enumerate() {
             let lanes = watchpoint.accessing_lanes(event);
-            if !lanes.is_empty() {
+            let first = watchpoint.note_written(event);
+            if !(lanes | first).is_empty() {
                 self.candidates.push(Candidate::Accessed(
                     index,
                     AccessCandidate {
@@ -281,6 +284,7 @@ impl Watcher {
                         kind: event.kind,
                         copy: None,
                         address: event.addresses.get(lanes.first()).copied(),
+                        first,
                     },
                 ));
             }
@@ -293,7 +297,8 @@ impl Watcher {
         let CopyEvent { copy, lanes, stage, tick, replaces: _ } = *event;
         for (index, watchpoint) in self.watchpoints.iter().enumerate() {
             if let Some(kind) = watchpoint.access_by_copy(event) {
-                let access = AccessCandidate { place: copy.issued, lanes, kind, copy: Some((copy.id, tick)), address: None };
+                let access =
+                    AccessCandidate { place: copy.issued, lanes, kind, copy: Some((copy.id, tick)), address: None, first: LaneMask::NONE };
                 self.candidates.push(Candidate::Accessed(index, access));
             }
         }
@@ -314,7 +319,7 @@ impl Watcher {
             let (lanes, copy) = (event.lanes, Some((wgmma.id, event.tick)));
             self.candidates.push(Candidate::Accessed(
                 index,
-                AccessCandidate { place: wgmma.issued, lanes, kind: AccessKind::Read, copy, address: None },
+                AccessCandidate { place: wgmma.issued, lanes, kind: AccessKind::Read, copy, address: None, first: LaneMask::NONE },
             ));
         }
         !self.candidates.is_empty()
@@ -361,7 +366,7 @@ impl Watcher {
         for (index, watchpoint) in self.watchpoints.iter_mut().enumerate() {
             let is_left = watchpoint.follow_frame(issue, warp);
             if let Some((kind, lanes)) = watchpoint.access_in(issue, warp) {
-                let access = AccessCandidate { place: issue.point, lanes, kind, copy: None, address: None };
+                let access = AccessCandidate { place: issue.point, lanes, kind, copy: None, address: None, first: LaneMask::NONE };
                 self.candidates.push(Candidate::Accessed(index, access));
             }
             self.candidates.extend(is_left.then_some(Candidate::Left(index, *issue)));
@@ -383,8 +388,10 @@ impl Watcher {
             if !lanes.is_empty()
                 && !self.candidates.iter().any(|candidate| matches!(candidate, Candidate::Accessed(other, _) if *other == index))
             {
-                self.candidates
-                    .push(Candidate::Accessed(index, AccessCandidate { place, lanes, kind: AccessKind::Write, copy: None, address: None }));
+                self.candidates.push(Candidate::Accessed(
+                    index,
+                    AccessCandidate { place, lanes, kind: AccessKind::Write, copy: None, address: None, first: LaneMask::NONE },
+                ));
             }
         }
         let woken = self

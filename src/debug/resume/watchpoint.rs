@@ -1,5 +1,6 @@
 //! The object of a watchpoint (a register, bytes of memory, or a variable) during a run, and what it held when last read.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -55,23 +56,18 @@ impl Watchpoint {
             }
             Target::Register(_) | Target::Memory(_) => false,
         };
+        // Nothing is written of a variable whose frame begins now or later.
+        let assigned = match &target {
+            Target::Variable(target) if machine.tick() <= target.since => Assigned::of_memory(BTreeSet::new()),
+            Target::Variable(_) | Target::Register(_) | Target::Memory(_) => Assigned::default(),
+        };
         let code = function.map(|id| &program.functions[id.index()]).map_or(0..0, |function| function.code.clone());
         let needs_program = match target {
             Target::Variable(_) => true,
             Target::Register(_) => mode != WatchMode::Change,
             Target::Memory(_) => false,
         };
-        Self {
-            number,
-            target,
-            mode,
-            bytes,
-            values,
-            assigned: Assigned::default(),
-            is_in_frame,
-            code,
-            program: needs_program.then(|| Arc::clone(program)),
-        }
+        Self { number, target, mode, bytes, values, assigned, is_in_frame, code, program: needs_program.then(|| Arc::clone(program)) }
     }
 
     /// A watchpoint on memory whose bytes are not compared.
@@ -154,7 +150,7 @@ impl Watchpoint {
     /// Reads its bytes again when a launch begins: buffers are filled without a write event. A variable of the kernel has no value then.
     pub fn reread(&mut self, machine: &Machine) {
         self.bytes = bytes_of(&self.target, machine);
-        (self.values, self.assigned) = (None, Assigned::default());
+        (self.values, self.assigned) = (None, Assigned::of_memory(BTreeSet::new()));
     }
 
     /// Reads the initial value of a register whose frame has just been created, before `warp` executes.
@@ -198,6 +194,19 @@ impl Watchpoint {
             _ => event.lanes,
         };
         lanes.filter(|lane| overlaps(lane, target.address, target.address.saturating_add(target.bytes)))
+    }
+
+    /// Notes what an access writes of a variable in local memory; the lanes that write a byte of it for the first time. A bit field has no
+    /// bytes of its own, and arguments are written by the call.
+    pub fn note_written(&mut self, event: &AccessEvent<'_>) -> LaneMask {
+        let Target::Variable(target) = &self.target else { return LaneMask::NONE };
+        let is_own = (target.block, target.warp) == (event.point.block, event.point.warp.number());
+        let is_in_frame = is_own && event.depth >= target.depth && event.point.tick >= target.since;
+        if !is_in_frame || event.kind == AccessKind::Read || same_space(event.space) != Space::Local {
+            return LaneMask::NONE;
+        }
+        let first = self.assigned.write_memory(target, event);
+        if target.field.is_some() || target.is_parameter || self.mode == WatchMode::Read { LaneMask::NONE } else { first }
     }
 
     /// The kind of access that a copy makes, if the watchpoint stops at it. A copy counts as a write when it is issued, because its
@@ -349,7 +358,7 @@ fn memory_bytes(target: &MemoryTarget, machine: &Machine) -> Option<Vec<u8>> {
     }
     let mut out = vec![0; usize::try_from(bytes).ok()?];
     memory::fill(machine, &ByteRange { space, owner, address, bytes }, &mut out)?;
-    Some(out)
+    Some(if let Some(field) = target.field { field.value(&out) } else { out })
 }
 
 fn register_values(target: &RegisterTarget, warp: &Warp) -> Vec<u8> {

@@ -136,9 +136,22 @@ pub fn parameters<'a>(info: &'a DebugInfo, function: &Function) -> Vec<&'a Varia
     if parameters.len() == function.params.len() { parameters } else { Vec::new() }
 }
 
-/// The value of the enumerator called `name`, with or without its namespaces, and the size of its type.
-pub fn enumerator(context: &EvalContext<'_>, name: &str) -> Option<(i64, u64)> {
-    context.debug_info()?.enumerators.get(name).copied()
+/// The enumerator called `name`, with or without its namespaces, as an object of its type.
+pub fn enumerator<'a>(context: &EvalContext<'a>, name: &str) -> Option<SourceObject<'a>> {
+    let info = context.debug_info()?;
+    let (value, ty) = *info.enumerators.get(name)?;
+    let bytes = usize::try_from(info.bytes(Some(ty))).ok()?;
+    Some(SourceObject { info, ty: Some(ty), place: ObjectPlace::Value(Parts::of(&value.to_le_bytes(), bytes)), bits: None })
+}
+
+/// The object that a member function is called for, `this`, if it has a member called `name` that no variable of the function hides.
+pub fn member_of_this<'a>(context: &EvalContext<'a>, frame: Option<&Frame<'a>>, name: &str) -> Option<SourceVariable<'a>> {
+    if find(context, frame, name).is_some_and(|variable| variable.scope.is_some()) {
+        return None;
+    }
+    let this = find(context, frame, "this").filter(|this| this.scope.is_some())?;
+    let Type::Pointer { to, .. } = this.info.types[this.info.stripped(this.variable.ty)?] else { return None };
+    types::member(this.info, to, name).map(|_| this)
 }
 
 impl SourceVariable<'_> {

@@ -5,6 +5,7 @@ use crate::debug::eval_context::{EvalContext, Frame};
 use crate::debug::file_line::source_line;
 use crate::debug::memory::{self, MemoryError};
 use crate::debug::names::scope::{self, Named, RegisterLocation, register_bits};
+use crate::debug::target::BitField;
 use crate::debug::value::number::little_endian;
 use crate::dwarf::{Base, Cell, DebugInfo, Location, LocationError, Resolver, ScopeKind, Storage, Symbol, Type, TypeId};
 use crate::isa::Space;
@@ -142,7 +143,8 @@ impl<'a> SourceVariable<'a> {
         let place = thread.place(&place).map_err(|message| ObjectError::Other(format!("'{}': {message}", name())))?;
         let place = match place {
             ObjectPlace::Register(register) => self.parameter_before_its_load(context, frame, &register).unwrap_or(place),
-            place => place,
+            ObjectPlace::Memory(..) => self.parameter_before_its_store(context, frame).unwrap_or(place),
+            ObjectPlace::Value(_) | ObjectPlace::Kept(_) => place,
         };
         Ok(SourceObject { info: self.info, ty: self.variable.ty, place, bits: None })
     }
@@ -166,6 +168,18 @@ impl<'a> SourceVariable<'a> {
             return None;
         }
         if frame.position() > load { None } else { self.parameter_of_module(function, frame) }
+    }
+
+    /// The parameter of the module that the first instructions of a function, those of its first line, store where the debug data has it,
+    /// for a thread that has not come to the next line yet.
+    fn parameter_before_its_store(&self, context: &EvalContext<'a>, frame: Option<&Frame<'a>>) -> Option<ObjectPlace<'a>> {
+        let frame = frame.filter(|_| self.variable.is_parameter)?;
+        let (function, program) = (context.function(frame), context.program());
+        let line = |pc: u32| program.source_lines.get(pc as usize).copied().flatten();
+        let first = line(function.code.start)?;
+        let is_control = |pc: u32| program.code.get(pc as usize).is_some_and(|inst| matches!(inst.op, Op::Control(_)));
+        let is_before = (function.code.start..=frame.position().0).all(|pc| line(pc) == Some(first) && !is_control(pc));
+        if is_before { self.parameter_of_module(function, frame) } else { None }
     }
 
     /// The parameter of the module that a parameter is, where that still has its value: before the first instruction at which the compiler
@@ -384,15 +398,16 @@ impl<'a> SourceObject<'a> {
     /// # Errors
     /// They cannot be read.
     pub fn contents(&self, context: &EvalContext<'a>, frame: Option<&Frame<'a>>) -> Result<Vec<u8>, ObjectError> {
-        let bytes = self.bytes();
-        let Some((low, count)) = self.bits else { return self.read(context, frame, bytes) };
+        let Some(bits) = self.bits else { return self.read(context, frame, self.bytes()) };
         // A bit field may reach into the byte after its storage.
-        let holding = self.read(context, frame, u64::from((low + count).div_ceil(8)))?;
-        let shifted = little_endian(&holding) >> low;
-        let kept = shifted & ((1_u128 << count) - 1);
-        let is_signed = super::types::is_signed(self.info, self.ty);
-        let extended = if is_signed && kept >> (count - 1) != 0 { kept | (u128::MAX << count) } else { kept };
-        Ok(extended.to_le_bytes()[..(bytes as usize).clamp(1, 16)].to_vec())
+        let holding = self.read(context, frame, u64::from(BitField::holding_bytes(bits)))?;
+        Ok(self.field(bits).value(&holding))
+    }
+
+    /// The bit field that it is in the bytes that hold it.
+    pub fn field(&self, (low, count): (u32, u32)) -> BitField {
+        let bytes = u32::try_from(self.bytes()).unwrap_or(0);
+        BitField { low, count, signed: super::types::is_signed(self.info, self.ty), bytes }
     }
 
     fn read(&self, context: &EvalContext<'a>, frame: Option<&Frame<'a>>, bytes: u64) -> Result<Vec<u8>, ObjectError> {

@@ -77,7 +77,7 @@ fn keyword(kind: RecordKind) -> &'static str {
 pub fn layout(info: &DebugInfo, ty: Option<TypeId>) -> String {
     let Some(id) = info.stripped(ty) else { return name(info, ty) };
     match &info.types[id] {
-        Type::Record { kind, name, members, .. } => record(info, *kind, name.as_deref(), members),
+        Type::Record { kind, name, members, .. } => record(info, (*kind, name.as_deref()), members, NESTING_MAX),
         Type::Enumeration { name, enumerators, .. } => {
             let name = name.as_deref().map_or(String::new(), |name| format!("{name} "));
             format!("enum {name}{{{}}}", enumerator_list(enumerators))
@@ -100,12 +100,21 @@ fn enumerator_list(enumerators: &[Enumerator]) -> String {
     enumerators.iter().map(text).collect::<Vec<_>>().join(", ")
 }
 
-fn record(info: &DebugInfo, kind: RecordKind, name: Option<&str>, members: &[Member]) -> String {
+fn record(info: &DebugInfo, (kind, name): (RecordKind, Option<&str>), members: &[Member], depth: u32) -> String {
     let (bases, members): (Vec<&Member>, Vec<&Member>) = members.iter().partition(|member| member.is_base);
     let bases: Vec<String> = bases.iter().map(|base| format!("public {}", self::name(info, base.ty))).collect();
     let bases = if bases.is_empty() { String::new() } else { format!(": {} ", bases.join(", ")) };
     let mut text = format!("{} {}{bases}{{\n", keyword(kind), name.map_or(String::new(), |name| format!("{name} ")));
     for member in members {
+        // The members of a record without a name are members of this one.
+        if let (None, None, Some(Type::Record { kind, members, .. })) =
+            (&member.name, member.bits, info.stripped(member.ty).map(|ty| &info.types[ty]))
+            && depth > 0
+        {
+            let inner = record(info, (*kind, None), members, depth - 1);
+            text.push_str(&format!("{INDENT}{};\n", inner.replace('\n', &format!("\n{INDENT}"))));
+            continue;
+        }
         let bits = member.bits.map_or(String::new(), |(_, count)| format!(" : {count}"));
         text.push_str(&format!("{INDENT}{}{bits};\n", declaration(info, member.ty, member.name.as_deref().unwrap_or(""))));
     }

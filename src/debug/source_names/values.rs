@@ -17,7 +17,7 @@ use crate::debug::eval_context::EvalContext;
 use crate::debug::memory;
 use crate::debug::value::number::{self, little_endian};
 use crate::debug::value::{Format, Scalar, SourceValue, Type as ValueType};
-use crate::dwarf::{DebugInfo, Member, PointerKind, Type, TypeId};
+use crate::dwarf::{DebugInfo, Enumerator, Member, PointerKind, Type, TypeId};
 use crate::isa::{ScalarType, Space, TypeKind};
 
 /// Most elements of an array that are shown, and most characters of a string, as gdb's `print elements`.
@@ -164,7 +164,9 @@ impl Printer<'_, '_> {
         }
         match &self.info.types[id] {
             Type::Record { members, .. } => {
-                let shown: Vec<String> = members.iter().map(|member| self.member(member, contents, depth - 1)).collect();
+                // As in gdb, bits without a name are not shown.
+                let members = members.iter().filter(|member| member.name.is_some() || member.bits.is_none());
+                let shown: Vec<String> = members.map(|member| self.member(member, contents, depth - 1)).collect();
                 format!("{{{}}}", shown.join(", "))
             }
             Type::Array { of, .. } => self.array(*of, contents, depth - 1),
@@ -207,8 +209,18 @@ impl Printer<'_, '_> {
 
     fn array(&self, of: Option<TypeId>, contents: Contents<'_>, depth: u32) -> String {
         let size = (self.info.bytes(of) as usize).max(1);
-        if types::is_character(self.info, of) && self.format.is_none() && !contents.is_undefined() {
-            return string(contents.bytes);
+        if types::is_character(self.info, of) && self.format.is_none() {
+            // What is written at the beginning is a string.
+            let written = contents.unwritten.iter().position(|unwritten| *unwritten).unwrap_or(contents.bytes.len());
+            let rest = contents.bytes.len() - written;
+            match contents.get(written..contents.bytes.len()) {
+                _ if rest == 0 => return string(contents.bytes),
+                Some(after) if written > 0 && after.unwritten.iter().all(|unwritten| *unwritten) => {
+                    let more = if rest > 1 { format!(" <repeats {rest} times>") } else { String::new() };
+                    return format!("{}, {UNDEFINED}{more}", string(&contents.bytes[..written]));
+                }
+                Some(_) | None => {}
+            }
         }
         let count = contents.bytes.len() / size;
         let elements: Vec<Contents<'_>> = (0..count).filter_map(|index| contents.get(index * size..(index + 1) * size)).collect();
@@ -243,7 +255,7 @@ impl Printer<'_, '_> {
             Type::Enumeration { enumerators, .. } => {
                 let value = number::to_integer(ty, scalar.bits).unwrap_or(0);
                 let named = enumerators.iter().find(|one| i128::from(one.value) == value);
-                named.map_or_else(|| value.to_string(), |one| one.name.to_string())
+                named.map_or_else(|| flags(enumerators, value).unwrap_or_else(|| value.to_string()), |one| one.name.to_string())
             }
             Type::Pointer { to, space, .. } => {
                 let space = space.unwrap_or(Space::Generic);
@@ -271,6 +283,20 @@ impl Printer<'_, '_> {
         let more = if text.len() == ELEMENTS_MAX { "..." } else { "" };
         Some(format!("\"{}\"{more}", text.iter().map(|byte| in_string(*byte)).collect::<String>()))
     }
+}
+
+/// `(app::A | app::B)`, of an enumeration whose values have no bit in common; none of other ones, and of 0.
+fn flags(enumerators: &[Enumerator], value: i128) -> Option<String> {
+    let bits = |one: &Enumerator| i128::from(one.value);
+    let are_flags = enumerators.iter().try_fold(0, |all: i128, one| (bits(one) >= 0 && all & bits(one) == 0).then_some(all | bits(one)));
+    let all = are_flags.filter(|_| value > 0)?;
+    let mut names: Vec<String> =
+        enumerators.iter().filter(|one| bits(one) != 0 && value & bits(one) == bits(one)).map(|one| one.name.to_string()).collect();
+    let unknown = value & !all;
+    if unknown != 0 || names.is_empty() {
+        names.push(format!("unknown: {:#x}", if names.is_empty() { value } else { unknown }));
+    }
+    Some(format!("({})", names.join(" | ")))
 }
 
 /// The characters at an address up to a zero, at most `max`; none if there is no memory.
@@ -349,6 +375,6 @@ impl<'a> SourceObject<'a> {
             super::ObjectPlace::Memory(space, address) => Some((space, address)),
             super::ObjectPlace::Register(_) | super::ObjectPlace::Value(_) | super::ObjectPlace::Kept(_) => None,
         };
-        Ok(SourceValue { ty: self.ty, bytes: self.contents(context, frame)?, place, count: None, unwritten: Vec::new() })
+        Ok(SourceValue { ty: self.ty, bytes: self.contents(context, frame)?, place, count: None, stride: None, unwritten: Vec::new() })
     }
 }

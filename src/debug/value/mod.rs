@@ -52,6 +52,8 @@ pub struct Lanes {
     pub mask: LaneMask,
     /// The bits; only those of `mask` are valid.
     pub bits: PerLane<u128>,
+    /// The lanes that were asked for as well and have no value yet.
+    pub undefined: LaneMask,
 }
 
 /// The elements of an array in memory.
@@ -80,6 +82,8 @@ pub struct SourceValue {
     pub place: Option<(Space, u64)>,
     /// The number of objects in a row; none for one object.
     pub count: Option<u64>,
+    /// The bytes from the start of one to that of the next, if they do not stand side by side.
+    pub stride: Option<u64>,
     /// For each byte, true if the thread has not written it; empty if all are written or it is not known.
     pub unwritten: Vec<bool>,
 }
@@ -143,6 +147,11 @@ impl Scalar {
 }
 
 impl Value {
+    /// The lanes that were asked for and have no value yet.
+    pub fn undefined(&self) -> LaneMask {
+        if let Value::Lanes(lanes) = self { lanes.undefined } else { LaneMask::NONE }
+    }
+
     /// True if a condition with this value holds: it is not zero, in any lane for lane values. An array is an address, which is true.
     pub fn is_true(&self) -> bool {
         match self {
@@ -153,6 +162,28 @@ impl Value {
             // A number is true if a bit of it is set; an aggregate is an address.
             Value::Source(source) => source.bytes.len() > 16 || source.bytes.iter().any(|byte| *byte != 0),
         }
+    }
+}
+
+impl SourceValue {
+    /// The bytes of memory from its first to its last byte.
+    pub fn span(&self) -> u64 {
+        match (self.stride, self.count) {
+            (Some(stride), Some(count @ 1..)) => stride.saturating_mul(count - 1).saturating_add(self.bytes.len() as u64 / count),
+            _ => self.bytes.len() as u64,
+        }
+    }
+
+    /// Notes which bytes of its span the thread has not written; none of them if it is empty.
+    pub fn note_unwritten(&mut self, of_span: &[bool]) {
+        let (Some(stride), Some(count @ 1..)) = (self.stride, self.count) else {
+            self.unwritten = of_span.to_vec();
+            return;
+        };
+        let size = self.bytes.len() as u64 / count;
+        let starts = (0..count).map(|index| index * stride);
+        let all: Vec<bool> = starts.flat_map(|start| start..start + size).filter_map(|at| of_span.get(at as usize).copied()).collect();
+        self.unwritten = if all.contains(&true) { all } else { Vec::new() };
     }
 }
 

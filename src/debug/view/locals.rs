@@ -11,7 +11,9 @@ use crate::debug::eval_context::{EvalContext, Frame, ThreadError};
 use crate::debug::expression::Expression;
 use crate::debug::inlined;
 use crate::debug::names::scope;
+use crate::debug::source_names::values::UNDEFINED;
 use crate::debug::source_names::{self, ObjectPlace, SourceObject, SourceVariable, types};
+use crate::debug::target::{MemoryTarget, Target};
 use crate::debug::tensors::Tensors;
 use crate::debug::value::{Format, SourceValue, Value, ValueText};
 use crate::dwarf::Storage;
@@ -35,11 +37,6 @@ pub struct LocalRow {
 }
 
 impl LocalRow {
-    /// True if it is in the local memory of the thread.
-    pub fn is_in_local_memory(&self) -> bool {
-        self.space == Space::Local.word()
-    }
-
     /// Shows in an object what the thread has not written.
     pub fn note_unwritten(&mut self, context: &EvalContext<'_>, unwritten: &UnwrittenBytes<'_>) {
         let evaluated = Expression::parse(&self.name).ok().and_then(|name| name.evaluate(context).ok());
@@ -48,6 +45,13 @@ impl LocalRow {
         {
             let unwritten = unwritten(place, value.bytes.len());
             self.value = Ok(Value::Source(SourceValue { unwritten, ..value }).text(context, None));
+            return;
+        }
+        let target = Expression::parse(&self.name).ok().and_then(|name| name.target(context).ok());
+        if let Some(Target::Memory(MemoryTarget { space, address, bytes, .. })) = target
+            && unwritten((space, address), usize::try_from(bytes).unwrap_or(0)).contains(&true)
+        {
+            self.value = Ok(ValueText::Scalar(UNDEFINED.to_string()));
         }
     }
 }
@@ -116,7 +120,9 @@ pub fn arguments(context: &EvalContext<'_>, format: Option<Format>) -> Result<Ve
     let frame = context.frame()?;
     // Triton's debug data has no parameters, but its own code has.
     let of_triton = context.tensors().filter(|tensors| tensors.kernel() == frame.function).map(Tensors::parameter_types);
-    if let Some(rows) = of_source(context, &frame, true, format).filter(|rows| !rows.is_empty() || of_triton.is_none()) {
+    let is_inlined = context.calls_around(&frame) != frame.inlined;
+    let has_none = is_inlined || context.function(&frame).params.is_empty();
+    if let Some(rows) = of_source(context, &frame, true, format).filter(|rows| !rows.is_empty() || of_triton.is_none() && has_none) {
         return Ok(rows);
     }
     let context = &context.with_names_as_in_ptx();
@@ -147,7 +153,7 @@ pub struct SourceArgument {
 
 /// The parameters of a frame's function in the source, if the debug data or the launch names them.
 pub fn source_arguments(context: &EvalContext<'_>, frame: &Frame<'_>) -> Vec<SourceArgument> {
-    if let Some(variables) = source_names::in_scope(context, frame, true) {
+    if let Some(variables) = source_names::in_scope(context, frame, true).filter(|variables| !variables.is_empty()) {
         let argument = |variable: &SourceVariable<'_>| {
             let object = variable.object(context, Some(frame)).ok().filter(|object| is_written(frame, object));
             let value = object.and_then(|object| object.value(context, Some(frame)).ok());

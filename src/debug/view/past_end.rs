@@ -2,13 +2,23 @@
 
 use super::contents::{MemoryObject, MemorySpace, memory_objects};
 use crate::debug::eval_context::EvalContext;
-use crate::debug::expression::Expression;
+use crate::debug::expression::{Expression, PastEnd};
 use crate::debug::names::symbols;
 use crate::isa::Space;
 
 /// What an expression shows instead of an element of the array or buffer that it indexes: `out[4096] is past the end of 'out' (4096
 /// elements): it is in[0]`. None if it stays inside.
 pub fn past_end(context: &EvalContext<'_>, text: &str) -> Option<String> {
+    let of_object = || {
+        let PastEnd { array, elements, is_before } = Expression::parse(text).ok()?.past_end(context)?;
+        let side = if is_before { "before the start" } else { "past the end" };
+        Some(format!("{} is {side} of '{array}' ({})", text.trim(), crate::base::counted(elements, "element")))
+    };
+    past_end_of_memory(context, text).or_else(of_object)
+}
+
+/// The same of variables of the module and buffers.
+fn past_end_of_memory(context: &EvalContext<'_>, text: &str) -> Option<String> {
     let (start, reached) = Expression::parse(text).ok()?.indexed(context)?;
     let (from, _) = object_at(context, start)?;
     let found = object_at(context, reached);

@@ -147,7 +147,7 @@ pub fn register_rows<'n>(
 fn value(context: &EvalContext<'_>, frame: &Frame<'_>, place: &RegisterLocation, lanes: Option<LaneMask>) -> Value {
     let ty = Type::Scalar(place.ty);
     let Some(lanes) = lanes else { return Value::Scalar(Scalar::new(ty, register_bits(frame, place).unwrap_or(0))) };
-    let mut values = Lanes { ty, mask: lanes, bits: [0; 32] };
+    let mut values = Lanes { ty, mask: lanes, bits: [0; 32], undefined: LaneMask::NONE };
     for lane in lanes.iter() {
         let own = context.same_frame(frame, lane as u32);
         values.bits[lane] = own.and_then(|own| register_bits(&own, place)).unwrap_or(0);

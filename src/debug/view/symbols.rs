@@ -10,6 +10,7 @@ use crate::debug::names::scope;
 use crate::debug::names::symbols::{self, Symbol};
 use crate::debug::source_names::{self, types};
 use crate::debug::value::{Scalar, Type, Value};
+use crate::dwarf::{Scope, ScopeKind};
 use crate::isa::Space;
 use crate::program::{FuncId, Pc, Program, Variable, listed_name, map, shown_name};
 
@@ -96,10 +97,21 @@ pub fn symbols(context: &EvalContext<'_>, part: &str) -> Vec<SymbolRow> {
     functions.chain(variables).chain(labels).filter(|row| row.name.contains(part) || listed_name(&row.name).contains(part)).collect()
 }
 
+/// The name of the inlined function that a scope is.
+fn inlined_name(scope: &Scope) -> Option<&str> {
+    match &scope.kind {
+        ScopeKind::Inlined { name, .. } => name.as_deref(),
+        ScopeKind::Function { .. } | ScopeKind::Block => None,
+    }
+}
+
 /// The names that functions have in the source: those of the module, and those that stand in the place of their calls.
-pub fn functions_of_source(program: &Program) -> Vec<String> {
-    let inlined = program.inlined_functions.entries().filter_map(|(_, name)| name.as_deref());
-    let all = program.functions.iter().map(|function| &*function.name).chain(inlined);
+pub fn functions_of_source(context: &EvalContext<'_>) -> Vec<String> {
+    let program = context.program();
+    let by_lines = program.inlined_functions.entries().filter_map(|(_, name)| name.as_deref());
+    let scopes = context.debug_info().map(|info| info.scopes.entries().map(|(_, scope)| scope));
+    let by_debug_data = scopes.into_iter().flatten().filter_map(inlined_name);
+    let all = program.functions.iter().map(|function| &*function.name).chain(by_lines).chain(by_debug_data);
     all.map(|name| shown_name(name).into_owned()).collect()
 }
 

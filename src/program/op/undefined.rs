@@ -1,8 +1,8 @@
 //! The lanes in which the result of an operation depends on undefined operands: registers that were never written.
 //!
 //! If a defined operand determines the result alone (`and` with 0, the source that `selp` does not select, the bytes that `prmt` does not
-//! pick), the result is defined. A register of several packed values is undefined only if all of them are, and `bfi` of an undefined field
-//! makes the whole register undefined: this errs towards false negatives.
+//! pick), the result is defined. A register of several packed values is undefined only if all of them are: this errs towards false
+//! negatives. Registers are looked at as a whole here; the checker of undefined values follows the bits of those operations that move them.
 
 use crate::base::lanes::{LaneMask, PerLane};
 use crate::program::{Bank, ListId, PredSrc, Program, Src};

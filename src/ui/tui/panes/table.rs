@@ -28,8 +28,10 @@ pub fn stack(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut
 pub fn locals(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut Canvas<'_>) -> String {
     let eval_context = context.session.eval_context();
     let mut locals = view::locals(&eval_context, None).map_err(|error| error.to_string());
-    let in_local_memory = locals.iter_mut().flatten().filter(|row| row.is_in_local_memory());
-    in_local_memory.for_each(|row| row.note_unwritten(&eval_context, &|memory, bytes| context.session.unwritten_in_kernel(memory, bytes)));
+    locals
+        .iter_mut()
+        .flatten()
+        .for_each(|row| row.note_unwritten(&eval_context, &|memory, bytes| context.session.unwritten_in_kernel(memory, bytes)));
     let (rows, without): (Vec<_>, Vec<_>) = locals.iter().flatten().cloned().partition(|row| row.value.is_ok());
     let names: Vec<&str> = without.iter().map(|row| row.name.as_str()).collect();
     let (title, mut table) = titled("locals", locals.map(|_| frames::locals(&rows)));
