@@ -108,7 +108,7 @@ pub struct MemoryTarget {
     /// Type of the value; of an array, of an element.
     pub ty: ScalarType,
     /// Of a bit field: its bits there.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub field: Option<BitField>,
 }
 
@@ -178,7 +178,7 @@ pub struct VariableTarget {
     /// The size in bytes of the places that hold it.
     pub bytes: u32,
     /// Of a bit field: its bits there.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub field: Option<BitField>,
     /// Where it is: the first that holds an instruction counts.
     pub places: Vec<VariablePlace>,

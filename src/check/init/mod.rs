@@ -167,7 +167,7 @@ impl InitChecker {
             });
             for ((lane, skip, bytes), origin, bits) in parts.filter(|((lane, ..), _, bits)| event.lanes.contains(*lane) && *bits != 0) {
                 let address = event.addresses[lane] + u64::from(skip);
-                // The bits of a register of 128 bits are not told apart.
+                // The bits of a register of 128 bits are taken for undefined.
                 let of_byte = |at: u32| (address + u64::from(at), if at < 8 { (bits >> (8 * at)) as u8 } else { u8::MAX });
                 let undefined: Vec<(u64, u8)> = (0..bytes).map(of_byte).filter(|(_, bits)| *bits != 0).collect();
                 match self.memory.undefine(event, lane, &undefined, *origin) {

@@ -6,7 +6,7 @@ use super::tree::NodeKind;
 use crate::debug::eval_context::EvalContext;
 use crate::debug::focus::Focus;
 use crate::debug::source_names::{SourceObject, types};
-use crate::debug::value::{Format, SourceValue, number};
+use crate::debug::value::{Format, SourceValue, Value, number};
 use crate::dwarf::Type;
 use crate::machine::LaneMask;
 
@@ -17,6 +17,7 @@ pub(super) fn over_lanes(expression: &Expression, context: &EvalContext<'_>, num
     let mut evaluator = Evaluator::new(context);
     match evaluator.referent(inner) {
         Ok(Referent::Source(object)) if is_aggregate(&object) != numbers => {}
+        Ok(Referent::Slice(_)) if !numbers => {}
         Ok(_) | Err(_) => return None,
     }
     let lanes = evaluator.lanes_for(&expression.root, *requested).ok()?;
@@ -25,6 +26,11 @@ pub(super) fn over_lanes(expression: &Expression, context: &EvalContext<'_>, num
         let mut evaluator = Evaluator::new(&context);
         let object = match evaluator.referent(inner) {
             Ok(Referent::Source(object)) => object.value(&context, evaluator.own_frame()).map_err(|error| error.to_string()),
+            Ok(Referent::Slice(row)) => match evaluator.objects(inner, &row) {
+                Ok(Value::Source(objects)) => Ok(objects),
+                Ok(_) => return None,
+                Err(error) => Err(error.to_string()),
+            },
             Ok(_) => return None,
             Err(error) => Err(error.to_string()),
         };

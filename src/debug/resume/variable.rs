@@ -63,8 +63,8 @@ impl Assigned {
             for lane in (event.lanes & target.lanes).iter() {
                 let start = event.addresses[lane];
                 let end = start.saturating_add(event.bytes.into()).min(address.saturating_add(part.bytes.into()));
-                let is_new = (start.max(address)..end).fold(false, |is_new, at| written.insert((at, lane)) || is_new);
-                first |= if is_new { LaneMask::of(lane) } else { LaneMask::NONE };
+                let count = (start.max(address)..end).filter(|at| written.insert((*at, lane))).count();
+                first |= if count > 0 { LaneMask::of(lane) } else { LaneMask::NONE };
             }
         }
         first
