@@ -224,8 +224,8 @@ fn restart_warp(finished: &mut Arc<Warp>, program: &Program, prepared: &Prepared
     }
 }
 
-/// A warp at the start of its kernel: its number in a block with this index, number and count of threads. Its registers are in the memory of
-/// `registers`.
+/// A warp at the start of its kernel, given its number in the block, the block's index and number, and the threads of the block. Its
+/// registers get the memory of `registers`.
 pub(in crate::machine) fn new_warp(
     program: &Program,
     prepared: &PreparedLaunch,
