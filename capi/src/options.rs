@@ -79,6 +79,8 @@ pub unsafe fn run_options(options: *const COptions) -> Result<Option<RunOptions>
             orders => orders,
         },
         execution: default.execution,
+        jobs: default.jobs,
+        short: default.short,
         host: None,
     }))
 }

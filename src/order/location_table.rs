@@ -12,6 +12,9 @@ const LINE: u64 = 128;
 /// A line: 0 for global memory, or the block slot of a block plus one; the address divided by [`LINE`]; and the bytes of the accesses.
 type LineKey = (u32, u64, u32);
 
+/// The values of a line by their offset.
+type Line<'a, T> = &'a [(u8, T)];
+
 /// Values by location.
 #[derive(Clone, Debug)]
 pub struct LocationTable<T> {
@@ -71,7 +74,7 @@ impl<T> LocationTable<T> {
 
     /// The values of several locations, with adjacent ones one after the other.
     pub fn all_of(&self, keys: impl Iterator<Item = LocationKey>) -> impl Iterator<Item = Option<&T>> {
-        let mut last: Option<(LineKey, &[(u8, T)], usize)> = None;
+        let mut last: Option<(LineKey, Line<'_, T>, usize)> = None;
         keys.map(move |key| {
             let (key, offset) = line_of(key);
             let (line, next) = match last {

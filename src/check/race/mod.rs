@@ -36,6 +36,7 @@ pub mod catalogue;
 mod cause;
 mod copies;
 mod detector;
+mod event_access;
 mod exemption;
 mod exits;
 mod lane_addresses;
@@ -71,6 +72,7 @@ pub use advice::{Construct, FunctionAnalysis, Language};
 
 use advice::{GroupWait, SyncAccess, SyncAccesses, Updates};
 use detector::{Conflict, Detector, Transitions};
+use event_access::{access_of, actor, element_bytes, operation, strength};
 use lane_addresses::LaneAddresses;
 use ordered_writes::OrderedWrites;
 pub use path::SynchronizationPath;
@@ -84,18 +86,17 @@ use crate::base::WarpId;
 use crate::check::catalogue::FindingId;
 use crate::check::checker::{Checker, CheckerRow};
 use crate::check::deferred::DeferredFindings;
-use crate::check::finding::SideAction;
 use crate::check::reachability::Reachability;
 use crate::check::reporter::Reporter;
 use crate::check::unordered_accesses::UnorderedAccesses;
 use crate::flow::result_uses::ResultUses;
 use crate::isa::{Ordering, Scope, Space};
 use crate::machine::{
-    AccessEvent, AccessKind, BlockId, CopyWait, Event, EventKind, EventMask, Execution, IssuePoint, LaneMask, LaunchEnd, LaunchStart,
-    PerLane, PreparedLaunch, Proxy, SharedRead, SyncEvent, SyncKind, Tick,
+    AccessEvent, AccessKind, BlockId, CopyWait, Event, EventKind, EventMask, Execution, LaneMask, LaunchEnd, LaunchStart, PerLane,
+    PreparedLaunch, Proxy, SharedRead, SyncEvent, SyncKind, Tick,
 };
-use crate::order::{Actor, Agent, AsyncKind, HappensBefore, Operation, StrongAccess};
-use crate::program::{self, AtomicOp, MemoryOp, Op, Pc, Program, map};
+use crate::order::{Actor, Agent, AsyncKind, HappensBefore, StrongAccess};
+use crate::program::{Pc, Program, map};
 
 /// The race checker of a case.
 #[derive(Clone)]
@@ -568,63 +569,5 @@ impl RaceChecker {
             // A warp collective orders nothing.
             SyncKind::Collective { .. } => {}
         }
-    }
-}
-
-/// The access of an event by `lanes`, which have these addresses.
-fn access_of(program: &Program, event: &AccessEvent<'_>, lanes: LaneMask, lane_addresses: LaneAddresses) -> Access {
-    let action = match event.kind {
-        AccessKind::Read => SideAction::Read,
-        AccessKind::Write => SideAction::Write,
-        AccessKind::Atomic => SideAction::Atomic,
-    };
-    let is_weak = event.semantics.ordering == Ordering::Weak;
-    let element = if is_weak { event.bytes } else { element_bytes(&program.code[event.point.pc.index()].op, event.bytes) };
-    Access {
-        op: operation(event.block_id, &event.point, lanes, (Agent::Threads, action)),
-        pc: event.point.pc,
-        action,
-        is_mbarrier: false,
-        strong: strength(&event.semantics),
-        is_relaxed: matches!(event.semantics.ordering, Ordering::Volatile | Ordering::Relaxed) && event.kind != AccessKind::Atomic,
-        proxy: event.proxy,
-        bytes: event.bytes,
-        element,
-        lane_addresses,
-        copy: 0,
-    }
-}
-
-/// The lanes of a block that execute an instruction.
-fn actor(block_id: BlockId, point: &IssuePoint, lanes: LaneMask) -> Actor {
-    Actor { block_slot: block_id.block_slot, warp: WarpId::new(point.warp.number()), lanes, tick: point.tick }
-}
-
-/// The operation of lanes of a block at an instruction, or the asynchronous one that they issue there.
-fn operation(block_id: BlockId, point: &IssuePoint, lanes: LaneMask, (agent, action): (Agent, SideAction)) -> Operation {
-    let only_reads = action == SideAction::Read;
-    Operation { tick: point.tick, block: block_id.number as u32, warp: WarpId::new(point.warp.number()), lanes, agent, only_reads }
-}
-
-/// Bytes of each scalar of an instruction that accesses `bytes` bytes a lane (PTX ISA, "Vector Data-types").
-fn element_bytes(op: &Op, bytes: u32) -> u32 {
-    let bits = if let Op::Memory(MemoryOp::LoadVector { bits, .. } | MemoryOp::StoreVector { bits, .. }) = op {
-        u32::from(*bits)
-    } else if let Op::Atomic(AtomicOp::Vector { ty, .. }) = op {
-        ty.bits()
-    } else {
-        return bytes;
-    };
-    assert!(bits >= 8 && bytes.is_multiple_of(bits / 8), "{bytes} bytes are elements of {bits} bits");
-    bits / 8
-}
-
-/// The scope of a strong access (PTX ISA, "Strong operations"); none for a weak one.
-fn strength(access: &program::Access) -> Option<Scope> {
-    match access.ordering {
-        Ordering::Weak => None,
-        Ordering::Volatile | Ordering::Mmio => Some(Scope::Sys),
-        _ if access.scope == Scope::None => Some(Scope::Gpu),
-        Ordering::Relaxed | Ordering::Acquire | Ordering::Release | Ordering::AcqRel | Ordering::SeqCst => Some(access.scope),
     }
 }

@@ -19,7 +19,7 @@ impl LaneOperation for Selection {
         match *op {
             SelectOp::Select { width, d, a, b, p } => {
                 let choice = lanes.pred(p);
-                by_width(lanes, width, d, a, b, choice);
+                by_width(lanes, width, d, (a, b), choice);
             }
             SelectOp::SelectSign { width, float, ftz, d, a, b, c } => {
                 let choice = match (float, ftz) {
@@ -27,7 +27,7 @@ impl LaneOperation for Selection {
                     (true, false) => lanes.test1(c, |c: f32| at_least_zero(c, false)),
                     (true, true) => lanes.test1(c, |c: f32| at_least_zero(c, true)),
                 };
-                by_width(lanes, width, d, a, b, choice);
+                by_width(lanes, width, d, (a, b), choice);
             }
             SelectOp::PredBinary { f, d, a, b } => {
                 let bits = combine(f, lanes.pred(a), lanes.pred(b));
@@ -41,8 +41,9 @@ impl LaneOperation for Selection {
     }
 }
 
+/// Writes `a` in the lanes of `choice`, and `b` in the others.
 #[inline(always)]
-fn by_width(lanes: &mut Lanes<'_>, width: Width, d: Dst, a: Src, b: Src, choice: LaneMask) {
+pub(super) fn by_width(lanes: &mut Lanes<'_>, width: Width, d: Dst, (a, b): (Src, Src), choice: LaneMask) {
     match width {
         Width::B16 | Width::B32 => choose::<u32>(lanes, d, a, b, choice),
         Width::B64 => choose::<u64>(lanes, d, a, b, choice),

@@ -71,7 +71,9 @@ impl Registers {
     /// Removes all registers, and keeps their memory.
     pub fn reset(&mut self, written: Option<Definedness>) {
         let Self { b32, b64, pred, carry, .. } = self;
-        (b32.clear(), b64.clear(), pred.clear());
+        b32.clear();
+        b64.clear();
+        pred.clear();
         *carry = LaneMask::NONE;
         self.written = written;
     }

@@ -35,7 +35,7 @@ pub(super) fn is_separable(machine: &Machine, options: &RunOptions) -> bool {
     is_plain && {
         let Traits { depends, may_spin, copies } =
             traits(machine.program(), machine.program().functions[config.kernel.index()].code.clone());
-        !depends && !(may_spin && copies)
+        !(depends || may_spin && copies)
     }
 }
 

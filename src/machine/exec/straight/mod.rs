@@ -13,6 +13,7 @@ use super::compute;
 use super::coverage_counter::CoverageCounter;
 use super::load_store::{Element, put_extended};
 use super::operands::{Lane, Lanes};
+use super::select::by_width;
 use crate::isa::{Compare, Space};
 use crate::machine::event::{EventKind, EventMask};
 use crate::machine::exec::warp_run::{Group, WarpRun};
@@ -267,6 +268,8 @@ impl Straight<'_> {
             Step::Select => select(self.simd, lanes, &self.program.code[pc.index()].op),
             Step::CompareU32 => self.compare::<u32>(micro),
             Step::CompareS32 => self.compare::<i32>(micro),
+            Step::CompareU64 => self.compare::<u64>(micro),
+            Step::CompareS64 => self.compare::<i64>(micro),
             Step::CompareF32 => self.compare::<f32>(micro),
             Step::Move32 => map1(lanes, micro, |a: u32| a),
             Step::Move64 => map1(lanes, micro, |a: u64| a),
@@ -284,6 +287,7 @@ impl Straight<'_> {
             Step::ShrS32 => map2(lanes, micro, |a: i32, count: u32| Int::shr(a, count)),
             Step::Add64 => map2(lanes, micro, |a: u64, b: u64| Int::add(a, b)),
             Step::Sub64 => map2(lanes, micro, |a: u64, b: u64| Int::sub(a, b)),
+            Step::Mul64 => map2(lanes, micro, |a: u64, b: u64| a.mul_lo(b)),
             Step::And64 => map2(lanes, micro, |a: u64, b: u64| a & b),
             Step::Or64 => map2(lanes, micro, |a: u64, b: u64| a | b),
             Step::Shl64 => map2(lanes, micro, |a: u64, count: u32| Int::shl(a, count)),
@@ -529,7 +533,10 @@ fn map3<A: Lane, B: Lane, C: Lane, R: Lane>(lanes: &mut Lanes<'_>, micro: &Micro
 /// Executes a selection, or logic of predicates.
 #[inline(always)]
 fn select(simd: pulp::Arch, lanes: &mut Lanes<'_>, op: &Op) {
-    if let Op::Select(SelectOp::PredBinary { f, d, a, b }) = *op {
+    if let Op::Select(SelectOp::Select { width, d, a, b, p }) = *op {
+        let choice = lanes.pred(p);
+        by_width(lanes, width, d, (a, b), choice);
+    } else if let Op::Select(SelectOp::PredBinary { f, d, a, b }) = *op {
         let bits = combine(f, lanes.pred(a), lanes.pred(b));
         lanes.put_pred(d, bits);
     } else if let Op::Select(SelectOp::PredMove { d, a }) = *op {

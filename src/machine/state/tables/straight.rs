@@ -27,13 +27,13 @@ pub(in crate::machine) enum Step {
     /// A branch. It ends the stretch where its lanes part.
     Branch,
     Add32, Sub32, Mul32, Mad32, And32, Or32, Xor32, Shl32, ShrU32, ShrS32,
-    Add64, Sub64, And64, Or64, Shl64, ShrU64, ShrS64,
+    Add64, Sub64, Mul64, And64, Or64, Shl64, ShrU64, ShrS64,
     MulWideU32, MulWideS32, MadWideU32, MadWideS32,
     AddF32, SubF32, MulF32, FmaF32,
     AddF64, MulF64, FmaF64,
     WidenU32, WidenS32, Narrow,
     Move32, Move64,
-    CompareU32, CompareS32, CompareF32,
+    CompareU32, CompareS32, CompareU64, CompareS64, CompareF32,
     /// Selection and logic of predicates.
     Select,
     /// Of elements and registers of 32 bits, as in the next three.
@@ -199,6 +199,7 @@ fn integer_binary(f: IntBinary, ty: IntType) -> Option<Step> {
         (IntType::U32 | IntType::S32, IntBinary::Xor) => Some(Step::Xor32),
         (IntType::U64 | IntType::S64, IntBinary::Add) => Some(Step::Add64),
         (IntType::U64 | IntType::S64, IntBinary::Sub) => Some(Step::Sub64),
+        (IntType::U64 | IntType::S64, IntBinary::MulLo) => Some(Step::Mul64),
         (IntType::U64 | IntType::S64, IntBinary::And) => Some(Step::And64),
         (IntType::U64 | IntType::S64, IntBinary::Or) => Some(Step::Or64),
         _ => None,
@@ -255,7 +256,9 @@ fn compare(op: &CompareOp) -> Micro {
             let step = match ty {
                 IntType::U32 => Step::CompareU32,
                 IntType::S32 => Step::CompareS32,
-                IntType::U16 | IntType::S16 | IntType::U64 | IntType::S64 | IntType::U16x2 | IntType::S16x2 => Step::Computes,
+                IntType::U64 => Step::CompareU64,
+                IntType::S64 => Step::CompareS64,
+                IntType::U16 | IntType::S16 | IntType::U16x2 | IntType::S16x2 => Step::Computes,
             };
             (step, cmp, (combine, c), (p, q), [a, b])
         }
