@@ -6,6 +6,7 @@ use super::tree::NodeKind;
 use crate::debug::eval_context::EvalContext;
 use crate::debug::focus::Focus;
 use crate::debug::source_names::{SourceObject, types};
+use crate::debug::target::BitField;
 use crate::debug::value::{Format, SourceValue, Value, number};
 use crate::dwarf::Type;
 use crate::machine::LaneMask;
@@ -25,7 +26,10 @@ pub(super) fn over_lanes(expression: &Expression, context: &EvalContext<'_>, num
         let context = context.refocused(Focus { lane: lane as u32, ..context.focus });
         let mut evaluator = Evaluator::new(&context);
         let object = match evaluator.referent(inner) {
-            Ok(Referent::Source(object)) => object.value(&context, evaluator.own_frame()).map_err(|error| error.to_string()),
+            Ok(Referent::Source(object)) => {
+                let value = object.value(&context, evaluator.own_frame()).map_err(|error| error.to_string());
+                value.map(|value| holding_field(value, &object))
+            }
             Ok(Referent::Slice(row)) => match evaluator.objects(inner, &row) {
                 Ok(Value::Source(objects)) => Ok(objects),
                 Ok(_) => return None,
@@ -62,6 +66,14 @@ impl ObjectsOfLanes {
             }
         }
         rows
+    }
+}
+
+/// The value of a bit field as the bytes that hold its bits: those of its type may reach beyond the object.
+fn holding_field(value: SourceValue, object: &SourceObject<'_>) -> SourceValue {
+    match object.bits {
+        Some(bits) => SourceValue { bytes: vec![0; BitField::holding_bytes(bits) as usize], ..value },
+        None => value,
     }
 }
 
