@@ -13,7 +13,7 @@ use super::reversible_sections::ReversibleSections;
 use super::unordered_accesses::UnorderedAccesses;
 use crate::base::Severity;
 use crate::isa::Space;
-use crate::machine::{IssuePoint, LaneMask};
+use crate::machine::{AccessKind, IssuePoint, LaneMask};
 use crate::program::Pc;
 
 /// A mistake of the kernel. There is one for each cause: repetitions by the same two instructions are counted.
@@ -93,6 +93,16 @@ pub enum SideAction {
     Use,
     /// Exited.
     Exit,
+}
+
+impl From<AccessKind> for SideAction {
+    fn from(kind: AccessKind) -> Self {
+        match kind {
+            AccessKind::Read => SideAction::Read,
+            AccessKind::Write => SideAction::Write,
+            AccessKind::Atomic => SideAction::Atomic,
+        }
+    }
 }
 
 impl SideAction {

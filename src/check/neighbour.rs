@@ -18,7 +18,7 @@ use super::lane_text::lanes_do;
 use super::reporter::Reporter;
 use crate::flow::address_base::{AddressBase, BasesOfValue, address_bases};
 use crate::isa::Space;
-use crate::machine::{AccessEvent, AccessKind, Event, EventKind, EventMask, LaneMask, LaunchEnd, LaunchStart, PreparedLaunch, SharedRead};
+use crate::machine::{AccessEvent, Event, EventKind, EventMask, LaneMask, LaunchEnd, LaunchStart, PreparedLaunch, SharedRead};
 use crate::program::{FuncId, Param, ParamStorage, Pc, Program, source_name};
 
 /// An address computed from one variable reaches another one.
@@ -76,11 +76,7 @@ impl NeighbourChecker {
         let is_outside =
             |lane: &usize| event.addresses[*lane] < within.start || event.addresses[*lane] + u64::from(event.bytes) > within.end;
         let lanes: LaneMask = event.lanes.iter().filter(is_outside).collect();
-        let action = match event.kind {
-            AccessKind::Read => SideAction::Read,
-            AccessKind::Write => SideAction::Write,
-            AccessKind::Atomic => SideAction::Atomic,
-        };
+        let action = SideAction::from(event.kind);
         if lanes.is_empty() || to.count_again(MEMORY_NEIGHBOUR, (pc, action)) {
             return false;
         }

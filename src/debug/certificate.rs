@@ -26,6 +26,14 @@ use crate::program::{AtomicOp, ControlOp, FuncId, MbarrierOp, MemoryOp, MoveOp, 
 /// Special registers whose values differ from run to run.
 const NONDETERMINISTIC: [&str; 4] = ["%clock", "%globaltimer", "%smid", "%warpid"];
 
+/// True if the instruction at `pc` names a special register whose values differ from run to run.
+pub(in crate::debug) fn reads_nondeterministic(program: &Program, pc: Pc) -> bool {
+    program.mentions(pc).iter().any(|mention| match mention.named {
+        Named::Special(register) => NONDETERMINISTIC.iter().any(|name| register.name().starts_with(name)),
+        Named::Variable(_) | Named::Callee(_) => false,
+    })
+}
+
 /// A certificate: a statement on the other orders (schedules) of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "verdict", rename_all = "snake_case")]
@@ -227,7 +235,7 @@ impl Classifier<'_> {
             }
             // The result is returned in a parameter, which value flow does not follow.
             Op::Control(ControlOp::SystemCall { f: SystemFn::Malloc, .. }) => vec![OrderDependent::Allocation],
-            _ if self.reads_nondeterministic(pc) => self.unless_only_wait(pc),
+            _ if reads_nondeterministic(self.program, pc) => self.unless_only_wait(pc),
             _ => Vec::new(),
         }
     }
@@ -283,13 +291,6 @@ impl Classifier<'_> {
     fn has_one_writer(&self, pc: Pc) -> bool {
         let mut writers = self.unordered_accesses.unordered_with(pc).filter(|other| self.writes(*other));
         writers.all(|writer| self.stores(writer) && !self.unordered_accesses.unordered_with(writer).any(|other| self.writes(other)))
-    }
-
-    fn reads_nondeterministic(&self, pc: Pc) -> bool {
-        self.program.mentions(pc).iter().any(|mention| match mention.named {
-            Named::Special(register) => NONDETERMINISTIC.iter().any(|name| register.name().starts_with(name)),
-            Named::Variable(_) | Named::Callee(_) => false,
-        })
     }
 
     /// The first wait for what a block that starts later writes.

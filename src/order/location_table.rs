@@ -95,17 +95,12 @@ impl<T> LocationTable<T> {
             let line = self.lines.entry(key).or_insert_with(|| Vec::with_capacity((LINE / u64::from(key.2.max(1))) as usize));
             let mut next = 0;
             while let Some(((_, offset), value)) = values.next_if(|((of, _), _)| *of == key) {
-                let index = match find_from(line, offset, next) {
-                    Ok(index) => {
-                        line[index].1 = value;
-                        index
-                    }
-                    Err(index) => {
-                        line.insert(index, (offset, value));
-                        index
-                    }
-                };
-                next = index + 1;
+                let found = find_from(line, offset, next);
+                match found {
+                    Ok(index) => line[index].1 = value,
+                    Err(index) => line.insert(index, (offset, value)),
+                }
+                next = found.unwrap_or_else(|index| index) + 1;
             }
         }
     }

@@ -6,8 +6,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot open a fixture fails")]
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use crate::common::launch_files;
 use ptxdbg::check::{Checkers, Checks, Finding};
 use ptxdbg::debug::open::open;
 use ptxdbg::debug::{CompletionPolicyKind, LaunchChoice, Opened, Overrides, Request, RunOptions, Schedule, start_case};
@@ -45,14 +46,6 @@ fn findings(opened: &Opened, case: usize, options: &RunOptions) -> Vec<Finding> 
     }
     checkers.end(&machine.launch_end(), None);
     checkers.findings().list().to_vec()
-}
-
-fn launch_files(folder: &str) -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(folder);
-    let mut files: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.retain(|path| path.extension().is_some_and(|extension| extension == "ron"));
-    files.sort();
-    files
 }
 
 #[test]

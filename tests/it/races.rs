@@ -3,22 +3,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot read its fixture fails")]
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use crate::common::launch_files;
 use ptxdbg::debug::findings::Checks;
 use ptxdbg::debug::open::open;
 use ptxdbg::debug::{CaseReport, DivergencePolicy, LaunchChoice, Overrides, Request, RunOptions, Schedule, run_case, verify_case};
 use ptxdbg::machine::Execution;
-
-/// The launch files of a folder of fixtures.
-fn launch_files(folder: &str) -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(folder);
-    let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.retain(|path| path.extension().is_some_and(|extension| extension == "ron"));
-    files.sort();
-    files
-}
 
 fn reports(options: &RunOptions) -> Vec<CaseReport> {
     let mut reports = Vec::new();

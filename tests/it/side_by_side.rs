@@ -2,21 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot read its fixture fails")]
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use crate::common::launch_files;
 use ptxdbg::api::Run;
 use ptxdbg::check::Checks;
 use ptxdbg::debug::open::open;
 use ptxdbg::debug::{LaunchChoice, Opened, Overrides, Request, RunOptions};
-
-fn launch_files(folder: &str) -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(folder);
-    let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.retain(|path| path.extension().is_some_and(|extension| extension == "ron"));
-    files.sort();
-    files
-}
 
 fn opened(file: &Path, grid: Option<[u32; 3]>) -> Option<Opened> {
     let overrides = Overrides { grid, ..Overrides::default() };

@@ -11,11 +11,7 @@ use crate::program::{self, AtomicOp, MemoryOp, Op, Program};
 
 /// The access of an event by `lanes`, which have these addresses.
 pub(super) fn access_of(program: &Program, event: &AccessEvent<'_>, lanes: LaneMask, lane_addresses: LaneAddresses) -> Access {
-    let action = match event.kind {
-        AccessKind::Read => SideAction::Read,
-        AccessKind::Write => SideAction::Write,
-        AccessKind::Atomic => SideAction::Atomic,
-    };
+    let action = SideAction::from(event.kind);
     let is_weak = event.semantics.ordering == Ordering::Weak;
     let element = if is_weak { event.bytes } else { element_bytes(&program.code[event.point.pc.index()].op, event.bytes) };
     Access {

@@ -18,8 +18,8 @@ use crate::check::reporter::Reporter;
 use crate::check::sync::catalogue::{ASYNC_UNWAITED_AT_EXIT, MBARRIER_OVERLAP, MBARRIER_PHASE, MBARRIER_REINIT, MBARRIER_TX_MISMATCH};
 use crate::isa::Space;
 use crate::machine::{
-    AccessEvent, AccessKind, Contribution, CopyCompletion, CopyEvent, CopyStage, GroupState, IssuePoint, LaunchEnd, MbarrierChange,
-    MbarrierEvent, MemoryOwner, Tick, UnfinishedBlock,
+    AccessEvent, Contribution, CopyCompletion, CopyEvent, CopyStage, GroupState, IssuePoint, LaunchEnd, MbarrierChange, MbarrierEvent,
+    MemoryOwner, Tick, UnfinishedBlock,
 };
 
 /// Bytes of an mbarrier.
@@ -178,11 +178,7 @@ impl Mbarriers {
             let touches = |lane: usize| event.addresses[lane] < start + BYTES && event.addresses[lane] + bytes > start;
             let lanes = event.lanes.filter(touches);
             if !lanes.is_empty() {
-                let action = match event.kind {
-                    AccessKind::Read => SideAction::Read,
-                    AccessKind::Write => SideAction::Write,
-                    AccessKind::Atomic => SideAction::Atomic,
-                };
+                let action = SideAction::from(event.kind);
                 let side = Side { bytes: event.bytes, ..Side::new(event.point, lanes, action) };
                 return to.report(overlap(mbarrier, *address, side));
             }

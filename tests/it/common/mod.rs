@@ -22,6 +22,14 @@ pub fn session(file: &str, case: usize) -> Session {
     Session::new(opened, case, options).unwrap()
 }
 
+/// The launch files of a folder of fixtures.
+pub fn launch_files(folder: &str) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = std::fs::read_dir(fixtures().join(folder)).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "ron"));
+    files.sort();
+    files
+}
+
 /// Every launch file of the hardware suites and programs, with its first and its last case.
 pub fn fixture_files() -> Vec<(String, usize)> {
     let mut all = vec![("debug/walk.ron".to_string(), 0)];

@@ -2,13 +2,11 @@
 
 use std::ops::Range;
 
+use crate::debug::certificate::reads_nondeterministic;
 use crate::debug::run::options::RunOptions;
 use crate::isa::{AtomicFn, Ordering, Space, SystemFn};
 use crate::machine::{CompletionPolicyKind, Instrumentation, Machine, MemoryModel, Schedule};
-use crate::program::{Access, AsyncOp, AtomicOp, ControlOp, CopyOp, MemoryOp, Named, Op, Pc, Program};
-
-/// Special registers that say where or when a block runs.
-const OF_ORDER: [&str; 5] = ["%clock", "%globaltimer", "%smid", "%warpid", "%gridid"];
+use crate::program::{Access, AsyncOp, AtomicOp, ControlOp, CopyOp, MemoryOp, Op, Pc, Program};
 
 /// What the code of a kernel does that matters for the order of blocks.
 #[derive(Clone, Copy, Default)]
@@ -48,10 +46,7 @@ fn traits(program: &Program, code: Range<u32>) -> Traits {
 }
 
 fn add_traits(program: &Program, pc: Pc, traits: &mut Traits) {
-    traits.depends |= program.mentions(pc).iter().any(|mention| match mention.named {
-        Named::Special(register) => OF_ORDER.iter().any(|name| register.name().starts_with(name)),
-        Named::Variable(_) | Named::Callee(_) => false,
-    });
+    traits.depends |= reads_nondeterministic(program, pc);
     #[expect(clippy::wildcard_enum_match_arm, reason = "the others stay inside the block")]
     match &program.code[pc.index()].op {
         Op::Memory(MemoryOp::Load { access, .. } | MemoryOp::LoadVector { access, .. }) if access.ordering != Ordering::Weak => {
