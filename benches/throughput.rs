@@ -6,7 +6,8 @@
 //! thread that compute the same are the limit: how many times as long as they a kernel takes. A line for each kernel says where its time
 //! goes, by instruction, from instructions that are timed one by one.
 //!
-//! `cargo bench --bench throughput`, or `cargo bench --bench throughput -- sgemm` for the kernels whose names hold a word.
+//! `cargo bench --bench throughput`, or `cargo bench --bench throughput -- sgemm` for the kernels whose names hold a word. A second word,
+//! `none` or `all`, measures that alone, in the first form: for a profiler, and for comparing two builds in turns.
 
 #![expect(
     clippy::unwrap_used,
@@ -19,6 +20,7 @@ mod job;
 mod six;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -29,8 +31,8 @@ use ptxdbg::debug::RunOptions;
 use ptxdbg::machine::{DivergencePolicy, Event, EventKind, EventMask, Machine, NullObserver, Observer, Step};
 use ptxdbg::program::Pc;
 
-/// Runs of each kernel: one more than a median needs.
-const RUNS: usize = 5;
+/// Runs of each kernel, the fastest of which counts.
+const RUNS: usize = 9;
 
 /// The forms of the kernels.
 const FORMS: &[(&str, DivergencePolicy)] = &[
@@ -44,9 +46,14 @@ const FORMS: &[(&str, DivergencePolicy)] = &[
 const WANTED: [[f64; 6]; 2] = [[1200.0, 1300.0, 1500.0, 1300.0, 1300.0, 1000.0], [700.0, 650.0, 800.0, 650.0, 900.0, 700.0]];
 
 fn main() {
-    let word = std::env::args().skip(1).find(|word| !word.starts_with('-')).unwrap_or_default();
+    let mut words = std::env::args().skip(1).filter(|word| !word.starts_with('-'));
+    let word = words.next().unwrap_or_default();
     let chosen: Vec<usize> = (0..six::NAMES.len()).filter(|kernel| six::NAMES[*kernel].contains(&word)).collect();
     let folder = six::write();
+    if let Some(checks) = words.next() {
+        let checks = if checks == "none" { Checks::NONE } else { Checks::ALL };
+        return measure_alone(&folder, &chosen, checks);
+    }
     let loops = loops(&folder);
     println!("millions of thread-instructions in a second of processor time; C: times as long as a loop of one thread in C");
     for (place, (module, divergence)) in FORMS.iter().enumerate() {
@@ -75,6 +82,17 @@ fn main() {
     }
     if loops.is_none() {
         println!("\nno C compiler was found (cc, or CC), so nothing is compared with loops in C");
+    }
+}
+
+/// Prints the speed of the chosen kernels in the first form.
+fn measure_alone(folder: &Path, chosen: &[usize], checks: Checks) {
+    let (module, divergence) = FORMS[0];
+    let options = RunOptions { divergence: Some(divergence), ..RunOptions::unwatched() };
+    for kernel in chosen {
+        let job = Job::load_with(&six::launch(folder, *kernel, module), &options);
+        let (count, took) = speed(&job, &options, checks);
+        println!("{:<12}{:>8.0} M/s {:>9.2} ms", six::NAMES[*kernel], count as f64 / took.as_secs_f64() / 1e6, took.as_secs_f64() * 1e3);
     }
 }
 
@@ -174,7 +192,7 @@ fn where_time_goes(job: &Job, options: &RunOptions) -> String {
 }
 
 /// The seconds of each loop in C; none without a C compiler.
-fn loops(folder: &std::path::Path) -> Option<BTreeMap<String, f64>> {
+fn loops(folder: &Path) -> Option<BTreeMap<String, f64>> {
     let program = folder.join("loops");
     let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_string());
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/six/loops.c");

@@ -68,7 +68,8 @@ pub fn launch(folder: &Path, kernel: usize, module: &str) -> String {
         |name: &str, element: &str, count: usize, more: String| format!("Buffer(name: \"{name}\", elem: {element}, len: {count}{more})");
     let given = |file: &str| format!(", init: File(\"{file}\")");
     let left = |file: &str, tolerance: &str| format!(", expect: File(\"{file}\"), tolerance: AbsOrRel({tolerance}, {tolerance})");
-    let exact = |file: &str| format!(", init: Fill(0), expect: File(\"{file}\")");
+    let zero = || ", init: Zero".to_string();
+    let exact = |file: &str| zero() + &format!(", expect: File(\"{file}\")");
     let (grid, block, params) = match NAMES[kernel] {
         "saxpy" => {
             let y = given("y") + &left("saxpy", "1e-4");
@@ -78,11 +79,11 @@ pub fn launch(folder: &Path, kernel: usize, module: &str) -> String {
         "sgemm" => {
             let count = SIDE * SIDE;
             let [a, b] = ["a", "b"].map(|name| buffer(name, "F32", count, given(name)));
-            ("(16, 16, 1)", "(16, 16, 1)", format!("S32({SIDE}), {a}, {b}, {}", buffer("c", "F32", count, left("sgemm", "1e-4"))))
+            ("(16, 16, 1)", "(16, 16, 1)", format!("S32({SIDE}), {a}, {b}, {}", buffer("c", "F32", count, zero() + &left("sgemm", "1e-4"))))
         }
         "reduce" => {
             let input = buffer("in", "F32", MANY, given("many"));
-            ("(256, 1, 1)", "(256, 1, 1)", format!("S32({MANY}), {input}, {}", buffer("out", "F32", 256, left("reduce", "1e-4"))))
+            ("(256, 1, 1)", "(256, 1, 1)", format!("S32({MANY}), {input}, {}", buffer("out", "F32", 256, zero() + &left("reduce", "1e-4"))))
         }
         "histogram" => {
             let input = buffer("in", "U32", MANY, given("keys"));
@@ -90,7 +91,7 @@ pub fn launch(folder: &Path, kernel: usize, module: &str) -> String {
         }
         "nbody" => {
             let bodies = buffer("pos", "F32", 4 * BODIES, given("bodies"));
-            let acc = buffer("acc", "F32", 4 * BODIES, left("nbody", "1e-3"));
+            let acc = buffer("acc", "F32", 4 * BODIES, zero() + &left("nbody", "1e-3"));
             ("(8, 1, 1)", "(256, 1, 1)", format!("S32({BODIES}), {bodies}, {acc}, F32(0.05), S32(64)"))
         }
         _ => ("(256, 1, 1)", "(256, 1, 1)", format!("S32({STARTS}), {}", buffer("steps", "U32", STARTS, exact("collatz")))),

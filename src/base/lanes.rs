@@ -237,21 +237,21 @@ impl BitXorAssign for LaneMask {
     }
 }
 
-/// A value of a register's bank, whose bits are chosen by a mask rather than by a branch: lanes then compile to vector instructions.
+/// A value of a register's bank.
 pub trait Word: Copy {
     /// No bit.
     const NONE: Self;
 
-    /// The bits of `new` if `taken`, else those of `old`.
-    fn choose(taken: bool, new: Self, old: Self) -> Self;
+    /// `new` if all bits of `taken` are set, `old` if none is.
+    fn choose(taken: u32, new: Self, old: Self) -> Self;
 }
 
 impl Word for u32 {
     const NONE: Self = 0;
 
     #[inline(always)]
-    fn choose(taken: bool, new: Self, old: Self) -> Self {
-        old ^ ((old ^ new) & Self::from(taken).wrapping_neg())
+    fn choose(taken: u32, new: Self, old: Self) -> Self {
+        new & taken | old & !taken
     }
 }
 
@@ -259,9 +259,24 @@ impl Word for u64 {
     const NONE: Self = 0;
 
     #[inline(always)]
-    fn choose(taken: bool, new: Self, old: Self) -> Self {
-        old ^ ((old ^ new) & Self::from(taken).wrapping_neg())
+    fn choose(taken: u32, new: Self, old: Self) -> Self {
+        let taken = i64::from(taken as i32) as u64;
+        new & taken | old & !taken
     }
+}
+
+/// For each set of the lanes of a row, a word for each lane: all bits if the lane is in the set, otherwise none. From a table, the
+/// compiler takes no word for a condition: stores of single lanes cost more than twenty ticks on some hosts.
+static ROW_WORDS: [[u32; ROW]; 1 << ROW] = row_words();
+
+const fn row_words() -> [[u32; ROW]; 1 << ROW] {
+    let mut words = [[0; ROW]; 1 << ROW];
+    let mut at = 0;
+    while at < ROW << ROW {
+        words[at / ROW][at % ROW] = if at / ROW >> (at % ROW) & 1 == 1 { u32::MAX } else { 0 };
+        at += 1;
+    }
+    words
 }
 
 /// Replaces the lanes of `mask` in `old` by those of `new`.
@@ -271,8 +286,12 @@ pub fn blend<T: Word>(old: &mut PerLane<T>, new: &PerLane<T>, mask: LaneMask) {
         *old = *new;
         return;
     }
+    let mut taken = [0; LANES];
+    for (row, bits) in mask.bits().to_le_bytes().into_iter().enumerate() {
+        taken[row * ROW..(row + 1) * ROW].copy_from_slice(&ROW_WORDS[bits as usize]);
+    }
     for lane in 0..LANES {
-        old[lane] = T::choose(mask.contains(lane), new[lane], old[lane]);
+        old[lane] = T::choose(taken[lane], new[lane], old[lane]);
     }
 }
 

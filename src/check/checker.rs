@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::catalogue::FindingId;
 use super::finding::Finding;
 use super::reporter::Reporter;
-use crate::machine::{Event, EventMask, LaunchEnd, LaunchStart, SharedRead};
+use crate::machine::{Event, EventMask, LaunchEnd, LaunchStart, PlainRead};
 use crate::program::Program;
 
 /// A checker of a case, from its first launch on. Its input is the events and the beginning and end of each launch.
@@ -21,8 +21,8 @@ pub trait Checker: Send + Sync {
     /// Handles an event of a kind in its mask. True if that is a new finding.
     fn event(&mut self, event: &Event<'_>, to: &mut Reporter<'_>) -> bool;
 
-    /// Takes note of a read of shared memory, if there is no more to do about it. False, without effect, if it is to be an event.
-    fn shared_read(&mut self, _read: &SharedRead<'_>) -> bool {
+    /// Takes note of a plain read, if there is no more to do about it. False, without effect, if it is to be an event.
+    fn plain_read(&mut self, _read: &PlainRead<'_>) -> bool {
         false
     }
 

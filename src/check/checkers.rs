@@ -9,7 +9,7 @@ use super::finding::{Finding, Findings};
 use super::registry::CheckerId;
 use super::reporter::Reporter;
 use super::unordered_accesses::UnorderedAccesses;
-use crate::machine::{Event, EventKind, EventMask, LaunchEnd, LaunchStart, Observer, SharedRead};
+use crate::machine::{Event, EventKind, EventMask, LaunchEnd, LaunchStart, Observer, PlainRead};
 use crate::program::Program;
 
 /// The checkers of a case that are switched on, from its first launch on.
@@ -156,9 +156,9 @@ impl Observer for Checkers {
     }
 
     /// The race checker, which comes first in the table, takes note of it: it is asked last.
-    fn shared_read(&mut self, read: &SharedRead<'_>) -> bool {
+    fn plain_read(&mut self, read: &PlainRead<'_>) -> bool {
         let mut observing = self.active.iter_mut().rev().filter(|active| active.mask.has(EventKind::Access));
-        observing.all(|active| active.checker.shared_read(read))
+        observing.all(|active| active.checker.plain_read(read))
     }
 }
 
@@ -170,17 +170,22 @@ impl Checkers {
         let mut to = Reporter { program, findings, launch: *launch, mask_changed: false };
         let mut found = false;
         let mut reported = to.findings.list().len();
-        for active in active.iter_mut().filter(|active| active.mask.has(kind)) {
-            if active.checker.event(event, &mut to) {
-                found = true;
-                active.assert_listed(to.findings, reported);
-                reported = to.findings.list().len();
+        let mut all = EventMask::NONE;
+        for active in active.iter_mut() {
+            if active.mask.has(kind) {
+                if active.checker.event(event, &mut to) {
+                    found = true;
+                    active.assert_listed(to.findings, reported);
+                    reported = to.findings.list().len();
+                }
+                // Accesses change hardly any mask.
+                if kind != EventKind::Access || std::mem::take(&mut to.mask_changed) {
+                    active.mask = active.checker.mask();
+                }
             }
+            all = all.with(active.mask);
         }
-        // They change hardly any mask.
-        if to.mask_changed || kind != EventKind::Access {
-            self.update_masks();
-        }
+        self.mask = all;
         debug_assert!(self.active.iter().all(|active| active.checker.mask() == active.mask), "what is wanted is known");
         found
     }

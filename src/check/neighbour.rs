@@ -18,7 +18,7 @@ use super::lane_text::lanes_do;
 use super::reporter::Reporter;
 use crate::flow::address_base::{AddressBase, BasesOfValue, address_bases};
 use crate::isa::Space;
-use crate::machine::{AccessEvent, Event, EventKind, EventMask, LaneMask, LaunchEnd, LaunchStart, PreparedLaunch, SharedRead};
+use crate::machine::{AccessEvent, Event, EventKind, EventMask, LaneMask, LaunchEnd, LaunchStart, PlainRead, PreparedLaunch};
 use crate::program::{FuncId, Param, ParamStorage, Pc, Program, source_name};
 
 /// An address computed from one variable reaches another one.
@@ -173,7 +173,7 @@ impl Checker for NeighbourChecker {
         !is_inside && self.check(event, to)
     }
 
-    fn shared_read(&mut self, read: &SharedRead<'_>) -> bool {
+    fn plain_read(&mut self, read: &PlainRead<'_>) -> bool {
         let within = self.within.get(read.point.pc.index());
         within.is_none_or(|within| within.start <= read.low && read.low.saturating_add(read.span) <= within.end)
     }

@@ -79,16 +79,20 @@ pub struct AccessEvent<'a> {
     pub store: Option<StoreData<'a>>,
 }
 
-/// A plain load by lanes of a warp from the shared memory of their own block, reported just before it happens. These are most of the
-/// accesses of many kernels, and most of them need no event.
+/// A plain load by all lanes of a warp from global memory or from the shared memory of their own block, reported just before it happens.
+/// These are most of the accesses of many kernels, and most of them need no event.
 #[derive(Clone, Copy, Debug)]
-pub struct SharedRead<'a> {
+pub struct PlainRead<'a> {
     /// The instruction, its thread block and warp, and the tick.
     pub point: &'a IssuePoint,
     /// The block.
     pub block_id: BlockId,
-    /// The lanes.
-    pub lanes: LaneMask,
+    /// The lanes of the warp that run in lockstep.
+    pub lockstep: LaneMask,
+    /// The space, global or shared.
+    pub space: Space,
+    /// The proxy.
+    pub proxy: Proxy,
     /// The lowest address.
     pub low: u64,
     /// Bytes from that to the last one of the highest.
@@ -536,9 +540,9 @@ pub trait Observer {
         true
     }
 
-    /// Takes note of a read of shared memory, if it is of no more interest: then it is not reported as [`Event::Access`]. False, without
-    /// effect, if it is to be. Asked only if the mask has [`EventKind::Access`], which stays so.
-    fn shared_read(&mut self, _read: &SharedRead<'_>) -> bool {
+    /// Takes note of a plain read, if it is of no more interest: then it is not reported as [`Event::Access`]. False, without effect on
+    /// what is reported, if it is to be. Asked only if the mask has [`EventKind::Access`], which stays so.
+    fn plain_read(&mut self, _read: &PlainRead<'_>) -> bool {
         false
     }
 }

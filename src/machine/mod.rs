@@ -26,7 +26,7 @@ mod state;
 
 pub use event::{
     AccessEvent, AccessKind, Collective, CopyEvent, CopyStage, CopyWait, Event, EventKind, EventMask, Issue, MbarrierChange, MbarrierEvent,
-    Memories, NullObserver, Observer, Proxy, SharedRead, StoreData, SyncEvent, SyncKind, WgmmaChange, WgmmaEvent,
+    Memories, NullObserver, Observer, PlainRead, Proxy, StoreData, SyncEvent, SyncKind, WgmmaChange, WgmmaEvent,
 };
 pub use exec::scratch_warp::ScratchWarp;
 pub use exec::warp_level::shuffle_source;

@@ -3,6 +3,7 @@
 mod api;
 mod asynchronous;
 mod batch;
+mod benches;
 mod breakpoints;
 mod bundles;
 mod capture;

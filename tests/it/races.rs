@@ -29,15 +29,18 @@ fn findings_are_those_of_accesses_judged_one_by_one() {
         let name = file.display().to_string();
         let request = Request { modules: Vec::new(), launch: LaunchChoice::File(file), overrides: Overrides::default() };
         let Ok(opened) = open(&request) else { continue };
-        for (case, seed) in opened.plan.cases.iter().flat_map(|case| [0, 1].map(|seed| (case, seed))) {
-            let schedule = if seed == 0 { Schedule::InOrder } else { Schedule::Random };
-            let options = RunOptions { checks: Checks::ALL, step_limit: Some(1 << 20), schedule, seed, ..RunOptions::unwatched() };
+        let in_stack = Some(DivergencePolicy::Stack);
+        let runs = [(Schedule::InOrder, None), (Schedule::Random, None), (Schedule::InOrder, in_stack)];
+        for (case, (schedule, divergence)) in opened.plan.cases.iter().flat_map(|case| runs.iter().map(move |run| (case, run.clone()))) {
+            let name = format!("{name}, {schedule:?}, {divergence:?}");
+            let options =
+                RunOptions { checks: Checks::ALL, step_limit: Some(1 << 20), schedule, divergence, seed: 1, ..RunOptions::unwatched() };
             let run = |execution| run_case(&opened.program, case, &RunOptions { execution, ..options.clone() }).unwrap();
             let (together, single) = (run(Execution::Stretches), run(Execution::Single));
             with_findings += usize::from(!single.findings.is_empty());
             let text = |run: &ptxdbg::debug::CaseRun| format!("{:#?} {:#?}", run.findings, run.executed);
             if text(&together) != text(&single) {
-                wrong.push(format!("{name}, seed {seed}:\n{}\nand one by one\n{}", text(&together), text(&single)));
+                wrong.push(format!("{name}:\n{}\nand one by one\n{}", text(&together), text(&single)));
             }
         }
     }

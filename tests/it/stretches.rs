@@ -62,6 +62,10 @@ const COMPUTING: &[&str] = &[
     "mov.b32 D, A;",
     "mov.b64 W, X;",
     "mov.u32 D, %laneid;",
+    "mov.b64 W, {A, B};",
+    "mov.b64 {D, u}, X;",
+    "cvta.shared.u64 W, X;",
+    "cvta.to.shared.u64 W, X;",
     "setp.lt.u32 P, A, B;",
     "setp.ge.s32 P, A, B;",
     "setp.neu.f32 P, A, B;",
@@ -109,6 +113,8 @@ const ACCESSES: &[&str] = &[
     "ld.global.b64 W, [a];",
     "ld.global.v4.b32 {D, u, v, w}, [a];",
     "ld.global.v2.b32 {D, u}, [a+16];",
+    "ld.global.v2.b64 {W, x2}, [a];",
+    "ld.global.nc.b32 D, [a];",
     "ld.global.u8 D, [a+3];",
     "ld.global.s8 D, [a+1];",
     "ld.global.s16 D, [a+2];",
@@ -116,6 +122,7 @@ const ACCESSES: &[&str] = &[
     "st.global.b32 [a], A;",
     "st.global.b64 [a], X;",
     "st.global.v4.b32 [a], {A, B, C, u};",
+    "st.global.v2.b64 [a], {X, Y};",
     "ld.b32 D, [a+8];",
     "st.b32 [a+4], B;",
     "ld.volatile.global.b32 D, [a];",
@@ -235,16 +242,16 @@ fn states(program: &Arc<Program>, config: &LaunchConfig, execution: Execution, t
 fn stretches_have_the_effects_of_single_instructions() {
     let mut choices = Choices(random_numbers());
     let (mut ended, mut ticks) = (0, 0);
-    for round in 0..300 {
+    for round in 0..360 {
         let text = kernel(&mut choices);
         let (program, diagnostics) = ptxdbg::sema::load(&mut ptxdbg::base::Sources::default(), "random.ptx", text.clone());
         assert!(diagnostics.iter().all(|found| !found.is_error()), "{text}\n{diagnostics:#?}");
         let program = program.unwrap();
-        let divergence = if round % 3 == 0 { DivergencePolicy::Stack } else { DivergencePolicy::Independent };
-        let instrumentation = [Instrumentation::Nothing, Instrumentation::Runs, Instrumentation::RunsAndWrites][round % 3];
-        let block = [[32, 1, 1], [64, 1, 1], [45, 1, 1]][round / 3 % 3];
+        let divergence = if round % 4 == 0 { DivergencePolicy::Stack } else { DivergencePolicy::Independent };
+        let instrumentation = [Instrumentation::Nothing, Instrumentation::Runs, Instrumentation::RunsAndWrites][round / 4 % 3];
+        let block = [[32, 1, 1], [64, 1, 1], [45, 1, 1]][round / 12 % 3];
         let config = LaunchConfig { block, divergence, instrumentation, ..one_warp(program.function("k").unwrap(), 0) };
-        let piece = [1 << 20, 7, 61][round % 3];
+        let piece = [1 << 20, 7, 61][round / 36 % 3];
         let stretches = states(&program, &config, Execution::Stretches, piece);
         let single = states(&program, &config, Execution::Single, piece);
         assert!(stretches == single, "in pieces of {piece}, {divergence:?}: {stretches:#?}\n{single:#?}\n{text}");

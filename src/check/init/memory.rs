@@ -21,7 +21,7 @@ use crate::check::lane_text::lanes_do;
 use crate::isa::{CHUNK, Major, SharedTile, Space};
 use crate::machine::{
     AccessEvent, AccessKind, CopyEvent, CopyKind, CopyStage, Issue, IssuePoint, LANES, LaneMask, LaunchStart, MbarrierChange,
-    MbarrierEvent, MemoryAddress, MemoryOwner, PreparedLaunch, SharedRead, Warp, Wgmma, WgmmaEvent,
+    MbarrierEvent, MemoryAddress, MemoryOwner, PlainRead, PreparedLaunch, Warp, Wgmma, WgmmaEvent,
 };
 use crate::program::operands::RegisterOperand;
 use crate::program::{Program, map};
@@ -111,9 +111,14 @@ impl Memory {
         true
     }
 
-    /// True if all bytes around a read of shared memory were written.
+    /// True if all bytes around a read were written.
     #[inline]
-    pub fn is_shared_written(&self, read: &SharedRead<'_>) -> bool {
+    pub fn is_read_written(&self, read: &PlainRead<'_>) -> bool {
+        if read.space == Space::Global {
+            let first = read.low + u64::from(read.deltas[0]);
+            let region = self.undefined.iter().find(|region| region.range.contains(&first));
+            return region.is_none_or(|region| region.written.contains(read.low - region.range.start, read.span));
+        }
         let block = self.blocks.get(read.block_id.block_slot as usize).filter(|block| block.number == read.block_id.number);
         block.is_some_and(|block| block.shared.contains(read.low, read.span))
     }

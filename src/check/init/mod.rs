@@ -51,7 +51,7 @@ use crate::check::finding::Finding;
 use crate::check::reporter::Reporter;
 use crate::isa::{AtomicFn, Space};
 use crate::machine::{
-    AccessEvent, AccessKind, Event, EventKind, EventMask, LaunchEnd, LaunchStart, SharedRead, SyncEvent, SyncKind, WgmmaChange, WgmmaEvent,
+    AccessEvent, AccessKind, Event, EventKind, EventMask, LaunchEnd, LaunchStart, PlainRead, SyncEvent, SyncKind, WgmmaChange, WgmmaEvent,
 };
 use crate::program::{AtomicOp, Op, Pc, Program};
 
@@ -226,8 +226,8 @@ impl Checker for InitChecker {
         false
     }
 
-    fn shared_read(&mut self, read: &SharedRead<'_>) -> bool {
-        self.memory.is_shared_written(read)
+    fn plain_read(&mut self, read: &PlainRead<'_>) -> bool {
+        self.memory.is_read_written(read)
     }
 
     fn end(&mut self, _end: &LaunchEnd, _fault: Option<FindingId>, to: &mut Reporter<'_>) {

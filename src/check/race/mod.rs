@@ -93,7 +93,7 @@ use crate::flow::result_uses::ResultUses;
 use crate::isa::{Ordering, Scope, Space};
 use crate::machine::{
     AccessEvent, AccessKind, BlockId, CopyWait, Event, EventKind, EventMask, Execution, LaneMask, LaunchEnd, LaunchStart, PerLane,
-    PreparedLaunch, Proxy, SharedRead, SyncEvent, SyncKind, Tick,
+    PlainRead, PreparedLaunch, Proxy, SyncEvent, SyncKind, Tick,
 };
 use crate::order::{Actor, Agent, AsyncKind, HappensBefore, StrongAccess};
 use crate::program::{Pc, Program, map};
@@ -252,8 +252,12 @@ impl Checker for RaceChecker {
         false
     }
 
-    fn shared_read(&mut self, read: &SharedRead<'_>) -> bool {
-        self.try_leave_shared_read(read)
+    fn plain_read(&mut self, read: &PlainRead<'_>) -> bool {
+        self.enter(read.block_id);
+        if !read.lockstep.is_empty() {
+            self.hb.run_in_lockstep(actor(read.block_id, read.point, LaneMask::ALL), read.lockstep);
+        }
+        if read.space == Space::Global { self.is_read_left_to_read_only(read) } else { self.try_leave_shared_read(read) }
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -8,6 +8,7 @@
 use std::ops::Range;
 
 use super::access::{Access, AccessRef, Log};
+use super::event_access::plain_read;
 use super::lane_addresses::{LaneAddresses, LaneTile};
 use super::ordered_writes::KEPT;
 use super::shadow::{Entry, Shadow};
@@ -15,7 +16,7 @@ use super::unrecorded::{UnrecordedAccess, span};
 use super::{RaceChecker, ShadowMemory, access_of, element_bytes, strength};
 use crate::base::WarpId;
 use crate::isa::{Ordering, Space};
-use crate::machine::{AccessEvent, AccessKind, CopyWait, Execution, IssuePoint, LaneMask, PerLane, Proxy, SharedRead, SyncKind, Tick};
+use crate::machine::{AccessEvent, AccessKind, CopyWait, Execution, IssuePoint, LaneMask, PerLane, PlainRead, Proxy, SyncKind, Tick};
 use crate::order::{Block, Operation};
 use crate::program::map;
 
@@ -60,12 +61,7 @@ impl RaceChecker {
     /// Leaves an access unrecorded for now, if it is a plain read of shared memory ordered after the writes of its bytes, or a relaxed
     /// atomic ordered after all that is recorded. True if it does.
     pub(super) fn try_leave_unrecorded(&mut self, event: &AccessEvent<'_>) -> bool {
-        if self.execution == Execution::Single
-            || event.space != Space::Shared
-            || event.proxy != Proxy::Generic
-            || self.hb.cluster() > 1
-            || !event.lockstep.is_empty()
-        {
+        if self.execution == Execution::Single || event.space != Space::Shared || event.proxy != Proxy::Generic || self.hb.cluster() > 1 {
             return false;
         }
         match (event.kind, event.semantics.ordering) {
@@ -76,12 +72,11 @@ impl RaceChecker {
     }
 
     /// Leaves a read of shared memory unrecorded, if it is ordered after all that is recorded, or all writes of its bytes. True if it does.
-    pub(super) fn try_leave_shared_read(&mut self, read: &SharedRead<'_>) -> bool {
+    pub(super) fn try_leave_shared_read(&mut self, read: &PlainRead<'_>) -> bool {
         let block_slot = read.block_id.block_slot;
         if self.execution == Execution::Single || self.hb.cluster() > 1 || read.low + read.span <= map::SHARED_RESERVED {
             return false;
         }
-        self.enter(read.block_id);
         let is_ordered = self.is_ordered_after_recorded(block_slot) || self.is_span_ordered(read);
         let unrecorded = &mut self.unrecorded[block_slot as usize];
         if !is_ordered || unrecorded.are_full() || unrecorded.may_change(read.low, read.span) {
@@ -91,7 +86,7 @@ impl RaceChecker {
     }
 
     #[inline(never)]
-    fn is_span_ordered(&mut self, read: &SharedRead<'_>) -> bool {
+    fn is_span_ordered(&mut self, read: &PlainRead<'_>) -> bool {
         let writes = self.writes_before((read.block_id.block_slot, read.point.warp.number()));
         read.span <= MAX_SPAN && writes.is_some_and(|mut writes| writes.are_ordered(read.low, read.span))
     }
@@ -160,10 +155,13 @@ impl RaceChecker {
         let Some(unrecorded) = self.unrecorded.get_mut(block_slot as usize).filter(|accesses| !accesses.is_empty()) else { return };
         let accesses = unrecorded.take();
         let Some(number) = self.hb.block(block_slot).map(|block| block.number) else { return };
+        // They are ordered after what is recorded without lockstep.
+        let lockstep = std::mem::take(&mut self.lockstep);
         for index in 0..accesses.len() {
             let (access, addresses) = accesses.access(index, number, &mut self.shared_log);
             self.check(ShadowMemory::Block(block_slot), block_slot, access, &addresses);
         }
+        self.lockstep = lockstep;
     }
 
     /// True if a synchronization may order accesses of the block in `block_slot` before some of its threads and not before others.
@@ -207,6 +205,13 @@ impl RaceChecker {
                 })
             }
         }
+    }
+
+    /// The same for a plain read by all lanes.
+    #[inline(always)]
+    pub(super) fn is_read_left_to_read_only(&mut self, read: &PlainRead<'_>) -> bool {
+        let Some(tile) = LaneTile::of_shape(read.shape, |lane| read.low + u64::from(read.deltas[lane])) else { return false };
+        self.read_only.retain(&(read.low..read.low.saturating_add(read.span)), || plain_read(read, LaneAddresses::Tile(tile)))
     }
 
     /// The same for the reads of `cp.async` from these addresses.

@@ -7,7 +7,7 @@ use super::lane_addresses::{LaneAddresses, LaneTile};
 use crate::base::WarpId;
 use crate::check::finding::SideAction;
 use crate::isa::Scope;
-use crate::machine::{AccessEvent, IssuePoint, LaneMask, PerLane, Proxy, SharedRead, Tick};
+use crate::machine::{AccessEvent, IssuePoint, LaneMask, PerLane, PlainRead, Proxy, Tick};
 use crate::order::{Agent, Operation};
 use crate::program::Pc;
 
@@ -179,7 +179,7 @@ impl UnrecordedAccesses {
 
     /// Adds a read of shared memory whose addresses make a tile by their shape; false, without effect, if they do not.
     #[inline(always)]
-    pub fn push_shared_read(&mut self, read: &SharedRead<'_>) -> bool {
+    pub fn push_shared_read(&mut self, read: &PlainRead<'_>) -> bool {
         let Some(tile) = LaneTile::of_shape(read.shape, |lane| read.low + u64::from(read.deltas[lane])) else { return false };
         assert!(!self.are_full(), "there is room for it");
         add_units(&mut self.read, read.low, read.span);
@@ -188,7 +188,7 @@ impl UnrecordedAccesses {
             tick,
             pc,
             warp: WarpId::new(warp.number()),
-            lanes: read.lanes,
+            lanes: LaneMask::ALL,
             bytes: (read.bytes, read.bytes),
             atomic: None,
         };

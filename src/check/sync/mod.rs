@@ -44,7 +44,7 @@ use crate::check::reachability::Reachability;
 use crate::check::reporter::Reporter;
 use crate::isa::Space;
 use crate::machine::{
-    AccessEvent, CopyEvent, Event, EventKind, EventMask, LaunchEnd, LaunchStart, MbarrierChange, MbarrierEvent, SharedRead, SyncEvent,
+    AccessEvent, CopyEvent, Event, EventKind, EventMask, LaunchEnd, LaunchStart, MbarrierChange, MbarrierEvent, PlainRead, SyncEvent,
     SyncKind,
 };
 use crate::program::{Op, Program};
@@ -104,8 +104,8 @@ impl Checker for SyncChecker {
         }
     }
 
-    fn shared_read(&mut self, read: &SharedRead<'_>) -> bool {
-        !self.mbarriers.may_touch(read.block_id.block_slot, read.low, read.span)
+    fn plain_read(&mut self, read: &PlainRead<'_>) -> bool {
+        read.space == Space::Shared && !self.mbarriers.may_touch(read.block_id.block_slot, read.low, read.span)
     }
 
     fn end(&mut self, end: &LaunchEnd, fault: Option<FindingId>, to: &mut Reporter<'_>) {

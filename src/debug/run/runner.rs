@@ -19,7 +19,7 @@ use crate::debug::findings::FindingText;
 use crate::debug::stale::{self, StaleAccess};
 use crate::debug::timeline::Input;
 use crate::launch::PlannedLaunch;
-use crate::machine::{Device, Event, EventMask, Machine, NullObserver, Observer, SharedRead, Step, Tick};
+use crate::machine::{Device, Event, EventMask, Machine, NullObserver, Observer, PlainRead, Step, Tick};
 use crate::program::Pc;
 
 /// Warp-instructions between two checks of the step limit and for an interrupt: a fraction of a second.
@@ -266,7 +266,7 @@ impl Observer for Asking<'_> {
         is_new
     }
 
-    fn shared_read(&mut self, read: &SharedRead<'_>) -> bool {
-        self.checkers.shared_read(read)
+    fn plain_read(&mut self, read: &PlainRead<'_>) -> bool {
+        self.checkers.plain_read(read)
     }
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use crate::isa::Space;
 use crate::launch::{Case, PlannedLaunch, join_ranges};
-use crate::machine::{AccessKind, CopyStage, Event, EventKind, EventMask, MemoryOwner, Observer, SharedRead};
+use crate::machine::{AccessKind, CopyStage, Event, EventKind, EventMask, MemoryOwner, Observer, PlainRead};
 
 /// Bytes of a page of the map: a bit for each byte in a word.
 const PAGE_BYTES: u64 = 64;
@@ -101,7 +101,7 @@ impl Observer for Written {
         false
     }
 
-    fn shared_read(&mut self, _read: &SharedRead<'_>) -> bool {
+    fn plain_read(&mut self, _read: &PlainRead<'_>) -> bool {
         true
     }
 }
@@ -122,8 +122,8 @@ impl Observer for Beside<'_> {
     }
 
     /// What the second one takes note of, it may receive again.
-    fn shared_read(&mut self, read: &SharedRead<'_>) -> bool {
-        let notes = |observer: &mut dyn Observer| !observer.mask().has(EventKind::Access) || observer.shared_read(read);
+    fn plain_read(&mut self, read: &PlainRead<'_>) -> bool {
+        let notes = |observer: &mut dyn Observer| !observer.mask().has(EventKind::Access) || observer.plain_read(read);
         notes(self.1) && notes(self.0)
     }
 }

@@ -100,7 +100,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     fn run_group(&mut self, index: usize, limit: u32) -> Option<SliceEnd> {
         self.running = index;
         let mut group = self.chosen_group(index);
-        let (program, others) = (self.program, self.others(limit));
+        let (program, mut others) = (self.program, self.others(limit));
         let mut coverage_counter = CoverageCounter::new(group.pc, self.prepared);
         loop {
             if self.ticks_left == 0 || OBSERVED && self.paused {
@@ -108,7 +108,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 return Some(SliceEnd::UsedUp);
             }
             if self.runs_straight() && self.prepared.straight.micros[group.pc.index()].step != Step::Ends {
-                if self.run_straight(&mut group, others, &mut coverage_counter) {
+                if self.run_straight(&mut group, &mut others, &mut coverage_counter) {
                     self.stop_at(&group, &mut coverage_counter);
                     return None;
                 }
@@ -159,7 +159,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                     return Some(pause);
                 }
             }
-            if !others.none && self.must_choose(index, (from, group.pc), others) {
+            if !others.none && self.must_choose(group.index, (from, group.pc), others) {
                 self.stop_at(&group, &mut coverage_counter);
                 return None;
             }
@@ -216,10 +216,9 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         Others { none, limit, may_go_back: !none && self.warp.may_go_back() }
     }
 
-    /// The ticks for which a group can run before the one after which it must yield.
-    fn ticks_to_yield(&self) -> u32 {
-        let stall = if self.warp.may_spin { SPIN_STREAK } else { STREAK };
-        stall.saturating_sub(self.warp.streak + 1)
+    /// The ticks after which a group that keeps others waiting must yield.
+    fn stall(&self) -> u32 {
+        if self.warp.may_spin { SPIN_STREAK } else { STREAK }
     }
 
     /// True if instructions run in straight stretches: nothing is reported for each of them.
@@ -231,7 +230,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Counts a tick in which other ready groups did not run; true if the group must yield to them.
     fn must_yield(&mut self, index: usize) -> bool {
         debug_assert!(self.warp.groups.len() > 1, "a group that is alone keeps others waiting");
-        let yields = self.ticks_to_yield() == 0;
+        let yields = self.warp.streak + 1 >= self.stall();
         self.warp.streak += 1;
         if !yields {
             return false;

@@ -26,7 +26,19 @@ impl<'a> Lanes<'a> {
     /// The lanes `mask` of `warp` in the frame at `frame`.
     #[inline(always)]
     pub fn new(warp: &'a mut Warp, immediates: &'a Immediates, frame: FrameBase, mask: LaneMask) -> Self {
-        Self { registers: &mut warp.registers, specials: &warp.specials, immediates, frame, mask }
+        Self::of(&mut warp.registers, &warp.specials, immediates, frame, mask)
+    }
+
+    /// The same of a warp's registers and special registers.
+    #[inline(always)]
+    pub fn of(
+        registers: &'a mut Registers,
+        specials: &'a [PerLane<u32>],
+        immediates: &'a Immediates,
+        frame: FrameBase,
+        mask: LaneMask,
+    ) -> Self {
+        Self { registers, specials, immediates, frame, mask }
     }
 
     /// Records that `lanes` have written these registers.

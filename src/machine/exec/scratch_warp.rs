@@ -7,7 +7,7 @@ use crate::machine::exec::warp_run::LaneOperation as _;
 use crate::machine::state::block::new_warp;
 use crate::machine::state::lanes::LaneMask;
 use crate::machine::state::prepared::{Immediates, PreparedLaunch};
-use crate::machine::state::registers::{FrameBase, Registers};
+use crate::machine::state::registers::FrameBase;
 use crate::machine::state::warp::Warp;
 use crate::program::{Address, Bank, Base, Dst, IntegerOp, MemoryOp, MoveOp, Op, Pc, Program, Slot, SrcKind};
 
@@ -29,7 +29,7 @@ impl<'a> ScratchWarp<'a> {
         }
         let rank = number % u64::from(config.blocks_of_cluster());
         let immediates = prepared.immediates.get(rank as usize)?;
-        let warp = new_warp(program, prepared, (warp, prepared.block_index(number), number, threads), Registers::default());
+        let warp = new_warp(program, prepared, (warp, prepared.block_index(number), number, threads));
         Some(Self { program, prepared, immediates, warp })
     }
 

@@ -151,8 +151,8 @@ pub struct WarpRun<'a, const OBSERVED: bool> {
     pub observer: &'a mut dyn Observer,
     /// The kinds of events that the observer receives.
     pub wants: EventMask,
-    /// The patterns of addresses in the current stretch.
-    pub patterns: Patterns,
+    /// The patterns of addresses.
+    pub patterns: &'a mut Patterns,
     /// The coverage, if the launch records it.
     pub coverage: Option<&'a mut Coverage>,
     /// Lanes that wait at the running instruction for others, with which they will execute it.

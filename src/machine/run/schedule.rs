@@ -12,7 +12,6 @@ use triomphe::Arc;
 use crate::isa::BarrierFn;
 use crate::machine::event::{Event, EventKind, EventMask, Observer, SyncEvent, SyncKind};
 use crate::machine::exec::other_warps::OtherWarps;
-use crate::machine::exec::straight::pattern::Patterns;
 use crate::machine::exec::warp_run::{NonProgress, SliceEnd, WarpRun};
 use crate::machine::in_flight::copy::view::EndedPhases;
 use crate::machine::run::deadlock;
@@ -144,7 +143,7 @@ impl Machine {
             warp: Arc::make_mut(own),
             wants: observer.mask(),
             observer: &mut *observer,
-            patterns: Patterns::new(),
+            patterns: &mut self.patterns,
             coverage: self.coverage.as_mut().map(Arc::make_mut),
             waiting: LaneMask::NONE,
             clock_jump: self.clock_jump,

@@ -10,7 +10,7 @@ use crate::machine::state::barrier::{BARRIERS, Barrier, BarrierReduction, Cluste
 use crate::machine::state::definedness::Definedness;
 use crate::machine::state::in_flight::queue::WgmmaQueue;
 use crate::machine::state::in_flight::warpgroup::Warpgroups;
-use crate::machine::state::lanes::{LANES, LaneMask};
+use crate::machine::state::lanes::{LANES, LaneMask, PerLane};
 use crate::machine::state::launch::{DivergencePolicy, Instrumentation};
 use crate::machine::state::memory::LocalMemory;
 use crate::machine::state::prepared::PreparedLaunch;
@@ -53,41 +53,42 @@ pub struct CompletedBarrier {
 impl Block {
     /// The block `number` of the grid, about to execute its first instruction, in the memory of a block that has finished, if nothing
     /// else refers to that.
-    pub fn start(program: &Program, prepared: &PreparedLaunch, number: u64, mut finished: Option<Arc<Self>>) -> Arc<Self> {
-        let warps = finished.as_mut().and_then(Arc::get_mut).map_or_else(Vec::new, |block| std::mem::take(&mut block.warps));
-        let block = Self::new(program, prepared, number, warps);
-        match finished {
-            Some(mut shared) if shared.warps.is_empty() => {
-                *Arc::make_mut(&mut shared) = block;
-                shared
-            }
-            Some(_) | None => Arc::new(block),
-        }
+    pub fn start(program: &Program, prepared: &PreparedLaunch, number: u64, finished: Option<Arc<Self>>) -> Arc<Self> {
+        let mut block = finished.filter(Arc::is_unique).unwrap_or_else(|| Arc::new(Self::without_warps(prepared)));
+        Arc::make_mut(&mut block).restart(program, prepared, number);
+        block
     }
 
-    /// The block with warps in the memory of those that have finished.
-    fn new(program: &Program, prepared: &PreparedLaunch, number: u64, finished: Vec<Arc<Warp>>) -> Self {
-        let config = &prepared.config;
-        let index = prepared.block_index(number);
-        let threads = config.block.iter().product::<u32>();
-        let warps = threads.div_ceil(LANES as u32);
-        assert!((1..=LANES as u32).contains(&warps), "a block of {threads} threads");
-        assert_eq!(prepared.block_number(index), Some(number), "the block's index is that of another one");
-        let place = |warp| (warp, index, number, threads);
-        let mut running = finished;
-        running.iter_mut().zip(0..).for_each(|(finished, warp)| restart_warp(finished, program, prepared, place(warp)));
-        let new = running.len() as u32..warps;
-        running.extend(new.map(|warp| Arc::new(new_warp(program, prepared, place(warp), Registers::default()))));
-        assert!(running.len() == warps as usize, "blocks of a grid have the same number of warps");
+    fn without_warps(prepared: &PreparedLaunch) -> Self {
         Self {
-            index,
-            number,
-            warps: running,
+            index: [0; 3],
+            number: 0,
+            warps: Vec::new(),
             shared: Shared::new(prepared.shared_bytes),
             barriers: std::array::from_fn(|_| Barrier::default()),
             cluster: ClusterBarrier::default(),
             warpgroups: Warpgroups::default(),
         }
+    }
+
+    /// Makes it the block `number`, about to execute its first instruction.
+    fn restart(&mut self, program: &Program, prepared: &PreparedLaunch, number: u64) {
+        let config = &prepared.config;
+        let threads = config.block.iter().product::<u32>();
+        let count = threads.div_ceil(LANES as u32);
+        assert!((1..=LANES as u32).contains(&count), "a block of {threads} threads");
+        let Self { index, number: own, warps, shared, barriers, cluster, warpgroups } = self;
+        (*index, *own) = (prepared.block_index(number), number);
+        assert_eq!(prepared.block_number(*index), Some(number), "the block's index is that of another one");
+        let place = |warp| (warp, *index, number, threads);
+        warps.iter_mut().zip(0..).for_each(|(finished, warp)| restart_warp(finished, program, prepared, place(warp)));
+        let new = warps.len() as u32..count;
+        warps.extend(new.map(|warp| Arc::new(new_warp(program, prepared, place(warp)))));
+        assert!(warps.len() == count as usize, "blocks of a grid have the same number of warps");
+        *shared = Shared::new(prepared.shared_bytes);
+        barriers.iter_mut().for_each(|barrier| *barrier = Barrier::default());
+        *cluster = ClusterBarrier::default();
+        *warpgroups = Warpgroups::default();
     }
 
     /// Adds its shared memory and the arrivals at its barriers to `state`, without the numbers of their phases.
@@ -216,30 +217,44 @@ fn write_reduction(registers: &mut Registers, group: &LaneGroup, f: BarrierFn, d
     *bits = if truth { *bits | group.mask } else { *bits & !group.mask };
 }
 
-/// Puts a warp at the start of its kernel in the place of one that has finished.
-fn restart_warp(finished: &mut Arc<Warp>, program: &Program, prepared: &PreparedLaunch, place: (u32, [u32; 3], u64, u32)) {
+/// Where a warp starts: its number in the block, the block's index and number, and the threads of the block.
+pub(in crate::machine) type WarpPlace = (u32, [u32; 3], u64, u32);
+
+/// Puts a warp at the start of its kernel in the place of the one with the same number, which has finished.
+fn restart_warp(finished: &mut Arc<Warp>, program: &Program, prepared: &PreparedLaunch, place: WarpPlace) {
     match Arc::get_mut(finished) {
-        Some(finished) => *finished = new_warp(program, prepared, place, std::mem::take(&mut finished.registers)),
-        None => *finished = Arc::new(new_warp(program, prepared, place, Registers::default())),
+        Some(finished) => {
+            let (warp, index, number, _) = place;
+            special::set_fixed_values(Arc::make_mut(&mut finished.specials), prepared, index, number, warp);
+            let (registers, specials) = (std::mem::take(&mut finished.registers), Arc::clone(&finished.specials));
+            *finished = warp_at_start(program, prepared, place, registers, specials);
+        }
+        None => *finished = Arc::new(new_warp(program, prepared, place)),
     }
 }
 
-/// A warp at the start of its kernel, given its number in the block, the block's index and number, and the threads of the block. Its
-/// registers get the memory of `registers`.
-pub(in crate::machine) fn new_warp(
+/// A warp at the start of its kernel.
+pub(in crate::machine) fn new_warp(program: &Program, prepared: &PreparedLaunch, place: WarpPlace) -> Warp {
+    let ((warp, index, number, _), mut specials) = (place, Vec::new());
+    special::set_fixed_values(&mut specials, prepared, index, number, warp);
+    warp_at_start(program, prepared, place, Registers::default(), Arc::new(specials))
+}
+
+/// A warp at the start of its kernel with its special registers. Its registers get the memory of `registers`.
+fn warp_at_start(
     program: &Program,
     prepared: &PreparedLaunch,
-    (warp, index, number, threads): (u32, [u32; 3], u64, u32),
+    (warp, _, _, threads): WarpPlace,
     mut registers: Registers,
+    specials: Arc<Vec<PerLane<u32>>>,
 ) -> Warp {
     let config = &prepared.config;
     let kernel = &program.functions[config.kernel.index()];
     let live = LaneMask::lowest(threads - warp * LANES as u32);
     let frame = FrameBase { local: map::LOCAL_BASE as u32, ..FrameBase::default() };
     let written = (config.instrumentation == Instrumentation::RunsAndWrites).then(Definedness::default);
-    registers.reset(written);
+    registers.restart(kernel.slots, written);
     assert!(!live.is_empty(), "a warp without threads");
-    registers.enter(frame, kernel.slots, live);
     let entry = LaneGroup {
         pc: Pc(kernel.code.start),
         mask: live,
@@ -253,7 +268,7 @@ pub(in crate::machine) fn new_warp(
     Warp {
         registers,
         local: LocalMemory::default(),
-        specials: Arc::new(special::fixed_values(prepared, index, number, warp)),
+        specials,
         groups: smallvec![entry],
         simt_stack: (config.divergence == DivergencePolicy::Stack).then(SimtStack::default),
         live,

@@ -3,6 +3,7 @@
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use crate::machine::exec::straight::pattern::Patterns;
 use crate::machine::in_flight::policy::CompletionPolicy;
 use crate::machine::state::block::Block;
 use crate::machine::state::clocks::ClockJump;
@@ -53,6 +54,8 @@ pub struct Machine {
     pub(in crate::machine) footprint_check: FootprintCheck,
     /// What threads see of memory, if it is weak.
     pub(crate) weak: Option<Box<WeakMemory>>,
+    /// The patterns of recent addresses, which change nothing but the speed.
+    pub(in crate::machine) patterns: Patterns,
 }
 
 impl Machine {
@@ -90,6 +93,7 @@ impl Machine {
             block_bytes: 0,
             footprint_check: FootprintCheck::default(),
             weak,
+            patterns: Patterns::default(),
         })
     }
 

@@ -9,6 +9,7 @@ pub(super) mod definedness;
 pub(super) mod device;
 pub(super) mod digest;
 pub(super) mod footprint;
+pub(super) mod groups;
 pub(super) mod in_flight;
 pub(super) mod inspect;
 pub(super) mod issue_point;

@@ -68,14 +68,19 @@ impl FrameBase {
 }
 
 impl Registers {
-    /// Removes all registers, and keeps their memory.
-    pub fn reset(&mut self, written: Option<Definedness>) {
+    /// Starts over with a first frame of `slots`, all zeros, in the memory that there is.
+    pub fn restart(&mut self, slots: Slots, written: Option<Definedness>) {
         let Self { b32, b64, pred, carry, .. } = self;
-        b32.clear();
-        b64.clear();
+        zero(b32, slots.b32 as usize);
+        zero(b64, slots.b64 as usize);
         pred.clear();
+        pred.resize(slots.pred as usize, LaneMask::NONE);
         *carry = LaneMask::NONE;
         self.written = written;
+        if let Some(written) = &mut self.written {
+            let first = FrameBase::default();
+            written.enter(first, first.after(slots, 0), LaneMask::ALL);
+        }
     }
 
     /// Allocates a frame of `slots` at `base`, and zeroes it for the lanes of `mask`.
@@ -130,6 +135,13 @@ impl Registers {
     pub fn state_bytes(&self) -> u64 {
         (size_of_val(&*self.b32) + size_of_val(&*self.b64) + size_of_val(&*self.pred)) as u64
     }
+}
+
+/// Makes a bank `count` registers of zeros.
+fn zero<T: Word>(bank: &mut Vec<PerLane<T>>, count: usize) {
+    bank.truncate(count);
+    bank.as_flattened_mut().fill(T::NONE);
+    bank.resize(count, [T::NONE; LANES]);
 }
 
 fn clear<T: Word>(bank: &mut Vec<PerLane<T>>, start: usize, end: usize, mask: LaneMask) {

@@ -82,6 +82,22 @@ impl FixedSpecial {
         }
     }
 
+    /// True if warps with the same number in two blocks may have different values.
+    fn depends_on_block(&self) -> bool {
+        match self {
+            FixedSpecial::Block(_)
+            | FixedSpecial::Cluster(_)
+            | FixedSpecial::BlockInCluster(_)
+            | FixedSpecial::RankInCluster
+            | FixedSpecial::Multiprocessor => true,
+            FixedSpecial::Constant(_)
+            | FixedSpecial::Thread(_)
+            | FixedSpecial::Warp
+            | FixedSpecial::Lane
+            | FixedSpecial::LaneMask { .. } => false,
+        }
+    }
+
     fn of_scalar(name: &str, program: &Program, config: &LaunchConfig, shared_bytes: u64) -> Self {
         let lanes = |below, own, above| FixedSpecial::LaneMask { below, own, above };
         match name {
@@ -127,14 +143,22 @@ pub fn aggregate_shared(program: &Program, kernel: &Function, dynamic: u32) -> u
     map::SHARED_RESERVED + u64::from(kernel.shared_bytes).next_multiple_of(align) + u64::from(dynamic)
 }
 
-/// The values of `Program::specials` for one warp, in that order.
-pub fn fixed_values(prepared: &PreparedLaunch, block: [u32; 3], number: u64, warp: u32) -> Vec<PerLane<u32>> {
-    prepared.specials.iter().map(|fixed| fixed_value(fixed, &prepared.config, block, number, warp)).collect()
+/// Makes `values` those of `Program::specials` for one warp, in that order. They are none yet, or those of the warp with the same number
+/// in another block.
+pub fn set_fixed_values(values: &mut Vec<PerLane<u32>>, prepared: &PreparedLaunch, block: [u32; 3], number: u64, warp: u32) {
+    let value = |fixed: &FixedSpecial| fixed_value(fixed, &prepared.config, block, number, warp);
+    if values.len() == prepared.specials.len() {
+        let changed = values.iter_mut().zip(&prepared.specials).filter(|(_, fixed)| fixed.depends_on_block());
+        changed.for_each(|(values, fixed)| *values = value(fixed));
+    } else {
+        assert!(values.is_empty(), "the special registers of another program");
+        values.extend(prepared.specials.iter().map(value));
+    }
 }
 
 /// The values for the lanes of one warp.
 pub fn fixed_value(fixed: &FixedSpecial, config: &LaunchConfig, block: [u32; 3], number: u64, warp: u32) -> PerLane<u32> {
-    let in_cluster: [u32; 3] = std::array::from_fn(|axis| block[axis] % config.cluster[axis]);
+    let in_cluster = |axis: usize| block[axis] % config.cluster[axis];
     match *fixed {
         FixedSpecial::Constant(value) => [value; LANES],
         // Most blocks have one dimension; a division for every lane of every warp would cost time.
@@ -144,8 +168,8 @@ pub fn fixed_value(fixed: &FixedSpecial, config: &LaunchConfig, block: [u32; 3],
         FixedSpecial::Thread(axis) => std::array::from_fn(|lane| thread_index(config.block, warp, lane as u32)[axis]),
         FixedSpecial::Block(axis) => [block[axis]; LANES],
         FixedSpecial::Cluster(axis) => [block[axis] / config.cluster[axis]; LANES],
-        FixedSpecial::BlockInCluster(axis) => [in_cluster[axis]; LANES],
-        FixedSpecial::RankInCluster => [in_cluster[0] + config.cluster[0] * (in_cluster[1] + config.cluster[1] * in_cluster[2]); LANES],
+        FixedSpecial::BlockInCluster(axis) => [in_cluster(axis); LANES],
+        FixedSpecial::RankInCluster => [in_cluster(0) + config.cluster[0] * (in_cluster(1) + config.cluster[1] * in_cluster(2)); LANES],
         FixedSpecial::Multiprocessor => [(number % u64::from(MULTIPROCESSORS)) as u32; LANES],
         FixedSpecial::Warp => [warp; LANES],
         FixedSpecial::Lane => std::array::from_fn(|lane| lane as u32),

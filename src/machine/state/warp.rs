@@ -9,6 +9,7 @@ use std::hash::{Hash, Hasher};
 use smallvec::SmallVec;
 use triomphe::Arc;
 
+use crate::machine::state::groups::{self, Groups};
 use crate::machine::state::in_flight::queue::WgmmaQueue;
 use crate::machine::state::lanes::{LANES, LaneMask, PerLane};
 use crate::machine::state::memory::LocalMemory;
@@ -163,6 +164,11 @@ impl LaneGroup {
         self.local_top = self.local_top.max(other.local_top);
     }
 
+    /// True if it can run, has not yielded, and has no calls in progress.
+    pub(in crate::machine) fn is_plain(&self) -> bool {
+        self.state == GroupState::Ready && !self.yielded && self.stack.is_none()
+    }
+
     /// True if it waits for anything but other sides of a branch.
     pub(in crate::machine) fn is_blocked(&self) -> bool {
         !matches!(self.state, GroupState::Ready | GroupState::AtReconvergence | GroupState::Deferred)
@@ -197,7 +203,7 @@ pub struct Warp {
     /// Values of `Program::specials`.
     pub specials: Arc<Vec<PerLane<u32>>>,
     /// Its groups; empty when all lanes have exited.
-    pub groups: SmallVec<[LaneGroup; 2]>,
+    pub groups: Groups,
     /// The reconvergence stack, under the stack policy.
     pub simt_stack: Option<SimtStack>,
     /// Lanes that have not exited.
@@ -264,11 +270,7 @@ impl Warp {
         if self.groups.iter().all(|group| group.yielded || group.state != GroupState::Ready) {
             self.groups.iter_mut().for_each(|group| group.yielded = false);
         }
-        let ready = |index: &usize| self.groups[*index].state == GroupState::Ready && !self.groups[*index].yielded;
-        (0..self.groups.len()).filter(ready).min_by(|a, b| {
-            let (a, b) = (&self.groups[*a], &self.groups[*b]);
-            progress(a, b, rank).then(a.mask.first().cmp(&b.mask.first()))
-        })
+        groups::least_advanced(&self.groups, rank)
     }
 
     /// Like [`Self::next_group`]; passes every group that results from a merge to `reconverged`.
@@ -285,37 +287,22 @@ impl Warp {
     /// The rank at which the group `index` reaches or passes another group, so that a group must be chosen anew. Groups that cannot run now
     /// matter only if they are ahead, since they may merge.
     pub fn limit(&self, index: usize, rank: &[u32]) -> u32 {
-        let own = &self.groups[index];
-        if let Some(stack) = &self.simt_stack {
-            return stack.limit(depth(&own.stack), rank);
+        match &self.simt_stack {
+            Some(stack) => stack.limit(depth(&self.groups[index].stack), rank),
+            None => groups::limit(&self.groups, index, rank),
         }
-        let own_rank = rank[own.pc.index()];
-        let others = self.groups.iter().enumerate().filter(|(other, _)| *other != index);
-        let pushed_targets = others.map(|(_, other)| {
-            let reconvergence = reconvergence_rank(own, other, rank);
-            let waits = other.yielded || other.state != GroupState::Ready;
-            if waits && reconvergence <= own_rank { u32::MAX } else { reconvergence }
-        });
-        pushed_targets.min().unwrap_or(u32::MAX)
     }
 
     /// True if the chosen group may go back to an earlier instruction and run on, until it reaches the rank of another group: all groups
     /// are ready, so that no other one can be the least advanced.
     pub fn may_go_back(&self) -> bool {
-        let is_plain = |group: &LaneGroup| group.state == GroupState::Ready && !group.yielded && group.stack.is_none();
-        self.simt_stack.is_none() && self.groups.iter().all(is_plain)
+        self.simt_stack.is_none() && self.groups.iter().all(LaneGroup::is_plain)
     }
 
     /// Splits `lanes` off the group `index`, to continue at `target`.
     pub fn split(&mut self, index: usize, lanes: LaneMask, target: Pc) {
-        let group = &mut self.groups[index];
-        assert!(!lanes.is_empty(), "a group without lanes is split off");
-        assert!(group.mask.contains_all(lanes), "lanes are split off a group that does not have them");
-        group.mask &= !lanes;
-        let branch = LaneGroup { pc: target, mask: lanes, ..group.clone() };
-        assert!(!group.mask.intersects(branch.mask), "lanes that are split off stay");
-        self.groups.push(branch);
-        debug_assert_eq!(self.lanes_of_groups(), self.live, "lanes are lost where a group parts");
+        groups::split(&mut self.groups, index, lanes, target);
+        debug_assert_eq!(groups::lanes(&self.groups), self.live, "lanes are lost where a group parts");
     }
 
     /// Ends the lanes of `mask`.
@@ -385,48 +372,14 @@ impl Warp {
         }
     }
 
-    /// Merges groups with the same pc, frame, calls and state. True if there were any.
-    fn merge(&mut self) -> bool {
-        let (mut index, before) = (0, self.groups.len());
-        let lanes = self.lanes_of_groups();
-        while index < self.groups.len() {
-            let same = |other: &LaneGroup| {
-                let group = &self.groups[index];
-                group.pc == other.pc && group.frame == other.frame && same_stack(&group.stack, &other.stack) && group.state == other.state
-            };
-            if let Some(other) = (index + 1..self.groups.len()).find(|other| same(&self.groups[*other])) {
-                let other = self.groups.swap_remove(other);
-                self.groups[index].absorb(&other);
-                self.streak = 0;
-            } else {
-                index += 1;
-            }
-        }
-        assert_eq!(self.lanes_of_groups(), lanes, "lanes are lost or gained where groups merge");
-        self.groups.len() < before
-    }
-
-    /// True if no two groups can merge.
-    fn is_merged(&self) -> bool {
-        let same = |one: &LaneGroup, other: &LaneGroup| {
-            one.pc == other.pc && one.state == other.state && one.frame == other.frame && same_stack(&one.stack, &other.stack)
-        };
-        let later = |index: usize| &self.groups[index + 1..];
-        self.groups.iter().enumerate().all(|(index, one)| !later(index).iter().any(|other| same(one, other)))
-    }
-
-    fn lanes_of_groups(&self) -> LaneMask {
-        self.groups.iter().fold(LaneMask::NONE, |lanes, group| lanes | group.mask)
-    }
-
     /// Wakes and merges groups until neither changes anything: a woken group may be at the pc of another one, and a merge may complete the
     /// lanes for which a group waits. Idempotent.
     fn canonicalize(&mut self) {
         self.wake();
-        while self.merge() && self.groups.iter().any(|group| !group.state.members().is_empty()) {
+        while groups::merge(&mut self.groups, &mut self.streak) && self.groups.iter().any(|group| !group.state.members().is_empty()) {
             self.wake();
         }
-        debug_assert!(self.is_merged(), "groups at one place are two");
+        debug_assert!(groups::are_merged(&self.groups), "groups at one place are two");
     }
 
     /// Adds all its state except registers to `state`, with the groups sorted by their lanes.
@@ -497,40 +450,5 @@ pub(in crate::machine) fn same_stack(a: &CallStack, b: &CallStack) -> bool {
             (Some(x), Some(y)) if x.pc == y.pc && x.depth == y.depth => (a, b) = (x.parent.as_ref(), y.parent.as_ref()),
             _ => return false,
         }
-    }
-}
-
-/// The pc of a group in its function at call depth `level`, and true if it is in a call there. None if it has fewer calls in progress.
-fn position_at(group: &LaneGroup, level: u32) -> Option<(Pc, bool)> {
-    let own = depth(&group.stack);
-    match own.cmp(&level) {
-        std::cmp::Ordering::Less => None,
-        std::cmp::Ordering::Equal => Some((group.pc, false)),
-        std::cmp::Ordering::Greater => frames(&group.stack).find(|frame| frame.depth == level + 1).map(|frame| (frame.pc, true)),
-    }
-}
-
-/// The outermost level at which the pcs of two groups differ.
-fn diverging_level(a: &LaneGroup, b: &LaneGroup) -> u32 {
-    let common = depth(&a.stack).min(depth(&b.stack));
-    (0..common).find(|level| position_at(a, *level) != position_at(b, *level)).unwrap_or(common)
-}
-
-/// Compares two groups; less means less advanced.
-fn progress(a: &LaneGroup, b: &LaneGroup, rank: &[u32]) -> std::cmp::Ordering {
-    let level = if a.stack.is_none() && b.stack.is_none() { 0 } else { diverging_level(a, b) };
-    let key = |group| position_at(group, level).map(|(pc, inside)| (rank[pc.index()], inside));
-    key(a).cmp(&key(b))
-}
-
-/// The rank in `own`'s function at which it reaches or passes `other`.
-fn reconvergence_rank(own: &LaneGroup, other: &LaneGroup, rank: &[u32]) -> u32 {
-    let level = if own.stack.is_none() && other.stack.is_none() { 0 } else { diverging_level(own, other) };
-    if depth(&own.stack) > level {
-        return u32::MAX;
-    }
-    match position_at(other, level) {
-        Some((pc, inside)) => rank[pc.index()].saturating_add(u32::from(inside)),
-        None => u32::MAX,
     }
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::check::Checkers;
 use crate::isa::Space;
 use crate::machine::{
-    AccessEvent, AccessKind, CopyEvent, CopyStage, Event, EventKind, EventMask, LaneMask, LaneShape, MemoryOwner, Observer, ROW, SharedRead,
+    AccessEvent, AccessKind, CopyEvent, CopyStage, Event, EventKind, EventMask, LaneMask, LaneShape, MemoryOwner, Observer, PlainRead, ROW,
 };
 
 /// Bytes of a page.
@@ -73,20 +73,28 @@ impl Touched {
 
     fn add_access(&mut self, event: &AccessEvent<'_>) {
         let kind = (event.kind != AccessKind::Write, event.kind != AccessKind::Read);
-        let bytes = u64::from(event.bytes);
         match event.shape {
-            Some(LaneShape::Same) => self.add(event.min, bytes, kind),
-            Some(LaneShape::Rows(strides)) if event.lanes == LaneMask::ALL => {
-                for (row, stride) in strides.iter().enumerate() {
-                    let addresses = &event.addresses[row * ROW..(row + 1) * ROW];
-                    if *stride == event.bytes {
-                        self.add(addresses[0], ROW as u64 * bytes, kind);
-                    } else {
-                        addresses.iter().for_each(|address| self.add(*address, bytes, kind));
-                    }
-                }
+            Some(shape) if event.lanes == LaneMask::ALL => self.add_shape(shape, |lane| event.addresses[lane], event.bytes, kind),
+            Some(_) | None => event.lanes.iter().for_each(|lane| self.add(event.addresses[lane], u64::from(event.bytes), kind)),
+        }
+    }
+
+    /// Adds an access of `bytes` bytes by each lane of a warp, whose addresses have this shape.
+    fn add_shape(&mut self, shape: &LaneShape, address: impl Fn(usize) -> u64, bytes: u32, kind: (bool, bool)) {
+        let lane_bytes = u64::from(bytes);
+        let strides = match shape {
+            LaneShape::Same => return self.add(address(0), lane_bytes, kind),
+            LaneShape::Rows(strides) => strides,
+        };
+        for (row, stride) in strides.iter().enumerate() {
+            let lanes = row * ROW..(row + 1) * ROW;
+            if *stride == bytes {
+                self.add(address(lanes.start), ROW as u64 * lane_bytes, kind);
+            } else if *stride == 0 {
+                self.add(address(lanes.start), lane_bytes, kind);
+            } else {
+                lanes.for_each(|lane| self.add(address(lane), lane_bytes, kind));
             }
-            Some(LaneShape::Rows(_)) | None => event.lanes.iter().for_each(|lane| self.add(event.addresses[lane], bytes, kind)),
         }
     }
 
@@ -171,8 +179,12 @@ impl Observer for Touching<'_> {
         self.checkers.is_some()
     }
 
-    fn shared_read(&mut self, read: &SharedRead<'_>) -> bool {
-        self.checkers.as_mut().is_none_or(|checkers| checkers.shared_read(read))
+    fn plain_read(&mut self, read: &PlainRead<'_>) -> bool {
+        let is_noted = self.checkers.as_mut().is_none_or(|checkers| checkers.plain_read(read));
+        if is_noted && read.space == Space::Global {
+            self.touched.add_shape(read.shape, |lane| read.low + u64::from(read.deltas[lane]), read.bytes, (true, false));
+        }
+        is_noted
     }
 }
 

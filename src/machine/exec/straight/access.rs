@@ -96,9 +96,8 @@ pub(super) fn in_one_page(start: u64, span: u32, bytes: u32) -> Option<usize> {
     (at + span as usize + bytes as usize <= PAGE_BYTES).then_some(at)
 }
 
-/// Reads words of `N` bytes, which are aligned, at `at` and the distances of `pattern`. Not inlined into the loop of stretches, which the
-/// compiler would take minutes for.
-#[inline(never)]
+/// Reads words of `N` bytes, which are aligned, at `at` and the distances of `pattern`.
+#[inline(always)]
 pub(super) fn gather<const N: usize, T: Copy + Default>(
     page: &Page,
     at: usize,
@@ -117,14 +116,51 @@ pub(super) fn gather<const N: usize, T: Copy + Default>(
         if strides[row] as usize == N
             && let Some(words) = words.get(first / N % count..).and_then(|words| words.first_chunk::<ROW>())
         {
-            (0..ROW).for_each(|lane| out[lane] = word(words[lane]));
+            for lane in 0..ROW {
+                out[lane] = word(words[lane]);
+            }
         } else if strides[row] == 0 {
             *out = [word(words[first / N % count]); ROW];
         } else {
-            (0..ROW).for_each(|lane| out[lane] = word(words[(at + pattern.deltas[row * ROW + lane] as usize) / N % count]));
+            for lane in 0..ROW {
+                out[lane] = word(words[(at + pattern.deltas[row * ROW + lane] as usize) / N % count]);
+            }
         }
     }
     out
+}
+
+/// [`gather`] of 32 bits as a function of its own: inlined into the loop of stretches for every form of load, it would take the compiler
+/// minutes.
+pub(super) struct Words32<'a> {
+    pub page: &'a Page,
+    pub at: usize,
+    pub pattern: &'a Pattern,
+}
+
+impl pulp::WithSimd for Words32<'_> {
+    type Output = PerLane<u32>;
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _simd: S) -> PerLane<u32> {
+        gather(self.page, self.at, self.pattern, u32::from_le_bytes)
+    }
+}
+
+/// The same of 64 bits.
+pub(super) struct Words64<'a> {
+    pub page: &'a Page,
+    pub at: usize,
+    pub pattern: &'a Pattern,
+}
+
+impl pulp::WithSimd for Words64<'_> {
+    type Output = PerLane<u64>;
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _simd: S) -> PerLane<u64> {
+        gather(self.page, self.at, self.pattern, u64::from_le_bytes)
+    }
 }
 
 /// Writes words of `N` bytes, which are aligned, for the lanes of `mask`, the lowest first.
@@ -146,9 +182,13 @@ pub(super) fn scatter<const N: usize, T: Copy>(
             if strides[row] as usize == N
                 && let Some(words) = words.get_mut(first / N % count..).and_then(|words| words.first_chunk_mut::<ROW>())
             {
-                (0..ROW).for_each(|lane| words[lane] = bytes(values[lane]));
+                for lane in 0..ROW {
+                    words[lane] = bytes(values[lane]);
+                }
             } else {
-                (0..ROW).for_each(|lane| words[(at + pattern.deltas[row * ROW + lane] as usize) / N % count] = bytes(values[lane]));
+                for lane in 0..ROW {
+                    words[(at + pattern.deltas[row * ROW + lane] as usize) / N % count] = bytes(values[lane]);
+                }
             }
         }
     } else {

@@ -1,7 +1,8 @@
 //! Straight stretches: the loop over instructions of common forms, which are decoded once per launch.
 //!
-//! A stretch runs until an instruction that it has no step for, an access that is not simple or faults, a branch at which the lanes part,
-//! or the end of the ticks. That instruction is executed by [`WarpRun::step`], which is the reference: a stretch has the effects that it
+//! A stretch runs until an instruction that it has no step for, an access that is not simple or faults, or the end of the ticks. Where the
+//! lanes part at a branch, and where a group reaches another one, the group that is least advanced runs on, if all of them can run and none
+//! is in a call; otherwise the stretch ends there as well. The instruction after a stretch is executed by [`WarpRun::step`], which is the reference: a stretch has the effects that it
 //! would have, instruction by instruction. The whole loop is compiled for the host's vector instructions.
 
 mod access;
@@ -12,20 +13,24 @@ use super::bits::combine;
 use super::compute;
 use super::coverage_counter::CoverageCounter;
 use super::load_store::{Element, put_extended};
+use super::moves::move_values;
 use super::operands::{Lane, Lanes};
 use super::select::by_width;
 use crate::isa::{Compare, Space};
 use crate::machine::event::{EventKind, EventMask};
 use crate::machine::exec::warp_run::{Group, WarpRun};
 use crate::machine::state::coverage::{Coverage, WriteTable};
+use crate::machine::state::groups::{self, Groups};
 use crate::machine::state::issue_point::IssuePoint;
 use crate::machine::state::lanes::{LANES, LaneMask, PerLane};
+use crate::machine::state::memory::PAGE_BYTES;
 use crate::machine::state::tables::straight::{Micro, PLAIN, Step};
+use crate::machine::state::warp::Warp;
 use crate::num::compare::holds;
 use crate::num::float;
 use crate::num::int::Int;
 use crate::program::{Dst, MemoryOp, Op, Pc, PredSrc, Program, SelectOp, Src};
-use access::{Found, Memory, Page, gather, in_one_page, is_aligned, scatter};
+use access::{Found, Memory, Page, Words32, Words64, gather, in_one_page, is_aligned, scatter};
 use pattern::{Pattern, Patterns};
 use report::{Report, Reported};
 use smallvec::SmallVec;
@@ -56,8 +61,19 @@ struct Straight<'a> {
     stores: bool,
     /// The first instruction, at its tick.
     start: IssuePoint,
-    /// The ticks that it may take.
+    /// The ticks that are left of the time slice.
     ticks: u32,
+    /// The ticks after which the group that runs must yield.
+    stall: u32,
+    /// The ticks after which the stretch ends, the earlier of these.
+    end: u32,
+    groups: &'a mut Groups,
+    /// Consecutive ticks that other groups have waited for.
+    streak: &'a mut u32,
+    /// True if groups part and meet within the stretch.
+    switches: bool,
+    /// The index of the group that runs, and its lanes.
+    running: usize,
     mask: LaneMask,
     others: Others,
     counts: Counts<'a>,
@@ -82,11 +98,9 @@ struct Done {
     last: Pc,
     /// The first instruction that is not counted yet.
     counted: Pc,
-    /// Ticks that are left.
-    ticks_left: u32,
+    /// Ticks that have passed.
+    ticks: u32,
     thread_instructions: u64,
-    /// Ticks that other groups waited for: none of an instruction that goes back, or after which a group is chosen.
-    streak: u32,
     /// Counted stores.
     progress: u64,
     /// True if the group that runs must be chosen anew.
@@ -99,29 +113,31 @@ struct Done {
 impl Done {
     /// Nothing is done yet: the stretch begins at `pc`.
     #[inline(always)]
-    fn before(pc: Pc, last: &IssuePoint, counted: Pc, ticks_left: u32, wants: EventMask) -> Self {
-        let (thread_instructions, progress) = (0, 0);
-        Self { pc, last: last.pc, counted, ticks_left, thread_instructions, streak: 0, progress, reselects: false, wants, paused: false }
+    fn before(pc: Pc, last: &IssuePoint, counted: Pc, wants: EventMask) -> Self {
+        let (ticks, thread_instructions, progress) = (0, 0, 0);
+        Self { pc, last: last.pc, counted, ticks, thread_instructions, progress, reselects: false, wants, paused: false }
     }
 }
 
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
-    /// Runs the group from its `pc` on, as far as a straight stretch goes. True if the group that runs must be chosen anew.
+    /// Runs the group from its `pc` on, as far as a straight stretch goes; afterwards another group may run. True if the group that runs
+    /// must be chosen anew.
     #[inline(always)]
-    pub(super) fn run_straight(&mut self, group: &mut Group, others: Others, counter: &mut CoverageCounter) -> bool {
+    pub(super) fn run_straight(&mut self, group: &mut Group, others: &mut Others, counter: &mut CoverageCounter) -> bool {
         let accesses = self.weak.is_none();
         let (start, block_id, rank, depth) = (self.point, self.block_id(), self.rank, self.running_depth());
-        let lockstep = self.warp.lockstep(group.mask);
-        let ticks = if others.none { self.ticks_left } else { self.ticks_left.min(self.ticks_to_yield()) };
+        let (lockstep, stall) = (self.warp.lockstep(group.mask), self.stall());
         let (program, prepared, reports) = (self.program, self.prepared, self.wants(EventKind::Access));
-        self.patterns.clear();
+        let switches = self.warp.may_go_back() && !self.wants(EventKind::Reconverged);
+        self.patterns.begin();
+        let Warp { registers, specials, groups, streak, .. } = &mut *self.warp;
         let mut straight = Straight {
             program,
             micros: &prepared.straight.micros,
             rank: &prepared.rank,
             simd: prepared.simd,
-            lanes: Lanes::new(self.warp, self.immediates, group.frame, group.mask),
-            patterns: &mut self.patterns,
+            lanes: Lanes::of(registers, specials, self.immediates, group.frame, group.mask),
+            patterns: &mut *self.patterns,
             memory: Memory {
                 map: &program.map,
                 global: self.global,
@@ -132,6 +148,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 params: &prepared.config.params,
             },
             report: reports.then_some(Report {
+                simd: prepared.simd,
                 shared: self.observer.observes_shared(),
                 observer: &mut *self.observer,
                 mask: self.wants,
@@ -144,25 +161,32 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             loads: accesses,
             stores: accesses && !self.compares_stores,
             start,
-            ticks,
+            ticks: self.ticks_left,
+            stall,
+            end: 0,
+            groups,
+            streak,
+            switches,
+            running: group.index,
             mask: group.mask,
-            others,
+            others: *others,
             counts: Counts {
                 is_enabled: counter.is_enabled,
                 start: counter.start,
                 coverage: self.coverage.as_deref_mut(),
                 writes: prepared.writes.as_ref(),
             },
-            done: Done::before(group.pc, &self.point, counter.start, ticks, self.wants),
+            done: Done::before(group.pc, &self.point, counter.start, self.wants),
         };
+        straight.set_end(0);
         let done = prepared.simd.dispatch(&mut straight);
-        let ran = ticks - done.ticks_left;
-        self.ticks_left -= ran;
-        self.point.tick += u64::from(ran);
+        (group.index, group.mask, *others) = (straight.running, straight.mask, straight.others);
+        self.running = group.index;
+        self.ticks_left -= done.ticks;
+        self.point.tick += u64::from(done.ticks);
         self.point.pc = done.last;
         self.thread_instructions += done.thread_instructions;
         self.progress += done.progress;
-        self.warp.streak += done.streak;
         group.pc = done.pc;
         counter.start = done.counted;
         self.paused |= done.paused;
@@ -176,43 +200,53 @@ impl pulp::WithSimd for &mut Straight<'_> {
 
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _simd: S) -> Done {
-        while self.done.ticks_left > 0 {
-            let pc = self.done.pc;
+        // What every instruction changes stays in the host's registers.
+        let (mut pc, mut last, mut ticks, mut thread_instructions) = (self.done.pc, self.done.last, 0, 0);
+        while ticks < self.end {
             let micro = &self.micros[pc.index()];
             let active = match micro.guard {
                 None => self.mask,
                 Some(guard) => self.mask & self.lanes.pred(PredSrc::Reg { slot: guard.slot, negate: guard.negate }),
             };
             self.lanes.mask = active;
-            let mut next = Pc(pc.0 + 1);
+            let after = Pc(pc.0 + 1);
+            let (mut next, mut parts) = (after, false);
             if active.is_empty() {
                 if micro.step == Step::Ends {
                     break;
                 }
             } else if micro.step == Step::Branch {
-                if active != self.mask {
+                if active == self.mask {
+                    next = micro.target;
+                } else if self.switches {
+                    parts = true;
+                } else {
                     break;
                 }
-                next = micro.target;
-            } else if !self.execute(micro, pc) {
+            } else if !self.execute(micro, pc, ticks) {
                 break;
             }
-            if micro.writes_base {
-                self.patterns.clear();
-            }
-            if self.counts.is_enabled && (micro.guard.is_some() || next != Pc(pc.0 + 1)) {
+            self.patterns.forget(micro.bases);
+            if self.counts.is_enabled && (micro.guard.is_some() || next != after) {
                 self.count(micro, pc, next, active);
             }
-            self.done.thread_instructions += u64::from(active.count());
-            self.done.ticks_left -= 1;
-            (self.done.last, self.done.pc) = (pc, next);
-            if !self.others.none {
-                let goes_back = next <= pc;
+            thread_instructions += u64::from(active.count());
+            ticks += 1;
+            last = pc;
+            let goes_back = next <= pc;
+            pc = next;
+            if parts {
+                pc = self.part((active, micro.target), pc, ticks);
+            } else if !self.others.none {
                 if goes_back && !self.others.may_go_back || self.rank[next.index()] >= self.others.limit {
-                    self.done.reselects = true;
-                    break;
+                    if !self.switches {
+                        self.done.reselects = true;
+                        break;
+                    }
+                    pc = self.choose(pc, ticks);
+                } else {
+                    *self.streak += u32::from(!goes_back);
                 }
-                self.done.streak += u32::from(!goes_back);
             }
             if let Some(report) = &self.report
                 && (report.paused || report.mask != self.done.wants)
@@ -220,6 +254,7 @@ impl pulp::WithSimd for &mut Straight<'_> {
                 break;
             }
         }
+        (self.done.pc, self.done.last, self.done.ticks, self.done.thread_instructions) = (pc, last, ticks, thread_instructions);
         self.done.counted = self.counts.start;
         if let Some(report) = &self.report {
             (self.done.wants, self.done.paused) = (report.mask, report.paused);
@@ -229,6 +264,50 @@ impl pulp::WithSimd for &mut Straight<'_> {
 }
 
 impl Straight<'_> {
+    /// Sets the end, after `ticks`: a group that keeps others waiting yields before its last tick, which [`WarpRun::step`] executes.
+    #[inline(always)]
+    fn set_end(&mut self, ticks: u32) {
+        let to_yield = ticks.saturating_add(self.stall.saturating_sub(*self.streak + 1));
+        self.end = if self.others.none { self.ticks } else { self.ticks.min(to_yield) };
+    }
+
+    /// The lanes `taken` of the group that runs go to `target`, the others to `pc`. Returns the pc of the group that runs next.
+    #[inline(never)]
+    fn part(&mut self, (taken, target): (LaneMask, Pc), pc: Pc, ticks: u32) -> Pc {
+        self.flush(pc);
+        self.groups[self.running].pc = pc;
+        groups::split(self.groups, self.running, taken, target);
+        self.run_next(ticks)
+    }
+
+    /// Chooses the group that runs, after one that is not alone has reached another one at `pc`. Returns its pc.
+    #[inline(never)]
+    fn choose(&mut self, pc: Pc, ticks: u32) -> Pc {
+        self.flush(pc);
+        self.groups[self.running].pc = pc;
+        self.run_next(ticks)
+    }
+
+    /// Counts what the group that runs has executed before `pc`.
+    #[inline(always)]
+    fn flush(&mut self, pc: Pc) {
+        if self.counts.is_enabled {
+            self.counts.add(&mut self.lanes, self.mask, pc, pc);
+        }
+    }
+
+    /// Merges groups, and runs the least advanced one, from the pc that it returns on.
+    #[inline(always)]
+    fn run_next(&mut self, ticks: u32) -> Pc {
+        let (running, limit) = groups::choose_plain(self.groups, self.streak, self.rank);
+        let group = &self.groups[running];
+        (self.running, self.mask, self.counts.start) = (running, group.mask, group.pc);
+        let pc = group.pc;
+        self.others = Others { none: self.groups.len() == 1, limit, may_go_back: self.groups.len() > 1 };
+        self.set_end(ticks);
+        pc
+    }
+
     /// Counts a jump, or an instruction with a guard.
     #[inline(always)]
     fn count(&mut self, micro: &Micro, pc: Pc, next: Pc, active: LaneMask) {
@@ -258,14 +337,16 @@ impl Straight<'_> {
 
     /// Executes an instruction for at least one lane; false, without effect, if the stretch ends before it.
     #[inline(always)]
-    fn execute(&mut self, micro: &Micro, pc: Pc) -> bool {
+    fn execute(&mut self, micro: &Micro, pc: Pc, ticks: u32) -> bool {
         let lanes = &mut self.lanes;
         match micro.step {
             Step::Ends | Step::Branch => return false,
-            Step::Load32 | Step::LoadVector32 | Step::Load64 | Step::LoadNarrow => return self.load(micro, pc),
-            Step::Store32 | Step::StoreVector32 | Step::Store64 => return self.store(micro, pc),
+            Step::Load32 | Step::LoadVector32 | Step::Load64 | Step::LoadVector64 | Step::LoadNarrow => return self.load(micro, pc, ticks),
+            Step::Store32 | Step::StoreVector32 | Step::Store64 | Step::StoreVector64 => return self.store(micro, pc, ticks),
+            Step::AtomicAdd32 => return self.atomic_add(micro, pc, ticks),
             Step::Computes => compute(self.simd, lanes.copy(), &self.program.code[pc.index()].op),
             Step::Select => select(self.simd, lanes, &self.program.code[pc.index()].op),
+            Step::Moves => moves(self.program, &mut lanes.copy(), &self.program.code[pc.index()].op),
             Step::CompareU32 => self.compare::<u32>(micro),
             Step::CompareS32 => self.compare::<i32>(micro),
             Step::CompareU64 => self.compare::<u64>(micro),
@@ -330,24 +411,13 @@ impl Straight<'_> {
 
     /// A load; false, without effect, if it is not simple.
     #[inline(always)]
-    fn load(&mut self, micro: &Micro, pc: Pc) -> bool {
+    fn load(&mut self, micro: &Micro, pc: Pc, ticks: u32) -> bool {
         if !self.loads {
             return false;
         }
-        let (point, element) = (self.point(pc), u32::from(micro.bytes));
+        let (point, bytes) = (self.point(pc, ticks), u32::from(micro.bytes));
         let Self { program, simd, lanes, patterns, memory, report, .. } = self;
         let op = &program.code[pc.index()].op;
-        let Op::Memory(MemoryOp::Load { access: semantics, .. } | MemoryOp::LoadVector { access: semantics, .. }) = op else {
-            return false;
-        };
-        let parts = if let Op::Memory(MemoryOp::LoadVector { parts, .. }) = op
-            && micro.step == Step::LoadVector32
-        {
-            &program.dests[*parts]
-        } else {
-            std::slice::from_ref(&micro.d)
-        };
-        let bytes = element * parts.len() as u32;
         let Some((low, pattern)) = patterns.of(*simd, lanes, micro) else { return false };
         if !is_aligned(low, pattern, bytes) {
             return false;
@@ -355,8 +425,9 @@ impl Straight<'_> {
         let mut emit = |found: &Found<'_>, lanes: LaneMask| {
             if let Some(report) = report
                 && report.wants(found)
+                && let Op::Memory(op) = op
             {
-                report.load(&Reported { point, lanes, bytes, semantics, pattern }, found);
+                report.load(&Reported { point, lanes, bytes, semantics: op.access(), pattern }, found);
             }
         };
         if micro.space == Space::Param {
@@ -367,46 +438,42 @@ impl Straight<'_> {
         let Some(at) = in_one_page(start, pattern.span, bytes) else { return false };
         emit(&found, lanes.mask);
         let page = pages.page(start);
+        let words32 = |at: usize| simd.dispatch(Words32 { page, at, pattern });
+        let words64 = |at: usize| simd.dispatch(Words64 { page, at, pattern });
         #[expect(clippy::wildcard_enum_match_arm, reason = "the caller has the other steps")]
         match micro.step {
             Step::Load32 => lanes.write32(micro.d, &gather(page, at, pattern, u32::from_le_bytes)),
-            Step::Load64 => lanes.write64(micro.d, &gather(page, at, pattern, u64::from_le_bytes)),
-            Step::LoadVector32 => {
-                for (index, d) in parts.iter().enumerate() {
-                    lanes.write32(*d, &gather(page, at + 4 * index, pattern, u32::from_le_bytes));
-                }
-            }
-            _ => load_narrow(&mut lanes.copy(), op, micro.d, (page, at, pattern)),
+            Step::Load64 => lanes.write64(micro.d, &words64(at)),
+            Step::LoadVector32 => parts_of(program, op).zip((at..).step_by(4)).for_each(|(d, at)| lanes.write32(d, &words32(at))),
+            Step::LoadVector64 => parts_of(program, op).zip((at..).step_by(8)).for_each(|(d, at)| lanes.write64(d, &words64(at))),
+            _ => simd.dispatch(NarrowLoad { lanes: lanes.copy(), op, d: micro.d, found: (page, at, pattern) }),
         }
         true
     }
 
-    /// The instruction at `pc`, which runs next, at its tick.
+    /// The instruction at `pc`, which runs next, after this many ticks.
     #[inline(always)]
-    fn point(&self, pc: Pc) -> IssuePoint {
-        IssuePoint { pc, tick: self.start.tick + u64::from(self.ticks - self.done.ticks_left), ..self.start }
+    fn point(&self, pc: Pc, ticks: u32) -> IssuePoint {
+        IssuePoint { pc, tick: self.start.tick + u64::from(ticks), ..self.start }
     }
 
     /// A store; false, without effect, if it is not simple.
     #[inline(always)]
-    fn store(&mut self, micro: &Micro, pc: Pc) -> bool {
+    fn store(&mut self, micro: &Micro, pc: Pc, ticks: u32) -> bool {
         if !self.stores {
             return false;
         }
-        let (point, element) = (self.point(pc), u32::from(micro.bytes));
+        let (point, bytes) = (self.point(pc, ticks), u32::from(micro.bytes));
         let Self { program, simd, lanes, patterns, memory, report, done, .. } = self;
         let op = &program.code[pc.index()].op;
-        let Op::Memory(MemoryOp::Store { access: semantics, .. } | MemoryOp::StoreVector { access: semantics, .. }) = op else {
-            return false;
-        };
-        let parts = if let Op::Memory(MemoryOp::StoreVector { parts, .. }) = op
-            && micro.step == Step::StoreVector32
+        let parts = if matches!(micro.step, Step::StoreVector32 | Step::StoreVector64)
+            && let Op::Memory(MemoryOp::StoreVector { parts, .. }) = *op
         {
-            &program.sources[*parts]
+            &program.sources[parts]
         } else {
             std::slice::from_ref(&micro.c)
         };
-        let bytes = element * parts.len() as u32;
+        let element = bytes / parts.len() as u32;
         let Some((low, pattern)) = patterns.of(*simd, lanes, micro) else { return false };
         if !is_aligned(low, pattern, bytes) {
             return false;
@@ -416,6 +483,7 @@ impl Straight<'_> {
         let Some(at) = in_one_page(start, pattern.span, bytes) else { return false };
         if let Some(report) = report
             && report.wants(&found)
+            && let Op::Memory(op) = op
         {
             let value = |part: &Src| if element == 8 { *lanes.get64(*part) } else { lanes.get32(*part).map(u64::from) };
             // Moved as a whole, the elements would take longer than the rest of the store.
@@ -427,16 +495,16 @@ impl Straight<'_> {
                 several = parts.iter().map(value).collect();
                 &several
             };
-            let reported = Reported { point, lanes: lanes.mask, bytes, semantics, pattern };
+            let reported = Reported { point, lanes: lanes.mask, bytes, semantics: op.access(), pattern };
             report.store(&reported, &found, element, elements);
         }
         let (space, low) = (found.space, found.low);
         let Some(page) = memory.page_mut(space, low, start) else { return false };
-        if micro.step == Step::Store64 {
-            scatter(page, at, (pattern, lanes.mask), lanes.get64(micro.c), u64::to_le_bytes);
-        } else {
-            for (index, part) in parts.iter().enumerate() {
-                scatter(page, at + 4 * index, (pattern, lanes.mask), lanes.get32(*part), u32::to_le_bytes);
+        for (part, at) in parts.iter().zip((at..).step_by(element as usize)) {
+            if element == 8 {
+                scatter(page, at, (pattern, lanes.mask), lanes.get64(*part), u64::to_le_bytes);
+            } else {
+                scatter(page, at, (pattern, lanes.mask), lanes.get32(*part), u32::to_le_bytes);
             }
         }
         done.progress += parts.len() as u64;
@@ -444,8 +512,66 @@ impl Straight<'_> {
     }
 }
 
+impl Straight<'_> {
+    /// Adds integers to memory, lane by lane; false, without effect, if it is not simple.
+    #[inline(never)]
+    fn atomic_add(&mut self, micro: &Micro, pc: Pc, ticks: u32) -> bool {
+        let (point, bytes) = (self.point(pc, ticks), u32::from(micro.bytes));
+        let Self { program, simd, lanes, patterns, memory, report, done, .. } = self;
+        let Op::Atomic(op) = &program.code[pc.index()].op else { return false };
+        let Some((low, pattern)) = patterns.of(*simd, lanes, micro) else { return false };
+        if !self.stores || !is_aligned(low, pattern, bytes) {
+            return false;
+        }
+        let Some(found) = memory.find(micro.space, low, pattern.span, bytes) else { return false };
+        let Some((_, start)) = found.pages.filter(|_| found.space != Space::Const) else { return false };
+        let Some(at) = in_one_page(start, pattern.span, bytes) else { return false };
+        if let Some(report) = report
+            && report.wants(&found)
+        {
+            report.atomic(&Reported { point, lanes: lanes.mask, bytes, semantics: op.access(), pattern }, &found);
+        }
+        let (space, low) = (found.space, found.low);
+        let Some(page) = memory.page_mut(space, low, start) else { return false };
+        let (added, mut old) = (*lanes.get32(micro.c), [0; LANES]);
+        let words = page.as_chunks_mut::<4>().0;
+        for lane in lanes.mask.iter() {
+            let word = &mut words[(at + pattern.deltas[lane] as usize) / 4 % (PAGE_BYTES / 4)];
+            old[lane] = u32::from_le_bytes(*word);
+            *word = old[lane].wrapping_add(added[lane]).to_le_bytes();
+        }
+        // An addition that changes nothing is no progress.
+        done.progress += u64::from(lanes.mask.iter().any(|lane| added[lane] != 0));
+        lanes.write32(micro.d, &old);
+        true
+    }
+}
+
+/// The destinations of a vector load.
+fn parts_of<'a>(program: &'a Program, op: &Op) -> impl Iterator<Item = Dst> + use<'a> {
+    let Op::Memory(MemoryOp::LoadVector { parts, .. }) = *op else { unreachable!("{op:?} is no vector load") };
+    program.dests[parts].iter().copied()
+}
+
+/// [`load_narrow`], as a function of its own.
+struct NarrowLoad<'a> {
+    lanes: Lanes<'a>,
+    op: &'a Op,
+    d: Dst,
+    found: (&'a Page, usize, &'a Pattern),
+}
+
+impl pulp::WithSimd for NarrowLoad<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(mut self, _simd: S) {
+        load_narrow(&mut self.lanes, self.op, self.d, self.found);
+    }
+}
+
 /// Loads elements of 8 or 16 bits.
-#[inline(never)]
+#[inline(always)]
 fn load_narrow(lanes: &mut Lanes<'_>, op: &Op, d: Dst, (page, at, pattern): (&Page, usize, &Pattern)) {
     let Op::Memory(MemoryOp::Load { bits, signed, reg_bits, .. }) = *op else { return };
     let words: PerLane<u32> = match (bits, signed) {
@@ -508,7 +634,9 @@ impl Counts<'_> {
 fn map1<A: Lane, R: Lane>(lanes: &mut Lanes<'_>, micro: &Micro, f: impl Fn(A) -> R) {
     let a = A::get(lanes, micro.a);
     let mut out = [R::Word::default(); LANES];
-    (0..LANES).for_each(|lane| out[lane] = f(A::from_word(a[lane])).to_word());
+    for lane in 0..LANES {
+        out[lane] = f(A::from_word(a[lane])).to_word();
+    }
     R::write(lanes, micro.d, &out);
 }
 
@@ -517,7 +645,9 @@ fn map1<A: Lane, R: Lane>(lanes: &mut Lanes<'_>, micro: &Micro, f: impl Fn(A) ->
 fn map2<A: Lane, B: Lane, R: Lane>(lanes: &mut Lanes<'_>, micro: &Micro, f: impl Fn(A, B) -> R) {
     let (a, b) = (A::get(lanes, micro.a), B::get(lanes, micro.b));
     let mut out = [R::Word::default(); LANES];
-    (0..LANES).for_each(|lane| out[lane] = f(A::from_word(a[lane]), B::from_word(b[lane])).to_word());
+    for lane in 0..LANES {
+        out[lane] = f(A::from_word(a[lane]), B::from_word(b[lane])).to_word();
+    }
     R::write(lanes, micro.d, &out);
 }
 
@@ -526,8 +656,17 @@ fn map2<A: Lane, B: Lane, R: Lane>(lanes: &mut Lanes<'_>, micro: &Micro, f: impl
 fn map3<A: Lane, B: Lane, C: Lane, R: Lane>(lanes: &mut Lanes<'_>, micro: &Micro, f: impl Fn(A, B, C) -> R) {
     let (a, b, c) = (A::get(lanes, micro.a), B::get(lanes, micro.b), C::get(lanes, micro.c));
     let mut out = [R::Word::default(); LANES];
-    (0..LANES).for_each(|lane| out[lane] = f(A::from_word(a[lane]), B::from_word(b[lane]), C::from_word(c[lane])).to_word());
+    for lane in 0..LANES {
+        out[lane] = f(A::from_word(a[lane]), B::from_word(b[lane]), C::from_word(c[lane])).to_word();
+    }
     R::write(lanes, micro.d, &out);
+}
+
+/// Executes a move of several registers, or between windows of addresses.
+#[inline(never)]
+fn moves(program: &Program, lanes: &mut Lanes<'_>, op: &Op) {
+    let Op::Move(op) = op else { unreachable!("{op:?} is no move") };
+    move_values(program, lanes, op);
 }
 
 /// Executes a selection, or logic of predicates.

@@ -1,9 +1,12 @@
-//! The pattern of the addresses of an access, analyzed once per value of the register that is their base.
+//! The pattern of the addresses of an access, analyzed once and recognized again by later warps.
+//!
+//! Warps of a kernel compute their addresses alike, so that the distances of their lanes are mostly those of the warp before: comparing
+//! them costs less than the analysis. A pattern that was compared stays valid until its base is written or the stretch ends.
 
 use crate::machine::exec::operands::Lanes;
 use crate::machine::state::lanes::{LANES, LaneMask, LaneShape, PerLane, ROW, ROWS, UNEVEN};
 use crate::machine::state::memory::PAGE_BYTES;
-use crate::machine::state::tables::straight::Micro;
+use crate::machine::state::tables::straight::{BaseKey, BaseWrite, Micro};
 use crate::program::SrcKind;
 
 /// Addresses that are close together, relative to the lowest. Lanes that do not execute have that of the first that does.
@@ -33,7 +36,9 @@ impl Pattern {
         let first = bases[mask.first()];
         let mut values = *bases;
         if mask != LaneMask::ALL {
-            (0..LANES).for_each(|lane| values[lane] = if mask.contains(lane) { values[lane] } else { first });
+            for lane in 0..LANES {
+                values[lane] = if mask.contains(lane) { values[lane] } else { first };
+            }
         }
         let (mut signed, mut outside) = ([0_i32; LANES], 0);
         for lane in 0..LANES {
@@ -54,6 +59,22 @@ impl Pattern {
         }
         let shape = if span == 0 { LaneShape::Same } else { LaneShape::Rows(strides(&deltas)) };
         Some(Self { low: first.wrapping_add(i64::from(min) as u64), span, low_bits, deltas, shape, mask })
+    }
+
+    /// Moves the pattern to `bases`; false, without effect, if their distances in its lanes are others.
+    #[inline(always)]
+    fn recognizes<T: Copy>(&mut self, bases: &PerLane<T>, wide: impl Fn(T) -> u64) -> bool {
+        let first = self.mask.first();
+        let low = wide(bases[first]).wrapping_sub(u64::from(self.deltas[first]));
+        let mut differences = 0;
+        for lane in 0..LANES {
+            let difference = wide(bases[lane]).wrapping_sub(low) ^ u64::from(self.deltas[lane]);
+            differences |= if self.mask.contains(lane) { difference } else { 0 };
+        }
+        if differences == 0 {
+            self.low = low;
+        }
+        differences == 0
     }
 }
 
@@ -89,28 +110,44 @@ fn strides(deltas: &PerLane<u32>) -> [u32; ROWS] {
 }
 
 /// Patterns that are kept.
-const KEPT: usize = 4;
-
-/// The key of no register.
-const NO_KEY: u32 = u32::MAX;
+const KEPT: usize = 32;
 
 /// The patterns of the last bases that were used, by register.
-pub struct Patterns {
-    keys: [u32; KEPT],
+struct Kept {
+    keys: [Option<BaseKey>; KEPT],
+    /// Those whose bases have not been written since they were compared.
+    valid: u32,
     patterns: [Pattern; KEPT],
 }
 
+/// The patterns of a machine's accesses. They follow from the registers, so that a clone starts without any.
+#[derive(Default)]
+pub struct Patterns(Option<Box<Kept>>);
+
+impl Clone for Patterns {
+    fn clone(&self) -> Self {
+        Self(None)
+    }
+}
+
 impl Patterns {
-    /// No pattern.
+    /// All patterns must be compared before they are used again: another stretch begins.
     #[inline(always)]
-    pub fn new() -> Self {
-        Self { keys: [NO_KEY; KEPT], patterns: [SAME; KEPT] }
+    pub fn begin(&mut self) {
+        if let Some(kept) = &mut self.0 {
+            kept.valid = 0;
+        }
     }
 
-    /// Forgets all patterns, since the base of one may have changed.
+    /// Notes that bases are written.
     #[inline(always)]
-    pub fn clear(&mut self) {
-        self.keys = [NO_KEY; KEPT];
+    pub fn forget(&mut self, write: BaseWrite) {
+        let Some(kept) = &mut self.0 else { return };
+        match write {
+            BaseWrite::None => {}
+            BaseWrite::One(key) => kept.valid &= !(1 << (key.index() % KEPT)),
+            BaseWrite::Several => kept.valid = 0,
+        }
     }
 
     /// The lowest address of the access `micro` by `lanes`, and its pattern; none for one that is not simple.
@@ -123,24 +160,46 @@ impl Patterns {
             (SrcKind::Const(_), false) => return Some((u64::from(lanes.get32(micro.a)[0].wrapping_add(offset as u32)), &SAME)),
             (SrcKind::Special(_), _) => return None,
         };
-        let key = slot.0 << 1 | u32::from(micro.is_wide);
-        let at = slot.0 as usize % KEPT;
-        if self.keys[at] != key || self.patterns[at].mask != lanes.mask {
-            self.keys[at] = NO_KEY;
-            let widened;
-            let bases = if micro.is_wide {
-                lanes.get64(micro.a)
-            } else {
-                widened = lanes.get32(micro.a).map(u64::from);
-                &widened
-            };
-            self.patterns[at] = simd.dispatch(Analysis { bases, mask: lanes.mask })?;
-            self.keys[at] = key;
+        let key = BaseKey::new(slot, micro.is_wide);
+        let at = key.index() % KEPT;
+        let kept = self.0.get_or_insert_with(none_kept);
+        let (kept_key, pattern) = (&mut kept.keys[at], &mut kept.patterns[at]);
+        let is_known = *kept_key == Some(key) && pattern.mask == lanes.mask;
+        if !is_known || kept.valid & 1 << at == 0 {
+            kept.valid |= 1 << at;
+            if !(is_known && is_recognized(lanes, micro, pattern)) {
+                *kept_key = None;
+                *pattern = analyze(simd, lanes, micro)?;
+                *kept_key = Some(key);
+            }
         }
-        let pattern = &self.patterns[at];
         let low = pattern.low.wrapping_add(offset as u64);
         // The sum of 32 bits may wrap in some lanes.
         let wraps = !micro.is_wide && low.saturating_add(u64::from(pattern.span)) > u64::from(u32::MAX);
         (!wraps).then_some((low, pattern))
     }
+}
+
+#[cold]
+fn none_kept() -> Box<Kept> {
+    Box::new(Kept { keys: [None; KEPT], valid: 0, patterns: [SAME; KEPT] })
+}
+
+/// Moves the pattern to the bases of `micro`, which are registers; false if their distances are others.
+#[inline(always)]
+fn is_recognized(lanes: &Lanes<'_>, micro: &Micro, pattern: &mut Pattern) -> bool {
+    if micro.is_wide { pattern.recognizes(lanes.get64(micro.a), |base| base) } else { pattern.recognizes(lanes.get32(micro.a), u64::from) }
+}
+
+/// The pattern of the bases of `micro`, which are registers.
+#[inline(never)]
+fn analyze(simd: pulp::Arch, lanes: &Lanes<'_>, micro: &Micro) -> Option<Pattern> {
+    let widened;
+    let bases = if micro.is_wide {
+        lanes.get64(micro.a)
+    } else {
+        widened = lanes.get32(micro.a).map(u64::from);
+        &widened
+    };
+    simd.dispatch(Analysis { bases, mask: lanes.mask })
 }

@@ -3,13 +3,14 @@
 use super::access::Found;
 use super::pattern::Pattern;
 use crate::isa::{Ordering, Space};
-use crate::machine::event::{AccessEvent, AccessKind, Event, EventMask, Observer, Proxy, SharedRead, StoreData};
+use crate::machine::event::{AccessEvent, AccessKind, Event, EventMask, Observer, PlainRead, Proxy, StoreData};
 use crate::machine::state::issue_point::{BlockId, IssuePoint};
 use crate::machine::state::lanes::{LANES, LaneMask, PerLane};
 use crate::program::Access;
 
 /// The observer of a stretch that receives its accesses, and what is the same in all events.
 pub(super) struct Report<'a> {
+    pub simd: pulp::Arch,
     pub observer: &'a mut dyn Observer,
     /// The kinds of events that it receives.
     pub mask: EventMask,
@@ -35,8 +36,27 @@ pub(super) struct Reported<'a> {
     /// Bytes of a lane.
     pub bytes: u32,
     /// As the program has them.
-    pub semantics: &'a Access,
+    pub semantics: Access,
     pub pattern: &'a Pattern,
+}
+
+/// The address of each lane of a pattern whose lowest one this is.
+struct Addresses<'a> {
+    low: u64,
+    pattern: &'a Pattern,
+}
+
+impl pulp::WithSimd for Addresses<'_> {
+    type Output = PerLane<u64>;
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _simd: S) -> PerLane<u64> {
+        let mut addresses = [self.low; LANES];
+        for lane in 0..LANES {
+            addresses[lane] += u64::from(self.pattern.deltas[lane]);
+        }
+        addresses
+    }
 }
 
 impl Report<'_> {
@@ -49,25 +69,35 @@ impl Report<'_> {
     /// Reports a load.
     #[inline(never)]
     pub fn load(&mut self, reported: &Reported<'_>, found: &Found<'_>) {
-        if found.space == Space::Shared && self.is_noted(reported, found) {
+        let proxy = if reported.semantics.non_coherent { Proxy::ReadOnly } else { Proxy::Generic };
+        if self.is_noted(reported, found, proxy) {
             return;
         }
-        let proxy = if reported.semantics.non_coherent { Proxy::ReadOnly } else { Proxy::Generic };
         self.emit(reported, found, (AccessKind::Read, proxy), None);
         self.mask = self.observer.mask();
     }
 
-    /// True if the observer takes note of a load from shared memory without an event.
+    /// Reports an atomic operation that is about to happen.
+    #[inline(never)]
+    pub fn atomic(&mut self, reported: &Reported<'_>, found: &Found<'_>) {
+        self.emit(reported, found, (AccessKind::Atomic, Proxy::Generic), None);
+        self.mask = self.observer.mask();
+    }
+
+    /// True if the observer takes note of a load without an event.
     #[inline(always)]
-    fn is_noted(&mut self, reported: &Reported<'_>, found: &Found<'_>) -> bool {
+    fn is_noted(&mut self, reported: &Reported<'_>, found: &Found<'_>, proxy: Proxy) -> bool {
         let Reported { point, lanes, bytes, semantics, pattern } = reported;
-        if *lanes != LaneMask::ALL || semantics.ordering != Ordering::Weak || semantics.non_coherent || !self.lockstep.is_empty() {
+        let is_plain = *lanes == LaneMask::ALL && semantics.ordering == Ordering::Weak;
+        if !is_plain || !matches!((found.space, proxy), (Space::Global, _) | (Space::Shared, Proxy::Generic)) {
             return false;
         }
-        self.observer.shared_read(&SharedRead {
+        self.observer.plain_read(&PlainRead {
             point,
             block_id: self.block_id,
-            lanes: *lanes,
+            lockstep: self.lockstep,
+            space: found.space,
+            proxy,
             low: found.low,
             span: u64::from(pattern.span) + u64::from(*bytes),
             bytes: *bytes,
@@ -85,17 +115,14 @@ impl Report<'_> {
 
     fn emit(&mut self, reported: &Reported<'_>, found: &Found<'_>, (kind, proxy): (AccessKind, Proxy), store: Option<StoreData<'_>>) {
         let Reported { point, lanes, bytes, semantics, pattern } = *reported;
-        let mut addresses = [found.low; LANES];
-        if pattern.span > 0 {
-            addresses.iter_mut().zip(&pattern.deltas).for_each(|(address, delta)| *address += u64::from(*delta));
-        }
+        let addresses = self.simd.dispatch(Addresses { low: found.low, pattern });
         self.paused |= self.observer.event(&Event::Access(AccessEvent {
             point,
             block_id: self.block_id,
             lanes,
             lockstep: self.lockstep,
             kind,
-            semantics: *semantics,
+            semantics,
             proxy,
             space: found.space,
             owner: (self.block_id.block_slot, self.rank),

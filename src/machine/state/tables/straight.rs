@@ -3,13 +3,15 @@
 //! An instruction of a common form is a [`Step`] with its operands, so that the loop over a stretch needs one match for each of them. Every
 //! step stands for operations of `program::op`, and its semantics are theirs.
 
-use crate::isa::{BoolOp, Compare, FloatBinary, FloatTernary, FloatType, IntBinary, IntTernary, IntType, Ordering, ScalarType, Shift};
+use crate::isa::{
+    AtomicFn, BoolOp, Compare, FloatBinary, FloatTernary, FloatType, IntBinary, IntTernary, IntType, Ordering, ScalarType, Shift,
+};
 use crate::isa::{Space, Width};
 use crate::num::{Mode, Rounding};
 use crate::program::operands::{self, RegisterOperand};
 use crate::program::{
-    Address, Bank, Base, BitsOp, CompareOp, ControlOp, ConvertMode, ConvertOp, Dst, FloatOp, Guard, Inst, IntegerOp, MemoryOp, MoveOp, Op,
-    Pc, PredSrc, Program, Slot, Src,
+    Address, AtomicOp, Bank, Base, BitsOp, CompareOp, ControlOp, ConvertMode, ConvertOp, Dst, FloatOp, Guard, Inst, IntegerOp, MemoryOp,
+    MoveOp, Op, Pc, PredSrc, Program, Slot, Src,
 };
 
 /// To nearest, without modifiers.
@@ -34,6 +36,8 @@ pub(in crate::machine) enum Step {
     WidenU32, WidenS32, Narrow,
     Move32, Move64,
     CompareU32, CompareS32, CompareU64, CompareS64, CompareF32,
+    /// Moves of several registers, and between windows of addresses.
+    Moves,
     /// Selection and logic of predicates.
     Select,
     /// Of elements and registers of 32 bits, as in the next three.
@@ -41,11 +45,15 @@ pub(in crate::machine) enum Step {
     LoadVector32,
     Store32,
     StoreVector32,
-    /// Of elements and registers of 64 bits, as in the next.
+    /// Of elements and registers of 64 bits, as in the next three.
     Load64,
+    LoadVector64,
     Store64,
+    StoreVector64,
     /// Of elements of 8 or 16 bits.
     LoadNarrow,
+    /// A relaxed `atom` or `red` that adds integers of 32 bits.
+    AtomicAdd32,
 }
 
 /// A decoded instruction.
@@ -57,12 +65,12 @@ pub(in crate::machine) struct Micro {
     pub compare: Compare,
     /// The space of an access.
     pub space: Space,
-    /// Bytes of an element of an access.
+    /// Bytes that a lane accesses.
     pub bytes: u8,
     /// True if the base of an address is of 64 bits.
     pub is_wide: bool,
-    /// True if it writes a register that is the base of an address of some instruction.
-    pub writes_base: bool,
+    /// The registers it writes that are bases of addresses of some instruction.
+    pub bases: BaseWrite,
     /// The predicate of the lanes that execute it.
     pub guard: Option<Guard>,
     /// The destination; of a comparison, its first predicate.
@@ -77,6 +85,35 @@ pub(in crate::machine) struct Micro {
     pub offset: i32,
     /// The target of a branch.
     pub target: Pc,
+}
+
+/// A register that is the base of an address, in the frame of its function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::machine) struct BaseKey(u32);
+
+impl BaseKey {
+    /// A slot of 64 bits if `is_wide`, otherwise of 32.
+    #[inline(always)]
+    pub const fn new(slot: Slot, is_wide: bool) -> Self {
+        Self(slot.0 << 1 | is_wide as u32)
+    }
+
+    /// Its slot, as an index for tables.
+    #[inline(always)]
+    pub const fn index(self) -> usize {
+        (self.0 >> 1) as usize
+    }
+}
+
+/// The bases of addresses that an instruction writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::machine) enum BaseWrite {
+    /// No base.
+    None,
+    /// One.
+    One(BaseKey),
+    /// More than one.
+    Several,
 }
 
 /// The decoded instructions of a program.
@@ -94,8 +131,13 @@ impl StraightCode {
         bases.sort_unstable();
         bases.dedup();
         let decode = |inst: &Inst| {
-            let writes_base = places(operands::writes(inst, program)).iter().any(|place| bases.binary_search(place).is_ok());
-            Micro { guard: inst.guard, writes_base, ..decode(&inst.op) }
+            let mut written = places(operands::writes(inst, program)).into_iter().filter(|place| bases.binary_search(place).is_ok());
+            let bases = match (written.next(), written.next()) {
+                (None, _) => BaseWrite::None,
+                (Some((bank, slot)), None) => BaseWrite::One(BaseKey::new(slot, bank == Bank::B64)),
+                (Some(_), Some(_)) => BaseWrite::Several,
+            };
+            Micro { guard: inst.guard, bases, ..decode(&inst.op, program) }
         };
         Self { micros: program.code.iter().map(decode).collect() }
     }
@@ -117,7 +159,7 @@ const ENDS: Micro = Micro {
     space: Space::Generic,
     bytes: 0,
     is_wide: false,
-    writes_base: false,
+    bases: BaseWrite::None,
     guard: None,
     d: Dst::SINK,
     a: NO_SOURCE,
@@ -131,7 +173,7 @@ const ENDS: Micro = Micro {
 const COMPUTES: Micro = Micro { step: Step::Computes, ..ENDS };
 
 /// Decodes an operation.
-fn decode(op: &Op) -> Micro {
+fn decode(op: &Op, program: &Program) -> Micro {
     match op {
         Op::Integer(op) => integer(op),
         Op::Bits(op) => bits(op),
@@ -140,17 +182,14 @@ fn decode(op: &Op) -> Micro {
         Op::Select(_) => Micro { step: Step::Select, ..ENDS },
         Op::Convert(op) => convert(op),
         Op::Video(_) => COMPUTES,
-        Op::Move(MoveOp::Move { width, d, a }) => {
-            Micro { step: if *width == Width::B64 { Step::Move64 } else { Step::Move32 }, d: *d, a: *a, ..ENDS }
-        }
-        Op::Memory(op) => memory(op),
+        Op::Move(op) => moves(op),
+        Op::Memory(op) => memory(op, program),
+        Op::Atomic(op) => atomic(op),
         Op::Control(ControlOp::Branch { target, uniform: _ }) => Micro { step: Step::Branch, target: *target, ..ENDS },
-        Op::Move(_)
-        | Op::Control(_)
+        Op::Control(_)
         | Op::Nop
         | Op::Unsupported { .. }
         | Op::Cluster(_)
-        | Op::Atomic(_)
         | Op::Async(_)
         | Op::TensorMap(_)
         | Op::Wgmma(_)
@@ -161,6 +200,27 @@ fn decode(op: &Op) -> Micro {
         | Op::Sync(_)
         | Op::Warp(_) => ENDS,
     }
+}
+
+fn moves(op: &MoveOp) -> Micro {
+    match *op {
+        MoveOp::Move { width, d, a } => copied(width == Width::B64, d, a),
+        // Global addresses are generic as they are.
+        MoveOp::ConvertAddress { space: Space::Global | Space::Generic, wide, d, a, .. } => copied(wide, d, a),
+        MoveOp::ConvertAddress { .. } | MoveOp::Move128 { .. } | MoveOp::Vector { .. } | MoveOp::Pack { .. } | MoveOp::Unpack { .. } => {
+            Micro { step: Step::Moves, ..ENDS }
+        }
+        MoveOp::CachePolicy { .. }
+        | MoveOp::FrameAddress { .. }
+        | MoveOp::ReadSpecial { .. }
+        | MoveOp::ActiveMask { .. }
+        | MoveOp::IsSpace { .. } => ENDS,
+    }
+}
+
+/// A move of 64 bits if `wide`, otherwise of 32.
+fn copied(wide: bool, d: Dst, a: Src) -> Micro {
+    Micro { step: if wide { Step::Move64 } else { Step::Move32 }, d, a, ..ENDS }
 }
 
 /// A step with its operands, or the general one for an operation that has no step.
@@ -285,27 +345,45 @@ fn convert(op: &ConvertOp) -> Micro {
     computing(form.map(|(_, _, step)| step), d, [a; 3])
 }
 
-fn memory(op: &MemoryOp) -> Micro {
+fn memory(op: &MemoryOp, program: &Program) -> Micro {
     let access = op.access();
-    let (step, bits, d, c, address) = match *op {
-        MemoryOp::Load { bits: 32, reg_bits: 32, d, address, .. } => (Step::Load32, 32, d, NO_SOURCE, address),
-        MemoryOp::Load { bits: 64, reg_bits: 64, d, address, .. } => (Step::Load64, 64, d, NO_SOURCE, address),
-        MemoryOp::Load { bits: bits @ (8 | 16), reg_bits: 8..=32, d, address, .. } => (Step::LoadNarrow, bits, d, NO_SOURCE, address),
-        MemoryOp::LoadVector { bits: 32, reg_bits: 32, address, .. } => (Step::LoadVector32, 32, Dst::SINK, NO_SOURCE, address),
-        MemoryOp::Store { bits: 32, reg_bits: 32, a, address, .. } => (Step::Store32, 32, Dst::SINK, a, address),
-        MemoryOp::Store { bits: 64, reg_bits: 64, a, address, .. } => (Step::Store64, 64, Dst::SINK, a, address),
-        MemoryOp::StoreVector { bits: 32, reg_bits: 32, address, .. } => (Step::StoreVector32, 32, Dst::SINK, NO_SOURCE, address),
+    let loads = |step, bytes, d, address| (step, bytes, d, NO_SOURCE, address);
+    let stores = |step, bytes, a, address| (step, bytes, Dst::SINK, a, address);
+    let (step, bytes, d, c, address) = match *op {
+        MemoryOp::Load { bits: 32, reg_bits: 32, d, address, .. } => loads(Step::Load32, 4, d, address),
+        MemoryOp::Load { bits: 64, reg_bits: 64, d, address, .. } => loads(Step::Load64, 8, d, address),
+        MemoryOp::Load { bits: bits @ (8 | 16), reg_bits: 8..=32, d, address, .. } => loads(Step::LoadNarrow, bits / 8, d, address),
+        MemoryOp::LoadVector { bits: bits @ (32 | 64), reg_bits, parts, address, .. } if bits == reg_bits => {
+            let step = if bits == 32 { Step::LoadVector32 } else { Step::LoadVector64 };
+            loads(step, bits / 8 * program.dests[parts].len() as u8, Dst::SINK, address)
+        }
+        MemoryOp::Store { bits: 32, reg_bits: 32, a, address, .. } => stores(Step::Store32, 4, a, address),
+        MemoryOp::Store { bits: 64, reg_bits: 64, a, address, .. } => stores(Step::Store64, 8, a, address),
+        MemoryOp::StoreVector { bits: bits @ (32 | 64), reg_bits, parts, address, .. } if bits == reg_bits => {
+            let step = if bits == 32 { Step::StoreVector32 } else { Step::StoreVector64 };
+            stores(step, bits / 8 * program.sources[parts].len() as u8, NO_SOURCE, address)
+        }
         MemoryOp::Load { .. } | MemoryOp::LoadVector { .. } | MemoryOp::Store { .. } | MemoryOp::StoreVector { .. } => return ENDS,
     };
-    let Address { base, offset } = address;
-    let (a, is_wide) = match base {
-        Base::Wide(a) => (a, true),
-        Base::Narrow(a) => (a, false),
-        Base::Frame => return ENDS,
-    };
-    if access.ordering == Ordering::Weak {
-        Micro { step, space: access.space, bytes: bits / 8, is_wide, d, a, c, offset, ..ENDS }
-    } else {
-        ENDS
+    if access.ordering == Ordering::Weak { accessing(step, Micro { space: access.space, bytes, d, c, ..ENDS }, address) } else { ENDS }
+}
+
+fn atomic(op: &AtomicOp) -> Micro {
+    match *op {
+        AtomicOp::Single { f: AtomicFn::Add, ty: ScalarType::U32 | ScalarType::S32, access, d, b, address, .. }
+            if access.ordering == Ordering::Relaxed =>
+        {
+            accessing(Step::AtomicAdd32, Micro { space: access.space, bytes: 4, d, c: b, ..ENDS }, address)
+        }
+        AtomicOp::Single { .. } | AtomicOp::Vector { .. } => ENDS,
+    }
+}
+
+/// A step that accesses memory at an address; one that is relative to the frame ends the stretch.
+fn accessing(step: Step, micro: Micro, Address { base, offset }: Address) -> Micro {
+    match base {
+        Base::Wide(a) => Micro { step, is_wide: true, a, offset, ..micro },
+        Base::Narrow(a) => Micro { step, is_wide: false, a, offset, ..micro },
+        Base::Frame => ENDS,
     }
 }
