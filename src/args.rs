@@ -30,7 +30,7 @@ use crate::launch::block_list::BlockRange;
 use crate::launch::expect_args::ToleranceArgs;
 use crate::launch::extents;
 use crate::launch::nvcc::Compiler;
-use crate::machine::{CompletionChoice, DivergencePolicy, Execution, MemoryLimit, MemoryModel, Schedule};
+use crate::machine::{CompletionChoice, DivergencePolicy, FastPaths, MemoryLimit, MemoryModel, Schedule};
 use crate::ui::tour::Story;
 use help::{ARG_HELP, ASM_HELP, EXIT_STATUS, checks_help, completion_help, memory_help, schedule_help};
 pub use shell::Shell;
@@ -289,7 +289,7 @@ impl Args {
             memory_limit,
             checks,
             orders,
-            execution: Execution::default(),
+            fast_paths: FastPaths::default(),
             jobs: 1,
             short: RunOptions::SHORT,
             host: None,

@@ -78,7 +78,7 @@ pub unsafe fn run_options(options: *const COptions) -> Result<Option<RunOptions>
             NO_ORDERS => 0,
             orders => orders,
         },
-        execution: default.execution,
+        fast_paths: default.fast_paths,
         jobs: default.jobs,
         short: default.short,
         host: None,

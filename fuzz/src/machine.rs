@@ -8,7 +8,7 @@
 
 use arbitrary::{Result, Unstructured};
 use ptxdbg::machine::{
-    CompletionPolicyKind, Device, Digest, DivergencePolicy, Event, EventMask, Execution, Instrumentation, LaunchConfig, Machine,
+    CompletionPolicyKind, Device, Digest, DivergencePolicy, Event, EventMask, FastPaths, Instrumentation, LaunchConfig, Machine,
     MemoryLimit, MemoryModel, NullObserver, Observer, Schedule, Step, Tick,
 };
 use ptxdbg::program::FuncId;
@@ -117,7 +117,7 @@ impl Job {
             seed: 0,
             start: Tick::START,
             instrumentation: Instrumentation::Nothing,
-            execution: Execution::default(),
+            fast_paths: FastPaths::default(),
             copies: self.copies,
             memory_limit: MemoryLimit::default(),
             memory: MemoryModel::default(),
@@ -148,7 +148,7 @@ impl Job {
 
     /// Neither a watcher nor an account changes anything, nor does it matter whether instructions run one by one.
     fn check_watched(&self, whole: &Machine, ending: &Ending) {
-        let single = self.machine(LaunchConfig { execution: Execution::Single, ..self.config() });
+        let single = self.machine(LaunchConfig { fast_paths: FastPaths::NONE, ..self.config() });
         assert_eq!(run(single, &mut NullObserver), *ending, "one by one: {}", self.kernel.text);
         assert_eq!(run(whole.clone(), &mut Watcher), *ending, "watched: {}", self.kernel.text);
         for instrumentation in [Instrumentation::Runs, Instrumentation::RunsAndWrites] {

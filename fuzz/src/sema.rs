@@ -6,7 +6,7 @@ use std::time::Duration;
 use cpu_time::ThreadTime;
 use ptxdbg::base::{Diagnostic, Sources};
 use ptxdbg::machine::{
-    CompletionPolicyKind, Device, DivergencePolicy, Execution, Instrumentation, LaunchConfig, Machine, MemoryLimit, MemoryModel,
+    CompletionPolicyKind, Device, DivergencePolicy, FastPaths, Instrumentation, LaunchConfig, Machine, MemoryLimit, MemoryModel,
     NullObserver, Schedule, Tick,
 };
 use ptxdbg::program::{FuncId, Pc, Program, operands};
@@ -89,7 +89,7 @@ fn run(program: &Arc<Program>, kernel: FuncId) {
         seed: 0,
         start: Tick::START,
         instrumentation: Instrumentation::RunsAndWrites,
-        execution: Execution::default(),
+        fast_paths: FastPaths::default(),
         copies: CompletionPolicyKind::Lazy,
         memory_limit: MemoryLimit::default(),
         memory: MemoryModel::default(),

@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use crate::flow::address_base::AddressBase;
+use crate::flow::written_bases::written_bases;
 use crate::isa::Space;
-use crate::machine::PreparedLaunch;
+use crate::machine::{LaunchStart, PreparedLaunch};
 use crate::program::{Program, map};
 
 /// The bytes of a variable, or of the buffer that a parameter points into; none of a parameter that is no pointer. `allocations` has the
@@ -32,4 +33,15 @@ pub(super) fn bytes_of(program: &Program, prepared: &PreparedLaunch, allocations
             allocations[..after].last().filter(|range| range.contains(&pointer)).cloned()
         }
     }
+}
+
+/// The buffers and variables in global memory at which no write of the launch's kernel has its address start; none if that is not known.
+/// An index that is out of bounds may bring a write to one nevertheless.
+pub fn read_only_buffers<'a>(program: &Program, start: &'a LaunchStart) -> impl Iterator<Item = Range<u64>> + use<'a> {
+    let LaunchStart { prepared, allocations, .. } = start;
+    let is_pointer = |base| bytes_of(program, prepared, allocations, base).is_some();
+    let written: Option<Vec<Range<u64>>> = written_bases(program, prepared.config.kernel)
+        .and_then(|bases| bases.iter().map(|bases| bytes_of(program, prepared, allocations, bases.unique(is_pointer)?)).collect());
+    let known = if written.is_some() { &allocations[..] } else { &[] };
+    known.iter().filter(move |buffer| written.iter().flatten().all(|written| !map::overlap(buffer, written))).cloned()
 }

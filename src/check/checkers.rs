@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use super::catalogue::FindingId;
 use super::checker::Checker;
 use super::checks::Checks;
@@ -21,6 +23,8 @@ pub struct Checkers {
     active: Vec<ActiveChecker>,
     /// The events that any of them observes.
     mask: EventMask,
+    /// The indices of those that observe accesses, which are most of a run.
+    accessing: SmallVec<[usize; 8]>,
 }
 
 /// A checker that is switched on.
@@ -39,9 +43,9 @@ impl Clone for ActiveChecker {
 
 impl Clone for Checkers {
     fn clone(&self) -> Self {
-        let Self { checks, program, findings, launch, active, mask } = self;
+        let Self { checks, program, findings, launch, active, mask, accessing } = self;
         let (program, findings) = (Arc::clone(program), findings.clone());
-        Self { checks: *checks, program, findings, launch: *launch, active: active.clone(), mask: *mask }
+        Self { checks: *checks, program, findings, launch: *launch, active: active.clone(), mask: *mask, accessing: accessing.clone() }
     }
 }
 
@@ -51,7 +55,8 @@ impl Checkers {
         let enabled = CheckerId::all().filter(|id| checks.has(*id));
         let active = enabled.filter_map(|id| Some(ActiveChecker { id, mask: EventMask::NONE, checker: id.row().make?(program) }));
         let (program, active) = (Arc::clone(program), active.collect());
-        let mut made = Self { checks, program, findings: Findings::default(), launch: 0, active, mask: EventMask::NONE };
+        let mut made =
+            Self { checks, program, findings: Findings::default(), launch: 0, active, mask: EventMask::NONE, accessing: SmallVec::new() };
         made.update_masks();
         made
     }
@@ -92,6 +97,7 @@ impl Checkers {
     fn update_masks(&mut self) {
         self.active.iter_mut().for_each(|active| active.mask = active.checker.mask());
         self.mask = self.active.iter().fold(EventMask::NONE, |all, active| all.with(active.mask));
+        self.accessing = (0..self.active.len()).filter(|index| self.active[*index].mask.has(EventKind::Access)).collect();
     }
 
     /// A launch of the case, from 0, is about to issue its first instruction: all operations of earlier launches are ordered before it.
@@ -136,6 +142,17 @@ impl Checkers {
 }
 
 impl ActiveChecker {
+    /// Hands it an event. True if it reports something.
+    #[inline(always)]
+    fn event(&mut self, event: &Event<'_>, to: &mut Reporter<'_>) -> bool {
+        let reported = to.findings.list().len();
+        let found = self.checker.event(event, to);
+        if found {
+            self.assert_listed(to.findings, reported);
+        }
+        found
+    }
+
     /// Asserts that its findings after the first `reported` are listed in its row.
     fn assert_listed(&self, findings: &Findings, reported: usize) {
         let mut new = findings.list()[reported..].iter();
@@ -151,41 +168,54 @@ impl Observer for Checkers {
     }
 
     fn event(&mut self, event: &Event<'_>) -> bool {
-        // Accesses are most of a run.
-        if matches!(event, Event::Access(_)) { self.deliver(event, EventKind::Access) } else { self.deliver(event, event.kind()) }
+        match event {
+            Event::Access(_) => self.deliver_access(event),
+            Event::Sync(_)
+            | Event::Collective(_)
+            | Event::Copy(_)
+            | Event::Mbarrier(_)
+            | Event::Wgmma(_)
+            | Event::Before(..)
+            | Event::After(..)
+            | Event::Reconverged(..)
+            | Event::Arrived(..) => self.deliver(event, event.kind()),
+        }
     }
 
     /// The race checker, which comes first in the table, takes note of it: it is asked last.
     fn plain_read(&mut self, read: &PlainRead<'_>) -> bool {
-        let mut observing = self.active.iter_mut().rev().filter(|active| active.mask.has(EventKind::Access));
-        observing.all(|active| active.checker.plain_read(read))
+        let Self { active, accessing, .. } = self;
+        accessing.iter().rev().all(|index| active[*index].checker.plain_read(read))
     }
 }
 
 impl Checkers {
-    /// Hands an event of this kind to the checkers that observe it. True if one reports something.
+    /// Hands an access to the checkers that observe accesses. True if one reports something.
     #[inline(always)]
+    fn deliver_access(&mut self, event: &Event<'_>) -> bool {
+        let Self { program, findings, launch, active, accessing, .. } = self;
+        let mut to = Reporter { program, findings, launch: *launch, mask_changed: false };
+        let found = accessing.iter().fold(false, |found, index| active[*index].event(event, &mut to) | found);
+        // They change hardly any mask.
+        if to.mask_changed {
+            self.update_masks();
+        }
+        debug_assert!(self.active.iter().all(|active| active.checker.mask() == active.mask), "what is wanted is known");
+        found
+    }
+
+    /// Hands another event of this kind to the checkers that observe it. True if one reports something.
     fn deliver(&mut self, event: &Event<'_>, kind: EventKind) -> bool {
         let Self { program, findings, launch, active, .. } = self;
         let mut to = Reporter { program, findings, launch: *launch, mask_changed: false };
-        let mut found = false;
-        let mut reported = to.findings.list().len();
-        let mut all = EventMask::NONE;
-        for active in active.iter_mut() {
-            if active.mask.has(kind) {
-                if active.checker.event(event, &mut to) {
-                    found = true;
-                    active.assert_listed(to.findings, reported);
-                    reported = to.findings.list().len();
-                }
-                // Accesses change hardly any mask.
-                if kind != EventKind::Access || std::mem::take(&mut to.mask_changed) {
-                    active.mask = active.checker.mask();
-                }
-            }
-            all = all.with(active.mask);
+        let (mut found, mut changes) = (false, false);
+        for active in active.iter_mut().filter(|active| active.mask.has(kind)) {
+            found |= active.event(event, &mut to);
+            changes |= active.checker.mask() != active.mask;
         }
-        self.mask = all;
+        if changes {
+            self.update_masks();
+        }
         debug_assert!(self.active.iter().all(|active| active.checker.mask() == active.mask), "what is wanted is known");
         found
     }

@@ -39,6 +39,7 @@ pub mod sync;
 mod undefined_operands;
 mod unordered_accesses;
 
+pub use base_bytes::read_only_buffers;
 pub use catalogue::FindingId;
 pub use cause_comparison::{CauseComparison, cause_key};
 pub use checker::{Checker, CheckerRow, MakeChecker};

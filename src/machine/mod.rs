@@ -51,7 +51,8 @@ pub use state::inspect::BlockLife;
 pub use state::issue_point::{BlockId, IssuePoint, Tick, WarpId};
 pub use state::lanes::{LANES, LaneMask, LaneShape, PerLane, ROW, UNEVEN};
 pub use state::launch::{
-    ContextSwitch, DEPTH_MAX, Delay, DivergencePolicy, Execution, Instrumentation, LaunchConfig, LaunchError, MemoryModel, Schedule,
+    ContextSwitch, DEPTH_MAX, Delay, DivergencePolicy, FastPath, FastPaths, Instrumentation, LaunchConfig, LaunchError, MemoryModel,
+    Schedule,
 };
 pub use state::machine::Machine;
 pub use state::mbarrier::{Contribution, Mbarrier, MbarrierOperation, Phase};

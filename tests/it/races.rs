@@ -9,7 +9,7 @@ use crate::common::launch_files;
 use ptxdbg::debug::findings::Checks;
 use ptxdbg::debug::open::open;
 use ptxdbg::debug::{CaseReport, DivergencePolicy, LaunchChoice, Overrides, Request, RunOptions, Schedule, run_case, verify_case};
-use ptxdbg::machine::Execution;
+use ptxdbg::machine::{FastPath, FastPaths};
 
 fn reports(options: &RunOptions) -> Vec<CaseReport> {
     let mut reports = Vec::new();
@@ -24,7 +24,7 @@ fn reports(options: &RunOptions) -> Vec<CaseReport> {
 /// Judging accesses together changes no finding and no count.
 #[test]
 fn findings_are_those_of_accesses_judged_one_by_one() {
-    let (mut with_findings, mut wrong) = (0, Vec::new());
+    let (mut with_findings, mut tried, mut wrong) = (0, 0, Vec::new());
     for file in ["races", "gallery", "cases", "orders", "programs"].into_iter().flat_map(launch_files) {
         let name = file.display().to_string();
         let request = Request { modules: Vec::new(), launch: LaunchChoice::File(file), overrides: Overrides::default() };
@@ -35,12 +35,18 @@ fn findings_are_those_of_accesses_judged_one_by_one() {
             let name = format!("{name}, {schedule:?}, {divergence:?}");
             let options =
                 RunOptions { checks: Checks::ALL, step_limit: Some(1 << 20), schedule, divergence, seed: 1, ..RunOptions::unwatched() };
-            let run = |execution| run_case(&opened.program, case, &RunOptions { execution, ..options.clone() }).unwrap();
-            let (together, single) = (run(Execution::Stretches), run(Execution::Single));
-            with_findings += usize::from(!single.findings.is_empty());
+            let run = |fast_paths| run_case(&opened.program, case, &RunOptions { fast_paths, ..options.clone() }).unwrap();
             let text = |run: &ptxdbg::debug::CaseRun| format!("{:#?} {:#?}", run.findings, run.executed);
-            if text(&together) != text(&single) {
-                wrong.push(format!("{name}:\n{}\nand one by one\n{}", text(&together), text(&single)));
+            let single = run(FastPaths::NONE);
+            with_findings += usize::from(!single.findings.is_empty());
+            // All of them, and all but one, another one in each run.
+            let off = FastPath::ALL[tried % FastPath::ALL.len()];
+            tried += 1;
+            for (words, fast_paths) in [(String::new(), FastPaths::ALL), (format!(" without {off:?}"), FastPaths::ALL.without(off))] {
+                let together = run(fast_paths);
+                if text(&together) != text(&single) {
+                    wrong.push(format!("{name}{words}:\n{}\nand one by one\n{}", text(&together), text(&single)));
+                }
             }
         }
     }

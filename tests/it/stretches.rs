@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::common::random_numbers;
 use crate::look::one_warp::one_warp;
-use ptxdbg::machine::{Device, DivergencePolicy, Execution, Instrumentation, LaunchConfig, Machine, NullObserver, Step, Tick};
+use ptxdbg::machine::{Device, DivergencePolicy, FastPath, FastPaths, Instrumentation, LaunchConfig, Machine, NullObserver, Step, Tick};
 use ptxdbg::program::{Pc, Program};
 
 /// Bytes of the buffer: three pages.
@@ -217,14 +217,14 @@ fn tally(machine: &Machine, program: &Program) -> Vec<u64> {
 }
 
 /// Runs in pieces of `ticks`, and collects the state after each.
-fn states(program: &Arc<Program>, config: &LaunchConfig, execution: Execution, ticks: u64) -> Vec<(Step, Tick, u64, u64, Vec<u64>)> {
+fn states(program: &Arc<Program>, config: &LaunchConfig, fast_paths: FastPaths, ticks: u64) -> Vec<(Step, Tick, u64, u64, Vec<u64>)> {
     let mut device = Device::new(Arc::clone(program));
     let out = device.allocate("out", BYTES, None).unwrap();
     let bytes: Vec<u8> = random_numbers().take(BYTES as usize / 8).flat_map(u64::to_le_bytes).collect();
     device.write(out, &bytes).unwrap();
     let mut params = out.to_le_bytes().to_vec();
     params.extend(77_u32.to_le_bytes());
-    let config = LaunchConfig { execution, params, ..config.clone() };
+    let config = LaunchConfig { fast_paths, params, ..config.clone() };
     let mut machine = Machine::new(device, config).unwrap();
     let mut states = Vec::new();
     for _ in 0..2000 {
@@ -252,9 +252,11 @@ fn stretches_have_the_effects_of_single_instructions() {
         let block = [[32, 1, 1], [64, 1, 1], [45, 1, 1]][round / 12 % 3];
         let config = LaunchConfig { block, divergence, instrumentation, ..one_warp(program.function("k").unwrap(), 0) };
         let piece = [1 << 20, 7, 61][round / 36 % 3];
-        let stretches = states(&program, &config, Execution::Stretches, piece);
-        let single = states(&program, &config, Execution::Single, piece);
-        assert!(stretches == single, "in pieces of {piece}, {divergence:?}: {stretches:#?}\n{single:#?}\n{text}");
+        let off = [FastPath::Stretches, FastPath::Switches, FastPath::Recognition][round % 3];
+        let fast_paths = if round % 2 == 0 { FastPaths::ALL } else { FastPaths::ALL.without(off) };
+        let stretches = states(&program, &config, fast_paths, piece);
+        let single = states(&program, &config, FastPaths::NONE, piece);
+        assert!(stretches == single, "in pieces of {piece}, {divergence:?}, {fast_paths:?}: {stretches:#?}\n{single:#?}\n{text}");
         let last = stretches.last().unwrap();
         ended += u32::from(last.0 == Step::Done);
         ticks += last.1.0;

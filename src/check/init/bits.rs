@@ -1,5 +1,7 @@
 //! A set of bytes of memory: one bit a byte, in pages that are allocated when one of their bytes is added.
 
+use std::ops::Range;
+
 use triomphe::Arc;
 
 /// Bytes of memory that a page covers.
@@ -14,12 +16,20 @@ type Page = [u64; (PAGE_BYTES / WORD) as usize];
 #[derive(Clone, Debug, Default)]
 pub(super) struct Bytes {
     pages: Vec<Option<Arc<Page>>>,
+    /// Bytes that are all in it, which most questions are about.
+    full: Range<u64>,
 }
 
 impl Bytes {
     /// Adds `bytes` bytes from `start` on.
     #[inline]
     pub fn add(&mut self, start: u64, bytes: u64) {
+        let end = start.saturating_add(bytes);
+        if start <= self.full.end && self.full.start <= end {
+            self.full = self.full.start.min(start)..self.full.end.max(end);
+        } else if bytes > self.full.end - self.full.start {
+            self.full = start..end;
+        }
         each_word(start, bytes, |page, word, bits| {
             if page >= self.pages.len() {
                 self.pages.resize(page + 1, None);
@@ -30,7 +40,7 @@ impl Bytes {
             }
             true
         });
-        debug_assert!(self.contains(start, bytes), "what was added is there");
+        debug_assert!(self.contains_words(self.full.start, self.full.end - self.full.start), "what was added is there");
     }
 
     /// Adds all bytes of another set.
@@ -49,6 +59,9 @@ impl Bytes {
 
     /// Removes `bytes` bytes from `start` on.
     pub fn remove(&mut self, start: u64, bytes: u64) {
+        if start < self.full.end && self.full.start < start.saturating_add(bytes) {
+            self.full = 0..0;
+        }
         each_word(start, bytes, |page, word, bits| {
             if let Some(Some(page)) = self.pages.get_mut(page)
                 && page[word] & bits != 0
@@ -62,6 +75,11 @@ impl Bytes {
     /// True if `bytes` bytes from `start` on are all in it.
     #[inline]
     pub fn contains(&self, start: u64, bytes: u64) -> bool {
+        let is_full = self.full.start <= start && start.saturating_add(bytes) <= self.full.end;
+        is_full || self.contains_words(start, bytes)
+    }
+
+    fn contains_words(&self, start: u64, bytes: u64) -> bool {
         each_word(start, bytes, |page, word, bits| match self.pages.get(page) {
             Some(Some(page)) => page[word] & bits == bits,
             _ => false,
@@ -99,6 +117,8 @@ mod tests {
         assert!(!bytes.contains(4089, 1) && !bytes.contains(4100, 1) && !bytes.contains(4096, 64));
         bytes.add(4100, 28);
         assert!(bytes.contains(4090, 38) && !bytes.contains(4090, 39));
+        bytes.add(4080, 4);
+        assert!(bytes.contains(4080, 4) && bytes.contains(4090, 38) && !bytes.contains(4083, 8));
         bytes.remove(4095, 2);
         bytes.remove(1 << 20, 1);
         assert!(bytes.contains(4090, 5) && !bytes.contains(4095, 1) && !bytes.contains(4096, 1) && bytes.contains(4097, 31));

@@ -92,8 +92,8 @@ use crate::check::unordered_accesses::UnorderedAccesses;
 use crate::flow::result_uses::ResultUses;
 use crate::isa::{Ordering, Scope, Space};
 use crate::machine::{
-    AccessEvent, AccessKind, BlockId, CopyWait, Event, EventKind, EventMask, Execution, LaneMask, LaunchEnd, LaunchStart, PerLane,
-    PlainRead, PreparedLaunch, Proxy, SyncEvent, SyncKind, Tick,
+    AccessEvent, AccessKind, BlockId, CopyWait, Event, EventKind, EventMask, FastPath, FastPaths, LaneMask, LaunchEnd, LaunchStart,
+    PerLane, PlainRead, PreparedLaunch, Proxy, SyncEvent, SyncKind, Tick,
 };
 use crate::order::{Actor, Agent, AsyncKind, HappensBefore, StrongAccess};
 use crate::program::{Pc, Program, map};
@@ -104,7 +104,7 @@ struct RaceChecker {
     program: Arc<Program>,
     prepared: Option<Arc<PreparedLaunch>>,
     /// Whether accesses are judged together, or each at once and word by word.
-    execution: Execution,
+    fast_paths: FastPaths,
     /// The happens-before relation.
     hb: HappensBefore,
     /// The shadow of global memory.
@@ -159,7 +159,7 @@ impl RaceChecker {
         Self {
             program: Arc::clone(program),
             prepared: None,
-            execution: Execution::default(),
+            fast_paths: FastPaths::default(),
             hb: HappensBefore::new(0, 1),
             global: None,
             read_only: ReadOnlyBuffers::default(),
@@ -201,14 +201,12 @@ impl Checker for RaceChecker {
         let LaunchStart { prepared, ignored, .. } = start;
         let config = &prepared.config;
         // The reference records every access.
-        let read_only = match config.execution {
-            Execution::Stretches => ReadOnlyBuffers::of(&self.program, start),
-            Execution::Single => ReadOnlyBuffers::default(),
-        };
+        let has_read_only = config.fast_paths.has(FastPath::ReadOnlyBuffers);
+        let read_only = if has_read_only { ReadOnlyBuffers::of(&self.program, start) } else { ReadOnlyBuffers::default() };
         let hb = HappensBefore::new(config.block.iter().product(), config.blocks_of_cluster());
         *self = Self {
             prepared: Some(Arc::clone(prepared)),
-            execution: config.execution,
+            fast_paths: config.fast_paths,
             ignored: ignored.clone(),
             hb,
             read_only,
@@ -399,7 +397,7 @@ impl RaceChecker {
             unordered_accesses,
             lockstep,
             is_lockstep_reported,
-            execution,
+            fast_paths,
             ..
         } = self;
         let (shadow, unrecorded, log) = match memory {
@@ -431,7 +429,7 @@ impl RaceChecker {
             compared,
             transitions,
         };
-        compare(&mut detector, shadow.get_or_insert_with(|| Box::new(Shadow::new(*execution))));
+        compare(&mut detector, shadow.get_or_insert_with(|| Box::new(Shadow::new(*fast_paths))));
         // Conflicts refer to the log until they are reported.
         if self.conflicts.is_empty() && self.log_of(memory).is_full() {
             self.sweep(memory);

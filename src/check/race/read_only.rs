@@ -7,11 +7,11 @@
 use std::ops::Range;
 
 use super::access::Access;
-use crate::check::base_bytes::bytes_of;
+use crate::check::base_bytes::read_only_buffers;
 use crate::check::finding::SideAction;
-use crate::flow::written_bases::written_bases;
 use crate::machine::LaunchStart;
 use crate::program::Program;
+use crate::program::map::overlap;
 
 /// Bytes of memory for which reads are retained together.
 const PAGE: u64 = 4096;
@@ -32,13 +32,8 @@ struct Buffer {
 
 impl ReadOnlyBuffers {
     /// The buffers that the kernel of a launch only reads.
-    pub fn of(program: &Program, LaunchStart { prepared, allocations, .. }: &LaunchStart) -> Self {
-        let is_pointer = |base| bytes_of(program, prepared, allocations, base).is_some();
-        let written = written_bases(program, prepared.config.kernel)
-            .and_then(|bases| bases.iter().map(|bases| bytes_of(program, prepared, allocations, bases.unique(is_pointer)?)).collect());
-        let Some(written): Option<Vec<Range<u64>>> = written else { return Self::default() };
-        let is_read_only = |buffer: &&Range<u64>| written.iter().all(|written| !overlap(buffer, written));
-        Self(allocations.iter().filter(is_read_only).map(|bytes| Buffer { bytes: bytes.clone(), pages: Vec::new() }).collect())
+    pub fn of(program: &Program, start: &LaunchStart) -> Self {
+        Self(read_only_buffers(program, start).map(|bytes| Buffer { bytes, pages: Vec::new() }).collect())
     }
 
     /// Retains a read of the bytes `range`, instead of recording it; false, without effect, if they are not all in one of the buffers.
@@ -85,8 +80,4 @@ impl ReadOnlyBuffers {
     pub fn covered(&self) -> usize {
         self.0.iter().flat_map(|buffer| &buffer.pages).flatten().count() * PAGE as usize
     }
-}
-
-fn overlap(one: &Range<u64>, other: &Range<u64>) -> bool {
-    one.start < other.end && other.start < one.end
 }

@@ -16,7 +16,7 @@ use super::unrecorded::{UnrecordedAccess, span};
 use super::{RaceChecker, ShadowMemory, access_of, element_bytes, strength};
 use crate::base::WarpId;
 use crate::isa::{Ordering, Space};
-use crate::machine::{AccessEvent, AccessKind, CopyWait, Execution, IssuePoint, LaneMask, PerLane, PlainRead, Proxy, SyncKind, Tick};
+use crate::machine::{AccessEvent, AccessKind, CopyWait, FastPath, IssuePoint, LaneMask, PerLane, PlainRead, Proxy, SyncKind, Tick};
 use crate::order::{Block, Operation};
 use crate::program::map;
 
@@ -61,7 +61,11 @@ impl RaceChecker {
     /// Leaves an access unrecorded for now, if it is a plain read of shared memory ordered after the writes of its bytes, or a relaxed
     /// atomic ordered after all that is recorded. True if it does.
     pub(super) fn try_leave_unrecorded(&mut self, event: &AccessEvent<'_>) -> bool {
-        if self.execution == Execution::Single || event.space != Space::Shared || event.proxy != Proxy::Generic || self.hb.cluster() > 1 {
+        if !self.fast_paths.has(FastPath::DelayedRecords)
+            || event.space != Space::Shared
+            || event.proxy != Proxy::Generic
+            || self.hb.cluster() > 1
+        {
             return false;
         }
         match (event.kind, event.semantics.ordering) {
@@ -74,7 +78,7 @@ impl RaceChecker {
     /// Leaves a read of shared memory unrecorded, if it is ordered after all that is recorded, or all writes of its bytes. True if it does.
     pub(super) fn try_leave_shared_read(&mut self, read: &PlainRead<'_>) -> bool {
         let block_slot = read.block_id.block_slot;
-        if self.execution == Execution::Single || self.hb.cluster() > 1 || read.low + read.span <= map::SHARED_RESERVED {
+        if !self.fast_paths.has(FastPath::DelayedRecords) || self.hb.cluster() > 1 || read.low + read.span <= map::SHARED_RESERVED {
             return false;
         }
         let is_ordered = self.is_ordered_after_recorded(block_slot) || self.is_span_ordered(read);
@@ -237,8 +241,8 @@ impl RaceChecker {
 
     #[cold]
     fn record_retained(&mut self, reads: &[Access]) {
-        let Self { global, log, execution, .. } = self;
-        let shadow = global.get_or_insert_with(|| Box::new(Shadow::new(*execution)));
+        let Self { global, log, fast_paths, .. } = self;
+        let shadow = global.get_or_insert_with(|| Box::new(Shadow::new(*fast_paths)));
         for read in reads {
             let access = log.push(*read);
             for lane in read.op.lanes.iter() {

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::access::{AccessRef, Sweep};
-use crate::machine::Execution;
+use crate::machine::{FastPath, FastPaths};
 
 /// Bytes of memory whose shadow is one page.
 const PAGE: u64 = 4096;
@@ -55,12 +55,9 @@ pub(super) struct Shadow {
 }
 
 impl Shadow {
-    /// A shadow without pages, which judges accesses as `execution` says: in large units, or word by word.
-    pub fn new(execution: Execution) -> Self {
-        let largest = match execution {
-            Execution::Stretches => LARGEST,
-            Execution::Single => WORD,
-        };
+    /// A shadow without pages, which judges accesses in large units or word by word.
+    pub fn new(fast_paths: FastPaths) -> Self {
+        let largest = if fast_paths.has(FastPath::LargeUnits) { LARGEST } else { WORD };
         Self { largest, pages: Vec::new(), index: BTreeMap::new(), cache: Default::default() }
     }
 
@@ -171,7 +168,7 @@ mod tests {
 
     #[test]
     fn a_narrow_access_splits_the_page() {
-        let mut shadow = Shadow::new(Execution::Stretches);
+        let mut shadow = Shadow::new(FastPaths::ALL);
         let word = Entry { writes: AccessRef(7), reads: AccessRef(0) };
         assert_eq!((shadow.units(512, 512).0.len(), shadow.len()), (1, 8));
         shadow.units(8, 8).0.fill(word);
@@ -186,14 +183,14 @@ mod tests {
 
     #[test]
     fn a_range_ends_with_its_page() {
-        let mut shadow = Shadow::new(Execution::Stretches);
+        let mut shadow = Shadow::new(FastPaths::ALL);
         assert_eq!(shadow.units(4096 - 8, 64).0.len(), 1);
         assert_eq!((shadow.units(4096, 56).0.len(), shadow.len()), (7, 1024));
     }
 
     #[test]
     fn a_look_at_a_range_splits_nothing() {
-        let mut shadow = Shadow::new(Execution::Stretches);
+        let mut shadow = Shadow::new(FastPaths::ALL);
         shadow.units(1024, 512).0[0].writes = AccessRef(2);
         let (entries, bytes) = shadow.around(1020, 8);
         assert_eq!((entries.iter().map(|entry| entry.writes.0).collect::<Vec<_>>(), bytes), (vec![0, 2], 8));

@@ -117,7 +117,7 @@ impl<'a> Job<'a> {
             memory: self.options.memory,
             start,
             instrumentation: self.instrumentation,
-            execution: self.options.execution,
+            fast_paths: self.options.fast_paths,
             images: launch.images(addresses),
             copies: self.options.copies,
             memory_limit: self.options.memory_limit,

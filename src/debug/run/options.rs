@@ -2,7 +2,7 @@
 
 use super::host_memory::HostMemory;
 use crate::check::Checks;
-use crate::machine::{CompletionPolicyKind, DivergencePolicy, Execution, MemoryLimit, MemoryModel, Schedule};
+use crate::machine::{CompletionPolicyKind, DivergencePolicy, FastPaths, MemoryLimit, MemoryModel, Schedule};
 use crate::program::Program;
 
 /// Most blocks that can be resident at once: those of an H200.
@@ -31,8 +31,8 @@ pub struct RunOptions {
     pub checks: Checks,
     /// Budget for executing critical sections in the opposite order, as a multiple of the run's instructions.
     pub orders: u32,
-    /// Whether instructions are executed and accesses judged together where possible.
-    pub execution: Execution,
+    /// The fast paths of its launches.
+    pub fast_paths: FastPaths,
     /// Threads on which the blocks of one launch may run side by side, with the results of the run in order.
     pub jobs: usize,
     /// Warp-instructions up to which a launch is too short for that.
@@ -67,7 +67,7 @@ impl RunOptions {
             memory_limit: MemoryLimit::default(),
             checks: Checks::NONE,
             orders: 0,
-            execution: Execution::default(),
+            fast_paths: FastPaths::default(),
             jobs: 1,
             short: Self::SHORT,
             host: None,

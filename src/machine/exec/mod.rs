@@ -45,7 +45,7 @@ use crate::machine::event::{Event, EventKind, EventMask, Issue, Memories, SyncEv
 use crate::machine::exec::warp_run::{Executed, Flow, Group, LaneOperation, SliceEnd, WarpRun};
 use crate::machine::state::issue_point::{BlockId, IssuePoint};
 use crate::machine::state::lanes::LaneMask;
-use crate::machine::state::launch::Execution;
+use crate::machine::state::launch::FastPath;
 use crate::machine::state::tables::straight::Step;
 use crate::machine::state::trap::TrapKind;
 use crate::machine::state::warp::GroupState;
@@ -224,7 +224,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// True if instructions run in straight stretches: nothing is reported for each of them.
     fn runs_straight(&self) -> bool {
         let observed = self.wants.has_any(ISSUES) || self.wants.has(EventKind::Wgmma) && !self.program.wgmmas.is_empty();
-        !(OBSERVED && observed) && self.prepared.config.execution == Execution::Stretches
+        !(OBSERVED && observed) && self.prepared.config.fast_paths.has(FastPath::Stretches)
     }
 
     /// Counts a tick in which other ready groups did not run; true if the group must yield to them.

@@ -71,7 +71,8 @@ impl Machine {
             block.hash_shared(&mut digest);
             digest.finish()
         };
-        let returned = self.livelock.record_slice((block_slot, number), self.tick, state, block_state);
+        let place = block.warps.get(number).map_or(0, |warp| place(warp));
+        let returned = self.livelock.record_slice((block_slot, number), self.tick, place, state, block_state);
         assert!(!returned || self.livelock.warps.contains_key(&(block_slot, number)), "a warp comes back that was not seen");
         if returned && self.all_have_returned() {
             let clocks = &self.prepared.clocks;
@@ -120,6 +121,11 @@ impl Machine {
         };
         can_progress(warp) || warp.groups.iter().any(waits_for_arrival)
     }
+}
+
+/// A number that is the same for warps whose groups have the same lanes at the same instructions.
+fn place(warp: &Warp) -> u64 {
+    warp.groups.iter().fold(0, |place, group| place.wrapping_add(u64::from(group.pc.0) << 32 | u64::from(group.mask.bits())))
 }
 
 /// True if a warp can run before others wake it. A wait that times out, or that the user ends, counts too.

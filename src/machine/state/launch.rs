@@ -254,14 +254,66 @@ pub enum Instrumentation {
     RunsAndWrites,
 }
 
-/// How instructions run. Both ways have the same effects, tick by tick.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Execution {
-    /// In straight stretches, and accesses judged together, where possible: the fastest.
-    #[default]
+/// A faster way to the effects of the reference: instructions one by one, each access an event, judged at once and word by word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum FastPath {
+    /// Instructions of common forms run in straight stretches.
     Stretches,
-    /// One by one, each access judged at once and word by word: the reference for tests.
-    Single,
+    /// Groups of lanes part and meet within a stretch.
+    Switches,
+    /// Patterns of addresses are recognized.
+    Recognition,
+    /// Plain reads that observers take note of are no events.
+    PlainReads,
+    /// The race checker judges ordered accesses in units larger than a word.
+    LargeUnits,
+    /// It records accesses of shared memory when another one needs that.
+    DelayedRecords,
+    /// It does not record reads of buffers that are only read.
+    ReadOnlyBuffers,
+}
+
+impl FastPath {
+    /// All of them.
+    pub const ALL: [Self; 7] = [
+        FastPath::Stretches,
+        FastPath::Switches,
+        FastPath::Recognition,
+        FastPath::PlainReads,
+        FastPath::LargeUnits,
+        FastPath::DelayedRecords,
+        FastPath::ReadOnlyBuffers,
+    ];
+}
+
+/// The fast paths of a launch. They change no effect, finding or tick, as tests show that turn them off; so a launch has all of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FastPaths(u8);
+
+impl FastPaths {
+    /// The reference.
+    pub const NONE: Self = Self(0);
+    /// All of them.
+    pub const ALL: Self = Self((1 << FastPath::ALL.len()) - 1);
+
+    /// True if this one is on.
+    #[inline(always)]
+    pub const fn has(self, path: FastPath) -> bool {
+        self.0 >> path as u8 & 1 != 0
+    }
+
+    /// The others.
+    #[must_use]
+    pub const fn without(self, path: FastPath) -> Self {
+        Self(self.0 & !(1 << path as u8))
+    }
+}
+
+impl Default for FastPaths {
+    fn default() -> Self {
+        Self::ALL
+    }
 }
 
 /// A launch of one kernel.
@@ -299,8 +351,8 @@ pub struct LaunchConfig {
     pub start: Tick,
     /// Its counters.
     pub instrumentation: Instrumentation,
-    /// How its instructions run.
-    pub execution: Execution,
+    /// Its fast paths.
+    pub fast_paths: FastPaths,
     /// Textures, samplers and surfaces, sorted by handle.
     pub images: Vec<Image>,
     /// The completion policy of asynchronous operations.

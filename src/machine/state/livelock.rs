@@ -52,7 +52,9 @@ pub struct LivelockDetector {
 /// A warp in a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::machine) struct WarpInWindow {
-    /// The digest of its state at its first time slice.
+    /// Where its groups were at its first time slice: an equal state has them there.
+    pub(in crate::machine) place: u64,
+    /// The digest of its state then.
     pub(in crate::machine) state: u64,
     /// The remaining time slices of the window.
     pub(in crate::machine) slices_left: u32,
@@ -122,16 +124,17 @@ impl LivelockDetector {
         &mut self,
         warp: (usize, usize),
         now: Tick,
+        place: u64,
         state: impl FnOnce() -> u64,
         block_state: impl FnOnce() -> u64,
     ) -> bool {
         let has_changed_shared = self.has_changed_shared(warp.0);
         let has_block = has_changed_shared && self.has_returned(warp);
         let Some(seen) = self.warps.get_mut(&warp) else {
-            self.warps.insert(warp, WarpInWindow { state: state(), slices_left: self.slices, returned: false });
+            self.warps.insert(warp, WarpInWindow { place, state: state(), slices_left: self.slices, returned: false });
             return false;
         };
-        if !has_block && !seen.returned && seen.state == state() {
+        if !has_block && !seen.returned && seen.place == place && seen.state == state() {
             seen.returned = !has_changed_shared || !self.block_states.entry(warp.0).or_default().insert(block_state());
         }
         if has_block || seen.returned {

@@ -1,7 +1,7 @@
 //! The smallest launch: one warp, and an address for its results.
 
 use ptxdbg::machine::{
-    CompletionPolicyKind, DivergencePolicy, Execution, Instrumentation, LaunchConfig, MemoryLimit, MemoryModel, Schedule, Tick,
+    CompletionPolicyKind, DivergencePolicy, FastPaths, Instrumentation, LaunchConfig, MemoryLimit, MemoryModel, Schedule, Tick,
 };
 use ptxdbg::program::FuncId;
 
@@ -22,7 +22,7 @@ pub fn one_warp(kernel: FuncId, out: u64) -> LaunchConfig {
         seed: 0,
         start: Tick::START,
         instrumentation: Instrumentation::Nothing,
-        execution: Execution::default(),
+        fast_paths: FastPaths::default(),
         images: Vec::new(),
         copies: CompletionPolicyKind::Lazy,
         memory_limit: MemoryLimit::default(),

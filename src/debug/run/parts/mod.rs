@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::options::RunOptions;
 use crate::base::run_jobs;
-use crate::check::Checkers;
+use crate::check::{Checkers, read_only_buffers};
 use crate::machine::{Machine, NullObserver, Observer, Step};
 use separable::is_separable;
 use touched::{Touched, Touching};
@@ -81,8 +81,9 @@ fn run_part(
     should_end: &dyn Fn() -> bool,
 ) -> Option<Part> {
     let mut machine = whole.with_part_of_grid(blocks);
-    let (mut checkers, mut touched) = (checkers.map(Checkers::for_part), Touched::default());
-    checkers.iter_mut().for_each(|checkers| checkers.begin(index, &machine.launch_start()));
+    let (mut checkers, start) = (checkers.map(Checkers::for_part), machine.launch_start());
+    let mut touched = Touched::new(read_only_buffers(machine.program(), &start));
+    checkers.iter_mut().for_each(|checkers| checkers.begin(index, &start));
     let mut touching = Touching { touched: &mut touched, checkers: checkers.as_mut() };
     loop {
         match machine.run(SLICE, &mut touching as &mut dyn Observer) {

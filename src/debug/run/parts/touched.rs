@@ -8,6 +8,7 @@ use crate::isa::Space;
 use crate::machine::{
     AccessEvent, AccessKind, CopyEvent, CopyStage, Event, EventKind, EventMask, LaneMask, LaneShape, MemoryOwner, Observer, PlainRead, ROW,
 };
+use crate::program::map::overlap;
 
 /// Bytes of a page.
 const PAGE: u64 = 4096;
@@ -28,9 +29,17 @@ struct Page {
     written: Units,
 }
 
+/// A buffer that the kernel only reads, as far as its code says.
+struct ReadOnlyBuffer {
+    bytes: Range<u64>,
+    /// True if it was read: then all of it counts as read.
+    is_read: bool,
+}
+
 /// The global memory that was touched.
 #[derive(Default)]
 pub(super) struct Touched {
+    read_only: Vec<ReadOnlyBuffer>,
     pages: Vec<Page>,
     /// The index of each page, by its number.
     index: BTreeMap<u64, u32>,
@@ -39,6 +48,11 @@ pub(super) struct Touched {
 }
 
 impl Touched {
+    /// Nothing, by a kernel that only reads these buffers.
+    pub fn new(read_only: impl Iterator<Item = Range<u64>>) -> Self {
+        Self { read_only: read_only.map(|bytes| ReadOnlyBuffer { bytes, is_read: false }).collect(), ..Self::default() }
+    }
+
     fn page(&mut self, number: u64) -> &mut Page {
         let recent = &mut self.recent[number as usize % 16];
         if recent.0 != number + 1 {
@@ -98,6 +112,15 @@ impl Touched {
         }
     }
 
+    /// Adds a plain read of global memory.
+    fn add_read(&mut self, read: &PlainRead<'_>) {
+        let last = read.low.saturating_add(read.span - 1);
+        match self.read_only.iter_mut().find(|buffer| buffer.bytes.contains(&read.low) && buffer.bytes.contains(&last)) {
+            Some(buffer) => buffer.is_read = true,
+            None => self.add_shape(read.shape, |lane| read.low + u64::from(read.deltas[lane]), read.bytes, (true, false)),
+        }
+    }
+
     fn add_copy(&mut self, event: &CopyEvent<'_>) {
         if event.stage != CopyStage::Issued {
             return;
@@ -116,6 +139,16 @@ impl Touched {
 
     /// True if one part writes what the other one touches.
     pub fn meets(&self, other: &Self) -> bool {
+        self.writes_read_only(other) || other.writes_read_only(self) || self.meets_units(other)
+    }
+
+    /// True if it writes to a buffer that is only read, and another part reads.
+    fn writes_read_only(&self, other: &Self) -> bool {
+        let mut read = other.read_only.iter().filter(|buffer| buffer.is_read);
+        read.any(|buffer| self.written().any(|written| overlap(&written, &buffer.bytes)))
+    }
+
+    fn meets_units(&self, other: &Self) -> bool {
         let both = self.index.iter().filter_map(|(number, index)| Some((index, other.index.get(number)?)));
         both.map(|(own, others)| (&self.pages[*own as usize], &other.pages[*others as usize])).any(|(own, other)| {
             let touched = |page: &Page, word: usize| page.read[word] | page.written[word];
@@ -182,7 +215,7 @@ impl Observer for Touching<'_> {
     fn plain_read(&mut self, read: &PlainRead<'_>) -> bool {
         let is_noted = self.checkers.as_mut().is_none_or(|checkers| checkers.plain_read(read));
         if is_noted && read.space == Space::Global {
-            self.touched.add_shape(read.shape, |lane| read.low + u64::from(read.deltas[lane]), read.bytes, (true, false));
+            self.touched.add_read(read);
         }
         is_noted
     }
@@ -212,6 +245,24 @@ mod tests {
             (&[(0xf00, 0x101, false)], true),
         ] {
             assert_eq!((written.meets(&of(touches)), of(touches).meets(&written)), (meets, meets), "{touches:x?}");
+        }
+    }
+
+    #[test]
+    fn a_write_to_a_buffer_that_is_only_read_meets_its_reads() {
+        let reader = |is_read| {
+            let mut touched = Touched::new(std::iter::once(0x2000..0x3000));
+            touched.read_only[0].is_read = is_read;
+            touched
+        };
+        let writer = |address| {
+            let mut touched = Touched::new(std::iter::once(0x2000..0x3000));
+            touched.add(address, 4, (false, true));
+            touched
+        };
+        for (address, is_read, meets) in [(0x2ffc, true, true), (0x2ffc, false, false), (0x3000, true, false), (0x1ffc, true, false)] {
+            let (reader, writer) = (reader(is_read), writer(address));
+            assert_eq!((reader.meets(&writer), writer.meets(&reader)), (meets, meets), "{address:#x}");
         }
     }
 

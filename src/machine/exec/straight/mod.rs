@@ -23,6 +23,7 @@ use crate::machine::state::coverage::{Coverage, WriteTable};
 use crate::machine::state::groups::{self, Groups};
 use crate::machine::state::issue_point::IssuePoint;
 use crate::machine::state::lanes::{LANES, LaneMask, PerLane};
+use crate::machine::state::launch::FastPath;
 use crate::machine::state::memory::PAGE_BYTES;
 use crate::machine::state::tables::straight::{Micro, PLAIN, Step};
 use crate::machine::state::warp::Warp;
@@ -128,8 +129,9 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let (start, block_id, rank, depth) = (self.point, self.block_id(), self.rank, self.running_depth());
         let (lockstep, stall) = (self.warp.lockstep(group.mask), self.stall());
         let (program, prepared, reports) = (self.program, self.prepared, self.wants(EventKind::Access));
-        let switches = self.warp.may_go_back() && !self.wants(EventKind::Reconverged);
-        self.patterns.begin();
+        let fast_paths = prepared.config.fast_paths;
+        let switches = fast_paths.has(FastPath::Switches) && self.warp.may_go_back() && !self.wants(EventKind::Reconverged);
+        self.patterns.begin(fast_paths.has(FastPath::Recognition));
         let Warp { registers, specials, groups, streak, .. } = &mut *self.warp;
         let mut straight = Straight {
             program,
@@ -149,6 +151,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             },
             report: reports.then_some(Report {
                 simd: prepared.simd,
+                takes_notes: fast_paths.has(FastPath::PlainReads),
                 shared: self.observer.observes_shared(),
                 observer: &mut *self.observer,
                 mask: self.wants,
@@ -277,7 +280,7 @@ impl Straight<'_> {
         self.flush(pc);
         self.groups[self.running].pc = pc;
         groups::split(self.groups, self.running, taken, target);
-        self.run_next(ticks)
+        self.run_next(&[self.running, self.groups.len() - 1], ticks)
     }
 
     /// Chooses the group that runs, after one that is not alone has reached another one at `pc`. Returns its pc.
@@ -285,7 +288,7 @@ impl Straight<'_> {
     fn choose(&mut self, pc: Pc, ticks: u32) -> Pc {
         self.flush(pc);
         self.groups[self.running].pc = pc;
-        self.run_next(ticks)
+        self.run_next(&[self.running], ticks)
     }
 
     /// Counts what the group that runs has executed before `pc`.
@@ -296,10 +299,10 @@ impl Straight<'_> {
         }
     }
 
-    /// Merges groups, and runs the least advanced one, from the pc that it returns on.
+    /// Merges groups that meet those at the indices `moved`, and runs the least advanced one, from the pc that it returns on.
     #[inline(always)]
-    fn run_next(&mut self, ticks: u32) -> Pc {
-        let (running, limit) = groups::choose_plain(self.groups, self.streak, self.rank);
+    fn run_next(&mut self, moved: &[usize], ticks: u32) -> Pc {
+        let (running, limit) = groups::choose_plain(self.groups, moved, self.streak, self.rank);
         let group = &self.groups[running];
         (self.running, self.mask, self.counts.start) = (running, group.mask, group.pc);
         let pc = group.pc;

@@ -131,11 +131,14 @@ impl Clone for Patterns {
 }
 
 impl Patterns {
-    /// All patterns must be compared before they are used again: another stretch begins.
+    /// All patterns must be compared before they are used again: another stretch begins. They are forgotten if it recognizes none.
     #[inline(always)]
-    pub fn begin(&mut self) {
+    pub fn begin(&mut self, recognizes: bool) {
         if let Some(kept) = &mut self.0 {
             kept.valid = 0;
+            if !recognizes {
+                kept.keys = [None; KEPT];
+            }
         }
     }
 

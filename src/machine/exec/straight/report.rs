@@ -11,6 +11,8 @@ use crate::program::Access;
 /// The observer of a stretch that receives its accesses, and what is the same in all events.
 pub(super) struct Report<'a> {
     pub simd: pulp::Arch,
+    /// True if the observer is asked to take note of plain reads.
+    pub takes_notes: bool,
     pub observer: &'a mut dyn Observer,
     /// The kinds of events that it receives.
     pub mask: EventMask,
@@ -89,7 +91,7 @@ impl Report<'_> {
     fn is_noted(&mut self, reported: &Reported<'_>, found: &Found<'_>, proxy: Proxy) -> bool {
         let Reported { point, lanes, bytes, semantics, pattern } = reported;
         let is_plain = *lanes == LaneMask::ALL && semantics.ordering == Ordering::Weak;
-        if !is_plain || !matches!((found.space, proxy), (Space::Global, _) | (Space::Shared, Proxy::Generic)) {
+        if !self.takes_notes || !is_plain || !matches!((found.space, proxy), (Space::Global, _) | (Space::Shared, Proxy::Generic)) {
             return false;
         }
         self.observer.plain_read(&PlainRead {
