@@ -14,7 +14,7 @@ use crate::machine::state::memory::{Pages, Region};
 use crate::machine::state::registers::FrameBase;
 use crate::machine::state::warp::Warp;
 use crate::program::operands::Use;
-use crate::program::{Access, Slot};
+use crate::program::{Access, Param, Slot};
 
 /// The kind of an access: a read, a write or both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -402,6 +402,23 @@ pub struct Issue {
     pub depth: u32,
 }
 
+/// Lanes get bytes of their local memory that hold nothing yet: the frame of a call, or what `alloca` gives.
+#[derive(Clone, Copy)]
+pub struct LocalStart<'a> {
+    /// The instruction, its thread block and warp, and the tick.
+    pub point: IssuePoint,
+    /// The block.
+    pub block_id: BlockId,
+    /// The lanes.
+    pub lanes: LaneMask,
+    /// The first address.
+    pub start: u32,
+    /// The address after the last.
+    pub end: u32,
+    /// The parameters of the function that is called, which the call writes.
+    pub params: &'a [Param],
+}
+
 /// An event of a run.
 #[derive(Clone, Copy)]
 pub enum Event<'a> {
@@ -409,6 +426,8 @@ pub enum Event<'a> {
     Access(AccessEvent<'a>),
     /// Threads synchronize, or a synchronization completes.
     Sync(SyncEvent<'a>),
+    /// Lanes call a function or allocate local memory.
+    LocalStart(LocalStart<'a>),
     /// Lanes are about to execute a warp collective.
     Collective(&'a Collective),
     /// An asynchronous copy reaches a stage.
@@ -447,6 +466,8 @@ pub enum EventKind {
     Access,
     /// [`Event::Sync`].
     Sync,
+    /// [`Event::LocalStart`].
+    LocalStart,
     /// [`Event::Collective`] in which the source lane of every lane takes part.
     Collective,
     /// [`Event::Collective`] in which the source lane of some lane does not take part.
@@ -512,6 +533,7 @@ impl Event<'_> {
         match self {
             Event::Access(_) => EventKind::Access,
             Event::Sync(_) => EventKind::Sync,
+            Event::LocalStart(_) => EventKind::LocalStart,
             Event::Collective(collective) if collective.absent.is_empty() => EventKind::Collective,
             Event::Collective(_) => EventKind::AbsentSource,
             Event::Copy(_) => EventKind::Copy,

@@ -25,8 +25,8 @@ mod run;
 mod state;
 
 pub use event::{
-    AccessEvent, AccessKind, Collective, CopyEvent, CopyStage, CopyWait, Event, EventKind, EventMask, Issue, MbarrierChange, MbarrierEvent,
-    Memories, NullObserver, Observer, PlainRead, Proxy, StoreData, SyncEvent, SyncKind, WgmmaChange, WgmmaEvent,
+    AccessEvent, AccessKind, Collective, CopyEvent, CopyStage, CopyWait, Event, EventKind, EventMask, Issue, LocalStart, MbarrierChange,
+    MbarrierEvent, Memories, NullObserver, Observer, PlainRead, Proxy, StoreData, SyncEvent, SyncKind, WgmmaChange, WgmmaEvent,
 };
 pub use exec::scratch_warp::ScratchWarp;
 pub use exec::warp_level::shuffle_source;

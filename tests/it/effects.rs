@@ -81,7 +81,8 @@ impl Observer for Held<'_> {
                 }
             }
             Event::Before(issue, ..) => self.follows(issue),
-            Event::Mbarrier(_) | Event::Copy(_) | Event::After(..) | Event::Reconverged(..) | Event::Arrived(..) => {}
+            Event::LocalStart(_) | Event::Mbarrier(_) | Event::Copy(_) | Event::After(..) | Event::Reconverged(..) | Event::Arrived(..) => {
+            }
         }
         false
     }

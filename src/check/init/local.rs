@@ -1,6 +1,8 @@
 //! The written bytes of the local memory of a warp's threads: lanes mostly access the same address at once, so every address has
 //! a mask of the lanes that have written it.
 
+use std::ops::Range;
+
 use triomphe::Arc;
 
 use crate::machine::{AccessEvent, LaneMask};
@@ -25,7 +27,8 @@ impl LocalBytes {
         debug_assert!(self.contains(event), "what was added is there");
     }
 
-    fn add_byte(&mut self, lanes: LaneMask, address: u64) {
+    /// Adds the byte at `address` in `lanes`.
+    pub fn add_byte(&mut self, lanes: LaneMask, address: u64) {
         assert!(!lanes.is_empty(), "a byte is written by some lane");
         let (page, at) = page_of(address);
         if page >= self.pages.len() {
@@ -42,6 +45,23 @@ impl LocalBytes {
         let (page, at) = page_of(address);
         if let Some(Some(page)) = self.pages.get_mut(page) {
             Arc::make_mut(page)[at] &= !lanes;
+        }
+    }
+
+    /// These bytes become undefined in `lanes`.
+    pub fn remove(&mut self, lanes: LaneMask, bytes: Range<usize>) {
+        let end = bytes.end.min(self.pages.len() * PAGE_BYTES);
+        let mut at = bytes.start;
+        while at < end {
+            let (page, first) = (at / PAGE_BYTES, at % PAGE_BYTES);
+            let count = (PAGE_BYTES - first).min(end - at);
+            if let Some(page) = &mut self.pages[page] {
+                let is_written = page[first..first + count].iter().any(|written| !(*written & lanes).is_empty());
+                if is_written {
+                    Arc::make_mut(page)[first..first + count].iter_mut().for_each(|written| *written &= !lanes);
+                }
+            }
+            at += count;
         }
     }
 

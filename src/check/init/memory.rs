@@ -20,7 +20,7 @@ use crate::check::init::catalogue::MEMORY_UNINITIALIZED;
 use crate::check::lane_text::lanes_do;
 use crate::isa::{CHUNK, Major, SharedTile, Space};
 use crate::machine::{
-    AccessEvent, AccessKind, CopyEvent, CopyKind, CopyStage, Issue, IssuePoint, LANES, LaneMask, LaunchStart, MbarrierChange,
+    AccessEvent, AccessKind, CopyEvent, CopyKind, CopyStage, Issue, IssuePoint, LANES, LaneMask, LaunchStart, LocalStart, MbarrierChange,
     MbarrierEvent, MemoryAddress, MemoryOwner, PlainRead, PreparedLaunch, Warp, Wgmma, WgmmaEvent,
 };
 use crate::program::operands::RegisterOperand;
@@ -140,6 +140,11 @@ impl Memory {
             local.add(event);
         }
         true
+    }
+
+    /// Lanes get local memory.
+    pub fn begin_local(&mut self, event: &LocalStart<'_>) {
+        self.block(event.block_id.number, event.block_id.block_slot).begin_local(event);
     }
 
     /// The lanes that read undefined bytes, each with these as a bit mask. Padding that is only copied with its structure is left out.
@@ -514,12 +519,7 @@ impl Memory {
     }
 
     fn local(&mut self, event: &AccessEvent<'_>) -> &mut LocalBytes {
-        let warp = event.point.warp.index();
-        let warps = &mut self.block(event.block_id.number, event.block_id.block_slot).local;
-        if warp >= warps.len() {
-            warps.resize_with(warp + 1, LocalBytes::default);
-        }
-        &mut warps[warp]
+        self.block(event.block_id.number, event.block_id.block_slot).local_of(event.point.warp)
     }
 
     /// The number of the block in a block slot of the cluster of the block `issuer`: a cluster has adjacent block slots and numbers,

@@ -21,7 +21,9 @@
 //! An unordered read and write by two threads are a race, and no missing initialization, whichever came first in this run. So a use of
 //! unwritten shared or global memory is reported at the end of the launch, unless a race of the same read was found.
 //!
-//! It can miss: bytes of local memory that an earlier call wrote at the same address; padding that is used after all; undefined values
+//! The frame of a call holds nothing at first, though an earlier call may have had the same addresses.
+//!
+//! It can miss: padding that is used after all; undefined values
 //! packed with defined ones in one register; arguments of indirect calls; values that `wmma.store`, tensor copies and image stores write;
 //! values in compared global memory, once they were reported there.
 
@@ -80,9 +82,16 @@ pub(super) const ROW: CheckerRow = CheckerRow {
     }),
 };
 
-/// The events that write memory, and collectives with absent source lanes.
-const MEMORY: EventMask =
-    EventMask::of(&[EventKind::Access, EventKind::Sync, EventKind::AbsentSource, EventKind::Copy, EventKind::Mbarrier, EventKind::Wgmma]);
+/// The events that write memory or begin its life, and collectives with absent source lanes.
+const MEMORY: EventMask = EventMask::of(&[
+    EventKind::Access,
+    EventKind::LocalStart,
+    EventKind::Sync,
+    EventKind::AbsentSource,
+    EventKind::Copy,
+    EventKind::Mbarrier,
+    EventKind::Wgmma,
+]);
 
 /// The events that track values in registers.
 const REGISTERS: EventMask = EventMask::of(&[EventKind::Before, EventKind::Collective]);
@@ -209,6 +218,7 @@ impl Checker for InitChecker {
                 let is_defined = self.memory.access(access) && self.registers.stored(access).is_none();
                 return !is_defined && self.access_undefined(access, to);
             }
+            Event::LocalStart(start) => self.memory.begin_local(start),
             Event::Copy(copy) => {
                 let found = self.memory.copy(copy, to.program);
                 return found.is_some_and(|finding| self.reports.report(finding, to));

@@ -5,6 +5,9 @@ use std::ops::Range;
 use super::bits::Bytes;
 use super::local::LocalBytes;
 use super::undefined::UndefinedBytes;
+use crate::base::WarpId;
+use crate::machine::{LANES, LocalStart};
+use crate::program::ParamStorage;
 
 /// The lifetime of a stored value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,4 +43,30 @@ pub(super) struct BlockBytes {
     pub local: Vec<LocalBytes>,
     /// The bytes of local memory written with undefined values, by warp: byte b of lane l has the index 32 b + l.
     pub undefined_local: Vec<UndefinedBytes>,
+}
+
+impl BlockBytes {
+    /// The written bytes of the local memory of a warp.
+    pub fn local_of(&mut self, warp: WarpId) -> &mut LocalBytes {
+        if warp.index() >= self.local.len() {
+            self.local.resize_with(warp.index() + 1, LocalBytes::default);
+        }
+        &mut self.local[warp.index()]
+    }
+
+    /// Lanes get local memory: nothing but the arguments of the call is defined there, though an earlier call may have written it.
+    pub fn begin_local(&mut self, event: &LocalStart<'_>) {
+        let LocalStart { point, lanes, start, end, params, .. } = *event;
+        if let Some(undefined) = self.undefined_local.get_mut(point.warp.index()) {
+            let key = |address: u32| LANES as u64 * u64::from(address);
+            undefined.clear_where(key(start)..key(end), |key| lanes.contains(key as usize % LANES));
+        }
+        let local = self.local_of(point.warp);
+        local.remove(lanes, start as usize..end as usize);
+        for param in params {
+            if let ParamStorage::Frame(offset) = param.storage {
+                (0..param.bytes).for_each(|byte| local.add_byte(lanes, u64::from(start + offset + byte)));
+            }
+        }
+    }
 }

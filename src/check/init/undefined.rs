@@ -1,6 +1,7 @@
 //! The origins of undefined values that were stored, by byte.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use triomphe::Arc;
 
@@ -51,6 +52,19 @@ impl UndefinedBytes {
     pub fn clear(&mut self, at: u64) {
         if let Some(page) = self.pages.get_mut(&(at / PAGE_BYTES)) {
             Arc::make_mut(page)[(at % PAGE_BYTES) as usize] = OriginId::UNKNOWN;
+        }
+    }
+
+    /// What the bytes of `range` for which `is_cleared` holds were stored is forgotten.
+    pub fn clear_where(&mut self, range: Range<u64>, is_cleared: impl Fn(u64) -> bool) {
+        for (number, page) in self.pages.range_mut(range.start / PAGE_BYTES..range.end.div_ceil(PAGE_BYTES)) {
+            let is_cleared = |at: usize| {
+                let key = number * PAGE_BYTES + at as u64;
+                range.contains(&key) && is_cleared(key)
+            };
+            if (0..page.len()).any(|at| page[at] != OriginId::UNKNOWN && is_cleared(at)) {
+                Arc::make_mut(page).iter_mut().enumerate().filter(|(at, _)| is_cleared(*at)).for_each(|(_, id)| *id = OriginId::UNKNOWN);
+            }
         }
     }
 

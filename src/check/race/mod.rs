@@ -245,7 +245,12 @@ impl Checker for RaceChecker {
             Event::Mbarrier(mbarrier) => return self.mbarrier(mbarrier, to),
             Event::Wgmma(wgmma) => return self.wgmma(wgmma, to),
             // A warp collective orders nothing.
-            Event::Collective(_) | Event::Before(..) | Event::After(..) | Event::Reconverged(..) | Event::Arrived(..) => {}
+            Event::LocalStart(_)
+            | Event::Collective(_)
+            | Event::Before(..)
+            | Event::After(..)
+            | Event::Reconverged(..)
+            | Event::Arrived(..) => {}
         }
         false
     }

@@ -314,6 +314,7 @@ impl Step {
             }
             Event::Copy(_)
             | Event::Wgmma(_)
+            | Event::LocalStart(_)
             | Event::Collective(_)
             | Event::Before(..)
             | Event::After(..)

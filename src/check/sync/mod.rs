@@ -100,7 +100,12 @@ impl Checker for SyncChecker {
             Event::Copy(copy) => self.copy(copy, to),
             Event::Mbarrier(object) => self.mbarrier(object, to),
             Event::Wgmma(wgmma) => self.wgmmas.event(wgmma, to),
-            Event::Collective(_) | Event::Before(..) | Event::After(..) | Event::Reconverged(..) | Event::Arrived(..) => false,
+            Event::LocalStart(_)
+            | Event::Collective(_)
+            | Event::Before(..)
+            | Event::After(..)
+            | Event::Reconverged(..)
+            | Event::Arrived(..) => false,
         }
     }
 

@@ -204,7 +204,13 @@ impl Observer for Recorder {
             Event::Sync(sync) => self.sync(sync),
             Event::Copy(copy) => self.copy(copy),
             Event::Mbarrier(mbarrier) => self.mbarrier(mbarrier),
-            Event::Access(_) | Event::Collective(_) | Event::Wgmma(_) | Event::After(..) | Event::Reconverged(..) | Event::Arrived(..) => {}
+            Event::Access(_)
+            | Event::LocalStart(_)
+            | Event::Collective(_)
+            | Event::Wgmma(_)
+            | Event::After(..)
+            | Event::Reconverged(..)
+            | Event::Arrived(..) => {}
         }
         false
     }

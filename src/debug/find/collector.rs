@@ -183,7 +183,8 @@ impl Observer for Collector<'_> {
             Event::Copy(copy) => self.copy(copy),
             Event::Sync(sync) => self.sync(sync),
             Event::Before(issue, warp, memories) => return self.before(issue, warp, memories),
-            Event::Collective(_)
+            Event::LocalStart(_)
+            | Event::Collective(_)
             | Event::Mbarrier(_)
             | Event::Wgmma(_)
             | Event::After(..)

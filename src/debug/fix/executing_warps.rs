@@ -66,7 +66,8 @@ impl Observer for ExecutingWarps {
             Event::Mbarrier(MbarrierEvent { change: MbarrierChange::Initialized(_), address, .. }) => {
                 self.mbarriers.insert(*address);
             }
-            Event::Collective(_)
+            Event::LocalStart(_)
+            | Event::Collective(_)
             | Event::Mbarrier(_)
             | Event::Wgmma(_)
             | Event::Before(..)

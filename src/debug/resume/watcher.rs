@@ -265,7 +265,7 @@ impl Observer for Watcher {
             Event::After(issue, warp) => self.after(issue, warp),
             Event::Reconverged(place, lanes) => self.reconverged(*place, *lanes),
             Event::Arrived(place, block) => self.arrived(*place, block),
-            Event::Sync(_) | Event::Collective(_) => false,
+            Event::Sync(_) | Event::LocalStart(_) | Event::Collective(_) => false,
         }
     }
 }

@@ -21,6 +21,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                     let message = format!("alloca of {size} bytes: a thread has {} bytes of local memory", map::LOCAL_BYTES);
                     return Err(self.trap(TrapKind::StackOverflow, active, &message));
                 }
+                self.report_local((start as u32, end as u32), &[], active);
                 self.warp.groups[group.index].local_top = end as u32;
                 self.put(group, active, *wide, *d, start);
             }

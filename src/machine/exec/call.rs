@@ -95,6 +95,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         assert!(frame.local >= group.frame.local && end >= top, "a frame over that of the caller");
         self.warp.registers.enter(frame, function.slots, subset);
         self.mark_written(frame, || operands::parameter_registers(function), subset);
+        self.report_local((top, end), &function.params, subset);
         let site = &self.program.calls[call];
         for (argument, param) in site.args.iter().zip(&function.params) {
             let from = (group.frame, Storage::of_argument(argument, group.frame));

@@ -41,7 +41,7 @@ mod weak;
 mod wgmma;
 pub(super) mod wgmma_groups;
 
-use crate::machine::event::{Event, EventKind, EventMask, Issue, Memories, SyncEvent, SyncKind};
+use crate::machine::event::{Event, EventKind, EventMask, Issue, LocalStart, Memories, SyncEvent, SyncKind};
 use crate::machine::exec::warp_run::{Executed, Flow, Group, LaneOperation, SliceEnd, WarpRun};
 use crate::machine::state::issue_point::{BlockId, IssuePoint};
 use crate::machine::state::lanes::LaneMask;
@@ -49,7 +49,7 @@ use crate::machine::state::launch::FastPath;
 use crate::machine::state::tables::straight::Step;
 use crate::machine::state::trap::TrapKind;
 use crate::machine::state::warp::GroupState;
-use crate::program::{Inst, Op, Pc};
+use crate::program::{Inst, Op, Param, Pc};
 use coverage_counter::CoverageCounter;
 use operands::Lanes;
 use straight::Others;
@@ -271,6 +271,14 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         debug_assert!(self.warp.live.contains_all(lanes), "lanes do something that have exited");
         if self.wants(EventKind::Sync) {
             self.emit(&Event::Sync(SyncEvent { point: self.point, block_id: self.block_id(), lanes, kind }));
+        }
+    }
+
+    /// Reports that lanes get these bytes of local memory.
+    fn report_local(&mut self, (start, end): (u32, u32), params: &[Param], lanes: LaneMask) {
+        if self.wants(EventKind::LocalStart) && start < end {
+            let (point, block_id) = (self.point, self.block_id());
+            self.emit(&Event::LocalStart(LocalStart { point, block_id, lanes, start, end, params }));
         }
     }
 

@@ -161,7 +161,13 @@ impl Observer for StepObserver<'_> {
             Event::Access(access) => self.access(access),
             Event::Mbarrier(event) => self.mbarrier(event),
             Event::Sync(event) => self.order(event),
-            Event::Collective(_) | Event::Copy(_) | Event::Wgmma(_) | Event::After(..) | Event::Reconverged(..) | Event::Arrived(..) => {}
+            Event::LocalStart(_)
+            | Event::Collective(_)
+            | Event::Copy(_)
+            | Event::Wgmma(_)
+            | Event::After(..)
+            | Event::Reconverged(..)
+            | Event::Arrived(..) => {}
         }
         false
     }

@@ -199,6 +199,7 @@ impl Observer for Touching<'_> {
             | Event::Sync(_)
             | Event::Mbarrier(_)
             | Event::Wgmma(_)
+            | Event::LocalStart(_)
             | Event::Collective(_)
             | Event::Before(..)
             | Event::After(..)
