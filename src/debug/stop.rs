@@ -177,6 +177,9 @@ pub enum Reason {
         number: u32,
         /// It was temporary and is gone.
         temporary: bool,
+        /// True in the first stop of a breakpoint on a line of the source that stops one of the warps of a block in a visit.
+        #[serde(skip)]
+        once_a_visit: bool,
     },
     /// A watched target was accessed.
     Watchpoint {

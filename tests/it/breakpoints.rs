@@ -351,7 +351,7 @@ fn stop_at(session: &mut Session, place: &str, condition: &str) -> Stop {
 fn conditions_choose_the_thread() {
     let mut session = session();
     let stop = stop_at(&mut session, "$L__BB1_4", "%r18 == 27");
-    assert!(matches!(stop.reasons.as_slice(), [Reason::Breakpoint { number: 1, temporary: false }]), "{:?}", stop.reasons);
+    assert!(matches!(stop.reasons.as_slice(), [Reason::Breakpoint { number: 1, temporary: false, .. }]), "{:?}", stop.reasons);
     assert_eq!((stop.focus.block, stop.focus.warp, stop.focus.lane), ([0, 0, 0], 0, 26));
     assert_eq!(session.breakpoints.get(1).unwrap().hits, 1);
     // 54 / 2 is the only other way to 27: thread 53 is lane 21 of block 1.

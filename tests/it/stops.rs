@@ -72,7 +72,7 @@ fn ignored_temporary_and_logging_breakpoints() {
     let message = LogMessage::parse("\"lane %d has %d\",%laneid,%r6").unwrap();
     session.breakpoints.add(Breakpoint { message: Some(message), ..at_loop });
     let stop = go(&mut session, Direction::Forward);
-    assert!(matches!(stop.reasons[..], [Reason::Breakpoint { number: 1, temporary: true }]));
+    assert!(matches!(stop.reasons[..], [Reason::Breakpoint { number: 1, temporary: true, .. }]));
     assert_eq!(stop.log.len(), 7);
     assert_eq!(stop.log[0], "lane 0 has 0");
     assert!(session.breakpoints.get(1).is_err(), "it was temporary");

@@ -5,7 +5,7 @@ use super::swap::swapped_lanes;
 use super::watcher::{AccessCandidate, Candidate, Watcher};
 use super::watchpoint::{Watchpoint, bytes_of};
 use crate::debug::breakpoints::{Breakpoint, Event, LogMessage, Occurrence, Trigger, WatchMode, barrier_number, frame_of};
-use crate::debug::focus::Focus;
+use crate::debug::focus::{Extents, Focus, ThreadFilter};
 use crate::debug::session::Session;
 use crate::debug::shown_name;
 use crate::debug::stop::{DivergentStep, Reason, StepUnit};
@@ -168,9 +168,10 @@ impl Session {
                 continue;
             }
             let threads = Threads { block: issue.point.block, warp: issue.point.warp.number(), lanes };
+            let once_a_visit = self.breakpoints.get(number).is_ok_and(|breakpoint| self.stops_first_warp(breakpoint));
             let hit = |number, temporary| match event {
                 Some(event) => threads.caught(Some(number), event, None),
-                None => Reason::Breakpoint { number, temporary }.into(),
+                None => Reason::Breakpoint { number, temporary, once_a_visit }.into(),
             };
             let (before, is_first) = (causes.len(), causes.is_empty() || is_done(causes));
             let place = self.breakpoints.get(number).map_or(String::new(), |breakpoint| breakpoint.text.clone());
@@ -179,6 +180,12 @@ impl Session {
                 self.focus.frame = frame_of(&place, self.program(), &self.debug_data, issue.point.pc);
             }
         }
+    }
+
+    /// True if a breakpoint that has not stopped yet stops the first of several warps of a block in a visit.
+    fn stops_first_warp(&self, breakpoint: &Breakpoint) -> bool {
+        let is_once_a_visit = matches!(breakpoint.trigger, Trigger::Line(_)) && breakpoint.condition.is_none();
+        is_once_a_visit && breakpoint.hits == 0 && breakpoint.filter == ThreadFilter::default() && Extents::of(self.machine()).warps() > 1
     }
 
     /// The number of the barrier that the lanes of `issue` are about to arrive at.

@@ -47,8 +47,11 @@ fn distinct(texts: impl Iterator<Item = String>) -> impl Iterator<Item = String>
 fn reason(stop: &Stop, reason: &Reason) -> Option<String> {
     let text = match reason {
         Reason::Done => return None,
-        Reason::Breakpoint { number, temporary: false } => format!("breakpoint {number}"),
-        Reason::Breakpoint { number, temporary: true } => format!("temporary breakpoint {number}"),
+        Reason::Breakpoint { number, temporary, once_a_visit } => {
+            let kind = if *temporary { "temporary breakpoint" } else { "breakpoint" };
+            let others = if *once_a_visit { ", once a visit of a block: its other warps that come to the line do not stop" } else { "" };
+            format!("{kind} {number}{others}")
+        }
         Reason::Watchpoint { text: touched, .. } => {
             let number = touched.number.map_or(String::new(), |number| format!(" {number}"));
             format!("watchpoint{number}: {}\n  {}", touched.name, watched_access(touched))
