@@ -58,11 +58,17 @@ pub struct Listed {
 impl Context<'_> {
     /// The instructions at a location, which may be relative to the focused lane.
     pub fn locate(&self, argument: &ArgumentText) -> Result<Resolved, CommandError> {
+        let found = self.locate_all(argument)?;
+        found.ambiguous.clone().map_or(Ok(found), |error| Err(argument.shifted_error(error.at(0..argument.text.len()))))
+    }
+
+    /// The same, where the name of several functions means all of them.
+    pub fn locate_all(&self, argument: &ArgumentText) -> Result<Resolved, CommandError> {
         let here = self.session.eval_context().frame().ok().map(|frame| frame.pc);
         let location = Location::parse(&argument.text).map_err(|error| argument.shifted_error(error))?;
         let data = self.session.debug_data();
         location
-            .resolve_with(self.session.program(), Some(data), here)
+            .resolve_all(self.session.program(), Some(data), here)
             .map_err(|error| argument.shifted_error(error.at(0..argument.text.len())))
     }
 

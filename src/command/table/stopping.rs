@@ -18,11 +18,12 @@ pub const COMMANDS: &[CommandSpec] = &[
         summary: "Stop where threads are about to execute an instruction",
         help: "A location is a line of the PTX file (37) or of a source file (saxpy.cu:12), a label, a kernel or function, the number of \
             an instruction (*0x12, *saxpy+4), or all instructions of a form (op atom.*). Without one it is where the focused lane \
-            stands.\n\n\
+            stands. A name that several functions have, as the instances of a template, means all of them: one breakpoint at each.\n\n\
             At an instruction it stops each warp that comes there, as gdb stops each thread. On a line of a source file it stops once \
             for each block and visit: where the first thread of the block comes to the line for the nth time, and not again for the \
-            others that come there for the nth time; so does 'reverse-continue', and conditions, hits and ignored hits count visits.\n\n\
-            THREADS limits it to some threads, as 'block 1,0,0 warp 2 lane 0-7'. A condition is evaluated for each lane: the kernel \
+            others that come there for the nth time; so does 'reverse-continue', and hits and ignored hits count visits. With a \
+            condition each warp that comes to the line is asked, and each in which it is true stops, once a visit.\n\n\
+            THREADS limits it to some threads, as 'block 1,0,0 warp 2 lane 0-7'. A condition is evaluated for each lane: the warp \
             stops where it is true for one of them, and the focus moves to that lane. The threads of a breakpoint set without THREADS \
             are all of the grid.",
         examples: &["break 37", "break 37 warp 1 lane 0-7", "b 37 if %r1 > 100", "break op atom.*"],
@@ -69,10 +70,12 @@ pub const COMMANDS: &[CommandSpec] = &[
             an address. Backwards it stops before the write.\n\n\
             A local variable of the source (x, s.field, a[3], x@0..7) is followed through the registers and the memory that the compiler \
             keeps it in, in the call where the watchpoint is made. When that returns, the watchpoint stops once more and is deleted, as \
-            in gdb. A tensor of Triton stops where all elements that a lane of the warp holds are given anew.\n\n\
+            in gdb; so is one on what a reference of a function refers to (r, r.x). A tensor of Triton stops where all \
+            elements that a lane of the warp holds are given anew.\n\n\
             For a register, and for shared or local memory, THREADS says whose it is: 'warp 3 lane 2' is that lane of the focused \
             block, 'warp 3' all lanes of the warp. The block need not have started. For other memory THREADS are those that must write. \
-            The address is taken when the watchpoint is made: '-l' or '-location' before the place says so in gdb, and changes nothing.",
+            The address is taken when the watchpoint is made; with '-l' or '-location' before the place, one on a reference stays when its \
+            function returns.",
         examples: &["watch %r1", "watch x", "watch %r1 if %r1 > 100", "watch %r1 block 1,0,0 warp 3 lane 2"],
         handler: |context, call| handler::watch(context, call, WatchMode::Change),
         ..PLAIN

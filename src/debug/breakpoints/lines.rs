@@ -82,7 +82,8 @@ fn resolve_source(program: &Program, files: &[u32], name: &str, line: u32) -> Re
         });
     };
     let wanted = Wanted { program, files, line: at };
-    Ok(Resolved { pcs: beginnings(&wanted, entries(&wanted)), own: None, note: moved_note(name, line, at), is_source_line: true })
+    let pcs = beginnings(&wanted, entries(&wanted));
+    Ok(Resolved { note: moved_note(name, line, at), is_source_line: true, ..Resolved::at(pcs) })
 }
 
 /// The instructions of a line at which it is entered: from the line before, by a branch from another line, or with the function.

@@ -19,7 +19,7 @@ use super::opcode::Pattern;
 use super::resolved::Resolved;
 use crate::debug::argument::ArgumentError;
 use crate::dwarf::LazyDebugInfo;
-use crate::program::{Pc, Program};
+use crate::program::{Pc, Program, names_operator};
 
 /// A location in the code as the user wrote it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,8 +67,8 @@ impl Location {
         let text = text.trim();
         let parsed = match text.split_once(char::is_whitespace) {
             Some(("op", pattern)) => Pattern::parse(pattern.trim()).map(Location::Opcode),
-            // Template and function arguments are separated by blanks.
-            Some(_) if text.contains(['<', '(']) && !text.starts_with(['*', '+', '-']) => Self::parse_arg(text),
+            // Template and function arguments are separated by blanks, and so is the type of a conversion.
+            Some(_) if (text.contains(['<', '(']) || names_operator(text)) && !text.starts_with(['*', '+', '-']) => Self::parse_arg(text),
             Some((_, rest)) => Err(ArgumentError::new(format!("'{}' is not expected after a location", rest.trim()))
                 .at(text.len() - rest.trim_start().len()..text.len())),
             None => Self::parse_arg(text),
@@ -121,6 +121,15 @@ impl Location {
     /// # Errors
     /// There are none, or the location is ambiguous.
     pub fn resolve_with(&self, program: &Program, data: Option<&LazyDebugInfo>, current: Option<Pc>) -> Result<Resolved, ArgumentError> {
+        let found = self.resolve_all(program, data, current)?;
+        found.ambiguous.clone().map_or(Ok(found), Err)
+    }
+
+    /// The same, where the name of several functions means all of them.
+    ///
+    /// # Errors
+    /// There are none.
+    pub fn resolve_all(&self, program: &Program, data: Option<&LazyDebugInfo>, current: Option<Pc>) -> Result<Resolved, ArgumentError> {
         let nowhere = || ArgumentError::new("the focused thread has no position: it has exited or not started");
         let one = |pc| Resolved::at(vec![pc]);
         match self {
@@ -132,6 +141,7 @@ impl Location {
             }
             Location::NameOffset { name, offset } => {
                 let found = names::resolve(program, data, (None, name), current)?;
+                let found = found.ambiguous.clone().map_or(Ok(found), Err)?;
                 let first = found.first().ok_or_else(|| ArgumentError::new(format!("'{name}' has no instructions")))?;
                 instruction(program, i128::from(first.0) + i128::from(*offset)).map(one)
             }

@@ -7,12 +7,12 @@ use crate::debug::argument::ArgumentError;
 use crate::dwarf::LazyDebugInfo;
 use crate::program::{Function, Pc, Program, demangled, plain_name, qualified_name, shown_name};
 
-/// The first instruction of the function `name` and those with which it begins in the place of its calls, or the instruction at the label
+/// The first instructions of the functions `name` and those with which it begins in the place of its calls, or the instruction at the label
 /// `name`: of the function at `current`, otherwise of the only function that has it. `scope` names the function of a label, or the file of
 /// a function.
 ///
 /// # Errors
-/// There is none, or there are several.
+/// There is none, or there are several labels.
 pub(super) fn resolve(
     program: &Program,
     data: Option<&LazyDebugInfo>,
@@ -25,8 +25,8 @@ pub(super) fn resolve(
     let functions = functions_called(program, name);
     let inlined = || call_places::entries(program, data.and_then(|data| data.get(program)), name);
     if !functions.is_empty() {
-        let mut found = first_instruction(name, &functions)?;
-        found.own = found.pcs.first().copied();
+        let mut found = first_instructions(name, &functions)?;
+        found.own = found.pcs.first().copied().filter(|_| found.ambiguous.is_none());
         found.pcs.extend(inlined());
         found.pcs.sort_unstable();
         found.pcs.dedup();
@@ -82,19 +82,29 @@ fn known_names(program: &Program) -> Vec<String> {
     program.functions.iter().flat_map(names).flatten().chain(call_places::names(program)).collect()
 }
 
-fn first_instruction(name: &str, functions: &[&Function]) -> Result<Resolved, ArgumentError> {
-    let mut with_code = functions.iter().filter(|function| !function.code.is_empty());
-    match (with_code.next(), with_code.next()) {
-        (Some(function), None) => Ok(Resolved::at(vec![Pc(function.code.start)])),
-        (None, _) => Err(ArgumentError::new(format!("the module only declares '{name}': it has no instructions"))),
-        (Some(_), Some(_)) => Err(ambiguous(name, functions)),
+/// The first instructions of functions of one name.
+fn first_instructions(name: &str, functions: &[&Function]) -> Result<Resolved, ArgumentError> {
+    let with_code: Vec<&Function> = functions.iter().copied().filter(|function| !function.code.is_empty()).collect();
+    // As in gdb, the name of a class means its constructors.
+    let is_destructor = |function: &&Function| qualified_name(&function.name).is_some_and(|own| own.contains('~'));
+    let (destructors, others): (Vec<&Function>, Vec<&Function>) = with_code.into_iter().partition(is_destructor);
+    let meant = if others.is_empty() || name.contains('~') { destructors } else { others };
+    let ambiguous = (meant.len() > 1).then(|| ambiguous(name, &meant));
+    match meant.iter().map(|function| Pc(function.code.start)).collect::<Vec<Pc>>() {
+        none if none.is_empty() => Err(ArgumentError::new(format!("the module only declares '{name}': it has no instructions"))),
+        pcs => Ok(Resolved { ambiguous, ..Resolved::at(pcs) }),
     }
 }
 
 fn ambiguous(name: &str, functions: &[&Function]) -> ArgumentError {
     let whole = |function: &&Function| demangled(&function.name).unwrap_or_else(|| function.name.to_string());
     let names: Vec<String> = functions.iter().map(whole).collect();
-    ArgumentError::new(format!("'{name}' may be {} functions", names.len())).with_help(format!("write {}", names.join(" or ")))
+    // Compilers emit some constructors twice: only their mangled names differ.
+    let is_alone = |text: &String| names.iter().filter(|other| *other == text).count() == 1;
+    let distinct =
+        names.iter().zip(functions).map(|(text, function)| if is_alone(text) { text.clone() } else { function.name.to_string() });
+    let distinct: Vec<String> = distinct.collect();
+    ArgumentError::new(format!("'{name}' may be {} functions", names.len())).with_help(format!("write {}", distinct.join(" or ")))
 }
 
 /// The instructions at label `name` of a function: several if scopes of it have one each.

@@ -1,6 +1,7 @@
 //! The instructions of a location.
 
 use super::Trigger;
+use crate::debug::argument::ArgumentError;
 use crate::program::Pc;
 
 /// The instructions of a location.
@@ -14,12 +15,14 @@ pub struct Resolved {
     pub note: Option<String>,
     /// True if it is a line of the source.
     pub is_source_line: bool,
+    /// Why it is no single place: several functions have the name.
+    pub ambiguous: Option<ArgumentError>,
 }
 
 impl Resolved {
     /// These instructions, which are no line of the source.
     pub fn at(pcs: Vec<Pc>) -> Self {
-        Self { pcs, own: None, note: None, is_source_line: false }
+        Self { pcs, own: None, note: None, is_source_line: false, ambiguous: None }
     }
 
     /// The instruction that a command for one place means.
