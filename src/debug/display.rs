@@ -29,21 +29,21 @@ impl Session {
             let mut value = evaluated(text, &self.eval_context());
             match &mut value {
                 Ok(Evaluated::Objects(objects)) => self.note_unwritten_in_lanes(objects.objects(), interrupt),
-                Ok(Evaluated::Value(value @ Value::Lanes(_))) => {
+                Ok(Evaluated::Value(value @ Value::Lanes(_), _)) => {
                     if let Ok(expression) = Expression::parse(text) {
                         self.note_unwritten_numbers(&expression, value, interrupt);
                         row.undefined |= value.undefined();
                     }
                 }
-                Ok(Evaluated::Value(value @ Value::Source(_))) => self.note_unwritten(value, interrupt),
-                Ok(Evaluated::Value(Value::Scalar(_))) => {
+                Ok(Evaluated::Value(value @ (Value::Source(_) | Value::Array(_)), _)) => self.note_unwritten(value, interrupt),
+                Ok(Evaluated::Value(Value::Scalar(_), _)) => {
                     let target = Expression::parse(text).ok().and_then(|expression| expression.target(&self.eval_context()).ok());
                     if let Some(Target::Memory(place)) = target {
                         row.undefined = self.unwritten_lanes(&place, interrupt);
                     }
                     continue;
                 }
-                Ok(Evaluated::Value(_)) | Err(_) => continue,
+                Ok(Evaluated::Value(..)) | Err(_) => continue,
             }
             row.value = value.and_then(|value| value.text(format, &self.eval_context()));
         }
@@ -91,7 +91,7 @@ enum Evaluated {
     /// Objects of the source in several lanes.
     Objects(ObjectsOfLanes),
     /// Another value.
-    Value(Value),
+    Value(Value, Expression),
 }
 
 fn evaluated(text: &str, context: &EvalContext<'_>) -> Result<Evaluated, String> {
@@ -99,13 +99,14 @@ fn evaluated(text: &str, context: &EvalContext<'_>) -> Result<Evaluated, String>
     if let Some(objects) = expression.objects_over_lanes(context) {
         return Ok(Evaluated::Objects(objects));
     }
-    expression.evaluate(context).map(Evaluated::Value).map_err(|error| error.to_string())
+    let value = expression.evaluate(context).map_err(|error| error.to_string())?;
+    Ok(Evaluated::Value(value, expression))
 }
 
 impl Evaluated {
     /// The lanes that have no value yet.
     fn undefined(&self) -> LaneMask {
-        if let Self::Value(value) = self { value.undefined() } else { LaneMask::NONE }
+        if let Self::Value(value, _) = self { value.undefined() } else { LaneMask::NONE }
     }
 
     fn text(&self, manner: Manner, context: &EvalContext<'_>) -> Result<ValueText, String> {
@@ -116,8 +117,8 @@ impl Evaluated {
                 let rows = rows.iter().map(|(lanes, text)| format!("{}: {text}", lanes.describe()));
                 Ok(ValueText::Scalar(rows.collect::<Vec<String>>().join("; ")))
             }
-            (Self::Value(value), Manner::Typed | Manner::In(_)) => Ok(value.text(context, format)),
-            (Self::Value(value), Manner::Instruction) => instruction(context, value),
+            (Self::Value(value, expression), Manner::Typed | Manner::In(_)) => Ok(expression.formatted(value, format, context)),
+            (Self::Value(value, _), Manner::Instruction) => instruction(context, value),
         }
     }
 }

@@ -100,7 +100,9 @@ fn children(entries: &Entries<'_, '_>) -> Vec<Vec<usize>> {
 }
 
 fn type_at(entries: &Entries<'_, '_>, index: usize, children: &[usize], rows: &mut Rows) -> Type {
-    let name = || entries.qualified_name(index);
+    // nvcc gives types without a name one of its own: `Packed::{unnamed type#1}`.
+    let is_named = |name: &Arc<str>| !name.rsplit("::").next().is_some_and(|last| last.starts_with("{unnamed "));
+    let name = || entries.qualified_name(index).filter(is_named);
     let bytes = entries.number(index, dw::DW_AT_byte_size).unwrap_or(0);
     let to = entries.type_of(index);
     let qualified = |word| Type::Qualified { word, to };

@@ -390,7 +390,7 @@ fn mistakes_are_reported_with_their_column() {
         ("%r1@0 -7", 6, "'-' cannot stand here", "lanes as in @0-7, or a difference with blanks on both sides, as in @0 - 7"),
         ("%r1@0- 7", 5, "'-' cannot stand here", "lanes as in @0-7, or a difference with blanks on both sides, as in @0 - 7"),
         ("%r1@0-7,32", 8, "a number cannot stand here", "'*' or a lane from 0 to 31"),
-        ("%r1@0,", 5, "',' cannot stand here", "an operator or the end"),
+        ("%r1@0,", 6, "the expression ends here", "a value: a number, a register, a symbol or '('"),
         ("*%rd1@8", 5, "'@8' can be a count of elements or a lane", "%rd1[0..7] for the elements, *(%rd1@8) for lane 8"),
         ("*x@0", 3, "a number cannot stand here", "a number of elements, from 1 on"),
         ("*x@4294967296", 3, "a number cannot stand here", "a number of elements, from 1 on"),

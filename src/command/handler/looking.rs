@@ -50,7 +50,7 @@ pub fn print(context: &mut Context<'_>, call: &Call) -> Answer {
             context.session.note_unwritten_numbers(&expression, &mut value, context.interrupt);
             without_value = value.undefined();
             names_its_bytes = matches!(value, Value::Source(_));
-            let text = value.text(&context.session.eval_context(), format);
+            let text = expression.formatted(&value, format, &context.session.eval_context());
             context.session.kept.keep(value);
             text
         }
@@ -87,7 +87,7 @@ pub fn output(context: &mut Context<'_>, call: &Call) -> Answer {
     let format = format_of(context, call, argument)?;
     let value = context.value(argument)?;
     let undefined = view::undefined_lanes(&context.session.eval_context(), &argument.text) | value.undefined();
-    let value = value.text(&context.session.eval_context(), format);
+    let value = context.expression(argument)?.formatted(&value, format, &context.session.eval_context());
     Ok(Outcome::Bare { value, undefined })
 }
 

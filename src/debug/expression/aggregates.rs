@@ -2,7 +2,7 @@
 
 use super::evaluate::{Evaluator, Referent};
 use super::parsed::Expression;
-use super::tree::NodeKind;
+use super::tree::{Node, NodeKind};
 use crate::debug::eval_context::EvalContext;
 use crate::debug::focus::Focus;
 use crate::debug::source_names::{SourceObject, types};
@@ -14,7 +14,17 @@ use crate::machine::LaneMask;
 /// The objects that the operand of `@` is in each lane, or why it is none; none if it is no object of the source, or if it is a number and
 /// `numbers` is not set, or the other way round.
 pub(super) fn over_lanes(expression: &Expression, context: &EvalContext<'_>, numbers: bool) -> Option<ObjectsOfLanes> {
-    let NodeKind::Lanes(inner, requested) = &expression.root.kind else { return None };
+    let (inner, requested) = &match &expression.root.kind {
+        NodeKind::Lanes(inner, requested) => ((**inner).clone(), *requested),
+        // `*p@0..3` is what `p` points to in these lanes.
+        NodeKind::Dereference(pointer) => match &pointer.kind {
+            NodeKind::Lanes(pointer, requested) => {
+                (Node { at: expression.root.at, kind: NodeKind::Dereference(pointer.clone()) }, *requested)
+            }
+            _ => return None,
+        },
+        _ => return None,
+    };
     let mut evaluator = Evaluator::new(context);
     match evaluator.referent(inner) {
         Ok(Referent::Source(object)) if is_aggregate(&object) != numbers => {}
@@ -77,12 +87,12 @@ fn holding_field(value: SourceValue, object: &SourceObject<'_>) -> SourceValue {
     }
 }
 
-/// True for a structure or an array that is not shown as a number.
+/// True for a structure, an array or an enumeration, which is not shown as a number.
 fn is_aggregate(object: &SourceObject<'_>) -> bool {
     let is_number = || types::scalar(object.info, object.ty).is_some_and(|ty| number::elements(ty).1 == 1);
     match object.stripped() {
         Some(Type::Record { .. }) => !is_number(),
-        Some(Type::Array { .. }) => true,
+        Some(Type::Array { .. } | Type::Enumeration { .. }) => true,
         _ => false,
     }
 }

@@ -78,7 +78,16 @@ impl<'t> Lexer<'t> {
         }
         if first == '.' && second.is_some_and(char::is_alphabetic) {
             self.at += 1;
-            return Ok(TokenKind::Name(format!(".{}", self.take(is_name))));
+            // `.Base::member`.
+            let mut name = format!(".{}", self.take(is_name));
+            while let Some(rest) = self.rest().strip_prefix("::")
+                && rest.starts_with(is_name)
+            {
+                self.at += 2;
+                name.push_str("::");
+                name.push_str(self.take(is_name));
+            }
+            return Ok(TokenKind::Name(name));
         }
         if first == '@'
             && !self.is_after_operand()

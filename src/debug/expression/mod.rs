@@ -64,7 +64,7 @@ use super::edit::Edit;
 use super::eval_context::EvalContext;
 use super::focus::ThreadFilter;
 use super::target::Target;
-use super::value::Value;
+use super::value::{Format, Value, ValueText};
 use crate::isa::Space;
 
 impl Expression {
@@ -78,6 +78,13 @@ impl Expression {
 
     /// True if it has a value for the focused thread, which is true. For many threads: why it has none is not looked for.
     pub fn holds(&self, context: &EvalContext<'_>) -> bool {
+    /// Its value for the focused thread, `value`, as `format` shows it: of a bit field its own bits, if the format shows bits.
+    pub fn formatted(&self, value: &Value, format: Option<Format>, context: &EvalContext<'_>) -> ValueText {
+        let shows_bits = format.is_some_and(Format::shows_bits);
+        let field = if shows_bits { Evaluator::new(context).bit_field(targets::innermost(&self.root)) } else { None };
+        field.map_or_else(|| value.text(context, format), |count| value.lowest_bits(count).text(context, format))
+    }
+
         let mut evaluator = Evaluator { has_hints: false, ..Evaluator::new(context) };
         evaluator.root(&self.root).is_ok_and(|value| value.is_true())
     }

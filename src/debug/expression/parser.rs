@@ -1,6 +1,7 @@
 //! Parses tokens to a syntax tree, by precedence climbing. The grammar is C's, with PTX names and lanes:
 //!
 //! ```text
+//! whole       = expression { ',' expression }                    the value is that of the last, as in C
 //! expression  = binary [ '?' expression ':' expression ]
 //! binary      = unary { operator unary }                       operators bind as in C
 //! unary       = ( '+' | '-' | '!' | '~' | '*' | '&' | '(' type ')' ) unary | postfix
@@ -38,7 +39,10 @@ pub fn parse(text: &str) -> Result<Node, ExpressionError> {
         return Err(ExpressionError { column: *at, message, expected: "the end".to_string() });
     }
     let mut parser = Parser { text, tokens, next: 0, depth: 0, below_star: false };
-    let node = parser.expression()?;
+    let mut node = parser.expression()?;
+    while parser.consume(",") {
+        node = parser.expression()?;
+    }
     match parser.peek() {
         TokenKind::End => Ok(node),
         _ => Err(parser.error("an operator or the end")),

@@ -154,11 +154,20 @@ impl<'a> Evaluator<'a> {
     pub fn target_of(&self, node: &Node, pointer: &Scalar) -> Evaluated<Referent<'a>> {
         let (Type::SourcePointer(space, ty, bytes), Some(info)) = (pointer.ty, self.context.debug_info()) else {
             return self.dereference(node, pointer).map(Referent::Memory);
+    /// The number of bits of the bit field that a node names; none if it names something else.
+    pub fn bit_field(&mut self, node: &Node) -> Option<u32> {
+        let Ok(Referent::Source(SourceObject { bits: Some((_, count)), .. })) = self.referent(node) else { return None };
+        Some(count)
+    }
+
         };
         if bytes == 0 {
             return Err(refused(node, "the debug data does not say what this points to: cast it, as in *(float*)p".to_string()));
         }
         Ok(Referent::Source(SourceObject { info, ty, place: ObjectPlace::Memory(space, pointer.bits as u64), bits: None }))
+        if info.stripped(ty).is_some_and(|ty| matches!(info.types[ty], SourceType::Function { .. })) {
+            return Ok(Referent::Value(Scalar::new(Type::Function, pointer.bits)));
+        }
     }
 
     /// Element `steps` of an array, or of what a pointer points to.

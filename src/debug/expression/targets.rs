@@ -164,14 +164,14 @@ pub(super) fn assign(expression: &Expression, context: &EvalContext<'_>, value: 
     let root = &expression.root;
     let mut evaluator = Evaluator::new(context);
     let Some(requested) = root.lanes() else {
-        let scalar = one(value)?;
+        let scalar = one(value, context)?;
         let referent = evaluator.referent(root)?;
         return edits(expression, &evaluator, referent, &scalar, context.focus.lane);
     };
     let mask = evaluator.lanes_for(root, requested)?;
     let mut all = Vec::new();
     for lane in mask.iter() {
-        let scalar = in_lane(value, lane)?;
+        let scalar = in_lane(value, lane, context)?;
         let edits_of_lane = evaluator.in_lane(root, lane, |evaluator| {
             evaluator.with_at_lane_focused(root, |inner| {
                 let referent = inner.referent(innermost(root))?;
@@ -206,7 +206,7 @@ fn field_edit(
     Ok(vec![Edit::Memory { space, owner, address, bytes }])
 }
 
-fn one(value: &Value) -> Result<Scalar, AssignmentError> {
+fn one(value: &Value, context: &EvalContext<'_>) -> Result<Scalar, AssignmentError> {
     match value {
         Value::Scalar(scalar) => Ok(*scalar),
         Value::Lanes(_) => {
@@ -214,15 +214,18 @@ fn one(value: &Value) -> Result<Scalar, AssignmentError> {
         }
         Value::Array(_) => Err(AssignmentError::Value("an array is assigned element by element".to_string())),
         Value::Tensor(_) => Err(AssignmentError::Value("a tensor is not assigned: assign the registers that hold it".to_string())),
-        Value::Source(_) => Err(AssignmentError::Value("an object is assigned member by member".to_string())),
+        // An enumerator, or a character.
+        Value::Source(source) => {
+            source.scalar(context).ok_or_else(|| AssignmentError::Value("an object is assigned member by member".to_string()))
+        }
     }
 }
 
-fn in_lane(value: &Value, lane: usize) -> Result<Scalar, AssignmentError> {
+fn in_lane(value: &Value, lane: usize, context: &EvalContext<'_>) -> Result<Scalar, AssignmentError> {
     match value {
         Value::Lanes(lanes) if lanes.mask.contains(lane) => Ok(Scalar { ty: lanes.ty, bits: lanes.bits[lane] }),
         Value::Lanes(_) => Err(AssignmentError::Value(format!("the value has nothing for lane {lane}"))),
-        other => one(other),
+        other => one(other, context),
     }
 }
 

@@ -246,6 +246,16 @@ fn member_within<'i>(info: &'i DebugInfo, ty: Option<TypeId>, name: &str, depth:
     if let Some(own) = members.iter().find(|member| member.name.as_deref() == Some(name)) {
         return Some((own, own.offset));
     }
+    // `Base::member` is the member of that base, or of this record.
+    if let Some((class, own)) = name.rsplit_once("::") {
+        let is_class = |ty| {
+            let full = self::name(info, ty);
+            full == class || full.strip_suffix(class).is_some_and(|outer| outer.ends_with("::"))
+        };
+        if is_class(ty) {
+            return member_within(info, ty, own, depth);
+        }
+    }
     let nameless = members.iter().filter(|member| member.is_base || member.name.is_none());
     nameless.into_iter().find_map(|outer| {
         let (member, offset) = member_within(info, outer.ty, name, depth)?;

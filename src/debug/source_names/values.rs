@@ -192,7 +192,8 @@ impl Printer<'_, '_> {
                         return UNDEFINED.to_string();
                     }
                     let kept = little_endian(holding.bytes) >> low & ((1_u128 << count) - 1);
-                    let is_negative = types::is_signed(self.info, member.ty) && kept >> (count - 1) != 0;
+                    let is_signed = types::is_signed(self.info, member.ty) && !self.format.is_some_and(Format::shows_bits);
+                    let is_negative = is_signed && kept >> (count - 1) != 0;
                     let value = if is_negative { kept | (u128::MAX << count) } else { kept };
                     self.value(member.ty, Contents::written(&value.to_le_bytes()[..size.clamp(1, 16)]), depth)
                 })

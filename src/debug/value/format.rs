@@ -58,6 +58,14 @@ pub const LETTERS: &[(char, Format, &str)] = &[
 ];
 
 impl Format {
+    /// True if it shows bits without a sign: of a bit field, those of the field alone.
+    pub fn shows_bits(self) -> bool {
+        match self {
+            Format::Hex | Format::ZeroHex | Format::Unsigned | Format::Octal | Format::Binary => true,
+            Format::Decimal | Format::Float | Format::Address | Format::Character | Format::Typed(_) => false,
+        }
+    }
+
     /// The format with this letter.
     pub fn from_letter(letter: char) -> Option<Self> {
         LETTERS.iter().find(|row| row.0 == letter).map(|row| row.1)

@@ -154,6 +154,17 @@ impl Value {
 
     /// True if a condition with this value holds: it is not zero, in any lane for lane values. An array is an address, which is true.
     pub fn is_true(&self) -> bool {
+    /// The same with the lowest `count` bits of each number alone.
+    #[must_use]
+    pub fn lowest_bits(&self, count: u32) -> Value {
+        let mask = 1_u128.checked_shl(count).map_or(u128::MAX, |above| above - 1);
+        match self {
+            Value::Scalar(scalar) => Value::Scalar(Scalar { bits: scalar.bits & mask, ..*scalar }),
+            Value::Lanes(lanes) => Value::Lanes(Box::new(Lanes { bits: lanes.bits.map(|bits| bits & mask), ..(**lanes).clone() })),
+            Value::Array(_) | Value::Source(_) | Value::Tensor(_) => self.clone(),
+        }
+    }
+
         match self {
             Value::Scalar(scalar) => scalar.is_true(),
             Value::Lanes(lanes) => lanes.iter().any(|(_, scalar)| scalar.is_true()),

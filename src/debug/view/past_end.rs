@@ -20,7 +20,8 @@ pub fn past_end(context: &EvalContext<'_>, text: &str) -> Option<String> {
 /// The same of variables of the module and buffers.
 fn past_end_of_memory(context: &EvalContext<'_>, text: &str) -> Option<String> {
     let (start, reached) = Expression::parse(text).ok()?.indexed(context)?;
-    let (from, _) = object_at(context, start)?;
+    // What compilers keep the variables of a function in is no array of the source.
+    let (from, _) = object_at(context, start).filter(|(from, _)| !from.short_name().starts_with("__local_depot"))?;
     let found = object_at(context, reached);
     if found.as_ref().is_some_and(|(object, _)| (object.space(), object.address) == (from.space(), from.address)) {
         return None;
