@@ -8,7 +8,7 @@ use crate::debug::eval_context::{EvalContext, ThreadError};
 use crate::debug::focus::{Focus, ThreadFilter};
 use crate::debug::names::scope::{self, RegisterLocation};
 use crate::debug::source_names::{ObjectPlace, SourceObject};
-use crate::debug::target::{RegisterTarget, Target};
+use crate::debug::target::{MemoryTarget, RegisterTarget, Target};
 use crate::isa::Space;
 use crate::machine::LaneMask;
 
@@ -29,8 +29,29 @@ pub(super) fn target_for(expression: &Expression, context: &EvalContext<'_>, fil
     match named_register(expression, &refocused) {
         Some(Ok(Target::Register(register))) => Ok(Target::Register(RegisterTarget { lanes: live(&refocused, requested), ..register })),
         Some(other) => other,
-        None => not_started(expression, &refocused, requested).unwrap_or_else(|| target(expression, &refocused)),
+        None => {
+            let waiting = not_started(expression, &refocused, requested).or_else(|| shared_to_come(expression, context, &refocused));
+            waiting.unwrap_or_else(|| target(expression, &refocused))
+        }
     }
+}
+
+/// The shared memory of a block that has not started: where it is for the focused block, if the expression names nothing else.
+fn shared_to_come(
+    expression: &Expression,
+    focused: &EvalContext<'_>,
+    refocused: &EvalContext<'_>,
+) -> Option<Result<Target, EvaluationError>> {
+    let Err(ThreadError::NotStarted { .. }) = refocused.block() else { return None };
+    let in_shared = |expression: &Expression| match target(expression, focused) {
+        Ok(Target::Memory(memory)) if memory.space == Space::Shared && memory.frame.is_none() => Some(memory),
+        Ok(_) | Err(_) => None,
+    };
+    let is_shared = |name: &str| Expression::parse(name).is_ok_and(|name| in_shared(&name).is_some());
+    if !expression.names().into_iter().all(is_shared) {
+        return None;
+    }
+    in_shared(expression).map(|memory| Ok(Target::Memory(MemoryTarget { owner: refocused.focus, ..memory })))
 }
 
 /// True if a thread of the filter can access memory of `owner`.
