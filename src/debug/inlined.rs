@@ -8,6 +8,9 @@ use std::sync::Arc;
 use crate::dwarf::{DebugInfo, ScopeId, ScopeKind};
 use crate::program::{InlinedCall, Pc, Program, SourceLine, qualified_name};
 
+/// The line of what has none.
+const NO_LINE: SourceLine = SourceLine { file: 0, line: 0, column: 0 };
+
 /// A call in whose place the called function stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallInPlace {
@@ -17,6 +20,18 @@ pub struct CallInPlace {
     pub at: Option<SourceLine>,
     /// The scope of the function's variables, if there is debug data of it.
     pub scope: Option<ScopeId>,
+}
+
+/// True if an instruction comes from a line of the source. What compilers add by themselves, as between the blocks of an inlined function,
+/// has line 0 and is of no call: it does not end the function.
+pub fn has_line(program: &Program, pc: Pc) -> bool {
+    program.source_lines.get(pc.index()).is_some_and(|line| line.is_some_and(|line| line.line > 0))
+}
+
+/// The line of an instruction and those of the inlined calls around it, innermost first.
+pub fn places_at(program: &Program, info: Option<&DebugInfo>, pc: Pc) -> Vec<SourceLine> {
+    let own = program.source_lines.get(pc.index()).copied().flatten();
+    own.into_iter().chain(calls_at(program, info, pc).iter().map(|call| call.at.unwrap_or(NO_LINE))).collect()
 }
 
 /// The inlined calls around an instruction, innermost first.
@@ -78,7 +93,7 @@ fn call_of_scope(info: &DebugInfo, id: ScopeId) -> Option<CallInPlace> {
 /// The place of the call of an inlined function; none for other scopes.
 fn call_place(info: &DebugInfo, id: ScopeId) -> Option<SourceLine> {
     match &info.scopes[id].kind {
-        ScopeKind::Inlined { call, .. } => Some(call.line.unwrap_or(SourceLine { file: 0, line: 0, column: 0 })),
+        ScopeKind::Inlined { call, .. } => Some(call.line.unwrap_or(NO_LINE)),
         ScopeKind::Function { .. } | ScopeKind::Block => None,
     }
 }

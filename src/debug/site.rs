@@ -8,6 +8,7 @@ use crate::base::WarpId;
 use crate::debug::eval_context::{EvalContext, ThreadError};
 use crate::debug::file_line::{FileLine, source_lines};
 use crate::debug::focus::Focus;
+use crate::debug::inlined;
 use crate::debug::roles::{NO_ROLES, Roles};
 use crate::debug::skip::Skips;
 use crate::debug::source_texts::SourceTexts;
@@ -64,12 +65,12 @@ pub struct SourceText {
 impl Site {
     /// The instruction at `point` as `lanes` execute it; `extent` is the block's.
     pub(in crate::debug) fn new(program: &Program, extent: [u32; 3], point: IssuePoint, lanes: LaneMask) -> Self {
-        Self::in_frame(program, extent, point, lanes, 0)
+        Self::in_frame(program, extent, point, lanes, &program.source_places(point.pc).collect::<Vec<_>>())
     }
 
-    /// The same in a frame that `inlined` inlined functions lie in.
-    fn in_frame(program: &Program, extent: [u32; 3], point: IssuePoint, lanes: LaneMask, inlined: u32) -> Self {
-        let sources: Vec<FileLine> = source_lines(program, point.pc).into_iter().skip(inlined as usize).collect();
+    /// The same in a frame whose lines are `places`.
+    fn in_frame(program: &Program, extent: [u32; 3], point: IssuePoint, lanes: LaneMask, places: &[SourceLine]) -> Self {
+        let sources: Vec<FileLine> = places.iter().filter_map(|place| FileLine::of(program, *place)).collect();
         // A line of a header is shown with its call site; within one file the line is enough.
         let source = match sources.as_slice() {
             [first, rest @ ..] if DEFAULT_SKIPS.skips_file(&first.file) && rest.iter().any(is_of_user) => {
@@ -105,20 +106,21 @@ impl Site {
         let pc = frame.position();
         let point = IssuePoint { pc, tick: context.machine.tick(), block, warp: WarpId::new(warp) };
         let extent = context.machine.config().block;
-        let site = Self::in_frame(context.program(), extent, point, frame.group.mask, frame.inlined);
-        let site = Self { thread: thread_index(extent, warp, lane), ..site.with_role(context.roles) };
-        Ok(site.with_text(context.program(), context.source_texts, frame.inlined))
-    }
-
-    /// The site with the text of its line of the source; in a frame that `inlined` inlined functions lie in.
-    fn with_text(self, program: &Program, texts: Option<&SourceTexts>, inlined: u32) -> Self {
-        let text = texts.and_then(|texts| text_of(program, texts, self.pc, inlined));
-        Self { text, ..self }
+        let program = context.program();
+        // The debug data is read for the frame of a caller alone.
+        let mut places = match frame.inlined {
+            0 => program.source_places(pc).collect(),
+            _ => inlined::places_at(program, context.source_data(), pc),
+        };
+        places.drain(..(frame.inlined as usize).min(places.len()));
+        let site = Self::in_frame(program, extent, point, frame.group.mask, &places);
+        let text = context.source_texts.and_then(|texts| text_of(program, texts, &places));
+        Ok(Self { text, thread: thread_index(extent, warp, lane), ..site.with_role(context.roles) })
     }
 
     /// The site with the text of its line of the source.
     pub(in crate::debug) fn add_text(&mut self, program: &Program, texts: &SourceTexts) {
-        self.text = text_of(program, texts, self.pc, 0);
+        self.text = text_of(program, texts, &program.source_places(self.pc).collect::<Vec<_>>());
     }
 
     /// The site with the role name of its warp.
@@ -134,8 +136,7 @@ impl Site {
 }
 
 /// The line of the user's source of an instruction, with its text: that of the call where code was inlined that no user wrote.
-fn text_of(program: &Program, texts: &SourceTexts, pc: Pc, inlined: u32) -> Option<SourceText> {
-    let all: Vec<SourceLine> = program.source_places(pc).skip(inlined as usize).collect();
+fn text_of(program: &Program, texts: &SourceTexts, all: &[SourceLine]) -> Option<SourceText> {
     let is_of_user = |place: &&SourceLine| FileLine::of(program, **place).is_some_and(|line| is_of_user(&line));
     let place = all.iter().find(is_of_user).or(all.first())?;
     Some(SourceText { line: place.line, text: texts.line(program, *place)?.to_string() })

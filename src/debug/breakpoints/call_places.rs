@@ -16,7 +16,8 @@ pub(super) fn entries(program: &Program, info: Option<&DebugInfo>, name: &str) -
     let mut before: Option<(Pc, &[InlinedCall])> = None;
     for (pc, calls) in &program.inlined_calls {
         // The calls around an instruction are innermost first: those of one place end alike.
-        let goes_on = |from: usize| before.is_some_and(|(last, around)| last.0 + 1 == pc.0 && around.ends_with(&calls[from..]));
+        let is_next = |last: Pc| (last.0 + 1..pc.0).all(|between| !inlined::has_line(program, Pc(between)));
+        let goes_on = |from: usize| before.is_some_and(|(last, around)| is_next(last) && around.ends_with(&calls[from..]));
         if (0..calls.len()).any(|from| is_wanted(&calls[from]) && !goes_on(from)) {
             found.push(*pc);
         }

@@ -324,6 +324,11 @@ pub fn hint(context: &EvalContext<'_>, name: &str) -> Option<String> {
     if called.len() > 1 {
         return Some(format!("several variables are: {}", called.join(", ")));
     }
+    let inlined =
+        || context.program().inlined_functions.entries().any(|(_, other)| other.as_deref().is_some_and(|other| is_called(other, name)));
+    if inlined() {
+        return Some("the compiler has put this function in the place of its calls".to_string());
+    }
     let names = names(context);
     let specials = crate::isa::SPECIAL_REGISTERS.iter().map(|register| register.name);
     let meant = nearest(name, names.iter().map(String::as_str).chain(specials)).map(|meant| format!("did you mean '{meant}'?"));

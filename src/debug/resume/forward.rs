@@ -12,11 +12,12 @@ use super::{InterruptTimer, ResumeError, StopInfo};
 use crate::base::WarpId;
 use crate::debug::breakpoints::{Breakpoint, Event};
 use crate::debug::eval_context::Frame;
+use crate::debug::inlined;
 use crate::debug::session::{InterruptCheck, Session};
 use crate::debug::stop::{DivergentStep, Goal, Need, Others, Reason, StepUnit};
 use crate::debug::timeline::Ran;
 use crate::machine::{Issue, LaneMask, NullObserver, Tick};
-use crate::program::Pc;
+use crate::program::{Pc, SourceLine};
 
 /// Steps between two checks for an interrupt: a step takes some microseconds.
 const STEPS: u64 = 1 << 10;
@@ -42,7 +43,12 @@ impl Session {
             }
             Goal::Finish => {
                 let leaves = self.leaves_selected("there is nothing to finish; try continue")?;
-                Ok(self.step_before(move |issue| leaves(issue.point.pc, issue.depth), interrupt))
+                let caller = self.caller_of_inlined();
+                let stop_info = self.step_before(move |issue| leaves(issue.point.pc, issue.depth), interrupt);
+                if let Some(caller) = caller.filter(|_| is_done(&stop_info.causes)) {
+                    self.select_inlined(&caller);
+                }
+                Ok(stop_info)
             }
             Goal::Until => {
                 let origin = self.origin()?;
@@ -80,9 +86,27 @@ impl Session {
         if frame.depth == 0 && calls.is_empty() {
             return Err(ResumeError(format!("the kernel itself is the outermost frame: {nothing}")));
         }
-        let (program, data, depth) = (Arc::clone(self.program()), Arc::clone(&self.debug_data), frame.depth);
-        let leaves_inlined = move |pc| !calls.is_empty() && !calls_around(&program, &data, pc).starts_with(&calls);
-        Ok(move |pc, at_depth| at_depth < depth || at_depth == depth && leaves_inlined(pc))
+        let (program, data, depth, is_inlined) = (Arc::clone(self.program()), Arc::clone(&self.debug_data), frame.depth, !calls.is_empty());
+        let is_outside = move |pc| inlined::has_line(&program, pc) && !calls_around(&program, &data, pc).starts_with(&calls);
+        Ok(move |pc, at_depth| at_depth < depth || at_depth == depth && is_inlined && is_outside(pc))
+    }
+
+    /// The depth of the selected frame and the calls around its caller, outermost first; none if it is not the frame of an inlined
+    /// function.
+    fn caller_of_inlined(&self) -> Option<(u32, Vec<SourceLine>)> {
+        let frame = self.eval_context().frame().ok()?;
+        let mut calls = calls_to(self, frame.position());
+        calls.truncate(calls.len().saturating_sub(frame.inlined as usize));
+        calls.pop().map(|_| (frame.depth, calls))
+    }
+
+    /// Selects the frame with these calls around it, if the thread is in it: another inlined function may begin where one ends.
+    fn select_inlined(&mut self, (depth, calls): &(u32, Vec<SourceLine>)) {
+        let Ok(origin) = self.origin() else { return };
+        let around = calls_to(self, origin.pc);
+        if origin.depth == *depth && around.starts_with(calls) {
+            self.focus.frame = (around.len() - calls.len()) as u32;
+        }
     }
 
     fn repeat(

@@ -86,7 +86,8 @@ impl LinePlaces {
     pub fn begins_call(&self, pc: Pc, number: usize) -> bool {
         let there = self.at(pc);
         let function = self.program.function_at(pc);
-        let before = pc.0.checked_sub(1).map(Pc).filter(|before| self.program.function_at(*before) == function);
+        let start = function.map_or(pc.0, |id| self.program.functions[id.index()].code.start);
+        let before = (start..pc.0).rev().map(Pc).find(|before| !self.by_source || inlined::has_line(&self.program, *before));
         let same = |before: Pc| there.calls.get(..=number).is_some_and(|calls| self.at(before).calls.starts_with(calls));
         !before.is_some_and(same)
     }
