@@ -4,7 +4,6 @@
 //! ends lists. A variable has a window of addresses of its own, above all code: the data says where a variable is by its symbol, and the
 //! debugger knows best where that is for a thread.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::base::SourceId;
@@ -22,10 +21,32 @@ pub enum Symbol {
     Param(FuncId, usize),
 }
 
+/// Names with numbers: all are added before the first is looked up.
+#[derive(Default)]
+pub(super) struct NameTable<'n>(Vec<(&'n str, u64)>);
+
+impl<'n> NameTable<'n> {
+    /// Adds a name; of several equal ones the last counts.
+    pub fn add(&mut self, name: &'n str, number: u64) {
+        self.0.push((name, number));
+    }
+
+    /// All names are there.
+    pub fn sort(&mut self) {
+        self.0.sort_by_key(|(name, _)| *name);
+    }
+
+    /// The number of a name.
+    pub fn get(&self, name: &str) -> Option<u64> {
+        let after = self.0.partition_point(|(other, _)| *other <= name);
+        self.0.get(after.checked_sub(1)?).filter(|(other, _)| *other == name).map(|(_, number)| *number)
+    }
+}
+
 /// The addresses of the labels and symbols of one module.
 pub(super) struct Addresses<'p> {
-    code: BTreeMap<&'p str, u64>,
-    symbols: BTreeMap<&'p str, usize>,
+    code: NameTable<'p>,
+    symbols: NameTable<'p>,
     all: Vec<Symbol>,
     windows: Windows,
 }
@@ -41,8 +62,8 @@ impl<'p> Addresses<'p> {
     /// The addresses of the module that was read from `source`.
     pub fn new(program: &'p Program, source: SourceId) -> Self {
         let mut addresses = Self {
-            code: BTreeMap::new(),
-            symbols: BTreeMap::new(),
+            code: NameTable::default(),
+            symbols: NameTable::default(),
             all: Vec::new(),
             windows: if program.address_bits == 32 { Windows { base: 1 << 31, shift: 16 } } else { Windows { base: 1 << 62, shift: 32 } },
         };
@@ -52,24 +73,26 @@ impl<'p> Addresses<'p> {
         }
         let functions = program.functions.iter().enumerate().filter(|(_, function)| function.span.source == source);
         for (index, function) in functions {
-            addresses.code.extend(function.labels.iter().map(|(name, pc)| (&**name, code_address(*pc))));
-            addresses.code.insert(&function.name, code_address(Pc(function.code.start)));
+            function.labels.iter().for_each(|(name, pc)| addresses.code.add(name, code_address(*pc)));
+            addresses.code.add(&function.name, code_address(Pc(function.code.start)));
             for (number, param) in function.params.iter().enumerate() {
                 addresses.add(&param.name, Symbol::Param(FuncId::new(index), number));
             }
         }
+        addresses.code.sort();
+        addresses.symbols.sort();
         addresses
     }
 
     fn add(&mut self, name: &'p str, symbol: Symbol) {
-        self.symbols.insert(name, self.all.len());
+        self.symbols.add(name, self.all.len() as u64);
         self.all.push(symbol);
     }
 
     /// The address of a label, a function, a variable or a parameter.
     pub fn address(&self, name: &str) -> Option<u64> {
-        let window = |index: &usize| self.windows.base | (*index as u64) << self.windows.shift;
-        self.code.get(name).copied().or_else(|| self.symbols.get(name).map(window))
+        let window = |index: u64| self.windows.base | index << self.windows.shift;
+        self.code.get(name).or_else(|| self.symbols.get(name).map(window))
     }
 
     /// The symbol whose window holds `address`, and the offset in it; none for an address of code, or another number.

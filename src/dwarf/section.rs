@@ -12,7 +12,7 @@
 
 use std::collections::BTreeMap;
 
-use super::address::Addresses;
+use super::address::{Addresses, NameTable};
 use super::error::DwarfError;
 use crate::base::Span;
 
@@ -41,41 +41,47 @@ impl Sections {
     /// Evaluates `texts`, the whole `.section` directives with their spans.
     pub fn evaluate(texts: &[(Span, &str)], addresses: &Addresses<'_>) -> Result<Self, DwarfError> {
         let mut layout = Layout::default();
-        let mut parsed = Vec::new();
         for (span, text) in texts {
-            parsed.extend(Parser { text, at: 0, span: *span }.sections(&mut layout)?);
+            Parser { text, at: 0, span: *span }.sections(&mut layout)?;
         }
-        let mut sections = Self::default();
-        for Section { name, data } in parsed {
+        let Layout { mut labels, sections } = layout;
+        labels.sort();
+        let mut evaluated = Self::default();
+        for (name, Section { mut bytes, sums }) in sections {
             let is_list = ["debug_loc", "debug_ranges", "debug_loclists", "debug_rnglists"].iter().any(|list| name.ends_with(list));
-            sections.relative |= is_list && data.iter().any(|datum| matches!(&datum.value, Value::Sum(terms) if terms.len() > 1));
-            let bytes = sections.bytes.entry(name).or_default();
-            for datum in data {
-                let value = datum.evaluate(&layout, addresses)?;
-                bytes.extend_from_slice(&value.to_le_bytes()[..datum.width]);
+            evaluated.relative |= is_list && sums.iter().any(|sum| sum.terms.len() > 1);
+            for sum in sums {
+                let value = sum.evaluate(&labels, addresses)?;
+                bytes[sum.at..sum.at + sum.width].copy_from_slice(&value.to_le_bytes()[..sum.width]);
             }
+            evaluated.bytes.insert(name, bytes);
         }
-        Ok(sections)
+        Ok(evaluated)
     }
 }
 
-/// Where labels lie: for each, its offset in its section.
+/// What the texts read so far say.
 #[derive(Default)]
 struct Layout<'t> {
-    labels: BTreeMap<&'t str, u64>,
-    sizes: BTreeMap<String, u64>,
+    /// For each label, its offset in its section.
+    labels: NameTable<'t>,
+    sections: BTreeMap<String, Section<'t>>,
 }
 
-/// One `.section`.
+/// One section; directives of one name follow each other in it.
+#[derive(Default)]
 struct Section<'t> {
-    name: String,
-    data: Vec<Datum<'t>>,
+    /// Its bytes, zeros where a sum stands.
+    bytes: Vec<u8>,
+    sums: Vec<Sum<'t>>,
 }
 
-/// One value of a section.
-struct Datum<'t> {
+/// A value that is a sum of names and numbers: nearly all values are numbers.
+struct Sum<'t> {
+    /// Its first byte in the section.
+    at: usize,
     width: usize,
-    value: Value<'t>,
+    terms: Vec<(bool, Term<'t>)>,
     span: Span,
 }
 
@@ -92,24 +98,20 @@ enum Term<'t> {
     Name(&'t str),
 }
 
-impl Datum<'_> {
-    fn evaluate(&self, layout: &Layout<'_>, addresses: &Addresses<'_>) -> Result<u64, DwarfError> {
-        let terms = match &self.value {
-            Value::Number(number) => return Ok(*number),
-            Value::Sum(terms) => terms,
-        };
+impl Sum<'_> {
+    fn evaluate(&self, labels: &NameTable<'_>, addresses: &Addresses<'_>) -> Result<u64, DwarfError> {
         // Line tables are made by the assembler, and nothing here reads them: all references go to the same empty one.
-        if terms.iter().any(|(_, term)| matches!(term, Term::Name(LINES))) {
+        if self.terms.iter().any(|(_, term)| matches!(term, Term::Name(LINES))) {
             return Ok(0);
         }
         let mut sum = 0_u64;
-        for (is_negative, term) in terms {
+        for (is_negative, term) in &self.terms {
             let value = match term {
                 Term::Number(number) => *number,
                 // All sections start at 0.
                 Term::Name(name) if name.starts_with('.') => 0,
                 Term::Name(name) => {
-                    let found = layout.labels.get(name).copied().or_else(|| addresses.address(name));
+                    let found = labels.get(name).or_else(|| addresses.address(name));
                     found.ok_or_else(|| self.error(format!("debug data names '{name}', which the module does not have")))?
                 }
             };
@@ -131,9 +133,8 @@ struct Parser<'t> {
 }
 
 impl<'t> Parser<'t> {
-    /// The sections of the text: one, unless a compiler wrote several into one directive.
-    fn sections(mut self, layout: &mut Layout<'t>) -> Result<Vec<Section<'t>>, DwarfError> {
-        let mut sections = Vec::new();
+    /// Reads the sections of the text: one, unless a compiler wrote several into one directive.
+    fn sections(mut self, layout: &mut Layout<'t>) -> Result<(), DwarfError> {
         self.skip_space();
         while self.at < self.text.len() {
             if self.word() != ".section" {
@@ -142,29 +143,56 @@ impl<'t> Parser<'t> {
             self.skip_space();
             let name = self.name_of_section()?;
             self.expect('{')?;
-            let mut size = layout.sizes.get(&name).copied().unwrap_or(0);
-            let mut data = Vec::new();
-            while !self.consume('}') {
+            let is_lines = name == LINES;
+            let section = layout.sections.entry(name).or_default();
+            loop {
+                self.plain_bytes(&mut section.bytes);
+                if self.consume('}') {
+                    break;
+                }
                 if self.at >= self.text.len() {
                     return Err(self.error("'}' is expected at the end of the section"));
                 }
                 let word = self.word();
                 match width(word) {
-                    Some(width) => self.values(width, &mut data, &mut size)?,
+                    Some(width) => self.values(width, section)?,
                     None if !word.is_empty() && self.consume(':') => {
-                        layout.labels.insert(word, if name == LINES { 0 } else { size });
+                        layout.labels.add(word, if is_lines { 0 } else { section.bytes.len() as u64 });
                     }
                     None => return Err(self.error("a label, .b8, .b16, .b32 or .b64 is expected here")),
                 }
-                if size > BYTES_MAX as u64 {
+                if section.bytes.len() > BYTES_MAX {
                     return Err(self.error("the debug data is longer than 1 GiB"));
                 }
             }
-            layout.sizes.insert(name.clone(), size);
-            sections.push(Section { name, data });
             self.skip_space();
         }
-        Ok(sections)
+        Ok(())
+    }
+
+    /// Reads lines of plain bytes, `.b8 1` and `.b8 1, 2`, as most of the data is; up to the first line that may be something else.
+    fn plain_bytes(&mut self, bytes: &mut Vec<u8>) {
+        let text = self.text.as_bytes();
+        // Where the last line began, and how many bytes there were: the next line may go on with it.
+        let mut last = (self.at, bytes.len());
+        loop {
+            let mut at = self.at;
+            while text.get(at).is_some_and(u8::is_ascii_whitespace) {
+                at += 1;
+            }
+            if let (Some(b".b8"), Some(b' ' | b'\t')) = (text.get(at..at + 3), text.get(at + 3)) {
+                last = (self.at, bytes.len());
+                if let Some(end) = plain_line(text, at + 4, bytes) {
+                    self.at = end;
+                    continue;
+                }
+            } else if !matches!(text.get(at), Some(b'+' | b'-' | b',' | b'/')) {
+                return;
+            }
+            self.at = last.0;
+            bytes.truncate(last.1);
+            return;
+        }
     }
 
     /// `.debug_info`, `debug_info` or `".debug_info"`, with its dot.
@@ -178,14 +206,19 @@ impl<'t> Parser<'t> {
     }
 
     /// The values after `.b8`, separated by commas.
-    fn values(&mut self, width: usize, data: &mut Vec<Datum<'t>>, size: &mut u64) -> Result<(), DwarfError> {
+    fn values(&mut self, width: usize, section: &mut Section<'t>) -> Result<(), DwarfError> {
         loop {
             self.skip_space();
             let start = self.at;
-            let value = self.value()?;
-            let place = |at: usize| self.span.start.saturating_add(at as u32);
-            data.push(Datum { width, value, span: Span::new(self.span.source, place(start), place(self.at)) });
-            *size += width as u64;
+            match self.value()? {
+                Value::Number(number) => section.bytes.extend_from_slice(&number.to_le_bytes()[..width]),
+                Value::Sum(terms) => {
+                    let place = |at: usize| self.span.start.saturating_add(at as u32);
+                    let span = Span::new(self.span.source, place(start), place(self.at));
+                    section.sums.push(Sum { at: section.bytes.len(), width, terms, span });
+                    section.bytes.resize(section.bytes.len() + width, 0);
+                }
+            }
             if !self.consume(',') {
                 return Ok(());
             }
@@ -302,6 +335,31 @@ impl<'t> Parser<'t> {
     }
 }
 
+/// Adds the bytes of a line, `1, 2`, that starts at byte `at`; where it ends, or none if it is more than decimal numbers and commas.
+fn plain_line(text: &[u8], mut at: usize, bytes: &mut Vec<u8>) -> Option<usize> {
+    loop {
+        while matches!(text.get(at), Some(b' ' | b'\t')) {
+            at += 1;
+        }
+        let start = at;
+        let mut number = 0_u32;
+        while let Some(digit @ b'0'..=b'9') = text.get(at) {
+            number = number.checked_mul(10)? + u32::from(digit - b'0');
+            at += 1;
+        }
+        // A number that starts with 0 is an octal one.
+        if at == start || at > start + 1 && text[start] == b'0' || at > start + 3 {
+            return None;
+        }
+        bytes.push(number as u8);
+        match text.get(at) {
+            Some(b',') => at += 1,
+            Some(b'\n') => return Some(at),
+            _ => return None,
+        }
+    }
+}
+
 /// The bytes of a value of this directive.
 fn width(word: &str) -> Option<usize> {
     match word {
@@ -370,5 +428,23 @@ mod tests {
         assert_eq!(value("12 // a comment\n.b8 3"), (Some(12), ".b8 3"));
         assert_eq!(value("12, 13"), (Some(12), ", 13"));
         assert_eq!(value("12/* + 3 */+4}"), (Some(16), "}"));
+    }
+
+    #[test]
+    fn lines_of_plain_bytes_are_read_at_once() {
+        for (text, bytes, rest) in [
+            ("\n.b8 1\n.b8 2,3\n\t.b8\t255, 0\n}", &[1, 2, 3, 255, 0][..], "\n}"),
+            (".b8 1\n.b8 010\n}", &[1], "\n.b8 010\n}"),
+            (".b8 1\n.b8 2\n, 3\n}", &[1], "\n.b8 2\n, 3\n}"),
+            (".b8 1\n.b8 2 // two\n}", &[1], "\n.b8 2 // two\n}"),
+            (".b8 7\n// seven\n}", &[], ".b8 7\n// seven\n}"),
+            (".b8 1+1\n}", &[], ".b8 1+1\n}"),
+            (".b32 1\n}", &[], ".b32 1\n}"),
+        ] {
+            let mut parser = Parser { text, at: 0, span: Span::new(SourceId::new(0), 0, text.len() as u32) };
+            let mut read = Vec::new();
+            parser.plain_bytes(&mut read);
+            assert_eq!((read.as_slice(), &text[parser.at..]), (bytes, rest), "{text:?}");
+        }
     }
 }
