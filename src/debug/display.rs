@@ -3,6 +3,7 @@
 use super::eval_context::EvalContext;
 use super::expression::{Expression, ObjectsOfLanes};
 use super::session::{InterruptCheck, Session};
+use super::source_names::values::UNDEFINED;
 use super::target::Target;
 use super::value::{Format, Shown, Value, ValueText};
 use super::view::{Examine, Shape, examine, undefined_lanes};
@@ -26,6 +27,11 @@ impl Session {
         let mut rows = shown(&self.displays, &self.eval_context());
         for row in &mut rows {
             let (format, text) = parts(&row.what);
+            let unset = Expression::parse(text).ok().and_then(|expression| self.unset_reference(&expression, interrupt));
+            if unset.is_some() {
+                row.value = Ok(ValueText::Scalar(UNDEFINED.to_string()));
+                continue;
+            }
             let mut value = evaluated(text, &self.eval_context());
             match &mut value {
                 Ok(Evaluated::Objects(objects)) => self.note_unwritten_in_lanes(objects.objects(), interrupt),

@@ -110,6 +110,24 @@ pub struct MemoryTarget {
     /// Of a bit field: its bits there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub field: Option<BitField>,
+    /// The frame whose reference named it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frame: Option<FrameTarget>,
+}
+
+/// A frame of some lanes of one warp.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FrameTarget {
+    /// Block index.
+    pub block: [u32; 3],
+    /// Warp of the block.
+    pub warp: u32,
+    /// The lanes.
+    pub lanes: LaneMask,
+    /// Calls in progress in the frame.
+    pub depth: u32,
+    /// The instructions at which a lane is in the frame: those of the function, or from the first to the last of an inlined one.
+    pub code: Range<u32>,
 }
 
 /// The bits of a bit field in the bytes that hold it.
@@ -230,6 +248,11 @@ pub enum PartStorage {
 }
 
 impl VariableTarget {
+    /// Its frame.
+    pub fn frame(&self) -> FrameTarget {
+        FrameTarget { block: self.block, warp: self.warp, lanes: self.lanes, depth: self.depth, code: self.code.clone() }
+    }
+
     /// The threads whose variable it is.
     pub fn threads(&self) -> ThreadFilter {
         ThreadFilter { block: Some(self.block), warp: Some(self.warp), warps: None, lanes: Some(self.lanes) }

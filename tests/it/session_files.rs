@@ -15,7 +15,7 @@ use ptxdbg::debug::open::{Opened, open};
 use ptxdbg::debug::saved::{Applies, Saved, SavedError};
 use ptxdbg::debug::session::{NeverInterrupt, Session};
 use ptxdbg::debug::stop::{Direction, Goal};
-use ptxdbg::debug::target::{MemoryTarget, Target};
+use ptxdbg::debug::target::{FrameTarget, MemoryTarget, Target};
 use ptxdbg::debug::timeline::Input;
 use ptxdbg::debug::transfer::{Layout, dump, element_of, restore};
 use ptxdbg::debug::{LaunchChoice, Overrides, Request, RunOptions, Schedule};
@@ -122,6 +122,7 @@ fn full(opened: &Opened) -> Saved {
     let owner = Focus { block: [1, 0, 0], warp: 0, lane: 3, frame: 0 };
     let target = MemoryTarget {
         field: None,
+        frame: Some(FrameTarget { block: [1, 0, 0], warp: 0, lanes: LaneMask::of(3), depth: 1, code: 4..9 }),
         name: "steps[0]".to_string(),
         space: Space::Global,
         owner,

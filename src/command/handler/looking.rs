@@ -15,6 +15,7 @@ use crate::debug::display;
 use crate::debug::expression::Reason;
 use crate::debug::session::Session;
 use crate::debug::skip::is_path_called;
+use crate::debug::source_names::values::UNDEFINED;
 use crate::debug::target::{MemoryTarget, Target};
 use crate::debug::value::format::Format;
 use crate::debug::value::{Scalar, Shown, Type, Value};
@@ -33,7 +34,14 @@ pub fn print(context: &mut Context<'_>, call: &Call) -> Answer {
     if context.session.is_void(argument.text.trim()) {
         return Ok(Outcome::Text(format!("{} = void\n", argument.text)));
     }
-    let over_lanes = context.expression(argument)?.objects_over_lanes(&context.session.eval_context());
+    let expression = context.expression(argument)?;
+    if let Some(unset) = context.session.unset_reference(&expression, context.interrupt) {
+        if unset != argument.text.trim() {
+            return Err(argument.error(format!("'{unset}' has no value yet: the thread has not set this reference")));
+        }
+        return Ok(Outcome::Text(format!("{} = {UNDEFINED}\n", argument.text)));
+    }
+    let over_lanes = expression.objects_over_lanes(&context.session.eval_context());
     if let Some(mut objects) = over_lanes {
         context.session.note_unwritten_in_lanes(objects.objects(), context.interrupt);
         let rows = objects.rows(&context.session.eval_context(), format);
@@ -46,7 +54,6 @@ pub fn print(context: &mut Context<'_>, call: &Call) -> Answer {
     let value = match context.value(argument) {
         Ok(mut value) => {
             context.session.note_unwritten(&mut value, context.interrupt);
-            let expression = context.expression(argument)?;
             context.session.note_unwritten_numbers(&expression, &mut value, context.interrupt);
             without_value = value.undefined();
             names_its_bytes = matches!(value, Value::Source(_));

@@ -27,12 +27,15 @@ pub fn breakpoint(context: &mut Context<'_>, call: &Call, temporary: bool) -> An
 }
 
 pub fn watch(context: &mut Context<'_>, call: &Call, mode: WatchMode) -> Answer {
-    let argument = &without_location_flag(call.required("PLACE")?);
+    let (argument, is_location) = &without_location_flag(call.required("PLACE")?);
     let named = threads(context, call)?;
-    let target = match context.variable(argument, &named)? {
+    let mut target = match context.variable(argument, &named)? {
         Some(variable) => variable,
         None => context.target_for(argument, &named)?,
     };
+    if let Target::Memory(memory) = &mut target {
+        memory.frame = memory.frame.take().filter(|_| !is_location);
+    }
     let filter = match &target {
         // The register is that of the selected threads.
         Target::Register(register) if named != ThreadFilter::default() => register.threads(),
@@ -49,11 +52,14 @@ pub fn watch(context: &mut Context<'_>, call: &Call, mode: WatchMode) -> Answer 
     Ok(answer)
 }
 
-/// The place without gdb's `-l`: an address is taken once in any case.
-fn without_location_flag(place: &ArgumentText) -> ArgumentText {
+/// The place without gdb's `-l`, and whether it has that: then the watchpoint outlives the frame of a reference. An address is taken once
+/// in any case.
+fn without_location_flag(place: &ArgumentText) -> (ArgumentText, bool) {
     let flags = ["-location", "-l"].into_iter().filter_map(|flag| place.text.strip_prefix(flag));
     let rest = flags.filter(|rest| rest.starts_with(char::is_whitespace)).map(str::trim_start).next();
-    rest.map_or(place.clone(), |rest| ArgumentText { text: rest.to_string(), start: place.span().end - rest.len() })
+    let without = rest.map(|rest| ArgumentText { text: rest.to_string(), start: place.span().end - rest.len() });
+    let is_location = without.is_some();
+    (without.unwrap_or_else(|| place.clone()), is_location)
 }
 
 /// Sets a breakpoint on each function whose name matches.

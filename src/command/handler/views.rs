@@ -266,14 +266,24 @@ fn registers_of(context: &Context<'_>, pattern: &ArgumentText, format: Option<Fo
 pub fn locals(context: &mut Context<'_>, call: &Call) -> Answer {
     let format = call.format()?;
     let mut rows = view::locals(&context.session.eval_context(), format).map_err(thread_error)?;
-    rows.iter_mut().for_each(|row| name_last_value(context, row, format));
-    rows.iter_mut().for_each(|row| note_unwritten(context, row, format));
+    rows.iter_mut().for_each(|row| complete(context, row, format));
     if rows.is_empty()
         && let Some(text) = view::no_locals(&context.session.eval_context())
     {
         return Ok(Outcome::Text(text + "\n"));
     }
     shown(View::Locals(rows))
+}
+
+/// Shows of a variable what only the run so far says: what was not written of it, and the last value of one that has none here.
+fn complete(context: &mut Context<'_>, row: &mut LocalRow, format: Option<Format>) {
+    let expression = Expression::parse(&row.name).ok();
+    if expression.is_some_and(|expression| context.session.unset_reference(&expression, context.interrupt).is_some()) {
+        row.value = Ok(ValueText::Scalar(UNDEFINED.to_string()));
+        return;
+    }
+    name_last_value(context, row, format);
+    note_unwritten(context, row, format);
 }
 
 /// Shows the last value of a variable that has none at the instruction, as `print` does.
@@ -290,7 +300,12 @@ fn note_unwritten(context: &mut Context<'_>, row: &mut LocalRow, format: Option<
     let evaluated = Expression::parse(&row.name).ok().and_then(|name| name.evaluate(&context.session.eval_context()).ok());
     let Some(mut value) = evaluated else { return };
     context.session.note_unwritten(&mut value, context.interrupt);
-    if matches!(&value, Value::Source(source) if !source.unwritten.is_empty()) {
+    let is_unwritten = match &value {
+        Value::Source(source) => !source.unwritten.is_empty(),
+        Value::Array(array) => !array.unwritten.is_empty(),
+        Value::Scalar(_) | Value::Lanes(_) | Value::Tensor(_) => false,
+    };
+    if is_unwritten {
         row.value = Ok(value.text(&context.session.eval_context(), format));
     }
     if let Value::Scalar(_) = value
@@ -304,8 +319,7 @@ fn note_unwritten(context: &mut Context<'_>, row: &mut LocalRow, format: Option<
 pub fn arguments(context: &mut Context<'_>, call: &Call) -> Answer {
     let format = call.format()?;
     let mut rows = view::arguments(&context.session.eval_context(), format).map_err(thread_error)?;
-    rows.iter_mut().for_each(|row| name_last_value(context, row, format));
-    rows.iter_mut().for_each(|row| note_unwritten(context, row, format));
+    rows.iter_mut().for_each(|row| complete(context, row, format));
     shown(View::Locals(rows))
 }
 

@@ -3,10 +3,13 @@
 //! Everything is computed for one lane at a time, without allocating. A tree with `@` is evaluated once for each of its lanes: the operand
 //! of `@` in that lane, the rest in the focused lane.
 
+use std::cell::RefCell;
+
 use super::kept::KeptElements;
 use super::names::TypeName;
 use super::objects::Sliced;
 use super::operators::{self, OperatorError};
+use super::references::FollowedReference;
 use super::tree::{Node, NodeKind};
 use crate::debug::eval_context::{EvalContext, Frame, ThreadError};
 use crate::debug::memory::{self, MemoryError};
@@ -134,11 +137,13 @@ pub(super) struct Evaluator<'a> {
     pub(super) at_lane: Option<Frame<'a>>,
     /// True if an unknown name is compared with all others, for what was probably meant.
     pub has_hints: bool,
+    /// The references of the source that were followed.
+    pub followed: RefCell<Vec<FollowedReference>>,
 }
 
 impl<'a> Evaluator<'a> {
     pub fn new(context: &EvalContext<'a>) -> Self {
-        Self { context: *context, frame: context.frame(), at_lane: None, has_hints: true }
+        Self { context: *context, frame: context.frame(), at_lane: None, has_hints: true, followed: RefCell::default() }
     }
 
     /// The value of the whole expression.
@@ -161,6 +166,7 @@ impl<'a> Evaluator<'a> {
                 address: 0,
                 shape: vec![3],
                 elements: components.map(u128::from).to_vec(),
+                unwritten: Vec::new(),
             })),
             Referent::Source(object) => self.source_value(node, &object),
             Referent::Kept(elements) => Ok(Value::Array(elements.array())),
@@ -533,7 +539,7 @@ impl<'a> Evaluator<'a> {
         read.map_err(|error| EvaluationError { column: node.at, reason: error.into() })?;
         let elements = bytes.chunks_exact(size as usize).map(little_endian).collect();
         let shape = extent.elements.into_iter().chain(extent.shape.iter().copied()).collect();
-        Ok(Array { ty: extent.ty, space: extent.space, address: extent.address, shape, elements })
+        Ok(Array { ty: extent.ty, space: extent.space, address: extent.address, shape, elements, unwritten: Vec::new() })
     }
 }
 

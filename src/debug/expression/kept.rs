@@ -47,7 +47,7 @@ impl<'a> KeptElements<'a> {
         let (from, count) = (self.first, self.shape().iter().product::<u64>());
         let elements = self.of.elements.iter().skip(from as usize).take(count as usize).copied().collect();
         let address = moved(self.of.address, i128::from(from), u64::from(self.of.ty.bytes()));
-        Array { address, shape: self.shape().to_vec(), elements, ..*self.of }
+        Array { address, shape: self.shape().to_vec(), elements, unwritten: Vec::new(), ..*self.of }
     }
 
     /// The address that the row had.

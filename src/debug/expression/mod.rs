@@ -36,6 +36,7 @@ mod parsed;
 mod parser;
 mod print;
 mod reductions;
+mod references;
 mod source;
 mod special;
 mod targets;
@@ -54,6 +55,7 @@ pub use evaluate::{ELEMENTS, EvaluationError, Reason};
 pub(in crate::debug) use names::{SourceTypeName, type_of as type_called};
 pub use objects::PastEnd;
 pub use parsed::Expression;
+pub use references::FollowedReference;
 pub use source::DescribedObject;
 pub use targets::AssignmentError;
 pub use tree::{AGGREGATES, Aggregate, BINARY, BinaryOp, CONVENIENCES, Convenience, Node, NodeKind, UnaryOp};
@@ -76,8 +78,6 @@ impl Expression {
         Evaluator::new(context).root(&self.root)
     }
 
-    /// True if it has a value for the focused thread, which is true. For many threads: why it has none is not looked for.
-    pub fn holds(&self, context: &EvalContext<'_>) -> bool {
     /// Its value for the focused thread, `value`, as `format` shows it: of a bit field its own bits, if the format shows bits.
     pub fn formatted(&self, value: &Value, format: Option<Format>, context: &EvalContext<'_>) -> ValueText {
         let shows_bits = format.is_some_and(Format::shows_bits);
@@ -85,6 +85,8 @@ impl Expression {
         field.map_or_else(|| value.text(context, format), |count| value.lowest_bits(count).text(context, format))
     }
 
+    /// True if it has a value for the focused thread, which is true. For many threads: why it has none is not looked for.
+    pub fn holds(&self, context: &EvalContext<'_>) -> bool {
         let mut evaluator = Evaluator { has_hints: false, ..Evaluator::new(context) };
         evaluator.root(&self.root).is_ok_and(|value| value.is_true())
     }

@@ -1,6 +1,7 @@
 //! Objects of the source in expressions: variables, members, elements and what pointers point to.
 
 use super::evaluate::{Evaluated, Evaluator, Referent, failed, moved, refused};
+use super::references::FollowedReference;
 use super::tree::{Node, NodeKind};
 use crate::debug::eval_context::Frame;
 use crate::debug::file_line::source_line;
@@ -85,6 +86,9 @@ impl<'a> Evaluator<'a> {
         else {
             return Ok(object);
         };
+        let memory = if let ObjectPlace::Memory(space, address) = object.place { Some((space, address)) } else { None };
+        let name = super::print::text(node);
+        self.followed.borrow_mut().push(FollowedReference { name, memory, bytes: object.bytes() as usize });
         let address = self.number_in(node, &object, ScalarType::U64)?.bits as u64;
         Ok(SourceObject { ty: *to, place: ObjectPlace::Memory(space.unwrap_or(Space::Generic), address), bits: None, ..object })
     }
@@ -150,24 +154,24 @@ impl<'a> Evaluator<'a> {
         Some(DescribedObject { ty: types::name(object.info, object.ty), place, memory, bytes: object.bytes() as usize })
     }
 
-    /// What a pointer points to.
-    pub fn target_of(&self, node: &Node, pointer: &Scalar) -> Evaluated<Referent<'a>> {
-        let (Type::SourcePointer(space, ty, bytes), Some(info)) = (pointer.ty, self.context.debug_info()) else {
-            return self.dereference(node, pointer).map(Referent::Memory);
     /// The number of bits of the bit field that a node names; none if it names something else.
     pub fn bit_field(&mut self, node: &Node) -> Option<u32> {
         let Ok(Referent::Source(SourceObject { bits: Some((_, count)), .. })) = self.referent(node) else { return None };
         Some(count)
     }
 
+    /// What a pointer points to.
+    pub fn target_of(&self, node: &Node, pointer: &Scalar) -> Evaluated<Referent<'a>> {
+        let (Type::SourcePointer(space, ty, bytes), Some(info)) = (pointer.ty, self.context.debug_info()) else {
+            return self.dereference(node, pointer).map(Referent::Memory);
         };
+        if info.stripped(ty).is_some_and(|ty| matches!(info.types[ty], SourceType::Function { .. })) {
+            return Ok(Referent::Value(Scalar::new(Type::Function, pointer.bits)));
+        }
         if bytes == 0 {
             return Err(refused(node, "the debug data does not say what this points to: cast it, as in *(float*)p".to_string()));
         }
         Ok(Referent::Source(SourceObject { info, ty, place: ObjectPlace::Memory(space, pointer.bits as u64), bits: None }))
-        if info.stripped(ty).is_some_and(|ty| matches!(info.types[ty], SourceType::Function { .. })) {
-            return Ok(Referent::Value(Scalar::new(Type::Function, pointer.bits)));
-        }
     }
 
     /// Element `steps` of an array, or of what a pointer points to.

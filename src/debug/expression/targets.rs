@@ -148,7 +148,8 @@ pub(super) fn memory(expression: &Expression, context: &EvalContext<'_>, extent:
     let found = memory::locate(context, extent.space, extent.address, extent.bytes());
     let at = |error: memory::MemoryError| EvaluationError { column: expression.root.at, reason: error.into() };
     let ByteRange { space, owner, address, bytes } = found.map_err(at)?;
-    Ok(Target::Memory(MemoryTarget { name: expression.text.clone(), space, owner, address, bytes, ty: extent.ty, field: None }))
+    let frame = expression.frame_of_references(context);
+    Ok(Target::Memory(MemoryTarget { name: expression.text.clone(), space, owner, address, bytes, ty: extent.ty, field: None, frame }))
 }
 
 pub(super) fn innermost(node: &Node) -> &Node {

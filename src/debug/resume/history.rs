@@ -275,7 +275,7 @@ impl Session {
 /// Bytes of global memory without a name.
 fn global_bytes(address: u64, bytes: u64) -> Target {
     let (name, owner, ty) = (String::new(), Focus::default(), ScalarType::B8);
-    Target::Memory(MemoryTarget { name, space: Space::Global, owner, address, bytes, ty, field: None })
+    Target::Memory(MemoryTarget { name, space: Space::Global, owner, address, bytes, ty, field: None, frame: None })
 }
 
 fn is_compare_and_swap(op: &Op) -> bool {

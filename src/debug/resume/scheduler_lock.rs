@@ -86,7 +86,7 @@ impl Session {
         let (space, window) = if space == Space::Generic { self.program().map.window_of(generic) } else { (space, 0) };
         let owner = Focus { block, warp: warp.number(), lane: lane as u32, frame: 0 };
         let (address, bytes) = (generic.wrapping_sub(window), u64::from(bytes));
-        Some(MemoryTarget { name: String::new(), space, owner, address, bytes, ty: ScalarType::B8, field: None })
+        Some(MemoryTarget { name: String::new(), space, owner, address, bytes, ty: ScalarType::B8, field: None, frame: None })
     }
 
     fn address_value(&self, issue: &Issue, source: Src, wide: bool) -> Option<u64> {

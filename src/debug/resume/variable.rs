@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::watchpoint::register_value;
 use crate::debug::focus::Focus;
 use crate::debug::memory::{self, ByteRange};
-use crate::debug::target::{PartStorage, VariablePart, VariableTarget};
+use crate::debug::target::{FrameTarget, PartStorage, VariablePart, VariableTarget};
 use crate::debug::tensors::moves::{Source, moves};
 use crate::isa::Space;
 use crate::machine::{AccessEvent, Issue, IssuePoint, LaneMask, Machine, Tick, Warp, frames};
@@ -94,8 +94,8 @@ impl Assigned {
     }
 }
 
-impl VariableTarget {
-    /// The instruction of its frame at which a lane stands; none if the lane is in that frame no longer.
+impl FrameTarget {
+    /// The instruction of the frame at which a lane stands; none if the lane is in the frame no longer.
     fn position(&self, warp: &Warp, lane: usize) -> Option<Pc> {
         let group = warp.groups.iter().find(|group| group.mask.contains(lane))?;
         let depth = group.stack.as_ref().map_or(0, |frame| frame.depth);
@@ -106,9 +106,16 @@ impl VariableTarget {
         self.code.contains(&pc.0).then_some(pc)
     }
 
-    /// True if no lane is in its frame any more.
+    /// True if no lane is in it any more.
     pub(super) fn is_left(&self, warp: &Warp) -> bool {
         self.lanes.iter().all(|lane| self.position(warp, lane).is_none())
+    }
+}
+
+impl VariableTarget {
+    /// The instruction of its frame at which a lane stands; none if the lane is in that frame no longer.
+    fn position(&self, warp: &Warp, lane: usize) -> Option<Pc> {
+        self.frame().position(warp, lane)
     }
 
     /// Its values on a machine at which its frame is there.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::variable::{Assigned, Values, WatchedValues};
 use crate::debug::breakpoints::WatchMode;
 use crate::debug::memory::{self, ByteRange};
-use crate::debug::target::{MemoryTarget, RegisterTarget, Target, VariableTarget};
+use crate::debug::target::{FrameTarget, MemoryTarget, RegisterTarget, Target, VariableTarget};
 use crate::isa::Space;
 use crate::machine::{
     AccessEvent, AccessKind, CopyEvent, CopyStage, Issue, LaneMask, Machine, MemoryAddress, MemoryOwner, Tick, Warp, Wgmma, frames,
@@ -29,12 +29,21 @@ pub struct Watchpoint {
     pub values: Option<Values>,
     /// What is known of the registers of a variable.
     assigned: Assigned,
-    /// True if a watched lane is in the frame of a variable.
+    /// True if a watched lane is in the frame of a variable, or of the reference that named memory.
     is_in_frame: bool,
     /// The code of the function whose frame a register is in.
     code: Range<u32>,
     /// The program, needed to detect reads of a register and writes that do not change it, and what is written of a variable.
     program: Option<Arc<Program>>,
+}
+
+/// The frame that the object belongs to.
+fn frame_of(target: &Target) -> Option<FrameTarget> {
+    match target {
+        Target::Variable(target) => Some(target.frame()),
+        Target::Memory(target) => target.frame.clone(),
+        Target::Register(_) => None,
+    }
 }
 
 impl Watchpoint {
@@ -49,13 +58,10 @@ impl Watchpoint {
             Target::Variable(target) => (machine.tick() >= target.since).then(|| target.values(machine, &Assigned::default())),
             Target::Register(_) | Target::Memory(_) => None,
         };
-        let is_in_frame = match &target {
-            Target::Variable(target) => {
-                let warp = machine.block(target.block).and_then(|block| block.warps.get(target.warp as usize));
-                warp.is_some_and(|warp| !target.is_left(warp))
-            }
-            Target::Register(_) | Target::Memory(_) => false,
-        };
+        let is_in_frame = frame_of(&target).is_some_and(|frame| {
+            let warp = machine.block(frame.block).and_then(|block| block.warps.get(frame.warp as usize));
+            warp.is_some_and(|warp| !frame.is_left(warp))
+        });
         // Nothing is written of a variable whose frame begins now or later.
         let assigned = match &target {
             Target::Variable(target) if machine.tick() <= target.since => Assigned::of_memory(BTreeSet::new()),
@@ -125,13 +131,27 @@ impl Watchpoint {
         }
     }
 
-    /// Notes what `issue`, which was executed, does to the frame of a variable: it begins, and its parameters are what they are. True if
+    /// Notes what `issue`, which was executed, does to the frame of the object: it begins, and its parameters are what they are. True if
     /// no watched lane is in the frame any more.
     pub fn follow_frame(&mut self, issue: &Issue, warp: &Warp) -> bool {
-        let Target::Variable(target) = &self.target else { return false };
-        if (target.block, target.warp) != (issue.point.block, issue.point.warp.number()) || issue.point.tick + 1 < target.since {
+        let Some(frame) =
+            frame_of(&self.target).filter(|frame| (frame.block, frame.warp) == (issue.point.block, issue.point.warp.number()))
+        else {
             return false;
+        };
+        if let Target::Variable(target) = &self.target {
+            if issue.point.tick + 1 < target.since {
+                return false;
+            }
+            self.follow_variable(issue, warp);
         }
+        let was_in_frame = std::mem::replace(&mut self.is_in_frame, !frame.is_left(warp));
+        was_in_frame && !self.is_in_frame
+    }
+
+    /// Notes what `issue`, which was executed, does to a variable.
+    fn follow_variable(&mut self, issue: &Issue, warp: &Warp) {
+        let Target::Variable(target) = &self.target else { return };
         if let Some(program) = &self.program {
             target.assign(issue, program, warp, &mut self.assigned);
         }
@@ -143,8 +163,6 @@ impl Watchpoint {
             }
             Some(_) => {}
         }
-        let was_in_frame = std::mem::replace(&mut self.is_in_frame, !target.is_left(warp));
-        was_in_frame && !self.is_in_frame
     }
 
     /// Reads its bytes again when a launch begins: buffers are filled without a write event. A variable of the kernel has no value then.

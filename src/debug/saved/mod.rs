@@ -514,7 +514,10 @@ fn can_be_watched(target: &Target) -> bool {
             (1..=widest).contains(&register.width) && register.slot.0 <= u32::MAX / 2 && !register.lanes.is_empty()
         }
         Target::Variable(variable) => variable.is_valid(),
-        Target::Memory(memory) => (1..=WATCHED_BYTES_MAX).contains(&memory.bytes) && memory.address.checked_add(memory.bytes).is_some(),
+        Target::Memory(memory) => {
+            let is_frame = memory.frame.as_ref().is_none_or(|frame| frame.depth < u32::MAX);
+            is_frame && (1..=WATCHED_BYTES_MAX).contains(&memory.bytes) && memory.address.checked_add(memory.bytes).is_some()
+        }
     }
 }
 

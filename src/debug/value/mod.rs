@@ -69,6 +69,8 @@ pub struct Array {
     pub shape: Vec<u64>,
     /// The first elements, in order of address: all, or as many as were requested.
     pub elements: Vec<u128>,
+    /// For each byte of them, true if it was not written; empty if all are written or it is not known.
+    pub unwritten: Vec<bool>,
 }
 
 /// The bytes of an object with their type.
@@ -152,8 +154,6 @@ impl Value {
         if let Value::Lanes(lanes) = self { lanes.undefined } else { LaneMask::NONE }
     }
 
-    /// True if a condition with this value holds: it is not zero, in any lane for lane values. An array is an address, which is true.
-    pub fn is_true(&self) -> bool {
     /// The same with the lowest `count` bits of each number alone.
     #[must_use]
     pub fn lowest_bits(&self, count: u32) -> Value {
@@ -165,6 +165,8 @@ impl Value {
         }
     }
 
+    /// True if a condition with this value holds: it is not zero, in any lane for lane values. An array is an address, which is true.
+    pub fn is_true(&self) -> bool {
         match self {
             Value::Scalar(scalar) => scalar.is_true(),
             Value::Lanes(lanes) => lanes.iter().any(|(_, scalar)| scalar.is_true()),

@@ -9,6 +9,7 @@ use super::{Array, Lanes, LanesText, Scalar, Tensor, TensorElement, Type, Value,
 use crate::debug::eval_context::EvalContext;
 use crate::debug::names::symbols;
 use crate::debug::source_names::types;
+use crate::debug::source_names::values::UNDEFINED;
 use crate::isa::{ScalarType, Space, TypeKind};
 use crate::machine::LaneMask;
 use crate::program::Pc;
@@ -128,9 +129,14 @@ impl Array {
     }
 
     fn text(&self, context: &EvalContext<'_>, format: Option<Format>) -> ArrayText {
-        let element = |bits: &u128| Scalar { ty: Type::Scalar(self.ty), bits: *bits }.text(context, format);
+        let bytes = self.ty.bytes() as usize;
+        let is_unwritten = |index: usize| self.unwritten.get(index * bytes..(index + 1) * bytes).is_some_and(|all| all.contains(&true));
+        let element = |(index, bits): (usize, &u128)| match is_unwritten(index) {
+            true => UNDEFINED.to_string(),
+            false => Scalar { ty: Type::Scalar(self.ty), bits: *bits }.text(context, format),
+        };
         let total = self.shape.iter().fold(1_u64, |all, extent| all.saturating_mul(*extent));
-        let elements: Vec<String> = self.elements.iter().map(element).collect();
+        let elements: Vec<String> = self.elements.iter().enumerate().map(element).collect();
         ArrayText { ty: self.type_name(), shape: self.shape.clone(), more: (elements.len() as u64) < total, elements }
     }
 }

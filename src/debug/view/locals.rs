@@ -15,7 +15,7 @@ use crate::debug::source_names::values::UNDEFINED;
 use crate::debug::source_names::{self, ObjectPlace, SourceObject, SourceVariable, types};
 use crate::debug::target::{MemoryTarget, Target};
 use crate::debug::tensors::Tensors;
-use crate::debug::value::{Format, SourceValue, Value, ValueText};
+use crate::debug::value::{Array, Format, SourceValue, Value, ValueText};
 use crate::dwarf::Storage;
 use crate::isa::Space;
 use crate::program::{Param, Pc, parameter_types};
@@ -39,12 +39,23 @@ pub struct LocalRow {
 impl LocalRow {
     /// Shows in an object what the thread has not written.
     pub fn note_unwritten(&mut self, context: &EvalContext<'_>, unwritten: &UnwrittenBytes<'_>) {
+        if Expression::parse(&self.name).is_ok_and(|name| follows_unset(&name, context, unwritten)) {
+            self.value = Ok(ValueText::Scalar(UNDEFINED.to_string()));
+            return;
+        }
         let evaluated = Expression::parse(&self.name).ok().and_then(|name| name.evaluate(context).ok());
-        if let Some(Value::Source(value)) = evaluated
+        if let Some(Value::Source(value)) = &evaluated
             && let Some(place) = value.place
         {
             let unwritten = unwritten(place, value.bytes.len());
-            self.value = Ok(Value::Source(SourceValue { unwritten, ..value }).text(context, None));
+            self.value = Ok(Value::Source(SourceValue { unwritten, ..value.clone() }).text(context, None));
+            return;
+        }
+        if let Some(Value::Array(array)) = evaluated {
+            let unwritten = unwritten((array.space, array.address), array.elements.len() * array.ty.bytes() as usize);
+            if !unwritten.is_empty() {
+                self.value = Ok(Value::Array(Array { unwritten, ..array }).text(context, None));
+            }
             return;
         }
         let target = Expression::parse(&self.name).ok().and_then(|name| name.target(context).ok());
@@ -54,6 +65,12 @@ impl LocalRow {
             self.value = Ok(ValueText::Scalar(UNDEFINED.to_string()));
         }
     }
+}
+
+/// True if an expression follows a reference that the thread has not set.
+pub(super) fn follows_unset(expression: &Expression, context: &EvalContext<'_>, unwritten: &UnwrittenBytes<'_>) -> bool {
+    let references = expression.references(context);
+    references.iter().any(|reference| reference.memory.is_some_and(|place| unwritten(place, reference.bytes).contains(&true)))
 }
 
 /// The variables of the source in scope, innermost scope first; where the module has no debug data of the function, its parameters and
@@ -73,6 +90,10 @@ pub fn locals(context: &EvalContext<'_>, format: Option<Format>) -> Result<Vec<L
     let context = &context.with_names_as_in_ptx();
     let declared = context.program().variables.iter().filter(|variable| variable.function == Some(frame.function));
     for variable in declared.filter(|variable| matches!(variable.location.space, Space::Local | Space::ParamFunc)) {
+        // Each call declares what it passes, often under the same names.
+        if rows.iter().any(|row| *row.name == *variable.name) {
+            continue;
+        }
         let ty = TypeName::new(context, variable);
         rows.push(row(context, &variable.name, variable.location.space.word(), ty, format));
     }

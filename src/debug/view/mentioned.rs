@@ -1,6 +1,6 @@
 //! What a line of the source mentions: its variables, their members and elements, with their values.
 
-use super::locals::{TENSOR, value};
+use super::locals::{TENSOR, follows_unset, value};
 use crate::debug::eval_context::EvalContext;
 use crate::debug::expression::{DescribedObject, Expression};
 use crate::debug::source_names::values::UNDEFINED;
@@ -52,6 +52,9 @@ fn of_text(context: &EvalContext<'_>, text: &str, unwritten: &UnwrittenBytes<'_>
         });
         let value = shown.and_then(|shown| if let ValueText::Scalar(shown) = shown { Some(shown) } else { None });
         return Some(Mentioned { text, value, ty, place: TENSOR.to_string() });
+    }
+    if follows_unset(&expression, context, unwritten) {
+        return None;
     }
     let DescribedObject { ty, place, memory, bytes } = expression.object_of_source(context)?;
     let unwritten = memory.map_or_else(Vec::new, |memory| unwritten(memory, bytes));
