@@ -178,7 +178,8 @@ impl Observer for Checkers {
             | Event::Before(..)
             | Event::After(..)
             | Event::Reconverged(..)
-            | Event::Arrived(..) => self.deliver(event, event.kind()),
+            | Event::Arrived(..)
+            | Event::LocalStart(_) => self.deliver(event, event.kind()),
         }
     }
 
