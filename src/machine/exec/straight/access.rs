@@ -61,6 +61,15 @@ impl Memory<'_> {
         Some(Found { space, low, pages: Some(pages) })
     }
 
+    /// The memory of an access that writes, the position of its lowest address in the pages, and in its page. None also if it is not all
+    /// in one page.
+    #[inline(always)]
+    pub fn find_writable(&self, space: Space, low: u64, span: u32, bytes: u32) -> Option<(Found<'_>, u64, usize)> {
+        let found = self.find(space, low, span, bytes)?;
+        let (_, start) = found.pages.filter(|_| found.space != Space::Const)?;
+        Some((found, start, in_one_page(start, span, bytes)?))
+    }
+
     /// The parameter of `N` bytes at `address`.
     #[inline(always)]
     pub fn param<const N: usize>(&self, address: u64) -> Option<[u8; N]> {
@@ -130,36 +139,21 @@ pub(super) fn gather<const N: usize, T: Copy + Default>(
     out
 }
 
-/// [`gather`] of 32 bits as a function of its own: inlined into the loop of stretches for every form of load, it would take the compiler
-/// minutes.
-pub(super) struct Words32<'a> {
+/// [`gather`] as a function of its own: inlined into the loop of stretches for every form of load, it would take the compiler minutes.
+pub(super) struct Words<'a, const N: usize, F> {
     pub page: &'a Page,
     pub at: usize,
     pub pattern: &'a Pattern,
+    /// A word of these bytes.
+    pub word: F,
 }
 
-impl pulp::WithSimd for Words32<'_> {
-    type Output = PerLane<u32>;
+impl<const N: usize, T: Copy + Default, F: Fn([u8; N]) -> T> pulp::WithSimd for Words<'_, N, F> {
+    type Output = PerLane<T>;
 
     #[inline(always)]
-    fn with_simd<S: pulp::Simd>(self, _simd: S) -> PerLane<u32> {
-        gather(self.page, self.at, self.pattern, u32::from_le_bytes)
-    }
-}
-
-/// The same of 64 bits.
-pub(super) struct Words64<'a> {
-    pub page: &'a Page,
-    pub at: usize,
-    pub pattern: &'a Pattern,
-}
-
-impl pulp::WithSimd for Words64<'_> {
-    type Output = PerLane<u64>;
-
-    #[inline(always)]
-    fn with_simd<S: pulp::Simd>(self, _simd: S) -> PerLane<u64> {
-        gather(self.page, self.at, self.pattern, u64::from_le_bytes)
+    fn with_simd<S: pulp::Simd>(self, _simd: S) -> PerLane<T> {
+        gather(self.page, self.at, self.pattern, self.word)
     }
 }
 
