@@ -99,10 +99,14 @@ fn children(entries: &Entries<'_, '_>) -> Vec<Vec<usize>> {
     children
 }
 
-fn type_at(entries: &Entries<'_, '_>, index: usize, children: &[usize], rows: &mut Rows) -> Type {
-    // nvcc gives types without a name one of its own: `Packed::{unnamed type#1}`.
+/// The name of a type. nvcc gives those without a name one of its own, `Packed::{unnamed type#1}`, which counts as none.
+fn type_name(entries: &Entries<'_, '_>, index: usize) -> Option<Arc<str>> {
     let is_named = |name: &Arc<str>| !name.rsplit("::").next().is_some_and(|last| last.starts_with("{unnamed "));
-    let name = || entries.qualified_name(index).filter(is_named);
+    entries.qualified_name(index).filter(is_named)
+}
+
+fn type_at(entries: &Entries<'_, '_>, index: usize, children: &[usize], rows: &mut Rows) -> Type {
+    let name = || type_name(entries, index);
     let bytes = entries.number(index, dw::DW_AT_byte_size).unwrap_or(0);
     let to = entries.type_of(index);
     let qualified = |word| Type::Qualified { word, to };
@@ -183,7 +187,7 @@ fn record(entries: &Entries<'_, '_>, index: usize, children: &[usize], kind: Rec
     let members = children.iter().filter_map(|child| member(entries, *child)).collect();
     Type::Record {
         kind,
-        name: entries.qualified_name(index),
+        name: type_name(entries, index),
         bytes: entries.number(index, dw::DW_AT_byte_size).unwrap_or(0),
         members,
         is_declaration: entries.flag(index, dw::DW_AT_declaration),

@@ -32,8 +32,7 @@ pub use image::{HandleSource, ImageAccess, ImageFn, ImageId};
 pub use inlined::{InlinedCall, InlinedFunctionId};
 pub use matrix::{FragmentAccess, MatrixId, MatrixMultiply, MatrixOp, MultiplyKind, MultiplyMode, RowsAccess};
 pub use names::{
-    demangled, is_called, is_debug_label, listed_name, names_operator, parameter_types, plain_name, qualified_name, short_name, shown_name,
-    source_name,
+    demangled, is_called, is_debug_label, listed_name, parameter_types, plain_name, qualified_name, short_name, shown_name, source_name,
 };
 pub use op::*;
 pub use operand::{Address, Bank, Base, Dst, Location, PredSrc, Src, SrcKind};

@@ -246,6 +246,11 @@ fn is_called_in_source(qualified: &str, name: &str) -> bool {
 }
 
 impl super::Program {
+    /// True if the name of an operator is in the text: `V::operator+=`, `operator int`.
+    pub fn names_operator(text: &str) -> bool {
+        text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '$'))).any(|word| word == "operator")
+    }
+
     /// The variable outside of functions that `name` denotes: the one with exactly this name in the module, otherwise the only one whose
     /// source name matches ([`is_called`]).
     pub fn variable_called(&self, name: &str) -> Option<&super::Variable> {
@@ -258,18 +263,13 @@ impl super::Program {
     }
 }
 
-/// True if the name of an operator is in the text: `V::operator+=`, `operator int`.
-pub fn names_operator(text: &str) -> bool {
-    text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '$'))).any(|word| word == "operator")
-}
-
 /// The identifier that every mangled form of the function `name` contains: `scale` for `void lin::scale<float>(float*, int)`; empty if
 /// there is none.
 fn identifier_of(name: &str) -> Option<&str> {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$');
     let head = name.split(['<', '(']).next()?.trim_end();
     let identifier = head.rsplit(|c: char| !is_part(c)).next()?;
-    if names_operator(head) || head.is_empty() && name.contains("::") {
+    if super::Program::names_operator(head) || head.is_empty() && name.contains("::") {
         return Some("");
     }
     Some(identifier).filter(|identifier| !identifier.is_empty())

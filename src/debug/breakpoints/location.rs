@@ -19,7 +19,7 @@ use super::opcode::Pattern;
 use super::resolved::Resolved;
 use crate::debug::argument::ArgumentError;
 use crate::dwarf::LazyDebugInfo;
-use crate::program::{Pc, Program, names_operator};
+use crate::program::{Pc, Program};
 
 /// A location in the code as the user wrote it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,7 +68,9 @@ impl Location {
         let parsed = match text.split_once(char::is_whitespace) {
             Some(("op", pattern)) => Pattern::parse(pattern.trim()).map(Location::Opcode),
             // Template and function arguments are separated by blanks, and so is the type of a conversion.
-            Some(_) if (text.contains(['<', '(']) || names_operator(text)) && !text.starts_with(['*', '+', '-']) => Self::parse_arg(text),
+            Some(_) if (text.contains(['<', '(']) || Program::names_operator(text)) && !text.starts_with(['*', '+', '-']) => {
+                Self::parse_arg(text)
+            }
             Some((_, rest)) => Err(ArgumentError::new(format!("'{}' is not expected after a location", rest.trim()))
                 .at(text.len() - rest.trim_start().len()..text.len())),
             None => Self::parse_arg(text),

@@ -9,7 +9,6 @@ use super::kept::KeptElements;
 use super::names::TypeName;
 use super::objects::Sliced;
 use super::operators::{self, OperatorError};
-use super::references::FollowedReference;
 use super::tree::{Node, NodeKind};
 use crate::debug::eval_context::{EvalContext, Frame, ThreadError};
 use crate::debug::memory::{self, MemoryError};
@@ -126,6 +125,17 @@ impl Extent<'_> {
     pub fn bytes(&self) -> u64 {
         self.stride().saturating_mul(self.elements.unwrap_or(1))
     }
+}
+
+/// A reference of the source that an expression follows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FollowedReference {
+    /// Its name in the expression: `r`, `h.r`.
+    pub name: String,
+    /// Where the reference itself is, if it is in memory.
+    pub memory: Option<(Space, u64)>,
+    /// Its size in bytes.
+    pub bytes: usize,
 }
 
 /// An expression being evaluated.

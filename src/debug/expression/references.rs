@@ -1,23 +1,11 @@
 //! The references of the source that an expression follows.
 
-use super::evaluate::Evaluator;
+use super::evaluate::{Evaluator, FollowedReference};
 use super::parsed::Expression;
 use super::targets::innermost;
 use crate::debug::eval_context::EvalContext;
 use crate::debug::source_names;
 use crate::debug::target::FrameTarget;
-use crate::isa::Space;
-
-/// A reference of the source that an expression follows.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FollowedReference {
-    /// Its name in the expression: `r`, `h.r`.
-    pub name: String,
-    /// Where the reference itself is, if it is in memory.
-    pub memory: Option<(Space, u64)>,
-    /// Its size in bytes.
-    pub bytes: usize,
-}
 
 impl Expression {
     /// The references that it follows for the focused thread, in the order in which it does; also if they lead nowhere.

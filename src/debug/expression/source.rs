@@ -1,7 +1,6 @@
 //! Objects of the source in expressions: variables, members, elements and what pointers point to.
 
-use super::evaluate::{Evaluated, Evaluator, Referent, failed, moved, refused};
-use super::references::FollowedReference;
+use super::evaluate::{Evaluated, Evaluator, FollowedReference, Referent, failed, moved, refused};
 use super::tree::{Node, NodeKind};
 use crate::debug::eval_context::Frame;
 use crate::debug::file_line::source_line;

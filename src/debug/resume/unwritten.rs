@@ -327,8 +327,8 @@ impl Session {
     }
 
     /// For each of these bytes, true if the focused thread has not written it since the kernel began, or no thread of its block, for a
-    /// pane, which leaves the session as it is; empty if all are written, they do not lie in the kernel's frame or in shared memory, or a short
-    /// part of the run does not say it.
+    /// pane, which leaves the session as it is; empty if all are written, they do not lie in the kernel's frame or in shared memory, or
+    /// a short part of the run does not say it.
     pub fn unwritten_in_kernel(&self, (space, address): (Space, u64), bytes: usize) -> Vec<bool> {
         let kernel = &self.program().functions[self.machine().config().kernel.index()].code;
         let (memory, block) = match self.place_in_block(space, address, bytes as u64) {
