@@ -273,7 +273,8 @@ const fn row_words() -> [[u32; ROW]; 1 << ROW] {
     let mut words = [[0; ROW]; 1 << ROW];
     let mut at = 0;
     while at < ROW << ROW {
-        words[at / ROW][at % ROW] = if at / ROW >> (at % ROW) & 1 == 1 { u32::MAX } else { 0 };
+        let (set, lane) = (at / ROW, at % ROW);
+        words[set][lane] = if (set >> lane) & 1 == 1 { u32::MAX } else { 0 };
         at += 1;
     }
     words

@@ -1,9 +1,10 @@
 //! Straight stretches: the loop over instructions of common forms, which are decoded once per launch.
 //!
-//! A stretch runs until an instruction that it has no step for, an access that is not simple or faults, or the end of the ticks. Where the
-//! lanes part at a branch, and where a group reaches another one, the group that is least advanced runs on, if all of them can run and none
-//! is in a call; otherwise the stretch ends there as well. The instruction after a stretch is executed by [`WarpRun::step`], which is the reference: a stretch has the effects that it
-//! would have, instruction by instruction. The whole loop is compiled for the host's vector instructions.
+//! A stretch runs until an instruction that it has no step for, an access that is not simple or faults, or the end of the ticks. Where
+//! the lanes part at a branch, and where a group reaches another one, the group that is least advanced runs on, if all of them can run and
+//! none is in a call; otherwise the stretch ends there as well. The instruction after a stretch is executed by [`WarpRun::step`], which is
+//! the reference: a stretch has the effects that it would have, instruction by instruction. The whole loop is compiled for the host's
+//! vector instructions.
 
 mod access;
 mod load_store;
