@@ -136,6 +136,16 @@ fn a_batch_run_that_stops_early_says_that_nothing_was_compared() {
 }
 
 #[test]
+fn a_session_stops_at_the_step_limit_as_a_batch_run_does() {
+    let launch = smallest("stops_early_in_session.ron", "8", "");
+    for words in [&["-e", "run"][..], &["-e", "goto 1", "-e", "goto 4"]] {
+        let (status, out, _) = report(&[&["--batch", "--step-limit", "2", "-l", &launch], words].concat());
+        assert!(status == 1 && out.contains("the step limit of 2 warp-instructions was reached\n  t=2 "), "{status}: {out}");
+        assert!(!out.contains("t=3") && !out.contains("t=4"), "{out}");
+    }
+}
+
+#[test]
 fn an_empty_launch_file_beside_the_kernel_is_ignored_with_a_word() {
     let kernel = file("empty.ptx", TWO_KERNELS);
     for blank in ["", " \n\n", "// saved later\n/* a /* nested */ one */\n"] {

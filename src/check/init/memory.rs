@@ -114,13 +114,13 @@ impl Memory {
     /// True if all bytes around a read were written.
     #[inline]
     pub fn is_read_written(&self, read: &PlainRead<'_>) -> bool {
+        let PlainRead { block_id, low, span, .. } = *read;
         if read.space == Space::Global {
-            let first = read.low + u64::from(read.deltas[0]);
-            let region = self.undefined.iter().find(|region| region.range.contains(&first));
-            return region.is_none_or(|region| region.written.contains(read.low - region.range.start, read.span));
+            let region = self.undefined.iter().find(|region| region.range.contains(&(low + u64::from(read.deltas[0]))));
+            return region.is_none_or(|region| low >= region.range.start && region.written.contains(low - region.range.start, span));
         }
-        let block = self.blocks.get(read.block_id.block_slot as usize).filter(|block| block.number == read.block_id.number);
-        block.is_some_and(|block| block.shared.contains(read.low, read.span))
+        let block = self.blocks.get(block_id.block_slot as usize);
+        block.is_some_and(|block| block.number == block_id.number && block.shared.contains(low, span))
     }
 
     /// Parameters of functions are passed without an access, so none is unwritten; but an undefined value can be stored there.

@@ -224,7 +224,8 @@ impl Timeline {
             if now >= until {
                 return HaltReason::Reached;
             }
-            let stop = until.min(Snapshots::due(now)).min(self.inputs.next(self.now.inputs));
+            let limit = self.options.step_limit.map(|limit| self.machine().start().saturating_add(limit)).filter(|limit| *limit > now);
+            let stop = until.min(Snapshots::due(now)).min(self.inputs.next(self.now.inputs)).min(limit.unwrap_or(until));
             assert!(stop > now, "a run from {now} to {stop} does not go on");
             let (step, applied) = (self.now.machine.run(stop - now, observers), self.now.inputs);
             assert!((now..=stop).contains(&self.time()), "a run from {now} to {stop} has come to {}", self.time());

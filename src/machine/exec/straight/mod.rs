@@ -183,17 +183,22 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         straight.set_end(0);
         let done = prepared.simd.dispatch(&mut straight);
         (group.index, group.mask, *others) = (straight.running, straight.mask, straight.others);
+        (group.pc, counter.start) = (done.pc, done.counted);
         self.running = group.index;
+        self.add(&done);
+        done.reselects
+    }
+
+    /// Adds what a stretch did to the time slice.
+    #[inline(always)]
+    fn add(&mut self, done: &Done) {
         self.ticks_left -= done.ticks;
         self.point.tick += u64::from(done.ticks);
         self.point.pc = done.last;
         self.thread_instructions += done.thread_instructions;
         self.progress += done.progress;
-        group.pc = done.pc;
-        counter.start = done.counted;
         self.paused |= done.paused;
         self.wants = done.wants;
-        done.reselects
     }
 }
 
