@@ -59,11 +59,8 @@ impl Memory {
         self.uncompared = [&launch.uncompared[..], &launch.ignored].concat();
         for range in &launch.undefined {
             if !self.undefined.iter().any(|region| region.range == *range) {
-                self.undefined.push(UndefinedRegion {
-                    range: range.clone(),
-                    written: Bytes::default(),
-                    undefined: UndefinedBytes::default(),
-                });
+                let (written, undefined) = (Bytes::default(), UndefinedBytes::default());
+                self.undefined.push(UndefinedRegion { range: range.clone(), written, undefined });
             }
         }
     }
@@ -114,9 +111,9 @@ impl Memory {
     /// True if all bytes around a read were written.
     #[inline]
     pub fn is_read_written(&self, read: &PlainRead<'_>) -> bool {
-        let PlainRead { block_id, low, span, .. } = *read;
-        if read.space == Space::Global {
-            let region = self.undefined.iter().find(|region| region.range.contains(&(low + u64::from(read.deltas[0]))));
+        let PlainRead { block_id, space, low, span, deltas, .. } = *read;
+        if space == Space::Global {
+            let region = self.undefined.iter().find(|region| region.range.contains(&(low + u64::from(deltas[0]))));
             return region.is_none_or(|region| low >= region.range.start && region.written.contains(low - region.range.start, span));
         }
         let block = self.blocks.get(block_id.block_slot as usize);
