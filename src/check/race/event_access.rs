@@ -5,7 +5,7 @@ use super::lane_addresses::LaneAddresses;
 use crate::base::WarpId;
 use crate::check::finding::SideAction;
 use crate::isa::{Ordering, Scope};
-use crate::machine::{AccessEvent, AccessKind, BlockId, IssuePoint, LaneMask, PlainRead};
+use crate::machine::{AccessEvent, AccessKind, BlockId, IssuePoint, LaneMask};
 use crate::order::{Actor, Agent, Operation};
 use crate::program::{self, AtomicOp, MemoryOp, Op, Program};
 
@@ -24,23 +24,6 @@ pub(super) fn access_of(program: &Program, event: &AccessEvent<'_>, lanes: LaneM
         proxy: event.proxy,
         bytes: event.bytes,
         element,
-        lane_addresses,
-        copy: 0,
-    }
-}
-
-/// A plain read by all lanes, which have these addresses.
-pub(super) fn plain_read(read: &PlainRead<'_>, lane_addresses: LaneAddresses) -> Access {
-    Access {
-        op: operation(read.block_id, read.point, LaneMask::ALL, (Agent::Threads, SideAction::Read)),
-        pc: read.point.pc,
-        action: SideAction::Read,
-        is_mbarrier: false,
-        strong: None,
-        is_relaxed: false,
-        proxy: read.proxy,
-        bytes: read.bytes,
-        element: read.bytes,
         lane_addresses,
         copy: 0,
     }

@@ -8,7 +8,6 @@
 use std::ops::Range;
 
 use super::access::{Access, AccessRef, Log};
-use super::event_access::plain_read;
 use super::lane_addresses::{LaneAddresses, LaneTile};
 use super::ordered_writes::KEPT;
 use super::shadow::{Entry, Shadow};
@@ -215,7 +214,8 @@ impl RaceChecker {
     #[inline(always)]
     pub(super) fn is_read_left_to_read_only(&mut self, read: &PlainRead<'_>) -> bool {
         let Some(tile) = LaneTile::of_shape(read.shape, |lane| read.low + u64::from(read.deltas[lane])) else { return false };
-        self.read_only.retain(&(read.low..read.low.saturating_add(read.span)), || plain_read(read, LaneAddresses::Tile(tile)))
+        let access = || UnrecordedAccess::of(read).access(read.block_id.number as u32, LaneAddresses::Tile(tile));
+        self.read_only.retain(&(read.low..read.low.saturating_add(read.span)), || Access { proxy: read.proxy, ..access() })
     }
 
     /// The same for the reads of `cp.async` from these addresses.

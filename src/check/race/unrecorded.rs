@@ -78,8 +78,16 @@ struct Atomics {
 type Units = [u64; (UNITS / 64) as usize];
 
 impl UnrecordedAccess {
+    /// A plain read by all lanes.
+    #[inline(always)]
+    pub fn of(read: &PlainRead<'_>) -> Self {
+        let IssuePoint { tick, pc, warp, .. } = *read.point;
+        let warp = WarpId::new(warp.number());
+        Self { tick, pc, warp, lanes: LaneMask::ALL, bytes: (read.bytes, read.bytes), atomic: None }
+    }
+
     /// The access as one of the block of this number, by lanes with these addresses.
-    fn access(&self, block: u32, lane_addresses: LaneAddresses) -> Access {
+    pub fn access(&self, block: u32, lane_addresses: LaneAddresses) -> Access {
         let Self { tick, pc, warp, lanes, bytes: (bytes, element), atomic } = *self;
         Access {
             op: Operation { tick, block, warp, lanes, agent: Agent::Threads, only_reads: atomic.is_none() },
@@ -183,16 +191,7 @@ impl UnrecordedAccesses {
         let Some(tile) = LaneTile::of_shape(read.shape, |lane| read.low + u64::from(read.deltas[lane])) else { return false };
         assert!(!self.are_full(), "there is room for it");
         add_units(&mut self.read, read.low, read.span);
-        let IssuePoint { tick, pc, warp, .. } = *read.point;
-        let access = UnrecordedAccess {
-            tick,
-            pc,
-            warp: WarpId::new(warp.number()),
-            lanes: LaneMask::ALL,
-            bytes: (read.bytes, read.bytes),
-            atomic: None,
-        };
-        self.put(access, Addresses::Tile(tile));
+        self.put(UnrecordedAccess::of(read), Addresses::Tile(tile));
         true
     }
 

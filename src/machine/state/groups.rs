@@ -26,7 +26,7 @@ pub(in crate::machine) fn split(groups: &mut Groups, index: usize, lanes: LaneMa
 
 /// Merges groups with the same pc, frame, calls and state, which ends the `streak` of the one that runs. True if there were any.
 pub(in crate::machine) fn merge(groups: &mut Groups, streak: &mut u32) -> bool {
-    let (mut index, before) = (0, groups.len());
+    let (mut index, before, all) = (0, groups.len(), lanes(groups));
     while index < groups.len() {
         if let Some(other) = (index + 1..groups.len()).find(|other| can_merge(&groups[index], &groups[*other])) {
             let other = groups.swap_remove(other);
@@ -36,6 +36,7 @@ pub(in crate::machine) fn merge(groups: &mut Groups, streak: &mut u32) -> bool {
             index += 1;
         }
     }
+    debug_assert_eq!(lanes(groups), all, "lanes are lost or gained where groups merge");
     groups.len() < before
 }
 
