@@ -14,11 +14,10 @@ mod job;
 
 use std::fmt::Write;
 use std::path::Path;
-use std::time::Duration;
 
-use cpu_time::ThreadTime;
 use job::Job;
-use ptxdbg::check::{Checkers, Checks};
+use ptxdbg::check::Checks;
+use ptxdbg::debug::RunOptions;
 
 /// Runs of each size, the fastest of which counts.
 const RUNS: usize = 7;
@@ -87,22 +86,9 @@ fn point(kernel: &Kernel, grid: u32) -> Point {
     let file = folder.join(format!("{name}.ron"));
     std::fs::write(&file, text).unwrap();
     let job = Job::load(file.to_str().unwrap());
-    let mut instructions = 0;
-    let times = [Checks::NONE, Checks::ALL].map(|checks| {
-        let mut shortest = Duration::MAX;
-        for _ in 0..RUNS {
-            let mut machine = job.start();
-            let mut checkers = (checks != Checks::NONE).then(|| Checkers::new(job.program(), checks));
-            let begun = ThreadTime::now();
-            match &mut checkers {
-                Some(checkers) => job::run_checked(&mut machine, checkers),
-                None => job::run(&mut machine),
-            }
-            shortest = shortest.min(begun.elapsed());
-            instructions = machine.thread_instructions();
-        }
-        shortest.as_secs_f64() * 1e3
-    });
+    let options = RunOptions::unwatched();
+    let [(instructions, none), (_, all)] = [Checks::NONE, Checks::ALL].map(|checks| job.speed(&options, checks, RUNS));
+    let times = [none, all].map(|time| time.as_secs_f64() * 1e3);
     let extent = if kernel.name == "saxpy" { u64::from(grid * BLOCK) * SAXPY_BYTES } else { instructions };
     (extent as f64, times)
 }

@@ -24,9 +24,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use cpu_time::ThreadTime;
 use job::Job;
-use ptxdbg::check::{Checkers, Checks};
+use ptxdbg::check::Checks;
 use ptxdbg::debug::RunOptions;
 use ptxdbg::machine::{DivergencePolicy, Event, EventKind, EventMask, Machine, NullObserver, Observer, Step};
 use ptxdbg::program::Pc;
@@ -64,7 +63,7 @@ fn main() {
         let mut speeds = Vec::new();
         for (wanted, checks) in WANTED.iter().zip([Checks::NONE, Checks::ALL]) {
             let name = if checks == Checks::NONE { "no checkers" } else { "all checkers" };
-            let found: Vec<(u64, Duration)> = jobs.iter().map(|job| speed(job, &options, checks)).collect();
+            let found: Vec<(u64, Duration)> = jobs.iter().map(|job| job.speed(&options, checks, RUNS)).collect();
             let mega: Vec<f64> = found.iter().map(|(count, took)| *count as f64 / took.as_secs_f64() / 1e6).collect();
             numbers(name, &mega, 0);
             if place == 0 {
@@ -91,7 +90,7 @@ fn measure_alone(folder: &Path, chosen: &[usize], checks: Checks) {
     let options = RunOptions { divergence: Some(divergence), ..RunOptions::unwatched() };
     for kernel in chosen {
         let job = Job::load_with(&six::launch(folder, *kernel, module), &options);
-        let (count, took) = speed(&job, &options, checks);
+        let (count, took) = job.speed(&options, checks, RUNS);
         println!("{:<12}{:>8.0} M/s {:>9.2} ms", six::NAMES[*kernel], count as f64 / took.as_secs_f64() / 1e6, took.as_secs_f64() * 1e3);
     }
 }
@@ -105,23 +104,6 @@ fn line(name: &str, cells: impl Iterator<Item = String>, last: &str) {
 fn numbers(name: &str, values: &[f64], digits: usize) {
     let mean = (values.iter().map(|value| value.ln()).sum::<f64>() / values.len().max(1) as f64).exp();
     line(name, values.iter().map(|value| format!("{value:.digits$}")), &format!("{mean:.digits$}"));
-}
-
-/// The thread-instructions of a kernel, and the shortest processor time in which they ran.
-fn speed(job: &Job, options: &RunOptions, checks: Checks) -> (u64, Duration) {
-    let (mut count, mut shortest) = (0, Duration::MAX);
-    for _ in 0..RUNS {
-        let mut machine = job.start_with(options);
-        let mut checkers = (checks != Checks::NONE).then(|| Checkers::new(job.program(), checks));
-        let begun = ThreadTime::now();
-        match &mut checkers {
-            Some(checkers) => job::run_checked(&mut machine, checkers),
-            None => job::run(&mut machine),
-        }
-        shortest = shortest.min(begun.elapsed());
-        count = machine.thread_instructions();
-    }
-    (count, shortest)
 }
 
 /// Ticks without and with a clock, in turns.

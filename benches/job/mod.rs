@@ -6,8 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use cpu_time::ThreadTime;
 use criterion::Criterion;
-use ptxdbg::check::Checkers;
+use ptxdbg::check::{Checkers, Checks};
 use ptxdbg::debug::open::open;
 use ptxdbg::debug::{LaunchChoice, Opened, Overrides, Request, RunOptions, start_case, verify_case};
 use ptxdbg::launch::Case;
@@ -60,6 +61,25 @@ impl Job {
     pub fn start_with(&self, options: &RunOptions) -> Machine {
         assert_eq!(self.case.launches.len(), 1, "{} has several launches", self.case.name);
         start_case(&self.program, &self.case, options).unwrap().unwrap()
+    }
+}
+
+impl Job {
+    /// The thread-instructions of the launch, and the shortest processor time of `runs` runs with these checkers.
+    pub fn speed(&self, options: &RunOptions, checks: Checks, runs: usize) -> (u64, Duration) {
+        let (mut count, mut shortest) = (0, Duration::MAX);
+        for _ in 0..runs {
+            let mut machine = self.start_with(options);
+            let mut checkers = (checks != Checks::NONE).then(|| Checkers::new(self.program(), checks));
+            let begun = ThreadTime::now();
+            match &mut checkers {
+                Some(checkers) => run_checked(&mut machine, checkers),
+                None => run(&mut machine),
+            }
+            shortest = shortest.min(begun.elapsed());
+            count = machine.thread_instructions();
+        }
+        (count, shortest)
     }
 }
 
