@@ -114,6 +114,12 @@ impl LaneMask {
         self.0.trailing_zeros() as usize % LANES
     }
 
+    /// The highest lane, or 31 for the empty set.
+    #[inline(always)]
+    pub const fn last(self) -> usize {
+        31 - self.0.leading_zeros() as usize % LANES
+    }
+
     /// The set without the lanes of `other`.
     #[inline(always)]
     pub const fn without(self, other: Self) -> Self {

@@ -557,8 +557,8 @@ pub trait Observer {
     /// [`Step::Paused`](crate::machine::Step::Paused), in the same state as after a budget that ends at that tick.
     fn event(&mut self, event: &Event<'_>) -> bool;
 
-    /// False if plain accesses of a block to its own shared memory need not be reported.
-    fn observes_shared(&self) -> bool {
+    /// False if plain accesses to this space need not be reported: of a block to its own shared memory, or to the parameters of the kernel.
+    fn observes(&self, _space: Space) -> bool {
         true
     }
 

@@ -18,6 +18,7 @@ use crate::debug::fidelity::executed;
 use crate::debug::findings::FindingText;
 use crate::debug::stale::{self, StaleAccess};
 use crate::debug::timeline::Input;
+use crate::isa::Space;
 use crate::launch::PlannedLaunch;
 use crate::machine::{Device, Event, EventMask, Machine, NullObserver, Observer, PlainRead, Step, Tick};
 use crate::program::Pc;
@@ -264,6 +265,10 @@ impl Observer for Asking<'_> {
             self.is_decided.set(true);
         }
         is_new
+    }
+
+    fn observes(&self, space: Space) -> bool {
+        self.checkers.observes(space)
     }
 
     fn plain_read(&mut self, read: &PlainRead<'_>) -> bool {

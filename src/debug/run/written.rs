@@ -101,6 +101,10 @@ impl Observer for Written {
         false
     }
 
+    fn observes(&self, space: Space) -> bool {
+        space == Space::Global
+    }
+
     fn plain_read(&mut self, _read: &PlainRead<'_>) -> bool {
         true
     }
@@ -119,6 +123,10 @@ impl Observer for Beside<'_> {
         // Each receives it, whatever the other one answers.
         let pauses = pass(self.0);
         pass(self.1) || pauses
+    }
+
+    fn observes(&self, space: Space) -> bool {
+        self.0.observes(space) || self.1.observes(space)
     }
 
     /// What the second one takes note of, it may receive again.

@@ -15,6 +15,7 @@ use crate::machine::state::in_flight::warpgroup::Warpgroups;
 use crate::machine::state::issue_point::IssuePoint;
 use crate::machine::state::lanes::LaneMask;
 use crate::machine::state::memory::Region;
+use crate::machine::state::plain_groups::PlainGroups;
 use crate::machine::state::prepared::{Immediates, PreparedLaunch};
 use crate::machine::state::registers::FrameBase;
 use crate::machine::state::runtime::Runtime;
@@ -153,6 +154,8 @@ pub struct WarpRun<'a, const OBSERVED: bool> {
     pub wants: EventMask,
     /// The patterns of addresses.
     pub patterns: &'a mut Patterns,
+    /// The memory for its groups while they part and meet.
+    pub plain_groups: &'a mut PlainGroups,
     /// The coverage, if the launch records it.
     pub coverage: Option<&'a mut Coverage>,
     /// Lanes that wait at the running instruction for others, with which they will execute it.

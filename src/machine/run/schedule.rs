@@ -144,6 +144,7 @@ impl Machine {
             wants: observer.mask(),
             observer: &mut *observer,
             patterns: &mut self.patterns,
+            plain_groups: &mut self.plain_groups,
             coverage: self.coverage.as_mut().map(Arc::make_mut),
             waiting: LaneMask::NONE,
             clock_jump: self.clock_jump,

@@ -2,15 +2,16 @@
 
 use std::hash::{Hash, Hasher};
 
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 use triomphe::Arc;
 
 use crate::isa::BarrierFn;
 use crate::machine::state::barrier::{BARRIERS, Barrier, BarrierReduction, ClusterBarrier};
 use crate::machine::state::definedness::Definedness;
+use crate::machine::state::groups::Groups;
 use crate::machine::state::in_flight::queue::WgmmaQueue;
 use crate::machine::state::in_flight::warpgroup::Warpgroups;
-use crate::machine::state::lanes::{LANES, LaneMask, PerLane};
+use crate::machine::state::lanes::{LANES, LaneMask};
 use crate::machine::state::launch::{DivergencePolicy, Instrumentation};
 use crate::machine::state::memory::LocalMemory;
 use crate::machine::state::prepared::PreparedLaunch;
@@ -223,60 +224,53 @@ pub(in crate::machine) type WarpPlace = (u32, [u32; 3], u64, u32);
 /// Puts a warp at the start of its kernel in the place of the one with the same number, which has finished.
 fn restart_warp(finished: &mut Arc<Warp>, program: &Program, prepared: &PreparedLaunch, place: WarpPlace) {
     match Arc::get_mut(finished) {
-        Some(finished) => {
-            let (warp, index, number, _) = place;
-            special::set_fixed_values(Arc::make_mut(&mut finished.specials), prepared, index, number, warp);
-            let (registers, specials) = (std::mem::take(&mut finished.registers), Arc::clone(&finished.specials));
-            *finished = warp_at_start(program, prepared, place, registers, specials);
-        }
+        Some(finished) => start_warp(finished, program, prepared, place),
         None => *finished = Arc::new(new_warp(program, prepared, place)),
     }
 }
 
 /// A warp at the start of its kernel.
 pub(in crate::machine) fn new_warp(program: &Program, prepared: &PreparedLaunch, place: WarpPlace) -> Warp {
-    let ((warp, index, number, _), mut specials) = (place, Vec::new());
-    special::set_fixed_values(&mut specials, prepared, index, number, warp);
-    warp_at_start(program, prepared, place, Registers::default(), Arc::new(specials))
+    let mut warp = Warp {
+        registers: Registers::default(),
+        local: LocalMemory::default(),
+        specials: Arc::default(),
+        groups: Groups::new(),
+        simt_stack: None,
+        live: LaneMask::NONE,
+        copy_groups: CopyGroups::default(),
+        wgmmas: WgmmaQueue::default(),
+        streak: 0,
+        may_spin: false,
+    };
+    start_warp(&mut warp, program, prepared, place);
+    warp
 }
 
-/// A warp at the start of its kernel with its special registers. Its registers get the memory of `registers`.
-fn warp_at_start(
-    program: &Program,
-    prepared: &PreparedLaunch,
-    (warp, _, _, threads): WarpPlace,
-    mut registers: Registers,
-    specials: Arc<Vec<PerLane<u32>>>,
-) -> Warp {
+/// Puts a warp at the start of its kernel, in the memory that it has.
+fn start_warp(start: &mut Warp, program: &Program, prepared: &PreparedLaunch, (warp, index, number, threads): WarpPlace) {
+    let Warp { registers, local, specials, groups, simt_stack, live, copy_groups, wgmmas, streak, may_spin } = start;
     let config = &prepared.config;
     let kernel = &program.functions[config.kernel.index()];
-    let live = LaneMask::lowest(threads - warp * LANES as u32);
     let frame = FrameBase { local: map::LOCAL_BASE as u32, ..FrameBase::default() };
-    let written = (config.instrumentation == Instrumentation::RunsAndWrites).then(Definedness::default);
-    registers.restart(kernel.slots, written);
+    special::set_fixed_values(Arc::make_mut(specials), prepared, index, number, warp);
+    registers.restart(kernel.slots, (config.instrumentation == Instrumentation::RunsAndWrites).then(Definedness::default));
+    *live = LaneMask::lowest(threads - warp * LANES as u32);
     assert!(!live.is_empty(), "a warp without threads");
-    let entry = LaneGroup {
+    groups.clear();
+    groups.push(LaneGroup {
         pc: Pc(kernel.code.start),
-        mask: live,
+        mask: *live,
         frame,
         local_top: frame.local.saturating_add(kernel.frame_bytes),
         stack: None,
         state: GroupState::Ready,
         yielded: false,
         polled: Polled::default(),
-    };
-    Warp {
-        registers,
-        local: LocalMemory::default(),
-        specials,
-        groups: smallvec![entry],
-        simt_stack: (config.divergence == DivergencePolicy::Stack).then(SimtStack::default),
-        live,
-        copy_groups: CopyGroups::default(),
-        wgmmas: WgmmaQueue::default(),
-        streak: 0,
-        may_spin: false,
-    }
+    });
+    *simt_stack = (config.divergence == DivergencePolicy::Stack).then(SimtStack::default);
+    (*local, *copy_groups, *wgmmas) = Default::default();
+    (*streak, *may_spin) = (0, false);
 }
 
 /// The lanes in which `source` is true, in the frame at `frame`.

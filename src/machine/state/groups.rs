@@ -45,13 +45,6 @@ pub(in crate::machine) fn are_merged(groups: &[LaneGroup]) -> bool {
     groups.iter().enumerate().all(|(index, one)| !groups[index + 1..].iter().any(|other| can_merge(one, other)))
 }
 
-/// True if the group `index` has the pc of another one.
-#[inline]
-fn meets(groups: &[LaneGroup], index: usize) -> bool {
-    let pc = groups[index].pc;
-    groups.iter().enumerate().any(|(other, group)| group.pc == pc && other != index)
-}
-
 #[inline(always)]
 fn can_merge(one: &LaneGroup, other: &LaneGroup) -> bool {
     one.pc == other.pc && one.state == other.state && one.frame == other.frame && same_stack(&one.stack, &other.stack)
@@ -78,31 +71,6 @@ pub(in crate::machine) fn limit(groups: &[LaneGroup], index: usize, rank: &[u32]
         if waits && reconvergence <= own_rank { u32::MAX } else { reconvergence }
     });
     reconvergences.min().unwrap_or(u32::MAX)
-}
-
-/// [`merge`], [`least_advanced`] and [`limit`] in one, of groups that are plain, of which those at the indices `moved` have moved since:
-/// the group that runs next, and its limit.
-#[inline]
-pub(in crate::machine) fn choose_plain(groups: &mut Groups, moved: &[usize], streak: &mut u32, rank: &[u32]) -> (usize, u32) {
-    debug_assert!(groups.iter().all(LaneGroup::is_plain), "a group that waits, has yielded or is in a call");
-    if moved.iter().any(|moved| meets(groups, *moved)) {
-        merge(groups, streak);
-    }
-    let groups = groups.as_slice();
-    debug_assert!(are_merged(groups), "groups at one place are two");
-    let place = |group: &LaneGroup| (rank[group.pc.index()], group.mask.first());
-    let (mut chosen, mut least, mut limit) = (0, place(&groups[0]), u32::MAX);
-    for (index, group) in groups.iter().enumerate().skip(1) {
-        let place = place(group);
-        if place < least {
-            (limit, chosen, least) = (limit.min(least.0), index, place);
-        } else {
-            limit = limit.min(place.0);
-        }
-    }
-    debug_assert_eq!(Some(chosen), least_advanced(groups, rank), "another group is the least advanced");
-    debug_assert_eq!(limit, self::limit(groups, chosen, rank), "it reaches another group elsewhere");
-    (chosen, limit)
 }
 
 /// The pc of a group in its function at call depth `level`, and true if it is in a call there. None if it has fewer calls in progress.

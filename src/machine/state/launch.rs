@@ -268,6 +268,8 @@ pub enum FastPath {
     PlainReads,
     /// The race checker judges ordered accesses in units larger than a word.
     LargeUnits,
+    /// It records rows of adjacent elements without a comparison of each access with each.
+    Rows,
     /// It records accesses of shared memory when another one needs that.
     DelayedRecords,
     /// It does not record reads of buffers that are only read.
@@ -276,12 +278,13 @@ pub enum FastPath {
 
 impl FastPath {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         FastPath::Stretches,
         FastPath::Switches,
         FastPath::Recognition,
         FastPath::PlainReads,
         FastPath::LargeUnits,
+        FastPath::Rows,
         FastPath::DelayedRecords,
         FastPath::ReadOnlyBuffers,
     ];
@@ -289,7 +292,7 @@ impl FastPath {
 
 /// The fast paths of a launch. They change no effect, finding or tick, as tests show that turn them off; so a launch has all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FastPaths(u8);
+pub struct FastPaths(u16);
 
 impl FastPaths {
     /// The reference.
@@ -300,13 +303,13 @@ impl FastPaths {
     /// True if this one is on.
     #[inline(always)]
     pub const fn has(self, path: FastPath) -> bool {
-        self.0 >> path as u8 & 1 != 0
+        self.0 >> path as u16 & 1 != 0
     }
 
     /// The others.
     #[must_use]
     pub const fn without(self, path: FastPath) -> Self {
-        Self(self.0 & !(1 << path as u8))
+        Self(self.0 & !(1 << path as u16))
     }
 }
 

@@ -85,8 +85,15 @@ impl LivelockDetector {
     /// when the run has taken twice the time, which bounds its cost.
     pub(in crate::machine) fn record_effect(&mut self, start: Tick, now: Tick, progress: u64) {
         assert!(now >= self.last_effect && self.last_effect >= start, "changes go back in time");
-        let compares_from = if self.compares_stores { now + (now - start).max(QUIET_TICKS) } else { self.compares_from };
-        *self = Self { progress, last_effect: now, compares_from, window_start: now + QUIET_TICKS, ..Self::new(start) };
+        if self.compares_stores {
+            self.compares_from = now + (now - start).max(QUIET_TICKS);
+        }
+        (self.progress, self.last_effect, self.window_start, self.slices) = (progress, now, now + QUIET_TICKS, SLICES);
+        (self.compares_stores, self.compared, self.proven) = (false, 0, false);
+        self.restart_window();
+        if !self.changed_blocks.is_empty() {
+            self.changed_blocks.clear();
+        }
     }
 
     /// Starts a time slice at `now`, in which stores may be compared with the bytes that they overwrite.
@@ -113,9 +120,13 @@ impl LivelockDetector {
 
     /// Restarts the window.
     pub(in crate::machine) fn restart_window(&mut self) {
-        self.warps.clear();
-        self.block_states.clear();
-        self.arrived_barriers.clear();
+        let Self { warps, block_states, arrived_barriers, .. } = self;
+        // Mostly there is nothing to free, and every exit comes here.
+        if !(warps.is_empty() && block_states.is_empty() && arrived_barriers.is_empty()) {
+            warps.clear();
+            block_states.clear();
+            arrived_barriers.clear();
+        }
     }
 
     /// Records a time slice of a warp in the window. True if the warp, or its block if the whole block is compared, has returned to an

@@ -16,6 +16,7 @@ use crate::machine::state::in_flight::InFlight;
 use crate::machine::state::issue_point::Tick;
 use crate::machine::state::launch::{Instrumentation, LaunchConfig, LaunchError};
 use crate::machine::state::livelock::LivelockDetector;
+use crate::machine::state::plain_groups::PlainGroups;
 use crate::machine::state::prepared::PreparedLaunch;
 use crate::machine::state::waits::StallState;
 use crate::program::Program;
@@ -56,6 +57,8 @@ pub struct Machine {
     pub(crate) weak: Option<Box<WeakMemory>>,
     /// The patterns of recent addresses, which change nothing but the speed.
     pub(in crate::machine) patterns: Patterns,
+    /// The groups of the warp that runs, while they part and meet.
+    pub(in crate::machine) plain_groups: PlainGroups,
 }
 
 impl Machine {
@@ -94,6 +97,7 @@ impl Machine {
             footprint_check: FootprintCheck::default(),
             weak,
             patterns: Patterns::default(),
+            plain_groups: PlainGroups::default(),
         })
     }
 

@@ -19,6 +19,7 @@ pub(super) mod machine;
 pub(super) mod mbarrier;
 pub(super) mod memory;
 pub(super) mod page_source;
+pub(super) mod plain_groups;
 pub(super) mod prepared;
 pub(super) mod priority;
 pub(super) mod random;

@@ -96,13 +96,15 @@ impl PreparedLaunch {
         };
         let resident = resident_blocks(program, &config, shared_bytes, blocks);
         let shared_aggregate = special::aggregate_shared(program, kernel, config.dynamic_shared);
+        let rank = match config.divergence {
+            DivergencePolicy::Independent => cfg::frontier_order_of(program, config.kernel),
+            DivergencePolicy::Stack => reconvergence_points(&pushed_targets),
+        };
         Ok(Self {
             immediates: (0..config.blocks_of_cluster()).map(|rank| Immediates::new(program, rank)).collect(),
             specials: program.specials.iter().map(|special| FixedSpecial::new(*special, program, &config, shared_aggregate)).collect(),
-            rank: match config.divergence {
-                DivergencePolicy::Independent => cfg::frontier_order_of(program, config.kernel),
-                DivergencePolicy::Stack => reconvergence_points(&pushed_targets),
-            },
+            straight: StraightCode::new(program, &rank),
+            rank,
             pushed_targets,
             shared_bytes,
             shared_aggregate,
@@ -117,7 +119,6 @@ impl PreparedLaunch {
             asks_for_phases: program.code.iter().any(|inst| matches!(inst.op, Op::Mbarrier(MbarrierOp::Wait { .. }))),
             writes: (config.instrumentation == Instrumentation::RunsAndWrites).then(|| WriteTable::new(program)),
             matrices: MatrixTables::new(program),
-            straight: StraightCode::new(program),
             simd: pulp::Arch::new(),
             config,
         })

@@ -209,8 +209,8 @@ impl Observer for Touching<'_> {
         self.checkers.as_mut().is_some_and(|checkers| checkers.event(event))
     }
 
-    fn observes_shared(&self) -> bool {
-        self.checkers.is_some()
+    fn observes(&self, space: Space) -> bool {
+        space == Space::Global || self.checkers.as_ref().is_some_and(|checkers| checkers.observes(space))
     }
 
     fn plain_read(&mut self, read: &PlainRead<'_>) -> bool {

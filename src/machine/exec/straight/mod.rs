@@ -17,14 +17,15 @@ use super::coverage_counter::CoverageCounter;
 use super::moves::move_values;
 use super::operands::{Lane, Lanes};
 use super::select::by_width;
-use crate::isa::Compare;
+use crate::isa::{Compare, Space};
 use crate::machine::event::{EventKind, EventMask};
 use crate::machine::exec::warp_run::{Group, WarpRun};
 use crate::machine::state::coverage::{Coverage, WriteTable};
-use crate::machine::state::groups::{self, Groups};
+use crate::machine::state::groups::Groups;
 use crate::machine::state::issue_point::IssuePoint;
 use crate::machine::state::lanes::{LANES, LaneMask};
 use crate::machine::state::launch::FastPath;
+use crate::machine::state::plain_groups::PlainGroups;
 use crate::machine::state::tables::straight::{Micro, PLAIN, Step};
 use crate::machine::state::warp::Warp;
 use crate::num::compare::holds;
@@ -67,7 +68,10 @@ struct Straight<'a> {
     stall: u32,
     /// The ticks after which the stretch ends, the earlier of these.
     end: u32,
+    /// The groups of the warp, until lanes part or meet.
     groups: &'a mut Groups,
+    /// The groups since.
+    plain: &'a mut PlainGroups,
     /// Consecutive ticks that other groups have waited for.
     streak: &'a mut u32,
     /// True if groups part and meet within the stretch.
@@ -151,7 +155,8 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             report: reports.then_some(Report {
                 simd: prepared.simd,
                 takes_notes: fast_paths.has(FastPath::PlainReads),
-                shared: self.observer.observes_shared(),
+                shared: self.observer.observes(Space::Shared),
+                params: self.observer.observes(Space::Param),
                 observer: &mut *self.observer,
                 mask: self.wants,
                 paused: false,
@@ -167,6 +172,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             stall,
             end: 0,
             groups,
+            plain: &mut *self.plain_groups,
             streak,
             switches,
             running: group.index,
@@ -182,6 +188,9 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         };
         straight.set_end(0);
         let done = prepared.simd.dispatch(&mut straight);
+        if !straight.plain.are_none() {
+            straight.plain.give_back(straight.groups);
+        }
         (group.index, group.mask, *others) = (straight.running, straight.mask, straight.others);
         (group.pc, counter.start) = (done.pc, done.counted);
         self.running = group.index;
@@ -209,8 +218,9 @@ impl pulp::WithSimd for &mut Straight<'_> {
     fn with_simd<S: pulp::Simd>(self, _simd: S) -> Done {
         // What every instruction changes stays in the host's registers.
         let (mut pc, mut last, mut ticks, mut thread_instructions) = (self.done.pc, self.done.last, 0, 0);
+        let micros = self.micros;
+        let mut micro = &micros[pc.index()];
         while ticks < self.end {
-            let micro = &self.micros[pc.index()];
             let active = match micro.guard {
                 None => self.mask,
                 Some(guard) => self.mask & self.lanes.pred(PredSrc::Reg { slot: guard.slot, negate: guard.negate }),
@@ -241,16 +251,20 @@ impl pulp::WithSimd for &mut Straight<'_> {
             ticks += 1;
             last = pc;
             let goes_back = next <= pc;
+            let target = micro.target;
             pc = next;
+            micro = &micros[pc.index()];
             if parts {
-                pc = self.part((active, micro.target), pc, ticks);
+                pc = self.part((active, target), pc, ticks);
+                micro = &micros[pc.index()];
             } else if !self.others.none {
-                if goes_back && !self.others.may_go_back || self.rank[next.index()] >= self.others.limit {
+                if goes_back && !self.others.may_go_back || micro.rank >= self.others.limit {
                     if !self.switches {
                         self.done.reselects = true;
                         break;
                     }
                     pc = self.choose(pc, ticks);
+                    micro = &micros[pc.index()];
                 } else {
                     *self.streak += u32::from(!goes_back);
                 }
@@ -281,36 +295,41 @@ impl Straight<'_> {
     /// The lanes `taken` of the group that runs go to `target`, the others to `pc`. Returns the pc of the group that runs next.
     #[inline(never)]
     fn part(&mut self, (taken, target): (LaneMask, Pc), pc: Pc, ticks: u32) -> Pc {
-        self.flush(pc);
-        self.groups[self.running].pc = pc;
-        groups::split(self.groups, self.running, taken, target);
-        self.run_next(&[self.running, self.groups.len() - 1], ticks)
+        self.reach(pc);
+        self.plain.split(self.running, taken, target, self.rank);
+        // The one that was split off is the last: the index of the other one stays.
+        self.plain.meet(self.plain.len() - 1, self.streak);
+        self.plain.meet(self.running, self.streak);
+        self.run_next(ticks)
     }
 
     /// Chooses the group that runs, after one that is not alone has reached another one at `pc`. Returns its pc.
     #[inline(never)]
     fn choose(&mut self, pc: Pc, ticks: u32) -> Pc {
-        self.flush(pc);
-        self.groups[self.running].pc = pc;
-        self.run_next(&[self.running], ticks)
+        self.reach(pc);
+        self.plain.meet(self.running, self.streak);
+        self.run_next(ticks)
     }
 
-    /// Counts what the group that runs has executed before `pc`.
+    /// The group that runs has reached `pc`: counts what it has executed before.
     #[inline(always)]
-    fn flush(&mut self, pc: Pc) {
+    fn reach(&mut self, pc: Pc) {
         if self.counts.is_enabled {
             self.counts.add(&mut self.lanes, self.mask, pc, pc);
         }
+        if self.plain.are_none() {
+            self.plain.take(self.groups, self.rank);
+        }
+        self.plain.advance(self.running, pc, self.rank);
     }
 
-    /// Merges groups that meet those at the indices `moved`, and runs the least advanced one, from the pc that it returns on.
+    /// Runs the least advanced group, from the pc that it returns on.
     #[inline(always)]
-    fn run_next(&mut self, moved: &[usize], ticks: u32) -> Pc {
-        let (running, limit) = groups::choose_plain(self.groups, moved, self.streak, self.rank);
-        let group = &self.groups[running];
-        (self.running, self.mask, self.counts.start) = (running, group.mask, group.pc);
-        let pc = group.pc;
-        self.others = Others { none: self.groups.len() == 1, limit, may_go_back: self.groups.len() > 1 };
+    fn run_next(&mut self, ticks: u32) -> Pc {
+        let (running, limit) = self.plain.choose();
+        let (mask, pc) = self.plain.get(running);
+        (self.running, self.mask, self.counts.start) = (running, mask, pc);
+        self.others = Others { none: self.plain.len() == 1, limit, may_go_back: self.plain.len() > 1 };
         self.set_end(ticks);
         pc
     }

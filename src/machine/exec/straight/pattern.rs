@@ -30,9 +30,10 @@ pub struct Pattern {
 const SAME: Pattern = Pattern { low: 0, span: 0, low_bits: 0, deltas: [0; LANES], shape: LaneShape::Same, mask: LaneMask::ALL };
 
 impl Pattern {
-    /// The pattern of `bases` for the lanes of `mask`; none if they are further apart than a page.
+    /// Makes it the pattern of `bases` for the lanes of `mask`; false if they are further apart than a page. It is written in place, which
+    /// takes less than to return it.
     #[inline(always)]
-    fn new(bases: &PerLane<u64>, mask: LaneMask) -> Option<Self> {
+    fn analyze(&mut self, bases: &PerLane<u64>, mask: LaneMask) -> bool {
         let first = bases[mask.first()];
         let mut values = *bases;
         if mask != LaneMask::ALL {
@@ -47,18 +48,19 @@ impl Pattern {
             outside |= delta.wrapping_add(PAGE_BYTES as u64) & !(2 * PAGE_BYTES as u64 - 1);
         }
         if outside != 0 {
-            return None;
+            return false;
         }
         let min = signed.iter().fold(0, |min, delta| min.min(*delta));
-        let (mut deltas, mut span, mut low_bits) = ([0; LANES], 0, 0);
+        let (mut span, mut low_bits) = (0, 0);
         for lane in 0..LANES {
             let delta = (signed[lane] - min) as u32;
-            deltas[lane] = delta;
+            self.deltas[lane] = delta;
             span = span.max(delta);
             low_bits |= delta;
         }
-        let shape = if span == 0 { LaneShape::Same } else { LaneShape::Rows(strides(&deltas)) };
-        Some(Self { low: first.wrapping_add(i64::from(min) as u64), span, low_bits, deltas, shape, mask })
+        (self.low, self.span, self.low_bits, self.mask) = (first.wrapping_add(i64::from(min) as u64), span, low_bits, mask);
+        self.shape = if span == 0 { LaneShape::Same } else { LaneShape::Rows(strides(&self.deltas)) };
+        true
     }
 
     /// Moves the pattern to `bases`; false, without effect, if their distances in its lanes are others.
@@ -80,16 +82,17 @@ impl Pattern {
 
 /// The analysis of the bases of the lanes of `mask`.
 struct Analysis<'a> {
+    pattern: &'a mut Pattern,
     bases: &'a PerLane<u64>,
     mask: LaneMask,
 }
 
 impl pulp::WithSimd for Analysis<'_> {
-    type Output = Option<Pattern>;
+    type Output = bool;
 
     #[inline(always)]
-    fn with_simd<S: pulp::Simd>(self, _simd: S) -> Option<Pattern> {
-        Pattern::new(self.bases, self.mask)
+    fn with_simd<S: pulp::Simd>(self, _simd: S) -> bool {
+        self.pattern.analyze(self.bases, self.mask)
     }
 }
 
@@ -145,6 +148,9 @@ impl Patterns {
     /// Notes that bases are written.
     #[inline(always)]
     pub fn forget(&mut self, write: BaseWrite) {
+        if write == BaseWrite::None {
+            return;
+        }
         let Some(kept) = &mut self.0 else { return };
         match write {
             BaseWrite::None => {}
@@ -171,9 +177,8 @@ impl Patterns {
         if !is_known || kept.valid & 1 << at == 0 {
             kept.valid |= 1 << at;
             if !(is_known && is_recognized(lanes, micro, pattern)) {
-                *kept_key = None;
-                *pattern = analyze(simd, lanes, micro)?;
-                *kept_key = Some(key);
+                *kept_key = analyze(simd, lanes, micro, pattern).then_some(key);
+                (*kept_key)?;
             }
         }
         let low = pattern.low.wrapping_add(offset as u64);
@@ -194,9 +199,9 @@ fn is_recognized(lanes: &Lanes<'_>, micro: &Micro, pattern: &mut Pattern) -> boo
     if micro.is_wide { pattern.recognizes(lanes.get64(micro.a), |base| base) } else { pattern.recognizes(lanes.get32(micro.a), u64::from) }
 }
 
-/// The pattern of the bases of `micro`, which are registers.
+/// Makes `pattern` that of the bases of `micro`, which are registers; false if they are further apart than a page.
 #[inline(never)]
-fn analyze(simd: pulp::Arch, lanes: &Lanes<'_>, micro: &Micro) -> Option<Pattern> {
+fn analyze(simd: pulp::Arch, lanes: &Lanes<'_>, micro: &Micro, pattern: &mut Pattern) -> bool {
     let widened;
     let bases = if micro.is_wide {
         lanes.get64(micro.a)
@@ -204,5 +209,5 @@ fn analyze(simd: pulp::Arch, lanes: &Lanes<'_>, micro: &Micro) -> Option<Pattern
         widened = lanes.get32(micro.a).map(u64::from);
         &widened
     };
-    simd.dispatch(Analysis { bases, mask: lanes.mask })
+    simd.dispatch(Analysis { pattern, bases, mask: lanes.mask })
 }

@@ -20,6 +20,8 @@ pub(super) struct Report<'a> {
     pub paused: bool,
     /// True if it receives accesses to shared memory as well.
     pub shared: bool,
+    /// True if it receives loads of the parameters of the kernel as well.
+    pub params: bool,
     pub block_id: BlockId,
     /// The rank of the block in its cluster.
     pub rank: u32,
@@ -65,7 +67,7 @@ impl Report<'_> {
     /// True if accesses to this memory are reported.
     #[inline(always)]
     pub fn wants(&self, found: &Found<'_>) -> bool {
-        self.shared || found.space != Space::Shared
+        (self.shared || found.space != Space::Shared) && (self.params || found.space != Space::Param)
     }
 
     /// Reports a load.

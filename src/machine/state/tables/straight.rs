@@ -85,6 +85,8 @@ pub(in crate::machine) struct Micro {
     pub offset: i32,
     /// The target of a branch.
     pub target: Pc,
+    /// Its rank in the order of the code.
+    pub rank: u32,
 }
 
 /// A register that is the base of an address, in the frame of its function.
@@ -118,28 +120,29 @@ pub(in crate::machine) enum BaseWrite {
 
 /// The decoded instructions of a program.
 pub(in crate::machine) struct StraightCode {
-    /// One for each instruction.
+    /// One for each instruction, and one that ends a stretch.
     pub micros: Vec<Micro>,
 }
 
 impl StraightCode {
-    /// Decodes the instructions of `program`.
-    pub fn new(program: &Program) -> Self {
+    /// Decodes the instructions of `program`, which have these ranks.
+    pub fn new(program: &Program, rank: &[u32]) -> Self {
         let places = |registers: operands::RegisterOperands| -> Vec<(Bank, Slot)> { registers.iter().flat_map(slots).collect() };
         let mut bases: Vec<(Bank, Slot)> =
             program.code.iter().flat_map(|inst| places(operands::address_registers(inst, program))).collect();
         bases.sort_unstable();
         bases.dedup();
-        let decode = |inst: &Inst| {
+        let decode = |(inst, rank): (&Inst, &u32)| {
             let mut written = places(operands::writes(inst, program)).into_iter().filter(|place| bases.binary_search(place).is_ok());
             let bases = match (written.next(), written.next()) {
                 (None, _) => BaseWrite::None,
                 (Some((bank, slot)), None) => BaseWrite::One(BaseKey::new(slot, bank == Bank::B64)),
                 (Some(_), Some(_)) => BaseWrite::Several,
             };
-            Micro { guard: inst.guard, bases, ..decode(&inst.op, program) }
+            Micro { guard: inst.guard, bases, rank: *rank, ..decode(&inst.op, program) }
         };
-        Self { micros: program.code.iter().map(decode).collect() }
+        assert!(rank.len() >= program.code.len(), "every instruction has a rank");
+        Self { micros: program.code.iter().zip(rank).map(decode).chain([ENDS]).collect() }
     }
 }
 
@@ -167,6 +170,7 @@ const ENDS: Micro = Micro {
     c: NO_SOURCE,
     offset: 0,
     target: Pc(0),
+    rank: u32::MAX,
 };
 
 /// An operation that only computes.
