@@ -14,8 +14,8 @@ pub trait Checker: Send + Sync {
     /// A launch is about to issue its first instruction: all operations of earlier launches are ordered before it.
     fn begin(&mut self, launch: &LaunchStart);
 
-    /// The kinds of events that it observes now. An access that changes them sets [`Reporter::mask_changed`]; the beginning of a launch
-    /// and every other event may change them without that.
+    /// The kinds of events that it observes now. An event that changes them sets [`Reporter::mask_changed`]; the beginning of a launch may
+    /// change them without that.
     fn mask(&self) -> EventMask;
 
     /// Handles an event of a kind in its mask. True if that is a new finding.

@@ -11,6 +11,7 @@ use super::finding::{Finding, Findings};
 use super::registry::CheckerId;
 use super::reporter::Reporter;
 use super::unordered_accesses::UnorderedAccesses;
+use crate::isa::Space;
 use crate::machine::{Event, EventKind, EventMask, LaunchEnd, LaunchStart, Observer, PlainRead};
 use crate::program::Program;
 
@@ -183,6 +184,11 @@ impl Observer for Checkers {
         }
     }
 
+    /// The parameters of a kernel are all defined, and nothing writes them.
+    fn observes(&self, space: Space) -> bool {
+        space != Space::Param
+    }
+
     /// The race checker, which comes first in the table, takes note of it: it is asked last.
     fn plain_read(&mut self, read: &PlainRead<'_>) -> bool {
         let Self { active, accessing, .. } = self;
@@ -209,12 +215,9 @@ impl Checkers {
     fn deliver(&mut self, event: &Event<'_>, kind: EventKind) -> bool {
         let Self { program, findings, launch, active, .. } = self;
         let mut to = Reporter { program, findings, launch: *launch, mask_changed: false };
-        let (mut found, mut changes) = (false, false);
-        for active in active.iter_mut().filter(|active| active.mask.has(kind)) {
-            found |= active.event(event, &mut to);
-            changes |= active.checker.mask() != active.mask;
-        }
-        if changes {
+        let observing = active.iter_mut().filter(|active| active.mask.has(kind));
+        let found = observing.fold(false, |found, active| active.event(event, &mut to) | found);
+        if to.mask_changed {
             self.update_masks();
         }
         debug_assert!(self.active.iter().all(|active| active.checker.mask() == active.mask), "what is wanted is known");

@@ -10,7 +10,7 @@ use super::cluster::{ClusterBarrier, PhaseClocks};
 use super::operation::Actor;
 use super::state::HappensBefore;
 use super::threads::{Arrival, Block};
-use crate::base::lanes::LaneMask;
+use crate::base::lanes::{LANES, LaneMask};
 use crate::base::{Id, Tick, WarpId};
 use crate::isa::Scope;
 
@@ -89,19 +89,28 @@ impl HappensBefore {
 impl Block {
     /// Lanes arrive at barrier `id`.
     pub fn arrive(&mut self, id: usize, warp: WarpId, lanes: LaneMask, waits: bool, tick: Tick) {
-        let clock = (!waits).then(|| self.clock_at(warp, tick));
+        let clock = (!waits).then(|| Box::new(self.clock_at(warp, tick)));
         self.barriers[id].push(Arrival { warp, lanes, clock });
     }
 
     /// The phase of barrier `id` completes: the threads that wait acquire the clocks that the arrivals released.
     pub fn complete_barrier(&mut self, id: usize, tick: Tick) {
-        let arrivals = std::mem::take(&mut self.barriers[id]);
+        let mut arrivals = std::mem::take(&mut self.barriers[id]);
         let arrived = self.waiting(&arrivals);
         if self.are_all(&arrivals, &arrived) {
-            return self.synchronize_all(tick);
+            self.synchronize_all(tick);
+        } else {
+            self.synchronize_some(&arrivals, &arrived, tick);
         }
+        // The next phase gets the memory.
+        arrivals.clear();
+        self.barriers[id] = arrivals;
+    }
+
+    /// The threads `arrived`, which wait at a barrier whose phase completes, acquire the clocks of all `arrivals`.
+    fn synchronize_some(&mut self, arrivals: &[Arrival], arrived: &[LaneMask], tick: Tick) {
         let mut joined = VectorClock::default();
-        for Arrival { warp, lanes, clock } in &arrivals {
+        for Arrival { warp, lanes, clock } in arrivals {
             let now;
             let arrived = match clock {
                 Some(clock) => clock,
@@ -115,7 +124,7 @@ impl Block {
             before.iter().for_each(|before| join_into(&mut joined.before_fence, before));
         }
         let clock = Arc::new(joined);
-        if self.warps.iter().zip(&arrived).all(|(warp, arrived)| *arrived == warp.live) {
+        if self.warps.iter().zip(arrived).all(|(warp, arrived)| *arrived == warp.live) {
             self.acquired = Some(clock);
             for warp in &mut self.warps {
                 (warp.acquired, warp.lane_state) = (None, None);
@@ -130,8 +139,8 @@ impl Block {
     }
 
     /// The lanes of each warp that wait, of these arrivals.
-    fn waiting(&self, arrivals: &[Arrival]) -> Vec<LaneMask> {
-        let mut arrived = vec![LaneMask::NONE; self.warps.len()];
+    fn waiting(&self, arrivals: &[Arrival]) -> SmallVec<[LaneMask; LANES]> {
+        let mut arrived: SmallVec<[LaneMask; LANES]> = SmallVec::from_elem(LaneMask::NONE, self.warps.len());
         for arrival in arrivals.iter().filter(|arrival| arrival.clock.is_none()) {
             let own = &mut arrived[arrival.warp.position()];
             assert!(!own.intersects(arrival.lanes), "a lane waits at a barrier once a phase");
@@ -215,6 +224,9 @@ impl Block {
     pub fn exit(&mut self, warp: WarpId, lanes: LaneMask, tick: Tick) {
         let state = &mut self.warps[warp];
         state.live &= !lanes;
+        if state.syncs.is_empty() {
+            return;
+        }
         let live = state.live;
         let complete: SmallVec<[LaneMask; 2]> =
             state.syncs.iter().filter(|(members, arrived)| arrived.contains_all(*members & live)).map(|(_, arrived)| *arrived).collect();

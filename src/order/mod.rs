@@ -21,6 +21,7 @@ mod clock;
 mod cluster;
 mod fences;
 mod groups;
+mod lane_state;
 mod lanewise;
 mod location_table;
 mod locations;

@@ -8,7 +8,7 @@ use super::cluster::ClusterBarrier;
 use super::locations::Locations;
 use super::mbarrier_state::{MbarrierKey, MbarrierState, PendingCopy};
 use super::operation::{Actor, Operation};
-use super::threads::{Block, FenceClock, Warp};
+use super::threads::{Block, FenceClock};
 use crate::base::lanes::{LANES, LaneMask};
 use crate::base::{Tick, WarpId};
 
@@ -35,6 +35,16 @@ pub struct HappensBefore {
     pub(super) mbarriers: BTreeMap<MbarrierKey, MbarrierState>,
     /// Copies in flight that complete on mbarriers, by number.
     pub(super) pending_copies: BTreeMap<u64, PendingCopy>,
+}
+
+/// Retains the last `fence.sc` of the threads of a block that has exited.
+fn retain_sc_fences(exited_fences: &mut VecDeque<(u32, WarpId, FenceClock)>, block: &Block) {
+    for (warp, state) in block.warps.entries() {
+        let fences = state.fences.iter().filter(|fence| fence.sc);
+        exited_fences.extend(fences.map(|fence| (block.number, warp, fence.clone())));
+    }
+    let too_many = exited_fences.len().saturating_sub(EXITED_FENCES);
+    exited_fences.drain(..too_many);
 }
 
 impl HappensBefore {
@@ -80,23 +90,12 @@ impl HappensBefore {
         if let Some(block) = &self.blocks[index] {
             assert!(block.number < number, "block {number} after block {} in block slot {block_slot}", block.number);
         }
-        if let Some(left) = self.blocks[index].take() {
-            self.retain_sc_fences(*left);
-        }
-        let warps = self.warps.iter().map(|all| Warp { all: *all, live: *all, ..Warp::default() }).collect();
-        self.blocks[index] = Some(Box::new(Block { number, warps, ..Block::default() }));
+        let Self { warps, blocks, exited_fences, .. } = self;
+        let block = blocks[index].get_or_insert_default();
+        retain_sc_fences(exited_fences, block);
+        block.restart(number, warps);
         self.mbarriers.retain(|key, _| key.block_slot != block_slot);
         true
-    }
-
-    /// Retains the last `fence.sc` of the threads of a block that has exited.
-    fn retain_sc_fences(&mut self, block: Block) {
-        for (warp, state) in block.warps.entries() {
-            let fences = state.fences.iter().filter(|fence| fence.sc);
-            self.exited_fences.extend(fences.map(|fence| (block.number, warp, fence.clone())));
-        }
-        let too_many = self.exited_fences.len().saturating_sub(EXITED_FENCES);
-        self.exited_fences.drain(..too_many);
     }
 
     /// The block in `block_slot`, if one has entered it.

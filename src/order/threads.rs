@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::clock::{BlockClock, CompressedClock, PROXY_KINDS, ProxyKind, VectorClock, includes, join_into, join_shared, sufficient_kinds};
+use super::clock::{BlockClock, ProxyKind, VectorClock, includes, join_into, join_shared, sufficient_kinds};
+use super::lane_state::LaneState;
 use super::lanewise::{LanewiseClock, LanewiseClocks};
 use super::locations::ScFenceCondition;
-use super::operation::{ASYNC_KINDS, Agent, Operation};
-use crate::base::lanes::{LaneMask, PerLane};
+use super::operation::{Agent, Operation};
+use crate::base::lanes::LaneMask;
 use crate::base::{IdVec, Tick, WarpId};
 use crate::isa::Scope;
 
@@ -113,21 +114,6 @@ impl FenceClock {
     }
 }
 
-/// The state of a lane that others acquire when it releases it.
-#[derive(Clone, Debug)]
-pub struct LaneState {
-    /// The tick of its last proxy fence plus one, by [`ProxyKind`].
-    pub proxy_fenced: [PerLane<Tick>; PROXY_KINDS],
-    /// Asynchronous operations issued before these ticks have been waited for, by [`AsyncKind`](super::operation::AsyncKind).
-    pub completed: [PerLane<Tick>; ASYNC_KINDS],
-}
-
-impl Default for LaneState {
-    fn default() -> Self {
-        Self { proxy_fenced: [[Tick::START; 32]; PROXY_KINDS], completed: [[Tick::START; 32]; ASYNC_KINDS] }
-    }
-}
-
 /// The clock of a warp at some time.
 #[derive(Clone, Debug)]
 pub struct WarpClock {
@@ -154,7 +140,7 @@ pub struct Arrival {
     /// The lanes.
     pub lanes: LaneMask,
     /// Their clock, if they did not wait and continued.
-    pub clock: Option<WarpClock>,
+    pub clock: Option<Box<WarpClock>>,
 }
 
 /// A deferred acquire: the clock that lanes acquire when they execute a fence of at least this scope.
@@ -172,6 +158,18 @@ pub struct DeferredAcquire {
 }
 
 impl Block {
+    /// Starts over as block `number` with warps of these lanes, in the memory that there is.
+    pub fn restart(&mut self, number: u32, lanes: &[LaneMask]) {
+        let Self { number: of_block, all_before, acquired, warps, barriers, copies, exit_clock } = self;
+        (*of_block, *all_before, *copies) = (number, Tick::START, 0);
+        (*acquired, *exit_clock) = (None, None);
+        barriers.iter_mut().for_each(Vec::clear);
+        if warps.len() != lanes.len() {
+            *warps = lanes.iter().map(|_| Warp::default()).collect();
+        }
+        warps.iter_mut().zip(lanes).for_each(|(warp, all)| warp.restart(*all));
+    }
+
     /// The clock of a warp at `tick`.
     pub fn clock_at(&self, warp: WarpId, tick: Tick) -> WarpClock {
         let Self { number, all_before, acquired: block_clock, warps, .. } = self;
@@ -399,6 +397,36 @@ impl Block {
 }
 
 impl Warp {
+    /// Starts over with these lanes.
+    fn restart(&mut self, lanes: LaneMask) {
+        let Self {
+            all,
+            live,
+            warp_before,
+            synchronized_before,
+            acquired,
+            lane_clocks,
+            lanewise,
+            lane_state,
+            commits,
+            wgmma_groups,
+            fences,
+            deferred,
+            out_of_scope,
+            lockstep,
+            syncs,
+        } = self;
+        (*all, *live, *warp_before, *synchronized_before) = (lanes, lanes, Tick::START, Tick::START);
+        (*acquired, *lane_state, *wgmma_groups, *lockstep) = (None, None, 0, Default::default());
+        lane_clocks.clear();
+        lanewise.clear();
+        commits.iter_mut().for_each(Vec::clear);
+        fences.clear();
+        deferred.clear();
+        out_of_scope.clear();
+        syncs.clear();
+    }
+
     /// Lanes acquire `clock`.
     pub fn acquire(&mut self, lanes: LaneMask, clock: &Arc<VectorClock>) {
         if lanes & self.live == self.live {
@@ -478,15 +506,6 @@ impl Warp {
     }
 }
 
-impl LaneState {
-    /// Adds the state of `lanes` to `block_clock`.
-    fn add_to(&self, block_clock: &mut BlockClock, warp: WarpId, lanes: LaneMask, all: LaneMask) {
-        let asynchronous = block_clock.asynchronous_mut();
-        asynchronous.proxy_fenced.iter_mut().zip(&self.proxy_fenced).for_each(|(own, fenced)| advance_lanes(own, fenced, warp, lanes, all));
-        asynchronous.completed.iter_mut().zip(&self.completed).for_each(|(own, completed)| advance_lanes(own, completed, warp, lanes, all));
-    }
-}
-
 impl WarpClock {
     /// The clock that `lanes` release: the clocks they had acquired at that time, and their own operations before.
     pub fn released(&self, lanes: LaneMask) -> VectorClock {
@@ -549,19 +568,6 @@ impl WarpClockView<'_> {
 fn clock_fenced_before(clock: &VectorClock, proxy: ProxyKind, operation: &Operation, lanes: LaneMask) -> bool {
     let asynchronous = clock.get(operation.block).and_then(BlockClock::asynchronous);
     asynchronous.is_some_and(|asynchronous| asynchronous.proxy_fenced[proxy as usize].tick_of(operation.warp, lanes) > operation.tick)
-}
-
-fn advance_lanes(compressed: &mut CompressedClock, ticks: &PerLane<Tick>, warp: WarpId, lanes: LaneMask, all: LaneMask) {
-    let first = ticks[lanes.first()];
-    if lanes.iter().all(|lane| ticks[lane] == first) {
-        if first > Tick::START {
-            compressed.advance(warp, lanes, all, first);
-        }
-        return;
-    }
-    for lane in lanes.iter().filter(|lane| ticks[*lane] > Tick::START) {
-        compressed.advance(warp, LaneMask::of(lane), all, ticks[lane]);
-    }
 }
 
 impl DeferredAcquire {

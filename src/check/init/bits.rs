@@ -25,11 +25,6 @@ impl Bytes {
     #[inline]
     pub fn add(&mut self, start: u64, bytes: u64) {
         let end = start.saturating_add(bytes);
-        if start <= self.full.end && self.full.start <= end {
-            self.full = self.full.start.min(start)..self.full.end.max(end);
-        } else if bytes > self.full.end - self.full.start {
-            self.full = start..end;
-        }
         each_word(start, bytes, |page, word, bits| {
             if page >= self.pages.len() {
                 self.pages.resize(page + 1, None);
@@ -40,7 +35,24 @@ impl Bytes {
             }
             true
         });
+        if start <= self.full.end && self.full.start <= end {
+            let (before, after) = (start < self.full.start, end > self.full.end);
+            self.full = self.full.start.min(start)..self.full.end.max(end);
+            self.extend(before, after);
+        } else if bytes > self.full.end - self.full.start {
+            self.full = start..end;
+        }
         debug_assert!(self.contains_words(self.full.start, self.full.end - self.full.start), "what was added is there");
+    }
+
+    /// Extends the bytes that are known to be in it over what was added before and is adjacent now.
+    fn extend(&mut self, before: bool, after: bool) {
+        while before && self.full.start >= WORD && self.contains_words(self.full.start - WORD, WORD) {
+            self.full.start -= WORD;
+        }
+        while after && self.contains_words(self.full.end, WORD) {
+            self.full.end += WORD;
+        }
     }
 
     /// Adds all bytes of another set.
@@ -75,8 +87,13 @@ impl Bytes {
     /// True if `bytes` bytes from `start` on are all in it.
     #[inline]
     pub fn contains(&self, start: u64, bytes: u64) -> bool {
-        let is_full = self.full.start <= start && start.saturating_add(bytes) <= self.full.end;
-        is_full || self.contains_words(start, bytes)
+        self.are_known(start, bytes) || self.contains_words(start, bytes)
+    }
+
+    /// True if `bytes` bytes from `start` on are all in it; false also if that takes a look at each word.
+    #[inline]
+    pub fn are_known(&self, start: u64, bytes: u64) -> bool {
+        self.full.start <= start && start.saturating_add(bytes) <= self.full.end
     }
 
     fn contains_words(&self, start: u64, bytes: u64) -> bool {
@@ -122,6 +139,15 @@ mod tests {
         bytes.remove(4095, 2);
         bytes.remove(1 << 20, 1);
         assert!(bytes.contains(4090, 5) && !bytes.contains(4095, 1) && !bytes.contains(4096, 1) && bytes.contains(4097, 31));
+    }
+
+    #[test]
+    fn what_is_added_in_any_order_is_known() {
+        for order in [[0, 1, 2, 3], [3, 1, 0, 2], [2, 0, 3, 1], [3, 2, 1, 0]] {
+            let mut bytes = Bytes::default();
+            order.into_iter().for_each(|row| bytes.add(1024 + row * 128, 128));
+            assert!(bytes.are_known(1024, 512) && !bytes.are_known(1023, 1) && !bytes.are_known(1024, 513), "{order:?}");
+        }
     }
 
     #[test]

@@ -39,6 +39,7 @@ mod reports;
 mod undefined;
 mod unwritten;
 mod used;
+mod written;
 
 use std::any::Any;
 
@@ -191,6 +192,27 @@ impl InitChecker {
         }
         found
     }
+
+    /// Handles an event that is no access.
+    fn other_event(&mut self, event: &Event<'_>, to: &mut Reporter<'_>) -> bool {
+        match event {
+            Event::LocalStart(start) => self.memory.begin_local(start),
+            Event::Copy(copy) => {
+                let found = self.memory.copy(copy, to.program);
+                return found.is_some_and(|finding| self.reports.report(finding, to));
+            }
+            Event::Wgmma(wgmma) => self.wgmma(wgmma, to.program),
+            Event::Mbarrier(object) => self.memory.mbarrier(object),
+            Event::Sync(SyncEvent { point, lanes, kind: SyncKind::Exited, .. }) => self.registers.exited(point, *lanes),
+            Event::Collective(collective) => self.registers.collective(collective, to.program),
+            Event::Before(issue, warp, _) => {
+                self.memory.pass_params(issue, warp, to.program);
+                return self.registers.before(issue, warp, (&mut self.reports, to));
+            }
+            Event::Access(_) | Event::Sync(_) | Event::After(..) | Event::Reconverged(..) | Event::Arrived(..) => {}
+        }
+        false
+    }
 }
 
 /// True if an atomic replaces the value in memory without using it for the new one.
@@ -213,27 +235,14 @@ impl Checker for InitChecker {
     }
 
     fn event(&mut self, event: &Event<'_>, to: &mut Reporter<'_>) -> bool {
-        match event {
-            Event::Access(access) => {
-                let is_defined = self.memory.access(access) && self.registers.stored(access).is_none();
-                return !is_defined && self.access_undefined(access, to);
-            }
-            Event::LocalStart(start) => self.memory.begin_local(start),
-            Event::Copy(copy) => {
-                let found = self.memory.copy(copy, to.program);
-                return found.is_some_and(|finding| self.reports.report(finding, to));
-            }
-            Event::Wgmma(wgmma) => self.wgmma(wgmma, to.program),
-            Event::Mbarrier(object) => self.memory.mbarrier(object),
-            Event::Sync(SyncEvent { point, lanes, kind: SyncKind::Exited, .. }) => self.registers.exited(point, *lanes),
-            Event::Collective(collective) => self.registers.collective(collective, to.program),
-            Event::Before(issue, warp, _) => {
-                self.memory.pass_params(issue, warp, to.program);
-                return self.registers.before(issue, warp, (&mut self.reports, to));
-            }
-            Event::Sync(_) | Event::After(..) | Event::Reconverged(..) | Event::Arrived(..) => {}
+        if let Event::Access(access) = event {
+            let is_defined = self.memory.access(access) && self.registers.stored(access).is_none();
+            return !is_defined && self.access_undefined(access, to);
         }
-        false
+        let was_needed = self.is_needed();
+        let found = self.other_event(event, to);
+        to.mask_changed |= was_needed != self.is_needed();
+        found
     }
 
     fn plain_read(&mut self, read: &PlainRead<'_>) -> bool {

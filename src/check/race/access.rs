@@ -252,7 +252,7 @@ impl Log {
 
     /// True if enough was added for a sweep over the shadow of `covered` bytes; otherwise raises the limit of [`Log::is_full`].
     pub fn is_worth_a_sweep(&mut self, covered: usize) -> bool {
-        self.sweep_at = self.live + (covered / BYTES_OF_RECORD).max(MIN_SWEEP);
+        self.sweep_at = self.live + (covered / BYTES_OF_RECORD).max(MIN_SWEEP).max(self.live / 2);
         self.is_full()
     }
 }

@@ -116,8 +116,11 @@ enum HbRelation {
 impl Detector<'_> {
     /// Compares the bytes that every lane accesses.
     pub fn compare_lanes(&mut self, shadow: &mut Shadow, addresses: &PerLane<u64>) {
-        let Access { op: Operation { lanes, .. }, bytes, lane_addresses, .. } = self.access;
+        let Access { op: Operation { lanes, agent, .. }, bytes, lane_addresses, proxy, .. } = self.access;
         let LaneAddresses::Tile(tile) = lane_addresses else { return self.compare_scattered(shadow, addresses) };
+        if self.is_weak_write() && agent == Agent::Threads && proxy == Proxy::Generic {
+            self.unrecorded.iter_mut().for_each(|accesses| accesses.replace_by(&self.access));
+        }
         if self.is_strong_write() && tile.has_shared_address(lanes) {
             self.unordered_accesses.add(self.access.pc, self.access.pc);
         }
@@ -165,6 +168,9 @@ impl Detector<'_> {
         if let Some(unrecorded) = self.unrecorded.as_mut().filter(|accesses| accesses.may_access(address, bytes)) {
             let accesses = unrecorded.take();
             self.record_unrecorded(shadow, &accesses);
+            if let Some(unrecorded) = &mut self.unrecorded {
+                unrecorded.reuse(accesses);
+            }
         }
     }
 

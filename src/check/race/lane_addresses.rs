@@ -209,6 +209,24 @@ impl LaneTile {
         if lane < LANES as u64 { LaneMask::of(lane as usize) } else { LaneMask::NONE }
     }
 
+    /// True if it is one row of adjacent elements of `bytes` bytes.
+    pub fn is_row(&self, bytes: u32) -> bool {
+        self.width == Width::Warp && self.stride.cast_unsigned() == bytes
+    }
+
+    /// The lowest and the highest address of `lanes`, or of lanes beside them.
+    pub fn bounds(&self, lanes: LaneMask) -> (u64, u64) {
+        let (first, last) = match self.width {
+            Width::Warp => (self.address(lanes.first()), self.address(lanes.last())),
+            Width::Sixteen | Width::Eight | Width::Four => {
+                let (end, corner) = (self.width.lanes() - 1, LANES - self.width.lanes());
+                let corners = [0, end, corner, corner + end].map(|lane| self.address(lane));
+                corners.into_iter().fold((u64::MAX, 0), |(low, high), at| (low.min(at), high.max(at)))
+            }
+        };
+        (first.min(last), first.max(last))
+    }
+
     /// The address of every lane.
     pub fn addresses(&self) -> PerLane<u64> {
         std::array::from_fn(|lane| self.address(lane))

@@ -50,6 +50,7 @@ mod recording;
 mod records;
 mod report;
 mod retention;
+mod rows;
 mod same_value;
 mod scattered;
 mod shadow;
@@ -260,7 +261,11 @@ impl Checker for RaceChecker {
         if !read.lockstep.is_empty() {
             self.hb.run_in_lockstep(actor(read.block_id, read.point, LaneMask::ALL), read.lockstep);
         }
-        if read.space == Space::Global { self.is_read_left_to_read_only(read) } else { self.try_leave_shared_read(read) }
+        match read.space {
+            Space::Global if self.is_read_left_to_read_only(read) => true,
+            Space::Global => self.try_record_row_read(read),
+            _ => self.try_leave_shared_read(read),
+        }
     }
 
     fn as_any(&self) -> &dyn Any {
@@ -321,6 +326,9 @@ impl RaceChecker {
     #[inline(never)]
     fn recorded_access(&mut self, memory: ShadowMemory, event: &AccessEvent<'_>, to: &mut Reporter<'_>) -> bool {
         if memory == ShadowMemory::Global && self.is_left_to_read_only(event) {
+            return false;
+        }
+        if self.try_record_row(memory, event) {
             return false;
         }
         let lane_addresses = self.log_of(memory).addresses_of(event);
@@ -470,7 +478,7 @@ impl RaceChecker {
                 self.unrecorded.resize_with(block_slot + 1, UnrecordedAccesses::default);
                 self.newest.resize(block_slot + 1, None);
             }
-            self.shared[block_slot] = None;
+            self.shared[block_slot].iter_mut().for_each(|shadow| shadow.restart());
             self.unrecorded[block_slot].clear();
             self.newest[block_slot] = None;
             self.ordered_writes.leave(block_slot);

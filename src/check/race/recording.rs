@@ -165,6 +165,7 @@ impl RaceChecker {
             self.check(ShadowMemory::Block(block_slot), block_slot, access, &addresses);
         }
         self.lockstep = lockstep;
+        self.unrecorded[block_slot as usize].reuse(accesses);
     }
 
     /// True if a synchronization may order accesses of the block in `block_slot` before some of its threads and not before others.

@@ -61,6 +61,15 @@ impl Shadow {
         Self { largest, pages: Vec::new(), index: BTreeMap::new(), cache: Default::default() }
     }
 
+    /// Starts over without accesses, in the memory that there is.
+    pub fn restart(&mut self) {
+        for page in &mut self.pages {
+            page.unit = self.largest;
+            page.entries.clear();
+            page.entries.resize(PAGE as usize >> self.largest, Entry::default());
+        }
+    }
+
     /// True if the bytes from `address` on lie in one page.
     pub fn is_in_page(&self, address: u64, bytes: u64) -> bool {
         address % PAGE + bytes <= PAGE
@@ -155,7 +164,13 @@ impl Page {
     fn split(&mut self, unit: u8) {
         if unit < self.unit {
             let times = 1 << (self.unit - unit);
-            self.entries = self.entries.iter().flat_map(|entry| std::iter::repeat_n(*entry, times)).collect();
+            let count = self.entries.len();
+            self.entries.resize(count * times, Entry::default());
+            // From the last one on: its parts are where no other one is.
+            for index in (0..count).rev() {
+                let entry = self.entries[index];
+                self.entries[index * times..(index + 1) * times].fill(entry);
+            }
             self.unit = unit;
         }
         debug_assert!(self.entries.len() << self.unit == PAGE as usize, "the entries cover the page");

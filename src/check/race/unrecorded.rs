@@ -14,6 +14,9 @@ use crate::program::Pc;
 /// The most unrecorded accesses of a block.
 const MAX_ACCESSES: usize = 512;
 
+/// The most that are compared one by one with the bytes of an access.
+const SCANNED: usize = 64;
+
 /// Places that are made at once.
 const PLACES: usize = 64;
 
@@ -70,8 +73,8 @@ struct Atomics {
     pcs: SmallVec<[Pc; 4]>,
     /// Bytes a lane, the same for all.
     bytes: u32,
-    /// The units of [`ATOMIC_UNIT`] bytes that they access, a bit for each.
-    touched: Vec<u64>,
+    /// Whether they access each unit of [`ATOMIC_UNIT`] bytes. Bits of one word would have to wait for each other.
+    touched: Vec<bool>,
 }
 
 /// A bit for each unit of [`UNIT`] bytes.
@@ -103,6 +106,14 @@ impl UnrecordedAccess {
             copy: 0,
         }
     }
+}
+
+/// True if `write` is by the threads that do this read, of the same bytes, each of which one thread accesses.
+fn is_replaced((read, addresses): &(UnrecordedAccess, Addresses), write: &Access) -> bool {
+    let Addresses::Tile(tile) = addresses else { return false };
+    let is_by_same = (read.warp, read.lanes, read.bytes.0) == (write.op.warp, write.op.lanes, write.bytes);
+    let lane_addresses = LaneAddresses::Tile(*tile);
+    read.atomic.is_none() && is_by_same && lane_addresses == write.lane_addresses && lane_addresses.is_disjoint(write.bytes)
 }
 
 /// The units of the `bytes` bytes from `address` on.
@@ -137,27 +148,29 @@ impl Atomics {
         if !self.pcs.contains(&pc) {
             self.pcs.push(pc);
         }
-        let words = (end / ATOMIC_UNIT / 64) as usize + 1;
-        if self.touched.len() < words {
-            self.touched.resize(words, 0);
+        let units = (end / ATOMIC_UNIT) as usize + 1;
+        if self.touched.len() < units {
+            self.touched.resize(units, false);
         }
-        let touched = &mut self.touched[..words];
-        let mut touch = |unit: u64| {
-            let (word, bit) = (&mut touched[(unit / 64) as usize], 1 << (unit % 64));
-            let is_touched = *word & bit != 0;
-            *word |= bit;
-            is_touched
-        };
-        let last = u64::from(bytes) - 1;
-        lanes.iter().fold(false, |meets, lane| {
-            let (first, last) = (addresses[lane] / ATOMIC_UNIT, (addresses[lane] + last) / ATOMIC_UNIT);
-            (first..=last).fold(meets, |meets, unit| touch(unit) | meets)
-        })
+        let touched = &mut self.touched[..units];
+        let mut touch = |unit: u64| std::mem::replace(&mut touched[unit as usize], true);
+        let (last, mut meets) = (u64::from(bytes) - 1, false);
+        for lane in lanes.iter() {
+            let (mut unit, end) = (addresses[lane] / ATOMIC_UNIT, (addresses[lane] + last) / ATOMIC_UNIT);
+            meets |= touch(unit);
+            while unit < end {
+                unit += 1;
+                meets |= touch(unit);
+            }
+        }
+        meets
     }
 
     fn clear(&mut self) {
-        self.pcs.clear();
-        self.touched.fill(0);
+        if !self.pcs.is_empty() {
+            self.pcs.clear();
+            self.touched.fill(false);
+        }
     }
 }
 
@@ -261,7 +274,37 @@ impl UnrecordedAccesses {
 
     /// True if one of them may access the `bytes` bytes from `address` on.
     pub fn may_access(&self, address: u64, bytes: u64) -> bool {
-        self.count > 0 && (includes(&self.read, address, bytes) || self.may_change(address, bytes))
+        let is_near = self.count > 0 && (includes(&self.read, address, bytes) || self.may_change(address, bytes));
+        is_near && (self.count > SCANNED || (0..self.count).any(|index| self.overlaps(index, address, bytes)))
+    }
+
+    /// Drops the reads that `write` stands for, which is about to be recorded: those by the same threads of the same bytes.
+    pub fn replace_by(&mut self, write: &Access) {
+        if self.count > SCANNED || !self.accesses[..self.count].iter().any(|read| is_replaced(read, write)) {
+            return;
+        }
+        let mut kept = 0;
+        for index in 0..self.count {
+            let access = self.accesses[index];
+            if !is_replaced(&access, write) {
+                self.accesses[kept] = access;
+                kept += 1;
+            }
+        }
+        self.count = kept;
+    }
+
+    /// True if the one at `index` may access the `bytes` bytes from `address` on: bytes between those of its lanes count.
+    fn overlaps(&self, index: usize, address: u64, bytes: u64) -> bool {
+        let (UnrecordedAccess { lanes, bytes: (of_lane, _), .. }, addresses) = &self.accesses[index];
+        let (low, high) = match addresses {
+            Addresses::Tile(tile) => tile.bounds(*lanes),
+            Addresses::Scattered(index) => {
+                let addresses = &self.scattered[*index as usize];
+                lanes.iter().map(|lane| u64::from(addresses[lane])).fold((u64::MAX, 0), |(low, high), at| (low.min(at), high.max(at)))
+            }
+        };
+        low < address.saturating_add(bytes) && address < high.saturating_add(u64::from(*of_lane))
     }
 
     /// True if an atomic may access the `bytes` bytes from `address` on.
@@ -277,6 +320,14 @@ impl UnrecordedAccesses {
     /// Takes all of them, oldest first.
     pub fn take(&mut self) -> Self {
         std::mem::take(self)
+    }
+
+    /// Gets the memory of those that were taken and are recorded now.
+    pub fn reuse(&mut self, mut taken: Self) {
+        if self.is_empty() {
+            taken.clear();
+            *self = taken;
+        }
     }
 
     /// Removes all of them: all later accesses are ordered after them.
@@ -337,12 +388,15 @@ mod tests {
         assert!(!accesses.may_access(0, 1 << 20) && accesses.is_empty());
         accesses.push_read(access(1, None), &event(&row(0x3fc)));
         let accessed = |accesses: &UnrecordedAccesses| [0x2ff, 0x300, 0x400, 0x4ff, 0x500].map(|address| accesses.may_access(address, 1));
-        assert_eq!(accessed(&accesses), [false, true, true, true, false]);
-        assert!(accesses.may_access(0, 0x301) && !accesses.may_access(0, 0x300));
+        assert_eq!(accessed(&accesses), [false, false, true, false, false]);
+        assert!(accesses.may_access(0, 0x3fd) && !accesses.may_access(0, 0x3fc));
         assert_eq!(accesses.take().len(), 1);
         assert_eq!(accessed(&accesses), [false; 5]);
         accesses.push_read(access(1, None), &event(&[UNIT * UNITS * 2; 32]));
-        assert!(accesses.may_access(UNIT * UNITS, 1) && accesses.may_access(UNIT * UNITS - 1, 1) && !accesses.may_access(0, UNIT));
+        assert!(accesses.may_access(UNIT * UNITS * 2 + 3, 1) && !accesses.may_access(UNIT * UNITS - 1, 1) && !accesses.may_access(0, UNIT));
+        // Of more than can be compared one by one, those in the units of an access count.
+        (0..SCANNED).for_each(|_| accesses.push_read(access(1, None), &event(&row(0x3fc))));
+        assert_eq!(accessed(&accesses), [false, true, true, true, false]);
     }
 
     #[test]

@@ -50,9 +50,20 @@ impl BlockBarriers {
     /// The barriers of a block that is about to start.
     pub fn new(threads: u32) -> Self {
         assert!(threads > 0, "a block has threads");
+        let mut barriers = Self { threads: 0, live: Vec::new(), phases: BTreeMap::new(), exits: Vec::new() };
+        barriers.restart(threads);
+        barriers
+    }
+
+    /// Another block of `threads` threads starts, in the memory that there is.
+    fn restart(&mut self, threads: u32) {
+        let Self { threads: of_block, live, phases, exits } = self;
         let warps = threads.div_ceil(LANES as u32);
-        let live = (0..warps).map(|warp| LaneMask::lowest(threads - warp * LANES as u32)).collect();
-        Self { threads: warps * LANES as u32, live, phases: BTreeMap::new(), exits: Vec::new() }
+        *of_block = warps * LANES as u32;
+        live.clear();
+        live.extend((0..warps).map(|warp| LaneMask::lowest(threads - warp * LANES as u32)));
+        phases.values_mut().for_each(Vec::clear);
+        exits.clear();
     }
 
     /// The lanes of a warp that have not exited.
@@ -271,10 +282,13 @@ impl Barriers {
             self.blocks.resize(block_slot + 1, None);
         }
         let threads = self.threads;
-        let existing = self.blocks[block_slot].take();
-        assert!(existing.as_ref().is_none_or(|(number, _)| *number <= block_id.number), "blocks take a block slot in order");
-        let existing = existing.filter(|(number, _)| *number == block_id.number);
-        &mut self.blocks[block_slot].insert(existing.unwrap_or_else(|| (block_id.number, BlockBarriers::new(threads)))).1
+        let (number, barriers) = self.blocks[block_slot].get_or_insert_with(|| (block_id.number, BlockBarriers::new(threads)));
+        assert!(*number <= block_id.number, "blocks take a block slot in order");
+        if *number != block_id.number {
+            *number = block_id.number;
+            barriers.restart(threads);
+        }
+        barriers
     }
 
     /// The phase of the barrier of the cluster has completed, for the blocks in `block_slots`.

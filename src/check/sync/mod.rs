@@ -196,11 +196,11 @@ impl SyncChecker {
     }
 
     fn exited(&mut self, event: &SyncEvent<'_>, to: &mut Reporter<'_>) -> bool {
-        let live = self.barriers.of(event.block_id).live(event.point.warp.number());
-        let found = self.masks.exited(event, live, &mut self.reachability, to);
+        let barriers = self.barriers.of(event.block_id);
+        let live = barriers.live(event.point.warp.number());
+        barriers.exited(event);
         self.copies.exited(event, live, to.program);
-        self.barriers.of(event.block_id).exited(event);
-        found
+        self.masks.exited(event, live, &mut self.reachability, to)
     }
 
     /// A copy is issued, reads, or ends.
