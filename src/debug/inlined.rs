@@ -57,8 +57,8 @@ pub fn calls_at(program: &Program, info: Option<&DebugInfo>, pc: Pc) -> Vec<Call
 /// that `.loc` names.
 pub fn scopes_at(program: &Program, info: &DebugInfo, pc: Pc) -> Vec<ScopeId> {
     let Some(calls) = calls_of_loc(program, pc) else { return info.scopes_at(pc) };
-    let holding = info.scopes.entries().filter(|(_, scope)| scope.contains(pc));
-    let chains = holding.map(|(id, _)| std::iter::successors(Some(id), |id| info.scopes[*id].parent).collect::<Vec<ScopeId>>());
+    let holding = info.scopes_holding(pc).into_iter();
+    let chains = holding.map(|id| std::iter::successors(Some(id), |id| info.scopes[*id].parent).collect::<Vec<ScopeId>>());
     let matching = chains.filter_map(|chain| {
         let inlined: Vec<SourceLine> = chain.iter().rev().filter_map(|id| call_place(info, *id)).collect();
         let mut pairs = inlined.iter().zip(calls.iter().rev());

@@ -5,7 +5,7 @@ use super::names::scope::{RegisterLocation, register_bits};
 use super::source_names::{ObjectPlace, SourceObject};
 use super::value::{Scalar, Type, Value, number::little_endian};
 use crate::debug::memory;
-use crate::dwarf::{ScopeKind, TypeId};
+use crate::dwarf::TypeId;
 use crate::isa::Space;
 use crate::program::{CallArg, ControlOp, FuncId, Op, Param, Pc, SrcKind};
 
@@ -57,6 +57,5 @@ fn place<'a>(frame: &Frame<'a>, param: &Param, result: CallArg) -> Option<Object
 fn result_type(context: &EvalContext<'_>, function: FuncId) -> Option<TypeId> {
     let info = context.debug_info()?;
     let start = Pc(context.program().functions[function.index()].code.start);
-    let is_own = |scope: &&crate::dwarf::Scope| matches!(scope.kind, ScopeKind::Function { .. }) && scope.contains(start);
-    info.scopes.entries().map(|(_, scope)| scope).find(is_own)?.result
+    info.function_at(start)?.result
 }

@@ -14,6 +14,7 @@ mod lazy;
 mod location;
 mod model;
 mod reader;
+mod scope_index;
 mod scopes;
 mod section;
 mod types;

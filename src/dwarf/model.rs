@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::error::DwarfError;
 use super::location::Location;
+use super::scope_index::ScopeIndex;
 use crate::base::{IdVec, define_id};
 use crate::isa::Space;
 use crate::program::{Pc, SourceLine};
@@ -34,6 +35,8 @@ pub struct DebugInfo {
     pub enumerators: BTreeMap<Arc<str>, (i64, TypeId)>,
     /// What could not be read.
     pub problems: Vec<DwarfError>,
+    /// The scopes by their instructions.
+    pub(super) index: ScopeIndex,
 }
 
 /// A part of the source with names of its own.
@@ -256,8 +259,23 @@ impl DebugInfo {
     /// The scopes around an instruction, innermost first: blocks, inlined functions, and the function last.
     pub fn scopes_at(&self, pc: Pc) -> Vec<ScopeId> {
         // A scope comes after its parent, so the last that holds the instruction is the innermost.
-        let innermost = self.scopes.entries().rev().find(|(_, scope)| scope.contains(pc)).map(|(id, _)| id);
-        std::iter::successors(innermost, |id| self.scopes[*id].parent).collect()
+        std::iter::successors(self.scopes_holding(pc).last().copied(), |id| self.scopes[*id].parent).collect()
+    }
+
+    /// All scopes that hold an instruction, in order of the data.
+    pub fn scopes_holding(&self, pc: Pc) -> Vec<ScopeId> {
+        self.index.holding(pc)
+    }
+
+    /// The scopes of which a part begins in `code`, in order of the data.
+    pub fn scopes_beginning_in(&self, code: &Range<u32>) -> Vec<ScopeId> {
+        self.index.beginning_in(code)
+    }
+
+    /// The function of the source that an instruction belongs to.
+    pub fn function_at(&self, pc: Pc) -> Option<&Scope> {
+        let mut scopes = self.scopes_holding(pc).into_iter().map(|id| &self.scopes[id]);
+        scopes.find(|scope| matches!(scope.kind, ScopeKind::Function { .. }))
     }
 
     /// The type without typedefs and qualifiers; none for `void`, or a typedef of itself.

@@ -9,6 +9,7 @@ use super::address::Addresses;
 use super::entries::Entries;
 use super::error::DwarfError;
 use super::model::DebugInfo;
+use super::scope_index::ScopeIndex;
 use super::section::{LINES, Sections};
 use super::{scopes, types};
 use crate::base::{SourceId, Span};
@@ -25,6 +26,7 @@ pub(super) fn read(program: &Program) -> DebugInfo {
             info.problems.push(error);
         }
     }
+    info.index = ScopeIndex::new(&info.scopes);
     info
 }
 

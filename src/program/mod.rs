@@ -6,6 +6,7 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
+mod contraction;
 mod copy;
 mod image;
 mod inlined;
@@ -27,6 +28,7 @@ use std::sync::Arc;
 use crate::base::{IdVec, SourceId, Sources, Span, define_id};
 use crate::isa::{ImageKind, Sampler, ScalarType, Space};
 
+pub use contraction::{Contraction, ContractionKind};
 pub use copy::{Completion, CopyId, CopyOp, SourceSize, SpaceAddress, TensorCopy};
 pub use image::{HandleSource, ImageAccess, ImageFn, ImageId};
 pub use inlined::{InlinedCall, InlinedFunctionId};
@@ -108,6 +110,8 @@ pub struct Program {
     pub source_files: Vec<(u32, String)>,
     /// Functions and kernels, in order of first appearance. Declarations without a body have an empty code range.
     pub functions: Vec<Function>,
+    /// The functions with code, in order of their code.
+    pub functions_by_code: Vec<FuncId>,
     /// Variables of the module and of all functions.
     pub variables: Vec<Variable>,
     /// 32-bit constants, each the same for all lanes.
@@ -154,28 +158,6 @@ pub struct SharedAddresses {
     pub narrow: Vec<u32>,
     /// Indices into `Program::consts64`.
     pub wide: Vec<u32>,
-}
-
-/// A contraction by the vendor's assembler: one operation made of two.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ContractionKind {
-    /// A product (see [`crate::isa::Factored`]) and its addition or subtraction are rounded once (`fma`).
-    Sum,
-    /// A product and its multiplication by a power of two are rounded once.
-    Scale,
-    /// The reciprocal of a fast reciprocal or power is computed from its operand.
-    Inverse,
-}
-
-/// Two operations that the vendor's assembler fuses: `second` is computed from the operands of `first` instead of its rounded result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Contraction {
-    /// The kind of contraction.
-    pub kind: ContractionKind,
-    /// The second one: the addition, the scaling or the reciprocal.
-    pub second: Pc,
-    /// The first one, whose rounded result the second one does not use.
-    pub first: Pc,
 }
 
 /// A special register by its index in [`crate::isa::SPECIAL_REGISTERS`].
@@ -559,7 +541,9 @@ impl Program {
 
     /// The function whose code holds `pc`.
     pub fn function_at(&self, pc: Pc) -> Option<FuncId> {
-        self.functions.iter().position(|function| function.code.contains(&pc.0)).map(FuncId::new)
+        let code = |id: &FuncId| &self.functions[id.index()].code;
+        let after = self.functions_by_code.partition_point(|id| code(id).start <= pc.0);
+        self.functions_by_code[..after].last().filter(|id| code(id).contains(&pc.0)).copied()
     }
 
     /// The line of the PTX text with the statement at `pc`; 0 if there is no such instruction.

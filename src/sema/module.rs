@@ -348,6 +348,10 @@ impl<'a> ModuleBuilder<'a> {
         for function in &mut self.program.functions {
             function.frame_bytes = function.frame_bytes.next_multiple_of(align);
         }
+        let with_code = (0..self.program.functions.len()).map(FuncId::new).filter(|id| !self.program.functions[id.index()].code.is_empty());
+        let mut by_code: Vec<FuncId> = with_code.collect();
+        by_code.sort_by_key(|id| self.program.functions[id.index()].code.start);
+        self.program.functions_by_code = by_code;
         self.diags.sort_by_key(|diag| diag.span);
         self.program.sources_text = sources;
         self.program.opcodes = std::mem::take(&mut self.decoder).into_opcodes();

@@ -69,7 +69,8 @@ pub fn out_of_scope(context: &EvalContext<'_>, frame: &Frame<'_>, name: &str) ->
         let first = scope.code.iter().map(|code| code.start).min().unwrap_or(0);
         first..scope.code.iter().map(|code| code.end).max().unwrap_or(0)
     };
-    let mut scopes: Vec<Range<u32>> = info.scopes.entries().map(|(_, scope)| scope).filter(is_of_function).map(extent).collect();
+    let mut scopes: Vec<Range<u32>> =
+        info.scopes_beginning_in(function).into_iter().map(|id| &info.scopes[id]).filter(is_of_function).map(extent).collect();
     scopes.sort_by_key(|code| code.start);
     let scope = scopes.iter().find(|code| here.0 < code.start).or(scopes.last())?;
     let lines: Vec<SourceLine> = scope.clone().filter_map(|pc| program.source_lines.get(pc as usize).copied().flatten()).collect();
@@ -88,8 +89,8 @@ fn is_source_name(linkage: &str, name: &str) -> bool {
     linkage == name || short_name(linkage) == name || crate::program::shown_name(linkage) == name
 }
 
-/// The variables in scope at the instruction of `frame`, innermost scope first, without those that an inner one hides; with `parameters`
-/// the parameters of the innermost function instead.
+/// The variables in scope at the instruction of `frame` that the source declares, innermost scope first, without those that an inner one
+/// hides; with `parameters` the parameters of the innermost function instead.
 pub fn in_scope<'a>(context: &EvalContext<'a>, frame: &Frame<'a>, parameters: bool) -> Option<Vec<SourceVariable<'a>>> {
     let info = context.debug_info()?;
     let scopes = frame_scopes::scopes_of(context, info, frame);
@@ -129,8 +130,7 @@ pub fn is_pointer_to_own_buffer(context: &EvalContext<'_>, frame: Option<&Frame<
 
 /// The parameters of a function in the source, in order; none if the debug data has not as many as the module.
 pub fn parameters<'a>(info: &'a DebugInfo, function: &Function) -> Vec<&'a Variable> {
-    let is_own = |scope: &&Scope| matches!(scope.kind, ScopeKind::Function { .. }) && scope.contains(Pc(function.code.start));
-    let scope = info.scopes.entries().map(|(_, scope)| scope).find(is_own);
+    let scope = info.function_at(Pc(function.code.start));
     let parameters: Vec<&Variable> =
         scope.into_iter().flat_map(|scope| &scope.variables).filter(|variable| variable.is_parameter).collect();
     if parameters.len() == function.params.len() { parameters } else { Vec::new() }

@@ -1,6 +1,6 @@
 //! `info locals` and `info args`: variables and parameters of the selected frame's function.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
@@ -16,7 +16,7 @@ use crate::debug::source_names::{self, ObjectPlace, SourceObject, SourceVariable
 use crate::debug::target::{MemoryTarget, Target};
 use crate::debug::tensors::Tensors;
 use crate::debug::value::{Array, Format, SourceValue, Value, ValueText};
-use crate::dwarf::Storage;
+use crate::dwarf::{ScopeId, Storage};
 use crate::isa::Space;
 use crate::program::{Param, Pc, parameter_types};
 
@@ -305,9 +305,9 @@ pub fn no_locals(context: &EvalContext<'_>) -> Option<String> {
     let info = context.debug_info()?;
     let frame = context.frame().ok()?;
     let function = *inlined::scopes_at(context.program(), info, frame.position()).last()?;
-    let is_of_function = |id| std::iter::successors(Some(id), |id| info.scopes[*id].parent).any(|id| id == function);
-    let scopes = info.scopes.entries().filter(|(id, _)| is_of_function(*id));
-    let variables = scopes.flat_map(|(_, scope)| {
+    let is_of_function = |id: &ScopeId| std::iter::successors(Some(*id), |id| info.scopes[*id].parent).any(|id| id == function);
+    let scopes: BTreeSet<ScopeId> = info.scopes[function].code.iter().flat_map(|code| info.scopes_beginning_in(code)).collect();
+    let variables = scopes.into_iter().filter(is_of_function).map(|id| &info.scopes[id]).flat_map(|scope| {
         let code = scope.code.iter().map(|code| code.start).min().unwrap_or(0);
         let locals = scope.variables.iter().filter(|variable| !variable.is_parameter);
         locals.map(move |variable| format!("{} from line {} on", variable.name, context.program().line(Pc(code))))
