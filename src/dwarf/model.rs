@@ -97,6 +97,8 @@ pub struct Variable {
     pub ty: Option<TypeId>,
     /// True for a parameter.
     pub is_parameter: bool,
+    /// True for one that the source does not declare: the compiler keeps a value in it, such as the end of a loop over a range.
+    pub is_artificial: bool,
     /// The line of its declaration.
     pub line: Option<SourceLine>,
     /// The state space that the data names, of a location in memory.

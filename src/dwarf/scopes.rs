@@ -83,12 +83,16 @@ fn variable(entries: &Entries<'_, '_>, index: usize) -> Option<Variable> {
     let node = &entries.nodes[index];
     let linkage = [dw::DW_AT_linkage_name, dw::DW_AT_MIPS_linkage_name];
     let linkage_name: Option<Arc<str>> = linkage.into_iter().find_map(|attribute| entries.text(index, attribute));
+    let line = entries.line(index, dw::DW_AT_decl_file, dw::DW_AT_decl_line);
+    // nvcc sets no flag on its own variables, but they have a reserved name and no line.
+    let is_undeclared = line.is_none() && name.starts_with("__");
     Some(Variable {
         linkage_name: linkage_name.filter(|linkage| *linkage != name),
         name,
         ty: entries.type_of(index),
         is_parameter: node.entry.tag() == dw::DW_TAG_formal_parameter,
-        line: entries.line(index, dw::DW_AT_decl_file, dw::DW_AT_decl_line),
+        is_artificial: is_undeclared || entries.flag(index, dw::DW_AT_artificial),
+        line,
         space: address_space(entries, index),
         locations: locations(entries, index),
     })

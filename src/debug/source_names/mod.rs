@@ -100,7 +100,9 @@ pub fn in_scope<'a>(context: &EvalContext<'a>, frame: &Frame<'a>, parameters: bo
     let mut found: Vec<SourceVariable<'a>> = Vec::new();
     for id in scopes {
         let scope = &info.scopes[id];
-        let of_scope = scope.variables.iter().filter(|variable| variable.is_parameter == parameters);
+        // `this` is a parameter that the source does not declare.
+        let of_scope =
+            scope.variables.iter().filter(|variable| variable.is_parameter == parameters && (parameters || !variable.is_artificial));
         for variable in of_scope {
             if !found.iter().any(|other| other.variable.name == variable.name) {
                 found.extend(called(info, frame, scope, id, &variable.name));

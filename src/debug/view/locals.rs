@@ -309,7 +309,7 @@ pub fn no_locals(context: &EvalContext<'_>) -> Option<String> {
     let scopes: BTreeSet<ScopeId> = info.scopes[function].code.iter().flat_map(|code| info.scopes_beginning_in(code)).collect();
     let variables = scopes.into_iter().filter(is_of_function).map(|id| &info.scopes[id]).flat_map(|scope| {
         let code = scope.code.iter().map(|code| code.start).min().unwrap_or(0);
-        let locals = scope.variables.iter().filter(|variable| !variable.is_parameter);
+        let locals = scope.variables.iter().filter(|variable| !variable.is_parameter && !variable.is_artificial);
         locals.map(move |variable| format!("{} from line {} on", variable.name, context.program().line(Pc(code))))
     });
     let found: Vec<String> = variables.collect();
