@@ -57,8 +57,12 @@ impl SourceFile {
     /// A file with its line table. `name` is shown to the user as it is.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
         let text = text.into();
-        let newlines = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
-        let lines = std::iter::once(0).chain(newlines.map(|(at, _)| at as u32 + 1)).collect();
+        let mut lines = vec![0];
+        for (next, byte) in (1..).zip(text.as_bytes()) {
+            if *byte == b'\n' {
+                lines.push(next);
+            }
+        }
         Self { name: name.into(), text, lines }
     }
 

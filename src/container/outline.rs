@@ -145,21 +145,10 @@ impl<'a> Reader<'a> {
                     linkage = "";
                 }
                 ";" => linkage = "",
-                "{" => self.skip_block(),
+                "{" => self.tokens.skip_block(),
                 _ => {}
             }
             is_extern = token == ".extern" || is_extern && token.starts_with('.') && token != ".shared";
-        }
-    }
-
-    /// Skips, after `{`, up to its `}`.
-    fn skip_block(&mut self) {
-        let mut depth = 1;
-        for token in self.tokens.by_ref() {
-            depth = depth + i32::from(token == "{") - i32::from(token == "}");
-            if depth == 0 {
-                return;
-            }
         }
     }
 

@@ -35,6 +35,24 @@ impl<'a> Tokens<'a> {
         token
     }
 
+    /// Skips, after `{`, up to its `}`.
+    pub fn skip_block(&mut self) {
+        // Debug data is a block of plain lines, and longer than the rest of a module.
+        let block = self.text[self.at..].split('}').next().unwrap_or_default();
+        let last_line = block.rsplit('\n').next().unwrap_or_default();
+        if !last_line.contains("//") && !['{', '"', '*'].iter().any(|other| block.contains(*other)) {
+            self.at = (self.at + block.len() + 1).min(self.text.len());
+            return;
+        }
+        let mut depth = 1;
+        for token in self.by_ref() {
+            depth = depth + i32::from(token == "{") - i32::from(token == "}");
+            if depth == 0 {
+                return;
+            }
+        }
+    }
+
     fn skip_past(&mut self, end: &str) {
         self.at = self.text[self.at..].find(end).map_or(self.text.len(), |found| self.at + found + end.len());
     }
@@ -76,6 +94,19 @@ impl<'a> Iterator for Tokens<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn blocks_end_with_their_braces() {
+        let rest = |text: &str| {
+            let mut tokens = Tokens::new(text);
+            tokens.skip_block();
+            text[tokens.position()..].to_string()
+        };
+        for block in [" .b8 1 // one\n .b8 2\n }", "// }\n}", "/* } */ }", "\"}\" }", "{ { } }}", "}"] {
+            assert_eq!(rest(&format!("{block} after")), " after", "{block}");
+            assert_eq!(rest(&block[..block.len() - 1]), "");
+        }
+    }
 
     #[test]
     fn comments_and_strings_are_skipped() {

@@ -93,7 +93,7 @@ fn into_text(path: &Path, bytes: Vec<u8>) -> Result<String, FileError> {
     // White space is from the tab to the carriage return.
     let is_control = |byte: &u8| *byte < b' ' && !(b'\t'..=b'\r').contains(byte);
     // Nearly all texts have none: a pass without branches says so.
-    let has_control = bytes.iter().fold(false, |has, byte| has | is_control(byte));
+    let has_control = bytes.iter().fold(0, |has, byte| has | u8::from(is_control(byte))) > 0;
     let first_control = || bytes.iter().position(is_control);
     let control = if is_elf { Some(0) } else { has_control.then(first_control).flatten() };
     let hint = if is_elf { "is it a cubin or an executable? 'cuobjdump -ptx' may find PTX in it" } else { "PTX is UTF-8 text" };

@@ -225,7 +225,7 @@ fn check_address_size(bits: u32, version: (u8, u8), span: Span, diags: &mut Vec<
 }
 
 /// The span of an item.
-fn span_of(item: &Item<'_>) -> Span {
+pub(super) fn span_of(item: &Item<'_>) -> Span {
     match item {
         Item::Version { span, .. }
         | Item::Target { span, .. }

@@ -38,8 +38,8 @@ pub(super) struct Inlined<'a> {
 impl<'a> Inlined<'a> {
     /// Notes which texts have comments that name calls, and the files that these may mean.
     pub(super) fn read_comments(&mut self, ids: &[SourceId], sources: &Sources, module: &Module<'a>) {
-        let texts = ids.iter().map(|id| (*id, sources.file(*id)));
-        self.commented = texts.filter(|(_, file)| file.text().contains(CALLED_AT)).map(|(id, file)| (id, Arc::clone(file))).collect();
+        let is_commented = |id: &&SourceId| super::code(module, sources, **id).contains(CALLED_AT);
+        self.commented = ids.iter().filter(is_commented).map(|id| (*id, Arc::clone(sources.file(*id)))).collect();
         if self.commented.is_empty() {
             return;
         }

@@ -166,11 +166,11 @@ impl<'a> Lexer<'a> {
         Self { tokens, lookahead: None }
     }
 
-    /// Skips plain data of a section, `.b8 1, 2` time and again: debug data is longer than code, and of a section only its text and its
-    /// labels are kept. Anything else is left to be read as tokens.
+    /// Skips plain data of a section, `.b8 1, 2` and `.b64 $L__tmp3` time and again: debug data is longer than code, and of a section only
+    /// its text and its labels are kept. Anything else is left to be read as tokens.
     pub(super) fn skip_plain_data(&mut self) {
         if self.lookahead.is_none() {
-            let length = plain_data(self.tokens.remainder().as_bytes());
+            let length = plain_data(self.tokens.remainder());
             self.tokens.bump(length);
         }
     }
@@ -211,7 +211,7 @@ impl<'a> Iterator for Lexer<'a> {
 const PLAIN_DIGITS: usize = 18;
 
 /// The length of the directives of plain data at the start of `text`.
-fn plain_data(text: &[u8]) -> usize {
+fn plain_data(text: &str) -> usize {
     let mut end = 0;
     while let Some(next) = plain_directive(text, end) {
         end = next;
@@ -219,40 +219,72 @@ fn plain_data(text: &[u8]) -> usize {
     end
 }
 
-/// The end of the directive `.b8 1, 2` that begins at `start` after blanks, with the blanks after it: decimal numbers, and then another
-/// directive, a label or the end of the section. None if something else stands there.
-fn plain_directive(text: &[u8], start: usize) -> Option<usize> {
+/// The end of the directive `.b8 1, 2` that begins at `start` after blanks, with the blanks after it: values, and then another directive, a
+/// label or the end of the section. None if something else stands there.
+fn plain_directive(text: &str, start: usize) -> Option<usize> {
+    let bytes = text.as_bytes();
     let start = after_blanks(text, start);
-    let rest = text.get(start..)?;
-    let word = [&b".b8"[..], b".b16", b".b32", b".b64"].into_iter().find(|word| rest.starts_with(word))?;
+    let rest = bytes.get(start..)?;
+    let word = [&b".b8"[..], b".b64", b".b32", b".b16"].into_iter().find(|word| rest.starts_with(word))?;
     let mut at = start + word.len();
-    if !matches!(text.get(at), Some(b' ' | b'\t')) {
+    if !matches!(bytes.get(at), Some(b' ' | b'\t')) {
         return None;
     }
     loop {
-        at = after_blanks(text, at);
-        let digits = text.get(at..)?.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        let is_plain = (1..=PLAIN_DIGITS).contains(&digits) && (digits == 1 || text[at] != b'0');
+        at = plain_value(bytes, after_blanks(text, at))?;
         let ends = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b',' | b'}' | b'/');
-        if !is_plain || !text.get(at + digits).is_some_and(ends) {
+        if !bytes.get(at).is_some_and(ends) {
             return None;
         }
-        at = after_blanks(text, at + digits);
-        match text.get(at)? {
+        at = after_blanks(text, at);
+        match bytes.get(at)? {
             b',' => at += 1,
             b'}' | b'_' | b'$' => return Some(at),
-            b'.' => return text.get(at + 1).is_some_and(u8::is_ascii_alphabetic).then_some(at),
+            b'.' => return bytes.get(at + 1).is_some_and(u8::is_ascii_alphabetic).then_some(at),
             byte => return byte.is_ascii_alphabetic().then_some(at),
         }
     }
 }
 
+/// The end of a value of plain data: a decimal number, a label, a difference of labels, or a place in a label's or another section.
+fn plain_value(text: &[u8], start: usize) -> Option<usize> {
+    if text.get(start)?.is_ascii_digit() {
+        return plain_number(text, start);
+    }
+    let is_section = text[start..].starts_with(b".debug_");
+    let end = name_end(text, start + usize::from(is_section))?;
+    match text.get(end)? {
+        b'+' => plain_number(text, end + 1),
+        b'-' if !is_section => name_end(text, end + 1),
+        _ => Some(end),
+    }
+}
+
+/// The end of a decimal number.
+fn plain_number(text: &[u8], start: usize) -> Option<usize> {
+    let digits = text.get(start..)?.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let is_plain = (1..=PLAIN_DIGITS).contains(&digits) && (digits == 1 || text[start] != b'0');
+    is_plain.then_some(start + digits)
+}
+
+/// The end of a name.
+fn name_end(text: &[u8], start: usize) -> Option<usize> {
+    let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$');
+    let length = text.get(start..)?.iter().take_while(is_part).count();
+    // `$` alone is no name.
+    let is_name = text.get(start).is_some_and(u8::is_ascii_alphabetic) || length > 1 && !text[start].is_ascii_digit();
+    is_name.then_some(start + length)
+}
+
 /// The first byte from `at` on that is neither blank nor in a comment to the end of its line.
-fn after_blanks(text: &[u8], mut at: usize) -> usize {
+fn after_blanks(text: &str, mut at: usize) -> usize {
+    let bytes = text.as_bytes();
     loop {
-        match text.get(at..) {
+        match bytes.get(at..) {
+            // Comments stand in a column of their own.
+            Some([b' ', b' ', b' ', b' ', b' ', b' ', b' ', b' ', ..]) => at += 8,
             Some([b' ' | b'\t' | b'\r' | b'\n', ..]) => at += 1,
-            Some([b'/', b'/', rest @ ..]) => at += 2 + rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len()),
+            Some([b'/', b'/', ..]) => at += text[at..].find('\n').unwrap_or(text.len() - at),
             Some(_) | None => return at,
         }
     }
@@ -303,15 +335,26 @@ mod tests {
 
     #[test]
     fn plain_data_ends_where_something_else_begins() {
-        let lengths = |text: &str| plain_data(text.as_bytes());
-        let whole = ".b8 1 // DW_AT_name\n\t.b16 2,3,\n4\n.b64 18446744073\n";
-        assert_eq!(lengths(&format!("{whole}}}")), whole.len());
-        assert_eq!(lengths(&format!("{whole}$L__a:")), whole.len());
-        assert_eq!(lengths(".b8 1\n.b32 .debug_abbrev\n}"), 6);
-        for other in
-            [".b84,255\n}", ".b8 08\n}", ".b8 1+2\n}", ".b8 1U\n}", ".b32 $L__a\n}", ".b8 1 .5\n}", ".b8\n}", ".b8 1", ".b8 1 /* */ }"]
-        {
-            assert_eq!(lengths(other), 0, "{other}");
+        let whole = ".b8 1 // DW_AT_name\n\t.b16 2,3,\n4\n.b64 18446744073\n.b64 $L__a, b-_c\n.b32 .debug_loc+133 //\n.b32 .debug_abbrev\n";
+        assert_eq!(plain_data(&format!("{whole}}}")), whole.len());
+        assert_eq!(plain_data(&format!("{whole}$L__a:")), whole.len());
+        for other in [
+            ".b84,255\n}",
+            ".b8 08\n}",
+            ".b8 1+2\n}",
+            ".b8 1U\n}",
+            ".b32 $L__a.b\n}",
+            ".b32 $\n}",
+            ".b32 .file\n}",
+            ".b32 .debug_loc-1\n}",
+            ".b32 a-b-c\n}",
+            ".b32 a - b\n}",
+            ".b8 1 .5\n}",
+            ".b8\n}",
+            ".b8 1",
+            ".b8 1 /* */ }",
+        ] {
+            assert_eq!(plain_data(other), 0, "{other}");
         }
         let mut lexer = Lexer::new("{ .b8 1, 2 .b8 0 }");
         assert_eq!(lexer.next().map(|(_, token, _)| token), Some(Token::LBrace));
