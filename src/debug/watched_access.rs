@@ -56,14 +56,15 @@ pub struct WatchedAccess {
     pub old: Vec<u8>,
     /// The bytes after.
     pub new: Vec<u8>,
-    /// Those of them that the thread had not written.
+    /// Those of them that were not written.
     #[serde(skip)]
     pub unwritten: Unwritten,
     /// The instruction that gave the register its value, and its tick, where a variable has come to be in that register since.
     pub written_at: Option<(Pc, Tick)>,
 }
 
-/// For each byte of a variable in local memory, true if the thread had not written it; empty if it had written all, or that is not known.
+/// For each byte of a variable in local memory, or of shared memory, true if the thread, or any thread, had not written it; empty if all were
+/// written, or that is not known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unwritten {
     /// Before an access.
@@ -176,15 +177,17 @@ fn described(context: &EvalContext<'_>, watched_access: &WatchedAccess, value: O
         _ => None,
     };
     let ty = narrow.or_else(|| type_of(context, value, bits));
-    let text = |bytes: &[u8]| match ty {
+    let text = |bytes: &[u8], unwritten: &[bool]| match ty {
         _ if bytes.is_empty() => "?".to_string(),
+        _ if unwritten.contains(&true) => UNDEFINED.to_string(),
         Some(ty) => {
             let bytes = bytes.get(..ty.bits().div_ceil(8) as usize).unwrap_or(bytes);
             Scalar { ty, bits: little_endian(bytes) }.text(context, None)
         }
         None => bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" "),
     };
-    ValueChange { element: None, more: 0, old: text(&watched_access.old), new: text(&watched_access.new) }
+    let Unwritten { before, after } = &watched_access.unwritten;
+    ValueChange { element: None, more: 0, old: text(&watched_access.old, before), new: text(&watched_access.new, after) }
 }
 
 /// The change of the elements of a tensor that a lane holds: of the first that has changed.
@@ -318,23 +321,26 @@ fn change_of_array(context: &EvalContext<'_>, watched_access: &WatchedAccess, ar
     let as_declared = array.ty != ScalarType::B8;
     let ty = if as_declared { array.ty } else { access.unwrap_or(array.ty) };
     let size = (ty.bits() / 8).max(1) as usize;
-    let part = |bytes: &[u8], index: usize| bytes.get(index * size..(index + 1) * size).map(<[u8]>::to_vec);
+    let Unwritten { before, after } = &watched_access.unwritten;
+    let whole = Changed { old: &watched_access.old, new: &watched_access.new, unwritten_before: before, unwritten_after: after };
+    let part = |index: usize| whole.part(index * size..(index + 1) * size);
     let is_known = !watched_access.old.is_empty();
-    let changed: Vec<usize> = (0..watched_access.new.len() / size)
-        .filter(|_| is_known)
-        .filter(|index| part(&watched_access.old, *index) != part(&watched_access.new, *index))
-        .collect();
+    let changed: Vec<usize> =
+        (0..watched_access.new.len() / size).filter(|index| is_known && part(*index).is_some_and(Changed::is_change)).collect();
     let accessed = watched_access.address.and_then(|(start, at)| usize::try_from(at.checked_sub(start)?).ok().map(|offset| offset / size));
     let index = changed.first().copied().or(accessed)?;
-    let new = part(&watched_access.new, index)?;
-    let text = |bytes: &[u8]| Scalar { ty: Type::Scalar(ty), bits: little_endian(bytes) }.text(context, None);
-    let old = if is_known { text(&part(&watched_access.old, index)?) } else { "?".to_string() };
+    let part = part(index)?;
+    let text = |bytes: &[u8], unwritten: &[bool]| match unwritten.contains(&true) {
+        true => UNDEFINED.to_string(),
+        false => Scalar { ty: Type::Scalar(ty), bits: little_endian(bytes) }.text(context, None),
+    };
+    let old = if is_known { text(part.old, part.unwritten_before) } else { "?".to_string() };
     let element = match as_declared {
         true => watched_access.name.clone() + &subscript(&array.shape, index as u64),
         false if ty == array.ty => format!("{}[{index}]", watched_access.name),
         false => format!("(({}*){})[{index}]", ty.word(), watched_access.name),
     };
-    Some(ValueChange { element: Some(element), more: changed.len().saturating_sub(1), old, new: text(&new) })
+    Some(ValueChange { element: Some(element), more: changed.len().saturating_sub(1), old, new: text(part.new, part.unwritten_after) })
 }
 
 /// The note that the target is only one byte of a wider access.

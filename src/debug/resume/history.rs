@@ -73,9 +73,7 @@ impl Session {
         self.return_to(now);
         let last = history.writes.len().saturating_sub(1);
         history.writes.drain(..last);
-        if let Target::Variable(variable) = target {
-            self.note_unwritten_of_accesses(variable, &mut history.writes, interrupt);
-        }
+        self.note_unwritten_of_accesses(target, &mut history.writes, interrupt);
         // A change comes before the instruction of its tick.
         let written = history.writes.last().map(|write| write.time);
         let changed = self.times_of_changes(target, now).pop().filter(|changed| !history.interrupted && Some(*changed) > written);
@@ -213,7 +211,7 @@ impl Session {
         if let Target::Variable(variable) = target {
             let mut history = self.variable_changes(variable, variable.since, self.recorded(), interrupt);
             self.return_to(now);
-            self.note_unwritten_of_accesses(variable, &mut history.writes, interrupt);
+            self.note_unwritten_of_accesses(target, &mut history.writes, interrupt);
             return history;
         }
         let mut times: Vec<Tick> = self.timeline.snapshot_times().collect();
@@ -228,6 +226,7 @@ impl Session {
             }
         }
         self.return_to(now);
+        self.note_unwritten_of_accesses(target, &mut history.writes, interrupt);
         history
     }
 

@@ -21,7 +21,7 @@ use crate::machine::{
     AccessEvent, AccessKind, CopyEvent, CopyStage, Event, EventKind, EventMask, LaneMask, Machine, MbarrierChange, MbarrierEvent,
     MemoryOwner, Observer, Tick,
 };
-use crate::program::{Param, ParamStorage, Variable, map};
+use crate::program::{Param, ParamStorage, Pc, Variable, map};
 
 /// Most bytes that are looked at.
 const BYTES_MAX: u64 = 1 << 12;
@@ -138,6 +138,30 @@ impl Observer for FirstWrites {
     }
 }
 
+/// The bytes of a watched object at an instruction, if a variable lies in local memory there, or if they lie in shared memory.
+fn watched_bytes(target: &Target, pc: Pc) -> Option<Range<u64>> {
+    match target {
+        Target::Variable(variable) => {
+            // Arguments are written by the call.
+            let parts = variable.parts_at(pc).filter(|_| !variable.is_parameter)?;
+            if let [part] = parts { in_local_memory(part) } else { None }
+        }
+        // The reserved part is not a kernel's.
+        Target::Memory(target) if target.space == Space::Shared && target.address >= map::SHARED_RESERVED => {
+            Some(target.address..target.address.checked_add(target.bytes)?)
+        }
+        Target::Memory(_) | Target::Register(_) => None,
+    }
+}
+
+/// The bytes of a part of a variable that lies in local memory.
+fn in_local_memory(part: &VariablePart) -> Option<Range<u64>> {
+    match part.storage {
+        PartStorage::Memory { space: Space::Local, address } => Some(address..address.checked_add(u64::from(part.bytes))?),
+        PartStorage::Memory { .. } | PartStorage::Register { .. } | PartStorage::Known(_) | PartStorage::Removed => None,
+    }
+}
+
 impl Session {
     /// Notes in an object of the source or an array which of its bytes the focused thread has not written, if it lies in a frame of its, or
     /// no thread, if it lies in shared memory.
@@ -234,12 +258,12 @@ impl Session {
         None
     }
 
-    /// Notes in the accesses for which a run has stopped what of the watched variables was not written.
+    /// Notes in the accesses for which a run has stopped what of the watched objects was not written.
     pub(super) fn note_unwritten_of_causes(&mut self, causes: &mut [Cause], interrupt: &mut dyn InterruptCheck) {
         for cause in causes {
             if let Cause::Accessed(access) = cause
                 && let Some(Ok(breakpoint)) = access.number.map(|number| self.breakpoints.get(number))
-                && let Trigger::Watch(Target::Variable(target), _) = &breakpoint.trigger
+                && let Trigger::Watch(target, _) = &breakpoint.trigger
             {
                 let target = target.clone();
                 self.note_unwritten_of_accesses(&target, std::slice::from_mut(access), interrupt);
@@ -247,36 +271,34 @@ impl Session {
         }
     }
 
-    /// Notes in accesses to a variable, in order of time, which of its bytes the thread had not written before and after.
+    /// Notes in accesses to a variable in local memory, or to shared memory, in order of time, which of its bytes the thread, or any thread,
+    /// had not written before and after.
     pub(super) fn note_unwritten_of_accesses(
         &mut self,
-        target: &VariableTarget,
+        target: &Target,
         accesses: &mut [WatchedAccess],
         interrupt: &mut dyn InterruptCheck,
     ) {
-        let in_local_memory = |access: &WatchedAccess| {
-            // Arguments are written by the call.
-            let parts = target.parts_at(access.pc).filter(|_| !target.is_parameter)?;
-            let [part] = parts else { return None };
-            match part.storage {
-                PartStorage::Memory { space: Space::Local, address } => Some(address..address.checked_add(u64::from(part.bytes))?),
-                PartStorage::Memory { .. } | PartStorage::Register { .. } | PartStorage::Known(_) | PartStorage::Removed => None,
-            }
-        };
-        let Some(first) = accesses.iter().position(|access| in_local_memory(access).is_some()) else { return };
+        let Some(first) = accesses.iter().position(|access| watched_bytes(target, access.pc).is_some()) else { return };
         let accesses = &mut accesses[first..];
         let (Some(first), Some(last)) = (accesses.first(), accesses.last()) else { return };
-        let (Some(memory), begin, until) = (in_local_memory(first), first.time, last.time + 1) else { return };
-        let thread = Focus { block: target.block, warp: target.warp, lane: 0, frame: 0 };
+        let (Some(memory), begin, until) = (watched_bytes(target, first.pc), first.time, last.time + 1) else { return };
+        let (of, since) = match target {
+            Target::Variable(target) => {
+                let thread = Focus { block: target.block, warp: target.warp, lane: 0, frame: 0 };
+                ((thread, target.lanes, Space::Local), target.since)
+            }
+            Target::Memory(target) => ((target.owner, LaneMask::of(OF_BLOCK), Space::Shared), Tick::START),
+            Target::Register(_) => return,
+        };
         let is_enough = |found: &FirstWrites| found.are_all_written(begin);
         // The watchpoint may have been set in an earlier launch.
-        let since = target.since.max(self.machine().start());
-        let found = self.first_writes((thread, target.lanes, Space::Local), memory.clone(), since..until, is_enough, interrupt);
-        let Some(found) = found else { return };
+        let since = since.max(self.machine().start());
+        let Some(found) = self.first_writes(of, memory.clone(), since..until, is_enough, interrupt) else { return };
         for access in accesses {
-            let lane = access.by.lane as usize % 32;
+            let lane = if of.2 == Space::Shared { OF_BLOCK } else { access.by.lane as usize % 32 };
             let of_time = |time: Tick| found.unwritten(memory.clone(), lane, time);
-            if in_local_memory(access).as_ref() == Some(&memory) {
+            if watched_bytes(target, access.pc).as_ref() == Some(&memory) {
                 access.unwritten = Unwritten { before: of_time(access.time), after: of_time(access.time + 1) };
             }
         }
@@ -284,11 +306,7 @@ impl Session {
 
     /// What the lanes of a variable have written of the local memory that it lies in, up to now; none if it lies in none.
     pub(super) fn written_of(&mut self, target: &VariableTarget, interrupt: &mut dyn InterruptCheck) -> Option<Assigned> {
-        let local = |part: &VariablePart| match part.storage {
-            PartStorage::Memory { space: Space::Local, address } => Some(address..address.checked_add(u64::from(part.bytes))?),
-            PartStorage::Memory { .. } | PartStorage::Register { .. } | PartStorage::Known(_) | PartStorage::Removed => None,
-        };
-        let memory = target.parts().find_map(local)?;
+        let memory = target.parts().find_map(in_local_memory)?;
         let (now, since) = (self.time(), target.since.max(self.machine().start()));
         let thread = Focus { block: target.block, warp: target.warp, lane: 0, frame: 0 };
         let is_enough = |found: &FirstWrites| found.are_all_written(now);
