@@ -10,6 +10,17 @@ use crate::check::finding::SideAction;
 use crate::machine::{LaneMask, Proxy};
 use crate::order::Agent;
 
+/// How an earlier operation stands to the access, as far as its warp shows it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ordered {
+    /// All lanes of the operation are before all of the access.
+    Before,
+    /// No lane of it is before any.
+    NotBefore,
+    /// The lanes differ.
+    LaneByLane,
+}
+
 impl Detector<'_> {
     /// True if it matters that the value of an unordered write was observed: the access races with it, or overwrites it.
     pub(super) fn matters_if_observed(&self, other: &Access) -> bool {
@@ -59,17 +70,33 @@ impl Detector<'_> {
             let source = chain.iter().rev().map(|write| self.log.get(*write)).find(|write| write.op.tick < read.op.tick);
             source.is_some_and(|source| self.reads_strongly(&source, read))
         });
-        let readers: smallvec::SmallVec<[Access; 8]> = later_writes.chain(reads).collect();
-        let lanes = self.access.lanes_at(address, self.log);
-        lanes.iter().all(|lane| {
-            let is_after = |by: usize, of: &Access| self.block.happens_before(self.access.op.warp, lane, &of.op, by);
+        // Nearly all come after all lanes, or after none.
+        let ordered = |of: &Access| match self.block.happens_before_all(self.access.op.warp, &of.op) {
+            true => Ordered::Before,
+            false if self.block.has_lane_precision(self.access.op.warp, &of.op) => Ordered::LaneByLane,
+            false => Ordered::NotBefore,
+        };
+        let readers = later_writes.chain(reads).map(|reader| (ordered(&reader), reader));
+        let readers = readers.filter(|(ordered, _)| *ordered != Ordered::NotBefore);
+        let readers: smallvec::SmallVec<[(Ordered, LaneMask, Access); 4]> =
+            readers.map(|(ordered, reader)| (ordered, reader.lanes_at(address, self.log), reader)).collect();
+        let ordered_first = ordered(&first);
+        if readers.is_empty() && ordered_first == Ordered::NotBefore && !written.is_empty() {
+            return false;
+        }
+        self.access.lanes_at(address, self.log).iter().all(|lane| {
+            let is_after = |by: usize, of: &Access, ordered: Ordered| match ordered {
+                Ordered::Before => true,
+                Ordered::NotBefore => false,
+                Ordered::LaneByLane => self.block.happens_before(self.access.op.warp, lane, &of.op, by),
+            };
             // Lanes of one instruction act in ascending order: others observe the value of the last, which observes those before it.
-            let rest = written.filter(|by| !is_after(by, &first));
+            let rest = written.filter(|by| !is_after(by, &first, ordered_first));
             let last_visible = if first.action == SideAction::Atomic { (written & !rest).iter().last() } else { None };
             let is_known = rest.iter().all(|by| last_visible.is_some_and(|last| by < last));
             let is_visible =
                 first.action == SideAction::Atomic || rest == LaneMask::NONE || Some(rest) == written.iter().last().map(LaneMask::of);
-            is_known || is_visible && readers.iter().any(|reader| reader.lanes_at(address, self.log).iter().any(|by| is_after(by, reader)))
+            is_known || is_visible && readers.iter().any(|(ordered, lanes, reader)| lanes.iter().any(|by| is_after(by, reader, *ordered)))
         })
     }
 
