@@ -122,7 +122,11 @@ fn measure(folder: &Path, every: u64) -> BTreeMap<String, Count> {
     let step = Goal::Instruction { count: 1, over_calls: true };
     let (mut number, mut before) = (0, 0);
     while session.ended().is_none() && session.resume(&step, Direction::Forward, &mut NeverInterrupt).is_ok() {
+        // Where warp 0 has ended another one is focused.
         let Ok(pc) = session.eval_context().frame().map(|frame| frame.pc) else { break };
+        if session.focus.warp != 0 {
+            break;
+        }
         let line = session.program().line(pc);
         // What waits stands at the same instruction again; what is executed leaves it.
         for source in completed.get(&before).into_iter().flatten().filter(|_| before != line) {
@@ -157,6 +161,58 @@ fn measure(folder: &Path, every: u64) -> BTreeMap<String, Count> {
         }
     }
     counts
+}
+
+/// Steps warp 0 of a kernel of `triton/tensors` to its end, and counts its variables that have a value at every `every`th instruction after
+/// the first statement that gives them one.
+fn known_of(kernel: &str, every: u64) -> BTreeMap<String, Count> {
+    let folder = fixtures().join("triton/tensors");
+    let file = LaunchChoice::File(folder.join(format!("{kernel}.ron")));
+    let opened = open(&Request { modules: Vec::new(), launch: file, overrides: Overrides::default() }).unwrap();
+    let mut session = Session::new(opened, 0, RunOptions::default()).unwrap();
+    let of_source = lines_of_source(&fs::read_to_string(folder.join(format!("{kernel}.ptx"))).unwrap());
+    let variables: Vec<(String, bool, u32)> = {
+        let context = session.eval_context();
+        let tensors = context.tensors().unwrap();
+        let line = |name: &str| tensors.lines_of(name).iter().map(|(line, _)| *line).min();
+        tensors.names().filter_map(|name| Some((name.to_string(), tensors.is_tensor(name), line(name)?))).collect()
+    };
+    let completed = completions(&session, &of_source, variables.iter().map(|variable| variable.2));
+    let (mut counts, mut begun) = (BTreeMap::<String, Count>::new(), BTreeSet::new());
+    let step = Goal::Instruction { count: 1, over_calls: true };
+    let (mut number, mut before) = (0, 0);
+    while session.ended().is_none() && session.focus.warp == 0 && session.resume(&step, Direction::Forward, &mut NeverInterrupt).is_ok() {
+        let Ok(pc) = session.eval_context().frame().map(|frame| frame.pc) else { break };
+        let line = session.program().line(pc);
+        begun.extend(completed.get(&before).into_iter().flatten().copied().filter(|_| before != line));
+        before = line;
+        number += 1;
+        for (name, is_tensor, first) in variables.iter().filter(|(.., first)| number % every == 0 && begun.contains(first)) {
+            let count = counts.entry(name.clone()).or_default();
+            count.pairs += 1;
+            let text = if *is_tensor { format!("{name}@*") } else { name.clone() };
+            match Expression::parse(&text).unwrap().evaluate(&session.eval_context()) {
+                Ok(Value::Tensor(tensor)) => count.known += u64::from(tensor.missing() == 0),
+                Ok(_) => count.known += 1,
+                Err(_) => count.wrong.push(format!("line {line} of the PTX, after line {first} of the source")),
+            }
+        }
+    }
+    counts
+}
+
+#[test]
+fn variables_of_triton_have_values_from_their_first_statement_on() {
+    let (mut pairs, mut known) = (0, 0);
+    for kernel in ["add_kernel", "attn_kernel", "fused", "product_lines", "product_sm80", "product_sm90"] {
+        for (name, count) in known_of(kernel, 5) {
+            println!("{kernel} {name}: {} of {}", count.known, count.pairs);
+            pairs += count.pairs;
+            known += count.known;
+        }
+    }
+    println!("{known} of {pairs} pairs, {:.1} %", 100.0 * known as f64 / pairs as f64);
+    assert!(known * 100 >= pairs * 95, "{known} of {pairs} pairs have a value");
 }
 
 /// The folders of recorded kernels: those that are named by the environment, or those of the fixtures.

@@ -192,6 +192,9 @@ impl Wanted<'_> {
 ///
 /// A compiler may change the order of instructions, and with it that of the registers in the code.
 pub fn ordered(code: &Code, binding: Binding, operand: &Binding) -> Option<Binding> {
+    if binding.writers.iter().any(|pc| packs(code, *pc)) {
+        return unpacked(code, binding, operand);
+    }
     let mut registers: Vec<(Bank, Slot)> = binding.parts.iter().map(|part| (part.bank, part.slot)).collect();
     registers.dedup();
     let first = registers.iter().map(|register| {
@@ -209,6 +212,32 @@ pub fn ordered(code: &Code, binding: Binding, operand: &Binding) -> Option<Bindi
     let is_in = |part: &Part, index: usize| (part.bank, part.slot) == registers[index];
     let parts = order.iter().flat_map(|index| binding.parts.iter().filter(|part| is_in(part, *index)).copied()).collect();
     Some(Binding { parts, writers: binding.writers })
+}
+
+/// True for an instruction that converts two numbers into one register, `cvt.rn.f16x2.f32`: which elements these are is as the compiler likes.
+fn packs(code: &Code, pc: u32) -> bool {
+    code.opcode(pc).starts_with("cvt.") && code.opcode(pc).contains("x2.f32")
+}
+
+/// The same for a result of which two elements are converted into one register, in the order of what each is converted from.
+fn unpacked(code: &Code, binding: Binding, operand: &Binding) -> Option<Binding> {
+    let element = |part: &Part| {
+        let writer = *binding.writers.iter().rev().find(|pc| is_written(code, **pc, (part.bank, part.slot)))?;
+        // The first source goes to the upper half.
+        let &[high, low] = code.reads(writer) else { return None };
+        if !packs(code, writer) {
+            return None;
+        }
+        let source = if part.shift == 0 { low } else { high };
+        let is_source = |other: &Part| (other.bank, other.slot) == (source.bank, source.slot);
+        let direct = operand.parts.iter().position(is_source);
+        let from = || code.writers((source.bank, source.slot)).iter().filter_map(|pc| reached(code, *pc, operand)).min();
+        direct.or_else(from)
+    };
+    let mut parts: Vec<(usize, Part)> = binding.parts.iter().map(|part| Some((element(part)?, *part))).collect::<Option<_>>()?;
+    parts.sort_by_key(|(element, _)| *element);
+    let are_distinct = parts.windows(2).all(|pair| pair[0].0 != pair[1].0);
+    are_distinct.then(|| Binding { parts: parts.into_iter().map(|(_, part)| part).collect(), writers: binding.writers })
 }
 
 fn is_written(code: &Code, pc: u32, register: (Bank, Slot)) -> bool {

@@ -30,6 +30,14 @@ pub fn element(op: &Op, from: ElementType, to: ElementType, operands: &[u128]) -
     }
 }
 
+/// What `op` makes of a constant; none if that is not known. Zero is the same in all types.
+pub fn of_constant(op: &Op, from: ElementType, to: ElementType, constant: u128) -> Option<u128> {
+    match op.name.as_str() {
+        "arith.truncf" | "arith.extf" | "arith.sitofp" | "arith.uitofp" | "arith.fptosi" | "arith.fptoui" if constant == 0 => Some(0),
+        _ => element(op, from, to, &[constant]),
+    }
+}
+
 /// The pointer `a` moved by `b` elements; the type of `b` has been extended with its sign.
 fn address(pointer: ElementType, a: u128, b: u128) -> Option<u128> {
     let ElementType::Pointer(Some(pointee)) = pointer else { return None };

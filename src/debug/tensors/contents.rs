@@ -421,6 +421,11 @@ impl Rules {
             let is_unknown = cell.is_none_or(|cell| cell.elements.is_empty());
             return (is_unknown && !is_known_elsewhere && code.writers(register).len() > 1).then_some(false);
         }
+        let mask = u64::MAX >> (64 - element.bits.clamp(1, 64));
+        let constant = cell.and_then(|cell| cell.constant).map(|constant| constant >> element.shift & mask);
+        if let Some((op, bits)) = self.without_rounds.get(&element.value) {
+            return (state.bypassed.contains(op) && constant == Some(*bits)).then_some(false);
+        }
         let (op, initial) = *self.initials.get(&element.value)?;
         if !state.entering.contains(&op) && !state.bypassed.contains(&op) {
             return None;
@@ -428,12 +433,10 @@ impl Rules {
         if let Some(age) = find(&Element { value: initial, ..*element }) {
             return Some(age);
         }
-        let Some(cell) = cell else {
+        if cell.is_none() {
             // A register that is written before the loop too is that of what the loop hands on.
             return self.is_written_outside(code, register, op).then_some(false);
-        };
-        let mask = u64::MAX >> (64 - element.bits.clamp(1, 64));
-        let constant = cell.constant.map(|constant| constant >> element.shift & mask);
+        }
         (constant.is_some() && constant == self.constants.get(&initial).copied()).then_some(false)
     }
 

@@ -165,7 +165,7 @@ fn origin(module: &Module, mut value: ValueId) -> ValueId {
 }
 
 /// The name of a variable that is that of a value in the text, perhaps with a number after it.
-fn variable_name(module: &Module, value: ValueId, finals: &BTreeMap<String, Vec<Final>>) -> Option<String> {
+pub fn variable_name(module: &Module, value: ValueId, finals: &BTreeMap<String, Vec<Final>>) -> Option<String> {
     let name = module.value(value).name.trim_start_matches('%');
     if finals.contains_key(name) {
         return Some(name.to_string());

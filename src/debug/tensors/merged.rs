@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use super::finals::{Final, finals, is_alike};
-use crate::ttgir::{Definition, Module, ValueId};
+use super::finals::{Final, finals, is_alike, variable_name};
+use crate::ttgir::{Definition, Module, OpId, ValueId};
 
 /// Most operations in each other that are compared.
 const DEPTH_MAX: u32 = 16;
@@ -25,6 +25,36 @@ pub fn add(variables: &mut BTreeMap<String, Vec<Final>>, module: &Module, first:
         let found: Option<Vec<Final>> = list.iter().map(equal).collect();
         if let Some(found) = found.filter(|found| !found.is_empty()) {
             variables.insert(name, found);
+        }
+    }
+    add_initial(variables, module, first);
+}
+
+/// Adds what statements before a loop give the variables that its rounds hand on, where the compiler has made one constant of several:
+/// that has no place of the source.
+fn add_initial(variables: &mut BTreeMap<String, Vec<Final>>, module: &Module, first: &Module) {
+    let loops = |module: &Module| (0..module.ops.len()).map(OpId::new).filter(|id| module.op(*id).name == "scf.for").collect::<Vec<_>>();
+    let place = |module: &Module, id: OpId| module.op(id).places.first().cloned();
+    for first_loop in loops(first) {
+        let Some(at) = place(first, first_loop) else { continue };
+        let alike: Vec<OpId> = loops(module).into_iter().filter(|id| place(module, *id).is_some_and(|place| place.is_at(&at))).collect();
+        // A loop that the compiler has taken apart has other values before its first round.
+        let (&[own], true) =
+            (&*alike, loops(first).iter().filter(|id| place(first, **id).is_some_and(|place| place.is_at(&at))).count() == 1)
+        else {
+            continue;
+        };
+        for before in first.carried(first_loop) {
+            let Some(given) = first.definer(before.initial).and_then(|op| first.op(op).places.first()) else { continue };
+            let Some(name) = variable_name(first, before.argument, variables).filter(|name| given.names.contains(name)) else { continue };
+            let of_name = |one: &crate::ttgir::Carried| variable_name(module, one.argument, variables).as_ref() == Some(&name);
+            let mut initial = module.carried(own).into_iter().filter(of_name).map(|one| one.initial);
+            let (Some(value), None) = (initial.next(), initial.next()) else { continue };
+            let is_constant = module.definer(value).is_some_and(|op| module.op(op).name == "arith.constant");
+            let list = variables.entry(name).or_default();
+            if is_constant && list.iter().all(|one| one.line > given.line) {
+                list.insert(0, Final { value, line: given.line });
+            }
         }
     }
 }

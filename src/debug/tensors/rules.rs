@@ -64,6 +64,8 @@ pub struct Rules {
     pub initials: BTreeMap<ValueId, (OpId, ValueId)>,
     /// The bits of constants.
     pub constants: BTreeMap<ValueId, u64>,
+    /// Of values that are computed from the result of a loop: the loop, and their bits if it has no rounds.
+    pub without_rounds: BTreeMap<ValueId, (OpId, u64)>,
     /// The `scf.if` of a result.
     pub definers: BTreeMap<ValueId, OpId>,
     /// The values that are others by definition.
@@ -256,6 +258,27 @@ impl Rules {
             let (op, Some(element)) = (module.op(op), value.ty.element()) else { continue };
             if op.name == "arith.constant" {
                 self.constants.extend(compute::constant(op, element).map(|bits| (ValueId::new(index), bits as u64)));
+            }
+        }
+        let initials: Vec<(ValueId, (OpId, ValueId))> = self.initials.iter().map(|(value, initial)| (*value, *initial)).collect();
+        for (result, (op, initial)) in initials {
+            if let Some(bits) = self.constants.get(&initial).copied() {
+                self.compute_without_rounds(module, op, (result, bits));
+            }
+        }
+    }
+
+    /// What is computed outside of a loop from a result that is a constant if the loop has no rounds.
+    fn compute_without_rounds(&mut self, module: &Module, of_loop: OpId, result: (ValueId, u64)) {
+        let mut open = vec![result];
+        while let Some((from, bits)) = open.pop() {
+            for op in module.users(from).filter(|user| module.region_in(*user, of_loop).is_none()).map(|user| module.op(user)) {
+                let (&[_], &[to]) = (&*op.operands, &*op.results) else { continue };
+                let (Some(from_type), Some(to_type)) = (module.value(from).ty.element(), module.value(to).ty.element()) else { continue };
+                let Some(computed) = compute::of_constant(op, from_type, to_type, u128::from(bits)) else { continue };
+                if self.without_rounds.insert(to, (of_loop, computed as u64)).is_none() {
+                    open.push((to, computed as u64));
+                }
             }
         }
     }
