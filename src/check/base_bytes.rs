@@ -8,18 +8,23 @@ use crate::isa::Space;
 use crate::machine::{LaunchStart, PreparedLaunch};
 use crate::program::{Program, map};
 
-/// The bytes of a variable, or of the buffer that a parameter points into; none of a parameter that is no pointer. `allocations` has the
-/// buffers and variables in global memory, in order.
+/// The bytes of a variable, or of the buffer that a parameter points into; none of a parameter that is no pointer, and of the local memory
+/// of a function that is called. `allocations` has the buffers and variables in global memory, in order.
 pub(super) fn bytes_of(program: &Program, prepared: &PreparedLaunch, allocations: &[Range<u64>], base: AddressBase) -> Option<Range<u64>> {
     match base {
         AddressBase::Variable(variable) => {
             let variable = &program.variables[variable.index()];
             let start = variable.location.address;
+            // The memory of a function that is called lies where the calls before it end.
+            if variable.location.space == Space::Local && variable.function != Some(prepared.config.kernel) {
+                return None;
+            }
             Some(match (variable.location.space, variable.bytes) {
                 (Space::Shared, 0) => {
                     let kernel = &program.functions[prepared.config.kernel.index()];
                     map::SHARED_RESERVED + u64::from(kernel.shared_bytes)..prepared.shared_bytes
                 }
+                (Space::Local, bytes) => map::LOCAL_BASE + start..map::LOCAL_BASE + start + bytes,
                 (_, bytes) => start..start + bytes,
             })
         }

@@ -153,7 +153,7 @@ impl Cells<'_> {
         }
     }
 
-    /// The only variable that the statement names, if it is in shared or global memory.
+    /// The only variable that the statement names, if it is in shared, global or local memory.
     fn variable(&self, pc: Pc) -> Option<AddressBase> {
         let mut named = self.program.mentions(pc).iter().filter_map(|mention| match mention.named {
             Named::Variable(variable) => Some(variable),
@@ -161,14 +161,14 @@ impl Cells<'_> {
         });
         let only = named.next().filter(|first| named.all(|other| other == *first))?;
         let space = self.program.variables[only.index()].location.space;
-        matches!(space, Space::Shared | Space::Global).then_some(AddressBase::Variable(only))
+        matches!(space, Space::Shared | Space::Global | Space::Local).then_some(AddressBase::Variable(only))
     }
 
     fn address(&self, pc: Pc, address: Address) -> Option<Term> {
         match address.base {
             Base::Narrow(source) => self.term(pc, Bank::B32, source),
             Base::Wide(source) => self.term(pc, Bank::B64, source),
-            Base::Frame => None,
+            Base::Frame => Some(Term::Base(self.variable(pc)?)),
         }
     }
 
@@ -196,6 +196,10 @@ impl Cells<'_> {
         if let Some((bank, d, sources)) = summands(&inst.op) {
             let terms = |of: &[(Bank, Src)]| of.iter().filter_map(|(bank, source)| self.term(pc, *bank, *source)).collect();
             return sums.extend(sources.iter().filter_map(|of| self.sum(bank, d, terms(of))));
+        }
+        if let Op::Move(MoveOp::FrameAddress { wide, d, .. }) = inst.op {
+            let base = self.variable(pc).map(Term::Base);
+            return sums.extend(self.sum(Bank::of_wide(wide), d, base.into_iter().collect()));
         }
         let mut param = self.param_offset(inst);
         let mut written = writes(inst, self.program);
