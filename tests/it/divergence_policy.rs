@@ -7,6 +7,7 @@
 mod shapes;
 
 use DivergencePolicy::{Independent, Stack};
+use ptxdbg::base::Severity;
 use ptxdbg::debug::open::open;
 use ptxdbg::debug::saved::{Applies, Saved};
 use ptxdbg::debug::{CaseRun, DivergencePolicy, LaunchChoice, Opened, Overrides, Request, RunOptions, Schedule, run_case, start_case};
@@ -106,6 +107,26 @@ fn a_barrier_on_one_side_keeps_the_other_from_it_with_a_stack() {
     assert!(waiting.contains(&(!LaneMask::lowest(16), "both_sides_wait.ptx:15", arrived)), "{waiting:?}");
     let awaits_turn = "waits for its turn after lanes 16-31; the warp has a stack, so its lanes cannot wait for each other";
     assert!(waiting.contains(&(LaneMask::lowest(16), "both_sides_wait.ptx:18", awaits_turn)), "{waiting:?}");
+}
+
+/// nvcc may join the end of a thread that returns early with that of the others: `-G` does not. Neither is an error, since a barrier does
+/// not wait for threads that have exited. Where it is joined, a warp with a stack waits at the joint.
+#[test]
+fn an_early_return_before_a_barrier_is_no_error() {
+    for file in ["divergence/early_return.ron", "divergence/early_return_debug.ron"] {
+        let opened = opened(file);
+        for (case, divergence) in (0..3).flat_map(|case| [(case, Independent), (case, Stack)]) {
+            let is_joined = case == 2 && !file.contains("debug");
+            if is_joined && divergence == Stack {
+                continue;
+            }
+            let options = RunOptions { divergence: Some(divergence), ..RunOptions::default() };
+            let run = run_case(&opened.program, &opened.plan.cases[case], &options).unwrap();
+            let found: Vec<(&str, Severity)> = run.findings.iter().map(|finding| (finding.id.word(), finding.severity)).collect();
+            let expected: &[(&str, Severity)] = if is_joined { &[("barrier.divergence", Severity::Warning)] } else { &[] };
+            assert_eq!(found, expected, "case {case} of {file}, {divergence:?}");
+        }
+    }
 }
 
 /// Files whose warps part in many ways.

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::base::{Id, WarpId};
+use crate::base::{Id, Severity, WarpId};
 use crate::check::finding::{Finding, Side, SideAction};
 use crate::check::lane_text::lanes_do;
 use crate::check::reachability::Reachability;
@@ -243,9 +243,12 @@ fn absent_lanes(id: u32, arrived: &ArrivedLanes, here: LaneMask, missing: LaneMa
     divergence(id, arrived, here, &format!("{} did not", missing.describe()))
 }
 
+/// Lanes went past the barrier and exited. A compiler may have made it of an early return, when it joins the ends of two paths, and no
+/// result depends on it: it is a warning.
 fn bypassing_exit(id: u32, arrived: &ArrivedLanes, here: LaneMask, (point, lanes): (IssuePoint, LaneMask)) -> Finding {
-    let others = format!("{} went past it and exited", lanes.describe());
-    Finding { first: Some(Side::new(point, lanes, SideAction::Exit)), ..divergence(id, arrived, here, &others) }
+    let others = format!("{} went past it and exited, and a barrier does not wait for threads that have exited", lanes.describe());
+    let first = Some(Side::new(point, lanes, SideAction::Exit));
+    Finding { first, severity: Severity::Warning, ..divergence(id, arrived, here, &others) }
 }
 
 fn waits_for(id: u32, arrived: &ArrivedLanes, here: LaneMask, warp: &UnfinishedWarp, missing: LaneMask, program: &Program) -> Finding {
