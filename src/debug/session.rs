@@ -77,6 +77,8 @@ pub struct Session {
     pub(super) navigation: NavigationHistory,
     /// The machine at the previous stop.
     pub(super) earlier: Option<Machine>,
+    /// That the focus has left a thread that exited.
+    pub(super) left_thread: Option<LeftThread>,
     /// The event that the focused warp runs to (`run-to`).
     pub(super) run_to_event: Option<Event>,
     /// For each instruction, true if it reads a flag.
@@ -125,6 +127,16 @@ impl InterruptCheck for NeverInterrupt {
     fn should_continue(&mut self, _: &Session) -> bool {
         true
     }
+}
+
+/// That the focus has moved from a thread that has exited to another one: a step back is one of the thread that has.
+pub(super) struct LeftThread {
+    /// When it moved.
+    pub at: Tick,
+    /// The thread that has exited.
+    pub from: Focus,
+    /// The other one.
+    pub to: Focus,
 }
 
 /// The times that the user visited, for `back` and `forward`.
@@ -180,6 +192,7 @@ impl Session {
             finding_log: FindingLog::default(),
             navigation,
             earlier: None,
+            left_thread: None,
             run_to_event: None,
             flag_reads,
             spin: Spin::default(),

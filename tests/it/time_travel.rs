@@ -69,8 +69,14 @@ fn steps_back_undo_steps_forward() {
             session.settings.step_unit = unit;
             session.settings.divergent_step = DivergentStep::Wait;
             let mut stood = vec![session.time()];
-            while stood.len() < 60 && session.resume(&STEP, Direction::Forward, &mut NeverInterrupt).is_ok() {
+            while stood.len() < 60
+                && let Ok(stop) = session.resume(&STEP, Direction::Forward, &mut NeverInterrupt)
+            {
                 stood.push(session.time());
+                // The next steps are those of another thread.
+                if stop.left.is_some() {
+                    break;
+                }
             }
             let last = run(&mut session, &STEP, Direction::Backward).time;
             for (before, after) in stood.iter().zip(&stood[1..]).rev() {

@@ -13,7 +13,7 @@ use crate::base::WarpId;
 use crate::debug::breakpoints::{Breakpoint, Event};
 use crate::debug::eval_context::Frame;
 use crate::debug::inlined;
-use crate::debug::session::{InterruptCheck, Session};
+use crate::debug::session::{InterruptCheck, LeftThread, Session};
 use crate::debug::stop::{DivergentStep, Goal, Need, Others, Reason, StepUnit};
 use crate::debug::timeline::Ran;
 use crate::machine::{Issue, LaneMask, NullObserver, Tick};
@@ -131,6 +131,22 @@ impl Session {
             }
         }
         Ok(StopInfo { others, ..stop_info })
+    }
+
+    /// Focuses another thread where the focused one has exited, as cuda-gdb does: what is typed next is about one that is there. Where no
+    /// thread is on the machine, the run goes on until a block starts, or to its end. Returns why the focus has moved.
+    pub(super) fn leave_exited_thread(&mut self, stop_info: &mut StopInfo, interrupt: &mut dyn InterruptCheck) -> Option<String> {
+        let (left, from) = (self.eval_context().group().err()?.to_string(), self.focus);
+        if self.focus_on_present().is_none() {
+            let any = StepFilter { block: None, warp: None, lanes: LaneMask::ALL };
+            let started = self.run_until_stop(Some(StepWatch { filter: any, done: StepDone::Before(Box::new(|_| true)) }), interrupt);
+            if !is_done(&started.causes) {
+                *stop_info = started;
+                return None;
+            }
+        }
+        self.left_thread = Some(LeftThread { at: self.time(), from, to: self.focus });
+        Some(left)
     }
 
     fn step_instruction(&mut self, over_calls: bool, interrupt: &mut dyn InterruptCheck) -> Result<StopInfo, ResumeError> {

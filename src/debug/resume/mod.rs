@@ -105,13 +105,22 @@ impl Session {
     pub fn resume(&mut self, goal: &Goal, direction: Direction, interrupt: &mut dyn InterruptCheck) -> Result<Stop, ResumeError> {
         let run_start = self.run_start();
         self.log.clear();
+        if let Some(left) = self.left_thread.take().filter(|left| (left.at, left.to) == (self.time(), self.focus))
+            && direction == Direction::Backward
+        {
+            self.focus = left.from;
+        }
         let mut stop_info = match direction {
             _ if !self.catch_up(interrupt) || self.count_visits(interrupt).is_err() => StopInfo::because(Reason::Interrupted),
             Direction::Forward => self.run_forward(goal, interrupt)?,
             Direction::Backward => self.run_backward(goal, interrupt)?,
         };
         self.note_unwritten_of_causes(&mut stop_info.causes, interrupt);
-        let left = if matches!(stop_info.causes.as_slice(), [Cause::Other(Reason::Interrupted)]) { self.focus_on_present() } else { None };
+        let left = match (stop_info.causes.as_slice(), direction) {
+            ([Cause::Other(Reason::Interrupted)], _) => self.focus_on_present(),
+            ([Cause::Other(Reason::ThreadExited)], Direction::Forward) => self.leave_exited_thread(&mut stop_info, interrupt),
+            _ => None,
+        };
         Ok(self.stop(run_start, left, stop_info))
     }
 
