@@ -63,8 +63,8 @@ pub struct WatchedAccess {
     pub written_at: Option<(Pc, Tick)>,
 }
 
-/// For each byte of a variable in local memory, or of shared memory, true if the thread, or any thread, had not written it; empty if all were
-/// written, or that is not known.
+/// For each byte of a variable in local memory, or of shared memory, true if the thread, or any thread, had not written it; empty if all
+/// were written, or that is not known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unwritten {
     /// Before an access.

@@ -57,22 +57,22 @@ mod tests {
 
     #[test]
     fn scopes_are_found_by_their_instructions_alone() {
-        let scope = |code: &[Range<u32>]| Scope {
+        let scope = |code: &[(u32, u32)]| Scope {
             kind: ScopeKind::Block,
-            code: code.to_vec(),
+            code: code.iter().map(|(start, end)| *start..*end).collect(),
             parent: None,
             variables: Vec::new(),
             frame_base: None,
             result: None,
         };
-        let all = [&[10..20][..], &[12..14, 16..18], &[0..10], &[2..3], &[20..30, 5..6], &[13..17]];
+        let all = [&[(10, 20)][..], &[(12, 14), (16, 18)], &[(0, 10)], &[(2, 3)], &[(20, 30), (5, 6)], &[(13, 17)]];
         let scopes: IdVec<ScopeId, Scope> = all.iter().map(|code| scope(code)).collect();
         let index = ScopeIndex::new(&scopes);
         for pc in (0..32).map(Pc) {
             let expected: Vec<ScopeId> = scopes.entries().filter(|(_, scope)| scope.contains(pc)).map(|(id, _)| id).collect();
             assert_eq!(index.holding(pc), expected, "{pc:?}");
         }
-        let numbers = |code: Range<u32>| index.beginning_in(&code).into_iter().map(|id| id.index()).collect::<Vec<_>>();
+        let numbers = |code: Range<u32>| index.beginning_in(&code).into_iter().map(ScopeId::index).collect::<Vec<_>>();
         assert_eq!((numbers(10..20), numbers(0..10), numbers(30..40)), (vec![0, 1, 5], vec![2, 3, 4], vec![]));
     }
 }

@@ -6,10 +6,22 @@
 //! // end inline asm
 //! ```
 
-use crate::base::{SourceId, Span};
+use super::header;
+use crate::base::{SourceId, Sources, Span};
+use crate::syntax::tree::{Item, Module};
 
 const BEGIN: &str = "// begin inline asm";
 const END: &str = "// end inline asm";
+
+/// The text of a file without the debug data at its end, which is longer than the code and has no comments of it.
+pub(super) fn code<'s>(module: &Module<'_>, sources: &'s Sources, file: SourceId) -> &'s str {
+    let is_section = |item: &&Item<'_>| matches!(item, Item::Section { .. });
+    let start = |item: &Item<'_>| Some(header::span_of(item)).filter(|span| span.source == file).map(|span| span.start);
+    let last = module.items.iter().filter(|item| !is_section(item)).filter_map(start).max();
+    let data = module.items.iter().filter(is_section).filter_map(start).filter(|start| Some(*start) > last).min();
+    let text = sources.file(file).text();
+    data.and_then(|start| text.get(..start as usize)).unwrap_or(text)
+}
 
 /// The lines between every pair of these comments in `text`, the text of `file`. A comment without its counterpart is ignored.
 pub(super) fn regions(file: SourceId, text: &str) -> Vec<Span> {

@@ -38,7 +38,7 @@ pub(super) struct Inlined<'a> {
 impl<'a> Inlined<'a> {
     /// Notes which texts have comments that name calls, and the files that these may mean.
     pub(super) fn read_comments(&mut self, ids: &[SourceId], sources: &Sources, module: &Module<'a>) {
-        let is_commented = |id: &&SourceId| super::code(module, sources, **id).contains(CALLED_AT);
+        let is_commented = |id: &&SourceId| super::inline_asm::code(module, sources, **id).contains(CALLED_AT);
         self.commented = ids.iter().filter(is_commented).map(|id| (*id, Arc::clone(sources.file(*id)))).collect();
         if self.commented.is_empty() {
             return;

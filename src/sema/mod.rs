@@ -71,16 +71,6 @@ pub fn analyze_linked(sources: Sources, ids: &[SourceId], modules: Vec<Module<'_
     analyze_as(sources, ids, (&linked.module, &linked.repeated, header), diags, maps)
 }
 
-/// The text of a file without the debug data at its end, which is longer than the code and has no comments of it.
-fn code<'s>(module: &Module<'_>, sources: &'s Sources, file: SourceId) -> &'s str {
-    let is_section = |item: &&Item<'_>| matches!(item, Item::Section { .. });
-    let start = |item: &Item<'_>| Some(header::span_of(item)).filter(|span| span.source == file).map(|span| span.start);
-    let last = module.items.iter().filter(|item| !is_section(item)).filter_map(start).max();
-    let data = module.items.iter().filter(is_section).filter_map(start).filter(|start| Some(*start) > last).min();
-    let text = sources.file(file).text();
-    data.and_then(|start| text.get(..start as usize)).unwrap_or(text)
-}
-
 /// Turns the module linked from `ids` into a program; `repeated` are declarations to compare with its functions.
 fn analyze_as(
     sources: Sources,
@@ -93,7 +83,7 @@ fn analyze_as(
     let shared = shared::SharedLayout::new(module, &index, &mut diags);
     let mut builder = builder::ModuleBuilder::new(header, index, shared, diags, maps);
     builder.reserve_local(module);
-    builder.program.inline_asm = ids.iter().flat_map(|id| inline_asm::regions(*id, code(module, &sources, *id))).collect();
+    builder.program.inline_asm = ids.iter().flat_map(|id| inline_asm::regions(*id, inline_asm::code(module, &sources, *id))).collect();
     builder.inlined.read_comments(ids, &sources, module);
     for item in &module.items {
         match item {

@@ -271,8 +271,8 @@ impl Session {
         }
     }
 
-    /// Notes in accesses to a variable in local memory, or to shared memory, in order of time, which of its bytes the thread, or any thread,
-    /// had not written before and after.
+    /// Notes in accesses to a variable in local memory, or to shared memory, in order of time, which of its bytes the thread, or any
+    /// thread, had not written before and after.
     pub(super) fn note_unwritten_of_accesses(
         &mut self,
         target: &Target,

@@ -214,7 +214,7 @@ pub fn ordered(code: &Code, binding: Binding, operand: &Binding) -> Option<Bindi
     Some(Binding { parts, writers: binding.writers })
 }
 
-/// True for an instruction that converts two numbers into one register, `cvt.rn.f16x2.f32`: which elements these are is as the compiler likes.
+/// True for an instruction that converts two numbers into one register, `cvt.rn.f16x2.f32`: the compiler chooses which elements these are.
 fn packs(code: &Code, pc: u32) -> bool {
     code.opcode(pc).starts_with("cvt.") && code.opcode(pc).contains("x2.f32")
 }
