@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use super::catalogue::FindingId;
 use super::finding::Finding;
+use super::free_reads::FreeReads;
 use super::reporter::Reporter;
-use crate::machine::{Event, EventMask, LaunchEnd, LaunchStart, PlainRead};
+use crate::machine::{BlockId, Event, EventMask, LaunchEnd, LaunchStart, PlainRead};
 use crate::program::Program;
 
 /// A checker of a case, from its first launch on. Its input is the events and the beginning and end of each launch.
@@ -24,6 +25,17 @@ pub trait Checker: Send + Sync {
     /// Takes note of a plain read, if there is no more to do about it. False, without effect, if it is to be an event.
     fn plain_read(&mut self, _read: &PlainRead<'_>) -> bool {
         false
+    }
+
+    /// The plain reads of the shared memory of a block that need not be passed to [`Self::plain_read`] until the next event; none if all
+    /// are.
+    fn free_reads(&self, _block_id: BlockId) -> Option<FreeReads> {
+        None
+    }
+
+    /// Takes note of a free read. False, without effect, if it is to be an event.
+    fn free_read(&mut self, _read: &PlainRead<'_>) -> bool {
+        true
     }
 
     /// The launch has ended: by itself, or by this fault.

@@ -8,11 +8,12 @@ use super::catalogue::FindingId;
 use super::checker::Checker;
 use super::checks::Checks;
 use super::finding::{Finding, Findings};
+use super::free_reads::FreeReads;
 use super::registry::CheckerId;
 use super::reporter::Reporter;
 use super::unordered_accesses::UnorderedAccesses;
 use crate::isa::Space;
-use crate::machine::{Event, EventKind, EventMask, LaunchEnd, LaunchStart, Observer, PlainRead};
+use crate::machine::{BlockId, Event, EventKind, EventMask, LaunchEnd, LaunchStart, Observer, PlainRead};
 use crate::program::Program;
 
 /// The checkers of a case that are switched on, from its first launch on.
@@ -26,6 +27,8 @@ pub struct Checkers {
     mask: EventMask,
     /// The indices of those that observe accesses, which are most of a run.
     accessing: SmallVec<[usize; 8]>,
+    /// The block that was asked for its free reads since the last event, and these.
+    free: Option<(BlockId, Option<FreeReads>)>,
 }
 
 /// A checker that is switched on.
@@ -44,9 +47,9 @@ impl Clone for ActiveChecker {
 
 impl Clone for Checkers {
     fn clone(&self) -> Self {
-        let Self { checks, program, findings, launch, active, mask, accessing } = self;
-        let (program, findings) = (Arc::clone(program), findings.clone());
-        Self { checks: *checks, program, findings, launch: *launch, active: active.clone(), mask: *mask, accessing: accessing.clone() }
+        let Self { checks, program, findings, launch, active, mask, accessing, free: _ } = self;
+        let (program, findings, accessing) = (Arc::clone(program), findings.clone(), accessing.clone());
+        Self { checks: *checks, program, findings, launch: *launch, active: active.clone(), mask: *mask, accessing, free: None }
     }
 }
 
@@ -56,8 +59,8 @@ impl Checkers {
         let enabled = CheckerId::all().filter(|id| checks.has(*id));
         let active = enabled.filter_map(|id| Some(ActiveChecker { id, mask: EventMask::NONE, checker: id.row().make?(program) }));
         let (program, active) = (Arc::clone(program), active.collect());
-        let mut made =
-            Self { checks, program, findings: Findings::default(), launch: 0, active, mask: EventMask::NONE, accessing: SmallVec::new() };
+        let (findings, mask, accessing) = (Findings::default(), EventMask::NONE, SmallVec::new());
+        let mut made = Self { checks, program, findings, launch: 0, active, mask, accessing, free: None };
         made.update_masks();
         made
     }
@@ -105,6 +108,7 @@ impl Checkers {
     pub fn begin(&mut self, launch: usize, start: &LaunchStart) {
         assert!(launch >= self.launch, "launch {launch} after launch {}", self.launch);
         self.launch = launch;
+        self.free = None;
         self.active.iter_mut().for_each(|active| active.checker.begin(start));
         self.update_masks();
     }
@@ -169,6 +173,7 @@ impl Observer for Checkers {
     }
 
     fn event(&mut self, event: &Event<'_>) -> bool {
+        self.free = None;
         match event {
             Event::Access(_) => self.deliver_access(event),
             Event::Sync(_)
@@ -191,12 +196,31 @@ impl Observer for Checkers {
 
     /// The race checker, which comes first in the table, takes note of it: it is asked last.
     fn plain_read(&mut self, read: &PlainRead<'_>) -> bool {
+        if read.space == Space::Shared && self.is_free(read) {
+            let Self { active, accessing, .. } = self;
+            return accessing.iter().all(|index| active[*index].checker.free_read(read));
+        }
         let Self { active, accessing, .. } = self;
         accessing.iter().rev().all(|index| active[*index].checker.plain_read(read))
     }
 }
 
 impl Checkers {
+    /// True if no checker has to be asked about a read of shared memory.
+    #[inline(always)]
+    fn is_free(&mut self, read: &PlainRead<'_>) -> bool {
+        if self.free.as_ref().is_none_or(|(block_id, _)| *block_id != read.block_id) {
+            self.free = Some((read.block_id, self.free_reads(read.block_id)));
+        }
+        matches!(&self.free, Some((_, Some(free))) if free.include(read))
+    }
+
+    #[inline(never)]
+    fn free_reads(&self, block_id: BlockId) -> Option<FreeReads> {
+        let mut of_checkers = self.accessing.iter().map(|index| self.active[*index].checker.free_reads(block_id));
+        of_checkers.try_fold(FreeReads::of(0..u64::MAX), |free, of_checker| Some(free.and(of_checker?)))
+    }
+
     /// Hands an access to the checkers that observe accesses. True if one reports something.
     #[inline(always)]
     fn deliver_access(&mut self, event: &Event<'_>) -> bool {

@@ -25,6 +25,7 @@ mod conflict_bytes;
 mod deferred;
 pub mod faults;
 mod finding;
+mod free_reads;
 pub mod init;
 mod lane_text;
 pub mod neighbour;

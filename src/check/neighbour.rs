@@ -14,11 +14,12 @@ use super::base_bytes::bytes_of;
 use super::catalogue::FindingId;
 use super::checker::{Checker, CheckerRow};
 use super::finding::{Finding, MemoryRange, Side, SideAction};
+use super::free_reads::FreeReads;
 use super::lane_text::lanes_do;
 use super::reporter::Reporter;
 use crate::flow::address_base::{AddressBase, BasesOfValue, address_bases};
 use crate::isa::Space;
-use crate::machine::{AccessEvent, Event, EventKind, EventMask, LaneMask, LaunchEnd, LaunchStart, PlainRead, PreparedLaunch};
+use crate::machine::{AccessEvent, BlockId, Event, EventKind, EventMask, LaneMask, LaunchEnd, LaunchStart, PlainRead, PreparedLaunch};
 use crate::program::{FuncId, Param, ParamStorage, Pc, Program, source_name};
 
 /// An address computed from one variable reaches another one.
@@ -176,6 +177,10 @@ impl Checker for NeighbourChecker {
     fn plain_read(&mut self, read: &PlainRead<'_>) -> bool {
         let within = self.within.get(read.point.pc.index());
         within.is_none_or(|within| within.start <= read.low && read.low.saturating_add(read.span) <= within.end)
+    }
+
+    fn free_reads(&self, _block_id: BlockId) -> Option<FreeReads> {
+        Some(FreeReads { bytes: 0..u64::MAX, of_instructions: Some(Arc::clone(&self.within)) })
     }
 
     fn end(&mut self, _end: &LaunchEnd, _fault: Option<FindingId>, _to: &mut Reporter<'_>) {}

@@ -90,6 +90,11 @@ impl Bytes {
         self.are_known(start, bytes) || self.contains_words(start, bytes)
     }
 
+    /// Bytes that are all in it.
+    pub fn known(&self) -> Range<u64> {
+        self.full.clone()
+    }
+
     /// True if `bytes` bytes from `start` on are all in it; false also if that takes a look at each word.
     #[inline]
     pub fn are_known(&self, start: u64, bytes: u64) -> bool {

@@ -21,8 +21,8 @@ use crate::check::init::catalogue::MEMORY_UNINITIALIZED;
 use crate::check::lane_text::lanes_do;
 use crate::isa::{CHUNK, Major, SharedTile, Space};
 use crate::machine::{
-    AccessEvent, AccessKind, CopyEvent, CopyKind, CopyStage, Issue, IssuePoint, LANES, LaneMask, LaunchStart, LocalStart, MbarrierChange,
-    MbarrierEvent, MemoryAddress, MemoryOwner, PlainRead, PreparedLaunch, Warp, Wgmma, WgmmaEvent,
+    AccessEvent, AccessKind, BlockId, CopyEvent, CopyKind, CopyStage, Issue, IssuePoint, LANES, LaneMask, LaunchStart, LocalStart,
+    MbarrierChange, MbarrierEvent, MemoryAddress, MemoryOwner, PlainRead, PreparedLaunch, Warp, Wgmma, WgmmaEvent,
 };
 use crate::program::operands::RegisterOperand;
 use crate::program::{Program, map};
@@ -119,6 +119,12 @@ impl Memory {
         }
         let block = self.blocks.get(block_id.block_slot as usize);
         block.is_some_and(|block| block.number == block_id.number && block.shared.contains(low, span))
+    }
+
+    /// Bytes of the shared memory of a block that were all written; none before its first access.
+    pub fn written_of(&self, BlockId { number, block_slot }: BlockId) -> Option<Range<u64>> {
+        let block = self.blocks.get(block_slot as usize).filter(|block| block.number == number)?;
+        Some(block.shared.known())
     }
 
     /// Parameters of functions are passed without an access, so none is unwritten; but an undefined value can be stored there.

@@ -51,10 +51,12 @@ use reports::Reports;
 use crate::check::catalogue::FindingId;
 use crate::check::checker::{Checker, CheckerRow};
 use crate::check::finding::Finding;
+use crate::check::free_reads::FreeReads;
 use crate::check::reporter::Reporter;
 use crate::isa::{AtomicFn, Space};
 use crate::machine::{
-    AccessEvent, AccessKind, Event, EventKind, EventMask, LaunchEnd, LaunchStart, PlainRead, SyncEvent, SyncKind, WgmmaChange, WgmmaEvent,
+    AccessEvent, AccessKind, BlockId, Event, EventKind, EventMask, LaunchEnd, LaunchStart, PlainRead, SyncEvent, SyncKind, WgmmaChange,
+    WgmmaEvent,
 };
 use crate::program::{AtomicOp, Op, Pc, Program};
 
@@ -247,6 +249,10 @@ impl Checker for InitChecker {
 
     fn plain_read(&mut self, read: &PlainRead<'_>) -> bool {
         self.memory.is_read_written(read)
+    }
+
+    fn free_reads(&self, block_id: BlockId) -> Option<FreeReads> {
+        Some(FreeReads::of(self.memory.written_of(block_id)?))
     }
 
     fn end(&mut self, _end: &LaunchEnd, _fault: Option<FindingId>, to: &mut Reporter<'_>) {

@@ -87,6 +87,7 @@ use crate::base::WarpId;
 use crate::check::catalogue::FindingId;
 use crate::check::checker::{Checker, CheckerRow};
 use crate::check::deferred::DeferredFindings;
+use crate::check::free_reads::FreeReads;
 use crate::check::reachability::Reachability;
 use crate::check::reporter::Reporter;
 use crate::check::unordered_accesses::UnorderedAccesses;
@@ -266,6 +267,14 @@ impl Checker for RaceChecker {
             Space::Global => self.try_record_row_read(read),
             _ => self.try_leave_shared_read(read),
         }
+    }
+
+    fn free_reads(&self, block_id: BlockId) -> Option<FreeReads> {
+        self.may_leave_shared_reads(block_id).then(|| FreeReads::of(map::SHARED_RESERVED..u64::MAX))
+    }
+
+    fn free_read(&mut self, read: &PlainRead<'_>) -> bool {
+        self.unrecorded[read.block_id.block_slot as usize].push_shared_read(read)
     }
 
     fn as_any(&self) -> &dyn Any {

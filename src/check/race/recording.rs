@@ -15,7 +15,9 @@ use super::unrecorded::{UnrecordedAccess, span};
 use super::{RaceChecker, ShadowMemory, access_of, element_bytes, strength};
 use crate::base::WarpId;
 use crate::isa::{Ordering, Space};
-use crate::machine::{AccessEvent, AccessKind, CopyWait, FastPath, IssuePoint, LaneMask, PerLane, PlainRead, Proxy, SyncKind, Tick};
+use crate::machine::{
+    AccessEvent, AccessKind, BlockId, CopyWait, FastPath, IssuePoint, LaneMask, PerLane, PlainRead, Proxy, SyncKind, Tick,
+};
 use crate::order::{Block, Operation};
 use crate::program::map;
 
@@ -86,6 +88,13 @@ impl RaceChecker {
             return false;
         }
         unrecorded.push_shared_read(read)
+    }
+
+    /// True if all plain reads of the shared memory of a block can be left unrecorded until the next event.
+    pub(super) fn may_leave_shared_reads(&self, BlockId { number, block_slot }: BlockId) -> bool {
+        let is_there = self.hb.block(block_slot).is_some_and(|block| u64::from(block.number) == number) && self.hb.cluster() == 1;
+        let takes_reads = || !self.unrecorded[block_slot as usize].has_atomics();
+        self.fast_paths.has(FastPath::DelayedRecords) && is_there && self.is_ordered_after_recorded(block_slot) && takes_reads()
     }
 
     #[inline(never)]

@@ -125,7 +125,13 @@ fn units(address: u64, bytes: u64) -> impl Iterator<Item = (usize, u64)> {
 /// Adds the units of the `bytes` bytes from `address` on.
 #[inline(always)]
 fn add_units(accessed: &mut Units, address: u64, bytes: u64) {
-    units(address, bytes).for_each(|(word, bit)| accessed[word] |= bit);
+    let unit = |address: u64| (address / UNIT).min(UNITS - 1);
+    let (mut first, last) = (unit(address), unit(address + bytes - 1));
+    accessed[(first / 64) as usize] |= 1 << (first % 64);
+    while first < last {
+        first += 1;
+        accessed[(first / 64) as usize] |= 1 << (first % 64);
+    }
 }
 
 /// Bytes from the first that an access touches to its last.
@@ -180,6 +186,11 @@ impl UnrecordedAccesses {
         self.count == 0
     }
 
+    /// True if some are atomics.
+    pub fn has_atomics(&self) -> bool {
+        !self.atomics.pcs.is_empty()
+    }
+
     /// True if there is no room for more.
     pub fn are_full(&self) -> bool {
         self.count >= MAX_ACCESSES
@@ -198,11 +209,11 @@ impl UnrecordedAccesses {
         self.push(read, event);
     }
 
-    /// Adds a read of shared memory whose addresses make a tile by their shape; false, without effect, if they do not.
+    /// Adds a read of shared memory whose addresses make a tile by their shape; false, without effect, if they do not, or there is no room.
     #[inline(always)]
     pub fn push_shared_read(&mut self, read: &PlainRead<'_>) -> bool {
-        let Some(tile) = LaneTile::of_shape(read.shape, |lane| read.low + u64::from(read.deltas[lane])) else { return false };
-        assert!(!self.are_full(), "there is room for it");
+        let tile = LaneTile::of_shape(read.shape, |lane| read.low + u64::from(read.deltas[lane]));
+        let Some(tile) = tile.filter(|_| !self.are_full()) else { return false };
         add_units(&mut self.read, read.low, read.span);
         self.put(UnrecordedAccess::of(read), Addresses::Tile(tile));
         true
@@ -309,7 +320,7 @@ impl UnrecordedAccesses {
 
     /// True if an atomic may access the `bytes` bytes from `address` on.
     pub fn may_change(&self, address: u64, bytes: u64) -> bool {
-        !self.atomics.pcs.is_empty() && includes(&self.changed, address, bytes)
+        self.has_atomics() && includes(&self.changed, address, bytes)
     }
 
     /// True if a read may access the `bytes` bytes from `address` on.

@@ -274,6 +274,7 @@ fn start_warp(start: &mut Warp, program: &Program, prepared: &PreparedLaunch, (w
 }
 
 /// The lanes in which `source` is true, in the frame at `frame`.
+#[inline(always)]
 pub fn predicate(registers: &Registers, frame: FrameBase, source: PredSrc) -> LaneMask {
     match source {
         PredSrc::Const(value) => {
