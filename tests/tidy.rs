@@ -83,7 +83,11 @@ const LAYERS: &[Layer] = &[
         what: "checkers: they observe a run and report findings",
         uses: &["base", "isa", "program", "flow", "cfg", "order", "machine"],
     },
-    Layer { name: "dwarf", what: "debug data of compilers, out of the text: scopes, variables, types", uses: &["base", "isa", "program"] },
+    Layer {
+        name: "dwarf",
+        what: "debug data of compilers, out of the text: scopes, variables, types",
+        uses: &["base", "isa", "program", "flow", "cfg"],
+    },
     Layer {
         name: "ttgir",
         what: "Triton's intermediate code: the operations of a kernel, and the layouts of its tensors",

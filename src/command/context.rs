@@ -72,6 +72,13 @@ impl Context<'_> {
             .map_err(|error| argument.shifted_error(error.at(0..argument.text.len())))
     }
 
+    /// The same for stops: as in gdb, the name of a function means where its body begins.
+    pub fn locate_stops(&self, argument: &ArgumentText) -> Result<Resolved, CommandError> {
+        let found = self.locate_all(argument)?;
+        let is_name = matches!(Location::parse(&argument.text), Ok(Location::Name { .. }));
+        Ok(if is_name { found.in_bodies(self.session.program()) } else { found })
+    }
+
     /// The parsed expression.
     pub fn expression(&self, argument: &ArgumentText) -> Result<Expression, CommandError> {
         Expression::parse(&argument.text).map_err(|error| {

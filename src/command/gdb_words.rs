@@ -126,7 +126,6 @@ pub const GDB_WORDS: &[GdbWord] = &[
     needless("info sharedlibrary", "all code is in one module: 'info functions' lists it"),
     needless("info files", "'info source' names the files of an instruction, 'info allocations' what lies in memory"),
     needless("info sources", "'info source' names the files of an instruction, 'list FILE.cu:LINE' shows a text"),
-    needless("info types", "'ptype EXPRESSION' says a type; 'type' lists the arrays that are declared by the byte"),
     needless("info win", "'layout' shows panes: F6 goes from one to the next, Alt+z shows one alone"),
     elsewhere("info copying", "'info' lists what there is; the license lies beside the program's source"),
     elsewhere("info modules", "all code is in one module: 'info functions' lists it"),

@@ -1,16 +1,37 @@
 //! The displays, shown at every stop: the session's list of arguments of `display`. Numbers count from 1 and are never used again.
 
+use std::ops::Range;
+
 use super::eval_context::EvalContext;
 use super::expression::{Expression, ObjectsOfLanes};
 use super::session::{InterruptCheck, Session};
+use super::source_names;
 use super::source_names::values::UNDEFINED;
 use super::target::Target;
 use super::value::{Format, Shown, Value, ValueText};
 use super::view::{Examine, Shape, examine, undefined_lanes};
 use crate::machine::LaneMask;
 
-/// All displays, evaluated in a context.
-pub fn shown(displays: &[String], context: &EvalContext<'_>) -> Vec<Shown> {
+/// The instructions of the scope of an expression that is displayed, the innermost of those of its variables; none if it names none.
+pub fn scope_of(expression: &Expression, context: &EvalContext<'_>) -> Option<Vec<Range<u32>>> {
+    let frame = context.frame().ok()?;
+    let code = |name: &str| {
+        let variable = source_names::find(context, Some(&frame), name.split('.').next().unwrap_or(name))?;
+        Some(variable.info.scopes[variable.scope?].code.clone())
+    };
+    let codes = expression.names().into_iter().filter_map(code);
+    codes.min_by_key(|code| code.iter().map(|range| range.end - range.start).sum::<u32>())
+}
+
+/// True if the selected frame is in the scope of display `number`: elsewhere other variables have these names, as in gdb.
+fn is_in_scope(session: &Session, number: usize, context: &EvalContext<'_>) -> bool {
+    let scope = session.display_scopes.get(number - 1).and_then(Option::as_ref);
+    let is_there = |scope: &Vec<Range<u32>>| context.frame().is_ok_and(|frame| scope.iter().any(|code| code.contains(&frame.position().0)));
+    scope.is_none_or(is_there)
+}
+
+/// All displays whose variables are in scope, evaluated in a context.
+pub fn shown(session: &Session, context: &EvalContext<'_>) -> Vec<Shown> {
     let row = |(number, what): (usize, &str)| {
         let (format, text) = parts(what);
         let value = evaluated(text, context);
@@ -18,13 +39,13 @@ pub fn shown(displays: &[String], context: &EvalContext<'_>) -> Vec<Shown> {
         let value = value.and_then(|value| value.text(format, context));
         Shown { number, what: what.to_string(), value, undefined }
     };
-    numbered(displays).map(row).collect()
+    numbered(&session.displays).filter(|(number, _)| is_in_scope(session, *number, context)).map(row).collect()
 }
 
 impl Session {
     /// All displays for the focused thread. What it has not written of local memory is shown as such.
     pub fn shown_displays(&mut self, interrupt: &mut dyn InterruptCheck) -> Vec<Shown> {
-        let mut rows = shown(&self.displays, &self.eval_context());
+        let mut rows = shown(self, &self.eval_context());
         for row in &mut rows {
             let (format, text) = parts(&row.what);
             let unset = Expression::parse(text).ok().and_then(|expression| self.unset_reference(&expression, interrupt));
@@ -49,7 +70,12 @@ impl Session {
                     }
                     continue;
                 }
-                Ok(Evaluated::Value(..)) | Err(_) => continue,
+                Err(_) => {
+                    let format = if let Manner::In(format) = format { Some(format) } else { None };
+                    row.value = self.last_known(text, format, interrupt).map_or_else(|| row.value.clone(), |last| Ok(last.text()));
+                    continue;
+                }
+                Ok(Evaluated::Value(..)) => continue,
             }
             row.value = value.and_then(|value| value.text(format, &self.eval_context()));
         }

@@ -49,6 +49,8 @@ pub struct EvalContext<'a> {
     pub names_as_in_source: bool,
     /// The tensors of Triton's code, if names of the source are looked up.
     pub tensor_data: Option<&'a LazyTensors>,
+    /// The last values of variables that have none now, if they stand for them.
+    pub last_values: Option<&'a BTreeMap<String, Vec<u8>>>,
 }
 
 /// The type of a buffer that the launch made.
@@ -202,6 +204,7 @@ impl<'a> EvalContext<'a> {
             source_texts: None,
             names_as_in_source: false,
             tensor_data: None,
+            last_values: None,
         }
     }
 

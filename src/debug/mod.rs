@@ -12,6 +12,7 @@
 
 pub mod argument;
 pub mod arrays;
+pub mod body;
 pub mod branches;
 pub mod branching;
 pub mod breakpoints;

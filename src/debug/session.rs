@@ -1,6 +1,7 @@
 //! One debugging session: a recorded run, the position of the user in it, and its breakpoints and displays.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::arrays::{self, ArrayType};
@@ -52,6 +53,8 @@ pub struct Session {
     pub marks: Marks,
     /// The arguments of `display`, shown at every stop; an entry is empty after `undisplay`.
     pub displays: Vec<String>,
+    /// The scopes of the displays, in which they are shown; a display without one is shown everywhere.
+    pub display_scopes: Vec<Option<Vec<Range<u32>>>>,
     /// The roles of warps.
     pub roles: Roles,
     /// The values under names with a `$`.
@@ -179,6 +182,7 @@ impl Session {
             breakpoints: Breakpoints::default(),
             marks: Marks::default(),
             displays: Vec::new(),
+            display_scopes: Vec::new(),
             roles: Roles::default(),
             kept: KeptValues::default(),
             opened_launch,
@@ -481,6 +485,7 @@ impl Session {
         let timeline = Timeline::new(Arc::clone(&self.program), case, options, saved.inputs).map_err(|error| error.to_string())?;
         (self.timeline, self.settings, self.breakpoints) = (timeline, settings, breakpoints);
         (self.marks, self.displays, self.roles, self.focus) = (saved.marks, saved.displays, saved.roles, saved.focus);
+        self.display_scopes.clear();
         (self.navigation, self.earlier) = (NavigationHistory::default(), None);
         self.visits.clear();
         self.branches = Branches::default();

@@ -2,7 +2,8 @@
 //!
 //! A compiler writes its debug data as text: `.section .debug_info { .b8 1, 2 .b64 $L__tmp3 .. }`. [`section`] evaluates it to bytes, in
 //! which a label is the address of its instruction and a variable has an address of its own ([`address`]). [`reader`] reads the bytes as a
-//! [`DebugInfo`]: scopes with variables, their types, and their locations, which [`location`] decodes and evaluates.
+//! [`DebugInfo`]: scopes with variables, their types, and their locations, which [`location`] decodes and evaluates and
+//! [`paths`] follows along the paths of threads.
 //!
 //! Nothing is read before it is used: [`LazyDebugInfo`] reads the sections when a name is looked up for the first time.
 
@@ -13,6 +14,7 @@ mod error;
 mod lazy;
 mod location;
 mod model;
+mod paths;
 mod reader;
 mod scope_index;
 mod scopes;

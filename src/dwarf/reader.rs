@@ -11,7 +11,7 @@ use super::error::DwarfError;
 use super::model::DebugInfo;
 use super::scope_index::ScopeIndex;
 use super::section::{LINES, Sections};
-use super::{scopes, types};
+use super::{paths, scopes, types};
 use crate::base::{SourceId, Span};
 use crate::program::Program;
 
@@ -26,6 +26,7 @@ pub(super) fn read(program: &Program) -> DebugInfo {
             info.problems.push(error);
         }
     }
+    paths::follow(program, &mut info);
     info.index = ScopeIndex::new(&info.scopes);
     info
 }

@@ -1,8 +1,7 @@
 //! The immutable executable form of a module, which `sema` builds and all later layers read.
 //!
 //! All code of a module is in one vector; a [`Pc`] is an index into it, so code addresses have the order of the text. Operands are register
-//! slots ([`operand`](self)), addresses are numbers ([`map`]), and names, spans and lines are in separate tables, used only for
-//! diagnostics and display.
+//! slots ([`operand`](self)), addresses are numbers ([`map`]); names, spans and lines, for display, have tables of their own.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -16,6 +15,7 @@ mod names;
 mod op;
 mod operand;
 pub mod operands;
+pub mod registers;
 mod statement;
 mod tensor_map;
 mod texels;
@@ -35,6 +35,7 @@ pub use inlined::{InlinedCall, InlinedFunctionId};
 pub use matrix::{FragmentAccess, MatrixId, MatrixMultiply, MatrixOp, MultiplyKind, MultiplyMode, RowsAccess};
 pub use names::{
     demangled, is_called, is_debug_label, listed_name, parameter_types, plain_name, qualified_name, short_name, shown_name, source_name,
+    visible,
 };
 pub use op::*;
 pub use operand::{Address, Bank, Base, Dst, Location, PredSrc, Src, SrcKind};
@@ -147,6 +148,8 @@ pub struct Program {
     pub sources_text: Sources,
     /// The texts of the module itself: one, or those of the linked modules, in order.
     pub modules: Vec<SourceId>,
+    /// True if a module says that it is for debuggers (`.target sm_90, debug`), as those of `nvcc -G` do.
+    pub is_debug: bool,
     /// The `.section` directives with debug data, whole, in order.
     pub debug_sections: Vec<Span>,
 }
@@ -569,16 +572,5 @@ impl Program {
         let Some(span) = self.spans.get(pc.index()) else { return "?".to_string() };
         let file = self.sources_text.file(span.source);
         format!("{}:{}", file.short_name(), file.line_of(span.start))
-    }
-
-    /// The contraction whose second operation is the instruction at `second`, if any.
-    pub fn contraction_into(&self, second: Pc) -> Option<Contraction> {
-        let index = self.contractions.binary_search_by_key(&second, |contraction| contraction.second).ok()?;
-        self.contractions.get(index).copied()
-    }
-
-    /// The contractions whose first operation is the instruction at `first`, in order of the second ones.
-    pub fn contractions_from(&self, first: Pc) -> impl Iterator<Item = Contraction> {
-        self.contractions.iter().filter(move |contraction| contraction.first == first).copied()
     }
 }

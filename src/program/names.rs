@@ -263,6 +263,31 @@ impl super::Program {
     }
 }
 
+/// What `name` denotes in the function `around`, of things with names of the module or of the source: as in C++, one of the innermost
+/// namespace or class around the function that has it, or outside of all; `::name` is only outside. What is nowhere there is the only one
+/// that is called so ([`is_called`]).
+pub fn visible<'n, T: Copy>(all: impl Iterator<Item = (T, &'n str)> + Clone, around: Option<&str>, name: &str) -> Option<T> {
+    let (name, is_outside) = name.strip_prefix("::").map_or((name, false), |name| (name, true));
+    let name = without_space(&name.replace(ANONYMOUS, ""));
+    let identifier = name.split('<').next()?.rsplit("::").next()?;
+    let may_be = all.filter(|(_, other)| other.contains(identifier));
+    let names: Vec<(T, &str, String)> =
+        may_be.map(|(it, other)| (it, other, without_space(&shown_name(other).replace(ANONYMOUS, "")))).collect();
+    let around = around.filter(|_| !is_outside).map(|around| shown_name(around).replace(ANONYMOUS, "")).unwrap_or_default();
+    let around = without_space(&around);
+    let outer = around.match_indices("::").collect::<Vec<_>>().into_iter().rev().map(|(at, colons)| &around[..at + colons.len()]);
+    for namespace in outer.filter(|outer| is_component_start(&around, outer.len())).chain([""]) {
+        if let Some((it, ..)) = names.iter().find(|(.., own)| own.strip_prefix(namespace) == Some(&*name)) {
+            return Some(*it);
+        }
+    }
+    let mut called = names.iter().filter(|(_, other, _)| !is_outside && is_called(other, &name));
+    called.next().filter(|_| called.next().is_none()).map(|(it, ..)| *it)
+}
+
+/// The namespace without a name, before a name in it.
+const ANONYMOUS: &str = "(anonymous namespace)::";
+
 /// The identifier that every mangled form of the function `name` contains: `scale` for `void lin::scale<float>(float*, int)`; empty if
 /// there is none.
 fn identifier_of(name: &str) -> Option<&str> {
@@ -281,7 +306,14 @@ impl Demangled {
         let [full, signature, qualified] = [&self.full, &self.signature, &self.qualified].map(|text| without_space(text));
         let (bare, params) = (without_arguments(&qualified), signature.strip_prefix(&*qualified).unwrap_or(""));
         let all = [bare.to_string(), format!("{bare}{params}"), signature, qualified];
-        name == full || all.iter().any(|other| other.ends_with(name) && is_component_start(other, other.len() - name.len()))
+        let ends_so = |other: &String| other.ends_with(name) && is_component_start(other, other.len() - name.len());
+        // `Vec::dot` of `Vec<float, 3>::dot`, and the first arguments of several.
+        let plain = || !super::Program::names_operator(&self.qualified) && ends_so(&without_all_arguments(&all[3]));
+        let begins_so = || {
+            let first = format!("{},", name.strip_suffix('>')?);
+            all[3].find(&first).filter(|at| first.contains('<') && is_component_start(&all[3], *at))
+        };
+        name == full || all.iter().any(ends_so) || plain() || begins_so().is_some()
     }
 }
 
@@ -303,6 +335,18 @@ fn without_arguments(qualified: &str) -> &str {
         Some((at, '<')) if at > 0 && qualified.ends_with('>') => &qualified[..at],
         Some(_) | None => qualified,
     }
+}
+
+/// `lin::Vec::dot` for `lin::Vec<float>::dot<int>`.
+fn without_all_arguments(qualified: &str) -> String {
+    let mut depth = 0_i64;
+    let outside = |c: &char| {
+        depth += i64::from(*c == '<');
+        let is_outside = depth == 0;
+        depth -= i64::from(*c == '>');
+        is_outside
+    };
+    qualified.chars().filter(outside).collect()
 }
 
 fn without_space(text: &str) -> String {
@@ -332,7 +376,35 @@ pub fn is_debug_label(label: &str) -> bool {
 mod tests {
     use super::{
         demangled, is_called, is_signature, listed_name, parameter_types, plain_name, qualified_name, short_name, shown_name, source_name,
+        visible,
     };
+
+    #[test]
+    fn names_mean_what_the_innermost_namespace_has() {
+        let names =
+            ["bias", "_ZN3net4biasE", "_ZN3net5inner4biasE", "_ZN3net5inner4onlyE", "_Z5scaleIiE", "_Z5scaleIfE", "_ZN12_GLOBAL__N_13ownE"];
+        let meant = |around, name| visible(names.iter().map(|name| (*name, *name)), around, name);
+        assert_eq!(meant(Some("_ZN3net5inner6kernelEPi"), "bias"), Some("_ZN3net5inner4biasE"));
+        assert_eq!(meant(Some("_ZN3net6kernelEPi"), "bias"), Some("_ZN3net4biasE"));
+        assert_eq!(meant(Some("_ZN3net6kernelEPi"), "inner::bias"), Some("_ZN3net5inner4biasE"));
+        assert_eq!(meant(Some("_ZN3net6kernelEPi"), "::bias"), Some("bias"));
+        assert_eq!(meant(Some("_ZN5other6kernelEPi"), "bias"), Some("bias"));
+        assert_eq!(meant(None, "net::bias"), Some("_ZN3net4biasE"));
+        assert_eq!(meant(None, "::only"), None);
+        assert_eq!(meant(None, "only"), Some("_ZN3net5inner4onlyE"));
+        assert_eq!(meant(None, "scale<float>"), Some("_Z5scaleIfE"));
+        assert_eq!(meant(None, "scale"), None);
+        assert_eq!(meant(None, "(anonymous namespace)::own"), Some("_ZN12_GLOBAL__N_13ownE"));
+        assert_eq!(meant(None, "own"), Some("_ZN12_GLOBAL__N_13ownE"));
+    }
+
+    #[test]
+    fn arguments_of_templates_may_be_left_out() {
+        let dot = "_ZNK3VecIfLi3EE3dotERKS0_";
+        assert!(is_called(dot, "Vec::dot") && is_called(dot, "dot") && is_called(dot, "Vec<float, 3>::dot"));
+        assert!(is_called("_Z2tkIiLi2EEvPT_S0_", "tk<int>") && !is_called("_Z2tkIiLi2EEvPT_S0_", "tk<float>"));
+        assert!(!is_called("_Z2tkIiLi2EEvPT_S0_", "k<int>") && !is_called(dot, "Ve::dot"));
+    }
 
     #[test]
     fn mangled_names_have_the_types_of_parameters() {

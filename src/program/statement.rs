@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{FuncId, Pc, Program, SpecialRef, VarId};
+use super::{Contraction, FuncId, Pc, Program, SpecialRef, VarId};
 use crate::base::{Span, define_id, without_comments};
 use crate::isa::Matched;
 
@@ -69,6 +69,17 @@ pub struct Mention {
 }
 
 impl Program {
+    /// The contraction whose second operation is the instruction at `second`, if any.
+    pub fn contraction_into(&self, second: Pc) -> Option<Contraction> {
+        let index = self.contractions.binary_search_by_key(&second, |contraction| contraction.second).ok()?;
+        self.contractions.get(index).copied()
+    }
+
+    /// The contractions whose first operation is the instruction at `first`, in order of the second ones.
+    pub fn contractions_from(&self, first: Pc) -> impl Iterator<Item = Contraction> {
+        self.contractions.iter().filter(move |contraction| contraction.first == first).copied()
+    }
+
     /// The parts of the statement at `pc`; `None` for the closing brace of a function.
     pub fn statement(&self, pc: Pc) -> Option<&Statement> {
         self.statements.get(pc.index())?.as_ref()

@@ -67,6 +67,7 @@ impl<'a> ModuleBuilder<'a> {
             version: header.version,
             target: header.target,
             address_bits: header.address_bits,
+            is_debug: header.is_debug,
             map,
             functions: index.functions.iter().map(|entry| undeclared(entry.name)).collect(),
             ..Program::default()

@@ -1,4 +1,4 @@
-//! What cuda-gdb 13.0 says of forty kernels that `nvcc -G` has compiled, at each line, on an H100: `fixtures/cuda_gdb/*.gdb`.
+//! What cuda-gdb 13.0 says of some forty kernels that `nvcc -G` has compiled, at each line, on an H100: `fixtures/cuda_gdb/*.gdb`.
 //!
 //! ```text
 //! kernel c_recursion                    a kernel, stepped line by line
@@ -6,8 +6,9 @@
 //!  0 m = 4                              what 'info locals' and 'info args' say for a thread of the warp
 //! ```
 //!
-//! Addresses of buffers are offsets; other addresses are left out, and functions. What cuda-gdb says of a variable before it is assigned is not compared:
-//! it shows what the memory or the register held before.
+//! Addresses of buffers are offsets; other addresses are left out, and functions. What cuda-gdb says of a variable before it is assigned is
+//! not compared: it shows what the memory or the register held before. The recordings leave out what is false, of variables whose location
+//! in the data is that of another path (`i` of `f.cu` after the loop, `k` in line 25, `v` and `s` of `g.cu` in line 20).
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot read its fixture fails")]
 
@@ -22,7 +23,7 @@ fn folder() -> PathBuf {
 }
 
 /// The files.
-const FILES: [&str; 5] = ["a", "b", "c", "d", "e"];
+const FILES: [&str; 7] = ["a", "b", "c", "d", "e", "f", "g"];
 
 /// Variables that are declared without a value, by the statement after which they are whole; of a statement in a loop, after the loop.
 const ASSIGNED_AFTER: &[(&str, &str, &str)] = &[
@@ -153,7 +154,7 @@ fn normal(text: &str) -> String {
     if let Some(name) = ptxdbg::program::demangled(text) {
         return name;
     }
-    let text = &text.replace("__b_4Base", "<Base>");
+    let text = &text.replace("__b_4Base", "<Base>").replace("__b_1B", "<B>").replace("__b_1M", "<M>");
     let parts = text.split_inclusive([' ', ',', '}']).map(|part| {
         let digits = part.trim_end_matches([' ', ',', '}']);
         match digits.parse::<f32>() {

@@ -31,8 +31,17 @@ pub fn set_variable(context: &mut Context<'_>, call: &Call) -> Answer {
     assign(context, call.required("PLACE = VALUE")?)
 }
 
-/// The answer to an expression of `print` that assigns, `i = 3`; none if it does not.
+/// The answer to an expression of `print` that assigns, `i = 3`, `++i`, `i++`; none if it does not.
 pub fn assigned(context: &mut Context<'_>, argument: &ArgumentText) -> Result<Option<Outcome>, CommandError> {
+    if let Some((place, operator, is_after)) = stepped(argument) {
+        let before = context.value(&place)?;
+        let sum = ArgumentText { text: format!("{} {operator}= 1", place.text), start: place.start };
+        let answer = assign(context, &sum)?;
+        let value = if is_after { before } else { context.value(&place)? };
+        let answer = if is_after { kept_value(context, argument.text.clone(), &value) } else { answer };
+        context.session.kept.keep(value);
+        return Ok(Some(answer));
+    }
     let Some(at) = assignment_sign(&argument.text) else { return Ok(None) };
     let answer = assign(context, argument)?;
     if let Ok(value) = context.value(&part(argument, 0, at - compound_operator(&argument.text[..at]).len())) {
@@ -118,6 +127,23 @@ pub fn assignment_sign(text: &str) -> Option<usize> {
     let is_shift = |at: usize| text[..at].ends_with("<<") || text[..at].ends_with(">>");
     let is_comparison = |at: usize, sign: &[char]| text[..at].ends_with(sign) && !is_shift(at) || text[at + 1..].starts_with('=');
     signs.into_iter().find(|at| !is_comparison(*at, &['=', '<', '>', '!']))
+}
+
+/// The place that `++x` or `x--` is about, its operator, and whether the operator stands after it: the value is then that before.
+fn stepped(argument: &ArgumentText) -> Option<(ArgumentText, char, bool)> {
+    let text = argument.text.trim_end();
+    let is_place = |place: &ArgumentText| {
+        let begins = place.text.starts_with(|c: char| c.is_alphabetic() || "_%$*(:".contains(c));
+        begins && !place.text.contains("++") && !place.text.contains("--")
+    };
+    ["++", "--"].into_iter().find_map(|sign| {
+        let operator = sign.chars().next()?;
+        let before = text.starts_with(sign).then(|| part(argument, sign.len(), text.len()));
+        let after = || text.ends_with(sign).then(|| part(argument, 0, text.len() - sign.len()));
+        let is_after = before.is_none();
+        let place = before.or_else(after).filter(is_place)?;
+        Some((place, operator, is_after))
+    })
 }
 
 /// The operator of `x += 1` that stands at the end of what is before the `=`; empty if none does.

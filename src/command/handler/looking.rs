@@ -26,7 +26,7 @@ use crate::debug::{FuncId, LaneMask};
 type Answer = Result<Outcome, CommandError>;
 
 pub fn print(context: &mut Context<'_>, call: &Call) -> Answer {
-    let argument = call.required("EXPRESSION")?;
+    let argument = &without_options(call.required("EXPRESSION")?);
     let format = format_of(context, call, argument)?;
     if let Some(assigned) = changing::assigned(context, argument)? {
         return Ok(assigned);
@@ -72,6 +72,22 @@ pub fn print(context: &mut Context<'_>, call: &Call) -> Answer {
     // The text of an object says which parts of it are undefined.
     let undefined = if names_its_bytes { LaneMask::NONE } else { undefined_lanes(context, argument) | without_value };
     Ok(Outcome::Value { what: argument.text.clone(), value, undefined, unrounded_uses, in_flight: in_flight(context, argument), bytes })
+}
+
+/// The expression without the options of gdb before it, as in `-pretty -- x`: they are about how objects are laid out.
+fn without_options(argument: &ArgumentText) -> ArgumentText {
+    let is_option = |word: &str| word.starts_with('-') || ["on", "off", "unlimited"].contains(&word) || word.parse::<u32>().is_ok();
+    let rest = argument.text.split_once("-- ").filter(|(before, _)| {
+        let mut words = before.split_whitespace().peekable();
+        before.ends_with(' ') && words.peek().is_some_and(|first| first.starts_with('-')) && words.all(is_option)
+    });
+    rest.map_or_else(
+        || argument.clone(),
+        |(_, rest)| {
+            let start = argument.start + argument.text.len() - rest.trim_start().len();
+            ArgumentText { text: rest.trim_start().to_string(), start }
+        },
+    )
 }
 
 /// The lanes that have not written the register or the local memory that an expression names.
@@ -207,6 +223,9 @@ pub fn display(context: &mut Context<'_>, call: &Call) -> Answer {
     if expression.objects_over_lanes(&eval_context).is_none() && !is_only_without_value() {
         context.value(argument)?;
     }
+    let scope = display::scope_of(&expression, &eval_context);
+    context.session.display_scopes.resize(context.session.displays.len(), None);
+    context.session.display_scopes.push(scope);
     context.session.displays.push(format!("{format}{}", argument.text));
     let mut shown = displays_now(context);
     Ok(Outcome::Displays(shown.pop().into_iter().collect()))

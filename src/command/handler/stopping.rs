@@ -20,7 +20,7 @@ type Answer = Result<Outcome, CommandError>;
 pub fn breakpoint(context: &mut Context<'_>, call: &Call, temporary: bool) -> Answer {
     let here = ArgumentText { text: String::new(), start: call.line.len() };
     let location = call.argument("LOCATION").unwrap_or(&here);
-    let resolved = context.locate_all(location)?;
+    let resolved = context.locate_stops(location)?;
     let note = resolved.note.clone();
     let (breakpoint, filter) = (Breakpoint::new(resolved.trigger(), first_argument(call)), threads(context, call)?);
     add(context, call, Breakpoint { temporary, filter, ..breakpoint }, note)
@@ -94,7 +94,7 @@ pub fn break_functions(context: &mut Context<'_>, call: &Call) -> Answer {
 pub fn clear(context: &mut Context<'_>, call: &Call) -> Answer {
     let here = ArgumentText { text: String::new(), start: call.line.len() };
     let location = call.argument("LOCATION").unwrap_or(&here);
-    let pcs = context.locate_all(location)?.pcs;
+    let pcs = context.locate_stops(location)?.pcs;
     let is_there = |breakpoint: &&Breakpoint| breakpoint.pcs().iter().any(|pc| pcs.contains(pc));
     let numbers: Vec<u32> = context.session.breakpoints.iter().filter(is_there).map(|breakpoint| breakpoint.number).collect();
     if numbers.is_empty() {
@@ -117,7 +117,7 @@ pub fn catch(context: &mut Context<'_>, call: &Call, temporary: bool) -> Answer 
 }
 
 pub fn logpoint(context: &mut Context<'_>, call: &Call) -> Answer {
-    let resolved = context.locate_all(call.required("LOCATION")?)?;
+    let resolved = context.locate_stops(call.required("LOCATION")?)?;
     let format = call.required("MESSAGE")?;
     let message = Some(LogMessage::parse(&format.text).map_err(|error| format.shifted_error(error))?);
     let (breakpoint, filter) = (Breakpoint::new(Trigger::Code(resolved.pcs), first_argument(call)), threads(context, call)?);

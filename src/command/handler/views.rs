@@ -114,9 +114,20 @@ pub fn backtrace(context: &mut Context<'_>, call: &Call) -> Answer {
     .map_err(thread_error)?;
     if full {
         stack.locals = view::locals_of(&eval_context, &stack);
+        complete_all(context, &mut stack);
     }
     name_last_values(context, &mut stack);
     shown(View::Stack(stack))
+}
+
+/// Completes the variables of all frames, as `info locals` does.
+fn complete_all(context: &mut Context<'_>, stack: &mut Stack) {
+    let focus = context.session.focus;
+    for (frame, rows) in stack.frames.iter().zip(&mut stack.locals) {
+        context.session.focus.frame = frame.number;
+        rows.iter_mut().for_each(|row| complete(context, row, None));
+    }
+    context.session.focus = focus;
 }
 
 /// Gives arguments that have no value at the instruction of their frame the last one, as `print` does.
@@ -266,6 +277,8 @@ fn registers_of(context: &Context<'_>, pattern: &ArgumentText, format: Option<Fo
 pub fn locals(context: &mut Context<'_>, call: &Call) -> Answer {
     let format = call.format()?;
     let mut rows = view::locals(&context.session.eval_context(), format).map_err(thread_error)?;
+    // 'info args' has the parameters.
+    rows.retain(|row| row.space != "param");
     rows.iter_mut().for_each(|row| complete(context, row, format));
     if rows.is_empty()
         && let Some(text) = view::no_locals(&context.session.eval_context())
@@ -277,6 +290,9 @@ pub fn locals(context: &mut Context<'_>, call: &Call) -> Answer {
 
 /// Shows of a variable what only the run so far says: what was not written of it, and the last value of one that has none here.
 fn complete(context: &mut Context<'_>, row: &mut LocalRow, format: Option<Format>) {
+    if row.is_hidden {
+        return;
+    }
     let expression = Expression::parse(&row.name).ok();
     if expression.is_some_and(|expression| context.session.unset_reference(&expression, context.interrupt).is_some()) {
         row.value = Ok(ValueText::Scalar(UNDEFINED.to_string()));
@@ -363,6 +379,16 @@ pub fn symbols_of(context: &mut Context<'_>, call: &Call, is_wanted: fn(&SymbolK
     let mut rows = view::symbols(&context.session.eval_context(), part);
     rows.retain(|row| is_wanted(&row.kind));
     shown(View::Symbols { rows, part: part.to_string() })
+}
+
+/// The types of the source whose names contain NAME.
+pub fn types(context: &mut Context<'_>, call: &Call) -> Answer {
+    let part = call.text("NAME").unwrap_or_default();
+    let names = view::types_of_source(&context.session.eval_context(), part);
+    let none = || {
+        if part.is_empty() { "the module has no debug data with types".to_string() } else { format!("no type's name contains '{part}'") }
+    };
+    Ok(Outcome::Text(if names.is_empty() { none() + "\n" } else { names.iter().map(|name| format!("{name}\n")).collect() }))
 }
 
 /// What is called NAME, and where it is.

@@ -35,7 +35,8 @@ pub const COMMANDS: &[CommandSpec] = &[
         suffix: Suffix::Examine,
         summary: "Show memory",
         help: "Shows memory from an address on. After the slash come the number of units, the format (as for print) and the unit: b 1 \
-            byte, h 2, w 4, g 8. Without a unit, elements are those of the variable or buffer that the address is in. Without an \
+            byte, h 2, w 4, g 8; a character (c) is a byte. Without a unit, elements are those of the variable or buffer that the address \
+            is in. Without an \
             address goes on where it ended. A 32-bit value that is an address of the block's shared memory alone is taken as one.",
         examples: &["x/8xw out", "x/4fw out"],
         repeats: Repeat::Continue,
@@ -47,7 +48,9 @@ pub const COMMANDS: &[CommandSpec] = &[
         args: &[ArgSpec::new("EXPRESSION", ArgKind::Expression).optional()],
         suffix: Suffix::Format,
         summary: "Show an expression at every stop",
-        help: "Shows the expression now and whenever the program stops. Without one, shows all displays.",
+        help: "Shows the expression now and whenever the program stops. Without one, shows all displays. What names variables of the \
+            source \
+            is shown where they are in scope.",
         examples: &["display %r1", "display/x %r1"],
         handler: handler::display,
         ..PLAIN
@@ -200,8 +203,8 @@ pub const COMMANDS: &[CommandSpec] = &[
         suffix: Suffix::Format,
         summary: "List the local variables of the selected frame",
         help: "Lists the variables of the source in scope in the selected frame, innermost scope first, with what holds them, their types \
-            and their values, if the module has debug data (nvcc -G, clang -g). If it has none, lists the .local variables and \
-            parameters of the function.",
+            and their values, if the module has debug data (nvcc -G, clang -g); those that another one of the same name hides, too. If it \
+            has none, lists the .local variables of the function.",
         examples: &["info locals"],
         handler: views::locals,
         ..PLAIN
@@ -359,6 +362,15 @@ pub const COMMANDS: &[CommandSpec] = &[
             'info scope' list those of the source.",
         examples: &["info variables"],
         handler: |context, call| views::symbols_of(context, call, |kind| matches!(kind, SymbolKind::Variable { .. })),
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "info types",
+        args: &[ArgSpec::new("NAME", ArgKind::Symbol).optional()],
+        summary: "List the types of the source",
+        help: "Lists the types that the debug data names, or those whose names contain a text. 'ptype NAME' shows one with its members.",
+        examples: &["info types"],
+        handler: views::types,
         ..PLAIN
     },
     CommandSpec {

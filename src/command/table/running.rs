@@ -76,7 +76,8 @@ pub const COMMANDS: &[CommandSpec] = &[
         args: &[LINE_UNIT, COUNT],
         summary: "Execute up to another line, into calls",
         help: "Executes until the focused lane stands on another line: of the source language where .loc names lines, else of PTX ('set \
-            step-by ptx' steps lines of PTX always). Steps into calls. 'step program' and 'next program' take every warp of the block \
+            step-by ptx' steps lines of PTX always). Steps into calls, up to the body of the function, and after a return on to the next \
+            line. 'step program' and 'next program' take every warp of the block \
             to another line, one after the other.",
         examples: &["step", "s 3", "step lane"],
         repeats: Repeat::Same,

@@ -18,7 +18,8 @@ pub const COMMANDS: &[CommandSpec] = &[
         summary: "Stop where threads are about to execute an instruction",
         help: "A location is a line of the PTX file (37) or of a source file (saxpy.cu:12), a label, a kernel or function, the number of \
             an instruction (*0x12, *saxpy+4), or all instructions of a form (op atom.*). Without one it is where the focused lane \
-            stands. A name that several functions have, as the instances of a template, means all of them: one breakpoint at each.\n\n\
+            stands. A name that several functions have, as the instances of a template, means all of them: one breakpoint at each. \
+            Of a module for debuggers (nvcc -G) the name of a function means where its body begins.\n\n\
             At an instruction it stops each warp that comes there, as gdb stops each thread. On a line of a source file it stops once \
             for each block and visit: where the first thread of the block comes to the line for the nth time, and not again for the \
             others that come there for the nth time; so does 'reverse-continue', and hits and ignored hits count visits. With a \

@@ -62,7 +62,10 @@ pub fn frame_of(text: &str, program: &Program, data: &LazyDebugInfo, pc: Pc) -> 
         }
         Ok(Location::Name { name, .. }) => {
             let calls = inlined::calls_at(program, data.get(program), pc);
-            calls.iter().position(|call| call.function.as_deref().is_some_and(|own| is_called(own, &name)))
+            let inlined = calls.iter().position(|call| call.function.as_deref().is_some_and(|own| is_called(own, &name)));
+            // The body of a function may begin with another one in the place of its call.
+            let own = program.function_at(pc).is_some_and(|id| is_called(&program.functions[id.index()].name, &name));
+            inlined.or(own.then_some(calls.len()))
         }
         Ok(_) | Err(_) => None,
     };

@@ -2,7 +2,8 @@
 
 use super::Trigger;
 use crate::debug::argument::ArgumentError;
-use crate::program::Pc;
+use crate::debug::body::begin_of_body;
+use crate::program::{Pc, Program};
 
 /// The instructions of a location.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +24,18 @@ impl Resolved {
     /// These instructions, which are no line of the source.
     pub fn at(pcs: Vec<Pc>) -> Self {
         Self { pcs, own: None, note: None, is_source_line: false, ambiguous: None }
+    }
+
+    /// The same, where the body of a function stands for its first instruction.
+    #[must_use]
+    pub fn in_bodies(mut self, program: &Program) -> Self {
+        let body = |pc: Pc| {
+            let function = program.function_at(pc).map(|id| &program.functions[id.index()]);
+            function.filter(|function| function.code.start == pc.0).map_or(pc, |function| begin_of_body(program, function))
+        };
+        self.pcs = self.pcs.into_iter().map(body).collect();
+        self.own = self.own.map(body);
+        self
     }
 
     /// The instruction that a command for one place means.

@@ -26,6 +26,9 @@ pub(super) fn over_lanes(expression: &Expression, context: &EvalContext<'_>, num
         _ => return None,
     };
     let mut evaluator = Evaluator::new(context);
+    if evaluator.counted(&expression.root).is_some() {
+        return None;
+    }
     match evaluator.referent(inner) {
         Ok(Referent::Source(object)) if is_aggregate(&object) != numbers => {}
         Ok(Referent::Slice(_)) if !numbers => {}

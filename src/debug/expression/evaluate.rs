@@ -164,6 +164,9 @@ impl<'a> Evaluator<'a> {
         if let Some(value) = self.kept_value(node)? {
             return Ok(value);
         }
+        if let Some(row) = self.counted(node) {
+            return self.objects(node, &row);
+        }
         if let Some(requested) = node.lanes() {
             self.refuse_lane_of_memory(node)?;
             return Ok(Value::Lanes(Box::new(self.over_lanes(node, requested, false)?)));
@@ -326,10 +329,11 @@ impl<'a> Evaluator<'a> {
     pub fn referent(&mut self, node: &Node) -> Evaluated<Referent<'a>> {
         match &node.kind {
             NodeKind::Name(name) => self.named(node, name),
-            NodeKind::Dereference(a) => {
-                let pointer = self.pointer(node, a)?;
-                self.target_of(node, &pointer)
-            }
+            NodeKind::Dereference(a) => match self.pointer(node, a)? {
+                // As in C, a function is what a pointer to it points to.
+                function @ Scalar { ty: Type::Function, .. } => Ok(Referent::Value(function)),
+                pointer => self.target_of(node, &pointer),
+            },
             NodeKind::Member(a, name) => self.member(node, a, name),
             NodeKind::SourceCast(ty, a) => self.source_cast(node, ty, a),
             NodeKind::Index(operands) => self.index(node, &operands[0], &operands[1]),
@@ -406,10 +410,6 @@ impl<'a> Evaluator<'a> {
                 Err(EvaluationError { column: node.at, reason })
             }
         }
-    }
-
-    fn unknown(&self, name: &str) -> Reason {
-        Reason::Unknown { name: name.to_string(), hint: self.has_hints.then(|| scope::hint(&self.context, name)).flatten() }
     }
 
     /// `%r7.x`: the first of the numbers that a register of a packed type holds, `.y` the second; none if it is no register.

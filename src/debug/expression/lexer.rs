@@ -1,7 +1,8 @@
 //! The tokens of an expression.
 //!
 //! `%` is the remainder after an operand and starts a register elsewhere. Numbers are written as in C or in PTX: `0x1F`, `017`, `0b101`,
-//! `1.5f`, `0f3F800000`, `'a'`.
+//! `1.5f`, `0f3F800000`, `'a'`. A name of C++ is one token: `app::counter`, `::counter`, `(anonymous namespace)::counter`, `tv<int>`, and
+//! anything in quotes that is no character, `'scale(int)'`.
 
 use super::error::ExpressionError;
 use crate::debug::value::{Scalar, Type};
@@ -71,7 +72,11 @@ impl<'t> Lexer<'t> {
             return self.number();
         }
         if first == '\'' {
-            return self.character();
+            return self.quoted_name().map_or_else(|| self.character(), Ok);
+        }
+        let is_outer = self.rest().strip_prefix("::").is_some_and(|rest| rest.starts_with(is_name)) && !self.is_after_operand();
+        if is_outer || self.rest().starts_with(NAMELESS) {
+            return Ok(TokenKind::Name(self.name()));
         }
         if starts_register || first.is_alphabetic() || first == '_' || first == '$' {
             return Ok(TokenKind::Name(self.name()));
@@ -143,8 +148,13 @@ impl<'t> Lexer<'t> {
     /// A name, with a component such as `.x`; or `shared::cluster`, `app::counter`.
     fn name(&mut self) -> String {
         let start = self.at;
-        self.at += self.rest().chars().next().map_or(0, char::len_utf8);
+        self.at += match self.rest() {
+            rest if rest.starts_with(NAMELESS) => NAMELESS.len(),
+            rest if rest.starts_with("::") => 2,
+            rest => rest.chars().next().map_or(0, char::len_utf8),
+        };
         self.take(is_name);
+        self.at += self.arguments();
         if self.text[start..].starts_with('%') || self.rest().chars().nth(2).is_none_or(|c| !is_name(c)) {
             let mut component = self.rest().chars();
             if component.next() == Some('.')
@@ -159,8 +169,43 @@ impl<'t> Lexer<'t> {
         {
             self.at += 2;
             self.take(is_name);
+            self.at += self.arguments();
         }
         self.text[start..self.at].to_string()
+    }
+
+    /// The bytes of the template arguments that come next, `<int, 4>`: types and numbers, of which no comparison consists.
+    fn arguments(&self) -> usize {
+        let rest = self.rest();
+        let (mut depth, mut end) = (0_usize, None);
+        for (at, c) in rest.char_indices() {
+            match c {
+                '<' => depth += 1,
+                '>' if depth > 0 => depth -= 1,
+                c if depth > 0 && (is_name(c) || " ,:*".contains(c)) => {}
+                _ => break,
+            }
+            if depth == 0 {
+                end = Some(at + 1);
+                break;
+            }
+        }
+        let Some(end) = end.filter(|end| *end > 2) else { return 0 };
+        let words = rest[..end].split(|c: char| !is_name(c)).filter(|word| !word.is_empty());
+        let has_type =
+            words.clone().any(super::names::is_type_word) || words.clone().all(|word| word.starts_with(|c: char| c.is_ascii_digit()));
+        let is_compared = rest[end..].trim_start().starts_with(|c: char| is_name(c) || "%('.=".contains(c) && c != '(');
+        if has_type && !is_compared { end } else { 0 }
+    }
+
+    /// A name in quotes, as gdb has it: `'app::counter'`; none of a character.
+    fn quoted_name(&mut self) -> Option<TokenKind> {
+        let (name, _) = self.rest()[1..].split_once('\'')?;
+        let begins = name.starts_with(|c: char| c.is_alphabetic() || c == '_') || name.starts_with("::") || name.starts_with(NAMELESS);
+        (begins && name.chars().count() > 1).then(|| {
+            self.at += name.len() + 2;
+            TokenKind::Name(name.to_string())
+        })
     }
 
     fn number(&mut self) -> Result<TokenKind, ExpressionError> {
@@ -290,6 +335,9 @@ impl<'t> Lexer<'t> {
         ExpressionError { column, message, expected: expected.to_string() }
     }
 }
+
+/// What stands before a name in a namespace without one.
+const NAMELESS: &str = "(anonymous namespace)::";
 
 fn is_name(c: char) -> bool {
     c.is_alphanumeric() || c == '_' || c == '$'

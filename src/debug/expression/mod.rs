@@ -65,8 +65,8 @@ use super::edit::Edit;
 use super::eval_context::EvalContext;
 use super::focus::ThreadFilter;
 use super::target::Target;
-use super::value::{Format, Value, ValueText};
-use crate::isa::Space;
+use super::value::{Format, Scalar, Type, Value, ValueText};
+use crate::isa::{ScalarType, Space};
 
 impl Expression {
     /// Its value for the focused thread.
@@ -79,6 +79,17 @@ impl Expression {
 
     /// Its value for the focused thread, `value`, as `format` shows it: of a bit field its own bits, if the format shows bits.
     pub fn formatted(&self, value: &Value, format: Option<Format>, context: &EvalContext<'_>) -> ValueText {
+        // An address that is cast to a number is shown in digits.
+        let format = format.or(match (&self.root.kind, value) {
+            (NodeKind::AddressOf(_), Value::Scalar(Scalar { ty: Type::Function, .. })) => Some(Format::Address),
+            (NodeKind::Cast(cast, _), Value::Scalar(Scalar { ty: Type::Scalar(ScalarType::S64), .. })) if !cast.pointer => {
+                Some(Format::Decimal)
+            }
+            (NodeKind::Cast(cast, _), Value::Scalar(Scalar { ty: Type::Scalar(ScalarType::U64), .. })) if !cast.pointer => {
+                Some(Format::Unsigned)
+            }
+            _ => None,
+        });
         let shows_bits = format.is_some_and(Format::shows_bits);
         let field = if shows_bits { Evaluator::new(context).bit_field(targets::innermost(&self.root)) } else { None };
         field.map_or_else(|| value.text(context, format), |count| value.lowest_bits(count).text(context, format))

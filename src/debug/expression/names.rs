@@ -26,7 +26,9 @@ impl SourceTypeName {
     /// Splits `struct V **` into the name and its stars.
     pub fn of(text: &str) -> Self {
         let name = text.trim_end_matches(|c: char| c == '*' || c.is_whitespace());
-        Self { name: name.trim_start().to_string(), pointers: text[name.len()..].matches('*').count() }
+        let pointers = text[name.len()..].matches('*').count();
+        let words = name.split_whitespace().filter(|word| !QUALIFIERS.contains(word));
+        Self { name: words.collect::<Vec<&str>>().join(" "), pointers }
     }
 }
 
@@ -56,6 +58,9 @@ const C_TYPES: &[(&[&str], ScalarType)] = &[
     (&["__nv_bfloat16"], ScalarType::BF16), (&["__nv_bfloat162"], ScalarType::BF16x2),
     (&["__nv_fp8_e4m3"], ScalarType::E4M3), (&["__nv_fp8_e5m2"], ScalarType::E5M2),
 ];
+
+/// The words of C that qualify a type, which do not change what a value is.
+pub const QUALIFIERS: &[&str] = &["const", "volatile"];
 
 /// Words for spaces: those of PTX, and those that cuda-gdb writes after `@`.
 const SPACES: &[(&str, Space)] = &[
@@ -100,9 +105,29 @@ pub fn type_of(words: &[&str]) -> Option<ScalarType> {
     exact(&sorted).or_else(without_int)
 }
 
+/// What C++ calls a type of numbers.
+pub fn name_in_c(ty: ScalarType) -> Option<&'static str> {
+    Some(match ty {
+        ScalarType::Pred => "bool",
+        ScalarType::S8 => "char",
+        ScalarType::U8 => "unsigned char",
+        ScalarType::S16 => "short",
+        ScalarType::U16 => "unsigned short",
+        ScalarType::S32 => "int",
+        ScalarType::U32 => "unsigned int",
+        ScalarType::S64 => "long",
+        ScalarType::U64 => "unsigned long",
+        ScalarType::F32 => "float",
+        ScalarType::F64 => "double",
+        _ => return None,
+    })
+}
+
 impl std::fmt::Display for TypeName {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let space = self.space.map_or(String::new(), |space| format!("{} ", space.word()));
+        // Without the sign `const` is the word of C.
+        let sign = if self.space == Some(Space::Const) { "@" } else { "" };
+        let space = self.space.map_or(String::new(), |space| format!("{sign}{} ", space.word()));
         write!(f, "{space}{}{}", self.ty.word(), if self.pointer { "*" } else { "" })
     }
 }

@@ -56,8 +56,14 @@ impl<'a> Evaluator<'a> {
         let a = self.value(a)?;
         let space = if let Type::Pointer(space, _) | Type::SourcePointer(space, ..) = a.ty { space } else { Space::Generic };
         let bytes = u32::try_from(info.bytes(Some(to))).unwrap_or(0);
-        let address = operators::convert(&a, ScalarType::U64);
-        Ok(Referent::Value(Scalar::new(Type::SourcePointer(space, Some(to), bytes), address.bits)))
+        let address = operators::convert(&a, ScalarType::U64).bits as u64;
+        // As in C++, a pointer to an object becomes one to its base, and back; a null pointer stays one.
+        let from = if let Type::SourcePointer(_, from, _) = a.ty { from } else { None };
+        let into_base = types::base_offset(info, from, Some(to));
+        let out_of_base = || types::base_offset(info, Some(to), from).map(u64::wrapping_neg);
+        let moved = into_base.or_else(out_of_base).filter(|_| address != 0).unwrap_or(0);
+        let address = u128::from(address.wrapping_add(moved));
+        Ok(Referent::Value(Scalar::new(Type::SourcePointer(space, Some(to), bytes), address)))
     }
 
     /// A number as one of type `ty`.
@@ -121,6 +127,25 @@ impl<'a> Evaluator<'a> {
             return Err(refused(node, format!("'{text}' is of type {ty}, no pointer: there is nothing that it points to")));
         }
         self.value(a)
+    }
+
+    /// The objects that `x@3` is, as in gdb: three, from a variable of the source in memory on. Of one in a register it is the
+    /// value in that lane.
+    pub fn counted(&mut self, node: &Node) -> Option<Row<'a>> {
+        let NodeKind::Lanes(inner, lanes) = &node.kind else { return None };
+        let count = lanes.first() as u64;
+        if lanes.count() != 1 || count == 0 || inner.depends_on_lane() {
+            return None;
+        }
+        match self.referent(inner) {
+            // The parameters of a kernel are no row.
+            Ok(Referent::Source(first @ SourceObject { place: ObjectPlace::Memory(space, _), bits: None, .. }))
+                if space != Space::Param =>
+            {
+                Some(Row { first, count, stride: first.bytes() })
+            }
+            Ok(_) | Err(_) => None,
+        }
     }
 
     /// The elements from which a slice is taken: of an array, or of what a pointer points to.

@@ -6,8 +6,8 @@
 //! same half type stay that type. Results wrap. Dividing an integer by zero is an error. Shifts by the width or more are as in
 //! PTX: zeros, or copies of the sign.
 //!
-//! A cast converts the value, as in C; out of an integer type's range it saturates, as `cvt` does. From or to untyped and packed types
-//! it reinterprets the bits instead: `(f32)%r1` reads the bits of a `.b32` register as a float.
+//! A cast converts the value, as in C; out of the range of an integer of 32 or 64 bits it saturates, as `cvt` does. From or to untyped and
+//! packed types it reinterprets the bits instead: `(f32)%r1` reads the bits of a `.b32` register as a float.
 
 use super::tree::{BinaryOp, UnaryOp};
 use crate::debug::value::{Scalar, Type, number};
@@ -131,6 +131,10 @@ pub fn convert(a: &Scalar, ty: ScalarType) -> Scalar {
     }
     let bits = match (number::to_f64(from, a.bits), ty.kind() == TypeKind::Float) {
         (Some(value), true) => number::from_f64(ty, value).unwrap_or(a.bits),
+        // As in C++ on the hardware, by way of an integer of 32 bits.
+        (Some(value), false) if (8..32).contains(&ty.bits()) => {
+            saturated(value, if ty.kind() == TypeKind::Unsigned { ScalarType::U32 } else { ScalarType::S32 })
+        }
         (Some(value), false) => saturated(value, ty),
         (None, true) => {
             let value = number::to_integer(from, a.bits).unwrap_or(0);

@@ -38,13 +38,17 @@ pub fn parse(text: &str) -> Result<Node, ExpressionError> {
         let message = format!("an expression has at most {TOKENS_MAX} words");
         return Err(ExpressionError { column: *at, message, expected: "the end".to_string() });
     }
-    let mut parser = Parser { text, tokens, next: 0, depth: 0, below_star: false };
+    let mut parser = Parser { text, tokens: without_qualifiers(tokens), next: 0, depth: 0, below_star: false };
     let mut node = parser.expression()?;
     while parser.consume(",") {
         node = parser.expression()?;
     }
     match parser.peek() {
         TokenKind::End => Ok(node),
+        TokenKind::Sign("(") => {
+            let message = "functions of the program cannot be called here".to_string();
+            Err(ExpressionError { column: parser.at(), message, expected: "an operator or the end".to_string() })
+        }
         _ => Err(parser.error("an operator or the end")),
     }
 }
@@ -101,6 +105,7 @@ impl Parser<'_> {
     fn unary(&mut self) -> Parsed {
         self.descend()?;
         let at = self.at();
+        self.refuse_step()?;
         let operators = [("+", UnaryOp::Plus), ("-", UnaryOp::Minus), ("!", UnaryOp::Not), ("~", UnaryOp::Complement)];
         let operator = operators.into_iter().find(|row| *self.peek() == TokenKind::Sign(row.0));
         let kind = if let Some((sign, operator)) = operator {
@@ -124,6 +129,16 @@ impl Parser<'_> {
         };
         self.depth -= 1;
         Ok(Node { at, kind })
+    }
+
+    /// Refuses `++x` and `--x` as a part of an expression: `print` alone changes a variable so.
+    fn refuse_step(&self) -> Result<(), ExpressionError> {
+        let [Some(first), Some(second)] = [0, 1].map(|ahead| self.tokens.get(self.next + ahead)) else { return Ok(()) };
+        let (TokenKind::Sign(sign @ ("+" | "-")), true) = (&first.kind, first.kind == second.kind && second.at == first.at + 1) else {
+            return Ok(());
+        };
+        let message = format!("'{sign}{sign}' changes a variable, which only an expression that is nothing else does");
+        Err(ExpressionError { column: first.at, message, expected: format!("'{sign} {sign}' for the two signs") })
     }
 
     /// The type of the source in parentheses that come next, as a cast has it, and the number of its tokens.
@@ -166,6 +181,35 @@ impl Parser<'_> {
         let byte = |ahead: usize| self.tokens.get(self.next + ahead).map(|token| token.at);
         let text = self.text.get(byte(1)?..byte(at)?)?;
         Some((SourceTypeName::of(text), at + 1))
+    }
+
+    /// True if `static_cast<V*>(` or a cast like it comes next.
+    fn opens_cast_of_cpp(&self) -> bool {
+        let TokenKind::Name(name) = self.peek() else { return false };
+        let rest = CASTS.iter().find_map(|cast| name.strip_prefix(cast));
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('<'))
+    }
+
+    /// `static_cast<V*>(p)` as `(V*)(p)`.
+    fn cast_of_cpp(&mut self) -> Result<NodeKind, ExpressionError> {
+        let at = self.at();
+        let rest = &self.text[at..];
+        let (open, close) = (rest.find('<'), rest.find(">(").or_else(|| rest.find("> (")));
+        let (Some(open), Some(close)) = (open, close) else { return Err(self.error("a type in '<>' and the operand in parentheses")) };
+        let cast = format!("({}) 0", &rest[open + 1..close]);
+        let mut cast = parse(&cast).map_err(|error| ExpressionError { column: at + open + error.column, ..error })?.kind;
+        let end = at + close + 1;
+        while self.at() < end && *self.peek() != TokenKind::End {
+            self.next += 1;
+        }
+        self.expect("(", "'(' and the operand")?;
+        let inner = self.expression()?;
+        self.expect(")", "')'")?;
+        match &mut cast {
+            NodeKind::Cast(_, operand) | NodeKind::SourceCast(_, operand) => **operand = inner,
+            _ => return Err(self.error("a type in '<>'")),
+        }
+        Ok(cast)
     }
 
     /// `sizeof(V)`, `sizeof(x)`, `sizeof x`.
@@ -350,6 +394,7 @@ impl Parser<'_> {
                 self.next += 1;
                 NodeKind::Number(value)
             }
+            TokenKind::Name(_) if self.opens_cast_of_cpp() => self.cast_of_cpp()?,
             TokenKind::Name(name) => {
                 self.next += 1;
                 let aggregate = AGGREGATES.iter().find(|row| row.0 == name).filter(|_| *self.peek() == TokenKind::Sign("("));
@@ -519,6 +564,17 @@ impl Parser<'_> {
         };
         ExpressionError { column: self.at(), message: found, expected: expected.to_string() }
     }
+}
+
+/// The casts of C++ that have a name.
+const CASTS: &[&str] = &["static_cast", "reinterpret_cast", "const_cast"];
+
+/// The tokens without `const` and `volatile` of C: after an `@`, `const` is a state space.
+fn without_qualifiers(tokens: Vec<Token>) -> Vec<Token> {
+    let is_space = |at: usize| at > 0 && tokens[at - 1].kind == TokenKind::Sign("@");
+    let is_qualifier = |token: &Token| matches!(&token.kind, TokenKind::Name(name) if names::QUALIFIERS.contains(&name.as_str()));
+    let kept = tokens.iter().enumerate().filter(|(at, token)| !is_qualifier(token) || is_space(*at));
+    kept.map(|(_, token)| token.clone()).collect()
 }
 
 fn integer(value: u32) -> Scalar {

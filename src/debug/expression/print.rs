@@ -9,6 +9,8 @@ use crate::machine::LaneMask;
 pub(super) fn text(node: &Node) -> String {
     match &node.kind {
         NodeKind::Number(value) => number(value),
+        // As it is typed, in quotes.
+        NodeKind::Name(name) if name.ends_with(')') => format!("'{name}'"),
         NodeKind::Name(name) => name.clone(),
         NodeKind::Special(register) => SPECIAL_REGISTERS.get(*register).map_or("?", |row| row.name).to_string(),
         NodeKind::Convenience(word) => CONVENIENCES.iter().find(|row| row.1 == *word).map_or("?", |row| row.0).to_string(),

@@ -1,14 +1,17 @@
 //! Objects of the source in expressions: variables, members, elements and what pointers point to.
 
-use super::evaluate::{Evaluated, Evaluator, FollowedReference, Referent, failed, moved, refused};
+use super::evaluate::{Evaluated, Evaluator, FollowedReference, Reason, Referent, failed, moved, refused};
+use super::names;
 use super::tree::{Node, NodeKind};
 use crate::debug::eval_context::Frame;
 use crate::debug::file_line::source_line;
+use crate::debug::focus::Focus;
 use crate::debug::memory;
 use crate::debug::names::scope::{self, RegisterLocation};
 use crate::debug::source_names::values::number_of;
 use crate::debug::source_names::{self, ObjectError, ObjectPlace, SourceObject, types};
 use crate::debug::value::number;
+use crate::debug::value::text::function_type;
 use crate::debug::value::{Scalar, Type, Value};
 use crate::dwarf::{PointerKind, Type as SourceType, TypeId};
 use crate::isa::{ScalarType, Space, nearest};
@@ -58,12 +61,34 @@ impl<'a> Evaluator<'a> {
         Ok(source_names::enumerator(&self.context, name).map(Referent::Source))
     }
 
+    /// That nothing is called `name`, with what was probably meant.
+    pub fn unknown(&self, name: &str) -> Reason {
+        let hint = || self.frame_with(name).or_else(|| scope::hint(&self.context, name));
+        Reason::Unknown { name: name.to_string(), hint: self.has_hints.then(hint).flatten() }
+    }
+
+    /// The frame further out in which a variable has the name, in words.
+    fn frame_with(&self, name: &str) -> Option<String> {
+        let frames = self.context.frames().ok()?;
+        let is_of_frame = |frame: &Frame<'a>| {
+            let context = self.context.refocused(Focus { frame: self.context.number_of(frame).unwrap_or(0), ..self.context.focus });
+            source_names::find(&context, Some(frame), name).is_some_and(|variable| variable.scope.is_some())
+        };
+        let outer = frames.iter().enumerate().skip(self.context.focus.frame as usize + 1);
+        let number = outer.into_iter().find(|(_, frame)| is_of_frame(frame))?.0;
+        Some(format!("it is a variable of frame {number}, which 'frame {number}' selects"))
+    }
+
     /// The variable called `name`; a reference is what it refers to.
     fn variable(&self, node: &Node, name: &str) -> Evaluated<Option<SourceObject<'a>>> {
         let frame = self.own_frame();
         let Some(variable) = source_names::find(&self.context, frame, name) else { return Ok(None) };
         if !self.context.names_as_in_source && source_names::is_pointer_to_own_buffer(&self.context, frame, &variable) {
             return Ok(None);
+        }
+        if let Some(last) = self.context.last_values.and_then(|values| values.get(name)) {
+            let object = SourceObject { info: variable.info, ty: variable.variable.ty, place: ObjectPlace::Kept(last), bits: None };
+            return self.referred(node, object).map(Some);
         }
         let object = variable.object(&self.context, frame).map_err(|error| failed(node, error))?;
         if let ObjectPlace::Register(register) = &object.place
@@ -292,7 +317,15 @@ impl<'a> Evaluator<'a> {
             | Referent::Register(_)
             | Referent::Vector3(_)
             | Referent::Kept(_)
-            | Referent::Slice(..) => Ok(self.root(node)?.type_name(&self.context)),
+            | Referent::Slice(..) => match (self.root(node)?, self.context.debug_info()) {
+                (Value::Scalar(Scalar { ty: Type::Function, bits }), Some(_)) => {
+                    Ok(function_type(&self.context, bits as u64).unwrap_or_else(|| Type::Function.name()))
+                }
+                (Value::Scalar(Scalar { ty: Type::Scalar(ty), .. }), Some(_)) if !node.depends_on_lane() => {
+                    Ok(names::name_in_c(ty).map_or_else(|| Type::Scalar(ty).name(), str::to_string))
+                }
+                (value, _) => Ok(value.type_name(&self.context)),
+            },
         }
     }
 }

@@ -171,6 +171,11 @@ impl Node {
         }
     }
 
+    /// True if it is about several lanes, or about another one.
+    pub fn names_lanes(&self) -> bool {
+        matches!(self.kind, NodeKind::Lanes(..) | NodeKind::Aggregate(..)) || self.children().iter().any(Node::names_lanes)
+    }
+
     /// The lanes that all its `@` outside aggregates have in common; none without an `@`.
     pub fn lanes(&self) -> Option<LaneMask> {
         match &self.kind {

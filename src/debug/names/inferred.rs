@@ -6,7 +6,7 @@
 
 use std::sync::OnceLock;
 
-use super::registers::RegisterLocation;
+use super::scope::RegisterLocation;
 use crate::debug::arrays::ArrayTypes;
 use crate::isa::{ScalarType, TypeKind};
 use crate::program::operands::{Use, registers_of};

@@ -7,6 +7,5 @@ pub mod access;
 pub mod inferred;
 pub mod mbarriers;
 pub mod memory_name;
-mod registers;
 pub mod scope;
 pub mod symbols;

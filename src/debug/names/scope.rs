@@ -6,16 +6,16 @@
 //! kernel's parameter and a buffer have the same name, in PTX or in the source, as in a launch without a file, the name means the buffer,
 //! also after the kernel has ended: the parameter is only the buffer's address, `&NAME`.
 
-use super::registers::number_of;
-pub use super::registers::{RegisterLocation, register, register_of_slot, registers_called};
 use crate::debug::eval_context::{Buffer, EvalContext, Frame};
 use crate::debug::frame_scopes;
 use crate::debug::source_names;
 use crate::isa::{ScalarType, Space, nearest};
 use crate::machine::{FrameBase, Registers};
 use crate::program::operands::{Use, registers_of};
+use crate::program::registers::number_of;
+pub use crate::program::registers::{RegisterLocation, register, register_of_slot, registers_called};
 use crate::program::{
-    Bank, FuncId, Function, Param, ParamStorage, Pc, Program, Register, Variable, is_called, map, short_name, shown_name,
+    Bank, FuncId, Function, Param, ParamStorage, Pc, Program, Register, Variable, is_called, listed_name, map, short_name, shown_name,
 };
 
 /// A memory location with the type of its value.
@@ -323,6 +323,11 @@ pub fn hint(context: &EvalContext<'_>, name: &str) -> Option<String> {
     let called: Vec<_> = called.map(|variable| shown_name(&variable.name)).collect();
     if called.len() > 1 {
         return Some(format!("several variables are: {}", called.join(", ")));
+    }
+    let functions = context.program().functions_called(name);
+    if functions.len() > 1 {
+        let functions: Vec<_> = functions.iter().map(|id| listed_name(&context.program().functions[id.index()].name)).collect();
+        return Some(format!("several functions are: '{}'", functions.join("', '")));
     }
     let inlined =
         || context.program().inlined_functions.entries().any(|(_, other)| other.as_deref().is_some_and(|other| is_called(other, name)));

@@ -1,5 +1,6 @@
 //! Running forwards: continuing, and stepping a lane, warp, block or the grid while other warps are not scheduled.
 
+use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -171,22 +172,33 @@ impl Session {
             self.focus.frame -= 1;
             return Ok(StopInfo::because(Reason::Done));
         }
-        let (watched, from) = (Rc::clone(&places), Rc::clone(&here));
+        let watched = Rc::clone(&places);
+        // As in gdb, a step that comes back into the middle of a line goes on to the next.
+        let goes_on = matches!(self.settings.step_unit, StepUnit::Lane | StepUnit::Warp);
+        let from = RefCell::new((origin.depth, Rc::clone(&here)));
         let elsewhere = move |issue: &Issue| {
-            if issue.point.tick == start || over_calls && issue.depth > origin.depth {
+            let places = &watched;
+            let (depth, here) = from.borrow().clone();
+            if issue.point.tick == start || over_calls && issue.depth > depth {
                 return false;
             }
-            let (places, here) = (&watched, &from);
             let there = places.at(issue.point.pc);
-            match issue.depth.cmp(&origin.depth) {
+            match issue.depth.cmp(&depth) {
+                Ordering::Less if goes_on && places.is_within_line(issue.point.pc) => {
+                    *from.borrow_mut() = (issue.depth, there);
+                    false
+                }
                 Ordering::Less => true,
-                Ordering::Greater => there.line.is_some() && !there.skipped,
-                Ordering::Equal if there.is_inside(here) => {
+                Ordering::Greater => there.line.is_some() && !there.skipped && !places.is_before_body(issue.point.pc),
+                Ordering::Equal if there.is_inside(&here) => {
                     let called = here.calls.len();
                     let is_new_line = there.call_line(called).is_some_and(|line| Some(line) != here.line);
                     is_new_line && places.begins_call(issue.point.pc, called) || !over_calls && there.line.is_some()
                 }
-                Ordering::Equal => there.line.is_some() && (there.line != here.line || there.calls != here.calls),
+                Ordering::Equal => {
+                    let is_elsewhere = there.line != here.line || there.calls != here.calls;
+                    there.line.is_some() && is_elsewhere && !places.only_returns(issue.point.pc)
+                }
             }
         };
         let stop_info = self.step_before(elsewhere, interrupt);

@@ -3,12 +3,16 @@
 //! A compiler says at which instructions a variable has a place. The last value is that at the last instruction before the present at which
 //! the thread had one: the session goes back there and reads it.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::backward::{Choice, EarlierInstruction};
+use crate::debug::eval_context::EvalContext;
+use crate::debug::expression::Expression;
 use crate::debug::focus::Focus;
 use crate::debug::names::scope;
 use crate::debug::session::{InterruptCheck, Session};
 use crate::debug::source_names::{self, ObjectPlace, SourceVariable};
-use crate::debug::value::{Format, Value, ValueText};
+use crate::debug::value::{Format, SourceValue, ValueText};
 use crate::dwarf::{DebugInfo, Location, ScopeId};
 use crate::machine::Tick;
 use crate::program::Pc;
@@ -63,9 +67,28 @@ struct WithoutValue {
 }
 
 impl Session {
-    /// The last value of the variable `name` of the source for the focused thread; none if it has a value now, had none before, or the user
-    /// interrupts.
-    pub fn last_known(&mut self, name: &str, format: Option<Format>, interrupt: &mut dyn InterruptCheck) -> Option<LastKnown> {
+    /// The value of an expression for the focused thread with the last values of its variables that have none now, and the oldest of their
+    /// times; none if all have one, one had none before, or the user interrupts.
+    pub fn last_known(&mut self, text: &str, format: Option<Format>, interrupt: &mut dyn InterruptCheck) -> Option<LastKnown> {
+        // Of several lanes each would have a last value of its own.
+        let expression = Expression::parse(text).ok().filter(|expression| !expression.root().names_lanes())?;
+        let names = expression.names().into_iter().map(|name| name.split('.').next().unwrap_or(name).to_string());
+        let (mut values, mut times) = (BTreeMap::new(), Vec::new());
+        for name in names.collect::<BTreeSet<String>>() {
+            if let Some((value, time)) = self.last_of(&name, interrupt) {
+                values.insert(name, value.bytes);
+                times.push(time);
+            }
+        }
+        let time = times.into_iter().min()?;
+        let context = self.eval_context();
+        let context = EvalContext { last_values: Some(&values), ..context };
+        let value = expression.evaluate(&context).ok()?;
+        Some(LastKnown { value: expression.formatted(&value, format, &context), time })
+    }
+
+    /// The last value of the variable `name`, and its time; none if it has a value now, or had none before.
+    fn last_of(&mut self, name: &str, interrupt: &mut dyn InterruptCheck) -> Option<(SourceValue, Tick)> {
         let WithoutValue { variables, depth, unwritten } = self.without_value(name)?;
         let (now, focus) = (self.time(), self.focus);
         let data = self.debug_data.clone();
@@ -78,6 +101,11 @@ impl Session {
                     is_before_call = true;
                     Choice::Stop
                 }
+                // Before a thread came into the scope, another variable had the name, if any.
+                std::cmp::Ordering::Equal if is_same && !info.scopes[variables.scope].contains(past.pc) => {
+                    is_before_call = true;
+                    Choice::Stop
+                }
                 std::cmp::Ordering::Equal if is_same && variables.had_value(info, past.pc, unwritten.as_ref()) => Choice::Stop,
                 _ => Choice::Continue,
             }
@@ -86,15 +114,15 @@ impl Session {
         let value = time.and_then(|time| {
             self.return_to(time);
             self.focus = Focus { frame: 0, ..focus };
-            self.value_at(&variables, depth, format)
+            self.value_at(&variables, depth)
         });
         self.return_to(now);
         self.focus = focus;
-        Some(LastKnown { value: value?, time: time? })
+        Some((value?, time?))
     }
 
     /// The value at the present instruction, in the call of this depth.
-    fn value_at(&self, variables: &Variables, depth: u32, format: Option<Format>) -> Option<ValueText> {
+    fn value_at(&self, variables: &Variables, depth: u32) -> Option<SourceValue> {
         let context = self.eval_context();
         let frame = context.frames().ok()?.into_iter().find(|frame| frame.depth == depth)?;
         let variable = variables.at(context.debug_info()?, frame.position())?;
@@ -104,7 +132,7 @@ impl Session {
         {
             return None;
         }
-        Some(Value::Source(object.value(&context, Some(&frame)).ok()?).text(&context, format))
+        object.value(&context, Some(&frame)).ok()
     }
 
     /// The variable that `name` means for the focused thread, if it has no value at the present instruction.

@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use crate::debug::body;
 use crate::debug::inlined;
 use crate::debug::session::Session;
 use crate::debug::settings::StepBy;
 use crate::debug::skip::Skips;
 use crate::dwarf::LazyDebugInfo;
-use crate::program::{Pc, Program, SourceLine};
+use crate::program::{ControlOp, Op, Pc, Program, SourceLine};
 
 /// A line of the source language or of the PTX text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,6 +81,29 @@ impl LinePlaces {
     /// The number of functions, skipped ones too, that are inlined at `pc`.
     pub fn inlined_at(&self, pc: Pc) -> usize {
         inlined::calls_at(&self.program, self.data.get(&self.program), pc).len()
+    }
+
+    /// True if the instruction at `pc` is in the middle of a line of the source: the one before it in the text is of the same.
+    pub fn is_within_line(&self, pc: Pc) -> bool {
+        let before = pc.0.checked_sub(1).map(Pc).filter(|before| self.program.function_at(*before) == self.program.function_at(pc));
+        let line = |pc: Pc| self.program.source_lines.get(pc.index()).copied().flatten();
+        self.by_source && before.is_some_and(|before| line(before).is_some() && line(before) == line(pc))
+    }
+
+    /// True if a thread in the middle of a line has nothing before it but the return: the compiler gives that no line of its own.
+    pub fn only_returns(&self, pc: Pc) -> bool {
+        let line = |pc: u32| self.program.source_lines.get(pc as usize).copied().flatten();
+        let rest = (pc.0..).map_while(|at| Some((at, self.program.code.get(at as usize)?)));
+        let mut same = rest.take_while(|(at, _)| line(*at) == line(pc.0));
+        let end = same.find(|(_, inst)| matches!(inst.op, Op::Control(_)));
+        self.program.is_debug
+            && self.is_within_line(pc)
+            && end.is_some_and(|(_, inst)| matches!(inst.op, Op::Control(ControlOp::Return { .. })) && inst.guard.is_none())
+    }
+
+    /// True if the instruction at `pc` is before the body of its function.
+    pub fn is_before_body(&self, pc: Pc) -> bool {
+        self.by_source && body::is_before_body(&self.program, pc)
     }
 
     /// True if the instruction at `pc` is where call number `number` around it, counted from the outermost, begins.

@@ -13,13 +13,15 @@ pub use object::{ObjectError, ObjectPlace, Parts, SourceObject};
 pub use watched::Extract;
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::eval_context::{EvalContext, Frame};
 use super::file_line::source_line;
 use super::frame_scopes;
+use super::inlined::calls_at;
 use crate::base::counted;
 use crate::dwarf::{DebugInfo, DwarfError, Scope, ScopeId, ScopeKind, Type, Variable};
-use crate::program::{Function, Pc, Program, SourceLine, short_name};
+use crate::program::{Function, Pc, Program, SourceLine, short_name, visible};
 
 /// A variable of the source.
 #[derive(Clone, Copy, Debug)]
@@ -42,11 +44,24 @@ pub fn find<'a>(context: &EvalContext<'a>, frame: Option<&Frame<'a>>, name: &str
         let scopes = frame_scopes::scopes_of(context, info, frame);
         scopes.into_iter().find_map(|id| called(info, frame, &info.scopes[id], id, name))
     });
-    let is_called = |variable: &&Variable| {
-        &*variable.name == name || variable.linkage_name.as_deref().is_some_and(|linkage| is_source_name(linkage, name))
+    let global = || {
+        let in_module = |variable: &'a Variable| (variable, variable.linkage_name.as_deref().unwrap_or(&variable.name));
+        let around = frame.and_then(|frame| function_name(context, frame));
+        let found = visible(info.globals.iter().map(in_module), around.as_deref(), name);
+        let by_own_name =
+            || info.globals.iter().find(|variable| in_module(variable).1 == name || short_name(in_module(variable).1) == name);
+        found.or_else(by_own_name).map(|variable| SourceVariable { info, variable, scope: None })
     };
-    let global = || info.globals.iter().find(is_called).map(|variable| SourceVariable { info, variable, scope: None });
     local.or_else(global)
+}
+
+/// The name of the function of a frame, which may be one in the place of its call.
+pub fn function_name(context: &EvalContext<'_>, frame: &Frame<'_>) -> Option<Arc<str>> {
+    let calls = calls_at(context.program(), context.source_data(), frame.position());
+    match calls.get(frame.inlined as usize) {
+        Some(call) => call.function.clone(),
+        None => Some(Arc::clone(&context.function(frame).name)),
+    }
 }
 
 /// The variable of a scope called `name`. Of several with one name, as compilers write them for parts of one, that which has a location
@@ -85,12 +100,8 @@ pub fn out_of_scope(context: &EvalContext<'_>, frame: &Frame<'_>, name: &str) ->
     Some(ObjectError::OutOfScope { name: name.to_string(), place })
 }
 
-fn is_source_name(linkage: &str, name: &str) -> bool {
-    linkage == name || short_name(linkage) == name || crate::program::shown_name(linkage) == name
-}
-
-/// The variables in scope at the instruction of `frame` that the source declares, innermost scope first, without those that an inner one
-/// hides; with `parameters` the parameters of the innermost function instead.
+/// The variables in scope at the instruction of `frame` that the source declares, innermost scope first, those that an inner one hides too;
+/// with `parameters` the parameters of the innermost function instead.
 pub fn in_scope<'a>(context: &EvalContext<'a>, frame: &Frame<'a>, parameters: bool) -> Option<Vec<SourceVariable<'a>>> {
     let info = context.debug_info()?;
     let scopes = frame_scopes::scopes_of(context, info, frame);
@@ -104,8 +115,13 @@ pub fn in_scope<'a>(context: &EvalContext<'a>, frame: &Frame<'a>, parameters: bo
         let of_scope =
             scope.variables.iter().filter(|variable| variable.is_parameter == parameters && (parameters || !variable.is_artificial));
         for variable in of_scope {
-            if !found.iter().any(|other| other.variable.name == variable.name) {
-                found.extend(called(info, frame, scope, id, &variable.name));
+            // Several variables of one name in a scope are parts of one, but the parameters of a pack are not.
+            match parameters {
+                true => found.push(SourceVariable { info, variable, scope: Some(id) }),
+                false if !found.iter().any(|other| other.scope == Some(id) && other.variable.name == variable.name) => {
+                    found.extend(called(info, frame, scope, id, &variable.name));
+                }
+                false => {}
             }
         }
         // The variables of a function that calls an inlined one are those of another frame.

@@ -1,7 +1,8 @@
 //! Types of the source: as C++ writes them, and the numbers that they are.
 
-use crate::dwarf::{DebugInfo, Encoding, Enumerator, Member, PointerKind, RecordKind, Type, TypeId};
+use crate::dwarf::{DebugInfo, Encoding, Enumerator, Member, PointerKind, RecordKind, Scope, ScopeKind, Type, TypeId};
 use crate::isa::ScalarType;
+use crate::program::Pc;
 
 /// Most types in each other that are written.
 const NESTING_MAX: u32 = 24;
@@ -63,6 +64,36 @@ fn declared(info: &DebugInfo, ty: Option<TypeId>, what: String, depth: u32) -> S
             declared(info, *result, format!("{what}({params})"), depth)
         }
     }
+}
+
+/// The type of the function of the module that begins at an instruction: `int (int)`.
+pub fn of_function(info: &DebugInfo, start: Pc) -> Option<String> {
+    let is_it = |scope: &&Scope| matches!(scope.kind, ScopeKind::Function { .. }) && scope.contains(start);
+    let scope = info.scopes.iter().find(is_it)?;
+    let params = scope.variables.iter().filter(|variable| variable.is_parameter).map(|variable| name(info, variable.ty));
+    let params: Vec<String> = params.collect();
+    let params = if params.is_empty() { "void".to_string() } else { params.join(", ") };
+    Some(format!("{} ({params})", name(info, scope.result)))
+}
+
+/// The bytes of an object of type `of` before its base `base`, which may be one of a base; none if that is no base of it.
+pub fn base_offset(info: &DebugInfo, of: Option<TypeId>, base: Option<TypeId>) -> Option<u64> {
+    base_within(info, of, info.stripped(base)?, NESTING_MAX)
+}
+
+fn base_within(info: &DebugInfo, of: Option<TypeId>, base: TypeId, depth: u32) -> Option<u64> {
+    let depth = depth.checked_sub(1)?;
+    let Type::Record { members, .. } = &info.types[info.stripped(of)?] else { return None };
+    members.iter().filter(|member| member.is_base).find_map(|member| {
+        let is_it = is_same(info, info.stripped(member.ty)?, base);
+        let inner = if is_it { Some(0) } else { base_within(info, member.ty, base, depth) };
+        inner?.checked_add(member.offset)
+    })
+}
+
+/// True if two types are one: data may have a type more than once.
+fn is_same(info: &DebugInfo, a: TypeId, b: TypeId) -> bool {
+    a == b || matches!((&info.types[a], &info.types[b]), (Type::Record { name: Some(a), .. }, Type::Record { name: Some(b), .. }) if a == b)
 }
 
 fn keyword(kind: RecordKind) -> &'static str {

@@ -100,7 +100,8 @@ impl Scalar {
             (Type::Scalar(ty), Some(format)) => formatted(context, ty, bits, format),
             (Type::Pointer(space, _) | Type::SourcePointer(space, ..), Some(Format::Address)) => address(context, space, bits as u64),
             (Type::Code, Some(Format::Address) | None) => code(context, bits as u64),
-            (Type::Function, Some(Format::Address) | None) => address(context, Space::Generic, bits as u64),
+            (Type::Function, Some(Format::Address)) => address(context, Space::Generic, bits as u64),
+            (Type::Function, None) => function(context, bits as u64),
             (_, Some(Format::Typed(to))) => as_elements(context, 64, bits, to),
             (_, Some(format)) => format.text(bits, 64, None),
             (Type::Scalar(ty), None) => natural(context, ty, bits),
@@ -176,6 +177,18 @@ impl Lanes {
     }
 }
 
+/// A function as gdb shows it: `{int (int)} 0x7e5000000000 <fact>`; without debug data its address.
+fn function(context: &EvalContext<'_>, at: u64) -> String {
+    let ty = function_type(context, at).map_or(String::new(), |ty| format!("{{{ty}}} "));
+    format!("{ty}{}", address(context, Space::Generic, at))
+}
+
+/// The type of the function with this address, `int (int)`, if the debug data has it.
+pub fn function_type(context: &EvalContext<'_>, at: u64) -> Option<String> {
+    let (info, id) = (context.debug_info()?, symbols::function_at(context.program(), at)?);
+    types::of_function(info, Pc(context.program().functions[id.index()].code.start))
+}
+
 /// The name of a type in the user's syntax; of a pointer to an object of the source, as C++ writes it.
 fn type_name(context: &EvalContext<'_>, ty: Type) -> String {
     match (ty, context.debug_info()) {
@@ -194,8 +207,12 @@ fn formatted(context: &EvalContext<'_>, ty: ScalarType, bits: u128, format: Form
     }
     let (one, count) = number::elements(ty);
     let float = Some(one).filter(|one| one.kind() == TypeKind::Float);
+    if format == Format::Character && ty.kind() == TypeKind::Unsigned {
+        return format!("{bits} {}", super::format::character(bits));
+    }
     match count {
-        1 => format.text(bits, ty.bits(), float),
+        // A truth value has no sign.
+        1 => format.text(bits, ty.bits().max(8), float),
         _ => braces((0..count).map(|index| format.text(number::element(ty, bits, index), one.bits(), float))),
     }
 }

@@ -159,6 +159,10 @@ impl Examine {
                 letter => examine.shape = Shape::Number(Format::from_letter(letter).ok_or(ExamineError::Letter(letter))?),
             }
         }
+        // As in gdb, characters are bytes if no unit is named.
+        if letters.contains('c') && examine.unit_is_inherited {
+            (examine.unit, examine.unit_is_inherited) = (Some(Unit::Byte), false);
+        }
         Ok(examine)
     }
 }

@@ -34,11 +34,17 @@ pub struct LocalRow {
     pub ty: TypeName,
     /// Its value, or the reason that it has none.
     pub value: Result<ValueText, String>,
+    /// True if its name means another variable, which hides it or is of the same pack.
+    #[serde(skip)]
+    pub is_hidden: bool,
 }
 
 impl LocalRow {
     /// Shows in an object what the thread has not written.
     pub fn note_unwritten(&mut self, context: &EvalContext<'_>, unwritten: &UnwrittenBytes<'_>) {
+        if self.is_hidden {
+            return;
+        }
         if Expression::parse(&self.name).is_ok_and(|name| follows_unset(&name, context, unwritten)) {
             self.value = Ok(ValueText::Scalar(UNDEFINED.to_string()));
             return;
@@ -118,7 +124,7 @@ fn tensors(context: &EvalContext<'_>, others: &[LocalRow], format: Option<Format
         let value =
             value(context, name, format).map(|value| if let ValueText::Tensor(tensor) = &value { tensor.in_short() } else { value });
         let space = if tensors.is_tensor(name) { TENSOR } else { "" };
-        Some(LocalRow { name: name.to_string(), space: space.to_string(), ty, value })
+        Some(LocalRow { name: name.to_string(), space: space.to_string(), ty, value, is_hidden: false })
     };
     let is_other = |name: &&str| !others.iter().any(|row| row.name == *name);
     tensors.names().filter(is_other).filter_map(row).collect()
@@ -202,18 +208,42 @@ fn is_written(frame: &Frame<'_>, object: &SourceObject<'_>) -> bool {
 }
 
 fn row(context: &EvalContext<'_>, name: &str, space: &str, ty: TypeName, format: Option<Format>) -> LocalRow {
-    LocalRow { name: name.to_string(), space: space.to_string(), ty, value: value(context, name, format) }
+    LocalRow { name: name.to_string(), space: space.to_string(), ty, value: value(context, name, format), is_hidden: false }
 }
 
-fn of_source(context: &EvalContext<'_>, frame: &Frame<'_>, parameters: bool, format: Option<Format>) -> Option<Vec<LocalRow>> {
+fn of_source<'a>(context: &EvalContext<'a>, frame: &Frame<'a>, parameters: bool, format: Option<Format>) -> Option<Vec<LocalRow>> {
     let variables = source_names::in_scope(context, frame, parameters)?;
     let context = &context.with_names_as_in_source();
-    let row = |variable: SourceVariable<'_>| {
+    let mut rows: Vec<LocalRow> = Vec::new();
+    for variable in variables {
         let ty = TypeName { words: types::name(variable.info, variable.variable.ty), origin: Origin::Declared };
         let space = place(context, frame, &variable);
-        row(context, &variable.variable.name, &space, ty, format)
-    };
-    Some(variables.into_iter().map(row).collect())
+        let name = &variable.variable.name;
+        let is_hidden = rows.iter().any(|row| *row.name == **name);
+        rows.push(match is_hidden {
+            true => {
+                let value = hidden_value(context, frame, &variable, format);
+                LocalRow { name: name.to_string(), space, ty, value, is_hidden }
+            }
+            false => row(context, name, &space, ty, format),
+        });
+    }
+    Some(rows)
+}
+
+/// The value of a variable whose name means another one.
+fn hidden_value<'a>(
+    context: &EvalContext<'a>,
+    frame: &Frame<'a>,
+    variable: &SourceVariable<'a>,
+    format: Option<Format>,
+) -> Result<ValueText, String> {
+    let object = variable.object(context, Some(frame)).map_err(|error| error.to_string())?;
+    if !is_written(frame, &object) {
+        return Err(format!("'{}' has no value yet", variable.variable.name));
+    }
+    let value = object.value(context, Some(frame)).map_err(|error| error.to_string())?;
+    Ok(Value::Source(value).text(context, format))
 }
 
 /// Where a variable is: the name of its register, or the state space.
@@ -302,9 +332,13 @@ pub fn where_is(context: &EvalContext<'_>, name: &str) -> Option<String> {
 
 /// Why no variable is in scope, with those of the function that are elsewhere.
 pub fn no_locals(context: &EvalContext<'_>) -> Option<String> {
-    let info = context.debug_info()?;
+    let without_data =
+        "no variables are known here: the module has no debug data of them, which nvcc -G gives; 'info args' has the parameters";
+    let Some(info) = context.debug_info() else { return Some(without_data.to_string()) };
     let frame = context.frame().ok()?;
-    let function = *inlined::scopes_at(context.program(), info, frame.position()).last()?;
+    let Some(function) = inlined::scopes_at(context.program(), info, frame.position()).last().copied() else {
+        return Some(without_data.to_string());
+    };
     let is_of_function = |id: &ScopeId| std::iter::successors(Some(*id), |id| info.scopes[*id].parent).any(|id| id == function);
     let scopes: BTreeSet<ScopeId> = info.scopes[function].code.iter().flat_map(|code| info.scopes_beginning_in(code)).collect();
     let variables = scopes.into_iter().filter(is_of_function).map(|id| &info.scopes[id]).flat_map(|scope| {

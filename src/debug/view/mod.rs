@@ -82,7 +82,7 @@ pub use source::{InlineAsm, SourceFileState, SourcePlace, file_of_source, source
 pub use stack::{FrameRow, FrameView, Stack, backtrace, frame, locals_of, outermost};
 pub use symbols::{
     AllocationKind, AllocationRow, SharedKind, SharedRow, SymbolKind, SymbolRow, TypeName, allocations, function_place,
-    functions_of_source, is_known_anywhere, named_type, nearest_name, shared, symbol_of, symbols,
+    functions_of_source, is_known_anywhere, named_type, nearest_name, shared, symbol_of, symbols, types_of_source,
 };
 pub use target::{TargetView, target};
 pub use threads::{LaneGroupRow, LaneRow, ThreadRow, Threads, WarpRow, Warps, lanes, threads, warps};

@@ -133,6 +133,12 @@ pub fn is_known_anywhere(context: &EvalContext<'_>, name: &str) -> bool {
     of_source || scope::is_in_a_function(context.program(), whole) || is_tensor() || is_word()
 }
 
+/// The names of the types of the source that contain `part`.
+pub fn types_of_source(context: &EvalContext<'_>, part: &str) -> Vec<String> {
+    let names = context.debug_info().into_iter().flat_map(|info| info.type_names.keys());
+    names.filter(|name| name.contains(part)).map(ToString::to_string).collect()
+}
+
 /// The name that was probably meant.
 pub fn nearest_name(context: &EvalContext<'_>, name: &str) -> Option<String> {
     let names = scope::names(context);

@@ -65,8 +65,8 @@ pub fn draw(
 
 /// Draws the displays that fit, a row each; returns the number of rows.
 fn draw_displays(context: &DrawContext<'_>, canvas: &mut Canvas<'_>) -> usize {
-    let shown = display::shown(&context.session.displays, &context.session.eval_context());
-    let before = context.session.earlier().map(|eval_context| display::shown(&context.session.displays, &eval_context)).unwrap_or_default();
+    let shown = display::shown(context.session, &context.session.eval_context());
+    let before = context.session.earlier().map(|eval_context| display::shown(context.session, &eval_context)).unwrap_or_default();
     let rows = shown.len().min(canvas.height());
     for (y, each) in shown.iter().take(rows).enumerate() {
         let changed =

@@ -108,8 +108,8 @@ fn conditions(row: &BreakpointRow) -> String {
 
 /// Draws the displays; those that have changed since the previous stop are marked with `*`.
 pub fn displays(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut Canvas<'_>) -> String {
-    let displays = shown(&context.session.displays, &context.session.eval_context());
-    let before = context.session.earlier().map(|eval_context| shown(&context.session.displays, &eval_context)).unwrap_or_default();
+    let displays = shown(context.session, &context.session.eval_context());
+    let before = context.session.earlier().map(|eval_context| shown(context.session, &eval_context)).unwrap_or_default();
     let mut table = Table::new(&["", ">#", "expression", "value"]);
     for Shown { number, what, value, undefined } in &displays {
         let changed = before.iter().any(|other| other.number == *number && (&other.value, other.undefined) != (value, *undefined));

@@ -1,7 +1,7 @@
 //! Registers by name, as a function declares them.
 
+use super::{Bank, Function, Pc, Register, Slot};
 use crate::isa::ScalarType;
-use crate::program::{Bank, Function, Pc, Register, Slot};
 
 /// A register of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub fn register_of_slot(function: &Function, pc: Pc, bank: Bank, slot: Slot) -> 
 }
 
 /// The number of the register of this declaration that is called `name`.
-pub(super) fn number_of(register: &Register, name: &str) -> Option<u32> {
+pub fn number_of(register: &Register, name: &str) -> Option<u32> {
     let rest = name.strip_prefix(&*register.name)?;
     let (digits, component) = match register.components {
         1 => (rest, 0),
