@@ -262,10 +262,10 @@ impl Checker for RaceChecker {
         if !read.lockstep.is_empty() {
             self.hb.run_in_lockstep(actor(read.block_id, read.point, LaneMask::ALL), read.lockstep);
         }
-        match read.space {
-            Space::Global if self.is_read_left_to_read_only(read) => true,
-            Space::Global => self.try_record_row_read(read),
-            _ => self.try_leave_shared_read(read),
+        if read.space == Space::Global {
+            self.is_read_left_to_read_only(read) || self.try_record_row_read(read)
+        } else {
+            self.try_leave_shared_read(read)
         }
     }
 
