@@ -8,7 +8,7 @@ use crate::base::{Tick, WarpId};
 /// The state of a lane that others acquire when it releases it.
 #[derive(Clone, Debug)]
 pub struct LaneState {
-    /// The tick of its last proxy fence plus one, by [`ProxyKind`].
+    /// The tick of its last proxy fence plus one, by [`ProxyKind`](super::clock::ProxyKind).
     pub proxy_fenced: [PerLane<Tick>; PROXY_KINDS],
     /// Asynchronous operations issued before these ticks have been waited for, by [`AsyncKind`](super::operation::AsyncKind).
     pub completed: [PerLane<Tick>; ASYNC_KINDS],
