@@ -196,12 +196,12 @@ impl Observer for Checkers {
 
     /// The race checker, which comes first in the table, takes note of it: it is asked last.
     fn plain_read(&mut self, read: &PlainRead<'_>) -> bool {
-        if read.space == Space::Shared && self.is_free(read) {
-            let Self { active, accessing, .. } = self;
-            return accessing.iter().all(|index| active[*index].checker.free_read(read));
-        }
+        let is_free = read.space == Space::Shared && self.is_free(read);
         let Self { active, accessing, .. } = self;
-        accessing.iter().rev().all(|index| active[*index].checker.plain_read(read))
+        accessing.iter().rev().all(|index| {
+            let checker = &mut active[*index].checker;
+            if is_free { checker.free_read(read) } else { checker.plain_read(read) }
+        })
     }
 }
 

@@ -1,7 +1,8 @@
-//! The displays, shown at every stop: the session's list of arguments of `display`. Numbers count from 1 and are never used again.
+//! The values of the displays, shown at every stop.
 
 use std::ops::Range;
 
+use super::display_list::{Display, numbered};
 use super::eval_context::EvalContext;
 use super::expression::{Expression, ObjectsOfLanes};
 use super::session::{InterruptCheck, Session};
@@ -23,23 +24,22 @@ pub fn scope_of(expression: &Expression, context: &EvalContext<'_>) -> Option<Ve
     codes.min_by_key(|code| code.iter().map(|range| range.end - range.start).sum::<u32>())
 }
 
-/// True if the selected frame is in the scope of display `number`: elsewhere other variables have these names, as in gdb.
-fn is_in_scope(session: &Session, number: usize, context: &EvalContext<'_>) -> bool {
-    let scope = session.display_scopes.get(number - 1).and_then(Option::as_ref);
+/// True if the selected frame is in the scope of a display: elsewhere other variables have these names, as in gdb.
+fn is_in_scope(display: &Display, context: &EvalContext<'_>) -> bool {
     let is_there = |scope: &Vec<Range<u32>>| context.frame().is_ok_and(|frame| scope.iter().any(|code| code.contains(&frame.position().0)));
-    scope.is_none_or(is_there)
+    display.scope.as_ref().is_none_or(is_there)
 }
 
 /// All displays whose variables are in scope, evaluated in a context.
 pub fn shown(session: &Session, context: &EvalContext<'_>) -> Vec<Shown> {
-    let row = |(number, what): (usize, &str)| {
+    let row = |(number, Display { what, .. }): (usize, &Display)| {
         let (format, text) = parts(what);
         let value = evaluated(text, context);
         let undefined = undefined_lanes(context, text) | value.as_ref().map_or(LaneMask::NONE, Evaluated::undefined);
         let value = value.and_then(|value| value.text(format, context));
-        Shown { number, what: what.to_string(), value, undefined }
+        Shown { number, what: what.clone(), value, undefined }
     };
-    numbered(&session.displays).filter(|(number, _)| is_in_scope(session, *number, context)).map(row).collect()
+    numbered(&session.displays).filter(|(_, display)| is_in_scope(display, context)).map(row).collect()
 }
 
 impl Session {
@@ -81,18 +81,6 @@ impl Session {
         }
         rows
     }
-}
-
-/// All displays with their numbers.
-pub fn numbered(displays: &[String]) -> impl Iterator<Item = (usize, &str)> {
-    displays.iter().enumerate().map(|(index, what)| (index + 1, what.as_str())).filter(|(_, what)| !what.is_empty())
-}
-
-/// Removes display number `number`; false if there is none.
-pub fn remove(displays: &mut [String], number: u64) -> bool {
-    let index = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
-    let entry = index.and_then(|index| displays.get_mut(index)).filter(|what| !what.is_empty());
-    entry.map(std::mem::take).is_some()
 }
 
 /// The letter after the slash of a display that shows an instruction.

@@ -20,6 +20,7 @@ pub mod bundle;
 pub mod certificate;
 pub mod compare;
 pub mod display;
+pub mod display_list;
 pub mod edit;
 pub mod eval_context;
 pub mod excerpt;

@@ -1,12 +1,12 @@
 //! One debugging session: a recorded run, the position of the user in it, and its breakpoints and displays.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 use std::sync::Arc;
 
 use super::arrays::{self, ArrayType};
 use super::branches::{Branches, KeptRun};
 use super::breakpoints::{Breakpoints, Event};
+use super::display_list::Display;
 use super::edit::{Edit, EditError};
 use super::eval_context::{Buffer, EvalContext};
 use super::explore::{Exploration, Split};
@@ -51,10 +51,8 @@ pub struct Session {
     pub breakpoints: Breakpoints,
     /// Named times.
     pub marks: Marks,
-    /// The arguments of `display`, shown at every stop; an entry is empty after `undisplay`.
-    pub displays: Vec<String>,
-    /// The scopes of the displays, in which they are shown; a display without one is shown everywhere.
-    pub display_scopes: Vec<Option<Vec<Range<u32>>>>,
+    /// The displays, shown at every stop.
+    pub displays: Vec<Display>,
     /// The roles of warps.
     pub roles: Roles,
     /// The values under names with a `$`.
@@ -182,7 +180,6 @@ impl Session {
             breakpoints: Breakpoints::default(),
             marks: Marks::default(),
             displays: Vec::new(),
-            display_scopes: Vec::new(),
             roles: Roles::default(),
             kept: KeptValues::default(),
             opened_launch,
@@ -449,7 +446,8 @@ impl Session {
         let settings = SETTINGS.iter().filter(|setting| !["theme", "jobs"].contains(&setting.name));
         saved.settings = settings.map(|setting| (setting.name.to_string(), (setting.get)(&self.settings))).collect();
         (saved.time, saved.focus, saved.state) = (self.time(), self.focus, Some(SavedState::of(self.machine())));
-        (saved.marks, saved.displays, saved.roles) = (self.marks.clone(), self.displays.clone(), self.roles.clone());
+        (saved.marks, saved.roles) = (self.marks.clone(), self.roles.clone());
+        saved.displays = self.displays.iter().map(|display| display.what.clone()).collect();
         saved.set_types(&self.program, &self.inferred.arrays);
         saved.suppressed = self.finding_log.suppressions.clone();
         saved.inputs = self.inputs().to_vec();
@@ -484,8 +482,8 @@ impl Session {
         let (case, options) = (Arc::clone(self.timeline.case()), self.timeline.options().clone());
         let timeline = Timeline::new(Arc::clone(&self.program), case, options, saved.inputs).map_err(|error| error.to_string())?;
         (self.timeline, self.settings, self.breakpoints) = (timeline, settings, breakpoints);
-        (self.marks, self.displays, self.roles, self.focus) = (saved.marks, saved.displays, saved.roles, saved.focus);
-        self.display_scopes.clear();
+        (self.marks, self.roles, self.focus) = (saved.marks, saved.roles, saved.focus);
+        self.displays = saved.displays.into_iter().map(|what| Display { what, scope: None }).collect();
         (self.navigation, self.earlier) = (NavigationHistory::default(), None);
         self.visits.clear();
         self.branches = Branches::default();

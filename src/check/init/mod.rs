@@ -108,7 +108,6 @@ impl InitChecker {
     /// An access reads or stores something undefined.
     #[cold]
     fn access_undefined(&mut self, event: &AccessEvent<'_>, to: &mut Reporter<'_>) -> bool {
-        let was_needed = self.is_needed();
         let mut found = false;
         if event.kind != AccessKind::Write {
             found = self.load(event, to);
@@ -116,7 +115,6 @@ impl InitChecker {
         if let Some(stored) = self.registers.stored(event).cloned() {
             found |= self.store(event, &stored, to);
         }
-        to.mask_changed |= was_needed != self.is_needed();
         found
     }
 
@@ -195,9 +193,10 @@ impl InitChecker {
         found
     }
 
-    /// Handles an event that is no access.
-    fn other_event(&mut self, event: &Event<'_>, to: &mut Reporter<'_>) -> bool {
+    /// Handles an event that may change what it observes.
+    fn follow(&mut self, event: &Event<'_>, to: &mut Reporter<'_>) -> bool {
         match event {
+            Event::Access(access) => return self.access_undefined(access, to),
             Event::LocalStart(start) => self.memory.begin_local(start),
             Event::Copy(copy) => {
                 let found = self.memory.copy(copy, to.program);
@@ -211,7 +210,7 @@ impl InitChecker {
                 self.memory.pass_params(issue, warp, to.program);
                 return self.registers.before(issue, warp, (&mut self.reports, to));
             }
-            Event::Access(_) | Event::Sync(_) | Event::After(..) | Event::Reconverged(..) | Event::Arrived(..) => {}
+            Event::Sync(_) | Event::After(..) | Event::Reconverged(..) | Event::Arrived(..) => {}
         }
         false
     }
@@ -237,12 +236,14 @@ impl Checker for InitChecker {
     }
 
     fn event(&mut self, event: &Event<'_>, to: &mut Reporter<'_>) -> bool {
-        if let Event::Access(access) = event {
-            let is_defined = self.memory.access(access) && self.registers.stored(access).is_none();
-            return !is_defined && self.access_undefined(access, to);
+        if let Event::Access(access) = event
+            && self.memory.access(access)
+            && self.registers.stored(access).is_none()
+        {
+            return false;
         }
         let was_needed = self.is_needed();
-        let found = self.other_event(event, to);
+        let found = self.follow(event, to);
         to.mask_changed |= was_needed != self.is_needed();
         found
     }

@@ -1,6 +1,5 @@
 //! The log of accesses: one record for each access of a warp, and the references by which shadow memory names them.
 
-use crate::base::WarpId;
 use crate::check::finding::{Side, SideAction};
 use crate::isa::Scope;
 use crate::machine::{AccessEvent, IssuePoint, LaneMask, PerLane, Proxy};
@@ -107,6 +106,24 @@ impl AccessRef {
 }
 
 impl Access {
+    /// A weak access through the generic proxy, of `bytes` bytes a lane.
+    #[inline(always)]
+    pub fn plain(op: Operation, (pc, action): (Pc, SideAction), bytes: u32, lane_addresses: LaneAddresses) -> Self {
+        Self {
+            op,
+            pc,
+            action,
+            is_mbarrier: false,
+            strong: None,
+            is_relaxed: false,
+            proxy: Proxy::Generic,
+            bytes,
+            element: bytes,
+            lane_addresses,
+            copy: 0,
+        }
+    }
+
     /// The lanes that access the byte at `address`.
     pub fn lanes_at(&self, address: u64, log: &Log) -> LaneMask {
         self.lane_addresses.lanes_at(self.op.lanes, self.bytes, address, log)
@@ -114,7 +131,7 @@ impl Access {
 
     /// `lanes` of the access as a side of a finding, in the block with this index.
     pub fn side(&self, lanes: LaneMask, block: [u32; 3]) -> Side {
-        let point = IssuePoint { pc: self.pc, tick: self.op.tick, block, warp: WarpId::new(self.op.warp.number()) };
+        let point = IssuePoint { pc: self.pc, tick: self.op.tick, block, warp: self.op.warp };
         Side { point, lanes, action: self.action, bytes: self.bytes, copy: (self.copy != 0).then_some(self.copy) }
     }
 }
@@ -346,25 +363,14 @@ impl<'a> Sweep<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::WarpId;
     use crate::machine::{LaneMask, Tick};
     use crate::order::Agent;
 
     fn access(log: &mut Log, tick: Tick) -> AccessRef {
         let lane_addresses = log.scatter(&[tick.0; 32]);
         let op = Operation { tick, block: 0, warp: WarpId::new(0), lanes: LaneMask::ALL, agent: Agent::Threads, only_reads: true };
-        log.push(Access {
-            op,
-            pc: Pc(0),
-            action: SideAction::Read,
-            is_mbarrier: false,
-            strong: None,
-            is_relaxed: false,
-            proxy: Proxy::Generic,
-            bytes: 1,
-            element: 1,
-            lane_addresses,
-            copy: 0,
-        })
+        log.push(Access::plain(op, (Pc(0), SideAction::Read), 1, lane_addresses))
     }
 
     #[test]

@@ -108,18 +108,11 @@ impl RaceChecker {
             CopyCompletion::Group { bulk, .. } => Agent::Async(if bulk { AsyncKind::Bulk } else { AsyncKind::CpAsync }),
             CopyCompletion::Mbarrier { .. } => self.hb.issue_copy(actor(copy.block_id, &copy.issued, copy.lanes), copy.id),
         };
+        let op = operation(copy.block_id, &copy.issued, copy.lanes, (agent, SideAction::Read));
         let access = Access {
-            op: operation(copy.block_id, &copy.issued, copy.lanes, (agent, SideAction::Read)),
-            pc: copy.issued.pc,
-            action: SideAction::Read,
-            is_mbarrier: false,
-            strong: None,
-            is_relaxed: false,
             proxy: if matches!(copy.kind, CopyKind::Bulk { .. } | CopyKind::Tensor(_)) { Proxy::Async } else { Proxy::Generic },
-            bytes: 0,
-            element: 0,
-            lane_addresses: LaneAddresses::All,
             copy: copy.id,
+            ..Access::plain(op, (copy.issued.pc, SideAction::Read), 0, LaneAddresses::All)
         };
         let mut found = self.access_all(copy, block_slot, access, to);
         let (action, strong) = if is_reduction(copy) { (SideAction::Atomic, Some(Scope::Gpu)) } else { (SideAction::Write, None) };

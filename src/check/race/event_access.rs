@@ -2,7 +2,6 @@
 
 use super::access::Access;
 use super::lane_addresses::LaneAddresses;
-use crate::base::WarpId;
 use crate::check::finding::SideAction;
 use crate::isa::{Ordering, Scope};
 use crate::machine::{AccessEvent, AccessKind, BlockId, IssuePoint, LaneMask};
@@ -14,30 +13,25 @@ pub(super) fn access_of(program: &Program, event: &AccessEvent<'_>, lanes: LaneM
     let action = SideAction::from(event.kind);
     let is_weak = event.semantics.ordering == Ordering::Weak;
     let element = if is_weak { event.bytes } else { element_bytes(&program.code[event.point.pc.index()].op, event.bytes) };
+    let op = operation(event.block_id, &event.point, lanes, (Agent::Threads, action));
     Access {
-        op: operation(event.block_id, &event.point, lanes, (Agent::Threads, action)),
-        pc: event.point.pc,
-        action,
-        is_mbarrier: false,
         strong: strength(&event.semantics),
         is_relaxed: matches!(event.semantics.ordering, Ordering::Volatile | Ordering::Relaxed) && event.kind != AccessKind::Atomic,
         proxy: event.proxy,
-        bytes: event.bytes,
         element,
-        lane_addresses,
-        copy: 0,
+        ..Access::plain(op, (event.point.pc, action), event.bytes, lane_addresses)
     }
 }
 
 /// The lanes of a block that execute an instruction.
 pub(super) fn actor(block_id: BlockId, point: &IssuePoint, lanes: LaneMask) -> Actor {
-    Actor { block_slot: block_id.block_slot, warp: WarpId::new(point.warp.number()), lanes, tick: point.tick }
+    Actor { block_slot: block_id.block_slot, warp: point.warp, lanes, tick: point.tick }
 }
 
 /// The operation of lanes of a block at an instruction, or the asynchronous one that they issue there.
 pub(super) fn operation(block_id: BlockId, point: &IssuePoint, lanes: LaneMask, (agent, action): (Agent, SideAction)) -> Operation {
     let only_reads = action == SideAction::Read;
-    Operation { tick: point.tick, block: block_id.number as u32, warp: WarpId::new(point.warp.number()), lanes, agent, only_reads }
+    Operation { tick: point.tick, block: block_id.number as u32, warp: point.warp, lanes, agent, only_reads }
 }
 
 /// Bytes of each scalar of an instruction that accesses `bytes` bytes a lane (PTX ISA, "Vector Data-types").

@@ -83,7 +83,6 @@ use unordered::UnorderedFindings;
 use unrecorded::UnrecordedAccesses;
 use unused_loads::UnusedLoads;
 
-use crate::base::WarpId;
 use crate::check::catalogue::FindingId;
 use crate::check::checker::{Checker, CheckerRow};
 use crate::check::deferred::DeferredFindings;
@@ -356,7 +355,7 @@ impl RaceChecker {
             ShadowMemory::Block(block_slot) => (shared.get_mut(block_slot as usize).and_then(Option::as_mut), shared_log),
         };
         let (Some(shadow), Some(block)) = (shadow, hb.block(event.block_id.block_slot)) else { return };
-        let warp = WarpId::new(event.point.warp.number());
+        let warp = event.point.warp;
         for lane in event.lanes.iter() {
             let address = event.addresses[lane];
             let (entries, _) = shadow.around(address, u64::from(event.bytes));
@@ -571,7 +570,7 @@ impl RaceChecker {
                     (true, true) => AsyncKind::BulkRead,
                 };
                 if copies == AsyncKind::CpAsync {
-                    let by = (block_id.number as u32, WarpId::new(point.warp.number()));
+                    let by = (block_id.number as u32, point.warp);
                     self.sync_accesses.add_wait(GroupWait {
                         by,
                         tick: point.tick,

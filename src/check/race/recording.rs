@@ -54,7 +54,7 @@ impl WritesBefore<'_> {
 /// A read of elements of `element` bytes.
 #[inline(always)]
 fn unrecorded_access(event: &AccessEvent<'_>, element: u32) -> UnrecordedAccess {
-    let (IssuePoint { tick, pc, .. }, warp) = (event.point, WarpId::new(event.point.warp.number()));
+    let (IssuePoint { tick, pc, .. }, warp) = (event.point, event.point.warp);
     UnrecordedAccess { tick, pc, warp, lanes: event.lanes, bytes: (event.bytes, element), atomic: None }
 }
 
@@ -62,11 +62,7 @@ impl RaceChecker {
     /// Leaves an access unrecorded for now, if it is a plain read of shared memory ordered after the writes of its bytes, or a relaxed
     /// atomic ordered after all that is recorded. True if it does.
     pub(super) fn try_leave_unrecorded(&mut self, event: &AccessEvent<'_>) -> bool {
-        if !self.fast_paths.has(FastPath::DelayedRecords)
-            || event.space != Space::Shared
-            || event.proxy != Proxy::Generic
-            || self.hb.cluster() > 1
-        {
+        if !self.delays_records() || event.space != Space::Shared || event.proxy != Proxy::Generic {
             return false;
         }
         match (event.kind, event.semantics.ordering) {
@@ -79,22 +75,24 @@ impl RaceChecker {
     /// Leaves a read of shared memory unrecorded, if it is ordered after all that is recorded, or all writes of its bytes. True if it does.
     pub(super) fn try_leave_shared_read(&mut self, read: &PlainRead<'_>) -> bool {
         let block_slot = read.block_id.block_slot;
-        if !self.fast_paths.has(FastPath::DelayedRecords) || self.hb.cluster() > 1 || read.low + read.span <= map::SHARED_RESERVED {
+        if !self.delays_records() || read.low + read.span <= map::SHARED_RESERVED {
             return false;
         }
         let is_ordered = self.is_ordered_after_recorded(block_slot) || self.is_span_ordered(read);
         let unrecorded = &mut self.unrecorded[block_slot as usize];
-        if !is_ordered || unrecorded.are_full() || unrecorded.may_change(read.low, read.span) {
-            return false;
-        }
-        unrecorded.push_shared_read(read)
+        is_ordered && !unrecorded.may_change(read.low, read.span) && unrecorded.push_shared_read(read)
+    }
+
+    /// True if accesses of shared memory can be left unrecorded for now.
+    fn delays_records(&self) -> bool {
+        self.fast_paths.has(FastPath::DelayedRecords) && self.hb.cluster() == 1
     }
 
     /// True if all plain reads of the shared memory of a block can be left unrecorded until the next event.
     pub(super) fn may_leave_shared_reads(&self, BlockId { number, block_slot }: BlockId) -> bool {
-        let is_there = self.hb.block(block_slot).is_some_and(|block| u64::from(block.number) == number) && self.hb.cluster() == 1;
-        let takes_reads = || !self.unrecorded[block_slot as usize].has_atomics();
-        self.fast_paths.has(FastPath::DelayedRecords) && is_there && self.is_ordered_after_recorded(block_slot) && takes_reads()
+        let is_there = self.hb.block(block_slot).is_some_and(|block| u64::from(block.number) == number);
+        let has_atomics = || self.unrecorded[block_slot as usize].has_atomics();
+        self.delays_records() && is_there && self.is_ordered_after_recorded(block_slot) && !has_atomics()
     }
 
     #[inline(never)]

@@ -4,12 +4,11 @@
 use super::access::{Access, AccessRef, Log};
 use super::lane_addresses::{LaneAddresses, LaneTile};
 use super::shadow::{Entry, Shadow, WORD_BYTES};
-use super::{RaceChecker, ShadowMemory};
-use crate::base::WarpId;
+use super::{RaceChecker, ShadowMemory, operation};
 use crate::check::finding::SideAction;
 use crate::isa::Ordering;
 use crate::machine::{AccessEvent, AccessKind, BlockId, FastPath, IssuePoint, LANES, LaneMask, PlainRead, Proxy};
-use crate::order::{Agent, Block, Operation};
+use crate::order::{Agent, Block};
 
 /// A row that is about to be accessed.
 struct Row<'a> {
@@ -62,7 +61,7 @@ impl<'a> Row<'a> {
     fn is_after_single(&self, other: &Access, block: &Block) -> bool {
         let is_of_block = other.op.block == block.number && other.op.agent == Agent::Threads && other.strong.is_none();
         let is_by_same_lanes = || {
-            other.op.warp.number() == self.point.warp.number()
+            other.op.warp == self.point.warp
                 && (other.bytes, other.lane_addresses) == (self.bytes, self.lane_addresses)
                 && other.op.lanes == LaneMask::ALL
         };
@@ -70,21 +69,9 @@ impl<'a> Row<'a> {
     }
 
     fn access(&self) -> Access {
-        let (block, warp) = (self.block_id.number as u32, WarpId::new(self.point.warp.number()));
-        let op = Operation { tick: self.point.tick, block, warp, lanes: LaneMask::ALL, agent: Agent::Threads, only_reads: !self.is_write };
-        Access {
-            op,
-            pc: self.point.pc,
-            action: if self.is_write { SideAction::Write } else { SideAction::Read },
-            is_mbarrier: false,
-            strong: None,
-            is_relaxed: false,
-            proxy: Proxy::Generic,
-            bytes: self.bytes,
-            element: self.bytes,
-            lane_addresses: self.lane_addresses,
-            copy: 0,
-        }
+        let action = if self.is_write { SideAction::Write } else { SideAction::Read };
+        let op = operation(self.block_id, self.point, LaneMask::ALL, (Agent::Threads, action));
+        Access::plain(op, (self.point.pc, action), self.bytes, self.lane_addresses)
     }
 }
 

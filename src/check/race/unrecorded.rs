@@ -7,7 +7,7 @@ use super::lane_addresses::{LaneAddresses, LaneTile};
 use crate::base::WarpId;
 use crate::check::finding::SideAction;
 use crate::isa::Scope;
-use crate::machine::{AccessEvent, IssuePoint, LaneMask, PerLane, PlainRead, Proxy, Tick};
+use crate::machine::{AccessEvent, IssuePoint, LaneMask, PerLane, PlainRead, Tick};
 use crate::order::{Agent, Operation};
 use crate::program::Pc;
 
@@ -85,26 +85,15 @@ impl UnrecordedAccess {
     #[inline(always)]
     pub fn of(read: &PlainRead<'_>) -> Self {
         let IssuePoint { tick, pc, warp, .. } = *read.point;
-        let warp = WarpId::new(warp.number());
         Self { tick, pc, warp, lanes: LaneMask::ALL, bytes: (read.bytes, read.bytes), atomic: None }
     }
 
     /// The access as one of the block of this number, by lanes with these addresses.
     pub fn access(&self, block: u32, lane_addresses: LaneAddresses) -> Access {
         let Self { tick, pc, warp, lanes, bytes: (bytes, element), atomic } = *self;
-        Access {
-            op: Operation { tick, block, warp, lanes, agent: Agent::Threads, only_reads: atomic.is_none() },
-            pc,
-            action: if atomic.is_some() { SideAction::Atomic } else { SideAction::Read },
-            is_mbarrier: false,
-            strong: atomic,
-            is_relaxed: false,
-            proxy: Proxy::Generic,
-            bytes,
-            element,
-            lane_addresses,
-            copy: 0,
-        }
+        let op = Operation { tick, block, warp, lanes, agent: Agent::Threads, only_reads: atomic.is_none() };
+        let action = if atomic.is_some() { SideAction::Atomic } else { SideAction::Read };
+        Access { strong: atomic, element, ..Access::plain(op, (pc, action), bytes, lane_addresses) }
     }
 }
 
@@ -125,13 +114,7 @@ fn units(address: u64, bytes: u64) -> impl Iterator<Item = (usize, u64)> {
 /// Adds the units of the `bytes` bytes from `address` on.
 #[inline(always)]
 fn add_units(accessed: &mut Units, address: u64, bytes: u64) {
-    let unit = |address: u64| (address / UNIT).min(UNITS - 1);
-    let (mut first, last) = (unit(address), unit(address + bytes - 1));
-    accessed[(first / 64) as usize] |= 1 << (first % 64);
-    while first < last {
-        first += 1;
-        accessed[(first / 64) as usize] |= 1 << (first % 64);
-    }
+    units(address, bytes).for_each(|(word, bit)| accessed[word] |= bit);
 }
 
 /// Bytes from the first that an access touches to its last.
@@ -359,7 +342,7 @@ impl UnrecordedAccesses {
 mod tests {
     use super::*;
     use crate::isa::Space;
-    use crate::machine::{AccessKind, BlockId};
+    use crate::machine::{AccessKind, BlockId, Proxy};
 
     /// An access by all lanes, of 4 bytes each.
     fn event(addresses: &PerLane<u64>) -> AccessEvent<'_> {

@@ -34,19 +34,10 @@ impl RaceChecker {
     fn issue_wgmma(&mut self, event: &WgmmaEvent<'_>, wgmma: &Wgmma, to: &mut Reporter<'_>) -> bool {
         let block_slot = event.block_id.block_slot;
         assert!(wgmma.reads().all(|(start, end)| start < end), "wgmma #{} reads some bytes", wgmma.id);
-        let access = Access {
-            op: operation(event.block_id, &event.point, event.lanes, (Agent::Async(AsyncKind::Wgmma), SideAction::Read)),
-            pc: event.point.pc,
-            action: SideAction::Read,
-            is_mbarrier: false,
-            strong: None,
-            is_relaxed: false,
-            proxy: Proxy::Async,
-            bytes: wgmma.reads().map(|(start, end)| end - start).sum(),
-            element: 0,
-            lane_addresses: LaneAddresses::All,
-            copy: wgmma.id,
-        };
+        let op = operation(event.block_id, &event.point, event.lanes, (Agent::Async(AsyncKind::Wgmma), SideAction::Read));
+        let bytes = wgmma.reads().map(|(start, end)| end - start).sum();
+        let plain = Access::plain(op, (event.point.pc, SideAction::Read), bytes, LaneAddresses::All);
+        let access = Access { proxy: Proxy::Async, element: 0, copy: wgmma.id, ..plain };
         let memory = ShadowMemory::Block(block_slot);
         self.with_detector(memory, block_slot, access, |detector, shadow| {
             wgmma.reads().for_each(|(start, end)| detector.compare_range(shadow, u64::from(start), u64::from(end - start)));

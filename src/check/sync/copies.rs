@@ -115,14 +115,14 @@ impl Copies {
 
     /// Lanes commit a group, which may be empty.
     pub fn committed(&mut self, event: &SyncEvent<'_>, bulk: bool) {
-        let warp = self.warps.entry((event.block_id.number, WarpId::new(event.point.warp.number()))).or_insert_with(WarpCopies::new);
+        let warp = self.warps.entry((event.block_id.number, event.point.warp)).or_insert_with(WarpCopies::new);
         assert!(!event.lanes.is_empty(), "a group is committed by some lane");
         event.lanes.iter().for_each(|lane| warp.committed[usize::from(bulk)][lane] += 1);
     }
 
     /// Lanes have waited for groups. Returns the arrivals whose copies are all waited for now.
     pub fn awaited(&mut self, event: &SyncEvent<'_>, CopyWait { bulk, uncommitted, pending, .. }: CopyWait) -> WaitedArrivals {
-        let Some(warp) = self.warps.get_mut(&(event.block_id.number, WarpId::new(event.point.warp.number()))) else {
+        let Some(warp) = self.warps.get_mut(&(event.block_id.number, event.point.warp)) else {
             return WaitedArrivals::new();
         };
         let done = warp.committed[usize::from(bulk)].map(|committed| committed.saturating_sub(pending));

@@ -71,7 +71,7 @@ impl Masks {
             return false;
         }
         let mut found = !members.contains_all(mask_use.lanes) && to.report(not_in_mask(&mask_use));
-        let warp = self.warps.entry((event.block_id.number, WarpId::new(event.point.warp.number()))).or_default();
+        let warp = self.warps.entry((event.block_id.number, event.point.warp)).or_default();
         let same = |other: &MaskUse| (other.point.tick, other.point.pc) == (mask_use.point.tick, mask_use.point.pc);
         warp.simultaneous.retain(same);
         if let Some(other) = warp.simultaneous.iter().find(|other| other.conflicts(&mask_use)) {

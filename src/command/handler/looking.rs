@@ -12,6 +12,7 @@ use crate::command::outcome::{Outcome, View};
 use crate::debug::argument::ArgumentError;
 use crate::debug::arrays::{self, TypedMemory};
 use crate::debug::display;
+use crate::debug::display_list::{self, Display};
 use crate::debug::expression::Reason;
 use crate::debug::session::Session;
 use crate::debug::skip::is_path_called;
@@ -224,9 +225,7 @@ pub fn display(context: &mut Context<'_>, call: &Call) -> Answer {
         context.value(argument)?;
     }
     let scope = display::scope_of(&expression, &eval_context);
-    context.session.display_scopes.resize(context.session.displays.len(), None);
-    context.session.display_scopes.push(scope);
-    context.session.displays.push(format!("{format}{}", argument.text));
+    context.session.displays.push(Display { what: format!("{format}{}", argument.text), scope });
     let mut shown = displays_now(context);
     Ok(Outcome::Displays(shown.pop().into_iter().collect()))
 }
@@ -237,11 +236,11 @@ fn displays_now(context: &mut Context<'_>) -> Vec<Shown> {
 
 pub fn undisplay(context: &mut Context<'_>, call: &Call) -> Answer {
     let Some(arg) = call.arg("N") else {
-        context.session.displays.iter_mut().for_each(String::clear);
+        context.session.displays.fill(Display::default());
         return Ok(Outcome::Nothing);
     };
     for number in &arg.numbers {
-        if !display::remove(&mut context.session.displays, *number) {
+        if !display_list::remove(&mut context.session.displays, *number) {
             return Err(arg.argument.error(format!("there is no display {number}")));
         }
     }
@@ -249,7 +248,7 @@ pub fn undisplay(context: &mut Context<'_>, call: &Call) -> Answer {
 }
 
 pub fn displays(context: &mut Context<'_>, _: &Call) -> Answer {
-    let rows = display::numbered(&context.session.displays).map(|(number, what)| format!("{number}: {what}\n"));
+    let rows = display_list::numbered(&context.session.displays).map(|(number, display)| format!("{number}: {}\n", display.what));
     let text: String = rows.collect();
     Ok(Outcome::Text(if text.is_empty() { "there are no displays\n".to_string() } else { text }))
 }

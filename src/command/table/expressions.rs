@@ -9,19 +9,16 @@ memory through a pointer, *(shared f32*)%r2 in a space of its own: global, share
 A register with @ is that of other lanes of the warp: %r1@5 of lane 5, %r1@0-7 or %r1@0..7 of lanes 0 to 7, %r1@0-3,8 of a list, %r1@* of \
 all. (%r1 + 1)@* is computed in each lane. A difference is written with blanks: %r1@5 - 1. *%rd1@8 is refused, as it could be 8 elements \
 or lane 8: write %rd1[0..7] or *(%rd1@8). A variable of the source is in lanes with x@* and x@0..3; x@3 is its value in lane 3 where it \
-is in a \
-register, and as in gdb 3 objects from it on where it is in memory.\n\n\
+is in a register, and as in gdb 3 objects from it on where it is in memory.\n\n\
 any(), all(), min(), max(), sum() and uniform() take a value in the active lanes, or in those of an @ inside. $pc, $lane, $warp, $frame, \
 $time and $active say where the thread is.\n\n\
 Where a module has debug data (nvcc -G, clang -g), the variables of the source have their names and types: acc, s.field, p->next, *p, \
 a[3][5], color == app::BLUE. A plain name is looked up as in C++, in the innermost namespace around the function first; ::name is outside \
 of all, 'app::scale<int>' in quotes or without is a name with its arguments. A name of both a variable and a register is the variable; \
-%r6, $r6 and R6 are the register. \
-The name of a pointer to numbers that is also a buffer's is the buffer. (V*)p, static_cast<V*>(p) and (app::Color)5 cast to types of the \
-source, and a pointer to an object becomes one to its base; const in a cast \
-is the word of C, and the state space with an @: (@const int*). sizeof(V) and \
-sizeof(x) are sizes, p[0..3] are objects in a row, p[0..3].x a member of each. 'info locals', \
-'info args', 'info scope', 'whatis' and 'ptype' list and explain them.\n\n\
+%r6, $r6 and R6 are the register. The name of a pointer to numbers that is also a buffer's is the buffer. (V*)p, static_cast<V*>(p) and \
+(app::Color)5 cast to types of the source, and a pointer to an object becomes one to its base; const in a cast \
+is the word of C, and the state space with an @: (@const int*). sizeof(V) and sizeof(x) are sizes, p[0..3] are objects in a row, p[0..3].x \
+a member of each. 'info locals', 'info args', 'info scope', 'whatis' and 'ptype' list and explain them.\n\n\
 A variable of a Triton program is the tensor that the block's threads hold together, where NAME.ttgir lies beside NAME.ptx: qk[0, 5], \
 qk[0:4, 2] without the end, qk@* the part of the focused warp, qk - @ref.npy, sum(qk), (f32)p. Its value is what the last \
 statement before the instruction has given it; · stands for an element that a load has left out, ? for one in no register.\n\n\
@@ -30,7 +27,6 @@ it.\n\n\
 print keeps what it shows: $ is the last value, $$ the one before it, $$3 the third before it, $2 the second of all ('show values'). \
 'set $x = VALUE' keeps one under a name ('show convenience'); $_ is the last address that x has shown, $__ what lies there, $bpnum the \
 last breakpoint. 'p i = 3', 'p ++i' and 'p i--' assign, as set does. A variable without a value where the thread stands counts with the \
-last \
-one that it had, which is said, in expressions that are not about lanes.\n\n\
+last one that it had, which is said, in expressions that are not about lanes.\n\n\
 Casts take the types of PTX and of C: (f16x2)%r4, ((f16x2)%r4)[1], (float)%r1. Of a register \
         of a packed type, %r4.x and %r4.y are the numbers.";

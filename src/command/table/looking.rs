@@ -20,10 +20,10 @@ pub const COMMANDS: &[CommandSpec] = &[
             parameters, variables and buffers; C's operators and casts work on them; *(f32*)%rd1 is memory. %r1@* is the register in all \
             lanes of the warp, %r1@0-7 in some; any(), all(), min(), max(), sum() and uniform() answer over lanes. \
             Where a parameter and a buffer have one name it is the buffer's, and the parameter is &NAME. threadIdx, blockIdx, \
-            blockDim, gridDim, warpSize and laneid are known where nothing else has their names. \
-            A variable of a Triton program with NAME.ttgir beside NAME.ptx is the block's tensor: qk@* is the warp's part of it, \
-            qk[0, 5] and qk[0:4, 2] are elements (without the end), and qk - @ref.npy computes with an array of NumPy. A dot stands for an \
-            element that a load has left out, ? for one that no register holds now. 'help expressions' says more.\n\n\
+            blockDim, gridDim, warpSize and laneid are known where nothing else has their names. A variable of a Triton program with \
+            NAME.ttgir beside NAME.ptx is the block's tensor: qk@* is the warp's part of it, qk[0, 5] and qk[0:4, 2] are elements (without \
+            the end), and qk - @ref.npy computes with an array of NumPy. A dot stands for an element that a load has left out, ? for one \
+            that no register holds now. 'help expressions' says more.\n\n\
             Formats: x hex, d signed, u unsigned, o octal, t binary, f float, a address, c character.",
         examples: &["print %r1", "p/x %r1", "p %r1@*", "p %r1 * 4 + 1", "p qk[0, 5]"],
         handler: handler::print,
@@ -36,8 +36,8 @@ pub const COMMANDS: &[CommandSpec] = &[
         summary: "Show memory",
         help: "Shows memory from an address on. After the slash come the number of units, the format (as for print) and the unit: b 1 \
             byte, h 2, w 4, g 8; a character (c) is a byte. Without a unit, elements are those of the variable or buffer that the address \
-            is in. Without an \
-            address goes on where it ended. A 32-bit value that is an address of the block's shared memory alone is taken as one.",
+            is in. Without an address goes on where it ended. A 32-bit value that is an address of the block's shared memory alone is \
+            taken as one.",
         examples: &["x/8xw out", "x/4fw out"],
         repeats: Repeat::Continue,
         handler: handler::examine,
@@ -49,8 +49,7 @@ pub const COMMANDS: &[CommandSpec] = &[
         suffix: Suffix::Format,
         summary: "Show an expression at every stop",
         help: "Shows the expression now and whenever the program stops. Without one, shows all displays. What names variables of the \
-            source \
-            is shown where they are in scope.",
+            source is shown where they are in scope.",
         examples: &["display %r1", "display/x %r1"],
         handler: handler::display,
         ..PLAIN
@@ -423,8 +422,7 @@ pub const COMMANDS: &[CommandSpec] = &[
             With a variable, says its type and what that is from. With a type as well, takes the variable for that from now on, in \
             expressions, watchpoints, histories, panes and findings: a type of PTX or C and extents, of which the first may be left out. \
             'type VARIABLE auto' goes back to what accesses show. A buffer of the launch is taken for another type so, and 'auto' is the \
-            launch's own. Without arguments, lists all arrays that are declared by the byte. \
-            Sessions that are saved keep what was given.",
+            launch's own. Without arguments, lists all arrays that are declared by the byte. Sessions that are saved keep what was given.",
         examples: &["type As", "type As f32[16][16]", "type smem half[][64]", "type As auto", "type x f32[64][64]", "type"],
         handler: handler::array_type,
         ..PLAIN
@@ -440,8 +438,7 @@ pub const COMMANDS: &[CommandSpec] = &[
     CommandSpec {
         name: "info launch",
         summary: "Show how the kernel was launched",
-        help: "Shows kernel, grid, block, shared memory and parameters. Of a made-up launch it also says why its values are what they \
-            are.",
+        help: "Shows kernel, grid, block, shared memory and parameters. Of a made-up launch it also says why its values are what they are.",
         examples: &["info launch"],
         handler: views::launch,
         ..PLAIN

@@ -77,8 +77,7 @@ pub const COMMANDS: &[CommandSpec] = &[
         summary: "Execute up to another line, into calls",
         help: "Executes until the focused lane stands on another line: of the source language where .loc names lines, else of PTX ('set \
             step-by ptx' steps lines of PTX always). Steps into calls, up to the body of the function, and after a return on to the next \
-            line. 'step program' and 'next program' take every warp of the block \
-            to another line, one after the other.",
+            line. 'step program' and 'next program' take every warp of the block to another line, one after the other.",
         examples: &["step", "s 3", "step lane"],
         repeats: Repeat::Same,
         handler: |context, call| handler::step(context, call, Step::Line, false, Direction::Forward),
@@ -131,8 +130,7 @@ pub const COMMANDS: &[CommandSpec] = &[
         args: &[ArgSpec::new("COPY|TEXT", ArgKind::Rest).optional()],
         summary: "End an asynchronous copy, or list what completes a line",
         help: "With a number ends the copy of this number now: its bytes are written, and its group or mbarrier is notified. Or ends a \
-            matrix \
-            multiplication (wgmma), after those that its warp issued before it. 'info async' lists those in \
+            matrix multiplication (wgmma), after those that its warp issued before it. 'info async' lists those in \
             flight. Under --async by-hand nothing else ends copies; under lazy and random it ends one before its time. As with set, \
             what was recorded after the current time is kept as a branch.\n\n\
             With the beginning of a line lists what it can go on with, as Tab does.",
@@ -162,8 +160,8 @@ pub const COMMANDS: &[CommandSpec] = &[
             number), or with Ctrl-C, and 'explore systematic continue N' goes on. Copies end, and the lanes of a warp that has diverged \
             take turns, as in this run. '--memory weak' runs the other orders on weak memory, each with a seed of its own (help \
             memory-model), and says which results sequentially consistent memory never gives. An order is replayed by \
-            --schedule switch:TICK:BLOCK:WARP,...: where the turn goes to another \
-            warp than it would have gone to. Of orders that show the same the one with the fewest switches is named.",
+            --schedule switch:TICK:BLOCK:WARP,...: where the turn goes to another warp than it would have gone to. Of orders that show the \
+            same the one with the fewest switches is named.",
         examples: &[
             "explore",
             "explore 100",

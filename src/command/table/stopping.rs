@@ -46,8 +46,7 @@ pub const COMMANDS: &[CommandSpec] = &[
         args: &[ArgSpec::new("PATTERN", ArgKind::Rest)],
         summary: "Set breakpoints on all functions whose names match",
         help: "Sets a breakpoint at the beginning of each kernel and function whose name contains the pattern. In a pattern .* and * \
-            stand \
-            for any letters, . and ? for one; ^ and $ hold it to the beginning and the end of the name.",
+            stand for any letters, . and ? for one; ^ and $ hold it to the beginning and the end of the name.",
         examples: &["rbreak ^take$"],
         handler: handler::break_functions,
         ..PLAIN
@@ -108,8 +107,7 @@ pub const COMMANDS: &[CommandSpec] = &[
             divergence or a reconvergence; where a launch begins after another; and where a fault or a finding is.\n\n\
             'catch mbarrier' stops after whatever is done to an mbarrier; its name, and one of phase (a phase has ended), arrive \
             (a thread arrives, expects or brings bytes) and wait (a thread tests whether a phase has ended) narrow it down. 'catch \
-            async' \
-            stops when an asynchronous copy is issued or ends; issue or complete narrow it down.",
+            async' stops when an asynchronous copy is issued or ends; issue or complete narrow it down.",
         examples: &["catch divergence", "catch barrier 0 block 1,0,0", "catch mbarrier full[1] phase", "catch async complete"],
         handler: |context, call| handler::catch(context, call, false),
         ..PLAIN
@@ -128,8 +126,7 @@ pub const COMMANDS: &[CommandSpec] = &[
         args: &[ArgSpec::new("LOCATION", ArgKind::Location), THREADS, ArgSpec::new("MESSAGE", ArgKind::Message).after(",")],
         summary: "Print a line where threads pass, without stopping",
         help: "Writes a line for each group of lanes that reaches the location, and continues. The format is printf's. THREADS limits \
-            it to \
-            some threads; where they name lanes, each of these lanes writes a line of its own: 'lane 0-31' is once a lane.",
+            it to some threads; where they name lanes, each of these lanes writes a line of its own: 'lane 0-31' is once a lane.",
         examples: &["dprintf 37,\"r1 is %d\\n\",%r1", "dprintf 37 warp 1 lane 0-3,\"r1 is %d\\n\",%r1"],
         handler: handler::logpoint,
         ..PLAIN

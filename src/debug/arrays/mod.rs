@@ -117,10 +117,8 @@ impl ArrayTypes {
 /// The number of a variable of `program`.
 pub fn id_of(program: &Program, variable: &Variable) -> Option<VarId> {
     // One of the program's own is found by where it lies.
-    let at = program.variables.partition_point(|other| std::ptr::from_ref(other) < std::ptr::from_ref(variable));
-    let is_own = program.variables.get(at).is_some_and(|other| std::ptr::eq(other, variable));
-    let elsewhere = || program.variables.iter().position(|other| other.span == variable.span);
-    if is_own { Some(at) } else { elsewhere() }.map(VarId::new)
+    let own = program.variables.element_offset(variable);
+    own.or_else(|| program.variables.iter().position(|other| other.span == variable.span)).map(VarId::new)
 }
 
 /// True if a variable is declared as an array of bytes.

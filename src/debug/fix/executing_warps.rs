@@ -48,7 +48,7 @@ impl ExecutingWarps {
     fn add(&mut self, block: BlockId, point: &IssuePoint) {
         let (number, warps) = self.warps.entry(point.pc).or_insert_with(|| (block.number, BTreeSet::new()));
         if *number == block.number {
-            warps.insert(WarpId::new(point.warp.number()));
+            warps.insert(point.warp);
         }
     }
 }

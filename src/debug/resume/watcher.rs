@@ -202,9 +202,7 @@ impl Watcher {
     /// True if breakpoint `number` is ignored at `place`: it is on the line where the step began, which the session has already reported,
     /// and a warp other than the stepped one reaches it.
     pub fn ignores(&self, number: u32, place: &IssuePoint) -> bool {
-        let other = |step: &StepWatch| {
-            step.filter.warp.is_some_and(|warp| (step.filter.block, warp) != (Some(place.block), WarpId::new(place.warp.number())))
-        };
+        let other = |step: &StepWatch| step.filter.warp.is_some_and(|warp| (step.filter.block, warp) != (Some(place.block), place.warp));
         self.line_breakpoints.contains(&number) && self.step.as_ref().is_some_and(other)
     }
 
@@ -239,7 +237,7 @@ impl Watcher {
         let code = self.code.get(place.pc.index()).is_some_and(|flag| *flag).then_some(Candidate::Code(*issue));
         let step = self.matching_step(place, issue.lanes);
         let done = step.is_some_and(|step| matches!(&step.done, StepDone::Before(test) if test(issue)));
-        let is_other_warp = self.locked_warp.is_some_and(|locked| locked != (place.block, WarpId::new(place.warp.number())));
+        let is_other_warp = self.locked_warp.is_some_and(|locked| locked != (place.block, place.warp));
         code.into_iter().chain(done.then_some(Candidate::Step(*issue))).chain(is_other_warp.then_some(Candidate::OtherWarp))
     }
 }

@@ -52,7 +52,7 @@ pub(in crate::check::race) struct SyncAccess {
 impl SyncAccess {
     /// A strong access to the location `at` by lanes of `by`.
     pub fn new(at: (u32, u64), by: BlockId, point: &IssuePoint, lanes: LaneMask, (ordering, scope): (Ordering, Scope)) -> Self {
-        let (block, warp) = (by.number as u32, WarpId::new(point.warp.number()));
+        let (block, warp) = (by.number as u32, point.warp);
         Self { at, block, warp, lanes, tick: point.tick, pc: point.pc, ordering, scope, phase: None }
     }
 }

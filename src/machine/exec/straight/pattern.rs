@@ -148,14 +148,13 @@ impl Patterns {
     /// Notes that bases are written.
     #[inline(always)]
     pub fn forget(&mut self, write: BaseWrite) {
-        if write == BaseWrite::None {
-            return;
-        }
-        let Some(kept) = &mut self.0 else { return };
-        match write {
-            BaseWrite::None => {}
-            BaseWrite::One(key) => kept.valid &= !(1 << (key.index() % KEPT)),
-            BaseWrite::Several => kept.valid = 0,
+        let written = match write {
+            BaseWrite::None => return,
+            BaseWrite::One(key) => 1 << (key.index() % KEPT),
+            BaseWrite::Several => u32::MAX,
+        };
+        if let Some(kept) = &mut self.0 {
+            kept.valid &= !written;
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::pane::Pane;
 use super::{banks, fragment, warps};
+use crate::debug::display_list;
 use crate::debug::focus::ThreadFilter;
 use crate::debug::session::Session;
 use crate::debug::view::{self, MemorySpace};
@@ -44,7 +45,7 @@ impl Pane {
             Pane::Banks => view::banks(&eval_context).map_or(0, |view| banks::rows(&view)),
             Pane::Writes => view::writes_of_next(&eval_context).map_or(0, |view| listed(view.rows.len())),
             Pane::Fragments => view::operand_fragments(&eval_context).map_or(0, |fragments| fragment::rows(&fragments)),
-            Pane::Displays => listed(session.displays.iter().filter(|display| !display.is_empty()).count()),
+            Pane::Displays => listed(display_list::numbered(&session.displays).count()),
             Pane::Breakpoints => listed(session.breakpoints.iter().count()),
         };
         Some(u16::try_from(rows).unwrap_or(u16::MAX))
