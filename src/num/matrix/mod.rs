@@ -20,6 +20,8 @@ mod fused;
 mod integer;
 mod product;
 
+use fused::{Cast, Truncation};
+
 pub use accumulator::Accumulator;
 pub use chain::multiply_f64;
 pub use element::Element;
@@ -27,22 +29,27 @@ pub use product::{LANES, Operands, Product, Rule};
 
 /// D, in row-major order. A row of B that `sparse_rows` refers to and that does not exist is taken as zeros.
 pub fn multiply(simd: pulp::Arch, product: &Product, operands: Operands<'_>) -> Vec<u32> {
-    simd.dispatch(Multiply { product, operands })
+    match simd {
+        #[cfg(target_arch = "x86_64")]
+        pulp::Arch::V3(simd) => pulp::Simd::vectorize(simd, Multiply { product, operands, truncation: simd }),
+        _ => simd.dispatch(Multiply { product, operands, truncation: Cast }),
+    }
 }
 
-struct Multiply<'a> {
+struct Multiply<'a, T> {
     product: &'a Product,
     operands: Operands<'a>,
+    truncation: T,
 }
 
-impl pulp::WithSimd for Multiply<'_> {
+impl<T: Truncation> pulp::WithSimd for Multiply<'_, T> {
     type Output = Vec<u32>;
 
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _simd: S) -> Vec<u32> {
-        let Self { product, operands } = self;
+        let Self { product, operands, truncation } = self;
         match product.rule {
-            Rule::Fused | Rule::FusedHalves | Rule::Fused13Bits | Rule::ConvertedToHalves => fused::multiply(product, operands),
+            Rule::Fused | Rule::FusedHalves | Rule::Fused13Bits | Rule::ConvertedToHalves => fused::multiply(truncation, product, operands),
             Rule::Chain => chain::multiply(product, operands),
             Rule::Integer { .. } | Rule::Xor | Rule::And => integer::multiply(product, operands),
         }

@@ -1,7 +1,7 @@
 //! One warp's part of a `wgmma.mma_async`: its operands are gathered from registers and shared memory, multiplied, and scattered
 //! to the accumulators.
 
-use super::tiles;
+use super::{accumulators, tiles};
 use crate::isa::{ScalarType, Sparsity};
 use crate::machine::state::in_flight::wgmma::Wgmma;
 use crate::machine::state::lanes::{LANES, PerLane};
@@ -24,8 +24,8 @@ pub struct WgmmaSources<'a> {
     pub shared: &'a Pages,
 }
 
-/// The results of `wgmma`, whose accumulators have the values `accumulators`.
-pub fn results(wgmma: &Wgmma, accumulators: &[&PerLane<u32>], registers: &Registers, sources: &WgmmaSources<'_>) -> Vec<PerLane<u32>> {
+/// The results of `wgmma`, whose accumulators have the values `values_of_d`.
+pub fn results(wgmma: &Wgmma, values_of_d: &[&PerLane<u32>], registers: &Registers, sources: &WgmmaSources<'_>) -> Vec<PerLane<u32>> {
     let (op, table) = (&sources.program.wgmmas[wgmma.op], sources.prepared.wgmmas.get(wgmma.op));
     let (product, [_, a_type, b_type]) = (&table.product, op.types);
     let mut a = match (&op.a, wgmma.a) {
@@ -39,13 +39,14 @@ pub fn results(wgmma: &Wgmma, accumulators: &[&PerLane<u32>], registers: &Regist
     let mut b = tiles::by_k(wgmma.b, b_type.bits(), sources.shared);
     negate(&mut a, a_type, op.negate_a);
     negate(&mut b, b_type, op.negate_b);
-    let c = if wgmma.accumulates { gather(accumulators, &table.d) } else { vec![0; table.d.size] };
+    let (n, d_bits) = (product.n, table.d.bits);
+    let c = if wgmma.accumulates { accumulators::rows(values_of_d, n, d_bits) } else { vec![0; table.d.size] };
     let sparse_rows = op.metadata.map(|(_, selector)| {
         let sparsity = Sparsity::new(op.shape, a_type);
         sparse_rows(sparsity, (&wgmma.metadata, selector), product, &mut b)
     });
-    let d = multiply(sources.prepared.simd, product, Operands { a: &a, b: &b, c: &c, sparse_rows: sparse_rows.as_deref() });
-    scatter(&d, accumulators.len(), &table.d)
+    let mut d = multiply(sources.prepared.simd, product, Operands { a: &a, b: &b, c: &c, sparse_rows: sparse_rows.as_deref() });
+    accumulators::registers(&mut d, n, d_bits)
 }
 
 /// The values of an operand of 32 bits.
@@ -65,28 +66,11 @@ fn gather(registers: &[&PerLane<u32>], table: &ElementTable) -> Vec<u32> {
     for (number, positions) in table.index.as_chunks::<LANES>().0.iter().enumerate() {
         let Some(words) = registers.get(number / table.per_register) else { continue };
         let shift = (number % table.per_register) as u32 * table.bits;
-        let positions = positions.iter().map(|position| usize::from(*position)).zip(words.iter());
-        match table.bits {
-            32 => positions.for_each(|(position, word)| elements[position] = *word),
-            _ => positions.for_each(|(position, word)| elements[position] = *word >> shift & mask),
+        for (position, word) in positions.iter().zip(words.iter()) {
+            elements[usize::from(*position)] = *word >> shift & mask;
         }
     }
     elements
-}
-
-/// The registers for elements.
-fn scatter(elements: &[u32], count: usize, table: &ElementTable) -> Vec<PerLane<u32>> {
-    let mut registers = vec![[0; LANES]; count];
-    for (number, positions) in table.index.as_chunks::<LANES>().0.iter().enumerate() {
-        let Some(words) = registers.get_mut(number / table.per_register) else { continue };
-        let shift = (number % table.per_register) as u32 * table.bits;
-        let positions = positions.iter().map(|position| elements[usize::from(*position)]).zip(words.iter_mut());
-        match table.bits {
-            32 => positions.for_each(|(element, word)| *word = element),
-            _ => positions.for_each(|(element, word)| *word |= element << shift),
-        }
-    }
-    registers
 }
 
 /// Flips the signs of elements.

@@ -15,6 +15,7 @@
 //!
 //! Descriptors, `scale-d` and metadata are read at issue.
 
+mod accumulators;
 pub(in crate::machine) mod compute;
 mod ending;
 mod tiles;

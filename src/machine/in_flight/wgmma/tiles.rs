@@ -31,13 +31,14 @@ fn elements(tile: SharedTile, bits: u32, order: ElementOrder, shared: &Pages) ->
 
 /// The bytes of the tile's chunks, in order.
 fn bytes(tile: SharedTile, shared: &Pages) -> Vec<u8> {
+    const BYTES: usize = CHUNK as usize;
     let mut bytes = vec![0; tile.count as usize * tile.bytes as usize];
-    let mut chunks = bytes.as_chunks_mut::<{ CHUNK as usize }>().0.iter_mut();
+    let mut at = 0;
     tile.for_each_chunk(|chunk| {
         // A chunk is in one page, as its address is a multiple of its size.
         let (page, offset) = (shared.page(u64::from(chunk.address)), chunk.address as usize % PAGE_BYTES);
-        let chunk = page[offset..].first_chunk();
-        chunks.next().into_iter().zip(chunk).for_each(|(to, chunk)| *to = *chunk);
+        bytes[at..at + BYTES].copy_from_slice(&page[offset..offset + BYTES]);
+        at += BYTES;
     });
     bytes
 }
@@ -63,7 +64,9 @@ fn ordered<const N: usize>(tile: SharedTile, order: ElementOrder, bytes: &[u8], 
 fn transposed<const N: usize>(matrix: &[[u8; N]], width: usize, element: impl Fn(&[u8; N]) -> u32) -> Vec<u32> {
     let mut columns = vec![0; matrix.len()];
     for (number, column) in columns.chunks_exact_mut(matrix.len() / width).enumerate() {
-        column.iter_mut().zip(matrix.chunks_exact(width)).for_each(|(to, row)| *to = element(&row[number]));
+        for (to, row) in column.iter_mut().zip(matrix.chunks_exact(width)) {
+            *to = element(&row[number]);
+        }
     }
     columns
 }

@@ -1,15 +1,25 @@
 //! A block of adjacent columns of D: all rows of A times columns of B, added to columns of C.
 //!
-//! Every step is a separate loop over arrays, which the compiler vectorizes.
+//! Products of elements with up to 11 bits of significand are exact in `f32`, and so are they and C in units of the last bit to which
+//! terms are truncated: what underflows is less than a unit. Sums that are very large, very small, or far below others of the block are
+//! computed one by one ([`any_exponents`]). There are loops over lanes where closures could be: only what is inlined here is compiled for
+//! the host's vector instructions.
 
 use std::ops::Range;
 
 use super::super::accumulator::Accumulator;
 use super::super::element::ZERO;
-use super::factors::{ColumnNumbers, Row, RowFactors, RowNumbers, Unpack};
+use super::any_exponents;
+use super::factors::{ColumnFactors, Row, RowFactors, Unpack, power_of_two};
 use super::round;
-use super::special::replace_specials;
+use super::truncation::Truncation;
 use crate::num::exact::Format;
+
+/// The greatest exponent of the terms of a sum that is computed in `f32`.
+const HIGHEST: i16 = 127;
+
+/// The least: the last bit of the sum is a normal number, and products that underflow are less than it.
+const LOWEST: i16 = -100;
 
 /// The precision and the type of sums.
 #[derive(Clone, Copy)]
@@ -20,171 +30,172 @@ pub struct Sums {
     pub fraction: u32,
     /// Type of the sums and of their initial values.
     pub ty: Accumulator,
+    /// The decoders for elements of A and of B.
+    pub factors: [Unpack; 2],
 }
 
 /// The working arrays for N columns.
+#[derive(Default)]
 pub struct Block<const N: usize> {
-    sums: Sums,
-    unpack_b: Unpack,
-    /// The encoded elements of these columns of B or C.
-    bits: Vec<[u32; N]>,
     /// The rows of B, followed by a row of zeros for elements of a sparse A without a row of B.
-    b: Vec<RowNumbers<N>>,
-    /// The rows of C; before them, those of B.
-    c: ColumnNumbers<N>,
+    b: ColumnFactors<N>,
+    /// The rows of C.
+    c: ColumnFactors<N>,
     /// The greatest exponent of the terms of each sum.
-    tops: Vec<[i32; N]>,
+    tops: Vec<[i16; N]>,
     /// The sums of the products, in units of the last bit to which terms are truncated.
     products: Vec<[i32; N]>,
-    /// The exact values of D.
-    values: Vec<f64>,
+    /// The elements of C in the same units.
+    addends: Vec<[i32; N]>,
     /// D, encoded.
     results: Vec<[u32; N]>,
 }
 
 impl<const N: usize> Block<N> {
-    /// Empty arrays.
-    pub fn new(sums: Sums, unpack_b: Unpack) -> Self {
-        let [tops, products] = [const { Vec::new() }; 2];
-        Self {
-            sums,
-            unpack_b,
-            bits: Vec::new(),
-            b: Vec::new(),
-            c: ColumnNumbers::new(),
-            tops,
-            products,
-            values: Vec::new(),
-            results: Vec::new(),
-        }
-    }
-
     /// Adds the products of A and the first N of the `columns` of B to those of C. `columns` ends with the last column of the matrix.
     #[inline(always)]
-    pub fn add(&mut self, a: &RowFactors, b: &[u32], c: &mut [u32], columns: Range<usize>) {
-        let is_special = self.unpack_columns(b, c, columns.clone());
-        let rows = self.c.exponents.len();
-        self.tops.resize(rows, [0; N]);
-        self.products.resize(rows, [0; N]);
-        for row in 0..rows {
-            let factors = a.row(row);
-            let top = top(&self.c.exponents[row], factors, &self.b);
-            let products = products(&top, factors, &self.b);
-            (self.tops[row], self.products[row]) = (top, products);
-        }
-        self.add_to_c();
-        self.encode();
-        if is_special || a.is_special {
-            for row in 0..rows {
-                replace_specials(&mut self.results[row], &self.sums.format(), (&self.c, row), a.row(row), &self.b);
-            }
-        }
+    pub fn add<T: Truncation>(&mut self, truncation: T, sums: Sums, a: &RowFactors, (b, c): (&[u32], &mut [u32]), columns: Range<usize>) {
+        self.b.unpack_b(sums.factors[1], b, columns.clone());
+        self.c.unpack_c(Unpack::of(sums.format()), c, columns.clone());
+        self.results.resize(self.c.bits.len(), [0; N]);
+        self.find_tops(a);
+        self.add_in_range(truncation, sums, a);
+        self.replace_others(sums, a);
         for (row, result) in c.chunks_exact_mut(columns.end).zip(&self.results) {
             row[columns.start..columns.start + N].copy_from_slice(result);
         }
     }
 
-    /// Decodes B and C. True if there are infinities or NaNs.
+    /// Sets the greatest exponent of the terms of each sum.
     #[inline(always)]
-    fn unpack_columns(&mut self, b: &[u32], c: &[u32], columns: Range<usize>) -> bool {
-        let (width, unpack_c) = (columns.end, Unpack::of(self.sums.format()));
-        let (depth, rows) = (b.len() / width, c.len() / width);
-        let of_columns = |row: &[u32]| row[columns.clone()].first_chunk().copied();
-        self.bits.clear();
-        self.bits.extend(b.chunks_exact(width).filter_map(of_columns));
-        let is_b_special = self.c.unpack(&self.unpack_b, &self.bits, depth + 1);
-        self.b.clear();
-        self.b.extend(self.c.rows());
-        self.bits.clear();
-        self.bits.extend(c.chunks_exact(width).filter_map(of_columns));
-        is_b_special | self.c.unpack(&unpack_c, &self.bits, rows)
-    }
-
-    /// Adds the sums of the products to C, in all rows together: a loop over the few columns of one is unrolled, and not vectorized.
-    #[inline(always)]
-    fn add_to_c(&mut self) {
-        let c = self.c.significands.as_flattened().iter().zip(self.c.exponents.as_flattened());
-        let sums = self.products.as_flattened().iter().zip(self.tops.as_flattened());
-        self.values.resize(self.products.len() * N, 0.0);
-        for (((significand, exponent), (products, top)), value) in c.zip(sums).zip(&mut self.values) {
-            *value = self.sums.value((*significand, *exponent), *products, *top);
+    fn find_tops(&mut self, a: &RowFactors) {
+        let Self { b, c, tops, .. } = self;
+        tops.resize(c.bits.len(), [0; N]);
+        for (row, tops) in tops.iter_mut().enumerate() {
+            *tops = top(&c.exponents[row], a.row(row), b);
         }
     }
 
-    /// Encodes the sums.
+    /// Sets the results, those of sums in range rightly. Every step is a separate loop.
     #[inline(always)]
-    fn encode(&mut self) {
-        let values = &self.values;
-        self.results.resize(self.products.len(), [0; N]);
-        let results = values.iter().zip(self.results.as_flattened_mut());
-        if self.sums.ty == Accumulator::F16 {
-            for (value, result) in results {
-                *result = round::half(*value);
+    fn add_in_range<T: Truncation>(&mut self, truncation: T, sums: Sums, a: &RowFactors) {
+        let Self { b, c, tops, products, addends, results } = self;
+        products.resize(results.len(), [0; N]);
+        addends.resize(results.len(), [0; N]);
+        for (row, (top, products)) in tops.iter().zip(products.iter_mut()).enumerate() {
+            *products = sums.products(truncation, top, (a.row(row), a.scale), b);
+        }
+        for ((values, tops), addends) in c.values.iter().zip(tops.iter()).zip(addends.iter_mut()) {
+            *addends = sums.addends(truncation, values, tops);
+        }
+        let of_products = products.as_flattened().iter().zip(addends.as_flattened());
+        let terms = tops.as_flattened().iter().zip(of_products).zip(results.as_flattened_mut());
+        // The sum of the products fits in 32 bits, and with C in a double.
+        if sums.ty == Accumulator::F16 {
+            for ((top, (products, addend)), result) in terms {
+                let sum = f64::from(*products) + f64::from(*addend);
+                *result = round::half(sum * f64::from(sums.power(*top)));
             }
+        } else {
+            // No sum but zero is below the normal numbers.
+            for ((top, (products, addend)), result) in terms {
+                let sum = f64::from(*products) + f64::from(*addend);
+                *result = (round::truncated(sum, sums.fraction) * sums.power(*top)).to_bits();
+            }
+        }
+    }
+
+    /// Replaces the results of sums that are not in range.
+    #[inline(always)]
+    fn replace_others(&mut self, sums: Sums, a: &RowFactors) {
+        let Self { b, c, tops, results, .. } = self;
+        let lowest = LOWEST.max(LOWEST + (a.scale + b.scale) as i16);
+        let mut are_in_range = true;
+        for top in tops.as_flattened() {
+            are_in_range &= is_in_range(*top, lowest);
+        }
+        if are_in_range {
             return;
         }
-        let mut is_tiny = false;
-        for (value, result) in results {
-            *result = round::truncated(*value, self.sums.fraction);
-            is_tiny |= round::is_tiny(*value);
-        }
-        if is_tiny {
-            let results = values.iter().zip(self.results.as_flattened_mut());
-            results.filter(|(value, _)| round::is_tiny(**value)).for_each(|(value, result)| *result = round::subnormal(*value));
+        let [of_a, of_b] = sums.factors;
+        for (row, (tops, results)) in tops.iter().zip(results).enumerate() {
+            for lane in (0..N).filter(|lane| !is_in_range(tops[*lane], lowest)) {
+                let products = a.row(row).bits().map(|(bits, row)| (of_a.number(bits), of_b.number(b.bits[row][lane])));
+                results[lane] = any_exponents::sum(sums, Unpack::of(sums.format()).number(c.bits[row][lane]), products);
+            }
         }
     }
 }
 
+/// True if the greatest exponent of the terms of a sum is in range, which begins at `lowest`, or all of them are zero.
+#[inline(always)]
+fn is_in_range(top: i16, lowest: i16) -> bool {
+    const ZEROS: i16 = (ZERO / 2) as i16;
+    (top >= lowest && top <= HIGHEST) | (top < ZEROS)
+}
+
 impl Sums {
+    /// The format of the sums.
     #[inline(always)]
-    fn format(self) -> Format {
+    pub fn format(self) -> Format {
         if self.ty == Accumulator::F16 { Format::F16 } else { Format::F32 }
     }
 
-    /// The exact sum of a number of C, given by significand and exponent, and of products in units of the last bit below `top`.
+    /// The sums of the products of a row of A, in units of the last bit to which terms are truncated.
     #[inline(always)]
-    fn value(self, (significand, exponent): (i32, i32), products: i32, top: i32) -> f64 {
-        // C in the units of the products has `missing` bits less in its fraction.
-        let missing = self.aligned_bits - self.format().fraction as i32;
-        let sign = significand >> 31;
-        let distance = (top - exponent + (-missing).max(0)) as u32;
-        let addend = (((significand << missing.max(0)) + sign) >> distance.min(31)) - sign;
-        // The sum of the products fits in 32 bits, and with C in a double.
-        let power = top.max(-500) - self.aligned_bits;
-        (f64::from(products) + f64::from(addend)) * f64::from_bits(((power + 1023) as u64) << 52)
+    fn products<const N: usize, T: Truncation>(
+        self,
+        truncation: T,
+        top: &[i16; N],
+        (a, scale): (Row<'_>, i32),
+        b: &ColumnFactors<N>,
+    ) -> [i32; N] {
+        let (mut units, mut total, mut scaled) = ([0.0; N], [0i32; N], [0.0; N]);
+        for lane in 0..N {
+            units[lane] = power_of_two(self.aligned_bits - i32::from(top[lane]) + scale + b.scale);
+        }
+        for (value, row) in a.values() {
+            let values = &b.values[row];
+            for lane in 0..N {
+                scaled[lane] = value * values[lane] * units[lane];
+            }
+            let terms = truncation.truncated(&scaled);
+            for lane in 0..N {
+                total[lane] = total[lane].wrapping_add(terms[lane]);
+            }
+        }
+        total
+    }
+
+    /// Elements of C, in units of the last bit to which terms are truncated.
+    #[inline(always)]
+    fn addends<const N: usize, T: Truncation>(self, truncation: T, c: &[f32; N], tops: &[i16; N]) -> [i32; N] {
+        let mut scaled = [0.0; N];
+        for lane in 0..N {
+            scaled[lane] = c[lane] * power_of_two(self.aligned_bits - i32::from(tops[lane]));
+        }
+        truncation.truncated(&scaled)
+    }
+
+    /// The value of the last bit to which terms are truncated.
+    #[inline(always)]
+    fn power(self, top: i16) -> f32 {
+        power_of_two(i32::from(top) - self.aligned_bits)
     }
 }
 
 /// The greatest exponent of the terms of each column, of which those of C are `of_c`.
 #[inline(always)]
-fn top<const N: usize>(of_c: &[i32; N], a: Row<'_>, b: &[RowNumbers<N>]) -> [i32; N] {
-    let mut top = *of_c;
-    for top in &mut top {
-        *top = (*top).max(2 * ZERO);
-    }
-    for factor in a.factors() {
-        let numbers = &b[factor.row];
+fn top<const N: usize>(of_c: &[i16; N], a: Row<'_>, b: &ColumnFactors<N>) -> [i16; N] {
+    let mut top = [2 * ZERO as i16; N];
+    for (exponent, row) in a.exponents() {
+        let exponents = &b.exponents[row];
         for lane in 0..N {
-            top[lane] = top[lane].max(factor.number.exponent + numbers.exponent[lane]);
+            top[lane] = top[lane].max(exponent.saturating_add(exponents[lane]));
         }
+    }
+    for lane in 0..N {
+        top[lane] = top[lane].max(of_c[lane]);
     }
     top
-}
-
-/// The sums of the products, in units of the last bit to which terms are truncated.
-#[inline(always)]
-fn products<const N: usize>(top: &[i32; N], a: Row<'_>, b: &[RowNumbers<N>]) -> [i32; N] {
-    let mut total = [0i32; N];
-    for factor in a.factors() {
-        let numbers = &b[factor.row];
-        for lane in 0..N {
-            let product = factor.number.significand.wrapping_mul(numbers.significand[lane]);
-            let distance = top[lane] - factor.number.exponent - numbers.exponent[lane];
-            // A negative number is shifted as its ones' complement, which truncates it towards zero.
-            let sign = product >> 31;
-            let term = (product.wrapping_add(sign) >> (distance as u32).min(31)).wrapping_sub(sign);
-            total[lane] = total[lane].wrapping_add(term);
-        }
-    }
-    total
 }

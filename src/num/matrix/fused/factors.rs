@@ -1,20 +1,23 @@
-//! The elements of A, B and C unpacked into significands and exponents: A as [`RowFactors`], B and C as [`ColumnNumbers`].
+//! The elements of A, B and C as `f32` with their exponents: A as [`RowFactors`], B and C as [`ColumnFactors`].
+//!
+//! All loops are over whole arrays, whose length the compiler does not know: it vectorizes those, and unrolls loops over a few columns.
 
 use std::ops::Range;
 
-use super::super::element::{Element, INFINITE, Number, ZERO};
+use super::super::element::{Element, Number, ZERO};
 use super::super::product::{Operands, Product};
 use crate::num::exact::Format;
 
 /// The elements of A whose products one sum adds, in row-major order.
+#[derive(Default)]
 pub struct RowFactors {
-    /// Significands, scaled to the width of the sum.
-    significands: Vec<i32>,
-    exponents: Vec<i32>,
+    bits: Vec<u32>,
+    exponents: Vec<i16>,
+    values: Vec<f32>,
     /// The row of B that each element multiplies.
     rows: Vec<u16>,
-    /// True if there are infinities or NaNs.
-    pub is_special: bool,
+    /// The power of two by which the values are divided.
+    pub scale: i32,
     /// Elements of a row.
     k: usize,
 }
@@ -22,132 +25,130 @@ pub struct RowFactors {
 /// A row of [`RowFactors`].
 #[derive(Clone, Copy)]
 pub struct Row<'a> {
-    significands: &'a [i32],
-    exponents: &'a [i32],
+    bits: &'a [u32],
+    exponents: &'a [i16],
+    values: &'a [f32],
     rows: &'a [u16],
 }
 
-/// An element of A.
-#[derive(Clone, Copy)]
-pub struct Factor {
-    /// The number; its significand is scaled.
-    pub number: Number,
-    /// The row of B that it multiplies.
-    pub row: usize,
+/// The elements in N adjacent columns of B or C, row by row.
+#[derive(Default)]
+pub struct ColumnFactors<const N: usize> {
+    /// The encoded elements.
+    pub bits: Vec<[u32; N]>,
+    /// The exponents, not normalised for subnormals; of a zero, [`ZERO`]; of an infinity or a NaN, [`SPECIAL`].
+    pub exponents: Vec<[i16; N]>,
+    /// The values, divided by a power of two; those of infinities and NaNs are some finite numbers.
+    pub values: Vec<[f32; N]>,
+    /// That power of two.
+    pub scale: i32,
+    /// The greatest exponent of finite elements.
+    highest: i32,
 }
 
-/// The numbers in N adjacent columns of one row of B: what a factor of A multiplies lies together.
-#[derive(Clone, Copy)]
-pub struct RowNumbers<const N: usize> {
-    /// Significands.
-    pub significand: [i32; N],
-    /// Exponents.
-    pub exponent: [i32; N],
-}
+/// Exponent of an infinity or a NaN: far above every other.
+const SPECIAL: i32 = 16_000;
 
-/// The numbers in N adjacent columns of B or C, row by row.
-pub struct ColumnNumbers<const N: usize> {
-    /// Significands.
-    pub significands: Vec<[i32; N]>,
-    /// Exponents.
-    pub exponents: Vec<[i32; N]>,
-}
-
-/// The decoder for numbers of one type.
+/// The decoder for elements of one type.
 #[derive(Clone, Copy)]
 pub struct Unpack {
-    format: Format,
+    /// Their format.
+    pub format: Format,
     /// The number of unused low bits in the 32-bit word.
     unused_bits: u32,
 }
 
 impl RowFactors {
-    /// The elements of A in these columns, for sums with `fraction_bits` fraction bits.
+    /// Unpacks the elements of A in these columns.
     #[inline(always)]
-    pub fn new(product: &Product, operands: Operands<'_>, columns: Range<usize>, fraction_bits: i32) -> RowFactors {
-        let [unpack, other] = [product.a, product.b].map(Unpack::new);
-        let shift = fraction_bits as u32 - unpack.format.fraction - other.format.fraction;
-        let (k, zero_row) = (columns.len(), (operands.b.len() / product.n) as u16);
-        let size = product.m * k;
-        let (mut significands, mut exponents, mut rows) = (vec![0; size], vec![ZERO; size], vec![zero_row; size]);
-        let mut lowest = 0;
-        for row in 0..product.m {
-            let (from, to) = (row * product.k + columns.start..row * product.k + columns.end, row * k..(row + 1) * k);
-            let numbers = significands[to.clone()].iter_mut().zip(&mut exponents[to.clone()]);
-            for (bits, (significand, exponent)) in operands.a[from.clone()].iter().zip(numbers) {
-                let number = unpack.number(*bits);
-                *significand = number.significand << shift;
-                *exponent = number.exponent;
-                lowest = lowest.min(number.exponent);
+    pub fn unpack(&mut self, product: &Product, operands: Operands<'_>, columns: Range<usize>) {
+        let Self { bits, exponents, values, rows, scale, k } = self;
+        *k = columns.len();
+        bits.clear();
+        for row in operands.a.chunks_exact(product.k) {
+            bits.extend_from_slice(&row[columns.clone()]);
+        }
+        exponents.resize(bits.len(), 0);
+        values.resize(bits.len(), 0.0);
+        let highest = Unpack::new(product.a).unpack(bits, exponents, values);
+        *scale = scaled(values, highest);
+        let zero_row = (operands.b.len() / product.n) as u16;
+        rows.clear();
+        match operands.sparse_rows {
+            Some(sparse_rows) => {
+                for row in sparse_rows.chunks_exact(product.k) {
+                    rows.extend_from_slice(&row[columns.clone()]);
+                }
             }
-            let rows = rows[to].iter_mut();
-            match operands.sparse_rows {
-                Some(sparse_rows) => rows.zip(&sparse_rows[from]).for_each(|(row, row_of_b)| *row = zero_row.min(*row_of_b)),
-                None => rows.zip(columns.clone()).for_each(|(row, column)| *row = zero_row.min(column as u16)),
+            None => {
+                for _ in 0..product.m {
+                    rows.extend(columns.start as u16..columns.end as u16);
+                }
             }
         }
-        RowFactors { significands, exponents, rows, is_special: lowest <= INFINITE, k }
+        for row in rows {
+            *row = zero_row.min(*row);
+        }
     }
 
     /// The row with this index.
     #[inline(always)]
     pub fn row(&self, row: usize) -> Row<'_> {
         let range = row * self.k..(row + 1) * self.k;
-        let (significands, exponents) = (&self.significands[range.clone()], &self.exponents[range.clone()]);
-        Row { significands, exponents, rows: &self.rows[range] }
+        Row {
+            bits: &self.bits[range.clone()],
+            exponents: &self.exponents[range.clone()],
+            values: &self.values[range.clone()],
+            rows: &self.rows[range],
+        }
     }
 }
 
 impl<'a> Row<'a> {
-    /// The elements.
+    /// The encoded elements, and the row of B that each multiplies.
+    pub fn bits(self) -> impl Iterator<Item = (u32, usize)> + Clone + use<'a> {
+        self.bits.iter().copied().zip(self.rows.iter().map(|row| usize::from(*row)))
+    }
+
+    /// The exponents, and the row of B that each multiplies.
     #[inline(always)]
-    pub fn factors(self) -> impl Iterator<Item = Factor> + use<'a> {
-        let numbers = self.significands.iter().zip(self.exponents).zip(self.rows);
-        numbers.map(|((&significand, &exponent), &row)| Factor { number: Number { significand, exponent }, row: usize::from(row) })
+    pub fn exponents(self) -> impl Iterator<Item = (i16, usize)> + use<'a> {
+        self.exponents.iter().copied().zip(self.rows.iter().map(|row| usize::from(*row)))
+    }
+
+    /// The values, and the row of B that each multiplies.
+    #[inline(always)]
+    pub fn values(self) -> impl Iterator<Item = (f32, usize)> + use<'a> {
+        self.values.iter().copied().zip(self.rows.iter().map(|row| usize::from(*row)))
     }
 }
 
-impl<const N: usize> ColumnNumbers<N> {
-    /// No rows.
-    pub fn new() -> Self {
-        Self { significands: Vec::new(), exponents: Vec::new() }
+impl<const N: usize> ColumnFactors<N> {
+    /// Unpacks the first N of the `columns` of B, which ends with the last of them, and a row of zeros after it, for elements of a sparse A
+    /// without a row of B.
+    #[inline(always)]
+    pub fn unpack_b(&mut self, unpack: Unpack, b: &[u32], columns: Range<usize>) {
+        self.unpack(unpack, b, columns, 1);
+        self.scale = scaled(self.values.as_flattened_mut(), self.highest);
     }
 
-    /// Unpacks the numbers that are encoded in `bits`; rows after these, up to `rows`, are zeros. True if there are infinities or NaNs.
+    /// Unpacks the first N of the `columns` of C, which ends with the last of them.
     #[inline(always)]
-    pub fn unpack(&mut self, unpack: &Unpack, bits: &[[u32; N]], rows: usize) -> bool {
-        self.significands.truncate(bits.len());
-        self.exponents.truncate(bits.len());
-        self.significands.resize(rows, [0; N]);
-        self.exponents.resize(rows, [ZERO; N]);
-        let (bits, mut lowest) = (bits.as_flattened(), 0);
-        // One loop over all rows, whose length the compiler does not know, is vectorized; one over a few columns is unrolled instead.
-        let numbers = self.significands.as_flattened_mut().iter_mut().zip(self.exponents.as_flattened_mut());
-        for (bits, (significand, exponent)) in bits.iter().zip(numbers) {
-            let number = unpack.number(*bits);
-            *significand = number.significand;
-            *exponent = number.exponent;
-            lowest = lowest.min(number.exponent);
+    pub fn unpack_c(&mut self, unpack: Unpack, c: &[u32], columns: Range<usize>) {
+        self.unpack(unpack, c, columns, 0);
+    }
+
+    #[inline(always)]
+    fn unpack(&mut self, unpack: Unpack, matrix: &[u32], columns: Range<usize>, zeros: usize) {
+        let Self { bits, exponents, values, highest, .. } = self;
+        bits.clear();
+        for row in matrix.chunks_exact(columns.end) {
+            bits.extend(row[columns.clone()].first_chunk());
         }
-        lowest <= INFINITE
-    }
-
-    /// The rows, each with its significands and exponents together.
-    #[inline(always)]
-    pub fn rows(&self) -> impl Iterator<Item = RowNumbers<N>> {
-        self.significands.iter().zip(&self.exponents).map(|(&significand, &exponent)| RowNumbers { significand, exponent })
-    }
-
-    /// The number in one of the columns of a row.
-    pub fn number(&self, row: usize, column: usize) -> Number {
-        Number { significand: self.significands[row][column], exponent: self.exponents[row][column] }
-    }
-}
-
-impl<const N: usize> RowNumbers<N> {
-    /// The number in one of the columns.
-    pub fn number(&self, column: usize) -> Number {
-        Number { significand: self.significand[column], exponent: self.exponent[column] }
+        bits.resize(bits.len() + zeros, [0; N]);
+        exponents.resize(bits.len(), [0; N]);
+        values.resize(bits.len(), [0.0; N]);
+        *highest = unpack.unpack(bits.as_flattened(), exponents.as_flattened_mut(), values.as_flattened_mut());
     }
 }
 
@@ -165,8 +166,50 @@ impl Unpack {
         Unpack { format, unused_bits: 0 }
     }
 
-    #[inline(always)]
-    fn number(&self, bits: u32) -> Number {
+    /// The number that is encoded in `bits`.
+    pub fn number(self, bits: u32) -> Number {
         Number::unpack(&self.format, bits >> self.unused_bits)
     }
+
+    /// Unpacks the elements that are encoded in `bits`, and returns the greatest exponent of finite ones.
+    #[inline(always)]
+    fn unpack(self, bits: &[u32], exponents: &mut [i16], values: &mut [f32]) -> i32 {
+        let Format { fraction, exponent: width, largest, .. } = self.format;
+        let (sign, bias) = (fraction + width, (1 << (width - 1)) - 1);
+        // The fields of an element in their places in an `f32` are its value, but for the bias.
+        let scale = power_of_two(127 - bias);
+        let mut highest = ZERO;
+        for (bits, (to, value)) in bits.iter().zip(exponents.iter_mut().zip(values)) {
+            let bits = *bits >> self.unused_bits;
+            let magnitude = bits & ((1 << sign) - 1);
+            let exponent = ((magnitude >> fraction) as i32).max(1) - bias;
+            let exponent = if magnitude == 0 { ZERO } else { exponent };
+            let is_special = magnitude > largest as u32;
+            highest = highest.max(if is_special { ZERO } else { exponent });
+            *to = if is_special { SPECIAL } else { exponent } as i16;
+            *value = f32::from_bits(magnitude << (23 - fraction) | bits >> sign << 31) * scale;
+        }
+        highest
+    }
+}
+
+/// Divides the values of elements by a power of two near the greatest of them, which has the exponent `highest`, if it is not near 1: their
+/// products are then not too large. Returns the power.
+#[inline(always)]
+fn scaled(values: &mut [f32], highest: i32) -> i32 {
+    const NEAR: i32 = 40;
+    if highest <= ZERO || highest.abs() <= NEAR {
+        return 0;
+    }
+    let scale = highest.min(126);
+    for value in values {
+        *value *= power_of_two(-scale);
+    }
+    scale
+}
+
+/// 2^`exponent`, or the nearest power of two that is normal.
+#[inline(always)]
+pub fn power_of_two(exponent: i32) -> f32 {
+    f32::from_bits(((exponent.clamp(-126, 127) + 127) as u32) << 23)
 }

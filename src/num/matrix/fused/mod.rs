@@ -2,21 +2,25 @@
 //!
 //! A term is a product of two numbers, or C; subnormal numbers and products are not normalised first, and terms that are zero are ignored
 //! in the choice of the exponent. A row of A is multiplied by some columns of B at a time, in loops over columns that the compiler
-//! vectorizes. Infinities and NaNs are rare: they are decoded into exponents far below all others, so that they do not change the sums,
-//! and are put into the results afterwards.
+//! vectorizes. Infinities, NaNs and sums of extreme exponents are rare: they are put into the results afterwards.
 //!
 //! | file | contents |
 //! | --- | --- |
-//! | [`factors`] | the decoding of A, B and C |
-//! | [`block`] | the sums of some columns: the greatest exponent, the aligned terms, their sum |
+//! | [`factors`] | the elements of A, B and C as `f32`, and their exponents |
+//! | [`block`] | the sums of some columns, in `f32`: the greatest exponent, the aligned terms, their sum |
+//! | [`truncation`] | the integer part of a term in units of the last bit |
+//! | [`any_exponents`] | one sum of numbers of any exponents |
 //! | [`round`] | the encoding of an exact sum |
-//! | [`special`] | results that are infinities or NaNs |
+//! | [`special`] | sums that are infinities or NaNs |
 
+mod any_exponents;
 mod block;
 mod factors;
 mod round;
 mod special;
+mod truncation;
 
+use std::cell::Cell;
 use std::ops::Range;
 
 use super::accumulator::{Accumulator, nearest, value};
@@ -24,79 +28,118 @@ use super::element::{Element, widened};
 use super::product::{LANES, Operands, Product, Rule};
 use block::{Block, Sums};
 use factors::{RowFactors, Unpack};
+pub use truncation::{Cast, Truncation};
+
+/// The working arrays.
+#[derive(Default)]
+struct Work {
+    a: RowFactors,
+    wide: Block<WIDE>,
+    narrow: Block<LANES>,
+}
+
+thread_local! {
+    /// The working arrays of a thread: to allocate them takes longer than the arithmetic of a small product.
+    static WORK: Cell<Option<Box<Work>>> = const { Cell::new(None) };
+}
 
 /// The number of columns that are summed together if a row has at least as many.
 const WIDE: usize = 32;
 
 /// D, computed by the product's rule, which is one of fused sums.
 #[inline(always)]
-pub fn multiply(product: &Product, operands: Operands<'_>) -> Vec<u32> {
+pub fn multiply<T: Truncation>(truncation: T, product: &Product, operands: Operands<'_>) -> Vec<u32> {
     if product.rule == Rule::ConvertedToHalves {
-        return multiply_widened(product, operands);
+        return multiply_widened(truncation, product, operands);
     }
     let ty = if product.c == product.d { product.d } else { Accumulator::F32 };
     let mut sums = operands.c.to_vec();
     if product.c != ty {
-        sums.iter_mut().for_each(|c| *c = nearest(ty, value(product.c, *c)));
+        for c in &mut sums {
+            *c = nearest(ty, value(product.c, *c));
+        }
     }
-    add_products(product, operands, ty, &mut sums);
+    add_products(truncation, product, operands, ty, &mut sums);
     if product.d != ty {
-        sums.iter_mut().for_each(|sum| *sum = nearest(product.d, value(ty, *sum)));
+        for sum in &mut sums {
+            *sum = nearest(product.d, value(ty, *sum));
+        }
     }
     sums
 }
 
 /// D for fp8 elements, converted to `f16`: even pairs of columns of A are summed first, odd ones after, and C is added last.
 #[inline(always)]
-fn multiply_widened(product: &Product, operands: Operands<'_>) -> Vec<u32> {
+fn multiply_widened<T: Truncation>(truncation: T, product: &Product, operands: Operands<'_>) -> Vec<u32> {
     let (k, n) = (product.k, product.n);
     let [even, odd] = [0, 2].map(|pair| (0..k).filter(move |column| column & 2 == pair));
     let order: Vec<usize> = even.chain(odd).collect();
     let mut a = vec![0; operands.a.len()];
     for (to, from) in a.chunks_exact_mut(k).zip(operands.a.chunks_exact(k)) {
-        to.iter_mut().zip(&order).for_each(|(to, column)| *to = widened(product.a, from[*column]));
-    }
-    let mut b: Vec<u32> = operands.b.iter().map(|bits| widened(product.b, *bits)).collect();
-    let sparse_rows: Option<Vec<u16>> = match operands.sparse_rows {
-        Some(rows) => Some(rows.chunks_exact(k).flat_map(|row| order.iter().map(|column| row[*column])).collect()),
-        None => {
-            // The rows of B follow the columns of A.
-            b = order.iter().filter_map(|row| b.get(row * n..(row + 1) * n)).flatten().copied().collect();
-            None
+        for (to, column) in to.iter_mut().zip(&order) {
+            *to = widened(product.a, from[*column]);
         }
-    };
+    }
+    let (mut b, mut sparse_rows) = (vec![0; operands.b.len()], None);
+    if let Some(rows) = operands.sparse_rows {
+        widen(product.b, operands.b, &mut b);
+        let in_order = sparse_rows.insert(Vec::with_capacity(rows.len()));
+        for row in rows.chunks_exact(k) {
+            for column in &order {
+                in_order.push(row[*column]);
+            }
+        }
+    } else {
+        // The rows of B follow the columns of A.
+        for (to, row) in b.chunks_exact_mut(n).zip(&order) {
+            widen(product.b, &operands.b[row * n..(row + 1) * n], to);
+        }
+    }
     let mut sums = vec![0; operands.c.len()];
     let halves = Product { a: Element::F16, b: Element::F16, ..*product };
-    add_products(&halves, Operands { a: &a, b: &b, c: operands.c, sparse_rows: sparse_rows.as_deref() }, product.d, &mut sums);
-    let last = |(sum, c): (&u32, &u32)| nearest(product.d, value(product.c, *c) + value(product.d, *sum));
-    sums.iter().zip(operands.c).map(last).collect()
+    let operands = Operands { a: &a, b: &b, c: operands.c, sparse_rows: sparse_rows.as_deref() };
+    add_products(truncation, &halves, operands, product.d, &mut sums);
+    for (sum, c) in sums.iter_mut().zip(operands.c) {
+        *sum = nearest(product.d, value(product.c, *c) + value(product.d, *sum));
+    }
+    sums
+}
+
+/// Sets `to` to the `f16` of elements.
+#[inline(always)]
+fn widen(element: Element, from: &[u32], to: &mut [u32]) {
+    for (to, bits) in to.iter_mut().zip(from) {
+        *to = widened(element, *bits);
+    }
 }
 
 /// Adds the products to sums of type `ty`.
 #[inline(always)]
-fn add_products(product: &Product, operands: Operands<'_>, ty: Accumulator, sums: &mut [u32]) {
+fn add_products<T: Truncation>(truncation: T, product: &Product, operands: Operands<'_>, ty: Accumulator, sums: &mut [u32]) {
     // The loops are compiled separately for each type.
     match ty {
-        Accumulator::F16 => add_in_steps(product, operands, Accumulator::F16, sums),
-        _ => add_in_steps(product, operands, Accumulator::F32, sums),
+        Accumulator::F16 => add_in_steps(truncation, product, operands, Accumulator::F16, sums),
+        _ => add_in_steps(truncation, product, operands, Accumulator::F32, sums),
     }
 }
 
 #[inline(always)]
-fn add_in_steps(product: &Product, operands: Operands<'_>, ty: Accumulator, sums: &mut [u32]) {
+fn add_in_steps<T: Truncation>(truncation: T, product: &Product, operands: Operands<'_>, ty: Accumulator, sums: &mut [u32]) {
     let (aligned_bits, fraction) = if product.rule == Rule::Fused13Bits { (13, 13) } else { (25, 23) };
-    let (sums_type, b) = (Sums { aligned_bits, fraction, ty }, Unpack::new(product.b));
-    let (mut wide, mut narrow) = (Block::<WIDE>::new(sums_type, b), Block::<LANES>::new(sums_type, b));
+    let as_sums = Sums { aligned_bits, fraction, ty, factors: [product.a, product.b].map(Unpack::new) };
+    let mut work = WORK.take().unwrap_or_default();
+    let Work { a, wide, narrow } = &mut *work;
     let with_wide = product.n / WIDE * WIDE;
     for step in steps(product) {
-        let a = RowFactors::new(product, operands, step, aligned_bits);
+        a.unpack(product, operands, step);
         for first in (0..with_wide).step_by(WIDE) {
-            wide.add(&a, operands.b, sums, first..product.n);
+            wide.add(truncation, as_sums, a, (operands.b, &mut *sums), first..product.n);
         }
         for first in (with_wide..product.n).step_by(LANES) {
-            narrow.add(&a, operands.b, sums, first..product.n);
+            narrow.add(truncation, as_sums, a, (operands.b, &mut *sums), first..product.n);
         }
     }
+    WORK.set(Some(work));
 }
 
 /// The columns of A of each partial sum; a partial sum adds to the result of the one before.
@@ -104,4 +147,63 @@ fn steps(product: &Product) -> impl Iterator<Item = Range<usize>> {
     let count = if matches!(product.rule, Rule::FusedHalves | Rule::ConvertedToHalves) { 2 } else { 1 };
     let each = product.k / count;
     (0..count).map(move |step| step * each..(step + 1) * each)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::num::exact::Format;
+
+    /// Numbers that look random.
+    struct Random(u64);
+
+    impl Random {
+        fn next(&mut self) -> u32 {
+            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (self.0 >> 32) as u32
+        }
+
+        /// Elements of `bits` bits with a fraction of `fraction` bits: any, near 1, tiny, huge, or with zeros and infinities among them.
+        fn elements(&mut self, count: usize, mode: u32, (bits, fraction): (u32, u32)) -> Vec<u32> {
+            let all = u32::MAX >> (32 - bits);
+            let sign = 1 << (bits - 1);
+            let one = (all >> 2) & !((1 << fraction) - 1);
+            let element = |random: u32| match mode {
+                0 => random & all,
+                1 => one ^ (random & (sign | ((4 << fraction) - 1))),
+                2 => random & (sign | ((4 << fraction) - 1)),
+                3 => (all >> 1) ^ (random & (sign | ((4 << fraction) - 1))),
+                _ if random.is_multiple_of(7) => 0,
+                _ if random.is_multiple_of(11) => ((all >> 1) & !((1 << fraction) - 1)) | (random & sign),
+                _ => one ^ (random & (sign | ((2 << fraction) - 1))),
+            };
+            (0..count).map(|_| element(self.next())).collect()
+        }
+    }
+
+    #[test]
+    fn sums_in_blocks_are_those_of_one_by_one() {
+        let types = [(Element::F16, (16, 10)), (Element::Bf16, (16, 7)), (Element::Tf32, (32, 23)), (Element::E5m2, (8, 2))];
+        let (mut random, mut specials) = (Random(1), 0);
+        let modes = (0..5).flat_map(|of_a| (0..5).flat_map(move |of_b| (0..5).map(move |of_c| [of_a, of_b, of_c])));
+        for ([of_a, of_b, of_c], (element, form)) in modes.flat_map(|modes| types.map(|ty| (modes, ty))) {
+            let rule = if element == Element::E5m2 { Rule::Fused13Bits } else { Rule::Fused };
+            let (m, n, k, ty) = (3, 40, 8, Accumulator::F32);
+            let product = Product { m, n, k, a: element, b: element, c: ty, d: ty, rule };
+            let [a, b] = [(m * k, of_a), (k * n, of_b)].map(|(count, mode)| random.elements(count, mode, form));
+            let c = random.elements(m * n, of_c, (32, 23));
+            let found = multiply(Cast, &product, Operands { a: &a, b: &b, c: &c, sparse_rows: None });
+            let (aligned_bits, fraction) = if rule == Rule::Fused13Bits { (13, 13) } else { (25, 23) };
+            let unpack = Unpack::new(element);
+            let sums = Sums { aligned_bits, fraction, ty, factors: [unpack; 2] };
+            for (row, column) in (0..m).flat_map(|row| (0..n).map(move |column| (row, column))) {
+                let products = (0..k).map(|at| (unpack.number(a[row * k + at]), unpack.number(b[at * n + column])));
+                let number = Unpack::of(Format::F32).number(c[row * n + column]);
+                let wanted = any_exponents::sum(sums, number, products);
+                assert_eq!(found[row * n + column], wanted, "{element:?}, {:?}, row {row}, column {column}", [of_a, of_b, of_c]);
+                specials += u32::from(wanted & 0x7f80_0000 == 0x7f80_0000);
+            }
+        }
+        assert!(specials > 100, "infinities and NaNs are among them");
+    }
 }

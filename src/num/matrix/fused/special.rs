@@ -1,46 +1,31 @@
 //! Sums that are infinities or NaNs.
 
 use super::super::element::{INFINITE, NOT_A_NUMBER, Number};
-use super::factors::{ColumnNumbers, Row, RowNumbers};
 use crate::num::exact::Format;
 
-/// Replaces the results that are infinities or NaNs, encoded in `format`: a sum is NaN if an operand is NaN, if a product is of an infinity
-/// and zero, or if there are infinities of both signs; it is infinite if there are other infinities.
-#[inline(never)]
-pub fn replace_specials<const N: usize>(
-    result: &mut [u32; N],
-    format: &Format,
-    (c, row): (&ColumnNumbers<N>, usize),
-    a: Row<'_>,
-    b: &[RowNumbers<N>],
-) {
-    let is_row_special = a.factors().any(|factor| factor.number.is_special());
-    let mut lowest = c.exponents[row];
-    if !is_row_special {
-        for exponents in a.factors().map(|factor| &b[factor.row].exponent) {
-            lowest.iter_mut().zip(exponents).for_each(|(lowest, exponent)| *lowest = (*lowest).min(*exponent));
-        }
-    }
-    let can_be_special = |lane: &(usize, &mut u32)| is_row_special || lowest[lane.0] <= INFINITE;
-    for (lane, result) in result.iter_mut().enumerate().filter(can_be_special) {
-        let products = a.factors().map(|factor| (factor.number, b[factor.row].number(lane)));
-        match special(c.number(row, lane), products) {
-            None => {}
-            Some(Special::Nan) => *result = format.nan as u32,
-            Some(Special::Infinity { negative }) => {
-                *result = (format.largest + 1) as u32 | if negative { format.sign() as u32 } else { 0 };
-            }
-        }
-    }
-}
-
-enum Special {
-    Infinity { negative: bool },
+/// An infinity or a NaN.
+pub enum Special {
+    /// An infinity.
+    Infinity {
+        /// True for minus infinity.
+        negative: bool,
+    },
+    /// A NaN.
     Nan,
 }
 
+impl Special {
+    /// Its encoding.
+    pub fn encoded(self, format: &Format) -> u32 {
+        match self {
+            Special::Nan => format.nan as u32,
+            Special::Infinity { negative } => (format.largest + 1) as u32 | if negative { format.sign() as u32 } else { 0 },
+        }
+    }
+}
+
 /// The value of a sum if it is an infinity or a NaN.
-fn special(c: Number, products: impl Iterator<Item = (Number, Number)>) -> Option<Special> {
+pub fn special(c: Number, products: impl Iterator<Item = (Number, Number)>) -> Option<Special> {
     let (mut plus, mut minus) = (false, false);
     let mut collect = |negative: bool| if negative { minus = true } else { plus = true };
     if c.exponent == NOT_A_NUMBER {
