@@ -260,6 +260,8 @@ pub enum Instrumentation {
 pub enum FastPath {
     /// Instructions of common forms run in straight stretches.
     Stretches,
+    /// Instructions in a row are executed without a look at the groups of the warp after each.
+    Runs,
     /// Groups of lanes part and meet within a stretch.
     Switches,
     /// Patterns of addresses are recognized.
@@ -278,8 +280,9 @@ pub enum FastPath {
 
 impl FastPath {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         FastPath::Stretches,
+        FastPath::Runs,
         FastPath::Switches,
         FastPath::Recognition,
         FastPath::PlainReads,

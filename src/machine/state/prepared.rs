@@ -7,7 +7,7 @@ use crate::machine::state::clocks::Clocks;
 use crate::machine::state::coverage::WriteTable;
 use crate::machine::state::device::Device;
 use crate::machine::state::lanes::{LANES, LaneMask, PerLane};
-use crate::machine::state::launch::{DivergencePolicy, Instrumentation, LaunchConfig, LaunchError};
+use crate::machine::state::launch::{DivergencePolicy, FastPath, Instrumentation, LaunchConfig, LaunchError};
 use crate::machine::state::special::{self, FixedSpecial};
 use crate::machine::state::tables::matrix::MatrixTables;
 use crate::machine::state::tables::straight::StraightCode;
@@ -103,7 +103,7 @@ impl PreparedLaunch {
         Ok(Self {
             immediates: (0..config.blocks_of_cluster()).map(|rank| Immediates::new(program, rank)).collect(),
             specials: program.specials.iter().map(|special| FixedSpecial::new(*special, program, &config, shared_aggregate)).collect(),
-            straight: StraightCode::new(program, &rank),
+            straight: StraightCode::new(program, &rank, config.fast_paths.has(FastPath::Runs)),
             rank,
             pushed_targets,
             shared_bytes,

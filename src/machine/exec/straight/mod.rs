@@ -226,38 +226,41 @@ impl pulp::WithSimd for &mut Straight<'_> {
                 Some(guard) => self.mask & self.lanes.pred(PredSrc::Reg { slot: guard.slot, negate: guard.negate }),
             };
             self.lanes.mask = active;
-            let after = Pc(pc.0 + 1);
-            let (mut next, mut parts) = (after, false);
+            let (mut executed, mut is_whole, mut jumps, mut parts) = (1, true, false, false);
             if active.is_empty() {
                 if micro.step == Step::Ends {
                     break;
                 }
             } else if micro.step == Step::Branch {
-                if active == self.mask {
-                    next = micro.target;
-                } else if self.switches {
-                    parts = true;
-                } else {
+                jumps = active == self.mask;
+                parts = !jumps;
+                if parts && !self.switches {
                     break;
                 }
-            } else if !self.execute(micro, pc, ticks) {
-                break;
+            } else {
+                let run = self.run_of(micro, ticks);
+                executed = self.execute_run(&micros[pc.index()..][..run], pc, ticks);
+                if executed == 0 {
+                    break;
+                }
+                is_whole = executed as usize == run;
             }
-            self.patterns.forget(micro.bases);
+            let (target, after) = (micro.target, Pc(pc.0 + executed));
+            let next = if jumps { target } else { after };
             if self.counts.is_enabled && (micro.guard.is_some() || next != after) {
                 self.count(micro, pc, next, active);
             }
-            thread_instructions += u64::from(active.count());
-            ticks += 1;
-            last = pc;
+            thread_instructions += u64::from(active.count() * executed);
+            ticks += executed;
+            last = Pc(after.0 - 1);
             let goes_back = next <= pc;
-            let target = micro.target;
             pc = next;
             micro = &micros[pc.index()];
             if parts {
                 pc = self.part((active, target), pc, ticks);
                 micro = &micros[pc.index()];
             } else if !self.others.none {
+                *self.streak += executed - 1;
                 if goes_back && !self.others.may_go_back || micro.rank >= self.others.limit {
                     if !self.switches {
                         self.done.reselects = true;
@@ -269,9 +272,7 @@ impl pulp::WithSimd for &mut Straight<'_> {
                     *self.streak += u32::from(!goes_back);
                 }
             }
-            if let Some(report) = &self.report
-                && (report.paused || report.mask != self.done.wants)
-            {
+            if !is_whole || self.wants_to_stop() {
                 break;
             }
         }
@@ -285,6 +286,37 @@ impl pulp::WithSimd for &mut Straight<'_> {
 }
 
 impl Straight<'_> {
+    /// True if the observer asks for a pause, or for other events.
+    #[inline(always)]
+    fn wants_to_stop(&self) -> bool {
+        self.report.as_ref().is_some_and(|report| report.paused || report.mask != self.done.wants)
+    }
+
+    /// The number of instructions from this one on that the group executes before it reaches another one.
+    #[inline(always)]
+    fn run_of(&self, micro: &Micro, ticks: u32) -> usize {
+        let run = u32::from(micro.run).min(self.end - ticks);
+        if self.others.none { run as usize } else { run.min(self.others.limit.saturating_sub(micro.rank)).max(1) as usize }
+    }
+
+    /// Executes instructions in a row for at least one lane, until the stretch ends before one, or the observer asks for that. Returns
+    /// their number.
+    #[inline(always)]
+    fn execute_run(&mut self, run: &[Micro], pc: Pc, ticks: u32) -> u32 {
+        let mut executed = 0;
+        for micro in run {
+            if !self.execute(micro, Pc(pc.0 + executed), ticks + executed) {
+                break;
+            }
+            self.patterns.forget(micro.bases);
+            executed += 1;
+            if self.wants_to_stop() {
+                break;
+            }
+        }
+        executed
+    }
+
     /// Sets the end, after `ticks`: a group that keeps others waiting yields before its last tick, which [`WarpRun::step`] executes.
     #[inline(always)]
     fn set_end(&mut self, ticks: u32) {

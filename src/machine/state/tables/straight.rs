@@ -87,6 +87,9 @@ pub(in crate::machine) struct Micro {
     pub target: Pc,
     /// Its rank in the order of the code.
     pub rank: u32,
+    /// The number of instructions that run one after the other from this one on, unless a group waits at one of them: none of them has a
+    /// guard or branches, and no rank is greater than the one before it by more than 1. At least 1.
+    pub run: u16,
 }
 
 /// A register that is the base of an address, in the frame of its function.
@@ -125,8 +128,8 @@ pub(in crate::machine) struct StraightCode {
 }
 
 impl StraightCode {
-    /// Decodes the instructions of `program`, which have these ranks.
-    pub fn new(program: &Program, rank: &[u32]) -> Self {
+    /// Decodes the instructions of `program`, which have these ranks. Without `runs`, every instruction runs alone.
+    pub fn new(program: &Program, rank: &[u32], runs: bool) -> Self {
         let places = |registers: operands::RegisterOperands| -> Vec<(Bank, Slot)> { registers.iter().flat_map(slots).collect() };
         let mut bases: Vec<(Bank, Slot)> =
             program.code.iter().flat_map(|inst| places(operands::address_registers(inst, program))).collect();
@@ -142,7 +145,21 @@ impl StraightCode {
             Micro { guard: inst.guard, bases, rank: *rank, ..decode(&inst.op, program) }
         };
         assert!(rank.len() >= program.code.len(), "every instruction has a rank");
-        Self { micros: program.code.iter().zip(rank).map(decode).chain([ENDS]).collect() }
+        let mut micros: Vec<Micro> = program.code.iter().zip(rank).map(decode).chain([ENDS]).collect();
+        if runs {
+            count_runs(&mut micros);
+        }
+        Self { micros }
+    }
+}
+
+fn count_runs(micros: &mut [Micro]) {
+    let is_in_run = |micro: &Micro| micro.guard.is_none() && !matches!(micro.step, Step::Ends | Step::Branch);
+    for index in (0..micros.len() - 1).rev() {
+        let [micro, next] = [micros[index], micros[index + 1]];
+        if is_in_run(&micro) && is_in_run(&next) && next.rank <= micro.rank.saturating_add(1) {
+            micros[index].run = next.run.saturating_add(1);
+        }
     }
 }
 
@@ -171,6 +188,7 @@ const ENDS: Micro = Micro {
     offset: 0,
     target: Pc(0),
     rank: u32::MAX,
+    run: 1,
 };
 
 /// An operation that only computes.
