@@ -7,7 +7,6 @@ use triomphe::Arc;
 
 use crate::isa::BarrierFn;
 use crate::machine::state::barrier::{BARRIERS, Barrier, BarrierReduction, ClusterBarrier};
-use crate::machine::state::definedness::Definedness;
 use crate::machine::state::groups::Groups;
 use crate::machine::state::in_flight::queue::WgmmaQueue;
 use crate::machine::state::in_flight::warpgroup::Warpgroups;
@@ -254,7 +253,7 @@ fn start_warp(start: &mut Warp, program: &Program, prepared: &PreparedLaunch, (w
     let kernel = &program.functions[config.kernel.index()];
     let frame = FrameBase { local: map::LOCAL_BASE as u32, ..FrameBase::default() };
     special::set_fixed_values(Arc::make_mut(specials), prepared, index, number, warp);
-    registers.restart(kernel.slots, (config.instrumentation == Instrumentation::RunsAndWrites).then(Definedness::default));
+    registers.restart(kernel.slots, config.instrumentation == Instrumentation::RunsAndWrites);
     *live = LaneMask::lowest(threads - warp * LANES as u32);
     assert!(!live.is_empty(), "a warp without threads");
     groups.clear();

@@ -60,7 +60,12 @@ impl Definedness {
                 cached => *cached = Some(CodeRange { start, end, lanes }),
             }
         }
-        writes.in_range(start, end).iter().for_each(|register| self.mark(frame, *register, lanes));
+        let banks = self.banks.each_mut().map(SmallVec::as_mut_slice);
+        for register in writes.in_range(start, end) {
+            let first = register.slot.in_frame(frame.slot(register.bank)).index();
+            let masks = banks[register.bank as usize].get_mut(first..first + register.width as usize);
+            masks.into_iter().flatten().for_each(|mask| *mask |= lanes);
+        }
     }
 
     /// Makes room for a frame from `base` to `end`, in which `lanes` have written nothing.
@@ -74,6 +79,25 @@ impl Definedness {
             masks.resize(masks.len().max(end), LaneMask::NONE);
             masks[start..end].iter_mut().for_each(|mask| *mask &= !lanes);
         }
+    }
+
+    /// That of a kernel's frame up to `end`, in which nothing is written.
+    pub(in crate::machine) fn of_kernel(end: FrameBase) -> Self {
+        let mut written = Self::default();
+        written.restart(end);
+        written
+    }
+
+    /// Starts over with a kernel's frame up to `end`, in which nothing is written.
+    pub(in crate::machine) fn restart(&mut self, end: FrameBase) {
+        let Self { banks, cache } = self;
+        for bank in [Bank::B32, Bank::B64, Bank::Pred] {
+            let (masks, end) = (&mut banks[bank as usize], end.slot(bank).index());
+            masks.truncate(end);
+            masks.fill(LaneMask::NONE);
+            masks.resize(end, LaneMask::NONE);
+        }
+        *cache = [None; CACHE_ENTRIES];
     }
 
     /// Its size in bytes.

@@ -68,18 +68,17 @@ impl FrameBase {
 }
 
 impl Registers {
-    /// Starts over with a first frame of `slots`, all zeros, in the memory that there is.
-    pub fn restart(&mut self, slots: Slots, written: Option<Definedness>) {
-        let Self { b32, b64, pred, carry, .. } = self;
+    /// Starts over with a first frame of `slots`, all zeros, in the memory that there is. With `records`, definedness is recorded.
+    pub fn restart(&mut self, slots: Slots, records: bool) {
+        let Self { b32, b64, pred, carry, written } = self;
         zero(b32, slots.b32 as usize);
         zero(b64, slots.b64 as usize);
         pred.clear();
         pred.resize(slots.pred as usize, LaneMask::NONE);
         *carry = LaneMask::NONE;
-        self.written = written;
-        if let Some(written) = &mut self.written {
-            let first = FrameBase::default();
-            written.enter(first, first.after(slots, 0), LaneMask::ALL);
+        match written {
+            Some(written) if records => written.restart(FrameBase::default().after(slots, 0)),
+            written => *written = records.then(|| Definedness::of_kernel(FrameBase::default().after(slots, 0))),
         }
     }
 
