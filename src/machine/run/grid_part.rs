@@ -28,9 +28,7 @@ impl Machine {
     pub fn join_part(&mut self, part: &Self, start: &Self, written: impl Iterator<Item = Range<u64>>) {
         assert!(part.started == part.end && !part.in_flight.has_copies(), "the part has finished");
         assert!(part.blocks.iter().all(Option::is_none) && self.end <= part.end, "the parts come in order");
-        for Range { start, end } in written {
-            self.device.copy_from(&part.device, start, end - start);
-        }
+        self.device.take_written(&part.device, &start.device, written);
         self.tick += part.tick - start.tick;
         self.thread_instructions += part.thread_instructions - start.thread_instructions;
         self.progress = self.progress.wrapping_add(part.progress.wrapping_sub(start.progress));

@@ -260,15 +260,29 @@ impl Device {
         Ok(())
     }
 
-    /// Copies the `bytes` bytes of global memory from `address` on, which lie in one allocation, from another device with the same
-    /// allocations.
-    pub(in crate::machine) fn copy_from(&mut self, other: &Self, address: u64, bytes: u64) {
-        let (Some(to), Some(from)) = (self.global.find_mut(address), other.global.find(address)) else {
-            unreachable!("{address:#x} is in an allocation of both devices")
+    /// Takes the global memory that `part` has written since both were clones of `start`: these bytes, none of which this one has written.
+    pub(in crate::machine) fn take_written(&mut self, part: &Self, start: &Self, written: impl Iterator<Item = Range<u64>>) {
+        let by_both = self.global.take_written(&part.global, &start.global);
+        if by_both.is_empty() {
+            return;
+        }
+        for bytes in written {
+            let from = by_both.partition_point(|page| page.end <= bytes.start);
+            for page in by_both[from..].iter().take_while(|page| page.start < bytes.end) {
+                self.copy_from(part, bytes.start.max(page.start)..bytes.end.min(page.end));
+            }
+        }
+    }
+
+    /// Copies these bytes of global memory, which are in one allocation, from another device.
+    fn copy_from(&mut self, other: &Self, bytes: Range<u64>) {
+        let Range { start, end } = bytes;
+        let (Some(to), Some(from)) = (self.global.find_mut(start), other.global.find(start)) else {
+            unreachable!("{start:#x} is in an allocation of both devices")
         };
-        let mut copied = vec![0; bytes as usize];
-        from.pages.read(from.offset(address), &mut copied);
-        to.pages.write(to.offset(address), &copied);
+        let mut copied = vec![0; (end - start) as usize];
+        from.pages.read(from.offset(start), &mut copied);
+        to.pages.write(to.offset(start), &copied);
     }
 
     /// Writes `bytes` at byte `offset` of a `.const` or `.global` variable.

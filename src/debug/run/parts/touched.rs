@@ -144,8 +144,11 @@ impl Touched {
 
     /// True if it writes to a buffer that is only read, and another part reads.
     fn writes_read_only(&self, other: &Self) -> bool {
-        let mut read = other.read_only.iter().filter(|buffer| buffer.is_read);
-        read.any(|buffer| self.written().any(|written| overlap(&written, &buffer.bytes)))
+        let mut read = other.read_only.iter().filter(|buffer| buffer.is_read).map(|buffer| &buffer.bytes);
+        read.any(|bytes| {
+            let mut pages = self.index.range(bytes.start / PAGE..bytes.end.div_ceil(PAGE));
+            pages.any(|(number, index)| self.written_of(*number, *index).any(|written| overlap(&written, bytes)))
+        })
     }
 
     fn meets_units(&self, other: &Self) -> bool {
@@ -158,20 +161,28 @@ impl Touched {
 
     /// The units that were written, as ranges of addresses of which each is in one page.
     pub fn written(&self) -> impl Iterator<Item = Range<u64>> {
-        self.index.iter().flat_map(|(number, index)| {
-            let start = number * PAGE;
-            runs(&self.pages[*index as usize].written).map(move |run| start + run.start * UNIT..start + run.end * UNIT)
-        })
+        self.index.iter().flat_map(|(number, index)| self.written_of(*number, *index))
+    }
+
+    /// Those of the page of this number, at this index.
+    fn written_of(&self, number: u64, index: u32) -> impl Iterator<Item = Range<u64>> {
+        let start = number * PAGE;
+        runs(&self.pages[index as usize].written).map(move |run| start + run.start * UNIT..start + run.end * UNIT)
     }
 }
 
 /// The runs of bits that are set.
 fn runs(units: &Units) -> impl Iterator<Item = Range<u64>> {
-    let is_set = |unit: u64| units[(unit / 64) as usize] >> (unit % 64) & 1 != 0;
+    /// The first unit from `from` on of which `bits` has the bit, which gives those of a word.
+    fn first(from: u64, bits: impl Fn(u64) -> u64) -> Option<u64> {
+        let of_word = |word: u64| bits(word) & if word == from / 64 { u64::MAX << (from % 64) } else { u64::MAX };
+        (from / 64..WORDS as u64)
+            .find_map(|word| Some(word * 64 + u64::from(of_word(word).trailing_zeros())).filter(|_| of_word(word) != 0))
+    }
     let mut next = 0;
     std::iter::from_fn(move || {
-        let start = (next..PAGE / UNIT).find(|unit| is_set(*unit))?;
-        next = (start..PAGE / UNIT).find(|unit| !is_set(*unit)).unwrap_or(PAGE / UNIT);
+        let start = first(next, |word| units[word as usize])?;
+        next = first(start, |word| !units[word as usize]).unwrap_or(PAGE / UNIT);
         Some(start..next)
     })
 }

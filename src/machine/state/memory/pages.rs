@@ -167,6 +167,35 @@ impl Pages {
         }
     }
 
+    /// Takes the pages that `part` has written since both were clones of `start`. Returns the bytes of those that both have written, which
+    /// are not taken; all bytes if some are unknown.
+    pub fn take_written(&mut self, part: &Pages, start: &Pages) -> Vec<Range<u64>> {
+        assert!(self.len == part.len && self.len == start.len, "memory of one size");
+        if self.has_unknown() {
+            return vec![0..self.len];
+        }
+        let mut written_by_both = Vec::new();
+        let Self { chunks, allocated_pages, .. } = self;
+        for (number, ((own, part), start)) in chunks.iter_mut().zip(&part.chunks).zip(&start.chunks).enumerate() {
+            let Some(part) = part.as_ref().filter(|part| !start.as_ref().is_some_and(|start| Arc::ptr_eq(part, start))) else { continue };
+            let own = Arc::make_mut(own.get_or_insert_with(new_chunk));
+            for (index, (own, part)) in own.pages.iter_mut().zip(&part.pages).enumerate() {
+                let start = start.as_ref().and_then(|start| start.pages[index].as_ref());
+                if same_page(part.as_ref(), start) {
+                    continue;
+                }
+                if same_page(own.as_ref(), start) {
+                    *allocated_pages += u32::from(own.is_none());
+                    own.clone_from(part);
+                } else {
+                    let offset = (number * CHUNK_BYTES + index * PAGE_BYTES) as u64;
+                    written_by_both.push(offset..(offset + PAGE_BYTES as u64).min(self.len));
+                }
+            }
+        }
+        written_by_both
+    }
+
     /// True if `other`, an earlier or later clone, shares all pages of the `bytes` bytes from `offset` on: no write accessed them in
     /// between.
     pub fn shares(&self, other: &Pages, offset: u64, bytes: u64) -> bool {
@@ -231,4 +260,29 @@ fn same_page(a: Option<&Arc<Page>>, b: Option<&Arc<Page>>) -> bool {
 
 fn new_chunk() -> Arc<Chunk> {
     Arc::new(Chunk { pages: [const { None }; PAGES_PER_CHUNK] })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_of_a_part_are_taken_unless_both_have_written_them() {
+        let mut start = Pages::new(3 * CHUNK_BYTES as u64, 0);
+        start.write(0, &[1, 2, 3]);
+        let (mut own, mut part) = (start.clone(), start.clone());
+        let [in_own, in_both, in_part] = [0, PAGE_BYTES as u64, 2 * CHUNK_BYTES as u64 + 5];
+        own.write(in_own, &[7]);
+        own.write(in_both, &[8]);
+        part.write(in_both + 1, &[9]);
+        part.write(in_part, &[10]);
+        assert_eq!(own.take_written(&part, &start), [in_both..2 * in_both]);
+        for (offset, bytes) in [(0, [7, 2, 3]), (in_both, [8, 0, 0]), (in_part, [10, 0, 0])] {
+            let mut found = [0; 3];
+            own.read(offset, &mut found);
+            assert_eq!(found, bytes, "{offset:#x}");
+        }
+        assert_eq!(own.written_bytes(), own.existing().count() as u64 * PAGE_BYTES as u64);
+        assert!(part.shares(&own, in_part, 1) && start.shares(&part, 0, 1), "pages are taken, not copied");
+    }
 }

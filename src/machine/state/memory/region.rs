@@ -124,6 +124,22 @@ impl Region {
         self.index_of(address).map(|index| Arc::make_mut(&mut self.allocations[index]))
     }
 
+    /// Takes the pages that `part` has written since both were clones of `start`. Returns the addresses of those that both have written,
+    /// in order, which are not taken.
+    pub fn take_written(&mut self, part: &Region, start: &Region) -> Vec<Range<u64>> {
+        assert!(self.allocations.len() == part.allocations.len() && self.allocations.len() == start.allocations.len(), "clones");
+        let mut written_by_both = Vec::new();
+        for ((own, part), start) in self.allocations.iter_mut().zip(&part.allocations).zip(&start.allocations) {
+            assert!(own.base == part.base && own.base == start.base, "clones have the same allocations");
+            if !Arc::ptr_eq(part, start) {
+                let Allocation { origin, pages, .. } = Arc::make_mut(own);
+                let offsets = pages.take_written(&part.pages, &start.pages);
+                written_by_both.extend(offsets.into_iter().map(|bytes| *origin + bytes.start..*origin + bytes.end));
+            }
+        }
+        written_by_both
+    }
+
     /// Bytes of the pages that were ever written.
     pub fn written_bytes(&self) -> u64 {
         self.allocations().map(|allocation| allocation.pages.written_bytes()).sum()
