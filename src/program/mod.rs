@@ -211,12 +211,23 @@ pub struct Function {
     pub param_bytes: u32,
     /// Declarations of registers, in order, for the debugger.
     pub registers: Vec<Register>,
+    /// The variables of its body, in order of declaration.
+    pub variables: Vec<LocalVariable>,
     /// The slots of the registers that code uses.
     pub placement: Placement,
     /// Labels, in order of address.
     pub labels: Vec<(Arc<str>, Pc)>,
     /// Launch limits from directives.
     pub limits: Limits,
+}
+
+/// A variable that is declared in the body of a function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LocalVariable {
+    /// The variable.
+    pub id: VarId,
+    /// The instructions in the block that declares it, after the declaration.
+    pub scope: std::ops::Range<u32>,
 }
 
 /// Number of slots a frame needs in each bank.
@@ -363,6 +374,11 @@ pub struct SharedVariable<'a> {
 }
 
 impl Program {
+    /// The variables of the body of a function, in order of declaration.
+    pub fn variables_of(&self, function: FuncId) -> impl DoubleEndedIterator<Item = &Variable> {
+        self.functions[function.index()].variables.iter().map(|local| &self.variables[local.id.index()])
+    }
+
     /// The variable that holds `address` of the shared memory of a block of `kernel`, which has `shared_bytes` bytes in all.
     pub fn shared_variable(&self, kernel: FuncId, address: u64, shared_bytes: u64) -> Option<SharedVariable<'_>> {
         let dynamic = map::SHARED_RESERVED + u64::from(self.functions[kernel.index()].shared_bytes);

@@ -14,13 +14,16 @@ use super::variable::{self, Region, VariableLayout};
 use crate::base::{Diagnostic, Span};
 use crate::isa::ScalarType;
 use crate::program::{
-    Bank, ControlOp, FuncId, Function, InlinedCall, Inst, Op, Param, ParamStorage, Pc, Placement, Register, Slot, Slots, SourceLine,
-    Statement as Parts, TableId, map,
+    Bank, ControlOp, FuncId, Function, InlinedCall, Inst, LocalVariable, Op, Param, ParamStorage, Pc, Placement, Register, Slot, Slots,
+    SourceLine, Statement as Parts, TableId, VarId, map,
 };
 use crate::syntax::tree::{Block, Loc, Name, Statement, Variable};
 
 /// Most registers of one function.
 const REGISTERS_MAX: u64 = 1 << 20;
+
+/// The end of a scope that is still open.
+const OPEN: u32 = u32::MAX;
 
 /// PTX versions that introduced directives of a body.
 pub(super) const PRAGMA_SINCE: (u8, u8) = (2, 0);
@@ -53,6 +56,8 @@ pub(super) struct BodyBuilder<'m, 'a> {
     placement: Placement,
     frame: Region,
     pub(super) registers: Vec<Register>,
+    /// Variables declared so far.
+    pub(super) variables: Vec<LocalVariable>,
     /// Operations to insert before the instruction that is being decoded.
     before: Vec<Op>,
     insertions: Insertions,
@@ -61,6 +66,8 @@ pub(super) struct BodyBuilder<'m, 'a> {
     /// The registers of all open scopes, innermost last, and the start of each open scope in that list.
     open_registers: Vec<usize>,
     open_scopes: Vec<usize>,
+    /// The number of variables that are declared before each open scope.
+    variables_before: Vec<usize>,
     blocks_entered: usize,
     line: Option<SourceLine>,
     /// The inlined calls that lead to `line`, innermost first.
@@ -86,11 +93,13 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
             placement: Placement::default(),
             frame: Region { noun: "local memory", next: frame_start, end: map::LOCAL_BYTES },
             registers: Vec::new(),
+            variables: Vec::new(),
             before: Vec::new(),
             insertions: Insertions::default(),
             bank: parameter::parameter_bank((0, 0)),
             open_registers: Vec::new(),
             open_scopes: vec![0],
+            variables_before: vec![0],
             blocks_entered: 0,
             line: None,
             inlined_calls: Vec::new(),
@@ -146,11 +155,13 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
         let (shared, here) = (self.module.shared.static_bytes(self.id), self.here());
         let labels = self.labels.all.iter().map(|(name, pc)| (name.text.into(), *pc)).collect();
         let (placement, registers, frame) = (std::mem::take(&mut self.placement), std::mem::take(&mut self.registers), self.frame.next);
+        let variables = std::mem::take(&mut self.variables);
         let function = self.function_mut();
         function.code = start.0..here.0;
         function.slots = placement.slots;
         function.placement = placement;
         function.registers = registers;
+        function.variables = variables;
         function.labels = labels;
         function.frame_bytes = frame.next_multiple_of(u64::from(FRAME_ALIGN)) as u32;
         function.shared_bytes = shared as u32;
@@ -228,6 +239,7 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
     fn open_scope(&mut self) {
         self.module.scopes.open();
         self.open_scopes.push(self.open_registers.len());
+        self.variables_before.push(self.variables.len());
         self.blocks_entered += 1;
         self.declare_labels();
     }
@@ -237,6 +249,10 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
         let start = self.open_scopes.pop().unwrap_or(0);
         for register in self.open_registers.drain(start..) {
             self.registers[register].scope.end = end;
+        }
+        let before = self.variables_before.pop().unwrap_or(0);
+        for variable in self.variables[before..].iter_mut().filter(|variable| variable.scope.end == OPEN) {
+            variable.scope.end = end;
         }
         self.module.scopes.close();
     }
@@ -324,16 +340,22 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
                 let layout = variable::layout(variable)?;
                 parameter::check_vector_in_param(variable, &layout)?;
                 let (bytes, align) = (layout.bytes, layout.align);
-                let id = self.module.variable(variable, layout, Some(self.id))?;
+                let id = self.local_variable(variable, layout)?;
                 let offset = self.frame.allocate(bytes, align, variable.name.span)?;
                 self.module.program.variables[id.index()].location.address = offset;
                 Ok(())
             }
             _ => {
                 let layout = variable::layout(variable)?;
-                self.module.variable(variable, layout, Some(self.id)).map(|_| ())
+                self.local_variable(variable, layout).map(|_| ())
             }
         }
+    }
+
+    fn local_variable(&mut self, variable: &Variable<'a>, layout: VariableLayout) -> Result<VarId, Diagnostic> {
+        let id = self.module.variable(variable, layout, Some(self.id))?;
+        self.variables.push(LocalVariable { id, scope: self.here().0..OPEN });
+        Ok(id)
     }
 
     /// `.param` in the body of a kernel, as PTX before 1.4 declares parameters.

@@ -129,6 +129,7 @@ pub(super) fn undeclared(name: tree::Name<'_>) -> Function {
         shared_bytes: 0,
         param_bytes: 0,
         registers: Vec::new(),
+        variables: Vec::new(),
         labels: Vec::new(),
         limits: Limits::default(),
     }

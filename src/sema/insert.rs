@@ -62,5 +62,8 @@ impl BodyBuilder<'_, '_> {
         for register in &mut self.registers {
             register.scope = moved(Pc(register.scope.start)).0..moved(Pc(register.scope.end)).0;
         }
+        for variable in &mut self.variables {
+            variable.scope = moved(Pc(variable.scope.start)).0..moved(Pc(variable.scope.end)).0;
+        }
     }
 }

@@ -193,6 +193,7 @@ fn program_of(ops: impl IntoIterator<Item = Inst>) -> Program {
         shared_bytes: 0,
         param_bytes: 0,
         registers: Vec::new(),
+        variables: Vec::new(),
         labels: Vec::new(),
         limits: Limits::default(),
     };

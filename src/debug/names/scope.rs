@@ -15,7 +15,8 @@ use crate::program::operands::{Use, registers_of};
 use crate::program::registers::number_of;
 pub use crate::program::registers::{RegisterLocation, register, register_of_slot, registers_called};
 use crate::program::{
-    Bank, FuncId, Function, Param, ParamStorage, Pc, Program, Register, Variable, is_called, listed_name, map, short_name, shown_name,
+    Bank, FuncId, Function, LocalVariable, Param, ParamStorage, Pc, Program, Register, Variable, is_called, listed_name, map, short_name,
+    shown_name,
 };
 
 /// A memory location with the type of its value.
@@ -145,11 +146,7 @@ fn in_function<'a>(context: &EvalContext<'a>, frame: &Frame<'a>, name: &str) -> 
     if let Some(register) = register(function, frame.pc, name) {
         return Some(Named::Register(with_type_in_effect(context, frame.function, register)));
     }
-    let variables = || context.program().variables.iter().filter(|variable| variable.function == Some(frame.function));
-    // A compiler mangles the name of a variable; its name in the source will do.
-    let own =
-        variables().find(|variable| &*variable.name == name).or_else(|| variables().find(|variable| short_name(&variable.name) == name));
-    if let Some(variable) = own {
+    if let Some(variable) = own_variable(context.program(), function, frame.pc, name) {
         return Some(Named::Memory(variable_location(context, variable, Some(frame))));
     }
     if let Some(param) = function.params.iter().chain(&function.results).find(|param| &*param.name == name) {
@@ -158,6 +155,17 @@ fn in_function<'a>(context: &EvalContext<'a>, frame: &Frame<'a>, name: &str) -> 
         return Some(of_launch.unwrap_or_else(|| param_location(param, frame)));
     }
     function.labels.iter().find(|(label, _)| &**label == name).map(|(_, pc)| Named::Label(*pc))
+}
+
+/// The variable of a function that `name` means at an instruction.
+fn own_variable<'a>(program: &'a Program, function: &Function, pc: Pc, name: &str) -> Option<&'a Variable> {
+    let all = || function.variables.iter().map(|local| (local.scope.contains(&pc.0), &program.variables[local.id.index()]));
+    let in_scope = || all().rev().filter(|(is_in_scope, _)| *is_in_scope);
+    // A variable keeps its memory where its name ends; what is passed to one call and to the next has one name, and is not kept.
+    let elsewhere = || all().filter(|(is_in_scope, variable)| !is_in_scope && variable.location.space != Space::ParamFunc);
+    let visible = || in_scope().chain(elsewhere()).map(|(_, variable)| variable);
+    // A compiler mangles the name of a variable; its name in the source will do.
+    visible().find(|variable| &*variable.name == name).or_else(|| visible().find(|variable| short_name(&variable.name) == name))
 }
 
 fn in_module<'a>(context: &EvalContext<'a>, name: &str) -> Option<Named<'a>> {
@@ -221,11 +229,14 @@ pub fn variable_bytes(context: &EvalContext<'_>, variable: &Variable) -> u64 {
 /// The variable that `name` means in the focused thread's function, in the kernel, or in the module.
 pub fn variable_called<'a>(context: &EvalContext<'a>, name: &str) -> Option<&'a Variable> {
     let program = context.program();
-    let function = context.frame().map_or(context.machine.config().kernel, |frame| frame.function);
-    let of = |owner: Option<FuncId>| program.variables.iter().filter(move |variable| variable.function == owner);
-    let own = of(Some(function)).find(|variable| &*variable.name == name);
-    let short = || of(Some(function)).find(|variable| short_name(&variable.name) == name);
-    own.or_else(short).or_else(|| program.variable_called(name))
+    let own = match context.frame() {
+        Ok(frame) => own_variable(program, context.function(&frame), frame.pc, name),
+        Err(_) => {
+            let kernel = &program.functions[context.machine.config().kernel.index()];
+            own_variable(program, kernel, Pc(kernel.code.start), name)
+        }
+    };
+    own.or_else(|| program.variable_called(name))
 }
 
 /// The bits of a register in a frame; none if no code names it.
@@ -285,8 +296,9 @@ pub fn names(context: &EvalContext<'_>) -> Vec<String> {
             let used = register.components().filter(|(_, number)| function.placement.slot(register.bank, *number).is_some());
             names.extend(used.map(|(name, _)| name));
         }
-        let variables = context.program().variables.iter().filter(|variable| variable.function == Some(frame.function));
-        names.extend(variables.map(|variable| short_name(&variable.name).to_string()));
+        let is_known = |name: &&str| own_variable(context.program(), function, frame.pc, name).is_some();
+        let variables = context.program().variables_of(frame.function).map(|variable| short_name(&variable.name));
+        names.extend(variables.filter(is_known).map(str::to_string));
         names.extend(function.params.iter().chain(&function.results).map(|param| param.name.to_string()));
         names.extend(function.labels.iter().map(|(label, _)| label.to_string()));
     }
@@ -307,6 +319,15 @@ pub fn names(context: &EvalContext<'_>) -> Vec<String> {
     names
 }
 
+/// What a call of the function is passed, or returns, under this name.
+fn passed_elsewhere<'a>(program: &Program, function: &'a Function, name: &str) -> Option<&'a LocalVariable> {
+    let is_passed = |local: &&LocalVariable| {
+        let variable = &program.variables[local.id.index()];
+        variable.location.space == Space::ParamFunc && &*variable.name == name
+    };
+    function.variables.iter().find(is_passed)
+}
+
 /// A hint for an unknown `name`: the registers of a declaration that has too few, or a similar name.
 pub fn hint(context: &EvalContext<'_>, name: &str) -> Option<String> {
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
@@ -315,6 +336,9 @@ pub fn hint(context: &EvalContext<'_>, name: &str) -> Option<String> {
     if let Some(register) = function.and_then(|function| function.registers.iter().find(numbered)) {
         let count = register.count.unwrap_or(0);
         return Some(format!("'{stem}<{count}>' declares '{stem}0' to '{stem}{}'", count.saturating_sub(1)));
+    }
+    if let Some(local) = function.and_then(|function| passed_elsewhere(context.program(), function, name)) {
+        return Some(format!("it is passed in a call, at {}, and is no more than that", context.program().place(Pc(local.scope.start))));
     }
     if let Some(problem) = context.debug_info().and_then(|info| source_names::problem(context.program(), info)) {
         return Some(problem);

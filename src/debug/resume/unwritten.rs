@@ -432,7 +432,7 @@ impl Session {
                 let start = base + variable.location.address;
                 variable.location.space == Space::ParamFunc && found.address < start + variable.bytes && start < end
             };
-            let mut own = context.program().variables.iter().filter(|variable| variable.function == Some(frame.function));
+            let mut own = context.program().variables_of(frame.function);
             let is_own = is_own && !function.params.iter().any(is_param) && !own.any(is_of_call);
             is_own.then(|| (found.address..end, frame.depth, function.code.clone()))
         })

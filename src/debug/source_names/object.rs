@@ -292,8 +292,7 @@ impl<'a> Thread<'_, 'a> {
     /// The memory that compilers keep the variables of a function in.
     fn frame_memory(&self) -> Result<scope::MemoryLocation<'_>, String> {
         let frame = self.frame.ok_or("the thread is not on the machine")?;
-        let own = self.context.program().variables.iter().filter(|variable| variable.function == Some(frame.function));
-        let depot = own.into_iter().find(|variable| variable.name.starts_with("__local_depot"));
+        let depot = self.context.program().variables_of(frame.function).find(|variable| variable.name.starts_with("__local_depot"));
         let depot = depot.ok_or("the function has no frame in local memory")?;
         Ok(scope::variable_location(self.context, depot, Some(frame)))
     }

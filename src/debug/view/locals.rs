@@ -94,7 +94,7 @@ pub fn locals(context: &EvalContext<'_>, format: Option<Format>) -> Result<Vec<L
     let mut rows = arguments(context, format)?;
     rows.extend(tensors(context, &rows, format));
     let context = &context.with_names_as_in_ptx();
-    let declared = context.program().variables.iter().filter(|variable| variable.function == Some(frame.function));
+    let declared = context.program().variables_of(frame.function);
     for variable in declared.filter(|variable| matches!(variable.location.space, Space::Local | Space::ParamFunc)) {
         // Each call declares what it passes, often under the same names.
         if rows.iter().any(|row| *row.name == *variable.name) {
