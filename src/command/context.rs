@@ -75,8 +75,18 @@ impl Context<'_> {
     /// The same for stops: as in gdb, the name of a function means where its body begins.
     pub fn locate_stops(&self, argument: &ArgumentText) -> Result<Resolved, CommandError> {
         let found = self.locate_all(argument)?;
+        Ok(self.in_body(argument, found))
+    }
+
+    /// The same for one place.
+    pub fn locate_body(&self, argument: &ArgumentText) -> Result<Resolved, CommandError> {
+        let found = self.locate(argument)?;
+        Ok(self.in_body(argument, found))
+    }
+
+    fn in_body(&self, argument: &ArgumentText, found: Resolved) -> Resolved {
         let is_name = matches!(Location::parse(&argument.text), Ok(Location::Name { .. }));
-        Ok(if is_name { found.in_bodies(self.session.program()) } else { found })
+        if is_name { found.in_bodies(self.session.program()) } else { found }
     }
 
     /// The parsed expression.

@@ -343,7 +343,7 @@ pub fn arguments(context: &mut Context<'_>, call: &Call) -> Answer {
 pub fn scope(context: &mut Context<'_>, call: &Call) -> Answer {
     let eval_context = context.session.eval_context();
     let pc = match call.argument("LOCATION") {
-        Some(argument) => context.locate(argument)?.first(),
+        Some(argument) => context.locate_body(argument)?.first(),
         None => eval_context.frame().ok().map(|frame| frame.pc),
     };
     let pc = pc.ok_or_else(|| context.no_code_error())?;
