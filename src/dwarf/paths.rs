@@ -35,7 +35,7 @@ pub(super) fn follow(program: &Program, info: &mut DebugInfo) {
             let is_part = names.iter().filter(|name| **name == variable.name).count() > 1;
             if !is_part && is_in_ranges(variable) {
                 let code = functions.entry(id).or_insert_with(|| Code::new(program, id));
-                let found = Followed::new(code, variable).map(|followed| followed.entries());
+                let found = Followed::new(code, &scope.code, variable).map(|followed| followed.entries());
                 variable.locations = found.filter(|found| !found.is_empty()).unwrap_or_else(|| std::mem::take(&mut variable.locations));
             }
         }
@@ -88,6 +88,8 @@ fn copied(inst: &Inst) -> Option<((Bank, Slot), (Bank, Slot))> {
 /// A variable in the code of its function.
 struct Followed<'c, 'p> {
     code: &'c Code<'p>,
+    /// The instructions of the block that declares it.
+    scope: &'c [Range<u32>],
     /// Its ranges in the text.
     ranges: Vec<(Range<u32>, usize)>,
     /// Its places, each once, with the registers that they are.
@@ -140,8 +142,8 @@ impl Lattice for State {
 }
 
 impl<'c, 'p> Followed<'c, 'p> {
-    fn new(code: &'c Code<'p>, variable: &Variable) -> Option<Self> {
-        let mut followed = Self { code, ranges: Vec::new(), places: Vec::new(), points: BTreeSet::new(), own: FixedBitSet::new() };
+    fn new(code: &'c Code<'p>, scope: &'c [Range<u32>], variable: &Variable) -> Option<Self> {
+        let mut followed = Self { code, scope, ranges: Vec::new(), places: Vec::new(), points: BTreeSet::new(), own: FixedBitSet::new() };
         let whole = &code.function.code;
         for entry in &variable.locations {
             let range = entry.code.clone().unwrap_or_else(|| whole.clone());
@@ -170,6 +172,35 @@ impl<'c, 'p> Followed<'c, 'p> {
         }
         self.places.push((location.clone(), held));
         Some(self.places.len() - 1)
+    }
+
+    /// What holds where a block of code begins. In the next round of a loop around the block that declares it, a variable is another one,
+    /// which has no value yet: the register has that of the one before.
+    fn begin(&self, node: usize, held: &mut Held) {
+        let start = Blocks::code(&self.code.flow, node).start;
+        let mut before = self.code.flow.predecessor_nodes(node).map(|before| Blocks::code(&self.code.flow, before).start);
+        if !self.is_in_scope(start) && before.any(|before| before >= start) {
+            self.leave(held);
+        }
+    }
+
+    /// What holds where a block of code has ended.
+    fn end(&self, node: usize, held: &mut Held) {
+        let code = Blocks::code(&self.code.flow, node);
+        let mut after = self.code.flow.successor_nodes(node).map(|after| Blocks::code(&self.code.flow, after).start);
+        if !self.is_in_scope(code.end.saturating_sub(1)) && after.any(|after| after <= code.start) {
+            self.leave(held);
+        }
+    }
+
+    fn is_in_scope(&self, pc: usize) -> bool {
+        self.scope.iter().any(|range| (range.start as usize..range.end as usize).contains(&pc))
+    }
+
+    fn leave(&self, held: &mut Held) {
+        if !held.is_new {
+            *held = self.nowhere(false);
+        }
     }
 
     /// The place that the text says for an instruction.
@@ -254,6 +285,7 @@ impl<'c, 'p> Followed<'c, 'p> {
         let mut entries: Vec<LocationEntry> = Vec::new();
         for (block, state) in states.into_iter().enumerate() {
             let Some(mut held) = state.0 else { continue };
+            self.begin(block, &mut held);
             let code = Blocks::code(&self.code.flow, block);
             let code = code.start as u32..code.end as u32;
             self.walk(&code, &mut held, |held, range| {
@@ -314,7 +346,9 @@ impl Analysis for Followed<'_, '_> {
     fn transfer(&self, node: usize, fact: &mut State) {
         let code = Blocks::code(&self.code.flow, node);
         if let Some(held) = &mut fact.0 {
+            self.begin(node, held);
             self.walk(&(code.start as u32..code.end as u32), held, |_, _| {});
+            self.end(node, held);
         }
     }
 }

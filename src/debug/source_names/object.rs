@@ -418,8 +418,9 @@ impl<'a> SourceObject<'a> {
             ObjectPlace::Memory(space, address) => memory::read(context, space, address, &mut out)?,
             ObjectPlace::Register(register) => {
                 let frame = frame.ok_or_else(|| ObjectError::Other("the thread is not on the machine".to_string()))?;
-                let bits =
-                    register_bits(frame, &register).ok_or_else(|| ObjectError::Other("no instruction names its register".to_string()))?;
+                let bits = register_bits(frame, &register).ok_or_else(|| {
+                    ObjectError::Other("the compiler has removed what it is assigned: no instruction names its register".to_string())
+                })?;
                 let count = out.len().min(16);
                 out[..count].copy_from_slice(&bits.to_le_bytes()[..count]);
             }
