@@ -368,6 +368,8 @@ fn a_condition_is_read_when_it_is_set() {
     let mut session = session();
     let stop = stop_at(&mut session, "$L__BB1_4", "%r99 == 1");
     assert!(matches!(stop.reasons.as_slice(), [Reason::BadCondition { number: 1, .. }]), "{:?}", stop.reasons);
+    // As in gdb, which takes it for one that holds.
+    assert_eq!(session.breakpoints.get(1).unwrap().hits, 1);
 }
 
 #[test]

@@ -2,7 +2,8 @@
 
 use crate::debug::argument::ArgumentError;
 use crate::debug::eval_context::EvalContext;
-use crate::debug::expression::Expression;
+use crate::debug::expression::{Expression, Reason};
+use crate::debug::source_names::ObjectError;
 
 /// A condition, read once when it is set.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,7 +33,11 @@ impl Condition {
     /// # Errors
     /// It has no value there: the reason, in one line.
     pub fn holds(&self, context: &EvalContext<'_>) -> Result<bool, String> {
-        self.0.evaluate(context).map(|value| value.is_true()).map_err(|error| error.to_string())
+        self.0.evaluate(context).map(|value| value.is_true()).map_err(|error| {
+            // A condition is about what is current: an older value decides nothing.
+            let Reason::Object(ObjectError::OutOfRange { name, .. }) = &error.reason else { return error.to_string() };
+            format!("{error}; 'print {name}' shows the last value, if it had one")
+        })
     }
 }
 

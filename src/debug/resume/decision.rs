@@ -296,7 +296,13 @@ impl Session {
         let Ok(breakpoint) = self.breakpoints.get(number) else { return };
         let (focus, cause) = match self.check_condition(breakpoint, threads) {
             Verdict::Pass => return,
-            Verdict::Bad(focus, message) => (focus, Reason::BadCondition { number, message }.into()),
+            Verdict::Bad(focus, message) => {
+                // As in gdb, a condition without a value is one that holds.
+                if counting && !self.count_hit(number, true) {
+                    return;
+                }
+                (focus, Reason::BadCondition { number, message }.into())
+            }
             Verdict::Hit(focus) => {
                 let messages = breakpoint.message.as_ref().map(|message| self.messages(breakpoint, message, threads, focus));
                 let temporary = breakpoint.temporary;
