@@ -9,7 +9,7 @@ use super::user_commands::UserCommands;
 use crate::base::Tick;
 use crate::debug::argument::ArgumentError;
 use crate::debug::breakpoints::{Event, Location, Resolved};
-use crate::debug::expression::Expression;
+use crate::debug::expression::{EvaluationError, Expression, ExpressionError};
 use crate::debug::focus::{Focus, ThreadFilter};
 use crate::debug::names::mbarriers::mbarrier_address;
 use crate::debug::session::{InterruptCheck, Session};
@@ -91,20 +91,25 @@ impl Context<'_> {
 
     /// The parsed expression.
     pub fn expression(&self, argument: &ArgumentText) -> Result<Expression, CommandError> {
-        Expression::parse(&argument.text).map_err(|error| {
-            let message = format!("{}; expected {}", error.message, error.expected);
-            argument.error_at(error.column, message)
-        })
+        Expression::parse(&argument.text).map_err(|error| syntax_error(argument, &error))
+    }
+
+    /// The parsed expression, which may change variables, as `x++` does.
+    pub fn expression_with_steps(&self, argument: &ArgumentText) -> Result<Expression, CommandError> {
+        Expression::parse_with_steps(&argument.text).map_err(|error| syntax_error(argument, &error))
     }
 
     /// The value of an expression for the focused lane.
     pub fn value(&self, argument: &ArgumentText) -> Result<Value, CommandError> {
         let value = self.expression(argument)?.evaluate(&self.session.eval_context());
-        value.map_err(|error| {
-            let problem = self.session.eval_context().tensor_problem().map(str::to_string);
-            let error = argument.error_at(error.column, error.to_string());
-            self.with_end(argument, problem.into_iter().fold(error, CommandError::with_help))
-        })
+        value.map_err(|error| self.evaluation_error(argument, &error))
+    }
+
+    /// The error of an expression that has no value.
+    pub fn evaluation_error(&self, argument: &ArgumentText, error: &EvaluationError) -> CommandError {
+        let problem = self.session.eval_context().tensor_problem().map(str::to_string);
+        let error = argument.error_at(error.column, error.to_string());
+        self.with_end(argument, problem.into_iter().fold(error, CommandError::with_help))
     }
 
     /// The error of an expression with the array that an index leads out of, if one does.
@@ -164,6 +169,10 @@ impl Context<'_> {
         let must_ask = recorded > Tick::START && !self.confirmed && self.session.settings.confirm;
         must_ask.then(|| Outcome::Ask(format!("the run begins anew, and what was recorded to t={recorded} is dropped")))
     }
+}
+
+fn syntax_error(argument: &ArgumentText, error: &ExpressionError) -> CommandError {
+    argument.error_at(error.column, format!("{}; expected {}", error.message, error.expected))
 }
 
 impl From<ArgumentError> for CommandError {

@@ -6,7 +6,7 @@ use super::complete::{self, KnownNames};
 use super::context::Context;
 use super::error::CommandError;
 use super::gdb_words;
-use super::handler::changing::assignment_sign;
+use super::handler::assigning::changes;
 use super::lookup;
 use super::outcome::Outcome;
 use super::parse::{parse, parse_with_roles};
@@ -88,7 +88,7 @@ fn apply(context: &mut Context<'_>, threads: &[Focus], line: &ArgumentText) -> R
         let why = format!("'{}' does more than show something: it is done once, for the whole run", inner.spec.name);
         return Err(line.error_at(0, why));
     }
-    if inner.args.first().is_some_and(|arg| inner.spec.name == "print" && assignment_sign(&arg.argument.text).is_some()) {
+    if inner.args.first().is_some_and(|arg| inner.spec.name == "print" && changes(&arg.argument.text)) {
         return Err(line.error_at(0, "this assigns: '@' after a place names several lanes, as in set %r1@0-7 = 5"));
     }
     let before = context.session.focus;

@@ -30,9 +30,6 @@ pub enum MemoryError {
         /// The distance from the nearest allocation or variable.
         nearest: Option<String>,
     },
-    /// Parameters are fixed once the kernel is launched.
-    #[error("kernel parameters cannot be changed once the kernel is launched")]
-    ReadOnly,
     /// The thread that owns the memory is not on the machine.
     #[error(transparent)]
     Thread(#[from] ThreadError),
@@ -126,7 +123,7 @@ pub fn fill(machine: &Machine, range: &ByteRange, out: &mut [u8]) -> Option<()> 
 /// Writes bytes that [`locate`] found.
 ///
 /// # Errors
-/// They are parameters, or no longer exist.
+/// They no longer exist.
 pub fn write(machine: &mut Machine, range: &ByteRange, bytes: &[u8]) -> Result<(), MemoryError> {
     let Focus { block, warp, lane, .. } = range.owner;
     let written = match range.space {
@@ -134,7 +131,7 @@ pub fn write(machine: &mut Machine, range: &ByteRange, bytes: &[u8]) -> Result<(
         Space::Const => machine.write_constant(range.address, bytes),
         Space::Shared | Space::SharedCluster => machine.write_shared(block, range.address, bytes),
         Space::Local | Space::ParamFunc => machine.write_local((block, warp, lane), range.address, bytes),
-        Space::Param => return Err(MemoryError::ReadOnly),
+        Space::Param => machine.write_params(range.address, bytes),
     };
     let missing = MemoryError::NotThere { space: range.space, address: range.address, bytes: bytes.len() as u64, nearest: None };
     if written { Ok(()) } else { Err(missing) }

@@ -480,8 +480,13 @@ fn places_can_be_watched_and_set() {
             ("scale", "8"),
         ],
     );
-    assert_eq!(set(&mut at_call, "count", "1"), Err("kernel parameters cannot be changed once the kernel is launched".to_string()));
+    // The parameters of a kernel are the same for all threads, and a snapshot keeps those that it had.
+    let counts = |location: &LaneLocation| [(0, 5), (0, 6), (1, 0)].map(|(warp, lane)| text(&location.eval_context(warp, lane), "count"));
+    let before = counts(&at_call);
+    set(&mut at_call, "count", "1").unwrap();
+    assert_eq!(counts(&at_call), ["1", "1", "1"]);
     at_call.machine = snapshot;
+    assert_eq!(counts(&at_call), before);
     assert_texts(&at_call, (0, 5), &[("%r2", "20"), ("tile[1][2]", "0"), ("x[0]", "1"), ("scale", "1.5")]);
 }
 

@@ -1,8 +1,9 @@
-//! Changing registers, memory and settings.
+//! Changing memory and settings.
 
 use crate::base::counted;
 use std::path::Path;
 
+use super::assigning;
 use super::branches::with_kept;
 use crate::command::argument_text::ArgumentText;
 use crate::command::call::Call;
@@ -10,82 +11,28 @@ use crate::command::context::Context;
 use crate::command::error::CommandError;
 use crate::command::outcome::Outcome;
 use crate::debug::edit::Edit;
-use crate::debug::expression::AssignmentError;
 use crate::debug::run::RunOptions;
 use crate::debug::settings::{SETTINGS, Setting};
 use crate::debug::target::{MemoryTarget, Target};
 use crate::debug::transfer::{self, Layout};
 use crate::debug::value::{Tensor, Value};
 use crate::debug::{CompletionChoice, CompletionPolicyKind, Schedule};
-use crate::debug::{memory, nearest, view};
+use crate::debug::{memory, nearest};
 
 /// The result of a handler.
 type Answer = Result<Outcome, CommandError>;
 
 pub fn set(context: &mut Context<'_>, call: &Call) -> Answer {
     let Some(arg) = call.args.first() else { return Err(call.missing("SETTING VALUE | PLACE = VALUE")) };
-    if assignment_sign(&arg.argument.text).is_some() { assign(context, &arg.argument) } else { change_setting(context, &arg.argument) }
+    if assigning::assignment_sign(&arg.argument.text).is_some() {
+        assigning::assign(context, &arg.argument)
+    } else {
+        change_setting(context, &arg.argument)
+    }
 }
 
 pub fn set_variable(context: &mut Context<'_>, call: &Call) -> Answer {
-    assign(context, call.required("PLACE = VALUE")?)
-}
-
-/// The answer to an expression of `print` that assigns, `i = 3`, `++i`, `i++`; none if it does not.
-pub fn assigned(context: &mut Context<'_>, argument: &ArgumentText) -> Result<Option<Outcome>, CommandError> {
-    if let Some((place, operator, is_after)) = stepped(argument) {
-        let before = context.value(&place)?;
-        let sum = ArgumentText { text: format!("{} {operator}= 1", place.text), start: place.start };
-        let answer = assign(context, &sum)?;
-        let value = if is_after { before } else { context.value(&place)? };
-        let answer = if is_after { kept_value(context, argument.text.clone(), &value) } else { answer };
-        context.session.kept.keep(value);
-        return Ok(Some(answer));
-    }
-    let Some(at) = assignment_sign(&argument.text) else { return Ok(None) };
-    let answer = assign(context, argument)?;
-    if let Ok(value) = context.value(&part(argument, 0, at - compound_operator(&argument.text[..at]).len())) {
-        context.session.kept.keep(value);
-    }
-    Ok(Some(answer))
-}
-
-/// Assigns to a register, memory, or a variable with a `$`: `%r1 = 5`, `$x = %r1`.
-fn assign(context: &mut Context<'_>, argument: &ArgumentText) -> Answer {
-    let Some(at) = assignment_sign(&argument.text) else {
-        return Err(argument.error_at(argument.text.len(), "expected '= VALUE' after the place"));
-    };
-    let operator = compound_operator(&argument.text[..at]);
-    let place = part(argument, 0, at - operator.len());
-    let value = part(argument, at + 1, argument.text.len());
-    // `x += 1` is `x = (x) + (1)`.
-    let value = match operator {
-        "" => value,
-        _ => ArgumentText { text: format!("({}) {operator} ({})", place.text, value.text), start: argument.start },
-    };
-    if let Some(name) = context.session.variable_to_set(&place.text) {
-        return set_kept(context, &place, name, &value);
-    }
-    let target = context.expression(&place)?;
-    let new = context.value(&value)?;
-    let edits = target.assign(&context.session.eval_context(), &new).map_err(|error| match error {
-        AssignmentError::IssuePoint(error) => place.error_at(error.column, error.to_string()),
-        AssignmentError::Value(message) => value.error(message),
-    })?;
-    let kept = context.session.edit(edits, &format!("set {}", argument.text)).map_err(|error| place.error(error.to_string()))?;
-    let value = context.value(&place)?.text(&context.session.eval_context(), None);
-    let (in_flight, bytes) = (super::looking::in_flight(context, &place), super::looking::array_note(context, &place, "set"));
-    let undefined = view::undefined_lanes(&context.session.eval_context(), &place.text);
-    let changed = Outcome::Value { in_flight, bytes, what: place.text, value, undefined, unrounded_uses: None };
-    Ok(with_kept(kept, changed))
-}
-
-/// Gives the variable `$name` a value.
-fn set_kept(context: &mut Context<'_>, place: &ArgumentText, name: &str, value: &ArgumentText) -> Answer {
-    let new = context.value(value)?;
-    let shown = kept_value(context, place.text.clone(), &new);
-    context.session.kept.set(name, new);
-    Ok(shown)
+    assigning::assign(context, call.required("PLACE = VALUE")?)
 }
 
 /// The values of the history that are listed.
@@ -98,7 +45,7 @@ pub fn show_values(context: &mut Context<'_>, call: &Call) -> Answer {
     let around = call.number("N").and_then(|number| usize::try_from(number).ok());
     let first = around.map_or((last + 1).saturating_sub(HISTORY_SHOWN), |number| number.saturating_sub(HISTORY_SHOWN / 2)).max(1);
     let shown = kept.history().filter(|(number, _)| (first..first.saturating_add(HISTORY_SHOWN)).contains(number));
-    let values: Vec<Outcome> = shown.map(|(number, value)| kept_value(context, format!("${number}"), value)).collect();
+    let values: Vec<Outcome> = shown.map(|(number, value)| assigning::kept_value(context, format!("${number}"), value)).collect();
     match values.is_empty() {
         true => Ok(Outcome::Text("the history has no values: 'print' keeps them\n".to_string())),
         false => Ok(Outcome::Several(values)),
@@ -107,56 +54,12 @@ pub fn show_values(context: &mut Context<'_>, call: &Call) -> Answer {
 
 /// `show convenience`: the variables with a `$`.
 pub fn show_convenience(context: &mut Context<'_>, _: &Call) -> Answer {
-    let named = context.session.kept.named().map(|(name, value)| kept_value(context, format!("${name}"), value));
+    let named = context.session.kept.named().map(|(name, value)| assigning::kept_value(context, format!("${name}"), value));
     let values: Vec<Outcome> = named.collect();
     match values.is_empty() {
         true => Ok(Outcome::Text("no variable has a value: 'set $NAME = VALUE' gives one\n".to_string())),
         false => Ok(Outcome::Several(values)),
     }
-}
-
-fn kept_value(context: &Context<'_>, what: String, value: &Value) -> Outcome {
-    let undefined = value.undefined();
-    let value = value.text(&context.session.eval_context(), None);
-    Outcome::Value { what, value, undefined, unrounded_uses: None, in_flight: None, bytes: None }
-}
-
-/// Byte offset of the `=` of an assignment: not part of `==`, `<=`, `>=` or `!=`.
-pub fn assignment_sign(text: &str) -> Option<usize> {
-    let signs = text.match_indices('=').map(|(at, _)| at);
-    let is_shift = |at: usize| text[..at].ends_with("<<") || text[..at].ends_with(">>");
-    let is_comparison = |at: usize, sign: &[char]| text[..at].ends_with(sign) && !is_shift(at) || text[at + 1..].starts_with('=');
-    signs.into_iter().find(|at| !is_comparison(*at, &['=', '<', '>', '!']))
-}
-
-/// The place that `++x` or `x--` is about, its operator, and whether the operator stands after it: the value is then that before.
-fn stepped(argument: &ArgumentText) -> Option<(ArgumentText, char, bool)> {
-    let text = argument.text.trim_end();
-    let is_place = |place: &ArgumentText| {
-        let begins = place.text.starts_with(|c: char| c.is_alphabetic() || "_%$*(:".contains(c));
-        begins && !place.text.contains("++") && !place.text.contains("--")
-    };
-    ["++", "--"].into_iter().find_map(|sign| {
-        let operator = sign.chars().next()?;
-        let before = text.starts_with(sign).then(|| part(argument, sign.len(), text.len()));
-        let after = || text.ends_with(sign).then(|| part(argument, 0, text.len() - sign.len()));
-        let is_after = before.is_none();
-        let place = before.or_else(after).filter(is_place)?;
-        Some((place, operator, is_after))
-    })
-}
-
-/// The operator of `x += 1` that stands at the end of what is before the `=`; empty if none does.
-fn compound_operator(before: &str) -> &'static str {
-    const OPERATORS: &[&str] = &["<<", ">>", "+", "-", "*", "/", "%", "&", "|", "^"];
-    OPERATORS.iter().find(|operator| before.ends_with(**operator)).copied().unwrap_or("")
-}
-
-/// The bytes `start..end` of an argument, without the blanks around them.
-fn part(argument: &ArgumentText, start: usize, end: usize) -> ArgumentText {
-    let text = argument.text.get(start..end).unwrap_or_default();
-    let blanks = text.len() - text.trim_start().len();
-    ArgumentText { text: text.trim().to_string(), start: argument.start + start + blanks }
 }
 
 /// Changes a setting: `listsize 20`.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::changing;
+use super::assigning;
 use crate::base::counted;
 use crate::command::argument_text::ArgumentText;
 use crate::command::call::Call;
@@ -29,7 +29,7 @@ type Answer = Result<Outcome, CommandError>;
 pub fn print(context: &mut Context<'_>, call: &Call) -> Answer {
     let argument = &without_options(call.required("EXPRESSION")?);
     let format = format_of(context, call, argument)?;
-    if let Some(assigned) = changing::assigned(context, argument)? {
+    if let Some(assigned) = assigning::assigned(context, argument)? {
         return Ok(assigned);
     }
     if context.session.is_void(argument.text.trim()) {

@@ -1,5 +1,6 @@
 //! The handlers of the commands, a file for each topic of the table.
 
+pub mod assigning;
 pub mod branches;
 pub mod changing;
 pub mod descriptor;

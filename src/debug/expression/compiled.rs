@@ -127,7 +127,8 @@ fn depends_on_thread_alone(node: &Node) -> bool {
         NodeKind::Unary(..) | NodeKind::Binary(..) | NodeKind::Logical(..) | NodeKind::Conditional(_) | NodeKind::Cast(..) => {
             node.children().iter().all(depends_on_thread_alone)
         }
-        NodeKind::SourceCast(..)
+        NodeKind::Step(..)
+        | NodeKind::SourceCast(..)
         | NodeKind::SizeOf(..)
         | NodeKind::Dereference(_)
         | NodeKind::AddressOf(_)
@@ -164,6 +165,7 @@ fn compile(evaluator: &mut Evaluator<'_>, node: &Node, parts: &[Node]) -> Code {
         NodeKind::Name(_) => named(evaluator, node),
         NodeKind::Index(_) | NodeKind::Subscripts(_) => load(place(evaluator, node, parts), evaluator),
         NodeKind::Special(_)
+        | NodeKind::Step(..)
         | NodeKind::Convenience(_)
         | NodeKind::Cast(..)
         | NodeKind::SourceCast(..)

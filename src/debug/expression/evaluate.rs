@@ -278,6 +278,7 @@ impl<'a> Evaluator<'a> {
                 let a = self.value(a)?;
                 operators::unary(*op, &a).map_err(|message| refused(node, message))
             }
+            NodeKind::Step(step, _) => Err(refused(node, step.refusal())),
             NodeKind::Binary(op, operands) => {
                 let (a, b) = (self.value(&operands[0])?, self.value(&operands[1])?);
                 operators::binary(*op, &a, &b).map_err(|message| refused(node, message))

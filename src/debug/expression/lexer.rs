@@ -342,3 +342,11 @@ const NAMELESS: &str = "(anonymous namespace)::";
 fn is_name(c: char) -> bool {
     c.is_alphanumeric() || c == '_' || c == '$'
 }
+
+/// The tokens without `const` and `volatile` of C: after an `@`, `const` is a state space.
+pub(super) fn without_qualifiers(tokens: Vec<Token>) -> Vec<Token> {
+    let is_space = |at: usize| at > 0 && tokens[at - 1].kind == TokenKind::Sign("@");
+    let is_qualifier = |token: &Token| matches!(&token.kind, TokenKind::Name(name) if super::names::QUALIFIERS.contains(&name.as_str()));
+    let kept = tokens.iter().enumerate().filter(|(at, token)| !is_qualifier(token) || is_space(*at));
+    kept.map(|(_, token)| token.clone()).collect()
+}

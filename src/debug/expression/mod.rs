@@ -39,6 +39,7 @@ mod reductions;
 mod references;
 mod source;
 mod special;
+mod steps;
 mod targets;
 mod tensors;
 mod threads;
@@ -56,8 +57,9 @@ pub(in crate::debug) use names::{SourceTypeName, type_of as type_called};
 pub use objects::PastEnd;
 pub use parsed::Expression;
 pub use source::DescribedObject;
+pub use steps::Stepper;
 pub use targets::AssignmentError;
-pub use tree::{AGGREGATES, Aggregate, BINARY, BinaryOp, CONVENIENCES, Convenience, Node, NodeKind, UnaryOp};
+pub use tree::{AGGREGATES, Aggregate, BINARY, BinaryOp, CONVENIENCES, Convenience, Node, NodeKind, Step, UnaryOp};
 
 use evaluate::Evaluator;
 
@@ -75,6 +77,14 @@ impl Expression {
     /// An unknown name, memory that does not exist, or an invalid operation.
     pub fn evaluate(&self, context: &EvalContext<'_>) -> Result<Value, EvaluationError> {
         Evaluator::new(context).root(&self.root)
+    }
+
+    /// The number that it is for the focused lane.
+    ///
+    /// # Errors
+    /// It has no value, or is no number.
+    pub fn number(&self, context: &EvalContext<'_>) -> Result<Scalar, EvaluationError> {
+        Evaluator::new(context).value(&self.root)
     }
 
     /// Its value for the focused thread, `value`, as `format` shows it: of a bit field its own bits, if the format shows bits.

@@ -27,7 +27,15 @@ impl Expression {
     /// # Errors
     /// A syntax error, with its position.
     pub fn parse(text: &str) -> Result<Self, ExpressionError> {
-        Ok(Self { text: text.trim().to_string(), root: parser::parse(text)? })
+        Ok(Self { text: text.trim().to_string(), root: parser::parse(text, false)? })
+    }
+
+    /// Parses an expression that may change variables, as `x++` does: [`Expression::stepped`] makes these changes.
+    ///
+    /// # Errors
+    /// A syntax error, with its position.
+    pub fn parse_with_steps(text: &str) -> Result<Self, ExpressionError> {
+        Ok(Self { text: text.trim().to_string(), root: parser::parse(text, true)? })
     }
 
     /// The text as the user wrote it.
@@ -38,6 +46,11 @@ impl Expression {
     /// Its tree.
     pub fn root(&self) -> &Node {
         &self.root
+    }
+
+    /// True for a name alone.
+    pub fn is_name(&self) -> bool {
+        matches!(self.root.kind, NodeKind::Name(_))
     }
 
     /// True for a character: `'A'`, `(char)65`.

@@ -4,8 +4,8 @@
 //! whole       = expression { ',' expression }                    the value is that of the last, as in C
 //! expression  = binary [ '?' expression ':' expression ]
 //! binary      = unary { operator unary }                       operators bind as in C
-//! unary       = ( '+' | '-' | '!' | '~' | '*' | '&' | '(' type ')' ) unary | postfix
-//! postfix     = primary { '[' subscript { ',' subscript } ']' | '.' name | '->' name | '@' lanes }
+//! unary       = ( '+' | '-' | '!' | '~' | '*' | '&' | '++' | '--' | '(' type ')' ) unary | postfix
+//! postfix     = primary { '[' subscript { ',' subscript } ']' | '.' name | '->' name | '@' lanes | '++' | '--' }
 //! subscript   = expression [ '..' expression ] | [ expression ] ':' [ expression ]
 //! lanes       = '*' | range { ',' range }
 //! range       = number [ ( '..' | '-' ) number ]
@@ -20,9 +20,9 @@
 use super::error::ExpressionError;
 use super::lexer::{self, Token, TokenKind};
 use super::names::{self, SourceTypeName, TypeName};
-use super::tree::{AGGREGATES, BINARY, BinaryOp, CONVENIENCES, Node, NodeKind, UnaryOp};
+use super::tree::{AGGREGATES, BINARY, BinaryOp, Node, NodeKind, Step, UnaryOp};
 use crate::debug::value::{Scalar, Type};
-use crate::isa::{ScalarType, special_register};
+use crate::isa::ScalarType;
 use crate::machine::{LANES, LaneMask};
 
 /// Maximum nesting of parentheses and operators: the parser is recursive.
@@ -31,14 +31,14 @@ const DEPTH_MAX: u32 = 64;
 /// Maximum number of tokens: a sequence of operators is a tree as deep as it is long.
 const TOKENS_MAX: usize = 1000;
 
-/// Parses a complete expression.
-pub fn parse(text: &str) -> Result<Node, ExpressionError> {
+/// Parses a complete expression, which may have steps, `++x`, if `has_steps`.
+pub fn parse(text: &str, has_steps: bool) -> Result<Node, ExpressionError> {
     let tokens = lexer::tokens(text)?;
     if let Some(Token { at, .. }) = tokens.get(TOKENS_MAX) {
         let message = format!("an expression has at most {TOKENS_MAX} words");
         return Err(ExpressionError { column: *at, message, expected: "the end".to_string() });
     }
-    let mut parser = Parser { text, tokens: without_qualifiers(tokens), next: 0, depth: 0, below_star: false };
+    let mut parser = Parser { text, tokens: lexer::without_qualifiers(tokens), next: 0, depth: 0, below_star: false, has_steps };
     let mut node = parser.expression()?;
     while parser.consume(",") {
         node = parser.expression()?;
@@ -60,6 +60,8 @@ struct Parser<'t> {
     depth: u32,
     /// True after a `*`: a count after `@` belongs to it, not to its operand.
     below_star: bool,
+    /// True if the expression may change variables.
+    has_steps: bool,
 }
 
 type Parsed = Result<Node, ExpressionError>;
@@ -105,10 +107,11 @@ impl Parser<'_> {
     fn unary(&mut self) -> Parsed {
         self.descend()?;
         let at = self.at();
-        self.refuse_step()?;
         let operators = [("+", UnaryOp::Plus), ("-", UnaryOp::Minus), ("!", UnaryOp::Not), ("~", UnaryOp::Complement)];
         let operator = operators.into_iter().find(|row| *self.peek() == TokenKind::Sign(row.0));
-        let kind = if let Some((sign, operator)) = operator {
+        let kind = if let Some(operator) = self.step(true)? {
+            NodeKind::Step(Step { operator, is_after: false }, Box::new(self.unary()?))
+        } else if let Some((sign, operator)) = operator {
             self.expect(sign, "")?;
             NodeKind::Unary(operator, Box::new(self.unary()?))
         } else if self.consume("*") {
@@ -131,14 +134,29 @@ impl Parser<'_> {
         Ok(Node { at, kind })
     }
 
-    /// Refuses `++x` and `--x` as a part of an expression: `print` alone changes a variable so.
-    fn refuse_step(&self) -> Result<(), ExpressionError> {
-        let [Some(first), Some(second)] = [0, 1].map(|ahead| self.tokens.get(self.next + ahead)) else { return Ok(()) };
-        let (TokenKind::Sign(sign @ ("+" | "-")), true) = (&first.kind, first.kind == second.kind && second.at == first.at + 1) else {
-            return Ok(());
+    /// Consumes the two signs of `++x` or, unless `is_before`, of `x++`, if they come next: of a difference such as `x--1` the second
+    /// sign belongs to the number.
+    fn step(&mut self, is_before: bool) -> Result<Option<BinaryOp>, ExpressionError> {
+        let token = |ahead: usize| self.tokens.get(self.next + ahead);
+        let (Some(first), Some(second)) = (token(0), token(1)) else { return Ok(None) };
+        let operator = match first.kind {
+            TokenKind::Sign("+") => BinaryOp::Add,
+            TokenKind::Sign("-") => BinaryOp::Sub,
+            _ => return Ok(None),
         };
-        let message = format!("'{sign}{sign}' changes a variable, which only an expression that is nothing else does");
-        Err(ExpressionError { column: first.at, message, expected: format!("'{sign} {sign}' for the two signs") })
+        let is_operand = |token: &Token| match token.kind {
+            TokenKind::Sign(sign) => matches!(sign, "(" | "~" | "!"),
+            TokenKind::Name(_) | TokenKind::Number(_) | TokenKind::File(_) => true,
+            TokenKind::End => false,
+        };
+        let is_step = first.kind == second.kind && second.at == first.at + 1 && (is_before || !token(2).is_some_and(is_operand));
+        if is_step && !self.has_steps {
+            let step = Step { operator, is_after: !is_before };
+            let expected = format!("'{0} {0}' for the two signs", operator.symbol());
+            return Err(ExpressionError { column: first.at, message: step.refusal(), expected });
+        }
+        self.next += if is_step { 2 } else { 0 };
+        Ok(is_step.then_some(operator))
     }
 
     /// The type of the source in parentheses that come next, as a cast has it, and the number of its tokens.
@@ -197,7 +215,7 @@ impl Parser<'_> {
         let (open, close) = (rest.find('<'), rest.find(">(").or_else(|| rest.find("> (")));
         let (Some(open), Some(close)) = (open, close) else { return Err(self.error("a type in '<>' and the operand in parentheses")) };
         let cast = format!("({}) 0", &rest[open + 1..close]);
-        let mut cast = parse(&cast).map_err(|error| ExpressionError { column: at + open + error.column, ..error })?.kind;
+        let mut cast = parse(&cast, false).map_err(|error| ExpressionError { column: at + open + error.column, ..error })?.kind;
         let end = at + close + 1;
         while self.at() < end && *self.peek() != TokenKind::End {
             self.next += 1;
@@ -332,6 +350,8 @@ impl Parser<'_> {
                 self.member_of(node)?
             } else if self.consume("@") {
                 NodeKind::Lanes(Box::new(node), self.lanes()?)
+            } else if let Some(operator) = self.step(false)? {
+                NodeKind::Step(Step { operator, is_after: true }, Box::new(node))
             } else {
                 return Ok(node);
             };
@@ -405,7 +425,7 @@ impl Parser<'_> {
                         self.expect(")", "')'")?;
                         NodeKind::Aggregate(*aggregate, Box::new(inner))
                     }
-                    None => named(name),
+                    None => NodeKind::named(name),
                 }
             }
             TokenKind::File(path) => {
@@ -569,14 +589,6 @@ impl Parser<'_> {
 /// The casts of C++ that have a name.
 const CASTS: &[&str] = &["static_cast", "reinterpret_cast", "const_cast"];
 
-/// The tokens without `const` and `volatile` of C: after an `@`, `const` is a state space.
-fn without_qualifiers(tokens: Vec<Token>) -> Vec<Token> {
-    let is_space = |at: usize| at > 0 && tokens[at - 1].kind == TokenKind::Sign("@");
-    let is_qualifier = |token: &Token| matches!(&token.kind, TokenKind::Name(name) if names::QUALIFIERS.contains(&name.as_str()));
-    let kept = tokens.iter().enumerate().filter(|(at, token)| !is_qualifier(token) || is_space(*at));
-    kept.map(|(_, token)| token.clone()).collect()
-}
-
 fn integer(value: u32) -> Scalar {
     Scalar { ty: Type::Scalar(ScalarType::S32), bits: u128::from(value) }
 }
@@ -584,16 +596,4 @@ fn integer(value: u32) -> Scalar {
 /// True for the name of a value, which an operand begins with.
 fn is_operand_name(kind: Option<&TokenKind>) -> bool {
     matches!(kind, Some(TokenKind::Name(name)) if !name.starts_with('.'))
-}
-
-/// The node of a name, as far as it is known without a program.
-fn named(name: String) -> NodeKind {
-    if let Some((_, word, _)) = CONVENIENCES.iter().find(|row| row.0 == name) {
-        return NodeKind::Convenience(*word);
-    }
-    match (name.as_str(), special_register(&name)) {
-        (_, Some(special)) => NodeKind::Special(special),
-        ("true" | "false", None) => NodeKind::Number(Scalar::truth(name == "true")),
-        _ => NodeKind::Name(name),
-    }
 }

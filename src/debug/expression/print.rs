@@ -15,6 +15,8 @@ pub(super) fn text(node: &Node) -> String {
         NodeKind::Special(register) => SPECIAL_REGISTERS.get(*register).map_or("?", |row| row.name).to_string(),
         NodeKind::Convenience(word) => CONVENIENCES.iter().find(|row| row.1 == *word).map_or("?", |row| row.0).to_string(),
         NodeKind::Unary(op, a) => format!("{}{}", sign(*op), operand(a)),
+        NodeKind::Step(step, a) if step.is_after => format!("{}{}", operand(a), step.sign()),
+        NodeKind::Step(step, a) => format!("{}{}", step.sign(), operand(a)),
         NodeKind::Binary(op, operands) => format!("{} {} {}", operand(&operands[0]), op.symbol(), operand(&operands[1])),
         NodeKind::Logical(is_or, operands) => {
             format!("{} {} {}", operand(&operands[0]), if *is_or { "||" } else { "&&" }, operand(&operands[1]))

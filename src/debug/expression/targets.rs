@@ -199,8 +199,8 @@ fn field_edit(
     let ty = types::scalar(object.info, object.ty).ok_or_else(|| no_target(&expression.root))?;
     let mut holding = vec![0; bytes as usize];
     let range = ByteRange { space, owner, address, bytes };
-    if space == crate::isa::Space::Param || memory::fill(evaluator.context.machine, &range, &mut holding).is_none() {
-        return Err(AssignmentError::Value(memory::MemoryError::ReadOnly.to_string()));
+    if memory::fill(evaluator.context.machine, &range, &mut holding).is_none() {
+        return Err(no_target(&expression.root).into());
     }
     let number = operators::cast(value, ty).map_err(AssignmentError::Value)?;
     let bytes = field.set(&holding, number.bits);
@@ -273,9 +273,6 @@ fn edits(
             let Target::Memory(target) = memory(expression, &evaluator.context, &extent)? else {
                 return Err(no_target(&expression.root).into());
             };
-            if target.space == crate::isa::Space::Param {
-                return Err(AssignmentError::Value(memory::MemoryError::ReadOnly.to_string()));
-            }
             let Scalar { ty, bits } = converted(extent.ty)?;
             debug_assert_eq!(ty, Type::Scalar(extent.ty));
             let bytes = bits.to_le_bytes()[..(target.bytes as usize).min(16)].to_vec();

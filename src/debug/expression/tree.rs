@@ -2,6 +2,7 @@
 
 use super::names::{SourceTypeName, TypeName};
 use crate::debug::value::Scalar;
+use crate::isa::special_register;
 use crate::machine::LaneMask;
 
 /// A part of an expression, and the byte where it starts.
@@ -26,6 +27,8 @@ pub enum NodeKind {
     Convenience(Convenience),
     /// An operator before its operand.
     Unary(UnaryOp, Box<Node>),
+    /// `++a`, `a--`: changes `a`.
+    Step(Step, Box<Node>),
     /// An operator between its operands.
     Binary(BinaryOp, Box<[Node; 2]>),
     /// `a && b`, `a || b`: true for `||`.
@@ -58,6 +61,27 @@ pub enum NodeKind {
     Lanes(Box<Node>, LaneMask),
     /// `any(a)` and other aggregates.
     Aggregate(Aggregate, Box<Node>),
+}
+
+/// A change of a variable by one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// An addition or a subtraction.
+    pub operator: BinaryOp,
+    /// True if it stands after the variable: the value is then that before.
+    pub is_after: bool,
+}
+
+impl Step {
+    /// `++` or `--`.
+    pub fn sign(self) -> &'static str {
+        if self.operator == BinaryOp::Sub { "--" } else { "++" }
+    }
+
+    /// Why it is refused where nothing is changed.
+    pub(super) fn refusal(self) -> String {
+        format!("'{}' changes a variable, which 'print' and 'set' alone do", self.sign())
+    }
 }
 
 /// Convenience variables: the position of the thread.
@@ -115,10 +139,29 @@ pub const AGGREGATES: &[(&str, Aggregate, &str)] = &[
     ("uniform", Aggregate::Uniform, "whether every lane has the same bits"),
 ];
 
+impl NodeKind {
+    /// A name, as far as it is known without a program.
+    pub(super) fn named(name: String) -> Self {
+        if let Some((_, word, _)) = CONVENIENCES.iter().find(|row| row.0 == name) {
+            return NodeKind::Convenience(*word);
+        }
+        match (name.as_str(), special_register(&name)) {
+            (_, Some(special)) => NodeKind::Special(special),
+            ("true" | "false", None) => NodeKind::Number(Scalar::truth(name == "true")),
+            _ => NodeKind::Name(name),
+        }
+    }
+}
+
 impl BinaryOp {
     /// The operator as it is written.
     pub fn symbol(self) -> &'static str {
         BINARY.iter().find(|row| row.1 == self).map_or("?", |row| row.0)
+    }
+
+    /// The operator that is written so.
+    pub fn called(symbol: &str) -> Option<Self> {
+        BINARY.iter().find(|row| row.0 == symbol).map(|row| row.1)
     }
 
     /// True if the result is a truth value.
@@ -144,6 +187,7 @@ impl Node {
         match &self.kind {
             NodeKind::Number(_) | NodeKind::Name(_) | NodeKind::Special(_) | NodeKind::Convenience(_) | NodeKind::File(_) => &[],
             NodeKind::Unary(_, a)
+            | NodeKind::Step(_, a)
             | NodeKind::Cast(_, a)
             | NodeKind::SourceCast(_, a)
             | NodeKind::Dereference(a)
@@ -169,6 +213,11 @@ impl Node {
             NodeKind::Aggregate(..) => false,
             _ => self.children().iter().any(Node::depends_on_lane),
         }
+    }
+
+    /// True if it changes a variable.
+    pub fn has_steps(&self) -> bool {
+        matches!(self.kind, NodeKind::Step(..)) || self.children().iter().any(Node::has_steps)
     }
 
     /// True if it is about several lanes, or about another one.

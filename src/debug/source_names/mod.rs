@@ -19,6 +19,7 @@ use super::eval_context::{EvalContext, Frame};
 use super::file_line::source_line;
 use super::frame_scopes;
 use super::inlined::calls_at;
+use super::value::number::little_endian;
 use crate::base::counted;
 use crate::dwarf::{DebugInfo, DwarfError, Scope, ScopeId, ScopeKind, Type, Variable};
 use crate::program::{Function, Pc, Program, SourceLine, short_name, visible};
@@ -142,7 +143,14 @@ pub fn is_pointer_to_own_buffer(context: &EvalContext<'_>, frame: Option<&Frame<
         _ => false,
     });
     let is_of_kernel = frame.is_some_and(|frame| frame.function == context.machine.config().kernel);
-    let has_buffer = || context.machine.device().global().allocations().any(|allocation| *allocation.name == *variable.name);
+    // Where the kernel or the user has moved it, it is a pointer as any other.
+    let points_to = |base: u64| {
+        let pointer = source.object(context, frame).ok().and_then(|object| object.contents(context, frame).ok());
+        pointer.is_none_or(|bytes| little_endian(&bytes) == u128::from(base))
+    };
+    let has_buffer = || {
+        context.machine.device().global().allocations().any(|allocation| *allocation.name == *variable.name && points_to(allocation.base))
+    };
     variable.is_parameter && is_pointer && is_of_kernel && has_buffer()
 }
 

@@ -31,7 +31,8 @@ impl Machine {
     /// write.
     pub fn is_memory_unchanged(&self, later: &Machine, space: Space, (block, warp): ([u32; 3], u32), address: u64, bytes: u64) -> bool {
         match space {
-            Space::Const | Space::Param => true,
+            Space::Const => true,
+            Space::Param => self.config().params == later.config().params,
             Space::Local | Space::ParamFunc => self.is_warp_unchanged(later, block, warp),
             Space::Shared | Space::SharedCluster => match (self.resident(block), later.resident(block)) {
                 (Some(earlier), Some(later)) => {

@@ -10,6 +10,7 @@ use crate::machine::state::in_flight::InFlight;
 use crate::machine::state::lanes::{LANES, LaneMask, PerLane};
 use crate::machine::state::machine::Machine;
 use crate::machine::state::memory::Region;
+use crate::machine::state::prepared::PreparedLaunch;
 use crate::machine::state::registers::FrameBase;
 use crate::machine::state::special::{self, FixedSpecial, thread_index};
 use crate::machine::state::warp::{LaneGroup, Warp};
@@ -190,6 +191,20 @@ impl Machine {
     /// Writes to constant memory; false unless all the bytes are inside one variable.
     pub fn write_constant(&mut self, address: u64, bytes: &[u8]) -> bool {
         write_region(&mut self.device.constant_memory, address, bytes)
+    }
+
+    /// Writes to the parameters of the kernel, which all threads share; false unless all the bytes are inside them.
+    pub fn write_params(&mut self, address: u64, bytes: &[u8]) -> bool {
+        let mut config = self.prepared.config.clone();
+        let start = usize::try_from(address).ok();
+        let place = start.and_then(|start| config.params.get_mut(start..start.checked_add(bytes.len())?));
+        let Some(place) = place else { return false };
+        place.copy_from_slice(bytes);
+        // Snapshots keep the launch with the parameters that they have.
+        let Ok(mut prepared) = PreparedLaunch::new(&self.device, config) else { return false };
+        prepared.has_changed_params = true;
+        self.prepared = std::sync::Arc::new(prepared);
+        true
     }
 
     /// Writes to the shared memory of a resident block; false unless all the bytes are inside it.

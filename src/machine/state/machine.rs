@@ -155,13 +155,16 @@ impl Machine {
 }
 
 impl Hash for Machine {
-    /// Hashes all but the configuration, which is the same for all machines of a launch, and state that follows from the rest.
+    /// Hashes all but the configuration, of which no more than the parameters change in a launch, and state that follows from the rest.
     fn hash<H: Hasher>(&self, state: &mut H) {
         let Self { device, blocks, started, cursor, in_flight, tick, thread_instructions, stall, completion, livelock, .. } = self;
-        let Self { clock_jump, coverage, weak, prepared: _, end: _, progress: _, block_bytes: _, footprint_check: _, .. } = self;
+        let Self { clock_jump, coverage, weak, prepared, end: _, progress: _, block_bytes: _, footprint_check: _, .. } = self;
         (tick, thread_instructions, started, cursor, device, in_flight, stall, completion.state()).hash(state);
         (livelock, clock_jump, coverage, blocks).hash(state);
         // A digest without weak memory is what it was before there was any.
         weak.iter().for_each(|weak| weak.hash(state));
+        if prepared.has_changed_params {
+            prepared.config.params.hash(state);
+        }
     }
 }

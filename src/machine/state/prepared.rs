@@ -34,6 +34,8 @@ const BLOCK_THREADS: u64 = 1024;
 pub struct PreparedLaunch {
     /// The configuration of the launch.
     pub config: LaunchConfig,
+    /// True if the user has changed its parameters since it began.
+    pub(in crate::machine) has_changed_params: bool,
     /// The values of the program's immediate operands, for the block of each cluster rank.
     pub immediates: Vec<Immediates>,
     /// The values of `Program::specials` in this launch.
@@ -120,6 +122,7 @@ impl PreparedLaunch {
             writes: (config.instrumentation == Instrumentation::RunsAndWrites).then(|| WriteTable::new(program)),
             matrices: MatrixTables::new(program),
             simd: pulp::Arch::new(),
+            has_changed_params: false,
             config,
         })
     }
