@@ -168,6 +168,11 @@ fn described(context: &EvalContext<'_>, watched_access: &WatchedAccess, value: O
     {
         return described;
     }
+    if let Some(Value::Source(row)) = value
+        && let Some(described) = change_of_row(context, watched_access, row)
+    {
+        return described;
+    }
     let bits = watched_access.new.len() as u32 * 8;
     // A register of 16 bits takes the place of one of 32.
     let is_narrow = |ty: &Type| watched_access.address.is_none() && ty.bits().max(8) < bits;
@@ -293,6 +298,19 @@ fn change_of_object(context: &EvalContext<'_>, watched_access: &WatchedAccess, v
     };
     let (old, new) = (text(changed.old, changed.unwritten_before), text(changed.new, changed.unwritten_after));
     Some(ValueChange { element, more, old, new })
+}
+
+/// The change of several objects side by side, as a whole.
+fn change_of_row(context: &EvalContext<'_>, watched_access: &WatchedAccess, row: &SourceValue) -> Option<ValueChange> {
+    let is_row = row.count.is_some() && row.stride.is_none() && row.bytes.len() == watched_access.new.len();
+    let text = |bytes: &[u8], unwritten: &[bool]| {
+        let (bytes, unwritten) = (bytes.to_vec(), unwritten.to_vec());
+        SourceValue { bytes, unwritten, place: None, ..row.clone() }.text(context, None)
+    };
+    let Unwritten { before, after } = &watched_access.unwritten;
+    let is_known = watched_access.old.len() == row.bytes.len();
+    let old = if is_known { text(&watched_access.old, before) } else { "?".to_string() };
+    is_row.then(|| ValueChange { element: None, more: 0, old, new: text(&watched_access.new, after) })
 }
 
 /// The type of a target of `bits` bits; none for an array.

@@ -9,7 +9,8 @@ memory through a pointer, *(shared f32*)%r2 in a space of its own: global, share
 A register with @ is that of other lanes of the warp: %r1@5 of lane 5, %r1@0-7 or %r1@0..7 of lanes 0 to 7, %r1@0-3,8 of a list, %r1@* of \
 all. (%r1 + 1)@* is computed in each lane. A difference is written with blanks: %r1@5 - 1. *%rd1@8 is refused, as it could be 8 elements \
 or lane 8: write %rd1[0..7] or *(%rd1@8). A variable of the source is in lanes with x@* and x@0..3; x@3 is its value in lane 3 where it \
-is in a register, and as in gdb 3 objects from it on where it is in memory.\n\n\
+is in a register or a parameter of the kernel, and as in gdb 3 objects from it on where it is in other memory. 'watch', 'last' and \
+'history' take what 'print' shows.\n\n\
 any(), all(), min(), max(), sum() and uniform() take a value in the active lanes, or in those of an @ inside. $pc, $lane, $warp, $frame, \
 $time and $active say where the thread is.\n\n\
 Where a module has debug data (nvcc -G, clang -g), the variables of the source have their names and types: acc, s.field, p->next, *p, \
@@ -26,7 +27,8 @@ An array that its compiler declares by the byte has the type that the instructio
 it.\n\n\
 print keeps what it shows: $ is the last value, $$ the one before it, $$3 the third before it, $2 the second of all ('show values'). \
 'set $x = VALUE' keeps one under a name ('show convenience'); $_ is the last address that x has shown, $__ what lies there, $bpnum the \
-last breakpoint. 'p i = 3', 'p ++i' and 'p i--' assign, as set does. A variable without a value where the thread stands counts with the \
-last one that it had, which is said, in expressions that are not about lanes.\n\n\
+last breakpoint. 'p i = 3', 'p ++i' and 'p a[i--] + 1' assign, as set does, each step once and in the order of the text. A parameter of \
+the kernel is changed for all threads, until the code has loaded it into a register. A variable without a value where the thread stands \
+counts with the last one that it had, which is said, in expressions that are not about lanes.\n\n\
 Casts take the types of PTX and of C: (f16x2)%r4, ((f16x2)%r4)[1], (float)%r1. Of a register \
         of a packed type, %r4.x and %r4.y are the numbers.";

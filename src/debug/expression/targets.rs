@@ -33,6 +33,11 @@ pub(super) fn target(expression: &Expression, context: &EvalContext<'_>) -> Resu
     if evaluator.names_tensor(root) {
         return Err(refused(root, evaluator.tensor_is_no_place(root)));
     }
+    // `x@3` are three objects here as where they are shown.
+    if let Some(row) = evaluator.counted(root) {
+        let extent = row_extent(&row).ok_or_else(|| no_target(root))?;
+        return memory(expression, context, &extent);
+    }
     let Some(requested) = root.lanes() else {
         return match evaluator.referent(root)? {
             Referent::Register(location) => {

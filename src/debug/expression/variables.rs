@@ -37,7 +37,11 @@ pub(super) fn variable_target(
         _ => lanes(expression, filter, &context.focus)?,
     };
     let context = &if is_focused { *context } else { context.refocused(filter.representative(&context.focus, requested)) };
-    let evaluator = Evaluator::new(context);
+    let mut evaluator = Evaluator::new(context);
+    // Several objects are watched as memory.
+    if evaluator.counted(&expression.root).is_some() {
+        return Ok(None);
+    }
     let node = innermost(&expression.root);
     let Some(frame) = evaluator.own_frame() else { return Ok(None) };
     if evaluator.names_tensor(node) {

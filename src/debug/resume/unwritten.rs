@@ -138,7 +138,7 @@ impl Observer for FirstWrites {
     }
 }
 
-/// The bytes of a watched object at an instruction, if a variable lies in local memory there, or if they lie in shared memory.
+/// The bytes of a watched object at an instruction, if they lie in local or shared memory there.
 fn watched_bytes(target: &Target, pc: Pc) -> Option<Range<u64>> {
     match target {
         Target::Variable(variable) => {
@@ -146,8 +146,10 @@ fn watched_bytes(target: &Target, pc: Pc) -> Option<Range<u64>> {
             let parts = variable.parts_at(pc).filter(|_| !variable.is_parameter)?;
             if let [part] = parts { in_local_memory(part) } else { None }
         }
-        // The reserved part is not a kernel's.
-        Target::Memory(target) if target.space == Space::Shared && target.address >= map::SHARED_RESERVED => {
+        // The reserved part of shared memory is not a kernel's.
+        Target::Memory(target)
+            if target.space == Space::Local || target.space == Space::Shared && target.address >= map::SHARED_RESERVED =>
+        {
             Some(target.address..target.address.checked_add(target.bytes)?)
         }
         Target::Memory(_) | Target::Register(_) => None,
@@ -287,6 +289,13 @@ impl Session {
             Target::Variable(target) => {
                 let thread = Focus { block: target.block, warp: target.warp, lane: 0, frame: 0 };
                 ((thread, target.lanes, Space::Local), target.since)
+            }
+            Target::Memory(MemoryTarget { space: Space::Local, owner, address, bytes, .. }) => {
+                let thread = |focus: &Focus| (focus.block, focus.warp, focus.lane);
+                if thread(owner) != thread(&self.focus) || self.bytes_in_frame(Space::Local, *address, *bytes).is_none() {
+                    return;
+                }
+                ((*owner, owner.lane_mask(), Space::Local), Tick::START)
             }
             Target::Memory(target) => ((target.owner, LaneMask::of(OF_BLOCK), Space::Shared), Tick::START),
             Target::Register(_) => return,
