@@ -94,9 +94,17 @@ pub fn locals(context: &EvalContext<'_>, format: Option<Format>) -> Result<Vec<L
     let mut rows = arguments(context, format)?;
     rows.extend(tensors(context, &rows, format));
     let context = &context.with_names_as_in_ptx();
-    let declared = context.program().variables_of(frame.function);
-    for variable in declared.filter(|variable| matches!(variable.location.space, Space::Local | Space::ParamFunc)) {
-        // Each call declares what it passes, often under the same names.
+    for local in &context.function(&frame).variables {
+        let variable = &context.program().variables[local.id.index()];
+        // What is passed to a call has a value around that call, often under the name of what another one is passed.
+        let is_listed = match variable.location.space {
+            Space::Local => true,
+            Space::ParamFunc => local.scope.contains(&frame.pc.0),
+            Space::Generic | Space::Global | Space::Const | Space::Shared | Space::SharedCluster | Space::Param => false,
+        };
+        if !is_listed {
+            continue;
+        }
         if rows.iter().any(|row| *row.name == *variable.name) {
             continue;
         }

@@ -122,7 +122,8 @@ fn stack() {
 
 #[test]
 fn locals() {
-    assert_pane("locals.txt", "Locals", &diverged(), (70, 6));
+    let session = session("dwarf/types.ron", &["tbreak types.cu:51", "continue"]);
+    assert_pane("locals.txt", "Locals", &session, (70, 6));
 }
 
 #[test]
