@@ -1,44 +1,125 @@
-//! One sum of numbers of any exponents, infinities and NaNs among them, computed from significands.
+//! Sums of numbers of any exponents, computed from significands. Every step is a separate loop over arrays, which the compiler vectorizes.
 
-use super::super::accumulator::Accumulator;
 use super::super::element::{Number, ZERO};
 use super::block::Sums;
-use super::round;
-use super::special::special;
+use super::factors::{Row, RowFactors, Unpack};
 
-/// The sum of a number of C and of products, encoded.
-#[inline(never)]
-pub fn sum(sums: Sums, c: Number, products: impl Iterator<Item = (Number, Number)> + Clone) -> u32 {
-    if let Some(special) = special(c, products.clone()) {
-        return special.encoded(&sums.format());
+/// The elements of A as significands and exponents, in row-major order.
+pub struct RowNumbers {
+    significands: Vec<i32>,
+    exponents: Vec<i32>,
+}
+
+/// Numbers in N adjacent columns, row by row.
+pub struct ColumnNumbers<const N: usize> {
+    significands: Vec<[i32; N]>,
+    exponents: Vec<[i32; N]>,
+}
+
+impl RowNumbers {
+    /// The numbers of A.
+    #[inline(always)]
+    pub fn new(a: &RowFactors, unpack: Unpack) -> Self {
+        let (mut significands, mut exponents) = (vec![0; a.bits.len()], vec![ZERO; a.bits.len()]);
+        unpack.numbers(&a.bits, &mut significands, &mut exponents);
+        Self { significands, exponents }
     }
-    let top = products.clone().fold(c.exponent.max(2 * ZERO), |top, (a, b)| top.max(a.exponent + b.exponent));
-    let [of_a, of_b] = &sums.factors;
-    let shift = sums.aligned_bits as u32 - of_a.format.fraction - of_b.format.fraction;
-    let term = |(a, b): (Number, Number)| truncated((a.significand << shift) * b.significand, top - a.exponent - b.exponent);
-    let value = sums.value(c, products.map(term).sum(), top);
-    match sums.ty {
-        Accumulator::F16 => round::half(value),
-        Accumulator::F32 | Accumulator::S32 if round::is_tiny(value) => round::subnormal(value),
-        Accumulator::F32 | Accumulator::S32 => round::truncated(value, sums.fraction).to_bits(),
+
+    /// The numbers of the row with this index, and the row of B that each multiplies.
+    #[inline(always)]
+    fn row(&self, index: usize, row: Row<'_>) -> impl Iterator<Item = (Number, usize)> {
+        let k = row.rows.len();
+        let (significands, exponents) = (&self.significands[index * k..(index + 1) * k], &self.exponents[index * k..(index + 1) * k]);
+        let numbers = significands.iter().zip(exponents).map(|(&significand, &exponent)| Number { significand, exponent });
+        numbers.zip(row.rows.iter().map(|row| usize::from(*row)))
     }
 }
 
-/// A significand shifted by `distance` bits, truncated towards zero.
-fn truncated(significand: i32, distance: i32) -> i32 {
-    // A negative number is shifted as its ones' complement.
-    let sign = significand >> 31;
-    ((significand + sign) >> distance.min(31)) - sign
+impl<const N: usize> ColumnNumbers<N> {
+    /// The numbers that are encoded in `bits`.
+    #[inline(always)]
+    pub fn new(unpack: Unpack, bits: &[[u32; N]]) -> Self {
+        let (mut significands, mut exponents) = (vec![[0; N]; bits.len()], vec![[ZERO; N]; bits.len()]);
+        unpack.numbers(bits.as_flattened(), significands.as_flattened_mut(), exponents.as_flattened_mut());
+        Self { significands, exponents }
+    }
+}
+
+/// Sets `values` to the sums of the products of A, B and of C.
+#[inline(always)]
+pub fn add<const N: usize>(sums: Sums, a: &RowFactors, b: &[[u32; N]], c: &[[u32; N]], values: &mut [f64]) {
+    let [of_a, of_b] = sums.factors;
+    let (numbers, b, c) = (RowNumbers::new(a, of_a), ColumnNumbers::new(of_b, b), ColumnNumbers::new(Unpack::of(sums.format()), c));
+    let (mut tops, mut products) = (vec![[0; N]; c.exponents.len()], vec![[0; N]; c.exponents.len()]);
+    for row in 0..tops.len() {
+        let top = top(&c.exponents[row], numbers.row(row, a.row(row)), &b);
+        products[row] = self::products(sums, &top, numbers.row(row, a.row(row)), &b);
+        tops[row] = top;
+    }
+    let of_c = c.significands.as_flattened().iter().zip(c.exponents.as_flattened());
+    let terms = of_c.zip(products.as_flattened().iter().zip(tops.as_flattened()));
+    for (((significand, exponent), (products, top)), value) in terms.zip(values) {
+        *value = sums.value((*significand, *exponent), *products, *top);
+    }
+}
+
+/// The greatest exponent of the terms of each column, of which those of C are `of_c`.
+#[inline(always)]
+fn top<const N: usize>(of_c: &[i32; N], a: impl Iterator<Item = (Number, usize)>, b: &ColumnNumbers<N>) -> [i32; N] {
+    let mut top = [2 * ZERO; N];
+    for (number, row) in a {
+        let exponents = &b.exponents[row];
+        for lane in 0..N {
+            top[lane] = top[lane].max(number.exponent + exponents[lane]);
+        }
+    }
+    for lane in 0..N {
+        top[lane] = top[lane].max(of_c[lane]);
+    }
+    top
+}
+
+/// The sums of the products, in units of the last bit to which terms are truncated.
+#[inline(always)]
+fn products<const N: usize>(sums: Sums, top: &[i32; N], a: impl Iterator<Item = (Number, usize)>, b: &ColumnNumbers<N>) -> [i32; N] {
+    let [of_a, of_b] = &sums.factors;
+    let shift = sums.aligned_bits as u32 - of_a.format.fraction - of_b.format.fraction;
+    let mut total = [0i32; N];
+    for (number, row) in a {
+        let (significands, exponents) = (&b.significands[row], &b.exponents[row]);
+        let significand = number.significand << shift;
+        for lane in 0..N {
+            let product = significand.wrapping_mul(significands[lane]);
+            let distance = top[lane] - number.exponent - exponents[lane];
+            // A negative number is shifted as its ones' complement, which truncates it towards zero.
+            let sign = product >> 31;
+            let term = (product.wrapping_add(sign) >> (distance as u32).min(31)).wrapping_sub(sign);
+            total[lane] = total[lane].wrapping_add(term);
+        }
+    }
+    total
 }
 
 impl Sums {
-    /// The exact sum of a number of C, and of products in units of the last bit below `top`.
-    fn value(self, c: Number, products: i32, top: i32) -> f64 {
+    /// The exact sum of a number of C, given by significand and exponent, and of products in units of the last bit below `top`.
+    #[inline(always)]
+    fn value(self, (significand, exponent): (i32, i32), products: i32, top: i32) -> f64 {
         // C in the units of the products has `missing` bits less in its fraction.
         let missing = self.aligned_bits - self.format().fraction as i32;
-        let addend = truncated(c.significand << missing.max(0), top - c.exponent + (-missing).max(0));
-        // The sum of the products fits in 32 bits, and with C in a double.
-        let power = top.max(-500) - self.aligned_bits;
-        (f64::from(products) + f64::from(addend)) * f64::from_bits(((power + 1023) as u64) << 52)
+        let sign = significand >> 31;
+        let distance = (top - exponent + (-missing).max(0)) as u32;
+        let addend = (((significand << missing.max(0)) + sign) >> distance.min(31)) - sign;
+        (f64::from(products) + f64::from(addend)) * self.power(top)
+    }
+}
+
+impl Unpack {
+    /// Unpacks the numbers that are encoded in `bits`.
+    #[inline(always)]
+    fn numbers(self, bits: &[u32], significands: &mut [i32], exponents: &mut [i32]) {
+        for (bits, (significand, exponent)) in bits.iter().zip(significands.iter_mut().zip(exponents)) {
+            let number = self.number(*bits);
+            (*significand, *exponent) = (number.significand, number.exponent);
+        }
     }
 }

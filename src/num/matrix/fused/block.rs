@@ -1,25 +1,26 @@
 //! A block of adjacent columns of D: all rows of A times columns of B, added to columns of C.
 //!
 //! Products of elements with up to 11 bits of significand are exact in `f32`, and so are they and C in units of the last bit to which
-//! terms are truncated: what underflows is less than a unit. Sums that are very large, very small, or far below others of the block are
-//! computed one by one ([`any_exponents`]). There are loops over lanes where closures could be: only what is inlined here is compiled for
-//! the host's vector instructions.
+//! terms are truncated: what underflows is less than a unit, unless exponents are very large, or some sums far below others. The sums of
+//! such a block are computed from significands ([`any_exponents`]). There are loops over lanes where closures could be: only what is
+//! inlined here is compiled for the host's vector instructions.
 
 use std::ops::Range;
 
 use super::super::accumulator::Accumulator;
 use super::super::element::ZERO;
 use super::any_exponents;
-use super::factors::{ColumnFactors, Row, RowFactors, Unpack, power_of_two};
+use super::factors::{ColumnFactors, Row, RowFactors, SPECIAL, Unpack, power_of_two};
 use super::round;
+use super::special::special;
 use super::truncation::Truncation;
 use crate::num::exact::Format;
 
-/// The greatest exponent of the terms of a sum that is computed in `f32`.
-const HIGHEST: i16 = 127;
+/// The greatest exponent of scaled products that are far from infinity.
+const HIGHEST: i32 = 110;
 
-/// The least: the last bit of the sum is a normal number, and products that underflow are less than it.
-const LOWEST: i16 = -100;
+/// The least exponent of the terms of a sum, beside scaled products: products that underflow are less than its last bit.
+const LOWEST: i32 = -100;
 
 /// The precision and the type of sums.
 #[derive(Clone, Copy)]
@@ -47,6 +48,8 @@ pub struct Block<const N: usize> {
     products: Vec<[i32; N]>,
     /// The elements of C in the same units.
     addends: Vec<[i32; N]>,
+    /// The exact values of D.
+    values: Vec<f64>,
     /// D, encoded.
     results: Vec<[u32; N]>,
 }
@@ -55,12 +58,37 @@ impl<const N: usize> Block<N> {
     /// Adds the products of A and the first N of the `columns` of B to those of C. `columns` ends with the last column of the matrix.
     #[inline(always)]
     pub fn add<T: Truncation>(&mut self, truncation: T, sums: Sums, a: &RowFactors, (b, c): (&[u32], &mut [u32]), columns: Range<usize>) {
+        self.unpack(sums, a, (b, c), columns.clone());
+        if self.is_in_range(a) {
+            self.add_in_range(truncation, sums, a);
+        } else {
+            self.add_of_any_exponents(sums, a);
+        }
+        self.finish(sums, a, c, columns);
+    }
+
+    /// The same from significands only.
+    #[cfg(test)]
+    pub fn add_from_significands(&mut self, sums: Sums, a: &RowFactors, (b, c): (&[u32], &mut [u32]), columns: Range<usize>) {
+        self.unpack(sums, a, (b, c), columns.clone());
+        self.add_of_any_exponents(sums, a);
+        self.finish(sums, a, c, columns);
+    }
+
+    /// Unpacks B and C, and finds the greatest exponents.
+    #[inline(always)]
+    fn unpack(&mut self, sums: Sums, a: &RowFactors, (b, c): (&[u32], &[u32]), columns: Range<usize>) {
         self.b.unpack_b(sums.factors[1], b, columns.clone());
-        self.c.unpack_c(Unpack::of(sums.format()), c, columns.clone());
-        self.results.resize(self.c.bits.len(), [0; N]);
+        self.c.unpack_c(Unpack::of(sums.format()), c, columns);
         self.find_tops(a);
-        self.add_in_range(truncation, sums, a);
-        self.replace_others(sums, a);
+    }
+
+    /// Encodes the values into columns of C.
+    #[inline(always)]
+    fn finish(&mut self, sums: Sums, a: &RowFactors, c: &mut [u32], columns: Range<usize>) {
+        self.results.resize(self.tops.len(), [0; N]);
+        sums.encode(&self.values, self.results.as_flattened_mut());
+        self.replace_specials(sums, a);
         for (row, result) in c.chunks_exact_mut(columns.end).zip(&self.results) {
             row[columns.start..columns.start + N].copy_from_slice(result);
         }
@@ -76,62 +104,71 @@ impl<const N: usize> Block<N> {
         }
     }
 
-    /// Sets the results, those of sums in range rightly. Every step is a separate loop.
+    /// True if the arithmetic in `f32` is exact for all sums that are finite.
+    #[inline(always)]
+    fn is_in_range(&self, a: &RowFactors) -> bool {
+        const ZEROS: i16 = (ZERO / 2) as i16;
+        let (scale, mut lowest) = (a.scale + self.b.scale, i16::MAX);
+        for top in self.tops.as_flattened() {
+            lowest = lowest.min(if *top < ZEROS { i16::MAX } else { *top });
+        }
+        i32::from(lowest) >= LOWEST + scale && a.highest + self.b.highest <= HIGHEST + scale
+    }
+
+    /// Sets the values. Every step is a separate loop.
     #[inline(always)]
     fn add_in_range<T: Truncation>(&mut self, truncation: T, sums: Sums, a: &RowFactors) {
-        let Self { b, c, tops, products, addends, results } = self;
-        products.resize(results.len(), [0; N]);
-        addends.resize(results.len(), [0; N]);
+        let Self { b, c, tops, products, addends, values, .. } = self;
+        products.resize(tops.len(), [0; N]);
+        addends.resize(tops.len(), [0; N]);
         for (row, (top, products)) in tops.iter().zip(products.iter_mut()).enumerate() {
             *products = sums.products(truncation, top, (a.row(row), a.scale), b);
         }
-        for ((values, tops), addends) in c.values.iter().zip(tops.iter()).zip(addends.iter_mut()) {
-            *addends = sums.addends(truncation, values, tops);
+        for ((c, tops), addends) in c.values.iter().zip(tops.iter()).zip(addends.iter_mut()) {
+            *addends = sums.addends(truncation, c, tops);
         }
         let of_products = products.as_flattened().iter().zip(addends.as_flattened());
-        let terms = tops.as_flattened().iter().zip(of_products).zip(results.as_flattened_mut());
-        // The sum of the products fits in 32 bits, and with C in a double.
-        if sums.ty == Accumulator::F16 {
-            for ((top, (products, addend)), result) in terms {
-                let sum = f64::from(*products) + f64::from(*addend);
-                *result = round::half(sum * f64::from(sums.power(*top)));
-            }
-        } else {
-            // No sum but zero is below the normal numbers.
-            for ((top, (products, addend)), result) in terms {
-                let sum = f64::from(*products) + f64::from(*addend);
-                *result = (round::truncated(sum, sums.fraction) * sums.power(*top)).to_bits();
-            }
+        let terms = tops.as_flattened().iter().zip(of_products);
+        values.resize(tops.len() * N, 0.0);
+        for ((top, (products, addend)), value) in terms.zip(values.iter_mut()) {
+            // The sum of the products fits in 32 bits, and with C in a double.
+            *value = (f64::from(*products) + f64::from(*addend)) * sums.power(i32::from(*top));
         }
     }
 
-    /// Replaces the results of sums that are not in range.
+    /// Sets the values, computed from significands.
     #[inline(always)]
-    fn replace_others(&mut self, sums: Sums, a: &RowFactors) {
-        let Self { b, c, tops, results, .. } = self;
-        let lowest = LOWEST.max(LOWEST + (a.scale + b.scale) as i16);
-        let mut are_in_range = true;
-        for top in tops.as_flattened() {
-            are_in_range &= is_in_range(*top, lowest);
+    fn add_of_any_exponents(&mut self, sums: Sums, a: &RowFactors) {
+        self.values.resize(self.c.bits.len() * N, 0.0);
+        any_exponents::add(sums, a, &self.b.bits, &self.c.bits, &mut self.values);
+    }
+
+    /// Replaces the results that are infinities or NaNs because elements are.
+    #[inline(always)]
+    fn replace_specials(&mut self, sums: Sums, a: &RowFactors) {
+        let mut highest = 0;
+        for top in self.tops.as_flattened() {
+            highest = highest.max(*top);
         }
-        if are_in_range {
+        if !is_special(highest) {
             return;
         }
+        let Self { b, c, tops, results, .. } = self;
         let [of_a, of_b] = sums.factors;
         for (row, (tops, results)) in tops.iter().zip(results).enumerate() {
-            for lane in (0..N).filter(|lane| !is_in_range(tops[*lane], lowest)) {
+            for lane in (0..N).filter(|lane| is_special(tops[*lane])) {
                 let products = a.row(row).bits().map(|(bits, row)| (of_a.number(bits), of_b.number(b.bits[row][lane])));
-                results[lane] = any_exponents::sum(sums, Unpack::of(sums.format()).number(c.bits[row][lane]), products);
+                let special = special(Unpack::of(sums.format()).number(c.bits[row][lane]), products);
+                results[lane] = special.map_or(results[lane], |special| special.encoded(&sums.format()));
             }
         }
     }
 }
 
-/// True if the greatest exponent of the terms of a sum is in range, which begins at `lowest`, or all of them are zero.
+/// True if a term of a sum, of which this is the greatest exponent, has an infinity or a NaN.
 #[inline(always)]
-fn is_in_range(top: i16, lowest: i16) -> bool {
-    const ZEROS: i16 = (ZERO / 2) as i16;
-    (top >= lowest && top <= HIGHEST) | (top < ZEROS)
+fn is_special(top: i16) -> bool {
+    top >= SPECIAL / 4
 }
 
 impl Sums {
@@ -172,15 +209,38 @@ impl Sums {
     fn addends<const N: usize, T: Truncation>(self, truncation: T, c: &[f32; N], tops: &[i16; N]) -> [i32; N] {
         let mut scaled = [0.0; N];
         for lane in 0..N {
-            scaled[lane] = c[lane] * power_of_two(self.aligned_bits - i32::from(tops[lane]));
+            // The factor may be too large or too small for one number.
+            let power = self.aligned_bits - i32::from(tops[lane]);
+            scaled[lane] = c[lane] * power_of_two(power / 2) * power_of_two(power - power / 2);
         }
         truncation.truncated(&scaled)
     }
 
     /// The value of the last bit to which terms are truncated.
     #[inline(always)]
-    fn power(self, top: i16) -> f32 {
-        power_of_two(i32::from(top) - self.aligned_bits)
+    pub fn power(self, top: i32) -> f64 {
+        f64::from_bits(((top.clamp(-500, 500) - self.aligned_bits + 1023) as u64) << 52)
+    }
+
+    /// Encodes sums.
+    #[inline(always)]
+    fn encode(self, values: &[f64], results: &mut [u32]) {
+        if self.ty == Accumulator::F16 {
+            for (value, result) in values.iter().zip(results) {
+                *result = round::half(*value);
+            }
+            return;
+        }
+        let mut is_tiny = false;
+        for (value, result) in values.iter().zip(results.iter_mut()) {
+            *result = round::truncated(*value, self.fraction);
+            is_tiny |= round::is_tiny(*value);
+        }
+        if is_tiny {
+            for (value, result) in values.iter().zip(results).filter(|(value, _)| round::is_tiny(**value)) {
+                *result = round::subnormal(*value);
+            }
+        }
     }
 }
 

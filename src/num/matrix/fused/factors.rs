@@ -11,11 +11,13 @@ use crate::num::exact::Format;
 /// The elements of A whose products one sum adds, in row-major order.
 #[derive(Default)]
 pub struct RowFactors {
-    bits: Vec<u32>,
+    pub bits: Vec<u32>,
     exponents: Vec<i16>,
     values: Vec<f32>,
     /// The row of B that each element multiplies.
     rows: Vec<u16>,
+    /// The greatest exponent of finite elements.
+    pub highest: i32,
     /// The power of two by which the values are divided.
     pub scale: i32,
     /// Elements of a row.
@@ -28,7 +30,8 @@ pub struct Row<'a> {
     bits: &'a [u32],
     exponents: &'a [i16],
     values: &'a [f32],
-    rows: &'a [u16],
+    /// The row of B that each element multiplies.
+    pub rows: &'a [u16],
 }
 
 /// The elements in N adjacent columns of B or C, row by row.
@@ -43,11 +46,15 @@ pub struct ColumnFactors<const N: usize> {
     /// That power of two.
     pub scale: i32,
     /// The greatest exponent of finite elements.
-    highest: i32,
+    pub highest: i32,
 }
 
+/// The least exponents to which the greatest elements of A and of B are scaled: products of such elements are far from infinity.
+const LEAST_OF_A: i32 = 60;
+const LEAST_OF_B: i32 = 40;
+
 /// Exponent of an infinity or a NaN: far above every other.
-const SPECIAL: i32 = 16_000;
+pub const SPECIAL: i16 = 16_000;
 
 /// The decoder for elements of one type.
 #[derive(Clone, Copy)]
@@ -62,7 +69,7 @@ impl RowFactors {
     /// Unpacks the elements of A in these columns.
     #[inline(always)]
     pub fn unpack(&mut self, product: &Product, operands: Operands<'_>, columns: Range<usize>) {
-        let Self { bits, exponents, values, rows, scale, k } = self;
+        let Self { bits, exponents, values, rows, highest, scale, k } = self;
         *k = columns.len();
         bits.clear();
         for row in operands.a.chunks_exact(product.k) {
@@ -70,8 +77,9 @@ impl RowFactors {
         }
         exponents.resize(bits.len(), 0);
         values.resize(bits.len(), 0.0);
-        let highest = Unpack::new(product.a).unpack(bits, exponents, values);
-        *scale = scaled(values, highest);
+        let unpack = Unpack::new(product.a);
+        let greatest = unpack.unpack(bits, exponents, values);
+        (*highest, *scale) = (greatest, if unpack.has_large_exponents() { scaled(values, greatest, LEAST_OF_A) } else { 0 });
         let zero_row = (operands.b.len() / product.n) as u16;
         rows.clear();
         match operands.sparse_rows {
@@ -129,7 +137,7 @@ impl<const N: usize> ColumnFactors<N> {
     #[inline(always)]
     pub fn unpack_b(&mut self, unpack: Unpack, b: &[u32], columns: Range<usize>) {
         self.unpack(unpack, b, columns, 1);
-        self.scale = scaled(self.values.as_flattened_mut(), self.highest);
+        self.scale = if unpack.has_large_exponents() { scaled(self.values.as_flattened_mut(), self.highest, LEAST_OF_B) } else { 0 };
     }
 
     /// Unpacks the first N of the `columns` of C, which ends with the last of them.
@@ -166,7 +174,14 @@ impl Unpack {
         Unpack { format, unused_bits: 0 }
     }
 
+    /// True if products of elements may have exponents beyond those of `f32`.
+    #[inline(always)]
+    fn has_large_exponents(self) -> bool {
+        self.format.exponent >= Format::F32.exponent
+    }
+
     /// The number that is encoded in `bits`.
+    #[inline(always)]
     pub fn number(self, bits: u32) -> Number {
         Number::unpack(&self.format, bits >> self.unused_bits)
     }
@@ -186,26 +201,25 @@ impl Unpack {
             let exponent = if magnitude == 0 { ZERO } else { exponent };
             let is_special = magnitude > largest as u32;
             highest = highest.max(if is_special { ZERO } else { exponent });
-            *to = if is_special { SPECIAL } else { exponent } as i16;
+            *to = if is_special { SPECIAL } else { exponent as i16 };
             *value = f32::from_bits(magnitude << (23 - fraction) | bits >> sign << 31) * scale;
         }
         highest
     }
 }
 
-/// Divides the values of elements by a power of two near the greatest of them, which has the exponent `highest`, if it is not near 1: their
-/// products are then not too large. Returns the power.
+/// Multiplies the values of elements by a power of two, so that the greatest of them, which has the exponent `highest`, has at least the
+/// exponent `least`: then few products underflow. Returns the power by which they are divided.
 #[inline(always)]
-fn scaled(values: &mut [f32], highest: i32) -> i32 {
-    const NEAR: i32 = 40;
-    if highest <= ZERO || highest.abs() <= NEAR {
+fn scaled(values: &mut [f32], highest: i32, least: i32) -> i32 {
+    if highest <= ZERO || highest >= least {
         return 0;
     }
-    let scale = highest.min(126);
+    let power = (least - highest).min(127);
     for value in values {
-        *value *= power_of_two(-scale);
+        *value *= power_of_two(power);
     }
-    scale
+    -power
 }
 
 /// 2^`exponent`, or the nearest power of two that is normal.

@@ -13,8 +13,8 @@ pub fn half(value: f64) -> u32 {
 
 /// A value that is not [tiny](is_tiny), truncated to an `f32` with `fraction` fraction bits; infinity from 2^128.
 #[inline(always)]
-pub fn truncated(value: f64, fraction: u32) -> f32 {
-    f64::from_bits(value.to_bits() & (u64::MAX << (52 - fraction))) as f32
+pub fn truncated(value: f64, fraction: u32) -> u32 {
+    (f64::from_bits(value.to_bits() & (u64::MAX << (52 - fraction))) as f32).to_bits()
 }
 
 /// True if a value is below the normal numbers of `f32`, and not zero.
