@@ -15,6 +15,7 @@ use super::tree::{BinaryOp, Convenience, Node, NodeKind, UnaryOp};
 use crate::debug::eval_context::EvalContext;
 use crate::debug::focus::Focus;
 use crate::debug::names::scope::{RegisterLocation, bits_of_lane};
+use crate::debug::source_names;
 use crate::debug::value::{Scalar, Type, number};
 use crate::isa::{SPECIAL_REGISTERS, ScalarType, Space, SpecialKind, TypeKind};
 use crate::machine::{FrameBase, LANES, LaneMask, Memories, Registers};
@@ -182,6 +183,9 @@ fn compile(evaluator: &mut Evaluator<'_>, node: &Node, parts: &[Node]) -> Code {
 
 /// A register, a value that is the same as long as the launch runs, or open.
 fn named(evaluator: &mut Evaluator<'_>, node: &Node) -> Code {
+    if is_buffer_for_a_while(evaluator, node) {
+        return Code::Open;
+    }
     let is_kept = matches!(&node.kind, NodeKind::Name(name) if name.starts_with('$') && !name.contains('.'));
     match evaluator.referent(node) {
         Ok(Referent::Register(location)) if location.slot.is_some() => Code::Register(location),
@@ -199,11 +203,19 @@ fn named(evaluator: &mut Evaluator<'_>, node: &Node) -> Code {
     }
 }
 
+/// True for a pointer of the source that is its buffer as long as it has not been moved, which threads do at different times.
+fn is_buffer_for_a_while(evaluator: &Evaluator<'_>, node: &Node) -> bool {
+    let NodeKind::Name(name) = &node.kind else { return false };
+    let frame = evaluator.own_frame();
+    let variable = source_names::find(&evaluator.context, frame, name);
+    variable.is_some_and(|variable| source_names::may_point_elsewhere(&evaluator.context, frame, &variable))
+}
+
 /// An element of an array of memory that all threads of a block share.
 fn place<'a>(evaluator: &mut Evaluator<'a>, node: &Node, parts: &[Node]) -> Option<(Extent<'a>, Vec<(Code, u64)>)> {
     match &node.kind {
         NodeKind::Name(_) => match evaluator.referent(node) {
-            Ok(Referent::Memory(extent)) => Some((extent, Vec::new())),
+            Ok(Referent::Memory(extent)) if !is_buffer_for_a_while(evaluator, node) => Some((extent, Vec::new())),
             _ => None,
         },
         NodeKind::Subscripts(subscripts) => place(evaluator, &one_by_one(node, subscripts), parts),

@@ -103,7 +103,9 @@ impl<'a> Evaluator<'a> {
             return size((of.bits as u64).saturating_mul(extent));
         }
         let a = a.ok_or_else(|| refused(node, format!("'{what}' is no type and no expression")))?;
-        match self.referent(a)? {
+        let mut in_source = Evaluator::new(&self.context.with_names_as_in_source());
+        in_source.at_lane = self.at_lane;
+        match in_source.referent(a)? {
             Referent::Source(object) => size(object.bytes()),
             Referent::Slice(row) => size(row.first.bytes().saturating_mul(row.count)),
             Referent::Memory(extent) => size(extent.bytes()),

@@ -133,25 +133,34 @@ pub fn in_scope<'a>(context: &EvalContext<'a>, frame: &Frame<'a>, parameters: bo
     Some(found)
 }
 
-/// True if the variable is a pointer to numbers that the kernel takes and the launch has a buffer of its name: the name means the buffer,
-/// as it does where a module has no debug data and after the kernel has ended. The type of a buffer is no structure, so that the name of a
-/// pointer to one means the pointer.
-pub fn is_pointer_to_own_buffer(context: &EvalContext<'_>, frame: Option<&Frame<'_>>, source: &SourceVariable<'_>) -> bool {
+/// True if the variable is a pointer to numbers that the kernel takes, the launch has a buffer of its name, and the variable points to its
+/// start: the name means the buffer, as it does where a module has no debug data and after the kernel has ended. Once the kernel has moved
+/// the pointer, the name means the pointer. The type of a buffer is no structure, so that the name of a pointer to one means the pointer.
+pub fn is_pointer_to_own_buffer<'a>(context: &EvalContext<'a>, frame: Option<&Frame<'a>>, source: &SourceVariable<'a>) -> bool {
+    let Some((frame, start)) = frame.zip(own_buffer(context, frame, source)) else { return false };
+    source.pointer(context, frame).or_else(|| source.pointer_as_passed(context, frame)) == Some(start)
+}
+
+/// True if the name means the buffer for a while only, in some threads: where the variable points to its start.
+pub fn may_point_elsewhere<'a>(context: &EvalContext<'a>, frame: Option<&Frame<'a>>, source: &SourceVariable<'a>) -> bool {
+    let Some((frame, start)) = frame.zip(own_buffer(context, frame, source)) else { return false };
+    source.pointer_as_passed(context, frame) != Some(start)
+}
+
+/// The address of the buffer that has the name of a pointer to numbers among the parameters of the kernel, and of what is in the place of
+/// calls in it.
+fn own_buffer<'a>(context: &EvalContext<'a>, frame: Option<&Frame<'a>>, source: &SourceVariable<'a>) -> Option<u64> {
     let SourceVariable { info, variable, .. } = source;
     let is_pointer = info.stripped(variable.ty).is_some_and(|ty| match info.types[ty] {
         Type::Pointer { to, .. } => to.is_none() || types::scalar(info, to).is_some_and(|_| !types::is_pointer(info, to)),
         _ => false,
     });
     let is_of_kernel = frame.is_some_and(|frame| frame.function == context.machine.config().kernel);
-    // Where the kernel or the user has moved it, it is a pointer as any other.
-    let points_to = |base: u64| {
-        let pointer = source.object(context, frame).ok().and_then(|object| object.contents(context, frame).ok());
-        pointer.is_none_or(|bytes| little_endian(&bytes) == u128::from(base))
-    };
-    let has_buffer = || {
-        context.machine.device().global().allocations().any(|allocation| *allocation.name == *variable.name && points_to(allocation.base))
-    };
-    variable.is_parameter && is_pointer && is_of_kernel && has_buffer()
+    if !(variable.is_parameter && is_pointer && is_of_kernel) {
+        return None;
+    }
+    let mut allocations = context.machine.device().global().allocations();
+    allocations.find(|allocation| *allocation.name == *variable.name).map(|allocation| allocation.base)
 }
 
 /// The parameters of a function in the source, in order; none if the debug data has not as many as the module.

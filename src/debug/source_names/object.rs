@@ -170,6 +170,38 @@ impl<'a> SourceVariable<'a> {
         if frame.position() > load { None } else { self.parameter_of_module(function, frame) }
     }
 
+    /// The address that a pointer has now; none if it has no value here.
+    pub(super) fn pointer(&self, context: &EvalContext<'a>, frame: &Frame<'a>) -> Option<u64> {
+        let object = self.object(context, Some(frame)).ok()?;
+        let is_written = match &object.place {
+            ObjectPlace::Register(register) => scope::is_written(frame, register),
+            ObjectPlace::Memory(..) | ObjectPlace::Value(_) | ObjectPlace::Kept(_) => true,
+        };
+        if is_written { object.read(context, Some(frame), 8).ok().map(|bytes| little_endian(&bytes) as u64) } else { None }
+    }
+
+    /// The address that a pointer has in all of its function, as it is passed: the compiler keeps it in one register, which is written
+    /// once, or has removed it.
+    pub(super) fn pointer_as_passed(&self, context: &EvalContext<'a>, frame: &Frame<'a>) -> Option<u64> {
+        let function = context.function(frame);
+        let is_of_function = self.scope.is_some_and(|id| matches!(self.info.scopes[id].kind, ScopeKind::Function { .. }));
+        let locations = &self.variable.locations;
+        let is_one = locations.iter().all(|entry| entry.location == locations[0].location);
+        let is_written_once = match locations.first().map(|entry| entry.location.constant_place()) {
+            None => true,
+            Some(Some(Storage::Register(name))) => scope::register(function, frame.pc, &name)
+                .is_some_and(|register| writes(context.program(), function, &register).count() <= 1),
+            Some(Some(Storage::Memory(Cell { base: Base::Symbol(Symbol::Param(..)), .. }))) => true,
+            Some(Some(Storage::Memory(_) | Storage::Value(_) | Storage::Bytes(_) | Storage::Pieces(_)) | None) => false,
+        };
+        if !(is_of_function && is_one && is_written_once) {
+            return None;
+        }
+        let place = self.parameter_of_module(function, frame)?;
+        let object = SourceObject { info: self.info, ty: self.variable.ty, place, bits: None };
+        object.read(context, Some(frame), 8).ok().map(|bytes| little_endian(&bytes) as u64)
+    }
+
     /// The parameter of the module that the first instructions of a function, those of its first line, store where the debug data has it,
     /// for a thread that has not come to the next line yet.
     fn parameter_before_its_store(&self, context: &EvalContext<'a>, frame: Option<&Frame<'a>>) -> Option<ObjectPlace<'a>> {
@@ -206,7 +238,12 @@ impl<'a> SourceVariable<'a> {
 
 /// The first instruction of a function that writes the register.
 pub(in crate::debug) fn first_write(program: &Program, function: &Function, register: &RegisterLocation) -> Option<Pc> {
-    function.code.clone().map(Pc).find(|pc| {
+    writes(program, function, register).next()
+}
+
+/// The instructions of a function that write the register.
+fn writes(program: &Program, function: &Function, register: &RegisterLocation) -> impl Iterator<Item = Pc> {
+    function.code.clone().map(Pc).filter(|pc| {
         let mut writes = false;
         if let Some(inst) = program.code.get(pc.index()) {
             registers_of(inst, program, |used, other| {
