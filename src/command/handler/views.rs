@@ -291,6 +291,11 @@ pub fn locals(context: &mut Context<'_>, call: &Call) -> Answer {
 /// Shows of a variable what only the run so far says: what was not written of it, and the last value of one that has none here.
 fn complete(context: &mut Context<'_>, row: &mut LocalRow, format: Option<Format>) {
     if row.is_hidden {
+        if let Some(hidden) = row.hidden.clone() {
+            let mut value = Value::Source(hidden);
+            context.session.note_unwritten(&mut value, context.interrupt);
+            row.value = Ok(value.text(&context.session.eval_context(), format));
+        }
         return;
     }
     let expression = Expression::parse(&row.name).ok();

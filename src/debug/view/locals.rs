@@ -37,12 +37,21 @@ pub struct LocalRow {
     /// True if its name means another variable, which hides it or is of the same pack.
     #[serde(skip)]
     pub is_hidden: bool,
+    /// The object that a hidden variable is, if it has a place.
+    #[serde(skip)]
+    pub hidden: Option<SourceValue>,
 }
 
 impl LocalRow {
     /// Shows in an object what the thread has not written.
     pub fn note_unwritten(&mut self, context: &EvalContext<'_>, unwritten: &UnwrittenBytes<'_>) {
         if self.is_hidden {
+            if let Some(value) = &self.hidden
+                && let Some(place) = value.place
+            {
+                let unwritten = unwritten(place, value.bytes.len());
+                self.value = Ok(Value::Source(SourceValue { unwritten, ..value.clone() }).text(context, None));
+            }
             return;
         }
         if Expression::parse(&self.name).is_ok_and(|name| follows_unset(&name, context, unwritten)) {
@@ -132,7 +141,7 @@ fn tensors(context: &EvalContext<'_>, others: &[LocalRow], format: Option<Format
         let value =
             value(context, name, format).map(|value| if let ValueText::Tensor(tensor) = &value { tensor.in_short() } else { value });
         let space = if tensors.is_tensor(name) { TENSOR } else { "" };
-        Some(LocalRow { name: name.to_string(), space: space.to_string(), ty, value, is_hidden: false })
+        Some(LocalRow { name: name.to_string(), space: space.to_string(), ty, value, is_hidden: false, hidden: None })
     };
     let is_other = |name: &&str| !others.iter().any(|row| row.name == *name);
     tensors.names().filter(is_other).filter_map(row).collect()
@@ -216,7 +225,7 @@ fn is_written(frame: &Frame<'_>, object: &SourceObject<'_>) -> bool {
 }
 
 fn row(context: &EvalContext<'_>, name: &str, space: &str, ty: TypeName, format: Option<Format>) -> LocalRow {
-    LocalRow { name: name.to_string(), space: space.to_string(), ty, value: value(context, name, format), is_hidden: false }
+    LocalRow { name: name.to_string(), space: space.to_string(), ty, value: value(context, name, format), is_hidden: false, hidden: None }
 }
 
 fn of_source<'a>(context: &EvalContext<'a>, frame: &Frame<'a>, parameters: bool, format: Option<Format>) -> Option<Vec<LocalRow>> {
@@ -227,11 +236,13 @@ fn of_source<'a>(context: &EvalContext<'a>, frame: &Frame<'a>, parameters: bool,
         let ty = TypeName { words: types::name(variable.info, variable.variable.ty), origin: Origin::Declared };
         let space = place(context, frame, &variable);
         let name = &variable.variable.name;
-        let is_hidden = rows.iter().any(|row| *row.name == **name);
+        let meant = source_names::find(context, Some(frame), name);
+        let is_hidden = meant.is_none_or(|meant| !std::ptr::eq(meant.variable, variable.variable));
         rows.push(match is_hidden {
             true => {
-                let value = hidden_value(context, frame, &variable, format);
-                LocalRow { name: name.to_string(), space, ty, value, is_hidden }
+                let object = hidden_value(context, frame, &variable);
+                let value = object.clone().map(|value| Value::Source(value).text(context, format));
+                LocalRow { name: name.to_string(), space, ty, value, is_hidden, hidden: object.ok() }
             }
             false => row(context, name, &space, ty, format),
         });
@@ -240,18 +251,12 @@ fn of_source<'a>(context: &EvalContext<'a>, frame: &Frame<'a>, parameters: bool,
 }
 
 /// The value of a variable whose name means another one.
-fn hidden_value<'a>(
-    context: &EvalContext<'a>,
-    frame: &Frame<'a>,
-    variable: &SourceVariable<'a>,
-    format: Option<Format>,
-) -> Result<ValueText, String> {
+fn hidden_value<'a>(context: &EvalContext<'a>, frame: &Frame<'a>, variable: &SourceVariable<'a>) -> Result<SourceValue, String> {
     let object = variable.object(context, Some(frame)).map_err(|error| error.to_string())?;
     if !is_written(frame, &object) {
         return Err(format!("'{}' has no value yet", variable.variable.name));
     }
-    let value = object.value(context, Some(frame)).map_err(|error| error.to_string())?;
-    Ok(Value::Source(value).text(context, format))
+    object.value(context, Some(frame)).map_err(|error| error.to_string())
 }
 
 /// Where a variable is: the name of its register, or the state space.

@@ -106,7 +106,7 @@ pub fn skips(rows: &[Skip]) -> Table {
 /// `info locals`
 pub fn locals(rows: &[LocalRow]) -> Table {
     let mut table = Table::new(&["name", "kind", "type", "value"]);
-    for LocalRow { name, space, ty, value, is_hidden: _ } in rows {
+    for LocalRow { name, space, ty, value, is_hidden: _, hidden: _ } in rows {
         let value = match value {
             Ok(value) => in_one_line(value),
             Err(error) => error.clone(),
