@@ -57,6 +57,11 @@ impl Element {
         TABLE.iter().find(|row| row.2 == self.bytes() && row.3 == Kind::Unsigned).map(|row| row.0)
     }
 
+    /// The signed integers as wide as this type.
+    pub fn signed(self) -> Option<Self> {
+        TABLE.iter().find(|row| row.2 == self.bytes() && row.3 == Kind::Signed).map(|row| row.0)
+    }
+
     /// Size in bytes.
     pub fn bytes(self) -> u32 {
         TABLE[self as usize].2

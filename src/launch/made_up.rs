@@ -29,7 +29,7 @@ use super::read::{LaunchFile, Origin};
 use super::variable_args;
 use crate::base::{SourceFile, Sources};
 use crate::isa::{OutsideFill, ScalarType, Swizzle, TensorElement, TypeKind};
-use crate::program::{self, FuncId, Function, Pc, Program};
+use crate::program::{self, FuncId, Function, Pc, Program, is_signed_parameter};
 use flow::Flow;
 use shape::KernelFeatures;
 use uses::Uses;
@@ -344,7 +344,13 @@ impl<'a> Study<'a> {
                 _ => ParamType::Pointer(Some(element)),
             };
         }
-        values::element_of(formal, whole).map_or(ParamType::Struct(formal.bytes), ParamType::Scalar)
+        match values::element_of(formal, whole) {
+            Some(element) if element.kind() == Kind::Unsigned && is_signed_parameter(self.kernel, index) != Some(false) => {
+                ParamType::AnySign(element)
+            }
+            Some(element) => ParamType::Scalar(element),
+            None => ParamType::Struct(formal.bytes),
+        }
     }
 
     /// The elements that a parameter points to, if the kernel computes with them and all its accesses are of their size.

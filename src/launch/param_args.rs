@@ -44,6 +44,8 @@ impl Formal {
 pub enum ParamType {
     /// A number of this type.
     Scalar(Element),
+    /// An integer of this width, signed or not: PTX declares `int` and `unsigned` as `.u32`.
+    AnySign(Element),
     /// An address of elements, of this type if the code shows it.
     Pointer(Option<Element>),
     /// An address of elements that the code only copies: they may have any type of this width.
@@ -58,7 +60,7 @@ impl ParamType {
     /// `f32 buffer`, `u32`, `struct of 16 bytes`
     fn describe(self) -> String {
         match self {
-            ParamType::Scalar(element) => element.name().to_string(),
+            ParamType::Scalar(element) | ParamType::AnySign(element) => element.name().to_string(),
             ParamType::Pointer(Some(element)) | ParamType::AnyOfWidth(element) => format!("{} buffer", element.name()),
             ParamType::Pointer(None) => "buffer".to_string(),
             ParamType::Struct(bytes) => format!("struct of {bytes} bytes"),
@@ -69,7 +71,7 @@ impl ParamType {
     /// The type of a number, or of the elements at an address.
     pub fn element(self) -> Option<Element> {
         match self {
-            ParamType::Scalar(element) | ParamType::AnyOfWidth(element) => Some(element),
+            ParamType::Scalar(element) | ParamType::AnySign(element) | ParamType::AnyOfWidth(element) => Some(element),
             ParamType::Pointer(element) | ParamType::TensorMap(_, element) => element,
             ParamType::Struct(_) => None,
         }
@@ -233,6 +235,10 @@ impl<'a> ParamArgReader<'a> {
                 self.mapped(self.pointer(spec, name, ty)?, ty, spec).map(Param::Buffer)
             }
             ParamType::Scalar(element) => self.scalar(spec, name, element),
+            ParamType::AnySign(element) => {
+                let signed = element.signed().filter(|_| spec.starts_with('-'));
+                self.scalar(spec, name, signed.unwrap_or(element))
+            }
             ParamType::Struct(bytes) => self.structure(spec, name, bytes),
         }
     }
@@ -467,6 +473,7 @@ mod tests {
             formal("n", ParamType::Scalar(Element::U32)),
             formal("s", ParamType::Struct(4)),
             formal("h", ParamType::Scalar(Element::B16)),
+            formal("i", ParamType::AnySign(Element::U32)),
         ]
     }
 
@@ -498,6 +505,8 @@ mod tests {
         let integers = [1, 2].map(Number::Integer).to_vec();
         for (arg, index, param) in [
             ("n=40", 1, Param::U32(Number::Integer(40))),
+            ("i=40", 4, Param::U32(Number::Integer(40))),
+            ("i=-40", 4, Param::S32(Number::Integer(-40))),
             ("n=s32=-1", 1, Param::S32(Number::Integer(-1))),
             ("x=@x.npy", 0, buffer(Element::F32, None, file())),
             ("@x.npy", 0, buffer(Element::F32, None, file())),
@@ -521,6 +530,7 @@ mod tests {
             ("y=40", "0..1: 'y' is neither a parameter nor a type"),
             ("n=@x.npy", "2..8: 'n' is a number (u32), not a buffer"),
             ("n=-1", "2..4: -1 does not fit U32, which holds 0 to 4294967295"),
+            ("i=-2147483649", "2..13: -2147483649 does not fit S32, which holds -2147483648 to 2147483647"),
             ("x=40", "2..4: 'x' is a pointer to f32, so the word says a buffer and its length"),
             ("h=1.5", "2..5: the kernel does not say which type of 16 bits 'h' has"),
             ("s=1", "2..3: 's' is a struct of 4 bytes"),

@@ -7,6 +7,8 @@ use std::rc::Rc;
 
 use cpp_demangle::{BorrowedSymbol, DemangleOptions, DemangleWrite};
 
+use super::Function;
+
 /// The source name of a function's local variable: `full` for `_ZZ13ring_mbarrierE4full`. Other names are returned unchanged.
 pub fn short_name(name: &str) -> &str {
     let last = || {
@@ -181,6 +183,17 @@ pub fn parameter_types(mangled: &str) -> Option<Vec<String>> {
     }
     let types: Vec<String> = types.into_iter().map(|ty| ty.trim().to_string()).collect();
     Some(if matches!(types.as_slice(), [only] if only.is_empty() || only == "void") { Vec::new() } else { types })
+}
+
+/// Whether the integer parameter `index` of a function is signed, as its mangled name says: PTX declares `int` as `.u32`. None if the name
+/// does not say it.
+pub fn is_signed_parameter(function: &Function, index: usize) -> Option<bool> {
+    let types = parameter_types(&function.name).filter(|types| types.len() == function.params.len())?;
+    match types.get(index)?.as_str() {
+        "signed char" | "char" | "short" | "int" | "long" | "long long" => Some(true),
+        "bool" | "unsigned char" | "unsigned short" | "unsigned int" | "unsigned long" | "unsigned long long" => Some(false),
+        _ => None,
+    }
 }
 
 /// The displayed form of a name of the module: `lin::scale<float>` for `_ZN3lin5scaleIfEEvPT_i`, `full` for a local variable. A suffix

@@ -9,14 +9,14 @@
 use crate::debug::eval_context::{Buffer, EvalContext, Frame};
 use crate::debug::frame_scopes;
 use crate::debug::source_names;
-use crate::isa::{ScalarType, Space, nearest};
+use crate::isa::{ScalarType, Space, TypeKind, nearest};
 use crate::machine::{FrameBase, Registers};
 use crate::program::operands::{Use, registers_of};
 use crate::program::registers::number_of;
 pub use crate::program::registers::{RegisterLocation, register, register_of_slot, registers_called};
 use crate::program::{
-    Bank, FuncId, Function, LocalVariable, Param, ParamStorage, Pc, Program, Register, Variable, is_called, listed_name, map, short_name,
-    shown_name,
+    Bank, FuncId, Function, LocalVariable, Param, ParamStorage, Pc, Program, Register, Variable, is_called, is_signed_parameter, listed_name,
+    map, short_name, shown_name,
 };
 
 /// A memory location with the type of its value.
@@ -97,6 +97,18 @@ fn only_function<'a>(program: &Program, name: &str) -> Option<Named<'a>> {
     with_code.next().is_none().then_some(Named::Function(only))
 }
 
+/// A parameter that PTX declares unsigned, as every integer, with the sign that the mangled name of its function says.
+fn with_sign<'a>(function: &Function, param: &Param, named: Named<'a>) -> Named<'a> {
+    let index = function.params.iter().position(|other| std::ptr::eq(other, param));
+    let is_signed = !param.is_array && index.and_then(|index| is_signed_parameter(function, index)) == Some(true);
+    let signed = ScalarType::from_word(&format!("s{}", param.ty.bits())).filter(|_| is_signed && param.ty.kind() == TypeKind::Unsigned);
+    match (signed, named) {
+        (Some(ty), Named::Register(location)) => Named::Register(RegisterLocation { ty, ..location }),
+        (Some(ty), Named::Memory(location)) => Named::Memory(MemoryLocation { ty, ..location }),
+        (_, named) => named,
+    }
+}
+
 /// The PTX name of the kernel's parameter that the source calls `word`, or of parameter N for `param_N`.
 fn numbered_param<'a>(context: &EvalContext<'a>, word: &str) -> Option<&'a str> {
     let kernel = context.program().functions.get(context.machine.config().kernel.index())?;
@@ -111,7 +123,7 @@ fn kernel_param<'a>(context: &EvalContext<'a>, name: &str) -> Option<Named<'a>> 
     let param = kernel.params.iter().find(|param| &*param.name == name)?;
     let ParamStorage::Kernel(offset) = param.storage else { return None };
     let of_launch = if context.names_as_in_ptx { None } else { buffer_of_param(context, name) };
-    of_launch.or_else(|| Some(param_in_memory(param, Space::Param, u64::from(offset))))
+    of_launch.or_else(|| Some(with_sign(kernel, param, param_in_memory(param, Space::Param, u64::from(offset)))))
 }
 
 /// The buffer that has the name of the kernel's parameter `name`, or the name that the source gives it.
@@ -152,7 +164,7 @@ fn in_function<'a>(context: &EvalContext<'a>, frame: &Frame<'a>, name: &str) -> 
     if let Some(param) = function.params.iter().chain(&function.results).find(|param| &*param.name == name) {
         let is_of_launch = matches!(param.storage, ParamStorage::Kernel(_)) && !context.names_as_in_ptx;
         let of_launch = is_of_launch.then(|| buffer_of_param(context, name)).flatten();
-        return Some(of_launch.unwrap_or_else(|| param_location(param, frame)));
+        return Some(of_launch.unwrap_or_else(|| with_sign(function, param, param_location(param, frame))));
     }
     function.labels.iter().find(|(label, _)| &**label == name).map(|(_, pc)| Named::Label(*pc))
 }

@@ -46,7 +46,10 @@ fn own_in(param: &Param, own: ParamType) -> ParamType {
         (ParamType::Pointer(_) | ParamType::AnyOfWidth(_), Some(buffer), _) if says_type(&buffer.elem) => {
             ParamType::Pointer(Some(buffer.elem))
         }
-        (ParamType::Scalar(element), _, Some((reason_text, _))) if says_type(&reason_text) && reason_text.bytes() == element.bytes() => {
+        (ParamType::AnySign(element), _, Some((said, _))) if said == element => ParamType::AnySign(element),
+        (ParamType::Scalar(element) | ParamType::AnySign(element), _, Some((reason_text, _)))
+            if says_type(&reason_text) && reason_text.bytes() == element.bytes() =>
+        {
             ParamType::Scalar(reason_text)
         }
         (own, _, _) => own,
