@@ -14,6 +14,15 @@ pub fn line_of_frame(context: &EvalContext<'_>, pc: Pc) -> Option<SourceLine> {
     }
 }
 
+/// The line of a frame: that of its instruction, or of the call of the inlined function further in.
+pub fn line_of(context: &EvalContext<'_>, frame: &Frame<'_>) -> Option<SourceLine> {
+    let pc = frame.position();
+    match frame.inlined.checked_sub(1) {
+        None => context.program().source_lines.get(pc.index()).copied().flatten(),
+        Some(further_in) => calls_at(context.program(), context.source_data(), pc).get(further_in as usize)?.at,
+    }
+}
+
 /// The scopes of a frame, innermost first; the functions that called an inlined one follow it.
 pub fn scopes_of(context: &EvalContext<'_>, info: &DebugInfo, frame: &Frame<'_>) -> Vec<ScopeId> {
     let mut scopes = scopes_at(context.program(), info, frame.position());

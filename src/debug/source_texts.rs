@@ -1,13 +1,14 @@
 //! The texts of the source, found by their names in `.file`, or else in comments of the PTX that `nvcc -src-in-ptx` writes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use super::bundle::is_file;
 use crate::base::{SourceFile, source_paths};
+use crate::launch::cuda;
 use crate::launch::ron_text::read_text;
-use crate::program::{Program, SourceLine};
+use crate::program::{FuncId, Program, SourceLine, plain_name};
 
 /// The maximum line number in comments: a wrong number must not produce a text of unbounded length.
 const LINES_MAX: u32 = 1_000_000;
@@ -19,12 +20,16 @@ pub struct SourceTexts {
     files: BTreeMap<u32, OnceLock<Option<SourceFile>>>,
     /// Folders to search in addition to those of the modules.
     folders: Vec<PathBuf>,
+    /// The parameters that functions with code may change.
+    changed: BTreeMap<FuncId, OnceLock<BTreeSet<String>>>,
 }
 
 impl SourceTexts {
     /// The texts of `program`, which are also searched in `folders`.
     pub fn new(program: &Program, folders: Vec<PathBuf>) -> Self {
-        Self { files: program.source_files.iter().map(|(number, _)| (*number, OnceLock::new())).collect(), folders }
+        let files = program.source_files.iter().map(|(number, _)| (*number, OnceLock::new())).collect();
+        let with_code = program.functions.iter().enumerate().filter(|(_, function)| !function.code.is_empty());
+        Self { files, folders, changed: with_code.map(|(index, _)| (FuncId::new(index), OnceLock::new())).collect() }
     }
 
     /// The text of file `number`, if it is at hand; `program` must be the one of [`Self::new`].
@@ -36,6 +41,23 @@ impl SourceTexts {
     pub fn line(&self, program: &Program, place: SourceLine) -> Option<&str> {
         let file = self.file(program, place.file)?;
         (1..=file.line_count()).contains(&place.line).then(|| file.line(place.line).trim_end())
+    }
+
+    /// Those of `parameters` that the body of a function may give another value, as its text says.
+    pub fn changed(&self, program: &Program, function: FuncId, parameters: &[&str]) -> Option<&BTreeSet<String>> {
+        let find = || {
+            let Some((name, text)) = self.text_of(program, function) else { return BTreeSet::new() };
+            cuda::changed(text, name, parameters.iter().copied())
+        };
+        Some(self.changed.get(&function)?.get_or_init(find))
+    }
+
+    /// The name of a function in its text, and the text.
+    fn text_of<'p>(&'p self, program: &'p Program, function: FuncId) -> Option<(&'p str, &'p str)> {
+        let function = &program.functions[function.index()];
+        let lines = program.source_lines.get(function.code.start as usize..function.code.end as usize)?;
+        let first = lines.iter().flatten().find(|line| line.line > 0)?;
+        Some((plain_name(&function.name).unwrap_or(&function.name), self.file(program, first.file)?.text()))
     }
 
     fn read(&self, program: &Program, number: u32) -> Option<SourceFile> {

@@ -11,7 +11,7 @@ mod arg_syntax;
 pub mod block_list;
 mod bounds;
 pub mod change;
-mod cuda;
+pub mod cuda;
 mod data;
 mod described;
 mod distinct;

@@ -340,6 +340,11 @@ fn note_unwritten(context: &mut Context<'_>, row: &mut LocalRow, format: Option<
 pub fn arguments(context: &mut Context<'_>, call: &Call) -> Answer {
     let format = call.format()?;
     let mut rows = view::arguments(&context.session.eval_context(), format).map_err(thread_error)?;
+    if rows.is_empty()
+        && let Some(text) = view::no_arguments(&context.session.eval_context())
+    {
+        return Ok(Outcome::Text(text + "\n"));
+    }
     rows.iter_mut().for_each(|row| complete(context, row, format));
     shown(View::Locals(rows))
 }

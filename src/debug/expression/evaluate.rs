@@ -381,6 +381,7 @@ impl<'a> Evaluator<'a> {
         if let Some(referent) = self.source_name(node, name)? {
             return Ok(referent);
         }
+        self.refuse_parameter(node, name)?;
         match scope::look_up(&self.context, frame.ok(), name) {
             Some(Named::Register(register)) => Ok(Referent::Register(register)),
             Some(Named::Memory(location)) => Ok(Referent::Memory(location.into())),

@@ -1,12 +1,13 @@
 //! Objects of the source in expressions: variables, members, elements and what pointers point to.
 
-use super::evaluate::{Evaluated, Evaluator, FollowedReference, Reason, Referent, failed, moved, refused};
+use super::evaluate::{Evaluated, EvaluationError, Evaluator, FollowedReference, Reason, Referent, failed, moved, refused};
 use super::names;
 use super::tree::{Node, NodeKind};
 use crate::debug::eval_context::Frame;
 use crate::debug::file_line::source_line;
 use crate::debug::focus::Focus;
 use crate::debug::memory;
+use crate::debug::names::parameters::{self, Meaning};
 use crate::debug::names::scope::{self, RegisterLocation};
 use crate::debug::source_names::values::number_of;
 use crate::debug::source_names::{self, ObjectError, ObjectPlace, SourceObject, types};
@@ -65,6 +66,34 @@ impl<'a> Evaluator<'a> {
     pub fn unknown(&self, name: &str) -> Reason {
         let hint = || self.frame_with(name).or_else(|| scope::hint(&self.context, name));
         Reason::Unknown { name: name.to_string(), hint: self.has_hints.then(hint).flatten() }
+    }
+
+    /// Refuses the name of a parameter of the kernel where it may mean a variable that nothing is known of.
+    pub fn refuse_parameter(&self, node: &Node, name: &str) -> Evaluated<()> {
+        let Some(frame) = self.own_frame().filter(|_| !self.context.names_as_in_ptx) else { return Ok(()) };
+        // A variable that means its buffer.
+        if source_names::find(&self.context, Some(frame), name).is_some_and(|variable| variable.scope.is_some()) {
+            return Ok(());
+        }
+        match parameters::meaning(&self.context, frame, name) {
+            None | Some(Meaning::Parameter) => Ok(()),
+            Some(Meaning::Changed(index)) => Err(refused(
+                node,
+                format!(
+                    "the kernel changes '{name}', whose value only debug data of variables says (nvcc -G): param_{index} is the one at entry"
+                ),
+            )),
+            Some(Meaning::Elsewhere) if self.context.buffers.iter().any(|buffer| buffer.name == name) => Ok(()),
+            Some(Meaning::Elsewhere | Meaning::OfFunction) => {
+                Err(EvaluationError { column: node.at, reason: Reason::Unknown { name: name.to_string(), hint: self.outermost_frame() } })
+            }
+        }
+    }
+
+    /// The frame of the kernel, whose parameter a name is, in words.
+    fn outermost_frame(&self) -> Option<String> {
+        let number = self.context.frames().ok()?.len().checked_sub(1)?;
+        Some(format!("it is a parameter of frame {number}, which 'frame {number}' selects"))
     }
 
     /// The frame further out in which a variable has the name, in words.

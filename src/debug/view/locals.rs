@@ -10,7 +10,7 @@ use super::symbols::TypeName;
 use crate::debug::eval_context::{EvalContext, Frame, ThreadError};
 use crate::debug::expression::Expression;
 use crate::debug::inlined;
-use crate::debug::names::scope;
+use crate::debug::names::{parameters, scope};
 use crate::debug::source_names::values::UNDEFINED;
 use crate::debug::source_names::{self, ObjectPlace, SourceObject, SourceVariable, types};
 use crate::debug::target::{MemoryTarget, Target};
@@ -165,10 +165,16 @@ pub fn arguments(context: &EvalContext<'_>, format: Option<Format>) -> Result<Ve
     // Triton's debug data has no parameters, but its own code has.
     let of_triton = context.tensors().filter(|tensors| tensors.kernel() == frame.function).map(Tensors::parameter_types);
     let is_inlined = context.calls_around(&frame) != frame.inlined;
+    let is_of_kernel = parameters::is_of_kernel(context, &frame);
     let has_none = is_inlined || context.function(&frame).params.is_empty();
     if let Some(rows) = of_source(context, &frame, true, format).filter(|rows| !rows.is_empty() || of_triton.is_none() && has_none) {
         return Ok(rows);
     }
+    // The parameters of the module are not those of a function in the place of its call.
+    if is_inlined {
+        return Ok(Vec::new());
+    }
+    let in_source = context;
     let context = &context.with_names_as_in_ptx();
     let function = context.function(&frame);
     let all = function.params.iter().chain(&function.results).enumerate();
@@ -181,9 +187,15 @@ pub fn arguments(context: &EvalContext<'_>, format: Option<Format>) -> Result<Ve
         let words = of_triton.or(of_source.get(index)).cloned().unwrap_or_else(|| format!("{}{extent}", param.ty.word()));
         let named = names.and_then(|names| names.get(&index)).filter(|_| index < function.params.len());
         let row = row(context, &param.name, "param", TypeName { words, origin: Origin::Declared }, format);
-        LocalRow { name: named.cloned().unwrap_or(row.name), ..row }
+        let at_entry = |name: &String| if is_of_kernel { as_known(in_source, name) } else { name.clone() };
+        LocalRow { name: named.map_or(row.name, at_entry), ..row }
     };
     Ok(all.map(of).collect())
+}
+
+/// The name of a parameter of the kernel; as in gdb `n@entry` if the kernel may change it, so that its value is known at entry only.
+fn as_known(context: &EvalContext<'_>, name: &str) -> String {
+    if parameters::is_changed(context, name) { format!("{name}@entry") } else { name.to_string() }
 }
 
 /// A parameter of a function in the source.
@@ -206,12 +218,14 @@ pub fn source_arguments(context: &EvalContext<'_>, frame: &Frame<'_>) -> Vec<Sou
         return variables.iter().map(argument).collect();
     }
     let names = context.param_names.filter(|_| frame.depth == 0 && context.calls_around(frame) == frame.inlined);
+    let in_source = context;
     let context = &context.with_names_as_in_ptx();
     let params = &context.function(frame).params;
     let argument = |(index, name): (&usize, &String)| {
         let value = value(context, &params.get(*index)?.name, None).ok();
-        let value = value.and_then(|value| if let ValueText::Scalar(text) = value { Some(text) } else { None });
-        Some(SourceArgument { name: name.clone(), value })
+        // As in gdb, an aggregate is not shown in full.
+        let value = value.map(|value| if let ValueText::Scalar(text) = value { text } else { "...".to_string() });
+        Some(SourceArgument { name: as_known(in_source, name), value })
     };
     names.into_iter().flatten().filter_map(argument).collect()
 }
@@ -364,6 +378,17 @@ pub fn no_locals(context: &EvalContext<'_>) -> Option<String> {
         true => Some("the function has no local variables".to_string()),
         false => Some(format!("no local variables are in scope here; the function has {}", found.join(", "))),
     }
+}
+
+/// Why the parameters of a function in the place of its call are not known, if they are not.
+pub fn no_arguments(context: &EvalContext<'_>) -> Option<String> {
+    let frame = context.frame().ok()?;
+    let is_inlined = context.calls_around(&frame) != frame.inlined;
+    let has_data = source_names::in_scope(context, &frame, true).is_some();
+    (is_inlined && !has_data).then(|| {
+        "the parameters of a function in the place of its call are not known: the module has no debug data of them, which nvcc -G gives"
+            .to_string()
+    })
 }
 
 /// True if `name` is a variable of the source.

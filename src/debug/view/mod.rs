@@ -65,8 +65,8 @@ pub use lane_access::{LaneAccess, lane_access};
 pub use launch::{KernelRow, LaunchView, ParamRow, ParamValue, SharedBytes, VariableOrigin, VariableRow, kernels, launch};
 pub use list::{Line, Listing, current_line, list, list_source};
 pub use locals::{
-    LocalRow, ScopeRow, SourceArgument, arguments, debug_data_problem, is_of_source, locals, no_locals, scope_at, variables_in_registers,
-    where_is,
+    LocalRow, ScopeRow, SourceArgument, arguments, debug_data_problem, is_of_source, locals, no_arguments, no_locals, scope_at,
+    variables_in_registers, where_is,
 };
 pub use location::{LaneLocation, State, ThreadSet, lane_locations};
 pub use masks::masked;

@@ -3,6 +3,7 @@
 //! The source is the file that was compiled, one that `.file` names, or one with the same stem in the folder of the PTX.
 //! It is read without a preprocessor. If the number of parameters or the size of one differs from the PTX, it gives no names.
 
+mod body;
 mod signature;
 mod tokens;
 
@@ -13,6 +14,7 @@ use super::ron_text::read_text;
 use crate::base::{SourceFile, source_paths};
 use crate::container::bundle;
 use crate::program::{FuncId, Function, Program, plain_name};
+pub use body::{changed, mentions};
 use signature::{Declared, Signature, signatures};
 use tokens::tokens;
 

@@ -112,7 +112,7 @@ fn signature<'t>(tokens: &Tokens<'t>, start: usize, name: &str) -> Option<Signat
     }
 }
 
-fn mark(tokens: &Tokens<'_>, at: usize) -> Option<char> {
+pub(super) fn mark(tokens: &Tokens<'_>, at: usize) -> Option<char> {
     match tokens.list.get(at) {
         Some((_, Token::Mark(mark))) => Some(*mark),
         _ => None,
@@ -120,7 +120,7 @@ fn mark(tokens: &Tokens<'_>, at: usize) -> Option<char> {
 }
 
 /// The index after the template arguments at `at`; `at` if there are none.
-fn after_angles(tokens: &Tokens<'_>, at: usize) -> usize {
+pub(super) fn after_angles(tokens: &Tokens<'_>, at: usize) -> usize {
     if mark(tokens, at) != Some('<') {
         return at;
     }
@@ -138,12 +138,16 @@ fn after_angles(tokens: &Tokens<'_>, at: usize) -> usize {
 }
 
 /// The index of the parenthesis that closes the one at `open`.
-fn closing(tokens: &Tokens<'_>, open: usize) -> Option<usize> {
+pub(super) fn closing(tokens: &Tokens<'_>, open: usize) -> Option<usize> {
     closing_mark(tokens.list.iter().map(|(_, token)| token), open, ('(', ')'))
 }
 
 /// The index of the bracket of this kind that closes the one at `open`.
-fn closing_mark<'a, 't: 'a>(list: impl Iterator<Item = &'a Token<'t>>, open: usize, (opening, closing): (char, char)) -> Option<usize> {
+pub(super) fn closing_mark<'a, 't: 'a>(
+    list: impl Iterator<Item = &'a Token<'t>>,
+    open: usize,
+    (opening, closing): (char, char),
+) -> Option<usize> {
     let mut depth = 0_u32;
     for (at, token) in list.enumerate().skip(open) {
         match token {

@@ -1,0 +1,141 @@
+//! What the bodies of functions in CUDA C++ do with names.
+
+use std::collections::BTreeSet;
+
+use super::signature::{after_angles, closing, closing_mark, mark};
+use super::tokens::{At, Token, Tokens, tokens};
+
+/// Most tokens between the parameters of a function and its body.
+const BETWEEN_MAX: usize = 64;
+
+/// Those of `names` that a function called `function` may give another value, or declares anew in its body.
+///
+/// A name that is passed to a function by reference is not noticed.
+pub fn changed<'n>(text: &str, function: &str, names: impl Iterator<Item = &'n str>) -> BTreeSet<String> {
+    let tokens = tokens(text);
+    let bodies: Vec<&[At<'_>]> = functions(&tokens, function).into_iter().map(|(_, body)| body).collect();
+    names.filter(|name| bodies.iter().any(|body| (0..body.len()).any(|at| is_change(body, at, name)))).map(str::to_string).collect()
+}
+
+/// True if a function called `function` has the word `name` in its parameters or in its body; none if the text has no such function.
+pub fn mentions(text: &str, function: &str, name: &str) -> Option<bool> {
+    let tokens = tokens(text);
+    let found = functions(&tokens, function);
+    let has = |part: &[At<'_>]| part.iter().any(|(_, token)| *token == Token::Word(name));
+    (!found.is_empty()).then(|| found.iter().any(|(parameters, body)| has(parameters) || has(body)))
+}
+
+/// The parameters and the body of each function called `name` that has a body.
+fn functions<'a, 't>(tokens: &'a Tokens<'t>, name: &str) -> Vec<(&'a [At<'t>], &'a [At<'t>])> {
+    let list = &tokens.list;
+    let called = (0..list.len()).filter(|at| list[*at].1 == Token::Word(name));
+    let function = |at: usize| {
+        let open = after_angles(tokens, at + 1);
+        mark(tokens, open).filter(|mark| *mark == '(')?;
+        let close = closing(tokens, open)?;
+        let between = list.get(close + 1..)?.iter().take(BETWEEN_MAX);
+        let begin = close + 1 + between.take_while(|(_, token)| !is_one_of(token, "{};),=")).count();
+        mark(tokens, begin).filter(|mark| *mark == '{')?;
+        let end = closing_mark(list.iter().map(|(_, token)| token), begin, ('{', '}'))?;
+        Some((&list[open + 1..close], &list[begin + 1..end]))
+    };
+    called.filter_map(function).collect()
+}
+
+/// True if the word `name` stands at a token and is assigned, counted up or down, declared, or its address or a reference is taken.
+fn is_change(body: &[At<'_>], at: usize, name: &str) -> bool {
+    if body[at].1 != Token::Word(name) {
+        return false;
+    }
+    let before = |steps: usize| at.checked_sub(steps).map(|at| &body[at].1);
+    let is_before = |steps: usize, marks: &str| before(steps).is_some_and(|token| is_one_of(token, marks));
+    // A member of another object: `s.n`, `p->n`, and `n` of a namespace.
+    if is_before(1, ".:") || is_before(1, ">") && is_before(2, "-") {
+        return false;
+    }
+    let is_type = |token: Option<&Token<'_>>| matches!(token, Some(Token::Word(word)) if !STATEMENTS.contains(word));
+    let is_declared = is_type(before(1)) || is_before(1, "*&") && is_type(before(2)) && is_assignment(body, at + 1);
+    let is_counted_before = ["+", "-"].iter().any(|sign| is_before(1, sign) && is_before(2, sign) && are_side_by_side(body, at - 2));
+    // A member of the parameter: `v.x = 1`.
+    let mut end = at + 1;
+    while matches!(body.get(end..end + 2), Some([(_, Token::Mark('.')), (_, Token::Word(_))])) {
+        end += 2;
+    }
+    let is_operand =
+        |token: Option<&Token<'_>>| is_type(token) || token.is_some_and(|token| is_one_of(token, ")]") || *token == Token::Literal);
+    let is_element = body.get(end).is_some_and(|(_, token)| is_one_of(token, "["));
+    let is_address = is_before(1, "&") && !is_operand(before(2)) && !is_before(2, "&") && !is_element;
+    // What a pointer points to: `*p = 1`.
+    let is_target = is_before(1, "*") && !is_operand(before(2));
+    is_declared || is_counted_before || is_address || is_assignment(body, end) && (!is_target || is_counted(body, end))
+}
+
+/// Words before an operand that are no types.
+const STATEMENTS: &[&str] = &["return", "case", "else", "do", "goto", "throw", "sizeof", "co_return", "co_yield", "and", "or", "not"];
+
+/// True if `=`, `+=`, `<<=` or another assignment begins at a token, or `++` or `--`.
+fn is_assignment(body: &[At<'_>], at: usize) -> bool {
+    let mark = |ahead: usize| match body.get(at + ahead) {
+        Some((_, Token::Mark(mark))) => Some(*mark),
+        _ => None,
+    };
+    let joined = |ahead: usize| are_side_by_side(body, at + ahead);
+    match (mark(0), mark(1), mark(2)) {
+        (Some('='), next, _) => !(next == Some('=') && joined(0)),
+        (Some('+' | '-' | '*' | '/' | '%' | '&' | '|' | '^'), Some('='), _) => joined(0),
+        (Some('<'), Some('<'), Some('=')) | (Some('>'), Some('>'), Some('=')) => joined(0) && joined(1),
+        _ => is_counted(body, at),
+    }
+}
+
+/// True if `++` or `--` begins at a token.
+fn is_counted(body: &[At<'_>], at: usize) -> bool {
+    let [Some((_, Token::Mark(first @ ('+' | '-')))), Some((_, Token::Mark(second)))] = [body.get(at), body.get(at + 1)] else {
+        return false;
+    };
+    first == second && are_side_by_side(body, at)
+}
+
+/// True if a mark and the next token have nothing between them.
+fn are_side_by_side(body: &[At<'_>], at: usize) -> bool {
+    matches!((body.get(at), body.get(at + 1)), (Some((first, _)), Some((second, _))) if first + 1 == *second)
+}
+
+fn is_one_of(token: &Token<'_>, marks: &str) -> bool {
+    matches!(token, Token::Mark(mark) if marks.contains(*mark))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_of_names() {
+        let text = "__global__ void k(int *p, int n) { BODY }";
+        for (body, names) in [
+            ("p += 3;", "p"),
+            ("*p = n; p[n] = 1; x = n == 1; if (n <= 2 || p != q) s.n = 3; q->n = 4; a * n; return n;", ""),
+            ("*p++ = 0;", "p"),
+            ("while (n-- > 0) {}", "n"),
+            ("f(--n);", "n"),
+            ("x = a - -n;", ""),
+            ("n <<= 1;", "n"),
+            ("atomicAdd(&p[n], 1); g(&n);", "n"),
+            ("{ int n = 0; float *p = q; }", "n p"),
+            ("x = a & n; y = b && n; z = a * p;", ""),
+            ("n.x = 1;", "n"),
+        ] {
+            let found = changed(&text.replace("BODY", body), "k", ["p", "n"].into_iter());
+            assert_eq!(found, names.split_whitespace().map(str::to_string).collect(), "{body}");
+        }
+    }
+
+    #[test]
+    fn names_in_functions() {
+        let text = "int f(int n) const { return n + q; }\nvoid g();\nvoid k(int *out) { f(2); g(); }";
+        assert_eq!(mentions(text, "f", "n"), Some(true));
+        assert_eq!(mentions(text, "f", "q"), Some(true));
+        assert_eq!(mentions(text, "f", "out"), Some(false));
+        assert_eq!(mentions(text, "g", "out"), None);
+    }
+}
