@@ -5,6 +5,11 @@
 //! so that the variable is for this thread where it was before. A range is therefore taken for what it begins with, an assignment on the
 //! paths that pass there, and what holds at an instruction is found for all paths to it: the registers that have the value of the variable,
 //! copies among them. Where the paths have none in common, or the register has been given another value, the variable has no location.
+//!
+//! A range that begins with a register which had the value that the variable had before, as nvcc has it for `while (n-- > 0)`, contradicts
+//! the assignment since: it is no assignment if both are of one line, and the variable has no location if not.
+
+mod entered;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -16,9 +21,10 @@ use super::model::{DebugInfo, LocationEntry, Variable};
 use crate::cfg::ControlFlow;
 use crate::flow::graph::{Blocks, Graph};
 use crate::flow::solver::{Analysis, Direction, Lattice, solve};
-use crate::program::operands::{call_results, writes};
-use crate::program::registers::{RegisterLocation, register};
-use crate::program::{Bank, ControlOp, FuncId, Function, Inst, MoveOp, Op, Pc, Program, Slot, SrcKind};
+use crate::isa::Width;
+use crate::program::operands::{RegisterOperand, call_results, reads, writes};
+use crate::program::registers::{RegisterLocation, register, register_of_slot};
+use crate::program::{Bank, ControlOp, FuncId, Function, Inst, MoveOp, Op, Pc, PredSrc, Program, SelectOp, Slot, SourceLine, Src, SrcKind};
 
 /// Most ranges of a variable that are followed.
 const RANGES_MAX: usize = 1 << 10;
@@ -33,7 +39,14 @@ pub(super) fn follow(program: &Program, info: &mut DebugInfo) {
             scope.variables.iter().filter(|variable| !variable.is_parameter).map(|variable| variable.name.clone()).collect();
         for variable in &mut scope.variables {
             let is_part = names.iter().filter(|name| **name == variable.name).count() > 1;
-            if !is_part && is_in_ranges(variable) {
+            if let [LocationEntry { code: None, location }] = variable.locations.as_slice()
+                && !(is_part || variable.is_parameter)
+            {
+                let code = functions.entry(id).or_insert_with(|| Code::new(program, id));
+                if let Some(found) = entered::entries(code, &scope.code, location) {
+                    variable.locations = found;
+                }
+            } else if !is_part && is_in_ranges(variable) {
                 let code = functions.entry(id).or_insert_with(|| Code::new(program, id));
                 let found = Followed::new(code, &scope.code, variable).map(|followed| followed.entries());
                 variable.locations = found.filter(|found| !found.is_empty()).unwrap_or_else(|| std::mem::take(&mut variable.locations));
@@ -72,6 +85,49 @@ impl<'p> Code<'p> {
     }
 }
 
+impl Code<'_> {
+    /// The instruction that writes a register next, in the same block and before it is read.
+    fn written_next(&self, pc: u32, register: &RegisterLocation) -> Option<u32> {
+        let block = self.flow.block_of(Pc(pc))?;
+        let is_own = |operand: &RegisterOperand| {
+            slots(register).any(|(bank, slot)| bank == operand.bank && operand.slot.run(operand.width).any(|other| other == slot))
+        };
+        for pc in pc..self.flow.code(block).end {
+            let inst = &self.program.code[pc as usize];
+            if reads(inst, self.program).iter().any(is_own) {
+                return None;
+            }
+            if slots(register).any(|slot| written(self.program, inst).contains(&slot)) {
+                return inst.guard.is_none().then_some(pc);
+            }
+        }
+        None
+    }
+
+    /// Where a truth value is that the next write of a register takes from a predicate: in the predicate, from its last write on.
+    fn in_predicate(&self, range: &Range<u32>, register: &RegisterLocation) -> Option<LocationEntry> {
+        let next = self.written_next(range.start, register)?;
+        let Op::Select(SelectOp::Select { width: Width::B16 | Width::B32, a, b, p: PredSrc::Reg { slot, negate: false }, .. }) =
+            self.program.code[next as usize].op
+        else {
+            return None;
+        };
+        let constant = |operand: Src| match operand.kind() {
+            SrcKind::Const(index) => self.program.consts32.get(index as usize).copied(),
+            SrcKind::Reg(_) | SrcKind::Special(_) => None,
+        };
+        if (constant(a), constant(b)) != (Some(1), Some(0)) {
+            return None;
+        }
+        let first = self.flow.code(self.flow.block_of(Pc(next))?).start;
+        let writes = self.writes.get(&(Bank::Pred, slot))?;
+        let last = writes.iter().rev().find(|pc| (first..next).contains(pc)).filter(|pc| **pc + 1 < range.end)?;
+        let name = register_of_slot(self.function, Pc(next), Bank::Pred, slot)?;
+        let location = Location(vec![Operation::Register(name.into())]);
+        Some(LocationEntry { code: Some((last + 1).max(range.start)..range.end), location })
+    }
+}
+
 /// The registers that an instruction writes; those of a call are written when it returns.
 fn written(program: &Program, inst: &Inst) -> Vec<(Bank, Slot)> {
     let results = if let Op::Control(ControlOp::Call { call, .. }) = inst.op { call_results(program, call) } else { writes(inst, program) };
@@ -98,6 +154,8 @@ struct Followed<'c, 'p> {
     points: BTreeSet<u32>,
     /// Of the places the registers that nothing but an assignment to the variable writes.
     own: FixedBitSet,
+    /// It is a parameter, whose register is loaded from memory that has its value already.
+    is_parameter: bool,
 }
 
 /// What is known of a variable where a thread stands; none where no path leads.
@@ -110,6 +168,10 @@ struct Held {
     places: FixedBitSet,
     /// Those whose register has not been written yet: the first write gives it the value that the variable begins with.
     pending: FixedBitSet,
+    /// Those whose register still has a value that the variable had before.
+    old: FixedBitSet,
+    /// The line of the instruction that has assigned the value, if it is one for all paths.
+    line: Option<SourceLine>,
     /// The variable has not been given a value on any path.
     is_new: bool,
     /// Of all places the registers that nothing but an assignment to the variable writes.
@@ -124,11 +186,14 @@ impl Lattice for State {
             return true;
         };
         let before = own.clone();
+        own.old.union_with(&other.old);
+        own.line = own.line.filter(|line| Some(*line) == other.line);
+        let (old, line) = (own.old.clone(), own.line);
         match (own.is_new, other.is_new) {
             (true, true) => {}
             // A thread on whose path the variable was not assigned has not written a register of its own, which is known of each thread.
             (true, false) => {
-                *own = other.clone();
+                *own = Held { old, line, ..other.clone() };
                 own.places.intersect_with(&other.own);
             }
             (false, true) => own.places.intersect_with(&other.own),
@@ -143,7 +208,15 @@ impl Lattice for State {
 
 impl<'c, 'p> Followed<'c, 'p> {
     fn new(code: &'c Code<'p>, scope: &'c [Range<u32>], variable: &Variable) -> Option<Self> {
-        let mut followed = Self { code, scope, ranges: Vec::new(), places: Vec::new(), points: BTreeSet::new(), own: FixedBitSet::new() };
+        let mut followed = Self {
+            code,
+            scope,
+            ranges: Vec::new(),
+            places: Vec::new(),
+            points: BTreeSet::new(),
+            own: FixedBitSet::new(),
+            is_parameter: variable.is_parameter,
+        };
         let whole = &code.function.code;
         for entry in &variable.locations {
             let range = entry.code.clone().unwrap_or_else(|| whole.clone());
@@ -223,7 +296,23 @@ impl<'c, 'p> Followed<'c, 'p> {
 
     fn nowhere(&self, is_new: bool) -> Held {
         let none = FixedBitSet::with_capacity(self.places.len());
-        Held { places: none.clone(), pending: none, is_new, own: self.own.clone() }
+        Held { places: none.clone(), pending: none.clone(), old: none, line: None, is_new, own: self.own.clone() }
+    }
+
+    /// What holds once the variable is given another value, which is in `place`.
+    fn given(&self, held: &Held, place: usize, pc: u32) -> Held {
+        let mut given = self.nowhere(false);
+        given.old = held.old.clone();
+        given.old.extend(held.places.ones().filter(|other| *other != place && self.places[*other].1.is_some()));
+        given.old.set(place, false);
+        given.places.insert(place);
+        given.line = self.line_before(pc);
+        given
+    }
+
+    /// The line of the instruction before another one, which has assigned what holds there.
+    fn line_before(&self, pc: u32) -> Option<SourceLine> {
+        self.code.program.source_lines.get(pc.checked_sub(1)? as usize).copied().flatten()
     }
 
     /// True if whatever writes the register of a place assigns to the variable.
@@ -237,9 +326,13 @@ impl<'c, 'p> Followed<'c, 'p> {
     fn enter(&self, pc: u32, held: &mut Held) {
         match self.in_text(pc).filter(|_| self.is_begin(pc)) {
             Some(place) if held.places.contains(place) => {}
+            Some(place) if held.old.contains(place) => {
+                if held.line.is_none() || held.line != self.line_before(pc) {
+                    *held = Held { old: held.old.clone(), ..self.nowhere(false) };
+                }
+            }
             Some(place) => {
-                *held = self.nowhere(false);
-                held.places.insert(place);
+                *held = self.given(held, place, pc);
                 let first = self.places[place].1.iter().flat_map(slots).filter_map(|slot| self.code.writes.get(&slot)?.first()).min();
                 held.pending.set(place, first.is_some_and(|first| *first >= pc));
             }
@@ -259,6 +352,7 @@ impl<'c, 'p> Followed<'c, 'p> {
             if !slots(register).any(|slot| written.contains(&slot)) {
                 continue;
             }
+            held.old.set(place, false);
             let is_copy = has_copied && copied.is_some_and(|(_, to)| self.is_at(place, to));
             let is_given = self.in_text(pc + 1) == Some(place) && !self.is_begin(pc + 1) && self.code.labels.contains(&(pc + 1));
             if is_copy {
@@ -266,8 +360,7 @@ impl<'c, 'p> Followed<'c, 'p> {
             } else if held.pending.contains(place) {
                 held.pending.set(place, false);
             } else if is_given {
-                *held = self.nowhere(false);
-                held.places.insert(place);
+                *held = self.given(held, place, pc + 1);
             } else {
                 held.places.set(place, false);
             }
@@ -290,7 +383,14 @@ impl<'c, 'p> Followed<'c, 'p> {
             let code = code.start as u32..code.end as u32;
             self.walk(&code, &mut held, |held, range| {
                 let Some(place) = self.shown(held, range.start) else { return };
-                let location = &self.places[place].0;
+                let (location, register) = &self.places[place];
+                // Until it is written, a register has what was in it before.
+                if let Some(register) = register.as_ref().filter(|_| held.pending.contains(place) && !self.is_parameter)
+                    && self.code.written_next(range.start, register).is_some()
+                {
+                    entries.extend(self.code.in_predicate(&range, register));
+                    return;
+                }
                 let is_next = |last: &&mut LocationEntry| {
                     last.location == *location && last.code.as_ref().is_some_and(|code| code.end == range.start)
                 };
