@@ -23,8 +23,10 @@ use crate::machine::{
 };
 use crate::program::{Param, ParamStorage, Pc, Variable, map};
 
-/// Most bytes that are looked at.
-const BYTES_MAX: u64 = 1 << 12;
+/// Most bytes that are looked at: those of the largest object that is shown.
+const BYTES_MAX: u64 = 1 << 16;
+/// Most bytes of all lanes together that are looked at.
+const BYTES_OF_LANES_MAX: u64 = 1 << 17;
 /// Bytes of an mbarrier.
 const MBARRIER_BYTES: u64 = 8;
 /// Most ticks that are executed again for a pane.
@@ -335,7 +337,8 @@ impl Session {
         interrupt: &mut dyn InterruptCheck,
     ) -> Option<FirstWrites> {
         let (now, focus) = (self.time(), self.focus);
-        let bytes = memory.end.checked_sub(memory.start).filter(|bytes| *bytes <= BYTES_MAX)?;
+        let of_lanes = |bytes: u64| bytes.saturating_mul(u64::from(lanes.count()));
+        let bytes = memory.end.checked_sub(memory.start).filter(|bytes| *bytes <= BYTES_MAX && of_lanes(*bytes) <= BYTES_OF_LANES_MAX)?;
         let mut found = FirstWrites { space, thread, lanes, memory: memory.clone(), ticks: BTreeMap::new() };
         self.note_edits(&mut found, &ticks);
         let (mut end, mut interrupted) = (ticks.end, false);
