@@ -316,7 +316,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// `(ty)a`. A pointer keeps its space, unless another one is named.
-    fn cast(&mut self, node: &Node, ty: TypeName, a: &Node) -> Evaluated<Scalar> {
+    pub fn cast(&mut self, node: &Node, ty: TypeName, a: &Node) -> Evaluated<Scalar> {
         let a = self.value(a)?;
         if !ty.pointer {
             return operators::cast(&a, ty.ty).map_err(|message| refused(node, message));

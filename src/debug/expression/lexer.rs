@@ -81,7 +81,7 @@ impl<'t> Lexer<'t> {
         if starts_register || first.is_alphabetic() || first == '_' || first == '$' {
             return Ok(TokenKind::Name(self.name()));
         }
-        if first == '.' && second.is_some_and(char::is_alphabetic) {
+        if first == '.' && second.is_some_and(|c| c.is_alphabetic() || c == '_') {
             self.at += 1;
             // `.Base::member`.
             let mut name = format!(".{}", self.take(is_name));

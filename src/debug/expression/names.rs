@@ -87,6 +87,14 @@ pub fn is_type_word(word: &str) -> bool {
     ScalarType::from_word(word).is_some() || C_TYPES.iter().any(|row| row.0.contains(&word))
 }
 
+/// The words of C for types, which are never names.
+const KEYWORDS: &[&str] = &["bool", "char", "double", "float", "int", "long", "short", "signed", "unsigned", "void"];
+
+/// True if a variable of the source may be called `word`.
+pub fn is_name_in_c(word: &str) -> bool {
+    !KEYWORDS.contains(&word) && word.starts_with(|c: char| c.is_alphabetic() || c == '_')
+}
+
 /// The type that these words name together.
 pub fn type_of(words: &[&str]) -> Option<ScalarType> {
     if let [word] = words

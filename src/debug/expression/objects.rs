@@ -1,12 +1,12 @@
 //! Types of the source in expressions: casts, sizes, and several objects in a row.
 
 use super::evaluate::{Evaluated, Evaluator, Extent, Referent, Row, failed, moved, one_by_one, refused};
-use super::names::{self, SourceTypeName};
+use super::names::{self, SourceTypeName, TypeName};
 use super::operators;
 use super::tree::{Node, NodeKind};
 use crate::debug::memory;
 use crate::debug::names::symbols;
-use crate::debug::source_names::{ObjectPlace, Parts, SourceObject, types};
+use crate::debug::source_names::{self, ObjectPlace, Parts, SourceObject, types};
 use crate::debug::value::number;
 use crate::debug::value::{Scalar, SourceValue, Type, Value};
 use crate::dwarf::{DebugInfo, TypeId};
@@ -45,6 +45,16 @@ fn source_type(info: &DebugInfo, named: &SourceTypeName) -> Option<TypeId> {
 impl<'a> Evaluator<'a> {
     /// `(V*)a`, `(Color)a`.
     pub fn source_cast(&mut self, node: &Node, named: &SourceTypeName, a: &Node) -> Evaluated<Referent<'a>> {
+        if named.pointers == 0
+            && let Some(ty) = names::type_of(&[&named.name])
+        {
+            if source_names::find(&self.context, self.own_frame(), &named.name).is_some() {
+                let name = &named.name;
+                let message = format!("'{name}' is a variable and a type: {name} without parentheses is the variable, ({name})(x) a cast");
+                return Err(refused(node, message));
+            }
+            return self.cast(node, TypeName { ty, pointer: false, space: None }, a).map(Referent::Value);
+        }
         let unknown = || refused(node, format!("the debug data has no type '{}'", named.name));
         let info = self.context.debug_info().ok_or_else(unknown)?;
         let ty = types::called(info, &named.name).ok_or_else(unknown)?;

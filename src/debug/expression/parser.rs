@@ -17,9 +17,11 @@
 //! without registers is a count of elements, as in gdb: `*x@8` and `x[3]@8` are the slices `x[0..7]` and `x[3..10]`; so is a name, as in
 //! `*x@n`, or an expression in parentheses.
 
+mod casts;
+
 use super::error::ExpressionError;
 use super::lexer::{self, Token, TokenKind};
-use super::names::{self, SourceTypeName, TypeName};
+use super::names::{self, SourceTypeName};
 use super::tree::{AGGREGATES, BINARY, BinaryOp, Node, NodeKind, Step, UnaryOp};
 use crate::debug::value::{Scalar, Type};
 use crate::isa::ScalarType;
@@ -118,6 +120,9 @@ impl Parser<'_> {
             self.dereference()?
         } else if self.consume("&") {
             NodeKind::AddressOf(Box::new(self.unary()?))
+        } else if let Some(word) = self.word_or_type() {
+            self.next += 3;
+            NodeKind::SourceCast(SourceTypeName { name: word, pointers: 0 }, Box::new(self.unary()?))
         } else if self.opens_type() {
             self.next += 1;
             let ty = self.type_name()?;
@@ -157,77 +162,6 @@ impl Parser<'_> {
         }
         self.next += if is_step { 2 } else { 0 };
         Ok(is_step.then_some(operator))
-    }
-
-    /// The type of the source in parentheses that come next, as a cast has it, and the number of its tokens.
-    ///
-    /// Only the debug data knows names of types: `(V*)` is a type because of its star, and `(V)` where an operand follows that no operator
-    /// binds.
-    fn source_type(&self) -> Option<(SourceTypeName, usize)> {
-        let kind = |ahead: usize| self.tokens.get(self.next + ahead).map(|token| &token.kind);
-        let is_word = |kind: Option<&TokenKind>| matches!(kind, Some(TokenKind::Name(name)) if !name.starts_with(['%', '$', '.']));
-        if kind(0) != Some(&TokenKind::Sign("(")) || !is_word(kind(1)) {
-            return None;
-        }
-        let (mut at, mut depth) = (1, 0_i32);
-        while match kind(at) {
-            Some(TokenKind::Sign("<")) => {
-                depth += 1;
-                true
-            }
-            Some(TokenKind::Sign(sign @ (">" | ">>"))) => {
-                depth -= sign.len() as i32;
-                depth >= 0
-            }
-            Some(TokenKind::Sign(",") | TokenKind::Number(_)) => depth > 0,
-            other => is_word(other),
-        } {
-            at += 1;
-        }
-        let words = at;
-        while kind(at) == Some(&TokenKind::Sign("*")) {
-            at += 1;
-        }
-        if depth != 0 || kind(at) != Some(&TokenKind::Sign(")")) {
-            return None;
-        }
-        let opens_operand =
-            matches!(kind(at + 1), Some(TokenKind::Number(_) | TokenKind::Sign("(" | "~" | "!"))) || is_operand_name(kind(at + 1));
-        if at == words && !opens_operand {
-            return None;
-        }
-        let byte = |ahead: usize| self.tokens.get(self.next + ahead).map(|token| token.at);
-        let text = self.text.get(byte(1)?..byte(at)?)?;
-        Some((SourceTypeName::of(text), at + 1))
-    }
-
-    /// True if `static_cast<V*>(` or a cast like it comes next.
-    fn opens_cast_of_cpp(&self) -> bool {
-        let TokenKind::Name(name) = self.peek() else { return false };
-        let rest = CASTS.iter().find_map(|cast| name.strip_prefix(cast));
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('<'))
-    }
-
-    /// `static_cast<V*>(p)` as `(V*)(p)`.
-    fn cast_of_cpp(&mut self) -> Result<NodeKind, ExpressionError> {
-        let at = self.at();
-        let rest = &self.text[at..];
-        let (open, close) = (rest.find('<'), rest.find(">(").or_else(|| rest.find("> (")));
-        let (Some(open), Some(close)) = (open, close) else { return Err(self.error("a type in '<>' and the operand in parentheses")) };
-        let cast = format!("({}) 0", &rest[open + 1..close]);
-        let mut cast = parse(&cast, false).map_err(|error| ExpressionError { column: at + open + error.column, ..error })?.kind;
-        let end = at + close + 1;
-        while self.at() < end && *self.peek() != TokenKind::End {
-            self.next += 1;
-        }
-        self.expect("(", "'(' and the operand")?;
-        let inner = self.expression()?;
-        self.expect(")", "')'")?;
-        match &mut cast {
-            NodeKind::Cast(_, operand) | NodeKind::SourceCast(_, operand) => **operand = inner,
-            _ => return Err(self.error("a type in '<>'")),
-        }
-        Ok(cast)
     }
 
     /// `sizeof(V)`, `sizeof(x)`, `sizeof x`.
@@ -443,60 +377,6 @@ impl Parser<'_> {
         Ok(Node { at, kind })
     }
 
-    /// True if a cast starts here.
-    fn opens_type(&self) -> bool {
-        let kind = |ahead: usize| self.tokens.get(self.next + ahead).map(|token| &token.kind);
-        let is_type = |name: &str| names::is_type_word(name) || names::space(name).is_some();
-        kind(0) == Some(&TokenKind::Sign("("))
-            && match kind(1) {
-                Some(TokenKind::Sign("@")) => true,
-                Some(TokenKind::Name(name)) if is_type(name) => match kind(2) {
-                    Some(TokenKind::Sign("[")) => self.is_pointer_to_array(2),
-                    other => other != Some(&TokenKind::Sign("(")),
-                },
-                _ => false,
-            }
-    }
-
-    /// True if `[16][16]*)` stands `ahead`.
-    fn is_pointer_to_array(&self, ahead: usize) -> bool {
-        let sign = |at: usize, sign| self.tokens.get(self.next + at).is_some_and(|token| token.kind == TokenKind::Sign(sign));
-        let end = (ahead..).step_by(3).find(|at| !(sign(*at, "[") && sign(*at + 2, "]"))).unwrap_or(ahead);
-        sign(end, "*") && sign(end + 1, ")")
-    }
-
-    /// `@shared int*)`, after the opening parenthesis.
-    fn type_name(&mut self) -> Result<TypeName, ExpressionError> {
-        const SPACES: &str = "a space: generic, global, const, shared, local or param";
-        let marked = self.consume("@");
-        let mut space = None;
-        let mut words: Vec<String> = Vec::new();
-        while let TokenKind::Name(name) = self.peek() {
-            match names::space(name).filter(|_| space.is_none() && words.is_empty()) {
-                Some(found) => space = Some(found),
-                None if marked && space.is_none() => return Err(self.error(SPACES)),
-                None if names::is_type_word(name) => words.push(name.clone()),
-                None => return Err(self.error("a type, such as u32, f16x2, int or float*")),
-            }
-            self.next += 1;
-        }
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let Some(ty) = names::type_of(&words) else { return Err(self.error("a type, such as u32, f16x2, int or float*")) };
-        if *self.peek() == TokenKind::Sign("[") {
-            let ty = ty.word();
-            return Err(self.error(&format!("'*': 'type NAME {ty}[16][16]' gives an array its shape, *({ty}*)X@16 shows 16 elements")));
-        }
-        let pointer = self.consume("*");
-        if *self.peek() == TokenKind::Sign("*") {
-            return Err(self.error("')': a pointer to a pointer is a pointer to u64"));
-        }
-        if space.is_some() && !pointer {
-            return Err(self.error("'*': a space belongs to a pointer"));
-        }
-        self.expect(")", "')'")?;
-        Ok(TypeName { ty, pointer, space })
-    }
-
     fn lanes(&mut self) -> Result<LaneMask, ExpressionError> {
         if self.consume("*") {
             return Ok(LaneMask::ALL);
@@ -586,14 +466,6 @@ impl Parser<'_> {
     }
 }
 
-/// The casts of C++ that have a name.
-const CASTS: &[&str] = &["static_cast", "reinterpret_cast", "const_cast"];
-
 fn integer(value: u32) -> Scalar {
     Scalar { ty: Type::Scalar(ScalarType::S32), bits: u128::from(value) }
-}
-
-/// True for the name of a value, which an operand begins with.
-fn is_operand_name(kind: Option<&TokenKind>) -> bool {
-    matches!(kind, Some(TokenKind::Name(name)) if !name.starts_with('.'))
 }

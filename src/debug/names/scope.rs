@@ -15,8 +15,8 @@ use crate::program::operands::{Use, registers_of};
 use crate::program::registers::number_of;
 pub use crate::program::registers::{RegisterLocation, register, register_of_slot, registers_called};
 use crate::program::{
-    Bank, FuncId, Function, LocalVariable, Param, ParamStorage, Pc, Program, Register, Variable, is_called, is_signed_parameter, listed_name,
-    map, short_name, shown_name,
+    Bank, FuncId, Function, LocalVariable, Param, ParamStorage, Pc, Program, Register, Variable, is_called, is_signed_parameter,
+    listed_name, map, short_name, shown_name,
 };
 
 /// A memory location with the type of its value.

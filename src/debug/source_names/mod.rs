@@ -19,7 +19,6 @@ use super::eval_context::{EvalContext, Frame};
 use super::file_line::source_line;
 use super::frame_scopes;
 use super::inlined::calls_at;
-use super::value::number::little_endian;
 use crate::base::counted;
 use crate::dwarf::{DebugInfo, DwarfError, Scope, ScopeId, ScopeKind, Type, Variable};
 use crate::program::{Function, Pc, Program, SourceLine, short_name, visible};
