@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::copies::{copies, is_noticed};
 use super::resolved::Resolved;
 use crate::base::SourceId;
 use crate::cfg::{BlockId, ControlFlow, Loop};
@@ -120,6 +121,12 @@ impl Wanted<'_> {
         self.program.source_places(Pc(pc)).any(|place| self.is_here(&place))
     }
 
+    /// True if others notice what the line does from an entry on.
+    fn is_noticed(&self, entry: Pc) -> bool {
+        let end = self.program.code.len() as u32;
+        (entry.0..end).take_while(|pc| self.is_on_line(*pc)).any(|pc| is_noticed(self.program, pc))
+    }
+
     /// The calls around the line: one visit stays in them.
     fn calls(&self, pc: Pc) -> Vec<SourceLine> {
         let chain: Vec<SourceLine> = self.program.source_places(pc).collect();
@@ -152,25 +159,38 @@ impl Wanted<'_> {
 }
 
 /// The entries at which a visit of the line begins: the code of a line that a compiler takes apart is entered again and again in the same
-/// visit. An entry goes on with a visit if every path to it leads through another one with the same calls in the same loops; one that a
-/// compiler has moved out of a loop, in whose body the line is, belongs to the visits inside.
+/// visit. An entry goes on with a visit if every path to it leads through another one with the same calls in the same loops, and it begins
+/// no copy of the line; one that a compiler has moved out of a loop, in whose body the line is, belongs to the visits inside, unless others
+/// notice what it does, and what others do not notice belongs to what they do before it.
 fn beginnings(wanted: &Wanted<'_>, entries: Vec<Pc>) -> Vec<Pc> {
     let program = wanted.program;
     let function = |pc: Pc| program.function_at(pc);
     let functions: BTreeSet<FuncId> = entries.iter().filter_map(|pc| function(*pc)).collect();
     let graphs: BTreeMap<FuncId, ControlFlow> = functions.into_iter().map(|id| (id, ControlFlow::new(program, id))).collect();
+    // Entries that every path passes one after the other, in the same loops and with the same calls.
+    let straight = entries.chunk_by(|pc, next| {
+        let Some(graph) = function(*pc).filter(|id| function(*next) == Some(*id)).and_then(|id| graphs.get(&id)) else { return false };
+        let (Some(here), Some(there)) = (graph.block_of(*pc), graph.block_of(*next)) else { return false };
+        let around = |block| graph.loops().iter().filter(move |one| one.blocks.contains(&block)).map(|one| one.header);
+        graph.dominates(here, there) && around(here).eq(around(there)) && wanted.calls(*pc) == wanted.calls(*next)
+    });
+    let copies: BTreeSet<Pc> = straight.flat_map(|pcs| copies(program, pcs, |pc| wanted.is_on_line(pc))).collect();
     let belongs_to = |pc: Pc, other: Pc| {
         let Some(graph) = function(pc).filter(|id| function(other) == Some(*id)).and_then(|id| graphs.get(&id)) else { return false };
         let (Some(here), Some(there)) = (graph.block_of(pc), graph.block_of(other)) else { return false };
         let around = |block| graph.loops().iter().filter(move |one| one.blocks.contains(&block));
         let loops = |block| around(block).map(|one| one.header).collect::<Vec<_>>();
         let is_after = if here == there { other < pc } else { graph.dominates(there, here) };
-        let goes_on = || is_after && loops(here) == loops(there);
         let calls = wanted.calls(pc);
+        let goes_on = || is_after && loops(here) == loops(there) && !copies.contains(&pc);
+        let is_sunk = || is_after && wanted.is_noticed(other) && !wanted.is_noticed(pc);
         let is_entered = |one: &&Loop| !one.blocks.contains(&here);
-        let is_moved_out =
-            || graph.dominates(here, there) && around(there).filter(is_entered).any(|one| wanted.is_in_body(graph, one, &calls));
-        pc != other && calls == wanted.calls(other) && (goes_on() || is_moved_out())
+        let is_moved_out = || {
+            !wanted.is_noticed(pc)
+                && graph.dominates(here, there)
+                && around(there).filter(is_entered).any(|one| wanted.is_in_body(graph, one, &calls))
+        };
+        pc != other && calls == wanted.calls(other) && (goes_on() || is_sunk() || is_moved_out())
     };
     entries.iter().copied().filter(|pc| !entries.iter().any(|other| belongs_to(*pc, *other))).collect()
 }

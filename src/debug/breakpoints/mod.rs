@@ -5,6 +5,7 @@
 
 mod call_places;
 mod condition;
+mod copies;
 mod events;
 mod field;
 mod lines;

@@ -1,0 +1,94 @@
+//! Copies of a line: a compiler that unrolls a loop writes the lines of its body once for each iteration.
+
+use crate::program::{ControlOp, Effect, Effects, Op, Pc, Program, SourceLine};
+
+/// A piece of a line: instructions without those of another line between them.
+struct Piece {
+    first: Pc,
+    /// What it does that is compared with other pieces.
+    actions: Vec<String>,
+}
+
+/// What instructions are compared by: all of them, those that read memory too, or those that others notice.
+const LEVELS: [Level; 3] = [Level::Noticed, Level::Reads, Level::All];
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Level {
+    Noticed,
+    Reads,
+    All,
+}
+
+impl Level {
+    fn has(self, program: &Program, pc: u32) -> bool {
+        let Some(inst) = program.code.get(pc as usize) else { return false };
+        let effects = inst.op.effects(program);
+        match self {
+            Level::Noticed => effects.has_any(NOTICED) || matches!(inst.op, Op::Control(ControlOp::Call { .. })),
+            Level::Reads => effects.has(Effect::ReadsMemory),
+            Level::All => effects.only_computes(),
+        }
+    }
+}
+
+/// Effects that other threads or the rest of the thread notice.
+const NOTICED: Effects =
+    Effects::of(&[Effect::WritesMemory, Effect::Collective, Effect::Blocks, Effect::Orders, Effect::Asynchronous, Effect::Stops]);
+
+/// True if an instruction does something that others notice: it is neither executed earlier than the source says nor once for a loop.
+pub(super) fn is_noticed(program: &Program, pc: u32) -> bool {
+    Level::Noticed.has(program, pc)
+}
+
+/// The first instructions of the copies of a line, whose pieces begin at `entries`, one after the other; none if it has no copies.
+///
+/// Pieces are copies if what they do is the same again and again, and another line comes again with each of them: a line that a compiler
+/// takes apart has no such companion.
+pub(super) fn copies(program: &Program, entries: &[Pc], is_on_line: impl Fn(u32) -> bool) -> Vec<Pc> {
+    let find = |level: &Level| of_level(program, entries, *level, &is_on_line);
+    LEVELS.iter().find_map(find).unwrap_or_default()
+}
+
+/// The copies as one level of actions shows them; none if the line has no such actions.
+fn of_level(program: &Program, entries: &[Pc], level: Level, is_on_line: impl Fn(u32) -> bool) -> Option<Vec<Pc>> {
+    let opcode = |pc: u32| program.text(Pc(pc)).split_whitespace().find(|word| !word.starts_with('@')).unwrap_or_default().to_string();
+    let actions = |first: &Pc| {
+        let code = (first.0..).take_while(|pc| (*pc as usize) < program.code.len() && is_on_line(*pc));
+        code.filter(|pc| level.has(program, *pc)).map(opcode).collect::<Vec<String>>()
+    };
+    let mut pieces: Vec<Piece> = Vec::new();
+    // A piece without actions belongs to the next one that has some.
+    let mut first = None;
+    for entry in entries {
+        let (begin, actions) = (*first.get_or_insert(*entry), actions(entry));
+        if !actions.is_empty() {
+            pieces.push(Piece { first: begin, actions });
+            first = None;
+        }
+    }
+    if pieces.is_empty() {
+        return None;
+    }
+    let repeats = |period: &usize| {
+        pieces.len().is_multiple_of(*period) && pieces.iter().zip(&pieces[*period..]).all(|(one, next)| one.actions == next.actions)
+    };
+    let Some(period) = (1..pieces.len()).find(repeats) else { return Some(Vec::new()) };
+    let copies: Vec<Pc> = pieces.iter().step_by(period).map(|piece| piece.first).collect();
+    Some(if has_companion(program, &copies, level, is_on_line) { copies } else { Vec::new() })
+}
+
+/// True if another line has instructions between any two of the copies, and before the first or after the last.
+fn has_companion(program: &Program, copies: &[Pc], level: Level, is_on_line: impl Fn(u32) -> bool) -> bool {
+    let (Some(first), Some(last)) = (copies.first(), copies.last()) else { return false };
+    let Some(code) = program.function_at(*first).map(|id| program.functions[id.index()].code.clone()) else { return false };
+    let line = |pc: u32| program.source_lines.get(pc as usize).copied().flatten().filter(|line| line.line > 0);
+    // What is computed alone may be anywhere: what others notice shows that it is a copy.
+    let is_firm = |pc: u32| level == Level::Noticed || is_noticed(program, pc);
+    let others =
+        |mut code: std::ops::Range<u32>, line_of: SourceLine| code.any(|pc| !is_on_line(pc) && is_firm(pc) && line(pc) == Some(line_of));
+    let between = |pair: &[Pc]| pair[0].0..pair[1].0;
+    let candidates = copies.windows(2).next().map_or(0..0, between).filter(|pc| !is_on_line(*pc)).filter_map(line);
+    candidates.into_iter().any(|one| {
+        copies.windows(2).all(|pair| others(between(pair), one)) && (others(code.start..first.0, one) || others(last.0..code.end, one))
+    })
+}
