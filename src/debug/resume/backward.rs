@@ -108,6 +108,10 @@ impl Session {
                 return Choice::Continue;
             }
             let there = places.at(past.pc);
+            // What compilers add between lines is of none.
+            if there.line.is_none() {
+                return Choice::Continue;
+            }
             let is_inside = here.as_ref().is_some_and(|here| there.is_inside(here));
             if over_calls && is_inside || there.skipped && origin.as_ref().is_some_and(|origin| past.depth > origin.depth) {
                 return Choice::Continue;
