@@ -4,6 +4,7 @@ use crate::cfg::ControlFlow;
 use crate::debug::eval_context::{EvalContext, Frame, ThreadError};
 use crate::debug::expression::{Expression, register_bits};
 use crate::debug::names::scope::{self, RegisterLocation};
+use crate::debug::source_names;
 use crate::debug::target::Target;
 use crate::debug::value::{Format, Lanes, Scalar, Type, Value, ValueText};
 use crate::flow::live_registers::LiveRegisters;
@@ -167,10 +168,14 @@ fn undefined(context: &EvalContext<'_>, frame: &Frame<'_>, place: &RegisterLocat
     lanes.filter(|lane| !defined(&lane))
 }
 
-/// If the expression `text` is a register, the lanes that have not written all of it.
+/// If the expression `text` is a register, the lanes that have not written all of it; none for a variable of the source, which is in another
+/// register where a lane stands elsewhere and has no value where that is not written.
 pub fn undefined_lanes(context: &EvalContext<'_>, text: &str) -> LaneMask {
     let target = Expression::parse(text).ok().and_then(|expression| expression.target(context).ok());
     let (Some(Target::Register(target)), Ok(warp)) = (target, context.warp()) else { return LaneMask::NONE };
+    if source_names::find(context, context.frame().ok().as_ref(), &target.name).is_some() {
+        return LaneMask::NONE;
+    }
     let Some(written) = &warp.registers.written else { return LaneMask::NONE };
     target.lanes.filter(|lane| !target.slot.run(target.width).all(|slot| written.lanes(target.bank, slot).contains(lane)))
 }
