@@ -250,7 +250,7 @@ impl<'a> Study<'a> {
     }
 
     fn with_block(&self, block: [u32; 3]) -> Guess {
-        let cluster = self.known.cluster.as_ref().map_or_else(|| self.features.cluster(self.kernel).0, |known| known.0);
+        let cluster = self.known.cluster.as_ref().map_or_else(|| self.cluster().0, |known| known.0);
         let grid = self.known.grid.as_ref().map_or_else(|| self.features.grid(cluster), |known| known.0);
         let most = self.features.dynamic_most.unwrap_or(0);
         let dynamic_shared = self.known.dynamic_shared.as_ref().map_or(most, |known| known.0);
@@ -324,6 +324,15 @@ impl<'a> Study<'a> {
             Formal { names, ty: self.param_type(index, formal) }
         };
         self.kernel.params.iter().enumerate().map(formal).collect()
+    }
+
+    /// Blocks of a cluster as the code shows them, and the reason if there are several: one where a guess does not divide the grid that is
+    /// given.
+    fn cluster(&self) -> ([u32; 3], Option<&'static str>) {
+        let shown @ (cluster, _) = self.features.cluster(self.kernel);
+        let divides = |grid: &[u32; 3]| grid.iter().zip(&cluster).all(|(blocks, cluster)| blocks.is_multiple_of(*cluster));
+        let is_possible = self.kernel.limits.required_cluster.is_some() || self.known.grid.as_ref().is_none_or(|known| divides(&known.0));
+        if is_possible { shown } else { ([1; 3], None) }
     }
 
     /// The type of a parameter as its uses show it.
@@ -529,7 +538,7 @@ impl<'a> Study<'a> {
             None => ("two blocks where the code distinguishes them".to_string(), Basis::Guessed),
         };
         let mut reasons = vec![Reason::new("grid", grid).based(grid_basis), Reason::new("block", block).based(basis)];
-        let cluster = said(&self.known.cluster).or_else(|| self.features.cluster(self.kernel).1.map(str::to_string));
+        let cluster = said(&self.known.cluster).or_else(|| self.cluster().1.map(str::to_string));
         reasons.extend(cluster.map(|why| Reason::new("cluster", why)));
         let dynamic = match (&self.known.dynamic_shared, self.features.dynamic_most) {
             (Some((_, why)), _) => Some((why.as_str(), Basis::Given)),
