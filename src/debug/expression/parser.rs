@@ -21,7 +21,7 @@ mod casts;
 
 use super::error::ExpressionError;
 use super::lexer::{self, Token, TokenKind};
-use super::names::{self, SourceTypeName};
+use super::names::SourceTypeName;
 use super::tree::{AGGREGATES, BINARY, BinaryOp, Node, NodeKind, Step, UnaryOp};
 use crate::debug::value::{Scalar, Type};
 use crate::isa::ScalarType;
