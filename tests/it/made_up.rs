@@ -420,7 +420,11 @@ fn the_types_that_kernels_read_are_those_of_their_arrays() {
                         own.bytes() == buffer.elem.bytes() && is_float(own) == is_float(buffer.elem)
                     }
                     ParamType::AnyOfWidth(own) => buffer.elem.bytes() <= own.bytes(),
-                    ParamType::Pointer(None) | ParamType::TensorMap(_, None) | ParamType::Scalar(_) | ParamType::Struct(_) => true,
+                    ParamType::Pointer(None)
+                    | ParamType::TensorMap(_, None)
+                    | ParamType::Scalar(_)
+                    | ParamType::AnySign(_)
+                    | ParamType::Struct(_) => true,
                 };
                 if !agrees {
                     let kernel = launch.kernel.as_deref().unwrap();

@@ -252,7 +252,7 @@ fn stretches_have_the_effects_of_single_instructions() {
         let block = [[32, 1, 1], [64, 1, 1], [45, 1, 1]][round / 12 % 3];
         let config = LaunchConfig { block, divergence, instrumentation, ..one_warp(program.function("k").unwrap(), 0) };
         let piece = [1 << 20, 7, 61][round / 36 % 3];
-        let off = [FastPath::Stretches, FastPath::Switches, FastPath::Recognition][round % 3];
+        let off = [FastPath::Stretches, FastPath::Runs, FastPath::Switches, FastPath::Recognition][round / 2 % 4];
         let fast_paths = if round % 2 == 0 { FastPaths::ALL } else { FastPaths::ALL.without(off) };
         let stretches = states(&program, &config, fast_paths, piece);
         let single = states(&program, &config, FastPaths::NONE, piece);
