@@ -551,7 +551,7 @@ mod tests {
         assert_eq!(given[&1], (Param::U32(Number::Integer(3)), SourceId(2)));
         let twice = read(&[(SourceId(0), "[8]"), (SourceId(1), "x=[8]")], names(&formals()), Path::new("")).unwrap_err();
         assert_eq!(twice[0].message, "parameter 'x' is given twice");
-        let many = [(SourceId(0), "[8]"), (SourceId(0), "1"), (SourceId(0), "bytes=00112233"), (SourceId(0), "1"), (SourceId(0), "1")];
-        assert_eq!(read(&many, names(&formals()), Path::new("")).unwrap_err()[0].message, "the kernel has only 4 parameters");
+        let many = ["[8]", "1", "bytes=00112233", "1", "1", "1"].map(|word| (SourceId(0), word));
+        assert_eq!(read(&many, names(&formals()), Path::new("")).unwrap_err()[0].message, "the kernel has only 5 parameters");
     }
 }

@@ -77,12 +77,10 @@ impl<'a> Evaluator<'a> {
         }
         match parameters::meaning(&self.context, frame, name) {
             None | Some(Meaning::Parameter) => Ok(()),
-            Some(Meaning::Changed(index)) => Err(refused(
-                node,
-                format!(
-                    "the kernel changes '{name}', whose value only debug data of variables says (nvcc -G): param_{index} is the one at entry"
-                ),
-            )),
+            Some(Meaning::Changed(index)) => {
+                let why = format!("the kernel changes '{name}', whose value only debug data of variables says (nvcc -G)");
+                Err(refused(node, format!("{why}: param_{index} is the one at entry")))
+            }
             Some(Meaning::Elsewhere) if self.context.buffers.iter().any(|buffer| buffer.name == name) => Ok(()),
             Some(Meaning::Elsewhere | Meaning::OfFunction) => {
                 Err(EvaluationError { column: node.at, reason: Reason::Unknown { name: name.to_string(), hint: self.outermost_frame() } })

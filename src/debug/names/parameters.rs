@@ -1,8 +1,8 @@
 //! The names of the kernel's parameters in frames without debug data of variables: what the text of the source says of them.
 //!
 //! The module has the value that a parameter is passed with, and nothing of a variable that it becomes. The name of a parameter means that
-//! value in the kernel itself, unless the text of the kernel changes the parameter, and not in other functions, which may have a parameter or
-//! a variable of the same name.
+//! value in the kernel itself, unless the text of the kernel changes the parameter, and not in other functions, which may have a parameter
+//! or a variable of the same name.
 
 use crate::debug::eval_context::{EvalContext, Frame};
 use crate::debug::frame_scopes::line_of;

@@ -168,8 +168,8 @@ fn undefined(context: &EvalContext<'_>, frame: &Frame<'_>, place: &RegisterLocat
     lanes.filter(|lane| !defined(&lane))
 }
 
-/// If the expression `text` is a register, the lanes that have not written all of it; none for a variable of the source, which is in another
-/// register where a lane stands elsewhere and has no value where that is not written.
+/// If the expression `text` is a register, the lanes that have not written all of it; none for a variable of the source, which is in
+/// another register where a lane stands elsewhere and has no value where that is not written.
 pub fn undefined_lanes(context: &EvalContext<'_>, text: &str) -> LaneMask {
     let target = Expression::parse(text).ok().and_then(|expression| expression.target(context).ok());
     let (Some(Target::Register(target)), Ok(warp)) = (target, context.warp()) else { return LaneMask::NONE };

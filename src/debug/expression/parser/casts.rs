@@ -106,8 +106,8 @@ impl Parser<'_> {
         matches!(kind, Some(TokenKind::Number(_) | TokenKind::Sign("(" | "~" | "!"))) || is_operand_name(kind)
     }
 
-    /// `u8` if `(u8) +` comes next, or another sign with an operand on one side or on both: only the program says whether the word is a type
-    /// or a variable.
+    /// `u8` if `(u8) +` comes next, or another sign with an operand on one side or on both: only the program says whether the word is a
+    /// type or a variable.
     pub(super) fn word_or_type(&self) -> Option<String> {
         let kind = |ahead: usize| self.tokens.get(self.next + ahead).map(|token| &token.kind);
         let (Some(TokenKind::Sign("(")), Some(TokenKind::Name(word)), Some(TokenKind::Sign(")"))) = (kind(0), kind(1), kind(2)) else {
