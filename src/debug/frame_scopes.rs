@@ -7,17 +7,12 @@ use crate::program::{Pc, SourceLine};
 
 /// The line of the selected frame, whose instruction is `pc`: that of the instruction, or of the call of the inlined function further in.
 pub fn line_of_frame(context: &EvalContext<'_>, pc: Pc) -> Option<SourceLine> {
-    let inlined = context.frame().map_or(0, |frame| frame.inlined);
-    match inlined.checked_sub(1) {
-        None => context.program().source_lines.get(pc.index()).copied().flatten(),
-        Some(further_in) => calls_at(context.program(), context.source_data(), pc).get(further_in as usize)?.at,
-    }
+    line_of(context, pc, context.frame().map_or(0, |frame| frame.inlined))
 }
 
-/// The line of a frame: that of its instruction, or of the call of the inlined function further in.
-pub fn line_of(context: &EvalContext<'_>, frame: &Frame<'_>) -> Option<SourceLine> {
-    let pc = frame.position();
-    match frame.inlined.checked_sub(1) {
+/// The line of a frame that `inlined` inlined functions lie in.
+pub fn line_of(context: &EvalContext<'_>, pc: Pc, inlined: u32) -> Option<SourceLine> {
+    match inlined.checked_sub(1) {
         None => context.program().source_lines.get(pc.index()).copied().flatten(),
         Some(further_in) => calls_at(context.program(), context.source_data(), pc).get(further_in as usize)?.at,
     }

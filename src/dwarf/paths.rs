@@ -107,14 +107,14 @@ impl Code<'_> {
     /// Where a truth value is that the next write of a register takes from a predicate: in the predicate, from its last write on.
     fn in_predicate(&self, range: &Range<u32>, register: &RegisterLocation) -> Option<LocationEntry> {
         let next = self.written_next(range.start, register)?;
-        let Op::Select(SelectOp::Select { width: Width::B16 | Width::B32, a, b, p: PredSrc::Reg { slot, negate: false }, .. }) =
-            self.program.code[next as usize].op
+        let Op::Select(SelectOp::Select { width, a, b, p: PredSrc::Reg { slot, negate: false }, .. }) = self.program.code[next as usize].op
         else {
             return None;
         };
-        let constant = |operand: Src| match operand.kind() {
-            SrcKind::Const(index) => self.program.consts32.get(index as usize).copied(),
-            SrcKind::Reg(_) | SrcKind::Special(_) => None,
+        let constant = |operand: Src| match (operand.kind(), width) {
+            (SrcKind::Const(index), Width::B64) => self.program.consts64.get(index as usize).copied(),
+            (SrcKind::Const(index), Width::B16 | Width::B32) => self.program.consts32.get(index as usize).copied().map(u64::from),
+            (SrcKind::Reg(_) | SrcKind::Special(_), _) => None,
         };
         if (constant(a), constant(b)) != (Some(1), Some(0)) {
             return None;
@@ -326,11 +326,8 @@ impl<'c, 'p> Followed<'c, 'p> {
     fn enter(&self, pc: u32, held: &mut Held) {
         match self.in_text(pc).filter(|_| self.is_begin(pc)) {
             Some(place) if held.places.contains(place) => {}
-            Some(place) if held.old.contains(place) => {
-                if held.line.is_none() || held.line != self.line_before(pc) {
-                    *held = Held { old: held.old.clone(), ..self.nowhere(false) };
-                }
-            }
+            Some(place) if held.old.contains(place) && held.line.is_some() && held.line == self.line_before(pc) => {}
+            Some(place) if held.old.contains(place) => *held = Held { old: held.old.clone(), ..self.nowhere(false) },
             Some(place) => {
                 *held = self.given(held, place, pc);
                 let first = self.places[place].1.iter().flat_map(slots).filter_map(|slot| self.code.writes.get(&slot)?.first()).min();

@@ -29,7 +29,7 @@ pub fn meaning(context: &EvalContext<'_>, frame: &Frame<'_>, name: &str) -> Opti
         return Some(if is_changed(context, name) { Meaning::Changed(*index) } else { Meaning::Parameter });
     }
     let program = context.program();
-    let text = || context.source_texts?.file(program, line_of(context, frame)?.file);
+    let text = || context.source_texts?.file(program, line_of(context, frame.position(), frame.inlined)?.file);
     let function = function_name(context, frame)?;
     let plain = function.split('<').next().unwrap_or(&function).rsplit("::").next().unwrap_or(&function).to_string();
     let mentions = text().and_then(|text| cuda::mentions(text.text(), &plain, name));

@@ -171,7 +171,7 @@ pub fn arguments(context: &EvalContext<'_>, format: Option<Format>) -> Result<Ve
         return Ok(rows);
     }
     // The parameters of the module are not those of a function in the place of its call.
-    if is_inlined {
+    if is_inlined && of_triton.is_none() {
         return Ok(Vec::new());
     }
     let in_source = context;

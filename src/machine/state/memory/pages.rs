@@ -172,7 +172,7 @@ impl Pages {
     pub fn take_written(&mut self, part: &Pages, start: &Pages) -> Vec<Range<u64>> {
         assert!(self.len == part.len && self.len == start.len, "memory of one size");
         if self.has_unknown() {
-            return vec![0..self.len];
+            return std::iter::once(0..self.len).collect();
         }
         let mut written_by_both = Vec::new();
         let Self { chunks, allocated_pages, .. } = self;
@@ -276,7 +276,7 @@ mod tests {
         own.write(in_both, &[8]);
         part.write(in_both + 1, &[9]);
         part.write(in_part, &[10]);
-        assert_eq!(own.take_written(&part, &start), [in_both..2 * in_both]);
+        assert!(own.take_written(&part, &start).into_iter().eq(std::iter::once(in_both..2 * in_both)));
         for (offset, bytes) in [(0, [7, 2, 3]), (in_both, [8, 0, 0]), (in_part, [10, 0, 0])] {
             let mut found = [0; 3];
             own.read(offset, &mut found);
