@@ -69,11 +69,16 @@ fn of_level(program: &Program, entries: &[Pc], level: Level, is_on_line: impl Fn
     if pieces.is_empty() {
         return None;
     }
-    let repeats = |period: &usize| {
-        pieces.len().is_multiple_of(*period) && pieces.iter().zip(&pieces[*period..]).all(|(one, next)| one.actions == next.actions)
+    let all: Vec<&String> = pieces.iter().flat_map(|piece| &piece.actions).collect();
+    let starts: Vec<usize> = pieces.iter().scan(0, |end, piece| Some(std::mem::replace(end, *end + piece.actions.len()))).collect();
+    // A copy begins with a piece, and may have been taken apart.
+    let repeats = |length: &usize| {
+        let is_same = all.iter().zip(&all[*length..]).all(|(one, next)| one == next);
+        is_same && all.len().is_multiple_of(*length) && (0..all.len()).step_by(*length).all(|at| starts.contains(&at))
     };
-    let Some(period) = (1..pieces.len()).find(repeats) else { return Some(Vec::new()) };
-    let copies: Vec<Pc> = pieces.iter().step_by(period).map(|piece| piece.first).collect();
+    let Some(length) = (1..all.len()).find(repeats) else { return Some(Vec::new()) };
+    let begins = pieces.iter().zip(&starts).filter(|(_, start)| start.is_multiple_of(length));
+    let copies: Vec<Pc> = begins.map(|(piece, _)| piece.first).collect();
     Some(if has_companion(program, &copies, level, is_on_line) { copies } else { Vec::new() })
 }
 
