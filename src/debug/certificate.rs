@@ -235,7 +235,6 @@ impl Classifier<'_> {
             }
             // The result is returned in a parameter, which value flow does not follow.
             Op::Control(ControlOp::SystemCall { f: SystemFn::Malloc, .. }) => vec![OrderDependent::Allocation],
-            Op::Control(ControlOp::SystemCall { f: SystemFn::ActiveMask, .. }) => vec![OrderDependent::Result],
             _ if reads_nondeterministic(self.program, pc) => self.unless_only_wait(pc),
             _ => Vec::new(),
         }

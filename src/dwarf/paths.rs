@@ -326,7 +326,6 @@ impl<'c, 'p> Followed<'c, 'p> {
     fn enter(&self, pc: u32, held: &mut Held) {
         match self.in_text(pc).filter(|_| self.is_begin(pc)) {
             Some(place) if held.places.contains(place) => {}
-            // Of one line with the assignment since: it is none.
             Some(place) if held.old.contains(place) && held.line.is_some() && held.line == self.line_before(pc) => {}
             Some(place) if held.old.contains(place) => *held = Held { old: held.old.clone(), ..self.nowhere(false) },
             Some(place) => {

@@ -190,7 +190,7 @@ pub enum BarrierFn { Sync, Arrive, RedPopc, RedAnd, RedOr }
 /// A function that the device runtime provides to every module that declares it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[rustfmt::skip]
-pub enum SystemFn { Printf, AssertFail, Malloc, Free, ActiveMask }
+pub enum SystemFn { Printf, AssertFail, Malloc, Free }
 
 impl SystemFn {
     /// The function called `name`, with the number of its arguments.
@@ -200,8 +200,6 @@ impl SystemFn {
             "__assertfail" => Some((SystemFn::AssertFail, 5)),
             "malloc" => Some((SystemFn::Malloc, 1)),
             "free" => Some((SystemFn::Free, 1)),
-            // `__activemask()` in modules of nvcc -G.
-            "__nv_activemask_impl" => Some((SystemFn::ActiveMask, 0)),
             _ => None,
         }
     }

@@ -20,7 +20,7 @@ const MODULE: &str = ".version 9.0 .target sm_90a .address_size 64
     .extern .func (.param .b64 r) malloc(.param .b64 bytes); .extern .func free(.param .b64 p);
     .extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 v);
     .extern .func __assertfail(.param .b64 m, .param .b64 f, .param .b32 l, .param .b64 n, .param .b64 s);
-    .extern .func (.param .b32 r) __nv_activemask_impl(); .extern .func undefined(.param .b32 a);
+    .extern .func undefined(.param .b32 a);
     .global .align 16 .b8 gm[64]; .shared .align 16 .b8 sm[40]; .const .b32 cm = 5;
     .global .b8 text[4] = {104, 105, 33, 0};";
 
@@ -168,9 +168,6 @@ const FORMS: &[(&str, &[u32])] = &[
     // Printing counts its values; without a format it gives -1.
     (".param .b64 fm; .param .b64 v; .param .b32 r; st.param.b64 [fm], 0; st.param.b64 [v], 0; call (r), vprintf, (fm, v);
       ld.param.b32 a, [r]; st.global.b32 [o], a;", &[u32::MAX]),
-    // The mask of the lanes that call it.
-    (".param .b32 r; setp.ge.u32 p, t, 8; @p bra end; call (r), __nv_activemask_impl, (); ld.param.b32 a, [r]; st.global.b32 [o], a; end:",
-        &[0xff]),
 ];
 
 #[test]

@@ -1,5 +1,5 @@
-//! Calls of the functions that the device runtime provides: `vprintf`, `__assertfail`, `malloc`, `free`, `__nv_activemask_impl` (CUDA C++
-//! Programming Guide, "Formatted Output", "Assertion", "Dynamic Global Memory Allocation", "Warp Vote Functions").
+//! Calls of the functions that the device runtime provides: `vprintf`, `__assertfail`, `malloc`, `free` (CUDA C++ Programming Guide,
+//! "Formatted Output", "Assertion", "Dynamic Global Memory Allocation").
 
 use crate::isa::{Space, SystemFn};
 use crate::machine::event::AccessKind;
@@ -31,7 +31,6 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             }
             SystemFn::Malloc => self.malloc(&first, active),
             SystemFn::Free => self.free(&first, active)?,
-            SystemFn::ActiveMask => [u64::from(active.bits()); 32],
         };
         if let Some(destination) = site.results.first() {
             self.write_result(destination, &result, group, active);

@@ -63,7 +63,7 @@ fn add_traits(program: &Program, pc: Pc, traits: &mut Traits) {
             traits.depends |= !matches!(program.copies[*copy], CopyOp::Lanes { .. });
         }
         Op::Mbarrier(_) | Op::Wgmma(_) | Op::TensorMap(_) | Op::Image { .. } | Op::Cluster(_) => traits.depends = true,
-        Op::Control(ControlOp::SystemCall { f, .. }) => traits.depends |= !matches!(f, SystemFn::AssertFail | SystemFn::ActiveMask),
+        Op::Control(ControlOp::SystemCall { f, .. }) => traits.depends |= *f != SystemFn::AssertFail,
         Op::Control(ControlOp::Breakpoint) => traits.depends = true,
         _ => {}
     }
