@@ -15,6 +15,6 @@ pub(super) fn is_same_line(program: &Program, one: Pc, other: Pc) -> bool {
 
 /// The file and line of an instruction, and of the calls that it was inlined by; none without a line.
 fn lines(program: &Program, pc: Pc) -> Option<Vec<(u32, u32)>> {
-    program.source_lines.get(pc.index()).copied().flatten().filter(|source| source.line > 0)?;
+    program.source_line(pc).filter(|source| source.line > 0)?;
     Some(program.source_places(pc).map(|source| (source.file, source.line)).collect())
 }

@@ -6,7 +6,7 @@ use crate::program::{Function, Op, Pc, Program, SourceLine};
 /// that a compiler has made for debuggers. Of other functions the first instruction.
 pub fn begin_of_body(program: &Program, function: &Function) -> Pc {
     let start = Pc(function.code.start);
-    let line = |pc: u32| program.source_lines.get(pc as usize).copied().flatten().filter(|line: &SourceLine| line.line > 0);
+    let line = |pc: u32| program.source_line(Pc(pc)).filter(|line: &SourceLine| line.line > 0);
     let Some(first) = line(start.0).filter(|_| program.is_debug) else { return start };
     let is_control = |pc: &u32| program.code.get(*pc as usize).is_some_and(|inst| matches!(inst.op, Op::Control(_)));
     // What is after a branch is not where every thread comes first.

@@ -1,9 +1,9 @@
 //! The line and the scopes of variables of a frame, which may be that of an inlined function.
 
 use super::eval_context::{EvalContext, Frame};
-use super::inlined::{calls_at, scopes_at};
+use super::inlined::{CallInPlace, calls_at, scopes_at};
 use crate::dwarf::{DebugInfo, ScopeId};
-use crate::program::{Pc, SourceLine};
+use crate::program::{Pc, Program, SourceLine};
 
 /// The line of the selected frame, whose instruction is `pc`: that of the instruction, or of the call of the inlined function further in.
 pub fn line_of_frame(context: &EvalContext<'_>, pc: Pc) -> Option<SourceLine> {
@@ -12,9 +12,15 @@ pub fn line_of_frame(context: &EvalContext<'_>, pc: Pc) -> Option<SourceLine> {
 
 /// The line of a frame that `inlined` inlined functions lie in.
 pub fn line_of(context: &EvalContext<'_>, pc: Pc, inlined: u32) -> Option<SourceLine> {
+    let calls = if inlined == 0 { Vec::new() } else { calls_at(context.program(), context.source_data(), pc) };
+    line_among(context.program(), pc, &calls, inlined)
+}
+
+/// The line of a frame that the first `inlined` of the calls around its instruction lie in.
+pub fn line_among(program: &Program, pc: Pc, calls: &[CallInPlace], inlined: u32) -> Option<SourceLine> {
     match inlined.checked_sub(1) {
-        None => context.program().source_lines.get(pc.index()).copied().flatten(),
-        Some(further_in) => calls_at(context.program(), context.source_data(), pc).get(further_in as usize)?.at,
+        None => program.source_line(pc),
+        Some(further_in) => calls.get(further_in as usize)?.at,
     }
 }
 

@@ -25,12 +25,12 @@ pub struct CallInPlace {
 /// True if an instruction comes from a line of the source. What compilers add by themselves, as between the blocks of an inlined function,
 /// has line 0 and is of no call: it does not end the function.
 pub fn has_line(program: &Program, pc: Pc) -> bool {
-    program.source_lines.get(pc.index()).is_some_and(|line| line.is_some_and(|line| line.line > 0))
+    program.source_line(pc).is_some_and(|line| line.line > 0)
 }
 
 /// The line of an instruction and those of the inlined calls around it, innermost first.
 pub fn places_at(program: &Program, info: Option<&DebugInfo>, pc: Pc) -> Vec<SourceLine> {
-    let own = program.source_lines.get(pc.index()).copied().flatten();
+    let own = program.source_line(pc);
     own.into_iter().chain(calls_at(program, info, pc).iter().map(|call| call.at.unwrap_or(NO_LINE))).collect()
 }
 

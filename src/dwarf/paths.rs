@@ -312,7 +312,7 @@ impl<'c, 'p> Followed<'c, 'p> {
 
     /// The line of the instruction before another one, which has assigned what holds there.
     fn line_before(&self, pc: u32) -> Option<SourceLine> {
-        self.code.program.source_lines.get(pc.checked_sub(1)? as usize).copied().flatten()
+        self.code.program.source_line(Pc(pc.checked_sub(1)?))
     }
 
     /// True if whatever writes the register of a place assigns to the variable.

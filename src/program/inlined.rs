@@ -18,9 +18,13 @@ pub struct InlinedCall {
 }
 
 impl Program {
+    /// The place of an instruction in the source, if it is known; its line is 0 for what compilers add by themselves.
+    pub fn source_line(&self, pc: Pc) -> Option<SourceLine> {
+        self.source_lines.get(pc.index()).copied().flatten()
+    }
+
     /// The place of an instruction in the source, if it is known, and those of the inlined calls that lead to it, innermost first.
     pub fn source_places(&self, pc: Pc) -> impl Iterator<Item = SourceLine> + '_ {
-        let own = self.source_lines.get(pc.index()).copied().flatten();
-        own.into_iter().chain(self.inlined_calls.get(&pc).into_iter().flatten().map(|call| call.at))
+        self.source_line(pc).into_iter().chain(self.inlined_calls.get(&pc).into_iter().flatten().map(|call| call.at))
     }
 }

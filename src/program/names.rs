@@ -282,7 +282,7 @@ impl super::Program {
 pub fn visible<'n, T: Copy>(all: impl Iterator<Item = (T, &'n str)> + Clone, around: Option<&str>, name: &str) -> Option<T> {
     let (name, is_outside) = name.strip_prefix("::").map_or((name, false), |name| (name, true));
     let name = without_space(&name.replace(ANONYMOUS, ""));
-    let identifier = name.split('<').next()?.rsplit("::").next()?;
+    let identifier = last_component(&name);
     let may_be = all.filter(|(_, other)| other.contains(identifier));
     let names: Vec<(T, &str, String)> =
         may_be.map(|(it, other)| (it, other, without_space(&shown_name(other).replace(ANONYMOUS, "")))).collect();
@@ -299,7 +299,13 @@ pub fn visible<'n, T: Copy>(all: impl Iterator<Item = (T, &'n str)> + Clone, aro
 }
 
 /// The namespace without a name, before a name in it.
-const ANONYMOUS: &str = "(anonymous namespace)::";
+pub const ANONYMOUS: &str = "(anonymous namespace)::";
+
+/// The last component of a name without what stands in brackets: `scale` for `lin::scale<float>`.
+pub fn last_component(name: &str) -> &str {
+    let head = name.split('<').next().unwrap_or(name);
+    head.rsplit("::").next().unwrap_or(head)
+}
 
 /// The identifier that every mangled form of the function `name` contains: `scale` for `void lin::scale<float>(float*, int)`; empty if
 /// there is none.

@@ -53,7 +53,7 @@ pub fn frame_of(text: &str, program: &Program, data: &LazyDebugInfo, pc: Pc) -> 
     let frame = match Location::parse(text) {
         Ok(Location::Line { file: Some(file), line }) => {
             let calls = inlined::calls_at(program, data.get(program), pc);
-            let own = program.source_lines.get(pc.index()).copied().flatten();
+            let own = program.source_line(pc);
             let lines = std::iter::once(own).chain(calls.iter().map(|call| call.at));
             let is_of_file =
                 |place: &SourceLine| program.source_files.iter().any(|(number, name)| *number == place.file && is_path_called(name, &file));

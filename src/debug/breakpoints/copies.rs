@@ -86,7 +86,7 @@ fn of_level(program: &Program, entries: &[Pc], level: Level, is_on_line: impl Fn
 fn has_companion(program: &Program, copies: &[Pc], level: Level, is_on_line: impl Fn(u32) -> bool) -> bool {
     let (Some(first), Some(last)) = (copies.first(), copies.last()) else { return false };
     let Some(code) = program.function_at(*first).map(|id| program.functions[id.index()].code.clone()) else { return false };
-    let line = |pc: u32| program.source_lines.get(pc as usize).copied().flatten().filter(|line| line.line > 0);
+    let line = |pc: u32| program.source_line(Pc(pc)).filter(|line| line.line > 0);
     // What is computed alone may be anywhere: what others notice shows that it is a copy.
     let is_firm = |pc: u32| level == Level::Noticed || is_noticed(program, pc);
     let others =

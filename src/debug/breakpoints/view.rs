@@ -100,7 +100,7 @@ pub fn breakpoint_location(
     let function = program.function_at(pc).map(|id| &program.functions[id.index()]);
     let name = function.map_or(String::new(), |function| function.name.to_string());
     let name = inlined.as_ref().map_or_else(|| name.clone(), |inlined| format!("{inlined} in {}", shown_name(&name)));
-    let line = call.or_else(|| program.source_lines.get(pc.index()).copied().flatten());
+    let line = call.or_else(|| program.source_line(pc));
     let source = line.and_then(|line| {
         let text = texts.line(program, line).map_or(String::new(), |text| format!("  {}", text.trim_start()));
         Some(format!("{}{text}", FileLine::of(program, line)?.short()))

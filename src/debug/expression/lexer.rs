@@ -7,6 +7,7 @@
 use super::error::ExpressionError;
 use crate::debug::value::{Scalar, Type};
 use crate::isa::ScalarType;
+use crate::program::ANONYMOUS;
 
 /// A token and the byte where it starts.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,7 +76,7 @@ impl<'t> Lexer<'t> {
             return self.quoted_name().map_or_else(|| self.character(), Ok);
         }
         let is_outer = self.rest().strip_prefix("::").is_some_and(|rest| rest.starts_with(is_name)) && !self.is_after_operand();
-        if is_outer || self.rest().starts_with(NAMELESS) {
+        if is_outer || self.rest().starts_with(ANONYMOUS) {
             return Ok(TokenKind::Name(self.name()));
         }
         if starts_register || first.is_alphabetic() || first == '_' || first == '$' {
@@ -149,7 +150,7 @@ impl<'t> Lexer<'t> {
     fn name(&mut self) -> String {
         let start = self.at;
         self.at += match self.rest() {
-            rest if rest.starts_with(NAMELESS) => NAMELESS.len(),
+            rest if rest.starts_with(ANONYMOUS) => ANONYMOUS.len(),
             rest if rest.starts_with("::") => 2,
             rest => rest.chars().next().map_or(0, char::len_utf8),
         };
@@ -201,7 +202,7 @@ impl<'t> Lexer<'t> {
     /// A name in quotes, as gdb has it: `'app::counter'`; none of a character.
     fn quoted_name(&mut self) -> Option<TokenKind> {
         let (name, _) = self.rest()[1..].split_once('\'')?;
-        let begins = name.starts_with(|c: char| c.is_alphabetic() || c == '_') || name.starts_with("::") || name.starts_with(NAMELESS);
+        let begins = name.starts_with(|c: char| c.is_alphabetic() || c == '_') || name.starts_with("::") || name.starts_with(ANONYMOUS);
         (begins && name.chars().count() > 1).then(|| {
             self.at += name.len() + 2;
             TokenKind::Name(name.to_string())
@@ -335,9 +336,6 @@ impl<'t> Lexer<'t> {
         ExpressionError { column, message, expected: expected.to_string() }
     }
 }
-
-/// What stands before a name in a namespace without one.
-const NAMELESS: &str = "(anonymous namespace)::";
 
 fn is_name(c: char) -> bool {
     c.is_alphanumeric() || c == '_' || c == '$'

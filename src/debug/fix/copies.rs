@@ -50,7 +50,7 @@ pub(super) fn copies(program: &Program, analysis: &FunctionAnalysis, pc: Pc) -> 
     let opcode = |pc: Pc| program.statement(pc).map(|statement| statement.opcode);
     let own = opcode(pc);
     let place = |pc: Pc| {
-        let line = program.source_lines.get(pc.index()).copied().flatten().filter(|line| line.line > 0)?;
+        let line = program.source_line(pc).filter(|line| line.line > 0)?;
         Some((line.file, line.line, line.column))
     };
     let with_opcode = analysis.code().filter(|at| opcode(*at) == own);

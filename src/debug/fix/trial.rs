@@ -91,7 +91,7 @@ pub(super) type SourceKey = (FindingKey, Option<u32>, Option<u32>);
 /// The key by source lines instead of instructions, so that unrolled copies of a statement have one key.
 pub(super) fn source_key(program: &Program, key: FindingKey) -> SourceKey {
     let line = |pc: Option<Pc>| {
-        let place = program.source_lines.get(pc?.index()).copied().flatten()?;
+        let place = program.source_line(pc?)?;
         Some(place.line).filter(|line| *line > 0)
     };
     let (one, other) = (line(key.2), line(key.3));

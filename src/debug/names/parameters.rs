@@ -8,6 +8,7 @@ use crate::debug::eval_context::{EvalContext, Frame};
 use crate::debug::frame_scopes::line_of;
 use crate::debug::source_names::function_name;
 use crate::launch::cuda;
+use crate::program::last_component;
 
 /// What the name of a parameter of the kernel means in a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,8 +32,7 @@ pub fn meaning(context: &EvalContext<'_>, frame: &Frame<'_>, name: &str) -> Opti
     let program = context.program();
     let text = || context.source_texts?.file(program, line_of(context, frame.position(), frame.inlined)?.file);
     let function = function_name(context, frame)?;
-    let plain = function.split('<').next().unwrap_or(&function).rsplit("::").next().unwrap_or(&function).to_string();
-    let mentions = text().and_then(|text| cuda::mentions(text.text(), &plain, name));
+    let mentions = text().and_then(|text| cuda::mentions(text.text(), last_component(&function), name));
     Some(if mentions == Some(false) { Meaning::Elsewhere } else { Meaning::OfFunction })
 }
 

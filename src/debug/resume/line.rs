@@ -68,7 +68,7 @@ impl LinePlaces {
     /// The places for steps from `pc`: by lines of the source if the setting says so and `pc` has one, by lines of PTX otherwise.
     pub fn from(session: &Session, pc: Pc) -> Self {
         let program = Arc::clone(session.program());
-        let has_line = program.source_lines.get(pc.index()).is_some_and(Option::is_some);
+        let has_line = program.source_line(pc).is_some();
         let by_source = session.settings.step_by == StepBy::Source && has_line;
         Self { program, data: Arc::clone(&session.debug_data), skips: session.skips.clone(), by_source, known: RefCell::default() }
     }
@@ -86,13 +86,13 @@ impl LinePlaces {
     /// True if the instruction at `pc` is in the middle of a line of the source: the one before it in the text is of the same.
     pub fn is_within_line(&self, pc: Pc) -> bool {
         let before = pc.0.checked_sub(1).map(Pc).filter(|before| self.program.function_at(*before) == self.program.function_at(pc));
-        let line = |pc: Pc| self.program.source_lines.get(pc.index()).copied().flatten();
+        let line = |pc: Pc| self.program.source_line(pc);
         self.by_source && before.is_some_and(|before| line(before).is_some() && line(before) == line(pc))
     }
 
     /// True if a thread in the middle of a line has nothing before it but the return: the compiler gives that no line of its own.
     pub fn only_returns(&self, pc: Pc) -> bool {
-        let line = |pc: u32| self.program.source_lines.get(pc as usize).copied().flatten();
+        let line = |pc: u32| self.program.source_line(Pc(pc));
         let rest = (pc.0..).map_while(|at| Some((at, self.program.code.get(at as usize)?)));
         let mut same = rest.take_while(|(at, _)| line(*at) == line(pc.0));
         let end = same.find(|(_, inst)| matches!(inst.op, Op::Control(_)));
@@ -134,7 +134,7 @@ impl LinePlaces {
     fn in_source(&self, pc: Pc, further_in: usize) -> LinePlace {
         let program = &*self.program;
         let calls = inlined::calls_at(program, self.data.get(program), pc);
-        let own = program.source_lines.get(pc.index()).copied().flatten();
+        let own = program.source_line(pc);
         let kernel = program.function_at(pc).map(|id| &*program.functions[id.index()].name);
         // The lines and functions of all levels, innermost first: a call is on a line of the function that is one further out.
         let lines: Vec<Option<SourceLine>> = std::iter::once(own).chain(calls.iter().map(|call| call.at)).collect();

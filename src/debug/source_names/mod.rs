@@ -88,7 +88,7 @@ pub fn out_of_scope(context: &EvalContext<'_>, frame: &Frame<'_>, name: &str) ->
         info.scopes_beginning_in(function).into_iter().map(|id| &info.scopes[id]).filter(is_of_function).map(extent).collect();
     scopes.sort_by_key(|code| code.start);
     let scope = scopes.iter().find(|code| here.0 < code.start).or(scopes.last())?;
-    let lines: Vec<SourceLine> = scope.clone().filter_map(|pc| program.source_lines.get(pc as usize).copied().flatten()).collect();
+    let lines: Vec<SourceLine> = scope.clone().filter_map(|pc| program.source_line(Pc(pc))).collect();
     let first = source_line(program, Pc(scope.start)).unwrap_or_else(|| program.place(Pc(scope.start)));
     let place = if here.0 < scope.start {
         format!("from {first} on")

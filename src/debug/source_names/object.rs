@@ -9,8 +9,7 @@ use crate::debug::target::BitField;
 use crate::debug::value::number::little_endian;
 use crate::dwarf::{Base, Cell, DebugInfo, Location, LocationError, Resolver, ScopeKind, Storage, Symbol, Type, TypeId};
 use crate::isa::Space;
-use crate::program::operands::{Use, registers_of};
-use crate::program::{Function, Op, ParamStorage, Pc, Program};
+use crate::program::{Function, Op, ParamStorage, Pc, Program, operands};
 
 /// Most bytes of an object that is in parts, and most bytes of an object that are read.
 const PARTS_MAX: usize = 64;
@@ -177,7 +176,7 @@ impl<'a> SourceVariable<'a> {
             ObjectPlace::Register(register) => scope::is_written(frame, register),
             ObjectPlace::Memory(..) | ObjectPlace::Value(_) | ObjectPlace::Kept(_) => true,
         };
-        if is_written { object.read(context, Some(frame), 8).ok().map(|bytes| little_endian(&bytes) as u64) } else { None }
+        if is_written { object.read_integer(context, Some(frame), 8).ok() } else { None }
     }
 
     /// The address that a pointer has in all of its function, as it is passed: the compiler keeps it in one register, which is written
@@ -199,7 +198,7 @@ impl<'a> SourceVariable<'a> {
         }
         let place = self.parameter_of_module(function, frame)?;
         let object = SourceObject { info: self.info, ty: self.variable.ty, place, bits: None };
-        object.read(context, Some(frame), 8).ok().map(|bytes| little_endian(&bytes) as u64)
+        object.read_integer(context, Some(frame), 8).ok()
     }
 
     /// The parameter of the module that the first instructions of a function, those of its first line, store where the debug data has it,
@@ -207,7 +206,7 @@ impl<'a> SourceVariable<'a> {
     fn parameter_before_its_store(&self, context: &EvalContext<'a>, frame: Option<&Frame<'a>>) -> Option<ObjectPlace<'a>> {
         let frame = frame.filter(|_| self.variable.is_parameter)?;
         let (function, program) = (context.function(frame), context.program());
-        let line = |pc: u32| program.source_lines.get(pc as usize).copied().flatten();
+        let line = |pc: u32| program.source_line(Pc(pc));
         let first = line(function.code.start)?;
         let is_control = |pc: u32| program.code.get(pc as usize).is_some_and(|inst| matches!(inst.op, Op::Control(_)));
         let is_before = (function.code.start..=frame.position().0).all(|pc| line(pc) == Some(first) && !is_control(pc));
@@ -244,13 +243,8 @@ pub(in crate::debug) fn first_write(program: &Program, function: &Function, regi
 /// The instructions of a function that write the register.
 fn writes(program: &Program, function: &Function, register: &RegisterLocation) -> impl Iterator<Item = Pc> {
     function.code.clone().map(Pc).filter(|pc| {
-        let mut writes = false;
-        if let Some(inst) = program.code.get(pc.index()) {
-            registers_of(inst, program, |used, other| {
-                writes |= used == Use::Write && other.bank == register.bank && Some(other.slot) == register.slot;
-            });
-        }
-        writes
+        let written = program.code.get(pc.index()).map(|inst| operands::writes(inst, program));
+        written.is_some_and(|written| written.iter().any(|other| other.bank == register.bank && Some(other.slot) == register.slot))
     })
 }
 
@@ -362,7 +356,7 @@ impl Resolver for Thread<'_, '_> {
     fn load(&self, address: Cell, bytes: u8) -> Result<u64, String> {
         let place = self.memory(address)?;
         let object = SourceObject { info: self.variable.info, ty: None, place, bits: None };
-        object.read(self.context, self.frame, u64::from(bytes)).map(|read| little_endian(&read) as u64).map_err(|error| error.to_string())
+        object.read_integer(self.context, self.frame, u64::from(bytes)).map_err(|error| error.to_string())
     }
 
     fn frame_base(&self) -> Result<Cell, String> {
@@ -444,6 +438,11 @@ impl<'a> SourceObject<'a> {
     pub fn field(&self, (low, count): (u32, u32)) -> BitField {
         let bytes = u32::try_from(self.bytes()).unwrap_or(0);
         BitField { low, count, signed: super::types::is_signed(self.info, self.ty), bytes }
+    }
+
+    /// The first bytes of the object, eight at most, as an integer.
+    fn read_integer(&self, context: &EvalContext<'a>, frame: Option<&Frame<'a>>, bytes: u64) -> Result<u64, ObjectError> {
+        self.read(context, frame, bytes).map(|bytes| little_endian(&bytes) as u64)
     }
 
     fn read(&self, context: &EvalContext<'a>, frame: Option<&Frame<'a>>, bytes: u64) -> Result<Vec<u8>, ObjectError> {

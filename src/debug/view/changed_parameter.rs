@@ -3,9 +3,8 @@
 use crate::debug::edit::Edit;
 use crate::debug::eval_context::EvalContext;
 use crate::isa::Space;
-use crate::program::operands::{Use, registers_of};
 use crate::program::registers::register_of_slot;
-use crate::program::{Base, Inst, MemoryOp, Op, Pc, Program, SrcKind};
+use crate::program::{Base, Inst, MemoryOp, Op, Pc, Program, SrcKind, operands};
 
 /// That an edit of a kernel's parameter is one for all threads, and which instruction loads what it was; none for other edits.
 pub fn changed_parameter(context: &EvalContext<'_>, edit: &Edit) -> Option<String> {
@@ -15,12 +14,8 @@ pub fn changed_parameter(context: &EvalContext<'_>, edit: &Edit) -> Option<Strin
     let changed = *address..address.saturating_add(bytes.len() as u64);
     let loads = |pc: &Pc| loaded_from(program, &program.code[pc.index()]).is_some_and(|at| changed.contains(&at));
     let load = function.code.clone().map(Pc).find(loads).map(|pc| {
-        let mut register = None;
-        registers_of(&program.code[pc.index()], program, |used, other| {
-            if used == Use::Write {
-                register = register_of_slot(function, pc, other.bank, other.slot);
-            }
-        });
+        let written = operands::writes(&program.code[pc.index()], program);
+        let register = written.last().and_then(|written| register_of_slot(function, pc, written.bank, written.slot));
         let into = register.map_or(String::new(), |register| format!(" into {register}"));
         format!("; a thread that has executed {} keeps what that has loaded{into}", program.place(pc))
     });

@@ -364,7 +364,7 @@ pub fn add_source(context: &EvalContext<'_>, examined: &mut Examined) {
     let program = context.program();
     let mut above = None;
     for row in &mut examined.rows {
-        let place = usize::try_from(row.address).ok().and_then(|pc| program.source_lines.get(pc).copied().flatten());
+        let place = u32::try_from(row.address).ok().and_then(|pc| program.source_line(Pc(pc)));
         let line = place.map(|place| (place.file, place.line));
         // Line 0 is what compilers give to code of no line.
         if let Some(place) = place.filter(|place| line != above && place.line > 0) {

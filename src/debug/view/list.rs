@@ -70,9 +70,7 @@ pub fn list_source(context: &EvalContext<'_>, number: u32, lines: Range<u32>, ma
     let program = context.program();
     let source = context.source_texts?.file(program, number)?;
     let lines = lines.start.max(1)..lines.end.min(source.line_count() + 1);
-    let is_here = |pc: Pc, line: u32| {
-        program.source_lines.get(pc.index()).copied().flatten().is_some_and(|place| (place.file, place.line) == (number, line))
-    };
+    let is_here = |pc: Pc, line: u32| program.source_line(pc).is_some_and(|place| (place.file, place.line) == (number, line));
     let lane_locations = lane_locations(context, &ThreadFilter::of_warp(&context.focus));
     let focused = frame_scopes::line_of_frame(context, current_pc(context)).filter(|place| place.file == number).map(|place| place.line);
     let line = |line: u32| {
@@ -125,7 +123,7 @@ pub fn list(context: &EvalContext<'_>, file: SourceId, lines: Range<u32>, marks:
     let mut lines: Vec<Line> = lines.map(line).collect();
     let mut above = None;
     for line in &mut lines {
-        let Some(place) = line.code.and_then(|(first, _)| program.source_lines.get(first.index()).copied().flatten()) else { continue };
+        let Some(place) = line.code.and_then(|(first, _)| program.source_line(first)) else { continue };
         if above.replace((place.file, place.line)) != Some((place.file, place.line)) {
             let text = context.source_text(place).filter(|text| !text.is_empty());
             line.source = text.zip(FileLine::of(program, place)).map(|(text, at)| format!("{}  {}", at.short(), text.trim_start()));

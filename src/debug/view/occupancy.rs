@@ -68,7 +68,7 @@ impl CodeText {
                 Some(program.sources_text.file(file).line_of(span.start))
             }
             Self::Original(number) => {
-                let line = program.source_lines.get(pc.index()).copied().flatten().filter(|line| line.file == number)?;
+                let line = program.source_line(pc).filter(|line| line.file == number)?;
                 Some(line.line)
             }
         }

@@ -41,7 +41,7 @@ pub enum SourceFileState {
 /// The file of the source that the instruction at `pc` comes from; of one without, the first that the module names.
 pub fn file_of_source(context: &EvalContext<'_>, pc: Pc) -> SourceFileState {
     let program = context.program();
-    let line = program.source_lines.get(pc.index()).copied().flatten();
+    let line = program.source_line(pc);
     let number = line.map(|line| line.file).or_else(|| program.source_files.first().map(|(number, _)| *number));
     let named = number.and_then(|number| program.source_files.iter().find(|(other, _)| *other == number));
     let Some((number, name)) = named else { return SourceFileState::Unnamed };
@@ -67,10 +67,10 @@ pub fn source_place(context: &EvalContext<'_>, pc: Pc) -> Option<SourcePlace> {
     let program = context.program();
     let function = &program.functions[program.function_at(pc)?.index()];
     let span = program.spans.get(pc.index())?;
-    let line = program.source_lines.get(pc.index()).copied().flatten();
+    let line = program.source_line(pc);
     let file = line.and_then(|line| program.source_files.iter().find(|(number, _)| *number == line.file));
     let same = |pc: &u32| {
-        let other = program.source_lines.get(*pc as usize).copied().flatten();
+        let other = program.source_line(Pc(*pc));
         other.zip(line).is_some_and(|(a, b)| (a.file, a.line) == (b.file, b.line))
     };
     Some(SourcePlace {

@@ -7,8 +7,9 @@ use super::locals::{LocalRow, SourceArgument, source_arguments};
 use crate::debug::eval_context::{EvalContext, Frame, ThreadError};
 use crate::debug::file_line::FileLine;
 use crate::debug::focus::Focus;
-use crate::debug::inlined::{self, CallInPlace};
-use crate::program::{Pc, SourceLine, qualified_name};
+use crate::debug::frame_scopes::line_among;
+use crate::debug::inlined;
+use crate::program::{SourceLine, qualified_name};
 
 /// The call stack of a lane.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -118,7 +119,7 @@ fn row(context: &EvalContext<'_>, number: u32, frame: &Frame<'_>) -> FrameRow {
     let pc = frame.position();
     let calls = inlined::calls_at(program, context.source_data(), pc);
     let own = calls.get(frame.inlined as usize);
-    let own_line = line_of(context, pc, &calls, frame.inlined);
+    let own_line = line_among(program, pc, &calls, frame.inlined);
     let function = match own {
         Some(call) => call
             .function
@@ -154,12 +155,4 @@ fn python_function(context: &EvalContext<'_>, line: SourceLine) -> Option<String
     let mut heads = above.filter_map(|text| Some((indent(text), text.trim_start().strip_prefix("def ")?)));
     let (_, head) = heads.find(|(outer, _)| *outer < inner || inner == 0)?;
     head.split('(').next().map(|name| name.trim().to_string())
-}
-
-/// The line of a frame: that of the instruction, or of the call of the inlined function further in.
-fn line_of(context: &EvalContext<'_>, pc: Pc, calls: &[CallInPlace], inlined: u32) -> Option<SourceLine> {
-    match inlined.checked_sub(1) {
-        None => context.program().source_lines.get(pc.index()).copied().flatten(),
-        Some(further_in) => calls.get(further_in as usize)?.at,
-    }
 }

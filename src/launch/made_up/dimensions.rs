@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::flow::{Flow, slot_of};
 use crate::isa::{IntBinary, IntTernary};
 use crate::program::operands;
-use crate::program::{Bank, CompareOp, ConvertOp, FuncId, IntegerOp, MoveOp, Op, Program, Slot, Src, SrcKind};
+use crate::program::{Bank, CompareOp, ConvertOp, FuncId, IntegerOp, MoveOp, Op, Pc, Program, Slot, Src, SrcKind};
 
 /// The part of an index computation that a register holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,7 +132,7 @@ impl<'f, 'p> Dimensions<'f, 'p> {
 
 /// True if an instruction's source line is in a header of cooperative groups.
 fn is_in_library(program: &Program, pc: u32) -> bool {
-    let line = program.source_lines.get(pc as usize).copied().flatten();
+    let line = program.source_line(Pc(pc));
     let file = line.and_then(|line| program.source_files.iter().find(|file| file.0 == line.file));
     file.is_some_and(|file| file.1.contains("cooperative_groups"))
 }

@@ -1,8 +1,8 @@
 //! The position of the scheduler.
 
+use crate::base::Random;
 use crate::machine::state::launch::{Delay, LaunchConfig, Schedule};
 use crate::machine::state::priority::Priorities;
-use crate::machine::state::random::Random;
 use crate::program::Pc;
 
 /// The position of the scheduler.

@@ -41,10 +41,7 @@ impl Definedness {
     /// Records that `lanes` have written `register` in the frame at `frame`.
     #[inline]
     pub(in crate::machine) fn mark(&mut self, frame: FrameBase, register: RegisterOperand, lanes: LaneMask) {
-        let first = register.slot.in_frame(frame.slot(register.bank)).index();
-        for mask in self.banks[register.bank as usize].iter_mut().skip(first).take(register.width as usize) {
-            *mask |= lanes;
-        }
+        mark(&mut self.banks[register.bank as usize], frame, &register, lanes);
     }
 
     /// Records that `lanes` have executed the instructions from `start` to before `end` in the frame at `frame`.
@@ -62,9 +59,7 @@ impl Definedness {
         }
         let banks = self.banks.each_mut().map(SmallVec::as_mut_slice);
         for register in writes.in_range(start, end) {
-            let first = register.slot.in_frame(frame.slot(register.bank)).index();
-            let masks = banks[register.bank as usize].get_mut(first..first + register.width as usize);
-            masks.into_iter().flatten().for_each(|mask| *mask |= lanes);
+            mark(banks[register.bank as usize], frame, register, lanes);
         }
     }
 
@@ -79,13 +74,6 @@ impl Definedness {
             masks.resize(masks.len().max(end), LaneMask::NONE);
             masks[start..end].iter_mut().for_each(|mask| *mask &= !lanes);
         }
-    }
-
-    /// That of a kernel's frame up to `end`, in which nothing is written.
-    pub(in crate::machine) fn of_kernel(end: FrameBase) -> Self {
-        let mut written = Self::default();
-        written.restart(end);
-        written
     }
 
     /// Starts over with a kernel's frame up to `end`, in which nothing is written.
@@ -104,6 +92,14 @@ impl Definedness {
     pub(in crate::machine) fn bytes(&self) -> usize {
         self.banks.iter().map(|masks| size_of_val(&**masks)).sum()
     }
+}
+
+/// Records in the masks of its bank that `lanes` have written `register`.
+#[inline(always)]
+fn mark(masks: &mut [LaneMask], frame: FrameBase, register: &RegisterOperand, lanes: LaneMask) {
+    let first = register.slot.in_frame(frame.slot(register.bank)).index();
+    let masks = masks.get_mut(first..first + register.width as usize);
+    masks.into_iter().flatten().for_each(|mask| *mask |= lanes);
 }
 
 impl Hash for Definedness {

@@ -22,7 +22,6 @@ pub(super) mod page_source;
 pub(super) mod plain_groups;
 pub(super) mod prepared;
 pub(super) mod priority;
-pub(super) mod random;
 pub(super) mod read_modify_write;
 pub(super) mod registers;
 pub(super) mod runtime;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::base::Random;
 use crate::machine::state::issue_point::Tick;
-use crate::machine::state::random::Random;
 
 /// A warp: the number of its block, and its number in the block.
 pub type WarpKey = (u64, u32);

@@ -76,9 +76,10 @@ impl Registers {
         pred.clear();
         pred.resize(slots.pred as usize, LaneMask::NONE);
         *carry = LaneMask::NONE;
-        match written {
-            Some(written) if records => written.restart(FrameBase::default().after(slots, 0)),
-            written => *written = records.then(|| Definedness::of_kernel(FrameBase::default().after(slots, 0))),
+        if records {
+            written.get_or_insert_default().restart(FrameBase::default().after(slots, 0));
+        } else {
+            *written = None;
         }
     }
 

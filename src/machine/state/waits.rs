@@ -2,10 +2,10 @@
 
 use std::hash::{Hash, Hasher};
 
+use crate::base::Random;
 use crate::machine::state::block::CompletedBarrier;
 use crate::machine::state::issue_point::Tick;
 use crate::machine::state::launch::LaunchConfig;
-use crate::machine::state::random::Random;
 
 /// The state of the detection of a deadlock among groups that wait for phases of mbarriers. A round is one timeout of all such waits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -41,7 +41,7 @@ pub const ZERO: i32 = -10_000;
 /// Exponent of an infinity.
 pub const INFINITE: i32 = -30_000;
 /// Exponent of a NaN.
-pub const NOT_A_NUMBER: i32 = -32_000;
+pub const NOT_A_NUMBER: i32 = -40_000;
 
 impl Number {
     /// Decodes the number of `format` in the low bits of `bits`. There are no branches, so that the compiler can vectorize a loop over it.

@@ -124,7 +124,7 @@ const TRITON_SHARED: &str = "global_smem";
 impl Language {
     /// The language of the instruction at `pc`: by the file that `.loc` names, or else by the compiler that made the module.
     pub fn of(program: &Program, pc: Pc) -> Self {
-        let line = program.source_lines.get(pc.index()).copied().flatten();
+        let line = program.source_line(pc);
         let file = line.and_then(|line| program.source_files.iter().find(|(number, _)| *number == line.file));
         let is_mangled = program.functions.iter().any(|function| function.is_kernel && function.name.starts_with("_Z"));
         if let Some((_, name)) = file {

@@ -176,8 +176,8 @@ fn runs(units: &Units) -> impl Iterator<Item = Range<u64>> {
     /// The first unit from `from` on of which `bits` has the bit, which gives those of a word.
     fn first(from: u64, bits: impl Fn(u64) -> u64) -> Option<u64> {
         let of_word = |word: u64| bits(word) & if word == from / 64 { u64::MAX << (from % 64) } else { u64::MAX };
-        (from / 64..WORDS as u64)
-            .find_map(|word| Some(word * 64 + u64::from(of_word(word).trailing_zeros())).filter(|_| of_word(word) != 0))
+        let place = |word: u64| Some(of_word(word)).filter(|bits| *bits != 0).map(|bits| word * 64 + u64::from(bits.trailing_zeros()));
+        (from / 64..WORDS as u64).find_map(place)
     }
     let mut next = 0;
     std::iter::from_fn(move || {

@@ -1,7 +1,7 @@
 //! Operations end at a random time between their issue and the wait for them.
 
 use super::questions::{CompletionPolicy, PolicyRow};
-use crate::machine::state::random::Random;
+use crate::base::Random;
 
 /// An operation ends before one of this many time slices, on average.
 const SLICES: u64 = 2;

@@ -4,6 +4,8 @@
 //! Lane l holds columns 2 (l mod 4) and 2 (l mod 4) + 1 of row l / 4 in every eight columns, and then those of row l / 4 + 8: in two
 //! registers of 32-bit elements, or in the halves of one.
 
+use std::ops::Range;
+
 use crate::machine::state::lanes::{LANES, PerLane};
 
 /// Columns of which the lanes hold two each.
@@ -20,7 +22,7 @@ pub fn rows(registers: &[&PerLane<u32>], n: usize, bits: u32) -> Vec<u32> {
         for (number, [even, odd]) in registers.as_chunks().0.iter().enumerate() {
             for row in 0..ROWS {
                 let (even, odd) = (lanes(even, row), lanes(odd, row));
-                let to = of_row(&mut elements, n, number, row);
+                let to = &mut elements[place(n, number, row)];
                 for pair in 0..PAIRS {
                     (to[2 * pair], to[2 * pair + 1]) = (even[pair], odd[pair]);
                 }
@@ -30,7 +32,7 @@ pub fn rows(registers: &[&PerLane<u32>], n: usize, bits: u32) -> Vec<u32> {
         for (number, halves) in registers.iter().enumerate() {
             for row in 0..ROWS {
                 let halves = lanes(halves, row);
-                let to = of_row(&mut elements, n, number, row);
+                let to = &mut elements[place(n, number, row)];
                 for pair in 0..PAIRS {
                     (to[2 * pair], to[2 * pair + 1]) = (halves[pair] & 0xffff, halves[pair] >> 16);
                 }
@@ -41,13 +43,13 @@ pub fn rows(registers: &[&PerLane<u32>], n: usize, bits: u32) -> Vec<u32> {
 }
 
 /// The registers for elements, which are in rows of `n`.
-pub fn registers(elements: &mut [u32], n: usize, bits: u32) -> Vec<PerLane<u32>> {
+pub fn registers(elements: &[u32], n: usize, bits: u32) -> Vec<PerLane<u32>> {
     let numbers = 2 * n / COLUMNS;
     let mut registers = vec![[0; LANES]; numbers * if bits == 32 { 2 } else { 1 }];
     if bits == 32 {
         for (number, [even, odd]) in registers.as_chunks_mut().0.iter_mut().enumerate() {
             for row in 0..ROWS {
-                let from = of_row(elements, n, number, row);
+                let from = &elements[place(n, number, row)];
                 let (even, odd) = (lanes_mut(even, row), lanes_mut(odd, row));
                 for pair in 0..PAIRS {
                     (even[pair], odd[pair]) = (from[2 * pair], from[2 * pair + 1]);
@@ -57,7 +59,7 @@ pub fn registers(elements: &mut [u32], n: usize, bits: u32) -> Vec<PerLane<u32>>
     } else {
         for (number, halves) in registers.iter_mut().enumerate() {
             for row in 0..ROWS {
-                let from = of_row(elements, n, number, row);
+                let from = &elements[place(n, number, row)];
                 let halves = lanes_mut(halves, row);
                 for pair in 0..PAIRS {
                     halves[pair] = from[2 * pair] | from[2 * pair + 1] << 16;
@@ -79,11 +81,11 @@ fn lanes_mut(register: &mut PerLane<u32>, row: usize) -> &mut [u32; PAIRS] {
     &mut register.as_chunks_mut().0[row]
 }
 
-/// The eight elements of a row in the registers or the register of this number.
+/// Where the eight elements of a row are that lie in the registers or the register of this number.
 #[inline(always)]
-fn of_row(elements: &mut [u32], n: usize, number: usize, row: usize) -> &mut [u32; COLUMNS] {
+fn place(n: usize, number: usize, row: usize) -> Range<usize> {
     let start = (number % 2 * ROWS + row) * n + number / 2 * COLUMNS;
-    &mut elements[start..start + COLUMNS].as_chunks_mut().0[0]
+    start..start + COLUMNS
 }
 
 #[cfg(test)]
@@ -101,8 +103,8 @@ mod tests {
     fn elements_lie_where_the_table_of_the_fragment_says() {
         for (n, ty) in [8, 24, 256].into_iter().flat_map(|n| [ScalarType::F32, ScalarType::F16].map(|ty| (n, ty))) {
             let table = ElementTable::of(&fragment(n, ty), 16);
-            let mut elements: Vec<u32> = (0..table.size as u32).collect();
-            let registers = registers(&mut elements, n as usize, table.bits);
+            let elements: Vec<u32> = (0..table.size as u32).collect();
+            let registers = registers(&elements, n as usize, table.bits);
             assert_eq!(registers.len() * table.per_register * LANES, table.index.len());
             for (number, positions) in table.index.chunks_exact(LANES).enumerate() {
                 let shift = (number % table.per_register) as u32 * table.bits;

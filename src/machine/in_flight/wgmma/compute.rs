@@ -45,8 +45,8 @@ pub fn results(wgmma: &Wgmma, values_of_d: &[&PerLane<u32>], registers: &Registe
         let sparsity = Sparsity::new(op.shape, a_type);
         sparse_rows(sparsity, (&wgmma.metadata, selector), product, &mut b)
     });
-    let mut d = multiply(sources.prepared.simd, product, Operands { a: &a, b: &b, c: &c, sparse_rows: sparse_rows.as_deref() });
-    accumulators::registers(&mut d, n, d_bits)
+    let d = multiply(sources.prepared.simd, product, Operands { a: &a, b: &b, c: &c, sparse_rows: sparse_rows.as_deref() });
+    accumulators::registers(&d, n, d_bits)
 }
 
 /// The values of an operand of 32 bits.

@@ -5,13 +5,13 @@ use super::block::Sums;
 use super::factors::{Row, RowFactors, Unpack};
 
 /// The elements of A as significands and exponents, in row-major order.
-pub struct RowNumbers {
+struct RowNumbers {
     significands: Vec<i32>,
     exponents: Vec<i32>,
 }
 
 /// Numbers in N adjacent columns, row by row.
-pub struct ColumnNumbers<const N: usize> {
+struct ColumnNumbers<const N: usize> {
     significands: Vec<[i32; N]>,
     exponents: Vec<[i32; N]>,
 }
@@ -19,7 +19,7 @@ pub struct ColumnNumbers<const N: usize> {
 impl RowNumbers {
     /// The numbers of A.
     #[inline(always)]
-    pub fn new(a: &RowFactors, unpack: Unpack) -> Self {
+    fn new(a: &RowFactors, unpack: Unpack) -> Self {
         let (mut significands, mut exponents) = (vec![0; a.bits.len()], vec![ZERO; a.bits.len()]);
         unpack.numbers(&a.bits, &mut significands, &mut exponents);
         Self { significands, exponents }
@@ -38,7 +38,7 @@ impl RowNumbers {
 impl<const N: usize> ColumnNumbers<N> {
     /// The numbers that are encoded in `bits`.
     #[inline(always)]
-    pub fn new(unpack: Unpack, bits: &[[u32; N]]) -> Self {
+    fn new(unpack: Unpack, bits: &[[u32; N]]) -> Self {
         let (mut significands, mut exponents) = (vec![[0; N]; bits.len()], vec![[ZERO; N]; bits.len()]);
         unpack.numbers(bits.as_flattened(), significands.as_flattened_mut(), exponents.as_flattened_mut());
         Self { significands, exponents }

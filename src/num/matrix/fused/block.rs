@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use super::super::accumulator::Accumulator;
 use super::super::element::ZERO;
+use super::super::product::{Product, Rule};
 use super::any_exponents;
 use super::factors::{ColumnFactors, Row, RowFactors, SPECIAL, Unpack, power_of_two};
 use super::round;
@@ -28,9 +29,9 @@ pub struct Sums {
     /// Fraction bits below the greatest exponent, to which terms are truncated.
     pub aligned_bits: i32,
     /// Fraction bits of an `f32` result.
-    pub fraction: u32,
+    fraction: u32,
     /// Type of the sums and of their initial values.
-    pub ty: Accumulator,
+    ty: Accumulator,
     /// The decoders for elements of A and of B.
     pub factors: [Unpack; 2],
 }
@@ -172,6 +173,13 @@ fn is_special(top: i16) -> bool {
 }
 
 impl Sums {
+    /// The sums of type `ty` of a product.
+    #[inline(always)]
+    pub fn of(product: &Product, ty: Accumulator) -> Self {
+        let (aligned_bits, fraction) = if product.rule == Rule::Fused13Bits { (13, 13) } else { (25, 23) };
+        Self { aligned_bits, fraction, ty, factors: [product.a, product.b].map(Unpack::new) }
+    }
+
     /// The format of the sums.
     #[inline(always)]
     pub fn format(self) -> Format {

@@ -11,6 +11,7 @@ use crate::num::exact::Format;
 /// The elements of A whose products one sum adds, in row-major order.
 #[derive(Default)]
 pub struct RowFactors {
+    /// The encoded elements.
     pub bits: Vec<u32>,
     exponents: Vec<i16>,
     values: Vec<f32>,
@@ -79,7 +80,7 @@ impl RowFactors {
         values.resize(bits.len(), 0.0);
         let unpack = Unpack::new(product.a);
         let greatest = unpack.unpack(bits, exponents, values);
-        (*highest, *scale) = (greatest, if unpack.has_large_exponents() { scaled(values, greatest, LEAST_OF_A) } else { 0 });
+        (*highest, *scale) = (greatest, unpack.scale(values, greatest, LEAST_OF_A));
         let zero_row = (operands.b.len() / product.n) as u16;
         rows.clear();
         match operands.sparse_rows {
@@ -137,7 +138,7 @@ impl<const N: usize> ColumnFactors<N> {
     #[inline(always)]
     pub fn unpack_b(&mut self, unpack: Unpack, b: &[u32], columns: Range<usize>) {
         self.unpack(unpack, b, columns, 1);
-        self.scale = if unpack.has_large_exponents() { scaled(self.values.as_flattened_mut(), self.highest, LEAST_OF_B) } else { 0 };
+        self.scale = unpack.scale(self.values.as_flattened_mut(), self.highest, LEAST_OF_B);
     }
 
     /// Unpacks the first N of the `columns` of C, which ends with the last of them.
@@ -174,12 +175,6 @@ impl Unpack {
         Unpack { format, unused_bits: 0 }
     }
 
-    /// True if products of elements may have exponents beyond those of `f32`.
-    #[inline(always)]
-    fn has_large_exponents(self) -> bool {
-        self.format.exponent >= Format::F32.exponent
-    }
-
     /// The number that is encoded in `bits`.
     #[inline(always)]
     pub fn number(self, bits: u32) -> Number {
@@ -206,20 +201,21 @@ impl Unpack {
         }
         highest
     }
-}
 
-/// Multiplies the values of elements by a power of two, so that the greatest of them, which has the exponent `highest`, has at least the
-/// exponent `least`: then few products underflow. Returns the power by which they are divided.
-#[inline(always)]
-fn scaled(values: &mut [f32], highest: i32, least: i32) -> i32 {
-    if highest <= ZERO || highest >= least {
-        return 0;
+    /// If products of elements may have exponents beyond those of `f32`, multiplies the values by a power of two, so that the greatest of
+    /// them, which has the exponent `highest`, has at least the exponent `least`: then few products underflow. Returns the power by which
+    /// the values are divided.
+    #[inline(always)]
+    fn scale(self, values: &mut [f32], highest: i32, least: i32) -> i32 {
+        if self.format.exponent < Format::F32.exponent || highest <= ZERO || highest >= least {
+            return 0;
+        }
+        let power = (least - highest).min(127);
+        for value in values {
+            *value *= power_of_two(power);
+        }
+        -power
     }
-    let power = (least - highest).min(127);
-    for value in values {
-        *value *= power_of_two(power);
-    }
-    -power
 }
 
 /// 2^`exponent`, or the nearest power of two that is normal.

@@ -27,7 +27,7 @@ use super::accumulator::{Accumulator, nearest, value};
 use super::element::{Element, widened};
 use super::product::{LANES, Operands, Product, Rule};
 use block::{Block, Sums};
-use factors::{RowFactors, Unpack};
+use factors::RowFactors;
 pub use truncation::{Cast, Truncation};
 
 /// The working arrays.
@@ -125,8 +125,7 @@ fn add_products<T: Truncation>(truncation: T, product: &Product, operands: Opera
 
 #[inline(always)]
 fn add_in_steps<T: Truncation>(truncation: T, product: &Product, operands: Operands<'_>, ty: Accumulator, sums: &mut [u32]) {
-    let (aligned_bits, fraction) = if product.rule == Rule::Fused13Bits { (13, 13) } else { (25, 23) };
-    let as_sums = Sums { aligned_bits, fraction, ty, factors: [product.a, product.b].map(Unpack::new) };
+    let as_sums = Sums::of(product, ty);
     let mut work = WORK.take().unwrap_or_default();
     let Work { a, wide, narrow } = &mut *work;
     let with_wide = product.n / WIDE * WIDE;
@@ -152,53 +151,42 @@ fn steps(product: &Product) -> impl Iterator<Item = Range<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::Random;
 
-    /// Numbers that look random.
-    struct Random(u64);
-
-    impl Random {
-        fn next(&mut self) -> u32 {
-            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (self.0 >> 32) as u32
-        }
-
-        /// Elements of `bits` bits with a fraction of `fraction` bits: any, near 1, tiny, huge, or with zeros and infinities among them.
-        fn elements(&mut self, count: usize, mode: u32, (bits, fraction): (u32, u32)) -> Vec<u32> {
-            let all = u32::MAX >> (32 - bits);
-            let sign = 1 << (bits - 1);
-            let one = (all >> 2) & !((1 << fraction) - 1);
-            let element = |random: u32| match mode {
-                0 => random & all,
-                1 => one ^ (random & (sign | ((4 << fraction) - 1))),
-                2 => random & (sign | ((4 << fraction) - 1)),
-                3 => (all >> 1) ^ (random & (sign | ((4 << fraction) - 1))),
-                _ if random.is_multiple_of(7) => 0,
-                _ if random.is_multiple_of(11) => ((all >> 1) & !((1 << fraction) - 1)) | (random & sign),
-                _ => one ^ (random & (sign | ((2 << fraction) - 1))),
-            };
-            (0..count).map(|_| element(self.next())).collect()
-        }
+    /// Elements of `bits` bits with a fraction of `fraction` bits: any, near 1, tiny, huge, or with zeros and infinities among them.
+    fn elements(random: &mut Random, count: usize, mode: u32, (bits, fraction): (u32, u32)) -> Vec<u32> {
+        let all = u32::MAX >> (32 - bits);
+        let sign = 1 << (bits - 1);
+        let one = (all >> 2) & !((1 << fraction) - 1);
+        let element = |random: u32| match mode {
+            0 => random & all,
+            1 => one ^ (random & (sign | ((4 << fraction) - 1))),
+            2 => random & (sign | ((4 << fraction) - 1)),
+            3 => (all >> 1) ^ (random & (sign | ((4 << fraction) - 1))),
+            _ if random.is_multiple_of(7) => 0,
+            _ if random.is_multiple_of(11) => ((all >> 1) & !((1 << fraction) - 1)) | (random & sign),
+            _ => one ^ (random & (sign | ((2 << fraction) - 1))),
+        };
+        (0..count).map(|_| element(random.draw(1 << 32) as u32)).collect()
     }
 
     #[test]
     fn sums_of_floats_are_those_of_significands() {
         let types = [(Element::F16, (16, 10)), (Element::Bf16, (16, 7)), (Element::Tf32, (32, 23)), (Element::E5m2, (8, 2))];
-        let (mut random, mut specials) = (Random(1), 0);
+        let (mut random, mut specials) = (Random::new(1), 0);
         let modes = (0..5).flat_map(|of_a| (0..5).flat_map(move |of_b| (0..5).map(move |of_c| [of_a, of_b, of_c])));
         for ([of_a, of_b, of_c], (element, form)) in modes.flat_map(|modes| types.map(|ty| (modes, ty))) {
             let rule = if element == Element::E5m2 { Rule::Fused13Bits } else { Rule::Fused };
             let (m, n, k, ty) = (3, 40, 8, Accumulator::F32);
             let product = Product { m, n, k, a: element, b: element, c: ty, d: ty, rule };
-            let [a, b] = [(m * k, of_a), (k * n, of_b)].map(|(count, mode)| random.elements(count, mode, form));
-            let c = random.elements(m * n, of_c, (32, 23));
+            let [a, b] = [(m * k, of_a), (k * n, of_b)].map(|(count, mode)| elements(&mut random, count, mode, form));
+            let c = elements(&mut random, m * n, of_c, (32, 23));
             let found = multiply(Cast, &product, Operands { a: &a, b: &b, c: &c, sparse_rows: None });
-            let (aligned_bits, fraction) = if rule == Rule::Fused13Bits { (13, 13) } else { (25, 23) };
-            let sums = Sums { aligned_bits, fraction, ty, factors: [Unpack::new(element); 2] };
             let mut rows = RowFactors::default();
             rows.unpack(&product, Operands { a: &a, b: &b, c: &c, sparse_rows: None }, 0..k);
             let mut wanted = c.clone();
             for first in (0..n).step_by(LANES) {
-                Block::<LANES>::default().add_from_significands(sums, &rows, (&b, &mut wanted), first..n);
+                Block::<LANES>::default().add_from_significands(Sums::of(&product, ty), &rows, (&b, &mut wanted), first..n);
             }
             assert_eq!(found, wanted, "{element:?}, {:?}", [of_a, of_b, of_c]);
             specials += wanted.iter().filter(|bits| **bits & 0x7f80_0000 == 0x7f80_0000).count();

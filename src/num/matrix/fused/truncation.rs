@@ -25,14 +25,10 @@ impl Truncation for Cast {
 impl Truncation for pulp::x86::V3 {
     #[inline(always)]
     fn truncated<const N: usize>(self, values: &[f32; N]) -> [i32; N] {
+        const { assert!(N.is_multiple_of(8), "the numbers fill vectors") };
         let mut integers = [0; N];
-        let (eights, rest) = values.as_chunks::<8>();
-        let (to, to_rest) = integers.as_chunks_mut::<8>();
-        for (to, eight) in to.iter_mut().zip(eights) {
+        for (to, eight) in integers.as_chunks_mut::<8>().0.iter_mut().zip(values.as_chunks::<8>().0) {
             *to = pulp::cast(self.avx._mm256_cvttps_epi32(pulp::cast(*eight)));
-        }
-        for (to, value) in to_rest.iter_mut().zip(rest) {
-            *to = *value as i32;
         }
         integers
     }
