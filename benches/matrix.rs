@@ -94,7 +94,7 @@ fn warpgroup_operands() -> [Vec<u32>; 3] {
 fn multiply_warpgroup([a, b, c]: &mut [Vec<u32>; 3]) {
     let (element, sum) = (Element::F16, Accumulator::F32);
     let product = Product { m: 64, n: 256, k: 16, a: element, b: element, c: sum, d: sum, rule: Rule::Fused };
-    *c = multiply(pulp::Arch::new(), &product, Operands { a, b, c, sparse_rows: None });
+    *c = multiply(pulp::Arch::new(), &product, Operands { a, b, sparse_rows: None }, std::mem::take(c));
 }
 
 /// Writes a module and the file that launches its kernel with a block of `threads` threads; returns the path.

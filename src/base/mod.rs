@@ -12,6 +12,7 @@ mod ranges;
 mod read;
 pub mod save;
 mod shard;
+pub(crate) mod shuffle;
 mod source;
 mod source_paths;
 mod time;

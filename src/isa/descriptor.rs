@@ -48,6 +48,8 @@ pub struct MatrixDescriptor {
     pub base_offset: u8,
     /// The swizzle.
     pub swizzle: Swizzle,
+    /// Bytes of the swizzle's span; without swizzle, of a chunk.
+    span: u32,
 }
 
 impl MatrixDescriptor {
@@ -63,7 +65,8 @@ impl MatrixDescriptor {
             2 => Swizzle::B64,
             _ => Swizzle::B32,
         };
-        Self { bits, start: field(0), leading: field(16), stride: field(32), base_offset: (bits >> 49 & 7) as u8, swizzle }
+        let (base_offset, span) = ((bits >> 49 & 7) as u8, swizzle.span().unwrap_or(CHUNK));
+        Self { bits, start: field(0), leading: field(16), stride: field(32), base_offset, swizzle, span }
     }
 
     /// The reserved bits that are set.
@@ -74,8 +77,8 @@ impl MatrixDescriptor {
     /// The swizzled address of the byte that is at `address` without the swizzle.
     #[inline(always)]
     fn apply_swizzle(self, address: u32) -> u32 {
-        let row = u64::from(address).wrapping_sub(u64::from(self.base_offset) * 128);
-        address ^ (self.swizzle.apply(row) ^ row) as u32
+        let row = address.wrapping_sub(u32::from(self.base_offset) * 128) >> 7;
+        address ^ ((row & (self.span / CHUNK - 1)) * CHUNK)
     }
 
     /// Address of byte `byte` along K of index `x`, in K-major order.
@@ -86,7 +89,7 @@ impl MatrixDescriptor {
 
     #[inline(always)]
     fn k_major_unswizzled(self, x: u32, byte: u32) -> u32 {
-        let span = self.swizzle.span().unwrap_or(CHUNK);
+        let span = self.span;
         // A span is a power of two.
         let (spans, within) = (byte >> span.ilog2(), byte & (span - 1));
         self.start + x / 8 * self.stride + x % 8 * span + spans * self.leading + within
@@ -100,7 +103,7 @@ impl MatrixDescriptor {
 
     #[inline(always)]
     fn mn_major_unswizzled(self, x: u32, k: u32) -> u32 {
-        let span = self.swizzle.span().unwrap_or(CHUNK);
+        let span = self.span;
         let (across, down) = if self.swizzle == Swizzle::None { (self.stride, self.leading) } else { (self.leading, self.stride) };
         let row = span / 2;
         self.start + x / row * across + k % 8 * span + k / 8 * down + x % row * 2

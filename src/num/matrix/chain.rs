@@ -5,10 +5,9 @@ use super::product::{Operands, Product};
 use crate::num::half::F16;
 use crate::num::{Mode, Rounding, float};
 
-/// D of `mma.m8n8k4` of `f16`, as the routine that emulates it computes it.
+/// D of `mma.m8n8k4` of `f16` in the place of C, as the routine that emulates it computes it.
 #[inline(always)]
-pub fn multiply(product: &Product, operands: Operands<'_>) -> Vec<u32> {
-    let mut d = operands.c.to_vec();
+pub fn multiply(product: &Product, operands: Operands<'_>, mut d: Vec<u32>) -> Vec<u32> {
     for (index, d) in d.iter_mut().enumerate() {
         let (row, column) = (index / product.n, index % product.n);
         let a = |k: usize| F16(operands.a[row * product.k + k] as u16).to_f32();

@@ -2,10 +2,9 @@
 
 use super::product::{LANES, Operands, Product, Rule};
 
-/// D, computed by the product's rule.
+/// D in the place of C, computed by the product's rule.
 #[inline(always)]
-pub fn multiply(product: &Product, operands: Operands<'_>) -> Vec<u32> {
-    let mut d = operands.c.to_vec();
+pub fn multiply(product: &Product, operands: Operands<'_>, mut d: Vec<u32>) -> Vec<u32> {
     match product.rule {
         Rule::Integer { saturate: true } => fill(product, operands, &mut d, i32::wrapping_mul, i32::saturating_add),
         Rule::Xor => fill(product, operands, &mut d, |a, b| (a ^ b).count_ones() as i32, i32::wrapping_add),
@@ -15,7 +14,7 @@ pub fn multiply(product: &Product, operands: Operands<'_>) -> Vec<u32> {
     d
 }
 
-/// D = C `plus` the sum of A `times` B. The sum fits in 32 bits for every shape.
+/// D, at first C, becomes C `plus` the sum of A `times` B. The sum fits in 32 bits for every shape.
 #[inline(always)]
 fn fill(product: &Product, operands: Operands<'_>, d: &mut [u32], times: impl Fn(i32, i32) -> i32, plus: impl Fn(i32, i32) -> i32) {
     let (n, k) = (product.n, product.k);
@@ -35,8 +34,8 @@ fn fill(product: &Product, operands: Operands<'_>, d: &mut [u32], times: impl Fn
                 }
             }
             let indices = row * n + first..row * n + first + LANES;
-            for ((d, c), sum) in d[indices.clone()].iter_mut().zip(&operands.c[indices]).zip(sum) {
-                *d = plus(*c as i32, sum) as u32;
+            for (d, sum) in d[indices].iter_mut().zip(sum) {
+                *d = plus(*d as i32, sum) as u32;
             }
         }
     }

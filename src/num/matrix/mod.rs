@@ -27,18 +27,19 @@ pub use chain::multiply_f64;
 pub use element::Element;
 pub use product::{LANES, Operands, Product, Rule};
 
-/// D, in row-major order. A row of B that `sparse_rows` refers to and that does not exist is taken as zeros.
-pub fn multiply(simd: pulp::Arch, product: &Product, operands: Operands<'_>) -> Vec<u32> {
+/// D from C, both M rows of N elements. A row of B that `sparse_rows` refers to and that does not exist is taken as zeros.
+pub fn multiply(simd: pulp::Arch, product: &Product, operands: Operands<'_>, c: Vec<u32>) -> Vec<u32> {
     match simd {
         #[cfg(target_arch = "x86_64")]
-        pulp::Arch::V3(simd) => pulp::Simd::vectorize(simd, Multiply { product, operands, truncation: simd }),
-        _ => simd.dispatch(Multiply { product, operands, truncation: Cast }),
+        pulp::Arch::V3(simd) => pulp::Simd::vectorize(simd, Multiply { product, operands, c, truncation: simd }),
+        _ => simd.dispatch(Multiply { product, operands, c, truncation: Cast }),
     }
 }
 
 struct Multiply<'a, T> {
     product: &'a Product,
     operands: Operands<'a>,
+    c: Vec<u32>,
     truncation: T,
 }
 
@@ -47,11 +48,13 @@ impl<T: Truncation> pulp::WithSimd for Multiply<'_, T> {
 
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _simd: S) -> Vec<u32> {
-        let Self { product, operands, truncation } = self;
+        let Self { product, operands, c, truncation } = self;
         match product.rule {
-            Rule::Fused | Rule::FusedHalves | Rule::Fused13Bits | Rule::ConvertedToHalves => fused::multiply(truncation, product, operands),
-            Rule::Chain => chain::multiply(product, operands),
-            Rule::Integer { .. } | Rule::Xor | Rule::And => integer::multiply(product, operands),
+            Rule::Fused | Rule::FusedHalves | Rule::Fused13Bits | Rule::ConvertedToHalves => {
+                fused::multiply(truncation, product, operands, c)
+            }
+            Rule::Chain => chain::multiply(product, operands, c),
+            Rule::Integer { .. } | Rule::Xor | Rule::And => integer::multiply(product, operands, c),
         }
     }
 }

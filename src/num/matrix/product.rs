@@ -52,15 +52,13 @@ pub struct Product {
     pub rule: Rule,
 }
 
-/// The matrices, in row-major order.
+/// The matrices that are multiplied, in row-major order.
 #[derive(Clone, Copy, Debug)]
 pub struct Operands<'a> {
     /// M rows of K elements.
     pub a: &'a [u32],
     /// Rows of N elements: K of them, or more if A is sparse.
     pub b: &'a [u32],
-    /// M rows of N elements.
-    pub c: &'a [u32],
     /// For a sparse A: the row of `b` that each element of `a` multiplies.
     pub sparse_rows: Option<&'a [u16]>,
 }

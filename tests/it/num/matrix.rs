@@ -51,7 +51,7 @@ fn product(rule: &str, types: &str, k: usize) -> Product {
 fn row_times_columns(product: &Product, a: &[u64], b: &[u64], c: u64) -> Vec<u32> {
     let a: Vec<u32> = a.iter().map(|&bits| bits as u32).collect();
     let b: Vec<u32> = b.iter().flat_map(|&bits| [bits as u32; LANES]).collect();
-    multiply(pulp::Arch::new(), product, Operands { a: &a, b: &b, c: &[c as u32; LANES], sparse_rows: None })
+    multiply(pulp::Arch::new(), product, Operands { a: &a, b: &b, sparse_rows: None }, vec![c as u32; LANES])
 }
 
 #[test]
@@ -80,8 +80,8 @@ fn vector_units_change_nothing() {
     let product = product("fused", "f32.bf16.bf16.f32", 16);
     let (a, b): (Vec<u32>, Vec<u32>) =
         ((0..16).map(|i| (i * 0x1357) & 0xffff).collect(), (0..128).map(|i| (i * 0x2461) & 0xffff).collect());
-    let operands = Operands { a: &a, b: &b, c: &[0x3f80_0000; LANES], sparse_rows: None };
-    assert_eq!(multiply(pulp::Arch::new(), &product, operands), multiply(pulp::Arch::Scalar, &product, operands));
+    let d = |arch| multiply(arch, &product, Operands { a: &a, b: &b, sparse_rows: None }, vec![0x3f80_0000; LANES]);
+    assert_eq!(d(pulp::Arch::new()), d(pulp::Arch::Scalar));
 }
 
 const BYTES: Product = Product {
@@ -127,7 +127,8 @@ fn what_a_sparse_row_does_not_keep_has_no_effect() {
     let product = product("fused", "f32.f16.f16.f32", 2);
     let b: Vec<u32> = [0x7c00, 0x4000, 0x7e00, 0x4200].into_iter().flat_map(|bits| [bits; LANES]).collect();
     let multiply = |kept: &[u16]| {
-        multiply(pulp::Arch::new(), &product, Operands { a: &[0x3c00, 0x3c00], b: &b, c: &[0; LANES], sparse_rows: Some(kept) })[0]
+        let operands = Operands { a: &[0x3c00, 0x3c00], b: &b, sparse_rows: Some(kept) };
+        multiply(pulp::Arch::new(), &product, operands, vec![0; LANES])[0]
     };
     assert_eq!(multiply(&[1, 3]), 5.0f32.to_bits());
     assert_eq!(multiply(&[0, 1]), f32::INFINITY.to_bits());

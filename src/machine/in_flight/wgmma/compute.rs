@@ -1,16 +1,20 @@
 //! One warp's part of a `wgmma.mma_async`: its operands are gathered from registers and shared memory, multiplied, and scattered
 //! to the accumulators.
 
-use super::{accumulators, tiles};
-use crate::isa::{ScalarType, Sparsity};
+use super::tiles;
+use crate::isa::{ScalarType, SharedTile, Sparsity};
 use crate::machine::state::in_flight::wgmma::Wgmma;
 use crate::machine::state::lanes::{LANES, PerLane};
 use crate::machine::state::memory::Pages;
 use crate::machine::state::prepared::{Immediates, PreparedLaunch};
 use crate::machine::state::registers::{FrameBase, Registers};
-use crate::machine::state::tables::matrix::{ElementTable, sparse_rows};
-use crate::num::matrix::{Operands, multiply};
+use crate::machine::state::tables::matrix::sparse_rows;
+use crate::machine::state::tables::pairs;
+use crate::num::matrix::{Operands, Product, multiply};
 use crate::program::{Program, Src, SrcKind, WgmmaA};
+
+/// The columns of D that are computed together: what belongs to them stays in the nearest cache.
+const COLUMNS: usize = 32;
 
 /// The sources of a multiplication except registers.
 pub struct WgmmaSources<'a> {
@@ -33,20 +37,35 @@ pub fn results(wgmma: &Wgmma, values_of_d: &[&PerLane<u32>], registers: &Registe
         (WgmmaA::Shared(..), None) => Vec::new(),
         (WgmmaA::Registers(fragments), _) => {
             let values: Vec<_> = fragments.iter().map(|source| value(*source, wgmma.frame, registers, sources)).collect();
-            gather(&values.iter().collect::<Vec<_>>(), &table.a)
+            table.a.elements(&values.iter().collect::<Vec<_>>())
         }
     };
-    let mut b = tiles::by_k(wgmma.b, b_type.bits(), sources.shared);
     negate(&mut a, a_type, op.negate_a);
-    negate(&mut b, b_type, op.negate_b);
-    let (n, d_bits) = (product.n, table.d.bits);
-    let c = if wgmma.accumulates { accumulators::rows(values_of_d, n, d_bits) } else { vec![0; table.d.size] };
-    let sparse_rows = op.metadata.map(|(_, selector)| {
-        let sparsity = Sparsity::new(op.shape, a_type);
-        sparse_rows(sparsity, (&wgmma.metadata, selector), product, &mut b)
-    });
-    let d = multiply(sources.prepared.simd, product, Operands { a: &a, b: &b, c: &c, sparse_rows: sparse_rows.as_deref() });
-    accumulators::registers(&d, n, d_bits)
+    let d_bits = table.d.bits;
+    let mut results = vec![[0; LANES]; values_of_d.len()];
+    let (mut c, mut first) = (Vec::new(), 0);
+    while first < product.n {
+        let part = Product { n: (product.n - first).min(if op.metadata.is_none() { COLUMNS } else { product.n }), ..*product };
+        let tile = SharedTile { first: wgmma.b.first + first as u32, count: part.n as u32, ..wgmma.b };
+        let mut b = tiles::by_k(tile, b_type.bits(), sources.shared);
+        negate(&mut b, b_type, op.negate_b);
+        let sparse_rows = op.metadata.map(|(_, selector)| {
+            let sparsity = Sparsity::new(op.shape, a_type);
+            sparse_rows(sparsity, (&wgmma.metadata, selector), &part, &mut b)
+        });
+        let registers = pairs::of_columns(first..first + part.n, d_bits);
+        if wgmma.accumulates {
+            pairs::rows(&values_of_d[registers.clone()], part.n, d_bits, &mut c);
+        } else {
+            c.clear();
+            c.resize(part.m * part.n, 0);
+        }
+        let operands = Operands { a: &a, b: &b, sparse_rows: sparse_rows.as_deref() };
+        c = multiply(sources.prepared.simd, &part, operands, c);
+        pairs::set_registers(&c, part.n, d_bits, &mut results[registers]);
+        first += part.n;
+    }
+    results
 }
 
 /// The values of an operand of 32 bits.
@@ -57,20 +76,6 @@ fn value(source: Src, frame: FrameBase, registers: &Registers, sources: &WgmmaSo
         SrcKind::Special(_) => None,
     };
     value.copied().unwrap_or([0; LANES])
-}
-
-/// The elements in registers, row by row.
-fn gather(registers: &[&PerLane<u32>], table: &ElementTable) -> Vec<u32> {
-    let mut elements = vec![0; table.size];
-    let mask = u32::MAX >> (32 - table.bits);
-    for (number, positions) in table.index.as_chunks::<LANES>().0.iter().enumerate() {
-        let Some(words) = registers.get(number / table.per_register) else { continue };
-        let shift = (number % table.per_register) as u32 * table.bits;
-        for (position, word) in positions.iter().zip(words.iter()) {
-            elements[usize::from(*position)] = *word >> shift & mask;
-        }
-    }
-    elements
 }
 
 /// Flips the signs of elements.

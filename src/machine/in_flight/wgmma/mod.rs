@@ -15,7 +15,6 @@
 //!
 //! Descriptors, `scale-d` and metadata are read at issue.
 
-mod accumulators;
 pub(in crate::machine) mod compute;
 mod ending;
 mod tiles;

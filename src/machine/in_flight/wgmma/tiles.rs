@@ -1,5 +1,6 @@
 //! The elements of operands in shared memory.
 
+use crate::base::shuffle;
 use crate::isa::{CHUNK, Major, SharedTile};
 use crate::machine::state::memory::{PAGE_BYTES, Pages};
 
@@ -22,6 +23,9 @@ enum ElementOrder {
 
 fn elements(tile: SharedTile, bits: u32, order: ElementOrder, shared: &Pages) -> Vec<u32> {
     let bytes = bytes(tile, shared);
+    if let (Major::K, ElementOrder::ByK, 16) = (tile.major, order, bits) {
+        return transposed_halves(&bytes, (tile.bytes / CHUNK) as usize);
+    }
     match bits {
         8 => ordered(tile, order, &bytes, |[byte]: &[u8; 1]| u32::from(*byte)),
         16 => ordered(tile, order, &bytes, |half: &[u8; 2]| u32::from(u16::from_le_bytes(*half))),
@@ -33,12 +37,19 @@ fn elements(tile: SharedTile, bits: u32, order: ElementOrder, shared: &Pages) ->
 fn bytes(tile: SharedTile, shared: &Pages) -> Vec<u8> {
     const BYTES: usize = CHUNK as usize;
     let mut bytes = vec![0; tile.count as usize * tile.bytes as usize];
-    let mut at = 0;
+    let mut to = bytes.as_chunks_mut::<BYTES>().0.iter_mut();
+    let mut last = None;
     tile.for_each_chunk(|chunk| {
         // A chunk is in one page, as its address is a multiple of its size.
-        let (page, offset) = (shared.page(u64::from(chunk.address)), chunk.address as usize % PAGE_BYTES);
-        bytes[at..at + BYTES].copy_from_slice(&page[offset..offset + BYTES]);
-        at += BYTES;
+        let (in_page, offset) = (chunk.address as usize / PAGE_BYTES, chunk.address as usize % PAGE_BYTES);
+        let page = match last {
+            Some((number, page)) if number == in_page => page,
+            _ => shared.page(u64::from(chunk.address)),
+        };
+        last = Some((in_page, page));
+        if let Some(to) = to.next() {
+            to.copy_from_slice(&page[offset..offset + BYTES]);
+        }
     });
     bytes
 }
@@ -59,6 +70,33 @@ fn ordered<const N: usize>(tile: SharedTile, order: ElementOrder, bytes: &[u8], 
         }
     }
 }
+
+/// The columns of a matrix of halves, with rows of `width` chunks, in groups of eight rows.
+fn transposed_halves(bytes: &[u8], width: usize) -> Vec<u32> {
+    let (chunks, _) = bytes.as_chunks::<{ CHUNK as usize }>();
+    let rows = chunks.len() / width;
+    let mut columns = vec![0; rows * width * SQUARE];
+    for (group, of_rows) in chunks.chunks_exact(SQUARE * width).enumerate() {
+        for first in 0..width {
+            let halves = |chunk: &[u8; CHUNK as usize]| {
+                let mut halves = [0; SQUARE];
+                for (half, bytes) in halves.iter_mut().zip(chunk.as_chunks().0) {
+                    *half = u16::from_le_bytes(*bytes);
+                }
+                halves
+            };
+            let square = std::array::from_fn(|row| halves(&of_rows[row * width + first]));
+            for (column, elements) in shuffle::columns(square).iter().enumerate() {
+                let start = (first * SQUARE + column) * rows + group * SQUARE;
+                columns[start..start + SQUARE].copy_from_slice(elements);
+            }
+        }
+    }
+    columns
+}
+
+/// The halves in a chunk, and rows that are transposed together.
+const SQUARE: usize = 8;
 
 /// The columns of a matrix with rows of `width` elements.
 fn transposed<const N: usize>(matrix: &[[u8; N]], width: usize, element: impl Fn(&[u8; N]) -> u32) -> Vec<u32> {

@@ -2,6 +2,7 @@
 
 use crate::isa::{FactorInB, Fragment, Layout, Matrix, MatrixFamily, ScalarType, Sparsity};
 use crate::machine::state::lanes::{LANES, PerLane};
+use crate::machine::state::tables::pairs;
 use crate::num::{self, matrix::Accumulator, matrix::Element, matrix::Product, matrix::Rule};
 use crate::program::{MatrixId, MatrixOp, MultiplyKind, MultiplyMode, Program};
 
@@ -46,6 +47,8 @@ pub struct ElementTable {
     pub bits: u32,
     /// Elements of all tiles of the matrix.
     pub size: usize,
+    /// The columns, if the lanes hold [`pairs`] of them.
+    columns_of_pairs: Option<usize>,
 }
 
 impl MatrixTables {
@@ -108,7 +111,47 @@ impl ElementTable {
         let index: Vec<u16> = positions.map(|at| ((at.tile * rows + at.row) * columns + at.column) as u16).collect();
         let tiles = layout.as_ref().map_or(1, |layout| layout.extent()[0]);
         let size = (tiles * rows * columns) as usize;
-        Self { index, per_register: fragment.per_register() as usize, bits: fragment.ty.bits(), size }
+        let (per_register, bits, columns) = (fragment.per_register() as usize, fragment.ty.bits(), columns as usize);
+        let are_pairs = index.len() == size && size == 16 * columns && per_register * bits as usize == 32 && bits >= 16;
+        let is_pair = |(at, position): (usize, &u16)| usize::from(*position) == pairs::index(columns, at / LANES, at % LANES);
+        let columns_of_pairs = (are_pairs && index.iter().enumerate().all(is_pair)).then_some(columns);
+        Self { index, per_register, bits, size, columns_of_pairs }
+    }
+
+    /// The elements in registers, row by row. If several registers hold an element, the first is used.
+    pub fn elements(&self, registers: &[&PerLane<u32>]) -> Vec<u32> {
+        if let Some(columns) = self.columns_of_pairs {
+            let mut elements = Vec::new();
+            pairs::rows(registers, columns, self.bits, &mut elements);
+            return elements;
+        }
+        let mut elements = vec![0; self.size];
+        let mask = u32::MAX >> (32 - self.bits);
+        for (number, positions) in self.index.as_chunks::<LANES>().0.iter().enumerate().rev() {
+            let Some(words) = registers.get(number / self.per_register) else { continue };
+            let shift = (number % self.per_register) as u32 * self.bits;
+            for (position, word) in positions.iter().zip(words.iter()) {
+                elements[usize::from(*position)] = *word >> shift & mask;
+            }
+        }
+        elements
+    }
+
+    /// The registers that hold elements, which are row by row.
+    pub fn registers(&self, elements: &[u32]) -> Vec<PerLane<u32>> {
+        let positions = self.index.as_chunks::<LANES>().0;
+        let mut registers = vec![[0; LANES]; positions.len() / self.per_register];
+        if let Some(columns) = self.columns_of_pairs {
+            pairs::set_registers(elements, columns, self.bits, &mut registers);
+            return registers;
+        }
+        for (number, positions) in positions.iter().enumerate() {
+            let shift = (number % self.per_register) as u32 * self.bits;
+            for (position, word) in positions.iter().zip(&mut registers[number / self.per_register]) {
+                *word |= elements[usize::from(*position)] << shift;
+            }
+        }
+        registers
     }
 }
 

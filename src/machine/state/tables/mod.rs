@@ -2,5 +2,6 @@
 
 pub(in crate::machine) mod accumulators;
 pub(in crate::machine) mod matrix;
+pub(in crate::machine) mod pairs;
 pub(in crate::machine) mod straight;
 pub(in crate::machine) mod wgmma;

@@ -27,11 +27,11 @@ impl RowNumbers {
 
     /// The numbers of the row with this index, and the row of B that each multiplies.
     #[inline(always)]
-    fn row(&self, index: usize, row: Row<'_>) -> impl Iterator<Item = (Number, usize)> {
-        let k = row.rows.len();
+    fn row<'a>(&'a self, index: usize, row: Row<'a>) -> impl Iterator<Item = (Number, usize)> + use<'a> {
+        let k = row.values.len();
         let (significands, exponents) = (&self.significands[index * k..(index + 1) * k], &self.exponents[index * k..(index + 1) * k]);
         let numbers = significands.iter().zip(exponents).map(|(&significand, &exponent)| Number { significand, exponent });
-        numbers.zip(row.rows.iter().map(|row| usize::from(*row)))
+        numbers.enumerate().map(move |(element, number)| (number, row.row_of(element)))
     }
 }
 

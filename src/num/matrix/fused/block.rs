@@ -9,12 +9,13 @@ use std::ops::Range;
 
 use super::super::accumulator::Accumulator;
 use super::super::element::ZERO;
-use super::super::product::{Product, Rule};
+use super::super::product::{LANES, Product, Rule};
 use super::any_exponents;
-use super::factors::{ColumnFactors, Row, RowFactors, SPECIAL, Unpack, power_of_two};
+use super::factors::{Addends, Aligned, ColumnFactors, Row, RowFactors, SPECIAL, Unpack, power_of_two};
 use super::round;
 use super::special::special;
 use super::truncation::Truncation;
+use super::words;
 use crate::num::exact::Format;
 
 /// The greatest exponent of scaled products that are far from infinity.
@@ -29,33 +30,42 @@ pub struct Sums {
     /// Fraction bits below the greatest exponent, to which terms are truncated.
     pub aligned_bits: i32,
     /// Fraction bits of an `f32` result.
-    fraction: u32,
+    pub fraction: u32,
     /// Type of the sums and of their initial values.
-    ty: Accumulator,
+    pub ty: Accumulator,
     /// The decoders for elements of A and of B.
     pub factors: [Unpack; 2],
 }
 
 /// The working arrays for N columns.
-#[derive(Default)]
 pub struct Block<const N: usize> {
-    /// The rows of B, followed by a row of zeros for elements of a sparse A without a row of B.
+    /// The rows of B.
     b: ColumnFactors<N>,
     /// The rows of C.
-    c: ColumnFactors<N>,
+    c: Addends<N>,
     /// The greatest exponent of the terms of each sum.
-    tops: Vec<[i16; N]>,
+    tops: Aligned<[i16; N]>,
     /// The sums of the products, in units of the last bit to which terms are truncated.
-    products: Vec<[i32; N]>,
-    /// The elements of C in the same units.
-    addends: Vec<[i32; N]>,
+    products: Aligned<[i32; N]>,
     /// The exact values of D.
-    values: Vec<f64>,
+    values: Aligned<f64>,
     /// D, encoded.
-    results: Vec<[u32; N]>,
+    results: Aligned<[u32; N]>,
 }
 
 impl<const N: usize> Block<N> {
+    /// Without elements.
+    pub fn new() -> Self {
+        Self {
+            b: ColumnFactors::new(),
+            c: Addends::new(),
+            tops: Aligned::new(0),
+            products: Aligned::new(0),
+            values: Aligned::new(0),
+            results: Aligned::new(0),
+        }
+    }
+
     /// Adds the products of A and the first N of the `columns` of B to those of C. `columns` ends with the last column of the matrix.
     #[inline(always)]
     pub fn add<T: Truncation>(&mut self, truncation: T, sums: Sums, a: &RowFactors, (b, c): (&[u32], &mut [u32]), columns: Range<usize>) {
@@ -65,7 +75,7 @@ impl<const N: usize> Block<N> {
         } else {
             self.add_of_any_exponents(sums, a);
         }
-        self.finish(sums, a, c, columns);
+        self.put(sums, a, c, columns);
     }
 
     /// The same from significands only.
@@ -73,24 +83,22 @@ impl<const N: usize> Block<N> {
     pub fn add_from_significands(&mut self, sums: Sums, a: &RowFactors, (b, c): (&[u32], &mut [u32]), columns: Range<usize>) {
         self.unpack(sums, a, (b, c), columns.clone());
         self.add_of_any_exponents(sums, a);
-        self.finish(sums, a, c, columns);
+        self.put(sums, a, c, columns);
     }
 
     /// Unpacks B and C, and finds the greatest exponents.
     #[inline(always)]
     fn unpack(&mut self, sums: Sums, a: &RowFactors, (b, c): (&[u32], &[u32]), columns: Range<usize>) {
-        self.b.unpack_b(sums.factors[1], b, columns.clone());
-        self.c.unpack_c(Unpack::of(sums.format()), c, columns);
+        self.b.unpack(sums.factors[1], b, columns.clone());
+        self.c.unpack(Unpack::of(sums.format()), c, columns);
         self.find_tops(a);
     }
 
-    /// Encodes the values into columns of C.
+    /// Puts the results into columns of C.
     #[inline(always)]
-    fn finish(&mut self, sums: Sums, a: &RowFactors, c: &mut [u32], columns: Range<usize>) {
-        self.results.resize(self.tops.len(), [0; N]);
-        sums.encode(&self.values, self.results.as_flattened_mut());
+    fn put(&mut self, sums: Sums, a: &RowFactors, c: &mut [u32], columns: Range<usize>) {
         self.replace_specials(sums, a);
-        for (row, result) in c.chunks_exact_mut(columns.end).zip(&self.results) {
+        for (row, result) in c.chunks_exact_mut(columns.end).zip(self.results.iter()) {
             row[columns.start..columns.start + N].copy_from_slice(result);
         }
     }
@@ -98,8 +106,9 @@ impl<const N: usize> Block<N> {
     /// Sets the greatest exponent of the terms of each sum.
     #[inline(always)]
     fn find_tops(&mut self, a: &RowFactors) {
-        let Self { b, c, tops, .. } = self;
+        let Self { b, c, tops, results, .. } = self;
         tops.resize(c.bits.len(), [0; N]);
+        results.resize(c.bits.len(), [0; N]);
         for (row, tops) in tops.iter_mut().enumerate() {
             *tops = top(&c.exponents[row], a.row(row), b);
         }
@@ -116,32 +125,34 @@ impl<const N: usize> Block<N> {
         i32::from(lowest) >= LOWEST + scale && a.highest + self.b.highest <= HIGHEST + scale
     }
 
-    /// Sets the values. Every step is a separate loop.
+    /// Sets the results. Every step is a separate loop.
     #[inline(always)]
     fn add_in_range<T: Truncation>(&mut self, truncation: T, sums: Sums, a: &RowFactors) {
-        let Self { b, c, tops, products, addends, values, .. } = self;
+        let Self { b, c, tops, products, values, results } = self;
         products.resize(tops.len(), [0; N]);
-        addends.resize(tops.len(), [0; N]);
         for (row, (top, products)) in tops.iter().zip(products.iter_mut()).enumerate() {
             *products = sums.products(truncation, top, (a.row(row), a.scale), b);
         }
-        for ((c, tops), addends) in c.values.iter().zip(tops.iter()).zip(addends.iter_mut()) {
-            *addends = sums.addends(truncation, c, tops);
+        let (tops, products) = (tops.as_flattened(), products.as_flattened());
+        if words::hold(tops, products) {
+            words::encode(sums, (tops, products), c.bits.as_flattened(), results.as_flattened_mut());
+            return;
         }
-        let of_products = products.as_flattened().iter().zip(addends.as_flattened());
-        let terms = tops.as_flattened().iter().zip(of_products);
-        values.resize(tops.len() * N, 0.0);
-        for ((top, (products, addend)), value) in terms.zip(values.iter_mut()) {
+        values.resize(tops.len(), 0.0);
+        for ((top, products), (c, value)) in tops.iter().zip(products).zip(c.bits.as_flattened().iter().zip(values.iter_mut())) {
             // The sum of the products fits in 32 bits, and with C in a double.
-            *value = (f64::from(*products) + f64::from(*addend)) * sums.power(i32::from(*top));
+            let top = i32::from(*top);
+            *value = (f64::from(*products) + f64::from(sums.addend(*c, top))) * sums.power(top);
         }
+        sums.encode(values, results.as_flattened_mut());
     }
 
-    /// Sets the values, computed from significands.
+    /// Sets the results, computed from significands.
     #[inline(always)]
     fn add_of_any_exponents(&mut self, sums: Sums, a: &RowFactors) {
         self.values.resize(self.c.bits.len() * N, 0.0);
         any_exponents::add(sums, a, &self.b.bits, &self.c.bits, &mut self.values);
+        sums.encode(&self.values, self.results.as_flattened_mut());
     }
 
     /// Replaces the results that are infinities or NaNs because elements are.
@@ -156,7 +167,7 @@ impl<const N: usize> Block<N> {
         }
         let Self { b, c, tops, results, .. } = self;
         let [of_a, of_b] = sums.factors;
-        for (row, (tops, results)) in tops.iter().zip(results).enumerate() {
+        for (row, (tops, results)) in tops.iter().zip(results.iter_mut()).enumerate() {
             for lane in (0..N).filter(|lane| is_special(tops[*lane])) {
                 let products = a.row(row).bits().map(|(bits, row)| (of_a.number(bits), of_b.number(b.bits[row][lane])));
                 let special = special(Unpack::of(sums.format()).number(c.bits[row][lane]), products);
@@ -195,33 +206,34 @@ impl Sums {
         (a, scale): (Row<'_>, i32),
         b: &ColumnFactors<N>,
     ) -> [i32; N] {
-        let (mut units, mut total, mut scaled) = ([0.0; N], [0i32; N], [0.0; N]);
+        let (mut units, mut total) = ([0.0; N], [0i32; N]);
         for lane in 0..N {
             units[lane] = power_of_two(self.aligned_bits - i32::from(top[lane]) + scale + b.scale);
         }
-        for (value, row) in a.values() {
-            let values = &b.values[row];
-            for lane in 0..N {
-                scaled[lane] = value * values[lane] * units[lane];
+        if let Some(rows) = a.sparse_rows {
+            for (value, row) in a.values.iter().zip(rows) {
+                add_terms(truncation, *value, &b.values[usize::from(*row)], &units, &mut total);
             }
-            let terms = truncation.truncated(&scaled);
-            for lane in 0..N {
-                total[lane] = total[lane].wrapping_add(terms[lane]);
+        } else {
+            for (value, values) in a.values.iter().zip(b.values.iter()) {
+                add_terms(truncation, *value, values, &units, &mut total);
             }
         }
         total
     }
 
-    /// Elements of C, in units of the last bit to which terms are truncated.
+    /// An element of C, in units of the last bit to which terms are truncated. An infinity or a NaN gives any number.
     #[inline(always)]
-    fn addends<const N: usize, T: Truncation>(self, truncation: T, c: &[f32; N], tops: &[i16; N]) -> [i32; N] {
-        let mut scaled = [0.0; N];
-        for lane in 0..N {
-            // The factor may be too large or too small for one number.
-            let power = self.aligned_bits - i32::from(tops[lane]);
-            scaled[lane] = c[lane] * power_of_two(power / 2) * power_of_two(power - power / 2);
-        }
-        truncation.truncated(&scaled)
+    pub fn addend(self, bits: u32, top: i32) -> i32 {
+        let Format { fraction, exponent: width, .. } = self.format();
+        let (field, sign) = (bits >> fraction & ((1 << width) - 1), ((bits >> (fraction + width)) as i32).wrapping_neg());
+        let significand = bits & ((1 << fraction) - 1) | u32::from(field != 0) << fraction;
+        let exponent = field.max(1) as i32 - ((1 << (width - 1)) - 1);
+        // C in the units of the products has `missing` bits less in its fraction.
+        let missing = self.aligned_bits - fraction as i32;
+        let distance = top - exponent + (-missing).max(0);
+        let magnitude = (significand << missing.max(0)) >> distance.clamp(0, 31);
+        (magnitude as i32 ^ sign) - sign
     }
 
     /// The value of the last bit to which terms are truncated.
@@ -256,14 +268,39 @@ impl Sums {
 #[inline(always)]
 fn top<const N: usize>(of_c: &[i16; N], a: Row<'_>, b: &ColumnFactors<N>) -> [i16; N] {
     let mut top = [2 * ZERO as i16; N];
-    for (exponent, row) in a.exponents() {
-        let exponents = &b.exponents[row];
-        for lane in 0..N {
-            top[lane] = top[lane].max(exponent.saturating_add(exponents[lane]));
+    if let Some(rows) = a.sparse_rows {
+        for (exponent, row) in a.exponents.iter().zip(rows) {
+            raise(&mut top, *exponent, &b.exponents[usize::from(*row)]);
+        }
+    } else {
+        for (exponent, exponents) in a.exponents.iter().zip(b.exponents.iter()) {
+            // Else the compiler puts several rows of few columns into a vector, which takes twice the time.
+            raise(&mut top, *exponent, if N == LANES { std::hint::black_box(exponents) } else { exponents });
         }
     }
     for lane in 0..N {
         top[lane] = top[lane].max(of_c[lane]);
     }
     top
+}
+
+/// Raises the tops to the exponents of the products of an element of A and a row of B.
+#[inline(always)]
+fn raise<const N: usize>(top: &mut [i16; N], exponent: i16, exponents: &[i16; N]) {
+    for lane in 0..N {
+        top[lane] = top[lane].max(exponent.saturating_add(exponents[lane]));
+    }
+}
+
+/// Adds the products of an element of A and a row of B, truncated to integers of these units.
+#[inline(always)]
+fn add_terms<const N: usize, T: Truncation>(truncation: T, value: f32, values: &[f32; N], units: &[f32; N], total: &mut [i32; N]) {
+    let mut scaled = [0.0; N];
+    for lane in 0..N {
+        scaled[lane] = value * values[lane] * units[lane];
+    }
+    let terms = truncation.truncated(&scaled);
+    for lane in 0..N {
+        total[lane] = total[lane].wrapping_add(terms[lane]);
+    }
 }

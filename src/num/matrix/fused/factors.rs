@@ -4,9 +4,14 @@
 
 use std::ops::Range;
 
+use aligned_vec::{AVec, ConstAlign};
+
 use super::super::element::{Element, Number, ZERO};
 use super::super::product::{Operands, Product};
 use crate::num::exact::Format;
+
+/// An array whose vectors do not lie across two lines of the cache.
+pub type Aligned<T> = AVec<T, ConstAlign<64>>;
 
 /// The elements of A whose products one sum adds, in row-major order.
 #[derive(Default)]
@@ -15,39 +20,50 @@ pub struct RowFactors {
     pub bits: Vec<u32>,
     exponents: Vec<i16>,
     values: Vec<f32>,
-    /// The row of B that each element multiplies.
-    rows: Vec<u16>,
+    /// For a sparse A: the row of B that each element multiplies.
+    sparse_rows: Vec<u16>,
     /// The greatest exponent of finite elements.
     pub highest: i32,
     /// The power of two by which the values are divided.
     pub scale: i32,
     /// Elements of a row.
     k: usize,
+    /// The type of the elements, if they are a whole dense A.
+    whole: Option<Element>,
 }
 
 /// A row of [`RowFactors`].
 #[derive(Clone, Copy)]
 pub struct Row<'a> {
     bits: &'a [u32],
-    exponents: &'a [i16],
-    values: &'a [f32],
-    /// The row of B that each element multiplies.
-    pub rows: &'a [u16],
+    /// The exponents of its elements.
+    pub exponents: &'a [i16],
+    /// The values of its elements.
+    pub values: &'a [f32],
+    /// The row of B that each element multiplies, if A is sparse; otherwise the elements multiply one row after the other.
+    pub sparse_rows: Option<&'a [u16]>,
 }
 
-/// The elements in N adjacent columns of B or C, row by row.
-#[derive(Default)]
+/// The elements in N adjacent columns of B, row by row, and a row of zeros for elements of a sparse A without a row of B.
 pub struct ColumnFactors<const N: usize> {
     /// The encoded elements.
-    pub bits: Vec<[u32; N]>,
+    pub bits: Aligned<[u32; N]>,
     /// The exponents, not normalised for subnormals; of a zero, [`ZERO`]; of an infinity or a NaN, [`SPECIAL`].
-    pub exponents: Vec<[i16; N]>,
+    pub exponents: Aligned<[i16; N]>,
     /// The values, divided by a power of two; those of infinities and NaNs are some finite numbers.
-    pub values: Vec<[f32; N]>,
+    pub values: Aligned<[f32; N]>,
     /// That power of two.
     pub scale: i32,
     /// The greatest exponent of finite elements.
     pub highest: i32,
+}
+
+/// The elements in N adjacent columns of C, row by row.
+pub struct Addends<const N: usize> {
+    /// The encoded elements.
+    pub bits: Aligned<[u32; N]>,
+    /// The exponents, not normalised for subnormals; of a zero, [`ZERO`]; of an infinity or a NaN, [`SPECIAL`].
+    pub exponents: Aligned<[i16; N]>,
 }
 
 /// The least exponents to which the greatest elements of A and of B are scaled: products of such elements are far from infinity.
@@ -67,11 +83,15 @@ pub struct Unpack {
 }
 
 impl RowFactors {
-    /// Unpacks the elements of A in these columns.
+    /// Unpacks the elements of A in these columns. Parts of one product have the same A one after the other.
     #[inline(always)]
     pub fn unpack(&mut self, product: &Product, operands: Operands<'_>, columns: Range<usize>) {
-        let Self { bits, exponents, values, rows, highest, scale, k } = self;
-        *k = columns.len();
+        let Self { bits, exponents, values, sparse_rows, highest, scale, k, whole } = self;
+        let of_whole = (operands.sparse_rows.is_none() && columns.len() == product.k).then_some(product.a);
+        if of_whole.is_some() && *whole == of_whole && *k == columns.len() && bits == operands.a {
+            return;
+        }
+        (*whole, *k) = (of_whole, columns.len());
         bits.clear();
         for row in operands.a.chunks_exact(product.k) {
             bits.extend_from_slice(&row[columns.clone()]);
@@ -81,22 +101,10 @@ impl RowFactors {
         let unpack = Unpack::new(product.a);
         let greatest = unpack.unpack(bits, exponents, values);
         (*highest, *scale) = (greatest, unpack.scale(values, greatest, LEAST_OF_A));
+        sparse_rows.clear();
         let zero_row = (operands.b.len() / product.n) as u16;
-        rows.clear();
-        match operands.sparse_rows {
-            Some(sparse_rows) => {
-                for row in sparse_rows.chunks_exact(product.k) {
-                    rows.extend_from_slice(&row[columns.clone()]);
-                }
-            }
-            None => {
-                for _ in 0..product.m {
-                    rows.extend(columns.start as u16..columns.end as u16);
-                }
-            }
-        }
-        for row in rows {
-            *row = zero_row.min(*row);
+        for row in operands.sparse_rows.unwrap_or_default().chunks_exact(product.k) {
+            sparse_rows.extend(row[columns.clone()].iter().map(|row| zero_row.min(*row)));
         }
     }
 
@@ -108,7 +116,7 @@ impl RowFactors {
             bits: &self.bits[range.clone()],
             exponents: &self.exponents[range.clone()],
             values: &self.values[range.clone()],
-            rows: &self.rows[range],
+            sparse_rows: self.sparse_rows.get(range),
         }
     }
 }
@@ -116,48 +124,58 @@ impl RowFactors {
 impl<'a> Row<'a> {
     /// The encoded elements, and the row of B that each multiplies.
     pub fn bits(self) -> impl Iterator<Item = (u32, usize)> + Clone + use<'a> {
-        self.bits.iter().copied().zip(self.rows.iter().map(|row| usize::from(*row)))
+        self.bits.iter().enumerate().map(move |(element, bits)| (*bits, self.row_of(element)))
     }
 
-    /// The exponents, and the row of B that each multiplies.
+    /// The row of B that an element multiplies.
     #[inline(always)]
-    pub fn exponents(self) -> impl Iterator<Item = (i16, usize)> + use<'a> {
-        self.exponents.iter().copied().zip(self.rows.iter().map(|row| usize::from(*row)))
-    }
-
-    /// The values, and the row of B that each multiplies.
-    #[inline(always)]
-    pub fn values(self) -> impl Iterator<Item = (f32, usize)> + use<'a> {
-        self.values.iter().copied().zip(self.rows.iter().map(|row| usize::from(*row)))
+    pub fn row_of(self, element: usize) -> usize {
+        self.sparse_rows.map_or(element, |rows| usize::from(rows[element]))
     }
 }
 
 impl<const N: usize> ColumnFactors<N> {
-    /// Unpacks the first N of the `columns` of B, which ends with the last of them, and a row of zeros after it, for elements of a sparse A
-    /// without a row of B.
+    /// Without elements.
+    pub fn new() -> Self {
+        Self { bits: Aligned::new(0), exponents: Aligned::new(0), values: Aligned::new(0), scale: 0, highest: 0 }
+    }
+
+    /// Unpacks the first N of the `columns` of B, which ends with the last of them.
     #[inline(always)]
-    pub fn unpack_b(&mut self, unpack: Unpack, b: &[u32], columns: Range<usize>) {
-        self.unpack(unpack, b, columns, 1);
-        self.scale = unpack.scale(self.values.as_flattened_mut(), self.highest, LEAST_OF_B);
+    pub fn unpack(&mut self, unpack: Unpack, matrix: &[u32], columns: Range<usize>) {
+        let Self { bits, exponents, values, scale, highest } = self;
+        let rows = matrix.len() / columns.end;
+        bits.resize(rows + 1, [0; N]);
+        bits[rows] = [0; N];
+        copy_columns(matrix, columns, bits);
+        exponents.resize(bits.len(), [0; N]);
+        values.resize(bits.len(), [0.0; N]);
+        *highest = unpack.unpack(bits.as_flattened(), exponents.as_flattened_mut(), values.as_flattened_mut());
+        *scale = unpack.scale(values.as_flattened_mut(), *highest, LEAST_OF_B);
+    }
+}
+
+impl<const N: usize> Addends<N> {
+    /// Without elements.
+    pub fn new() -> Self {
+        Self { bits: Aligned::new(0), exponents: Aligned::new(0) }
     }
 
     /// Unpacks the first N of the `columns` of C, which ends with the last of them.
     #[inline(always)]
-    pub fn unpack_c(&mut self, unpack: Unpack, c: &[u32], columns: Range<usize>) {
-        self.unpack(unpack, c, columns, 0);
+    pub fn unpack(&mut self, unpack: Unpack, matrix: &[u32], columns: Range<usize>) {
+        self.bits.resize(matrix.len() / columns.end, [0; N]);
+        copy_columns(matrix, columns, &mut self.bits);
+        self.exponents.resize(self.bits.len(), [0; N]);
+        unpack.unpack_exponents(self.bits.as_flattened(), self.exponents.as_flattened_mut());
     }
+}
 
-    #[inline(always)]
-    fn unpack(&mut self, unpack: Unpack, matrix: &[u32], columns: Range<usize>, zeros: usize) {
-        let Self { bits, exponents, values, highest, .. } = self;
-        bits.clear();
-        for row in matrix.chunks_exact(columns.end) {
-            bits.extend(row[columns.clone()].first_chunk());
-        }
-        bits.resize(bits.len() + zeros, [0; N]);
-        exponents.resize(bits.len(), [0; N]);
-        values.resize(bits.len(), [0.0; N]);
-        *highest = unpack.unpack(bits.as_flattened(), exponents.as_flattened_mut(), values.as_flattened_mut());
+/// Copies the first N of the `columns` of a matrix, which ends with the last of them.
+#[inline(always)]
+fn copy_columns<const N: usize>(matrix: &[u32], columns: Range<usize>, to: &mut [[u32; N]]) {
+    for (row, to) in matrix.chunks_exact(columns.end).zip(to) {
+        to.copy_from_slice(&row[columns.start..columns.start + N]);
     }
 }
 
@@ -184,22 +202,51 @@ impl Unpack {
     /// Unpacks the elements that are encoded in `bits`, and returns the greatest exponent of finite ones.
     #[inline(always)]
     fn unpack(self, bits: &[u32], exponents: &mut [i16], values: &mut [f32]) -> i32 {
-        let Format { fraction, exponent: width, largest, .. } = self.format;
-        let (sign, bias) = (fraction + width, (1 << (width - 1)) - 1);
-        // The fields of an element in their places in an `f32` are its value, but for the bias.
-        let scale = power_of_two(127 - bias);
+        let Format { fraction, exponent: width, .. } = self.format;
+        let sign = fraction + width;
+        let (rebias, least) = ((127 - self.bias()) as u32, power_of_two(1 - self.bias()));
         let mut highest = ZERO;
         for (bits, (to, value)) in bits.iter().zip(exponents.iter_mut().zip(values)) {
             let bits = *bits >> self.unused_bits;
             let magnitude = bits & ((1 << sign) - 1);
-            let exponent = ((magnitude >> fraction) as i32).max(1) - bias;
-            let exponent = if magnitude == 0 { ZERO } else { exponent };
-            let is_special = magnitude > largest as u32;
+            let (exponent, is_special) = (self.exponent(magnitude), self.is_special(magnitude));
             highest = highest.max(if is_special { ZERO } else { exponent });
             *to = if is_special { SPECIAL } else { exponent as i16 };
-            *value = f32::from_bits(magnitude << (23 - fraction) | bits >> sign << 31) * scale;
+            // The fields of an element in their places in an `f32` are its value, but for the bias. A subnormal is what it adds to the
+            // least normal number: arithmetic on subnormals of `f32` takes many cycles.
+            let is_subnormal = magnitude >> fraction == 0;
+            let raised = f32::from_bits((magnitude << (23 - fraction)) + ((rebias + u32::from(is_subnormal)) << 23));
+            let absolute = raised - if is_subnormal { least } else { 0.0 };
+            *value = f32::from_bits(absolute.to_bits() | bits >> sign << 31);
         }
         highest
+    }
+
+    /// Sets the exponents of the elements that are encoded in `bits`.
+    #[inline(always)]
+    fn unpack_exponents(self, bits: &[u32], exponents: &mut [i16]) {
+        for (bits, to) in bits.iter().zip(exponents) {
+            let magnitude = *bits >> self.unused_bits & ((1 << (self.format.fraction + self.format.exponent)) - 1);
+            *to = if self.is_special(magnitude) { SPECIAL } else { self.exponent(magnitude) as i16 };
+        }
+    }
+
+    /// The exponent of a finite number, not normalised for subnormals; of a zero, [`ZERO`].
+    #[inline(always)]
+    fn exponent(self, magnitude: u32) -> i32 {
+        let exponent = ((magnitude >> self.format.fraction) as i32).max(1) - self.bias();
+        if magnitude == 0 { ZERO } else { exponent }
+    }
+
+    /// True for an infinity or a NaN.
+    #[inline(always)]
+    fn is_special(self, magnitude: u32) -> bool {
+        magnitude > self.format.largest as u32
+    }
+
+    #[inline(always)]
+    fn bias(self) -> i32 {
+        (1 << (self.format.exponent - 1)) - 1
     }
 
     /// If products of elements may have exponents beyond those of `f32`, multiplies the values by a power of two, so that the greatest of

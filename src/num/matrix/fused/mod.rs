@@ -10,7 +10,8 @@
 //! | [`block`] | the sums of some columns, in `f32`: the greatest exponent, the aligned terms, their sum |
 //! | [`truncation`] | the integer part of a term in units of the last bit |
 //! | [`any_exponents`] | the sums of some columns, from significands |
-//! | [`round`] | the encoding of an exact sum |
+//! | [`words`] | the encoding of sums that fit in 32 bits |
+//! | [`round`] | the encoding of any exact sum |
 //! | [`special`] | sums that are infinities or NaNs |
 
 mod any_exponents;
@@ -19,6 +20,7 @@ mod factors;
 mod round;
 mod special;
 mod truncation;
+mod words;
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -31,11 +33,16 @@ use factors::RowFactors;
 pub use truncation::{Cast, Truncation};
 
 /// The working arrays.
-#[derive(Default)]
 struct Work {
     a: RowFactors,
     wide: Block<WIDE>,
     narrow: Block<LANES>,
+}
+
+impl Work {
+    fn new() -> Box<Self> {
+        Box::new(Self { a: RowFactors::default(), wide: Block::new(), narrow: Block::new() })
+    }
 }
 
 thread_local! {
@@ -46,14 +53,13 @@ thread_local! {
 /// The number of columns that are summed together if a row has at least as many.
 const WIDE: usize = 32;
 
-/// D, computed by the product's rule, which is one of fused sums.
+/// D in the place of C, computed by the product's rule, which is one of fused sums.
 #[inline(always)]
-pub fn multiply<T: Truncation>(truncation: T, product: &Product, operands: Operands<'_>) -> Vec<u32> {
+pub fn multiply<T: Truncation>(truncation: T, product: &Product, operands: Operands<'_>, mut sums: Vec<u32>) -> Vec<u32> {
     if product.rule == Rule::ConvertedToHalves {
-        return multiply_widened(truncation, product, operands);
+        return multiply_widened(truncation, product, operands, sums);
     }
     let ty = if product.c == product.d { product.d } else { Accumulator::F32 };
-    let mut sums = operands.c.to_vec();
     if product.c != ty {
         for c in &mut sums {
             *c = nearest(ty, value(product.c, *c));
@@ -70,7 +76,7 @@ pub fn multiply<T: Truncation>(truncation: T, product: &Product, operands: Opera
 
 /// D for fp8 elements, converted to `f16`: even pairs of columns of A are summed first, odd ones after, and C is added last.
 #[inline(always)]
-fn multiply_widened<T: Truncation>(truncation: T, product: &Product, operands: Operands<'_>) -> Vec<u32> {
+fn multiply_widened<T: Truncation>(truncation: T, product: &Product, operands: Operands<'_>, mut d: Vec<u32>) -> Vec<u32> {
     let (k, n) = (product.k, product.n);
     let [even, odd] = [0, 2].map(|pair| (0..k).filter(move |column| column & 2 == pair));
     let order: Vec<usize> = even.chain(odd).collect();
@@ -95,14 +101,14 @@ fn multiply_widened<T: Truncation>(truncation: T, product: &Product, operands: O
             widen(product.b, &operands.b[row * n..(row + 1) * n], to);
         }
     }
-    let mut sums = vec![0; operands.c.len()];
+    let mut sums = vec![0; d.len()];
     let halves = Product { a: Element::F16, b: Element::F16, ..*product };
-    let operands = Operands { a: &a, b: &b, c: operands.c, sparse_rows: sparse_rows.as_deref() };
+    let operands = Operands { a: &a, b: &b, sparse_rows: sparse_rows.as_deref() };
     add_products(truncation, &halves, operands, product.d, &mut sums);
-    for (sum, c) in sums.iter_mut().zip(operands.c) {
-        *sum = nearest(product.d, value(product.c, *c) + value(product.d, *sum));
+    for (d, sum) in d.iter_mut().zip(sums) {
+        *d = nearest(product.d, value(product.c, *d) + value(product.d, sum));
     }
-    sums
+    d
 }
 
 /// Sets `to` to the `f16` of elements.
@@ -126,16 +132,19 @@ fn add_products<T: Truncation>(truncation: T, product: &Product, operands: Opera
 #[inline(always)]
 fn add_in_steps<T: Truncation>(truncation: T, product: &Product, operands: Operands<'_>, ty: Accumulator, sums: &mut [u32]) {
     let as_sums = Sums::of(product, ty);
-    let mut work = WORK.take().unwrap_or_default();
+    let mut work = WORK.take().unwrap_or_else(Work::new);
     let Work { a, wide, narrow } = &mut *work;
     let with_wide = product.n / WIDE * WIDE;
     for step in steps(product) {
+        // A sparse A refers to any row of B.
+        let rows = if operands.sparse_rows.is_some() { 0..operands.b.len() / product.n } else { step.clone() };
+        let b = &operands.b[rows.start * product.n..rows.end * product.n];
         a.unpack(product, operands, step);
         for first in (0..with_wide).step_by(WIDE) {
-            wide.add(truncation, as_sums, a, (operands.b, &mut *sums), first..product.n);
+            wide.add(truncation, as_sums, a, (b, &mut *sums), first..product.n);
         }
         for first in (with_wide..product.n).step_by(LANES) {
-            narrow.add(truncation, as_sums, a, (operands.b, &mut *sums), first..product.n);
+            narrow.add(truncation, as_sums, a, (b, &mut *sums), first..product.n);
         }
     }
     WORK.set(Some(work));
@@ -181,12 +190,12 @@ mod tests {
             let product = Product { m, n, k, a: element, b: element, c: ty, d: ty, rule };
             let [a, b] = [(m * k, of_a), (k * n, of_b)].map(|(count, mode)| elements(&mut random, count, mode, form));
             let c = elements(&mut random, m * n, of_c, (32, 23));
-            let found = multiply(Cast, &product, Operands { a: &a, b: &b, c: &c, sparse_rows: None });
+            let found = multiply(Cast, &product, Operands { a: &a, b: &b, sparse_rows: None }, c.clone());
             let mut rows = RowFactors::default();
-            rows.unpack(&product, Operands { a: &a, b: &b, c: &c, sparse_rows: None }, 0..k);
+            rows.unpack(&product, Operands { a: &a, b: &b, sparse_rows: None }, 0..k);
             let mut wanted = c.clone();
             for first in (0..n).step_by(LANES) {
-                Block::<LANES>::default().add_from_significands(Sums::of(&product, ty), &rows, (&b, &mut wanted), first..n);
+                Block::<LANES>::new().add_from_significands(Sums::of(&product, ty), &rows, (&b, &mut wanted), first..n);
             }
             assert_eq!(found, wanted, "{element:?}, {:?}", [of_a, of_b, of_c]);
             specials += wanted.iter().filter(|bits| **bits & 0x7f80_0000 == 0x7f80_0000).count();

@@ -1,12 +1,13 @@
-//! The rows of D that a warp holds, and its registers (PTX ISA, "Register Fragments for wgmma.mma_async.m64nNk16", accumulator D; the same
-//! for every K).
+//! Fragments whose lanes hold pairs of adjacent columns: C and D of `mma` and `wgmma`, A of 16 bits (PTX ISA, "Matrix Fragments for
+//! mma.m16n8k16", "Register Fragments for wgmma.mma_async.m64nNk16").
 //!
 //! Lane l holds columns 2 (l mod 4) and 2 (l mod 4) + 1 of row l / 4 in every eight columns, and then those of row l / 4 + 8: in two
 //! registers of 32-bit elements, or in the halves of one.
 
 use std::ops::Range;
 
-use crate::machine::state::lanes::{LANES, PerLane};
+use crate::base::shuffle::{interleaved, separated};
+use crate::machine::state::lanes::PerLane;
 
 /// Columns of which the lanes hold two each.
 const COLUMNS: usize = 8;
@@ -15,59 +16,57 @@ const PAIRS: usize = COLUMNS / 2;
 /// Rows whose elements are in the same registers.
 const ROWS: usize = 8;
 
-/// The elements in registers, row by row, in rows of `n`.
-pub fn rows(registers: &[&PerLane<u32>], n: usize, bits: u32) -> Vec<u32> {
-    let mut elements = vec![0; 2 * ROWS * n];
+/// The index, in 16 rows of `n`, of a lane's element.
+pub fn index(n: usize, element: usize, lane: usize) -> usize {
+    place(n, element / 2, lane / PAIRS) * COLUMNS + lane % PAIRS * 2 + element % 2
+}
+
+/// Sets `elements` to those in registers, row by row, in 16 rows of `n`.
+pub fn rows(registers: &[&PerLane<u32>], n: usize, bits: u32, elements: &mut Vec<u32>) {
+    assert_eq!(registers.len(), of_columns(0..n, bits).len(), "the registers hold all elements");
+    elements.resize(2 * ROWS * n, 0);
+    let eights: &mut [[u32; COLUMNS]] = elements.as_chunks_mut().0;
     if bits == 32 {
         for (number, [even, odd]) in registers.as_chunks().0.iter().enumerate() {
             for row in 0..ROWS {
-                let (even, odd) = (lanes(even, row), lanes(odd, row));
-                let to = &mut elements[place(n, number, row)];
-                for pair in 0..PAIRS {
-                    (to[2 * pair], to[2 * pair + 1]) = (even[pair], odd[pair]);
-                }
+                eights[place(n, number, row)] = interleaved(*lanes(even, row), *lanes(odd, row));
             }
         }
     } else {
         for (number, halves) in registers.iter().enumerate() {
             for row in 0..ROWS {
                 let halves = lanes(halves, row);
-                let to = &mut elements[place(n, number, row)];
-                for pair in 0..PAIRS {
-                    (to[2 * pair], to[2 * pair + 1]) = (halves[pair] & 0xffff, halves[pair] >> 16);
-                }
+                eights[place(n, number, row)] = interleaved(halves.map(|halves| halves & 0xffff), halves.map(|halves| halves >> 16));
             }
         }
     }
-    elements
 }
 
-/// The registers for elements, which are in rows of `n`.
-pub fn registers(elements: &[u32], n: usize, bits: u32) -> Vec<PerLane<u32>> {
-    let numbers = 2 * n / COLUMNS;
-    let mut registers = vec![[0; LANES]; numbers * if bits == 32 { 2 } else { 1 }];
+/// The registers of the elements in these columns, of which the first is a multiple of eight, and so is their number.
+pub fn of_columns(columns: Range<usize>, bits: u32) -> Range<usize> {
+    let per_eight = if bits == 32 { 4 } else { 2 };
+    columns.start / COLUMNS * per_eight..columns.end / COLUMNS * per_eight
+}
+
+/// Sets registers to elements, which are in 16 rows of `n`.
+pub fn set_registers(elements: &[u32], n: usize, bits: u32, registers: &mut [PerLane<u32>]) {
+    let eights: &[[u32; COLUMNS]] = elements.as_chunks().0;
     if bits == 32 {
         for (number, [even, odd]) in registers.as_chunks_mut().0.iter_mut().enumerate() {
             for row in 0..ROWS {
-                let from = &elements[place(n, number, row)];
-                let (even, odd) = (lanes_mut(even, row), lanes_mut(odd, row));
-                for pair in 0..PAIRS {
-                    (even[pair], odd[pair]) = (from[2 * pair], from[2 * pair + 1]);
-                }
+                [*lanes_mut(even, row), *lanes_mut(odd, row)] = separated(eights[place(n, number, row)]);
             }
         }
     } else {
         for (number, halves) in registers.iter_mut().enumerate() {
             for row in 0..ROWS {
-                let from = &elements[place(n, number, row)];
-                let halves = lanes_mut(halves, row);
-                for pair in 0..PAIRS {
-                    halves[pair] = from[2 * pair] | from[2 * pair + 1] << 16;
+                let [even, odd] = separated(eights[place(n, number, row)]);
+                for (halves, (even, odd)) in lanes_mut(halves, row).iter_mut().zip(even.into_iter().zip(odd)) {
+                    *halves = even | odd << 16;
                 }
             }
         }
     }
-    registers
 }
 
 /// The values of the lanes that hold elements of a row.
@@ -81,16 +80,15 @@ fn lanes_mut(register: &mut PerLane<u32>, row: usize) -> &mut [u32; PAIRS] {
     &mut register.as_chunks_mut().0[row]
 }
 
-/// Where the eight elements of a row are that lie in the registers or the register of this number.
+/// The number, row by row, of the eight elements of a row that lie in the registers or the register of this number.
 #[inline(always)]
-fn place(n: usize, number: usize, row: usize) -> Range<usize> {
-    let start = (number % 2 * ROWS + row) * n + number / 2 * COLUMNS;
-    start..start + COLUMNS
+fn place(n: usize, number: usize, row: usize) -> usize {
+    (number % 2 * ROWS + row) * (n / COLUMNS) + number / 2
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{registers, rows};
+    use super::{of_columns, rows, set_registers};
     use crate::isa::{Fragment, Matrix, MatrixFamily, ScalarType, Shape};
     use crate::machine::state::lanes::LANES;
     use crate::machine::state::tables::matrix::ElementTable;
@@ -104,7 +102,8 @@ mod tests {
         for (n, ty) in [8, 24, 256].into_iter().flat_map(|n| [ScalarType::F32, ScalarType::F16].map(|ty| (n, ty))) {
             let table = ElementTable::of(&fragment(n, ty), 16);
             let elements: Vec<u32> = (0..table.size as u32).collect();
-            let registers = registers(&elements, n as usize, table.bits);
+            let mut registers = vec![[0; LANES]; of_columns(0..n as usize, table.bits).len()];
+            set_registers(&elements, n as usize, table.bits, &mut registers);
             assert_eq!(registers.len() * table.per_register * LANES, table.index.len());
             for (number, positions) in table.index.chunks_exact(LANES).enumerate() {
                 let shift = (number % table.per_register) as u32 * table.bits;
@@ -113,7 +112,9 @@ mod tests {
                     assert_eq!(element, u32::from(*position), "n = {n}, element {number}, lane {lane}");
                 }
             }
-            assert_eq!(rows(&registers.iter().collect::<Vec<_>>(), n as usize, table.bits), elements);
+            let mut found = Vec::new();
+            rows(&registers.iter().collect::<Vec<_>>(), n as usize, table.bits, &mut found);
+            assert_eq!(found, elements);
         }
     }
 }
