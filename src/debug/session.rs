@@ -70,7 +70,7 @@ pub struct Session {
     /// The debug data of the program.
     pub(super) debug_data: Arc<LazyDebugInfo>,
     /// The texts of the source.
-    source_texts: SourceTexts,
+    source_texts: Arc<SourceTexts>,
     /// The tensors of Triton's code.
     tensors: LazyTensors,
     /// The findings.
@@ -165,7 +165,7 @@ impl Session {
             inferred.arrays.choose(variable, Some(ty));
         }
         let folders = opened_launch.as_ref().map_or(Vec::new(), |launch| launch.folders.clone());
-        let source_texts = SourceTexts::new(&opened.program, folders);
+        let source_texts = Arc::new(SourceTexts::new(&opened.program, folders));
         let flag_reads = Arc::new(flag_reads(&opened.program));
         let timeline = Timeline::new(Arc::clone(&opened.program), case, options, Vec::new())?;
         let focus = Focus::first(timeline.machine());
@@ -186,7 +186,7 @@ impl Session {
             case_number,
             buffers,
             inferred,
-            debug_data: Arc::default(),
+            debug_data: Arc::new(LazyDebugInfo::with_source(Arc::<SourceTexts>::clone(&source_texts))),
             source_texts,
             skips: Skips::default(),
             tensors,

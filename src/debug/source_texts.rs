@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 
 use super::bundle::is_file;
 use crate::base::{SourceFile, source_paths};
+use crate::dwarf::{Assignment, Declaration, SourceText};
 use crate::launch::cuda;
 use crate::launch::ron_text::read_text;
 use crate::program::{FuncId, Program, SourceLine, plain_name};
@@ -67,6 +68,26 @@ impl SourceTexts {
         let text = places.filter(|path| is_file(path)).find_map(|path| read_text(&path).ok());
         let text = text.or_else(|| modules().find_map(|module| in_comments(module.text(), name)));
         text.map(|text| SourceFile::new(name.clone(), text))
+    }
+}
+
+impl SourceText for SourceTexts {
+    fn assignments(&self, program: &Program, file: u32, variables: &[Declaration<'_>]) -> Vec<Option<Vec<Assignment>>> {
+        let Some(file) = self.file(program, file) else { return Vec::new() };
+        let tokens = cuda::tokens(file.text());
+        let of_statement = |found: cuda::AssignedBy| {
+            let line = |at: usize| file.line_of(at as u32);
+            let (first, last) = (line(found.statement.start), line(found.statement.end - 1));
+            let whole = file.offset(first, 1) as usize..file.offset(last + 1, 1) as usize;
+            let is_alone = cuda::assignments_in(&tokens, &whole) == 1;
+            Assignment { lines: first..=last, line: line(found.at), is_alone }
+        };
+        let of_variable = |variable: &Declaration<'_>| {
+            let declared = file.offset(variable.line.line, 1) as usize..file.offset(variable.line.line + 1, 1) as usize;
+            let found = cuda::assigned(file.text(), &tokens, declared, variable.name, variable.is_parameter)?;
+            Some(found.into_iter().map(of_statement).collect())
+        };
+        variables.iter().map(of_variable).collect()
     }
 }
 

@@ -8,6 +8,7 @@
 //! Nothing is read before it is used: [`LazyDebugInfo`] reads the sections when a name is looked up for the first time.
 
 mod address;
+mod assigned;
 mod attributes;
 mod entries;
 mod error;
@@ -22,6 +23,7 @@ mod section;
 mod types;
 
 pub use address::Symbol;
+pub use assigned::{Assignment, Declaration, SourceText};
 pub use error::DwarfError;
 pub use lazy::LazyDebugInfo;
 pub use location::{Base, Cell, Location, LocationError, Operation, Resolver, Storage};

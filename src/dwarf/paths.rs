@@ -10,14 +10,17 @@
 //! the assignment since: it is no assignment if both are of one line, and the variable has no location if not.
 
 mod entered;
+mod lost;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use fixedbitset::FixedBitSet;
+use lost::Known;
 
+use super::assigned::SourceText;
 use super::location::{Location, Operation};
-use super::model::{DebugInfo, LocationEntry, Variable};
+use super::model::{DebugInfo, LocationEntry, Scope, Variable};
 use crate::cfg::ControlFlow;
 use crate::flow::graph::{Blocks, Graph};
 use crate::flow::solver::{Analysis, Direction, Lattice, solve};
@@ -30,29 +33,46 @@ use crate::program::{Bank, ControlOp, FuncId, Function, Inst, MoveOp, Op, Pc, Pr
 const RANGES_MAX: usize = 1 << 10;
 
 /// Replaces the ranges of the text of all variables in registers by what holds on the paths to each instruction.
-pub(super) fn follow(program: &Program, info: &mut DebugInfo) {
+pub(super) fn follow(program: &Program, info: &mut DebugInfo, source: Option<&dyn SourceText>) {
     let mut functions: BTreeMap<FuncId, Code<'_>> = BTreeMap::new();
-    for scope in &mut info.scopes {
+    let known = if program.is_debug { Known::new(program, info, source) } else { Known::default() };
+    let mut scopes = std::mem::take(&mut info.scopes);
+    for scope in &mut scopes {
         let Some(id) = scope.code.first().and_then(|code| program.function_at(Pc(code.start))) else { continue };
         // Compilers write several variables of one name for parts of one.
         let names: Vec<_> =
             scope.variables.iter().filter(|variable| !variable.is_parameter).map(|variable| variable.name.clone()).collect();
-        for variable in &mut scope.variables {
-            let is_part = names.iter().filter(|name| **name == variable.name).count() > 1;
-            if let [LocationEntry { code: None, location }] = variable.locations.as_slice()
-                && !(is_part || variable.is_parameter)
-            {
-                let code = functions.entry(id).or_insert_with(|| Code::new(program, id));
-                if let Some(found) = entered::entries(code, &scope.code, location) {
-                    variable.locations = found;
-                }
-            } else if !is_part && is_in_ranges(variable) {
-                let code = functions.entry(id).or_insert_with(|| Code::new(program, id));
-                let found = Followed::new(code, &scope.code, variable).map(|followed| followed.entries());
-                variable.locations = found.filter(|found| !found.is_empty()).unwrap_or_else(|| std::mem::take(&mut variable.locations));
+        let is_part = |variable: &Variable| names.iter().filter(|name| **name == variable.name).count() > 1;
+        let mut variables = std::mem::take(&mut scope.variables);
+        for variable in variables.iter_mut().filter(|variable| !is_part(variable) && (may_move(variable) || lost::may_lose(variable))) {
+            let code = functions.entry(id).or_insert_with(|| Code::new(program, id, &known));
+            let is_byte = info.bytes(variable.ty) == 1;
+            if let Some(found) = in_scope(code, scope, variable, is_byte, &known) {
+                variable.locations = found;
             }
         }
+        scope.variables = variables;
     }
+    info.scopes = scopes;
+}
+
+/// The locations of a variable that hold on the paths to each instruction; none if the data has them.
+fn in_scope(code: &Code<'_>, scope: &Scope, variable: &Variable, is_byte: bool, known: &Known) -> Option<Vec<LocationEntry>> {
+    if let Some(locations) = lost::complete(code, scope, variable, is_byte, known) {
+        let completed = Variable { locations, ..variable.clone() };
+        return Some(Followed::new(code, &scope.code, &completed)?.entries());
+    }
+    if let [LocationEntry { code: None, location }] = variable.locations.as_slice() {
+        return entered::entries(code, &scope.code, location).filter(|_| !variable.is_parameter);
+    }
+    let followed = Followed::new(code, &scope.code, variable).filter(|_| is_in_ranges(variable));
+    followed.map(|followed| followed.entries()).filter(|found| !found.is_empty())
+}
+
+/// True if the location of a variable depends on paths.
+fn may_move(variable: &Variable) -> bool {
+    let is_one = matches!(variable.locations.as_slice(), [LocationEntry { code: None, .. }]);
+    is_in_ranges(variable) || is_one && !variable.is_parameter
 }
 
 fn is_in_ranges(variable: &Variable) -> bool {
@@ -69,10 +89,12 @@ struct Code<'p> {
     labels: BTreeSet<u32>,
     /// The instructions that write each register.
     writes: BTreeMap<(Bank, Slot), Vec<u32>>,
+    /// The instructions that make a truth value for other blocks which no variable has, and its register.
+    truths: Vec<(u32, String)>,
 }
 
 impl<'p> Code<'p> {
-    fn new(program: &'p Program, id: FuncId) -> Self {
+    fn new(program: &'p Program, id: FuncId, known: &Known) -> Self {
         let function = &program.functions[id.index()];
         let mut all: BTreeMap<(Bank, Slot), Vec<u32>> = BTreeMap::new();
         for pc in function.code.clone() {
@@ -81,7 +103,9 @@ impl<'p> Code<'p> {
             }
         }
         let labels = function.labels.iter().map(|(_, pc)| pc.0).collect();
-        Self { program, function, flow: ControlFlow::new(program, id), labels, writes: all }
+        let mut code = Self { program, function, flow: ControlFlow::new(program, id), labels, writes: all, truths: Vec::new() };
+        code.truths = if program.is_debug { lost::truths(&code, id, known) } else { Vec::new() };
+        code
     }
 }
 
@@ -107,18 +131,7 @@ impl Code<'_> {
     /// Where a truth value is that the next write of a register takes from a predicate: in the predicate, from its last write on.
     fn in_predicate(&self, range: &Range<u32>, register: &RegisterLocation) -> Option<LocationEntry> {
         let next = self.written_next(range.start, register)?;
-        let Op::Select(SelectOp::Select { width, a, b, p: PredSrc::Reg { slot, negate: false }, .. }) = self.program.code[next as usize].op
-        else {
-            return None;
-        };
-        let constant = |operand: Src| match (operand.kind(), width) {
-            (SrcKind::Const(index), Width::B64) => self.program.consts64.get(index as usize).copied(),
-            (SrcKind::Const(index), Width::B16 | Width::B32) => self.program.consts32.get(index as usize).copied().map(u64::from),
-            (SrcKind::Reg(_) | SrcKind::Special(_), _) => None,
-        };
-        if (constant(a), constant(b)) != (Some(1), Some(0)) {
-            return None;
-        }
+        let slot = truth_value(self.program, next)?.predicate;
         let first = self.flow.code(self.flow.block_of(Pc(next))?).start;
         let writes = self.writes.get(&(Bank::Pred, slot))?;
         let last = writes.iter().rev().find(|pc| (first..next).contains(pc)).filter(|pc| **pc + 1 < range.end)?;
@@ -126,6 +139,27 @@ impl Code<'_> {
         let location = Location(vec![Operation::Register(name.into())]);
         Some(LocationEntry { code: Some((last + 1).max(range.start)..range.end), location })
     }
+}
+
+/// An instruction that makes a truth value of a predicate, 1 or 0.
+struct TruthValue {
+    width: Width,
+    to: (Bank, Slot),
+    predicate: Slot,
+}
+
+/// The instruction as one that makes a truth value, if it does.
+fn truth_value(program: &Program, pc: u32) -> Option<TruthValue> {
+    let Op::Select(SelectOp::Select { width, d, a, b, p: PredSrc::Reg { slot, negate: false } }) = program.code[pc as usize].op else {
+        return None;
+    };
+    let constant = |operand: Src| match (operand.kind(), width) {
+        (SrcKind::Const(index), Width::B64) => program.consts64.get(index as usize).copied(),
+        (SrcKind::Const(index), Width::B16 | Width::B32) => program.consts32.get(index as usize).copied().map(u64::from),
+        (SrcKind::Reg(_) | SrcKind::Special(_), _) => None,
+    };
+    let is_truth = (constant(a), constant(b)) == (Some(1), Some(0));
+    is_truth.then_some(TruthValue { width, to: (width.bank(), d.0), predicate: slot })
 }
 
 /// The registers that an instruction writes; those of a call are written when it returns.
@@ -381,6 +415,9 @@ impl<'c, 'p> Followed<'c, 'p> {
             self.walk(&code, &mut held, |held, range| {
                 let Some(place) = self.shown(held, range.start) else { return };
                 let (location, register) = &self.places[place];
+                if location.0.is_empty() {
+                    return;
+                }
                 // Until it is written, a register has what was in it before.
                 if let Some(register) = register.as_ref().filter(|_| held.pending.contains(place) && !self.is_parameter)
                     && self.code.written_next(range.start, register).is_some()

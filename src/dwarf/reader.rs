@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use gimli::{Dwarf, EndianSlice, LittleEndian, SectionId};
 
 use super::address::Addresses;
+use super::assigned::SourceText;
 use super::entries::Entries;
 use super::error::DwarfError;
 use super::model::DebugInfo;
@@ -19,14 +20,14 @@ use crate::program::Program;
 const NO_LINES: &[u8] = &[13, 0, 0, 0, 2, 0, 7, 0, 0, 0, 1, 1, 0, 1, 1, 0, 0];
 
 /// The debug data of all modules of `program`. What cannot be read is left out, and said in the problems.
-pub(super) fn read(program: &Program) -> DebugInfo {
+pub(super) fn read(program: &Program, source: Option<&dyn SourceText>) -> DebugInfo {
     let mut info = DebugInfo::default();
     for source in &program.modules {
         if let Err(error) = read_module(program, *source, &mut info) {
             info.problems.push(error);
         }
     }
-    paths::follow(program, &mut info);
+    paths::follow(program, &mut info, source);
     info.index = ScopeIndex::new(&info.scopes);
     info
 }

@@ -220,3 +220,16 @@ fn debug_data_costs_little_to_load() {
     let ratios: Vec<f64> = (0..4).map(ratio).collect();
     assert!(ratios.iter().any(|ratio| *ratio <= 1.35), "{ratios:?}");
 }
+
+#[test]
+fn a_lost_truth_value_is_not_shown_without_the_text() {
+    let text = fs::read_to_string(fixtures().join("debug/truths.ptx")).unwrap();
+    let program = &*load(&text).unwrap();
+    let data = LazyDebugInfo::default();
+    let info = data.get(program).unwrap();
+    let odd = info.scopes.iter().flat_map(|scope| &scope.variables).find(|variable| &*variable.name == "odd").unwrap();
+    let on =
+        |line: u32| (0..program.code.len() as u32).map(Pc).filter(move |pc| program.source_line(*pc).is_some_and(|at| at.line == line));
+    let places = |line: u32| on(line).filter(|pc| odd.location_at(*pc).is_some()).count();
+    assert_eq!([4, 5, 8, 9, 10].map(|line| places(line) > 0), [true, true, false, false, false]);
+}

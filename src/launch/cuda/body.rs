@@ -44,37 +44,67 @@ fn functions<'a, 't>(tokens: &'a Tokens<'t>, name: &str) -> Vec<(&'a [At<'t>], &
 
 /// True if the word `name` stands at a token and is assigned, counted up or down, declared, or its address or a reference is taken.
 fn is_change(body: &[At<'_>], at: usize, name: &str) -> bool {
-    if body[at].1 != Token::Word(name) {
-        return false;
-    }
-    let before = |steps: usize| at.checked_sub(steps).map(|at| &body[at].1);
-    let is_before = |steps: usize, marks: &str| before(steps).is_some_and(|token| is_one_of(token, marks));
-    // A member of another object: `s.n`, `p->n`, and `n` of a namespace.
-    if is_before(1, ".:") || is_before(1, ">") && is_before(2, "-") {
-        return false;
-    }
-    let is_type = |token: Option<&Token<'_>>| matches!(token, Some(Token::Word(word)) if !STATEMENTS.contains(word));
-    let is_declared = is_type(before(1)) || is_before(1, "*&") && is_type(before(2)) && is_assignment(body, at + 1);
-    let is_counted_before = ["+", "-"].iter().any(|sign| is_before(1, sign) && is_before(2, sign) && are_side_by_side(body, at - 2));
-    // A member of the parameter: `v.x = 1`.
+    is_assigned(body, at, name) || declares(body, at, name) || is_of_own(body, at, name) && is_address(body, at)
+}
+
+/// True if the word `name` stands at a token and is assigned, or counted up or down.
+pub(super) fn is_assigned(body: &[At<'_>], at: usize, name: &str) -> bool {
+    let is_before = |steps: usize, marks: &str| before(body, at, steps).is_some_and(|token| is_one_of(token, marks));
+    let is_counted_before =
+        || ["+", "-"].iter().any(|sign| is_before(1, sign) && is_before(2, sign) && are_side_by_side(body, at.saturating_sub(2)));
+    // What a pointer points to: `*p = 1`.
+    let is_target = || is_before(1, "*") && !is_operand(before(body, at, 2));
+    let end = end_of_member(body, at);
+    is_of_own(body, at, name) && (is_counted_before() || is_assignment(body, end) && (!is_target() || is_counted(body, end)))
+}
+
+/// True if the word `name` stands at a token and is declared, as far as the tokens around it say.
+pub(super) fn declares(body: &[At<'_>], at: usize, name: &str) -> bool {
+    let is_before = |steps: usize, marks: &str| before(body, at, steps).is_some_and(|token| is_one_of(token, marks));
+    let is_reference = || is_before(1, "*&") && is_type(before(body, at, 2)) && is_assignment(body, at + 1);
+    is_of_own(body, at, name) && (is_type(before(body, at, 1)) || is_reference())
+}
+
+/// True if the address of what stands at a token is taken.
+fn is_address(body: &[At<'_>], at: usize) -> bool {
+    let is_before = |steps: usize, marks: &str| before(body, at, steps).is_some_and(|token| is_one_of(token, marks));
+    let is_element = || body.get(end_of_member(body, at)).is_some_and(|(_, token)| is_one_of(token, "["));
+    is_before(1, "&") && !is_operand(before(body, at, 2)) && !is_before(2, "&") && !is_element()
+}
+
+/// True if the word `name` stands at a token, and is no member of another object: `s.n`, `p->n`, and `n` of a namespace.
+fn is_of_own(body: &[At<'_>], at: usize, name: &str) -> bool {
+    let is_before = |steps: usize, marks: &str| before(body, at, steps).is_some_and(|token| is_one_of(token, marks));
+    let is_member = || is_before(1, ".") || is_before(1, ":") && is_before(2, ":") || is_before(1, ">") && is_before(2, "-");
+    body[at].1 == Token::Word(name) && !is_member()
+}
+
+/// The token after the members of a variable that follow it: of `v.x = 1` the `=`.
+fn end_of_member(body: &[At<'_>], at: usize) -> usize {
     let mut end = at + 1;
     while matches!(body.get(end..end + 2), Some([(_, Token::Mark('.')), (_, Token::Word(_))])) {
         end += 2;
     }
-    let is_operand =
-        |token: Option<&Token<'_>>| is_type(token) || token.is_some_and(|token| is_one_of(token, ")]") || *token == Token::Literal);
-    let is_element = body.get(end).is_some_and(|(_, token)| is_one_of(token, "["));
-    let is_address = is_before(1, "&") && !is_operand(before(2)) && !is_before(2, "&") && !is_element;
-    // What a pointer points to: `*p = 1`.
-    let is_target = is_before(1, "*") && !is_operand(before(2));
-    is_declared || is_counted_before || is_address || is_assignment(body, end) && (!is_target || is_counted(body, end))
+    end
+}
+
+fn before<'b, 't>(body: &'b [At<'t>], at: usize, steps: usize) -> Option<&'b Token<'t>> {
+    at.checked_sub(steps).map(|at| &body[at].1)
+}
+
+fn is_type(token: Option<&Token<'_>>) -> bool {
+    matches!(token, Some(Token::Word(word)) if !STATEMENTS.contains(word))
+}
+
+fn is_operand(token: Option<&Token<'_>>) -> bool {
+    is_type(token) || token.is_some_and(|token| is_one_of(token, ")]") || *token == Token::Literal)
 }
 
 /// Words before an operand that are no types.
 const STATEMENTS: &[&str] = &["return", "case", "else", "do", "goto", "throw", "sizeof", "co_return", "co_yield", "and", "or", "not"];
 
 /// True if `=`, `+=`, `<<=` or another assignment begins at a token, or `++` or `--`.
-fn is_assignment(body: &[At<'_>], at: usize) -> bool {
+pub(super) fn is_assignment(body: &[At<'_>], at: usize) -> bool {
     let mark = |ahead: usize| match body.get(at + ahead) {
         Some((_, Token::Mark(mark))) => Some(*mark),
         _ => None,
@@ -89,7 +119,7 @@ fn is_assignment(body: &[At<'_>], at: usize) -> bool {
 }
 
 /// True if `++` or `--` begins at a token.
-fn is_counted(body: &[At<'_>], at: usize) -> bool {
+pub(super) fn is_counted(body: &[At<'_>], at: usize) -> bool {
     let [Some((_, Token::Mark(first @ ('+' | '-')))), Some((_, Token::Mark(second)))] = [body.get(at), body.get(at + 1)] else {
         return false;
     };
@@ -101,7 +131,7 @@ fn are_side_by_side(body: &[At<'_>], at: usize) -> bool {
     matches!((body.get(at), body.get(at + 1)), (Some((first, _)), Some((second, _))) if first + 1 == *second)
 }
 
-fn is_one_of(token: &Token<'_>, marks: &str) -> bool {
+pub(super) fn is_one_of(token: &Token<'_>, marks: &str) -> bool {
     matches!(token, Token::Mark(mark) if marks.contains(*mark))
 }
 
@@ -124,6 +154,8 @@ mod tests {
             ("{ int n = 0; float *p = q; }", "n p"),
             ("x = a & n; y = b && n; z = a * p;", ""),
             ("n.x = 1;", "n"),
+            ("switch (x) { case 1: n = 2; }", "n"),
+            ("s::n = 2;", ""),
         ] {
             let found = changed(&text.replace("BODY", body), "k", ["p", "n"].into_iter());
             assert_eq!(found, names.split_whitespace().map(str::to_string).collect(), "{body}");

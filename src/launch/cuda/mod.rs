@@ -3,6 +3,7 @@
 //! The source is the file that was compiled, one that `.file` names, or one with the same stem in the folder of the PTX.
 //! It is read without a preprocessor. If the number of parameters or the size of one differs from the PTX, it gives no names.
 
+mod assigned;
 mod body;
 mod signature;
 mod tokens;
@@ -14,9 +15,10 @@ use super::ron_text::read_text;
 use crate::base::{SourceFile, source_paths};
 use crate::container::bundle;
 use crate::program::{FuncId, Function, Program, plain_name};
+pub use assigned::{AssignedBy, assigned, assignments_in};
 pub use body::{changed, mentions};
 use signature::{Declared, Signature, signatures};
-use tokens::tokens;
+pub use tokens::{Tokens, tokens};
 
 /// File name extensions of CUDA C++, including headers.
 const EXTENSIONS: &[&str] = &["cu", "cuh", "h", "hpp", "hh", "cpp", "cc", "inl"];
