@@ -7,6 +7,7 @@ use super::resolved::Resolved;
 use crate::base::SourceId;
 use crate::cfg::{BlockId, ControlFlow, Loop};
 use crate::debug::argument::ArgumentError;
+use crate::debug::body::is_passed;
 use crate::debug::skip::is_path_called as is_called;
 use crate::program::{ControlOp, FuncId, Op, Pc, Program, SourceLine};
 
@@ -87,7 +88,8 @@ fn resolve_source(program: &Program, files: &[u32], name: &str, line: u32) -> Re
     Ok(Resolved { note: moved_note(name, line, at), is_source_line: true, ..Resolved::at(pcs) })
 }
 
-/// The instructions of a line at which it is entered: from the line before, by a branch from another line, or with the function.
+/// The instructions of a line at which it is entered: from the line before, by a branch from another line, or with the
+/// function. A block that has the line of the one before it and only passes on is not entered.
 fn entries(wanted: &Wanted<'_>) -> Vec<Pc> {
     let program = wanted.program;
     let mut entered: Vec<Pc> = Vec::new();
@@ -96,7 +98,10 @@ fn entries(wanted: &Wanted<'_>) -> Vec<Pc> {
             match wanted.is_on_line(pc) {
                 true if pc == function.code.start || !wanted.is_on_line(pc - 1) => entered.push(Pc(pc)),
                 true => {}
-                false => entered.extend(targets(program, pc as usize).iter().filter(|target| wanted.is_on_line(target.0))),
+                false => {
+                    let is_entry = |target: &&Pc| wanted.is_on_line(target.0) && !is_passed(program, **target);
+                    entered.extend(targets(program, pc as usize).iter().filter(is_entry));
+                }
             }
         }
     }

@@ -109,7 +109,7 @@ impl Session {
             }
             let there = places.at(past.pc);
             // What compilers add between lines is of none.
-            if there.line.is_none() {
+            if there.line.is_none() || places.passes(past.pc) {
                 return Choice::Continue;
             }
             let is_inside = here.as_ref().is_some_and(|here| there.is_inside(here));

@@ -58,7 +58,8 @@ impl Session {
                 let after_line = move |issue: &Issue| {
                     let there = places.at(issue.point.pc);
                     let is_later = issue.depth == origin.depth && issue.point.pc > origin.pc && !there.is_inside(&here);
-                    issue.depth < origin.depth || is_later && there.line.is_some() && there.line != here.line
+                    let is_other = there.line.is_some() && there.line != here.line && !places.passes(issue.point.pc);
+                    issue.depth < origin.depth || is_later && is_other
                 };
                 Ok(self.step_before(after_line, interrupt))
             }
@@ -197,7 +198,7 @@ impl Session {
                 }
                 Ordering::Equal => {
                     let is_elsewhere = there.line != here.line || there.calls != here.calls;
-                    there.line.is_some() && is_elsewhere && !places.only_returns(issue.point.pc)
+                    there.line.is_some() && is_elsewhere && !places.only_passes(issue.point.pc)
                 }
             }
         };

@@ -11,7 +11,7 @@ use crate::debug::session::Session;
 use crate::debug::settings::StepBy;
 use crate::debug::skip::Skips;
 use crate::dwarf::LazyDebugInfo;
-use crate::program::{ControlOp, Op, Pc, Program, SourceLine};
+use crate::program::{ControlOp, Inst, Op, Pc, Program, SourceLine};
 
 /// A line of the source language or of the PTX text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,15 +90,21 @@ impl LinePlaces {
         self.by_source && before.is_some_and(|before| line(before).is_some() && line(before) == line(pc))
     }
 
-    /// True if a thread in the middle of a line has nothing before it but the return: the compiler gives that no line of its own.
-    pub fn only_returns(&self, pc: Pc) -> bool {
+    /// True if a thread in the middle of a line has nothing before it but the return, or only passes a block without statements: the
+    /// compiler gives those no line of their own.
+    pub fn only_passes(&self, pc: Pc) -> bool {
         let line = |pc: u32| self.program.source_line(Pc(pc));
         let rest = (pc.0..).map_while(|at| Some((at, self.program.code.get(at as usize)?)));
         let mut same = rest.take_while(|(at, _)| line(*at) == line(pc.0));
         let end = same.find(|(_, inst)| matches!(inst.op, Op::Control(_)));
-        self.program.is_debug
-            && self.is_within_line(pc)
-            && end.is_some_and(|(_, inst)| matches!(inst.op, Op::Control(ControlOp::Return { .. })) && inst.guard.is_none())
+        let returns = |inst: &Inst| matches!(inst.op, Op::Control(ControlOp::Return { .. })) && inst.guard.is_none();
+        let only_returns = || self.program.is_debug && self.is_within_line(pc) && end.is_some_and(|(_, inst)| returns(inst));
+        self.passes(pc) || only_returns()
+    }
+
+    /// True if the instruction is in a block without a line, or in the rest of a line, that only passes on.
+    pub fn passes(&self, pc: Pc) -> bool {
+        self.by_source && body::is_passed(&self.program, pc)
     }
 
     /// True if the instruction at `pc` is before the body of its function.
