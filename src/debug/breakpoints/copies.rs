@@ -1,5 +1,7 @@
 //! Copies of a line: a compiler that unrolls a loop writes the lines of its body once for each iteration.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::program::{ControlOp, Effect, Effects, Op, Pc, Program, SourceLine};
 
 /// A piece of a line: instructions without those of another line between them.
@@ -43,10 +45,35 @@ pub(super) fn is_noticed(program: &Program, pc: u32) -> bool {
 /// The first instructions of the copies of a line, whose pieces begin at `entries`, one after the other; none if it has no copies.
 ///
 /// Pieces are copies if what they do is the same again and again, and another line comes again with each of them: a line that a compiler
-/// takes apart has no such companion.
+/// takes apart has no such companion. Pieces that differ are copies where they take turns with the copies of another line, which stores
+/// or does something else that others notice.
 pub(super) fn copies(program: &Program, entries: &[Pc], is_on_line: impl Fn(u32) -> bool) -> Vec<Pc> {
     let find = |level: &Level| of_level(program, entries, *level, &is_on_line);
-    LEVELS.iter().find_map(find).unwrap_or_default()
+    let found = LEVELS.iter().find_map(find).unwrap_or_default();
+    if found.is_empty() { in_turn(program, entries, &is_on_line).unwrap_or_default() } else { found }
+}
+
+/// The first of the pieces in each turn with the copies of another line; none if no line takes turns with them.
+fn in_turn(program: &Program, entries: &[Pc], is_on_line: &impl Fn(u32) -> bool) -> Option<Vec<Pc>> {
+    let (first, last) = (entries.first()?.0, entries.get(1..)?.last()?.0);
+    let code = program.function_at(Pc(first)).map(|id| program.functions[id.index()].code.clone())?;
+    let goes_on = |pc: &u32| !matches!(program.code.get(*pc as usize).map(|inst| &inst.op), Some(Op::Control(_)) | None);
+    let begin = (code.start..first).rev().take_while(goes_on).last().unwrap_or(first);
+    let straight = begin..(last..code.end).take_while(goes_on).last().unwrap_or(last) + 1;
+    let line = |pc: u32| program.source_line(Pc(pc)).map(|line| (line.file, line.line)).filter(|(_, line)| *line > 0);
+    let others: BTreeSet<(u32, u32)> = (first..entries[1].0).filter(|pc| !is_on_line(*pc)).filter_map(line).collect();
+    others.into_iter().find_map(|other| {
+        let is_of_other = |pc: u32| line(pc) == Some(other);
+        let begins = |pc: &u32| is_of_other(*pc) && (*pc == straight.start || !is_of_other(pc - 1));
+        let pieces: Vec<Pc> = straight.clone().filter(begins).map(Pc).collect();
+        let turns = of_level(program, &pieces, Level::Noticed, is_of_other).filter(|turns| turns.len() > 1)?;
+        // By the number of turns before each piece, those that are first.
+        let mut firsts: BTreeMap<usize, Pc> = BTreeMap::new();
+        for entry in entries {
+            firsts.entry(turns.iter().filter(|turn| *turn < entry).count()).or_insert(*entry);
+        }
+        (firsts.len() == turns.len()).then(|| firsts.into_values().collect())
+    })
 }
 
 /// The copies as one level of actions shows them; none if the line has no such actions.
