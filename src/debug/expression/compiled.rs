@@ -451,7 +451,14 @@ impl Operands<'_> {
                 (Known::Value(_), other) | (other, _) => other,
             },
             Code::Conditional(operands) => match self.value(&operands[0], lane) {
-                Known::Value(condition) => self.value(&operands[if condition.is_true() { 1 } else { 2 }], lane),
+                Known::Value(condition) => {
+                    let [first, second] = [1, 2].map(|number: usize| self.value(&operands[number], lane));
+                    match if condition.is_true() { (first, second) } else { (second, first) } {
+                        (Known::Value(chosen), Known::Value(other)) => Known::Value(operators::conditional(chosen, &other)),
+                        (Known::Value(_), Known::Open) => Known::Open,
+                        (chosen, _) => chosen,
+                    }
+                }
                 other => other,
             },
             Code::Fails => Known::Failed,

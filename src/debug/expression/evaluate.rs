@@ -288,8 +288,11 @@ impl<'a> Evaluator<'a> {
                 Ok(Scalar::truth(if decided { *is_or } else { self.value(&operands[1])?.is_true() }))
             }
             NodeKind::Conditional(operands) => {
-                let chosen = if self.value(&operands[0])?.is_true() { &operands[1] } else { &operands[2] };
-                self.value(chosen)
+                let [condition, first, second] = &**operands;
+                let (chosen, other) = if self.value(condition)?.is_true() { (first, second) } else { (second, first) };
+                let chosen = self.value(chosen)?;
+                // The other one gives its type, if it has a value.
+                Ok(self.value(other).map_or(chosen, |other| operators::conditional(chosen, &other)))
             }
             NodeKind::Cast(ty, a) => self.cast(node, *ty, a),
             NodeKind::SizeOf(ty, a) => self.size_of(node, ty, a.as_deref()),

@@ -105,9 +105,15 @@ fn stepped<S: Stepper>(node: &Node, stepper: &mut S) -> Result<Node, S::Error> {
             NodeKind::Number(Scalar::truth(second.is_true()))
         }
         NodeKind::Conditional(operands) => {
-            let condition = stepped(&operands[0], stepper)?;
-            let chosen = if number(&condition, stepper)?.is_true() { &operands[1] } else { &operands[2] };
-            return stepped(chosen, stepper);
+            let condition = number(&stepped(&operands[0], stepper)?, stepper)?;
+            let [_, first, second] = &**operands;
+            let (first, second) = if condition.is_true() {
+                (stepped(first, stepper)?, without_steps(second))
+            } else {
+                (without_steps(first), stepped(second, stepper)?)
+            };
+            let condition = Node { at: operands[0].at, kind: NodeKind::Number(condition) };
+            NodeKind::Conditional(Box::new([condition, first, second]))
         }
         // As in C, the operand of sizeof is not evaluated.
         NodeKind::SizeOf(text, a) => NodeKind::SizeOf(text.clone(), a.as_deref().map(|a| Box::new(without_steps(a)))),
