@@ -115,11 +115,15 @@ impl Assigner<'_, '_> {
             return Ok(());
         }
         let eval_context = self.context.session.eval_context();
-        let edits = place.assign(&as_place(place, eval_context), value).map_err(|error| match error {
+        let mut edits = place.assign(&as_place(place, eval_context), value).map_err(|error| match error {
             AssignmentError::IssuePoint(error) => self.argument.error_at(error.column, error.to_string()),
             AssignmentError::Value(message) => text.error(message),
         })?;
-        let note = edits.iter().find_map(|edit| view::changed_parameter(&eval_context, edit));
+        let parameter = edits.iter().find_map(|edit| view::changed_parameter(&eval_context, edit));
+        let note = parameter.map(|view::ChangedParameter { copies, note }| {
+            edits.extend(copies);
+            note
+        });
         let kept = self.context.session.edit(edits, self.change).map_err(|error| self.argument.error(error.to_string()))?;
         self.kept = self.kept.take().or(kept);
         self.note = self.note.take().or(note);

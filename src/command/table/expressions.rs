@@ -30,7 +30,7 @@ it.\n\n\
 print keeps what it shows: $ is the last value, $$ the one before it, $$3 the third before it, $2 the second of all ('show values'). \
 'set $x = VALUE' keeps one under a name ('show convenience'); $_ is the last address that x has shown, $__ what lies there, $bpnum the \
 last breakpoint. 'p i = 3', 'p ++i' and 'p a[i--] + 1' assign, as set does, each step once and in the order of the text. A parameter of \
-the kernel is changed for all threads, until the code has loaded it into a register. A variable without a value where the thread stands \
-counts with the last one that it had, which is said, in expressions that are not about lanes.\n\n\
+the kernel is changed for all threads, of a debug build also in the register that the code has loaded it into. A variable without a \
+value where the thread stands counts with the last one that it had, which is said, in expressions that are not about lanes.\n\n\
 Casts take the types of PTX and of C: (f16x2)%r4, ((f16x2)%r4)[1], (float)%r1. Of a register \
         of a packed type, %r4.x and %r4.y are the numbers.";

@@ -50,7 +50,7 @@ pub use banks::{BANKS, BankView, Remedy, banks};
 pub use barriers::{BarrierRow, barriers};
 pub use blocks::{BlockSpan, Condition, blocks};
 pub use cfg::{BlockCounts, BlockView, CfgView, control_flow};
-pub use changed_parameter::changed_parameter;
+pub use changed_parameter::{ChangedParameter, changed_parameter};
 pub use contents::{MemoryObject, MemorySpace, bytes, elements, memory_objects};
 pub use contracted::{ContractionNote, FirstOp, contraction_note, unrounded_uses};
 pub use copies::{
