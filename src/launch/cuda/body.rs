@@ -8,13 +8,13 @@ use super::tokens::{At, Token, Tokens, tokens};
 /// Most tokens between the parameters of a function and its body.
 const BETWEEN_MAX: usize = 64;
 
-/// Those of `names` that a function called `function` may give another value, or declares anew in its body.
-///
-/// A name that is passed to a function by reference is not noticed.
+/// Those of `names` that a function called `function` may give another value, or declares anew in its body, or passes by reference to
+/// another function of the text, or to one called `swap`.
 pub fn changed<'n>(text: &str, function: &str, names: impl Iterator<Item = &'n str>) -> BTreeSet<String> {
     let tokens = tokens(text);
     let bodies: Vec<&[At<'_>]> = functions(&tokens, function).into_iter().map(|(_, body)| body).collect();
-    names.filter(|name| bodies.iter().any(|body| (0..body.len()).any(|at| is_change(body, at, name)))).map(str::to_string).collect()
+    let is_changed = |body: &[At<'_>], at: usize, name: &str| is_change(body, at, name) || is_by_reference(&tokens, body, at, name);
+    names.filter(|name| bodies.iter().any(|body| (0..body.len()).any(|at| is_changed(body, at, name)))).map(str::to_string).collect()
 }
 
 /// True if a function called `function` has the word `name` in its parameters or in its body; none if the text has no such function.
@@ -100,6 +100,67 @@ fn is_operand(token: Option<&Token<'_>>) -> bool {
     is_type(token) || token.is_some_and(|token| is_one_of(token, ")]") || *token == Token::Literal)
 }
 
+/// True if the word `name` stands at a token and is an argument that a function of the text takes by reference.
+fn is_by_reference(tokens: &Tokens<'_>, body: &[At<'_>], at: usize, name: &str) -> bool {
+    let is_argument = before(body, at, 1).is_some_and(|token| is_one_of(token, "(,"))
+        && body.get(at + 1).is_some_and(|(_, token)| is_one_of(token, ",)"));
+    if !is_argument || body[at].1 != Token::Word(name) {
+        return false;
+    }
+    let Some((open, number)) = arguments_before(body, at) else { return false };
+    // `f<int>(x)` has its template arguments before the parenthesis.
+    let called = (0..open).rev().take(BETWEEN_MAX).find_map(|at| match body[at].1 {
+        Token::Word(word) if after_angles_in(body, at + 1) == open => Some(word).filter(|word| !CONTROLS.contains(word)),
+        Token::Word(_) | Token::Literal | Token::Directive | Token::Mark(_) => None,
+    });
+    let Some(called) = called else { return false };
+    let takes = |parameters: &[At<'_>]| {
+        let mut depth = 0;
+        let mut parts = parameters.split(|(_, token)| {
+            depth += i32::from(is_one_of(token, "(<[")) - i32::from(is_one_of(token, ")>]"));
+            depth == 0 && is_one_of(token, ",")
+        });
+        parts.nth(number).is_some_and(is_reference)
+    };
+    called == "swap" || functions(tokens, called).into_iter().any(|(parameters, _)| takes(parameters))
+}
+
+/// The parenthesis that opens the arguments of a call, one of which stands at a token, and the number of those before that one.
+fn arguments_before(body: &[At<'_>], at: usize) -> Option<(usize, usize)> {
+    let (mut depth, mut number) = (0, 0);
+    for before in (0..at).rev() {
+        let token = &body[before].1;
+        match depth {
+            0 if is_one_of(token, "(") => return Some((before, number)),
+            0 if is_one_of(token, ";{}") => return None,
+            0 if is_one_of(token, ",") => number += 1,
+            _ => depth += i32::from(is_one_of(token, ")]}")) - i32::from(is_one_of(token, "([{")),
+        }
+    }
+    None
+}
+
+/// The token after the template arguments that begin at one, if any do.
+fn after_angles_in(body: &[At<'_>], at: usize) -> usize {
+    if !body.get(at).is_some_and(|(_, token)| is_one_of(token, "<")) {
+        return at;
+    }
+    closing_mark(body.iter().map(|(_, token)| token), at, ('<', '>')).map_or(at, |end| end + 1)
+}
+
+/// True if what a parameter stands for may be changed: `int &n` and `const int *&p`, but not `const int &n`.
+fn is_reference(parameter: &[At<'_>]) -> bool {
+    let Some(at) = parameter.iter().rposition(|(_, token)| is_one_of(token, "&")) else { return false };
+    let of = &parameter[..at];
+    let is_word = |(_, token): &At<'_>, word| *token == Token::Word(word);
+    let is_pointer = of.iter().any(|(_, token)| is_one_of(token, "*"));
+    let is_constant = of.last().is_some_and(|last| is_word(last, "const")) || !is_pointer && of.iter().any(|one| is_word(one, "const"));
+    !is_constant
+}
+
+/// Words before a parenthesis that are no functions.
+const CONTROLS: &[&str] = &["if", "while", "for", "switch", "return", "sizeof", "decltype"];
+
 /// Words before an operand that are no types.
 const STATEMENTS: &[&str] = &["return", "case", "else", "do", "goto", "throw", "sizeof", "co_return", "co_yield", "and", "or", "not"];
 
@@ -156,6 +217,25 @@ mod tests {
             ("n.x = 1;", "n"),
             ("switch (x) { case 1: n = 2; }", "n"),
             ("s::n = 2;", ""),
+        ] {
+            let found = changed(&text.replace("BODY", body), "k", ["p", "n"].into_iter());
+            assert_eq!(found, names.split_whitespace().map(str::to_string).collect(), "{body}");
+        }
+    }
+
+    #[test]
+    fn names_that_are_passed_by_reference() {
+        let text = "void by(int a, const int *&p, int &n) {} void no(const int &n, int *const &p, int &&) {}\n\
+            template <int N> void t(int &n) {}\n\
+            __global__ void k(int *p, int n) { BODY }";
+        for (body, names) in [
+            ("by(1, p, 2);", "p"),
+            ("by(f(1, 2), q, n);", "n"),
+            ("by(n, q, q);", ""),
+            ("no(n, p, 3); by(n, p + 1, q); g(n, p);", ""),
+            ("t<3>(n);", "n"),
+            ("std::swap(p, q);", "p"),
+            ("if (q & 1) { g(); } if (n) { g(); }", ""),
         ] {
             let found = changed(&text.replace("BODY", body), "k", ["p", "n"].into_iter());
             assert_eq!(found, names.split_whitespace().map(str::to_string).collect(), "{body}");
