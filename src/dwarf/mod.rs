@@ -16,6 +16,7 @@ mod lazy;
 mod location;
 mod model;
 mod paths;
+mod qualified;
 mod reader;
 mod scope_index;
 mod scopes;

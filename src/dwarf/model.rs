@@ -29,8 +29,12 @@ pub struct DebugInfo {
     pub scopes: IdVec<ScopeId, Scope>,
     /// The variables outside of functions.
     pub globals: Vec<Variable>,
-    /// The types by their names, for casts: `app::Point`, `word_t`.
-    pub type_names: BTreeMap<Arc<str>, TypeId>,
+    /// The types by their names, for casts: `app::Point`, `word_t`. Several types may have one name.
+    pub type_names: BTreeMap<Arc<str>, Vec<TypeId>>,
+    /// The names with namespaces and classes of types whose own names lack them, as far as mangled names of functions have them.
+    pub qualified_types: BTreeMap<TypeId, Arc<str>>,
+    /// The lines that declare types.
+    pub type_lines: BTreeMap<TypeId, SourceLine>,
     /// The values of enumerators and their types, by their names with and without what is around them: `app::BLUE`, `BLUE`.
     pub enumerators: BTreeMap<Arc<str>, (i64, TypeId)>,
     /// What could not be read.

@@ -12,7 +12,7 @@ use super::error::DwarfError;
 use super::model::DebugInfo;
 use super::scope_index::ScopeIndex;
 use super::section::{LINES, Sections};
-use super::{paths, scopes, types};
+use super::{paths, qualified, scopes, types};
 use crate::base::{SourceId, Span};
 use crate::program::Program;
 
@@ -27,6 +27,7 @@ pub(super) fn read(program: &Program, source: Option<&dyn SourceText>) -> DebugI
             info.problems.push(error);
         }
     }
+    qualified::read(&mut info);
     paths::follow(program, &mut info, source);
     info.index = ScopeIndex::new(&info.scopes);
     info

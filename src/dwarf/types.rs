@@ -59,7 +59,8 @@ pub(super) fn read(entries: &mut Entries<'_, '_>, info: &mut DebugInfo) {
         let is_declaration = matches!(ty, Type::Record { is_declaration: true, .. });
         let id = info.types.push(ty);
         if let Some(name) = name.filter(|_| !is_declaration) {
-            info.type_names.entry(name).or_insert(id);
+            info.type_names.entry(name).or_default().push(id);
+            info.type_lines.extend(entries.line(index, dw::DW_AT_decl_file, dw::DW_AT_decl_line).map(|line| (id, line)));
         }
     }
     for row in rows.types {

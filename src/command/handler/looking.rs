@@ -144,7 +144,8 @@ fn type_text(context: &Context<'_>, call: &Call, in_full: bool) -> Answer {
     {
         return Ok(Outcome::View(View::ArrayTypes(vec![view::array_type(&eval_context, id)])));
     }
-    if let Some(text) = view::named_type(&eval_context, &argument.text, in_full) {
+    let named = view::named_type(&eval_context, &argument.text, in_full);
+    if let Some(text) = named.map_err(|message| argument.error(message))? {
         return Ok(Outcome::Text(format!("type = {text}\n")));
     }
     let text = context.expression(argument)?.type_text(&eval_context, in_full);

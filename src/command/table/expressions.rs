@@ -18,10 +18,11 @@ a[3][5], color == app::BLUE. A plain name is looked up as in C++, in the innermo
 of all, 'app::scale<int>' in quotes or without is a name with its arguments. A name of both a variable and a register is the variable; \
 %r6, $r6 and R6 are the register. The name of a pointer to numbers among the parameters of the kernel that is also a buffer's is the \
 buffer as long as it points to its start, and the pointer once the kernel has moved it. Where only lines are known (nvcc -lineinfo), a \
-parameter that the kernel changes has its value at entry: 'info args' shows it as n@entry, and param_2 is it. (V*)p, \
-static_cast<V*>(p) and (app::Color)5 cast to types of the source, and a pointer to an object becomes one to its base; const in a cast \
-is the word of C, and the state space with an @: (@const int*). sizeof(V) and sizeof(x) are sizes, p[0..3] are objects in a row, p[0..3].x \
-a member of each. 'info locals', 'info args', 'info scope', 'whatis' and 'ptype' list and explain them.\n\n\
+parameter that the kernel changes has its value at entry: 'info args' shows it as n@entry, and param_2 is it. (V*)p, static_cast<V*>(p) \
+and (app::Color)5 cast to types of the source, and a pointer to an object becomes one to its base; of several types of one name the one in \
+scope is meant, as in C++, app::V names another, and what stays open is refused with all of them; const in a cast is the word of C, and \
+the state space with an @: (@const int*). sizeof(V) and sizeof(x) are sizes, p[0..3] are objects in a row, p[0..3].x a member of each. \
+'info locals', 'info args', 'info scope', 'whatis' and 'ptype' list and explain them.\n\n\
 A variable of a Triton program is the tensor that the block's threads hold together, where NAME.ttgir lies beside NAME.ptx: qk[0, 5], \
 qk[0:4, 2] without the end, qk@* the part of the focused warp, qk - @ref.npy, sum(qk), (f32)p. Its value is what the last \
 statement before the instruction has given it; · stands for an element that a load has left out, ? for one in no register.\n\n\

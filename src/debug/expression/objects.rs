@@ -36,12 +36,6 @@ pub struct PastEnd {
     pub is_before: bool,
 }
 
-/// The type that the user names, if the debug data has it.
-fn source_type(info: &DebugInfo, named: &SourceTypeName) -> Option<TypeId> {
-    let pointed = types::called(info, &named.name)?;
-    (0..named.pointers).try_fold(pointed, |to, _| types::pointer_to(info, to))
-}
-
 impl<'a> Evaluator<'a> {
     /// `(V*)a`, `(Color)a`.
     pub fn source_cast(&mut self, node: &Node, named: &SourceTypeName, a: &Node) -> Evaluated<Referent<'a>> {
@@ -57,12 +51,13 @@ impl<'a> Evaluator<'a> {
         }
         let unknown = || refused(node, format!("the debug data has no type '{}'", named.name));
         let info = self.context.debug_info().ok_or_else(unknown)?;
-        let ty = types::called(info, &named.name).ok_or_else(unknown)?;
+        let ty = self.type_called(node, &named.name)?.ok_or_else(unknown)?;
         if named.pointers == 0 {
             return self.converted(node, info, ty, a);
         }
         let inner = SourceTypeName { pointers: named.pointers - 1, ..named.clone() };
-        let to = source_type(info, &inner).ok_or_else(|| refused(node, format!("the debug data has no type '{inner}'")))?;
+        let to = (0..inner.pointers).try_fold(ty, |to, _| types::pointer_to(info, to));
+        let to = to.ok_or_else(|| refused(node, format!("the debug data has no type '{inner}'")))?;
         let a = self.value(a)?;
         let space = if let Type::Pointer(space, _) | Type::SourcePointer(space, ..) = a.ty { space } else { Space::Generic };
         let bytes = u32::try_from(info.bytes(Some(to))).unwrap_or(0);
@@ -74,6 +69,11 @@ impl<'a> Evaluator<'a> {
         let moved = into_base.or_else(out_of_base).filter(|_| address != 0).unwrap_or(0);
         let address = u128::from(address.wrapping_add(moved));
         Ok(Referent::Value(Scalar::new(Type::SourcePointer(space, Some(to), bytes), address)))
+    }
+
+    /// The type that the user names, if the debug data has it.
+    fn type_called(&self, node: &Node, name: &str) -> Evaluated<Option<TypeId>> {
+        source_names::type_called(&self.context, name).map_err(|message| refused(node, message))
     }
 
     /// A number as one of type `ty`.
@@ -99,7 +99,8 @@ impl<'a> Evaluator<'a> {
         let is_variable = a.is_some_and(|a| self.referent(a).is_ok());
         if !is_variable {
             let words: Vec<&str> = named.name.split_whitespace().collect();
-            let of_source = self.context.debug_info().and_then(|info| Some(info.bytes(Some(types::called(info, &named.name)?))));
+            let of_source = self.type_called(node, &named.name)?;
+            let of_source = of_source.and_then(|ty| self.context.debug_info().map(|info| info.bytes(Some(ty))));
             let bytes = of_source.or_else(|| names::type_of(&words).map(|ty| u64::from(ty.bytes())));
             if let Some(bytes) = bytes {
                 return size(if named.pointers > 0 { POINTER_BYTES } else { bytes });

@@ -328,7 +328,8 @@ impl<'a> Evaluator<'a> {
                 let NodeKind::Name(name) = &node.kind else { return Err(error) };
                 // A variable has a type where it has no value as well.
                 let variable = source_names::find(&self.context, self.own_frame(), name);
-                let named = self.context.debug_info().and_then(|info| Some((info, *info.type_names.get(&**name)?)));
+                let named = source_names::type_called(&self.context, name).map_err(|message| refused(node, message))?;
+                let named = self.context.debug_info().zip(named);
                 return match (variable, named) {
                     (Some(variable), _) => Ok(text(variable.info, variable.variable.ty)),
                     (None, Some((info, ty))) if in_full => Ok(types::layout(info, Some(ty))),

@@ -4,12 +4,14 @@
 //! writes values as gdb does.
 
 mod object;
+mod type_lookup;
 pub mod types;
 pub mod values;
 mod watched;
 
 pub(in crate::debug) use object::first_write;
 pub use object::{ObjectError, ObjectPlace, Parts, SourceObject};
+pub use type_lookup::type_called;
 pub use watched::Extract;
 
 use std::ops::Range;

@@ -6,6 +6,8 @@ use crate::program::Pc;
 
 /// Most types in each other that are written.
 const NESTING_MAX: u32 = 24;
+/// Most types in each other that are compared before their names decide.
+const SAME_NESTING_MAX: u32 = 4;
 /// Blanks before a member.
 const INDENT: &str = "    ";
 
@@ -92,8 +94,31 @@ fn base_within(info: &DebugInfo, of: Option<TypeId>, base: TypeId, depth: u32) -
 }
 
 /// True if two types are one: data may have a type more than once.
-fn is_same(info: &DebugInfo, a: TypeId, b: TypeId) -> bool {
-    a == b || matches!((&info.types[a], &info.types[b]), (Type::Record { name: Some(a), .. }, Type::Record { name: Some(b), .. }) if a == b)
+pub(super) fn is_same(info: &DebugInfo, a: TypeId, b: TypeId) -> bool {
+    is_same_within(info, Some(a), Some(b), SAME_NESTING_MAX)
+}
+
+fn is_same_within(info: &DebugInfo, a: Option<TypeId>, b: Option<TypeId>, depth: u32) -> bool {
+    if a == b {
+        return true;
+    }
+    let (Some(a), Some(b)) = (a, b) else { return false };
+    if depth == 0 {
+        return name(info, Some(a)) == name(info, Some(b)) && info.bytes(Some(a)) == info.bytes(Some(b));
+    }
+    let same = |a: Option<TypeId>, b: Option<TypeId>| is_same_within(info, a, b, depth - 1);
+    match (&info.types[a], &info.types[b]) {
+        (Type::Record { name: Some(of_a), bytes, members, .. }, Type::Record { name: Some(of_b), bytes: other, members: others, .. }) => {
+            let is_same_member =
+                |(a, b): (&Member, &Member)| (&a.name, a.offset, a.bits) == (&b.name, b.offset, b.bits) && same(a.ty, b.ty);
+            (of_a, bytes, members.len()) == (of_b, other, others.len()) && members.iter().zip(others).all(is_same_member)
+        }
+        (Type::Typedef { name: of_a, to }, Type::Typedef { name: of_b, to: other }) => of_a == of_b && same(*to, *other),
+        (Type::Pointer { kind, to, .. }, Type::Pointer { kind: other_kind, to: other, .. }) => kind == other_kind && same(*to, *other),
+        (Type::Array { of, extent, .. }, Type::Array { of: other, extent: others, .. }) => extent == others && same(*of, *other),
+        (Type::Qualified { word, to }, Type::Qualified { word: other_word, to: other }) => word == other_word && same(*to, *other),
+        (of_a, of_b) => of_a == of_b,
+    }
 }
 
 fn keyword(kind: RecordKind) -> &'static str {
@@ -214,29 +239,6 @@ pub fn is_signed(info: &DebugInfo, ty: Option<TypeId>) -> bool {
 /// True for a pointer or a reference.
 pub fn is_pointer(info: &DebugInfo, ty: Option<TypeId>) -> bool {
     info.stripped(ty).is_some_and(|ty| matches!(info.types[ty], Type::Pointer { .. }))
-}
-
-/// Words that may stand before the name of a type.
-const KEYWORDS: &[&str] = &["struct", "union", "class", "enum", "const", "volatile", "typename"];
-
-/// The type called `name`, perhaps after `struct` or `const`; blanks do not count.
-pub fn called(info: &DebugInfo, name: &str) -> Option<TypeId> {
-    let mut name = name.trim();
-    while let Some((word, rest)) = name.split_once(char::is_whitespace).filter(|(word, _)| KEYWORDS.contains(word)) {
-        (_, name) = (word, rest.trim_start());
-    }
-    let without_blanks = |name: &str| name.split_whitespace().collect::<String>();
-    let same = |other: &str| without_blanks(other) == without_blanks(name);
-    let find = |is_it: &dyn Fn(&str) -> bool| info.type_names.iter().find(|(other, _)| is_it(other)).map(|(_, ty)| *ty);
-    let exact = info.type_names.get(name).copied();
-    // Not all compilers write the namespaces.
-    exact.or_else(|| find(&same)).or_else(|| find(&|other| without_blanks(last_component(other)) == without_blanks(last_component(name))))
-}
-
-/// `Point` of `app::Point`, `Vec<app::Point>` of `app::Vec<app::Point>`.
-fn last_component(name: &str) -> &str {
-    let head = name.split('<').next().unwrap_or(name);
-    head.rfind("::").map_or(name, |at| &name[at + 2..])
 }
 
 /// The type of pointers to `to`, if the data has it.

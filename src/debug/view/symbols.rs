@@ -146,18 +146,21 @@ pub fn nearest_name(context: &EvalContext<'_>, name: &str) -> Option<String> {
 }
 
 /// The type that `text` names, `struct V *` or `unsigned long`, where no variable is called so; with `in_full` with its members.
-pub fn named_type(context: &EvalContext<'_>, text: &str, in_full: bool) -> Option<String> {
+///
+/// # Errors
+/// Several types are called so, and nothing says which is meant.
+pub fn named_type(context: &EvalContext<'_>, text: &str, in_full: bool) -> Result<Option<String>, String> {
     let SourceTypeName { name, pointers } = SourceTypeName::of(text.trim());
     let (name, pointers) = (&*name, if pointers == 0 { String::new() } else { format!(" {}", "*".repeat(pointers)) });
     if source_names::find(context, context.frame().ok().as_ref(), name).is_some() {
-        return None;
+        return Ok(None);
     }
-    let of_source = context.debug_info().and_then(|info| Some((info, types::called(info, name)?)));
-    if let Some((info, ty)) = of_source {
-        return Some(if in_full { types::layout(info, Some(ty)) } else { types::name(info, Some(ty)) } + &pointers);
+    let named = source_names::type_called(context, name)?;
+    if let Some((info, ty)) = context.debug_info().zip(named) {
+        return Ok(Some(if in_full { types::layout(info, Some(ty)) } else { types::name(info, Some(ty)) } + &pointers));
     }
     let words: Vec<&str> = name.split_whitespace().collect();
-    type_called(&words).map(|_| words.join(" ") + &pointers)
+    Ok(type_called(&words).map(|_| words.join(" ") + &pointers))
 }
 
 /// Where the code of the function with this address begins: `collatz.ptx:25`; none for one without code.
