@@ -1,11 +1,11 @@
 //! Translation of a function's body into code, with its scopes, registers, frame and labels.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 use super::builder::ModuleBuilder;
 use super::const_expr;
 use super::decode_context::{NumberedRegister, RegisterRef};
-use super::inlined::CALLS_MAX;
+use super::inline_sites::{self, InlineSites, source_line};
 use super::insert::Insertions;
 use super::labels::{self, Labels};
 use super::parameter;
@@ -72,8 +72,8 @@ pub(super) struct BodyBuilder<'m, 'a> {
     line: Option<SourceLine>,
     /// The inlined calls that lead to `line`, innermost first.
     inlined_calls: Vec<InlinedCall>,
-    /// The same for each line of an earlier `.loc`.
-    inlined_calls_by_line: BTreeMap<SourceLine, Vec<InlinedCall>>,
+    /// The `.loc`s of the body.
+    sites: InlineSites,
 }
 
 impl<'m, 'a> BodyBuilder<'m, 'a> {
@@ -103,7 +103,7 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
             blocks_entered: 0,
             line: None,
             inlined_calls: Vec::new(),
-            inlined_calls_by_line: BTreeMap::new(),
+            sites: InlineSites::default(),
         };
         builder.bank = parameter::parameter_bank(builder.module.header.version);
         builder.declare_module_registers();
@@ -145,6 +145,9 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
         let (start, first_table) = (self.here(), TableId::new(self.module.program.tables.len()));
         self.labels = Labels::new(body, start);
         self.declare_labels();
+        let locs = inline_sites::locs(body).into_iter();
+        let of_body = locs.map(|loc| (loc, loc.function.map(|(label, offset)| self.module.inlined.function(self.id, label, offset))));
+        self.sites = InlineSites::new(&of_body.collect::<Vec<_>>());
         self.statements(body);
         let end = body.end.unwrap_or(Span { start: span.end.saturating_sub(1), ..span });
         self.push(Inst { guard: None, op: Op::Control(ControlOp::Return { uniform: false }) }, end, None);
@@ -286,16 +289,11 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
 
     /// Handles `.loc`. For nested inlined calls, an earlier `.loc` has given the outer call site.
     fn set_line(&mut self, loc: &Loc<'a>) -> Result<(), Diagnostic> {
-        let source_line = |(file, line, column)| SourceLine { file, line, column };
         let line = source_line((loc.file, loc.line, loc.column));
-        let outer = |at: SourceLine| self.inlined_calls_by_line.get(&at).into_iter().flatten().copied();
-        let function = loc.function.map(|(label, offset)| self.module.inlined.function(self.id, label, offset));
-        let inlined_calls: Vec<InlinedCall> = match loc.inlined_at.map(source_line) {
-            Some(at) => std::iter::once(InlinedCall { function, at }).chain(outer(at)).take(CALLS_MAX).collect(),
-            None => self.module.inlined.calls_in_comment(loc.span),
-        };
+        let of_sites = self.sites.pass();
+        let inlined_calls = if loc.inlined_at.is_some() { of_sites } else { self.module.inlined.calls_in_comment(loc.span) };
         if !self.counts_lines_of_asm(line, loc.span) {
-            self.inlined_calls.clone_from(&inlined_calls);
+            self.inlined_calls = inlined_calls;
             self.line = Some(line);
         }
         let result = match loc.inlined_at.map(source_line) {
@@ -305,7 +303,6 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
             }
             _ => Ok(()),
         };
-        self.inlined_calls_by_line.insert(line, inlined_calls);
         self.module.loc_lines.insert(line);
         result
     }

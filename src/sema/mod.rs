@@ -23,6 +23,7 @@ mod header;
 mod index;
 mod initializer;
 mod inline_asm;
+mod inline_sites;
 mod inlined;
 mod insert;
 mod labels;
