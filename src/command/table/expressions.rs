@@ -11,8 +11,9 @@ all. (%r1 + 1)@* is computed in each lane. A difference is written with blanks: 
 or lane 8: write %rd1[0..7] or *(%rd1@8). A variable of the source is in lanes with x@* and x@0..3; x@3 is its value in lane 3 where it \
 is in a register or a parameter of the kernel, and as in gdb 3 objects from it on where it is in other memory. 'watch', 'last' and \
 'history' take what 'print' shows.\n\n\
-any(), all(), min(), max(), sum() and uniform() take a value in the active lanes, or in those of an @ inside. $pc, $lane, $warp, $frame, \
-$time and $active say where the thread is.\n\n\
+any(), all(), min(), max(), sum() and uniform() take a value in the active lanes, or in those of an @ inside. fabs(), sqrt(), rsqrt(), \
+fmin() and fmax(), the same with an f at the end, and min(a, b) and max(a, b) are those of C. $pc, $lane, $warp, $frame, $time and \
+$active say where the thread is.\n\n\
 Where a module has debug data (nvcc -G, clang -g), the variables of the source have their names and types: acc, s.field, p->next, *p, \
 a[3][5], color == app::BLUE. A plain name is looked up as in C++, in the innermost namespace around the function first; ::name is outside \
 of all, 'app::scale<int>' in quotes or without is a name with its arguments. A name of both a variable and a register is the variable; \

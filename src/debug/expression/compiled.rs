@@ -125,9 +125,12 @@ fn depends_on_thread_alone(node: &Node) -> bool {
         NodeKind::Special(register) => SPECIAL_REGISTERS.get(*register).is_some_and(|row| row.kind == SpecialKind::Fixed),
         NodeKind::Name(name) => is_of_thread(name),
         NodeKind::Convenience(word) => matches!(word, Convenience::Lane | Convenience::Warp),
-        NodeKind::Unary(..) | NodeKind::Binary(..) | NodeKind::Logical(..) | NodeKind::Conditional(_) | NodeKind::Cast(..) => {
-            node.children().iter().all(depends_on_thread_alone)
-        }
+        NodeKind::Unary(..)
+        | NodeKind::Binary(..)
+        | NodeKind::Logical(..)
+        | NodeKind::Conditional(_)
+        | NodeKind::Cast(..)
+        | NodeKind::Function(..) => node.children().iter().all(depends_on_thread_alone),
         NodeKind::Step(..)
         | NodeKind::SourceCast(..)
         | NodeKind::SizeOf(..)
@@ -177,7 +180,8 @@ fn compile(evaluator: &mut Evaluator<'_>, node: &Node, parts: &[Node]) -> Code {
         | NodeKind::File(_)
         | NodeKind::Member(..)
         | NodeKind::Lanes(..)
-        | NodeKind::Aggregate(..) => Code::Open,
+        | NodeKind::Aggregate(..)
+        | NodeKind::Function(..) => Code::Open,
     }
 }
 

@@ -299,6 +299,7 @@ impl<'a> Evaluator<'a> {
             NodeKind::Convenience(word) => self.convenience(node, *word),
             NodeKind::Special(register) => self.special(node, *register),
             NodeKind::Aggregate(aggregate, inner) => self.aggregate(*aggregate, inner),
+            NodeKind::Function(function, arguments) => self.function(node, *function, arguments),
             NodeKind::AddressOf(a) => self.address_of(a),
             NodeKind::Lanes(inner, _) => self.with_at_lane_focused(node, |at_lane| at_lane.value(inner)),
             NodeKind::File(_) => Err(refused(node, "an array of a file goes together with tensors only".to_string())),

@@ -25,6 +25,7 @@ mod bytes;
 mod compiled;
 mod error;
 mod evaluate;
+mod functions;
 mod kept;
 mod lane_code;
 mod lane_loops;

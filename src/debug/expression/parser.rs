@@ -9,7 +9,7 @@
 //! subscript   = expression [ '..' expression ] | [ expression ] ':' [ expression ]
 //! lanes       = '*' | range { ',' range }
 //! range       = number [ ( '..' | '-' ) number ]
-//! primary     = number | name | '@' path | aggregate '(' expression ')' | '(' expression ')'
+//! primary     = number | name | '@' path | function '(' expression { ',' expression } ')' | '(' expression ')'
 //! type        = [ '@' ] [ space ] words { '*' }
 //! ```
 //!
@@ -20,9 +20,10 @@
 mod casts;
 
 use super::error::ExpressionError;
+use super::functions::FunctionId;
 use super::lexer::{self, Token, TokenKind};
 use super::names::SourceTypeName;
-use super::tree::{AGGREGATES, BINARY, BinaryOp, Node, NodeKind, Step, UnaryOp};
+use super::tree::{AGGREGATES, Aggregate, BINARY, BinaryOp, Node, NodeKind, Step, UnaryOp};
 use crate::debug::value::{Scalar, Type};
 use crate::isa::ScalarType;
 use crate::machine::{LANES, LaneMask};
@@ -352,14 +353,10 @@ impl Parser<'_> {
             TokenKind::Name(name) => {
                 self.next += 1;
                 let aggregate = AGGREGATES.iter().find(|row| row.0 == name).filter(|_| *self.peek() == TokenKind::Sign("("));
-                match aggregate {
-                    Some((_, aggregate, _)) => {
-                        self.next += 1;
-                        let inner = self.expression()?;
-                        self.expect(")", "')'")?;
-                        NodeKind::Aggregate(*aggregate, Box::new(inner))
-                    }
-                    None => NodeKind::named(name),
+                let function = FunctionId::called(&name).filter(|_| *self.peek() == TokenKind::Sign("("));
+                match (aggregate, function) {
+                    (None, None) => NodeKind::named(name),
+                    (aggregate, function) => self.call(aggregate.map(|row| row.1), function)?,
                 }
             }
             TokenKind::File(path) => {
@@ -375,6 +372,26 @@ impl Parser<'_> {
             _ => return Err(self.error("a value: a number, a register, a symbol or '('")),
         };
         Ok(Node { at, kind })
+    }
+
+    /// The arguments of a function, from the parenthesis on: with two, `min` and `max` are those of C.
+    fn call(&mut self, aggregate: Option<Aggregate>, function: Option<FunctionId>) -> Result<NodeKind, ExpressionError> {
+        self.expect("(", "'('")?;
+        let mut arguments = vec![self.expression()?];
+        let most = function.map_or(1, FunctionId::arguments);
+        while arguments.len() < most && self.consume(",") {
+            arguments.push(self.expression()?);
+        }
+        let expected = if arguments.len() < most && aggregate.is_none() { "',' and another argument" } else { "')'" };
+        if expected != "')'" {
+            return Err(self.error(expected));
+        }
+        self.expect(")", expected)?;
+        Ok(match (aggregate, function) {
+            (Some(aggregate), _) if arguments.len() == 1 => NodeKind::Aggregate(aggregate, Box::new(arguments.remove(0))),
+            (_, Some(function)) => NodeKind::Function(function, arguments.into()),
+            (_, None) => return Err(self.error("one argument")),
+        })
     }
 
     fn lanes(&mut self) -> Result<LaneMask, ExpressionError> {

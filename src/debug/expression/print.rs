@@ -43,6 +43,9 @@ pub(super) fn text(node: &Node) -> String {
             let word = AGGREGATES.iter().find(|row| row.1 == *aggregate).map_or("?", |row| row.0);
             format!("{word}({})", text(a))
         }
+        NodeKind::Function(function, arguments) => {
+            format!("{}({})", function.name(), arguments.iter().map(text).collect::<Vec<_>>().join(", "))
+        }
     }
 }
 
@@ -61,6 +64,7 @@ pub(super) fn operand(node: &Node) -> String {
             | NodeKind::Member(..)
             | NodeKind::SizeOf(..)
             | NodeKind::Aggregate(..)
+            | NodeKind::Function(..)
     );
     if alone { text(node) } else { format!("({})", text(node)) }
 }

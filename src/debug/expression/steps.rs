@@ -127,6 +127,10 @@ fn stepped<S: Stepper>(node: &Node, stepper: &mut S) -> Result<Node, S::Error> {
         NodeKind::Dereference(a) => NodeKind::Dereference(Box::new(stepped(a, stepper)?)),
         NodeKind::AddressOf(a) => NodeKind::AddressOf(Box::new(stepped(a, stepper)?)),
         NodeKind::Member(a, name) => NodeKind::Member(Box::new(stepped(a, stepper)?), name.clone()),
+        NodeKind::Function(function, arguments) => match &**arguments {
+            [a, b] => NodeKind::Function(*function, Box::new(each([a, b], read, stepper)?)),
+            several => NodeKind::Function(*function, several.iter().map(|a| stepped(a, stepper)).collect::<Result<_, _>>()?),
+        },
         NodeKind::Lanes(..) | NodeKind::Aggregate(..) | NodeKind::Subscripts(_) => {
             return Err(stepper.refused(at, "'++' and '--' change a variable of the focused thread, and this is about several"));
         }

@@ -1,5 +1,6 @@
 //! The syntax tree of an expression.
 
+use super::functions::FunctionId;
 use super::names::{SourceTypeName, TypeName};
 use crate::debug::value::Scalar;
 use crate::isa::special_register;
@@ -61,6 +62,8 @@ pub enum NodeKind {
     Lanes(Box<Node>, LaneMask),
     /// `any(a)` and other aggregates.
     Aggregate(Aggregate, Box<Node>),
+    /// `fabs(a)`, `min(a, b)`.
+    Function(FunctionId, Box<[Node]>),
 }
 
 /// A change of a variable by one.
@@ -199,7 +202,7 @@ impl Node {
                 &operands[..]
             }
             NodeKind::SizeOf(_, a) => a.as_deref().map_or(&[], std::slice::from_ref),
-            NodeKind::Subscripts(parts) => parts,
+            NodeKind::Subscripts(parts) | NodeKind::Function(_, parts) => parts,
             NodeKind::Conditional(operands) | NodeKind::Slice(operands) => &operands[..],
         }
     }
