@@ -102,6 +102,10 @@ impl Session {
         let origin = self.origin().ok();
         let places = LinePlaces::from(self, origin.as_ref().map_or(Pc(0), |origin| origin.pc));
         let here = origin.as_ref().map(|origin| places.in_frame(origin.pc, self.selected_inlined()));
+        let kernel = self.machine().config().kernel;
+        // A step into a function goes past what fetches its parameters, so one back out of it does too.
+        let is_header = |places: &LinePlaces, pc: Pc| places.is_before_body(pc) && places.function_at(pc) != Some(kernel);
+        let begins_in_header = origin.as_ref().is_some_and(|origin| is_header(&places, origin.pc));
         let mut found = None;
         self.back_to(interrupt, move |past| {
             if over_calls && origin.as_ref().is_some_and(|origin| past.depth > origin.depth) {
@@ -109,7 +113,8 @@ impl Session {
             }
             let there = places.at(past.pc);
             // What compilers add between lines is of none.
-            if there.line.is_none() || places.passes(past.pc) {
+            let is_between = places.passes(past.pc) || !begins_in_header && is_header(&places, past.pc);
+            if there.line.is_none() || is_between {
                 return Choice::Continue;
             }
             let is_inside = here.as_ref().is_some_and(|here| there.is_inside(here));

@@ -11,7 +11,7 @@ use crate::debug::session::Session;
 use crate::debug::settings::StepBy;
 use crate::debug::skip::Skips;
 use crate::dwarf::LazyDebugInfo;
-use crate::program::{ControlOp, Inst, Op, Pc, Program, SourceLine};
+use crate::program::{ControlOp, FuncId, Inst, Op, Pc, Program, SourceLine};
 
 /// A line of the source language or of the PTX text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,6 +110,11 @@ impl LinePlaces {
     /// True if the instruction at `pc` is before the body of its function.
     pub fn is_before_body(&self, pc: Pc) -> bool {
         self.by_source && body::is_before_body(&self.program, pc)
+    }
+
+    /// The function of the instruction at `pc`.
+    pub fn function_at(&self, pc: Pc) -> Option<FuncId> {
+        self.program.function_at(pc)
     }
 
     /// True if the instruction at `pc` is where call number `number` around it, counted from the outermost, begins.
