@@ -29,7 +29,7 @@ use super::read::{LaunchFile, Origin};
 use super::variable_args;
 use crate::base::{SourceFile, Sources};
 use crate::isa::{OutsideFill, ScalarType, Swizzle, TensorElement, TypeKind};
-use crate::program::{self, FuncId, Function, Pc, Program, is_signed_parameter};
+use crate::program::{self, FuncId, Function, Pc, Program, is_signed_parameter, parameter_types};
 use flow::Flow;
 use shape::KernelFeatures;
 use uses::Uses;
@@ -358,7 +358,17 @@ impl<'a> Study<'a> {
                 ParamType::AnySign(element)
             }
             Some(element) => ParamType::Scalar(element),
-            None => ParamType::Struct(formal.bytes),
+            None => self.number_of_class(index, formal).map_or(ParamType::Struct(formal.bytes), ParamType::Scalar),
+        }
+    }
+
+    /// The number that a class of two bytes is, such as `__half`.
+    fn number_of_class(&self, index: usize, formal: &program::Param) -> Option<Element> {
+        let types = parameter_types(&self.kernel.name).filter(|types| types.len() == self.kernel.params.len() && formal.bytes == 2)?;
+        match types.get(index)?.as_str() {
+            "__half" => Some(Element::F16),
+            "__nv_bfloat16" => Some(Element::BF16),
+            _ => None,
         }
     }
 

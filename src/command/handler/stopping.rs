@@ -233,6 +233,13 @@ pub fn list(context: &mut Context<'_>, call: &Call, is_listed: impl Fn(&Breakpoi
     Ok(Outcome::Breakpoints(rows))
 }
 
+/// Lists the breakpoints of one kind, which `is_listed` chooses.
+pub fn list_of_kind(context: &mut Context<'_>, call: &Call, kind: &str, is_listed: impl Fn(&Breakpoint) -> bool) -> Answer {
+    let answer = list(context, call, is_listed)?;
+    let is_empty = matches!(&answer, Outcome::Breakpoints(rows) if rows.is_empty());
+    Ok(if is_empty { Outcome::Text(format!("there are no {kind}\n")) } else { answer })
+}
+
 /// The breakpoints that the argument N names; all, if it was not given.
 fn numbers(context: &Context<'_>, call: &Call) -> Result<Vec<u32>, CommandError> {
     match call.argument("N") {

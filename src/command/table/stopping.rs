@@ -207,7 +207,9 @@ pub const COMMANDS: &[CommandSpec] = &[
         summary: "List watchpoints",
         help: "As 'info breakpoints', of watchpoints alone.",
         examples: &["info watchpoints"],
-        handler: |context, call| handler::list(context, call, |breakpoint| matches!(breakpoint.trigger, Trigger::Watch(..))),
+        handler: |context, call| {
+            handler::list_of_kind(context, call, "watchpoints", |breakpoint| matches!(breakpoint.trigger, Trigger::Watch(..)))
+        },
         ..PLAIN
     },
     CommandSpec {

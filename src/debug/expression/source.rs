@@ -316,12 +316,24 @@ impl<'a> Evaluator<'a> {
         object.value(&self.context, self.own_frame()).map(Value::Source).map_err(|error| failed(node, error))
     }
 
+    /// The variable that a node names, if it is a reference.
+    fn reference_called(&self, node: &Node) -> Option<source_names::SourceVariable<'a>> {
+        let NodeKind::Name(name) = &node.kind else { return None };
+        let variable = source_names::find(&self.context, self.own_frame(), name)?;
+        let ty = variable.info.stripped(variable.variable.ty)?;
+        matches!(variable.info.types[ty], SourceType::Pointer { kind: PointerKind::Reference | PointerKind::RvalueReference, .. })
+            .then_some(variable)
+    }
+
     /// The type of an expression, or the type that it names.
     pub fn type_text(&mut self, node: &Node, in_full: bool) -> Evaluated<String> {
         if let Some(text) = self.tensor_type(node, in_full)? {
             return Ok(text);
         }
         let text = |info, ty| if in_full { types::layout(info, ty) } else { types::name(info, ty) };
+        if let Some(reference) = self.reference_called(node) {
+            return Ok(text(reference.info, reference.variable.ty));
+        }
         let referent = match self.referent(node) {
             Ok(referent) => referent,
             Err(error) => {

@@ -28,10 +28,19 @@ pub fn pointer_name(info: &DebugInfo, to: Option<TypeId>) -> String {
 }
 
 fn declared(info: &DebugInfo, ty: Option<TypeId>, what: String, depth: u32) -> String {
+    declared_with(info, ty, what, depth, None)
+}
+
+/// The same, with another text in the place of the name of one type.
+fn declared_with(info: &DebugInfo, ty: Option<TypeId>, what: String, depth: u32, named: Option<(TypeId, &str)>) -> String {
+    let declared = |info: &DebugInfo, ty: Option<TypeId>, what: String, depth: u32| declared_with(info, ty, what, depth, named);
     let with = |name: &str| if what.is_empty() { name.to_string() } else { format!("{name} {what}") };
     let Some(id) = ty else { return with("void") };
     if depth == 0 {
         return with("...");
+    }
+    if let Some((_, text)) = named.filter(|(base, _)| *base == id) {
+        return with(text);
     }
     let depth = depth - 1;
     match &info.types[id] {
@@ -138,11 +147,34 @@ pub fn layout(info: &DebugInfo, ty: Option<TypeId>) -> String {
             let name = name.as_deref().map_or(String::new(), |name| format!("{name} "));
             format!("enum {name}{{{}}}", enumerator_list(enumerators))
         }
-        Type::Base { .. } | Type::Pointer { .. } | Type::Array { .. } | Type::Function { .. } | Type::Unspecified { .. } => {
-            self::name(info, Some(id))
-        }
+        Type::Pointer { .. } | Type::Array { .. } => match base_record(info, id) {
+            // The declaration with the members of the structure in the place of its name.
+            Some((base, members)) => declared_with(info, Some(id), String::new(), NESTING_MAX, Some((base, &members))),
+            None => self::name(info, Some(id)),
+        },
+        Type::Base { .. } | Type::Function { .. } | Type::Unspecified { .. } => self::name(info, Some(id)),
         Type::Typedef { .. } | Type::Qualified { .. } => self::name(info, ty),
     }
+}
+
+/// The structure that a type points to or is an array of, and its layout.
+fn base_record(info: &DebugInfo, ty: TypeId) -> Option<(TypeId, String)> {
+    let mut ty = ty;
+    for _ in 0..NESTING_MAX {
+        ty = match &info.types[ty] {
+            Type::Pointer { to, .. } | Type::Qualified { to, .. } => (*to)?,
+            Type::Array { of, .. } => (*of)?,
+            Type::Typedef { .. } => {
+                let target = info.stripped(Some(ty)).filter(|target| matches!(info.types[*target], Type::Record { .. }))?;
+                return Some((ty, layout(info, Some(target))));
+            }
+            Type::Record { members, .. } if !members.is_empty() => return Some((ty, layout(info, Some(ty)))),
+            Type::Record { .. } | Type::Base { .. } | Type::Enumeration { .. } | Type::Function { .. } | Type::Unspecified { .. } => {
+                return None;
+            }
+        };
+    }
+    None
 }
 
 /// `RED, GREEN = 5, BLUE`: a value stands where it is not the one after that before.

@@ -145,13 +145,18 @@ impl Printer<'_, '_> {
     }
 
     fn reference(&self, value: &SourceValue, to: Option<TypeId>, space: Space) -> String {
-        let address = little_endian(&value.bytes) as u64;
+        format!("({}) {}", types::name(self.info, value.ty), self.referent(value.all(), to, space, NESTING_MAX))
+    }
+
+    /// `@0x7f2000000000: 5`: the address in a reference and what it refers to.
+    fn referent(&self, contents: Contents<'_>, to: Option<TypeId>, space: Space, depth: u32) -> String {
+        let address = little_endian(contents.bytes) as u64;
         let mut bytes = vec![0; (self.info.bytes(to) as usize).min(1 << 16)];
         let target = match memory::read(self.context, space, address, &mut bytes) {
-            Ok(()) => self.value(to, Contents::written(&bytes), NESTING_MAX),
+            Ok(()) => self.value(to, Contents::written(&bytes), depth),
             Err(error) => format!("<{error}>"),
         };
-        format!("({}) @{address:#x}: {target}", types::name(self.info, value.ty))
+        format!("@{address:#x}: {target}")
     }
 
     fn value(&self, ty: Option<TypeId>, contents: Contents<'_>, depth: u32) -> String {
@@ -160,7 +165,13 @@ impl Printer<'_, '_> {
             return "{...}".to_string();
         }
         if let Some(scalar) = types::scalar(self.info, Some(id)).filter(|ty| number::elements(*ty).1 == 1) {
-            return if contents.is_undefined() { UNDEFINED.to_string() } else { self.scalar(id, scalar, contents.bytes) };
+            return match &self.info.types[id] {
+                _ if contents.is_undefined() => UNDEFINED.to_string(),
+                Type::Pointer { kind: PointerKind::Reference | PointerKind::RvalueReference, to, space, .. } => {
+                    self.referent(contents, *to, space.unwrap_or(Space::Generic), depth - 1)
+                }
+                _ => self.scalar(id, scalar, contents.bytes),
+            };
         }
         match &self.info.types[id] {
             Type::Record { members, .. } => {

@@ -173,6 +173,10 @@ pub fn function_place(program: &Program, address: u64) -> Option<String> {
 pub fn symbol_of(context: &EvalContext<'_>, value: &Value) -> Option<Symbol> {
     match *value {
         Value::Array(ref array) => symbols::symbol(context, array.space, array.address),
+        Value::Source(ref object) if context.debug_info().is_some_and(|info| types::array(info, object.ty).is_some()) => {
+            let (space, address) = object.place?;
+            symbols::symbol(context, space, address)
+        }
         Value::Scalar(Scalar { ty: Type::Code, bits }) => symbols::code_symbol(context.program(), Pc(bits as u32)),
         Value::Scalar(Scalar { ty: Type::Pointer(space, _) | Type::SourcePointer(space, ..), bits }) => {
             symbols::symbol(context, space, bits as u64)
