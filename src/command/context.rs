@@ -72,6 +72,34 @@ impl Context<'_> {
             .map_err(|error| argument.shifted_error(error.at(0..argument.text.len())))
     }
 
+    /// The instructions to run to: a line of the PTX text must have some.
+    pub fn locate_to_run(&self, argument: &ArgumentText) -> Result<Resolved, CommandError> {
+        let found = self.locate(argument)?;
+        let Ok(Location::Line { file: None, line }) = Location::parse(&argument.text) else { return Ok(found) };
+        match &found.note {
+            Some(note) => Err(self.no_code_on_line(argument, line, note.split(": ").next().unwrap_or(note))),
+            None => Ok(found),
+        }
+    }
+
+    /// The error of a line of the PTX text without an instruction.
+    pub fn no_code_on_line(&self, argument: &ArgumentText, line: u32, message: &str) -> CommandError {
+        let error = argument.error(message);
+        match self.same_line_of_source(line) {
+            Some(source) => error.with_help(format!("{source} is a line of the source")),
+            None => error,
+        }
+    }
+
+    /// `kernel.cu:15`: line 15 of the source at the stop; none if the module has none.
+    pub fn same_line_of_source(&self, line: u32) -> Option<String> {
+        let program = self.session.program();
+        let here = self.session.eval_context().frame().ok().and_then(|frame| program.source_line(frame.pc));
+        let number = here.map(|here| here.file).or_else(|| program.source_files.first().map(|(number, _)| *number))?;
+        let (_, name) = program.source_files.iter().find(|(other, _)| *other == number)?;
+        Some(format!("{}:{line}", name.rsplit(['/', '\\']).next().unwrap_or(name)))
+    }
+
     /// The same for stops: as in gdb, the name of a function means where its body begins.
     pub fn locate_stops(&self, argument: &ArgumentText) -> Result<Resolved, CommandError> {
         let found = self.locate_all(argument)?;

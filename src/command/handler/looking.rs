@@ -411,6 +411,7 @@ fn lines_at(context: &Context<'_>, argument: &ArgumentText, size: u32) -> Result
     if let Some(lines) = lines_of_source(context, argument.text.trim(), size) {
         return Ok(lines);
     }
+    refuse_line_without_code(context, argument)?;
     let Some(at) = range_comma(&argument.text) else {
         let (text, line) = line_of(context, argument)?;
         return Ok((text, window(line, size)));
@@ -434,6 +435,24 @@ fn lines_at(context: &Context<'_>, argument: &ArgumentText, size: u32) -> Result
         (Some((_, first)), Some((_, last))) => Err(argument.error(format!("line {last} is before line {first}"))),
         (None, None) => Err(argument.error("a line is expected before or after the comma")),
     }
+}
+
+/// Refuses a plain number that is no line of the PTX text with an instruction, where the text of the source is at hand: it is meant.
+fn refuse_line_without_code(context: &Context<'_>, argument: &ArgumentText) -> Result<(), CommandError> {
+    let Ok(line) = argument.text.split(',').next().unwrap_or_default().trim().parse::<u32>() else { return Ok(()) };
+    let (program, texts) = (context.session.program(), context.session.source_texts());
+    let frame = context.session.eval_context().frame().ok();
+    let here = frame.and_then(|frame| program.source_line(frame.pc)).filter(|here| texts.file(program, here.file).is_some());
+    let (current, _) = view::current_line(&context.session.eval_context());
+    let file = program.sources_text.file(current);
+    let has_code = || program.spans.iter().any(|span| span.source == current && program.sources_text.position(*span).line == line);
+    if here.is_none() || !(1..=file.line_count()).contains(&line) || has_code() {
+        return Ok(());
+    }
+    let ptx = file.short_name();
+    let error = argument.error(format!("no instruction on line {line} of {ptx}"));
+    let source = context.same_line_of_source(line).unwrap_or_default();
+    Err(error.with_help(format!("{source} lists the source, {ptx}:{line} the text of the module")))
 }
 
 /// The last line of a range from `first` on: its number, or after `+` the number of lines after the first.

@@ -125,13 +125,13 @@ pub fn finish(context: &mut Context<'_>, direction: Direction) -> Answer {
 pub fn until(context: &mut Context<'_>, call: &Call) -> Answer {
     let goal = match call.argument("LOCATION") {
         None => Goal::Until,
-        Some(place) => Goal::Advance { pcs: context.locate(place)?.pcs, this_frame: true },
+        Some(place) => Goal::Advance { pcs: context.locate_to_run(place)?.pcs, this_frame: true },
     };
     resume(context, &goal, Direction::Forward)
 }
 
 pub fn advance(context: &mut Context<'_>, call: &Call) -> Answer {
-    let pcs = context.locate(call.required("LOCATION")?)?.pcs;
+    let pcs = context.locate_to_run(call.required("LOCATION")?)?.pcs;
     resume(context, &Goal::Advance { pcs, this_frame: false }, Direction::Forward)
 }
 

@@ -8,7 +8,7 @@ use crate::command::context::Context;
 use crate::command::error::CommandError;
 use crate::command::outcome::{Collected, Outcome};
 use crate::debug::Pc;
-use crate::debug::breakpoints::{Breakpoint, Condition, LogMessage, Trigger, WatchMode, breakpoint_rows};
+use crate::debug::breakpoints::{Breakpoint, Condition, Location, LogMessage, Resolved, Trigger, WatchMode, breakpoint_rows};
 use crate::debug::focus::ThreadFilter;
 use crate::debug::shown_name;
 use crate::debug::target::Target;
@@ -21,9 +21,16 @@ pub fn breakpoint(context: &mut Context<'_>, call: &Call, temporary: bool) -> An
     let here = ArgumentText { text: String::new(), start: call.line.len() };
     let location = call.argument("LOCATION").unwrap_or(&here);
     let resolved = context.locate_stops(location)?;
-    let note = resolved.note.clone();
+    let note = note_of_line(context, location, &resolved);
     let (breakpoint, filter) = (Breakpoint::new(resolved.trigger(), first_argument(call)), threads(context, call)?);
     add(context, call, Breakpoint { temporary, filter, ..breakpoint }, note)
+}
+
+/// What is said of another line that is used instead: of a line of the PTX text, how the line of the source is named.
+fn note_of_line(context: &Context<'_>, location: &ArgumentText, resolved: &Resolved) -> Option<String> {
+    let note = resolved.note.clone()?;
+    let Ok(Location::Line { file: None, line }) = Location::parse(&location.text) else { return Some(note) };
+    Some(context.same_line_of_source(line).map_or_else(|| note.clone(), |source| format!("{note}; {source} is a line of the source")))
 }
 
 pub fn watch(context: &mut Context<'_>, call: &Call, mode: WatchMode) -> Answer {

@@ -80,7 +80,8 @@ pub const COMMANDS: &[CommandSpec] = &[
         help: "Shows lines around a location, or around where the focused lane stands; again, or with '+', the lines that follow, \
             and 'list -' those before. A line of a file of the source, gemm.cu:10, lists that file where it is at hand: where .file \
             says it is, beside the PTX, in a folder of -I, or in the comments of 'nvcc -src-in-ptx'. Above lines of PTX stands the \
-            line of the source that they come from. 'set listsize' says how many. Before the text stand '●' for a breakpoint, '▶' \
+            line of the source that they come from. A number alone is a line of PTX; where the source is at hand, it must have an \
+            instruction (k.ptx:12 lists any line). 'set listsize' says how many. Before the text stand '●' for a breakpoint, '▶' \
             for the focused lane, 'asm' where the compiler put the text of an asm statement, and in brackets the lanes of the \
             focused warp that stand there, with those that a predicate turns off after 'off'. '↔ fma with 10' after it says that the \
             line is rounded once with line 10; so do '↔ mul with 10' of a product that is scaled, and '↔ inverse with 10' of a \

@@ -110,7 +110,8 @@ pub const COMMANDS: &[CommandSpec] = &[
         args: &[ArgSpec::new("LOCATION", ArgKind::Location).optional()],
         summary: "Run to a line after the present one: to the end of a loop",
         help: "As next, but never goes back in the text: at the jump at the end of a loop it runs the loop to its end.\n\n\
-            With a location, runs until the focused lane stands there or the present frame returns.",
+            With a location, runs until the focused lane stands there or the present frame returns. A number alone is a line of the PTX \
+            text, which must have an instruction; k.cu:15 is one of the source.",
         examples: &["until", "until 37"],
         repeats: Repeat::Same,
         handler: handler::until,
@@ -120,7 +121,8 @@ pub const COMMANDS: &[CommandSpec] = &[
         name: "advance",
         args: &[ArgSpec::new("LOCATION", ArgKind::Location)],
         summary: "Run until the focused lane stands at a location",
-        help: "Runs until the focused lane stands at the location. Other threads do not stop it; breakpoints do.",
+        help: "Runs until the focused lane stands at the location. Other threads do not stop it; breakpoints do. A line of the PTX text must \
+            have an instruction.",
         examples: &["advance 37"],
         handler: handler::advance,
         ..PLAIN
